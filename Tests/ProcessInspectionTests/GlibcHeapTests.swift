@@ -228,8 +228,10 @@ import TraceTestSupport
       heap.addMapped(at: SyntheticHeap.mapped + 0xC000, size: 0x6000, skipped: 0xFF0, firstSize: 0x4000)
       heap.addMapped(at: SyntheticHeap.mapped + 0x12000, size: 0x2000, skipped: 0xFF0, firstSize: 0x8000)
       heap.addMapped(at: SyntheticHeap.mapped + 0x14000, size: 0x3000)
+      // It was aligned to 16 KiB, then realloc moved the mapping.
+      heap.addMapped(at: SyntheticHeap.mapped + 0x17000, size: 0x9000, skipped: 0x1FF0, firstSize: 0x8000)
       let found = try #require(GlibcHeap(in: heap.memory))
-      #expect(found.blocks == heap.sortedBlocks && found.mappedBlocks == 5, "\(release)")
+      #expect(found.blocks == heap.sortedBlocks && found.mappedBlocks == 6, "\(release)")
     }
   }
 
@@ -241,6 +243,24 @@ import TraceTestSupport
     heap.endArena()
     heap.nameRelease(number)
     #expect(try #require(GlibcHeap(in: heap.memory)).areCachesUnread == isReported)
+  }
+
+  @Test func aFailureNamesTheAssumptionThatDoesNotHold() throws {
+    let memory = SyntheticMemory()
+    #expect(try #require(GlibcHeap.failure(in: memory)).contains("no writable data of a C library"))
+    memory.map(MemoryMapping(range: 0x1000..<0x9000, file: BackingFile(path: "/lib/libc.so.6", offset: 0)))
+    #expect(try #require(GlibcHeap.failure(in: memory)).contains("no arena"))
+    for release in SyntheticHeap.Release.allCases {
+      var heap = SyntheticHeap(release)
+      heap.beginMain()
+      heap.chunk(64, .block)
+      heap.endArena()
+      #expect(GlibcHeap.failure(in: heap.memory) == nil)
+      // The ring leads behind the beginning of the arena, as in a release that has other fields before the bins.
+      heap.memory[SyntheticHeap.main + (release == .with43 ? 0x818 : 0x870)] = SyntheticHeap.main + 8
+      #expect(try #require(GlibcHeap.failure(in: heap.memory)).contains("ring"), "\(release)")
+      #expect(GlibcHeap(in: heap.memory) == nil)
+    }
   }
 
   @Test func memoryOfOthersBetweenFencepostsIsLeftOut() throws {

@@ -11,6 +11,7 @@
 #include "allocator_books/thread_caches.h"
 #include "check.h"
 
+#include <errno.h>
 #include <string.h>
 
 static struct lt_heap_piece *piece_at(const struct lt_glibc_heap *h, size_t index) {
@@ -133,10 +134,10 @@ bool lt_glibc_heap_find(struct lt_glibc_heap *h, const struct lt_books_memory *b
   bool hasBins = false, isWhole = lt_glibc_find_arenas(books, &h->arenas, &hasBins);
   if (h->arenas.count == 0) {
     h->isShort = h->arenas.isShort;
-    h->failure = h->isShort          ? LT_GLIBC_NO_MEMORY
-                 : !books->dataCount ? LT_GLIBC_NO_LIBC
-                 : hasBins           ? LT_GLIBC_NO_RING
-                                     : LT_GLIBC_NO_BINS;
+    h->failure = h->isShort          ? ENOMEM
+                 : !books->dataCount ? LT_METADATA_NO_LIBC
+                 : hasBins           ? LT_METADATA_NO_RING
+                                     : LT_METADATA_NO_BINS;
     return false;
   }
   isWhole &= find_pieces(h);
@@ -149,18 +150,6 @@ bool lt_glibc_heap_find(struct lt_glibc_heap *h, const struct lt_books_memory *b
   h->isShort = !hasRoom || h->kept.isShort || h->mappedChunks.isShort || h->arenas.isShort;
   h->isIncomplete = !isWhole || h->isShort;
   return true;
-}
-
-const char *lt_glibc_failure_text(enum lt_glibc_failure failure) {
-  switch (failure) {
-    case LT_GLIBC_FOUND: return "";
-    case LT_GLIBC_NO_LIBC: return "The process has no writable data of a C library";
-    case LT_GLIBC_NO_BINS: return "The data of the C library has no arena with 127 bins";
-    case LT_GLIBC_NO_RING: return "The arenas of the C library have a layout other than that of glibc 2.31 to 2.43";
-    case LT_GLIBC_NOT_USED: return "The allocator of glibc has no blocks";
-    case LT_GLIBC_NO_MEMORY: return "There was too little memory to read the metadata of the allocator";
-  }
-  return "";
 }
 
 void lt_glibc_heap_free(struct lt_glibc_heap *h) {

@@ -6,16 +6,6 @@
 #include "allocator_books/glibc_arenas.h"
 #include "allocator_books/malloc_parameters.h"
 
-/// The first assumption on a process's allocator that does not hold.
-enum lt_glibc_failure {
-  LT_GLIBC_FOUND,
-  LT_GLIBC_NO_LIBC,   ///< no data of a C library
-  LT_GLIBC_NO_BINS,   ///< no 127 bins in a row, one of them empty
-  LT_GLIBC_NO_RING,   ///< bins, but no ring of arenas of a known layout
-  LT_GLIBC_NOT_USED,  ///< an arena without memory
-  LT_GLIBC_NO_MEMORY, ///< of the process that reads
-};
-
 /// What glibc's allocator has, read from its books in memory.
 struct lt_glibc_heap {
   struct lt_growing_list arenas; ///< struct lt_glibc_arena, main ones first
@@ -32,7 +22,7 @@ struct lt_glibc_heap {
   /// The second word of each block in a cache, and of no other block: a random number. 0 if it is not known, and before
   /// 2.43.
   uint64_t cacheKey;
-  enum lt_glibc_failure failure; ///< why lt_glibc_heap_find has found nothing
+  int32_t failure; ///< LT_METADATA_ or ENOMEM if lt_glibc_heap_find has found nothing; otherwise 0
   /// Places where a chunk does not lead to the next, and the bytes that were left out there.
   uint64_t breaks, skippedBytes;
   bool isIncomplete; ///< some memory of the allocator was not found
@@ -43,9 +33,6 @@ struct lt_glibc_heap {
   struct lt_growing_list pieces, kept, mappedChunks;
 };
 #define LT_GLIBC_UNKNOWN UINT64_MAX
-
-/// A sentence without a full stop that says which assumption on the process has failed.
-const char *lt_glibc_failure_text(enum lt_glibc_failure failure);
 
 /// Finds arenas, their memory, and what lies freed where neighbours call it in use. False if the process has no
 /// allocator of glibc's, or one that has not been used; lt_glibc_heap_free is to be called in any case.

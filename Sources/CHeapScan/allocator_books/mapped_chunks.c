@@ -4,14 +4,18 @@
 
 #include "check.h"
 
-enum { WINDOW = 64 << 10 };
+enum {
+  WINDOW = 64 << 10,
+  /// Pages from the beginning of a mapping where an aligned block is looked for that was moved.
+  NEAR_PAGES = 16,
+};
 /// Bytes of memory that are searched.
 static const uint64_t SEARCH_LIMIT = 1ull << 36;
 
 struct search {
   const struct lt_books_memory *books;
   const struct lt_glibc_arena_layout *layout;
-  struct lt_word_window window, probe;
+  struct lt_word_window window, near, far;
   struct lt_growing_list *chunks;
   uint64_t left;
 };
@@ -32,21 +36,31 @@ static bool ends_mapping(const struct search *s, uint64_t address, uint64_t size
          ((offset + size + s->layout->mappedTrailer) & (LT_BOOKS_PAGE - 1)) == 0;
 }
 
+/// Moves to the chunk at an offset in the mapping that the chunk begins, if there is one.
+static void move_to(struct search *s, struct lt_word_window *window, uint64_t start, uint64_t offset, uint64_t end,
+                    struct lt_mapped_chunk *chunk) {
+  uint64_t address = start + offset, before, head;
+  if (address <= chunk->address || address >= end || !lt_window_word(window, address, &before) ||
+      !lt_window_word(window, address + GLIBC_CHUNK_SIZE, &head))
+    return;
+  uint64_t size = head & ~(uint64_t)GLIBC_CHUNK_FLAGS;
+  if (offset_of(s, before) == offset && (head & GLIBC_CHUNK_FLAGS) == GLIBC_IS_MAPPED &&
+      ends_mapping(s, address, size, offset, end))
+    *chunk = chunk_of(s, address, size);
+}
+
 /// An aligned block has a chunk behind the chunk that the mapping began with, whose head stays in memory. Moves to the
-/// later one. The two may end at different places: realloc changes only the later one.
+/// later one. The two may end at different places: realloc changes only the later one. It may also move the mapping, so
+/// that the block is aligned to a page alone.
 static void move_to_aligned(struct search *s, uint64_t end, struct lt_mapped_chunk *chunk) {
-  uint64_t start = chunk->address, block = start + GLIBC_CHUNK_MEMORY, before, head;
-  for (uint64_t alignment = 2 * GLIBC_ALIGNMENT; alignment < end - start; alignment *= 2) {
-    uint64_t address = lt_round_up(block, alignment) - GLIBC_CHUNK_MEMORY;
-    if (address >= end) return;
-    if (address <= chunk->address || !lt_window_word(&s->probe, address, &before) ||
-        !lt_window_word(&s->probe, address + GLIBC_CHUNK_SIZE, &head))
-      continue;
-    uint64_t size = head & ~(uint64_t)GLIBC_CHUNK_FLAGS, offset = offset_of(s, before);
-    if (offset == address - start && (head & GLIBC_CHUNK_FLAGS) == GLIBC_IS_MAPPED &&
-        ends_mapping(s, address, size, offset, end))
-      *chunk = chunk_of(s, address, size);
-  }
+  uint64_t start = chunk->address, size = chunk->size, block = start + GLIBC_CHUNK_MEMORY;
+  for (uint64_t place = 2 * GLIBC_ALIGNMENT; place < LT_BOOKS_PAGE; place *= 2)
+    move_to(s, &s->near, start, place - GLIBC_CHUNK_MEMORY, end, chunk);
+  for (uint64_t place = LT_BOOKS_PAGE; place <= NEAR_PAGES * LT_BOOKS_PAGE; place += LT_BOOKS_PAGE)
+    move_to(s, &s->near, start, place - GLIBC_CHUNK_MEMORY, end, chunk);
+  // The mapping was made with room for the alignment.
+  for (uint64_t alignment = NEAR_PAGES * LT_BOOKS_PAGE; alignment < size; alignment *= 2)
+    move_to(s, &s->far, start, lt_round_up(block, alignment) - GLIBC_CHUNK_MEMORY - start, end, chunk);
 }
 
 /// The chunk whose head is in a page. The block of a mapped chunk is aligned to a power of two.
@@ -94,13 +108,11 @@ static void search_range(struct search *s, struct lt_address_range range) {
 bool lt_glibc_find_mapped_chunks(const struct lt_books_memory *books, const struct lt_glibc_arena_layout *layout,
                                  const struct lt_growing_list *taken, struct lt_growing_list *chunks) {
   struct search s = {.books = books, .layout = layout, .chunks = chunks, .left = SEARCH_LIMIT};
-  if (!lt_word_window_init(&s.window, books, WINDOW)) return false;
-  if (!lt_word_window_init(&s.probe, books, LT_BOOKS_PAGE)) {
-    lt_word_window_free(&s.window);
-    return false;
-  }
+  bool hasRoom = lt_word_window_init(&s.window, books, WINDOW) &&
+                 lt_word_window_init(&s.near, books, (NEAR_PAGES + 1) * LT_BOOKS_PAGE) &&
+                 lt_word_window_init(&s.far, books, LT_BOOKS_PAGE);
   size_t index = 0;
-  for (uint32_t i = 0; i < books->regionCount; i++) {
+  for (uint32_t i = 0; hasRoom && i < books->regionCount; i++) {
     const struct lt_snapshot_region *region = &books->regions[i];
     // The break and the main stack are of other kinds.
     if (region->kind != LT_REGION_ANONYMOUS || !(region->flags & LT_REGION_CAPTURED) ||
@@ -118,6 +130,7 @@ bool lt_glibc_find_mapped_chunks(const struct lt_books_memory *books, const stru
     if (at < region->end) search_range(&s, (struct lt_address_range){at, region->end});
   }
   lt_word_window_free(&s.window);
-  lt_word_window_free(&s.probe);
-  return s.left >= LT_BOOKS_PAGE && !chunks->isShort;
+  lt_word_window_free(&s.near);
+  lt_word_window_free(&s.far);
+  return hasRoom && s.left >= LT_BOOKS_PAGE && !chunks->isShort;
 }

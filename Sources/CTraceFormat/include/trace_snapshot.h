@@ -119,7 +119,7 @@ _Static_assert(sizeof(struct lt_block_part) == 16, "layout");
 
 struct lt_snapshot_end {
   uint32_t number;
-  int32_t error; ///< errno that ended it early, 0 if the image is whole
+  int32_t error; ///< errno or LT_METADATA_ that ended it early, 0 if the image is whole
   uint32_t partCount;
   uint32_t unreadablePages;      ///< of readable mappings, guard pages among them; 0 in older traces
   uint64_t pageCount, wordCount; ///< in the image
@@ -128,5 +128,29 @@ struct lt_snapshot_end {
   uint64_t totalNanoseconds;     ///< from the request until the image was written
 };
 _Static_assert(sizeof(struct lt_snapshot_end) == 56, "layout");
+
+/// The first assumption on the allocator's metadata that does not hold in a process. No errno has these numbers.
+enum {
+  LT_METADATA_NO_LIBC = 4097,
+  LT_METADATA_NO_BINS,
+  LT_METADATA_NO_RING,
+  LT_METADATA_NO_ROOT,
+  LT_METADATA_OTHER_ROOT,
+  LT_METADATA_NO_IMAGE,
+};
+
+/// A sentence without a full stop on a failure; NULL for other errors.
+static inline const char *lt_metadata_failure_text(int32_t error) {
+  switch (error) {
+    case LT_METADATA_NO_LIBC: return "the process has no writable data of a C library named libc.so";
+    case LT_METADATA_NO_BINS:
+      return "the C library has no arena: its data has no 127 bins in a row that link to themselves";
+    case LT_METADATA_NO_RING: return "the ring of the C library's arenas fits no layout of glibc 2.31 to 2.43";
+    case LT_METADATA_NO_ROOT: return "the allocator is not glibc's, and it has no tree of extents as jemalloc 5.3 does";
+    case LT_METADATA_OTHER_ROOT: return "the tree of extents belongs to another jemalloc than the program calls";
+    case LT_METADATA_NO_IMAGE: return "the program's allocator is in no mapped file";
+    default: return NULL;
+  }
+}
 
 #endif

@@ -44,13 +44,24 @@ static bool is_known_jemalloc(control_function control) {
   return control("version", &version, &size, NULL, 0) == 0 && version && strncmp(version, known, sizeof known - 1) == 0;
 }
 
+/// The 36 of "2.36"; 0 if it is not known.
+static uint32_t libc_release(void) {
+  const char *version = gnu_get_libc_version();
+  uint32_t release = 0;
+  if (version[0] != '2' || version[1] != '.') return 0;
+  for (const char *c = version + 2; *c >= '0' && *c <= '9' && release < 1000; c++)
+    release = release * 10 + (uint32_t)(*c - '0');
+  return release;
+}
+
 bool lt_block_list_may_read_books(void) {
-  // jemalloc is told by a function that only it has. A wrapper of glibc's malloc has none of them, and its blocks are
-  // kept, too.
+  // A later release of glibc may have other layouts. Only jemalloc has the function below. A wrapper of glibc's malloc
+  // is neither: its blocks are kept, too.
   Dl_info libc, allocator, jemalloc;
   void *control = dlsym(RTLD_NEXT, "mallctl");
   if (!dladdr((void *)allocateFunction, &allocator)) return true;
-  if (dladdr((void *)&gnu_get_libc_version, &libc) && libc.dli_fbase == allocator.dli_fbase) return true;
+  if (dladdr((void *)&gnu_get_libc_version, &libc) && libc.dli_fbase == allocator.dli_fbase)
+    return libc_release() <= GLIBC_LAST_KNOWN;
   return control && dladdr(control, &jemalloc) && jemalloc.dli_fbase == allocator.dli_fbase &&
          is_known_jemalloc((control_function)control);
 }
@@ -343,16 +354,6 @@ static bool has_variable(const struct image *image, uint64_t address) {
   return address >= image->first->start && address < end;
 }
 
-/// The 36 of "2.36"; 0 if it is not known.
-static uint32_t libc_release(void) {
-  const char *version = gnu_get_libc_version();
-  uint32_t release = 0;
-  if (version[0] != '2' || version[1] != '.') return 0;
-  for (const char *c = version + 2; *c >= '0' && *c <= '9' && release < 1000; c++)
-    release = release * 10 + (uint32_t)(*c - '0');
-  return release;
-}
-
 // glibc: a mapped block is whole pages, and an aligned one has what was left of its chunk.
 static uint64_t glibc_rounding(uint64_t usableSize) {
   (void)usableSize;
@@ -401,21 +402,18 @@ static int find_heap(void) {
   }
   // A function that nobody interposes.
   if (!find_image((uintptr_t)&gnu_get_libc_version, &libc) || !find_image(allocateFunction, &allocator))
-    return -EPROTONOSUPPORT;
+    return -LT_METADATA_NO_IMAGE;
   heap.books.dataCount = data_of(&libc, heap.data);
   heap.kind = allocator.first != libc.first ? JEMALLOC : GLIBC;
-  bool isFound, isShort;
   if (heap.kind == JEMALLOC) {
-    // A process may have a second one.
-    isFound = lt_jemalloc_heap_find(&heap.jemalloc, &heap.books) && has_variable(&allocator, heap.jemalloc.root);
-    isShort = heap.jemalloc.isShort;
     writer.roundingOf = jemalloc_rounding;
-  } else {
-    isFound = lt_glibc_heap_find(&heap.glibc, &heap.books);
-    isShort = heap.glibc.isShort;
-    writer.roundingOf = glibc_rounding;
+    if (!lt_jemalloc_heap_find(&heap.jemalloc, &heap.books))
+      return heap.jemalloc.isShort ? -ENOMEM : -LT_METADATA_NO_ROOT;
+    // A process may have a second one.
+    return has_variable(&allocator, heap.jemalloc.root) ? 0 : -LT_METADATA_OTHER_ROOT;
   }
-  return isFound ? 0 : isShort ? -ENOMEM : -EPROTONOSUPPORT;
+  writer.roundingOf = glibc_rounding;
+  return lt_glibc_heap_find(&heap.glibc, &heap.books) ? 0 : -heap.glibc.failure;
 }
 
 /// `block` may be NULL. True if all of the allocator's memory was found.

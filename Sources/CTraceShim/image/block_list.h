@@ -31,11 +31,11 @@ struct lt_block_list {
 
 /// Says which allocator is the program's: `allocate` is its malloc. Before the first image.
 void lt_block_list_init(uintptr_t allocate);
-/// Tells whether that allocator is one whose books are known; its version may be another all the same. Where it is not,
-/// light recordings keep a set of blocks themselves. Not in a copy.
+/// True if that allocator and its version are known. Otherwise light recordings keep a set of blocks themselves. Not in
+/// a copy.
 bool lt_block_list_may_read_books(void);
 /// Writes definitions of types and the blocks, those that were sampled with their stacks, and what the allocator has.
-/// Returns 0 or −errno: −EPROTONOSUPPORT if the allocator's books cannot be read. In the copy, where nothing else runs.
+/// Returns 0 or −errno: −LT_METADATA_ if the allocator's metadata cannot be read. In the copy, where nothing else runs.
 /// `scan`: reads the process's pages.
 int lt_block_list_write(struct lt_block_list *list, struct lt_memory_scan *scan);
 /// Writes only what the allocator has, and what it holds free: LT_DEF_ALLOCATOR, which lt_block_list_write writes, too.

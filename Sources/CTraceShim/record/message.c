@@ -2,6 +2,7 @@
 
 #include "record/message.h"
 
+#include "CTraceFormat.h"
 #include "check.h"
 #include "os/apart_task.h"
 #include "os/os.h"
@@ -58,7 +59,7 @@ static void say(void *message) {
   int error = ((struct message *)message)->error;
   char line[PATH_MAX + 512];
   size_t n = 0;
-  const char *parts[] = {"leaktrace: ", text, detail ? " " : "", detail ? detail : "", error ? ": " : "", NULL};
+  const char *parts[] = {"leaktrace: ", text, detail ? " " : "", detail ? detail : "", error ? ": " : "", NULL, NULL};
   const char *reason = "";
   switch (error) {
     case 0: break;
@@ -75,15 +76,12 @@ static void say(void *message) {
     case EMFILE:
     case ENFILE: reason = "Too many open files"; break;
     case ESTALE: reason = "The file was removed or replaced"; break;
-    case EPROTONOSUPPORT:
-      reason = "The books of the program's allocator (glibc's, or jemalloc 5.3) are not laid out as expected, or it "
-               "was not used";
-      break;
     case ENAMETOOLONG: reason = "File name too long"; break;
-    default: reason = "Input/output error"; break;
+    default: reason = lt_metadata_failure_text(error); break;
   }
-  parts[5] = reason;
-  for (int i = 0; i < 6; i++) {
+  parts[5] = reason ? reason : "Input/output error";
+  parts[6] = error && lt_metadata_failure_text(error) ? ". A recording without --light needs no metadata" : "";
+  for (int i = 0; i < 7; i++) {
     size_t length = strlen(parts[i]);
     if (n + length >= sizeof line - 1) length = sizeof line - 1 - n;
     memcpy(line + n, parts[i], length);

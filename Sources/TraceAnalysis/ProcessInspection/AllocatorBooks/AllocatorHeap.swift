@@ -27,7 +27,7 @@ package struct AllocatorHeap: Sendable {
       isIncomplete = glibc.isIncomplete || glibc.breaks > 0
       if glibc.areCachesUnread {
         remarks.append(
-          "this release of glibc keeps freed blocks in threads' caches of a layout that leaktrace does not know: they count as live"
+          "no thread's cache of glibc was found, though this release has such caches: freed blocks in them count as live"
         )
       }
     }

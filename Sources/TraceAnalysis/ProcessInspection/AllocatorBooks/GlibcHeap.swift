@@ -1,6 +1,7 @@
 // The blocks of a process by the books of glibc's allocator.
 
 import CHeapScan
+import CTraceFormat
 import TraceReading
 
 /// A block that malloc gave out and that was not freed.
@@ -60,7 +61,7 @@ package struct GlibcHeap: Sendable {
   package private(set) var cachedBytes: UInt64 = 0
   /// Caches of threads that were recognised.
   package private(set) var threadCaches = 0
-  /// Caches of threads are of a layout that is not known: what lies in them counts as given out.
+  /// No thread's cache was found, though the release has such caches: freed blocks in them count as given out.
   package private(set) var areCachesUnread = false
   /// Freed blocks in fast bins, and their bytes.
   package private(set) var fastBlocks = 0
@@ -102,6 +103,22 @@ package struct GlibcHeap: Sendable {
     }
     takeFigures(heap.pointee)
     withExtendedLifetime(source) {}
+  }
+
+  /// The assumption that fails where there is no heap, in words that go after a colon. Nil if there is one.
+  ///
+  /// - Complexity: As the initialiser's.
+  package static func failure(in memory: any ProcessMemory) -> String? {
+    let source = AllocatorMemory(memory, threads: [])
+    let heap = UnsafeMutablePointer<lt_glibc_heap>.allocate(capacity: 1)
+    heap.initialize(to: lt_glibc_heap())
+    defer {
+      lt_glibc_heap_free(heap)
+      heap.deallocate()
+    }
+    guard !lt_glibc_heap_find(heap, source.books) else { return nil }
+    withExtendedLifetime(source) {}
+    return lt_metadata_failure_text(heap.pointee.failure).map { String(cString: $0) }
   }
 
   private mutating func takeFigures(_ heap: lt_glibc_heap) {

@@ -49,7 +49,7 @@ package enum InspectionTrace {
       blocks = InspectedBlocks(PlausibleObjects.blocks(in: memory, threads: threads, types))
       if blocks.count == 0 { throw InspectionError.noAllocator }
       summary.isIncomplete = true
-      remarks.append(Self.unreadBooks)
+      remarks.append(Self.unreadAllocator(in: memory))
     }
     summary.blocks = blocks.count
     summary.objects = blocks.objectCount
@@ -99,8 +99,16 @@ package enum InspectionTrace {
     return summary
   }
 
-  private static let unreadBooks =
-    "the allocator is none whose books leaktrace can read (glibc's, jemalloc 5.3): the blocks are what looks like Swift objects, memory without one is not seen, and an object that was freed may be among them"
+  /// Says which allocator is not read, and why.
+  private static func unreadAllocator(in memory: any ProcessMemory) -> String {
+    let name = OtherAllocators.name(in: memory).map { "the allocator is \($0), whose metadata leaktrace does not read" }
+    let reason =
+      name
+      ?? GlibcHeap.failure(in: memory).map { "the allocator's metadata was not read: \($0)" }
+      ?? "the C library's allocator has no block, and no other that leaktrace reads was found"
+    return reason
+      + ". The blocks are Swift objects that were found by their first words: other memory is not seen, and a freed object may be among them"
+  }
 
   private static func header(_ facts: InspectedFacts) -> TraceHeader {
     var header = TraceHeader()

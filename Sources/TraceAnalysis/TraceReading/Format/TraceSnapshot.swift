@@ -351,7 +351,8 @@ extension TraceReader {
 /// A heap image that could not be taken.
 package struct FailedSnapshot: Hashable, Sendable {
   package var number: UInt32
-  /// errno of the failure; ECHILD if the copy of the process that was to write it was killed.
+  /// An errno, or LT_METADATA_ if the allocator's metadata is not as expected. ECHILD if the kernel killed the copy of
+  /// the process that writes the image.
   package var error: Int32
 
   package init(number: UInt32, error: Int32) {
@@ -361,7 +362,11 @@ package struct FailedSnapshot: Hashable, Sendable {
 
   /// The reason, in words that go after a colon.
   package var explanation: String {
-    switch error {
+    if let failure = lt_metadata_failure_text(error) {
+      return
+        "the blocks of the allocator were not read: \(String(cString: failure)). A full recording ('leaktrace record' without --light) needs no metadata"
+    }
+    return switch error {
     case ENOMEM:
       "there was no memory for it (\(systemErrorText(error))). A limit on the process's address space ('ulimit -v') or on its container has to leave room for it"
     case ECHILD: "the copy of the process that was to write it was killed, as the kernel does when memory is short"
