@@ -17,6 +17,7 @@ bool lt_jemalloc_heap_find(struct lt_jemalloc_heap *heap, const struct lt_books_
   lt_list_init(&heap->kept, books->memory, sizeof(uint64_t));
   lt_list_init(&heap->stacks, books->memory, sizeof(struct lt_address_range));
   if (lt_jemalloc_tree_init(&tree, books)) heap->root = lt_jemalloc_tree_find(&tree);
+  heap->layout = tree.layout;
   lt_jemalloc_tree_free(&tree);
   if (!heap->root) return false;
   heap->caches = lt_jemalloc_find_caches(books, &heap->kept, &heap->stacks);
@@ -61,7 +62,7 @@ static void look_at_extent(void *context, const struct lt_jemalloc_extent *exten
     case JEMALLOC_RETAINED: w->heap->retainedBytes += extent->bytes; return;
     default: return;
   }
-  uint64_t size = lt_jemalloc_class_bytes(extent->sizeClass);
+  uint64_t size = extent->blockBytes;
   if (!extent->isSlab) {
     hand_over(w, extent->address, size);
     return;
@@ -80,8 +81,9 @@ void lt_jemalloc_heap_walk(struct lt_jemalloc_heap *heap, void (*block)(void *co
   struct block_walk walk = {heap, block, context};
   heap->blocks = heap->blockBytes = heap->cached = heap->cachedBytes = heap->slabFreeBytes = 0;
   heap->dirtyBytes = heap->muzzyBytes = heap->retainedBytes = heap->oddExtents = 0;
-  if (lt_jemalloc_tree_init(&tree, heap->books))
-    heap->oddExtents = lt_jemalloc_tree_walk(&tree, heap->root, look_at_extent, &walk);
+  bool hasRoom = lt_jemalloc_tree_init(&tree, heap->books);
+  tree.layout = heap->layout;
+  if (hasRoom) heap->oddExtents = lt_jemalloc_tree_walk(&tree, heap->root, look_at_extent, &walk);
   else heap->isShort = true;
   lt_jemalloc_tree_free(&tree);
 }

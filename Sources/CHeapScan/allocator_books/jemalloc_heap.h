@@ -8,16 +8,17 @@
 
 /// The blocks and figures of jemalloc, read from its books in memory.
 struct lt_jemalloc_heap {
-  uint64_t root;                ///< of the tree of extents
-  uint64_t blocks, blockBytes;  ///< that were given out
-  uint64_t cached, cachedBytes; ///< freed, in threads' caches
-  uint64_t slabFreeBytes;       ///< free regions of slabs
-  uint64_t dirtyBytes;          ///< pages that were freed and not yet given back
-  uint64_t muzzyBytes;          ///< pages that the kernel may take
-  uint64_t retainedBytes;       ///< addresses without memory
-  uint64_t caches;              ///< threads' caches that were recognised
-  uint64_t oddExtents;          ///< whose records contradict each other: left out
-  bool isShort;                 ///< for lack of memory in the process that reads
+  uint64_t root;                                ///< of the tree of extents
+  const struct lt_jemalloc_tree_layout *layout; ///< of that tree
+  uint64_t blocks, blockBytes;                  ///< that were given out
+  uint64_t cached, cachedBytes;                 ///< freed, in threads' caches
+  uint64_t slabFreeBytes;                       ///< free regions of slabs
+  uint64_t dirtyBytes;                          ///< pages that were freed and not yet given back
+  uint64_t muzzyBytes;                          ///< pages that the kernel may take
+  uint64_t retainedBytes;                       ///< addresses without memory
+  uint64_t caches;                              ///< threads' caches that were recognised
+  uint64_t oddExtents;                          ///< whose records contradict each other: left out
+  bool isShort;                                 ///< for lack of memory in the process that reads
 
   // Of the walk itself.
   const struct lt_books_memory *books;

@@ -5,16 +5,16 @@
 
 #include <stdint.h>
 
-/// Offsets, bits and sizes of jemalloc 5.3 on x86-64 with pages of 4 KiB and addresses of 48 bits
-/// (include/jemalloc/internal/rtree.h, edata.h, cache_bin.h, sc.h); seen with 5.3.0. 5.0 to 5.2 are laid out otherwise.
+/// Offsets, bits and sizes of jemalloc 5.3 on x86-64 with pages of 4 KiB (include/jemalloc/internal/rtree.h, edata.h,
+/// cache_bin.h, sc.h); seen with 5.3.0 and 5.3.1. 5.0 to 5.2 are laid out otherwise.
 enum {
-  // rtree_t: a root of 2^18 words, each 0 or the address of a leaf of 2^18 words, one a page
-  JEMALLOC_TREE_BITS = 18,
-  JEMALLOC_TREE_WORDS = 1 << JEMALLOC_TREE_BITS,
-  JEMALLOC_TREE_BYTES = JEMALLOC_TREE_WORDS * 8,
   JEMALLOC_PAGE_SHIFT = 12,
 
-  // a word of a leaf: the size class, the address of the extent's edata_t, its state, and whether it is a slab
+  // the second word of an entry of a wide leaf
+  JEMALLOC_WIDE_CLASS_SHIFT = 5,
+  JEMALLOC_WIDE_LOW_BITS = 0x1F, ///< as the low bits of a narrow entry
+
+  // an entry of a narrow leaf: the size class, the address of the extent's edata_t, its state, and whether it is a slab
   JEMALLOC_LEAF_CLASS_SHIFT = 48,
   JEMALLOC_LEAF_STATE_SHIFT = 2,
   JEMALLOC_LEAF_SLAB = 1,
@@ -45,6 +45,29 @@ enum {
   JEMALLOC_BIN_FULL = 18,
   JEMALLOC_BIN_EMPTY = 20,
 };
+
+/// A layout of rtree_t. Each entry of the root and of a node is 0 or the address of the next level's table. Leaves have
+/// an entry a page.
+struct lt_jemalloc_tree_layout {
+  uint8_t nodeBits;  ///< log2 of a node's entries; 0 if the root leads to leaves
+  uint8_t rootBits;  ///< log2 of the root's entries
+  uint8_t leafBits;  ///< log2 of a leaf's entries
+  uint8_t leafEntry; ///< bytes: a record's address and its figures share a word if addresses leave room for them
+};
+enum { JEMALLOC_TREE_LAYOUTS = 2 };
+/// Addresses of 48 bits, and of 57 bits. The machine that builds jemalloc decides.
+static const struct lt_jemalloc_tree_layout lt_jemalloc_tree_layouts[JEMALLOC_TREE_LAYOUTS] = {{0, 18, 18, 8},
+                                                                                               {15, 15, 15, 16}};
+
+static inline uint64_t lt_jemalloc_root_bytes(const struct lt_jemalloc_tree_layout *layout) {
+  return 8ull << layout->rootBits;
+}
+static inline uint64_t lt_jemalloc_node_bytes(const struct lt_jemalloc_tree_layout *layout) {
+  return 8ull << layout->nodeBits;
+}
+static inline uint64_t lt_jemalloc_leaf_bytes(const struct lt_jemalloc_tree_layout *layout) {
+  return (uint64_t)layout->leafEntry << layout->leafBits;
+}
 
 /// Bytes of blocks of a size class.
 static inline uint64_t lt_jemalloc_class_bytes(unsigned index) {

@@ -3,6 +3,7 @@
 #ifndef LEAKTRACE_JEMALLOC_TREE_H
 #define LEAKTRACE_JEMALLOC_TREE_H
 
+#include "allocator_books/jemalloc_layout.h"
 #include "allocator_books/word_window.h"
 
 /// A range of pages that jemalloc has, as its edata_t says.
@@ -11,13 +12,15 @@ struct lt_jemalloc_extent {
   uint64_t bytes;
   unsigned state;
   unsigned sizeClass;
+  uint64_t blockBytes; ///< bytes of each block that a program may use, if the extent is active
   bool isSlab;
   uint64_t freeRegions[8]; ///< of a slab
 };
 
 struct lt_jemalloc_tree {
   const struct lt_books_memory *books;
-  struct lt_word_window root, candidate, leaf, extents;
+  const struct lt_jemalloc_tree_layout *layout; ///< set by lt_jemalloc_tree_find, or by the caller before a walk
+  struct lt_word_window root, candidate, node, leaf, extents;
   uint64_t wordsLeft; ///< of leaves, that are still looked at: damaged roots may lead anywhere
 };
 
