@@ -88,6 +88,29 @@ import TraceTestSupport
     #expect(mappings(roots([left], words: words, isFrozen: false)) == [left.range])
   }
 
+  /// Since glibc 2.42, guard pages do not separate the stacks of threads.
+  @Test func severalStacksOfEndedThreadsMayBeInOneRegion() {
+    let joined = region(base, 0x8_0000)
+    func stack(_ start: UInt64, _ size: UInt64, hasFields: Bool = true) -> [(address: UInt64, value: UInt64)] {
+      let block = start + size - 0x940
+      return [(block, block), (block + 16, block)] + (hasFields ? [(block + 0x690, start), (block + 0x698, size)] : [])
+    }
+    func table(_ start: UInt64, _ size: UInt64) -> Range<UInt64> { start + size - 0x938..<start + size - 0x930 }
+    // A mapping of the program's is between the second and the third.
+    let words = stack(base, 0x2_0000) + stack(base + 0x2_0000, 0x2_0000) + stack(base + 0x6_0000, 0x2_0000)
+    let tables = [table(base, 0x2_0000), table(base + 0x2_0000, 0x2_0000), table(base + 0x6_0000, 0x2_0000)]
+    #expect(
+      mappings(roots([joined], words: words)) == [tables[0], tables[1], base + 0x4_0000..<base + 0x6_0000, tables[2]])
+    // The first stack is a thread's. What is above the last control block is the program's.
+    let block = base + 0x2_0000 - 0x940
+    let thread = SnapshotThread(osThread: 1, stackPointer: base + 0x1_0000, threadPointer: block)
+    let found = roots([joined], threads: [thread], words: words)
+    #expect(mappings(found) == [tables[1], base + 0x4_0000..<base + 0x6_0000, tables[2]])
+    // Without the address of the stack, its memory counts as the program's.
+    let unknown = stack(base, 0x2_0000) + stack(base + 0x6_0000, 0x2_0000, hasFields: false)
+    #expect(mappings(roots([joined], words: unknown)) == [tables[0], base + 0x2_0000..<base + 0x8_0000])
+  }
+
   @Test func mappingsThatTheKernelJoinedToOthersAreRoots() {
     // Of a library, whose variables end in its last page, a mapping behind it.
     let joined = region(base, 0x5000)

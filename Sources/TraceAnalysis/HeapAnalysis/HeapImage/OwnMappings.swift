@@ -27,21 +27,41 @@ struct OwnMappings {
     )
   }
 
-  /// The parts of a region that are the program's. `stackEnd`: the end of a thread's stack that stands at its beginning.
-  /// Linear in the images and arenas in it, in its large blocks, and in the words at its end.
+  /// The parts of a region that are the program's, in order. `stackEnd`: the end of a thread's stack at the region's
+  /// beginning. Linear in the images and arenas in it, in its large blocks, its pages, and in the words at its end.
   mutating func parts(of region: MemoryRegion, above stackEnd: UInt64?) -> [Range<UInt64>] {
-    var range = region.range
+    var start = min(max(stackEnd ?? 0, region.range.lowerBound), region.range.upperBound)
     var parts: [Range<UInt64>] = []
-    if let stackEnd {
-      range = min(stackEnd, range.upperBound)..<range.upperBound
-    } else if isFrozen, let block = controlBlock(ofLeftStack: region) {
-      parts.append(block + Self.threadVectorOffset..<block + Self.threadVectorOffset + 8)
-      range = min(Self.stackEnd(controlBlock: block), range.upperBound)..<range.upperBound
+    var stacks: [Range<UInt64>] = []
+    let left = isFrozen ? leftControlBlocks(in: region) : []
+    for block in left {
+      let stack = leftStack(controlBlock: block)
+      if let stack { stacks.append(stack) }
+      if stack == nil, stackEnd == nil, block == left.first {
+        start = min(Self.stackEnd(controlBlock: block), region.range.upperBound)
+      }
+      // Otherwise the table's place is in the rest.
+      if stack != nil || block < start {
+        parts.append(block + Self.threadVectorOffset..<block + Self.threadVectorOffset + 8)
+      }
     }
-    for rest in Self.rest(of: range, without: imageRanges) {
+    for rest in Self.rest(of: start..<region.range.upperBound, without: Self.disjoint(stacks + imageRanges)) {
       for rest in Self.rest(of: rest, without: arenas(in: rest)) { parts += withoutBlocks(rest) }
     }
-    return parts
+    return parts.sorted { $0.lowerBound < $1.lowerBound }
+  }
+
+  /// Joins ranges that overlap, and puts them in order.
+  private static func disjoint(_ ranges: [Range<UInt64>]) -> [Range<UInt64>] {
+    var result: [Range<UInt64>] = []
+    for range in ranges.sorted(by: { $0.lowerBound < $1.lowerBound }) where !range.isEmpty {
+      if let last = result.last, range.lowerBound <= last.upperBound {
+        result[result.count - 1] = last.lowerBound..<max(last.upperBound, range.upperBound)
+      } else {
+        result.append(range)
+      }
+    }
+    return result
   }
 
   // MARK: Stacks
@@ -52,21 +72,55 @@ struct OwnMappings {
     return (overflow ? .max : end) & ~(pageSize - 1)
   }
 
-  /// Returns the control block on the stack of a thread that has ended; nil if it is none. The C library keeps some for
-  /// new threads. At the top stands a control block, which points to itself twice, and no thread has it.
-  private func controlBlock(ofLeftStack region: MemoryRegion) -> UInt64? {
-    let low = region.range.upperBound - min(region.range.upperBound - region.range.lowerBound, 64 << 10)
-    var found: UInt64?
-    image.forEachWord(in: low..<region.range.upperBound) { address, value in
-      if value == address, image.word(at: address &+ 16) == address, !controlBlocks.contains(address),
-        region.range.upperBound - address >= 24
-      {
-        found = address
-      }
+  /// Returns the control blocks on the stacks of threads that have ended, in order. The C library keeps some stacks for
+  /// new threads. At the top of each is a control block, which points to itself twice, and no thread has it.
+  ///
+  /// Since glibc 2.42, guard pages do not separate mappings: several stacks may be in one region. All control blocks are
+  /// at the same place in a page.
+  private func leftControlBlocks(in region: MemoryRegion) -> [UInt64] {
+    let end = region.range.upperBound
+    func isLeft(_ address: UInt64) -> Bool {
+      end > address && end - address >= 24 && image.word(at: address) == address
+        && image.word(at: address &+ 16) == address && !controlBlocks.contains(address)
     }
-    return found
+    var found: Set<UInt64> = []
+    let low = end - min(end - region.range.lowerBound, 64 << 10)
+    var top: UInt64?
+    image.forEachWord(in: low..<end) { address, value in
+      if value == address, isLeft(address) { top = address }
+    }
+    if let top { found.insert(top) }
+    let places = Set((controlBlocks.union(found)).map { $0 % Self.pageSize }).filter { $0 % 8 == 0 }
+    var next = region.range.lowerBound
+    while next < end, let word = image.firstWord(in: next..<end) {
+      let page = word & ~(Self.pageSize - 1)
+      for place in places where page + place >= region.range.lowerBound && isLeft(page + place) {
+        found.insert(page + place)
+      }
+      let (following, overflow) = page.addingReportingOverflow(Self.pageSize)
+      if overflow { break }
+      next = following
+    }
+    return found.sorted()
   }
 
+  /// The stack of a control block, which has the stack's address beside its size. Nil if it has neither.
+  /// Source: glibc 2.43, nptl/descr.h (struct pthread: stackblock, stackblock_size).
+  private func leftStack(controlBlock: UInt64) -> Range<UInt64>? {
+    let (fieldsEnd, overflow) = controlBlock.addingReportingOverflow(Self.controlBlockSize)
+    guard !overflow else { return nil }
+    for field in stride(from: controlBlock + Self.stackFields, to: fieldsEnd, by: 8) {
+      guard let start = image.word(at: field), start % Self.pageSize == 0, start < controlBlock,
+        let size = image.word(at: field + 8), size % Self.pageSize == 0
+      else { continue }
+      let (end, overflow) = start.addingReportingOverflow(size)
+      if !overflow, end > controlBlock, end - controlBlock <= 2 * Self.pageSize { return start..<end }
+    }
+    return nil
+  }
+
+  /// Bytes of a control block that are before the fields of the stack.
+  private static let stackFields: UInt64 = 0x200
   /// The place in a control block that has the table of the thread's own variables, which a new thread on this stack
   /// takes over. Source: glibc 2.36, sysdeps/x86_64/nptl/tls.h (tcbhead_t) and nptl/allocatestack.c (get_cached_stack).
   private static let threadVectorOffset: UInt64 = 8
