@@ -12,7 +12,7 @@
 #include "arch/unwind_row.h"
 
 // As static functions and constants:
-// - LT_ADDRESS_BITS, LT_RED_ZONE, LT_ELF_MACHINE, LT_AUDIT_ARCHITECTURE, LT_RELOCATION_*;
+// - LT_ADDRESS_BITS, LT_RED_ZONE, LT_ELF_MACHINE, LT_FIRST_GLIBC, LT_AUDIT_ARCHITECTURE, LT_RELOCATION_*;
 // - lt_syscall6: a system call, with its result as the kernel gives it;
 // - lt_ticks_ordered: processor ticks, read after all earlier loads are done: so that an event seen through memory
 //   written by another thread never gets an earlier time than that thread's;

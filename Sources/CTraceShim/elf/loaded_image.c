@@ -79,11 +79,16 @@ bool lt_loaded_image_is_writable(const struct lt_loaded_image *image, uintptr_t 
 struct symbols {
   const ElfW(Sym) *table;
   const char *names;
+  const ElfW(Half) *versions; ///< a number for each symbol; NULL if the image has none
 };
+
+/// Set in the version of a definition that only programs linked earlier use.
+enum { OLD_VERSION = 0x8000 };
 
 static bool open_symbols(const struct lt_loaded_image *image, struct symbols *symbols) {
   symbols->table = target(image, DT_SYMTAB);
   symbols->names = target(image, DT_STRTAB);
+  symbols->versions = target(image, DT_VERSYM);
   return symbols->table && symbols->names;
 }
 
@@ -92,7 +97,11 @@ static bool is_definition(const struct symbols *symbols, uint32_t index, const c
   return symbol->st_shndx != SHN_UNDEF && symbol->st_value && strcmp(symbols->names + symbol->st_name, name) == 0;
 }
 
-/// Returns the index of the definition, or 0.
+static bool is_current(const struct symbols *symbols, uint32_t index) {
+  return !symbols->versions || !(symbols->versions[index] & OLD_VERSION);
+}
+
+/// Returns the index of the definition that new programs would use, else of an old one, else 0.
 static uint32_t look_up_gnu(const uint32_t *hash, const struct symbols *symbols, const char *name) {
   uint32_t buckets = hash[0], first = hash[1], bloomWords = hash[2], bloomShift = hash[3], h = 5381;
   if (!buckets || !bloomWords) return 0;
@@ -103,10 +112,14 @@ static uint32_t look_up_gnu(const uint32_t *hash, const struct symbols *symbols,
   const uint32_t *bucket = (const uint32_t *)(bloom + bloomWords), *chain = bucket + buckets;
   uint32_t index = bucket[h % buckets];
   if (index < first) return 0;
+  uint32_t old = 0;
   for (;; index++) {
     uint32_t value = chain[index - first];
-    if ((value | 1) == (h | 1) && is_definition(symbols, index, name)) return index;
-    if (value & 1) return 0;
+    if ((value | 1) == (h | 1) && is_definition(symbols, index, name)) {
+      if (is_current(symbols, index)) return index;
+      old = index;
+    }
+    if (value & 1) return old;
   }
 }
 
@@ -119,7 +132,7 @@ bool lt_loaded_image_symbol(const struct lt_loaded_image *image, const char *nam
     index = look_up_gnu(hash, &symbols, name);
   } else if ((hash = target(image, DT_HASH))) {
     uint32_t count = hash[1];
-    for (uint32_t i = 1; i < count && !index; i++)
+    for (uint32_t i = 1; i < count && !(index && is_current(&symbols, index)); i++)
       if (is_definition(&symbols, i, name)) index = i;
   }
   if (!index) return false;

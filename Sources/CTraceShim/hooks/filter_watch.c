@@ -119,7 +119,7 @@ LT_EXPORT long lt_watched_syscall(long number, long a, long b, long c, long d, l
   } else if (LT_UNLIKELY(lt_makes_identification_fail(number, a, b))) {
     before_identification_faults();
   }
-  if (LT_UNLIKELY(!nextSyscall)) nextSyscall = (system_call *)dlsym(RTLD_NEXT, "syscall");
+  if (LT_UNLIKELY(!nextSyscall)) nextSyscall = (system_call *)lt_next_symbol("syscall");
   __attribute__((musttail)) return nextSyscall(number, a, b, c, d, e, f);
 }
 
@@ -127,7 +127,7 @@ LT_EXPORT int lt_watched_prctl(int option, unsigned long a, unsigned long b, uns
     LT_NAMED(prctl);
 LT_EXPORT int lt_watched_prctl(int option, unsigned long a, unsigned long b, unsigned long c, unsigned long d) {
   watch_control(option, a, b);
-  if (LT_UNLIKELY(!nextControl)) nextControl = (process_control *)dlsym(RTLD_NEXT, "prctl");
+  if (LT_UNLIKELY(!nextControl)) nextControl = (process_control *)lt_next_symbol("prctl");
   __attribute__((musttail)) return nextControl(option, a, b, c, d);
 }
 

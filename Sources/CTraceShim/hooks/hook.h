@@ -6,7 +6,8 @@
 #ifndef LEAKTRACE_HOOK_H
 #define LEAKTRACE_HOOK_H
 
-#include <dlfcn.h>
+#include "elf/next_symbol.h"
+
 #include <stdatomic.h>
 
 /// Code written in assembly calls with any stack pointer. The allocator takes that; the recorder's compiled code stores
@@ -31,7 +32,7 @@
     static _Atomic(void *) found_;                                     \
     void *next_ = atomic_load_explicit(&found_, memory_order_relaxed); \
     if (!next_) {                                                      \
-      next_ = dlsym(RTLD_NEXT, #name);                                 \
+      next_ = lt_next_symbol(#name);                                   \
       atomic_store_explicit(&found_, next_, memory_order_relaxed);     \
     }                                                                  \
     (__typeof__(&name))next_;                                          \

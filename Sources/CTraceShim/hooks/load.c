@@ -4,6 +4,7 @@
 #include "hooks/load.h"
 
 #include "elf/loaded_image.h"
+#include "elf/next_symbol.h"
 #include "hooks/beginning.h"
 #include "hooks/light_recording.h"
 #include "hooks/next_functions.h"
@@ -11,7 +12,6 @@
 #include "process/environment.h"
 #include "record/message.h"
 
-#include <dlfcn.h>
 #include <gnu/libc-version.h>
 #include <sys/auxv.h>
 
@@ -31,21 +31,12 @@ bool lt_process_was_running(void) {
   return isLate;
 }
 
-/// Tells whether calls of malloc reach this library: they do not when the executable has an allocator of its own
-/// inside.
-static bool is_malloc_ours(void) {
-  Dl_info found, own;
-  // Looked up from the program: a library linked symbolically finds itself first.
-  void *program = dlopen(NULL, RTLD_LAZY);
-  void *first = program ? dlsym(program, "malloc") : NULL;
-  return !first || !dladdr(first, &found) || !dladdr(&lt_next, &own) || found.dli_fbase == own.dli_fbase;
-}
-
 /// Sets everything up, unless there is a reason not to.
 static void begin(char **environment) {
   lt_environment_read(environment);
   lt_message_init(lt_settings.messages, lt_settings.isQuiet);
-  if (!is_malloc_ours()) {
+  // The executable may have an allocator of its own inside, whose calls never reach this library.
+  if (!lt_symbol_is_first_here("malloc")) {
     lt_message("not tracing: the program defines malloc itself (a statically linked allocator?), so that its calls "
                "cannot be seen. "
                "Link the allocator as a shared library.",

@@ -21,6 +21,7 @@
 #include "record/trace_file.h"
 
 #include <alloca.h>
+#include <dlfcn.h>
 #include <pthread.h>
 #include <spawn.h>
 #include <stdarg.h>

@@ -2,12 +2,12 @@
 #include "hooks/table_binding.h"
 
 #include "check.h"
+#include "elf/next_symbol.h"
 #include "hooks/next_functions.h"
 #include "hooks/operator_hooks.h"
 #include "image/block_list.h"
 #include "os/os.h"
 
-#include <dlfcn.h>
 #include <string.h>
 
 // --- functions -------------------------------------------------------------------------------------------------------
@@ -94,7 +94,7 @@ static struct function function_of(int i, const struct search *search, void *hoo
   if (strncmp(names[i], swiftPrefix, sizeof swiftPrefix - 1) == 0)
     return (struct function){names[i], hook, NULL, true, false};
   // Its hook asks the loader for the next function, which may have older versions as well.
-  void *next = dlsym(RTLD_NEXT, names[i]);
+  void *next = lt_next_symbol(names[i]);
   bool isFirst = (uintptr_t)next >= search->first[i].start && (uintptr_t)next < search->first[i].end;
   return (struct function){names[i], next ? hook : NULL, next, isFirst, false};
 }

@@ -5,6 +5,7 @@
 
 #include "allocator_books/allocator_figures.h"
 #include "check.h"
+#include "elf/next_symbol.h"
 #include "object_types.h"
 #include "os/os.h"
 #include "record/encoding.h"
@@ -13,7 +14,6 @@
 #include "sampling/sampled_sites.h"
 #include "swift/own_memory.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <gnu/libc-version.h>
@@ -55,14 +55,13 @@ static uint32_t libc_release(void) {
 }
 
 bool lt_block_list_may_read_books(void) {
-  // A later release of glibc may have other layouts. Only jemalloc has the function below. A wrapper of glibc's malloc
-  // is neither: its blocks are kept, too.
-  Dl_info libc, allocator, jemalloc;
-  void *control = dlsym(RTLD_NEXT, "mallctl");
-  if (!dladdr((void *)allocateFunction, &allocator)) return true;
-  if (dladdr((void *)&gnu_get_libc_version, &libc) && libc.dli_fbase == allocator.dli_fbase)
+  // A later release of glibc may have other layouts. jemalloc is told by a function that only it has. A wrapper of
+  // glibc's malloc is neither: its blocks are kept, too.
+  if (!lt_are_in_one_image(allocateFunction, allocateFunction)) return true;
+  if (lt_are_in_one_image(allocateFunction, (uintptr_t)&gnu_get_libc_version))
     return libc_release() <= GLIBC_LAST_KNOWN;
-  return control && dladdr(control, &jemalloc) && jemalloc.dli_fbase == allocator.dli_fbase &&
+  void *control = lt_next_symbol("mallctl");
+  return control && lt_are_in_one_image(allocateFunction, (uintptr_t)control) &&
          is_known_jemalloc((control_function)control);
 }
 

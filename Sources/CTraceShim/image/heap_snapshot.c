@@ -5,6 +5,7 @@
 #include "image/heap_snapshot.h"
 
 #include "check.h"
+#include "elf/next_symbol.h"
 #include "image/own_threads.h"
 #include "image/snapshot_writer.h"
 #include "image/thread_freeze.h"
@@ -20,7 +21,6 @@
 #include "thread/hook_switch.h"
 #include "unwind/full_unwind.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <linux/futex.h>
 #include <signal.h>
@@ -59,7 +59,7 @@ void lt_snapshot_init(bool on, uint32_t keptImages) {
   isOn = on;
   if (!on) return;
   if (!exitFunction)
-    exitFunction = (uintptr_t)dlsym(RTLD_NEXT, "exit"); // by the constructor: later the loader's lock may be held
+    exitFunction = (uintptr_t)lt_next_symbol("exit"); // by the constructor: later the loader's lock may be held
   // An earlier recording of this process may have left its memory; its chunks do not count.
   if (progress) memset(progress, 0, sizeof *progress);
   else progress = lt_map_shared(4096);

@@ -4,8 +4,8 @@
 #include "unwind/unwind_image.h"
 
 #include "check.h"
+#include "elf/next_symbol.h"
 
-#include <dlfcn.h>
 #include <string.h>
 #include <sys/auxv.h>
 
@@ -33,7 +33,7 @@ static void find_program(void) {
 }
 
 void lt_unwind_images_init(void) {
-  *(void **)&findObject = dlsym(RTLD_DEFAULT, "_dl_find_object");
+  *(void **)&findObject = lt_next_symbol("_dl_find_object");
   find_program();
   uintptr_t base = getauxval(AT_BASE);
   if (!base) return;

@@ -6,6 +6,18 @@ import Testing
 import TraceReading
 
 @Suite(.requires(.recorder)) struct LinkageTests {
+  @Test("The library loads into processes with glibc 2.31, whatever glibc the machine that built it has")
+  func oldestCLibrary() throws {
+    let listing = try Command([BuildProducts.toolchain + "/llvm-nm", "-D", BuildProducts.preloadLibrary]).run()
+    try #require(listing.end == .exit(0), "\(listing.errorOutput)")
+    let versions = listing.output.split(whereSeparator: \.isWhitespace).compactMap { word in
+      word.firstRange(of: "@GLIBC_").map { word[$0.upperBound...].split(separator: ".").compactMap { Int($0) } }
+    }
+    #expect(versions.contains([2, 2, 5]), "\(listing.output)")
+    let later = versions.filter { $0.lexicographicallyPrecedes([2, 32]) == false }
+    #expect(later.isEmpty, "\(listing.output)")
+  }
+
   @Test(
     "Swift programs are traced with objects, retains and releases",
     arguments: TestTier.arguments(

@@ -14,6 +14,8 @@
 #define LT_ADDRESS_BITS 47
 /// EM_X86_64 of <elf.h>, as traces and ELF files have it.
 #define LT_ELF_MACHINE 62
+/// The version of the symbols that glibc has had from its beginning on this processor.
+#define LT_FIRST_GLIBC "GLIBC_2.2.5"
 /// AUDIT_ARCH_X86_64 of <linux/audit.h>, as filters of system calls have it.
 #define LT_AUDIT_ARCHITECTURE 0xC000003Eu
 /// Relocations of <elf.h>: an address in the image itself; that of a symbol, in the global offset table, for a call,
