@@ -50,17 +50,23 @@ import TraceTestSupport
     }
   }
 
-  /// The first page of an image with a build ID, and what follows it.
-  static func image(buildID: UInt8) -> [UInt8] {
+  /// The two pages of an image with a build ID. The loader maps the second one if it has rights.
+  static func image(buildID: UInt8, rightsOfSecondPage: UInt32? = nil) -> [UInt8] {
+    let segments = rightsOfSecondPage == nil ? 0 : 1
     var bytes: [UInt8] = [0x7F, 0x45, 0x4C, 0x46, 2, 1, 1] + [UInt8](repeating: 0, count: 9)
     for half in [3, 62] as [UInt16] { bytes += bytesOf(half) }
     bytes += bytesOf(UInt32(1))
     for word in [0, 64, 0] as [UInt64] { bytes += bytesOf(word) }
     bytes += bytesOf(UInt32(0))
-    for half in [64, 56, 1, 0, 0, 0] as [UInt16] { bytes += bytesOf(half) }
+    for half in [64, 56, 1 + UInt16(segments), 0, 0, 0] as [UInt16] { bytes += bytesOf(half) }
     bytes += bytesOf(UInt32(4))
     bytes += bytesOf(UInt32(4))
-    for word in [120, 120, 120, 20, 20, 4] as [UInt64] { bytes += bytesOf(word) }
+    let note = UInt64(120 + 56 * segments)
+    for word in [note, note, note, 20, 20, 4] as [UInt64] { bytes += bytesOf(word) }
+    if let rightsOfSecondPage {
+      for half in [1, rightsOfSecondPage] as [UInt32] { bytes += bytesOf(half) }
+      for _ in 0..<6 { bytes += bytesOf(UInt64(4096)) }
+    }
     for half in [4, 4, 3] as [UInt32] { bytes += bytesOf(half) }
     bytes += [0x47, 0x4E, 0x55, 0, buildID, 2, 3, 4]
     bytes += [UInt8](repeating: 0, count: 4096 - bytes.count)
@@ -81,6 +87,19 @@ import TraceTestSupport
       #expect(memory.mappings[1].file == BackingFile(path: "/a b", offset: 4096))
       #expect(memory.bytes(at: 0x40_1FFE, count: 8) == (isSame ? [9, 9] : []))
       #expect(memory.missingFiles == (isSame ? [] : ["/a b"]) && memory.missingAnonymousBytes == 0)
+    }
+  }
+
+  @Test("Code that a debugger leaves out of the core is code, by the file's program headers", arguments: [4, 5])
+  func codeThatTheCoreLeavesOut(rights: UInt32) throws {
+    let image = Self.image(buildID: 1, rightsOfSecondPage: rights)
+    var core = SyntheticCore()
+    core.segments = [.init(address: 0x40_0000, bytes: Array(image[..<4096]), size: 4096, flags: 4)]
+    core.files = [(0x40_0000..<0x40_1000, 0, "/a b"), (0x40_1000..<0x40_2000, 1, "/a b")]
+    try Self.withCore(core.bytes()) { path in
+      let memory = try CoreMemory(path: path, files: Files(files: ["/a b": image]))
+      #expect(memory.mappings.map(\.isExecutable) == [false, rights == 5])
+      #expect(memory.bytes(at: 0x40_1000, count: 2) == [9, 9])
     }
   }
 

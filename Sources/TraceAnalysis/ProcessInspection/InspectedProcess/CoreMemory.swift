@@ -54,7 +54,6 @@ package final class CoreMemory: ProcessMemory {
           range: segment.range, isReadable: segment.flags & 4 != 0, isWritable: segment.flags & 2 != 0,
           isExecutable: segment.flags & 1 != 0, file: file))
     }
-    self.mappings = mappings
     var incomplete: Set<String> = []
     var missing: UInt64 = 0
     var untouched: UInt64 = 0
@@ -83,6 +82,12 @@ package final class CoreMemory: ProcessMemory {
       substitutes[path] = ImageSubstitute(path: path, header: header, access)
     }
     self.substitutes = substitutes
+    // Debuggers leave out code that they find in the file, and say nothing of its rights.
+    for index in mappings.indices where core.segments[index].size == 0 && !mappings[index].isWritable {
+      guard let file = mappings[index].file, substitutes[file.path]?.hasCode(at: file.offset) == true else { continue }
+      mappings[index].isExecutable = true
+    }
+    self.mappings = mappings
     missingFiles = incomplete.filter { substitutes[$0] == nil }.sorted()
   }
 

@@ -7,6 +7,8 @@ import TraceSymbolication
 /// The file that was mapped, as it is on disk now; only if its build ID says that it is the same.
 struct ImageSubstitute {
   private let contents: SymbolFileContents
+  /// Offsets in the file whose pages the loader maps as code.
+  private let code: [Range<UInt64>]
 
   /// Nil if there is no such file, or no proof that it is the same one.
   ///
@@ -17,6 +19,19 @@ struct ImageSubstitute {
       let file = try? ElfFile(path: path, contents: contents), file.buildID == mapped
     else { return nil }
     self.contents = contents
+    code = Self.codeRanges(contents)
+  }
+
+  /// Whether the loader maps the page at this offset of the file as code.
+  func hasCode(at offset: UInt64) -> Bool { code.contains { $0.contains(offset) } }
+
+  private static func codeRanges(_ contents: SymbolFileContents) -> [Range<UInt64>] {
+    let page = MemoryWindow.pageSize
+    return MappedImages.programHeaders(Array(contents.bytes.prefix(InspectionLimits.imageHeaderBytes))).compactMap {
+      guard $0.p_type == PT_LOAD, $0.p_flags & 1 != 0 else { return nil }
+      let (begin, (end, overflow)) = ($0.p_offset & ~(page - 1), $0.p_offset.addingReportingOverflow($0.p_filesz))
+      return overflow || end <= begin ? nil : begin..<end
+    }
   }
 
   /// The file's bytes from `count` bytes behind an offset on; nil if it has none there.

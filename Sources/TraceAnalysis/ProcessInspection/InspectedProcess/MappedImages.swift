@@ -76,7 +76,8 @@ enum MappedImages {
       unwindTable: table)
   }
 
-  private static func programHeaders(_ header: [UInt8]) -> [GElf_Phdr] {
+  /// The program headers in the first bytes of an ELF file or a loaded image. Empty if there are none.
+  static func programHeaders(_ header: [UInt8]) -> [GElf_Phdr] {
     _ = elf_version(UInt32(EV_CURRENT))
     // The library may write where it changes the byte order.
     var bytes = header.map { CChar(bitPattern: $0) }
