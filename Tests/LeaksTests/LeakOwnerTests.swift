@@ -8,7 +8,7 @@ import TraceTestSupport
 @testable import TraceSymbolication
 
 @Suite struct LeakOwnerTests {
-  /// Functions from the allocation outwards, each with its image.
+  /// Functions from the allocation outwards, each with its image. A stripped image has no name for the empty ones.
   private func finding(_ functions: [(name: String, image: String)]) throws -> Finding? {
     let heap = HeapBuilder()
     var naming = CFunctions()
@@ -30,7 +30,8 @@ import TraceTestSupport
       guard let (name, image) = functions[key.address.rawValue] else { return [] }
       return [
         SourceFrame(
-          function: name, fullFunction: name, mangledName: name, imagePath: image, isInlined: false,
+          function: name.isEmpty ? "image+0x10" : name, fullFunction: name, mangledName: name.isEmpty ? nil : name,
+          imagePath: image, isInlined: false,
           kind: SystemCode.isSystemImage(image) ? .systemLibrary : .user,
           isAsync: false)
       ]
@@ -47,6 +48,28 @@ import TraceTestSupport
     let copy = try #require(
       try finding([("malloc", libc), ("__GI___strdup", libc), ("start_thread", libc), ("clone3", libc)]))
     #expect(!copy.isLibrary && copy.path[0].allocation?.function == "__GI___strdup")
+  }
+
+  @Test("A stripped C library changes no verdict on a thread's first function, or on main")
+  func strippedBeginnings() throws {
+    let thread = try #require(try finding([("malloc", libc), ("", libc), ("", libc)]))
+    #expect(!thread.isLibrary && thread.path[0].allocation?.function == "start_thread")
+    let old = "/lib/x86_64-linux-gnu/libc-2.31.so"
+    let earlier = try #require(
+      try finding([("malloc", old), ("", "/lib/x86_64-linux-gnu/libpthread-2.31.so"), ("clone", old)]))
+    #expect(!earlier.isLibrary && earlier.path[0].allocation?.function == "start_thread")
+    let main = try #require(
+      try finding([
+        ("malloc", libc), ("", libc), ("__libc_start_main", libc), ("_start", "/lib64/ld-linux-x86-64.so.2"),
+      ]))
+    #expect(!main.isLibrary)
+  }
+
+  @Test("The caller of a C library function owns the memory, though the function inside it has no name")
+  func strippedFunction() throws {
+    let block = try #require(
+      try finding([("realloc", libc), ("", libc), ("_IO_fclose", libc), ("load_settings", app), ("main", app)]))
+    #expect(!block.isLibrary && block.path[0].allocation?.function == "load_settings")
   }
 
   @Test(arguments: [

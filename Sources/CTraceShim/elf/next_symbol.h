@@ -1,6 +1,6 @@
 // Functions of other images by name, with any glibc from 2.31 on.
 //
-// The library must load into processes with an older glibc than that of the machine that built it. Until 2.33, glibc
+// The library must load into processes with an older glibc than the build machine's. Until 2.33, glibc
 // has dlsym in a library of its own, libdl.so.2, which few C programs load.
 
 #ifndef LEAKTRACE_NEXT_SYMBOL_H
@@ -15,7 +15,7 @@
 /// there is none.
 void *lt_next_symbol(const char *name);
 
-/// Tells whether this library has the first definition of `name`, or nobody has one.
+/// Tells whether this library has the first definition of `name`, or no image has one.
 bool lt_symbol_is_first_here(const char *name);
 
 /// Tells whether one image has both addresses.

@@ -50,10 +50,10 @@ struct ScopeRun: Sendable {
   }
 
   /// Records a program that ends by itself, and analyses the trace.
-  static func run(_ program: [String]) throws -> VerdictReport {
+  static func run(_ program: [String], environment: [String: String] = [:]) throws -> VerdictReport {
     let directory = try TemporaryDirectory()
     let trace = directory.path + "/scopes.trace"
-    try VerdictReport.record(program, to: trace)
+    try VerdictReport.record(program, to: trace, environment: environment)
     return try analyze(trace)
   }
 

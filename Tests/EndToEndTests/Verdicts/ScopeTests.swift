@@ -35,6 +35,25 @@ import Testing
   }
 
   @Test(
+    "Timers and delayed work are holders though libdispatch is stripped, as distributions ship it",
+    arguments: TestTier.arguments(["dispatch-timer"], of: ["dispatch-timer", "dispatch-queue-work", "polling-sources"]))
+  func strippedDispatch(name: String) throws {
+    let program = try #require(try ScopeCase.all().first { $0.name == name })
+    let directory = try TemporaryDirectory()
+    let library = BuildProducts.parent(of: BuildProducts.toolchain) + "/lib/swift/linux/libdispatch.so"
+    let stripping = try Command([
+      BuildProducts.toolchain + "/llvm-objcopy", "--strip-all", library, directory.path + "/libdispatch.so",
+    ]).run()
+    try #require(stripping.end == .exit(0), "\(stripping.errorOutput)")
+    let report = try ScopeRun.run(
+      [try CorpusProgram.scopes.path(.dynamicOptimised), name, "leak"],
+      environment: ["LD_LIBRARY_PATH": directory.path])
+    let expected = try #require(program.leak)
+    let findings = try #require(report.findings)
+    #expect(findings.map(\.instances) == expected.map(\.count), "\(findings.map(Self.text))")
+  }
+
+  @Test(
     "Programs that keep all their data to the end have no finding",
     arguments: TestTier.arguments([["-O"]], of: [["-Onone"], ["-O"], ["-O", "-g"]]))
   func everyday(flags: [String]) throws {

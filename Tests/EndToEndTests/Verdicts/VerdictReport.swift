@@ -33,8 +33,9 @@ struct VerdictReport: Decodable, Sendable {
   }
 
   /// Records a program that ends by itself with success, by a bare preload.
-  static func record(_ program: [String], to trace: String) throws {
+  static func record(_ program: [String], to trace: String, environment: [String: String] = [:]) throws {
     var command = Command(program)
+    command.environment.merge(environment) { $1 }
     command.environment["LD_PRELOAD"] = BuildProducts.preloadLibrary
     command.environment["LEAKTRACE_OUTPUT"] = trace
     let recording = try command.run()

@@ -181,10 +181,11 @@ final class FindingNaming {
 
   /// The frames of a stack, innermost first. Linear in its depth.
   func frames(of stack: StackID) -> [SourceFrame] {
-    let frames = definitions.stacks.path(of: stack, limit: spareFrames > 0 ? StackTree.pathLimit : Self.innermostFrames)
-      .frames
-    spareFrames -= min(spareFrames, frames.count)
-    return frames.flatMap { self.frames(for: $0) }
+    let path = definitions.stacks.path(of: stack, limit: spareFrames > 0 ? StackTree.pathLimit : Self.innermostFrames)
+    spareFrames -= min(spareFrames, path.frames.count)
+    var frames = path.frames.flatMap { self.frames(for: $0) }
+    if path.end == .complete { StackBeginnings.name(&frames) }
+    return frames
   }
 
   /// So many say where in the program a stack is.

@@ -39,8 +39,9 @@ enum AllocationFunctions {
   /// A function that makes something for its caller: the standard library's containers, and what of the C library gives
   /// memory away.
   static func isTransparent(_ frame: SourceFrame) -> Bool {
-    guard let name = frame.mangledName else { return false }
     let image = frame.imageName ?? ""
+    // A stripped library names only the functions that it exports. Its rule by image is about all others, too.
+    guard let name = frame.mangledName else { return makingImages.matches(image) }
     return isSwift(name)
       ? swiftMakingImages.matches(image) || swiftMakers.matches(name)
       : makers.matches(name) || makingImages.matches(image)

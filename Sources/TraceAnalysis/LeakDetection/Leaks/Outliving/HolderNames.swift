@@ -80,8 +80,9 @@ final class HolderNames {
     if graph.taskOfSlab[node] != nil { return .task }
     var kind: Finding.Registration?
     for frame in naming.frames(of: graph.heap[BlockID(node)].site).prefix(Self.registrationDepth) {
-      guard frame.kind != .user, let name = frame.mangledName else { break }
-      guard let found = Registrations.kind(ofSymbol: name) else { continue }
+      guard frame.kind != .user else { break }
+      // A stripped library names only the functions that it exports.
+      guard let name = frame.mangledName, let found = Registrations.kind(ofSymbol: name) else { continue }
       // Others work by a source of libdispatch's: whoever made it tells the kind.
       if found != .dispatchSource { return found }
       kind = found
