@@ -263,6 +263,9 @@ SITUATION(library_missing, "a library is not found, and dlerror says so") {
   printf("%d\n", dlerror() != NULL);
   return 0;
 }
+#if !__GLIBC_PREREQ(2, 33)
+#define mallinfo2 mallinfo
+#endif
 SITUATION(heap_statistics, "the C library counts what the process allocated") {
   void *blocks[100];
   struct mallinfo2 before = mallinfo2();

@@ -9,9 +9,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+// Headers of 2020 do not have it.
+#ifndef SYS_close_range
+#define SYS_close_range 436
+#endif
 
 struct situation {
   const char *name, *text;

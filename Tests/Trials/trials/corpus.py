@@ -56,25 +56,31 @@ def cases(variants):
     return found
 
 
-def build(executable, variant, jobs):
-    """The path of an executable, compiled if a source is newer."""
-    if executable == PACKAGE:
-        return _build_package(variant, jobs)
+def sources(executable):
+    """The source files of an executable."""
     folders = [os.path.join(CORPUS, folder) for folder in FOLDERS[executable]]
-    sources = [
+    return [
         os.path.join(folder, name)
         for folder in folders
         for name in sorted(os.listdir(folder))
         if name.endswith(".swift")
     ]
+
+
+def build(executable, variant, jobs):
+    """The path of an executable, compiled if a source is newer."""
+    if executable == PACKAGE:
+        return _build_package(variant, jobs)
+    files = sources(executable)
+    folders = [os.path.join(CORPUS, folder) for folder in FOLDERS[executable]]
     directory = os.path.join(PROGRAMS, "corpus", variant)
     path = os.path.join(directory, executable)
-    if os.path.exists(path) and all(os.path.getmtime(each) < os.path.getmtime(path) for each in sources + folders):
+    if os.path.exists(path) and all(os.path.getmtime(each) < os.path.getmtime(path) for each in files + folders):
         return path
     os.makedirs(directory, exist_ok=True)
     unfinished = f"{path}.{os.getpid()}"
     must(
-        ["swiftc", "-g", "-j", str(jobs), "-module-name", executable, *VARIANTS[variant], *sources, "-o", unfinished],
+        ["swiftc", "-g", "-j", str(jobs), "-module-name", executable, *VARIANTS[variant], *files, "-o", unfinished],
         directory=directory,
         limit=1800,
     )

@@ -114,7 +114,7 @@ class Leaktrace:
     def check(self, command, directory=None, limit=600, options=(), **more):
         return run([self.command, "check", *options, "--", *command], directory=directory, limit=limit, **more)
 
-    def analyze(self, trace, limit=3600):
+    def analyze(self, trace, limit=3600, options=()):
         if not os.path.exists(trace):
             return Analysis(Outcome(-1, "there is no trace", 0.0, 0, False), 0, None)
         report = trace + ".json"
@@ -131,6 +131,7 @@ class Leaktrace:
                 "json",
                 "--limit",
                 "1",
+                *options,
                 trace,
             ],
             limit=limit,

@@ -142,6 +142,9 @@ class Builder:
     def __init__(self, directory, toolchain):
         self._directory, self._toolchain = directory, toolchain
 
+    def _c_compiler(self):
+        return os.path.join(self._toolchain, "clang")
+
     def path(self, source, must):
         product = os.path.join(self._directory, os.path.splitext(source)[0])
         full = os.path.join(PROGRAMS, source)
@@ -151,12 +154,12 @@ class Builder:
         with open(full, encoding="utf-8") as file:
             library = ["-parse-as-library"] if "@main" in file.read() else []
         if source.endswith(".c"):
-            command = ["clang", "-O1", "-g", "-fno-builtin", full, "-lpthread", "-ldl"]
+            command = [self._c_compiler(), "-O1", "-g", "-fno-builtin", full, "-lpthread", "-ldl"]
         elif source.endswith(".cpp"):
-            command = ["clang++", "-std=c++17", "-O1", "-g", "-fno-builtin", full]
+            command = [os.path.join(self._toolchain, "clang++"), "-std=c++17", "-O1", "-g", "-fno-builtin", full]
         else:
-            command = ["swiftc", "-O", "-g", *library, full]
-        must([os.path.join(self._toolchain, command[0]), *command[1:], "-o", product], limit=600)
+            command = [os.path.join(self._toolchain, "swiftc"), "-O", "-g", *library, full]
+        must([*command, "-o", product], limit=600)
         return product
 
 

@@ -251,36 +251,49 @@ class Runner:
             os.makedirs(directory, exist_ok=True)
             os.chmod(directory, 0o777)
 
+    def _untraced(self):
+        """The beginning of a command line that runs a situation without the recorder."""
+        return []
+
+    def _traced(self, pattern, mode):
+        """The beginning of one that records it to traces of that pattern."""
+        options = LIGHT if self._light or mode == "light" else []
+        if mode == "children followed":
+            options = [*options, "--follow-children"]
+        return [self._leaktrace, "record", "--quiet", *options, "--output", pattern, "--"]
+
     def row(self, situation, mode):
         """A difference counts if it is there twice, and not between two runs without the recorder."""
         seconds = VISITED_SECONDS if mode in FORMS else None
+
+        def alone():
+            return run(situation, self._untraced(), self._directory, self._traces, seconds)
+
         for _ in range(2):
-            untraced = traced = run(situation, [], self._directory, self._traces, seconds)
+            untraced = traced = alone()
             if untraced.status == NOT_POSSIBLE:
                 return Row(situation, mode, untraced, traced, [])
             with tempfile.TemporaryDirectory(dir=self._traces) as traces:
                 os.chmod(traces, 0o777)
-                traced = self._traced(situation, mode, traces, seconds)
+                traced = self._run_traced(situation, mode, traces, seconds)
             found = differences(untraced, traced)
             if not found:
                 break
-            own = differences(untraced, run(situation, [], self._directory, self._traces, seconds))
+            own = differences(untraced, alone())
             found = [each for each in found if each not in own]
             if not found:
                 break
         return Row(situation, mode, untraced, traced, found)
 
-    def _traced(self, situation, mode, traces, seconds):
+    def _run_traced(self, situation, mode, traces, seconds):
         if mode in FORMS:
 
             def visitor(process, directory, _):
                 return Visitor(self._leaktrace, mode, process, directory, traces)
 
-            return run(situation, [], self._directory, self._traces, seconds, visitor)
-        options = [*(LIGHT if self._light or mode == "light" else []), "--output", os.path.join(traces, "%n.%p.trace")]
-        if mode == "children followed":
-            options.append("--follow-children")
-        return run(situation, [self._leaktrace, "record", "--quiet", *options, "--"], self._directory, self._traces)
+            return run(situation, self._untraced(), self._directory, self._traces, seconds, visitor)
+        command = self._traced(os.path.join(traces, "%n.%p.trace"), mode)
+        return run(situation, command, self._directory, self._traces)
 
 
 def known():

@@ -1,0 +1,61 @@
+"""The mirror, the judgement on checks, and the report of platforms."""
+
+import os
+import tempfile
+import unittest
+
+from trials import matrix, platform_report, roots
+
+
+class MirrorTests(unittest.TestCase):
+    def mirror(self, **files):
+        with tempfile.TemporaryDirectory() as directory:
+            os.mkdir(os.path.join(directory, "sources.list.d"))
+            for name, text in files.items():
+                place = "sources.list" if name == "main" else os.path.join("sources.list.d", f"{name}.sources")
+                with open(os.path.join(directory, place), "w") as file:
+                    file.write(text)
+            return roots.mirror(directory)
+
+    def test_both_formats_name_it(self):
+        address = "http://mirror.test/debian"
+        self.assertEqual(self.mirror(main=f"deb [arch=amd64] {address} sid main\n"), address)
+        self.assertEqual(self.mirror(debian=f"Types: deb\n# old\nURIs: {address}\nSuites: sid\n"), address)
+
+    def test_other_archives_are_no_mirror(self):
+        self.assertIsNone(self.mirror(main="deb http://mirror.test/debian-security sid main\n"))
+        self.assertIsNone(self.mirror(main="# deb http://mirror.test/debian sid main\n"))
+
+
+class JudgementTests(unittest.TestCase):
+    reasons = [{"suites": ["sid"], "checks": ["light"], "complaint": "^no image", "reason": "known"}]  # noqa: RUF012
+
+    def judged(self, suite, name, *complaints):
+        outcome = {"state": matrix.FAILED, "complaints": list(complaints)}
+        matrix.judge(suite, name, outcome, self.reasons)
+        return outcome["state"]
+
+    def test_every_complaint_must_be_known(self):
+        self.assertEqual(self.judged("sid", "light", "no image: x"), matrix.KNOWN_GAP)
+        self.assertEqual(self.judged("sid", "light", "no image: x", "the program ended with 1"), matrix.FAILED)
+
+    def test_a_reason_holds_for_its_suites_and_checks(self):
+        self.assertEqual(self.judged("trixie", "light", "no image: x"), matrix.FAILED)
+        self.assertEqual(self.judged("sid", "attached", "no image: x"), matrix.FAILED)
+
+
+class ReportTests(unittest.TestCase):
+    def test_cells_and_their_explanations(self):
+        results = {
+            "bookworm": {"glibc": "2.36", "checks": {"light": {"state": "yes", "complaints": []}}},
+            "sid": {
+                "glibc": "2.43",
+                "checks": {"light": {"state": "known", "complaints": ["x"], "reasons": ["Not read yet."]}},
+            },
+            "trixie": {"glibc": "?", "checks": {}, "not_run": "debootstrap failed"},
+        }
+        lines = platform_report.tables(results, ["light"], "2026-01-02")
+        self.assertIn("| light | yes | in part (1) | not run (2) |", lines)
+        self.assertIn("1. Not read yet.", lines)
+        self.assertIn("2. debootstrap failed", lines)
+        self.assertEqual(lines[0], "Checked on 2026-01-02.")

@@ -1,0 +1,503 @@
+"""What is checked on one platform. Each check returns complaints: none if all is as it should be."""
+
+import contextlib
+import csv
+import dataclasses
+import glob
+import io
+import os
+import shutil
+import subprocess
+from collections.abc import Callable
+
+from .leaktrace import DONE, Leaktrace
+from .platform_corpus import differences
+from .platform_images import complaints_on_image
+from .platform_servers import servers
+from .processes import FailedCommand, environment, kill_session, must, run
+from .roots import Root
+from .situations import PROGRAMS, Builder, situations
+from .survival import SHORT, Runner, judge, known
+
+PATIENCE = 60
+TOOLCHAIN = os.path.dirname(os.path.realpath(shutil.which("swift") or "/usr/bin/swift"))
+# By the version of glibc that has them.
+LATER_LIBC = {(2, 32): "char __libc_single_threaded;", (2, 36): "unsigned arc4random(void) { return 4; }"}
+# As Tests/Programs/platform.c allocates: bytes asked for, and blocks that are live while it stands.
+BLOCKS = {3001: 100, 5003: 200, 1733: 20, 3000017: 4}
+# glibc gives up to 24 bytes more.
+ROUNDING = 1.02
+# As Tests/Programs/platform.swift leaks: verdict, type, instances.
+FINDINGS = {("retainCycle", "Visit"): 20, ("lost", "Order"): 20, ("suspended", "Task"): 3}
+# Features of the kernel that Tests/Programs/hides-calls.c hides.
+FEATURES = ("restartable-sequences", "guard-pages", "page-scan", "clone3", "close-range")
+ALLOCATORS = {"jemalloc": "libjemalloc.so.*", "tcmalloc": "libtcmalloc_minimal.so.*", "mimalloc": "libmimalloc.so.*"}
+LIBRARIES = "/usr/lib/x86_64-linux-gnu"
+
+
+class NotHere(Exception):
+    """The platform does not have what a check needs. The text says what."""
+
+
+@dataclasses.dataclass
+class Site:
+    """Where the checks of one platform work."""
+
+    root: Root
+    directory: str  # at the same path inside and outside of the root
+    products: str  # the same
+    leaktrace: Leaktrace
+    # By title: a header and rows, which the report shows as they are.
+    tables: dict[str, list[list[str]]] = dataclasses.field(default_factory=dict)
+    cache: str = ""  # where results of this machine's own programs are kept between the platforms
+
+    @property
+    def library(self):
+        return os.path.join(self.products, "libleaktrace.so")
+
+    def recorded(self, program, trace, variables=None, preload=()):
+        """The command line of a program in the root, recorded by the preloaded library."""
+        settings = {
+            "LD_PRELOAD": ":".join([self.library, *preload]),
+            "LEAKTRACE_OUTPUT": trace,
+            "LEAKTRACE_QUIET": "1",
+            **(variables or {}),
+        }
+        return self.root.command(program, self.directory, settings)
+
+    def analysis(self, trace, in_root=True):
+        """The report on a trace. The binaries are looked for in the root, or where the trace says."""
+        analysis = self.leaktrace.analyze(trace, options=["--sysroot", self.root.path] if in_root else [])
+        if analysis.report is None:
+            raise FailedCommand(analysis.reason)
+        return analysis
+
+    def command(self, *arguments, limit=PATIENCE):
+        """Runs the command, and fails unless it succeeds."""
+        outcome = run([self.leaktrace.command, *arguments], limit=limit)
+        if outcome.status not in DONE:
+            ended = "did not end in time" if outcome.timed_out else f"ended with {outcome.status}"
+            raise FailedCommand(f"{arguments[0]} {ended}: {outcome.output.strip()[-300:]}")
+        return outcome.output
+
+
+class Standing:
+    """A program of the root that stands still once it is ready, as platform.c and platform.swift do."""
+
+    def __init__(self, command):
+        self._command = command
+
+    def __enter__(self):
+        self._child = subprocess.Popen(
+            self._command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            env=environment(),
+            start_new_session=True,
+        )
+        assert self._child.stdin and self._child.stdout
+        self._input, self._output = self._child.stdin, self._child.stdout
+        self._expect("ready")
+        self.process = self._child.pid
+        return self
+
+    def _expect(self, word):
+        """Reads the line that says so. `chroot` and `env` become the program, so its number is the child's."""
+        said = []
+        while line := self._output.readline().decode(errors="replace"):
+            if line.startswith(word):
+                return
+            said.append(line)
+        raise FailedCommand(f"the program ended before it was {word}: {''.join(said)[-300:]}")
+
+    def leak_again(self):
+        self._step()
+        self._expect("done")
+
+    def _step(self):
+        self._input.write(b"x")
+        self._input.flush()
+
+    def end(self):
+        """Lets the program end by itself. Returns its status."""
+        self._step()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            return self._child.wait(PATIENCE)
+        raise FailedCommand("the program did not end in time")
+
+    def __exit__(self, *_):
+        if self._child.poll() is None:
+            kill_session(self._child.pid)
+        self._input.close()
+        self._output.close()
+        self._child.wait()
+
+
+# Building
+
+
+def build_c(site, source="platform.c"):
+    """Compiled in the root, with the root's compiler."""
+    product = os.path.join(site.directory, "c", os.path.splitext(source)[0])
+    if not os.path.exists(product):
+        os.makedirs(os.path.dirname(product), exist_ok=True)
+        # Without libdl, which glibc before 2.34 keeps apart: most C programs do not load it.
+        command = ["gcc", "-O1", "-g", "-fno-builtin", os.path.join(PROGRAMS, source), "-lpthread"]
+        must(site.root.command([*command, "-o", product]))
+    return product
+
+
+def build_swift(site):
+    """Compiled by this machine's toolchain with the runtime inside, and linked with the root's C library."""
+    product = os.path.join(site.directory, "swift", "platform")
+    if os.path.exists(product):
+        return product
+    os.makedirs(os.path.dirname(product), exist_ok=True)
+    source = os.path.join(PROGRAMS, "platform.swift")
+    object_file = product + ".o"
+    flags = ["-O", "-g", "-static-stdlib", "-parse-as-library"]
+    must([os.path.join(TOOLCHAIN, "swiftc"), *flags, source, "-c", "-o", object_file], limit=600)
+    runtime = os.path.join(os.path.dirname(TOOLCHAIN), "lib", "swift_static", "linux")
+    # What swiftc itself hands to the linker for this program.
+    libraries = [f"-l{name}" for name in ("swiftCore", "swift_Concurrency", "swift_StringProcessing")]
+    libraries += [f"-l{name}" for name in ("swift_RegexParser", "swiftGlibc", "dispatch", "BlocksRuntime")]
+    libraries += ["-lm", "-lpthread", "-lutil", "-ldl"]
+    link = ["gcc", "-pie", "-o", product]
+    # The runtime needs a newer C++ library than old distributions have.
+    link += [os.path.join(runtime, "x86_64", "swiftrt.o"), object_file, f"-L{runtime}"]
+    newer = must([os.path.join(TOOLCHAIN, "clang"), "-print-file-name=libstdc++.a"]).strip()
+    library = shutil.copy(newer, os.path.dirname(product))
+    link.append(_older_libc(site, os.path.dirname(product)))
+    libraries = ["-Wl,--start-group", *libraries, library, "-Wl,--end-group", "-Wl,--export-dynamic", "-Wl,--build-id"]
+    must(site.root.command([*link, *libraries]), limit=600)
+    return product
+
+
+def _older_libc(site, directory):
+    """A source file with what the C++ library takes from later C libraries than the root's own."""
+    path = os.path.join(directory, "older-libc.c")
+    version = tuple(map(int, site.root.libc_version().split(".")))
+    lines = [text for since, text in LATER_LIBC.items() if version < since]
+    with open(path, "w") as file:
+        file.write("\n".join(lines))
+    return path
+
+
+def build_swift_there(site):
+    """Compiled by the root's own Swift."""
+    if not site.root.has("/usr/bin/swiftc"):
+        raise NotHere("the distribution has no Swift")
+    product = os.path.join(site.directory, "own-swift", "platform")
+    if not os.path.exists(product):
+        os.makedirs(os.path.dirname(product), exist_ok=True)
+        source = os.path.join(PROGRAMS, "platform.swift")
+        command = ["swiftc", "-O", "-g", "-parse-as-library", source, "-o", product]
+        must(site.root.command(command, os.path.dirname(product)), limit=600)
+    return product
+
+
+# Judging
+
+
+def live_blocks(site, trace):
+    """Sizes and numbers of the live blocks of the last image."""
+    asked = ["/bin/sh", "-c", 'exec "$@" 2>/dev/null', "sh", site.leaktrace.command, "query", trace, "--format", "csv"]
+    outcome = run([*asked, "SELECT size, count(*) FROM blocks GROUP BY size"], limit=PATIENCE)
+    if outcome.status not in DONE:
+        raise FailedCommand(f"query ended with {outcome.status}: {outcome.output[-300:]}")
+    return [(int(size), int(count)) for size, count in list(csv.reader(io.StringIO(outcome.output)))[1:]]
+
+
+def complaints_on_blocks(site, trace, expected=None, rounding=1.0):
+    found = live_blocks(site, trace)
+    complaints = []
+    for size, count in (expected or BLOCKS).items():
+        seen = sum(number for each, number in found if size <= each <= size * rounding)
+        if seen != count:
+            complaints.append(f"{seen} live blocks of {size} bytes, not {count}")
+    return complaints
+
+
+def complaints_on_findings(analysis, factor=1, with_places=False, with_names=True):
+    if analysis.reason:
+        return []  # complaints_on_image has told why
+    counts: dict[tuple[str, str], int] = {}
+    complaints: list[str] = []
+    for finding in analysis.findings:
+        step = finding.path[0] if finding.path else {}
+        key = (finding.verdict, step.get("type") or "")
+        counts[key] = counts.get(key, 0) + finding.instances
+        if with_places and key[0] != "suspended" and not finding.place:
+            complaints.append(f"no place for {finding.verdict} {key[1]}")
+        if with_names and finding.verdict == "retainCycle":
+            names = {(each.get("edge") or {}).get("name") for each in finding.path}
+            if names != {"next"}:
+                complaints.append(f"fields are named {names}")
+    expected = {key: number * (factor if key[0] != "suspended" else 1) for key, number in FINDINGS.items()}
+    for key in sorted(expected.keys() | counts.keys()):
+        if counts.get(key, 0) != expected.get(key, 0):
+            complaints.append(f"{counts.get(key, 0)} of {' '.join(key)}, not {expected.get(key, 0)}")
+    return complaints
+
+
+def _ran(command, limit=PATIENCE):
+    outcome = run(command, limit=limit)
+    if outcome.status != 0:
+        ended = "did not end in time" if outcome.timed_out else f"ended with {outcome.status}"
+        raise FailedCommand(f"the program {ended}: {outcome.output.strip()[-300:]}")
+    return [line for line in outcome.output.splitlines() if line.startswith(("leaktrace:", "ERROR: ld.so"))]
+
+
+# Checks
+
+
+def c_recorded(site):
+    """Every block of a C program with threads, and the ones that it loses."""
+    trace = os.path.join(site.directory, "c.trace")
+    complaints = _ran(site.recorded([build_c(site), "end"], trace))
+    analysis = site.analysis(trace)
+    complaints += complaints_on_image(analysis.report) + complaints_on_blocks(site, trace)
+    lost = [(each.instances, each.place) for each in analysis.findings if each.verdict == "lost"]
+    if [number for number, _ in lost] != [20] or not lost[0][1].startswith("lose_blocks (platform.c:"):
+        complaints.append(f"lost: {lost}")
+    return complaints
+
+
+def swift_recorded(site, program=build_swift, name="swift"):
+    trace = os.path.join(site.directory, f"{name}.trace")
+    complaints = _ran(site.recorded([program(site), "end"], trace))
+    analysis = site.analysis(trace)
+    return complaints + complaints_on_image(analysis.report) + complaints_on_findings(analysis, with_places=True)
+
+
+def light(site, program=build_swift, name="light"):
+    trace = os.path.join(site.directory, f"{name}.trace")
+    complaints = _ran(site.recorded([program(site), "end"], trace, {"LEAKTRACE_MODE": "light"}))
+    analysis = site.analysis(trace)
+    return complaints + complaints_on_image(analysis.report) + complaints_on_findings(analysis)
+
+
+def _inspected(site, target, name):
+    trace = os.path.join(site.directory, f"{name}.trace")
+    site.command("inspect", str(target), "-o", trace)
+    # A core file of a process in the root has paths as they are outside.
+    analysis = site.analysis(trace, in_root=not isinstance(target, str))
+    complaints = complaints_on_image(analysis.report) + complaints_on_findings(analysis)
+    standing = [
+        each
+        for each in analysis.report["threadStacks"]
+        if any("standInThread" in (frame.get("function") or "") for frame in each["frames"])
+    ]
+    if len(standing) != 3:
+        complaints.append(f"{len(standing)} threads stand in standInThread, not 3")
+    return complaints
+
+
+def inspected(site, program=build_swift, name="inspected"):
+    with Standing(site.root.command([program(site), "wait"], site.directory)) as standing:
+        complaints = _inspected(site, standing.process, name)
+        standing.leak_again()
+        if status := standing.end():
+            complaints.append(f"the program ended with {status}")
+    return complaints
+
+
+def attached(site, program=build_swift, name="attached"):
+    """Joined from outside: what leaked before, and what leaks while it is recorded."""
+    trace = os.path.join(site.directory, f"{name}.trace")
+    with Standing(site.root.command([program(site), "wait"], site.directory)) as standing:
+        process = str(standing.process)
+        site.command("attach", process, "-o", trace)
+        standing.leak_again()
+        site.command("snapshot", process)
+        site.command("detach", process)
+        complaints = [f"the program ended with {status}"] if (status := standing.end()) else []
+    analysis = site.analysis(trace)
+    return complaints + complaints_on_image(analysis.report) + complaints_on_findings(analysis, factor=2)
+
+
+def c_attached(site):
+    trace = os.path.join(site.directory, "c-attached.trace")
+    with Standing(site.root.command([build_c(site), "wait"], site.directory)) as standing:
+        process = str(standing.process)
+        site.command("attach", process, "-o", trace)
+        standing.leak_again()
+        site.command("snapshot", process)
+        site.command("detach", process)
+        complaints = [f"the program ended with {status}"] if (status := standing.end()) else []
+    analysis = site.analysis(trace)
+    expected = {**BLOCKS, 1733: 40}
+    return complaints + complaints_on_image(analysis.report) + complaints_on_blocks(site, trace, expected, ROUNDING)
+
+
+def core_file(site, program=build_swift, name="core"):
+    if not shutil.which("gcore"):
+        raise NotHere("this machine has no gcore")
+    core = os.path.join(site.directory, name)
+    with Standing(site.root.command([program(site), "wait"], site.directory)) as standing:
+        must(["gcore", "-o", core, str(standing.process)])
+        process = standing.process
+    return _inspected(site, f"{core}.{process}", f"{name}-inspected")
+
+
+def allocator(site, name):
+    """The C program with another allocator: recorded, and its Swift twin in light recordings and inspected."""
+    found = glob.glob(site.root.path + os.path.join(LIBRARIES, ALLOCATORS[name]))
+    if not found:
+        raise NotHere(f"the root has no {name}")
+    library = min(found, key=len).removeprefix(site.root.path)
+    complaints: list[str] = []
+
+    def run_part(part, check):
+        try:
+            complaints.extend(f"{part}: {text}" for text in check())
+        except FailedCommand as failure:
+            complaints.append(f"{part}: {failure}")
+
+    def recorded():
+        trace = os.path.join(site.directory, f"{name}.trace")
+        said = _ran(site.recorded([build_c(site), "end"], trace, preload=[library]))
+        report = site.analysis(trace).report
+        return said + complaints_on_image(report) + complaints_on_blocks(site, trace)
+
+    def sampled():
+        trace = os.path.join(site.directory, f"{name}-light.trace")
+        said = _ran(site.recorded([build_swift(site), "end"], trace, {"LEAKTRACE_MODE": "light"}, [library]))
+        analysis = site.analysis(trace)
+        return said + complaints_on_image(analysis.report) + complaints_on_findings(analysis)
+
+    def looked_at():
+        command = site.root.command([build_swift(site), "wait"], site.directory, {"LD_PRELOAD": library})
+        with Standing(command) as standing:
+            return _inspected(site, standing.process, f"{name}-inspected")
+
+    run_part("recorded", recorded)
+    run_part("light", sampled)
+    run_part("inspected", looked_at)
+    return complaints
+
+
+def command_inside(site):
+    """The command itself in the root, with this machine's Swift runtime."""
+    variables = {"LD_LIBRARY_PATH": os.path.join(os.path.dirname(TOOLCHAIN), "lib", "swift", "linux")}
+    trace = os.path.join(site.directory, "inside.trace")
+    leaktrace = site.leaktrace.command
+    recorded = [leaktrace, "record", "--quiet", "-o", trace, "--", build_c(site), "end"]
+    complaints = _ran(site.root.command(recorded, site.directory, variables))
+    outcome = run(site.root.command([leaktrace, "analyze", trace], site.directory, variables), limit=PATIENCE)
+    if outcome.status != 0 or "lose_blocks" not in outcome.output:
+        complaints.append(f"analyze ended with {outcome.status}: {outcome.output.strip()[-300:]}")
+    return complaints
+
+
+class RootBuilder(Builder):
+    """Builds situations with the root's own compiler. Its commands run in the root."""
+
+    def _c_compiler(self):
+        return "gcc"
+
+
+class RootRunner(Runner):
+    """Runs situations in a root, behind the preloaded library."""
+
+    # `chroot` leaves the working directory, where each situation looks for its files.
+    ENTER = 'root=$0; exec chroot "$root" /usr/bin/env -C "$PWD" "$@"'
+
+    def __init__(self, site, scratch):
+        super().__init__(site.products, scratch, light=False)
+        self._site = site
+
+    def _untraced(self):
+        return ["/bin/sh", "-c", self.ENTER, self._site.root.path]
+
+    def _traced(self, pattern, mode):
+        settings = {"LD_PRELOAD": self._site.library, "LEAKTRACE_OUTPUT": pattern, "LEAKTRACE_QUIET": "1"}
+        return [*self._untraced(), *(f"{name}={value}" for name, value in settings.items())]
+
+
+def survival(site):
+    """The short form of scripts/survival."""
+
+    def inside(command, **options):
+        return must(site.root.command(command), **options)
+
+    directory = os.path.join(site.directory, "situations")
+    os.makedirs(directory)
+    chosen = [each for each in situations(RootBuilder(directory, ""), inside, short=True) if each.name in SHORT]
+    runner = RootRunner(site, os.path.join(site.directory, "survival"))
+    complaints = []
+    for situation in chosen:
+        row = runner.row(situation, "alone")
+        judge(row, known())
+        if row.differences and not row.reason:
+            complaints.append(f"{situation.name}: {'; '.join(row.differences)} {' '.join(row.traced.remarks)}")
+    return complaints
+
+
+def own_swift(site):
+    """A program that the distribution's own Swift compiled, recorded, light, inspected and attached to."""
+    parts = {"recorded": swift_recorded, "light": light, "inspected": inspected, "attached": attached}
+    complaints = []
+    for name, part in parts.items():
+        complaints += [f"{name}: {text}" for text in part(site, build_swift_there, f"own-{name}")]
+    return complaints
+
+
+def older_kernel(site):
+    """Recorded, light and attached to where the kernel seems to lack a feature."""
+    hider, complaints = build_c(site, "hides-calls.c"), []
+    for feature in FEATURES:
+
+        def hide(command, feature=feature):
+            # Behind `chroot ROOT`, so that the filter is there before the program and its recorder begin.
+            return [*command[:2], hider, feature, *command[2:]]
+
+        try:
+            trace = os.path.join(site.directory, f"without-{feature}.trace")
+            found = _ran(hide(site.recorded([build_c(site), "end"], trace)))
+            found += complaints_on_image(site.analysis(trace).report) + complaints_on_blocks(site, trace)
+            trace = os.path.join(site.directory, f"without-{feature}-light.trace")
+            found += _ran(hide(site.recorded([build_swift(site), "end"], trace, {"LEAKTRACE_MODE": "light"})))
+            analysis = site.analysis(trace)
+            found += complaints_on_image(analysis.report) + complaints_on_findings(analysis)
+        except FailedCommand as failure:
+            found = [str(failure)]
+        complaints += [f"without {feature}: {text}" for text in found]
+    return complaints
+
+
+def with_servers(site):
+    """Servers and tools of the distribution, if the root has them."""
+    complaints = servers(site)
+    if all(row[1] == "not installed" for row in next(iter(site.tables.values()))[1:]):
+        site.tables.clear()
+        raise NotHere("the root has no servers")
+    return complaints
+
+
+def own_corpus(site):
+    """Every program of the corpus with the distribution's own Swift."""
+    if not site.root.has("/usr/bin/swiftc"):
+        raise NotHere("the distribution has no Swift")
+    return differences(site)
+
+
+CHECKS: dict[str, Callable[[Site], list[str]]] = {
+    "C recorded": c_recorded,
+    "C attached": c_attached,
+    "Swift recorded": swift_recorded,
+    "light": light,
+    "inspected": inspected,
+    "attached": attached,
+    "core file": core_file,
+    "survival": survival,
+    "older kernel": older_kernel,
+    "own Swift": own_swift,
+    "corpus": own_corpus,
+    "servers": with_servers,
+    "jemalloc": lambda site: allocator(site, "jemalloc"),
+    "tcmalloc": lambda site: allocator(site, "tcmalloc"),
+    "mimalloc": lambda site: allocator(site, "mimalloc"),
+    "command": command_inside,
+}

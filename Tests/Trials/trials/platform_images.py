@@ -1,0 +1,23 @@
+"""Whether a recording and its image are whole."""
+
+# Counts that are no fault: blocks of before a recording that began late, the runtime's own objects, and stacks that end
+# where code has no rules for unwinding.
+ORDINARY = ("inheritedFrees", "unknownObjects", "stackIncomplete")
+
+
+def complaints_on_image(report):
+    """What is wrong with the image and the events before it."""
+    snapshot = report.get("snapshot")
+    if not snapshot:
+        return [f"no image: {report.get('findingsUnavailable')}"]
+    complaints = []
+    if not snapshot["isWhole"]:
+        complaints.append("the image is not whole")
+    if not snapshot["isFrozen"]:
+        complaints.append("threads ran during the image")
+    for trace in report["traces"]:
+        counts = {**trace["drops"], **trace["mismatches"]}
+        counts = {name: number for name, number in counts.items() if number and name not in ORDINARY}
+        complaints += [f"{name}: {number}" for name, number in counts.items()]
+        complaints += [f"warning: {text}" for text in trace["warnings"]]
+    return complaints

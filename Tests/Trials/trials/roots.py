@@ -1,0 +1,152 @@
+"""Root directories of Debian's suites, made by debootstrap, and commands that run inside of one."""
+
+import contextlib
+import glob
+import os
+import re
+import shutil
+import subprocess
+
+from .processes import FailedCommand, must
+
+# Suites with their glibc, oldest first, and the packages that each has beyond COMMON.
+SUITES: dict[str, tuple[str, ...]] = {
+    "bullseye": (),
+    "bookworm": ("libmimalloc-dev",),
+    "trixie": ("libmimalloc-dev", "swiftlang"),
+    "sid": ("libmimalloc-dev", "swiftlang"),
+}
+# A compiler, the allocators, and the libraries that the command needs.
+COMMON: tuple[str, ...] = ("gcc", "libc6-dev", "libstdc++6", "libjemalloc-dev", "libgoogle-perftools-dev")
+COMMON += ("libdw1", "libelf1", "libsqlite3-0", "libunwind8", "libzstd1", "zlib1g", "python3-minimal")
+# Servers and tools with threads. A suite without one of these is still of use.
+PROGRAMS: tuple[str, ...] = (
+    "nginx",
+    "redis-server",
+    "memcached",
+    "python3",
+    "mariadb-server",
+    "apache2",
+    "haproxy",
+    "unbound",
+    "bind9",
+)
+PROGRAMS += ("rsyslog", "xz-utils", "zstd", "pigz")
+WITH_PROGRAMS = ("sid",)
+MAKING_SECONDS = 2400
+# Installs the packages "$@" in the root "$0", and starts no server there.
+INSTALL = """set -e
+mount -t proc proc "$0/proc"
+cp /etc/resolv.conf "$0/etc/resolv.conf"
+printf '#!/bin/sh\\nexit 101\\n' >"$0/usr/sbin/policy-rc.d"
+chmod +x "$0/usr/sbin/policy-rc.d"
+export DEBIAN_FRONTEND=noninteractive
+in_root() { chroot "$root" apt-get -q -o Acquire::Check-Valid-Until=false "$@"; }
+root=$0
+in_root update
+in_root install -y --no-install-recommends "$@"
+"""
+
+
+class NoRoot(Exception):
+    """A root cannot be made or entered. The text says why."""
+
+
+def mirror(sources="/etc/apt"):
+    """The address of Debian's mirror, from apt's sources. None if they name none."""
+    files = [os.path.join(sources, "sources.list"), *sorted(glob.glob(os.path.join(sources, "sources.list.d", "*")))]
+    for path in files:
+        with contextlib.suppress(OSError, UnicodeDecodeError):
+            with open(path, encoding="utf-8") as file:
+                text = file.read()
+            for address in re.findall(r"^(?:deb\s+(?:\[[^]]*\]\s*)?|URIs:\s*)(\S+)", text, re.MULTILINE):
+                if address.rstrip("/").endswith("/debian"):
+                    return address
+    return None
+
+
+def reason_against():
+    """Why this machine can make and enter no root. None if it can."""
+    if os.geteuid() != 0:
+        return "only root enters a root directory"
+    if not shutil.which("debootstrap"):
+        return "debootstrap is not installed; scripts/setup --tests installs it"
+    if subprocess.run(["unshare", "--mount", "true"], stderr=subprocess.DEVNULL).returncode != 0:
+        return "this system allows no mount namespace"
+    return None
+
+
+def make(suite, directory, address):
+    """Makes the root of a suite, unless an earlier call has. Returns its path.
+
+    The file SUITE.done beside it marks a root that is whole.
+    """
+    path, mark = os.path.join(directory, suite), os.path.join(directory, f"{suite}.done")
+    if os.path.exists(mark):
+        return path
+    if not address:
+        raise NoRoot("apt's sources name no mirror of Debian")
+    os.makedirs(directory, exist_ok=True)
+    shutil.rmtree(path, ignore_errors=True)
+    packages = ",".join(COMMON + SUITES[suite])
+    command = ["debootstrap", "--variant=minbase", "--components=main", f"--include={packages}", suite, path, address]
+    try:
+        must(command, limit=MAKING_SECONDS)
+    except FailedCommand as failure:
+        raise NoRoot(f"debootstrap failed: {str(failure).splitlines()[-1]}") from failure
+    if suite in WITH_PROGRAMS:
+        install(path, PROGRAMS)
+    with open(mark, "w"):
+        pass
+    return path
+
+
+def install(path, packages):
+    """Adds packages to a root. The check that needs a package says so if it is missing."""
+    command = ["unshare", "--mount", "--propagation", "private", "/bin/sh", "-c", INSTALL, path, *packages]
+    with contextlib.suppress(FailedCommand):
+        must(command, limit=MAKING_SECONDS)
+
+
+class Root:
+    """A root that this process's mount namespace has, with directories of the machine at the same paths.
+
+    What its commands write goes to `scratch`: the root itself stays as it was made.
+    """
+
+    def __init__(self, original, scratch, shared):
+        self.path = os.path.join(scratch, "root")
+        for name in ("root", "upper", "work"):
+            os.makedirs(os.path.join(scratch, name))
+        layers = f"lowerdir={original},upperdir={scratch}/upper,workdir={scratch}/work"
+        self._mount("-t", "overlay", "overlay", "-o", layers, self.path)
+        self._mount("-t", "proc", "proc", os.path.join(self.path, "proc"))
+        for directory in ("/dev", "/sys", *shared):
+            place = self.path + directory
+            os.makedirs(place, exist_ok=True)
+            self._mount("--rbind", directory, place)
+
+    def _mount(self, *arguments):
+        outcome = subprocess.run(["mount", *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        if outcome.returncode != 0:
+            raise NoRoot(outcome.stdout.strip())
+
+    def command(self, command, directory="/", variables=None):
+        """A command line that runs `command` inside. The variables are set for that program alone."""
+        settings = [f"{name}={value}" for name, value in (variables or {}).items()]
+        return ["chroot", self.path, "/usr/bin/env", "-C", directory, *settings, *command]
+
+    def has(self, path):
+        return os.path.exists(self.path + path)
+
+    def swift_version(self):
+        """The version of the distribution's own Swift; empty if it has none."""
+        if not self.has("/usr/bin/swiftc"):
+            return ""
+        found = re.search(r"Swift version ([\d.]+)", must(self.command(["swiftc", "--version"])))
+        return found[1] if found else "?"
+
+    def libc_version(self):
+        text = must(self.command(["ldd", "--version"]))
+        found = re.search(r"(\d+\.\d+)\s*$", text.splitlines()[0])
+        return found[1] if found else "?"
