@@ -1,4 +1,4 @@
-"""What is checked on one platform. Each check returns complaints: none if all is as it should be."""
+"""The checks of one platform. Each returns its complaints; an empty list means that it passed."""
 
 import contextlib
 import csv
