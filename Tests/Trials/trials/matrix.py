@@ -155,6 +155,7 @@ def main():
         shutil.rmtree(options.cache, ignore_errors=True)
     if not (options.suites or options.quick or options.check):
         platform_report.write(DOCUMENT, results, list(CHECKS))
+        subprocess.run([os.path.join(ROOT, "scripts", "format")], stdout=subprocess.DEVNULL)
         say(f"{DOCUMENT} is written")
     missing = [f"{suite} ({each['not_run']})" for suite, each in results.items() if "not_run" in each]
     if missing:

@@ -290,7 +290,7 @@ def _inspected(site, target, name):
         if any("standInThread" in (frame.get("function") or "") for frame in each["frames"])
     ]
     if len(standing) != 3:
-        complaints.append(f"{len(standing)} threads stand in standInThread, not 3")
+        complaints.append(f"{len(standing)} threads are in standInThread, not 3")
     return complaints
 
 
