@@ -134,7 +134,7 @@ static void *run(void *argument) {
   for (;;) pause();
 }
 
-/// A block of each size as a thread's cache has, with what the allocator left in it.
+/// A block of each size in a thread's cache, with the words that the allocator left in it.
 static void get_alike(void) {
   for (int i = 0; i < 4; i++) {
     static const size_t SIZES[] = {0x288, 0x298, 0x2F8, 0x308};

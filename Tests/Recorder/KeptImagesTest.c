@@ -93,7 +93,7 @@ TEST(kept_space, "Images take the space of those that were taken back, and image
     EXPECT(chunks == 5 * (asked + kept.count));
   }
   EXPECT(kept.times[0] == 1005 && kept.times[kept.count - 1] == 2999005);
-  // Two images were asked for since, and others may leave gaps of which none is large enough.
+  // Two images were asked for since. Others may leave gaps that are all too small.
   EXPECT(lt_trace.status->dataEnd < end + 4 * 15000);
   close(descriptor);
   remove_recording(&recording);

@@ -137,6 +137,6 @@ LT_EXPORT int lt_watched_arch_prctl(int option, unsigned long argument) {
   if (LT_UNLIKELY(lt_makes_identification_fail(SYS_arch_prctl, option, (long)argument))) before_identification_faults();
   typedef int architecture_control(int, unsigned long);
   static architecture_control *next;
-  if (LT_UNLIKELY(!next)) next = (architecture_control *)dlsym(RTLD_NEXT, "arch_prctl");
+  if (LT_UNLIKELY(!next)) next = (architecture_control *)lt_next_symbol("arch_prctl");
   __attribute__((musttail)) return next(option, argument);
 }

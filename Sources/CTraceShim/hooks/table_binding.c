@@ -19,10 +19,10 @@ static const char *const names[] = {
     // Each of these is called as the next function of its own name.
     "execve",
     "execvpe", "fexecve", "execv", "execvp", "execl", "execlp", "execle", "posix_spawn", "posix_spawnp", "system",
-    "popen", "fork", "prctl", "arch_prctl", "syscall", "pthread_create", "dlclose", "exit", "_exit", "_Exit", "quick_exit",
-    "__cxa_atexit", "waitpid", "wait4", "waitid", "getrusage", "times", "chroot", "setuid", "seteuid", "setreuid",
-    "setresuid", "setgid", "setegid", "setregid", "setresgid", "unshare", "setns", "sigaction", "__sigaction", "signal",
-    "bsd_signal", "ssignal", "sysv_signal", "__sysv_signal", "sigset",
+    "popen", "fork", "prctl", "arch_prctl", "syscall", "pthread_create", "dlclose", "exit", "_exit", "_Exit",
+    "quick_exit", "__cxa_atexit", "waitpid", "wait4", "waitid", "getrusage", "times", "chroot", "setuid", "seteuid",
+    "setreuid", "setresuid", "setgid", "setegid", "setregid", "setresgid", "unshare", "setns", "sigaction",
+    "__sigaction", "signal", "bsd_signal", "ssignal", "sysv_signal", "__sysv_signal", "sigset",
     // These find the runtime that a call is for by themselves.
     "swift_weakLoadStrong", "swift_weakTakeStrong", "swift_unownedRetainStrong", "swift_unownedRetainStrongAndRelease",
     "swift_unownedRetain", "swift_unownedRelease", "swift_nonatomic_retain", "swift_nonatomic_retain_n",

@@ -55,7 +55,7 @@ static uint32_t libc_release(void) {
 }
 
 bool lt_block_list_may_read_books(void) {
-  // A later release of glibc may have other layouts. jemalloc is told by a function that only it has. A wrapper of
+  // A later release of glibc may have other layouts. A function of its own identifies jemalloc. A wrapper of
   // glibc's malloc is neither: its blocks are kept, too.
   if (!lt_are_in_one_image(allocateFunction, allocateFunction)) return true;
   if (lt_are_in_one_image(allocateFunction, (uintptr_t)&gnu_get_libc_version))

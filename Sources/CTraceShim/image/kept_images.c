@@ -135,7 +135,7 @@ static void take_back(uint64_t from, uint64_t time) {
 
 void lt_kept_images_thin(struct lt_kept_images *images) {
   if (!images || images->count <= images->limit || space.descriptor < 0) return;
-  // A reader holds a lock on the live file: what it has found stays until it is done.
+  // A reader locks the live file, so that the images it has found stay.
   int live = lt_mapped_file_open(&lt_trace.liveFile, O_RDONLY);
   if (live < 0) return;
   if (lt_syscall(SYS_flock, live, LOCK_EX | LOCK_NB, 0) == 0) {

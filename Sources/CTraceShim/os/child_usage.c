@@ -1,4 +1,4 @@
-// Keeps the sums of what the recorder's own children have used.
+// Keeps sums of the resource use of the recorder's own children.
 
 #include "os/child_usage.h"
 
@@ -28,7 +28,7 @@ static void take(long *sum, _Atomic int64_t *part) {
 }
 
 void lt_child_usage_note(const struct rusage *usage) {
-  // The kernel adds nanoseconds, of which it tells whole microseconds: rounded up, nothing of them stays.
+  // The kernel adds nanoseconds and reports whole microseconds. Rounding up leaves no rest.
   atomic_fetch_add(&own.userMicroseconds, microseconds(usage->ru_utime) + 1);
   atomic_fetch_add(&own.systemMicroseconds, microseconds(usage->ru_stime) + 1);
   atomic_fetch_add(&own.minorFaults, usage->ru_minflt);

@@ -10,8 +10,8 @@
 long lt_reap(pid_t child, int options);
 /// Notes the use of a child of the recorder's that was waited for in another way.
 void lt_child_usage_note(const struct rusage *usage);
-/// Takes the recorder's children out of what the kernel says of all of them (RUSAGE_CHILDREN). The kernel keeps one
-/// largest resident size: where the host has had children, it may be that of the recorder's.
+/// Subtracts the recorder's children from the kernel's sums over all children (RUSAGE_CHILDREN). The kernel keeps one
+/// largest resident size. Where the host has had children, it may belong to a child of the recorder.
 void lt_child_usage_hide(struct rusage *all);
 /// In a child made by fork, which begins without children.
 void lt_child_usage_reset(void);

@@ -1,4 +1,4 @@
-// Ways by which the program may still reach objects that no reference keeps.
+// Ways to objects that no reference keeps. The program may still use them.
 
 import HeapAnalysis
 
@@ -16,9 +16,9 @@ struct PossibleReach {
   let byNumber: NodeSet
   /// By node that a number is the address of: the node with the number.
   let numberHolders: [NodeID: NodeID]
-  /// By node: a weak or unowned reference to it from what is in use.
+  /// By node: a weak or unowned reference to it from a node in use.
   let unkept: [NodeID: (holder: NodeID, edge: EdgeIndex)]
-  /// Nodes that a task keeps which somebody may resume by such a reference.
+  /// The tasks that such a reference can resume, and all that they keep.
   let resumable: NodeSet
 
   private static let unkeptKinds = EdgeKinds([.weak, .unowned])
@@ -56,8 +56,8 @@ struct PossibleReach {
     resumable = Self.resumable(graph, from: unkept.keys.sorted(), within: unreachable)
   }
 
-  /// Whoever has an object can call it, and the object can resume the tasks whose continuations it leads to. A handle of
-  /// a task, which is a reference that the task counts, resumes nothing.
+  /// The program can call an object that it has. The object can resume the tasks whose continuations it leads to. A
+  /// handle of a task, which is a reference that the task counts, resumes nothing.
   private static func resumable(_ graph: ObjectGraph, from starts: [NodeID], within subset: NodeSet) -> NodeSet {
     let heap = graph.graph
     let seen = NodeSet(bound: heap.nodeCount)
