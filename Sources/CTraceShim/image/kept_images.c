@@ -133,12 +133,22 @@ static void take_back(uint64_t from, uint64_t time) {
   finish(&run);
 }
 
+/// Readers that come and go leave moments between them.
+static bool lock(int live) {
+  enum { ATTEMPTS = 20, DELAY_NANOSECONDS = 5000000 };
+  for (int i = 0; i < ATTEMPTS; i++) {
+    if (lt_syscall(SYS_flock, live, LOCK_EX | LOCK_NB, 0) == 0) return true;
+    lt_sleep(DELAY_NANOSECONDS);
+  }
+  return false;
+}
+
 void lt_kept_images_thin(struct lt_kept_images *images) {
   if (!images || images->count <= images->limit || space.descriptor < 0) return;
   // A reader locks the live file, so that the images it has found stay.
   int live = lt_mapped_file_open(&lt_trace.liveFile, O_RDONLY);
   if (live < 0) return;
-  if (lt_syscall(SYS_flock, live, LOCK_EX | LOCK_NB, 0) == 0) {
+  if (lock(live)) {
     while (images->count > images->limit) {
       uint32_t index = lt_kept_images_choose(images->times, images->count);
       take_back(images->firstOffset, images->times[index]);

@@ -23,6 +23,8 @@ package struct LeakReport: Sendable {
   package var leaked: [SiteID: BlockSum]?
   /// Scopes and expectations of its objects, and what came of it.
   package var statements = ProgramStatements()
+  /// Collections that grew, as facts that accuse no code.
+  package var grown: [GrownCollection] = []
   /// Live objects by the program's generations.
   package var generations: [Generation] = []
   /// The accepted findings; nil if no baseline was given. Then every finding of the program is new.
@@ -51,6 +53,7 @@ package struct LeakReport: Sendable {
     obstacle = analysis.obstacle
     statements = analysis.statements
     generations = analysis.generations
+    grown = analysis.grownCollections()
     let stated = atExpectations.places
     let own = analysis.findings().filter { finding in
       !(finding.expectation.map { stated.contains($0) } ?? false)

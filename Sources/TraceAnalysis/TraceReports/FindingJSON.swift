@@ -21,6 +21,7 @@ enum FindingJSON {
       ("scopes", .array(report.statements.scopes.map(value))),
       ("expectations", .array(report.statements.expectations.map(value))),
       ("generations", .array(report.generations.map(value))),
+      ("grown", .array(report.grown.map(value))),
       ("findingRemarks", .array(report.remarks.map { .string($0) })),
     ]
   }
@@ -125,6 +126,14 @@ enum FindingJSON {
   }
 
   static func value(_ finding: Finding) -> JSONValue { .object(fields(finding)) }
+
+  private static func value(_ grown: GrownCollection) -> JSONValue {
+    .object([
+      ("holder", .string(grown.holder)), ("holders", .number(UInt64(grown.holders))), ("type", .string(grown.type)),
+      ("elements", .number(UInt64(grown.elements))), ("bytes", .number(grown.bytes.rawValue)),
+      ("quarters", .array(grown.quarters.map { .number(UInt64($0)) })),
+    ])
+  }
 
   private static func strength(_ finding: Finding) -> String? {
     if finding.isDoubtful { return "likely" }

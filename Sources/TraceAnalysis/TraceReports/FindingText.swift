@@ -45,6 +45,7 @@ struct FindingText {
     write(report, "Suspected: something still holds these objects, but probably should not", to: &lines) {
       $0.certainty == .suspected && !$0.isDoubtful
     }
+    write(report.grown, to: &lines)
     write(report.statements, to: &lines)
     write(report.generations, to: &lines)
     write(library, to: &lines) { "In libraries: \($0) that the program did not cause" }
@@ -226,6 +227,29 @@ struct FindingText {
     lines.row(PlainText.escaped(outliving.origin.name), indent: 2)
     write(path: finding.path, to: &lines, suspect: outliving.suspect)
   }
+
+  /// The largest collections that grew.
+  private func write(_ grown: [GrownCollection], to lines: inout TextLines) {
+    guard !grown.isEmpty else { return }
+    lines.line("Grew to the end of the run: facts, which accuse no code", emphasized: 4)
+    for row in grown.prefix(Self.shownGrown) {
+      let holders = row.holders > 1 ? "in \(Decimal.grouped(UInt64(row.holders))) holders: " : ""
+      let quarters = row.quarters.map { Decimal.grouped(UInt64($0)) }.joined(separator: ", ")
+      lines.spread(
+        PlainText.escaped(row.holder),
+        "\(holders)\(Decimal.grouped(UInt64(row.elements))) × \(PlainText.escaped(row.type)), \(Decimal.bytes(row.bytes.rawValue)); after each quarter \(quarters)",
+        indent: 2)
+    }
+    if grown.count > Self.shownGrown {
+      let rest = grown.dropFirst(Self.shownGrown).reduce(UInt64(0)) { $0 &+ $1.bytes.rawValue }
+      lines.line(
+        "and \(Decimal.counted(UInt64(grown.count - Self.shownGrown), "more collection")), \(Decimal.bytes(rest)): see --format json",
+        indent: 2)
+    }
+    lines.blank()
+  }
+
+  private static let shownGrown = 10
 
   /// The program's scopes and expectations, also those that nothing is wrong with.
   private func write(_ statements: ProgramStatements, to lines: inout TextLines) {

@@ -259,6 +259,15 @@ package final class LeakAnalysis {
     }
   }
 
+  /// The collections that grew, those with most bytes first; none where the births of blocks are not known. Linear in
+  /// the references of collections.
+  package func grownCollections() -> [GrownCollection] {
+    guard !reader.header.lacksHistory, !definitions.process.isAttached else { return [] }
+    return GrownCollections(
+      graph, naming: names(), unreachable: finder.unreachable, lastOrdinal: activations.ordinal
+    ).rows()
+  }
+
   /// The blocks that leak, by node; nil if the image lacks parts, so that nobody knows.
   package var leakedBlocks: NodeSet? { finder.leaked }
 

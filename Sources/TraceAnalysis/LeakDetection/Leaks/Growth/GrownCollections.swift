@@ -1,0 +1,130 @@
+// The collections that grew during the run, as facts: they accuse no code.
+
+import HeapAnalysis
+import TraceReading
+import TraceSymbolication
+
+/// A field or variable of the program whose collections have more and more elements.
+package struct GrownCollection: Codable, Hashable, Sendable {
+  /// `Room.log`, or a variable.
+  package var holder: String
+  /// The objects that have such a collection with elements; 1 for a variable.
+  package var holders: Int
+  /// The type that most elements are of, without modules.
+  package var type: String
+  package var elements: Int
+  /// Bytes of the elements themselves.
+  package var bytes: ByteCount
+  /// The elements that are live now, by the end of each quarter of the process's events before which they were made.
+  package var quarters: [Int]
+}
+
+/// Looks at the collections of the program's own objects and variables.
+///
+/// No rule hides one: a collection is a fact if it has some elements, and if the last quarter of the run added to it.
+/// Whether growth is meant to be is for a reader to say.
+struct GrownCollections {
+  private let graph: ObjectGraph
+  private let naming: FindingNaming
+  private let unreachable: NodeSet
+  /// Events of the process, from the first to the image.
+  private let lastOrdinal: UInt64
+
+  /// Fewer elements come about by chance.
+  private static let leastElements = 16
+  /// The part of the elements that the last quarter must have added.
+  private static let leastLateShare = 0.05
+  /// Collections in collections that are looked into.
+  private static let depthLimit = 4
+
+  init(_ graph: ObjectGraph, naming: FindingNaming, unreachable: NodeSet, lastOrdinal: UInt64) {
+    (self.graph, self.naming, self.unreachable, self.lastOrdinal) = (graph, naming, unreachable, lastOrdinal)
+  }
+
+  private struct Key: Hashable {
+    /// Row of the holder's type, or the root's node.
+    var holder: UInt32
+    var isRoot: Bool
+    /// The field; for a root the collection itself.
+    var place: UInt32
+  }
+
+  private struct Row {
+    var elements: [NodeID] = []
+    var holders = 0
+    var edge: EdgeIndex
+    var source: NodeID
+  }
+
+  /// All of them, those with most bytes first. Linear in the references of collections and of the program's objects.
+  func rows() -> [GrownCollection] {
+    var rows: [Key: Row] = [:]
+    for node in 0..<NodeID(graph.graph.nodeCount) where isHolder(node) {
+      let isRoot = graph.isRoot(node)
+      for edge in graph.graph.edges(from: node) where isKeeping(edge) {
+        let target = graph.graph.target(of: edge)
+        guard isCollection(target) else { continue }
+        let key = Key(
+          holder: isRoot ? node : graph.nodeTypes[Int(node)], isRoot: isRoot,
+          place: isRoot ? target : graph.graph.label(of: edge))
+        var row = rows[key] ?? Row(edge: edge, source: node)
+        let before = row.elements.count
+        addElements(of: target, depth: 0, to: &row.elements)
+        if row.elements.count > before { row.holders += 1 }
+        rows[key] = row
+      }
+    }
+    return rows.values.compactMap(collection).sorted {
+      ($0.bytes.rawValue, $0.elements, $1.holder) > ($1.bytes.rawValue, $1.elements, $0.holder)
+    }
+  }
+
+  private func isHolder(_ node: NodeID) -> Bool {
+    if graph.isRoot(node) {
+      guard case .global(let image) = graph.root(node).kind else { return false }
+      return !SystemCode.isSystemImage(graph.roots.images[image].path)
+    }
+    return !unreachable.contains(node) && naming.isOwn(node)
+  }
+
+  private func isKeeping(_ edge: EdgeIndex) -> Bool {
+    ObjectGraph.keeping.contains(EdgeKinds(kind: graph.graph.kind(of: edge)))
+  }
+
+  private func isCollection(_ node: NodeID) -> Bool {
+    !graph.isRoot(node) && [.array, .dictionary, .set].contains(graph.type(of: node).kind)
+  }
+
+  private func addElements(of collection: NodeID, depth: Int, to elements: inout [NodeID]) {
+    for edge in graph.graph.edges(from: collection) where isKeeping(edge) {
+      let target = graph.graph.target(of: edge)
+      if isCollection(target) {
+        if depth < Self.depthLimit { addElements(of: target, depth: depth + 1, to: &elements) }
+      } else if graph.type(of: target).kind.isCounted {
+        elements.append(target)
+      }
+    }
+  }
+
+  private func collection(_ row: Row) -> GrownCollection? {
+    guard row.elements.count >= Self.leastElements else { return nil }
+    let elements = Set(row.elements)
+    var quarters = [0, 0, 0, 0]
+    var types: [UInt32: Int] = [:]
+    var bytes: UInt64 = 0
+    for element in elements {
+      let block = graph.heap[BlockID(element)]
+      let part = lastOrdinal > 0 ? Double(min(block.ordinal, lastOrdinal)) / Double(lastOrdinal) : 0
+      for quarter in quarters.indices where part <= Double(quarter + 1) / 4 { quarters[quarter] += 1 }
+      types[graph.nodeTypes[Int(element)], default: 0] += 1
+      bytes &+= block.size
+    }
+    let late = quarters[3] - quarters[2]
+    guard elements.count >= Self.leastElements, Double(late) >= Self.leastLateShare * Double(elements.count),
+      let type = types.max(by: { ($0.value, $1.key) < ($1.value, $0.key) })?.key
+    else { return nil }
+    return GrownCollection(
+      holder: naming.place(of: row.edge, from: row.source), holders: row.holders, type: graph.types[Int(type)].name,
+      elements: elements.count, bytes: ByteCount(bytes), quarters: quarters)
+  }
+}

@@ -1,0 +1,61 @@
+// Collections that grew are facts, whatever is suspected.
+
+import Testing
+import TraceTestSupport
+
+@testable import HeapAnalysis
+@testable import LeakDetection
+@testable import TraceReading
+
+@Suite struct GrownCollectionTests {
+  private let heap = HeapBuilder()
+
+  init() {
+    heap.type("App.Message")
+    heap.type("App.Room", fields: [HeapBuilder.field("log", 0)])
+    heap.type("Swift._ContiguousArrayStorage<App.Message>")
+    let message = ReferenceField(offset: 0, name: "", strength: .strong, kind: .object, typeName: "App.Message")
+    heap.layout(
+      of: "Swift._ContiguousArrayStorage<App.Message>",
+      ObjectLayout(
+        typeName: "", size: 32, references: [], opaque: [],
+        tail: .array(
+          start: 32, countOffset: 16,
+          element: ValueLayout(
+            typeName: "", size: 8, stride: 8, alignment: 8, references: [message], opaque: []))))
+  }
+
+  /// Rooms with a log each, whose messages are made in turn.
+  private func rooms(_ count: Int, messages: Int) {
+    let rooms = (0..<count).map { _ in heap.object("App.Room") }
+    let logs = rooms.map { room in
+      let log = heap.object("Swift._ContiguousArrayStorage<App.Message>", size: UInt64(32 + 8 * messages))
+      heap.set(room, 0, log)
+      heap.words[log.address + 16] = UInt64(messages)
+      heap.global(room)
+      return log
+    }
+    for number in 0..<messages { for log in logs { heap.set(log, 2 + number, heap.object("App.Message")) } }
+  }
+
+  private func grown() throws -> [GrownCollection] { try heap.analysis().grownCollections() }
+
+  @Test func elementsOfAFieldAreCountedOverAllItsObjects() throws {
+    rooms(3, messages: 8)
+    let row = try #require(try grown().first)
+    #expect(row.holder == "Room.log" && row.holders == 3 && row.type == "Message" && row.elements == 24)
+    #expect(row.bytes.rawValue == 24 * 48)
+    #expect(row.quarters == row.quarters.sorted() && row.quarters.last == 24 && (row.quarters.first ?? 0) < 12)
+  }
+
+  @Test func fewElementsAreNoFact() throws {
+    rooms(3, messages: 5)
+    #expect(try grown().isEmpty)
+  }
+
+  @Test func collectionsThatAreFilledAtTheStartAreNone() throws {
+    rooms(2, messages: 20)
+    for _ in 0..<1000 { _ = heap.object("App.Message") }
+    #expect(try grown().isEmpty)
+  }
+}
