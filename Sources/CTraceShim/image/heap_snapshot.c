@@ -64,7 +64,7 @@ void lt_snapshot_init(bool on, uint32_t keptImages) {
   if (progress) memset(progress, 0, sizeof *progress);
   else progress = lt_map_shared(4096);
   if (!stack) stack = lt_map_private(STACK_SIZE);
-  if (!job.threads) job.threads = lt_map_private(THREAD_LIMIT * sizeof *job.threads);
+  if (!job.threads) job.threads = lt_map_shared(THREAD_LIMIT * sizeof *job.threads);
   if (!progress || !stack || !job.threads || !lt_freeze_init()) isOn = false;
   // Pages of it that are not needed take no memory.
   if (keptImages && !kept) kept = lt_map_shared(sizeof *kept);

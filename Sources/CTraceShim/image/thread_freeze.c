@@ -15,6 +15,7 @@
 #include "os/child_usage.h"
 #include "os/number_text.h"
 #include "os/thread_list.h"
+#include "swift/own_memory.h"
 #include "thread/own_stack.h"
 
 #include <errno.h>
@@ -32,9 +33,15 @@ enum {
   THREAD_NUMBER_LIMIT = 1 << 22,
   STOP_EVENT = 128,
   PASS_LIMIT = 1000,
-  PATIENCE_MILLISECONDS = 200, ///< for threads to stop that wait for a child in vfork
-  LOCK_MILLISECONDS = 2000,    ///< for threads to stop that wait for the disk, or for a lock of the kernel's
-  STOP_MILLISECONDS = 5000,    ///< for all threads to stop, on a machine with more to do
+  STANDSTILL_MILLISECONDS = 25, ///< from the first request to stop, until the copy is made without the late threads
+  TRY_LIMIT = 4,                ///< for a copy with late threads. The last one waits for them:
+  STOP_MILLISECONDS = 5000,     ///< limit for all threads to stop, on a machine with more to do
+  BETWEEN_TRIES_NANOSECONDS = 20000000,
+  INTERRUPT_MILLISECONDS = 2, ///< from a request to stop: by then a thread on another processor is interrupted
+  // Late threads, which may stop after the copy:
+  PATIENCE_MILLISECONDS = 200, ///< limit for threads that wait for a child in vfork
+  LOCK_MILLISECONDS = 2000,    ///< limit for threads that wait for the disk, or for a lock of the kernel
+  LATE_MILLISECONDS = 10000,   ///< limit for threads that wait for a processor
   BEGIN_MILLISECONDS = 30000,  ///< for the kernel to be asked for the copy: it is the last resort
   COPY_MILLISECONDS = 1000,    ///< for the kernel to make the copy, which takes 16 ms for a gibibyte
   COPY_MILLISECONDS_PER_GIBIBYTE = 250,
@@ -44,14 +51,29 @@ enum {
 
 enum { UNCLAIMED, CLAIMED_BY_COPY, GIVEN_UP };
 
+/// The state of the late threads, in `lt_copy_claim.late`.
+enum {
+  LATE_AWAITED,
+  LATE_NOTED,    ///< the copy may read the registers
+  LATE_LOST,     ///< threads ran that the tracer does not know, or registers are missing: the image is not frozen
+  LATE_GIVEN_UP, ///< the copy ends, and the tracer tries again
+};
+
+/// Marks a late thread that has ended, or that is a task of the recorder's. The copy removes it from its list.
+enum { LEFT_OUT = 1u << 31 };
+
 /// The state of the thread at the same index of `lt_freeze.threads`.
 struct tracee {
+  uint32_t thread;
   bool isStopped, isGone;
-  int signal; ///< that was about to be delivered when it stopped
+  bool isLate;     ///< it has not stopped before the copy
+  bool isReleased; ///< the tracer has detached, or the late thread has ended
+  int signal;      ///< that was about to be delivered when it stopped
   struct lt_timed_wait wait;
 };
 
-static uint8_t *stack;
+static uint8_t
+    *stack; ///< two stacks: the lower for the thread that copies beside late threads, the upper for the tracer
 static struct tracee *tracees;
 static uint32_t *indexOf; ///< by thread number; 0: not seen. All are 0 between two snapshots
 static bool isForbidden;
@@ -101,7 +123,7 @@ static char thread_state(pid_t process, uint32_t thread) {
   return 0;
 }
 
-/// Attaches to threads that were not seen yet. Returns their number, or −errno when attaching is refused.
+/// Attaches to threads that were not seen yet. They run on. Returns their number, or −errno when attaching is refused.
 static int attach_new(struct lt_freeze *f) {
   struct lt_thread_list list;
   LT_CHECK(f->threadCount > 0 && f->threadCount <= f->threadLimit);
@@ -121,30 +143,51 @@ static int attach_new(struct lt_freeze *f) {
     }
     found++;
     indexOf[thread] = f->threadCount;
-    tracees[f->threadCount] = (struct tracee){0};
+    tracees[f->threadCount] = (struct tracee){.thread = thread};
     lt_timed_wait_look(f->process, thread, &tracees[f->threadCount].wait);
     f->threads[f->threadCount++] = (struct lt_snapshot_thread){.osThread = thread};
-    lt_syscall6(SYS_ptrace, PTRACE_INTERRUPT, thread, 0, 0, 0, 0);
   }
   lt_thread_list_close(&list);
   return found;
 }
 
-/// Notes which threads have stopped or ended.
-static void take_reports(uint32_t *running) {
+/// Asks the newest threads to stop.
+static void interrupt_newest(struct lt_freeze *f, uint32_t count) {
+  LT_CHECK(count < f->threadCount);
+  for (uint32_t i = f->threadCount - count; i < f->threadCount; i++)
+    lt_syscall6(SYS_ptrace, PTRACE_INTERRUPT, tracees[i].thread, 0, 0, 0, 0);
+  f->awaitedCount += count;
+}
+
+/// Returns the thread's number if it has stopped or ended since the last report, and 0 if not. Returns −ECHILD if the
+/// kernel has forgotten the thread.
+static long take_report(uint32_t thread, int *status) {
+  return lt_syscall6(SYS_wait4, thread, (long)status, __WALL | WNOHANG, 0, 0, 0);
+}
+
+/// Notes which threads have stopped or ended. Asks for each thread: the kernel finds a thread by its number, but goes
+/// through all of them for a caller that waits for any (Linux 6.18, kernel/exit.c, do_wait_pid).
+static void take_reports(struct lt_freeze *f) {
   int status;
-  for (long thread; (thread = lt_syscall6(SYS_wait4, -1, (long)&status, __WALL | WNOHANG, 0, 0, 0)) > 0;) {
-    if (thread >= THREAD_NUMBER_LIMIT || !indexOf[thread]) continue;
-    struct tracee *t = &tracees[indexOf[thread]];
-    LT_CHECK(t->isStopped || t->isGone || *running > 0);
-    if (!t->isStopped && !t->isGone) --*running;
-    if (WIFSTOPPED(status)) {
-      t->isStopped = true;
-      t->signal = status >> 16 == STOP_EVENT ? 0 : WSTOPSIG(status);
-    } else {
-      t->isGone = true;
-    }
+  uint32_t limit = f->attachedCount ? f->attachedCount : f->threadCount;
+  for (uint32_t i = 1; i < limit && f->awaitedCount > 0; i++) {
+    struct tracee *t = &tracees[i];
+    if (t->isStopped || t->isGone) continue;
+    long reported = take_report(t->thread, &status);
+    if (reported == 0) continue;
+    f->awaitedCount--;
+    t->isGone = reported < 0 || !WIFSTOPPED(status);
+    t->isStopped = !t->isGone;
+    if (t->isStopped) t->signal = status >> 16 == STOP_EVENT ? 0 : WSTOPSIG(status);
   }
+}
+
+/// A thread that calls exec takes the number of the first thread. Lets it go on when it stops.
+static void release_other_program(const struct lt_freeze *f) {
+  int status;
+  uint32_t first = (uint32_t)f->process, known = first < THREAD_NUMBER_LIMIT ? indexOf[first] : 0;
+  if (known && !tracees[known].isReleased) return;
+  if (take_report(first, &status) > 0 && WIFSTOPPED(status)) lt_syscall6(SYS_ptrace, PTRACE_DETACH, first, 0, 0, 0, 0);
 }
 
 /// Tells whether a thread that nothing interrupts waits in vfork, or the like, until its child ends or becomes another
@@ -210,23 +253,36 @@ static void read_registers(struct lt_snapshot_thread *thread, const struct trace
   memcpy(thread->registers, stopped.registers, sizeof stopped.registers);
 }
 
-/// Stops all threads but the one that waits for this. False when that is refused, or takes too long.
+static uint64_t milliseconds_since(uint64_t begin) { return (lt_clock_nanoseconds(CLOCK_MONOTONIC) - begin) / 1000000; }
+
+static void sleep_between_looks(unsigned round) { lt_sleep(round < 8 ? 20000 : 500000); }
+
+/// Tells whether the threads that have stopped have waited long enough for the others.
+static bool is_standstill_over(const struct lt_freeze *f, uint64_t asked) {
+  uint64_t milliseconds = milliseconds_since(f->stopBegin);
+  if (milliseconds_since(asked) < INTERRUPT_MILLISECONDS) return false;
+  if (!f->isLastTry) return milliseconds >= STANDSTILL_MILLISECONDS;
+  return milliseconds > STOP_MILLISECONDS || (milliseconds > PATIENCE_MILLISECONDS && stand_still(f, milliseconds));
+}
+
+/// Stops all threads except the one that waits for the tracer. False if the kernel refuses.
+///
+/// A late thread needs no wait: it stops before it runs another instruction of its program (Linux, kernel/signal.c,
+/// get_signal). The last try waits for late threads.
 static bool stop_all(struct lt_freeze *f) {
-  uint64_t begin = lt_clock_nanoseconds(CLOCK_MONOTONIC);
-  uint32_t running = 0;
   for (int pass = 0; pass < PASS_LIMIT; pass++) {
     int found = attach_new(f);
     if (found < 0) return false;
     // Threads that stand still make no new ones.
     if (found == 0) return true;
-    running += (uint32_t)found;
-    for (unsigned round = 0; running > 0; round++) {
-      take_reports(&running);
-      if (running == 0) break;
-      uint64_t milliseconds = (lt_clock_nanoseconds(CLOCK_MONOTONIC) - begin) / 1000000;
-      if (milliseconds > STOP_MILLISECONDS) return false;
-      if (milliseconds > PATIENCE_MILLISECONDS && stand_still(f, milliseconds)) break;
-      lt_sleep(round < 8 ? 20000 : 500000);
+    if (pass == 0) f->stopBegin = lt_clock_nanoseconds(CLOCK_MONOTONIC);
+    interrupt_newest(f, (uint32_t)found);
+    uint64_t asked = lt_clock_nanoseconds(CLOCK_MONOTONIC);
+    for (unsigned round = 0;; round++) {
+      take_reports(f);
+      if (f->awaitedCount == 0) break;
+      if (is_standstill_over(f, asked)) break;
+      sleep_between_looks(round);
     }
   }
   return true;
@@ -247,16 +303,109 @@ static void leave_out_passing(struct lt_freeze *f) {
     tracees[i] = tracees[last];
     f->threads[last] = thread;
     tracees[last] = tracee;
+    indexOf[tracees[i].thread] = i;
+    indexOf[tracees[last].thread] = last;
   }
 }
 
 /// Detaches from a stopped thread. Its wait gets the remaining time, unless a handler runs first.
 static void let_go(const struct lt_freeze *f, uint32_t i) {
-  uint32_t thread = f->threads[i].osThread;
+  uint32_t thread = tracees[i].thread;
+  LT_CHECK(tracees[i].isStopped && !tracees[i].isReleased);
+  tracees[i].isReleased = true;
   if (!tracees[i].signal && f->threads[i].flags & LT_SNAPSHOT_THREAD_WAITING)
     lt_timed_wait_shorten(f->process, thread, &tracees[i].wait);
   lt_syscall6(SYS_ptrace, PTRACE_DETACH, thread, 0, tracees[i].signal, 0, 0);
 }
+
+static void let_stopped_go(const struct lt_freeze *f, uint32_t count) {
+  for (uint32_t i = 1; i < count; i++)
+    if (tracees[i].isStopped && !tracees[i].isGone) let_go(f, i);
+}
+
+/// Reads the registers of the threads that have stopped.
+static void read_stopped(struct lt_freeze *f) {
+  for (uint32_t i = 1; i < f->threadCount; i++)
+    if (tracees[i].isStopped && !tracees[i].isGone) read_registers(&f->threads[i], &tracees[i]);
+}
+
+// --- late threads ----------------------------------------------------------------------------------------------------
+
+/// Tells whether a late thread has created a thread that the tracer does not know. It was in that call when it was
+/// asked to stop, and the new thread runs.
+static bool has_made_thread(uint32_t thread) {
+  struct lt_stopped_thread stopped;
+  uint64_t flags;
+  if (!lt_stopped_thread_read((pid_t)thread, &stopped) || stopped.result <= 0) return false;
+  if (stopped.call != SYS_clone && stopped.call != SYS_clone3) return false;
+  if (!lt_stopped_thread_argument((pid_t)thread, 0, &flags)) return false;
+  // The first field of struct clone_args has the flags.
+  if (stopped.call == SYS_clone3 && !lt_read_bytes(&lt_own_memory, flags, &flags, sizeof flags)) return false;
+  return flags & CLONE_THREAD && (stopped.result >= THREAD_NUMBER_LIMIT || !indexOf[stopped.result]);
+}
+
+/// Notes the late threads that have stopped or ended, and lets them go. False if one has created an unknown thread.
+static bool note_stopped_late(struct lt_freeze *f) {
+  bool isComplete = true;
+  for (uint32_t i = 1; i < f->attachedCount; i++) {
+    struct tracee *t = &tracees[i];
+    if (!t->isLate || t->isReleased || (!t->isStopped && !t->isGone)) continue;
+    if (t->isGone) {
+      t->isReleased = true;
+      f->threads[i].flags |= LEFT_OUT;
+      continue;
+    }
+    if (has_made_thread(t->thread)) isComplete = false;
+    read_registers(&f->threads[i], t);
+    if (lt_apart_has_stack(f->threads[i].stackPointer)) f->threads[i].flags |= LEFT_OUT;
+    let_go(f, i);
+  }
+  return isComplete;
+}
+
+/// Waits for the late threads, and lets them go. Returns the new `lt_copy_claim.late`.
+static uint32_t note_late(struct lt_freeze *f) {
+  uint64_t begin = lt_clock_nanoseconds(CLOCK_MONOTONIC);
+  bool isComplete = true;
+  for (unsigned round = 0;; round++) {
+    uint32_t before = f->awaitedCount;
+    take_reports(f);
+    release_other_program(f);
+    if ((round == 0 || f->awaitedCount < before) && !note_stopped_late(f)) isComplete = false;
+    if (f->awaitedCount == 0) break;
+    uint64_t milliseconds = milliseconds_since(begin);
+    if (milliseconds > LATE_MILLISECONDS || lt_parent_process_id() != f->process) return LATE_LOST;
+    if (milliseconds > PATIENCE_MILLISECONDS && stand_still(f, milliseconds)) break;
+    sleep_between_looks(round);
+  }
+  if (isComplete) return LATE_NOTED;
+  return f->isLastTry ? LATE_LOST : LATE_GIVEN_UP;
+}
+
+/// Tells the copy about the late threads. The first answer counts.
+static void answer_copy(struct lt_freeze *f, uint32_t late) {
+  uint32_t awaited = LATE_AWAITED;
+  if (atomic_compare_exchange_strong(&f->claim->late, &awaited, late))
+    lt_syscall(SYS_futex, &f->claim->late, FUTEX_WAKE, 1);
+}
+
+/// In the copy: waits until the registers of the late threads are there. False if the copy was given up.
+static bool await_late(struct lt_freeze *f) {
+  uint64_t begin = lt_clock_nanoseconds(CLOCK_MONOTONIC);
+  while (atomic_load(&f->claim->late) == LATE_AWAITED && milliseconds_since(begin) < 2 * LATE_MILLISECONDS) {
+    struct timespec limit = {.tv_nsec = LOOK_NANOSECONDS};
+    lt_syscall6(SYS_futex, (long)&f->claim->late, FUTEX_WAIT, LATE_AWAITED, (long)&limit, 0, 0);
+  }
+  uint32_t kept = 1;
+  uint32_t late = atomic_load(&f->claim->late);
+  f->isFrozen = late == LATE_NOTED;
+  for (uint32_t i = 1; i < f->threadCount && f->isFrozen; i++)
+    if (!(f->threads[i].flags & LEFT_OUT)) f->threads[kept++] = f->threads[i];
+  f->threadCount = kept;
+  return late != LATE_GIVEN_UP;
+}
+
+// --- the copy --------------------------------------------------------------------------------------------------------
 
 /// Makes the copy. The copy ends at once if its process has given it up.
 static void copy(struct lt_freeze *f, unsigned long flags) {
@@ -270,11 +419,50 @@ static void copy(struct lt_freeze *f, unsigned long flags) {
   }
   uint32_t unclaimed = UNCLAIMED;
   atomic_store(&f->claim->copy, lt_process_id());
-  if (atomic_compare_exchange_strong(&f->claim->state, &unclaimed, CLAIMED_BY_COPY)) f->copied(f->argument);
+  if (atomic_compare_exchange_strong(&f->claim->state, &unclaimed, CLAIMED_BY_COPY) &&
+      (f->awaitedCount == 0 || await_late(f)))
+    f->copied(f->argument);
   for (;;) lt_syscall(SYS_exit_group, 0, 0, 0);
 }
 
-/// Stops the threads if `stopsThreads` is set, makes the copy, and lets the threads continue.
+/// Gives up a copy that has not begun its work. False if it has.
+static bool give_up(struct lt_freeze *f) {
+  uint32_t unclaimed = UNCLAIMED;
+  return atomic_compare_exchange_strong(&f->claim->state, &unclaimed, GIVEN_UP);
+}
+
+static void copy_for_tracer(void *freeze) { copy(freeze, CLONE_PARENT); }
+
+/// Makes the copy in a thread of the tracer's. A late thread may hold the lock of the memory that the kernel needs for
+/// the copy. False if that takes too long: the copy is given up, and the tracer can let the threads go.
+static bool copy_beside_late(struct lt_freeze *f) {
+  enum { FLAGS = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM | CLONE_UNTRACED };
+  uint64_t begin = lt_clock_nanoseconds(CLOCK_MONOTONIC);
+  atomic_store(&f->copierRuns, 1);
+  if (lt_clone_call(FLAGS | CLONE_CHILD_CLEARTID, stack + STACK_SIZE, copy_for_tracer, f, &f->copierRuns, 0) < 0) {
+    copy(f, CLONE_PARENT);
+    return true;
+  }
+  for (uint32_t runs; (runs = atomic_load(&f->copierRuns)) != 0 && atomic_load(&f->copy) <= 0;) {
+    if (lt_clock_nanoseconds(CLOCK_MONOTONIC) - begin > f->lateCopyPatience) return !give_up(f);
+    struct timespec limit = {.tv_nsec = 1000000};
+    lt_syscall6(SYS_futex, (long)&f->copierRuns, FUTEX_WAIT, runs, (long)&limit, 0, 0);
+  }
+  return true;
+}
+
+/// Waits for the thread whose copy was given up. The others run, so the kernel can finish it. Ends the tracer if the
+/// kernel does not: then no other try succeeds.
+static void end_copier(struct lt_freeze *f) {
+  uint64_t begin = lt_clock_nanoseconds(CLOCK_MONOTONIC);
+  for (uint32_t runs; (runs = atomic_load(&f->copierRuns)) != 0;) {
+    if (milliseconds_since(begin) > COPY_MILLISECONDS) lt_syscall(SYS_exit_group, 0, 0, 0);
+    struct timespec limit = {.tv_nsec = LOOK_NANOSECONDS};
+    lt_syscall6(SYS_futex, (long)&f->copierRuns, FUTEX_WAIT, runs, (long)&limit, 0, 0);
+  }
+}
+
+/// Stops the threads if `stopsThreads` is set, makes the copy, and lets the threads continue. Then notes late threads.
 static void trace(void *freeze) {
   struct lt_freeze *f = freeze;
   // The copy inherits this empty table. Closing a file may block on its server, so it happens before threads stop.
@@ -286,22 +474,35 @@ static void trace(void *freeze) {
     if (lt_parent_process_id() != f->process) return;
   }
   if (f->stopsThreads) lt_timed_waits_prepare(f->process);
-  uint64_t begin = lt_clock_nanoseconds(CLOCK_MONOTONIC);
+  f->stopBegin = lt_clock_nanoseconds(CLOCK_MONOTONIC);
   // The kernel lets attached threads go when this process ends.
-  if (f->stopsThreads && !stop_all(f)) return;
+  bool isStopped = !f->stopsThreads || stop_all(f);
   if (lt_parent_process_id() != f->process) return;
-  for (uint32_t i = 1; i < f->threadCount; i++)
-    if (tracees[i].isStopped && !tracees[i].isGone) read_registers(&f->threads[i], &tracees[i]);
+  read_stopped(f);
+  if (!isStopped) {
+    let_stopped_go(f, f->threadCount);
+    return;
+  }
   if (f->stopsThreads) leave_out_passing(f);
   LT_CHECK(f->threadCount > 0 && f->threadCount <= f->threadLimit);
+  for (uint32_t i = 1; i < f->threadCount; i++) tracees[i].isLate = !tracees[i].isStopped;
   f->stopped(f->argument);
   f->isFrozen = f->stopsThreads || f->isAlone;
-  copy(f, CLONE_PARENT);
-  for (uint32_t i = 1; i < f->attachedCount; i++)
-    if (tracees[i].isStopped && !tracees[i].isGone) let_go(f, i);
-  // If the threads could not be stopped, only the calling thread waited.
-  atomic_store(f->pauseNanoseconds, f->isFrozen ? lt_clock_nanoseconds(CLOCK_MONOTONIC) - begin : 0);
+  bool isMade = true, hasLate = f->awaitedCount > 0;
+  if (hasLate) isMade = copy_beside_late(f);
+  else copy(f, CLONE_PARENT);
+  let_stopped_go(f, f->attachedCount);
+  uint64_t pause = lt_clock_nanoseconds(CLOCK_MONOTONIC) - f->stopBegin;
+  if (pause > f->longestPause) f->longestPause = pause;
+  // The copy waits for its answer, and a later one may have a longer pause.
+  if (!hasLate) atomic_store(f->pauseNanoseconds, f->isFrozen ? f->longestPause : 0);
   atomic_store(&f->isDone, 1);
+  if (!hasLate) return;
+  uint32_t late = note_late(f);
+  if (!isMade) end_copier(f);
+  f->isGivenUp = !isMade || late == LATE_GIVEN_UP;
+  if (!f->isGivenUp) atomic_store(f->pauseNanoseconds, f->longestPause);
+  answer_copy(f, late);
 }
 
 // --- the thread that waits for it ------------------------------------------------------------------------------------
@@ -315,7 +516,7 @@ bool lt_is_namespace_of_children_another(void) {
 }
 
 static bool has_stack(void) {
-  if (!stack) stack = lt_map_private(STACK_SIZE);
+  if (!stack) stack = lt_map_private(2 * STACK_SIZE);
   return stack;
 }
 
@@ -333,41 +534,40 @@ static uint64_t copy_patience(bool stopsThreads) {
 }
 
 /// Waits for the tracer's end. Kills the tracer if the kernel takes too long: the copy may wait for a stopped thread.
-/// The threads continue then.
+/// The threads continue then. After the copy, the tracer has time for the late threads.
 static void await_tracer(struct lt_freeze *f, pid_t tracer) {
   uint64_t begin = lt_clock_nanoseconds(CLOCK_MONOTONIC), patience = copy_patience(f->stopsThreads);
   for (uint32_t runs; (runs = atomic_load(&f->tracerRuns)) != 0;) {
     struct timespec limit = {.tv_nsec = LOOK_NANOSECONDS};
     lt_syscall6(SYS_futex, (long)&f->tracerRuns, FUTEX_WAIT, runs, (long)&limit, 0, 0);
     uint64_t now = lt_clock_nanoseconds(CLOCK_MONOTONIC), copyBegin = atomic_load(&f->copyBegin);
-    bool isLate = copyBegin ? now - copyBegin > patience : now - begin > BEGIN_MILLISECONDS * 1000000ull;
+    bool isCopying = copyBegin && !atomic_load(&f->isDone);
+    bool isLate = isCopying ? now - copyBegin > patience : now - begin > BEGIN_MILLISECONDS * 1000000ull;
     if (isLate) lt_syscall(SYS_tgkill, tracer, tracer, SIGKILL);
   }
   while (lt_reap(tracer, 0) == -EINTR) {}
 }
 
-/// Gives up a copy whose maker was ended. False if the copy is there, and at work.
-static bool give_up(struct lt_freeze *f) {
-  uint32_t unclaimed = UNCLAIMED;
-  return atomic_compare_exchange_strong(&f->claim->state, &unclaimed, GIVEN_UP);
-}
-
 /// Has a process apart make the copy. −ETIMEDOUT if the kernel does not finish it, −EAGAIN if threads could not be
-/// stopped, and −errno if there can be no such process.
+/// stopped, −EBUSY if late threads were in its way, and −errno if there can be no such process.
 static pid_t copy_by_tracer(struct lt_freeze *f, bool stopsThreads) {
   f->threadCount = 1;
   f->attachedCount = 0;
+  f->awaitedCount = 0;
   f->isFrozen = false;
+  f->isGivenUp = false;
+  f->lateCopyPatience = copy_patience(true) / (f->isLastTry ? 2 : 10);
   f->stopsThreads = stopsThreads;
   f->copy = -EAGAIN;
   atomic_store(&f->claim->state, UNCLAIMED);
   atomic_store(&f->claim->copy, 0);
+  atomic_store(&f->claim->late, LATE_AWAITED);
   atomic_store(&f->copyBegin, 0);
   atomic_store(&f->isAllowed, 0);
   atomic_store(&f->isDone, 0);
   atomic_store(&f->tracerRuns, 1);
-  long tracer = lt_clone_call(CLONE_VM | CLONE_FILES | CLONE_UNTRACED | CLONE_CHILD_CLEARTID, stack + STACK_SIZE, trace,
-                              f, &f->tracerRuns, 0);
+  long tracer = lt_clone_call(CLONE_VM | CLONE_FILES | CLONE_UNTRACED | CLONE_CHILD_CLEARTID, stack + 2 * STACK_SIZE,
+                              trace, f, &f->tracerRuns, 0);
   if (tracer < 0) return (pid_t)tracer;
   atomic_store(&f->tracer, (pid_t)tracer);
   bool needsPermission = stopsThreads && mayNeedPermission;
@@ -378,11 +578,28 @@ static pid_t copy_by_tracer(struct lt_freeze *f, bool stopsThreads) {
   if (needsPermission) lt_syscall6(SYS_prctl, PR_SET_PTRACER, 0, 0, 0, 0, 0);
   uint32_t attached = f->attachedCount ? f->attachedCount : f->threadCount;
   LT_CHECK(attached <= f->threadLimit && f->threadCount <= attached);
-  for (uint32_t i = 1; i < attached; i++) indexOf[f->threads[i].osThread] = 0;
+  for (uint32_t i = 1; i < attached; i++) indexOf[tracees[i].thread] = 0;
+  answer_copy(f, LATE_LOST);
+  if (f->isGivenUp) {
+    int status;
+    while (f->copy > 0 && lt_syscall6(SYS_wait4, f->copy, (long)&status, __WALL, 0, 0, 0) == -EINTR) {}
+    return -EBUSY;
+  }
   if (atomic_load(&f->isDone)) return f->copy;
   if (!atomic_load(&f->copyBegin)) return -EAGAIN;
   if (give_up(f)) return -ETIMEDOUT;
   return f->copy = atomic_load(&f->claim->copy);
+}
+
+/// Has the threads stopped for the copy, again and again while late threads are in its way.
+static pid_t copy_beside_threads(struct lt_freeze *f) {
+  pid_t made = -EBUSY;
+  for (unsigned tries = 1; tries <= TRY_LIMIT && made == -EBUSY; tries++) {
+    if (tries > 1) lt_sleep(BETWEEN_TRIES_NANOSECONDS);
+    f->isLastTry = tries == TRY_LIMIT;
+    made = copy_by_tracer(f, true);
+  }
+  return made;
 }
 
 void lt_freeze_and_copy(struct lt_freeze *f) {
@@ -396,12 +613,13 @@ void lt_freeze_and_copy(struct lt_freeze *f) {
     f->copy = -ENOTSUP;
     return;
   }
+  f->longestPause = 0;
   f->isAlone = !lt_own_threads_has_others();
   bool hasTracer = !isSimulated && !isForbidden && has_stack(), isLate = false;
   if (hasTracer && !f->isAlone && !isBlocked && has_memory(f)) {
-    pid_t made = copy_by_tracer(f, true);
+    pid_t made = copy_beside_threads(f);
     if (made > 0) return;
-    isLate = made == -ETIMEDOUT;
+    isLate = made == -ETIMEDOUT && f->awaitedCount == 0;
   }
   if (hasTracer) {
     // The only thread of a program waits here, so nothing changes.
@@ -417,6 +635,7 @@ void lt_freeze_and_copy(struct lt_freeze *f) {
   }
   uint64_t begin = lt_clock_nanoseconds(CLOCK_MONOTONIC);
   f->threadCount = 1;
+  f->awaitedCount = 0;
   f->isFrozen = f->isAlone;
   f->stopped(f->argument);
   atomic_store(&f->claim->state, UNCLAIMED);

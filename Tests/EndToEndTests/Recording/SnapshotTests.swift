@@ -307,6 +307,27 @@ private let addressBits: UInt64 = 0x00FF_FFFF_FFFF_FFFF
     #expect(pause > 0 && pause < 4_000_000_000)
   }
 
+  @Test("Threads do not stand still until a late thread gets a processor", .secondTier) func lateThread() throws {
+    let program = try TestProgram("late-thread.c", flags: ["-pthread"]).path()
+    let run = try TracedRun([program, "8", "6", "6", "1", "1"], options: ["--arc", "off"])
+    #expect(run.traced.end == .exit(0))
+    let line = try #require(run.traced.output.split(separator: "\n").first { $0.hasPrefix("stack ") })
+    let bounds = line.split(separator: " ").compactMap { UInt64($0.dropFirst(2), radix: 16) }
+    let stack = try #require(bounds.first)..<(try #require(bounds.last))
+    let images = try HeapImage.images(of: try run.onlyTrace().path, words: { _ in false })
+      .filter { $0.header.reason == UInt32(LT_SNAPSHOT_CALL) }
+    #expect(images.count == 6)
+    for image in images {
+      #expect(image.isComplete && image.isFrozen)
+      #expect(image.threads.count == 10 && image.threadsWithRegisters == 10)
+      #expect(image.threads.count { stack.contains($0.stackPointer) } == 1)
+    }
+    // The copy waits for the registers of the late thread, so the image takes as long as the thread waits.
+    let ends = images.compactMap(\.end)
+    let slowest = try #require(ends.max { $0.totalNanoseconds < $1.totalNanoseconds })
+    #expect(slowest.pauseNanoseconds * 2 < slowest.totalNanoseconds, "\(ends)")
+  }
+
   @Test("A process that is killed while its snapshot is written leaves a trace that is closed") func killed() throws {
     for delay in TestTier.arguments([20_000], of: [0, 20_000, 60_000]) {
       let directory = try TemporaryDirectory()
