@@ -41,15 +41,31 @@ import TraceTestSupport
   private func grown() throws -> [GrownCollection] { try heap.analysis().grownCollections() }
 
   @Test func elementsOfAFieldAreCountedOverAllItsObjects() throws {
-    rooms(3, messages: 8)
+    rooms(3, messages: 80)
     let row = try #require(try grown().first)
-    #expect(row.holder == "Room.log" && row.holders == 3 && row.type == "Message" && row.elements == 24)
-    #expect(row.bytes.rawValue == 24 * 48)
-    #expect(row.quarters == row.quarters.sorted() && row.quarters.last == 24 && (row.quarters.first ?? 0) < 12)
+    #expect(row.holder == "Room.log" && row.holders == 3 && row.type == "Message" && row.elements == 240)
+    #expect(row.bytes.rawValue == 240 * 48)
+    #expect(row.quarters == row.quarters.sorted() && row.quarters.last == 240 && (row.quarters.first ?? 0) < 120)
   }
 
   @Test func fewElementsAreNoFact() throws {
     rooms(3, messages: 5)
+    #expect(try grown().isEmpty)
+  }
+
+  @Test func aRingReplacesItsElementsAndIsNone() throws {
+    let room = heap.object("App.Room")
+    let log = heap.object("Swift._ContiguousArrayStorage<App.Message>", size: 32 + 8 * 20)
+    heap.set(room, 0, log)
+    heap.global(room)
+    heap.words[log.address + 16] = 20
+    var ring: [HeapBuilder.Object] = []
+    for number in 0..<400 {
+      let message = heap.object("App.Message")
+      if ring.count == 20 { heap.free(ring.removeFirst()) }
+      ring.append(message)
+      heap.set(log, 2 + number % 20, message)
+    }
     #expect(try grown().isEmpty)
   }
 

@@ -264,7 +264,7 @@ package final class LeakAnalysis {
   package func grownCollections() -> [GrownCollection] {
     guard !reader.header.lacksHistory, !definitions.process.isAttached else { return [] }
     return GrownCollections(
-      graph, naming: names(), unreachable: finder.unreachable, lastOrdinal: activations.ordinal
+      graph, naming: names(), unreachable: finder.unreachable, sites: sites, lastOrdinal: activations.ordinal
     ).rows()
   }
 

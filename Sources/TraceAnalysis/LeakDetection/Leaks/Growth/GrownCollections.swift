@@ -21,12 +21,14 @@ package struct GrownCollection: Codable, Hashable, Sendable {
 
 /// Looks at the collections of the program's own objects and variables.
 ///
-/// No rule hides one: a collection is a fact if it has some elements, and if the last quarter of the run added to it.
-/// Whether growth is meant to be is for a reader to say.
+/// No rule hides one: a collection is a fact if it has some elements, and if there were more of their kind at the end of
+/// the run than a quarter before. A ring or a cache with a limit replaces its elements, and is none. Whether growth is
+/// meant to be is for a reader to say.
 struct GrownCollections {
   private let graph: ObjectGraph
   private let naming: FindingNaming
   private let unreachable: NodeSet
+  private let sites: AllocationSites
   /// Events of the process, from the first to the image.
   private let lastOrdinal: UInt64
 
@@ -37,8 +39,11 @@ struct GrownCollections {
   /// Collections in collections that are looked into.
   private static let depthLimit = 4
 
-  init(_ graph: ObjectGraph, naming: FindingNaming, unreachable: NodeSet, lastOrdinal: UInt64) {
-    (self.graph, self.naming, self.unreachable, self.lastOrdinal) = (graph, naming, unreachable, lastOrdinal)
+  init(
+    _ graph: ObjectGraph, naming: FindingNaming, unreachable: NodeSet, sites: AllocationSites, lastOrdinal: UInt64
+  ) {
+    (self.graph, self.naming, self.unreachable) = (graph, naming, unreachable)
+    (self.sites, self.lastOrdinal) = (sites, lastOrdinal)
   }
 
   private struct Key: Hashable {
@@ -106,6 +111,13 @@ struct GrownCollections {
     }
   }
 
+  /// The objects that the last quarter of the run added to all that come from the elements' allocation sites.
+  private func lateGrowth(of elements: Set<NodeID>) -> Int {
+    let places = Set(elements.map { graph.heap[BlockID($0)].site.rawValue })
+    let live = Population(places.map { sites[Int($0)].liveCurve }, from: 0, to: lastOrdinal).quarters
+    return Int(clamping: live[3] > live[2] ? live[3] - live[2] : 0)
+  }
+
   private func collection(_ row: Row) -> GrownCollection? {
     guard row.elements.count >= Self.leastElements else { return nil }
     let elements = Set(row.elements)
@@ -119,7 +131,7 @@ struct GrownCollections {
       types[graph.nodeTypes[Int(element)], default: 0] += 1
       bytes &+= block.size
     }
-    let late = quarters[3] - quarters[2]
+    let late = min(quarters[3] - quarters[2], lateGrowth(of: elements))
     guard elements.count >= Self.leastElements, Double(late) >= Self.leastLateShare * Double(elements.count),
       let type = types.max(by: { ($0.value, $1.key) < ($1.value, $0.key) })?.key
     else { return nil }
