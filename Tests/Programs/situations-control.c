@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/filter.h>
-#include <linux/landlock.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
 #include <sched.h>
@@ -23,6 +22,11 @@
 #include <unistd.h>
 
 #include "situations.h"
+
+// Headers of older distributions lack it. Without it, the situation is not possible.
+#if __has_include(<linux/landlock.h>)
+#include <linux/landlock.h>
+#endif
 
 #ifndef CLONE_NEWTIME
 #define CLONE_NEWTIME 0x80
@@ -519,6 +523,7 @@ SITUATION(user_namespace_of_child, "children enter user namespaces of their own 
 
 /// Allows no file to be opened by the calling thread. False where the kernel has no Landlock.
 static bool confine(void) {
+#ifdef SYS_landlock_create_ruleset
   struct landlock_ruleset_attr attributes = {
       .handled_access_fs = LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_READ_DIR |
                            LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_MAKE_REG};
@@ -527,6 +532,9 @@ static bool confine(void) {
   MUST(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && syscall(SYS_landlock_restrict_self, rules, 0) == 0);
   close(rules);
   return true;
+#else
+  return false;
+#endif
 }
 SITUATION(landlock, "the process may open no file any more (Landlock)") {
   if (!confine()) return 77;

@@ -18,7 +18,6 @@
 #include <sys/personality.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/rseq.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -29,6 +28,20 @@
 #include <unistd.h>
 
 #include "situations.h"
+
+// Headers of older distributions lack these. Without the first, a situation is not possible.
+#if __has_include(<sys/rseq.h>)
+#include <sys/rseq.h>
+#endif
+#ifndef PR_SET_VMA
+#define PR_SET_VMA 0x53564d41
+#define PR_SET_VMA_ANON_NAME 0
+#endif
+#ifndef UFFD_USER_MODE_ONLY
+#define UFFD_USER_MODE_ONLY 1
+#endif
+/// The kind P_PIDFD of waitid.
+enum { BY_DESCRIPTOR = 3 };
 
 enum { PAGE = 4096, MDROPPABLE = 0x08, CALL_SECRET = 447, CALL_SEAL = 462, FAULT_ON_CPUID = 0x1012 };
 
@@ -241,6 +254,9 @@ SITUATION(processor_hidden, "the processor may not be asked what it can do (ARCH
   return 0;
 }
 SITUATION(own_restart_area, "the process registers an area of its own for restartable sequences") {
+#ifndef RSEQ_SIG
+  return 77;
+#else
   static struct rseq own __attribute__((aligned(32)));
   struct rseq *library = (struct rseq *)((char *)__builtin_thread_pointer() + __rseq_offset);
   if (__rseq_size == 0 || syscall(SYS_rseq, library, 32, RSEQ_FLAG_UNREGISTER, RSEQ_SIG) != 0) return 77;
@@ -250,6 +266,7 @@ SITUATION(own_restart_area, "the process registers an area of its own for restar
   MUST(syscall(SYS_rseq, &own, 32, RSEQ_FLAG_UNREGISTER, RSEQ_SIG) == 0);
   puts("registered");
   return 0;
+#endif
 }
 
 // --- signals and timers ----------------------------------------------------------------------------------------------
@@ -531,7 +548,7 @@ SITUATION(clone3_cleared, "children of clone3 begin with default handlers and a 
     siginfo_t information = {0};
     struct pollfd ready = {descriptor, POLLIN, 0};
     while (poll(&ready, 1, -1) != 1) {}
-    MUST(waitid(P_PIDFD, (id_t)descriptor, &information, WEXITED) == 0);
+    MUST(waitid((idtype_t)BY_DESCRIPTOR, (id_t)descriptor, &information, WEXITED) == 0);
     others += information.si_code != CLD_KILLED || information.si_status != SIGUSR1;
     close(descriptor);
   } while (goes_on());

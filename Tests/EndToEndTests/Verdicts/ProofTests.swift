@@ -1,38 +1,16 @@
 // A proof claims that no continuation of the program can use an object: other ways than references forbid it.
 
-import Foundation
 import TestRequirements
 import Testing
 
 @Suite(.requires(.recorder)) struct ProofTests {
-  private struct Report: Decodable {
-    struct Way: Decodable, Equatable {
-      var kind: String
-      var holder: String
-    }
-    struct Finding: Decodable {
-      var verdict: String
-      var certainty: String
-      var strength: String?
-      var instances: Int
-      var library: Bool
-      var way: Way?
-      var advice: [String]
-    }
-    var findings: [Finding]
-  }
-  private struct Document: Decodable { var reports: [Report] }
-
-  private func findings(_ way: String, _ optimisation: String) throws -> (list: [Report.Finding], text: String) {
+  private func findings(_ way: String, _ optimisation: String) throws -> (list: [ReportedFinding], text: String) {
     let directory = try TemporaryDirectory()
     let trace = directory.path + "/t"
-    let program = try TestProgram("possible-ways.swift", flags: [optimisation]).path()
-    let run = try Command([BuildProducts.leaktrace, "record", "--quiet", "-o", trace, "--", program, way]).run()
-    #expect(run.end == .exit(0), "\(run)")
-    let analyzed = try Command([BuildProducts.leaktrace, "analyze", trace, "--format", "json"]).run()
-    let document = try JSONDecoder().decode(Document.self, from: Data(analyzed.output.utf8))
+    try VerdictReport.record([try TestProgram("possible-ways.swift", flags: [optimisation]).path(), way], to: trace)
+    let report = try #require(try VerdictReport.read(traces: [trace])[trace])
     let text = try Command([BuildProducts.leaktrace, "analyze", trace]).run().output
-    return (document.reports.flatMap(\.findings).filter { !$0.library }, text)
+    return (try #require(report.findings).filter { !$0.library }, text)
   }
 
   private static let optimisations = TestTier.arguments(["-O"], of: ["-O", "-Onone"])
@@ -42,7 +20,8 @@ import Testing
     let (found, text) = try findings("numbers", optimisation)
     #expect(found.allSatisfy { $0.verdict == "lost" && $0.certainty == "suspected" && $0.strength == "likely" })
     #expect(found.reduce(0) { $0 + $1.instances } == 20)
-    #expect(found.allSatisfy { $0.way?.kind == "number" && ["table", "marked"].contains($0.way?.holder) }, "\(found)")
+    #expect(
+      found.allSatisfy { $0.way?.kind == "number" && ["table", "marked"].contains($0.way?.holder ?? "") }, "\(found)")
     #expect(text.contains("Likely lost") && text.contains("possibly reachable through a number in"))
   }
 

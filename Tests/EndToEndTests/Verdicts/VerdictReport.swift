@@ -89,9 +89,16 @@ struct ReportedFinding: Decodable, Equatable, Sendable {
     var member: String { kind == "object" ? type ?? kind : kind }
   }
 
+  struct Way: Decodable, Equatable, Sendable {
+    var kind: String
+    var holder: String
+  }
+
   var verdict: String
+  var certainty: String?
   /// Of a suspicion; the text does not list weak ones.
   var strength: String?
+  var way: Way?
   var library: Bool
   var instances: Int
   var retainedObjects: Int?
