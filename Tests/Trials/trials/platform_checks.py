@@ -303,29 +303,27 @@ def inspected(site, program=build_swift, name="inspected"):
     return complaints
 
 
-def attached(site, program=build_swift, name="attached"):
-    """Joined from outside: what leaked before, and what leaks while it is recorded."""
+def joined(site, program, name):
+    """The trace of a program that is attached to while it leaks, and complaints on its end."""
     trace = os.path.join(site.directory, f"{name}.trace")
-    with Standing(site.root.command([program(site), "wait"], site.directory)) as standing:
+    with Standing(site.root.command([program, "wait"], site.directory)) as standing:
         process = str(standing.process)
         site.command("attach", process, "-o", trace)
         standing.leak_again()
         site.command("snapshot", process)
         site.command("detach", process)
-        complaints = [f"the program ended with {status}"] if (status := standing.end()) else []
+        return trace, [f"the program ended with {status}"] if (status := standing.end()) else []
+
+
+def attached(site, program=build_swift, name="attached"):
+    """Joined from outside: what leaked before, and what leaks while it is recorded."""
+    trace, complaints = joined(site, program(site), name)
     analysis = site.analysis(trace)
     return complaints + complaints_on_image(analysis.report) + complaints_on_findings(analysis, factor=2)
 
 
 def c_attached(site):
-    trace = os.path.join(site.directory, "c-attached.trace")
-    with Standing(site.root.command([build_c(site), "wait"], site.directory)) as standing:
-        process = str(standing.process)
-        site.command("attach", process, "-o", trace)
-        standing.leak_again()
-        site.command("snapshot", process)
-        site.command("detach", process)
-        complaints = [f"the program ended with {status}"] if (status := standing.end()) else []
+    trace, complaints = joined(site, build_c(site), "c-attached")
     analysis = site.analysis(trace)
     expected = {**BLOCKS, 1733: 40}
     return complaints + complaints_on_image(analysis.report) + complaints_on_blocks(site, trace, expected, ROUNDING)

@@ -16,12 +16,11 @@ import time
 
 from .clients import CLIENTS, client
 from .documents import write_part
-from .processes import environment
 from .started_servers import SERVERS, NotInstalled
 from .survival import end_session
+from .visits import COMMAND_SECONDS, call
 
 QUIET_SECONDS = 5  # of load before the first cycle
-COMMAND_SECONDS = 120
 PROCESSES = 4  # clients of each server
 # What a process may have more of after all cycles: pages of the allocator's and of the recorder's tables, descriptors
 # of connections.
@@ -145,17 +144,8 @@ class Cycles:
                 os.unlink(path)
 
     def _call(self, *arguments):
-        try:
-            return subprocess.run(
-                [self._leaktrace, *arguments],
-                env=environment(),
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                timeout=COMMAND_SECONDS,
-                check=False,
-            )
-        except subprocess.TimeoutExpired:
-            return subprocess.CompletedProcess(arguments, -1, b"", b"it does not end")
+        late = subprocess.CompletedProcess(arguments, -1, b"", b"it does not end")
+        return call([self._leaktrace, *arguments]) or late
 
 
 def first_line(done):

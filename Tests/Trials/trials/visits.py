@@ -17,6 +17,21 @@ INSPECTIONS = re.compile(r"stood still|no Swift object is in the memory")
 HARM = re.compile(r"ended by an error|takes too long|restart it")
 
 
+def call(command):
+    """The outcome of a command of leaktrace's, with its output; None if it does not end in time."""
+    try:
+        return subprocess.run(
+            command,
+            env=environment(),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=COMMAND_SECONDS,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return None
+
+
 class Visitor:
     """Visits a process until it has ended. Another process of the run can ask for the visits: see `visit` in
     Tests/Programs/situations.h."""
@@ -81,16 +96,8 @@ class Visitor:
         self._call("detach", process)
 
     def _call(self, *arguments):
-        try:
-            done = subprocess.run(
-                [self._leaktrace, *arguments],
-                env=environment(),
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                timeout=COMMAND_SECONDS,
-                check=False,
-            )
-        except subprocess.TimeoutExpired:
+        done = call([self._leaktrace, *arguments])
+        if done is None:
             self.failures.append(f"{arguments[0]} did not end in {COMMAND_SECONDS} s")
             return -1, ""
         text = done.stderr.decode(errors="replace")
