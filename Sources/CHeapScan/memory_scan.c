@@ -278,7 +278,7 @@ static LT_ALWAYS_INLINE bool is_tag(uint64_t word) {
 
 /// The address in a number whose program keeps a mark of its own in the highest 16 bits, without the mark; 0 if it is
 /// none. References of Swift never have a bit there below the highest byte.
-static LT_ALWAYS_INLINE uint64_t marked_address(const struct lt_memory_scan *s, uint64_t word) {
+static LT_ALWAYS_INLINE uint64_t marked_address(struct lt_memory_scan *s, uint64_t word) {
   const uint64_t lowest48 = (1ull << 48) - 1;
   if (LT_LIKELY((word & LT_WORD_ADDRESS_MASK) <= lowest48)) return 0;
   return lt_address_index_has(&s->index, word & lowest48) ? word & lowest48 : 0;

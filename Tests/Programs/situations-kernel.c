@@ -399,54 +399,44 @@ SITUATION(deep_stack_waits, "a thread with 100,000 callers is held up for half a
   printf("%s\n", longestGap < 0.5 ? "in time" : "late");
   return 0;
 }
-SITUATION(large_stack_limit, "the program runs again with an unlimited stack, and its memory is laid out anew") {
-  if (!getenv("SITUATION_COUNT")) {
-    struct rlimit limit;
-    MUST(getrlimit(RLIMIT_STACK, &limit) == 0);
-    limit.rlim_cur = limit.rlim_max;
-    MUST(setrlimit(RLIMIT_STACK, &limit) == 0);
-    setenv("SITUATION_COUNT", "1", 1);
-    execl("/proc/self/exe", "situations-kernel", "large_stack_limit", (char *)NULL);
-    return 99;
-  }
+/// Replaces this program by another, and tells that one so by a variable. Returns only if that fails.
+static int run_again(const char *path, const char *situation) {
+  setenv("SITUATION_COUNT", "1", 1);
+  execl(path, path, situation, (char *)NULL);
+  return 99;
+}
+static bool runs_again(void) { return getenv("SITUATION_COUNT"); }
+static int go_on(void) {
   take_images();
   puts("went on");
   return 0;
+}
+SITUATION(large_stack_limit, "the program runs again with an unlimited stack, and its memory is laid out anew") {
+  if (runs_again()) return go_on();
+  struct rlimit limit;
+  MUST(getrlimit(RLIMIT_STACK, &limit) == 0);
+  limit.rlim_cur = limit.rlim_max;
+  MUST(setrlimit(RLIMIT_STACK, &limit) == 0);
+  return run_again("/proc/self/exe", "large_stack_limit");
 }
 SITUATION(small_stack_limit, "the program runs again with a stack of 128 KiB") {
-  if (!getenv("SITUATION_COUNT")) {
-    struct rlimit limit = {128 << 10, 128 << 10};
-    MUST(setrlimit(RLIMIT_STACK, &limit) == 0);
-    setenv("SITUATION_COUNT", "1", 1);
-    execl("/proc/self/exe", "situations-kernel", "small_stack_limit", (char *)NULL);
-    return 99;
-  }
-  take_images();
-  puts("went on");
-  return 0;
+  if (runs_again()) return go_on();
+  struct rlimit limit = {128 << 10, 128 << 10};
+  MUST(setrlimit(RLIMIT_STACK, &limit) == 0);
+  return run_again("/proc/self/exe", "small_stack_limit");
 }
 SITUATION(readable_is_executable, "the program runs again with all its memory executable (READ_IMPLIES_EXEC)") {
-  if (!getenv("SITUATION_COUNT")) {
-    MUST(personality(READ_IMPLIES_EXEC) >= 0);
-    setenv("SITUATION_COUNT", "1", 1);
-    execl("/proc/self/exe", "situations-kernel", "readable_is_executable", (char *)NULL);
-    return 99;
-  }
-  take_images();
-  puts("went on");
-  return 0;
+  if (runs_again()) return go_on();
+  MUST(personality(READ_IMPLIES_EXEC) >= 0);
+  return run_again("/proc/self/exe", "readable_is_executable");
 }
 SITUATION(executable_removed, "the program's file is replaced by another while it runs") {
-  if (!getenv("SITUATION_COUNT")) {
-    MUST(system("cp /proc/$PPID/exe ./copied && chmod 755 copied") == 0);
-    setenv("SITUATION_COUNT", "1", 1);
-    execl("./copied", "copied", "executable_removed", (char *)NULL);
-    return 99;
+  if (runs_again()) {
+    MUST(unlink("copied") == 0 && system("cp /bin/true copied") == 0);
+    return go_on();
   }
-  MUST(unlink("copied") == 0 && system("cp /bin/true copied") == 0);
-  take_images();
-  puts("went on");
-  return 0;
+  MUST(system("cp /proc/$PPID/exe ./copied && chmod 755 copied") == 0);
+  return run_again("./copied", "executable_removed");
 }
 
 static void *image_later(void *unused) {

@@ -63,14 +63,15 @@ void lt_kept_images_begin(struct lt_kept_images *images, int descriptor, uint32_
 }
 
 int lt_kept_images_put(struct lt_chunk_header *header, uint8_t *chunk) {
-  uint64_t size = lt_trace_finish_chunk(header, chunk), offset;
+  uint64_t size = lt_trace_chunk_size(header);
   // The one that fits best, so that large ones stay for large chunks.
   struct lt_placed_chunk *best = NULL;
   for (uint32_t i = 0; i < space.count; i++) {
     struct lt_placed_chunk *v = &space.voids[i];
     if (v->size >= size && (!best || v->size < best->size)) best = v;
   }
-  if (!best || !lt_trace_is_writable()) return lt_trace_append_chunk(header, chunk, &offset);
+  if (!best || !lt_trace_is_writable()) return lt_trace_append_chunk(header, chunk);
+  lt_trace_finish_chunk(header, chunk);
   struct lt_placed_chunk left;
   int error = lt_trace_fill_void(space.descriptor, best, chunk, size, &left);
   *best = left;

@@ -140,8 +140,7 @@ static bool seal_definitions(struct lt_thread *t) {
   if (size == 0) return true;
   struct lt_chunk_header header = {
       .kind = LT_CHUNK_DEFINITIONS, .thread = t->number, .sequence = t->definitionSequence};
-  uint64_t offset;
-  if (!lt_trace_append(&header, (uint8_t *)slot + slot->definitionStart, size, NULL, &offset)) return false;
+  if (!lt_trace_append(&header, (uint8_t *)slot + slot->definitionStart, size, NULL)) return false;
   t->definitionCursor = (uint8_t *)slot + slot->definitionStart;
   atomic_store_explicit((_Atomic uint32_t *)&slot->definitionUsed, slot->definitionStart, memory_order_release);
   slot->definitionSequence = ++t->definitionSequence;
@@ -166,8 +165,7 @@ static bool seal_payloads(struct lt_thread *t, struct lt_compressor *compressor)
                                      .firstTime = slot->firstTime,
                                      .lastTime = t->timeUnits << LT_TIME_SHIFT,
                                      .eventCount = count};
-    uint64_t offset;
-    if (!lt_trace_append(&header, (uint8_t *)slot + slot->eventStart, size, compressor, &offset)) return false;
+    if (!lt_trace_append(&header, (uint8_t *)slot + slot->eventStart, size, compressor)) return false;
     atomic_store_explicit((_Atomic uint64_t *)&slot->eventUsed, slot->eventStart, memory_order_release);
     t->eventSequence++;
     t->hasMarks = 0;
@@ -213,9 +211,9 @@ static size_t copy_payloads(const struct lt_thread *t, uint64_t offsets[LT_BUFFE
   if (used > slot->definitionStart) {
     struct lt_chunk_header header = {
         .kind = LT_CHUNK_DEFINITIONS, .thread = t->number, .sequence = slot->definitionSequence};
-    if (!lt_trace_append(&header, (const uint8_t *)slot + slot->definitionStart, used - slot->definitionStart, NULL,
-                         &offsets[count]))
-      return count;
+    offsets[count] =
+        lt_trace_append(&header, (const uint8_t *)slot + slot->definitionStart, used - slot->definitionStart, NULL);
+    if (!offsets[count]) return count;
     count++;
   }
   uint64_t complete = published(slot);
@@ -228,8 +226,8 @@ static size_t copy_payloads(const struct lt_thread *t, uint64_t offsets[LT_BUFFE
                                    .firstTime = slot->firstTime,
                                    .lastTime = units << LT_TIME_SHIFT,
                                    .eventCount = complete >> 32};
-  return count +
-         lt_trace_append(&header, (const uint8_t *)slot + slot->eventStart, (uint32_t)complete, NULL, &offsets[count]);
+  offsets[count] = lt_trace_append(&header, (const uint8_t *)slot + slot->eventStart, (uint32_t)complete, NULL);
+  return count + (offsets[count] != 0);
 }
 
 size_t lt_buffer_copy_payloads(struct lt_thread *t, uint64_t offsets[LT_BUFFER_COPIES]) {

@@ -77,6 +77,11 @@ struct lt_live_slot *lt_trace_new_slot(void) {
 
 // --- chunks ----------------------------------------------------------------------------------------------------------
 
+size_t lt_trace_chunk_size(const struct lt_chunk_header *header) {
+  size_t size = sizeof *header + (size_t)header->storedSize;
+  return (size + LT_CHUNK_ALIGNMENT - 1) & ~(size_t)(LT_CHUNK_ALIGNMENT - 1);
+}
+
 size_t lt_trace_finish_chunk(struct lt_chunk_header *header, uint8_t *chunk) {
   LT_CHECK(header->kind > 0 && header->kind <= LT_CHUNK_BLOCKS && header->storedSize > 0);
   LT_CHECK(header->rawSize > 0 && header->rawSize <= LT_CHUNK_MAX_RAW);
@@ -85,8 +90,7 @@ size_t lt_trace_finish_chunk(struct lt_chunk_header *header, uint8_t *chunk) {
   header->payloadChecksum = lt_crc32c(0, chunk + sizeof *header, header->storedSize);
   header->headerChecksum = lt_crc32c(0, header, offsetof(struct lt_chunk_header, headerChecksum));
   memcpy(chunk, header, sizeof *header);
-  size_t size = sizeof *header + header->storedSize,
-         padded = (size + LT_CHUNK_ALIGNMENT - 1) & ~(size_t)(LT_CHUNK_ALIGNMENT - 1);
+  size_t size = sizeof *header + header->storedSize, padded = lt_trace_chunk_size(header);
   LT_CHECK(padded - size < LT_CHUNK_ALIGNMENT);
   memset(chunk + size, 0, padded - size);
   return padded;
@@ -100,17 +104,24 @@ static int append(struct lt_chunk_header *header, uint8_t *chunk, uint64_t *offs
   return lt_mapped_file_write(&lt_trace.file, *offset, chunk, padded);
 }
 
-int lt_trace_append_chunk(struct lt_chunk_header *header, uint8_t *chunk, uint64_t *offset) {
+static int enter_and_append(struct lt_chunk_header *header, uint8_t *chunk, uint64_t *offset) {
   lt_mapped_file_enter(&lt_trace.file);
   int error = lt_trace_is_writable() ? append(header, chunk, offset) : -ESTALE;
   leave_file();
   return error;
 }
 
-static bool write_chunk(struct lt_chunk_header *header, uint8_t *chunk, uint64_t *offset) {
-  int error = lt_trace_append_chunk(header, chunk, offset);
+int lt_trace_append_chunk(struct lt_chunk_header *header, uint8_t *chunk) {
+  uint64_t offset;
+  return enter_and_append(header, chunk, &offset);
+}
+
+/// Returns the chunk's offset; 0 if recording has stopped.
+static uint64_t write_chunk(struct lt_chunk_header *header, uint8_t *chunk) {
+  uint64_t offset;
+  int error = enter_and_append(header, chunk, &offset);
   if (error) stop(-error);
-  return !error;
+  return error ? 0 : offset;
 }
 
 void lt_trace_before_losing_reach(void) {
@@ -135,9 +146,9 @@ void lt_trace_be_copy(void) {
   lt_mapped_file_be_alone(&lt_trace.file);
 }
 
-bool lt_trace_append(struct lt_chunk_header *header, const void *payload, uint32_t size, struct lt_compressor *begun,
-                     uint64_t *offset) {
-  if (!lt_trace_is_writable()) return false;
+uint64_t lt_trace_append(struct lt_chunk_header *header, const void *payload, uint32_t size,
+                         struct lt_compressor *begun) {
+  if (!lt_trace_is_writable()) return 0;
   LT_CHECK(size > 0 && size <= LT_SLOT_SIZE);
   header->rawSize = header->storedSize = size;
   struct lt_compressor *compressor = begun ? begun : lt_compressor_take(LT_COMPRESS_WHOLE);
@@ -146,7 +157,7 @@ bool lt_trace_append(struct lt_chunk_header *header, const void *payload, uint32
       compressor ? lt_compressor_chunk(compressor) : lt_map_private(sizeof *header + size + LT_CHUNK_ALIGNMENT);
   if (!chunk) {
     stop(ENOMEM);
-    return false;
+    return 0;
   }
   if (stored) {
     LT_CHECK(stored < size);
@@ -155,11 +166,11 @@ bool lt_trace_append(struct lt_chunk_header *header, const void *payload, uint32
   } else {
     memcpy(chunk + sizeof *header, payload, size);
   }
-  bool isWritten = write_chunk(header, chunk, offset);
+  uint64_t offset = write_chunk(header, chunk);
   if (!compressor) lt_unmap(chunk, sizeof *header + size + LT_CHUNK_ALIGNMENT);
   if (!begun) lt_compressor_return(compressor);
-  if (isWritten && header->kind == LT_CHUNK_EVENTS) atomic_fetch_add(lt_trace_event_count(), header->eventCount);
-  return isWritten;
+  if (offset && header->kind == LT_CHUNK_EVENTS) atomic_fetch_add(lt_trace_event_count(), header->eventCount);
+  return offset;
 }
 
 void lt_trace_add_drop(uint32_t reason) {
@@ -203,9 +214,8 @@ uint64_t lt_trace_close(uint32_t reason, bool keepLive) {
   closing.peakResidentBytes = lt_peak_resident_size();
   memcpy(closing.drops, lt_trace.status->drops, sizeof closing.drops);
   struct lt_chunk_header header = {.kind = LT_CHUNK_CLOSING};
-  uint64_t offset;
-  if (!lt_trace_append(&header, &closing, sizeof closing, NULL, &offset)) return 0;
-  if (keepLive) return offset;
+  uint64_t offset = lt_trace_append(&header, &closing, sizeof closing, NULL);
+  if (!offset || keepLive) return offset;
   lt_mapped_file_enter(&lt_trace.file);
   lt_trace.status->state = LT_STATE_CLOSED;
   atomic_store(&lt_trace.isOpen, 0);

@@ -29,15 +29,17 @@ void lt_trace_before_losing_reach(void);
 /// Returns a slot of the live file, or NULL. Caller holds no lock.
 struct lt_live_slot *lt_trace_new_slot(void);
 struct lt_compressor;
-/// Compresses and appends a chunk. Fills in the header's sizes and checksums. False when recording has stopped, now or
-/// before. `begun`: has compressed the beginning of the payload, and stays the caller's; NULL if nothing has. `offset`
-/// gets the chunk's place in the trace.
-bool lt_trace_append(struct lt_chunk_header *header, const void *payload, uint32_t size, struct lt_compressor *begun,
-                     uint64_t *offset);
+/// Compresses and appends a chunk. Fills in the header's sizes and checksums. 0 when recording has stopped, now or
+/// before. `begun`: has compressed the beginning of the payload, and stays the caller's; NULL if nothing has. Returns
+/// the chunk's offset in the trace.
+uint64_t lt_trace_append(struct lt_chunk_header *header, const void *payload, uint32_t size,
+                         struct lt_compressor *begun);
 /// Appends the chunk that has room for its header and its padding around `header->storedSize` bytes of payload. Fills
-/// in checksums. `offset` gets its place. Returns 0 or −errno, and leaves it to the caller what that means.
-int lt_trace_append_chunk(struct lt_chunk_header *header, uint8_t *chunk, uint64_t *offset);
-/// Fills in checksums and padding of such a chunk. Returns its size, a multiple of LT_CHUNK_ALIGNMENT.
+/// in checksums. Returns 0 or −errno, and leaves it to the caller what that means.
+int lt_trace_append_chunk(struct lt_chunk_header *header, uint8_t *chunk);
+/// Returns the size of such a chunk in the trace, with its padding: a multiple of LT_CHUNK_ALIGNMENT.
+size_t lt_trace_chunk_size(const struct lt_chunk_header *header);
+/// Fills in checksums and padding of such a chunk. Returns its size.
 size_t lt_trace_finish_chunk(struct lt_chunk_header *header, uint8_t *chunk);
 /// Takes back chunks of this trace by their offsets: readers skip them.
 void lt_trace_void_chunks(const uint64_t *offsets, size_t count);

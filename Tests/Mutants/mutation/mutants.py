@@ -93,7 +93,7 @@ MUTANTS = (
     Mutant(
         name="thread-registers",
         breaks="A heap image lacks the registers of stopped threads.",
-        file=f"{SHIM}/image/thread_freeze.c",
+        file=f"{SHIM}/image/thread_stop.c",
         function="read_registers",
         original="LT_SNAPSHOT_THREAD_REGISTERS | (is_interrupted_wait(&stopped) ? LT_SNAPSHOT_THREAD_WAITING : 0)",
         mutated="is_interrupted_wait(&stopped) ? LT_SNAPSHOT_THREAD_WAITING : 0",

@@ -10,10 +10,10 @@ package enum TaskState: Hashable, Sendable {
 }
 
 /// The event that a suspended task waits for.
-package enum TaskWait: Hashable, Sendable {
+package enum TaskWait: String, Codable, Hashable, Sendable {
   /// Any code that has the task's address can resume it.
   case continuation
-  /// The end of a task, or of a group's child, resumes it.
+  /// The end of another task, or of a group's child, resumes it.
   case end
 }
 

@@ -190,17 +190,8 @@ package struct Finding: Codable, Hashable, Sendable {
     package var holder: String
   }
 
-  /// The event that a suspended task waits for.
-  package enum TaskWait: String, Codable, Hashable, Sendable {
-    case continuation
-    /// That of another task, or of a group's child.
-    case end
-    /// The image does not tell.
-    case unknown
-  }
-
   package var verdict: Verdict
-  /// Set for a suspended task outside of a cycle.
+  /// Set for a suspended task outside of a cycle, if the image tells.
   package var taskWait: TaskWait? = nil
   /// Set if the program may still use it: by a number, so that it is no proof, or by a reference that does not keep it.
   package var way: Way? = nil

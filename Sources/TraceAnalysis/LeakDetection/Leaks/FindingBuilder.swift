@@ -132,13 +132,11 @@ package struct FindingBuilder {
       stacks: origins.stacks, tests: origins.tests, samples: naming.samples(of: instances.nodes(of: group)))
   }
 
-  private func taskWait(of group: LeakGroup) -> Finding.TaskWait? {
-    guard group.verdict == .suspended, !group.isCycle, let task = group.steps.first?.node else { return nil }
-    return switch graph.taskStates[task] {
-    case .waiting(.continuation)?: .continuation
-    case .waiting(.end)?: .end
-    case .finished?, nil: .unknown
-    }
+  private func taskWait(of group: LeakGroup) -> TaskWait? {
+    guard group.verdict == .suspended, !group.isCycle, let task = group.steps.first?.node,
+      case .waiting(let wait)? = graph.taskStates[task]
+    else { return nil }
+    return wait
   }
 
   private func way(_ way: PossibleWay) -> Finding.Way {

@@ -12,9 +12,7 @@ enum PossibleWay: Hashable {
 
 /// The objects among those that nothing keeps which the program may still use.
 struct PossibleReach {
-  /// Nodes that numbers lead to, and all that hangs from them.
-  let byNumber: NodeSet
-  /// By node that a number is the address of: the node with the number.
+  /// By node that a number leads to, perhaps over references: the node with the number.
   let numberHolders: [NodeID: NodeID]
   /// By node: a weak or unowned reference to it from a node in use.
   let unkept: [NodeID: (holder: NodeID, edge: EdgeIndex)]
@@ -27,23 +25,11 @@ struct PossibleReach {
   ///   - reached: the nodes that roots lead to over references that keep.
   ///   - unreachable: all others.
   ///
-  /// Linear in the graph, and once more for each row of numbers that lead to numbers.
+  /// Linear in the graph, and in the numbers once more for each row of numbers that lead to numbers.
   init(_ graph: ObjectGraph, reached: NodeSet, unreachable: NodeSet) {
     let heap = graph.graph
-    let usable = NodeSet(copying: reached)
-    var numberHolders: [NodeID: NodeID] = [:]
+    numberHolders = Self.numberHolders(graph, reached: reached, unreachable: unreachable)
     var unkept: [NodeID: (holder: NodeID, edge: EdgeIndex)] = [:]
-    var pending = graph.numbers.filter { unreachable.contains($0.to) }
-    var isChanged = !pending.isEmpty
-    while isChanged {
-      let found = pending.filter { usable.contains($0.from) && !usable.contains($0.to) }
-      for number in found where numberHolders[number.to] == nil { numberHolders[number.to] = number.from }
-      usable.formUnion(heap.reachable(from: found.map(\.to), kinds: ObjectGraph.owning))
-      pending.removeAll { usable.contains($0.to) }
-      isChanged = !found.isEmpty && !pending.isEmpty
-    }
-    usable.formIntersection(unreachable)
-    byNumber = usable
     if !unreachable.isEmpty {
       reached.forEach { node in
         for edge in heap.edges(from: node) where Self.unkeptKinds.contains(EdgeKinds(kind: heap.kind(of: edge))) {
@@ -52,8 +38,40 @@ struct PossibleReach {
         }
       }
     }
-    (self.numberHolders, self.unkept) = (numberHolders, unkept)
+    self.unkept = unkept
     resumable = Self.resumable(graph, from: unkept.keys.sorted(), within: unreachable)
+  }
+
+  private static func numberHolders(
+    _ graph: ObjectGraph, reached: NodeSet, unreachable: NodeSet
+  ) -> [NodeID: NodeID] {
+    let heap = graph.graph
+    var holders: [NodeID: NodeID] = [:]
+    func add(_ target: NodeID, of holder: NodeID) {
+      var found = [target]
+      while let node = found.popLast() {
+        guard unreachable.contains(node), holders[node] == nil else { continue }
+        holders[node] = holder
+        for edge in heap.edges(from: node) where ObjectGraph.owning.contains(EdgeKinds(kind: heap.kind(of: edge))) {
+          found.append(heap.target(of: edge))
+        }
+      }
+    }
+    var pending = graph.numbers.filter { unreachable.contains($0.to) }
+    var count = 0
+    repeat {
+      count = pending.count
+      var left: [ObjectGraph.NumberReference] = []
+      for number in pending {
+        if reached.contains(number.from) || holders[number.from] != nil {
+          add(number.to, of: number.from)
+        } else {
+          left.append(number)
+        }
+      }
+      pending = left
+    } while pending.count < count
+    return holders
   }
 
   /// The program can call an object that it has. The object can resume the tasks whose continuations it leads to. A
@@ -91,7 +109,7 @@ struct PossibleReach {
 
   /// The way to an object, if there is one: a number rather than a reference, since that makes it no proof.
   func way(to node: NodeID) -> PossibleWay? {
-    if byNumber.contains(node) { return .number(holder: numberHolders[node] ?? node) }
+    if let holder = numberHolders[node] { return .number(holder: holder) }
     return unkept[node].map { .unkept(holder: $0.holder, edge: $0.edge) }
   }
 }

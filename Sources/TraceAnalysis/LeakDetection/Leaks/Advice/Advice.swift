@@ -33,7 +33,7 @@ package enum Advice {
           "The task waits\(place) for a task or a group that never ends. Let that one end, also when it is cancelled."
         ]
       }
-      if finding.taskWait == .unknown {
+      if finding.taskWait == nil {
         return [
           "Nothing is left that could resume the task\(place): its continuation, or the job that an executor was to run, was dropped. "
             + "Resume every continuation exactly once on every path, and run every job that an executor is given."

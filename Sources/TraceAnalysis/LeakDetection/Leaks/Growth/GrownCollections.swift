@@ -119,8 +119,8 @@ struct GrownCollections {
   }
 
   private func collection(_ row: Row) -> GrownCollection? {
-    guard row.elements.count >= Self.leastElements else { return nil }
     let elements = Set(row.elements)
+    guard elements.count >= Self.leastElements else { return nil }
     var quarters = [0, 0, 0, 0]
     var types: [UInt32: Int] = [:]
     var bytes: UInt64 = 0
@@ -132,7 +132,7 @@ struct GrownCollections {
       bytes &+= block.size
     }
     let late = min(quarters[3] - quarters[2], lateGrowth(of: elements))
-    guard elements.count >= Self.leastElements, Double(late) >= Self.leastLateShare * Double(elements.count),
+    guard Double(late) >= Self.leastLateShare * Double(elements.count),
       let type = types.max(by: { ($0.value, $1.key) < ($1.value, $0.key) })?.key
     else { return nil }
     return GrownCollection(

@@ -1,0 +1,168 @@
+// All findings of a run as text, with their number and with facts about the run.
+
+import LeakDetection
+import LeakGates
+import RunDiff
+import TraceReading
+
+extension FindingText {
+  /// Writes the counts, the findings by certainty, and the facts about the run.
+  func write(_ report: LeakReport, to lines: inout TextLines) {
+    if let reason = report.unavailable {
+      lines.line("Leaks: not checked: \(reason)", emphasized: 1)
+      lines.blank()
+      return
+    }
+    let program = report.programFindings
+    let library = report.libraryFindings.filter { !$0.hasUnknownOwner }
+    let unknown = report.libraryFindings.filter(\.hasUnknownOwner)
+    lines.line(summary(report, program), emphasized: 1)
+    for remark in report.remarks { lines.line("note: \(remark)", indent: 2) }
+    if report.unlistedCount > 0 {
+      lines.line(
+        "\(Decimal.counted(UInt64(report.unlistedCount), "weak suspicion")) not listed; --weak lists \(report.unlistedCount == 1 ? "it" : "them")",
+        indent: 2)
+    }
+    writeSuppressions(report, to: &lines)
+    lines.blank()
+    write(report, "Proven", to: &lines) { $0.certainty == .proven }
+    write(report, "Likely lost: the program could still find these objects", to: &lines) { $0.isDoubtful }
+    write(report, "Suspected: something still holds these objects, but probably should not", to: &lines) {
+      $0.certainty == .suspected && !$0.isDoubtful
+    }
+    write(report.grown, to: &lines)
+    write(report.statements, to: &lines)
+    write(report.generations, to: &lines)
+    write(library, to: &lines) { "In libraries: \($0) that the program did not cause" }
+    write(unknown, to: &lines) { "Of unknown origin: \($0) of the program or of its libraries" }
+  }
+
+  /// Findings that do not accuse the program. `title`: of their number.
+  private func write(_ findings: [Finding], to lines: inout TextLines, title: (String) -> String) {
+    guard !findings.isEmpty else { return }
+    lines.line(title(Decimal.counted(UInt64(findings.count), "finding")), emphasized: 2)
+    lines.blank()
+    for finding in findings { write(finding, to: &lines) }
+  }
+
+  /// One of the three parts.
+  private func write(
+    _ report: LeakReport, _ title: String, to lines: inout TextLines, of isPart: (Finding) -> Bool
+  ) {
+    let shown = report.judged.filter { $0.isOfProgram && isPart($0.finding) && report.isListed($0.finding) }
+    guard !shown.isEmpty else { return }
+    lines.line(title, emphasized: 1)
+    lines.blank()
+    for judged in shown { write(judged.finding, standing: report.baseline == nil ? nil : judged.standing, to: &lines) }
+  }
+
+  private func summary(_ report: LeakReport, _ program: [Finding]) -> String {
+    var text: String
+    if program.isEmpty {
+      text = "Leaks: none found"
+    } else {
+      let bytes = program.reduce(UInt64(0)) { $0 &+ $1.retainedBytes.rawValue }
+      let proven = program.count { $0.certainty == .proven }
+      let parts = [(proven, "proven"), (program.count - proven, "suspected")].filter { $0.0 > 0 }.map {
+        "\($0.0) \($0.1)"
+      }
+      text = "Leaks: \(parts.joined(separator: ", "))"
+      if bytes > 0 { text += ", \(Decimal.bytes(bytes)) retained" }
+    }
+    text += ", among \(Decimal.counted(UInt64(report.liveBlocks), "live block"))"
+    if let snapshot = report.snapshot { text += " \(Self.moment(snapshot))" }
+    return text
+  }
+
+  private func writeSuppressions(_ report: LeakReport, to lines: inout TextLines) {
+    let hidden = report.hiddenFindings
+    guard !report.suppressions.entries.isEmpty else { return }
+    let bytes = hidden.reduce(UInt64(0)) { $0 &+ $1.retainedBytes.rawValue }
+    lines.line(
+      "hidden by suppressions: \(Decimal.counted(UInt64(hidden.count), "finding")), \(Decimal.bytes(bytes))", indent: 2)
+    for entry in report.suppressions.used {
+      lines.line(
+        "leak:\(PlainText.escaped(entry.pattern.text))  \(Decimal.counted(entry.findings, "finding")), \(Decimal.counted(entry.objects, "object")), \(Decimal.bytes(entry.bytes))",
+        indent: 4)
+    }
+    for entry in report.suppressions.unused {
+      lines.line("leak:\(PlainText.escaped(entry.pattern.text))  hid nothing", indent: 4)
+    }
+  }
+
+  static func moment(_ snapshot: TraceSnapshot) -> String {
+    switch snapshot.reason {
+    case .exit: "at exit"
+    case .signal: "when a signal ended the program"
+    case .inspection: "in the process"
+    case .request, .call, .expectation, .round, .interval, .size, .limit, .other:
+      snapshot.label.isEmpty ? "in snapshot \(snapshot.number)" : "in snapshot \"\(PlainText.escaped(snapshot.label))\""
+    }
+  }
+
+  /// The largest collections that grew.
+  private func write(_ grown: [GrownCollection], to lines: inout TextLines) {
+    guard !grown.isEmpty else { return }
+    lines.line("Grew to the end of the run: facts, which accuse no code", emphasized: 4)
+    for row in grown.prefix(Self.shownGrown) {
+      let holders = row.holders > 1 ? "in \(Decimal.grouped(UInt64(row.holders))) holders: " : ""
+      let quarters = row.quarters.map { Decimal.grouped(UInt64($0)) }.joined(separator: ", ")
+      lines.spread(
+        PlainText.escaped(row.holder),
+        "\(holders)\(Decimal.grouped(UInt64(row.elements))) × \(PlainText.escaped(row.type)), \(Decimal.bytes(row.bytes.rawValue)); after each quarter \(quarters)",
+        indent: 2)
+    }
+    if grown.count > Self.shownGrown {
+      let rest = grown.dropFirst(Self.shownGrown).reduce(UInt64(0)) { $0 &+ $1.bytes.rawValue }
+      lines.line(
+        "and \(Decimal.counted(UInt64(grown.count - Self.shownGrown), "more collection")), \(Decimal.bytes(rest)): see --format json",
+        indent: 2)
+    }
+    lines.blank()
+  }
+
+  private static let shownGrown = 10
+
+  /// The program's scopes and expectations, also those that nothing is wrong with.
+  private func write(_ statements: ProgramStatements, to lines: inout TextLines) {
+    guard !statements.scopes.isEmpty || !statements.expectations.isEmpty else { return }
+    lines.line("Scopes and expectations", emphasized: 4)
+    for scope in statements.scopes {
+      let open = scope.open > 0 ? ", \(Decimal.grouped(scope.open)) not ended" : ""
+      lines.spread(
+        "scope \(words(scope.place))",
+        "\(Decimal.counted(scope.executions, "run"))\(open), \(Decimal.counted(scope.births, "object")) created, leftovers after \(Decimal.grouped(scope.executionsWithRest))",
+        indent: 2)
+    }
+    for outcome in statements.expectations {
+      var parts = ["\(Decimal.grouped(outcome.met)) gone in time"]
+      if outcome.late > 0 { parts.append("\(Decimal.grouped(outcome.late)) late") }
+      if outcome.violated > 0 { parts.append("\(Decimal.grouped(outcome.violated)) not gone") }
+      if outcome.undecided > 0 { parts.append("\(Decimal.grouped(outcome.undecided)) not due yet") }
+      if outcome.unknown > 0 { parts.append("\(Decimal.grouped(outcome.unknown)) never seen allocated") }
+      lines.spread("expectation \(words(outcome.place))", parts.joined(separator: ", "), indent: 2)
+    }
+    lines.blank()
+  }
+
+  private func write(_ generations: [Generation], to lines: inout TextLines) {
+    guard !generations.isEmpty else { return }
+    lines.line("Live objects by generation", emphasized: 4)
+    for generation in generations {
+      let name = generation.start.map { words($0.place) } ?? "before the first mark"
+      lines.spread(
+        name, "\(Decimal.counted(generation.objects, "object")), \(Decimal.bytes(generation.bytes.rawValue))", indent: 2
+      )
+      let shown = generation.shares.prefix(4).map {
+        "\(Decimal.grouped($0.objects)) × \(PlainText.escaped($0.type)) (\(Decimal.bytes($0.bytes.rawValue)))"
+      }
+      let rest = generation.shares.count - shown.count
+      if !shown.isEmpty {
+        lines.line(
+          shown.joined(separator: ", ") + (rest > 0 ? ", \(Decimal.counted(UInt64(rest), "more type"))" : ""), indent: 4
+        )
+      }
+    }
+    lines.blank()
+  }
+}
