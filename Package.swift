@@ -2,12 +2,6 @@
 
 import PackageDescription
 
-// A quick build is a debug build that optimises the modules that see each event and each block. `scripts/build quick` sets
-// the variable. A package with unsafe flags cannot be a dependency, so nothing else may set it.
-let isQuick = Context.environment["LEAKTRACE_QUICK_BUILD"] != nil
-let busyModules: [SwiftSetting] =
-  isQuick ? [.unsafeFlags(["-O", "-whole-module-optimization", "-num-threads", "2"])] : []
-
 let package = Package(
   name: "leaktrace",
   // For programs that link LeakTrace; the rest is for Linux alone.
@@ -53,15 +47,14 @@ let package = Package(
     // The layers of the analysis, from the bottom; each sees the declarations of those below it that are `package`.
     // All that happens once an event stands in one module, whose generic code is specialised.
     .target(
-      name: "TraceReading", dependencies: ["CTraceFormat", "CZstd"], path: "Sources/TraceAnalysis/TraceReading",
-      swiftSettings: busyModules),
+      name: "TraceReading", dependencies: ["CTraceFormat", "CZstd"], path: "Sources/TraceAnalysis/TraceReading"),
     // What is known of platforms and libraries, as data that becomes part of the program.
     .target(
       name: "PlatformRules", path: "Sources/TraceAnalysis/PlatformRules", resources: [.embedInCode("Rules")]),
     .target(
       name: "TraceSymbolication",
       dependencies: ["TraceReading", "PlatformRules", "CElfutils", "CSandboxedChild", "CDemangle"],
-      path: "Sources/TraceAnalysis/TraceSymbolication", swiftSettings: busyModules),
+      path: "Sources/TraceAnalysis/TraceSymbolication"),
     // Other processes and core files: their memory, their threads, the blocks of their allocator; and all of it as a
     // trace.
     .target(
@@ -77,7 +70,7 @@ let package = Package(
         "TraceReading", "PlatformRules", "TraceSymbolication", "CTraceFormat", "CElfutils", "CSandboxedChild",
         "CRemoteMirror",
       ],
-      path: "Sources/TraceAnalysis/HeapAnalysis", swiftSettings: busyModules),
+      path: "Sources/TraceAnalysis/HeapAnalysis"),
     .target(
       name: "LeakDetection",
       dependencies: ["TraceReading", "PlatformRules", "TraceSymbolication", "HeapAnalysis"],
@@ -278,6 +271,18 @@ let package = Package(
   ]
 )
 
-// What scripts/bench and scripts/rules run is no part of a quick build.
-let measured: Set = ["PhaseMeter", "graph-algorithms", "analysis-phases", "image-list", "rule-sensitivity"]
-if isQuick { package.targets.removeAll { measured.contains($0.name) } }
+// A quick build is a release that optimises only the modules that see each event and each block, and the packages of
+// others: their code for the command line checks itself at each start of a debug build. `scripts/build quick` sets the
+// variable. A package with unsafe flags cannot be a dependency, so nothing else may set it.
+if Context.environment["LEAKTRACE_QUICK_BUILD"] != nil {
+  // What scripts/bench and scripts/rules run is no part of a quick build.
+  let measured: Set = ["PhaseMeter", "graph-algorithms", "analysis-phases", "image-list", "rule-sensitivity"]
+  package.targets.removeAll { measured.contains($0.name) }
+  let busy: Set = ["TraceReading", "TraceSymbolication", "HeapAnalysis"]
+  for target in package.targets where target.type != .system {
+    let flags =
+      busy.contains(target.name)
+      ? ["-num-threads", "2"] : ["-Onone", "-no-whole-module-optimization", "-enable-batch-mode"]
+    target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(["-enable-testing"] + flags)]
+  }
+}
