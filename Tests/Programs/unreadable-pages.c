@@ -1,6 +1,6 @@
 // A mapping with one unreadable page: a guard page, or a page behind a protection key. Words around it point to it.
-// "reserve" reserves more memory than any machine has, and touches two pages of it. With "wait" it stays until a
-// signal.
+// The page behind the key has the only pointer to a block. "reserve" reserves more memory than any machine has, and
+// touches two pages of it. With "wait" it stays until a signal.
 
 #define _GNU_SOURCE
 #include <stdint.h>
@@ -42,6 +42,7 @@ int main(int count, char **arguments) {
     if (!strcmp(way, "guard")) {
       if (madvise(start + 2 * PAGE, PAGE, MADV_GUARD_INSTALL) != 0) puts("unknown to this kernel");
     } else {
+      *(void *volatile *)(start + 2 * PAGE) = malloc(777);
       int key = pkey_alloc(0, PKEY_DISABLE_ACCESS);
       if (key < 0 || pkey_mprotect(start + 2 * PAGE, PAGE, PROT_READ | PROT_WRITE, key) != 0)
         puts("unknown to this processor");

@@ -16,14 +16,14 @@ from . import platform_report
 from .leaktrace import Leaktrace
 from .platform_checks import CHECKS, TOOLCHAIN, NotHere, Site
 from .processes import FailedCommand, environment
-from .roots import SUITES, NoRoot, Root, make, mirror, reason_against
+from .roots import SUITES, NoRoot, Root, kernel, make, mirror, reason_against
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 KNOWN = os.path.join(ROOT, "Tests", "Trials", "platforms.json")
 DOCUMENT = os.path.join(ROOT, "docs", "platforms.md")
 QUICK = ("bookworm", "trixie")
 # Checks that --quick leaves out.
-LONG = ("corpus", "servers")
+LONG = ("own kernel", "corpus", "servers")
 # The exit status if all checks passed, and a root could not be made.
 NOT_MADE = 2
 NOT_RUN, GREEN, KNOWN_GAP, FAILED = "not run", "yes", "known", "failed"
@@ -61,6 +61,7 @@ def check_inside(options):
     os.makedirs(scratch)
     root = Root(os.path.realpath(os.path.join(options.roots, suite)), scratch, shared_directories(products, shared))
     site = Site(root, shared, products, Leaktrace(products), cache=options.cache or "")
+    site.kernel = lambda: kernel(suite, options.roots)
     result = {"glibc": root.libc_version(), "swift": root.swift_version(), "checks": {}}
     for name in options.check or [each for each in CHECKS if not (options.quick and each in LONG)]:
         began = time.monotonic()

@@ -10,6 +10,7 @@ import shutil
 import subprocess
 from collections.abc import Callable
 
+from . import machine
 from .leaktrace import DONE, Leaktrace
 from .platform_corpus import differences
 from .platform_images import complaints_on_image
@@ -49,6 +50,7 @@ class Site:
     leaktrace: Leaktrace
     # By title: a header and rows, which the report shows as they are.
     tables: dict[str, list[list[str]]] = dataclasses.field(default_factory=dict)
+    kernel: Callable[[], str] = str  # the path of the distribution's kernel
     cache: str = ""  # where results of this machine's own programs are kept between the platforms
 
     @property
@@ -465,6 +467,45 @@ def older_kernel(site):
     return complaints
 
 
+def own_kernel(site):
+    """Recorded under the distribution's own kernel, on a processor with protection keys."""
+    if not machine.is_here():
+        raise NotHere("this machine has no qemu-system-x86")
+    counted, unreadable = build_c(site), build_c(site, "unreadable-pages.c")
+    runs: dict[str, tuple[str, str]] = {
+        "counted": (f"{counted} end", ""),
+        "key": (f"{unreadable} key", ""),
+        "key, light": (f"{unreadable} key", "LEAKTRACE_MODE=light"),
+        "guard": (f"{unreadable} guard", ""),
+    }
+    traces = [os.path.join(site.directory, f"machine-{number}.trace") for number in range(len(runs))]
+    lines = [
+        f"LD_PRELOAD={site.library} LEAKTRACE_OUTPUT={trace} LEAKTRACE_QUIET=1 {setting} {command}"
+        for trace, (command, setting) in zip(traces, runs.values())
+    ]
+    emulated = machine.Machine(site.root, site.kernel(), site.directory, [counted, unreadable, site.library])
+    outputs, files = emulated.run(["echo $(</proc/sys/kernel/osrelease)", *lines], traces)
+    site.tables["Its own kernel"] = [["kernel", "programs"], [outputs[0].strip(), ", ".join(runs)]]
+    complaints = []
+    for name, trace, output in zip(runs, traces, outputs[1:]):
+        if not files[trace]:
+            complaints.append(f"{name}: no trace: {output.strip()[-300:]}")
+            continue
+        with open(trace, "wb") as file:
+            file.write(files[trace])
+        analysis = site.analysis(trace)
+        found = complaints_on_image(analysis.report)
+        if name == "counted":
+            found += complaints_on_blocks(site, trace)
+        elif "unknown to this processor" in output:
+            found.append("the emulated processor has no protection keys")
+        elif name != "guard":
+            # The only pointer to it is behind the key.
+            found += [f"lost: {each.place}" for each in analysis.findings if each.verdict == "lost"]
+        complaints += [f"{name}: {text}" for text in found]
+    return complaints
+
+
 def with_servers(site):
     """Servers and tools of the distribution, if the root has them."""
     complaints = servers(site)
@@ -492,6 +533,7 @@ CHECKS: dict[str, Callable[[Site], list[str]]] = {
     "core file": core_file,
     "survival": survival,
     "older kernel": older_kernel,
+    "own kernel": own_kernel,
     "own Swift": own_swift,
     "corpus": own_corpus,
     "servers": with_servers,

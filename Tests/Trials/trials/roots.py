@@ -47,6 +47,19 @@ in_root update
 in_root install -y --no-install-recommends "$@"
 """
 
+# The kernel of the suite in the root "$0", as the file "$1". It is not installed: no root boots it.
+KERNEL = """set -e
+mount -t proc proc "$0/proc"
+mount -t tmpfs tmp "$0/tmp"
+cp /etc/resolv.conf "$0/etc/resolv.conf"
+chroot "$0" /bin/sh -ec '
+mkdir -p /tmp/packages/partial
+apt-get -q -o Acquire::Check-Valid-Until=false update
+apt-get -y -q --no-install-recommends --download-only -o Dir::Cache::archives=/tmp/packages install linux-image-cloud-amd64
+for package in /tmp/packages/linux-*.deb; do dpkg-deb -x "$package" /tmp/kernel; done'
+cp "$(find "$0/tmp/kernel" -name 'vmlinuz*' -type f)" "$1"
+"""
+
 
 class NoRoot(Exception):
     """A root cannot be made or entered. The text says why."""
@@ -106,6 +119,17 @@ def install(path, packages):
     command = ["unshare", "--mount", "--propagation", "private", "/bin/sh", "-c", INSTALL, path, *packages]
     with contextlib.suppress(FailedCommand):
         must(command, limit=MAKING_SECONDS)
+
+
+def kernel(suite, directory):
+    """The path of the suite's own kernel, which lies beside its root. Fetches it at the first call."""
+    path = os.path.join(directory, f"{suite}.kernel")
+    if not os.path.exists(path):
+        root = os.path.realpath(os.path.join(directory, suite))
+        command = ["unshare", "--mount", "--propagation", "private", "/bin/sh", "-c", KERNEL, root, f"{path}.new"]
+        must(command, limit=MAKING_SECONDS)
+        os.rename(f"{path}.new", path)
+    return path
 
 
 class Root:
