@@ -199,6 +199,24 @@ import Testing
     try Self.end(running)
   }
 
+  @Test("A program that becomes another one in the meantime is called neither static nor forbidden")
+  func becomesItself() throws {
+    let running = try Command([try TestProgram("execs-itself.c").path()]).start()
+    let directory = try TemporaryDirectory()
+    // Each attempt meets another moment of the process's life.
+    for turn in 0..<(TestTier.isWhole ? 100 : 10) {
+      for command in [["inspect"], ["attach", "--wait", "5"]] {
+        let target = [String(running.processID), "-o", "\(directory.path)/\(turn)"]
+        let outcome = try Command([BuildProducts.leaktrace] + command + target).run()
+        let lines = outcome.errorOutput.split(separator: "\n")
+        if outcome.end != .exit(0) {
+          #expect(lines.count == 1 && lines[0].contains("became another program"), "\(command): \(outcome)")
+        }
+      }
+    }
+    try Self.end(running)
+  }
+
   @Test(
     "Another user's process, and a thread of the kernel's", .enabled(if: geteuid() == 0, "Only root becomes nobody."))
   func others() throws {

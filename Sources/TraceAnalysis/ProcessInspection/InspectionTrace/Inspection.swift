@@ -28,6 +28,7 @@ package enum Inspection {
 
   private static func inspect(process: Int32, holds: Bool, to path: String) throws -> InspectionSummary {
     try TracingRights.check(process)
+    let identity = ProcessIdentity(of: process)
     var facts = InspectedFacts(ofProcess: process)
     let copy = try ProcessCopy(of: process, holds: holds)
     defer { copy.end() }
@@ -35,8 +36,14 @@ package enum Inspection {
     let remarks =
       copy.missingThreads == 0
       ? [] : ["\(copy.missingThreads) threads did not stop: what they alone refer to may look lost"]
-    var summary = try InspectionTrace.write(
-      copy.memory, threads: copy.threads, facts: facts, remarks: remarks, to: path)
+    var summary: InspectionSummary
+    do {
+      summary = try InspectionTrace.write(
+        copy.memory, threads: copy.threads, facts: facts, remarks: remarks, to: path)
+    } catch let error as InspectionError {
+      // A program that has just begun has neither an allocator nor objects.
+      throw identity?.changeMeanwhile ?? error
+    }
     summary.files = InspectedFiles(
       ofProcess: process, mappings: copy.memory.mappings, images: MappedImages.images(in: copy.memory).map(\.image))
     copy.end()
