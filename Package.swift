@@ -280,9 +280,7 @@ if Context.environment["LEAKTRACE_QUICK_BUILD"] != nil {
   package.targets.removeAll { measured.contains($0.name) }
   let busy: Set = ["TraceReading", "TraceSymbolication", "HeapAnalysis"]
   for target in package.targets where target.type != .system {
-    let flags =
-      busy.contains(target.name)
-      ? ["-num-threads", "2"] : ["-Onone", "-no-whole-module-optimization", "-enable-batch-mode"]
-    target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(["-enable-testing"] + flags)]
+    let flags = ["-enable-testing"] + (busy.contains(target.name) ? [] : ["-Onone"])
+    target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(flags)]
   }
 }

@@ -32,7 +32,8 @@ struct DatabaseTests {
 
   private func tables(_ heap: HeapBuilder, references: Bool = true) throws -> TraceTables {
     let reader = try heap.reader()
-    let allocations = AllocationAnalysis(reader, snapshot: try #require(reader.snapshots.last))
+    let snapshot = try #require(reader.snapshots.last)
+    let allocations = AllocationAnalysis(reader, snapshot: snapshot)
     let analysis = try heap.analysis(Self.functions)
     let leaks = LeakReport(analysis)
     let profile = StackProfile(

@@ -5,7 +5,9 @@ import TraceTestSupport
 
 @testable import HeapAnalysis
 @testable import LeakDetection
+@testable import LeakGates
 @testable import TraceReading
+@testable import TraceReports
 
 @Suite struct GrownCollectionTests {
   private let heap = HeapBuilder()
@@ -46,6 +48,24 @@ import TraceTestSupport
     #expect(row.holder == "Room.log" && row.holders == 3 && row.type == "Message" && row.elements == 240)
     #expect(row.bytes.rawValue == 240 * 48)
     #expect(row.quarters == row.quarters.sorted() && row.quarters.last == 240 && (row.quarters.first ?? 0) < 120)
+  }
+
+  @Test func aReportWithoutFindingsBeginsWithTheLargestCollectionThatGrew() throws {
+    rooms(3, messages: 80)
+    let report = LeakReport(try heap.analysis())
+    #expect(report.programFindings.isEmpty && report.conclusion == .growing)
+    let line = FindingText.conclusion(report)
+    #expect(line.hasPrefix("Leaks: none found, but Room.log grew to the end of the run, among "), "\(line)")
+  }
+
+  @Test func aReportSaysThatNothingGrewOrThatNothingWasLookedAt() throws {
+    rooms(3, messages: 5)
+    let steady = LeakReport(try heap.analysis())
+    #expect(steady.conclusion == .steady)
+    #expect(FindingText.conclusion(steady).hasPrefix("Leaks: none found, among "))
+    let unavailable = LeakReport(unavailable: "no image")
+    #expect(unavailable.conclusion == .notChecked)
+    #expect(FindingText.conclusion(unavailable) == "Leaks: not checked: no image")
   }
 
   @Test func fewElementsAreNoFact() throws {

@@ -106,7 +106,7 @@ struct ReportPageTests {
           "--dump-dom", "file://\(folder.path)/a.html#\(view)",
         ]
       let (output, errors) = (Pipe(), folder.appendingPathComponent("errors"))
-      FileManager.default.createFile(atPath: errors.path, contents: nil)
+      _ = FileManager.default.createFile(atPath: errors.path, contents: nil)
       process.standardOutput = output
       process.standardError = try FileHandle(forWritingTo: errors)
       try process.run()

@@ -32,7 +32,8 @@ import TraceTestSupport
 
   private func analysis(_ trace: TraceBuilder) throws -> AllocationAnalysis {
     let reader = try trace.reader()
-    return AllocationAnalysis(reader, snapshot: try #require(reader.snapshots.first))
+    let snapshot = try #require(reader.snapshots.first)
+    return AllocationAnalysis(reader, snapshot: snapshot)
   }
 
   private static let blocks = [

@@ -36,7 +36,8 @@ import TraceTestSupport
     }
     trace.snapshots = [(TraceSnapshot(time: 800), [])]
     let reader = try trace.reader()
-    return AllocationAnalysis(reader, snapshot: try #require(reader.snapshots.first))
+    let snapshot = try #require(reader.snapshots.first)
+    return AllocationAnalysis(reader, snapshot: snapshot)
   }
 
   private static let list: [Event] = [

@@ -103,6 +103,23 @@ package struct LeakReport: Sendable {
     (baseline ?? Baseline()).judge(findings, tolerance: tolerance, judgesSuspicions: judgesSuspicions)
   }
 
+  /// The answer that a report begins with.
+  package enum Conclusion: String, Sendable {
+    case notChecked, leak, suspected
+    /// No finding is listed, but a collection grew to the end of the run.
+    case growing
+    case steady
+  }
+
+  /// Findings that a pattern hides, weak suspicions that are not listed, and findings of libraries do not count.
+  package var conclusion: Conclusion {
+    if unavailable != nil { return .notChecked }
+    let listed = programFindings
+    if listed.contains(where: { $0.certainty == .proven }) { return .leak }
+    if !listed.isEmpty { return .suspected }
+    return grown.isEmpty ? .steady : .growing
+  }
+
   /// Those that are listed.
   package var programFindings: [Finding] { findings.filter { !$0.isLibrary && $0.suppression == nil && isListed($0) } }
   /// Suspicions of the program that are counted and not listed.

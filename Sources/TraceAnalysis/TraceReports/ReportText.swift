@@ -8,15 +8,10 @@ import TraceReading
 extension FindingText {
   /// Writes the counts, the findings by certainty, and the facts about the run.
   func write(_ report: LeakReport, to lines: inout TextLines) {
-    if let reason = report.unavailable {
-      lines.line("Leaks: not checked: \(reason)", emphasized: 1)
-      lines.blank()
-      return
-    }
-    let program = report.programFindings
+    lines.line(Self.conclusion(report), emphasized: 1)
+    guard report.conclusion != .notChecked else { return lines.blank() }
     let library = report.libraryFindings.filter { !$0.hasUnknownOwner }
     let unknown = report.libraryFindings.filter(\.hasUnknownOwner)
-    lines.line(summary(report, program), emphasized: 1)
     for remark in report.remarks { lines.line("note: \(remark)", indent: 2) }
     if report.unlistedCount > 0 {
       lines.line(
@@ -56,22 +51,34 @@ extension FindingText {
     for judged in shown { write(judged.finding, standing: report.baseline == nil ? nil : judged.standing, to: &lines) }
   }
 
-  private func summary(_ report: LeakReport, _ program: [Finding]) -> String {
-    var text: String
-    if program.isEmpty {
-      text = "Leaks: none found"
-    } else {
-      let bytes = program.reduce(UInt64(0)) { $0 &+ $1.retainedBytes.rawValue }
-      let proven = program.count { $0.certainty == .proven }
-      let parts = [(proven, "proven"), (program.count - proven, "suspected")].filter { $0.0 > 0 }.map {
-        "\($0.0) \($0.1)"
+  /// The answer as a sentence: leaks by certainty, or what grew, or that none was found.
+  static func conclusion(_ report: LeakReport) -> String {
+    let answer =
+      switch report.conclusion {
+      case .notChecked: "not checked: \(report.unavailable ?? "")"
+      case .leak, .suspected: leaks(report.programFindings)
+      case .growing: "none found, but \(growth(report.grown))"
+      case .steady: "none found"
       }
-      text = "Leaks: \(parts.joined(separator: ", "))"
-      if bytes > 0 { text += ", \(Decimal.bytes(bytes)) retained" }
-    }
-    text += ", among \(Decimal.counted(UInt64(report.liveBlocks), "live block"))"
-    if let snapshot = report.snapshot { text += " \(Self.moment(snapshot))" }
-    return text
+    guard report.conclusion != .notChecked else { return "Leaks: \(answer)" }
+    let moment = report.snapshot.map { " \(Self.moment($0))" } ?? ""
+    return "Leaks: \(answer), among \(Decimal.counted(UInt64(report.liveBlocks), "live block"))\(moment)"
+  }
+
+  private static func leaks(_ findings: [Finding]) -> String {
+    let likely = findings.count(where: \.isDoubtful)
+    let proven = findings.count { $0.certainty == .proven }
+    let numbers = [(proven, "proven"), (likely, "likely"), (findings.count - proven - likely, "suspected")]
+    let bytes = findings.reduce(UInt64(0)) { $0 &+ $1.retainedBytes.rawValue }
+    let retained = bytes > 0 ? ", \(Decimal.bytes(bytes)) retained" : ""
+    return numbers.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }.joined(separator: ", ") + retained
+  }
+
+  /// Names the largest collection that grew.
+  private static func growth(_ grown: [GrownCollection]) -> String {
+    let rest = grown.count - 1
+    let others = rest > 0 ? " and \(Decimal.counted(UInt64(rest), "more collection"))" : ""
+    return "\(PlainText.escaped(grown[0].holder))\(others) grew to the end of the run"
   }
 
   private func writeSuppressions(_ report: LeakReport, to lines: inout TextLines) {

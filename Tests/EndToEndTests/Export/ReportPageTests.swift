@@ -128,7 +128,7 @@ import Testing
     let page = try page(of: [clean, leaky], in: directory)
     // The process that has findings is shown first; a fragment names another.
     #expect(text(try opened(page, "overview")).contains("Proven"))
-    #expect(text(try opened(page, "1:overview")).contains("No leaks were found."))
+    #expect(text(try opened(page, "1:overview")).contains("Leaks: none found"))
     let dom = try opened(page, "2:types")
     #expect(dom.contains("aria-label=\"Process\"") && dom.contains("#2:findings"))
   }
@@ -237,7 +237,7 @@ import Testing
     let directory = try TemporaryDirectory()
     let page = try recorded("clean", in: directory).page
     let overview = text(try opened(page, "overview"))
-    #expect(overview.contains("No leaks were found."))
+    #expect(overview.contains("Leaks: none found"))
     #expect(!overview.contains("Proven") && !overview.contains("Suspected"))
   }
 

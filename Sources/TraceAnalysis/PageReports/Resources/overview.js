@@ -17,9 +17,9 @@ function overview() {
 
 function verdicts() {
   const report = process.report;
-  if (report.findings === null || report.findings === undefined) return element("p", { class: "empty" }, `Leaks were not checked: ${report.findingsUnavailable}`);
+  const answer = element("p", { class: "answer" }, report.summary);
+  if (report.conclusion === "notChecked") return answer;
   const findings = process.findings;
-  const none = findings.some((finding) => !finding.library) ? null : element("p", { class: "empty" }, "No leaks were found.");
   const row = ([certainty, title]) => {
     const own = findings.filter((finding) => finding.certainty === certainty && !finding.library);
     return own.length ? [element("h3", {}, title), element("ul", { class: "cards" }, own.map(card))] : [];
@@ -28,8 +28,20 @@ function verdicts() {
     const found = findings.filter((finding) => finding.library && finding.unknownOwner === isUnknown);
     return found.length ? [element("h3", {}, title), element("ul", { class: "cards" }, found.map(card))] : [];
   };
-  return element("div", {}, none, [["proven", "Proven"], ["suspected", "Suspected"]].flatMap(row),
+  return element("div", {}, answer, [["proven", "Proven"], ["suspected", "Suspected"]].flatMap(row),
+    grownCollections(report.grown || []),
     [[false, "Not caused by the program"], [true, "Of unknown origin"]].flatMap(others));
+}
+
+/// Facts, which accuse no code.
+function grownCollections(grown) {
+  if (!grown.length) return [];
+  return [element("h3", {}, "Grew to the end of the run"), table("grown-collections", [
+    ["Collection", (row) => row.holder, named, "name"], ["Elements", (row) => row.type, named, "name"],
+    ["Number", (row) => row.elements, count, "number"], ["Holders", (row) => row.holders, count, "number"],
+    ["Size", (row) => row.bytes, bytes, "number"],
+    ["After each quarter", (row) => row.quarters[3] - row.quarters[2], (_, row) => element("span", { class: "curve" }, bars(row.quarters, "Elements after each quarter of the run")), "number"],
+  ], grown, 4, 10)];
 }
 
 function card(finding) {
