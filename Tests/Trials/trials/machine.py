@@ -121,4 +121,4 @@ class Machine:
     @staticmethod
     def _answers(text):
         parts = re.split(r"^((?:output|file) .*)\n", text, flags=re.MULTILINE)
-        return {name.strip(): base64.b64decode(content) for name, content in zip(parts[1::2], parts[2::2])}
+        return {name.strip(): base64.b64decode(content) for name, content in zip(parts[1::2], parts[2::2], strict=True)}

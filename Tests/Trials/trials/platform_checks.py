@@ -481,13 +481,13 @@ def own_kernel(site):
     traces = [os.path.join(site.directory, f"machine-{number}.trace") for number in range(len(runs))]
     lines = [
         f"LD_PRELOAD={site.library} LEAKTRACE_OUTPUT={trace} LEAKTRACE_QUIET=1 {setting} {command}"
-        for trace, (command, setting) in zip(traces, runs.values())
+        for trace, (command, setting) in zip(traces, runs.values(), strict=True)
     ]
     emulated = machine.Machine(site.root, site.kernel(), site.directory, [counted, unreadable, site.library])
     outputs, files = emulated.run(["echo $(</proc/sys/kernel/osrelease)", *lines], traces)
     site.tables["Its own kernel"] = [["kernel", "programs"], [outputs[0].strip(), ", ".join(runs)]]
     complaints = []
-    for name, trace, output in zip(runs, traces, outputs[1:]):
+    for name, trace, output in zip(runs, traces, outputs[1:], strict=True):
         if not files[trace]:
             complaints.append(f"{name}: no trace: {output.strip()[-300:]}")
             continue
