@@ -20,6 +20,8 @@ package struct Attachment {
 
   /// Milliseconds for the call: the loader may wait for a slow disk.
   private static let callMilliseconds: UInt32 = 60_000
+  /// Between two looks at a program that loads its libraries.
+  private static let loadingMicroseconds: UInt32 = 10_000
 
   /// Has the process load the recorder and begin.
   ///
@@ -41,8 +43,7 @@ package struct Attachment {
       messagesPath: directory.messagesPath)
     let lines = environment.variables.map { "\($0.name)=\($0.value)" }.joined(separator: "\n")
     do throws(AttachmentError) {
-      let outcome = try call(
-        "leaktrace_attach_visited", lines, libraries: libraries, in: process, waitingSeconds: waitingSeconds)
+      let outcome = try attach(view, lines, libraries: libraries, waitingSeconds: waitingSeconds)
       directory.removeLibrary()
       try check(outcome.result, process, directory.messages(), view.recordedTraces().first)
       guard let path = view.recordedTraces().first else {
@@ -86,6 +87,25 @@ package struct Attachment {
     case LT_ATTACH_BUSY: throw .busy(process)
     case LT_ATTACH_RECORDS_NOTHING: throw .recordsNothing(process)
     default: throw .refused(process, reason: messages.last ?? "")
+    }
+  }
+
+  /// Waits for a program that has just begun to load its C library. Until then it looks like a static one.
+  private static func attach(
+    _ view: TargetView, _ environment: String, libraries: [String], waitingSeconds: Int
+  ) throws(AttachmentError) -> lt_library_call_outcome {
+    let deadline = ContinuousClock.now + .seconds(waitingSeconds)
+    while true {
+      do throws(AttachmentError) {
+        return try call(
+          "leaktrace_attach_visited", environment, libraries: libraries, in: view.processID,
+          waitingSeconds: waitingSeconds)
+      } catch .unsuitable(view.processID, .static) {
+        if let change = view.identity?.changeMeanwhile { throw .inspection(change) }
+        guard view.asksForLoader else { throw .unsuitable(view.processID, .static) }
+        guard ContinuousClock.now < deadline else { throw .unsuitable(view.processID, .unloaded) }
+        usleep(loadingMicroseconds)
+      }
     }
   }
 

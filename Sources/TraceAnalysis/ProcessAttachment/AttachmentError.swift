@@ -32,7 +32,7 @@ package enum AttachmentError: Error, Hashable, Sendable {
   case relativePath(Int32, path: String)
 
   package enum Unsuitability: Hashable, Sendable {
-    case `static`, otherLibrary, missingFunctions, go, java, stopped, noAllocator, shadowStack, processor
+    case `static`, unloaded, otherLibrary, missingFunctions, go, java, stopped, noAllocator, shadowStack, processor
     /// By a filter of system calls that cannot be judged.
     case filtered
     /// By a filter that does not allow a call, whose name it has.
@@ -115,6 +115,7 @@ extension AttachmentError.Unsuitability {
     switch self {
     case .static:
       "is linked statically: it has no loader that could load the recorder. Link it dynamically; -static-stdlib is fine"
+    case .unloaded: "has not loaded the C library yet. It has just begun, or stands still at its start. Try again"
     case .otherLibrary: "uses another C library than glibc, for which the recorder is built"
     case .missingFunctions:
       "has a C library in which the functions of the loader were not found: glibc 2.31 to 2.41 are known"

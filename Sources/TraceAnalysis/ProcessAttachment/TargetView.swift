@@ -79,6 +79,9 @@ package struct TargetView: Sendable {
       && own.st_ino == other.st_ino
   }
 
+  /// Its program is linked dynamically, whatever is loaded so far.
+  var asksForLoader: Bool { Self.outline(processID)?.loader != nil }
+
   private static func outline(_ processID: Int32) -> ExecutableOutline? {
     guard case .elf(let outline)? = try? ExecutableKind.read(path: "/proc/\(processID)/exe") else { return nil }
     return outline
