@@ -60,6 +60,9 @@ package enum RuleKind: String, CaseIterable, Sendable {
 
   /// An object, or a function that makes one, that is registered somewhere until it is told to end.
   case registration
+  /// A class of a library each of whose objects is something of the program's: a stream, a lock, a file. Other objects of
+  /// libraries are values, or parts of something else.
+  case resource
   /// A variable, or a function in a stack, of timers that wait for their time.
   case timers
   /// A variable under which work waits for its turn, or code that keeps such work.
@@ -116,7 +119,7 @@ extension RuleKind {
     case .registration: [.type, .symbol]
     case .timers: [.variable, .function]
     case .knownAs: [.variable]
-    case .lockBehind, .leaked: [.type]
+    case .lockBehind, .resource, .leaked: [.type]
     case .cycle: [.type, .field]
     }
   }

@@ -1,12 +1,13 @@
-// The collections that grew during the run, as facts: they accuse no code.
+// The collections and task groups that grew during the run, as facts: they accuse no code.
 
 import HeapAnalysis
 import TraceReading
 import TraceSymbolication
 
-/// A field or variable of the program whose collections have more and more elements.
+/// A field or variable of the program whose collections have more and more elements, or a task group whose finished
+/// children nobody reads.
 package struct GrownCollection: Codable, Hashable, Sendable {
-  /// `Room.log`, or a variable.
+  /// `Room.log`, a variable, or `task group in serve()`.
   package var holder: String
   /// The objects that have such a collection with elements; 1 for a variable.
   package var holders: Int
@@ -61,8 +62,14 @@ struct GrownCollections {
     var source: NodeID
   }
 
-  /// All of them, those with most bytes first. Linear in the references of collections and of the program's objects.
+  /// All of them, those with most bytes first. Linear in the graph.
   func rows() -> [GrownCollection] {
+    (collections() + unreadChildren()).sorted {
+      ($0.bytes.rawValue, $0.elements, $1.holder) > ($1.bytes.rawValue, $1.elements, $0.holder)
+    }
+  }
+
+  private func collections() -> [GrownCollection] {
     var rows: [Key: Row] = [:]
     for node in 0..<NodeID(graph.graph.nodeCount) where isHolder(node) {
       let isRoot = graph.isRoot(node)
@@ -79,9 +86,33 @@ struct GrownCollections {
         rows[key] = row
       }
     }
-    return rows.values.compactMap(collection).sorted {
-      ($0.bytes.rawValue, $0.elements, $1.holder) > ($1.bytes.rawValue, $1.elements, $0.holder)
+    return rows.values.compactMap { row in
+      fact(Set(row.elements), holders: row.holders) { naming.place(of: row.edge, from: row.source) }
     }
+  }
+
+  /// The finished child tasks of groups that no code has read, by the place that added them to the group. Only memory of
+  /// the runtime refers to them: a task that somebody else keeps has a handle in an object or a variable.
+  private func unreadChildren() -> [GrownCollection] {
+    var tasks = Set(graph.taskStates.lazy.filter { $0.value == .finished && !unreachable.contains($0.key) }.map(\.key))
+    guard tasks.count >= Self.leastElements else { return [] }
+    for node in 0..<NodeID(graph.graph.nodeCount) where mayHaveHandle(node) {
+      for edge in graph.graph.edges(from: node) where isKeeping(edge) { tasks.remove(graph.graph.target(of: edge)) }
+    }
+    return Dictionary(grouping: tasks) { graph.heap[BlockID($0)].site }.values.compactMap { children in
+      fact(Set(children), holders: 1, type: "finished child task") {
+        naming.allocation(of: children[0]).map { "task group in \($0.function)" } ?? "task group"
+      }
+    }
+  }
+
+  private func mayHaveHandle(_ node: NodeID) -> Bool {
+    if graph.isRoot(node) {
+      if case .global = graph.root(node).kind { return true }
+      return false
+    }
+    let kind = graph.type(of: node).kind
+    return kind.isCounted && kind != .task
   }
 
   private func isHolder(_ node: NodeID) -> Bool {
@@ -118,8 +149,10 @@ struct GrownCollections {
     return Int(clamping: live[3] > live[2] ? live[3] - live[2] : 0)
   }
 
-  private func collection(_ row: Row) -> GrownCollection? {
-    let elements = Set(row.elements)
+  /// `type`: of the elements, if it is not that of most of them. `holder`: its name, which takes time.
+  private func fact(
+    _ elements: Set<NodeID>, holders: Int, type name: String? = nil, holder: () -> String
+  ) -> GrownCollection? {
     guard elements.count >= Self.leastElements else { return nil }
     var quarters = [0, 0, 0, 0]
     var types: [UInt32: Int] = [:]
@@ -136,7 +169,7 @@ struct GrownCollections {
       let type = types.max(by: { ($0.value, $1.key) < ($1.value, $0.key) })?.key
     else { return nil }
     return GrownCollection(
-      holder: naming.place(of: row.edge, from: row.source), holders: row.holders, type: graph.types[Int(type)].name,
-      elements: elements.count, bytes: ByteCount(bytes), quarters: quarters)
+      holder: holder(), holders: holders, type: name ?? graph.types[Int(type)].name, elements: elements.count,
+      bytes: ByteCount(bytes), quarters: quarters)
   }
 }

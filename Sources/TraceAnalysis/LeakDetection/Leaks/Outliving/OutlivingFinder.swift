@@ -161,27 +161,40 @@ struct OutlivingFinder {
     let registered = Set(groups.filter { isRegistration($0, registration) }.map(\.suspicion))
     // Objects that hang from survivors of another group are counted in that group; objects that such survivors hang
     // from are their holder.
-    return groups.filter { group in
-      let own = group.suspicion
-      let within = group.survivors.filter { node in
-        isDominated(
-          node,
-          by: { other in
-            // A task is told with what it was started with.
-            let isHolder =
-              isProgramObject(other) || graph.type(of: other).kind == .task && !isProgramObject(group.sample)
-            return isHolder
-              && familyOf[other].map { accepted.contains($0) && $0 != own && !registered.contains($0) } ?? false
-          }, ownership.dominators)
+    func holders(of group: OutlivingGroup) -> [Int] {
+      group.survivors.compactMap { node in
+        let holder = dominator(of: node) { other in
+          // A task is told with what it was started with.
+          let isHolder =
+            isProgramObject(other) || graph.type(of: other).kind == .task && !isProgramObject(group.sample)
+          return isHolder
+            && familyOf[other].map { accepted.contains($0) && $0 != group.suspicion && !registered.contains($0) }
+              ?? false
+        }
+        return holder.flatMap { familyOf[$0] }
       }
-      if within.count * 2 > group.survivors.count { return false }
+    }
+    let held = groups.map { holders(of: $0) }
+    /// Objects of two groups that hold one another in turn are one chain, which begins with the group that has an object
+    /// that is not held by the other.
+    func beginsChain(_ index: Int) -> Bool {
+      guard held[index].count < groups[index].survivors.count else { return false }
+      let holders = Set(held[index])
+      return groups.indices.contains { other in
+        other != index && holders == [groups[other].suspicion] && held[other].count == groups[other].survivors.count
+          && Set(held[other]) == [groups[index].suspicion]
+      }
+    }
+    return groups.indices.filter { index in
+      let group = groups[index]
+      if held[index].count * 2 > group.survivors.count, !beginsChain(index) { return false }
       if isProgramObject(group.sample), !isRegistration(group, registration) { return true }
       let members = Set(group.survivors)
       return !groups.contains { other in
         isProgramObject(other.sample) && !registered.contains(other.suspicion)
           && other.survivors.contains { isDominated($0, by: { members.contains($0) }, ownership.dominators) }
       }
-    }.map { straightened($0, among: groups, registration) }
+    }.map { straightened(groups[$0], among: groups, registration) }
       .sorted { ($0.retainedBytes, $0.survivors.count) > ($1.retainedBytes, $1.survivors.count) }
   }
 
@@ -375,11 +388,20 @@ struct OutlivingFinder {
   }
 
   func isDominated(_ node: NodeID, by isHolder: (NodeID) -> Bool, _ dominators: DominatorTree) -> Bool {
+    dominator(of: node, dominators, where: isHolder) != nil
+  }
+
+  private func dominator(of node: NodeID, where isHolder: (NodeID) -> Bool) -> NodeID? {
+    dominator(of: node, ownership.dominators, where: isHolder)
+  }
+
+  /// The nearest of the objects without which a node would not be reached that fits.
+  private func dominator(of node: NodeID, _ dominators: DominatorTree, where isHolder: (NodeID) -> Bool) -> NodeID? {
     var current = dominators.immediateDominator[node]
     for _ in 0..<256 where current < DominatorTree.superRoot {
-      if Int(current) < graph.blockCount, isHolder(current) { return true }
+      if Int(current) < graph.blockCount, isHolder(current) { return current }
       current = dominators.immediateDominator[current]
     }
-    return false
+    return nil
   }
 }

@@ -1,6 +1,7 @@
 // Groups objects into siblings: objects made alike, so that the fate of one says something of the others.
 
 import HeapAnalysis
+import PlatformRules
 import TraceReading
 import TraceSymbolication
 
@@ -89,11 +90,16 @@ extension OutlivingFinder {
     return type.kind == .object && !SystemCode.isSystemModule(type.module) && !type.module.isEmpty
   }
 
-  /// An object of the program's classes; or a closure or task of the program's making, which a person can be told of
-  /// where there is no object.
+  /// An object of the program's classes; or a closure, a task or a library's resource of the program's making, which a
+  /// person can be told of where there is no such object.
   func isTold(_ node: NodeID) -> Bool {
-    isProgramObject(node) || graph.type(of: node).kind != .object && origin(block(node).site).isProgram
+    if isProgramObject(node) { return true }
+    let type = graph.type(of: node)
+    if type.kind == .object, !Self.resources.matches(type.qualifiedName) { return false }
+    return origin(block(node).site).isProgram
   }
+
+  private static let resources = RuleBook.shipped.table(.resource, by: .type)
 
   func block(_ node: NodeID) -> LiveBlock { graph.heap[BlockID(node)] }
   func ordinal(_ node: NodeID) -> UInt64 { block(node).ordinal }

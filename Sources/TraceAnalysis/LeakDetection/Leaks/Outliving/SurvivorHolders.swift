@@ -56,6 +56,7 @@ extension OutlivingFinder {
         groups[key]!.append(node)
       }
     }
+    if suspicion.verdict == .accumulating { joinHolders(&groups, &order, survivors.count) }
     for key in order { groups[key]!.sort { ordinal($0) < ordinal($1) } }
     let samples = groups.mapValues { $0[min($0.count, Self.detailLimit) / 2] }
     // A few that a left-over word seems to hold besides are like the others.
@@ -90,7 +91,8 @@ extension OutlivingFinder {
         return nil
       }
       if case .registration(.task, _) = key, !suspicion.isStated, suspicion.evidence.proven.isEmpty,
-        nodes.count < rules.leastPendingTasks
+        nodes.count < rules.leastPendingTasks,
+        !haveOwnTasks(nodes, members, counts, paths, registration)
       {
         return nil
       }
@@ -124,6 +126,37 @@ extension OutlivingFinder {
       if holding.isRegistered { group.registrations = registrations(of: nodes, members, counts, paths, registration) }
       return group
     }
+  }
+
+  /// Joins what holders of one type hold by one field, if no holder has most of it: a log in each room grows with the
+  /// number of messages, in whichever rooms they are.
+  private func joinHolders(_ groups: inout [HolderKey: [NodeID]], _ order: inout [HolderKey], _ survivors: Int) {
+    guard !order.contains(where: { Double(groups[$0]!.count) >= rules.leastShareOfFamily * Double(survivors) }) else {
+      return
+    }
+    var joined: [HolderKey: [HolderKey]] = [:]
+    for key in order {
+      guard case .reference(.node(let node), let label, let isChain) = key else { continue }
+      let type = HolderID.type(graph.nodeTypes[Int(node)])
+      joined[.reference(holder: type, label: label, isChain: isChain), default: []].append(key)
+    }
+    for keys in joined.values where keys.count >= rules.severalSurvivors {
+      let largest = keys.max { groups[$0]!.count < groups[$1]!.count }!
+      for key in keys where key != largest { groups[largest]! += groups.removeValue(forKey: key)! }
+    }
+    order.removeAll { groups[$0] == nil }
+  }
+
+  /// Each survivor hangs from a task of its own that goes on and on, and no code has that task's handle: none can cancel
+  /// it. Work that is under way ends by itself.
+  private func haveOwnTasks(
+    _ survivors: [NodeID], _ members: Set<NodeID>, _ counts: PathCounts, _ paths: RetainPaths,
+    _ registration: RegistrationSearch
+  ) -> Bool {
+    let tasks = registrations(of: survivors, members, counts, paths, registration)
+    return tasks.count == survivors.count && !survivors.contains(where: waiting.isUnderWay)
+      && survivors.allSatisfy { node in isDominated(node, by: tasks.contains, ownership.dominators) }
+      && !waiting.haveHandles(tasks)
   }
 
   /// Made after nearly all of a larger group. Those got no further than these have until now, so that these may be on
@@ -255,11 +288,10 @@ extension OutlivingFinder {
     let first = survivors[survivors.count / rules.leastLooped]
     // The links of a chain hold one another: each is younger than what it holds.
     let type = graph.nodeTypes[Int(first)]
-    return steps[..<(suspect + 1)].allSatisfy { step in
-      guard !graph.isRoot(step.node), isProgramObject(step.node), graph.nodeTypes[Int(step.node)] != type else {
-        return true
-      }
-      return ordinal(step.node) <= ordinal(first)
+    return steps[..<(suspect + 1)].prefix { graph.isRoot($0.node) || graph.nodeTypes[Int($0.node)] != type }.allSatisfy
+    {
+      step in
+      graph.isRoot(step.node) || !isProgramObject(step.node) || ordinal(step.node) <= ordinal(first)
     }
   }
 

@@ -111,4 +111,21 @@ final class WaitingTasks {
     let age = now - min(now, max(birth(task), birth(node)))
     return Double(now - min(now, began)) >= leastFirstWait * Double(age)
   }
+
+  /// Tells whether an object or a variable has a reference to one of the tasks. What the runtime and timers have leads to
+  /// a task, too, and cancels none. Linear in the graph.
+  func haveHandles(_ tasks: Set<NodeID>) -> Bool {
+    (0..<NodeID(graph.graph.nodeCount)).contains { node in
+      if graph.isRoot(node) {
+        guard case .global = graph.root(node).kind else { return false }
+      } else {
+        let kind = graph.type(of: node).kind
+        guard kind.isCounted, kind != .task else { return false }
+      }
+      return graph.graph.edges(from: node).contains { edge in
+        ObjectGraph.owning.contains(EdgeKinds(kind: graph.graph.kind(of: edge)))
+          && tasks.contains(graph.graph.target(of: edge))
+      }
+    }
+  }
 }
