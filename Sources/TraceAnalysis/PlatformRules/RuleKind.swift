@@ -97,7 +97,7 @@ extension RuleKind {
     switch self {
     case .partOf, .knownAs, .leaked, .cycle: .text
     case .registration:
-      .one(of: ["timer", "observer", "dispatchSource", "dispatchWork", "eventLoop", "urlSession"])
+      .one(of: ["timer", "observer", "observation", "dispatchSource", "dispatchWork", "eventLoop", "urlSession"])
     case .waitsIn: .one(of: ["pool", "c-library", "runtime"])
     default: .none
     }

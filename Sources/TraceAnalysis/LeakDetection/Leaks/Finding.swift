@@ -179,7 +179,7 @@ package struct Finding: Codable, Hashable, Sendable {
 
   /// Something that calls the program back, and keeps what it calls until it is told to stop.
   package enum Registration: String, Codable, Hashable, Sendable {
-    case timer, observer, dispatchSource, dispatchWork, task, eventLoop, urlSession, thread
+    case timer, observer, observation, dispatchSource, dispatchWork, task, eventLoop, urlSession, thread
   }
 
   /// A way to objects that no reference keeps: the program may still use them by it.

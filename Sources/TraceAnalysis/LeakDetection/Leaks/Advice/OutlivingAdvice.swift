@@ -27,7 +27,7 @@ struct OutlivingAdvice {
     switch registration {
     case .task: return task(type)
     case .eventLoop, .urlSession, .thread: return ["\(Self.call(registration)) when the \(type) is done."]
-    case .timer, .observer, .dispatchSource, .dispatchWork:
+    case .timer, .observer, .observation, .dispatchSource, .dispatchWork:
       return [
         "\(Self.call(registration)) when the \(type) is done, and \(weakly ?? "capture it weakly in the closure")."
       ]
@@ -38,6 +38,7 @@ struct OutlivingAdvice {
     switch registration {
     case .timer: "Call invalidate() on the timer"
     case .observer: "Remove the observer (removeObserver(_:))"
+    case .observation: "Do not call withObservationTracking again"
     case .dispatchSource: "Call cancel() on the dispatch source"
     case .dispatchWork: "Do not schedule the work again, or schedule a DispatchWorkItem and call cancel() on it,"
     case .task: "Call cancel() on the task"

@@ -22,7 +22,7 @@ final class HolderNames {
       guard let kind = kind(of: steps[index].node) else { continue }
       // A work item in the program's own hands waits for nobody: it may never have been scheduled.
       if kind == .dispatchWork, index > 0, isProgramsOwn(steps[index - 1].node) { continue }
-      if kind == .observer || index > place { return (index, kind) }
+      if kind == .observer || kind == .observation || index > place { return (index, kind) }
     }
     // A thread that goes on, and what it has on its stack or as its own variables.
     guard place == 0, steps.count > 1 else { return nil }
@@ -101,6 +101,9 @@ final class HolderNames {
     switch registration {
     case .timer?: return "a RunLoop timer"
     case .observer?: return usesDefaultCenter(steps, origin) ? "NotificationCenter.default" : "a NotificationCenter"
+    case .observation?:
+      let model = steps[..<suspect].last { !graph.isRoot($0.node) && graph.type(of: $0.node).kind == .object }
+      return "the observation of \(model.map { graph.type(of: $0.node).name } ?? "a model")"
     case .dispatchSource?: return isTimerSource(steps, suspect) ? "a DispatchSource timer" : "a DispatchSource"
     case .dispatchWork?: return "work scheduled by DispatchQueue.asyncAfter"
     case .urlSession?: return "a URLSession that was not invalidated"
