@@ -111,11 +111,11 @@ package struct LeakReport: Sendable {
     case steady
   }
 
-  /// Findings that a pattern hides, weak suspicions that are not listed, and findings of libraries do not count.
+  /// Findings that a pattern hides, weak suspicions that are not listed, and small findings of libraries do not count.
   package var conclusion: Conclusion {
     if unavailable != nil { return .notChecked }
     let listed = programFindings
-    if listed.contains(where: { $0.certainty == .proven }) { return .leak }
+    if !largeLibraryFindings.isEmpty || listed.contains(where: { $0.certainty == .proven }) { return .leak }
     if !listed.isEmpty { return .suspected }
     return grown.isEmpty ? .steady : .growing
   }
@@ -126,6 +126,15 @@ package struct LeakReport: Sendable {
   package var unlistedCount: Int { findings.count { $0.suppression == nil && !isListed($0) } }
   package func isListed(_ finding: Finding) -> Bool { listsWeak || !finding.isWeak }
   package var libraryFindings: [Finding] { findings.filter { $0.isLibrary && $0.suppression == nil && isListed($0) } }
+  /// Leaks of libraries that the program pays for: a library that leaks at each call of the program grows with it.
+  package var largeLibraryFindings: [Finding] {
+    libraryFindings.filter { finding in
+      !finding.hasUnknownOwner && finding.certainty == .proven
+        && (finding.retainedBytes.rawValue >= Self.largeBytes || finding.retainedBlocks >= Self.largeBlocks)
+    }
+  }
+  private static let largeBytes: UInt64 = 1 << 20
+  private static let largeBlocks: UInt64 = 1000
   package var hiddenFindings: [Finding] { findings.filter { $0.suppression != nil } }
 }
 

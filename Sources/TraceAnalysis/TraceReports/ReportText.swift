@@ -56,7 +56,7 @@ extension FindingText {
     let answer =
       switch report.conclusion {
       case .notChecked: "not checked: \(report.unavailable ?? "")"
-      case .leak, .suspected: leaks(report.programFindings)
+      case .leak, .suspected: leaks(report.programFindings, of: report.largeLibraryFindings)
       case .growing: "none found, but \(growth(report.grown))"
       case .steady: "none found"
       }
@@ -65,11 +65,15 @@ extension FindingText {
     return "Leaks: \(answer), among \(Decimal.counted(UInt64(report.liveBlocks), "live block"))\(moment)"
   }
 
-  private static func leaks(_ findings: [Finding]) -> String {
+  /// `libraries`: leaks of libraries that are large enough to be told here.
+  private static func leaks(_ findings: [Finding], of libraries: [Finding]) -> String {
     let likely = findings.count(where: \.isDoubtful)
     let proven = findings.count { $0.certainty == .proven }
-    let numbers = [(proven, "proven"), (likely, "likely"), (findings.count - proven - likely, "suspected")]
-    let bytes = findings.reduce(UInt64(0)) { $0 &+ $1.retainedBytes.rawValue }
+    let numbers = [
+      (proven, "proven"), (likely, "likely"), (findings.count - proven - likely, "suspected"),
+      (libraries.count, "by a library"),
+    ]
+    let bytes = (findings + libraries).reduce(UInt64(0)) { $0 &+ $1.retainedBytes.rawValue }
     let retained = bytes > 0 ? ", \(Decimal.bytes(bytes)) retained" : ""
     return numbers.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }.joined(separator: ", ") + retained
   }

@@ -147,16 +147,20 @@ extension OutlivingFinder {
     order.removeAll { groups[$0] == nil }
   }
 
-  /// Each survivor hangs from a task of its own that goes on and on, and no code has that task's handle: none can cancel
-  /// it. Work that is under way ends by itself.
+  /// Each survivor hangs from a task of its own that sleeps again and again, and no code has that task's handle: none can
+  /// cancel it. Work that is under way ends by itself.
   private func haveOwnTasks(
     _ survivors: [NodeID], _ members: Set<NodeID>, _ counts: PathCounts, _ paths: RetainPaths,
     _ registration: RegistrationSearch
   ) -> Bool {
     let tasks = registrations(of: survivors, members, counts, paths, registration)
-    return tasks.count == survivors.count && !survivors.contains(where: waiting.isUnderWay)
-      && survivors.allSatisfy { node in isDominated(node, by: tasks.contains, ownership.dominators) }
-      && !waiting.haveHandles(tasks)
+    guard tasks.count == survivors.count, !waiting.haveHandles(tasks) else { return false }
+    // The last of them may have begun just now, or a word that is left over lead to it.
+    let others = survivors.count { node in
+      !waiting.isAsleep(node) || waiting.isUnderWay(node)
+        || !isDominated(node, by: tasks.contains, ownership.dominators)
+    }
+    return others <= survivors.count / 3
   }
 
   /// Made after nearly all of a larger group. Those got no further than these have until now, so that these may be on

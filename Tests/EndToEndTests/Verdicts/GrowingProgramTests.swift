@@ -1,0 +1,62 @@
+// Leaks that grow with the work, and their clean twins.
+
+import TestRequirements
+import Testing
+
+@Suite(.requires(.recorder)) struct GrowingProgramTests {
+  /// A way of Tests/Programs/growing.swift, and what is told of it.
+  struct Way: Sendable, CustomTestStringConvertible {
+    var name: String
+    /// Verdict, type and instances of the only suspicion; nil if there is none.
+    var suspicion: (verdict: String, type: String, instances: ClosedRange<Int>)?
+    /// Words of the report.
+    var says: [String]
+    var testDescription: String { name }
+
+    static let all = [
+      Way(
+        name: "rooms", suspicion: ("accumulating", "Message", 1000...1000),
+        says: ["Room.log only grows", "in 12 holders: 1,000 × Message"]),
+      Way(name: "chain", suspicion: ("accumulating", "Timing", 290...300), says: ["handler"]),
+      Way(
+        name: "streams", suspicion: ("accumulating", "AsyncStream._Storage<Int>", 300...300),
+        says: ["Hub.continuations only grows"]),
+      Way(
+        name: "observation", suspicion: ("outlived", "Badge", 8...8),
+        says: ["Held by the observation of Model", "Do not call withObservationTracking again"]),
+      Way(name: "tasks", suspicion: ("outlived", "Uplink", 5...5), says: ["Held by a task started in Uplink.start()"]),
+      Way(name: "children", suspicion: nil, says: ["none found, but task group in", "× finished child task"]),
+    ]
+  }
+
+  private static let optimisations = TestTier.arguments(["-O"], of: ["-O", "-Onone"])
+
+  private func report(_ arguments: [String], _ optimisation: String) throws -> (list: [ReportedFinding], text: String) {
+    let directory = try TemporaryDirectory()
+    let trace = directory.path + "/t"
+    let program = TestProgram("growing.swift", flags: [optimisation])
+    // The children end by a signal, while their group waits.
+    _ = try Command([BuildProducts.leaktrace, "record", "--quiet", "-o", trace, "--", program.path()] + arguments).run()
+    let report = try #require(try VerdictReport.read(traces: [trace])[trace])
+    let text = try Command([BuildProducts.leaktrace, "analyze", trace, "--limit", "1"]).run().output
+    let joined = text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+    return (try #require(report.findings).filter { !$0.library && $0.strength != "weak" }, joined)
+  }
+
+  @Test("What grows is suspected with its holder, or told as a fact", arguments: Way.all, optimisations)
+  func leaky(way: Way, optimisation: String) throws {
+    let (found, text) = try report([way.name], optimisation)
+    #expect(found.count == (way.suspicion == nil ? 0 : 1), "\(text)")
+    if let (verdict, type, instances) = way.suspicion, let first = found.first {
+      #expect(first.verdict == verdict && first.path.last?.type == type, "\(text)")
+      #expect(instances.contains(first.instances), "\(text)")
+    }
+    for words in way.says { #expect(text.contains(words), "\(text)") }
+  }
+
+  @Test("Of the same work done right nothing is told", arguments: Way.all, optimisations)
+  func clean(way: Way, optimisation: String) throws {
+    let (found, text) = try report([way.name, "clean"], optimisation)
+    #expect(found.isEmpty && text.contains("Leaks: none found, among"), "\(text)")
+  }
+}

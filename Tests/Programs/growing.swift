@@ -1,0 +1,124 @@
+// Leaks that grow with the work. Usage: growing WAY, or growing WAY clean
+import Dispatch
+import Foundation
+import Observation
+
+let isClean = CommandLine.arguments.count > 2
+
+// MARK: One field in many holders
+
+final class Message {
+  let text: String
+  init(_ number: Int) { text = "a message with the number \(number)" }
+}
+final class Room {
+  private var log: [Message] = []
+  func say(_ message: Message) {
+    log.append(message)
+    if isClean, log.count > 5 { log.removeFirst() }
+  }
+}
+nonisolated(unsafe) let rooms = (0..<12).map { _ in Room() }
+func say(_ number: Int) { rooms[number % rooms.count].say(Message(number)) }
+
+// MARK: A chain of two classes
+
+class Handler { func handle(_ number: Int) -> Int { number } }
+final class Logging: Handler {
+  let next: Handler
+  init(_ next: Handler) { self.next = next }
+}
+final class Timing: Handler {
+  let next: Handler
+  init(_ next: Handler) { self.next = next }
+}
+nonisolated(unsafe) var handler = Handler()
+func answer(_ number: Int) -> Int {
+  let outer = Timing(Logging(isClean ? Handler() : handler))
+  handler = outer
+  return (0..<40).map { Message($0 + number) }.reduce(outer.handle(number)) { $0 + $1.text.utf8.count }
+}
+
+// MARK: Streams in a dictionary
+
+final class Hub {
+  private var continuations: [Int: AsyncStream<Int>.Continuation] = [:]
+  func subscribe(_ number: Int) -> AsyncStream<Int> {
+    let (stream, continuation) = AsyncStream.makeStream(of: Int.self)
+    continuations[number] = continuation
+    if isClean { continuations.removeValue(forKey: number - 3)?.finish() }
+    return stream
+  }
+}
+nonisolated(unsafe) let hub = Hub()
+
+// MARK: Views that observe a model
+
+@Observable final class Model { var count = 0 }
+nonisolated(unsafe) let model = Model()
+final class Badge {
+  private var shown = 0
+  func observe() {
+    withObservationTracking {
+      shown = model.count
+    } onChange: { [self] in
+      if !isClean { DispatchQueue.main.async { self.observe() } }
+    }
+  }
+}
+func showBadge() { Badge().observe() }
+
+// MARK: Tasks that keep their owners
+
+final class Uplink: @unchecked Sendable {
+  private var sent = 0
+  func start() {
+    if isClean {
+      Task { [weak self] in while self?.send() != nil { try? await Task.sleep(for: .milliseconds(2)) } }
+    } else {
+      Task { while send() != nil { try? await Task.sleep(for: .milliseconds(2)) } }
+    }
+  }
+  private func send() -> Int? {
+    sent += 1
+    return Task.isCancelled ? nil : sent
+  }
+}
+func connect() { Uplink().start() }
+
+// MARK: Children that nobody reads
+
+func serve() async {
+  await withTaskGroup(of: Int.self) { group in
+    for number in 0..<400 {
+      group.addTask {
+        await Task.yield()
+        return number
+      }
+      if isClean { _ = await group.next() }
+      await Task.yield()
+    }
+    try? await Task.sleep(for: .milliseconds(20))
+    kill(getpid(), SIGTERM)
+    try? await Task.sleep(for: .seconds(60))
+  }
+}
+
+switch CommandLine.arguments.dropFirst().first {
+case "rooms": for number in 0..<1000 { say(number) }
+case "chain": for number in 0..<300 { _ = answer(number) }
+case "streams": for number in 0..<300 { _ = hub.subscribe(number) }
+case "observation":
+  for _ in 0..<8 {
+    showBadge()
+    model.count += 1
+    try? await Task.sleep(for: .milliseconds(10))
+  }
+case "tasks":
+  for _ in 0..<5 {
+    connect()
+    try? await Task.sleep(for: .milliseconds(8))
+  }
+case "children": await serve()
+default: exit(64)
+}
