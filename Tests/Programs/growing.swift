@@ -86,7 +86,7 @@ final class Uplink: @unchecked Sendable {
 }
 func connect() { Uplink().start() }
 
-// MARK: Children that nobody reads
+// MARK: Unread children
 
 func serve() async {
   await withTaskGroup(of: Int.self) { group in

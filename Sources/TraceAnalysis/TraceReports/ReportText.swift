@@ -65,7 +65,7 @@ extension FindingText {
     return "Leaks: \(answer), among \(Decimal.counted(UInt64(report.liveBlocks), "live block"))\(moment)"
   }
 
-  /// `libraries`: leaks of libraries that are large enough to be told here.
+  /// `libraries`: leaks of libraries that are large enough for the first line.
   private static func leaks(_ findings: [Finding], of libraries: [Finding]) -> String {
     let likely = findings.count(where: \.isDoubtful)
     let proven = findings.count { $0.certainty == .proven }

@@ -4,7 +4,7 @@ import TestRequirements
 import Testing
 
 @Suite(.requires(.recorder)) struct GrowingProgramTests {
-  /// A way of Tests/Programs/growing.swift, and what is told of it.
+  /// A way of Tests/Programs/growing.swift, and its report.
   struct Way: Sendable, CustomTestStringConvertible {
     var name: String
     /// Verdict, type and instances of the only suspicion; nil if there is none.

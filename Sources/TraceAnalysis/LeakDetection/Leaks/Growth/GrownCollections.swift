@@ -4,8 +4,8 @@ import HeapAnalysis
 import TraceReading
 import TraceSymbolication
 
-/// A field or variable of the program whose collections have more and more elements, or a task group whose finished
-/// children nobody reads.
+/// A field or variable of the program whose collections have more and more elements, or a task group with finished
+/// children whose results no code reads.
 package struct GrownCollection: Codable, Hashable, Sendable {
   /// `Room.log`, a variable, or `task group in serve()`.
   package var holder: String
@@ -92,7 +92,7 @@ struct GrownCollections {
   }
 
   /// The finished child tasks of groups that no code has read, by the place that added them to the group. Only memory of
-  /// the runtime refers to them: a task that somebody else keeps has a handle in an object or a variable.
+  /// the runtime refers to them. Any other reference is a handle in an object or a variable.
   private func unreadChildren() -> [GrownCollection] {
     var tasks = Set(graph.taskStates.lazy.filter { $0.value == .finished && !unreachable.contains($0.key) }.map(\.key))
     guard tasks.count >= Self.leastElements else { return [] }
@@ -149,7 +149,7 @@ struct GrownCollections {
     return Int(clamping: live[3] > live[2] ? live[3] - live[2] : 0)
   }
 
-  /// `type`: of the elements, if it is not that of most of them. `holder`: its name, which takes time.
+  /// `type`: replaces the most frequent type of the elements. `holder`: the name, which takes time.
   private func fact(
     _ elements: Set<NodeID>, holders: Int, type name: String? = nil, holder: () -> String
   ) -> GrownCollection? {

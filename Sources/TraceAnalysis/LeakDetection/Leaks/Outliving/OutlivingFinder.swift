@@ -164,7 +164,7 @@ struct OutlivingFinder {
     func holders(of group: OutlivingGroup) -> [Int] {
       group.survivors.compactMap { node in
         let holder = dominator(of: node) { other in
-          // A task is told with what it was started with.
+          // The finding of a task includes the objects that the task began with.
           let isHolder =
             isProgramObject(other) || graph.type(of: other).kind == .task && !isProgramObject(group.sample)
           return isHolder

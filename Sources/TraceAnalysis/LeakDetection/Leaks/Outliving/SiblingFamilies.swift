@@ -91,7 +91,7 @@ extension OutlivingFinder {
   }
 
   /// An object of the program's classes; or a closure, a task or a library's resource of the program's making, which a
-  /// person can be told of where there is no such object.
+  /// finding names if there is no such object.
   func isTold(_ node: NodeID) -> Bool {
     if isProgramObject(node) { return true }
     let type = graph.type(of: node)
