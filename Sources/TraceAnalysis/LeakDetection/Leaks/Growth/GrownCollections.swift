@@ -39,6 +39,8 @@ struct GrownCollections {
   private static let leastLateShare = 0.05
   /// Collections in collections that are looked into.
   private static let depthLimit = 4
+  /// References of a library's object that are looked at, to find out whether it has elements.
+  private static let looks = 64
 
   init(
     _ graph: ObjectGraph, naming: FindingNaming, unreachable: NodeSet, sites: AllocationSites, lastOrdinal: UInt64
@@ -57,6 +59,8 @@ struct GrownCollections {
 
   private struct Row {
     var elements: [NodeID] = []
+    /// Each is looked at once, however many holders share it.
+    var collections: Set<NodeID> = []
     var holders = 0
     var edge: EdgeIndex
     var source: NodeID
@@ -75,15 +79,15 @@ struct GrownCollections {
       let isRoot = graph.isRoot(node)
       for edge in graph.graph.edges(from: node) where isKeeping(edge) {
         let target = graph.graph.target(of: edge)
-        guard isCollection(target) else { continue }
+        guard isCollection(target) || isContainer(target) else { continue }
         let key = Key(
           holder: isRoot ? node : graph.nodeTypes[Int(node)], isRoot: isRoot,
           place: isRoot ? target : graph.graph.label(of: edge))
-        var row = rows[key] ?? Row(edge: edge, source: node)
-        let before = row.elements.count
-        addElements(of: target, depth: 0, to: &row.elements)
-        if row.elements.count > before { row.holders += 1 }
-        rows[key] = row
+        guard rows[key, default: Row(edge: edge, source: node)].collections.insert(target).inserted else { continue }
+        var elements: [NodeID] = []
+        addElements(of: target, depth: 0, to: &elements)
+        rows[key]!.elements += elements
+        if !elements.isEmpty { rows[key]!.holders += 1 }
       }
     }
     return rows.values.compactMap { row in
@@ -96,23 +100,12 @@ struct GrownCollections {
   private func unreadChildren() -> [GrownCollection] {
     var tasks = Set(graph.taskStates.lazy.filter { $0.value == .finished && !unreachable.contains($0.key) }.map(\.key))
     guard tasks.count >= Self.leastElements else { return [] }
-    for node in 0..<NodeID(graph.graph.nodeCount) where mayHaveHandle(node) {
-      for edge in graph.graph.edges(from: node) where isKeeping(edge) { tasks.remove(graph.graph.target(of: edge)) }
-    }
+    tasks.subtract(TaskHandles.tasks(in: graph))
     return Dictionary(grouping: tasks) { graph.heap[BlockID($0)].site }.values.compactMap { children in
       fact(Set(children), holders: 1, type: "finished child task") {
         naming.allocation(of: children[0]).map { "task group in \($0.function)" } ?? "task group"
       }
     }
-  }
-
-  private func mayHaveHandle(_ node: NodeID) -> Bool {
-    if graph.isRoot(node) {
-      if case .global = graph.root(node).kind { return true }
-      return false
-    }
-    let kind = graph.type(of: node).kind
-    return kind.isCounted && kind != .task
   }
 
   private func isHolder(_ node: NodeID) -> Bool {
@@ -129,6 +122,18 @@ struct GrownCollections {
 
   private func isCollection(_ node: NodeID) -> Bool {
     !graph.isRoot(node) && [.array, .dictionary, .set].contains(graph.type(of: node).kind)
+  }
+
+  /// Tells whether an object of a library keeps elements for its holder: a deque, or the state behind a lock.
+  private func isContainer(_ node: NodeID) -> Bool {
+    guard !graph.isRoot(node), graph.type(of: node).kind == .object, !naming.isOwn(node) else { return false }
+    var elements = 0
+    for edge in graph.graph.edges(from: node).prefix(Self.looks) where isKeeping(edge) {
+      let target = graph.graph.target(of: edge)
+      if isCollection(target) { return true }
+      if !graph.isRoot(target), graph.type(of: target).kind.isCounted { elements += 1 }
+    }
+    return elements >= Self.leastElements
   }
 
   private func addElements(of collection: NodeID, depth: Int, to elements: inout [NodeID]) {

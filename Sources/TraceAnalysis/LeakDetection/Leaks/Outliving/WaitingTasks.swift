@@ -23,6 +23,7 @@ final class WaitingTasks {
   /// By object or closure, a task that has it in its frames, or captured it.
   private var users: [NodeID: NodeID] = [:]
   private var isSearched = false
+  private lazy var handled = TaskHandles.tasks(in: graph)
 
   /// References from the timer to a task that it wakes.
   private static let depthLimit = 12
@@ -112,20 +113,6 @@ final class WaitingTasks {
     return Double(now - min(now, began)) >= leastFirstWait * Double(age)
   }
 
-  /// Tells whether an object or a variable has a reference to one of the tasks. What the runtime and timers have leads to
-  /// a task, too, and cancels none. Linear in the graph.
-  func haveHandles(_ tasks: Set<NodeID>) -> Bool {
-    (0..<NodeID(graph.graph.nodeCount)).contains { node in
-      if graph.isRoot(node) {
-        guard case .global = graph.root(node).kind else { return false }
-      } else {
-        let kind = graph.type(of: node).kind
-        guard kind.isCounted, kind != .task else { return false }
-      }
-      return graph.graph.edges(from: node).contains { edge in
-        ObjectGraph.owning.contains(EdgeKinds(kind: graph.graph.kind(of: edge)))
-          && tasks.contains(graph.graph.target(of: edge))
-      }
-    }
-  }
+  /// Tells whether some code has the handle of one of the tasks.
+  func haveHandles(_ tasks: Set<NodeID>) -> Bool { !tasks.isDisjoint(with: handled) }
 }
