@@ -54,7 +54,12 @@ package struct Attachment {
         callNanoseconds: outcome.callNanoseconds, directory: directory)
     } catch {
       directory.remove()
-      throw view.identity?.changeMeanwhile.map { .inspection($0) } ?? error
+      if let change = view.identity?.changeMeanwhile { throw .inspection(change) }
+      // In the middle of an exec, the kernel shows no threads for a moment.
+      if case .inspection(.noSuchProcess) = error, let now = ProcessIdentity(of: process) {
+        throw .inspection(.executedMeanwhile(process, program: now.executable))
+      }
+      throw error
     }
   }
 

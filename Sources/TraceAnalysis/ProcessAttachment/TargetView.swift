@@ -22,7 +22,9 @@ package struct TargetView: Sendable {
   /// - Throws: `AttachmentError` if it cannot be joined for a reason that can be seen from outside.
   package init(of processID: Int32) throws(AttachmentError) {
     identity = ProcessIdentity(of: processID)
-    do throws(InspectionError) { try TracingRights.check(processID) } catch { throw .inspection(error) }
+    do throws(InspectionError) { try TracingRights.check(processID) } catch {
+      throw .inspection(identity?.changeMeanwhile ?? error)
+    }
     self.processID = processID
     let paths = Self.mappedPaths(processID)
     guard !paths.isEmpty else {
