@@ -22,6 +22,8 @@ package struct Attachment {
   private static let callMilliseconds: UInt32 = 60_000
   /// Between two looks at a program that loads its libraries.
   private static let loadingMicroseconds: UInt32 = 10_000
+  /// The C library is mapped by then, if the program has begun to load it.
+  private static let mappingTime = Duration.seconds(1)
 
   /// Has the process load the recorder and begin.
   ///
@@ -99,7 +101,7 @@ package struct Attachment {
   private static func attach(
     _ view: TargetView, _ environment: String, libraries: [String], waitingSeconds: Int
   ) throws(AttachmentError) -> lt_library_call_outcome {
-    let deadline = ContinuousClock.now + .seconds(waitingSeconds)
+    let begin = ContinuousClock.now
     while true {
       do throws(AttachmentError) {
         return try call(
@@ -108,9 +110,14 @@ package struct Attachment {
       } catch .unsuitable(view.processID, .static) {
         if let change = view.identity?.changeMeanwhile { throw .inspection(change) }
         guard view.asksForLoader else { throw .unsuitable(view.processID, .static) }
-        guard ContinuousClock.now < deadline else { throw .unsuitable(view.processID, .unloaded) }
-        usleep(loadingMicroseconds)
+        guard ContinuousClock.now - begin < .seconds(waitingSeconds) else {
+          throw .unsuitable(view.processID, .unloaded)
+        }
+      } catch .unsuitable(view.processID, .missingFunctions) {
+        // The loader maps a library part by part.
+        guard ContinuousClock.now - begin < mappingTime else { throw .unsuitable(view.processID, .missingFunctions) }
       }
+      usleep(loadingMicroseconds)
     }
   }
 

@@ -2,7 +2,7 @@
 
 import HeapAnalysis
 
-/// Finds the tasks of which an object or a variable has a handle.
+/// Finds the tasks that an object or a variable refers to: it has a handle.
 ///
 /// Memory of the runtime and timers refers to tasks as well. No code reads or cancels a task by that.
 enum TaskHandles {
