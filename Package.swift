@@ -271,9 +271,10 @@ let package = Package(
   ]
 )
 
-// A quick build is a release that optimises, for size, which takes less time to compile, only the modules that see each event and each block, and the packages of
-// others: their code for the command line checks itself at each start of a debug build. `scripts/build quick` sets the
-// variable. A package with unsafe flags cannot be a dependency, so nothing else may set it.
+// A quick build is a release in which only the busiest modules are optimised: those that see each event and each block.
+// Optimising for size takes less time to compile. It is no debug build, since the parser of arguments then checks all
+// declarations at each start. `scripts/build quick` sets the variable. Nothing else may: a package with unsafe flags
+// cannot be a dependency.
 if Context.environment["LEAKTRACE_QUICK_BUILD"] != nil {
   // What scripts/bench and scripts/rules run is no part of a quick build.
   let measured: Set = ["PhaseMeter", "graph-algorithms", "analysis-phases", "image-list", "rule-sensitivity"]

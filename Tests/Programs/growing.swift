@@ -2,6 +2,7 @@
 import Dispatch
 import Foundation
 import Observation
+import Synchronization
 
 let isClean = CommandLine.arguments.count > 2
 
@@ -70,8 +71,8 @@ func showBadge() { Badge().observe() }
 
 // MARK: Tasks that keep their owners
 
-final class Uplink: @unchecked Sendable {
-  private var sent = 0
+let sent = Atomic<Int>(0)
+final class Uplink: Sendable {
   func start() {
     if isClean {
       Task { [weak self] in while self?.send() != nil { try? await Task.sleep(for: .milliseconds(2)) } }
@@ -79,9 +80,9 @@ final class Uplink: @unchecked Sendable {
       Task { while send() != nil { try? await Task.sleep(for: .milliseconds(2)) } }
     }
   }
-  private func send() -> Int? {
-    sent += 1
-    return Task.isCancelled ? nil : sent
+  private func send() -> Bool? {
+    sent.add(1, ordering: .relaxed)
+    return Task.isCancelled ? nil : true
   }
 }
 func connect() { Uplink().start() }
@@ -115,9 +116,10 @@ case "observation":
     try? await Task.sleep(for: .milliseconds(10))
   }
 case "tasks":
-  for _ in 0..<5 {
+  // Clean ones end at once.
+  for number in 1...5 {
     connect()
-    try? await Task.sleep(for: .milliseconds(8))
+    while !isClean, sent.load(ordering: .relaxed) < 20 * number { try? await Task.sleep(for: .milliseconds(1)) }
   }
 case "children": await serve()
 default: exit(64)

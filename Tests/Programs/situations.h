@@ -5,6 +5,7 @@
 #define SITUATIONS_H
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,6 +76,19 @@ static inline bool goes_on(void) {
   const char *seconds = getenv("SITUATION_SECONDS");
   if (begin == 0) begin = seconds_now();
   return seconds && seconds_now() - begin < atof(seconds);
+}
+static inline void nap(long milliseconds) {
+  struct timespec rest = {milliseconds / 1000, milliseconds % 1000 * 1000000};
+  while (nanosleep(&rest, &rest) != 0 && errno == EINTR) {}
+}
+/// Takes heap images while the situation goes on.
+static inline int take_images(void) {
+  do {
+    snapshot();
+    allocate(1000);
+    nap(20);
+  } while (goes_on());
+  return 0;
 }
 /// Asks the visitor to inspect or record this process instead of the program's first one.
 static inline void visit(pid_t process) {

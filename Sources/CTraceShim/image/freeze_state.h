@@ -17,28 +17,28 @@ struct lt_copy_claim {
 };
 
 struct lt_freeze {
-  // Of the caller.
+  // Input: the caller sets these.
   pid_t process;
   /// room for `threadLimit`, in shared memory; the first is the calling thread, already filled in
   struct lt_snapshot_thread *threads;
   uint32_t threadLimit;
   void (*copied)(void *argument); ///< runs in the copy; must not return
-  /// runs when all threads stand still, before the copy is made. May touch memory and the kernel only
+  /// runs while all threads are stopped, before the copy is made. May touch memory and the kernel only
   void (*stopped)(void *argument);
   void *argument;
 
   struct lt_copy_claim *claim; ///< in shared memory
-  /// gets the time for which the others stood still: at last, when the copy already runs
+  /// receives how long the other threads were stopped. The final value comes when the copy already runs
   _Atomic uint64_t *pauseNanoseconds;
 
   // Results.
   uint32_t threadCount;   ///< from 1 to `threadLimit`
   uint32_t attachedCount; ///< the threads, and behind them those that are none of the host's
   uint32_t awaitedCount;  ///< threads that were asked to stop and have not reported yet
-  bool isFrozen;      ///< every other thread stood still; those whose registers were not to be had are listed without
-  _Atomic pid_t copy; ///< of the copied process, or −errno
+  bool isFrozen;          ///< every other thread was stopped. A thread without registers could not be read
+  _Atomic pid_t copy;     ///< of the copied process, or −errno
 
-  // Between the threads of it.
+  // Shared by the caller, the tracer and the copier.
   _Atomic pid_t tracer;
   _Atomic uint32_t tracerRuns; ///< a futex: the kernel clears it when the tracer has ended
   bool isAlone;                ///< there are no other threads of the host's

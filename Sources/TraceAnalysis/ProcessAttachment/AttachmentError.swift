@@ -115,10 +115,10 @@ extension AttachmentError.Unsuitability {
     switch self {
     case .static:
       "is linked statically: it has no loader that could load the recorder. Link it dynamically; -static-stdlib is fine"
-    case .unloaded: "has not loaded the C library yet. It has just begun, or stands still at its start. Try again"
+    case .unloaded: "has not loaded the C library yet: it has just begun, or its loader waits. Try again"
     case .otherLibrary: "uses another C library than glibc, for which the recorder is built"
     case .missingFunctions:
-      "has a C library in which the functions of the loader were not found: glibc 2.31 to 2.41 are known"
+      "has a C library in which the functions of the loader were not found: glibc 2.31 to 2.43 are known"
     case .go: "is a Go program, whose memory is not malloc's: use Go's own pprof"
     case .java: "is a Java program, whose objects are not malloc's: use jcmd \(process) GC.heap_dump"
     case .stopped: "is stopped by a signal: let it go on first (kill -CONT \(process))"

@@ -24,6 +24,8 @@ import Testing
       Way(
         name: "observation", suspicion: ("outlived", "Badge", 8...8),
         says: ["Held by the observation of Model", "Do not call withObservationTracking again"]),
+      Way(
+        name: "tasks", suspicion: ("outlived", "Uplink", 5...5), says: ["Held by a task started in Uplink.start()"]),
       Way(name: "children", suspicion: nil, says: ["none found, but task group in", "× finished child task"]),
     ]
   }

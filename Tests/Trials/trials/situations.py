@@ -16,7 +16,9 @@ FAMILIES = {
     "situations-threads.c": "Threads, signals and stacks",
     "situations-filters.c": "Filters of system calls",
     "situations-control.c": "Control of the process",
+    "situations-confinement.c": "Control of the process",
     "situations-kernel.c": "Features of the kernel",
+    "situations-interruptions.c": "Features of the kernel",
     "situations.swift": "Swift",
 }
 # The families that are run in all forms: their situations last as long as SITUATION_SECONDS says.

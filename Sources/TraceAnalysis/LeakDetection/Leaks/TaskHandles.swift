@@ -2,11 +2,11 @@
 
 import HeapAnalysis
 
-/// Finds the tasks that an object or a variable refers to: it has a handle.
+/// Finds the tasks whose handle is in an object or a variable.
 ///
-/// Memory of the runtime and timers refers to tasks as well. No code reads or cancels a task by that.
+/// Memory of the runtime and timers refer to tasks as well. Code can neither await nor cancel a task by that.
 enum TaskHandles {
-  /// Linear in the graph.
+  /// Returns the nodes of these tasks. Linear in the graph.
   static func tasks(in graph: ObjectGraph) -> Set<NodeID> {
     var tasks: Set<NodeID> = []
     for node in 0..<NodeID(graph.graph.nodeCount) where mayHaveHandle(node, graph) {

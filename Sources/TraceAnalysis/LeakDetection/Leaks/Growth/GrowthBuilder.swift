@@ -210,8 +210,7 @@ struct GrowthBuilder {
     let members = Set(told.fresh)
     var bytes: UInt64 = 0
     var blocks: UInt64 = 0
-    for node in told.fresh
-    where !outliving.finder.isDominated(node, by: { members.contains($0) }, tree.ownership.dominators) {
+    for node in told.fresh where !tree.ownership.isDominated(node, by: members) {
       bytes &+= tree.ownership.retainedSizes[node]
       blocks &+= UInt64(tree.ownership.retainedCounts[node])
     }

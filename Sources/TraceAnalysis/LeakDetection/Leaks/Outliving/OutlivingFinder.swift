@@ -143,7 +143,7 @@ struct OutlivingFinder {
         group.suspicion = index
         for node in group.survivors where familyOf[node] == nil { familyOf[node] = index }
         for node in group.survivors {
-          if isDominated(node, by: { members.contains($0) }, ownership.dominators) { continue }
+          if ownership.isDominated(node, by: members) { continue }
           group.retainedBytes &+= ownership.retainedSizes[node]
           group.retainedBlocks &+= ownership.retainedCounts[node]
         }
@@ -161,9 +161,9 @@ struct OutlivingFinder {
     let registered = Set(groups.filter { isRegistration($0, registration) }.map(\.suspicion))
     // Objects that hang from survivors of another group are counted in that group; objects that such survivors hang
     // from are their holder.
-    func holders(of group: OutlivingGroup) -> [Int] {
+    let outer = groups.map { group in
       group.survivors.compactMap { node in
-        let holder = dominator(of: node) { other in
+        let holder = ownership.dominator(of: node) { other in
           // The finding of a task includes the objects that the task began with.
           let isHolder =
             isProgramObject(other) || graph.type(of: other).kind == .task && !isProgramObject(group.sample)
@@ -174,25 +174,24 @@ struct OutlivingFinder {
         return holder.flatMap { familyOf[$0] }
       }
     }
-    let held = groups.map { holders(of: $0) }
-    /// Objects of two groups that hold one another in turn are one chain, which begins with the group that has an object
-    /// that is not held by the other.
+    /// Objects of two groups that hold one another in turn are one chain. It begins with the group that has an object
+    /// that the other does not hold.
     func beginsChain(_ index: Int) -> Bool {
-      guard held[index].count < groups[index].survivors.count else { return false }
-      let holders = Set(held[index])
+      guard outer[index].count < groups[index].survivors.count else { return false }
+      let holders = Set(outer[index])
       return groups.indices.contains { other in
-        other != index && holders == [groups[other].suspicion] && held[other].count == groups[other].survivors.count
-          && Set(held[other]) == [groups[index].suspicion]
+        other != index && holders == [groups[other].suspicion] && outer[other].count == groups[other].survivors.count
+          && Set(outer[other]) == [groups[index].suspicion]
       }
     }
     return groups.indices.filter { index in
       let group = groups[index]
-      if held[index].count * 2 > group.survivors.count, !beginsChain(index) { return false }
+      if outer[index].count * 2 > group.survivors.count, !beginsChain(index) { return false }
       if isProgramObject(group.sample), !isRegistration(group, registration) { return true }
       let members = Set(group.survivors)
       return !groups.contains { other in
         isProgramObject(other.sample) && !registered.contains(other.suspicion)
-          && other.survivors.contains { isDominated($0, by: { members.contains($0) }, ownership.dominators) }
+          && other.survivors.contains { ownership.isDominated($0, by: members) }
       }
     }.map { straightened(groups[$0], among: groups, registration) }
       .sorted { ($0.retainedBytes, $0.survivors.count) > ($1.retainedBytes, $1.survivors.count) }
@@ -385,23 +384,5 @@ struct OutlivingFinder {
     var group = group
     (group.path, group.suspect) = (holding.steps, holding.suspect)
     return group
-  }
-
-  func isDominated(_ node: NodeID, by isHolder: (NodeID) -> Bool, _ dominators: DominatorTree) -> Bool {
-    dominator(of: node, dominators, where: isHolder) != nil
-  }
-
-  private func dominator(of node: NodeID, where isHolder: (NodeID) -> Bool) -> NodeID? {
-    dominator(of: node, ownership.dominators, where: isHolder)
-  }
-
-  /// The nearest of the objects without which a node would not be reached that fits.
-  private func dominator(of node: NodeID, _ dominators: DominatorTree, where isHolder: (NodeID) -> Bool) -> NodeID? {
-    var current = dominators.immediateDominator[node]
-    for _ in 0..<256 where current < DominatorTree.superRoot {
-      if Int(current) < graph.blockCount, isHolder(current) { return current }
-      current = dominators.immediateDominator[current]
-    }
-    return nil
   }
 }

@@ -24,4 +24,22 @@ final class OwnershipTrees {
     return dominators.retainedSizes(sizes)
   }()
   private(set) lazy var retainedCounts = dominators.retainedCounts()
+
+  /// Objects on the way to a root that are looked at.
+  private static let distanceLimit = 256
+
+  /// Tells whether a node would not be reached without one of the objects.
+  func isDominated(_ node: NodeID, by objects: Set<NodeID>) -> Bool {
+    dominator(of: node, where: objects.contains) != nil
+  }
+
+  /// Returns the nearest object that fits, of those without which the node would not be reached.
+  func dominator(of node: NodeID, where fits: (NodeID) -> Bool) -> NodeID? {
+    var current = dominators.immediateDominator[node]
+    for _ in 0..<Self.distanceLimit where current < DominatorTree.superRoot {
+      if Int(current) < graph.blockCount, fits(current) { return current }
+      current = dominators.immediateDominator[current]
+    }
+    return nil
+  }
 }

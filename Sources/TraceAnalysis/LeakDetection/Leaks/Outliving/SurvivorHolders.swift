@@ -147,20 +147,16 @@ extension OutlivingFinder {
     order.removeAll { groups[$0] == nil }
   }
 
-  /// Each survivor hangs from a task of its own that sleeps again and again, and no code has that task's handle: none can
-  /// cancel it. Work that is under way ends by itself.
+  /// Each survivor hangs from a task of its own, and no code has the handle of such a task: none can cancel it. The tasks
+  /// sleep again and again: as many sleeps have ended as there are tasks. Work that is under way ends by itself.
   private func haveOwnTasks(
     _ survivors: [NodeID], _ members: Set<NodeID>, _ counts: PathCounts, _ paths: RetainPaths,
     _ registration: RegistrationSearch
   ) -> Bool {
     let tasks = registrations(of: survivors, members, counts, paths, registration)
     guard tasks.count == survivors.count, !waiting.haveHandles(tasks) else { return false }
-    // The last of them may have begun just now, or a word that is left over lead to it.
-    let others = survivors.count { node in
-      !waiting.isAsleep(node) || waiting.isUnderWay(node)
-        || !isDominated(node, by: tasks.contains, ownership.dominators)
-    }
-    return others <= survivors.count / 3
+    let places = Set(tasks.compactMap { waiting.sleep(of: $0) }.map { block($0).site.rawValue })
+    return places.reduce(UInt64(0)) { $0 &+ sites[Int($1)].lifetime.deaths } >= UInt64(tasks.count)
   }
 
   /// Made after nearly all of a larger group. Those got no further than these have until now, so that these may be on
@@ -292,9 +288,8 @@ extension OutlivingFinder {
     let first = survivors[survivors.count / rules.leastLooped]
     // The links of a chain hold one another: each is younger than what it holds.
     let type = graph.nodeTypes[Int(first)]
-    return steps[..<(suspect + 1)].prefix { graph.isRoot($0.node) || graph.nodeTypes[Int($0.node)] != type }.allSatisfy
-    {
-      step in
+    let container = steps[...suspect].prefix { graph.isRoot($0.node) || graph.nodeTypes[Int($0.node)] != type }
+    return container.allSatisfy { step in
       graph.isRoot(step.node) || !isProgramObject(step.node) || ordinal(step.node) <= ordinal(first)
     }
   }

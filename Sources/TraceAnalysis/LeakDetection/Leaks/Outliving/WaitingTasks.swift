@@ -20,6 +20,8 @@ final class WaitingTasks {
   private let leastFirstWait: Double
   /// The beginning of the wait, by task.
   private var waits: [NodeID: UInt64] = [:]
+  /// The task that the runtime made for the present sleep, by the task that sleeps.
+  private var sleeps: [NodeID: NodeID] = [:]
   /// By object or closure, a task that has it in its frames, or captured it.
   private var users: [NodeID: NodeID] = [:]
   private var isSearched = false
@@ -64,6 +66,19 @@ final class WaitingTasks {
     }
   }
 
+  /// A block on the way from a timer to a task.
+  private struct Step {
+    var node: NodeID
+    var began: UInt64
+    var taskCount: Int
+    /// The first task on the way.
+    var sleep: NodeID?
+
+    func next(_ node: NodeID, _ birth: UInt64, sleep: NodeID?, taskCount: Int) -> Step {
+      Step(node: node, began: max(began, birth), taskCount: taskCount, sleep: sleep)
+    }
+  }
+
   private func birth(_ node: NodeID) -> UInt64 { graph.heap[BlockID(node)].birthTime }
 
   /// Finds the tasks that a timer wakes: through blocks of libraries, the task that the runtime made for the sleep with
@@ -71,10 +86,11 @@ final class WaitingTasks {
   private func follow(_ timer: NodeID) {
     var seen: Set<NodeID> = [timer]
     // Tasks on the way: the runtime's own, then the one that sleeps.
-    var layer = [(node: timer, began: birth(timer), taskCount: 0)]
+    var layer: [Step] = [Step(node: timer, began: birth(timer), taskCount: 0)]
     for _ in 0..<Self.depthLimit where !layer.isEmpty {
-      var next: [(node: NodeID, began: UInt64, taskCount: Int)] = []
-      for (node, began, taskCount) in layer {
+      var next: [Step] = []
+      for step in layer {
+        let (node, began, taskCount) = (step.node, step.began, step.taskCount)
         for edge in graph.graph.edges(from: node)
         where ObjectGraph.owning.contains(EdgeKinds(kind: graph.graph.kind(of: edge))) {
           let target = graph.graph.target(of: edge)
@@ -84,8 +100,10 @@ final class WaitingTasks {
           switch graph.type(of: target).kind {
           case .task:
             waits[target] = max(waits[target] ?? 0, began)
-            next.append((target, max(began, birth(target)), taskCount + 1))
-          case .malloc, .closure, .box: next.append((target, max(began, birth(target)), taskCount))
+            if let sleep = step.sleep { sleeps[target] = sleep }
+            next.append(step.next(target, birth(target), sleep: step.sleep ?? target, taskCount: taskCount + 1))
+          case .malloc, .closure, .box:
+            next.append(step.next(target, birth(target), sleep: step.sleep, taskCount: taskCount))
           default: continue
           }
         }
@@ -111,6 +129,12 @@ final class WaitingTasks {
     let now = graph.snapshot.time
     let age = now - min(now, max(birth(task), birth(node)))
     return Double(now - min(now, began)) >= leastFirstWait * Double(age)
+  }
+
+  /// The task that the runtime made for a task's present sleep; nil if the task does not sleep.
+  func sleep(of task: NodeID) -> NodeID? {
+    if !isSearched { search() }
+    return sleeps[task]
   }
 
   /// Tells whether some code has the handle of one of the tasks.
