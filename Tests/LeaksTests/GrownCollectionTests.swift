@@ -59,14 +59,28 @@ import TraceTestSupport
     #expect(line.hasPrefix("Leaks: none found, but Room.log grew to the end of the run, among "), "\(line)")
   }
 
-  @Test func aReportSaysThatNothingGrewOrThatNothingWasLookedAt() throws {
-    rooms(3, messages: 5)
-    let steady = LeakReport(try heap.analysis())
-    #expect(steady.conclusion == .steady)
-    #expect(FindingText.conclusion(steady).hasPrefix("Leaks: none found, among "))
-    let unavailable = LeakReport(unavailable: "no image")
-    #expect(unavailable.conclusion == .notChecked)
-    #expect(FindingText.conclusion(unavailable) == "Leaks: not checked: no image")
+  @Test func aCollectionThatManyHoldersShareCountsOnce() throws {
+    let log = heap.object("Swift._ContiguousArrayStorage<App.Message>", size: UInt64(32 + 8 * 40))
+    for _ in 0..<5 {
+      let room = heap.object("App.Room")
+      heap.set(room, 0, log)
+      heap.global(room)
+    }
+    heap.words[log.address + 16] = 40
+    for number in 0..<40 { heap.set(log, 2 + number, heap.object("App.Message")) }
+    let row = try #require(try grown().first)
+    #expect(row.elements == 40 && row.holders == 1)
+  }
+
+  @Test func aLibrarysObjectThatHasElementsIsACollectionOfItsHolder() throws {
+    heap.type("Lock.Box", fields: (0..<20).map { HeapBuilder.field("element\($0)", $0) })
+    let box = heap.object("Lock.Box", size: 16 + 8 * 20)
+    let room = heap.object("App.Room")
+    heap.set(room, 0, box)
+    heap.global(room)
+    for number in 0..<20 { heap.set(box, number, heap.object("App.Message")) }
+    let row = try #require(try grown().first)
+    #expect(row.holder == "Room.log" && row.elements == 20 && row.type == "Message")
   }
 
   @Test func fewElementsAreNoFact() throws {

@@ -56,12 +56,9 @@ package struct Attachment {
         callNanoseconds: outcome.callNanoseconds, directory: directory)
     } catch {
       directory.remove()
-      if let change = view.identity?.changeMeanwhile { throw .inspection(change) }
-      // In the middle of an exec, the kernel shows no threads for a moment.
-      if case .inspection(.noSuchProcess) = error, let now = ProcessIdentity(of: process) {
-        throw .inspection(.executedMeanwhile(process, program: now.executable))
-      }
-      throw error
+      guard let identity = view.identity else { throw error }
+      if case .inspection(let reason) = error { throw .inspection(identity.reason(for: reason)) }
+      throw identity.changeMeanwhile.map { .inspection($0) } ?? error
     }
   }
 

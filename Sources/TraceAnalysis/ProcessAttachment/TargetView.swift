@@ -23,7 +23,7 @@ package struct TargetView: Sendable {
   package init(of processID: Int32) throws(AttachmentError) {
     identity = ProcessIdentity(of: processID)
     do throws(InspectionError) { try TracingRights.check(processID) } catch {
-      throw .inspection(identity?.changeMeanwhile ?? error)
+      throw .inspection(identity?.reason(for: error) ?? error)
     }
     self.processID = processID
     let paths = Self.mappedPaths(processID)

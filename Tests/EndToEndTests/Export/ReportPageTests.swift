@@ -241,6 +241,17 @@ import Testing
     #expect(!overview.contains("Proven") && !overview.contains("Suspected"))
   }
 
+  @Test("A page lists what grew, and begins with it if there is no finding") func grown() throws {
+    let directory = try TemporaryDirectory()
+    let trace = directory.path + "/growing.trace"
+    let program = try TestProgram("growing.swift", flags: ["-O"]).path()
+    // The program ends itself by a signal.
+    _ = try Command([BuildProducts.leaktrace, "record", "--quiet", "-o", trace, "--", program, "children"]).run()
+    let overview = text(try opened(try page(of: [trace], in: directory), "overview"))
+    #expect(overview.contains("Leaks: none found, but task group in"), "\(overview.prefix(600))")
+    #expect(overview.contains("Grew to the end of the run") && overview.contains("finished child task"))
+  }
+
   @Test("Mistakes get an error that says what to do") func mistakes() throws {
     let directory = try TemporaryDirectory()
     let trace = directory.path + "/a.trace"

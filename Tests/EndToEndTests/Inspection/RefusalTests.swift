@@ -33,7 +33,9 @@ import Testing
     let running = try Command(command).start()
     try AwaitedState.wait(until: "\(command[0]) waits") {
       let maps = (try? String(contentsOfFile: "/proc/\(running.processID)/maps", encoding: .utf8)) ?? ""
-      return maps.contains(image) && state(running.processID) == wanted
+      let now = state(running.processID)
+      if now.isEmpty || now == "Z" { throw CommandFailure("\(command[0]) has ended by itself") }
+      return maps.contains(image) && now == wanted
     }
     return running
   }
@@ -196,6 +198,23 @@ import Testing
     try AwaitedState.wait(until: "the first thread has ended") { Self.state(running.processID) == "Z" }
     try Self.expectRefusal(String(running.processID), "the first thread of process \(running.processID) has ended")
     try Self.expectNoJoining(running.processID, "the first thread of process \(running.processID) has ended")
+    try Self.end(running)
+  }
+
+  @Test("A program whose loader waits has no C library yet, and is not called static") func unloaded() throws {
+    let loader = try TestProgram("waits-as-loader.c", flags: ["-static", "-nostdlib", "-nostartfiles"]).path()
+    let directory = try TemporaryDirectory()
+    let path = directory.path + "/waits"
+    let built = try Command([
+      BuildProducts.toolchain + "/clang", "-Wl,--dynamic-linker=\(loader)",
+      BuildProducts.packageRoot + "/Tests/Programs/waiting.c", "-o", path,
+    ]).run()
+    try #require(built.end == .exit(0), "\(built.errorOutput)")
+    let running = try Self.waiting([path], until: "waits-as-loader")
+    let outcome = try Command([
+      BuildProducts.leaktrace, "attach", String(running.processID), "--wait", "1", "-o", directory.path + "/t",
+    ]).run()
+    #expect(outcome.end == .exit(1) && outcome.errorOutput.contains("has not loaded the C library yet"), "\(outcome)")
     try Self.end(running)
   }
 

@@ -1,5 +1,5 @@
 """An emulated machine that boots a distribution's own kernel. Its processor has protection keys, which this machine's may
-lack. Whatever runs there is copied from a root; its output and its files come back over a serial line."""
+lack. Its files are copied from a root. Its output and its new files come back over a serial line."""
 
 import base64
 import os
@@ -10,7 +10,7 @@ import stat
 from .processes import FailedCommand, must, run
 
 EMULATOR = "qemu-system-x86_64"
-# The emulator translates each instruction, and some kernels take half a minute to start.
+# Seconds for a machine to start and run its commands. The emulator translates each instruction.
 LIMIT = 300
 MEGABYTES = 1024
 TOOLS = ("/bin/sh", "/bin/mount", "/bin/base64", "/bin/stty")

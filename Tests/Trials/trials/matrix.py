@@ -78,6 +78,7 @@ def check_inside(options):
             outcome = {"state": FAILED, "complaints": [traceback.format_exc()]}
         outcome["seconds"] = time.monotonic() - began
         result["checks"][name] = outcome
+        result["kernel"] = site.kernel_version
         with open(options.inside, "w") as file:
             json.dump(result, file)
 

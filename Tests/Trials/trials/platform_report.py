@@ -37,6 +37,7 @@ def tables(results, checks, today=None):
     notes: list[str] = []
     rows: list[list[str]] = []
     rows.append(["glibc", *(each["glibc"] for each in results.values())])
+    rows.append(["its own kernel, emulated", *(each.get("kernel") or "not run" for each in results.values())])
     rows.append(["its own Swift", *(each.get("swift") or "none" for each in results.values())])
     for name in checks:
         row = [name]

@@ -11,14 +11,15 @@ from .processes import FailedCommand, must
 
 # Suites with their glibc, oldest first, and the packages that each has beyond COMMON.
 SUITES: dict[str, tuple[str, ...]] = {
-    "bullseye": (),
-    "bookworm": ("libmimalloc-dev",),
-    "trixie": ("libmimalloc-dev", "swiftlang"),
-    "sid": ("libmimalloc-dev", "swiftlang"),
+    "bullseye": ("libdw1", "libelf1"),
+    "bookworm": ("libdw1", "libelf1", "libmimalloc-dev"),
+    # Debian 13 gave these libraries other names, which debootstrap does not translate.
+    "trixie": ("libdw1t64", "libelf1t64", "libmimalloc-dev", "swiftlang"),
+    "sid": ("libdw1t64", "libelf1t64", "libmimalloc-dev", "swiftlang"),
 }
 # A compiler, the allocators, and the libraries that the command needs.
 COMMON: tuple[str, ...] = ("gcc", "libc6-dev", "libstdc++6", "libjemalloc-dev", "libgoogle-perftools-dev")
-COMMON += ("libdw1", "libelf1", "libsqlite3-0", "libunwind8", "libzstd1", "zlib1g", "python3-minimal")
+COMMON += ("libsqlite3-0", "libunwind8", "libzstd1", "zlib1g", "python3-minimal")
 # Servers and tools with threads. A suite without one of these is still of use.
 PROGRAMS: tuple[str, ...] = (
     "nginx",

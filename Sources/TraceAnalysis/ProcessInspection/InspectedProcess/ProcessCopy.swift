@@ -27,7 +27,10 @@ package final class ProcessCopy {
     var options = lt_copy_options()
     options.mode = holds ? LT_COPY_MODE_HOLD : LT_COPY_MODE_COPY
     let result = lt_process_copy_begin(process, &options, &copy)
-    if result != 0 { throw before?.changeMeanwhile ?? Self.error(result, copy, process) }
+    if result != 0 {
+      let error = Self.error(result, copy, process)
+      throw before?.reason(for: error) ?? error
+    }
     do throws(InspectionError) {
       memory = try LiveProcessMemory(processID: copy.memory)
     } catch {

@@ -10,7 +10,8 @@ package struct ProcessIdentity: Hashable, Sendable {
   package let startTicks: UInt64
   /// Path of the program's file; empty if it is not known.
   package let executable: String
-  /// Where its first stack begins, by chance for each program that it becomes; 0 if it is not known.
+  /// Where its first stack begins, by chance for each program that it becomes. 0 if it may not be known, and for a moment
+  /// while the process becomes another program.
   let stackStart: UInt64
 
   /// What has become of a process.
@@ -39,8 +40,7 @@ package struct ProcessIdentity: Hashable, Sendable {
   package var standing: Standing {
     guard let now = ProcessIdentity(of: processID) else { return .ended }
     if now.startTicks != startTicks { return .replaced(by: now) }
-    let isSameStack = now.stackStart == stackStart || now.stackStart == 0 || stackStart == 0
-    return isSameStack && (now.executable == executable || executable.isEmpty) ? .same : .executed(now)
+    return now.stackStart == stackStart && (now.executable == executable || executable.isEmpty) ? .same : .executed(now)
   }
 
   /// The kernel marks files that were removed since, as an update does.
@@ -52,6 +52,14 @@ package struct ProcessIdentity: Hashable, Sendable {
     let path = String(decoding: bytes, as: UTF8.self)
     let mark = " (deleted)"
     return path.hasSuffix(mark) ? String(path.dropLast(mark.count)) : path
+  }
+
+  /// Returns the reason for a failed attempt: the process has ended or has become another program since, or else `error`.
+  package func reason(for error: InspectionError) -> InspectionError {
+    if let changeMeanwhile { return changeMeanwhile }
+    // In the middle of an exec, the kernel shows no threads for a moment.
+    guard error == .noSuchProcess(processID), let now = ProcessIdentity(of: processID) else { return error }
+    return .executedMeanwhile(processID, program: now.executable)
   }
 
   /// The reason for a failed attempt, if the process has ended or has become another program since. Nil if it is the

@@ -42,7 +42,7 @@ package enum Inspection {
         copy.memory, threads: copy.threads, facts: facts, remarks: remarks, to: path)
     } catch let error as InspectionError {
       // A program that has just begun has neither an allocator nor objects.
-      throw identity?.changeMeanwhile ?? error
+      throw identity?.reason(for: error) ?? error
     }
     summary.files = InspectedFiles(
       ofProcess: process, mappings: copy.memory.mappings, images: MappedImages.images(in: copy.memory).map(\.image))

@@ -1,0 +1,60 @@
+// The answer that a report begins with.
+
+import Testing
+import TraceTestSupport
+
+@testable import HeapAnalysis
+@testable import LeakDetection
+@testable import LeakGates
+@testable import TraceReading
+@testable import TraceReports
+
+@Suite struct ConclusionTests {
+  private let heap = HeapBuilder()
+
+  /// A report with a lost object.
+  private func report() throws -> LeakReport {
+    heap.type("App.Order")
+    _ = heap.object("App.Order")
+    return LeakReport(try heap.analysis())
+  }
+
+  private func line(_ report: LeakReport) -> String { FindingText.conclusion(report) }
+
+  @Test func aProvenLeakIsALeak() throws {
+    let report = try report()
+    #expect(report.conclusion == .leak)
+    #expect(line(report) == "Leaks: 1 proven, 48 B retained, among 1 live block at exit")
+  }
+
+  @Test func aLikelyLossIsASuspicion() throws {
+    var report = try report()
+    report.findings[0].way = .init(kind: .number, holder: "table")
+    #expect(report.conclusion == .suspected)
+    #expect(line(report) == "Leaks: 1 likely, 48 B retained, among 1 live block at exit")
+  }
+
+  @Test(arguments: [
+    (1 << 20, 1, LeakReport.Conclusion.leak), (100, 1000, .leak), (1 << 20 - 1, 999, .steady),
+  ])
+  func aLargeLeakOfALibraryIsALeak(bytes: Int, blocks: UInt64, expected: LeakReport.Conclusion) throws {
+    var report = try report()
+    report.findings[0].libraryReason = "made inside libFoundation.so"
+    report.findings[0].retainedBytes = ByteCount(UInt64(bytes))
+    report.findings[0].retainedBlocks = blocks
+    #expect(report.conclusion == expected)
+    let answer = expected == .leak ? "Leaks: 1 by a library, " : "Leaks: none found, among "
+    #expect(line(report).hasPrefix(answer), "\(line(report))")
+  }
+
+  @Test func withoutFindingsAndGrowthNoneIsFound() throws {
+    let report = LeakReport(try heap.analysis())
+    #expect(report.conclusion == .steady)
+    #expect(line(report) == "Leaks: none found, among 0 live blocks at exit")
+  }
+
+  @Test func aReportSaysWhyNothingWasChecked() throws {
+    let report = LeakReport(unavailable: "no image")
+    #expect(report.conclusion == .notChecked && line(report) == "Leaks: not checked: no image")
+  }
+}
