@@ -1,9 +1,7 @@
 // Stands for the loader of a program, and waits for ever: the program has begun, and has no C library yet. It has none
 // itself.
 
-static const struct {
-  long seconds, nanoseconds;
-} rest = {1, 0};
+static const struct { long seconds, nanoseconds; } rest = {1, 0};
 
 // Its stack is aligned otherwise than that of a function, so it uses none.
 void _start(void) {
