@@ -4,7 +4,7 @@ import collections
 import dataclasses
 import re
 
-END_TO_END = "EndToEndTests"
+END_TO_END = "ProgramTests"
 
 # Suites that share what takes long to make, such as recordings of the whole corpus. Each line is one process.
 TOGETHER = [

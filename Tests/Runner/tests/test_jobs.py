@@ -6,13 +6,13 @@ from runner import jobs
 LISTED = [
     "DiffTests.CountTests/equal()",
     "DiffTests.topLevel()",
-    "EndToEndTests.CorpusTests/verdicts(variant:)",
-    "EndToEndTests.CorpusTests/verdicts(variant:mode:)",
-    "EndToEndTests.CorpusTestsOfOthers/verdicts(variant:)",
-    "EndToEndTests.RetainBalanceTests/balances(variant:)",
-    "EndToEndTests.Outer/Inner/nested()",
-    "EndToEndTests.alone()",
-    "EndToEndTests.QuotedTests/`a name with (parentheses) | and more`()",
+    "ProgramTests.CorpusTests/verdicts(variant:)",
+    "ProgramTests.CorpusTests/verdicts(variant:mode:)",
+    "ProgramTests.CorpusTestsOfOthers/verdicts(variant:)",
+    "ProgramTests.RetainBalanceTests/balances(variant:)",
+    "ProgramTests.Outer/Inner/nested()",
+    "ProgramTests.alone()",
+    "ProgramTests.QuotedTests/`a name with (parentheses) | and more`()",
 ]
 
 
@@ -35,7 +35,7 @@ class JobTests(unittest.TestCase):
     def test_each_other_target_is_one_job(self):
         by_name = {job.name: job for job in jobs.jobs(LISTED)}
         self.assertEqual(by_name["DiffTests"].count, 2)
-        self.assertEqual(by_name["EndToEndTests"].count, 1)
+        self.assertEqual(by_name["ProgramTests"].count, 1)
 
     def test_long_jobs_begin_first(self):
         self.assertEqual(jobs.jobs(LISTED)[0].name, "CorpusTests")

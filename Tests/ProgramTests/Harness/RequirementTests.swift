@@ -26,7 +26,7 @@ import Testing
 
   @Test func whereProductsAreNamedTestsThatLackThemFail() throws {
     expectFailures(
-      try runTests("EndToEndTests.AsyncCallersTests", ["LEAKTRACE_TEST_PRODUCTS": "/no/such/directory"]),
+      try runTests("ProgramTests.AsyncCallersTests", ["LEAKTRACE_TEST_PRODUCTS": "/no/such/directory"]),
       missing: "libleaktrace.so beside leaktrace in /no/such/directory is missing.")
   }
 
