@@ -126,6 +126,30 @@ import TraceTestSupport
     }
   }
 
+  @Test("A stack of zeros was not written, and what it holds may look lost")
+  func unwrittenStacks() throws {
+    func registers(stackPointer: UInt64) -> [UInt64] {
+      // Word 19 of `user_regs_struct`.
+      (0..<27).map { $0 == 19 ? stackPointer : 0 }
+    }
+    var core = SyntheticCore()
+    core.segments = [
+      .init(address: 0x1000, bytes: [UInt8](repeating: 0, count: 4088) + [0, 0, 0, 0, 0, 0, 0, 1], size: 4096),
+      .init(address: 0x10_0000, bytes: [UInt8](repeating: 0, count: 1 << 17), size: 1 << 17),
+    ]
+    core.threads = [(7, registers(stackPointer: 0x1008)), (8, registers(stackPointer: 0x9000))]
+    try Self.withCore(core.bytes()) { path in
+      let memory = try CoreMemory(path: path)
+      #expect(memory.missingStacks == 0 && !memory.lacksMemory)
+    }
+    core.threads += [(9, registers(stackPointer: 0x11_0000)), (10, registers(stackPointer: 0x10_0100))]
+    try Self.withCore(core.bytes()) { path in
+      let memory = try CoreMemory(path: path)
+      #expect(memory.missingStacks == 2 && memory.lacksMemory)
+      #expect(memory.remarks.contains { $0.hasPrefix("the core file lacks the stacks of 2 threads: ") })
+    }
+  }
+
   private static func packed(_ bytes: [UInt8]) -> [UInt8] {
     [UInt8](unsafeUninitializedCapacity: ZSTD_compressBound(bytes.count)) { buffer, count in
       count = ZSTD_compress(buffer.baseAddress, buffer.count, bytes, bytes.count, 3)

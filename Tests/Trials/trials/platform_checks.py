@@ -281,11 +281,10 @@ def light(site, program=build_swift, name="light"):
     return complaints + complaints_on_image(analysis.report) + complaints_on_findings(analysis)
 
 
-def _inspected(site, target, name):
+def _inspected(site, target, name, in_root=True):
     trace = os.path.join(site.directory, f"{name}.trace")
     site.command("inspect", str(target), "-o", trace)
-    # A core file of a process in the root has paths as they are outside.
-    analysis = site.analysis(trace, in_root=not isinstance(target, str))
+    analysis = site.analysis(trace, in_root)
     complaints = complaints_on_image(analysis.report) + complaints_on_findings(analysis)
     standing = [
         each
@@ -333,13 +332,24 @@ def c_attached(site):
 
 
 def core_file(site, program=build_swift, name="core"):
-    if not shutil.which("gcore"):
-        raise NotHere("this machine has no gcore")
-    core = os.path.join(site.directory, name)
+    """By this machine's gdb, and by the root's where there is one."""
+    commands = {}
+    if shutil.which("gcore"):
+        commands[name] = lambda arguments: arguments
+    if site.root.has("/usr/bin/gcore"):
+        commands[f"{name}-of-root"] = lambda arguments: site.root.command(arguments, site.directory)
+    if not commands:
+        raise NotHere("neither this machine nor the root has gcore")
     with Standing(site.root.command([program(site), "wait"], site.directory)) as standing:
-        must(["gcore", "-o", core, str(standing.process)])
         process = standing.process
-    return _inspected(site, f"{core}.{process}", f"{name}-inspected")
+        for core, command in commands.items():
+            must(command(["gcore", "-o", os.path.join(site.directory, core), str(process)]))
+    complaints = []
+    for core in commands:
+        # A debugger outside of the root writes paths as they are there.
+        found = _inspected(site, os.path.join(site.directory, f"{core}.{process}"), f"{core}-inspected", core != name)
+        complaints += [f"{core}: {each}" for each in found]
+    return complaints
 
 
 def allocator(site, name):

@@ -10,6 +10,8 @@ from .processes import FailedCommand, must, run
 
 JOBS = 2
 SECONDS = 300
+# Runs of a program that crashes in one of two.
+ATTEMPTS = 20
 # Programs of packages would have to fetch them in the root.
 LEFT_OUT = (corpus.PACKAGE,)
 # Swift 6.0's libswiftObservation.so refers to a function that no library has (swift::threading::fatal).
@@ -66,6 +68,8 @@ def compare(site, case, there, here, directory):
                     json.dump(results[-1], file)
         else:
             outcome = run(site.recorded(command, trace), limit=SECONDS)
+            if outcome.status < 0 and not outcome.timed_out:
+                outcome = _again(site, command, trace, outcome)
             if outcome.status < 0 or outcome.timed_out:
                 return f"{case}: ended with {outcome.status}: {outcome.output.strip()[-200:]}"
             results.append(shape(site.analysis(trace), case.executable))
@@ -77,6 +81,22 @@ def compare(site, case, there, here, directory):
     lacks = [each for each in results[0] if each not in results[1]]
     more = [each for each in results[1] if each not in results[0]]
     return f"{case}: not {'; '.join(lacks) or 'nothing'}, but {'; '.join(more) or 'nothing'}"
+
+
+def _again(site, command, trace, outcome):
+    """A program that uses a freed object on purpose may crash by chance, with leaktrace and without. It is recorded
+    until it does not, if it crashes without, too."""
+    untraced = (run(site.root.command(command, site.directory), limit=SECONDS) for _ in range(ATTEMPTS))
+    if all(each.status != outcome.status for each in untraced):
+        return outcome
+    for _ in range(ATTEMPTS):
+        for each in (trace, f"{trace}.live"):
+            if os.path.exists(each):
+                os.remove(each)
+        outcome = run(site.recorded(command, trace), limit=SECONDS)
+        if outcome.status >= 0:
+            break
+    return outcome
 
 
 def differences(site, variants=("dynamic-O",)):

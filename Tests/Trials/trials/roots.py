@@ -15,7 +15,8 @@ SUITES: dict[str, tuple[str, ...]] = {
     "bookworm": ("libdw1", "libelf1", "libmimalloc-dev"),
     # Debian 13 gave these libraries other names, which debootstrap does not translate.
     "trixie": ("libdw1t64", "libelf1t64", "libmimalloc-dev", "swiftlang"),
-    "sid": ("libdw1t64", "libelf1t64", "libmimalloc-dev", "swiftlang"),
+    # Debuggers before 18 cannot read stacks of glibc 2.42.
+    "sid": ("libdw1t64", "libelf1t64", "libmimalloc-dev", "swiftlang", "gdb"),
 }
 # A compiler, the allocators, and the libraries that the command needs.
 COMMON: tuple[str, ...] = ("gcc", "libc6-dev", "libstdc++6", "libjemalloc-dev", "libgoogle-perftools-dev")

@@ -29,7 +29,7 @@ extension LeakAnalysis {
     }
     if snapshot.reason == .inspection, snapshot.end?.error == ENODATA {
       return
-        "the core file lacks memory of the process; \(untold). Have all of its private memory written: allow larger cores (ulimit -c), and set bit 0 of /proc/PID/coredump_filter"
+        "the core file lacks memory of the process; \(untold). Have all of its private memory written: allow larger cores (ulimit -c), set bit 0 of /proc/PID/coredump_filter, and use gdb 18 rather than gdb 13"
     }
     let reason: String
     if snapshot.end == nil {

@@ -17,6 +17,9 @@ package final class CoreMemory: ProcessMemory {
   package var isTruncated: Bool { core.isTruncated }
   /// Anonymous memory that the core leaves out, as the process's `coredump_filter` or its writer had it.
   package let missingAnonymousBytes: UInt64
+  /// Threads whose stack is zeros in the core: its writer could not read a guard page in the stack's mapping, and left
+  /// out all that follows (gdb 13.1 with glibc 2.42 or later; gdb 18.1 writes the rest).
+  package let missingStacks: Int
   /// Memory is missing that may hold objects.
   package let lacksMemory: Bool
   /// Mapped files whose bytes the core leaves out, and that cannot be read in its place: of another build, or gone. In
@@ -71,7 +74,8 @@ package final class CoreMemory: ProcessMemory {
     }
     // The kernel leaves out what was never written to, mapping by mapping, and a filter what is of one kind.
     missingAnonymousBytes = hasOwnMemory ? missing : missing &+ untouched
-    lacksMemory = core.isTruncated || missingAnonymousBytes > 0
+    missingStacks = Self.missingStacks(of: core)
+    lacksMemory = core.isTruncated || missingAnonymousBytes > 0 || missingStacks > 0
     var substitutes: [String: ImageSubstitute] = [:]
     var heads: [String: UInt64] = [:]
     for found in core.files where found.file.offset == 0 && incomplete.contains(found.file.path) {
@@ -89,6 +93,36 @@ package final class CoreMemory: ProcessMemory {
     }
     self.mappings = mappings
     missingFiles = incomplete.filter { substitutes[$0] == nil }.sorted()
+  }
+
+  /// Counts threads whose memory is zero from their stack pointer to the end of its segment: a thread has its first
+  /// frame or its variables there, or the program's arguments. Linear in the zeros.
+  private static func missingStacks(of core: CoreFile) -> Int {
+    var zeros: Range<UInt64> = 0..<0
+    return core.threads.map(\.stackPointer).sorted().count { pointer in
+      if zeros.contains(pointer) { return true }
+      guard let index = index(of: pointer, in: core.segments), isZero(core, core.segments[index], from: pointer) else {
+        return false
+      }
+      zeros = pointer..<core.segments[index].range.upperBound
+      return true
+    }
+  }
+
+  /// Whether the core has bytes of the segment from `address` on, and all of them are zero.
+  private static func isZero(_ core: CoreFile, _ segment: CoreFile.Segment, from address: UInt64) -> Bool {
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
+    defer { buffer.deallocate() }
+    var offset = address - segment.range.lowerBound
+    guard offset < segment.size else { return false }
+    while offset < segment.size {
+      let part = UnsafeMutableRawBufferPointer(rebasing: buffer[..<Int(min(segment.size - offset, 1 << 16))])
+      guard core.read(at: segment.fileOffset &+ offset, into: part) == part.count, part.allSatisfy({ $0 == 0 }) else {
+        return false
+      }
+      offset += UInt64(part.count)
+    }
+    return true
   }
 
   /// The kernel's own variables, which no core has: up to its code there is nothing else.

@@ -62,6 +62,11 @@ extension CoreMemory {
         "the core file lacks \(Decimal.bytes(missingAnonymousBytes)) of the process's own memory: its coredump_filter left it out, or its size was limited"
       )
     }
+    if missingStacks > 0 {
+      remarks.append(
+        "the core file lacks the stacks of \(missingStacks) threads: its writer met a guard page and left out what follows. gdb 13 does so for programs with glibc 2.42 or later. Let the kernel or gdb 18 write the core, or inspect the process itself"
+      )
+    }
     for path in missingFiles.prefix(Self.toldFiles) {
       remarks.append(
         "the core file lacks the contents of \(path), and there is no such file of the same build ID here: what it holds counts as nothing"
