@@ -73,8 +73,8 @@ import TraceTestSupport
   }
 
   @Test func aLibrarysObjectThatHasElementsIsACollectionOfItsHolder() throws {
-    heap.type("Lock.Box", fields: (0..<20).map { HeapBuilder.field("element\($0)", $0) })
-    let box = heap.object("Lock.Box", size: 16 + 8 * 20)
+    heap.type("Foundation.Box", fields: (0..<20).map { HeapBuilder.field("element\($0)", $0) })
+    let box = heap.object("Foundation.Box", size: 16 + 8 * 20)
     let room = heap.object("App.Room")
     heap.set(room, 0, box)
     heap.global(room)
