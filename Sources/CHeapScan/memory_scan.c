@@ -284,23 +284,55 @@ static LT_ALWAYS_INLINE uint64_t marked_address(struct lt_memory_scan *s, uint64
   return lt_address_index_has(&s->index, word & lowest48) ? word & lowest48 : 0;
 }
 
+/// A byte of `bits` is 0x80 where that of the word is zero, and zero elsewhere.
+static LT_ALWAYS_INLINE uint64_t zero_bytes(uint64_t word) {
+  const uint64_t low = 0x7F7F7F7F7F7F7F7Full;
+  return ~(((word & low) + low) | word | low);
+}
+
+/// The address that begins in the second to last byte of a word, as bytes have it; 0 if there is none. Its two highest
+/// bytes, which are zero, stand in the next word, or one of them at the end of this one.
+static LT_ALWAYS_INLINE uint64_t unaligned_address(struct lt_memory_scan *s, uint64_t word, uint64_t next) {
+  if (LT_LIKELY(!(word | next))) return 0;
+  uint64_t zeros = zero_bytes(next), pairs = (zeros & zeros >> 8) << 8;
+  if (!(word >> 56)) pairs |= zeros & 0x80;
+  for (; LT_UNLIKELY(pairs); pairs &= pairs - 1) {
+    // Bit 7 belongs to the address that begins in byte 1, bit 15 to that in byte 2.
+    unsigned bits = ((unsigned)__builtin_ctzll(pairs) & ~7u) + 8;
+    uint64_t address = word >> bits | next << (64 - bits);
+    if (address >> 16 && lt_address_index_has(&s->index, address)) return address;
+  }
+  return 0;
+}
+
 /// Second pass: encodes a page.
+///
+/// An address in bytes takes the place of the word that it begins in, or after the start of a page the next free place.
+/// A reader looks there if it knows that the place holds bytes, or does not know what it holds.
 static int encode_page(struct lt_memory_scan *s, uint64_t page, unsigned firstWord) {
   const uint64_t *words = s->content;
   uint16_t objects[LT_MEMORY_PAGE_WORDS / 2];
   unsigned objectCount = 0;
+  bool hasBytes = page + PAGE <= s->bytesEnd;
+  // The address that began in the page before.
+  uint64_t begun = hasBytes && s->pageBefore + PAGE == page ? unaligned_address(s, s->wordBefore, words[0]) : 0;
   LT_CHECK(words && page % PAGE == 0 && firstWord < LT_MEMORY_PAGE_WORDS);
   memset(s->bits, 0, sizeof s->bits);
   for (unsigned i = firstWord; i < LT_MEMORY_PAGE_WORDS; i++) {
     if ((i & 7) == 0) {
-      while (i < LT_MEMORY_PAGE_WORDS && !(words[i] | words[i + 1] | words[i + 2] | words[i + 3] | words[i + 4] |
-                                           words[i + 5] | words[i + 6] | words[i + 7]))
+      while (i < LT_MEMORY_PAGE_WORDS &&
+             !(words[i] | words[i + 1] | words[i + 2] | words[i + 3] | words[i + 4] | words[i + 5] | words[i + 6] |
+               words[i + 7]) &&
+             // The lowest byte of an address, which may be zero, stands before the rest.
+             !begun && (i + 8 == LT_MEMORY_PAGE_WORDS || !words[i + 8]))
         i += 8;
       if (i >= LT_MEMORY_PAGE_WORDS) break;
     }
     uint64_t word = words[i], address = word & LT_WORD_ADDRESS_MASK;
     if (!lt_address_index_has(&s->index, address) && !is_tag(word)) {
       word = marked_address(s, word);
+      if (!word && hasBytes && i + 1 < LT_MEMORY_PAGE_WORDS) word = unaligned_address(s, words[i], words[i + 1]);
+      if (!word) word = begun, begun = 0;
       if (!word) continue;
     }
     s->words[i] = word;
@@ -320,6 +352,8 @@ static int encode_page(struct lt_memory_scan *s, uint64_t page, unsigned firstWo
     put_exact(s, page, firstWord, &r);
     if (end > page + PAGE) s->openExact = r;
   }
+  s->pageBefore = page;
+  s->wordBefore = words[LT_MEMORY_PAGE_WORDS - 1];
   unsigned count = 0;
   for (int k = 0; k < 8; k++) count += (unsigned)__builtin_popcountll(s->bits[k]);
   LT_CHECK(objectCount <= LT_MEMORY_PAGE_WORDS / 2 && count <= LT_MEMORY_PAGE_WORDS);
@@ -360,6 +394,16 @@ static uint64_t first_in_use(const struct lt_memory_scan *s, const struct lt_sna
   return first > region->start ? first : region->start;
 }
 
+/// The end of the part of a region whose bytes may be addresses: stacks have stale bytes of many functions.
+static uint64_t bytes_end(const struct lt_memory_scan *s, const struct lt_snapshot_region *region) {
+  uint64_t end = region->kind == LT_REGION_MAIN_STACK ? region->start : region->end;
+  for (uint32_t i = 0; i < s->threadCount; i++) {
+    uint64_t pointer = s->threads[i].stackPointer;
+    if (s->threads[i].flags & LT_SNAPSHOT_THREAD_REGISTERS && pointer >= region->start && pointer < end) end = pointer;
+  }
+  return end;
+}
+
 /// Shows the resident pages of all captured regions to a pass.
 static int go_through(struct lt_memory_scan *s, bool isSecond) {
   s->isFirstPass = !isSecond;
@@ -369,6 +413,7 @@ static int go_through(struct lt_memory_scan *s, bool isSecond) {
     if (!(region->flags & LT_REGION_CAPTURED) || (region->end - 1) >> LT_SCANNED_ADDRESS_BITS) continue;
     s->region = region;
     uint64_t inUse = first_in_use(s, region);
+    s->bytesEnd = bytes_end(s, region);
     LT_CHECK(inUse >= region->start && inUse < region->end);
     for (uint64_t at = inUse & ~(uint64_t)(PAGE - 1); (at = first_present(s, region, at)) < region->end;
          at += (uint64_t)LT_SCAN_BLOCK_PAGES * PAGE) {

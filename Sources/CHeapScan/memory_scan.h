@@ -61,6 +61,8 @@ struct lt_memory_scan {
   uint64_t nextExact;              ///< index of the first range that no page has reached; grows only
   struct lt_exact_range openExact; ///< a range that goes on in the next page
   struct lt_case_span openCases;   ///< of the object that goes on in the next page
+  uint64_t bytesEnd;               ///< the end of the region's part whose bytes may be addresses
+  uint64_t pageBefore, wordBefore; ///< the page that was encoded last, and its last word
   uint64_t words[LT_MEMORY_PAGE_WORDS], bits[8];
 };
 

@@ -21,6 +21,25 @@ func keepNumbers() {
   }
 }
 
+nonisolated(unsafe) var records: [UInt8] = []
+let buffer = UnsafeMutableRawPointer.allocate(byteCount: 1 << 16, alignment: 8)
+
+/// Keeps the addresses of sessions in records of nine bytes, so that most stand at no multiple of eight. There are so
+/// many that some lie across the end of a page.
+func keepRecords(inArray: Bool) {
+  buffer.initializeMemory(as: UInt8.self, repeating: 0, count: 1 << 16)
+  for number in 0..<1000 {
+    let address = UInt(bitPattern: Unmanaged.passRetained(Session(number)).toOpaque())
+    if inArray {
+      records.append(UInt8(truncatingIfNeeded: number))
+      withUnsafeBytes(of: address) { records.append(contentsOf: $0) }
+    } else {
+      buffer.storeBytes(of: UInt8(truncatingIfNeeded: number), toByteOffset: 9 * number, as: UInt8.self)
+      buffer.storeBytes(of: address, toByteOffset: 9 * number + 1, as: UInt.self)
+    }
+  }
+}
+
 // MARK: Weak references
 
 final class Ticker: Sendable {
@@ -98,6 +117,8 @@ func runTickets() async {
 
 switch CommandLine.arguments.dropFirst().first {
 case "numbers": keepNumbers()
+case "array-records": keepRecords(inArray: true)
+case "buffer-records": keepRecords(inArray: false)
 case "weak-feeds": await feed()
 case "pending-ends": endPanels()
 case "finished-tasks": await runTickets()

@@ -26,6 +26,19 @@ import Testing
   }
 
   @Test(
+    "Objects whose addresses are among bytes are not proven to be lost, at whatever place", arguments: optimisations)
+  func bytes(optimisation: String) throws {
+    let inArray = try findings("array-records", optimisation)
+    #expect(inArray.list.allSatisfy { $0.verdict == "lost" && $0.certainty == "suspected" }, "\(inArray.text)")
+    // A stale word on the stack may lead to one.
+    #expect(inArray.list.reduce(0) { $0 + $1.instances } >= 995, "\(inArray.text)")
+    #expect(inArray.list.allSatisfy { $0.way?.holder == "records" })
+    // Nothing says what a buffer's memory holds.
+    let inBuffer = try findings("buffer-records", optimisation)
+    #expect(inBuffer.list.allSatisfy { $0.certainty != "proven" }, "\(inBuffer.text)")
+  }
+
+  @Test(
     "Tasks that a weak reference can resume, and objects whose deinit waits, are in use",
     arguments: ["weak-feeds", "pending-ends"], optimisations)
   func clean(way: String, optimisation: String) throws {
