@@ -225,6 +225,27 @@ import TraceTestSupport
     #expect(try heap.findings().isEmpty)
   }
 
+  @Test func tasksOfALayoutThatIsNotKnownAreNotJudged() throws {
+    let heap = HeapBuilder()
+    heap.type("App.Session")
+    heap.layOutTasksAsKnown()
+    let task = task(heap)
+    let session = heap.object("App.Session")
+    heap.words[task.address + 200] = session.address
+    #expect(try heap.findings().map(\.verdict) == [.suspended])
+    heap.words[0x1000_9000] = 2
+    #expect(try heap.findings().isEmpty)
+    #expect(
+      try heap.analysis().remarks.contains { $0.contains("has layout 2 of tasks, and leaktrace knows layout 1.") })
+    heap.words[0x1000_9000] = 1
+    heap.words[0x1000_9008] = 240
+    #expect(try heap.findings().isEmpty)
+    #expect(try heap.analysis().remarks.contains { $0.contains("has tasks of 240 bytes") })
+    // An object that no task keeps is lost all the same.
+    _ = heap.object("App.Session")
+    #expect(try heap.findings().map(\.verdict) == [.lost])
+  }
+
   // MARK: Registry
 
   private let registry: UInt64 = 0x1000_D000

@@ -92,6 +92,23 @@ struct InitialTaskMemory {
       && variable(sizeVariable).allSatisfy { $0 & 0xFFFF_FFFF == toldHeaderSize }
   }
 
+  /// Says that a runtime lays out tasks in a way that leaktrace does not know. Nil for a known one, and for a runtime that
+  /// says nothing, as that of Swift 6.0.
+  static func unknownLayout(_ variable: (String) -> [UInt64]) -> String? {
+    let versions = variable(versionVariable).map { $0 & 0xFFFF_FFFF }
+    let sizes = variable(sizeVariable).map { $0 & 0xFFFF_FFFF }
+    let difference: String
+    if let other = versions.first(where: { $0 != version }) {
+      difference = "layout \(other) of tasks, and leaktrace knows layout \(version)"
+    } else if let other = sizes.first(where: { $0 != toldHeaderSize }) {
+      difference = "tasks of \(other) bytes, and leaktrace knows those of \(toldHeaderSize)"
+    } else {
+      return nil
+    }
+    return
+      "the Swift runtime of the program has \(difference). No task counts as suspended forever, and what tasks keep counts as in use. Use a release of leaktrace that knows this runtime"
+  }
+
   /// Returns the ranges of a task that has not begun by its own words; nil if they say anything else.
   private static func ranges(
     of block: LiveBlock, _ image: HeapImage, _ roots: HeapRoots, future: Set<UInt64>, other: Set<UInt64>

@@ -182,6 +182,10 @@ extension ObjectGraphBuilder {
     let variable = { [layouts] name in
       layouts?.addresses(ofConcurrencyVariable: name).compactMap { layouts?.word(at: $0) } ?? []
     }
+    if let remark = InitialTaskMemory.unknownLayout(variable) {
+      runtimeRemarks.append(remark)
+      unknownTasks = tasks.map { NodeID($0.rawValue) }
+    }
     let initial = InitialTaskMemory(
       tasks: tasks, heap: heap, image: image, roots: roots, snapshot: snapshot, variable: variable)
     if InitialTaskMemory.isLayoutKnown(variable) {
@@ -201,6 +205,7 @@ extension ObjectGraphBuilder {
         image.word(at: address).map { $0 & 7 == 0 && layouts?.metadataKind(at: $0) == Self.taskMetadataKind } ?? false
       },
       taskCount: tasks.count)
+    if taskRegistry?.isUnknown == true { runtimeRemarks.append(TaskRegistry.remark) }
   }
 
   /// Tells whether a task has finished, if no thread runs it. A task that waits or is queued has a record of that among

@@ -35,6 +35,8 @@ package final class ObjectGraph {
   package let numbers: [NumberReference]
   /// By node of a task: its state, as far as it is known.
   package let taskStates: [UInt32: TaskState]
+  /// Tasks of a layout that is not known. What resumes them cannot be seen.
+  package let unknownTasks: [NodeID]
   /// Types whose fields are not known, so that they were scanned; by index into `types`.
   package let scannedTypes: [Int]
   /// Missing facts about the program's Swift runtime, and their consequences, in sentences.
@@ -97,8 +99,8 @@ package final class ObjectGraph {
     labels: [EdgeLabel],
     nodeTypes: NodeTypeTable, deinitialised: NodeSet, uncertain: NodeSet, isWhole: Bool, taskOfSlab: [UInt32: UInt32],
     mainModule: String, fieldNames: [[String]], dangling: [DanglingReference], numbers: [NumberReference],
-    taskStates: [UInt32: TaskState], scannedTypes: [Int],
-    runtimeRemarks: [String], reflectionProblem: String?
+    taskStates: [UInt32: TaskState], unknownTasks: [NodeID], scannedTypes: [Int], runtimeRemarks: [String],
+    reflectionProblem: String?
   ) {
     self.snapshot = snapshot
     self.heap = heap
@@ -117,6 +119,7 @@ package final class ObjectGraph {
     self.dangling = dangling
     self.numbers = numbers
     self.taskStates = taskStates
+    self.unknownTasks = unknownTasks
     self.scannedTypes = scannedTypes
     self.runtimeRemarks = runtimeRemarks
     self.reflectionProblem = reflectionProblem

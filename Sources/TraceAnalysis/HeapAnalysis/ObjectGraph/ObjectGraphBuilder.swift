@@ -30,6 +30,9 @@ package struct ObjectGraphBuilder {
   /// By block, a task's or a slab's: the ranges that hold nothing, in order.
   var unused: [UInt32: [Range<UInt64>]] = [:]
   var taskRegistry: TaskRegistry?
+  /// Tasks of a layout that is not known.
+  var unknownTasks: [NodeID] = []
+  var runtimeRemarks: [String] = []
   var dangling: [ObjectGraph.DanglingReference] = []
   /// The code addresses where new tasks begin.
   var beginnings: Set<UInt64> = []
@@ -115,8 +118,8 @@ package struct ObjectGraphBuilder {
       labels: builder.labels.labels,
       nodeTypes: builder.nodeTypes, deinitialised: builder.deinitialised, uncertain: builder.uncertain,
       isWhole: isWhole, taskOfSlab: builder.taskMemory.taskOfSlab, mainModule: mainModule, fieldNames: fields,
-      dangling: builder.dangling, numbers: builder.numbers, taskStates: builder.taskStates, scannedTypes: scanned,
-      runtimeRemarks: builder.taskRegistry?.isUnknown == true ? [TaskRegistry.remark] : [],
+      dangling: builder.dangling, numbers: builder.numbers, taskStates: builder.taskStates,
+      unknownTasks: builder.unknownTasks, scannedTypes: scanned, runtimeRemarks: builder.runtimeRemarks,
       reflectionProblem: layouts == nil ? "no reflection" : layouts?.problem)
   }
 

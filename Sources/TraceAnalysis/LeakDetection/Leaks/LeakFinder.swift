@@ -127,6 +127,10 @@ struct LeakFinder {
     if !self.abandoned.isEmpty {
       heap.reachable(from: self.abandoned, kinds: ObjectGraph.owning).forEach { unreachable.remove($0) }
     }
+    if !graph.unknownTasks.isEmpty {
+      let tasks = graph.unknownTasks.filter { unreachable.contains($0) }
+      heap.reachable(from: tasks, kinds: ObjectGraph.owning).forEach { unreachable.remove($0) }
+    }
     reach = PossibleReach(graph, reached: reached, unreachable: unreachable)
     unreachable.subtract(reach.resumable)
     self.unreachable = unreachable

@@ -1,0 +1,60 @@
+// Swift runtimes that leaktrace does not know: it says so, and judges no task.
+
+import Foundation
+import TestRequirements
+import Testing
+
+@Suite(.requires(.recorder)) struct UnknownRuntimeTests {
+  /// A copy of the concurrency runtime whose variable for debuggers says another layout.
+  private static func library(layout: UInt32, in directory: String) throws {
+    let name = "libswift_Concurrency.so"
+    let original = "\(BuildProducts.parent(of: BuildProducts.toolchain))/lib/swift/linux/\(name)"
+    let listing = try Command([BuildProducts.toolchain + "/llvm-nm", "--dynamic", original]).run()
+    let line = try #require(
+      listing.output.split(separator: "\n").first { $0.hasSuffix(" _swift_concurrency_debug_internal_layout_version") })
+    let address = try #require(UInt64(line.prefix { $0 != " " }, radix: 16))
+    var file = try Data(contentsOf: URL(fileURLWithPath: original))
+    let place = try #require(offset(of: address, in: file))
+    #expect(word(UInt32.self, file, place) == 1)
+    withUnsafeBytes(of: layout.littleEndian) { file.replaceSubrange(place..<place + 4, with: $0) }
+    try file.write(to: URL(fileURLWithPath: "\(directory)/\(name)"))
+  }
+
+  /// The place in an ELF file that is loaded at `address`.
+  private static func offset(of address: UInt64, in file: Data) -> Int? {
+    let headers = Int(word(UInt64.self, file, 32))
+    let count = Int(word(UInt16.self, file, 56))
+    for header in (0..<count).map({ headers + 56 * $0 }) where word(UInt32.self, file, header) == 1 /* PT_LOAD */ {
+      let start = word(UInt64.self, file, header + 16)
+      if address >= start, address < start + word(UInt64.self, file, header + 32) {
+        return Int(address - start + word(UInt64.self, file, header + 8))
+      }
+    }
+    return nil
+  }
+
+  private static func word<Word: FixedWidthInteger>(_: Word.Type, _ file: Data, _ offset: Int) -> Word {
+    file[offset..<offset + MemoryLayout<Word>.size].withUnsafeBytes { $0.loadUnaligned(as: Word.self) }
+  }
+
+  @Test("No task is judged whose layout is not known, and the report says so")
+  func unknownLayout() throws {
+    let program = try CorpusProgram.corpus.path(.dynamicOptimised)
+    for (layout, isKnown) in [(1, true), (2, false)] as [(UInt32, Bool)] {
+      let directory = try TemporaryDirectory()
+      try Self.library(layout: layout, in: directory.path)
+      let trace = directory.path + "/trace"
+      var recording = Command([
+        BuildProducts.leaktrace, "record", "--quiet", "-o", trace, "--", program, "lost-unsafe-continuation", "leak",
+      ])
+      // The copy finds the other libraries in their own place.
+      let libraries = BuildProducts.parent(of: BuildProducts.toolchain) + "/lib/swift/linux"
+      recording.environment["LD_LIBRARY_PATH"] = "\(directory.path):\(libraries)"
+      try #require(try recording.run().end == .exit(0))
+      let outcome = try Command([BuildProducts.leaktrace, "analyze", trace]).run()
+      #expect(outcome.end == .exit(0))
+      #expect(outcome.output.contains("SUSPENDED FOREVER") == isKnown, "\(outcome.output.prefix(2000))")
+      #expect(outcome.output.contains("has layout 2 of tasks, and leaktrace knows layout 1.") == !isKnown)
+    }
+  }
+}
