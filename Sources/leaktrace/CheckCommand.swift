@@ -11,7 +11,7 @@ struct CheckCommand: ParsableCommand {
     usage: "leaktrace check [options] [--] COMMAND [ARGUMENT...]",
     discussion: """
       Records the program as 'leaktrace record' does, looks for leaks, applies the gates of 'leaktrace analyze --fail-on' \
-      (default: new-leaks,worse), prints the report after the program's own output, and removes the traces.
+      (default: new-leaks,worse,library-leaks), prints the report after the program's own output, and removes the traces.
 
       'leaktrace check -- swift test' judges the test processes. With any other command, check judges that program and the programs it \
       starts, except those of the toolchain and the system; --only selects by name.
@@ -92,7 +92,7 @@ struct CheckCommand: ParsableCommand {
   func run() throws {
     // Report errors of the command line before anything runs.
     let search = try LeakSearch(searchOptions)
-    let gatekeeper = try Gatekeeper(gateOptions, subject: .analysis, standard: ["new-leaks", "worse"])
+    let gatekeeper = try Gatekeeper(gateOptions, subject: .analysis, standard: ["new-leaks", "worse", "library-leaks"])
     let directory: TraceDirectory
     do throws(TraceDirectory.Failure) {
       directory = try TraceDirectory(kept: keep)

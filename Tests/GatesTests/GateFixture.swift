@@ -8,6 +8,7 @@
 enum GateFixture {
   static func finding(
     _ number: UInt64, _ verdict: Verdict = .retainCycle, type: String = "Node", instances: Int = 1, bytes: UInt64 = 64,
+    blocks: UInt64 = 1,
     growth: [Int]? = nil,
     library: Bool = false, suppression: String? = nil
   ) -> Finding {
@@ -18,7 +19,7 @@ enum GateFixture {
     var finding = Finding(
       verdict: verdict, libraryReason: library ? "a library made it" : nil, isCycle: verdict == .retainCycle,
       instances: instances,
-      retainedBytes: ByteCount(bytes), retainedBlocks: 1, path: [step], held: [], referenceCount: nil, ending: nil,
+      retainedBytes: ByteCount(bytes), retainedBlocks: blocks, path: [step], held: [], referenceCount: nil, ending: nil,
       advice: [],
       fingerprint: fingerprint(number), suppression: suppression)
     if let growth {

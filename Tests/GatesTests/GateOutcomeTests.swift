@@ -42,6 +42,26 @@ import Testing
     #expect(try failed("new-leaks:2", [new, new]) == [])
   }
 
+  @Test func onlyLargeProvenFindingsOfLibrariesFailLibraryLeaks() throws {
+    func library(bytes: UInt64 = 10, blocks: UInt64 = 1) -> JudgedFinding {
+      JudgedFinding(GateFixture.finding(7, bytes: bytes, blocks: blocks, library: true), .library)
+    }
+    let (large, many) = (library(bytes: 1 << 20), library(blocks: 1000))
+    #expect(try failed("library-leaks", [new, library(bytes: (1 << 20) - 1, blocks: 999)]) == [])
+    #expect(try failed("library-leaks", [large]) == ["library-leaks"])
+    #expect(try failed("library-leaks", [many]) == ["library-leaks"])
+    #expect(try failed("library-leaks:2MiB", [large, many]) == [])
+    #expect(try failed("library-leaks:10", [library(blocks: 9)]) == [])
+    #expect(try failed("library-leaks:9", [library(blocks: 9)]) == ["library-leaks:9"])
+    #expect(try failed("library-leaks", [JudgedFinding(large.finding, .hidden(pattern: "x"))]) == [])
+    #expect(try failed("leaks,new-leaks,worse,retained:1B", [large, many]) == [])
+    let explanation = try GateList(parsing: ["library-leaks"], for: .analysis).outcomes([large]).first?.explanation
+    #expect(
+      explanation?.hasPrefix("1 finding of a library with 1.00 MiB or 1,000 blocks or more: 1.00 MiB in ") == true)
+    #expect(explanation?.hasSuffix("A pattern in the file of --suppressions accepts it") == true)
+    #expect(throws: GateSyntaxError.self) { try GateList(parsing: ["library-leaks"], for: .comparison) }
+  }
+
   @Test func suspicionsFailTheirOwnConditionsAlone() throws {
     #expect(try failed("leaks,new-leaks,worse,retained:1B", [suspect]) == [])
     #expect(try failed("suspects,new-suspects", [suspect]) == ["suspects", "new-suspects"])

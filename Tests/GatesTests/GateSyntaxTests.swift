@@ -35,23 +35,23 @@ import Testing
   @Test(arguments: [
     (
       "leak",
-      "no condition 'leak' for a single build; did you mean 'leaks'? Allowed are leaks, new-leaks, suspects, new-suspects, worse, retained, growth, none"
+      "no condition 'leak' for a single build; did you mean 'leaks'? Allowed are leaks, new-leaks, suspects, new-suspects, worse, library-leaks, retained, growth, none"
     ),
     (
       "new_leaks",
-      "no condition 'new_leaks' for a single build; did you mean 'new-leaks'? Allowed are leaks, new-leaks, suspects, new-suspects, worse, retained, growth, none"
+      "no condition 'new_leaks' for a single build; did you mean 'new-leaks'? Allowed are leaks, new-leaks, suspects, new-suspects, worse, library-leaks, retained, growth, none"
     ),
     (
       "peak",
-      "no condition 'peak' for a single build. Allowed are leaks, new-leaks, suspects, new-suspects, worse, retained, growth, none"
+      "no condition 'peak' for a single build. Allowed are leaks, new-leaks, suspects, new-suspects, worse, library-leaks, retained, growth, none"
     ),
     (
       "bananas",
-      "no condition 'bananas' for a single build. Allowed are leaks, new-leaks, suspects, new-suspects, worse, retained, growth, none"
+      "no condition 'bananas' for a single build. Allowed are leaks, new-leaks, suspects, new-suspects, worse, library-leaks, retained, growth, none"
     ),
     (
       "",
-      "no condition '' for a single build. Allowed are leaks, new-leaks, suspects, new-suspects, worse, retained, growth, none"
+      "no condition '' for a single build. Allowed are leaks, new-leaks, suspects, new-suspects, worse, library-leaks, retained, growth, none"
     ),
     ("leaks:10%", "'leaks:10%': the threshold must be a number of 1 or more (3)"),
     ("leaks:", "'leaks:': the threshold must be a number of 1 or more (3)"),

@@ -1,4 +1,5 @@
-// Leaks as it is told to: `cycles=N` parents that hold themselves, `lost=N` forgotten objects, then `exit=N`, `signal=N` or `wait` for a signal.
+// Leaks as it is told to: `cycles=N` parents that hold themselves, `lost=N` forgotten objects, `library=N` strings that
+// Foundation loses, then `exit=N`, `signal=N` or `wait` for a signal.
 // `tell=PATH` makes a file, so that others see that it has come this far.
 
 import Foundation
@@ -20,6 +21,13 @@ final class Forgotten {
   for _ in 0..<count { _ = Unmanaged.passRetained(Forgotten()) }
 }
 
+/// Foundation loses the memory of each (swift-corelibs-foundation 6.3).
+@inline(never) func loseStrings(_ count: Int) -> Int {
+  (0..<count).reduce(0) { sum, number in
+    sum + (NSString(string: "string number \(number)").utf8String.map { Int($0[0]) } ?? 0)
+  }
+}
+
 /// Writes over what finished calls left on the stack.
 @inline(never) func clearStack() -> Int {
   withUnsafeTemporaryAllocation(of: Int.self, capacity: 4096) { words in
@@ -37,6 +45,7 @@ final class Forgotten {
       switch parts[0] {
       case "cycles": makeCycles(Int(number))
       case "lost": lose(Int(number))
+      case "library": if loseStrings(Int(number)) < 0 { exit(1) }
       default: break
       }
       guard clearStack() == 4096 else { fatalError() }

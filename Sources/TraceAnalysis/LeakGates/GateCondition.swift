@@ -14,6 +14,8 @@ package struct GateCondition: Hashable, Sendable {
     case newSuspects = "new-suspects"
     /// Findings that were known before, and have got worse.
     case worse
+    /// Large proven findings of libraries, which the program pays for.
+    case libraryLeaks = "library-leaks"
     /// Bytes that findings retain together which nobody accepted.
     case retained
     /// Growth: findings that keep growing, or between builds the live bytes at exit.
@@ -93,12 +95,13 @@ extension GateCondition.Name {
     case (.leaks, _), (.newLeaks, _), (.suspects, _), (.newSuspects, _): [.count]
     case (.worse, _): [.part]
     case (.retained, .analysis): [.bytes]
-    case (.growth, .analysis): [.count, .bytes]
+    case (.growth, .analysis), (.libraryLeaks, .analysis): [.count, .bytes]
     case (.growth, .comparison), (.peak, .comparison): [.bytes, .part]
     case (.allocations, .comparison): [.count, .bytes, .part]
     case (.temporary, .comparison), (.retains, .comparison): [.count, .part]
     case (.regressions, .comparison): [.part]
-    case (.retained, .comparison), (.peak, .analysis), (.allocations, .analysis), (.temporary, .analysis),
+    case (.retained, .comparison), (.libraryLeaks, .comparison), (.peak, .analysis), (.allocations, .analysis),
+      (.temporary, .analysis),
       (.retains, .analysis),
       (.regressions, .analysis):
       nil

@@ -45,7 +45,7 @@ package struct GateList: Hashable, Sendable {
   /// Some condition is about findings: without a heap image it cannot be judged.
   package var needsFindings: Bool {
     conditions.contains {
-      [.leaks, .newLeaks, .suspects, .newSuspects, .worse, .retained].contains($0.name)
+      [.leaks, .newLeaks, .suspects, .newSuspects, .worse, .libraryLeaks, .retained].contains($0.name)
         || $0.name == .growth && subject == .analysis
     }
   }
@@ -81,6 +81,8 @@ package struct GateList: Hashable, Sendable {
         Self.outcome(condition, suspicions: judged.filter { $0.standing == .new })
       case .worse:
         Self.outcome(condition, worse: failing.filter(\.isWorse))
+      case .libraryLeaks:
+        Self.outcome(condition, libraries: judged.filter { $0.standing == .library }.map(\.finding))
       case .retained:
         Self.outcome(condition, bytesOf: failing, "not accepted")
       case .growth:
@@ -123,6 +125,28 @@ package struct GateList: Hashable, Sendable {
     return GateOutcome(
       gate: condition.text, hasFailed: count > 0,
       explanation: "\(count == 0 ? "no known finding" : Decimal.counted(count, "known finding")) got worse\(by)")
+  }
+
+  /// Findings of libraries that reach the threshold each.
+  private static func outcome(_ condition: GateCondition, libraries: [Finding]) -> GateOutcome {
+    var (bytes, blocks): (UInt64?, UInt64?) = (Finding.largeLibraryBytes, Finding.largeLibraryBlocks)
+    switch condition.threshold {
+    case .bytes(let least)?: (bytes, blocks) = (least, nil)
+    case .count(let least)?: (bytes, blocks) = (nil, least)
+    case .part?, nil: break
+    }
+    let limit = [bytes.map { Decimal.bytes($0) }, blocks.map { Decimal.counted($0, "block") }].compactMap { $0 }
+      .joined(separator: " or ")
+    let large = libraries.filter { $0.isLibraryLeak(bytes: bytes, blocks: blocks) }
+    guard let first = large.max(by: { $0.retainedBytes.rawValue < $1.retainedBytes.rawValue }) else {
+      return GateOutcome(gate: condition.text, hasFailed: false, explanation: "no library leaked \(limit)")
+    }
+    let count = UInt64(Set(large.map(\.fingerprint)).count)
+    return GateOutcome(
+      gate: condition.text, hasFailed: true,
+      explanation:
+        "\(Decimal.counted(count, "finding")) of a library with \(limit) or more: \(Decimal.bytes(first.retainedBytes.rawValue)) in \(Decimal.counted(first.retainedBlocks, "block")) of \(FindingTitle.subject(first)). A pattern in the file of --suppressions accepts it"
+    )
   }
 
   private static func outcome(_ condition: GateCondition, bytesOf findings: [JudgedFinding], _ kind: String)
@@ -183,6 +207,18 @@ extension JudgedFinding {
 }
 
 extension Finding {
+  /// A leak of a library from which on the program grows with it.
+  static let largeLibraryBytes: UInt64 = 1 << 20
+  static let largeLibraryBlocks: UInt64 = 1000
+
+  /// Whether it is a proven leak of a library with so many bytes or blocks. Nil stands for no limit of that kind.
+  func isLibraryLeak(
+    bytes: UInt64? = Finding.largeLibraryBytes, blocks: UInt64? = Finding.largeLibraryBlocks
+  ) -> Bool {
+    isLibrary && !hasUnknownOwner && certainty == .proven
+      && (bytes.map { retainedBytes.rawValue >= $0 } == true || blocks.map { retainedBlocks >= $0 } == true)
+  }
+
   /// Its objects have become more from the first quarter of the work to the last.
   var keepsGrowing: Bool {
     guard !isWeak else { return false }

@@ -127,14 +127,7 @@ package struct LeakReport: Sendable {
   package func isListed(_ finding: Finding) -> Bool { listsWeak || !finding.isWeak }
   package var libraryFindings: [Finding] { findings.filter { $0.isLibrary && $0.suppression == nil && isListed($0) } }
   /// Leaks of libraries that the program pays for: a library that leaks at each call of the program grows with it.
-  package var largeLibraryFindings: [Finding] {
-    libraryFindings.filter { finding in
-      !finding.hasUnknownOwner && finding.certainty == .proven
-        && (finding.retainedBytes.rawValue >= Self.largeBytes || finding.retainedBlocks >= Self.largeBlocks)
-    }
-  }
-  private static let largeBytes: UInt64 = 1 << 20
-  private static let largeBlocks: UInt64 = 1000
+  package var largeLibraryFindings: [Finding] { libraryFindings.filter { $0.isLibraryLeak() } }
   package var hiddenFindings: [Finding] { findings.filter { $0.suppression != nil } }
 }
 

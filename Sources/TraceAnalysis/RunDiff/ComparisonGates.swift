@@ -30,6 +30,9 @@ extension GateList {
         return Self.outcome(
           condition, worse: report.judged.filter { $0.isWorse && isWorse($0.finding, condition, report) })
       }
+    case .libraryLeaks:
+      // The parser takes it for one build alone.
+      return GateOutcome(gate: condition.text, hasFailed: true, explanation: "cannot be judged: it is about one build")
     case .growth: return outcome(condition, figures: [.liveBytes], report)
     case .peak: return outcome(condition, figures: [.peakBytes], report)
     case .allocations: return outcome(condition, figures: [.allocatedBytes, .allocatedBlocks], report)

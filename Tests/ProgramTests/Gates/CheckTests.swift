@@ -29,6 +29,21 @@ import TraceRecording
     #expect(try CheckedRun().check(["--fail-on", conditions], "cycles=2").end == .exit(status))
   }
 
+  @Test func aLibrarysLeakFailsIfItIsLargeUntilAPatternAcceptsIt() throws {
+    let run = try CheckedRun()
+    let few = try run.check([], "library=900")
+    #expect(few.end == .exit(0) && few.output.contains("Gates: passed"), "\(few.output)")
+    let many = try run.check([], "library=1100")
+    #expect(many.end == .exit(1) && many.output.contains("Leaks: 1 by a library"), "\(many.output)")
+    #expect(
+      many.output.contains("FAILED  library-leaks: 1 finding of a library with 1.00 MiB or 1,000 blocks or more"),
+      "\(many.output)")
+    #expect(try run.check(["--fail-on", "new-leaks,library-leaks:2000"], "library=1100").end == .exit(0))
+    let patterns = run.directory.path + "/patterns"
+    try Data("leak:loseStrings\n".utf8).write(to: URL(fileURLWithPath: patterns))
+    #expect(try run.check(["--suppressions", patterns], "library=1100").end == .exit(0))
+  }
+
   @Test func whatTheBaselineAcceptsPassesAndASecondLeakIsNew() throws {
     let run = try CheckedRun()
     let options = ["--baseline", run.baseline]
@@ -190,7 +205,7 @@ import TraceRecording
     #expect(try run.text("leaks.github").contains("file=Tests/Programs/gated.swift,"))
     let json = try #require(JSONSerialization.jsonObject(with: Data(try run.text("leaks.json").utf8)) as? [String: Any])
     let gates = try #require(json["gates"] as? [[String: Any]])
-    #expect(gates.map { $0["hasFailed"] as? Bool } == [true, false])
+    #expect(gates.map { $0["hasFailed"] as? Bool } == [true, false, false])
     let reports = try #require(json["reports"] as? [[String: Any]])
     let findings = try #require(reports.first?["findings"] as? [[String: Any]])
     #expect(findings.first?["standing"] as? String == "new")
