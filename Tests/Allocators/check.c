@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #include "allocator_books/glibc_heap.h"
 #include "allocator_books/jemalloc_heap.h"
+#include "allocator_books/tcmalloc_heap.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -23,7 +24,7 @@
 enum { REGIONS = 1 << 16, THREADS = 1024, DATA = 64, NOTES = 1 << 20, PAGE_ENTRIES = 4096 };
 
 struct note {
-  uint64_t address, size;
+  uint64_t address, size, usable;
   bool isLive, isFound;
   char kind[8];
 };
@@ -139,7 +140,7 @@ static int by_address(const void *a, const void *b) {
   return x->address < y->address ? -1 : x->address > y->address;
 }
 
-static struct { uint64_t blocks, freed, small, others, last, unordered; } figures;
+static struct { uint64_t blocks, freed, small, resized, others, last, unordered; } figures;
 
 static void look_at(void *context, uint64_t address, uint64_t size) {
   (void)context;
@@ -151,6 +152,10 @@ static void look_at(void *context, uint64_t address, uint64_t size) {
   if (!note) figures.others++;
   else if (!note->isLive) figures.freed++;
   else if (size < note->size) figures.small++;
+  else if (size != note->usable) figures.resized++;
+  if (isListing && note && note->isLive && size != note->usable)
+    fprintf(stderr, "resized %llx %llu usable %llu asked %llu\n", (unsigned long long)address, (unsigned long long)size,
+            (unsigned long long)note->usable, (unsigned long long)note->size);
   if (note) note->isFound = true;
   if (isListing && (!note || !note->isLive))
     fprintf(stderr, "%s %llx %llu %s\n", note ? "freed" : "other", (unsigned long long)address,
@@ -165,13 +170,23 @@ static bool read_notes(FILE *from) {
       return true;
     }
     unsigned long long address, size;
-    char state[8], kind[8] = "";
-    if (noteCount == NOTES || sscanf(line, "%7s %llx %llu %7s", state, &address, &size, kind) < 3) return false;
+    char state[8], last[24];
+    if (noteCount == NOTES || sscanf(line, "%7s %llx %llu %23s", state, &address, &size, last) < 4) return false;
     struct note *note = &notes[noteCount++];
     *note = (struct note){.address = address, .size = size, .isLive = state[0] == 'l'};
-    memcpy(note->kind, kind, sizeof kind);
+    if (note->isLive) note->usable = strtoull(last, NULL, 10);
+    else memcpy(note->kind, last, sizeof note->kind - 1);
   }
   return false;
+}
+
+static void print_tcmalloc(const struct lt_tcmalloc_heap *heap) {
+  printf("tcmalloc: %u classes, %llu thread caches, %llu cached, %llu broken lists, %llu unexpected counts, "
+         "%llu odd, %llu stray, system %lld beyond spans; ",
+         heap->state.classes.count, (unsigned long long)heap->lists.caches, (unsigned long long)heap->cached,
+         (unsigned long long)(heap->lists.brokenLists + heap->brokenSpans),
+         (unsigned long long)(heap->lists.unexpectedCount + heap->oddCounts), (unsigned long long)heap->oddSpans,
+         (unsigned long long)heap->strayBlocks, (long long)(heap->systemBytes - heap->spanBytes));
 }
 
 static int compare(pid_t pid) {
@@ -187,15 +202,22 @@ static int compare(pid_t pid) {
   if (memoryFile < 0 || pagesFile < 0 || !read_mappings(pid, &books)) return 2;
   struct lt_jemalloc_heap jemalloc;
   struct lt_glibc_heap glibc;
+  static struct lt_tcmalloc_heap tcmalloc;
   bool isJemalloc = lt_jemalloc_heap_find(&jemalloc, &books), isGlibc = lt_glibc_heap_find(&glibc, &books);
+  bool isTcmalloc = lt_tcmalloc_heap_find(&tcmalloc, &books);
   bool isWhole = true;
+  if (isTcmalloc) {
+    lt_tcmalloc_heap_walk(&tcmalloc, look_at, NULL);
+    isWhole = !lt_tcmalloc_heap_is_incomplete(&tcmalloc);
+    print_tcmalloc(&tcmalloc);
+  }
   if (isJemalloc) {
     lt_jemalloc_heap_walk(&jemalloc, look_at, NULL);
     isWhole = !jemalloc.oddExtents && !jemalloc.isShort;
     printf("jemalloc: %llu thread caches, %llu cached; ", (unsigned long long)jemalloc.caches,
            (unsigned long long)jemalloc.cached);
   }
-  if (isGlibc && !isJemalloc) {
+  if (isGlibc && !isJemalloc && !isTcmalloc) {
     lt_glibc_heap_walk(&glibc, look_at, NULL);
     isWhole = !glibc.isIncomplete && !glibc.breaks;
     uint64_t cached = 0, fast = 0;
@@ -214,12 +236,12 @@ static int compare(pid_t pid) {
     if (isListing && notes[i].isLive && !notes[i].isFound)
       fprintf(stderr, "missing %llx %llu\n", (unsigned long long)notes[i].address, (unsigned long long)notes[i].size);
   }
-  printf("live %llu, missing %llu, freed listed %llu of %llu, too small %llu, others %llu%s\n",
+  printf("live %llu, missing %llu, freed listed %llu of %llu, too small %llu, of another size %llu, others %llu%s\n",
          (unsigned long long)live, (unsigned long long)missing, (unsigned long long)figures.freed,
-         (unsigned long long)(noteCount - live), (unsigned long long)figures.small, (unsigned long long)figures.others,
-         isWhole ? "" : ", incomplete");
-  if (!isJemalloc && !isGlibc) return 2;
-  return missing || figures.freed || figures.small || figures.unordered || !isWhole;
+         (unsigned long long)(noteCount - live), (unsigned long long)figures.small, (unsigned long long)figures.resized,
+         (unsigned long long)figures.others, isWhole ? "" : ", incomplete");
+  if (!isJemalloc && !isGlibc && !isTcmalloc) return 2;
+  return missing || figures.freed || figures.small || figures.resized || figures.unordered || !isWhole;
 }
 
 int main(int argc, char **argv) {

@@ -1,12 +1,13 @@
 // Allocates, frees and passes blocks between threads, then writes which blocks are live and which are freed.
 //
 // Usage: truth [SEED [THREADS [CALLS]]]
-// Output: "live ADDRESS SIZE" or "freed ADDRESS SIZE KIND" for each block, then "ready". Then the program waits for a
-// signal. KIND is `own` (freed by the thread that allocated it), `passed` (by another thread), `ended` (by a thread
-// that has ended) or `moved` (by realloc). The program keeps these notes outside of the allocator.
+// Output: "live ADDRESS SIZE USABLE" or "freed ADDRESS SIZE KIND" for each block, then "ready". Then the program waits
+// for a signal. KIND is `own` (freed by the thread that allocated it), `passed` (by another thread), `ended` (by a
+// thread that has ended) or `moved` (by realloc). The program keeps these notes outside of the allocator.
 
 #define _GNU_SOURCE
 #include <errno.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -182,7 +183,12 @@ int main(int argc, char **argv) {
     const struct note *n = &notes[i];
     if (!n->address) continue;
     const char *kind = n->kind == OWN && n->thread % 2 ? "ended" : NAMES[n->kind];
-    int length = snprintf(line, sizeof line, n->kind == LIVE ? "live %llx %llu\n" : "freed %llx %llu %s\n",
+    char usable[24] = "";
+    if (n->kind == LIVE) {
+      snprintf(usable, sizeof usable, "%zu", malloc_usable_size((void *)(uintptr_t)n->address));
+      kind = usable;
+    }
+    int length = snprintf(line, sizeof line, "%s %llx %llu %s\n", n->kind == LIVE ? "live" : "freed",
                           (unsigned long long)n->address, (unsigned long long)n->size, kind);
     write_all(line, (size_t)length);
   }

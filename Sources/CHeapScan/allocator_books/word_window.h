@@ -32,4 +32,12 @@ static LT_ALWAYS_INLINE bool lt_window_word(struct lt_word_window *window, uint6
   return lt_word_window_move(window, address, word);
 }
 
+/// The 4 bytes at an address; false if they are not known, or the address is no multiple of 4.
+static inline bool lt_window_half(struct lt_word_window *window, uint64_t address, uint32_t *half) {
+  uint64_t word;
+  if ((address & 3) || !lt_window_word(window, address & ~7ull, &word)) return false;
+  *half = (uint32_t)(word >> 8 * (address & 7));
+  return true;
+}
+
 #endif

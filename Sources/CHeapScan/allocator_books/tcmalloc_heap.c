@@ -1,0 +1,213 @@
+// Reads tcmalloc's heap: spans by the page map, less the objects in free lists and caches.
+
+#include "allocator_books/tcmalloc_heap.h"
+
+#include "allocator_books/tcmalloc_pages.h"
+#include "check.h"
+
+#include <string.h>
+
+enum {
+  /// Nearly all spans of small objects fit.
+  OBJECT_WINDOW = 64 << 10,
+  /// Objects that show whether the heap is the debugging variant's.
+  DEBUG_SAMPLES = 64,
+};
+
+// --- objects of a span -----------------------------------------------------------------------------------------------
+
+struct block_walk {
+  struct lt_tcmalloc_heap *heap;
+  void (*block)(void *context, uint64_t address, uint64_t size);
+  void *context;
+  struct lt_word_window objects, link; ///< link: for spans that do not fit into `objects`
+  uint64_t *freeBits;                  ///< a bit for each object of a span
+  size_t bitWords;
+  size_t cursor; ///< in the list of cached blocks
+};
+
+static void report(struct block_walk *w, uint64_t address, uint64_t size) {
+  w->heap->blocks++;
+  w->heap->blockBytes += size;
+  if (w->block) w->block(w->context, address, size);
+}
+
+/// Makes room for the bits of a span, all of them 0.
+static bool clear_bits(struct block_walk *w, uint64_t count) {
+  size_t words = (size_t)(count / 64 + 1);
+  const struct lt_memory *memory = w->heap->books->memory;
+  if (words > w->bitWords) {
+    uint64_t *bits = memory->allocate(words * sizeof *bits);
+    if (!bits) return false;
+    if (w->freeBits) memory->release(w->freeBits, w->bitWords * sizeof *bits);
+    w->freeBits = bits;
+    w->bitWords = words;
+  } else {
+    memset(w->freeBits, 0, words * sizeof *w->freeBits);
+  }
+  return true;
+}
+
+/// Marks the free objects of a span, and returns their number. A list that leaves the span or comes back ends there.
+static uint64_t mark_free(struct block_walk *w, const struct lt_tcmalloc_span *span, uint64_t count, uint64_t size) {
+  uint64_t start = lt_tcmalloc_span_address(span), marked = 0, next, object = span->objects;
+  struct lt_word_window *window = lt_tcmalloc_span_bytes(span) <= w->objects.capacity ? &w->objects : &w->link;
+  // The window begins with the span, so that links in any order stay in it.
+  if (object && start + lt_tcmalloc_span_bytes(span) > window->start + window->known)
+    lt_word_window_move(window, start, &next);
+  for (; object; object = next) {
+    uint64_t index = (object - start) / size;
+    if (object < start || index >= count || start + index * size != object) break;
+    if (w->freeBits[index / 64] >> index % 64 & 1) break;
+    if (!lt_window_word(window, object, &next)) break;
+    w->freeBits[index / 64] |= 1ull << index % 64;
+    marked++;
+  }
+  LT_CHECK(marked <= count);
+  if (object) w->heap->brokenSpans++;
+  // The number of references has 16 bits.
+  if (((marked + span->references) & TCMALLOC_REFERENCES_MASK) != (count & TCMALLOC_REFERENCES_MASK))
+    w->heap->oddCounts++;
+  return marked;
+}
+
+/// True if a block is cached. Counts the cached blocks before it as stray.
+static bool is_cached(struct block_walk *w, uint64_t address, unsigned sizeClass) {
+  const struct lt_growing_list *cached = &w->heap->cachedBlocks;
+  uint64_t number = lt_tcmalloc_cached(address, sizeClass);
+  while (w->cursor < cached->count && lt_list_number(cached, w->cursor) < number) {
+    w->cursor++;
+    w->heap->strayBlocks++;
+  }
+  bool isCached = false;
+  for (; w->cursor < cached->count && lt_list_number(cached, w->cursor) == number; w->cursor++) {
+    // A block that is in two lists.
+    w->heap->strayBlocks += isCached;
+    isCached = true;
+  }
+  return isCached;
+}
+
+static void visit_objects(struct block_walk *w, const struct lt_tcmalloc_span *span) {
+  struct lt_tcmalloc_heap *heap = w->heap;
+  uint64_t size = heap->state.classes.bytes[span->sizeClass], start = lt_tcmalloc_span_address(span);
+  uint64_t count = lt_tcmalloc_span_bytes(span) / size;
+  if (!clear_bits(w, count)) {
+    heap->isShort = true;
+    return;
+  }
+  heap->spanFreeBytes += size * mark_free(w, span, count, size);
+  for (uint64_t i = 0; i < count; i++) {
+    uint64_t address = start + i * size;
+    if (w->freeBits[i / 64] >> i % 64 & 1) continue;
+    if (!is_cached(w, address, span->sizeClass)) {
+      report(w, address, size);
+      continue;
+    }
+    heap->cached++;
+    heap->cachedBytes += size;
+  }
+}
+
+/// The usable bytes of a block that has a span of its own. A sampled block has those of its size class.
+static uint64_t usable_bytes(struct block_walk *w, const struct lt_tcmalloc_span *span) {
+  uint64_t bytes = lt_tcmalloc_span_bytes(span), asked;
+  const struct lt_tcmalloc_classes *classes = &w->heap->state.classes;
+  if (!span->isSampled || !lt_tcmalloc_may_own(w->heap->books, span->objects, sizeof asked) ||
+      !lt_window_word(&w->link, span->objects, &asked) || asked > TCMALLOC_LARGEST)
+    return bytes;
+  uint64_t rounded = classes->bytes[lt_tcmalloc_class_of(classes, asked)];
+  // The class may have more bytes than the pages.
+  return asked <= bytes && rounded < bytes ? rounded : bytes;
+}
+
+static bool visit_span(void *context, const struct lt_tcmalloc_span *span) {
+  struct block_walk *w = context;
+  uint64_t bytes = lt_tcmalloc_span_bytes(span);
+  w->heap->spanBytes += bytes;
+  switch (span->location) {
+    case TCMALLOC_FREE: w->heap->freeBytes += bytes; break;
+    case TCMALLOC_RETURNED: w->heap->retainedBytes += bytes; break;
+    default:
+      if (span->sizeClass) visit_objects(w, span);
+      else report(w, lt_tcmalloc_span_address(span), usable_bytes(w, span));
+  }
+  return true;
+}
+
+// --- the debugging variant -------------------------------------------------------------------------------------------
+
+struct debug_check {
+  struct lt_word_window *window;
+  const struct lt_tcmalloc_classes *classes;
+  unsigned objects, marked;
+};
+
+static bool sample_span(void *context, const struct lt_tcmalloc_span *span) {
+  struct debug_check *check = context;
+  uint64_t size = check->classes->bytes[span->sizeClass], magic;
+  uint64_t count = span->sizeClass && size >= 2 * TCMALLOC_DEBUG_MAGIC ? lt_tcmalloc_span_bytes(span) / size : 0;
+  for (uint64_t i = 0; i < count && check->objects < DEBUG_SAMPLES; i++) {
+    uint64_t object = lt_tcmalloc_span_address(span) + i * size;
+    if (!lt_window_word(check->window, object + TCMALLOC_DEBUG_MAGIC, &magic)) break;
+    // Memory that was never in use has zeros.
+    check->objects += magic != 0;
+    check->marked += magic == lt_tcmalloc_debug_magics[0] || magic == lt_tcmalloc_debug_magics[1];
+  }
+  return check->objects < DEBUG_SAMPLES;
+}
+
+/// True if blocks have headers and freed ones wait in a queue: the metadata alone does not describe them.
+static bool is_debugging(struct lt_tcmalloc_heap *heap) {
+  struct lt_tcmalloc_pages pages;
+  struct lt_word_window window = {0};
+  struct debug_check check = {&window, &heap->state.classes, 0, 0};
+  bool hasRoom = lt_tcmalloc_pages_init(&pages, heap->books, &heap->state.classes) &&
+                 lt_word_window_init(&window, heap->books, LT_BOOKS_PAGE);
+  if (hasRoom) lt_tcmalloc_pages_walk(&pages, heap->state.root, sample_span, &check);
+  lt_tcmalloc_pages_free(&pages);
+  lt_word_window_free(&window);
+  return check.marked > 0 && check.marked >= check.objects / 2;
+}
+
+// --- the heap --------------------------------------------------------------------------------------------------------
+
+bool lt_tcmalloc_heap_find(struct lt_tcmalloc_heap *heap, const struct lt_books_memory *books) {
+  memset(heap, 0, sizeof *heap);
+  heap->books = books;
+  lt_list_init(&heap->cachedBlocks, books->memory, sizeof(uint64_t));
+  if (!lt_tcmalloc_find_state(&heap->state, books) || is_debugging(heap)) return false;
+  heap->isShort = !lt_tcmalloc_read_free_lists(&heap->state, books, &heap->cachedBlocks, &heap->lists);
+  lt_list_sort(&heap->cachedBlocks);
+  return true;
+}
+
+void lt_tcmalloc_heap_free(struct lt_tcmalloc_heap *heap) { lt_list_free(&heap->cachedBlocks); }
+
+void lt_tcmalloc_heap_walk(struct lt_tcmalloc_heap *heap, void (*block)(void *context, uint64_t address, uint64_t size),
+                           void *context) {
+  struct lt_tcmalloc_pages pages;
+  struct block_walk w = {.heap = heap, .block = block, .context = context};
+  heap->blocks = heap->blockBytes = heap->cached = heap->cachedBytes = heap->spanFreeBytes = heap->freeBytes = 0;
+  heap->retainedBytes = heap->oddSpans = heap->brokenSpans = heap->oddCounts = heap->strayBlocks = heap->systemBytes =
+      heap->spanBytes = 0;
+  bool hasRoom = lt_tcmalloc_pages_init(&pages, heap->books, &heap->state.classes) &&
+                 lt_word_window_init(&w.objects, heap->books, OBJECT_WINDOW) &&
+                 lt_word_window_init(&w.link, heap->books, LT_BOOKS_PAGE);
+  if (hasRoom) {
+    heap->oddSpans = lt_tcmalloc_pages_walk(&pages, heap->state.root, visit_span, &w);
+    heap->strayBlocks += heap->cachedBlocks.count - w.cursor;
+    if (heap->state.statistics) lt_window_word(&w.link, heap->state.statistics, &heap->systemBytes);
+  } else {
+    heap->isShort = true;
+  }
+  if (w.freeBits) heap->books->memory->release(w.freeBits, w.bitWords * sizeof *w.freeBits);
+  lt_tcmalloc_pages_free(&pages);
+  lt_word_window_free(&w.objects);
+  lt_word_window_free(&w.link);
+}
+
+bool lt_tcmalloc_heap_is_incomplete(const struct lt_tcmalloc_heap *heap) {
+  return heap->isShort || heap->state.copies > 1 || heap->oddSpans || heap->brokenSpans || heap->strayBlocks ||
+         heap->lists.brokenLists || (heap->systemBytes && heap->systemBytes != heap->spanBytes);
+}
