@@ -146,6 +146,31 @@ static void get_alike(void) {
   }
 }
 
+/// Frees most of many blocks of one size at once: whole batches move between caches.
+static void free_batches(void) {
+  enum { BATCH_BLOCKS = 3000, KEPT = 7 };
+  static const size_t SIZES[] = {16, 48, 200, 1000};
+  static void *blocks[BATCH_BLOCKS];
+  for (unsigned s = 0; s < sizeof SIZES / sizeof *SIZES; s++) {
+    for (unsigned i = 0; i < BATCH_BLOCKS; i++) note(blocks[i] = malloc(SIZES[s]), SIZES[s], LIVE, 0);
+    for (unsigned i = 0; i < BATCH_BLOCKS; i++)
+      if (i % KEPT) drop(blocks[i], OWN, 0);
+  }
+}
+
+/// Blocks with more pages than others, and with more alignment.
+static void get_huge(void) {
+  enum { MIB = 1 << 20 };
+  void *block;
+  note(malloc(65 * MIB + 1), 65 * MIB + 1, LIVE, 0);
+  note(block = malloc(40 * MIB), 40 * MIB, LIVE, 0);
+  drop(block, OWN, 0);
+  for (size_t alignment = MIB; alignment <= 16 * MIB; alignment *= 4) {
+    if (posix_memalign(&block, alignment, 3 * MIB + 5)) abort();
+    note(block, 3 * MIB + 5, LIVE, 0);
+  }
+}
+
 static void write_all(const char *text, size_t size) {
   while (size) {
     ssize_t n = write(STDOUT_FILENO, text, size);
@@ -177,6 +202,8 @@ int main(int argc, char **argv) {
     shared[i] = NULL;
   }
   get_alike();
+  free_batches();
+  get_huge();
   char line[128];
   static const char *const NAMES[] = {"", "live", "own", "passed", "moved"};
   for (int i = 0; i < TABLE; i++) {

@@ -11,7 +11,9 @@ enum {
   /// Nearly all spans of small objects fit.
   OBJECT_WINDOW = 64 << 10,
   /// Objects that show whether the heap is the debugging variant's.
-  DEBUG_SAMPLES = 64,
+  DEBUG_SAMPLES = 4096,
+  /// Freed objects have no header any more. Without headers, two words are these by chance alone.
+  DEBUG_OBJECTS_TO_A_HEADER = 16,
 };
 
 // --- objects of a span -----------------------------------------------------------------------------------------------
@@ -140,19 +142,22 @@ static bool visit_span(void *context, const struct lt_tcmalloc_span *span) {
 struct debug_check {
   struct lt_word_window *window;
   const struct lt_tcmalloc_classes *classes;
-  unsigned objects, marked;
+  unsigned objects, headers;
 };
 
 static bool sample_span(void *context, const struct lt_tcmalloc_span *span) {
   struct debug_check *check = context;
-  uint64_t size = check->classes->bytes[span->sizeClass], magic;
-  uint64_t count = span->sizeClass && size >= 2 * TCMALLOC_DEBUG_MAGIC ? lt_tcmalloc_span_bytes(span) / size : 0;
+  uint64_t size = check->classes->bytes[span->sizeClass], magic, type;
+  if (!span->sizeClass || size < TCMALLOC_DEBUG_BYTES) return true;
+  uint64_t count = lt_tcmalloc_span_bytes(span) / size;
   for (uint64_t i = 0; i < count && check->objects < DEBUG_SAMPLES; i++) {
     uint64_t object = lt_tcmalloc_span_address(span) + i * size;
-    if (!lt_window_word(check->window, object + TCMALLOC_DEBUG_MAGIC, &magic)) break;
+    if (!lt_window_word(check->window, object + TCMALLOC_DEBUG_MAGIC, &magic) ||
+        !lt_window_word(check->window, object + TCMALLOC_DEBUG_TYPE, &type))
+      break;
     // Memory that was never in use has zeros.
     check->objects += magic != 0;
-    check->marked += magic == lt_tcmalloc_debug_magics[0] || magic == lt_tcmalloc_debug_magics[1];
+    check->headers += lt_tcmalloc_is_debug_header(magic, type);
   }
   return check->objects < DEBUG_SAMPLES;
 }
@@ -167,7 +172,7 @@ static bool is_debugging(struct lt_tcmalloc_heap *heap) {
   if (hasRoom) lt_tcmalloc_pages_walk(&pages, heap->state.root, sample_span, &check);
   lt_tcmalloc_pages_free(&pages);
   lt_word_window_free(&window);
-  return check.marked > 0 && check.marked >= check.objects / 2;
+  return check.headers > check.objects / DEBUG_OBJECTS_TO_A_HEADER;
 }
 
 // --- the heap --------------------------------------------------------------------------------------------------------

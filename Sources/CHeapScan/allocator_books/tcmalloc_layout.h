@@ -67,8 +67,10 @@ enum {
   TCMALLOC_HEAP_SETS = TCMALLOC_ROOT_BYTES + 8,
   TCMALLOC_HEAP_LENGTHS = 128,
 
-  // MallocBlock of libtcmalloc_debug
+  // MallocBlock of libtcmalloc_debug: a header before each block
   TCMALLOC_DEBUG_MAGIC = 16,
+  TCMALLOC_DEBUG_TYPE = 24, ///< how the block was allocated
+  TCMALLOC_DEBUG_BYTES = 32,
 };
 
 /// Offsets of next_ in a ThreadCache: since 2.16, and before. prev_ is the next word.
@@ -76,8 +78,12 @@ static const uint64_t lt_tcmalloc_cache_links[] = {4128, 4144};
 /// Bytes of PageHeap's two sets together, of libstdc++ and libc++.
 static const uint64_t lt_tcmalloc_set_bytes[] = {96, 48};
 
-/// Magic numbers of debug blocks, on the heap and in mappings.
-static const uint64_t lt_tcmalloc_debug_magics[] = {0xDEADBEEF, 0xABCDEFAB};
+/// True if two words are those of a debug block: memory of the heap or a mapping, by malloc, new or new[].
+static inline int lt_tcmalloc_is_debug_header(uint64_t magic, uint64_t type) {
+  uint32_t half = (uint32_t)type;
+  return (magic == 0xDEADBEEF || magic == 0xABCDEFAB) &&
+         (half == 0xEFCDAB90 || half == 0xFEBADC81 || half == 0xBCEADF72);
+}
 
 /// Size classes, from 1 to `count` - 1.
 struct lt_tcmalloc_classes {
