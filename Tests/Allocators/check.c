@@ -1,6 +1,7 @@
 // Runs Tests/Allocators/truth.c, reads its allocator's metadata from outside, and compares the blocks with its notes.
 //
-// Usage: check [--list] COMMAND [ARGUMENT...]
+// Usage: check [--list] [--damage COUNT] COMMAND [ARGUMENT...]
+//   --damage COUNT   reads tcmalloc's heap so many times more with damaged words; the reader must only end each time
 // Output: one line of figures. The exit status is 1 if a block is wrong, and 2 if the metadata cannot be read.
 
 #define _GNU_SOURCE
@@ -36,10 +37,42 @@ static struct lt_snapshot_thread threads[THREADS];
 static struct lt_address_range data[DATA];
 static int memoryFile, pagesFile;
 static bool isListing;
+static unsigned damageCount;
+static uint64_t damageSeed; ///< 0 for memory as it is
+
+static uint64_t mixed(uint64_t number) {
+  number = (number ^ number >> 31) * 0x9E3779B97F4A7C15;
+  return number ^ number >> 29;
+}
+
+/// Changes some words. A word changes in the same way whenever it is read.
+static void damage(uint64_t address, uint8_t *bytes, size_t size) {
+  static const uint64_t RARITIES[] = {16, 256, 4096, 65536, 1 << 20};
+  uint64_t rarity = RARITIES[damageSeed % (sizeof RARITIES / sizeof *RARITIES)];
+  for (size_t i = -address & 7; i + 8 <= size; i += 8) {
+    uint64_t random = mixed(mixed(address + i) + damageSeed), word;
+    if (random % rarity) continue;
+    memcpy(&word, bytes + i, 8);
+    uint64_t choices[] = {0,
+                          mixed(random),
+                          address + i,
+                          address + i - 16,
+                          word + 8,
+                          word - 8,
+                          word ^ 1ull << random / rarity % 64,
+                          word + (16 << 20),
+                          mixed(random) % 256,
+                          UINT64_MAX};
+    word = choices[(random >> 40) % (sizeof choices / sizeof *choices)];
+    memcpy(bytes + i, &word, 8);
+  }
+}
 
 static bool read_memory(const struct lt_memory *memory, uint64_t address, void *to, size_t size) {
   (void)memory;
-  return pread(memoryFile, to, size, (off_t)address) == (ssize_t)size;
+  if (pread(memoryFile, to, size, (off_t)address) != (ssize_t)size) return false;
+  if (damageSeed) damage(address, to, size);
+  return true;
 }
 
 static void *allocate(size_t size) {
@@ -189,6 +222,35 @@ static void print_tcmalloc(const struct lt_tcmalloc_heap *heap) {
          (unsigned long long)heap->strayBlocks, (long long)(heap->systemBytes - heap->spanBytes));
 }
 
+/// Reads tcmalloc's heap. The memory is damaged from the beginning, or as soon as the variables are found.
+static bool read_damaged_heap(const struct lt_books_memory *books, struct lt_tcmalloc_heap *heap, uint64_t seed) {
+  bool isLate = seed % 2;
+  damageSeed = isLate ? 0 : seed;
+  if (!lt_tcmalloc_heap_find(heap, books)) return false;
+  damageSeed = seed;
+  if (isLate) {
+    heap->cachedBlocks.count = 0;
+    lt_tcmalloc_read_free_lists(&heap->state, books, &heap->cachedBlocks, &heap->lists);
+    lt_list_sort(&heap->cachedBlocks);
+  }
+  lt_tcmalloc_heap_walk(heap, NULL, NULL);
+  return true;
+}
+
+static void read_damaged(const struct lt_books_memory *books, unsigned count) {
+  struct lt_tcmalloc_heap heap;
+  unsigned found = 0, incomplete = 0;
+  for (unsigned seed = 1; seed <= count; seed++) {
+    if (read_damaged_heap(books, &heap, seed)) {
+      found++;
+      incomplete += lt_tcmalloc_heap_is_incomplete(&heap);
+    }
+    lt_tcmalloc_heap_free(&heap);
+  }
+  damageSeed = 0;
+  printf("damaged %u times: found %u times, incomplete %u times\n", count, found, incomplete);
+}
+
 static int compare(pid_t pid) {
   struct lt_memory memory = {.read = read_memory, .allocate = allocate, .release = release};
   struct lt_books_memory books = {
@@ -240,6 +302,8 @@ static int compare(pid_t pid) {
          (unsigned long long)live, (unsigned long long)missing, (unsigned long long)figures.freed,
          (unsigned long long)(noteCount - live), (unsigned long long)figures.small, (unsigned long long)figures.resized,
          (unsigned long long)figures.others, isWhole ? "" : ", incomplete");
+  lt_tcmalloc_heap_free(&tcmalloc);
+  if (isTcmalloc && damageCount) read_damaged(&books, damageCount);
   if (!isJemalloc && !isGlibc && !isTcmalloc) return 2;
   // malloc_usable_size of jemalloc 5.3.1 may be a page less than the block has.
   bool isResized = isTcmalloc && figures.resized;
@@ -251,6 +315,10 @@ int main(int argc, char **argv) {
   if (argc > first && !strcmp(argv[first], "--list")) {
     isListing = true;
     first++;
+  }
+  if (argc > first + 1 && !strcmp(argv[first], "--damage")) {
+    damageCount = (unsigned)strtoul(argv[first + 1], NULL, 10);
+    first += 2;
   }
   if (argc <= first || pipe(pipes)) return 64;
   pid_t pid = fork();

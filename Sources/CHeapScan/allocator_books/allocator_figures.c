@@ -51,6 +51,17 @@ struct lt_allocator_figures lt_jemalloc_heap_figures(const struct lt_jemalloc_he
   return f;
 }
 
+struct lt_allocator_figures lt_tcmalloc_heap_figures(const struct lt_tcmalloc_heap *heap) {
+  struct lt_allocator_figures f = {.kind = heap->blocks ? LT_ALLOCATOR_TCMALLOC : 0};
+  uint64_t *figures = f.figures;
+  figures[LT_ALLOCATOR_IN_USE] = heap->blockBytes;
+  figures[LT_ALLOCATOR_FREE] = heap->spanFreeBytes + heap->freeBytes;
+  figures[LT_ALLOCATOR_CACHED] = heap->cachedBytes;
+  figures[LT_ALLOCATOR_FREE_PAGES] = heap->freeBytes;
+  figures[LT_ALLOCATOR_SYSTEM] = heap->spanBytes - heap->retainedBytes;
+  return f;
+}
+
 size_t lt_allocator_figures_put(const struct lt_allocator_figures *f, uint64_t time, uint8_t *to) {
   uint8_t *p = lt_put_varint(to, time);
   p = lt_put_varint(p, f->kind);

@@ -6,6 +6,7 @@
 #include "CTraceFormat.h"
 #include "allocator_books/glibc_heap.h"
 #include "allocator_books/jemalloc_heap.h"
+#include "allocator_books/tcmalloc_heap.h"
 
 /// A block that keeps an arena from getting smaller.
 struct lt_allocator_pin {
@@ -17,7 +18,7 @@ struct lt_allocator_pin {
 enum { LT_ALLOCATOR_PINS = 8 };
 
 struct lt_allocator_figures {
-  uint64_t kind;                          ///< LT_ALLOCATOR_GLIBC or LT_ALLOCATOR_JEMALLOC; 0 if it has no block
+  uint64_t kind;                          ///< by LT_ALLOCATOR_, such as LT_ALLOCATOR_GLIBC; 0 if it has no block
   uint64_t figures[LT_ALLOCATOR_FIGURES]; ///< by LT_ALLOCATOR_
   struct lt_allocator_pin pins[LT_ALLOCATOR_PINS];
   uint32_t pinCount; ///< those of the arenas with most free memory, most first
@@ -26,6 +27,7 @@ struct lt_allocator_figures {
 /// Of a heap that was walked. Constant time for each arena.
 struct lt_allocator_figures lt_glibc_heap_figures(const struct lt_glibc_heap *heap);
 struct lt_allocator_figures lt_jemalloc_heap_figures(const struct lt_jemalloc_heap *heap);
+struct lt_allocator_figures lt_tcmalloc_heap_figures(const struct lt_tcmalloc_heap *heap);
 
 /// Bytes of a definition's payload at most.
 enum { LT_ALLOCATOR_PAYLOAD = 10 * (4 + LT_ALLOCATOR_FIGURES + 4 * LT_ALLOCATOR_PINS) };

@@ -10,6 +10,7 @@
 enum {
   /// Nearly all spans of small objects fit.
   OBJECT_WINDOW = 64 << 10,
+  BIT_WORDS = TCMALLOC_SPAN_OBJECT_LIMIT / 64 + 1,
   /// Objects that show whether the heap is the debugging variant's.
   DEBUG_SAMPLES = 4096,
   /// Freed objects have no header any more. Without headers, two words are these by chance alone.
@@ -23,31 +24,14 @@ struct block_walk {
   void (*block)(void *context, uint64_t address, uint64_t size);
   void *context;
   struct lt_word_window objects, link; ///< link: for spans that do not fit into `objects`
-  uint64_t *freeBits;                  ///< a bit for each object of a span
-  size_t bitWords;
-  size_t cursor; ///< in the list of cached blocks
+  uint64_t *freeBits;                  ///< BIT_WORDS words: a bit for each object of a span
+  size_t cursor;                       ///< in the list of cached blocks
 };
 
 static void report(struct block_walk *w, uint64_t address, uint64_t size) {
   w->heap->blocks++;
   w->heap->blockBytes += size;
   if (w->block) w->block(w->context, address, size);
-}
-
-/// Makes room for the bits of a span, all of them 0.
-static bool clear_bits(struct block_walk *w, uint64_t count) {
-  size_t words = (size_t)(count / 64 + 1);
-  const struct lt_memory *memory = w->heap->books->memory;
-  if (words > w->bitWords) {
-    uint64_t *bits = memory->allocate(words * sizeof *bits);
-    if (!bits) return false;
-    if (w->freeBits) memory->release(w->freeBits, w->bitWords * sizeof *bits);
-    w->freeBits = bits;
-    w->bitWords = words;
-  } else {
-    memset(w->freeBits, 0, words * sizeof *w->freeBits);
-  }
-  return true;
 }
 
 /// Marks the free objects of a span, and returns their number. A list that leaves the span or comes back ends there.
@@ -67,9 +51,7 @@ static uint64_t mark_free(struct block_walk *w, const struct lt_tcmalloc_span *s
   }
   LT_CHECK(marked <= count);
   if (object) w->heap->brokenSpans++;
-  // The number of references has 16 bits.
-  if (((marked + span->references) & TCMALLOC_REFERENCES_MASK) != (count & TCMALLOC_REFERENCES_MASK))
-    w->heap->oddCounts++;
+  if (marked + span->references != count) w->heap->oddCounts++;
   return marked;
 }
 
@@ -94,10 +76,8 @@ static void visit_objects(struct block_walk *w, const struct lt_tcmalloc_span *s
   struct lt_tcmalloc_heap *heap = w->heap;
   uint64_t size = heap->state.classes.bytes[span->sizeClass], start = lt_tcmalloc_span_address(span);
   uint64_t count = lt_tcmalloc_span_bytes(span) / size;
-  if (!clear_bits(w, count)) {
-    heap->isShort = true;
-    return;
-  }
+  LT_CHECK(count <= TCMALLOC_SPAN_OBJECT_LIMIT);
+  memset(w->freeBits, 0, (size_t)(count / 64 + 1) * sizeof *w->freeBits);
   heap->spanFreeBytes += size * mark_free(w, span, count, size);
   for (uint64_t i = 0; i < count; i++) {
     uint64_t address = start + i * size;
@@ -111,7 +91,7 @@ static void visit_objects(struct block_walk *w, const struct lt_tcmalloc_span *s
   }
 }
 
-/// The usable bytes of a block that has a span of its own. A sampled block has those of its size class.
+/// The usable bytes of a block that has a span of its own. A sampled block has the bytes of its size class.
 static uint64_t usable_bytes(struct block_walk *w, const struct lt_tcmalloc_span *span) {
   uint64_t bytes = lt_tcmalloc_span_bytes(span), asked;
   const struct lt_tcmalloc_classes *classes = &w->heap->state.classes;
@@ -191,12 +171,13 @@ void lt_tcmalloc_heap_free(struct lt_tcmalloc_heap *heap) { lt_list_free(&heap->
 
 void lt_tcmalloc_heap_walk(struct lt_tcmalloc_heap *heap, void (*block)(void *context, uint64_t address, uint64_t size),
                            void *context) {
-  struct lt_tcmalloc_pages pages;
+  struct lt_tcmalloc_pages pages = {0};
   struct block_walk w = {.heap = heap, .block = block, .context = context};
   heap->blocks = heap->blockBytes = heap->cached = heap->cachedBytes = heap->spanFreeBytes = heap->freeBytes = 0;
   heap->retainedBytes = heap->oddSpans = heap->brokenSpans = heap->oddCounts = heap->strayBlocks = heap->systemBytes =
       heap->spanBytes = 0;
-  bool hasRoom = lt_tcmalloc_pages_init(&pages, heap->books, &heap->state.classes) &&
+  w.freeBits = heap->books->memory->allocate(BIT_WORDS * sizeof *w.freeBits);
+  bool hasRoom = w.freeBits && lt_tcmalloc_pages_init(&pages, heap->books, &heap->state.classes) &&
                  lt_word_window_init(&w.objects, heap->books, OBJECT_WINDOW) &&
                  lt_word_window_init(&w.link, heap->books, LT_BOOKS_PAGE);
   if (hasRoom) {
@@ -206,7 +187,7 @@ void lt_tcmalloc_heap_walk(struct lt_tcmalloc_heap *heap, void (*block)(void *co
   } else {
     heap->isShort = true;
   }
-  if (w.freeBits) heap->books->memory->release(w.freeBits, w.bitWords * sizeof *w.freeBits);
+  if (w.freeBits) heap->books->memory->release(w.freeBits, BIT_WORDS * sizeof *w.freeBits);
   lt_tcmalloc_pages_free(&pages);
   lt_word_window_free(&w.objects);
   lt_word_window_free(&w.link);

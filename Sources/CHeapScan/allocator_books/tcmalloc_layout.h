@@ -26,6 +26,7 @@ enum {
   TCMALLOC_SPAN_BITS = 40,
   TCMALLOC_SPAN_BYTES = 48,
   TCMALLOC_REFERENCES_MASK = 0xFFFF,
+  TCMALLOC_SPAN_OBJECT_LIMIT = TCMALLOC_REFERENCES_MASK, ///< the number of references has 16 bits
   TCMALLOC_CLASS_SHIFT = 16,
   TCMALLOC_CLASS_MASK = 0xFF,
   TCMALLOC_LOCATION_SHIFT = 24,
@@ -78,7 +79,7 @@ static const uint64_t lt_tcmalloc_cache_links[] = {4128, 4144};
 /// Bytes of PageHeap's two sets together, of libstdc++ and libc++.
 static const uint64_t lt_tcmalloc_set_bytes[] = {96, 48};
 
-/// True if two words are those of a debug block: memory of the heap or a mapping, by malloc, new or new[].
+/// True if two words are in the header of a debug block: memory of the heap or a mapping, by malloc, new or new[].
 static inline int lt_tcmalloc_is_debug_header(uint64_t magic, uint64_t type) {
   uint32_t half = (uint32_t)type;
   return (magic == 0xDEADBEEF || magic == 0xABCDEFAB) &&

@@ -10,7 +10,7 @@
 struct lt_tcmalloc_span {
   uint64_t start, length; ///< in pages
   uint64_t objects;
-  unsigned references; ///< objects outside of `objects`, modulo 65,536
+  unsigned references; ///< number of objects outside of `objects`
   unsigned sizeClass;  ///< 0 for a span that is one block
   unsigned location;   ///< TCMALLOC_IN_USE, TCMALLOC_FREE or TCMALLOC_RETURNED
   bool isSampled;

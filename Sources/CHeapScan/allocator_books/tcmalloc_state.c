@@ -25,7 +25,7 @@ struct proof {
 /// The search in an image.
 struct search {
   const struct lt_books_memory *books;
-  struct lt_tcmalloc_state state; ///< what the image has, as far as found
+  struct lt_tcmalloc_state state; ///< variables found in the image so far
   struct lt_tcmalloc_pages pages;
   struct lt_word_window scan, probe;
   uint64_t start, end; ///< of the image's data
@@ -93,7 +93,9 @@ static bool read_classes(struct lt_word_window *window, uint64_t map, struct lt_
     uint32_t bytes = classes->bytes[c], most = bytes ? TCMALLOC_BATCH_BYTES / bytes : 0;
     if ((bytes & 7) || bytes <= classes->bytes[c - 1] || bytes > TCMALLOC_LARGEST ||
         classes->pages[c] >= LT_BOOKS_ADDRESS_LIMIT >> TCMALLOC_PAGE_SHIFT ||
-        classes->pages[c] << TCMALLOC_PAGE_SHIFT < bytes || classes->batch[c] - 1 >= (most < 2 ? 2 : most))
+        classes->pages[c] << TCMALLOC_PAGE_SHIFT < bytes ||
+        (classes->pages[c] << TCMALLOC_PAGE_SHIFT) / bytes > TCMALLOC_SPAN_OBJECT_LIMIT ||
+        classes->batch[c] - 1 >= (most < 2 ? 2 : most))
       return false;
   }
   return classes->bytes[classes->count - 1] == TCMALLOC_LARGEST;
