@@ -150,6 +150,7 @@ static bool is_debugging(struct lt_tcmalloc_heap *heap) {
   bool hasRoom = lt_tcmalloc_pages_init(&pages, heap->books, &heap->state.classes) &&
                  lt_word_window_init(&window, heap->books, LT_BOOKS_PAGE);
   if (hasRoom) lt_tcmalloc_pages_walk(&pages, heap->state.root, sample_span, &check);
+  else heap->isShort = true;
   lt_tcmalloc_pages_free(&pages);
   lt_word_window_free(&window);
   return check.headers > check.objects / DEBUG_OBJECTS_TO_A_HEADER;
@@ -162,7 +163,7 @@ bool lt_tcmalloc_heap_find(struct lt_tcmalloc_heap *heap, const struct lt_books_
   heap->books = books;
   lt_list_init(&heap->cachedBlocks, books->memory, sizeof(uint64_t));
   if (!lt_tcmalloc_find_state(&heap->state, books) || is_debugging(heap)) return false;
-  heap->isShort = !lt_tcmalloc_read_free_lists(&heap->state, books, &heap->cachedBlocks, &heap->lists);
+  if (!lt_tcmalloc_read_free_lists(&heap->state, books, &heap->cachedBlocks, &heap->lists)) heap->isShort = true;
   lt_list_sort(&heap->cachedBlocks);
   return true;
 }
