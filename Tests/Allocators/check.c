@@ -7,6 +7,7 @@
 #define _GNU_SOURCE
 #include "allocator_books/glibc_heap.h"
 #include "allocator_books/jemalloc_heap.h"
+#include "allocator_books/mimalloc_heap.h"
 #include "allocator_books/tcmalloc_heap.h"
 
 #include <dirent.h>
@@ -20,6 +21,7 @@
 #include <sys/ptrace.h>
 #include <sys/user.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { REGIONS = 1 << 16, THREADS = 1024, DATA = 64, NOTES = 1 << 20, PAGE_ENTRIES = 4096 };
@@ -173,7 +175,7 @@ static int by_address(const void *a, const void *b) {
   return x->address < y->address ? -1 : x->address > y->address;
 }
 
-static struct { uint64_t blocks, freed, small, resized, others, last, unordered; } figures;
+static struct { uint64_t blocks, freed, small, resized, others, last, unordered, interior, beyond; } figures;
 
 static void look_at(void *context, uint64_t address, uint64_t size) {
   (void)context;
@@ -193,6 +195,34 @@ static void look_at(void *context, uint64_t address, uint64_t size) {
   if (isListing && (!note || !note->isLive))
     fprintf(stderr, "%s %llx %llu %s\n", note ? "freed" : "other", (unsigned long long)address,
             (unsigned long long)size, note ? note->kind : "");
+}
+
+/// The live allocation in a block. mimalloc does not record where in a block an aligned allocation begins.
+static struct note *live_note_in(uint64_t address, uint64_t size) {
+  size_t low = 0, high = noteCount;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (notes[middle].address < address) low = middle + 1;
+    else high = middle;
+  }
+  for (; low < noteCount && notes[low].address - address < size; low++)
+    if (notes[low].isLive) return &notes[low];
+  return NULL;
+}
+
+static void look_inside(void *context, uint64_t address, uint64_t size) {
+  struct note *note = live_note_in(address, size);
+  if (!note || note->address == address) {
+    look_at(context, address, size);
+    return;
+  }
+  if (address < figures.last) figures.unordered++;
+  figures.blocks++;
+  figures.last = address + size;
+  figures.interior++;
+  if (note->isFound) figures.unordered++;
+  note->isFound = true;
+  if (note->size > size - (note->address - address)) figures.beyond++;
 }
 
 static bool read_notes(FILE *from) {
@@ -251,6 +281,12 @@ static void read_damaged(const struct lt_books_memory *books, unsigned count) {
   printf("damaged %u times: found %u times, incomplete %u times\n", count, found, incomplete);
 }
 
+static uint64_t now(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return (uint64_t)time.tv_sec * 1000000 + (uint64_t)time.tv_nsec / 1000;
+}
+
 static int compare(pid_t pid) {
   struct lt_memory memory = {.read = read_memory, .allocate = allocate, .release = release};
   struct lt_books_memory books = {
@@ -263,8 +299,10 @@ static int compare(pid_t pid) {
   books.threadCount = stop_threads(pid);
   if (memoryFile < 0 || pagesFile < 0 || !read_mappings(pid, &books)) return 2;
   struct lt_jemalloc_heap jemalloc;
+  struct lt_mimalloc_heap mimalloc;
   struct lt_glibc_heap glibc;
   static struct lt_tcmalloc_heap tcmalloc;
+  bool isMimalloc = lt_mimalloc_heap_find(&mimalloc, &books);
   bool isJemalloc = lt_jemalloc_heap_find(&jemalloc, &books), isGlibc = lt_glibc_heap_find(&glibc, &books);
   bool isTcmalloc = lt_tcmalloc_heap_find(&tcmalloc, &books);
   bool isWhole = true;
@@ -279,7 +317,21 @@ static int compare(pid_t pid) {
     printf("jemalloc: %llu thread caches, %llu cached; ", (unsigned long long)jemalloc.caches,
            (unsigned long long)jemalloc.cached);
   }
-  if (isGlibc && !isJemalloc && !isTcmalloc) {
+  if (isMimalloc && !isJemalloc && !isTcmalloc) {
+    uint64_t began = now();
+    lt_mimalloc_heap_walk(&mimalloc, look_inside, NULL);
+    // mimalloc 3.0.1 may give out an aligned block again as if it began there: allocations overlap.
+    bool mayOverlap = mimalloc.map.variable && mimalloc.map.layout->hasInteriorLinks;
+    if (!mayOverlap) figures.small += figures.beyond;
+    isWhole = !mimalloc.oddPages && !mimalloc.isShort && mimalloc.allocators == 1 && mimalloc.blocks == figures.blocks;
+    printf(
+        "mimalloc %s: %llu pages (%llu abandoned), %llu blocks in %llu us, %llu interior, %llu internal, %llu cached; ",
+        mimalloc.map.variable ? "3" : "2", (unsigned long long)mimalloc.pages,
+        (unsigned long long)mimalloc.abandonedPages, (unsigned long long)mimalloc.blocks,
+        (unsigned long long)(now() - began), (unsigned long long)figures.interior,
+        (unsigned long long)mimalloc.internalBlocks, (unsigned long long)mimalloc.cached);
+  }
+  if (isGlibc && !isJemalloc && !isTcmalloc && !isMimalloc) {
     lt_glibc_heap_walk(&glibc, look_at, NULL);
     isWhole = !glibc.isIncomplete && !glibc.breaks;
     uint64_t cached = 0, fast = 0;
@@ -304,7 +356,7 @@ static int compare(pid_t pid) {
          (unsigned long long)figures.others, isWhole ? "" : ", incomplete");
   lt_tcmalloc_heap_free(&tcmalloc);
   if (isTcmalloc && damageCount) read_damaged(&books, damageCount);
-  if (!isJemalloc && !isGlibc && !isTcmalloc) return 2;
+  if (!isJemalloc && !isGlibc && !isTcmalloc && !isMimalloc) return 2;
   // malloc_usable_size of jemalloc 5.3.1 may be a page less than the block has.
   bool isResized = isTcmalloc && figures.resized;
   return missing || figures.freed || figures.small || isResized || figures.unordered || !isWhole;

@@ -10,6 +10,7 @@
 #include <malloc.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +18,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { TABLE_BITS = 20, TABLE = 1 << TABLE_BITS, SLOTS = 4096, SHARED = 512, THREAD_LIMIT = 64 };
+enum { TABLE_BITS = 20, TABLE = 1 << TABLE_BITS, SLOTS = 4096, SHARED = 512, THREAD_LIMIT = 64, HUGE_KINDS = 6 };
 enum kind { LIVE = 1, OWN, PASSED, MOVED };
 
 /// A block by its address.
@@ -28,11 +29,17 @@ struct note {
 
 static struct note *notes;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static void *shared[SHARED];
+static void *shared[SHARED], *huge[THREAD_LIMIT][HUGE_KINDS];
 static int threadCount = 6, callCount = 20000;
 static uint64_t seed = 1;
 static atomic_int parked;
 static pthread_barrier_t allBegun;
+
+extern int mi_version(void) __attribute__((weak));
+/// mimalloc 3.0 and 3.1 forget that a page has aligned blocks, and give them out again from where they were aligned to.
+/// They reach into the next block then: only their beginnings may be written. They also give out live addresses again
+/// after mi_heap_destroy.
+static bool isFragile;
 
 static void note(void *block, uint64_t size, enum kind kind, unsigned thread) {
   uint64_t address = (uint64_t)block;
@@ -71,12 +78,13 @@ static void *get(uint64_t *random, unsigned thread) {
       if (posix_memalign(&block, alignment, size)) abort();
       break;
     }
-    case 1: block = calloc(1, size); break;
+    case 1: block = isFragile ? malloc(size) : calloc(1, size); break;
     default: block = malloc(size);
   }
   if (!block) abort();
   // Some blocks stay as the allocator returned them.
-  if (next(random) % 4) memset(block, 0x41 + (int)(next(random) % 20), size < 64 ? size : 64);
+  size_t written = isFragile ? 16 : 64;
+  if (next(random) % 4) memset(block, 0x41 + (int)(next(random) % 20), size < written ? size : written);
   note(block, size, LIVE, thread);
   return block;
 }
@@ -84,6 +92,56 @@ static void *get(uint64_t *random, unsigned thread) {
 static void drop(void *block, enum kind kind, unsigned thread) {
   note(block, 0, kind, thread);
   free(block);
+}
+
+/// Large blocks of the kinds that allocators map for themselves. Of three of a kind one stays, one is freed here, and
+/// main frees one.
+static void get_huge(unsigned thread) {
+  static const struct {
+    size_t size, alignment;
+  } KINDS[HUGE_KINDS] = {{17 << 20, 0},       {40 << 20, 0},      {5 << 20, 1 << 22},
+                         {20 << 20, 1 << 25}, {3 << 20, 1 << 26}, {100, 1 << 26}};
+  for (int i = 0; i < HUGE_KINDS; i++) {
+    void *blocks[3];
+    for (int j = 0; j < 3; j++) {
+      blocks[j] = NULL;
+      if (!KINDS[i].alignment) blocks[j] = malloc(KINDS[i].size);
+      else if (posix_memalign(&blocks[j], KINDS[i].alignment, KINDS[i].size)) abort();
+      if (!blocks[j]) abort();
+      memset(blocks[j], 0x61, 64);
+      note(blocks[j], KINDS[i].size, LIVE, thread);
+    }
+    drop(blocks[1], OWN, thread);
+    huge[thread][i] = blocks[2];
+  }
+}
+
+// mimalloc's heaps, where it is the allocator.
+extern void *mi_heap_new(void) __attribute__((weak));
+extern void *mi_heap_malloc(void *heap, size_t size) __attribute__((weak));
+extern void mi_heap_delete(void *heap) __attribute__((weak));
+extern void mi_heap_destroy(void *heap) __attribute__((weak));
+
+/// Blocks of a heap that leaves them to the thread, and of one that takes them along.
+static void use_heaps(unsigned thread) {
+  enum { BLOCKS = 200 };
+  if (!mi_heap_new || !mi_heap_malloc || !mi_heap_delete || !mi_heap_destroy) return;
+  uint64_t random = seed + thread + 77;
+  for (int kind = 0; kind < 2; kind++) {
+    void *heap = mi_heap_new(), *blocks[BLOCKS];
+    for (int i = 0; i < BLOCKS; i++) {
+      size_t size = some_size(&random);
+      note(blocks[i] = mi_heap_malloc(heap, size), size, LIVE, thread);
+    }
+    for (int i = 0; i < BLOCKS; i += 3) drop(blocks[i], OWN, thread);
+    if (kind == 0 || isFragile) {
+      mi_heap_delete(heap);
+      continue;
+    }
+    for (int i = 0; i < BLOCKS; i++)
+      if (i % 3) note(blocks[i], 0, OWN, thread);
+    mi_heap_destroy(heap);
+  }
 }
 
 static void work(unsigned thread) {
@@ -104,7 +162,8 @@ static void work(unsigned thread) {
     } else if (r < 95) {
       size_t size = some_size(&random);
       note(block, 0, MOVED, thread);
-      slots[which] = realloc(block, size);
+      if (isFragile) free(block);
+      slots[which] = isFragile ? malloc(size) : realloc(block, size);
       if (!slots[which]) abort();
       note(slots[which], size, LIVE, thread);
     } else {
@@ -124,6 +183,16 @@ static void work(unsigned thread) {
     for (int i = 0; i < 5; i++) note(blocks[i] = malloc(size), size, LIVE, thread);
     for (int i = 0; i < 3; i++) drop(blocks[i], OWN, thread);
   }
+  use_heaps(thread);
+  get_huge(thread);
+}
+
+/// mimalloc keeps a block of its own for heaps. It comes first: later it might get the address of a freed block.
+static void prepare_heaps(void) {
+  void *heaps[THREAD_LIMIT];
+  if (!mi_heap_new || !mi_heap_delete) return;
+  for (int i = 0; i < THREAD_LIMIT; i++) heaps[i] = mi_heap_new();
+  for (int i = 0; i < THREAD_LIMIT; i++) mi_heap_delete(heaps[i]);
 }
 
 static void *run(void *argument) {
@@ -159,7 +228,7 @@ static void free_batches(void) {
 }
 
 /// Blocks with more pages than others, and with more alignment.
-static void get_huge(void) {
+static void get_largest(void) {
   enum { MIB = 1 << 20 };
   void *block;
   note(malloc(65 * MIB + 1), 65 * MIB + 1, LIVE, 0);
@@ -185,9 +254,11 @@ int main(int argc, char **argv) {
   if (argc > 1) seed = strtoull(argv[1], NULL, 10);
   if (argc > 2) threadCount = atoi(argv[2]);
   if (argc > 3) callCount = atoi(argv[3]);
+  isFragile = mi_version && mi_version() >= 300 && mi_version() < 320;
   if (threadCount < 0 || threadCount >= THREAD_LIMIT) return 64;
   notes = mmap(NULL, TABLE * sizeof *notes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (notes == MAP_FAILED) return 1;
+  prepare_heaps();
   pthread_t threads[THREAD_LIMIT];
   pthread_barrier_init(&allBegun, NULL, (unsigned)threadCount + 1);
   for (int i = 0; i < threadCount; i++)
@@ -201,9 +272,11 @@ int main(int argc, char **argv) {
     if (shared[i]) drop(shared[i], PASSED, 0);
     shared[i] = NULL;
   }
+  for (int i = 0; i <= threadCount; i++)
+    for (int j = 0; j < HUGE_KINDS; j++) drop(huge[i][j], PASSED, 0);
   get_alike();
   free_batches();
-  get_huge();
+  get_largest();
   char line[128];
   static const char *const NAMES[] = {"", "live", "own", "passed", "moved"};
   for (int i = 0; i < TABLE; i++) {

@@ -1,0 +1,314 @@
+// Finds mimalloc's map of pages by its shape: an entry of the map leads to a page, and that has the entry's address.
+
+#include "allocator_books/mimalloc_map.h"
+
+#include "allocator_books/image_data.h"
+
+#include <string.h>
+
+enum {
+  WINDOW = 64 << 10,
+  /// Entries that may contradict their pages: threads may have been stopped while they wrote them.
+  ODD_ENTRIES = 1,
+  /// One odd entry among this many is tolerated in a map.
+  ENTRIES_TO_AN_ODD_ONE = 16,
+  /// Walks over a map: one for each layout that is tried, and the last one.
+  WALKS = MIMALLOC_PAGE_LAYOUTS + 1,
+};
+
+/// The windows on a map, and where a walk over it is.
+struct reader {
+  const struct lt_books_memory *books;
+  const struct lt_growing_list *mapped;
+  const struct lt_mimalloc_map *map;
+  struct lt_word_window table, part, page, arena;
+  struct lt_growing_list parts; ///< uint64_t: addresses of the map's parts, in order
+  uint64_t partsLeft;           ///< that may be walked: maps cannot have more than there is memory
+  bool isShort;
+  uint64_t last;                   ///< the page before
+  uint64_t end;                    ///< of its memory
+  uint64_t odd;                    ///< entries that contradict their pages
+  uint64_t inUse;                  ///< pages with blocks
+  struct lt_mimalloc_pages *pages; ///< NULL while a map is tried
+};
+
+static bool reader_init(struct reader *reader, const struct lt_books_memory *books,
+                        const struct lt_growing_list *mapped) {
+  memset(reader, 0, sizeof *reader);
+  reader->books = books;
+  reader->mapped = mapped;
+  for (uint32_t i = 0; i < books->regionCount; i++)
+    if (books->regions[i].kind == LT_REGION_ANONYMOUS)
+      reader->partsLeft += (books->regions[i].end - books->regions[i].start) / MIMALLOC_PART_BYTES * WALKS;
+  return lt_word_window_init(&reader->table, books, WINDOW) && lt_word_window_init(&reader->part, books, WINDOW) &&
+         lt_word_window_init(&reader->page, books, WINDOW) && lt_word_window_init(&reader->arena, books, LT_BOOKS_PAGE);
+}
+
+static void reader_free(struct reader *reader) {
+  if (reader->table.books) lt_word_window_free(&reader->table);
+  if (reader->part.books) lt_word_window_free(&reader->part);
+  if (reader->page.books) lt_word_window_free(&reader->page);
+  if (reader->arena.books) lt_word_window_free(&reader->arena);
+}
+
+/// True if memory that mimalloc mapped has all bytes of a range.
+static bool has_room(const struct lt_books_memory *books, uint64_t start, uint64_t bytes) {
+  if ((start & 7) || start < LT_BOOKS_PAGE || start >= LT_BOOKS_ADDRESS_LIMIT - bytes) return false;
+  const struct lt_snapshot_region *region = lt_books_region(books, start);
+  return region && region->kind == LT_REGION_ANONYMOUS && (region->flags & LT_REGION_CAPTURED) &&
+         region->end - start >= bytes;
+}
+
+// --- pages -----------------------------------------------------------------------------------------------------------
+
+static bool read_count(struct reader *reader, uint64_t address, uint32_t *count) {
+  uint64_t word;
+  if (!lt_window_word(&reader->page, address & ~7ull, &word)) return false;
+  *count = (uint16_t)(word >> 8 * (address & 7));
+  return true;
+}
+
+/// Reads a page's metadata. False if they are not there.
+static bool read_page(struct reader *reader, uint64_t address, struct lt_mimalloc_page *page) {
+  const struct lt_mimalloc_page_layout *layout = reader->map->layout;
+  struct lt_word_window *window = &reader->page;
+  uint64_t owner;
+  memset(page, 0, sizeof *page);
+  if (!lt_window_word(window, address + layout->owner, &owner) ||
+      !lt_window_word(window, address + layout->free, &page->free) ||
+      !lt_window_word(window, address + layout->localFree, &page->localFree) ||
+      !lt_window_word(window, address + layout->threadFree, &page->threadFree) ||
+      !lt_window_word(window, address + layout->blockBytes, &page->blockBytes) ||
+      !lt_window_word(window, address + layout->start, &page->start) ||
+      !read_count(reader, address + layout->used, &page->used) ||
+      !read_count(reader, address + layout->capacity, &page->capacity) ||
+      !read_count(reader, address + layout->reserved, &page->reserved))
+    return false;
+  if (layout->startKind == MIMALLOC_START_WORDS) page->start = address + (page->start & UINT32_MAX) * 8;
+  if (layout->startKind == MIMALLOC_START_BYTES) page->start += address;
+  page->threadFree &= ~1ull; // the bit says whether a thread owns the page
+  page->hasInteriorLinks = layout->hasInteriorLinks;
+  page->hasInterior = layout->hasInteriorLinks || (owner & MIMALLOC_PAGE_HAS_INTERIOR) != 0;
+  page->mayBeInternal =
+      layout->hasInternalPages && (owner & ~(uint64_t)MIMALLOC_PAGE_OWNER_BITS) == MIMALLOC_PAGE_INTERNAL;
+  page->isAbandoned = (owner & ~(uint64_t)MIMALLOC_PAGE_OWNER_BITS) == 0;
+  return true;
+}
+
+/// True if a page's arena has a page there. 3.0.1 leaves the entries of freed pages in the map.
+static bool is_in_arena(struct reader *reader, uint64_t page, uint64_t arena, uint64_t index) {
+  uint64_t slices, bitmap, chunks, bits;
+  struct lt_word_window *window = &reader->arena;
+  if (!lt_window_word(window, arena + MIMALLOC_ARENA_SLICES, &slices) ||
+      !lt_window_word(window, arena + MIMALLOC_ARENA_PAGES, &bitmap) || index >= slices ||
+      arena + (index << MIMALLOC_SLICE_SHIFT) != page || !lt_window_word(window, bitmap, &chunks) ||
+      index / MIMALLOC_BITMAP_CHUNK_BITS >= chunks ||
+      !lt_window_word(window, bitmap + MIMALLOC_BITMAP_CHUNKS + index / 64 * sizeof(uint64_t), &bits))
+    return false;
+  return bits >> index % 64 & 1;
+}
+
+/// True if the record of a page's memory agrees with the page.
+static bool has_memory(struct reader *reader, uint64_t address) {
+  const struct lt_mimalloc_page_layout *layout = reader->map->layout;
+  uint64_t base, figure, kind, heap;
+  if (!lt_window_word(&reader->page, address + layout->memory, &base) ||
+      !lt_window_word(&reader->page, address + layout->memory + 8, &figure) ||
+      !lt_window_word(&reader->page, address + layout->memory + 16, &kind) ||
+      !lt_window_word(&reader->page, address + layout->heap, &heap))
+    return false;
+  if (!lt_mimalloc_is_memory_kind(kind)) return false;
+  if (!base || (base & (LT_BOOKS_PAGE - 1)) || !lt_books_region(reader->books, base) || (heap & 7)) return false;
+  return (uint32_t)kind != layout->arenaKind || is_in_arena(reader, address, base, (uint32_t)figure);
+}
+
+/// True if a page is registered at a slice.
+static bool is_registered_at(const struct reader *reader, uint64_t slice, uint64_t address,
+                             const struct lt_mimalloc_page *page) {
+  uint64_t first = reader->map->layout->isBehindMetadata ? address : page->start;
+  return first >> MIMALLOC_SLICE_SHIFT == slice >> MIMALLOC_SLICE_SHIFT;
+}
+
+/// True if an entry may lead to a page that is in use. `odd` is set if it contradicts itself.
+static bool read_entry(struct reader *reader, uint64_t slice, uint64_t address, struct lt_mimalloc_page *page,
+                       bool *odd) {
+  const struct lt_mimalloc_page_layout *layout = reader->map->layout;
+  bool isRead = !(address & 7) && has_room(reader->books, address, layout->bytes) && read_page(reader, address, page);
+  // The entry of a freed page may lead to any memory, if the map keeps such entries.
+  bool keepsFreed = layout->arenaKind != 0;
+  if (keepsFreed && (!isRead || !page->used)) return false;
+  bool isSound = isRead && is_registered_at(reader, slice, address, page) && page->start >= reader->end &&
+                 lt_mimalloc_page_is_sound(reader->mapped, page);
+  *odd = isSound ? !has_memory(reader, address) : !keepsFreed;
+  return isSound && !*odd;
+}
+
+/// Reads the page of an entry, and adds it.
+static void visit_entry(struct reader *reader, uint64_t slice, uint64_t address) {
+  const struct lt_mimalloc_page_layout *layout = reader->map->layout;
+  struct lt_mimalloc_page page;
+  bool odd = false;
+  // A page has an entry for each of its slices, and the first one is read.
+  if (address == reader->last) return;
+  if (layout->isBehindMetadata) {
+    if (address & ((1ull << MIMALLOC_SLICE_SHIFT) - 1)) reader->odd++;
+    if (address != slice || slice < reader->end) return;
+  }
+  reader->last = address;
+  if (read_entry(reader, slice, address, &page, &odd)) {
+    reader->end = page.start + page.reserved * page.blockBytes;
+    reader->inUse += page.used > 0;
+    if (reader->pages) lt_mimalloc_pages_add(reader->pages, &page);
+  }
+  reader->odd += odd;
+}
+
+static void walk_part(struct reader *reader, uint64_t index, uint64_t part) {
+  struct lt_address_range run = {0, part};
+  while (lt_books_next_present(reader->books, run.end, part + MIMALLOC_PART_BYTES, &run)) {
+    for (uint64_t at = lt_round_up(run.start, 8); at < run.end && run.end - at >= 8; at += 8) {
+      uint64_t address, slice = (index << MIMALLOC_PART_SHIFT) + ((at - part) / 8 << MIMALLOC_SLICE_SHIFT);
+      if (!lt_window_word(&reader->part, at, &address)) break;
+      // The first slice is where null pointers lead.
+      if (address && slice) visit_entry(reader, slice, address);
+    }
+  }
+}
+
+/// Hands over the parts of a map that are there.
+static void each_part(struct reader *reader, const struct lt_mimalloc_map *map,
+                      void (*visit)(struct reader *reader, uint64_t index, uint64_t part)) {
+  uint64_t end = map->parts + map->partCount * 8;
+  struct lt_address_range run = {0, map->parts};
+  while (lt_books_next_present(reader->books, run.end, end, &run)) {
+    for (uint64_t at = lt_round_up(run.start, 8); at < run.end && run.end - at >= 8; at += 8) {
+      uint64_t part;
+      if (!lt_window_word(&reader->table, at, &part)) break;
+      if (part) visit(reader, (at - map->parts) / 8, part);
+    }
+  }
+}
+
+static void note_part(struct reader *reader, uint64_t index, uint64_t part) {
+  (void)index;
+  lt_list_append(&reader->parts, &part);
+}
+
+static void walk_sound_part(struct reader *reader, uint64_t index, uint64_t part) {
+  if (!reader->partsLeft || !has_room(reader->books, part, MIMALLOC_PART_BYTES)) {
+    reader->odd++;
+    return;
+  }
+  reader->partsLeft--;
+  walk_part(reader, index, part);
+}
+
+static void walk_map(struct reader *reader, const struct lt_mimalloc_map *map) {
+  reader->map = map;
+  reader->last = reader->end = reader->odd = reader->inUse = 0;
+  lt_list_init(&reader->parts, reader->books->memory, sizeof(uint64_t));
+  each_part(reader, map, note_part);
+  lt_list_sort(&reader->parts);
+  // Each part has memory of its own: a walk cannot take longer than there is memory.
+  for (size_t i = 1; i < reader->parts.count; i++)
+    if (lt_list_number(&reader->parts, i) - lt_list_number(&reader->parts, i - 1) < MIMALLOC_PART_BYTES) reader->odd++;
+  if (reader->parts.isShort) reader->isShort = true;
+  if (!reader->odd && !reader->parts.isShort) each_part(reader, map, walk_sound_part);
+  lt_list_free(&reader->parts);
+}
+
+// --- the map ---------------------------------------------------------------------------------------------------------
+
+struct search {
+  struct reader reader;
+  struct lt_mimalloc_map *map;
+  uint64_t found;
+  struct lt_growing_list candidates; ///< struct candidate
+};
+
+/// The address of a possible map, and a variable that has it.
+struct candidate {
+  uint64_t address, variable;
+};
+
+/// True if a table of parts may begin at or behind an address. Finds its layout except for the pages'.
+static bool is_map(struct search *search, uint64_t address, struct lt_mimalloc_map *map, bool *hasHeader) {
+  struct lt_word_window *window = &search->reader.table;
+  uint64_t first, reserved, self, committed, part;
+  if ((address & (LT_BOOKS_PAGE - 1)) || !has_room(search->reader.books, address, LT_BOOKS_PAGE)) return false;
+  if (!lt_window_word(window, address, &first)) return false;
+  uint64_t offset = first - address;
+  // The part for the lowest addresses is right behind the table.
+  *hasHeader = false;
+  if (first > address && !(offset & (offset - 1)) && offset >= MIMALLOC_MAP_LEAST * 8 &&
+      offset <= MIMALLOC_MAP_LIMIT * 8) {
+    *map = (struct lt_mimalloc_map){.parts = address, .partCount = offset / 8};
+    return has_room(search->reader.books, address, offset);
+  }
+  if (!lt_window_word(window, address + MIMALLOC_MAP_RESERVED, &reserved) ||
+      !lt_window_word(window, address + MIMALLOC_MAP_MEMORY, &self) ||
+      !lt_window_word(window, address + MIMALLOC_MAP_COMMITTED, &committed) ||
+      !lt_window_word(window, address + MIMALLOC_MAP_PARTS, &part) || self != address || part != address + reserved ||
+      reserved < MIMALLOC_MAP_PARTS || committed > (reserved - MIMALLOC_MAP_PARTS) / 8 || !committed ||
+      committed > MIMALLOC_MAP_LIMIT + LT_BOOKS_PAGE / 8)
+    return false;
+  *hasHeader = true;
+  *map = (struct lt_mimalloc_map){.parts = address + MIMALLOC_MAP_PARTS, .partCount = committed};
+  return has_room(search->reader.books, address, MIMALLOC_MAP_PARTS + committed * 8);
+}
+
+static bool note_candidate(void *context, uint64_t address, uint64_t word) {
+  struct search *search = context;
+  struct lt_mimalloc_map map;
+  bool hasHeader;
+  struct candidate candidate = {word, address};
+  if (is_map(search, word, &map, &hasHeader)) lt_list_append(&search->candidates, &candidate);
+  return true;
+}
+
+static void try_candidate(struct search *search, const struct candidate *candidate) {
+  struct lt_mimalloc_map map;
+  bool hasHeader;
+  if (!is_map(search, candidate->address, &map, &hasHeader)) return;
+  for (unsigned i = 0; i < MIMALLOC_PAGE_LAYOUTS; i++) {
+    map.layout = &lt_mimalloc_page_layouts[i];
+    if (map.layout->hasHeader != hasHeader) continue;
+    walk_map(&search->reader, &map);
+    const struct reader *reader = &search->reader;
+    if (!reader->inUse || reader->odd > ODD_ENTRIES + reader->inUse / ENTRIES_TO_AN_ODD_ONE) continue;
+    map.variable = candidate->variable;
+    if (search->found++ == 0) *search->map = map;
+    return;
+  }
+}
+
+uint64_t lt_mimalloc_map_find(const struct lt_books_memory *books, const struct lt_growing_list *mapped,
+                              struct lt_mimalloc_map *map, bool *isShort) {
+  struct search search = {.map = map};
+  struct lt_word_window data = {0};
+  memset(map, 0, sizeof *map);
+  lt_list_init(&search.candidates, books->memory, sizeof(struct candidate));
+  bool hasRoom = reader_init(&search.reader, books, mapped) && lt_word_window_init(&data, books, WINDOW);
+  if (hasRoom) lt_image_data_each(books, &data, note_candidate, &search);
+  lt_list_sort(&search.candidates);
+  for (size_t i = 0; i < search.candidates.count; i++) {
+    const struct candidate *candidate = lt_list_item(&search.candidates, i);
+    if (i == 0 || candidate->address != lt_list_number(&search.candidates, i - 1)) try_candidate(&search, candidate);
+  }
+  if (!hasRoom || search.candidates.isShort || search.reader.isShort) *isShort = true;
+  lt_list_free(&search.candidates);
+  if (data.books) lt_word_window_free(&data);
+  reader_free(&search.reader);
+  return search.found;
+}
+
+uint64_t lt_mimalloc_map_walk(const struct lt_mimalloc_map *map, struct lt_mimalloc_pages *pages, bool *isShort) {
+  struct reader reader;
+  LT_CHECK(map->variable && map->layout);
+  bool hasRoom = reader_init(&reader, pages->books, pages->mapped);
+  reader.pages = pages;
+  if (hasRoom) walk_map(&reader, map);
+  if (!hasRoom || reader.isShort) *isShort = true;
+  reader_free(&reader);
+  return reader.odd;
+}
