@@ -2,8 +2,9 @@
 //
 // Usage: truth [SEED [THREADS [CALLS]]]
 // Output: "live ADDRESS SIZE USABLE" or "freed ADDRESS SIZE KIND" for each block, then "ready". Then the program waits
-// for a signal. KIND is `own` (freed by the thread that allocated it), `passed` (by another thread), `ended` (by a
-// thread that has ended) or `moved` (by realloc). The program keeps these notes outside of the allocator.
+// for a signal. USABLE is malloc_usable_size. KIND is `own` (freed by the thread that allocated it), `passed` (by
+// another thread), `ended` (by a thread that has ended) or `moved` (by realloc). The program keeps these notes outside
+// of the allocator.
 
 #define _GNU_SOURCE
 #include <errno.h>
@@ -40,6 +41,14 @@ extern int mi_version(void) __attribute__((weak));
 /// They reach into the next block then: only their beginnings may be written. They also give out live addresses again
 /// after mi_heap_destroy.
 static bool isFragile;
+// Functions of jemalloc's own; NULL with other allocators.
+extern __attribute__((weak)) int mallctl(const char *name, void *old, size_t *oldSize, void *new, size_t newSize);
+extern __attribute__((weak)) void *mallocx(size_t size, int flags);
+extern __attribute__((weak)) void dallocx(void *block, int flags);
+enum { NO_CACHE = 1 << 8 };
+static unsigned ownArena;
+/// The reader leaves out caches that belong to no thread, or are off, before 5.3 alone.
+static bool isJemallocBefore53;
 
 static void note(void *block, uint64_t size, enum kind kind, unsigned thread) {
   uint64_t address = (uint64_t)block;
@@ -195,15 +204,6 @@ static void prepare_heaps(void) {
   for (int i = 0; i < THREAD_LIMIT; i++) mi_heap_delete(heaps[i]);
 }
 
-static void *run(void *argument) {
-  unsigned thread = (unsigned)(uintptr_t)argument;
-  pthread_barrier_wait(&allBegun);
-  work(thread);
-  atomic_fetch_add(&parked, 1);
-  if (thread % 2) return NULL; // a thread that ends
-  for (;;) pause();
-}
-
 /// A block of each size in a thread's cache, with the words that the allocator left in it.
 static void get_alike(void) {
   for (int i = 0; i < 4; i++) {
@@ -240,6 +240,69 @@ static void get_largest(void) {
   }
 }
 
+/// The bytes that the allocator says a live block has.
+static uint64_t usable_size(const struct note *n) { return malloc_usable_size((void *)n->address); }
+
+static void control(const char *name, void *old, size_t oldSize, void *new, size_t newSize) {
+  if (mallctl(name, old, old ? &oldSize : NULL, new, newSize)) abort();
+}
+
+static void prepare_jemalloc(void) {
+  const char *version;
+  if (!mallctl) return;
+  control("version", &version, sizeof version, NULL, 0);
+  isJemallocBefore53 = version[0] == '5' && version[2] < '3';
+  control("arenas.create", &ownArena, sizeof ownArena, NULL, 0);
+}
+
+/// Allocates in an arena of the program's own, and destroys the arena.
+static void destroy_arena(void) {
+  char name[64];
+  int flags = (int)(ownArena + 1) << 20 | NO_CACHE;
+  for (size_t size = 8; size < 4000000; size = size * 3 / 2) {
+    void *block = mallocx(size, flags);
+    note(block, size, LIVE, 0);
+    note(block, 0, OWN, 0);
+  }
+  snprintf(name, sizeof name, "arena.%u.destroy", ownArena);
+  control(name, NULL, 0, NULL, 0);
+}
+
+/// Frees blocks to caches that belong to no thread, and destroys one of the caches.
+static void use_own_caches(void) {
+  unsigned caches[3];
+  for (int c = 0; c < 3; c++) {
+    control("tcache.create", &caches[c], sizeof caches[c], NULL, 0);
+    int flags = (int)(caches[c] + 2) << 8;
+    for (size_t size = 8; size < 40000; size = size * 3 / 2) {
+      void *blocks[5];
+      for (int i = 0; i < 5; i++) note(blocks[i] = mallocx(size, flags), size, LIVE, 0);
+      for (int i = 0; i < 3; i++) {
+        note(blocks[i], 0, OWN, 0);
+        dallocx(blocks[i], flags);
+      }
+    }
+  }
+  control("tcache.destroy", NULL, 0, &caches[1], sizeof caches[1]);
+}
+
+/// Allocates blocks as large as the stacks of caches: some lie where a cache was that is off.
+static void replace_stacks(void) {
+  for (size_t size = 16384; size < 49152; size += 2048)
+    for (int i = 0; i < 20; i++) note(malloc(size), size, LIVE, 0);
+}
+
+static void *run(void *argument) {
+  unsigned thread = (unsigned)(uintptr_t)argument;
+  pthread_barrier_wait(&allBegun);
+  work(thread);
+  bool isOn = false;
+  if (isJemallocBefore53 && thread % 4 == 2) control("thread.tcache.enabled", NULL, 0, &isOn, sizeof isOn);
+  atomic_fetch_add(&parked, 1);
+  if (thread % 2) return NULL; // a thread that ends
+  for (;;) pause();
+}
+
 static void write_all(const char *text, size_t size) {
   while (size) {
     ssize_t n = write(STDOUT_FILENO, text, size);
@@ -259,6 +322,7 @@ int main(int argc, char **argv) {
   notes = mmap(NULL, TABLE * sizeof *notes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (notes == MAP_FAILED) return 1;
   prepare_heaps();
+  prepare_jemalloc();
   pthread_t threads[THREAD_LIMIT];
   pthread_barrier_init(&allBegun, NULL, (unsigned)threadCount + 1);
   for (int i = 0; i < threadCount; i++)
@@ -277,19 +341,20 @@ int main(int argc, char **argv) {
   get_alike();
   free_batches();
   get_largest();
+  if (mallctl) destroy_arena();
+  if (isJemallocBefore53) {
+    use_own_caches();
+    replace_stacks();
+  }
   char line[128];
   static const char *const NAMES[] = {"", "live", "own", "passed", "moved"};
   for (int i = 0; i < TABLE; i++) {
     const struct note *n = &notes[i];
     if (!n->address) continue;
     const char *kind = n->kind == OWN && n->thread % 2 ? "ended" : NAMES[n->kind];
-    char usable[24] = "";
-    if (n->kind == LIVE) {
-      snprintf(usable, sizeof usable, "%zu", malloc_usable_size((void *)(uintptr_t)n->address));
-      kind = usable;
-    }
-    int length = snprintf(line, sizeof line, "%s %llx %llu %s\n", n->kind == LIVE ? "live" : "freed",
-                          (unsigned long long)n->address, (unsigned long long)n->size, kind);
+    unsigned long long address = n->address, size = n->size, usable = n->kind == LIVE ? usable_size(n) : 0;
+    int length = n->kind == LIVE ? snprintf(line, sizeof line, "live %llx %llu %llu\n", address, size, usable)
+                                 : snprintf(line, sizeof line, "freed %llx %llu %s\n", address, size, kind);
     write_all(line, (size_t)length);
   }
   write_all("ready\n", 6);

@@ -2,10 +2,10 @@
 
 #include "allocator_books/jemalloc_caches.h"
 
-#include "allocator_books/jemalloc_layout.h"
+#include "allocator_books/jemalloc_counted_caches.h"
 
 enum {
-  /// Bytes below a thread pointer in which images' thread-local variables are.
+  /// Images' thread-local variables lie at most this many bytes below a thread pointer.
   THREAD_LOCAL_BYTES = 1 << 16,
   /// A cache has a bin for each small class, 36 of them, and more.
   LEAST_BINS = 30,
@@ -58,28 +58,47 @@ static void keep_cache(struct lt_word_window *window, struct lt_word_window *sta
   lt_list_append(stacks, &range);
 }
 
-uint64_t lt_jemalloc_find_caches(const struct lt_books_memory *books, struct lt_growing_list *kept,
+/// Finds the cache of one thread among its variables. True if there is one.
+static bool find_cache(struct lt_jemalloc_counted_caches *counted, struct lt_word_window *window,
+                       struct lt_word_window *stack, uint64_t pointer, struct lt_growing_list *kept,
+                       struct lt_growing_list *stacks) {
+  for (uint64_t at = pointer - THREAD_LOCAL_BYTES; at < pointer; at += 8) {
+    uint64_t word;
+    if (!lt_window_word(window, at, &word)) {
+      // The beginning of the variables is not known. There may be no memory before it.
+      at = (at | (LT_BOOKS_PAGE - 1)) - 7;
+      continue;
+    }
+    if (counted) {
+      if (lt_jemalloc_counted_cache_add(counted, window, at)) return true;
+      continue;
+    }
+    unsigned count = count_bins(window, at);
+    if (count < LEAST_BINS) continue;
+    keep_cache(window, stack, at, count, kept, stacks);
+    return true;
+  }
+  return false;
+}
+
+uint64_t lt_jemalloc_find_caches(struct lt_jemalloc_tree *tree, uint64_t root, struct lt_growing_list *kept,
                                  struct lt_growing_list *stacks) {
+  const struct lt_books_memory *books = tree->books;
+  struct lt_jemalloc_counted_caches counted;
   struct lt_word_window window, stack = {0};
   uint64_t found = 0;
+  bool isCounted = tree->layout->record->isBefore53;
+  if (isCounted) lt_jemalloc_counted_caches_init(&counted, tree, root);
   bool hasRoom = lt_word_window_init(&window, books, THREAD_LOCAL_BYTES + 2 * LT_BOOKS_PAGE) &&
                  lt_word_window_init(&stack, books, 2 * LT_BOOKS_PAGE);
   for (uint32_t i = 0; hasRoom && i < books->threadCount; i++) {
     uint64_t pointer = books->threads[i].threadPointer & ~7ull;
     if (pointer <= THREAD_LOCAL_BYTES || pointer >= LT_BOOKS_ADDRESS_LIMIT) continue;
-    for (uint64_t at = pointer - THREAD_LOCAL_BYTES; at < pointer; at += 8) {
-      uint64_t word;
-      if (!lt_window_word(&window, at, &word)) {
-        // Where the variables begin is not known: what is before them may not be there.
-        at = (at | (LT_BOOKS_PAGE - 1)) - 7;
-        continue;
-      }
-      unsigned count = count_bins(&window, at);
-      if (count < LEAST_BINS) continue;
-      keep_cache(&window, &stack, at, count, kept, stacks);
-      found++;
-      break;
-    }
+    found += find_cache(isCounted ? &counted : NULL, &window, &stack, pointer, kept, stacks);
+  }
+  if (isCounted) {
+    if (hasRoom) found = lt_jemalloc_counted_caches_keep(&counted, &window, &stack, kept, stacks);
+    lt_jemalloc_counted_caches_free(&counted);
   }
   lt_word_window_free(&window);
   lt_word_window_free(&stack);

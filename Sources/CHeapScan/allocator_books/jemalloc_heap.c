@@ -5,7 +5,7 @@
 
 #include "allocator_books/jemalloc_caches.h"
 #include "allocator_books/jemalloc_layout.h"
-#include "allocator_books/jemalloc_tree.h"
+#include "allocator_books/jemalloc_root.h"
 #include "check.h"
 
 #include <string.h>
@@ -16,11 +16,11 @@ bool lt_jemalloc_heap_find(struct lt_jemalloc_heap *heap, const struct lt_books_
   heap->books = books;
   lt_list_init(&heap->kept, books->memory, sizeof(uint64_t));
   lt_list_init(&heap->stacks, books->memory, sizeof(struct lt_address_range));
-  if (lt_jemalloc_tree_init(&tree, books)) heap->root = lt_jemalloc_tree_find(&tree);
+  if (lt_jemalloc_tree_init(&tree, books)) heap->root = lt_jemalloc_root_find(&tree);
   heap->layout = tree.layout;
+  if (heap->root) heap->caches = lt_jemalloc_find_caches(&tree, heap->root, &heap->kept, &heap->stacks);
   lt_jemalloc_tree_free(&tree);
   if (!heap->root) return false;
-  heap->caches = lt_jemalloc_find_caches(books, &heap->kept, &heap->stacks);
   lt_list_sort(&heap->kept);
   lt_list_sort(&heap->stacks);
   heap->isShort = heap->kept.isShort || heap->stacks.isShort;

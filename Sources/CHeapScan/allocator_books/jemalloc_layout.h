@@ -3,10 +3,12 @@
 #ifndef LEAKTRACE_JEMALLOC_LAYOUT_H
 #define LEAKTRACE_JEMALLOC_LAYOUT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
-/// Offsets, bits and sizes of jemalloc 5.3 on x86-64 with pages of 4 KiB (include/jemalloc/internal/rtree.h, edata.h,
-/// cache_bin.h, sc.h); seen with 5.3.0 and 5.3.1. 5.0 to 5.2 are laid out otherwise.
+/// Offsets, bits and sizes of jemalloc on x86-64 with pages of 4 KiB. The sources are
+/// include/jemalloc/internal/rtree.h, edata.h (5.3) or extent_structs.h (5.1, 5.2), cache_bin.h, tcache_structs.h and
+/// sc.h. Seen with 5.1.0, 5.2.1, 5.3.0 and 5.3.1. 5.0 has other records.
 enum {
   JEMALLOC_PAGE_SHIFT = 12,
 
@@ -18,33 +20,71 @@ enum {
   JEMALLOC_LEAF_CLASS_SHIFT = 48,
   JEMALLOC_LEAF_STATE_SHIFT = 2,
   JEMALLOC_LEAF_SLAB = 1,
-  JEMALLOC_EXTENT_ALIGNMENT = 128,
 
-  // edata_t
+  // edata_t, and extent_t before 5.3
   JEMALLOC_EXTENT_ADDRESS = 8,
   JEMALLOC_EXTENT_SIZE = 16,   ///< the low 12 bits are a number
   JEMALLOC_EXTENT_BITMAP = 64, ///< of a slab: 8 words, a bit for each free region
   JEMALLOC_EXTENT_BYTES = 128,
   JEMALLOC_SLAB_SHIFT = 12, ///< of its bits
-  JEMALLOC_STATE_SHIFT = 17,
-  JEMALLOC_STATE_MASK = 7,
-  JEMALLOC_CLASS_SHIFT = 20,
   JEMALLOC_CLASS_MASK = 0xFF,
+  JEMALLOC_FREE_COUNT_MASK = 0x3FF,
   JEMALLOC_SLAB_REGIONS = 512, ///< that a slab has at most
 
   JEMALLOC_ACTIVE = 0,
   JEMALLOC_DIRTY = 1,
   JEMALLOC_MUZZY = 2,
   JEMALLOC_RETAINED = 3,
-  JEMALLOC_STATES = 7,
+  JEMALLOC_CHANGING = 7, ///< a thread is about to free, split or return it
 
   JEMALLOC_CLASSES = 232,
+  JEMALLOC_SMALL_CLASSES = 36,
+  JEMALLOC_PROMOTED_BYTES = 16384, ///< of a small block that the profiler gave an extent of its own
 
-  // cache_bin_t: a stack that grows down; its bounds are the low 16 bits of addresses
+  // cache_bin_t of 5.3: a stack that grows down; its bounds are the low 16 bits of addresses
   JEMALLOC_BIN_BYTES = 24,
   JEMALLOC_BIN_FULL = 18,
   JEMALLOC_BIN_EMPTY = 20,
+
+  // cache_bin_t before 5.3: a stack that grows down, and the number of its blocks
+  JEMALLOC_BIN_COUNTS = 0, ///< the lowest number since the last collection, and the number now
+  JEMALLOC_BIN_PAST = 16,  ///< the address behind the stack
+
+  // tcache_t before 5.3
+  JEMALLOC_CACHE_SMALL_BINS = 16,
+  JEMALLOC_CACHE_ALIGNMENT = 64, ///< of the block that has a cache's stacks
+  JEMALLOC_STACK_SLOTS = 1024,   ///< of one stack: twice the regions of a slab
+  JEMALLOC_ARENA_ALIGNMENT = 64,
+
+  // cache_bin_array_descriptor_t: a ring of the caches that belong to an arena
+  JEMALLOC_DESCRIPTOR_NEXT = 0,
+  JEMALLOC_DESCRIPTOR_SMALL = 16, ///< the address of a cache's bins of small classes
+  JEMALLOC_DESCRIPTOR_LARGE = 24, ///< and of its other bins
 };
+
+/// A layout of tcache_t before 5.3, as offsets from its bins of small classes.
+struct lt_jemalloc_cache_layout {
+  uint16_t descriptor; ///< all zeros if jemalloc was built without statistics
+  uint16_t arena;      ///< 0 if the cache is off: its stacks were freed
+  uint16_t largeBins;  ///< zeros behind those in use
+  uint16_t end;
+};
+enum { JEMALLOC_CACHE_LAYOUTS = 2 };
+/// 5.2, and 5.1.
+static const struct lt_jemalloc_cache_layout lt_jemalloc_cache_layouts[JEMALLOC_CACHE_LAYOUTS] = {
+    {904, 936, 984, 5688}, {880, 912, 960, 5664}};
+
+/// A layout of the record that describes an extent.
+struct lt_jemalloc_record_layout {
+  uint8_t alignment;      ///< of the record
+  uint8_t stateShift;     ///< of the first word's bits
+  uint8_t stateMask;      ///< of the state, once it is shifted
+  uint8_t classShift;     ///< of the first word's bits
+  uint8_t freeCountShift; ///< of the first word's bits
+  bool isBefore53;        ///< leaves have no state; large blocks have their class's bytes; caches count their blocks
+};
+static const struct lt_jemalloc_record_layout lt_jemalloc_edata = {128, 17, 7, 20, 28, false};
+static const struct lt_jemalloc_record_layout lt_jemalloc_extent_t = {64, 16, 3, 18, 26, true};
 
 /// A layout of rtree_t. Each entry of the root and of a node is 0 or the address of the next level's table. Leaves have
 /// an entry a page.
@@ -53,11 +93,16 @@ struct lt_jemalloc_tree_layout {
   uint8_t rootBits;  ///< log2 of the root's entries
   uint8_t leafBits;  ///< log2 of a leaf's entries
   uint8_t leafEntry; ///< bytes: a record's address and its figures share a word if addresses leave room for them
+  const struct lt_jemalloc_record_layout *record;
 };
-enum { JEMALLOC_TREE_LAYOUTS = 2 };
+enum { JEMALLOC_TREE_LAYOUTS = 4 };
 /// Addresses of 48 bits, and of 57 bits. The machine that builds jemalloc decides.
-static const struct lt_jemalloc_tree_layout lt_jemalloc_tree_layouts[JEMALLOC_TREE_LAYOUTS] = {{0, 18, 18, 8},
-                                                                                               {15, 15, 15, 16}};
+static const struct lt_jemalloc_tree_layout lt_jemalloc_tree_layouts[JEMALLOC_TREE_LAYOUTS] = {
+    {0, 18, 18, 8, &lt_jemalloc_edata},
+    {15, 15, 15, 16, &lt_jemalloc_edata},
+    {0, 18, 18, 8, &lt_jemalloc_extent_t},
+    {15, 15, 15, 16, &lt_jemalloc_extent_t},
+};
 
 static inline uint64_t lt_jemalloc_root_bytes(const struct lt_jemalloc_tree_layout *layout) {
   return 8ull << layout->rootBits;

@@ -1,5 +1,5 @@
-// Finds jemalloc's tree of extents by its shape: a word of the root leads to a leaf, a word of the leaf to an extent's
-// record, and that has the address by which both were found.
+// Goes through jemalloc's tree of extents: a word of the root leads to a leaf, or to a node and then a leaf, and a word
+// of a leaf to an extent's record.
 
 #include "allocator_books/jemalloc_tree.h"
 
@@ -7,20 +7,9 @@
 
 #include <string.h>
 
-enum {
-  WINDOW = 64 << 10,
-  /// Words of a leaf, none of them 0, that are looked at to tell whether it is one; and how many of them may contradict
-  /// their extents: a thread may have been stopped while it wrote one.
-  TRIED_WORDS = 8,
-  ODD_WORDS = 1,
-  /// Words of each leaf that are looked at to tell whether a root is one, and of how many one may be odd. The words of
-  /// a tree agree with their extents; those of other memory do by chance alone.
-  SAMPLED_WORDS = 256,
-  WORDS_TO_AN_ODD_ONE = 16,
-};
-static const uint64_t SEARCH_LIMIT = 1ull << 28;
-/// Words of leaves that are looked at, to find the root and to walk: a heap of 1 TiB has 2^28.
-static const uint64_t FIND_LIMIT = 1ull << 27, WALK_LIMIT = 1ull << 30;
+enum { WINDOW = 64 << 10 };
+/// Words of leaves that a walk reads: a heap of 1 TiB has 2^28.
+static const uint64_t WALK_LIMIT = 1ull << 30;
 
 bool lt_jemalloc_tree_init(struct lt_jemalloc_tree *tree, const struct lt_books_memory *books) {
   memset(tree, 0, sizeof *tree);
@@ -39,50 +28,6 @@ void lt_jemalloc_tree_free(struct lt_jemalloc_tree *tree) {
   lt_word_window_free(&tree->extents);
 }
 
-static uint64_t record_of(uint64_t word) {
-  return word & ((1ull << JEMALLOC_LEAF_CLASS_SHIFT) - 1) & ~(uint64_t)(JEMALLOC_EXTENT_ALIGNMENT - 1);
-}
-
-/// A word of a leaf whose page has no extent any more: no record, and a size class behind all others.
-static bool is_cleared(uint64_t word) {
-  return !record_of(word) && word >> JEMALLOC_LEAF_CLASS_SHIFT == JEMALLOC_CLASSES;
-}
-
-/// Reads the extent to which a word of a leaf leads; false if its record contradicts the word.
-static bool read_extent(struct lt_jemalloc_tree *tree, uint64_t word, struct lt_jemalloc_extent *extent) {
-  uint64_t record = record_of(word), bits, size;
-  if (!record || !lt_window_word(&tree->extents, record, &bits) ||
-      !lt_window_word(&tree->extents, record + JEMALLOC_EXTENT_ADDRESS, &extent->address) ||
-      !lt_window_word(&tree->extents, record + JEMALLOC_EXTENT_SIZE, &size))
-    return false;
-  extent->bytes = size & ~(uint64_t)(LT_BOOKS_PAGE - 1);
-  extent->state = (unsigned)(bits >> JEMALLOC_STATE_SHIFT & JEMALLOC_STATE_MASK);
-  extent->isSlab = bits >> JEMALLOC_SLAB_SHIFT & 1;
-  extent->sizeClass = (unsigned)(bits >> JEMALLOC_CLASS_SHIFT & JEMALLOC_CLASS_MASK);
-  uint64_t first = extent->address & ~(uint64_t)(LT_BOOKS_PAGE - 1);
-  if (extent->state != (word >> JEMALLOC_LEAF_STATE_SHIFT & JEMALLOC_STATE_MASK) || !extent->bytes || !first ||
-      extent->bytes >= LT_BOOKS_ADDRESS_LIMIT || first >= LT_BOOKS_ADDRESS_LIMIT - extent->bytes)
-    return false;
-  if (extent->state != JEMALLOC_ACTIVE) return true;
-  if (extent->isSlab != ((word & JEMALLOC_LEAF_SLAB) != 0) ||
-      extent->sizeClass != (word >> JEMALLOC_LEAF_CLASS_SHIFT & JEMALLOC_CLASS_MASK) ||
-      extent->sizeClass >= JEMALLOC_CLASSES)
-    return false;
-  uint64_t blockBytes = extent->blockBytes = lt_jemalloc_class_bytes(extent->sizeClass);
-  if (!extent->isSlab) {
-    if (blockBytes <= extent->bytes - (extent->address - first)) return true;
-    // Since 5.3.1, a large block has the bytes that were asked for, in whole pages, and a page beside.
-    extent->blockBytes = extent->bytes - LT_BOOKS_PAGE;
-    return extent->sizeClass > 0 && extent->blockBytes <= blockBytes &&
-           extent->blockBytes > lt_jemalloc_class_bytes(extent->sizeClass - 1);
-  }
-  if (blockBytes > extent->bytes || extent->bytes / blockBytes > JEMALLOC_SLAB_REGIONS || extent->address != first)
-    return false;
-  for (unsigned i = 0; i < 8; i++)
-    if (!lt_window_word(&tree->extents, record + JEMALLOC_EXTENT_BITMAP + 8 * i, &extent->freeRegions[i])) return false;
-  return true;
-}
-
 /// Reads an entry of a leaf as one word, as narrow leaves have it. False if the entry is not known.
 static bool read_entry(struct lt_jemalloc_tree *tree, uint64_t at, uint64_t *word) {
   uint64_t figures;
@@ -90,15 +35,22 @@ static bool read_entry(struct lt_jemalloc_tree *tree, uint64_t at, uint64_t *wor
   if (tree->layout->leafEntry == sizeof(uint64_t)) return true;
   if (!lt_window_word(&tree->leaf, at + sizeof(uint64_t), &figures)) return false;
   // An address that does not fit leads to no record.
-  if (*word >> JEMALLOC_LEAF_CLASS_SHIFT || (*word & (JEMALLOC_EXTENT_ALIGNMENT - 1))) *word = 0;
+  const struct lt_jemalloc_record_layout *record = tree->layout->record;
+  if (*word >> JEMALLOC_LEAF_CLASS_SHIFT || (*word & (uint64_t)(record->alignment - 1))) *word = 0;
+  if (record->isBefore53) {
+    // The class and a boolean each have 32 bits. Other values belong to no entry, and get a class that no entry has.
+    uint64_t class = figures & UINT32_MAX, isSlab = figures >> 32;
+    if (class > JEMALLOC_CLASSES || isSlab > JEMALLOC_LEAF_SLAB) class = JEMALLOC_CLASS_MASK;
+    *word |= class << JEMALLOC_LEAF_CLASS_SHIFT | (isSlab & JEMALLOC_LEAF_SLAB);
+    return true;
+  }
   figures &= UINT32_MAX;
   *word |= figures >> JEMALLOC_WIDE_CLASS_SHIFT << JEMALLOC_LEAF_CLASS_SHIFT | (figures & JEMALLOC_WIDE_LOW_BITS);
   return true;
 }
 
-/// Goes through a leaf's entries, as words. Returns false as soon as `word` does.
-static bool each_word(struct lt_jemalloc_tree *tree, uint64_t leaf,
-                      bool (*word)(void *context, uint64_t index, uint64_t word), void *context) {
+bool lt_jemalloc_each_word(struct lt_jemalloc_tree *tree, uint64_t leaf,
+                           bool (*word)(void *context, uint64_t index, uint64_t word), void *context) {
   struct lt_address_range run = {0, leaf};
   uint64_t bytes = lt_jemalloc_leaf_bytes(tree->layout), entry = tree->layout->leafEntry;
   while (lt_books_next_present(tree->books, run.end, leaf + bytes, &run)) {
@@ -114,9 +66,9 @@ static bool each_word(struct lt_jemalloc_tree *tree, uint64_t leaf,
   return true;
 }
 
-/// Goes through the words of a root or a node that are not 0. Returns false as soon as `table` does.
-static bool each_table(struct lt_jemalloc_tree *tree, struct lt_word_window *window, uint64_t start, uint64_t bytes,
-                       bool (*table)(void *context, uint64_t index, uint64_t address), void *context) {
+bool lt_jemalloc_each_table(struct lt_jemalloc_tree *tree, struct lt_word_window *window, uint64_t start,
+                            uint64_t bytes, bool (*table)(void *context, uint64_t index, uint64_t address),
+                            void *context) {
   struct lt_address_range run = {0, start};
   while (lt_books_next_present(tree->books, run.end, start + bytes, &run)) {
     for (uint64_t at = lt_round_up(run.start, 8); at < run.end && run.end - at >= 8; at += 8) {
@@ -130,14 +82,19 @@ static bool each_table(struct lt_jemalloc_tree *tree, struct lt_word_window *win
   return true;
 }
 
+bool lt_jemalloc_has_room(const struct lt_jemalloc_tree *tree, uint64_t table, uint64_t bytes) {
+  if ((table & 63) || table < LT_BOOKS_PAGE || table >= LT_BOOKS_ADDRESS_LIMIT - bytes) return false;
+  const struct lt_snapshot_region *region = lt_books_region(tree->books, table);
+  return region && region->kind == LT_REGION_ANONYMOUS && (region->flags & LT_REGION_CAPTURED) &&
+         region->end - table >= bytes;
+}
+
 struct leaves {
   struct lt_jemalloc_tree *tree;
   uint64_t node; ///< index of the node in the root
   bool (*leaf)(void *context, uint64_t index, uint64_t leaf);
   void *context;
 };
-
-static bool has_room(struct lt_jemalloc_tree *tree, uint64_t table, uint64_t bytes);
 
 static bool visit_leaf(void *context, uint64_t index, uint64_t leaf) {
   struct leaves *leaves = context;
@@ -147,165 +104,16 @@ static bool visit_leaf(void *context, uint64_t index, uint64_t leaf) {
 static bool visit_node(void *context, uint64_t index, uint64_t node) {
   struct leaves *leaves = context;
   uint64_t bytes = lt_jemalloc_node_bytes(leaves->tree->layout);
-  if (!has_room(leaves->tree, node, bytes)) return false;
+  if (!lt_jemalloc_has_room(leaves->tree, node, bytes)) return false;
   leaves->node = index;
-  return each_table(leaves->tree, &leaves->tree->node, node, bytes, visit_leaf, leaves);
+  return lt_jemalloc_each_table(leaves->tree, &leaves->tree->node, node, bytes, visit_leaf, leaves);
 }
 
-/// Goes through the leaves of a root. Returns false as soon as `leaf` does, or where a word leads to no node.
-static bool each_leaf(struct lt_jemalloc_tree *tree, struct lt_word_window *window, uint64_t root,
-                      bool (*leaf)(void *context, uint64_t index, uint64_t leaf), void *context) {
+bool lt_jemalloc_each_leaf(struct lt_jemalloc_tree *tree, struct lt_word_window *window, uint64_t root,
+                           bool (*leaf)(void *context, uint64_t index, uint64_t leaf), void *context) {
   struct leaves leaves = {tree, 0, leaf, context};
-  return each_table(tree, window, root, lt_jemalloc_root_bytes(tree->layout),
-                    tree->layout->nodeBits ? visit_node : visit_leaf, &leaves);
-}
-
-// --- the root --------------------------------------------------------------------------------------------------------
-
-/// Tells whether a word of a leaf leads to an extent that has the word's page. Pages count from any multiple of a
-/// leaf's. The word of an extent's first page agrees with its record in all; of the last one's, the rest may be old.
-static bool is_of_page(struct lt_jemalloc_tree *tree, uint64_t word, uint64_t page, uint64_t *first) {
-  uint64_t record = record_of(word), address, size;
-  struct lt_jemalloc_extent extent;
-  if (!record || !lt_window_word(&tree->extents, record + JEMALLOC_EXTENT_ADDRESS, &address) ||
-      !lt_window_word(&tree->extents, record + JEMALLOC_EXTENT_SIZE, &size) || address >= LT_BOOKS_ADDRESS_LIMIT)
-    return false;
-  *first = address >> JEMALLOC_PAGE_SHIFT;
-  uint64_t distance = (page - *first) & ((1ull << tree->layout->leafBits) - 1);
-  return distance < size >> JEMALLOC_PAGE_SHIFT && (distance || read_extent(tree, word, &extent));
-}
-
-struct trial {
-  struct lt_jemalloc_tree *tree;
-  unsigned left, odd;
-  bool isFound;
-  uint64_t index; ///< of the leaf
-};
-
-static bool try_word(void *context, uint64_t index, uint64_t word) {
-  struct trial *trial = context;
-  uint64_t first;
-  if (is_cleared(word)) return true;
-  if (!is_of_page(trial->tree, word, index, &first)) {
-    if (++trial->odd > ODD_WORDS) return false;
-  } else if ((first & ((1ull << trial->tree->layout->leafBits) - 1)) == index) {
-    trial->isFound = true;
-    trial->index = first >> trial->tree->layout->leafBits;
-  }
-  return --trial->left > 0;
-}
-
-/// True if memory can be a node's or a leaf's.
-static bool has_room(struct lt_jemalloc_tree *tree, uint64_t table, uint64_t bytes) {
-  if ((table & 63) || table < LT_BOOKS_PAGE || table >= LT_BOOKS_ADDRESS_LIMIT - bytes) return false;
-  const struct lt_snapshot_region *region = lt_books_region(tree->books, table);
-  return region && region->kind == LT_REGION_ANONYMOUS && (region->flags & LT_REGION_CAPTURED) &&
-         region->end - table >= bytes;
-}
-
-/// True if a word is the address of a leaf. Finds the leaf's index in the tree.
-static bool is_leaf(struct lt_jemalloc_tree *tree, uint64_t leaf, uint64_t *index) {
-  const struct lt_jemalloc_tree_layout *layout = tree->layout;
-  if (!has_room(tree, leaf, lt_jemalloc_leaf_bytes(layout))) return false;
-  struct trial trial = {.tree = tree, .left = TRIED_WORDS};
-  each_word(tree, leaf, try_word, &trial);
-  *index = trial.index;
-  return trial.isFound && trial.odd <= ODD_WORDS && trial.index >> layout->nodeBits >> layout->rootBits == 0;
-}
-
-struct node_trial {
-  struct lt_jemalloc_tree *tree;
-  bool isFound;
-  uint64_t index; ///< in the root, of the node
-};
-
-/// The first leaf of a node decides.
-static bool try_leaf(void *context, uint64_t index, uint64_t leaf) {
-  struct node_trial *trial = context;
-  uint64_t found, mask = (1ull << trial->tree->layout->nodeBits) - 1;
-  trial->isFound = is_leaf(trial->tree, leaf, &found) && (found & mask) == index;
-  trial->index = found >> trial->tree->layout->nodeBits;
-  return false;
-}
-
-/// True if a word of the root may be at an address. Finds its index in the root.
-static bool is_root_word(struct lt_jemalloc_tree *tree, uint64_t word, uint64_t *index) {
-  if (!tree->layout->nodeBits) return is_leaf(tree, word, index);
-  uint64_t bytes = lt_jemalloc_node_bytes(tree->layout);
-  if (!has_room(tree, word, bytes)) return false;
-  struct node_trial trial = {.tree = tree};
-  each_table(tree, &tree->node, word, bytes, try_leaf, &trial);
-  *index = trial.index;
-  return trial.isFound;
-}
-
-struct sample {
-  struct lt_jemalloc_tree *tree;
-  uint64_t leafIndex;
-  uint64_t looked, odd;
-  unsigned left; ///< of the leaf
-};
-
-static bool sample_word(void *context, uint64_t index, uint64_t word) {
-  struct sample *sample = context;
-  uint64_t page = sample->leafIndex << sample->tree->layout->leafBits | index, first;
-  if (is_cleared(word)) return true;
-  sample->looked++;
-  // A huge extent begins in an earlier leaf.
-  if (!is_of_page(sample->tree, word, page, &first) || first > page) sample->odd++;
-  return --sample->left > 0;
-}
-
-static bool sample_leaf(void *context, uint64_t index, uint64_t leaf) {
-  struct sample *sample = context;
-  if (!has_room(sample->tree, leaf, lt_jemalloc_leaf_bytes(sample->tree->layout))) return false;
-  sample->leafIndex = index;
-  sample->left = SAMPLED_WORDS;
-  each_word(sample->tree, leaf, sample_word, sample);
-  return sample->odd <= ODD_WORDS + sample->looked / WORDS_TO_AN_ODD_ONE;
-}
-
-/// True if a root leads to a tree of extents: each of its words is 0 or leads to a table, and the leaves' entries lead
-/// to extents that have the pages of these entries.
-static bool is_root(struct lt_jemalloc_tree *tree, uint64_t root) {
-  struct sample sample = {.tree = tree};
-  return each_leaf(tree, &tree->candidate, root, sample_leaf, &sample) && sample.looked > sample.odd;
-}
-
-uint64_t lt_jemalloc_tree_find(struct lt_jemalloc_tree *tree) {
-  const struct lt_books_memory *books = tree->books;
-  uint64_t left = SEARCH_LIMIT, imageStart = 0, last = 0;
-  tree->wordsLeft = FIND_LIMIT;
-  for (uint32_t i = 0; i < books->regionCount && left; i++) {
-    const struct lt_snapshot_region *region = &books->regions[i];
-    bool isWritable = (region->flags & LT_REGION_WRITABLE) && (region->flags & LT_REGION_CAPTURED);
-    if (region->kind == LT_REGION_FILE && isWritable && region[0].start != last) imageStart = region->start;
-    // The root is data without an initial value: it is mapped right behind an image's initialised data.
-    bool isBehind = i && region->start == last && imageStart &&
-                    (region->kind == LT_REGION_ANONYMOUS || region->kind == LT_REGION_BREAK);
-    if (!(region->kind == LT_REGION_FILE && isWritable) && !(isBehind && isWritable)) {
-      imageStart = 0;
-      last = 0;
-      continue;
-    }
-    last = region->end;
-    struct lt_address_range run = {0, region->start};
-    while (left && lt_books_next_present(books, run.end, region->end, &run)) {
-      for (uint64_t at = lt_round_up(run.start, 8); at < run.end && run.end - at >= 8 && left; at += 8) {
-        uint64_t word, index;
-        left -= 8;
-        if (!lt_window_word(&tree->root, at, &word)) break;
-        if (!word || (word & 63)) continue;
-        for (unsigned i = 0; i < JEMALLOC_TREE_LAYOUTS; i++) {
-          tree->layout = &lt_jemalloc_tree_layouts[i];
-          if (!is_root_word(tree, word, &index) || at < 8 * index) continue;
-          uint64_t root = at - 8 * index;
-          if (root >= imageStart && is_root(tree, root)) return root;
-        }
-      }
-    }
-  }
-  return 0;
+  return lt_jemalloc_each_table(tree, window, root, lt_jemalloc_root_bytes(tree->layout),
+                                tree->layout->nodeBits ? visit_node : visit_leaf, &leaves);
 }
 
 // --- extents ---------------------------------------------------------------------------------------------------------
@@ -322,12 +130,13 @@ static bool walk_word(void *context, uint64_t index, uint64_t word) {
   struct walk *walk = context;
   struct lt_jemalloc_extent extent;
   uint64_t page = (walk->leafIndex << walk->tree->layout->leafBits | index) << JEMALLOC_PAGE_SHIFT;
-  if (!record_of(word) || page < walk->end) return true;
-  if (!read_extent(walk->tree, word, &extent)) {
+  const struct lt_jemalloc_record_layout *layout = walk->tree->layout->record;
+  if (!lt_jemalloc_record_of(layout, word) || page < walk->end) return true;
+  if (!lt_jemalloc_read_extent(&walk->tree->extents, layout, word, &extent)) {
     walk->odd++;
     return true;
   }
-  // A record stands for its first and last page, and a slab's for all.
+  // A record belongs to its first and last page. A slab's record belongs to all pages.
   if ((extent.address & ~(uint64_t)(LT_BOOKS_PAGE - 1)) != page) return true;
   walk->end = page + extent.bytes;
   LT_CHECK(walk->end > page);
@@ -337,9 +146,9 @@ static bool walk_word(void *context, uint64_t index, uint64_t word) {
 
 static bool walk_leaf(void *context, uint64_t index, uint64_t leaf) {
   struct walk *walk = context;
-  if (!has_room(walk->tree, leaf, lt_jemalloc_leaf_bytes(walk->tree->layout))) return true;
+  if (!lt_jemalloc_has_room(walk->tree, leaf, lt_jemalloc_leaf_bytes(walk->tree->layout))) return true;
   walk->leafIndex = index;
-  each_word(walk->tree, leaf, walk_word, walk);
+  lt_jemalloc_each_word(walk->tree, leaf, walk_word, walk);
   return walk->tree->wordsLeft > 0;
 }
 
@@ -348,6 +157,47 @@ uint64_t lt_jemalloc_tree_walk(struct lt_jemalloc_tree *tree, uint64_t root,
   struct walk walk = {.tree = tree, .extent = extent, .context = context};
   LT_CHECK(tree->layout && root);
   tree->wordsLeft = WALK_LIMIT;
-  bool isWhole = each_leaf(tree, &tree->root, root, walk_leaf, &walk);
+  bool isWhole = lt_jemalloc_each_leaf(tree, &tree->root, root, walk_leaf, &walk);
   return walk.odd + !isWhole;
+}
+
+// --- one block -------------------------------------------------------------------------------------------------------
+
+/// Reads the word of a page. False if the tree has no leaf for it.
+static bool word_of_page(struct lt_jemalloc_tree *tree, uint64_t root, uint64_t page, uint64_t *word) {
+  const struct lt_jemalloc_tree_layout *layout = tree->layout;
+  uint64_t leafIndex = page >> layout->leafBits, rootIndex = leafIndex >> layout->nodeBits, table;
+  if (rootIndex >> layout->rootBits || !lt_window_word(&tree->root, root + 8 * rootIndex, &table)) return false;
+  if (layout->nodeBits) {
+    uint64_t index = leafIndex & ((1ull << layout->nodeBits) - 1);
+    if (!lt_jemalloc_has_room(tree, table, lt_jemalloc_node_bytes(layout)) ||
+        !lt_window_word(&tree->node, table + 8 * index, &table))
+      return false;
+  }
+  uint64_t index = page & ((1ull << layout->leafBits) - 1);
+  return lt_jemalloc_has_room(tree, table, lt_jemalloc_leaf_bytes(layout)) &&
+         read_entry(tree, table + index * layout->leafEntry, word);
+}
+
+bool lt_jemalloc_tree_block(struct lt_jemalloc_tree *tree, uint64_t root, uint64_t address, uint64_t reach,
+                            struct lt_address_range *block) {
+  struct lt_jemalloc_extent extent;
+  const struct lt_jemalloc_record_layout *layout = tree->layout->record;
+  if (address >= LT_BOOKS_ADDRESS_LIMIT || reach > address) return false;
+  uint64_t lowest = (address - reach) >> JEMALLOC_PAGE_SHIFT, word = 0;
+  // The pages within a large extent have no words.
+  for (uint64_t page = address >> JEMALLOC_PAGE_SHIFT;; page--) {
+    if (word_of_page(tree, root, page, &word) && lt_jemalloc_read_extent(&tree->extents, layout, word, &extent) &&
+        extent.address <= address && address - extent.address < extent.bytes)
+      break;
+    if (page == lowest) return false;
+  }
+  if (extent.state != JEMALLOC_ACTIVE) return false;
+  uint64_t index = extent.isSlab ? (address - extent.address) / extent.blockBytes : 0;
+  if (extent.isSlab &&
+      (index >= extent.bytes / extent.blockBytes || (extent.freeRegions[index / 64] >> index % 64 & 1)))
+    return false;
+  block->start = extent.address + index * extent.blockBytes;
+  block->end = block->start + extent.blockBytes;
+  return address < block->end;
 }
