@@ -261,7 +261,7 @@ let package = Package(
         "TraceReading", "TraceSymbolication", "ProcessInspection", "TraceTestSupport", "CZstd", "TestRequirements",
       ]),
     .testTarget(name: "ShimTests", dependencies: ["CTraceShim", "CHeapScan", "CZstd", "TestRequirements"]),
-    // The largest module. The package manager begins those of late letters first (Swift 6.3.1), so it is not the last.
+    // The largest module. The package manager begins modules of late letters first (Swift 6.3.1), so it is not the last.
     .testTarget(
       name: "ProgramTests",
       dependencies: [

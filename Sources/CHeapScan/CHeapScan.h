@@ -8,6 +8,8 @@
 #include "allocator_books/allocator_figures.h"
 #include "allocator_books/glibc_heap.h"
 #include "allocator_books/jemalloc_heap.h"
+#include "allocator_books/mimalloc_heap.h"
+#include "allocator_books/tcmalloc_heap.h"
 #include "case_words.h"
 #include "exact_words.h"
 #include "memory_scan.h"

@@ -284,14 +284,14 @@ static LT_ALWAYS_INLINE uint64_t marked_address(struct lt_memory_scan *s, uint64
   return lt_address_index_has(&s->index, word & lowest48) ? word & lowest48 : 0;
 }
 
-/// A byte of `bits` is 0x80 where that of the word is zero, and zero elsewhere.
+/// Returns 0x80 in each byte that is zero in the word, and zero in the others.
 static LT_ALWAYS_INLINE uint64_t zero_bytes(uint64_t word) {
   const uint64_t low = 0x7F7F7F7F7F7F7F7Full;
   return ~(((word & low) + low) | word | low);
 }
 
-/// The address that begins in the second to last byte of a word, as bytes have it; 0 if there is none. Its two highest
-/// bytes, which are zero, stand in the next word, or one of them at the end of this one.
+/// Returns the address that begins at a byte of a word after its first; 0 if there is none. The two highest bytes of an
+/// address are zero. Both are in the next word, or one is the last byte of this word.
 static LT_ALWAYS_INLINE uint64_t unaligned_address(struct lt_memory_scan *s, uint64_t word, uint64_t next) {
   if (LT_LIKELY(!(word | next))) return 0;
   uint64_t zeros = zero_bytes(next), pairs = (zeros & zeros >> 8) << 8;
@@ -308,7 +308,7 @@ static LT_ALWAYS_INLINE uint64_t unaligned_address(struct lt_memory_scan *s, uin
 /// Second pass: encodes a page.
 ///
 /// An address in bytes takes the place of the word that it begins in, or after the start of a page the next free place.
-/// A reader looks there if it knows that the place holds bytes, or does not know what it holds.
+/// A reader looks at places of bytes and at places of unknown contents.
 static int encode_page(struct lt_memory_scan *s, uint64_t page, unsigned firstWord) {
   const uint64_t *words = s->content;
   uint16_t objects[LT_MEMORY_PAGE_WORDS / 2];
@@ -323,7 +323,7 @@ static int encode_page(struct lt_memory_scan *s, uint64_t page, unsigned firstWo
       while (i < LT_MEMORY_PAGE_WORDS &&
              !(words[i] | words[i + 1] | words[i + 2] | words[i + 3] | words[i + 4] | words[i + 5] | words[i + 6] |
                words[i + 7]) &&
-             // The lowest byte of an address, which may be zero, stands before the rest.
+             // The lowest byte of an address may be zero, and precedes the others.
              !begun && (i + 8 == LT_MEMORY_PAGE_WORDS || !words[i + 8]))
         i += 8;
       if (i >= LT_MEMORY_PAGE_WORDS) break;

@@ -1,4 +1,4 @@
-// Leaks as it is told to: `cycles=N` parents that hold themselves, `lost=N` forgotten objects, `library=N` strings that
+// Leaks by its arguments: `cycles=N` parents that hold themselves, `lost=N` forgotten objects, `library=N` strings that
 // Foundation loses, then `exit=N`, `signal=N` or `wait` for a signal.
 // `tell=PATH` makes a file, so that others see that it has come this far.
 

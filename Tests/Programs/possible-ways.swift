@@ -24,7 +24,7 @@ func keepNumbers() {
 nonisolated(unsafe) var records: [UInt8] = []
 let buffer = UnsafeMutableRawPointer.allocate(byteCount: 1 << 16, alignment: 8)
 
-/// Keeps the addresses of sessions in records of nine bytes, so that most stand at no multiple of eight. There are so
+/// Keeps the addresses of sessions in records of nine bytes, so that most begin at no multiple of eight. There are so
 /// many that some lie across the end of a page.
 func keepRecords(inArray: Bool) {
   buffer.initializeMemory(as: UInt8.self, repeating: 0, count: 1 << 16)

@@ -3,7 +3,7 @@
 
 static const struct { long seconds, nanoseconds; } rest = {1, 0};
 
-// Its stack is aligned otherwise than that of a function, so it uses none.
+// Its stack is not aligned as a function expects, so it uses none.
 void _start(void) {
   for (;;) {
     long result;

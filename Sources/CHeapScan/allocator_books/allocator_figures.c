@@ -51,6 +51,16 @@ struct lt_allocator_figures lt_jemalloc_heap_figures(const struct lt_jemalloc_he
   return f;
 }
 
+struct lt_allocator_figures lt_mimalloc_heap_figures(const struct lt_mimalloc_heap *heap) {
+  struct lt_allocator_figures f = {.kind = heap->blocks ? LT_ALLOCATOR_MIMALLOC : 0};
+  uint64_t *figures = f.figures;
+  figures[LT_ALLOCATOR_IN_USE] = heap->blockBytes;
+  figures[LT_ALLOCATOR_FREE] = heap->freeBytes + heap->freeSpanBytes;
+  figures[LT_ALLOCATOR_CACHED] = heap->cachedBytes;
+  figures[LT_ALLOCATOR_SYSTEM] = heap->blockBytes + figures[LT_ALLOCATOR_FREE] + heap->cachedBytes + heap->unusedBytes;
+  return f;
+}
+
 struct lt_allocator_figures lt_tcmalloc_heap_figures(const struct lt_tcmalloc_heap *heap) {
   struct lt_allocator_figures f = {.kind = heap->blocks ? LT_ALLOCATOR_TCMALLOC : 0};
   uint64_t *figures = f.figures;

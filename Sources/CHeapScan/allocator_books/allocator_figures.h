@@ -6,6 +6,7 @@
 #include "CTraceFormat.h"
 #include "allocator_books/glibc_heap.h"
 #include "allocator_books/jemalloc_heap.h"
+#include "allocator_books/mimalloc_heap.h"
 #include "allocator_books/tcmalloc_heap.h"
 
 /// A block that keeps an arena from getting smaller.
@@ -27,6 +28,7 @@ struct lt_allocator_figures {
 /// Of a heap that was walked. Constant time for each arena.
 struct lt_allocator_figures lt_glibc_heap_figures(const struct lt_glibc_heap *heap);
 struct lt_allocator_figures lt_jemalloc_heap_figures(const struct lt_jemalloc_heap *heap);
+struct lt_allocator_figures lt_mimalloc_heap_figures(const struct lt_mimalloc_heap *heap);
 struct lt_allocator_figures lt_tcmalloc_heap_figures(const struct lt_tcmalloc_heap *heap);
 
 /// Bytes of a definition's payload at most.

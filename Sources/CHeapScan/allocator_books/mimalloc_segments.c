@@ -132,6 +132,8 @@ static bool check_span(void *context, const struct segment *segment, const struc
 /// Appends all places of a region where segments may begin: multiples of their size.
 static void find_candidates(struct search *search, const struct lt_snapshot_region *region) {
   uint64_t step = 1ull << MIMALLOC_SEGMENT_SHIFT;
+  // The kernel's page at the end of all addresses has none behind it.
+  if ((region->end - 1) >> LT_SCANNED_ADDRESS_BITS) return;
   for (uint64_t at = lt_round_up(region->start, step); at < region->end; at += step) {
     struct segment segment;
     struct lt_address_range run;

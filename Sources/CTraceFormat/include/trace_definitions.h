@@ -71,7 +71,7 @@ enum {
   LT_STACK_UNKNOWN = 4,  ///< it was not unwound
 };
 
-enum { LT_ALLOCATOR_GLIBC = 1, LT_ALLOCATOR_JEMALLOC = 2, LT_ALLOCATOR_TCMALLOC = 4 };
+enum { LT_ALLOCATOR_GLIBC = 1, LT_ALLOCATOR_JEMALLOC = 2, LT_ALLOCATOR_MIMALLOC = 3, LT_ALLOCATOR_TCMALLOC = 4 };
 
 /// Figures of LT_DEF_ALLOCATOR, in bytes but for the last three. More may be added behind them.
 enum {

@@ -146,7 +146,8 @@ static inline const char *lt_metadata_failure_text(int32_t error) {
     case LT_METADATA_NO_BINS:
       return "the C library has no arena: its data has no 127 bins in a row that link to themselves";
     case LT_METADATA_NO_RING: return "the ring of the C library's arenas fits no layout of glibc 2.31 to 2.43";
-    case LT_METADATA_NO_ROOT: return "the allocator is not glibc's, and it has no tree of extents as jemalloc 5.3 does";
+    case LT_METADATA_NO_ROOT:
+      return "the allocator is not glibc's, and it has no tree of extents as jemalloc 5.1 to 5.3 do";
     case LT_METADATA_OTHER_ROOT: return "the tree of extents belongs to another jemalloc than the program calls";
     case LT_METADATA_NO_IMAGE: return "the program's allocator is in no mapped file";
     default: return NULL;

@@ -36,12 +36,12 @@ void lt_block_list_init(uintptr_t allocate) { allocateFunction = allocate; }
 /// jemalloc's function that answers questions about it.
 typedef int (*control_function)(const char *name, void *old, size_t *oldSize, void *new, size_t newSize);
 
-/// The layout that lt_jemalloc_heap reads.
+/// The layouts that lt_jemalloc_heap reads: 5.1 to 5.3.
 static bool is_known_jemalloc(control_function control) {
-  static const char known[] = "5.3";
   const char *version = NULL;
   size_t size = sizeof version;
-  return control("version", &version, &size, NULL, 0) == 0 && version && strncmp(version, known, sizeof known - 1) == 0;
+  return control("version", &version, &size, NULL, 0) == 0 && version && version[0] == '5' && version[1] == '.' &&
+         version[2] >= '1' && version[2] <= '3' && version[3] == '.';
 }
 
 /// The 36 of "2.36"; 0 if it is not known.
@@ -359,7 +359,7 @@ static uint64_t glibc_rounding(uint64_t usableSize) {
   return LT_BOOKS_PAGE + 64;
 }
 
-// jemalloc 5.3: four classes of size from one power of two to the next.
+// jemalloc 5.1 to 5.3: four classes of size from one power of two to the next.
 static uint64_t jemalloc_rounding(uint64_t usableSize) { return usableSize / 4 + 16; }
 
 // The set has the size that was asked for, up to the next multiple of 8.

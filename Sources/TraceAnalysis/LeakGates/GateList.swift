@@ -207,11 +207,11 @@ extension JudgedFinding {
 }
 
 extension Finding {
-  /// A leak of a library from which on the program grows with it.
+  /// The least size of a library's leak that makes the program grow.
   static let largeLibraryBytes: UInt64 = 1 << 20
   static let largeLibraryBlocks: UInt64 = 1000
 
-  /// Whether it is a proven leak of a library with so many bytes or blocks. Nil stands for no limit of that kind.
+  /// Whether it is a proven leak of a library with so many bytes or blocks. Nil means no limit of that kind.
   func isLibraryLeak(
     bytes: UInt64? = Finding.largeLibraryBytes, blocks: UInt64? = Finding.largeLibraryBlocks
   ) -> Bool {

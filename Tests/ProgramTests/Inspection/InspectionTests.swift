@@ -153,7 +153,7 @@ import TraceReading
 
   @Test(
     "The blocks of the allocator's books are those that a recorder counts, one by one", .requires(.recorder),
-    arguments: ["", "libjemalloc.so.2"])
+    arguments: ["", "libjemalloc.so.2", "libtcmalloc_minimal.so.4"])
   func blocks(allocator: String) throws {
     let program = try Waiting(
       "inspected.swift",

@@ -332,24 +332,27 @@ def c_attached(site):
 
 
 def core_file(site, program=build_swift, name="core"):
-    """By this machine's gdb, and by the root's where there is one."""
-    commands = {}
-    if shutil.which("gcore"):
-        commands[name] = lambda arguments: arguments
-    if site.root.has("/usr/bin/gcore"):
-        commands[f"{name}-of-root"] = lambda arguments: site.root.command(arguments, site.directory)
-    if not commands:
-        raise NotHere("neither this machine nor the root has gcore")
-    with Standing(site.root.command([program(site), "wait"], site.directory)) as standing:
-        process = standing.process
-        for core, command in commands.items():
-            must(command(["gcore", "-o", os.path.join(site.directory, core), str(process)]))
+    """By this machine's gdb, and by the root's where there is one. Both see paths as they are outside of the root."""
+    libraries = site.root.path + LIBRARIES
+    loader = [os.path.join(libraries, "ld-linux-x86-64.so.2"), "--library-path", libraries]
+    debuggers = {name: ["gdb"], f"{name}-of-root": [*loader, os.path.join(site.root.path, "usr/bin/gdb")]}
+    debuggers = {core: command for core, command in debuggers.items() if _runs([*command, "--version"])}
+    if not debuggers:
+        raise NotHere("neither this machine nor the root has gdb")
     complaints = []
-    for core in commands:
-        # A debugger outside of the root writes paths as they are there.
-        found = _inspected(site, os.path.join(site.directory, f"{core}.{process}"), f"{core}-inspected", core != name)
-        complaints += [f"{core}: {each}" for each in found]
+    with Standing(site.root.command([program(site), "wait"], site.directory)) as standing:
+        for core, command in debuggers.items():
+            path = os.path.join(site.directory, core)
+            must([*command, "-nx", "-batch", "-p", str(standing.process), "-ex", f"gcore {path}"])
+            complaints += [f"{core}: {each}" for each in _inspected(site, path, f"{core}-inspected", in_root=False)]
     return complaints
+
+
+def _runs(command):
+    try:
+        return run(command).status == 0
+    except OSError:
+        return False
 
 
 def allocator(site, name):

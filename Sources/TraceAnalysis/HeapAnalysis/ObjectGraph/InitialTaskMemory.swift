@@ -93,7 +93,7 @@ struct InitialTaskMemory {
   }
 
   /// Says that a runtime lays out tasks in a way that leaktrace does not know. Nil for a known one, and for a runtime that
-  /// says nothing, as that of Swift 6.0.
+  /// says nothing, such as Swift 6.0.
   static func unknownLayout(_ variable: (String) -> [UInt64]) -> String? {
     let versions = variable(versionVariable).map { $0 & 0xFFFF_FFFF }
     let sizes = variable(sizeVariable).map { $0 & 0xFFFF_FFFF }

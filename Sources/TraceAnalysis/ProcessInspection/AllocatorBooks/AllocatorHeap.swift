@@ -9,6 +9,7 @@ package struct AllocatorHeap: Sendable {
   package private(set) var blocks: [AllocatedBlock] = []
   package private(set) var glibc: GlibcHeap?
   package private(set) var jemalloc: JemallocHeap?
+  package private(set) var replacement: ReplacementHeap?
   /// Some of the allocators' blocks were not found.
   package private(set) var isIncomplete = false
   /// Sentences on what is not known.
@@ -21,8 +22,10 @@ package struct AllocatorHeap: Sendable {
   package init?(in memory: any ProcessMemory, threads: [InspectedThread]) {
     glibc = GlibcHeap(in: memory, threads: threads)
     jemalloc = JemallocHeap(in: memory, threads: threads)
+    replacement = ReplacementHeap(in: memory, threads: threads)
     // A libc whose malloc nobody calls has an arena all the same, where something has asked it early.
-    guard glibc?.blocks.isEmpty == false || jemalloc?.blocks.isEmpty == false else { return nil }
+    let lists = [glibc?.blocks, jemalloc?.blocks, replacement?.blocks].compactMap { $0 }
+    guard lists.contains(where: { !$0.isEmpty }) else { return nil }
     if let glibc {
       isIncomplete = glibc.isIncomplete || glibc.breaks > 0
       if glibc.areCachesUnread {
@@ -38,16 +41,20 @@ package struct AllocatorHeap: Sendable {
           "no thread's cache of jemalloc was found: freed blocks that are in one count as live")
       }
     }
-    blocks = Self.merged(glibc?.blocks ?? [], jemalloc?.blocks ?? [])
+    if let replacement {
+      isIncomplete = isIncomplete || replacement.isIncomplete
+      remarks += replacement.remarks
+    }
+    blocks = Self.merged(lists)
   }
 
-  private static func merged(_ first: [AllocatedBlock], _ second: [AllocatedBlock]) -> [AllocatedBlock] {
-    if second.isEmpty { return first }
-    if first.isEmpty { return second }
-    var blocks = (first + second).sorted { $0.address < $1.address }
+  private static func merged(_ lists: [[AllocatedBlock]]) -> [AllocatedBlock] {
+    let lists = lists.filter { !$0.isEmpty }
+    if lists.count == 1 { return lists[0] }
+    var blocks = lists.joined().sorted { $0.address < $1.address }
     var end: UInt64 = 0
     blocks.removeAll { block in
-      // Both cannot have the same memory: what one of them seems to have is inside of what the other has.
+      // No two allocators have the same memory. The second one has found words of a block of the first.
       if block.address < end { return true }
       end = block.address &+ block.usableSize
       return false
@@ -59,7 +66,7 @@ package struct AllocatorHeap: Sendable {
 extension AllocatorHeap {
   /// The allocators' figures, for a trace. Those that have no block are left out.
   package func records(time: UInt64) -> [AllocatorRecord] {
-    [glibc?.record, jemalloc?.record].compactMap { record in
+    [glibc?.record, jemalloc?.record, replacement?.record].compactMap { record in
       var record = record
       record?.time = time
       return record

@@ -3,7 +3,7 @@
 import CHeapScan
 import TraceReading
 
-/// What jemalloc 5.3 has, read from its books in memory. The process is to stand still meanwhile.
+/// The blocks of jemalloc 5.1 to 5.3, read from its books in memory. The process must be stopped in the meantime.
 ///
 /// A value; only its initialiser reads the memory.
 package struct JemallocHeap: Sendable {

@@ -2,11 +2,13 @@
 
 import TraceReading
 
-/// Names the allocator that a process has instead of the C library's.
+/// Names the allocator that a process has instead of the C library's. Its layout is another one than those that are read.
 enum OtherAllocators {
   /// Beginnings of file names, and the allocators that such files have.
   private static let files = [
-    "libtcmalloc": "tcmalloc", "libmimalloc": "mimalloc", "libjemalloc": "a jemalloc other than 5.3",
+    "libtcmalloc": "a tcmalloc other than gperftools 2.8 to 2.18",
+    "libmimalloc": "a mimalloc other than 2.0, 3.0 and 3.6",
+    "libjemalloc": "a jemalloc other than 5.1 to 5.3",
   ]
 
   /// Nil if no mapped file has the name of such an allocator. O(mappings)

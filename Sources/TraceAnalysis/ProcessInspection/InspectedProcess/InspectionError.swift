@@ -84,7 +84,7 @@ extension InspectionError: CustomStringConvertible {
     case .noSwift:
       "no Swift object is in the memory: leaktrace inspects programs that are written in Swift. Look with ps whether another process is meant"
     case .noAllocator:
-      "the memory has neither books of an allocator that leaktrace knows (glibc's, jemalloc 5.3) nor objects of Swift: the process has not called malloc, or is not written in C or Swift (Go has its own allocator). Where it can be started anew, record it: leaktrace record -- PROGRAM"
+      "the memory has neither books of an allocator that leaktrace knows (glibc's, jemalloc 5, gperftools' tcmalloc, mimalloc) nor objects of Swift: the process has not called malloc, or is not written in C or Swift (Go has its own allocator). Where it can be started anew, record it: leaktrace record -- PROGRAM"
     }
   }
 }

@@ -5,9 +5,16 @@ import CTraceFormat
 /// What an allocator had when an image was taken, by its own books. Amounts are bytes.
 package struct AllocatorRecord: Hashable, Sendable {
   package enum Kind: UInt64, Hashable, Sendable {
-    case glibc = 1, jemalloc
+    case glibc = 1, jemalloc, mimalloc, tcmalloc
 
-    package var name: String { self == .glibc ? "glibc" : "jemalloc" }
+    package var name: String {
+      switch self {
+      case .glibc: "glibc"
+      case .jemalloc: "jemalloc"
+      case .mimalloc: "mimalloc"
+      case .tcmalloc: "tcmalloc"
+      }
+    }
   }
 
   /// A block that stands between an arena and its getting smaller.

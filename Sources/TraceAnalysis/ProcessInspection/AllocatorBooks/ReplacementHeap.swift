@@ -1,0 +1,70 @@
+// The blocks of a process by the metadata of an allocator that replaces the C library's.
+
+import CHeapScan
+import TraceReading
+
+/// The blocks of tcmalloc or mimalloc, read from its metadata in memory. The process must be stopped in the meantime.
+///
+/// A value. Only its initialiser reads the memory.
+package struct ReplacementHeap: Sendable {
+  /// In order of their addresses, each once.
+  package private(set) var blocks: [AllocatedBlock] = []
+  /// As a trace has it, at the time 0; nil if there is no block.
+  package private(set) var record: AllocatorRecord?
+  /// Freed blocks that no free list of a page has: in threads' caches, or on their way to the owner.
+  package private(set) var cachedBlocks = 0
+  /// Records that contradict each other were left out, or memory for reading was short.
+  package private(set) var isIncomplete = false
+  /// Sentences on unknown facts.
+  package private(set) var remarks: [String] = []
+
+  /// Reads the metadata of the first of the allocators that has blocks. Nil if the process has none of them in a layout
+  /// that is known.
+  ///
+  /// - Parameter threads: All of the process.
+  /// - Complexity: Linear in the data of images and in the blocks.
+  package init?(in memory: any ProcessMemory, threads: [InspectedThread] = []) {
+    let source = AllocatorMemory(memory, threads: threads)
+    guard readTcmalloc(source.books) || readMimalloc(source.books) else { return nil }
+    withExtendedLifetime(source) {}
+  }
+
+  private static func append(_ context: UnsafeMutableRawPointer?, _ address: UInt64, _ size: UInt64) {
+    context!.assumingMemoryBound(to: [AllocatedBlock].self).pointee.append(
+      AllocatedBlock(address: address, usableSize: size))
+  }
+
+  private mutating func readTcmalloc(_ books: UnsafePointer<lt_books_memory>) -> Bool {
+    let heap = UnsafeMutablePointer<lt_tcmalloc_heap>.allocate(capacity: 1)
+    heap.initialize(to: lt_tcmalloc_heap())
+    defer {
+      lt_tcmalloc_heap_free(heap)
+      heap.deallocate()
+    }
+    guard lt_tcmalloc_heap_find(heap, books) else { return false }
+    withUnsafeMutablePointer(to: &blocks) { lt_tcmalloc_heap_walk(heap, { Self.append($0, $1, $2) }, $0) }
+    record = AllocatorRecord(lt_tcmalloc_heap_figures(heap))
+    cachedBlocks = Int(clamping: heap.pointee.cached)
+    isIncomplete = lt_tcmalloc_heap_is_incomplete(heap)
+    return true
+  }
+
+  private mutating func readMimalloc(_ books: UnsafePointer<lt_books_memory>) -> Bool {
+    let heap = UnsafeMutablePointer<lt_mimalloc_heap>.allocate(capacity: 1)
+    heap.initialize(to: lt_mimalloc_heap())
+    defer {
+      lt_mimalloc_heap_free(heap)
+      heap.deallocate()
+    }
+    guard lt_mimalloc_heap_find(heap, books) else { return false }
+    withUnsafeMutablePointer(to: &blocks) { lt_mimalloc_heap_walk(heap, { Self.append($0, $1, $2) }, $0) }
+    record = AllocatorRecord(lt_mimalloc_heap_figures(heap))
+    cachedBlocks = Int(clamping: heap.pointee.cached)
+    isIncomplete = heap.pointee.isShort || heap.pointee.oddPages > 0
+    if heap.pointee.allocators > 1 {
+      remarks.append("the process has \(heap.pointee.allocators) copies of mimalloc, and the blocks of one were read")
+      isIncomplete = true
+    }
+    return true
+  }
+}
