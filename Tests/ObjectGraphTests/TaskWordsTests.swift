@@ -101,7 +101,9 @@ import TraceTestSupport
     set(tasks[0], context + 8, 0x6000_0000_0000)
     #expect(try instances() == [1])
     set(tasks[0], context + 8, completion)
+    #expect(try instances() == [2])
+    // No task of another layout is judged.
     heap.words[0x1000_9008] = 224
-    #expect(try instances() == [1])
+    #expect(try instances().isEmpty)
   }
 }

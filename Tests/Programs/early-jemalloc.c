@@ -1,5 +1,5 @@
 // A library that serves malloc as an early jemalloc does: it answers to jemalloc's calls, and has books that are laid
-// out otherwise than those of 5.3.
+// out otherwise than in 5.1 to 5.3.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <stdatomic.h>
@@ -55,6 +55,6 @@ int mallctl(const char *name, void *old, size_t *oldSize, void *new, size_t newS
   (void)new, (void)newSize;
   if (strcmp(name, "version") != 0) return ENOENT;
   if (*oldSize != sizeof(const char *)) return EINVAL;
-  *(const char **)old = "5.2.1-0-gea6b3e973b477b8061e0076bb257dbd7f3faa756";
+  *(const char **)old = "4.5.0-0-g04380e79f1e2428bd0ad000bbc6e3d2dfc6b66a5";
   return 0;
 }

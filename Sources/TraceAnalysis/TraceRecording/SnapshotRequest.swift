@@ -326,7 +326,7 @@ extension SnapshotRequest.Failure: CustomStringConvertible {
         "process \(processID) took no snapshot within \(seconds) seconds. All its threads may block the signal without allocating, or compute without a call; "
         + "try again with a longer --wait"
     case .notWritten(let processID, let errno):
-      return "process \(processID) could not write the snapshot: \(systemErrorText(errno))"
+      return "process \(processID) could not write the snapshot: \(FailedSnapshot(number: 0, error: errno).explanation)"
     }
   }
 }

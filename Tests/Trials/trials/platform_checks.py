@@ -11,6 +11,7 @@ import subprocess
 from collections.abc import Callable
 
 from . import machine
+from .corpus import ROOT
 from .leaktrace import DONE, Leaktrace
 from .platform_corpus import differences
 from .platform_images import complaints_on_image
@@ -355,6 +356,13 @@ def _runs(command):
         return False
 
 
+def books(site, library=None):
+    """The reader of an allocator's metadata lists the live blocks of a program that knows them, and no freed ones."""
+    command = [os.path.join(ROOT, "scripts", "check-allocators"), "--root", site.root.path, "--work", site.directory]
+    outcome = run([*command, *(["--library", os.path.basename(library)] if library else []), "1", "2"], limit=PATIENCE)
+    return [] if outcome.status == 0 else [outcome.output.strip()[-300:]]
+
+
 def allocator(site, name):
     """The C program with another allocator: recorded, and its Swift twin in light recordings and inspected."""
     found = glob.glob(site.root.path + os.path.join(LIBRARIES, ALLOCATORS[name]))
@@ -389,6 +397,7 @@ def allocator(site, name):
     run_part("recorded", recorded)
     run_part("light", sampled)
     run_part("inspected", looked_at)
+    run_part("blocks", lambda: books(site, library))
     return complaints
 
 
@@ -551,6 +560,7 @@ CHECKS: dict[str, Callable[[Site], list[str]]] = {
     "own Swift": own_swift,
     "corpus": own_corpus,
     "servers": with_servers,
+    "blocks of glibc": books,
     "jemalloc": lambda site: allocator(site, "jemalloc"),
     "tcmalloc": lambda site: allocator(site, "tcmalloc"),
     "mimalloc": lambda site: allocator(site, "mimalloc"),
