@@ -272,7 +272,7 @@ let package = Package(
   ]
 )
 
-// A quick build is a release in which only the busiest modules are optimised: those that see each event and each block.
+// A quick build is a release that optimises the busiest modules alone. They see each event and each block.
 // Optimising for size takes less time to compile. It is no debug build, since the parser of arguments then checks all
 // declarations at each start. `scripts/build quick` sets the variable. Nothing else may: a package with unsafe flags
 // cannot be a dependency.

@@ -19,7 +19,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { TABLE_BITS = 20, TABLE = 1 << TABLE_BITS, SLOTS = 4096, SHARED = 512, THREAD_LIMIT = 64, HUGE_KINDS = 6 };
+enum { TABLE_BITS = 20, TABLE = 1 << TABLE_BITS, SLOTS = 4096, SHARED = 512, THREAD_LIMIT = 64, HUGE_KINDS = 9 };
 enum kind { LIVE = 1, OWN, PASSED, MOVED };
 
 /// A block by its address.
@@ -108,8 +108,11 @@ static void drop(void *block, enum kind kind, unsigned thread) {
 static void get_huge(unsigned thread) {
   static const struct {
     size_t size, alignment;
-  } KINDS[HUGE_KINDS] = {{17 << 20, 0},       {40 << 20, 0},      {5 << 20, 1 << 22},
-                         {20 << 20, 1 << 25}, {3 << 20, 1 << 26}, {100, 1 << 26}};
+  } KINDS[HUGE_KINDS] = {{17 << 20, 0},       {40 << 20, 0},
+                         {(65 << 20) + 1, 0}, {(3 << 20) + 5, 1 << 20},
+                         {5 << 20, 1 << 22},  {(3 << 20) + 5, 1 << 24},
+                         {20 << 20, 1 << 25}, {3 << 20, 1 << 26},
+                         {100, 1 << 26}};
   for (int i = 0; i < HUGE_KINDS; i++) {
     void *blocks[3];
     for (int j = 0; j < 3; j++) {
@@ -227,19 +230,6 @@ static void free_batches(void) {
   }
 }
 
-/// Blocks with more pages than others, and with more alignment.
-static void get_largest(void) {
-  enum { MIB = 1 << 20 };
-  void *block;
-  note(malloc(65 * MIB + 1), 65 * MIB + 1, LIVE, 0);
-  note(block = malloc(40 * MIB), 40 * MIB, LIVE, 0);
-  drop(block, OWN, 0);
-  for (size_t alignment = MIB; alignment <= 16 * MIB; alignment *= 4) {
-    if (posix_memalign(&block, alignment, 3 * MIB + 5)) abort();
-    note(block, 3 * MIB + 5, LIVE, 0);
-  }
-}
-
 /// The bytes that the allocator says a live block has.
 static uint64_t usable_size(const struct note *n) { return malloc_usable_size((void *)n->address); }
 
@@ -340,7 +330,6 @@ int main(int argc, char **argv) {
     for (int j = 0; j < HUGE_KINDS; j++) drop(huge[i][j], PASSED, 0);
   get_alike();
   free_batches();
-  get_largest();
   if (mallctl) destroy_arena();
   if (isJemallocBefore53) {
     use_own_caches();

@@ -1,35 +1,29 @@
-// Reads the words of images' data.
+// Finds the data of images, and reads its words.
 
 #include "allocator_books/image_data.h"
 
-static bool each_word(const struct lt_books_memory *books, struct lt_word_window *window,
-                      const struct lt_snapshot_region *region,
-                      bool (*word)(void *context, uint64_t address, uint64_t word), void *context) {
-  struct lt_address_range run = {0, region->start};
-  while (lt_books_next_present(books, run.end, region->end, &run)) {
-    for (uint64_t at = lt_round_up(run.start, 8); at < run.end && run.end - at >= 8; at += 8) {
-      uint64_t value;
-      if (!lt_window_word(window, at, &value)) break;
-      if (value && !word(context, at, value)) return false;
-    }
+static bool is_data(const struct lt_snapshot_region *region) {
+  return (region->flags & LT_REGION_WRITABLE) && (region->flags & LT_REGION_CAPTURED);
+}
+
+bool lt_image_data_next(const struct lt_books_memory *books, uint32_t *region, struct lt_address_range *data) {
+  const struct lt_snapshot_region *end = books->regions + books->regionCount, *at = books->regions + *region;
+  while (at < end && !(at->kind == LT_REGION_FILE && is_data(at))) at++;
+  bool isFound = at < end;
+  if (isFound) *data = (struct lt_address_range){at->start, at->end};
+  // Data without an initial value is mapped right behind an image's initialised data.
+  for (at += isFound; isFound && at < end && at->start == data->end && is_data(at); at++) {
+    if (at->kind != LT_REGION_FILE && at->kind != LT_REGION_ANONYMOUS && at->kind != LT_REGION_BREAK) break;
+    data->end = at->end;
   }
-  return true;
+  *region = (uint32_t)(at - books->regions);
+  return isFound;
 }
 
 void lt_image_data_each(const struct lt_books_memory *books, struct lt_word_window *window,
-                        bool (*word)(void *context, uint64_t address, uint64_t word), void *context) {
-  uint64_t last = 0;
-  for (uint32_t i = 0; i < books->regionCount; i++) {
-    const struct lt_snapshot_region *region = &books->regions[i];
-    bool isData = (region->flags & LT_REGION_WRITABLE) && (region->flags & LT_REGION_CAPTURED);
-    // Data without an initial value is mapped right behind an image's initialised data.
-    bool isBehind =
-        last && region->start == last && (region->kind == LT_REGION_ANONYMOUS || region->kind == LT_REGION_BREAK);
-    if (!isData || !(region->kind == LT_REGION_FILE || isBehind)) {
-      last = 0;
-      continue;
-    }
-    last = region->end;
-    if (!each_word(books, window, region, word, context)) return;
-  }
+                        bool (*visit)(void *context, uint64_t address, uint64_t word), void *context) {
+  struct lt_address_range data;
+  uint32_t region = 0;
+  while (lt_image_data_next(books, &region, &data) &&
+         lt_window_each_word(window, data.start, data.end, visit, context)) {}
 }

@@ -25,6 +25,7 @@ struct reader {
   struct lt_growing_list parts; ///< uint64_t: addresses of the map's parts, in order
   uint64_t partsLeft;           ///< that may be walked: maps cannot have more than there is memory
   bool isShort;
+  uint64_t partStart, firstSlice;  ///< of the part that is walked
   uint64_t last;                   ///< the page before
   uint64_t end;                    ///< of its memory
   uint64_t odd;                    ///< entries that contradict their pages
@@ -163,57 +164,50 @@ static void visit_entry(struct reader *reader, uint64_t slice, uint64_t address)
   reader->odd += odd;
 }
 
-static void walk_part(struct reader *reader, uint64_t index, uint64_t part) {
-  struct lt_address_range run = {0, part};
-  while (lt_books_next_present(reader->books, run.end, part + MIMALLOC_PART_BYTES, &run)) {
-    for (uint64_t at = lt_round_up(run.start, 8); at < run.end && run.end - at >= 8; at += 8) {
-      uint64_t address, slice = (index << MIMALLOC_PART_SHIFT) + ((at - part) / 8 << MIMALLOC_SLICE_SHIFT);
-      if (!lt_window_word(&reader->part, at, &address)) break;
-      // The first slice is where null pointers lead.
-      if (address && slice) visit_entry(reader, slice, address);
-    }
-  }
+static bool visit_word(void *context, uint64_t at, uint64_t address) {
+  struct reader *reader = context;
+  uint64_t slice = reader->firstSlice + ((at - reader->partStart) / 8 << MIMALLOC_SLICE_SHIFT);
+  // The first slice is where null pointers lead.
+  if (slice) visit_entry(reader, slice, address);
+  return true;
 }
 
-/// Hands over the parts of a map that are there.
-static void each_part(struct reader *reader, const struct lt_mimalloc_map *map,
-                      void (*visit)(struct reader *reader, uint64_t index, uint64_t part)) {
-  uint64_t end = map->parts + map->partCount * 8;
-  struct lt_address_range run = {0, map->parts};
-  while (lt_books_next_present(reader->books, run.end, end, &run)) {
-    for (uint64_t at = lt_round_up(run.start, 8); at < run.end && run.end - at >= 8; at += 8) {
-      uint64_t part;
-      if (!lt_window_word(&reader->table, at, &part)) break;
-      if (part) visit(reader, (at - map->parts) / 8, part);
-    }
-  }
+/// Visits the parts of a map that are there.
+static void each_part(struct reader *reader, bool (*visit)(void *context, uint64_t at, uint64_t part)) {
+  uint64_t start = reader->map->parts;
+  lt_window_each_word(&reader->table, start, start + reader->map->partCount * 8, visit, reader);
 }
 
-static void note_part(struct reader *reader, uint64_t index, uint64_t part) {
-  (void)index;
+static bool note_part(void *context, uint64_t at, uint64_t part) {
+  struct reader *reader = context;
+  (void)at;
   lt_list_append(&reader->parts, &part);
+  return true;
 }
 
-static void walk_sound_part(struct reader *reader, uint64_t index, uint64_t part) {
+static bool walk_part(void *context, uint64_t at, uint64_t part) {
+  struct reader *reader = context;
   if (!reader->partsLeft || !has_room(reader->books, part, MIMALLOC_PART_BYTES)) {
     reader->odd++;
-    return;
+    return true;
   }
   reader->partsLeft--;
-  walk_part(reader, index, part);
+  reader->partStart = part;
+  reader->firstSlice = (at - reader->map->parts) / 8 << MIMALLOC_PART_SHIFT;
+  return lt_window_each_word(&reader->part, part, part + MIMALLOC_PART_BYTES, visit_word, reader);
 }
 
 static void walk_map(struct reader *reader, const struct lt_mimalloc_map *map) {
   reader->map = map;
   reader->last = reader->end = reader->odd = reader->inUse = 0;
   lt_list_init(&reader->parts, reader->books->memory, sizeof(uint64_t));
-  each_part(reader, map, note_part);
+  each_part(reader, note_part);
   lt_list_sort(&reader->parts);
   // Each part has memory of its own: a walk cannot take longer than there is memory.
   for (size_t i = 1; i < reader->parts.count; i++)
     if (lt_list_number(&reader->parts, i) - lt_list_number(&reader->parts, i - 1) < MIMALLOC_PART_BYTES) reader->odd++;
   if (reader->parts.isShort) reader->isShort = true;
-  if (!reader->odd && !reader->parts.isShort) each_part(reader, map, walk_sound_part);
+  if (!reader->odd && !reader->parts.isShort) each_part(reader, walk_part);
   lt_list_free(&reader->parts);
 }
 

@@ -68,36 +68,22 @@ bool lt_tcmalloc_read_span(struct lt_tcmalloc_pages *pages, uint64_t address, st
   return is_mapped(pages->books, first, first + lt_tcmalloc_span_bytes(span));
 }
 
-/// Visits the words of a table that are not 0. Returns false as soon as `visit` does.
-static bool each_word(struct lt_tcmalloc_pages *pages, struct lt_word_window *window, uint64_t table, uint64_t bytes,
-                      bool (*visit)(void *context, uint64_t index, uint64_t word), void *context) {
-  struct lt_address_range run = {0, table};
-  while (lt_books_next_present(pages->books, run.end, table + bytes, &run)) {
-    for (uint64_t at = lt_round_up(run.start, 8); at < run.end && run.end - at >= 8; at += 8) {
-      uint64_t word;
-      if (!lt_window_word(window, at, &word)) break;
-      LT_CHECK(at >= table && at - table < bytes);
-      if (word && !visit(context, (at - table) / 8, word)) return false;
-    }
-  }
-  return true;
-}
-
 struct root_check {
   const struct lt_books_memory *books;
   struct lt_growing_list leaves;
 };
 
-static bool add_leaf(void *context, uint64_t index, uint64_t leaf) {
+static bool add_leaf(void *context, uint64_t address, uint64_t leaf) {
   struct root_check *check = context;
-  (void)index;
+  (void)address;
   return lt_tcmalloc_may_own(check->books, leaf, TCMALLOC_LEAF_BYTES) && lt_list_append(&check->leaves, &leaf);
 }
 
 bool lt_tcmalloc_is_root(struct lt_tcmalloc_pages *pages, uint64_t root) {
   struct root_check check = {.books = pages->books};
   lt_list_init(&check.leaves, pages->books->memory, sizeof(uint64_t));
-  bool isRoot = each_word(pages, &pages->root, root, TCMALLOC_ROOT_BYTES, add_leaf, &check) && check.leaves.count > 0;
+  bool isRoot =
+      lt_window_each_word(&pages->root, root, root + TCMALLOC_ROOT_BYTES, add_leaf, &check) && check.leaves.count > 0;
   lt_list_sort(&check.leaves);
   // Leaves that overlap would make a walk longer than the memory that there is.
   for (size_t i = 1; i < check.leaves.count && isRoot; i++)
@@ -108,6 +94,7 @@ bool lt_tcmalloc_is_root(struct lt_tcmalloc_pages *pages, uint64_t root) {
 
 struct walk {
   struct lt_tcmalloc_pages *pages;
+  uint64_t root, leaf;
   uint64_t firstPage; ///< of the leaf
   uint64_t end;       ///< page behind the last span
   uint64_t odd;
@@ -115,9 +102,9 @@ struct walk {
   void *context;
 };
 
-static bool visit_page(void *context, uint64_t index, uint64_t word) {
+static bool visit_page(void *context, uint64_t address, uint64_t word) {
   struct walk *walk = context;
-  uint64_t page = walk->firstPage + index;
+  uint64_t page = walk->firstPage + (address - walk->leaf) / 8;
   struct lt_tcmalloc_span span;
   // Within a span, the page map may have records of spans that became parts of it.
   if (page < walk->end) return true;
@@ -130,20 +117,21 @@ static bool visit_page(void *context, uint64_t index, uint64_t word) {
   return walk->visit(walk->context, &span);
 }
 
-static bool visit_leaf(void *context, uint64_t index, uint64_t leaf) {
+static bool visit_leaf(void *context, uint64_t address, uint64_t leaf) {
   struct walk *walk = context;
   if (!lt_tcmalloc_may_own(walk->pages->books, leaf, TCMALLOC_LEAF_BYTES)) {
     walk->odd++;
     return true;
   }
-  walk->firstPage = index << TCMALLOC_LEAF_BITS;
-  return each_word(walk->pages, &walk->pages->leaf, leaf, TCMALLOC_LEAF_BYTES, visit_page, walk);
+  walk->leaf = leaf;
+  walk->firstPage = (address - walk->root) / 8 << TCMALLOC_LEAF_BITS;
+  return lt_window_each_word(&walk->pages->leaf, leaf, leaf + TCMALLOC_LEAF_BYTES, visit_page, walk);
 }
 
 uint64_t lt_tcmalloc_pages_walk(struct lt_tcmalloc_pages *pages, uint64_t root,
                                 bool (*visit)(void *context, const struct lt_tcmalloc_span *span), void *context) {
-  struct walk walk = {.pages = pages, .visit = visit, .context = context};
+  struct walk walk = {.pages = pages, .root = root, .visit = visit, .context = context};
   LT_CHECK(root);
-  each_word(pages, &pages->root, root, TCMALLOC_ROOT_BYTES, visit_leaf, &walk);
+  lt_window_each_word(&pages->root, root, root + TCMALLOC_ROOT_BYTES, visit_leaf, &walk);
   return walk.odd;
 }

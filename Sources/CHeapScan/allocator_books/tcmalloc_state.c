@@ -3,6 +3,7 @@
 
 #include "allocator_books/tcmalloc_state.h"
 
+#include "allocator_books/image_data.h"
 #include "allocator_books/tcmalloc_pages.h"
 #include "check.h"
 
@@ -28,23 +29,15 @@ struct search {
   struct lt_tcmalloc_state state; ///< variables found in the image so far
   struct lt_tcmalloc_pages pages;
   struct lt_word_window scan, probe;
-  uint64_t start, end; ///< of the image's data
+  struct lt_address_range data; ///< of the image
   struct proof proofs[PROOFS];
   unsigned proofCount;
   uint64_t cacheScore; ///< of the best list
   uint64_t visitsLeft; ///< of caches; memory has no room for more
 };
 
-/// Visits the words of the image's data that are not 0, until `visit` returns false.
-static void each_word(struct search *search, bool (*visit)(struct search *search, uint64_t at, uint64_t word)) {
-  struct lt_address_range run = {0, search->start};
-  while (lt_books_next_present(search->books, run.end, search->end, &run)) {
-    for (uint64_t at = lt_round_up(run.start, 8); at < run.end && run.end - at >= 8; at += 8) {
-      uint64_t word;
-      if (!lt_window_word(&search->scan, at, &word)) break;
-      if (word && !visit(search, at, word)) return;
-    }
-  }
+static void each_word(struct search *search, bool (*visit)(void *context, uint64_t at, uint64_t word)) {
+  lt_window_each_word(&search->scan, search->data.start, search->data.end, visit, search);
 }
 
 // --- central free lists ----------------------------------------------------------------------------------------------
@@ -68,7 +61,8 @@ static bool is_central_list(struct lt_word_window *window, uint64_t list, unsign
          lt_window_half(window, list + TCMALLOC_CENTRAL_SLOT_LIMIT, &limit) && limit - 1 < TCMALLOC_SLOTS;
 }
 
-static bool find_central(struct search *search, uint64_t at, uint64_t word) {
+static bool find_central(void *context, uint64_t at, uint64_t word) {
+  struct search *search = context;
   // Class 0 has no spans: the head of its list refers to itself.
   if (word != at - TCMALLOC_SPAN_NEXT) return true;
   uint64_t list = word - TCMALLOC_CENTRAL_EMPTY;
@@ -113,7 +107,8 @@ static bool do_indexes_agree(struct lt_word_window *window, uint64_t map, const 
   return true;
 }
 
-static bool find_classes(struct search *search, uint64_t at, uint64_t word) {
+static bool find_classes(void *context, uint64_t at, uint64_t word) {
+  struct search *search = context;
   struct lt_tcmalloc_classes *classes = &search->state.classes;
   if (word != classes->count) return true;
   for (uint64_t offset = TCMALLOC_MAP_COUNT; offset <= TCMALLOC_MAP_COUNT + 8; offset += 8) {
@@ -161,11 +156,13 @@ static bool is_confirmed(struct search *search, uint64_t root, const struct proo
          span == proof->span;
 }
 
-static bool find_root(struct search *search, uint64_t at, uint64_t word) {
+static bool find_root(void *context, uint64_t at, uint64_t word) {
+  struct search *search = context;
   uint64_t index = search->proofs[0].page >> TCMALLOC_LEAF_BITS;
   if (!lt_tcmalloc_may_own(search->books, word, TCMALLOC_LEAF_BYTES)) return true;
   uint64_t root = at - 8 * index;
-  if (index >> TCMALLOC_ROOT_BITS || at < search->start + 8 * index || root > search->end - TCMALLOC_ROOT_BYTES)
+  if (index >> TCMALLOC_ROOT_BITS || at < search->data.start + 8 * index ||
+      root > search->data.end - TCMALLOC_ROOT_BYTES)
     return true;
   for (unsigned i = 0; i < search->proofCount; i++)
     if (!is_confirmed(search, root, &search->proofs[i])) return true;
@@ -202,7 +199,8 @@ static void try_list(struct search *search, struct lt_tcmalloc_cache_list list) 
   }
 }
 
-static bool find_caches(struct search *search, uint64_t at, uint64_t word) {
+static bool find_caches(void *context, uint64_t at, uint64_t word) {
+  struct search *search = context;
   (void)at;
   const struct lt_tcmalloc_classes *classes = &search->state.classes;
   if (!lt_tcmalloc_is_cache(&search->probe, classes, word)) return true;
@@ -226,7 +224,7 @@ static void search_image(struct search *search, struct lt_tcmalloc_state *best) 
   search->visitsLeft = 0;
   for (uint32_t i = 0; i < search->books->regionCount; i++)
     search->visitsLeft += (search->books->regions[i].end - search->books->regions[i].start) / TCMALLOC_CACHE_BYTES;
-  if (search->end - search->start < TCMALLOC_ROOT_BYTES) return;
+  if (search->data.end - search->data.start < TCMALLOC_ROOT_BYTES) return;
   each_word(search, find_central);
   if (!search->state.central) return;
   each_word(search, find_classes);
@@ -242,31 +240,14 @@ static void search_image(struct search *search, struct lt_tcmalloc_state *best) 
   best->copies = copies;
 }
 
-static bool is_data(const struct lt_snapshot_region *region) {
-  return (region->flags & LT_REGION_WRITABLE) && (region->flags & LT_REGION_CAPTURED);
-}
-
 bool lt_tcmalloc_find_state(struct lt_tcmalloc_state *state, const struct lt_books_memory *books) {
   struct search search = {.books = books};
   *state = (struct lt_tcmalloc_state){0};
   bool hasRoom = lt_word_window_init(&search.scan, books, SCAN_WINDOW) &&
                  lt_word_window_init(&search.probe, books, PROBE_WINDOW) &&
                  lt_tcmalloc_pages_init(&search.pages, books, &search.state.classes);
-  for (uint32_t i = 0; i < books->regionCount && hasRoom;) {
-    const struct lt_snapshot_region *region = &books->regions[i++];
-    if (region->kind != LT_REGION_FILE || !is_data(region)) continue;
-    // Data without an initial value is mapped right behind an image's initialised data.
-    search.start = region->start;
-    search.end = region->end;
-    for (; i < books->regionCount; i++) {
-      region = &books->regions[i];
-      if (region->start != search.end || !is_data(region)) break;
-      if (region->kind != LT_REGION_FILE && region->kind != LT_REGION_ANONYMOUS && region->kind != LT_REGION_BREAK)
-        break;
-      search.end = region->end;
-    }
-    search_image(&search, state);
-  }
+  uint32_t region = 0;
+  while (hasRoom && lt_image_data_next(books, &region, &search.data)) search_image(&search, state);
   lt_tcmalloc_pages_free(&search.pages);
   lt_word_window_free(&search.scan);
   lt_word_window_free(&search.probe);

@@ -28,3 +28,17 @@ LT_NOINLINE bool lt_word_window_move(struct lt_word_window *window, uint64_t add
   *word = *(const uint64_t *)(window->bytes + offset);
   return true;
 }
+
+bool lt_window_each_word(struct lt_word_window *window, uint64_t start, uint64_t end,
+                         bool (*visit)(void *context, uint64_t address, uint64_t word), void *context) {
+  struct lt_address_range run = {0, start};
+  while (lt_books_next_present(window->books, run.end, end, &run)) {
+    for (uint64_t at = lt_round_up(run.start, 8); at < run.end && run.end - at >= 8; at += 8) {
+      uint64_t word;
+      if (!lt_window_word(window, at, &word)) break;
+      LT_CHECK(at >= start && at < end);
+      if (word && !visit(context, at, word)) return false;
+    }
+  }
+  return true;
+}

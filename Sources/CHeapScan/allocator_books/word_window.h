@@ -32,6 +32,11 @@ static LT_ALWAYS_INLINE bool lt_window_word(struct lt_word_window *window, uint6
   return lt_word_window_move(window, address, word);
 }
 
+/// Visits the words of a range that are present and not 0, in order of address. Returns false as soon as `visit` does.
+/// Linear in the words that are present.
+bool lt_window_each_word(struct lt_word_window *window, uint64_t start, uint64_t end,
+                         bool (*visit)(void *context, uint64_t address, uint64_t word), void *context);
+
 /// The 4 bytes at an address; false if they are not known, or the address is no multiple of 4.
 static inline bool lt_window_half(struct lt_word_window *window, uint64_t address, uint32_t *half) {
   uint64_t word;

@@ -87,9 +87,7 @@ struct InitialTaskMemory {
   /// Tells whether the concurrency runtimes of a process lay out tasks like those that were looked at. `variable`: the
   /// values of a variable, one for each runtime.
   static func isLayoutKnown(_ variable: (String) -> [UInt64]) -> Bool {
-    let versions = variable(versionVariable).map { $0 & 0xFFFF_FFFF }
-    return !versions.isEmpty && versions.allSatisfy { $0 == version }
-      && variable(sizeVariable).allSatisfy { $0 & 0xFFFF_FFFF == toldHeaderSize }
+    !variable(versionVariable).isEmpty && unknownLayout(variable) == nil
   }
 
   /// Says that a runtime lays out tasks in a way that leaktrace does not know. Nil for a known one, and for a runtime that

@@ -7,7 +7,7 @@ enum OtherAllocators {
   /// Beginnings of file names, and the allocators that such files have.
   private static let files = [
     "libtcmalloc": "a tcmalloc other than gperftools 2.8 to 2.18",
-    "libmimalloc": "a mimalloc other than 2.0, 3.0 and 3.6",
+    "libmimalloc": "a mimalloc other than 2.0, 3.0, 3.1, 3.4 and 3.6",
     "libjemalloc": "a jemalloc other than 5.1 to 5.3",
   ]
 

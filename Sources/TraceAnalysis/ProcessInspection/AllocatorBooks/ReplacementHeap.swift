@@ -11,8 +11,6 @@ package struct ReplacementHeap: Sendable {
   package private(set) var blocks: [AllocatedBlock] = []
   /// As a trace has it, at the time 0; nil if there is no block.
   package private(set) var record: AllocatorRecord?
-  /// Freed blocks that no free list of a page has: in threads' caches, or on their way to the owner.
-  package private(set) var cachedBlocks = 0
   /// Records that contradict each other were left out, or memory for reading was short.
   package private(set) var isIncomplete = false
   /// Sentences on unknown facts.
@@ -44,7 +42,6 @@ package struct ReplacementHeap: Sendable {
     guard lt_tcmalloc_heap_find(heap, books) else { return false }
     withUnsafeMutablePointer(to: &blocks) { lt_tcmalloc_heap_walk(heap, { Self.append($0, $1, $2) }, $0) }
     record = AllocatorRecord(lt_tcmalloc_heap_figures(heap))
-    cachedBlocks = Int(clamping: heap.pointee.cached)
     isIncomplete = lt_tcmalloc_heap_is_incomplete(heap)
     return true
   }
@@ -59,7 +56,6 @@ package struct ReplacementHeap: Sendable {
     guard lt_mimalloc_heap_find(heap, books) else { return false }
     withUnsafeMutablePointer(to: &blocks) { lt_mimalloc_heap_walk(heap, { Self.append($0, $1, $2) }, $0) }
     record = AllocatorRecord(lt_mimalloc_heap_figures(heap))
-    cachedBlocks = Int(clamping: heap.pointee.cached)
     isIncomplete = heap.pointee.isShort || heap.pointee.oddPages > 0
     if heap.pointee.allocators > 1 {
       remarks.append("the process has \(heap.pointee.allocators) copies of mimalloc, and the blocks of one were read")

@@ -7,14 +7,7 @@ package struct AllocatorRecord: Hashable, Sendable {
   package enum Kind: UInt64, Hashable, Sendable {
     case glibc = 1, jemalloc, mimalloc, tcmalloc
 
-    package var name: String {
-      switch self {
-      case .glibc: "glibc"
-      case .jemalloc: "jemalloc"
-      case .mimalloc: "mimalloc"
-      case .tcmalloc: "tcmalloc"
-      }
-    }
+    package var name: String { String(describing: self) }
   }
 
   /// A block that stands between an arena and its getting smaller.

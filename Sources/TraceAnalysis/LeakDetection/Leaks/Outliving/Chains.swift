@@ -3,7 +3,7 @@
 import HeapAnalysis
 
 extension OutlivingFinder {
-  /// Most of the objects hold one another in a row, as those of a history do whose entries keep what came before.
+  /// Most of the objects hold one another in a row, as in a history whose entries each keep the entry before.
   func isChain(_ family: Family) -> Bool { isChain(family.survivors) }
 
   func isChain(_ survivors: [NodeID]) -> Bool {
@@ -49,7 +49,7 @@ extension OutlivingFinder {
   private static let betweenLinks = 3
   private static let nodesBetweenLinks = 24
 
-  /// A chain to which each piece of work adds a link. A list that a program builds takes little else than its links.
+  /// A chain that grows by a link with each piece of work. A list that a program builds takes little else than its links.
   func chain(_ family: Family) -> Suspicion? {
     guard let first = family.survivors.first.map(ordinal), let last = family.survivors.last.map(ordinal), last > first
     else { return nil }

@@ -148,7 +148,7 @@ extension OutlivingFinder {
   }
 
   /// Each survivor hangs from a task of its own, and no code has the handle of such a task: none can cancel it. The tasks
-  /// sleep again and again: as many sleeps have ended as there are tasks. Work that is under way ends by itself.
+  /// sleep again and again: the ended sleeps are at least as many as the tasks. Work that is under way ends by itself.
   private func haveOwnTasks(
     _ survivors: [NodeID], _ members: Set<NodeID>, _ counts: PathCounts, _ paths: RetainPaths,
     _ registration: RegistrationSearch
