@@ -138,14 +138,16 @@ package struct GateList: Hashable, Sendable {
     let limit = [bytes.map { Decimal.bytes($0) }, blocks.map { Decimal.counted($0, "block") }].compactMap { $0 }
       .joined(separator: " or ")
     let large = libraries.filter { $0.isLibraryLeak(bytes: bytes, blocks: blocks) }
-    guard let first = large.max(by: { $0.retainedBytes.rawValue < $1.retainedBytes.rawValue }) else {
+    guard let first = large.max(by: { $0.retainedBytes.rawValue < $1.retainedBytes.rawValue }),
+      let reason = first.libraryReason
+    else {
       return GateOutcome(gate: condition.text, hasFailed: false, explanation: "no library leaked \(limit)")
     }
     let count = UInt64(Set(large.map(\.fingerprint)).count)
     return GateOutcome(
       gate: condition.text, hasFailed: true,
       explanation:
-        "\(Decimal.counted(count, "finding")) of a library with \(limit) or more: \(Decimal.bytes(first.retainedBytes.rawValue)) in \(Decimal.counted(first.retainedBlocks, "block")) of \(FindingTitle.subject(first)). A pattern in the file of --suppressions accepts it"
+        "\(Decimal.counted(count, "finding")) of a library with \(limit) or more: \(Decimal.bytes(first.retainedBytes.rawValue)) in \(Decimal.counted(first.retainedBlocks, "block")) (\(reason)). A pattern in the file of --suppressions accepts it"
     )
   }
 

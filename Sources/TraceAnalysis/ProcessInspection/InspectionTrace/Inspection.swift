@@ -64,7 +64,7 @@ extension CoreMemory {
     }
     if missingStacks > 0 {
       remarks.append(
-        "the core file lacks the stacks of \(missingStacks) threads: its writer met a guard page and left out what follows. gdb 13 does so for programs with glibc 2.42 or later. Let the kernel or gdb 18 write the core, or inspect the process itself"
+        "the core file lacks the stacks of \(Decimal.counted(UInt64(missingStacks), "thread")): its writer met a guard page and left out what follows. gdb 13 does so for programs with glibc 2.42 or later. Let the kernel or gdb 18 write the core, or inspect the process itself"
       )
     }
     for path in missingFiles.prefix(Self.toldFiles) {
