@@ -136,8 +136,8 @@ struct CheckCommand: ParsableCommand {
         command: command[0], searchPath: ProcessInfo.processInfo.environment["PATH"], userID: getuid(),
         groupID: getgid())
       // A program that starts a toolchain's swift may stand elsewhere, as swiftly's does.
-      let isToolchain = CheckedProcesses.isOfToolchain(found.path) || found.path.hasSuffix("/swift")
-      let isTestRun = found.path.hasSuffix("/swift") && command.dropFirst().first == "test"
+      let isToolchain = ProgramOrigin.isOfToolchain(found.path) || found.path.hasSuffix("/swift")
+      let isTestRun = found.isSwiftTest(arguments: command.dropFirst())
       let follows = followChildren || isToolchain || !only.isEmpty
       let settings = RecordingSettings(
         output: try OutputPattern(pattern, currentDirectory: "/"), children: follows ? .followed : .notFollowed,

@@ -30,8 +30,9 @@ struct RecordCommand: ParsableCommand {
 
   @OptionGroup var options: RecordingOptions
 
-  @Flag(inversion: .prefixedNo, help: "Also trace the processes that the program starts.")
-  var followChildren = false
+  @Flag(
+    inversion: .prefixedNo, help: "Also trace the processes that the program starts. (default: only of 'swift test')")
+  var followChildren: Bool?
 
   @OptionGroup var light: LightOptions
 
@@ -65,7 +66,7 @@ struct RecordCommand: ParsableCommand {
         throw ValidationError("--pid and a command exclude each other. Put --pid and its number last.")
       }
       if progress { throw ValidationError("--pid and --progress exclude each other.") }
-      if followChildren { throw ValidationError("--pid and --follow-children exclude each other.") }
+      if followChildren ?? false { throw ValidationError("--pid and --follow-children exclude each other.") }
       if light.limit != nil { throw ValidationError("--pid and --limit exclude each other.") }
       if light.light { throw ValidationError("--pid and --light exclude each other: a process is joined in full.") }
     } else {
@@ -93,12 +94,18 @@ struct RecordCommand: ParsableCommand {
         .run(for: duration?.seconds)
     }
     do {
+      let follows = try followChildren ?? runsTests()
       let run = try RecordingRun(
         settings: try options.settings(
-          children: followChildren ? .followed : .notFollowed, stackChecking: verifyStacks ? .everyStack : .none,
+          children: follows ? .followed : .notFollowed, stackChecking: verifyStacks ? .everyStack : .none,
           mode: try light.mode()),
         arguments: RecordingRun.rawArguments(last: command.count), command: command[0],
         speech: options.quiet ? .problemsOnly : progress ? .progressAlways : .normal)
+      if !options.quiet, follows, followChildren == nil {
+        ErrorOutput.print(
+          "swift test runs the tests in other processes, so these are traced, too; --no-follow-children leaves them out"
+        )
+      }
       if !options.quiet, let cost = try light.imageCost() { ErrorOutput.print(cost) }
       let recorded = try run.run()
       run.tell(recorded.summary)
@@ -110,6 +117,15 @@ struct RecordCommand: ParsableCommand {
       ErrorOutput.print(error.description)
       throw ExitCode(error.exitCode)
     }
+  }
+}
+
+extension RecordCommand {
+  /// `swift test` runs the tests in processes that it starts.
+  private func runsTests() throws(RecordingError) -> Bool {
+    try TargetProgram.find(
+      command: command[0], searchPath: RecordingRun.variable("PATH"), userID: getuid(), groupID: getgid()
+    ).isSwiftTest(arguments: command.dropFirst())
   }
 }
 

@@ -46,10 +46,17 @@ enum TraceListing {
       throw ExitStatus.unreadable.code
     }
     guard paths.count == 1 else {
-      complain("\(path) has \(paths.count) traces; name one of them, such as \(paths[0]).")
+      complain("\(path) has \(paths.count) traces; name one of them, such as \(likeliest(of: paths)).")
       throw ExitStatus.usage.code
     }
     return paths[0]
+  }
+
+  /// The trace of the user's program if all traces are of one recording.
+  private static func likeliest(of paths: [String]) -> String {
+    let traces = paths.compactMap { RecordedTrace(path: $0) }
+    guard Set(traces.map(\.sessionID)).count == 1 else { return paths[0] }
+    return ProgramTraces.choose(among: traces).first?.path ?? paths[0]
   }
 
   struct EmptyDirectory: Error, CustomStringConvertible {

@@ -2,6 +2,7 @@
 
 import LeakGates
 import TraceReading
+import TraceRecording
 
 /// The choice of one of a trace's heap images.
 package enum SnapshotChoice {
@@ -30,8 +31,10 @@ package enum SnapshotChoice {
   package static func explanation(_ reader: TraceReader, number: Int?, path: String) -> String {
     let next = "'leaktrace snapshot PID' takes an image of a running program"
     if reader.snapshots.isEmpty, reader.closing?.reason == .exec {
-      let other = reader.definitions.process.isAttached ? "is not recorded" : "has a trace of its own"
-      return "\(path) ends where the process became another program, which \(other)."
+      let end = "\(path) ends where the process became another program, which"
+      if reader.definitions.process.isAttached { return "\(end) is not recorded." }
+      let next = RecordedTrace(path: path)?.successor().map { ": \($0.path)" }
+      return "\(end) has a trace of its own\(next ?? "")."
     }
     if reader.snapshots.isEmpty, let failure = reader.failedSnapshots.last {
       return "\(path) has no heap image: \(failure.explanation). \(next)."

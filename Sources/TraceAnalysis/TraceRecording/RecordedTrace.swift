@@ -25,6 +25,7 @@ package struct RecordedTrace: Hashable, Sendable {
   /// The file is longer than its data.
   package var hasRoomAhead: Bool
   package var processID: UInt32
+  package var parentProcessID: UInt32
   package var traceID: UInt64
   /// 0 if the library was preloaded by hand.
   package var sessionID: UInt64
@@ -68,6 +69,7 @@ package struct RecordedTrace: Hashable, Sendable {
     fileSize = ByteCount(dataEnd)
     hasRoomAhead = file.size > dataEnd
     processID = header.processID
+    parentProcessID = header.parentProcessID
     traceID = header.traceID
     sessionID = header.sessionID
     startRealtime = header.startRealtime
@@ -95,6 +97,25 @@ package struct RecordedTrace: Hashable, Sendable {
   package var isLeftLong: Bool {
     if case .closed = state { return hasRoomAhead }
     return false
+  }
+
+  /// The trace of the program that the process became next, in the same directory. Nil if there is none.
+  ///
+  /// - Complexity: Linear in the number of files in the directory, which are opened.
+  package func successor() -> RecordedTrace? {
+    let slash = path.lastIndex(of: "/")
+    guard let directory = opendir(slash.map { String(path[...$0]) } ?? ".") else { return nil }
+    defer { closedir(directory) }
+    var found: RecordedTrace?
+    while let entry = readdir(directory) {
+      let name = directoryEntryName(entry)
+      guard let other = RecordedTrace(path: (slash.map { String(path[...$0]) } ?? "") + name),
+        other.processID == processID, other.sessionID == sessionID, other.startRealtime > startRealtime,
+        found.map({ other.startRealtime < $0.startRealtime }) ?? true
+      else { continue }
+      found = other
+    }
+    return found
   }
 
   static let magic: [UInt8] = [0x89] + Array("LKTRC\r\n".utf8)

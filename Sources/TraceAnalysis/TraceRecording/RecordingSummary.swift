@@ -23,10 +23,12 @@ package struct RecordingSummary: Hashable, Sendable {
   /// - Parameter messages: The messages that the preloaded library wrote, mostly on stepping aside.
   /// - Parameter lostDirectory: The directory of the traces, if it is not there any more.
   /// - Parameter fileSizeLimit: Bytes that a file of the program's may have; nil if there is no limit.
+  /// - Parameter program: Describes the program of a trace; nil if the trace does not say.
   /// - Parameter displayPath: Turns an absolute path into the one to show.
   package init(
     traces: [RecordedTrace], stillRecording: Set<String>, messages: [String], lostDirectory: String? = nil,
     fileSizeLimit: UInt64? = nil,
+    program: (RecordedTrace) -> TracedProgram? = { TracedProgram(tracePath: $0.path) },
     displayPath: (String) -> String
   ) {
     problems = messages.filter { !$0.hasPrefix(Self.notice) }
@@ -64,9 +66,8 @@ package struct RecordingSummary: Hashable, Sendable {
         "\(groupedDigits(children)) child process\(children == 1 ? " was" : "es were") not traced; "
           + "--follow-children traces them too")
     }
-    if let main = traces.max(by: { $0.eventCount < $1.eventCount }) {
-      notes.append("next: leaktrace analyze \(shellQuoted(displayPath(main.path)))")
-    }
+    let paths = ProgramTraces.choose(among: traces, program: program).map { shellQuoted(displayPath($0.path)) }
+    notes.append("next: leaktrace analyze \(paths.joined(separator: " "))")
   }
 
   private static func line(_ trace: RecordedTrace, isRecording: Bool, _ displayPath: (String) -> String) -> String {

@@ -149,6 +149,15 @@ extension TargetProgram {
   }
 }
 
+extension TargetProgram {
+  /// The program is a toolchain's `swift`, and runs the tests of a package.
+  ///
+  /// - Parameter arguments: The command's, without its name.
+  package func isSwiftTest(arguments: some Collection<String>) -> Bool {
+    path.hasSuffix("/swift-test") || path.hasSuffix("/swift") && arguments.first == "test"
+  }
+}
+
 extension ExecutableOutline {
   /// The ELF machine number of the processor this code runs on.
   package static var ownMachine: UInt16 {

@@ -172,6 +172,8 @@ import TraceRecording
     #expect(followed.end == .exit(1))
     #expect(followed.output.contains("RETAIN CYCLE  Parent"))
     #expect(followed.errorOutput.contains("not judged, of the system: "))
+    let replaced = try run.command([], ["/bin/sh", "-c", "exec ls / > /dev/null"]).run()
+    #expect(replaced.end == .exit(0), "a shell's place is taken by the program that is meant: \(replaced.errorOutput)")
     let alone = try run.command(["--no-follow-children"], ["/bin/sh", "-c", script]).run()
     #expect(
       alone.end == .exit(0) && alone.errorOutput.contains("2 child processes, which were not traced"),

@@ -70,6 +70,79 @@ struct RecordingSummaryTests {
     #expect(summary.notes[11] == "next: leaktrace analyze 13.trace")
   }
 
+  /// A process of a recording, with its number and its parent's.
+  private struct Process {
+    var number: UInt32
+    var parent: UInt32 = 1
+    var path: String
+    var images: [String] = []
+    var hasSwift = false
+    var isReplaced = false
+    var events: UInt64 = 10
+  }
+
+  /// The traces that the last line names, as numbers from 0 in the order of `processes`.
+  private func named(_ processes: [Process]) throws -> [Int] {
+    let traces = try processes.enumerated().map { index, process in
+      var trace = try trace("\(index)", events: process.events, size: 1000)
+      (trace.processID, trace.parentProcessID) = (process.number, process.parent)
+      trace.startRealtime = UInt64(index)
+      if process.isReplaced { trace.state = .closed(.exec) }
+      return trace
+    }
+    let summary = RecordingSummary(
+      traces: traces.reversed(), stillRecording: [], messages: [],
+      program: { trace in
+        let process = processes[Int(trace.path)!]
+        return TracedProgram(path: process.path, images: process.images, hasSwift: process.hasSwift)
+      }, displayPath: { $0 })
+    let begin = "next: leaktrace analyze "
+    let line = try #require(summary.notes.last)
+    #expect(line.hasPrefix(begin))
+    return line.dropFirst(begin.count).split(separator: " ").compactMap { Int($0) }
+  }
+
+  @Test("Of a process that executes programs, the last trace is named") func executedPrograms() throws {
+    let shell = Process(number: 5, path: "/bin/sh", isReplaced: true, events: 1000)
+    #expect(try named([shell, Process(number: 5, path: "/usr/bin/python3")]) == [1])
+    // Its successor was not traced.
+    #expect(try named([shell]) == [0])
+    #expect(try named([shell, Process(number: 6, path: "/home/me/app")]) == [1])
+    let driver = Process(number: 5, path: BuildProducts.toolchain + "/swift-driver", isReplaced: true, events: 1000)
+    #expect(try named([driver, driver, Process(number: 5, path: "/home/me/app")]) == [2])
+  }
+
+  @Test("Test bundles are named under the package manager, and none of its compilers, manifests and macros")
+  func testBundles() throws {
+    let tool = BuildProducts.toolchain
+    let processes = [
+      Process(number: 5, path: tool + "/swift", isReplaced: true, events: 1000),
+      Process(number: 5, path: tool + "/swift-package", hasSwift: true, events: 1000),
+      Process(
+        number: 6, parent: 5, path: "/tmp/x/pkg-manifest", images: ["/t/libPackageDescription.so"], hasSwift: true),
+      Process(number: 7, parent: 5, path: tool + "/swift-frontend", hasSwift: true, events: 1000),
+      Process(number: 8, parent: 7, path: "/home/me/.build/debug/Macros-tool", hasSwift: true, events: 1000),
+      Process(number: 9, parent: 5, path: "/usr/bin/git", events: 1000),
+      Process(number: 10, parent: 5, path: "/home/me/.build/debug/Tests.xctest", hasSwift: true),
+      Process(number: 11, parent: 10, path: "/home/me/.build/debug/helper", hasSwift: true),
+      Process(number: 12, parent: 5, path: "/home/me/.build/debug/Tests.xctest", hasSwift: true),
+    ]
+    #expect(try named(processes) == [6, 8])
+    // Without tests, no macro is taken for the program.
+    #expect(try named(Array(processes[..<6])) == [1])
+  }
+
+  @Test("The command's own program comes before those that it starts, and Swift before C") func ownProgram() throws {
+    let server = Process(number: 5, path: "/home/me/server", hasSwift: true)
+    let worker = Process(number: 6, parent: 5, path: "/home/me/server", hasSwift: true, events: 99)
+    let other = Process(number: 7, parent: 5, path: "/home/me/helper", hasSwift: true, events: 1000)
+    #expect(try named([server, worker, other]) == [0, 1])
+    #expect(try named([server, worker, worker, worker, other]) == [1])
+    let starter = Process(number: 5, path: "/home/me/starter", events: 1000)
+    #expect(try named([starter, other]) == [1])
+    #expect(try named([Process(number: 5, path: "/bin/sh", events: 1000), other, worker]) == [1, 2])
+  }
+
   @Test("A directory that is gone is told as such") func lostDirectory() {
     let summary = RecordingSummary(
       traces: [], stillRecording: [], messages: [], lostDirectory: "/home/me/out", displayPath: { $0 })

@@ -51,13 +51,7 @@ struct ChunkContents {
     for (index, payload) in payloads.enumerated() {
       guard known.insert(Identity(thread: payload.thread, kind: payload.kind, sequence: payload.sequence)).inserted
       else { continue }
-      chunks.append(
-        TraceChunk(
-          kind: payload.kind, thread: payload.thread, sequence: payload.sequence, firstTime: payload.firstTime,
-          lastTime: payload.lastTime,
-          eventCount: payload.eventCount, compression: 0, storedSize: UInt32(payload.bytes.count),
-          rawSize: UInt32(payload.bytes.count),
-          place: .live(FileOffset(payload.offset)), livePayload: index))
+      chunks.append(TraceChunk(payload, at: index))
     }
   }
 
@@ -106,6 +100,15 @@ struct ChunkContents {
 }
 
 extension TraceChunk {
+  /// A payload of a live file, which is at `index` among those that a loader knows.
+  init(_ payload: LivePayload, at index: Int) {
+    self.init(
+      kind: payload.kind, thread: payload.thread, sequence: payload.sequence, firstTime: payload.firstTime,
+      lastTime: payload.lastTime, eventCount: payload.eventCount, compression: 0,
+      storedSize: UInt32(payload.bytes.count), rawSize: UInt32(payload.bytes.count),
+      place: .live(FileOffset(payload.offset)), livePayload: index)
+  }
+
   fileprivate var isOfImage: Bool {
     switch kind {
     case .snapshot, .memory, .snapshotEnd, .blocks: true
