@@ -13,6 +13,8 @@ struct RecordingRun {
   private let session: RecordingSession
   private let messages: MessagesFile
   private let speech: Speech
+  /// The recording has heap images.
+  private let takesImages: Bool
   /// No other recording writes where this one does.
   private let reservation: OutputReservation
 
@@ -31,6 +33,7 @@ struct RecordingRun {
       settings: settings, library: library, sessionID: session.sessionID, messagesPath: messages.path)
     self.arguments = arguments
     self.speech = speech
+    takesImages = settings.snapshots != .none
   }
 
   /// The program could not be started.
@@ -71,9 +74,16 @@ struct RecordingRun {
     }
     if speech != .problemsOnly { ErrorOutput.print("recording process \(target.processID)") }
     companion?.start(beside: target)
+    let survived = speech == .problemsOnly ? nil : SurvivedSignal(session: session, takesImages: takesImages)
+    let ticksAlways = progress.isShown || companion != nil
     let waitStatus = target.wait(
-      onTick: { progress.update() }, tick: progress.isShown || companion != nil ? 1 : nil,
-      beforeEachPause: { companion?.look() })
+      onTick: { progress.update() },
+      tick: { ticksAlways || survived?.isWaiting ?? false ? 1 : nil },
+      beforeEachPause: {
+        companion?.look()
+        survived?.look()
+      },
+      onSignal: { survived?.note($0) })
     companion?.stop()
     progress.clear()
     let recorded = finish(target, waitStatus: waitStatus)

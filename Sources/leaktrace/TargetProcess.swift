@@ -68,8 +68,13 @@ struct TargetProcess {
 
   /// Waits for the program to end, relaying signals meanwhile. Returns nil if the system does not say how it ended.
   ///
-  /// - Parameter beforeEachPause: Called before each wait for a signal, and so after each child's end.
-  func wait(onTick: () -> Void, tick seconds: Int?, beforeEachPause: () -> Void = {}) -> Int32? {
+  /// - Parameters:
+  ///   - tick: Returns the maximum number of seconds of the next wait for a signal; nil for no limit.
+  ///   - beforeEachPause: Called before each wait for a signal, and so after each child's end.
+  ///   - onSignal: Called with each signal, after it was relayed.
+  func wait(
+    onTick: () -> Void, tick: () -> Int?, beforeEachPause: () -> Void = {}, onSignal: (Int32) -> Void = { _ in }
+  ) -> Int32? {
     var isStopped = false, wasToldToContinue = false
     while true {
       var status: Int32 = 0
@@ -93,7 +98,7 @@ struct TargetProcess {
         if isStopped { kill(processID, SIGCONT) }
       }
       beforeEachPause()
-      guard let signal = signals.next(timeout: seconds) else {
+      guard let signal = signals.next(timeout: tick()) else {
         onTick()
         continue
       }
@@ -104,6 +109,7 @@ struct TargetProcess {
         wasToldToContinue = true
       } else {
         signals.relay(signal, to: processID)
+        onSignal(signal.number)
       }
     }
   }

@@ -42,6 +42,30 @@ import Testing
     #expect(run.traced.end == .signal(signal))
   }
 
+  @Test(
+    "Of a program that goes on after a signal, record says once how to take an image of it",
+    arguments: [SIGINT, SIGTERM])
+  func survived(signal: Int32) throws {
+    let directory = try TemporaryDirectory()
+    let go = directory.path + "/go"
+    let running = try Command([
+      BuildProducts.leaktrace, "record", "-o", directory.path + "/a.trace", "--", "/bin/sh", "-c",
+      "trap 'echo handled >&2' INT TERM; echo ready >&2; while ! [ -e \"$0\" ]; do sleep 0.05; done", go,
+    ]).start()
+    try running.waitForErrorOutput(containing: "ready\n")
+    running.send(signal)
+    let process = try AwaitedState.value("the program is a child") { ProcessState(processID: running.processID).child }
+    let sentence = "leaktrace: still running; take an image with leaktrace snapshot \(process)\n"
+    try running.waitForErrorOutput(containing: sentence)
+    #expect(try Command([BuildProducts.leaktrace, "snapshot", String(process)]).run().end == .exit(0))
+    running.send(signal)
+    try running.waitForErrorOutput(containing: sentence + "handled\n")
+    try Data().write(to: URL(fileURLWithPath: go))
+    let outcome = try running.wait()
+    #expect(outcome.end == .exit(0))
+    #expect(outcome.errorOutput.components(separatedBy: "still running").count == 2, "\(outcome.errorOutput)")
+  }
+
   @Test("Every exit status is passed on", arguments: [0, 1, 2, 64, 125, 126, 127, 128, 255]) func exitStatus(
     code: Int32
   ) throws {
