@@ -47,8 +47,15 @@ struct CheckCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "Run this shell command beside the program. When it ends, stop the program with SIGTERM.", valueName: "command"))
+      "Run this shell command beside the program. When it ends, take a heap image and stop the program with SIGTERM.",
+      valueName: "command"))
   var until: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "With --until: kill the program this long after SIGTERM, and judge its last heap image (default: 60s).",
+      valueName: "time"))
+  var stopTimeout: TimeSpan?
 
   @Option(
     help: ArgumentHelp(
@@ -85,6 +92,7 @@ struct CheckCommand: ParsableCommand {
     if !isMarked, name.hasPrefix("-") {
       throw ValidationError("Unknown option '\(name)'. If it is the program to run, put '--' before it.")
     }
+    if stopTimeout != nil, until == nil { throw ValidationError("--stop-timeout needs --until.") }
     try repeatSignal?.validateAsRoundSignal(besides: nil)
     try outputs.validate(besides: [gateOptions.baseline, report])
   }
@@ -100,8 +108,7 @@ struct CheckCommand: ParsableCommand {
       complain("cannot write traces to \(error.path): \(String(cString: strerror(error.errno)))")
       throw ExitCode(RecordExitCode.failed)
     }
-    let companion = until.map(EndingCommand.init)
-    let (recorded, processes) = try record(in: directory, companion)
+    let (recorded, processes, companion) = try record(in: directory)
     directory.removeOnSignals(besides: recorded.target.maskBefore)
 
     let failure = ProgramFailure(recorded.waitStatus, companion: companion)
@@ -110,7 +117,7 @@ struct CheckCommand: ParsableCommand {
     var judgement = CheckJudgement(self, search, gatekeeper)
     let status: ExitStatus
     do {
-      status = try judgement.judge(recorded, processes, failure)
+      status = try judgement.judge(recorded, processes, failure, companion?.programStop)
     } catch let code as ExitCode {
       status = ExitStatus(rawValue: code.rawValue) ?? .outputFailed
     }
@@ -125,8 +132,8 @@ struct CheckCommand: ParsableCommand {
     if status != .success { throw status.code }
   }
 
-  private func record(in directory: TraceDirectory, _ companion: EndingCommand?) throws -> (
-    RecordingRun.Recorded, CheckedProcesses
+  private func record(in directory: TraceDirectory) throws -> (
+    RecordingRun.Recorded, CheckedProcesses, EndingCommand?
   ) {
     do {
       let pattern =
@@ -148,7 +155,10 @@ struct CheckCommand: ParsableCommand {
         settings: settings, arguments: RecordingRun.rawArguments(last: command.count), command: command[0],
         speech: .problemsOnly)
       let chosen = CheckedProcesses(names: only.map(NamePattern.init), isTestRun: isTestRun, choosesAll: !follows)
-      return (try run.run(companion: companion), chosen)
+      let companion = until.map {
+        EndingCommand($0, choice: chosen, stopTimeout: stopTimeout?.seconds ?? ProgramStop.usualTimeout)
+      }
+      return (try run.run(companion: companion), chosen, companion)
     } catch {
       directory.remove()
       switch error {
@@ -183,10 +193,8 @@ struct ProgramFailure {
     // Shells say so of a program that a signal ended.
     case .exited(let code) where wasEnded && code == 128 + UInt8(SIGTERM): break
     case .killed(SIGTERM, _) where wasEnded: break
-    case .killed(SIGKILL, _) where companion?.hasKilledTarget ?? false:
-      self.init(
-        "the program did not end within \(EndingCommand.patience) s of SIGTERM, and was killed", waitStatus, nil)
-      return
+    // Its last heap image is judged.
+    case .killed(SIGKILL, _) where companion?.hasKilledTarget ?? false: break
     case .exited(let code):
       self.init("the program failed with exit status \(code)", waitStatus, nil)
       return

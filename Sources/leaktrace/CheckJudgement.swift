@@ -24,10 +24,11 @@ struct CheckJudgement {
       command.outputs, style: command.style, destination: command.report.map { .file($0) } ?? .standardOutput)
   }
 
-  /// Looks at all traces that count. Throws an exit code if a report cannot be written.
-  mutating func judge(_ recorded: RecordingRun.Recorded, _ processes: CheckedProcesses, _ failure: ProgramFailure?)
-    throws -> ExitStatus
-  {
+  /// Looks at all traces that count. `stop`: how the program was stopped, with `--until`. Throws an exit code if a
+  /// report cannot be written.
+  mutating func judge(
+    _ recorded: RecordingRun.Recorded, _ processes: CheckedProcesses, _ failure: ProgramFailure?, _ stop: ProgramStop?
+  ) throws -> ExitStatus {
     let (traces, leftOut) = processes.choose(recorded.traces)
     let programsLeftOut = Dictionary(grouping: leftOut, by: \.value).sorted { $0.key < $1.key }.map {
       reason, programs in
@@ -37,14 +38,14 @@ struct CheckJudgement {
     let children = traces.reduce(0) { $0 &+ UInt64($1.untracedChildren) }
     noteUntraced(children)
     if traces.isEmpty { noteMissing(recorded, processes) }
-    for trace in traces { try examine(trace, of: traces.count, recorded) }
+    for trace in traces { try examine(trace, of: traces.count, recorded, stop) }
     if command.repeatSignal != nil, !hasRounds, !traces.isEmpty {
       cannotJudge(
         "no process got the signal of --repeat-signal \(Repetition.leastRounds) times with a heap image written each time; the recorder leaves the signal to a program that handles it"
       )
     }
     for remark in programsLeftOut { complain(remark) }
-    let (gates, outcome) = gatekeeper.close(coverage(failure, children: children), unjudged: reasonUnjudged)
+    let (gates, outcome) = gatekeeper.close(coverage(failure, stop, children: children), unjudged: reasonUnjudged)
     status = .worst(status, outcome)
     try writer.finish(
       program: programs.isEmpty ? Self.name(command.command[0]) : programs.joined(separator: ", "),
@@ -80,7 +81,9 @@ struct CheckJudgement {
   }
 
   /// `count`: of all traces that are judged.
-  private mutating func examine(_ trace: RecordedTrace, of count: Int, _ recorded: RecordingRun.Recorded) throws {
+  private mutating func examine(
+    _ trace: RecordedTrace, of count: Int, _ recorded: RecordingRun.Recorded, _ stop: ProgramStop?
+  ) throws {
     do {
       var examined = try search.examine(trace.path, command.outputs.detail(fullStacks: command.fullStacks))
       if Repetition.all(in: examined.reader, examined.trace.analysis.statements).contains(where: {
@@ -98,10 +101,16 @@ struct CheckJudgement {
         cannotJudge(reason)
       } else if examined.leaks.unavailable != nil {
         let cause =
-          examined.reader.failedSnapshots.last?.explanation ?? "it was killed, crashed, or ended in another unusual way"
+          examined.reader.failedSnapshots.last?.explanation ?? stop?.obstacle(of: trace)
+          ?? "it was killed, crashed, or ended in another unusual way"
         let reason = "\(process) left no heap image: \(cause)"
         examined.leaks.unavailable = reason
         cannotJudge(reason)
+      } else if let image = examined.leaks.snapshot,
+        let remark = stop?.remark(on: trace, called: process, image: image)
+      {
+        examined.leaks.remarks.insert(remark, at: 0)
+        complain(remark)
       }
       if examined.status == .damaged {
         complain("the trace of \(process) is damaged: findings cover only what is readable")
@@ -121,13 +130,19 @@ struct CheckJudgement {
   }
 
   /// `children`: processes that were not traced.
-  private func coverage(_ failure: ProgramFailure?, children: UInt64) -> Gatekeeper.Coverage {
+  private func coverage(
+    _ failure: ProgramFailure?, _ stop: ProgramStop?, children: UInt64
+  ) -> Gatekeeper.Coverage {
     if children > 0 && !command.followChildren { return .partial("child processes were not looked at") }
     if status != .success { return .partial("part of the recording could not be read") }
-    guard let failure else { return .whole }
+    guard let failure else {
+      return stop?.hasKilled ?? false
+        ? .limited(cause: "the program was killed", remedy: "when it ends by itself") : .whole
+    }
     // A program that failed left work undone, which is no leak. A test run goes on after a test that failed, to the end
     // of the others.
     let areTests = !programs.isEmpty && programs.allSatisfy { $0.hasSuffix(".xctest") }
-    return areTests && failure.isExitStatus ? .failedTests : .partial("the program failed")
+    return areTests && failure.isExitStatus
+      ? .limited(cause: "tests failed", remedy: "when they pass") : .partial("the program failed")
   }
 }

@@ -40,6 +40,18 @@ struct CheckedProcesses {
     return (judged, leftOut)
   }
 
+  /// True if the trace of a running process will be judged, whatever other processes there are.
+  func includes(_ process: RunningRecording) -> Bool {
+    process.program.map { reasonToLeaveOut($0) == nil } ?? true
+  }
+
+  /// The running processes whose traces will be judged.
+  func choose(_ running: [RunningRecording]) -> [RunningRecording] {
+    let judged = running.filter(includes)
+    if judged.isEmpty, running.count == 1, names.isEmpty, !isTestRun { return running }
+    return judged
+  }
+
   private func reasonToLeaveOut(_ program: TracedProgram) -> String? {
     if choosesAll { return nil }
     if !names.isEmpty { return names.contains { $0.matches(program.name) } ? nil : "not among --only" }

@@ -1,33 +1,40 @@
-// A command that runs beside a recorded program, and at whose end the program is told to end.
+// A command that runs beside a recorded program. When it ends, the program is stopped.
 
 import Glibc
+import TraceAnalysis
 
 /// The command of `check --until`: a load generator, which knows when a server has done enough. It finds the program's
 /// process ID in `LEAKTRACE_PID`. Main thread only.
 final class EndingCommand {
-  /// The time that a program may take to end after SIGTERM, in seconds.
-  static let patience = 60
-
   private static let processVariable = "LEAKTRACE_PID="
 
   private let command: String
+  private let choice: CheckedProcesses
+  private let stopTimeout: Double
   private var processID: Int32 = 0
-  private var targetID: Int32 = 0
-  private var endedAt: Int?
+  /// Nil until the command has started.
+  private(set) var programStop: ProgramStop?
   /// The command's wait status; nil if it did not end before the program.
   private(set) var waitStatus: Int32?
-  /// The program was told to end.
-  private(set) var hasEndedTarget = false
-  /// The program did not end in time and was killed.
-  private(set) var hasKilledTarget = false
   private(set) var startFailure: Int32 = 0
 
-  init(_ command: String) { self.command = command }
+  /// - Parameters:
+  ///   - choice: The processes that are judged.
+  ///   - stopTimeout: Seconds for the program to end after SIGTERM.
+  init(_ command: String, choice: CheckedProcesses, stopTimeout: Double) {
+    (self.command, self.choice, self.stopTimeout) = (command, choice, stopTimeout)
+  }
+
+  /// The program was sent SIGTERM.
+  var hasEndedTarget: Bool { programStop?.hasBegun ?? false }
+  /// The program did not end in time and was killed.
+  var hasKilledTarget: Bool { programStop?.hasKilledTarget ?? false }
 
   /// Starts the command with the shell, its output on standard error, so that the program's standard output stays the
-  /// program's. If it cannot be started, the program is told to end.
-  func start(beside target: TargetProcess) {
-    targetID = target.processID
+  /// program's. If the command cannot be started, the program is stopped.
+  func start(beside target: TargetProcess, of session: RecordingSession) {
+    let programStop = ProgramStop(target, of: session, choice: choice, timeout: stopTimeout)
+    self.programStop = programStop
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)
     defer { posix_spawnattr_destroy(&attributes) }
@@ -49,31 +56,32 @@ final class EndingCommand {
       if strncmp(entry, Self.processVariable, Self.processVariable.utf8.count) != 0 { variables.append(strdup(entry)) }
       next += 1
     }
-    variables += [strdup("\(Self.processVariable)\(targetID)"), nil]
+    variables += [strdup("\(Self.processVariable)\(target.processID)"), nil]
     defer { for variable in variables { free(variable) } }
     startFailure = posix_spawn(&processID, "/bin/sh", &actions, &attributes, arguments, variables)
     if startFailure != 0 {
       processID = 0
-      endTarget()
+      programStop.begin(takesImages: false)
     }
   }
 
-  /// Sees whether the command has ended; then tells the program to end, and kills it if it does not.
+  /// Checks whether the command has ended. If so, takes heap images and stops the program.
   func look() {
     if waitStatus == nil, processID != 0 {
       var status: Int32 = 0
       if waitpid(processID, &status, WNOHANG) == processID {
         waitStatus = status
-        endTarget()
+        programStop?.begin(takesImages: true)
       }
-    } else if let endedAt, time(nil) - endedAt > Self.patience, !hasKilledTarget {
-      hasKilledTarget = true
-      kill(targetID, SIGKILL)
+    } else {
+      programStop?.look()
     }
   }
 
-  /// Ends the command, if it still runs.
+  /// Call when the program has ended. Ends the command if it still runs, and else the processes that the program left
+  /// behind.
   func stop() {
+    defer { programStop?.finish() }
     guard processID != 0, waitStatus == nil else { return }
     var status: Int32 = 0
     // It may have ended by itself, in the same moment.
@@ -88,11 +96,5 @@ final class EndingCommand {
     }
     kill(-processID, SIGKILL)
     waitpid(processID, &status, 0)
-  }
-
-  private func endTarget() {
-    hasEndedTarget = true
-    endedAt = time(nil)
-    kill(targetID, SIGTERM)
   }
 }

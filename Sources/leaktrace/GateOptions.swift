@@ -90,8 +90,9 @@ struct Gatekeeper {
   /// The part of the program's leaks that was looked at.
   enum Coverage {
     case whole
-    /// Some of its tests failed. What the others leaked is known; what was not found is not gone.
-    case failedTests
+    /// Findings are right, but others may be missing: nothing is gone. With the cause, and when to update the baseline
+    /// again.
+    case limited(cause: String, remedy: String)
     /// With the reason why there may be more findings: nothing can be said to be gone, and the baseline is left alone.
     case partial(String)
   }
@@ -107,9 +108,9 @@ struct Gatekeeper {
     if isUpdating, let path, let old = baseline {
       switch coverage {
       case .partial(let gap): complain("\(path) was not updated: \(gap)")
-      case .failedTests:
+      case .limited(let cause, let remedy):
         complain(
-          "warning: tests failed. What was found is added to \(path), and nothing is dropped; update it again when they pass"
+          "warning: \(cause). What was found is added to \(path), and nothing is dropped; update it again \(remedy)"
         )
         baseline = Self.write(old.extended(with: findings), to: path, &status)
       case .whole:

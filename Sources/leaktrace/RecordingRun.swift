@@ -73,7 +73,7 @@ struct RecordingRun {
         exitCode: error.code == ENOENT ? RecordExitCode.notFound : RecordExitCode.notExecutable)
     }
     if speech != .problemsOnly { ErrorOutput.print("recording process \(target.processID)") }
-    companion?.start(beside: target)
+    companion?.start(beside: target, of: session)
     let survived = speech == .problemsOnly ? nil : SurvivedSignal(session: session, takesImages: takesImages)
     let ticksAlways = progress.isShown || companion != nil
     let waitStatus = target.wait(

@@ -1,6 +1,7 @@
 // Leaks by its arguments: `cycles=N` parents that hold themselves, `lost=N` forgotten objects, `library=N` strings that
 // Foundation loses, then `exit=N`, `signal=N` or `wait` for a signal.
 // `tell=PATH` makes a file, so that others see that it has come this far.
+// At SIGTERM: `ignore` goes on, `abort` aborts, and `stuck` calls exit and never returns from an exit handler.
 
 import Foundation
 
@@ -55,6 +56,11 @@ final class Forgotten {
         exit(number)
       case "tell": close(creat(String(parts[1]), 0o600))
       case "signal": kill(getpid(), number)
+      case "ignore": signal(SIGTERM, SIG_IGN)
+      case "abort": signal(SIGTERM) { _ in abort() }
+      case "stuck":
+        atexit { while true { sleep(100) } }
+        signal(SIGTERM) { _ in exit(0) }
       case "wait":
         FileHandle.standardError.write(Data("ready\n".utf8))
         while true { sleep(100) }

@@ -151,6 +151,108 @@ import TraceRecording
     #expect(early.errorOutput.contains("the program ended before the command of --until did"))
   }
 
+  /// A shell command that waits for the file that the program makes.
+  private static func untilReady(_ path: String) -> String {
+    "while ! [ -e '\(path)' ]; do sleep 0.01; done; rm '\(path)'"
+  }
+
+  @Test(
+    "A server that does not end is judged by the image of the end of the load",
+    arguments: [("lost=4", 1), ("lost=0", 0)] as [(String, Int32)])
+  func serverThatIgnoresTheSignal(leak: String, status: Int32) throws {
+    let run = try CheckedRun()
+    let ready = run.directory.path + "/ready"
+    let outcome = try run.check(
+      ["--until", Self.untilReady(ready), "--stop-timeout", "0.1s", "--write", "json=leaks.json"], leak, "ignore",
+      "tell=\(ready)", "wait")
+    #expect(outcome.end == .exit(status), "\(outcome.output)\(outcome.errorOutput)")
+    #expect(outcome.output.contains("LOST  Forgotten") == (status == 1), "\(outcome.output)")
+    let sentence =
+      /gated \(pid \d+\) did not end within 100 ms of SIGTERM, and was killed\. The report judges heap image 1, taken at the end of the load, [0-9.]+ \S+ before/
+    #expect(outcome.errorOutput.contains(sentence), "\(outcome.errorOutput)")
+    // A line of the report may break anywhere.
+    let words = outcome.output.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+    #expect(words.contains(sentence), "\(outcome.output)")
+    #expect(try run.text("leaks.json").contains(sentence))
+  }
+
+  @Test func aServerThatWaitsForStreamsThatLeakIsJudgedByThem() throws {
+    let run = try CheckedRun()
+    let ready = run.directory.path + "/ready"
+    let program = try TestProgram("open-streams.swift", flags: ["-Onone"]).path()
+    let outcome = try run.command(
+      ["--until", Self.untilReady(ready), "--stop-timeout", "0.1s"], [program, ready]
+    ).run()
+    #expect(outcome.end == .exit(1), "\(outcome.output)\(outcome.errorOutput)")
+    #expect(
+      outcome.output.contains("RETAIN CYCLE  EventStream") && outcome.output.contains("20 instances"),
+      "\(outcome.output)")
+    #expect(
+      outcome.errorOutput.contains("was killed. The report judges heap image 1, taken at the end of the load"))
+    try run.expectNothingLeft()
+  }
+
+  @Test func aServerThatHangsInAnExitHandlerIsJudgedByItsLastImage() throws {
+    let run = try CheckedRun()
+    let ready = run.directory.path + "/ready"
+    let outcome = try run.check(
+      ["--until", Self.untilReady(ready), "--stop-timeout", "0.1s"], "lost=4", "stuck", "tell=\(ready)", "wait")
+    #expect(outcome.end == .exit(1), "\(outcome.errorOutput)")
+    #expect(outcome.output.contains("LOST  Forgotten"))
+    #expect(
+      outcome.errorOutput.contains(/was killed\. The report judges heap image 2, taken [0-9.]+ \S+ before/),
+      "\(outcome.errorOutput)")
+  }
+
+  @Test func aServerThatCrashesAtItsEndFailsAndItsLeaksAreReported() throws {
+    let run = try CheckedRun()
+    let ready = run.directory.path + "/ready"
+    let outcome = try run.check(["--until", Self.untilReady(ready)], "lost=4", "abort", "tell=\(ready)", "wait")
+    #expect(outcome.end == .signal(SIGABRT), "\(outcome.errorOutput)")
+    #expect(outcome.output.contains("LOST  Forgotten"), "\(outcome.output)")
+    #expect(
+      outcome.errorOutput.contains(
+        /left no heap image when it ended\. The report judges heap image 1, taken at the end of the load/),
+      "\(outcome.errorOutput)")
+  }
+
+  @Test(
+    "A server that outlives the script that started it is stopped and judged", arguments: [false, true])
+  func serverOfAScript(ignores: Bool) throws {
+    let run = try CheckedRun()
+    let ready = run.directory.path + "/ready", number = run.directory.path + "/number"
+    let script = "'\(run.program)' lost=4 \(ignores ? "ignore" : "") 'tell=\(ready)' wait & echo $! > '\(number)'; wait"
+    let outcome = try run.command(
+      ["--until", Self.untilReady(ready), "--stop-timeout", ignores ? "0.1s" : "1h"], ["/bin/sh", "-c", script]
+    ).run()
+    #expect(outcome.end == .exit(1), "\(outcome.output)\(outcome.errorOutput)")
+    #expect(outcome.output.contains("LOST  Forgotten"), "\(outcome.output)")
+    #expect(outcome.errorOutput.contains("and was killed. The report judges heap image 1") == ignores)
+    let process = try #require(Int32(run.text("number").dropLast()))
+    try AwaitedState.wait(until: "the server has ended") { ProcessState(processID: process).hasEnded }
+    try run.expectNothingLeft()
+  }
+
+  @Test func aServerThatWasKilledDropsNothingFromTheBaseline() throws {
+    let run = try CheckedRun()
+    let ready = run.directory.path + "/ready"
+    _ = try run.directory.write("0123456789abcdef 3 retainCycle \"Till ↺\" ticket 9\n", to: "leaks.txt")
+    let outcome = try run.check(
+      [
+        "--until", Self.untilReady(ready), "--stop-timeout", "0.1s", "--baseline", run.baseline, "--update-baseline",
+      ], "lost=4", "ignore", "tell=\(ready)", "wait")
+    #expect(outcome.end == .exit(0), "\(outcome.output)\(outcome.errorOutput)")
+    #expect(outcome.errorOutput.contains("warning: the program was killed"), "\(outcome.errorOutput)")
+    let baseline = try run.text("leaks.txt")
+    #expect(baseline.contains("Till ↺") && baseline.contains("Forgotten"), "\(baseline)")
+  }
+
+  @Test func theTimeToStopNeedsALoad() throws {
+    let run = try CheckedRun()
+    let outcome = try run.command(["--stop-timeout", "1s"], [run.program]).run()
+    #expect(outcome.end == .exit(64) && outcome.errorOutput.contains("--stop-timeout needs --until"))
+  }
+
   @Test func whatCannotBeJudgedNeverPasses() throws {
     let run = try CheckedRun()
     #expect(try run.command([], ["/no/such/program"]).run().end == .exit(127))
