@@ -2,8 +2,11 @@
 
 import collections
 import concurrent.futures
+import glob
 import json
 import os
+import re
+import shutil
 
 from . import corpus
 from .processes import FailedCommand, must, run
@@ -12,13 +15,25 @@ JOBS = 2
 SECONDS = 300
 # Runs of a program that crashes in one of two.
 ATTEMPTS = 20
-# Programs of packages would have to fetch them in the root.
-LEFT_OUT = (corpus.PACKAGE,)
+# The packages that the corpus's package needs, with those that they need.
+PACKAGES = ("swift-nio", "swift-async-algorithms", "swift-atomics", "swift-collections", "swift-system")
+RUNTIME = "/usr/libexec/swift/lib/swift"
+STATIC_RUNTIME = "/usr/libexec/swift/lib/swift_static"
+TABLE = "Corpus with the distribution's own Swift"
 # Swift 6.0's libswiftObservation.so refers to a function that no library has (swift::threading::fatal).
 LINK = ("-Xlinker", "--allow-shlib-undefined")
 
 
+class NotAccepted(Exception):
+    """The root's Swift cannot compile a program. The text says why."""
+
+
 def build_there(site, executable, variant):
+    """The path of an executable, compiled by the root's Swift. Raises NotAccepted."""
+    if "static" in variant and not site.root.has(STATIC_RUNTIME):
+        raise NotAccepted("the distribution has no static libraries of Swift")
+    if executable == corpus.PACKAGE:
+        return _build_package_there(site, variant)
     product = os.path.join(site.directory, "corpus", variant, executable)
     if os.path.exists(product):
         return product
@@ -27,6 +42,60 @@ def build_there(site, executable, variant):
     command += [*corpus.sources(executable), "-o", product]
     must(site.root.command(command, os.path.dirname(product)), limit=1800)
     return product
+
+
+def _build_package_there(site, variant):
+    """The corpus's package, with this machine's checkouts of the packages that it needs: a root has none, and no git."""
+    directory = os.path.join(site.directory, "package")
+    sources = os.path.join(directory, "Sources", corpus.PACKAGE)
+    checkouts = os.path.join(directory, "Packages")
+    if not os.path.exists(sources):
+        original = os.path.join(corpus.CORPUS, "Packages", "Sources", corpus.PACKAGE)
+        shutil.copytree(original, sources)
+        for name in PACKAGES:
+            checkout = os.path.join(corpus.PROGRAMS, "packages", "checkouts", name)
+            shutil.copytree(checkout, os.path.join(checkouts, name), ignore=shutil.ignore_patterns(".git"))
+        with open(os.path.join(directory, "Package.swift"), "w") as file:
+            file.write(_manifest())
+    needed = max(_tools_version(path) for path in glob.glob(os.path.join(checkouts, "*", "Package.swift")))
+    if (version := _numbers(site.root.swift_version())) < needed:
+        raise NotAccepted(f"its packages need Swift {needed[0]}.{needed[1]}")
+    configuration = "release" if variant.endswith("-O") else "debug"
+    command = ["swift", "build", "--package-path", directory, "--disable-sandbox", "--jobs", str(JOBS)]
+    command += ["--configuration", configuration, *(["-Xlinker", LINK[-1]] if version < (6, 1) else [])]
+    libraries = {"LD_LIBRARY_PATH": f"{RUNTIME}/linux:{RUNTIME}/host", "HOME": directory}
+    must(site.root.command(command, directory, libraries), limit=3600)
+    return os.path.join(directory, ".build", configuration, corpus.PACKAGE)
+
+
+def _manifest():
+    dependencies = "".join(f'    .package(path: "Packages/{name}"),\n' for name in PACKAGES)
+    products = {"NIOCore": "swift-nio", "NIOEmbedded": "swift-nio", "AsyncAlgorithms": "swift-async-algorithms"}
+    needs = "".join(f'.product(name: "{name}", package: "{package}"), ' for name, package in products.items())
+    return f"""// swift-tools-version: 6.0
+import PackageDescription
+
+let package = Package(
+  name: "packages",
+  dependencies: [
+{dependencies}  ],
+  targets: [
+    .executableTarget(
+      name: "{corpus.PACKAGE}", dependencies: [{needs}], swiftSettings: [.swiftLanguageMode(.v5)])
+  ]
+)
+"""
+
+
+def _tools_version(manifest):
+    with open(manifest, encoding="utf-8") as file:
+        return _numbers(file.readline())
+
+
+def _numbers(text):
+    """The first version in a text, without its third number."""
+    found = re.search(r"(\d+)\.(\d+)", text)
+    return (int(found[1]), int(found[2])) if found else (0, 0)
 
 
 def shape(analysis, program):
@@ -99,23 +168,39 @@ def _again(site, command, trace, outcome):
     return outcome
 
 
-def differences(site, variants=("dynamic-O",)):
-    """A sentence for each program whose findings differ from those with this machine's Swift."""
+def differences(site, variants=tuple(corpus.VARIANTS)):
+    """A sentence for each program whose findings differ from those with this machine's Swift. Adds a table of what was
+    compared to the site's."""
     directory = os.path.join(site.directory, "corpus-traces")
     os.makedirs(directory)
-    cases = [each for each in corpus.cases(variants) if each.executable not in LEFT_OUT]
-    there, here = {}, {}
-    for key in sorted({(each.executable, each.variant) for each in cases}):
-        here[key] = corpus.build(*key, JOBS)
-        there[key] = build_there(site, *key)
-    with concurrent.futures.ThreadPoolExecutor(JOBS) as pool:
-        found = pool.map(
-            lambda case: _compared(
-                site, case, there[case.executable, case.variant], here[case.executable, case.variant], directory
-            ),
-            cases,
-        )
-    return [each for each in found if each]
+    complaints = []
+    site.tables[TABLE] = [["variant", "programs", "equal findings", "left out"]]
+    for variant in variants:
+        cases = corpus.cases([variant])
+        there, here, left_out = {}, {}, {}
+        for executable in sorted({each.executable for each in cases}):
+            here[executable] = corpus.build(executable, variant, JOBS)
+            try:
+                there[executable] = build_there(site, executable, variant)
+            except NotAccepted as reason:
+                left_out[executable] = str(reason)
+        with concurrent.futures.ThreadPoolExecutor(JOBS) as pool:
+            compared = [each for each in cases if each.executable in there]
+            found = pool.map(
+                lambda case, there=there, here=here: _compared(
+                    site, case, there[case.executable], here[case.executable], directory
+                ),
+                compared,
+            )
+            different = [each for each in found if each]
+        shutil.rmtree(os.path.join(site.directory, "corpus", variant), ignore_errors=True)
+        complaints += different
+        reasons = [
+            f"{sum(each.executable == name for each in cases)}: {reason}" for name, reason in sorted(left_out.items())
+        ]
+        row = [variant, str(len(compared)), str(len(compared) - len(different)), "; ".join(reasons)]
+        site.tables[TABLE].append(row)
+    return complaints
 
 
 def _compared(site, case, there, here, directory):
