@@ -36,7 +36,7 @@ import Testing
       let findings = ExampleFindings.hostile(20, seed: seed).map(\.finding)
       let drawing = try drawing(FindingGraph.dot(findings))
       #expect(drawing.status == 0)
-      let rows = findings.map { PathFolding.rows(of: $0.path, below: $0.outliving?.suspect, isCycle: $0.isCycle).count }
+      let rows = findings.map { FindingPicture($0).rows.count }
       #expect(
         drawing.lines.count { $0.hasPrefix("node ") } == rows.reduce(0, +) + findings.count { $0.outliving != nil })
     }

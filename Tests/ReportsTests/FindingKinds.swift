@@ -187,6 +187,42 @@ enum FindingKinds {
     return finding
   }
 
+  /// Kept by a task that sleeps: the path comes from the timers of libdispatch.
+  static var sleeping: Finding {
+    let loop = frame("closure #1 in TickerScreen.viewDidAppear(animated:)", "TickerScreen.swift", 31)
+    func library(_ type: String, _ kind: NodeKind, _ name: String) -> Finding.Step {
+      var step = ExampleFindings.step(type, kind, reference: reference("", .conservative))
+      step.library = name
+      return step
+    }
+    var path = [
+      library("malloc", .malloc, "libdispatch"), library("malloc", .malloc, "libdispatch"),
+      ExampleFindings.step(
+        "Task", .task, allocation: frame("TickerScreen.poll()", "TickerScreen.swift", 37),
+        reference: reference("", .conservative)),
+      ExampleFindings.step("closure", .closure, reference: reference("", .conservative, capture: true)),
+      ExampleFindings.step(
+        "Task", .task, function: frame("TickerScreen.poll()", "TickerScreen.swift", 37),
+        allocation: frame("TickerScreen.viewDidAppear(animated:)", "TickerScreen.swift", 31),
+        reference: reference("", .conservative)),
+      library("closure", .closure, "the Swift runtime"),
+      ExampleFindings.step(
+        "closure", .closure, function: loop,
+        allocation: frame("TickerScreen.viewDidAppear(animated:)", "TickerScreen.swift", 31),
+        reference: reference("self", capture: true)),
+    ]
+    path.append(step("TickerScreen", in: "Navigator.show(_:)", "Navigator.swift", 64))
+    var finding = accumulating
+    finding.verdict = .outlived
+    finding.path = path
+    finding.outliving?.origin = PathOrigin(
+      kind: .global, name: "libdispatch's timers (_dispatch_timers_heap in libdispatch.so)")
+    finding.outliving?.holder = "a task started in TickerScreen.viewDidAppear(animated:)"
+    finding.outliving?.registration = .task
+    finding.outliving?.suspect = path.count - 1
+    return finding
+  }
+
   static var library: Finding {
     var finding = lostObject
     finding.libraryReason = "made inside Timer.init without a caller in the program"
@@ -198,6 +234,6 @@ enum FindingKinds {
     ("deinitialised", deinitialised), ("suspended", suspended),
     ("dangling", dangling), ("used-after-end", ExampleFindings.usedAfterEnd()), ("outlived", outlived),
     ("expected", expected), ("accumulating", accumulating),
-    ("growing", growing), ("deep", deep), ("library", library),
+    ("growing", growing), ("sleeping", sleeping), ("deep", deep), ("library", library),
   ]
 }

@@ -37,7 +37,13 @@ package struct FindingPicture: Sendable {
     let suspect = finding.outliving?.suspect
     let cut = finding.outliving == nil ? Self.cut(finding) : nil
     root = finding.outliving.map { PlainText.escaped($0.origin.name) }
-    rows = Self.rows(of: path, below: suspect, isCycle: finding.isCycle)
+    var shown = PathFolding.rows(of: path, below: suspect, isCycle: finding.isCycle)[...]
+    if case .task(let task, _)? = shown.first {
+      shown.removeFirst()
+      root = PlainText.escaped(
+        "\(PathFolding.name(ofTask: path[task])), \(PathFolding.state(ofTask: path[task], behind: path[..<task]))")
+    }
+    rows = Self.rows(shown, of: path)
     for index in rows.indices {
       rows[index].isSuspect = rows[index].index == suspect || cut.map { $0 + 1 == rows[index].index } ?? false
     }
@@ -50,11 +56,11 @@ package struct FindingPicture: Sendable {
   /// A way in which objects are held. Linear in the path.
   package init(_ group: RetainedGroup) {
     root = PlainText.escaped(group.origin.name)
-    rows = Self.rows(of: group.path, below: nil, isCycle: false)
+    rows = Self.rows(PathFolding.rows(of: group.path)[...], of: group.path)
   }
 
-  private static func rows(of path: [Finding.Step], below suspect: Int?, isCycle: Bool) -> [Row] {
-    PathFolding.rows(of: path, below: suspect, isCycle: isCycle).map { row in
+  private static func rows(_ rows: ArraySlice<PathFolding.Row>, of path: [Finding.Step]) -> [Row] {
+    rows.map { row in
       var shown = Self.row(row, of: path)
       if shown.index > 0 {
         shown.reference = path[shown.index - 1].reference.map { ReferenceText.words($0, to: path[shown.index]) }
@@ -65,7 +71,7 @@ package struct FindingPicture: Sendable {
 
   private static func row(_ row: PathFolding.Row, of path: [Finding.Step]) -> Row {
     switch row {
-    case .object(let index):
+    case .object(let index), .task(let index, _):
       let step = path[index]
       let place = step.kind == .closure ? step.function : step.place
       let before = step.omittedBefore.map { "… \(Decimal.grouped(UInt64($0))) more … " } ?? ""

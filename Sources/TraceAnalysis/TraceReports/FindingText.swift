@@ -76,6 +76,7 @@ struct FindingText {
     for (index, line) in finding.advice.enumerated() {
       lines.line((index == 0 ? "Fix: " : "") + PlainText.escaped(line), indent: 2, emphasized: index == 0 ? 1 : 0)
     }
+    lines.row("Fingerprint: \(PlainText.escaped(finding.fingerprint))", indent: 2, isDimmed: true)
     if style.stacks == .full, let stacks = stacks[finding.fingerprint] {
       FindingStackText(style: style).write(stacks, to: &lines)
     }
@@ -129,8 +130,7 @@ struct FindingText {
           : "Held like this \(finding.verdict == .growing ? "after the last round" : "when the deadline passed") (snapshot \(snapshot)):",
         indent: 2)
     }
-    lines.row(PlainText.escaped(outliving.origin.name), indent: 2)
-    write(path: finding.path, to: &lines, suspect: outliving.suspect)
+    write(path: finding.path, from: outliving.origin, to: &lines, suspect: outliving.suspect)
   }
 
   func words(_ place: MarkPlace) -> String {
@@ -173,15 +173,14 @@ struct FindingText {
   }
 
   private func words(_ evidence: Finding.Evidence) -> String {
-    var text = evidence.strength == .strong ? "Strong suspicion" : "Weak suspicion"
-    if let chance = evidence.chance {
-      let odds = min(1 / max(chance, 1e-6), 1e6)
-      text +=
-        odds < 2
-        ? ": chance alone could explain it"
-        : ": the odds that chance explains it are \(odds >= 1e6 ? "below " : "")1 in \(Decimal.grouped(UInt64(odds)))"
-    }
-    return text + "."
+    let name = evidence.strength == .strong ? "Strong suspicion" : "Weak suspicion"
+    guard let chance = evidence.chance else { return name + "." }
+    let odds = 1 / max(chance, 1e-6)
+    // Such odds make no suspicion weak: another reason does, and the figure would contradict it.
+    if odds >= 1e6, evidence.strength == .weak { return name + "." }
+    if odds < 2 { return name + ": chance alone could explain it." }
+    return name
+      + ": the odds that chance explains it are \(odds >= 1e6 ? "below " : "")1 in \(Decimal.grouped(UInt64(min(odds, 1e6))))."
   }
 
   /// Returns the reasons why the object should be gone.
@@ -218,8 +217,13 @@ struct FindingText {
 
   /// Below a root's name. `suspect`: index of the object that the reference leads to which should be gone; it is
   /// marked.
-  private func write(path: [Finding.Step], to lines: inout TextLines, suspect: Int) {
-    let rows = PathFolding.rows(of: path, below: suspect, isFolded: style.paths == .folded)
+  private func write(path: [Finding.Step], from origin: PathOrigin, to lines: inout TextLines, suspect: Int) {
+    var rows = PathFolding.rows(of: path, below: suspect, isFolded: style.paths == .folded)[...]
+    if case .task? = rows.first {
+      write(rows.removeFirst(), of: path, to: &lines, level: 0)
+    } else {
+      lines.row(PlainText.escaped(origin.name), indent: 2)
+    }
     for (index, row) in rows.enumerated() {
       write(row, of: path, to: &lines, level: index + 1)
       if case .object(suspect) = row { markSuspect(row, of: path, level: index + 1, to: &lines) }
@@ -237,6 +241,10 @@ struct FindingText {
       lines.row(
         "└ \(reference.map { "\($0) ──▶ " } ?? "")\(steps)", indent: min(3 * level, style.deepestIndent), isDimmed: true
       )
+    case .task(let task, _):
+      lines.spread(
+        PlainText.escaped(PathFolding.name(ofTask: path[task])),
+        PlainText.escaped(PathFolding.state(ofTask: path[task], behind: path[..<task])), indent: 2)
     }
   }
 

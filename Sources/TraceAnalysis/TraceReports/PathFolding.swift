@@ -9,6 +9,8 @@ enum PathFolding {
     case object(Int)
     /// Objects in a row that a library has for itself.
     case folded(Range<Int>)
+    /// A task that a library resumes, with what leads to it and what it has for its closure.
+    case task(Int, joined: Range<Int>)
   }
 
   /// A path's rows in order. Its ends stand for themselves, since they are what it is about; in a cycle that is the
@@ -20,6 +22,11 @@ enum PathFolding {
     guard isFolded, path.count > 2 || suspect != nil else { return path.indices.map { .object($0) } }
     var rows: [Row] = []
     var index = 0
+    if let suspect, let task = resumedTask(of: path, before: suspect) {
+      let closure = closure(of: path, after: task, before: suspect)
+      index = (closure ?? task) + 1
+      rows.append(.task(task, joined: 0..<index))
+    }
     while index < path.count {
       var end = index
       while end < path.count, mayFold(end, of: path, below: suspect, isCycle: isCycle) { end += 1 }
@@ -33,6 +40,29 @@ enum PathFolding {
       }
     }
     return rows
+  }
+
+  /// The last task before the suspect reference, if the path comes from a library and meets no object of the program's
+  /// before that. Where the program's own field leads to a task, its author looks for the field.
+  private static func resumedTask(of path: [Finding.Step], before suspect: Int) -> Int? {
+    guard path.first?.library != nil, suspect <= path.count,
+      let task = path[..<suspect].lastIndex(where: { $0.kind == .task })
+    else { return nil }
+    return path[..<task].contains { isProgramsOwn($0) } ? nil : task
+  }
+
+  private static func isProgramsOwn(_ step: Finding.Step) -> Bool {
+    switch step.kind {
+    case .object: step.library == nil
+    case .closure: step.library == nil && step.function?.kind == .user
+    default: false
+    }
+  }
+
+  /// The function that a task runs, as a closure with captures: the first thing behind the task that is no library's.
+  private static func closure(of path: [Finding.Step], after task: Int, before suspect: Int) -> Int? {
+    let index = (task + 1..<suspect).first { path[$0].kind != .malloc && path[$0].library == nil }
+    return index.flatMap { path[$0].kind == .closure ? $0 : nil }
   }
 
   private static func mayFold(_ index: Int, of path: [Finding.Step], below suspect: Int?, isCycle: Bool) -> Bool {
@@ -51,6 +81,18 @@ enum PathFolding {
     case .closure: return step.function.map { $0.kind != .user } ?? true
     default: return false
     }
+  }
+
+  /// Names a task by the function that started it: `a task started in Session.beat()`.
+  static func name(ofTask step: Finding.Step) -> String {
+    step.place.map { "a task started in \($0.function)" } ?? "a task"
+  }
+
+  /// States what a task does: `sleeping at Session.swift:8`. `leading`: the steps that lead to it. Where it sleeps, the
+  /// runtime has a task of its own for that.
+  static func state(ofTask step: Finding.Step, behind leading: ArraySlice<Finding.Step>) -> String {
+    let state = leading.contains { $0.kind == .task } ? "sleeping" : "waiting"
+    return Advice.position(step.code).map { "\(state) at \($0)" } ?? state
   }
 
   /// `OpenCombine`, `libdispatch and the Swift runtime`.
