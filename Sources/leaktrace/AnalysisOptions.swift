@@ -8,8 +8,14 @@ struct AnalysisOptions: ParsableArguments {
   @Option(help: "Order of the allocation sites.")
   var sort: SortKey = .live
 
-  @Option(help: "Number of allocation sites to show; 0 shows all.")
-  var limit: Int = 10
+  @Option(
+    help:
+      "Number of allocation sites to show; 0 shows all (default: 3 in text, or 10 types of an inspection; 10 in other formats)."
+  )
+  var limit: Int?
+
+  @Flag(help: "Show no allocation sites.")
+  var noSites = false
 
   @Option(
     help: ArgumentHelp(
@@ -35,14 +41,18 @@ struct AnalysisOptions: ParsableArguments {
   @Flag(help: "Also list weak suspicions.")
   var weak = false
 
+  @Flag(help: "Also list every candidate for a suspicion, with what each rule says of it.")
+  var explain = false
+
   func validate() throws {
-    if limit < 0 { throw ValidationError("--limit must be 0 (all) or more.") }
+    if let limit, limit < 0 { throw ValidationError("--limit must be 0 (all) or more.") }
+    if limit != nil, noSites { throw ValidationError("--limit and --no-sites exclude each other.") }
   }
 
   var selection: ReportSelection {
     var selection = ReportSelection()
     selection.order = sort.order
-    selection.limit = limit == 0 ? nil : limit
+    selection.limit = shown(of: Self.rows)
     selection.modules = module.map(NamePattern.init)
     selection.functions = function.map(NamePattern.init)
     selection.types = type.map(NamePattern.init)
@@ -50,11 +60,24 @@ struct AnalysisOptions: ParsableArguments {
   }
 
   /// People want to see where to look; each stack by itself hides that in recursion and in functions that many call.
-  var textSelection: ReportSelection {
+  /// `standard`: the number of sites to show unless the user says.
+  func textSelection(showing standard: Int) -> ReportSelection {
     var selection = selection
     selection.grouping = eachStack ? .stack : .function
+    selection.limit = shown(of: standard)
     return selection
   }
+
+  /// Rows of tables, and sites where a report has nothing else.
+  static let rows = 10
+  /// Sites behind findings, which a person reads first. Each site has several lines.
+  static let sitesBehindFindings = 3
+
+  /// Returns how many rows to show; nil for all. `standard`: unless the user says.
+  func shown(of standard: Int) -> Int? { noSites ? 0 : limit == 0 ? nil : limit ?? standard }
+
+  /// Rows of what grew from image to image, which `--no-sites` leaves alone.
+  var shownGrowth: Int? { limit == 0 ? nil : limit ?? Self.rows }
 }
 
 /// A command that writes such a report. The groups of its options are not in one group: an unoptimised ArgumentParser
@@ -78,7 +101,8 @@ extension AnalyzingCommand {
   func write(
     _ paths: [String], snapshot: Int?, among inspected: InspectedFiles = InspectedFiles(), _ status: inout ExitStatus
   ) throws {
-    let search = try LeakSearch(searchOptions, snapshot: snapshot, among: inspected)
+    var search = try LeakSearch(searchOptions, snapshot: snapshot, among: inspected)
+    search.explains = options.explain
     var gatekeeper = try Gatekeeper(gateOptions, subject: .analysis, standard: [])
     var writer = ReportWriter(outputs, style: style)
     var programs: [String] = []
@@ -103,9 +127,15 @@ extension AnalyzingCommand {
         try writer.text { style in
           (paths.count > 1 ? TraceListing.line(examined.trace) + "\n\n" : "")
             + AllocationText(style: style).text(
-              search.report([examined.trace], selection: options.textSelection), leaks: examined.leaks)
+              search.report(
+                [examined.trace],
+                selection: options.textSelection(
+                  showing: examined.reader.header.lacksHistory
+                    ? AnalysisOptions.rows : AnalysisOptions.sitesBehindFindings)
+              ),
+              leaks: examined.leaks)
             + (growth.map {
-              SeriesText(style: style, limit: options.limit == 0 ? nil : options.limit).text(
+              SeriesText(style: style, limit: options.shownGrowth).text(
                 $0.process, $0.growth, leaks: nil)
             } ?? "")
         }

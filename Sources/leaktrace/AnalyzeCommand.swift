@@ -80,7 +80,8 @@ struct AnalyzeCommand: AnalyzingCommand {
     if !opened.isEmpty {
       let none = LeakReport(unavailable: "each process has its own heap; analyze the traces without --together")
       try writer.text {
-        AllocationText(style: $0).text(search.report(opened, selection: options.textSelection), leaks: none)
+        AllocationText(style: $0).text(
+          search.report(opened, selection: options.textSelection(showing: AnalysisOptions.rows)), leaks: none)
       }
       writer.add(search.report(opened, selection: options.selection), leaks: none)
     }

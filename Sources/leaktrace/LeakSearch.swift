@@ -39,6 +39,8 @@ struct ExaminedTrace {
 struct LeakSearch {
   /// Number of the heap image; nil for the last one.
   var snapshot: Int?
+  /// True if reports say what each rule says of every candidate for a suspicion.
+  var explains = false
   private let suppressions: Suppressions
   private let files: DebugFileSearch
   private let openFiles = OpenImageFiles()
@@ -107,9 +109,12 @@ struct LeakSearch {
     var trace = ReportTrace(path: path, analysis: AllocationAnalysis(reader, snapshot: chosen))
     line?.replace("looking for leaks")
     var heap: LeakAnalysis?
+    var candidates: [SuspicionAccount]?
     var leaks = leaks(reader, &trace, chosen) {
+      if explains { candidates = $0.suspicionAccounts() }
       if detail == .page || keepsHeap == .always || (keepsHeap == .ofSeries && Self.hasSeries(reader)) { heap = $0 }
     }
+    leaks.candidates = candidates
     if detail == .findingsWithStacks || detail == .page {
       leaks.findStacks(reader, trace.analysis, naming: naming(trace))
     }

@@ -60,6 +60,13 @@ import TraceTestSupport
     #expect(try server.findings().isEmpty)
   }
 
+  @Test(arguments: [true, false])
+  func theLastOfManyThatEndAreNoFinding(isCalledBack: Bool) throws {
+    let server = RequestServer(isCalledBack: isCalledBack)
+    server.requests(300) { $0 >= 240 }
+    #expect(try server.findings().isEmpty)
+  }
+
   @Test func whatTheRunningRequestHasMadeIsNoFinding() throws {
     let server = RequestServer()
     func part(_ count: Int) -> [HeapBuilder.Object] {

@@ -106,6 +106,15 @@ import TraceTestSupport
   }
 
   @Test(arguments: [true, false])
+  func whatNoLongerEndsAccumulatesFromThenOn(isCalledBack: Bool) throws {
+    let server = RequestServer(isCalledBack: isCalledBack)
+    server.requests(300) { $0 >= 90 }
+    let finding = try server.finding()
+    #expect(finding.verdict == .accumulating && finding.instances == 210 && !finding.isWeak)
+    #expect(finding.outliving?.births == 300 && finding.outliving?.deaths == 90)
+  }
+
+  @Test(arguments: [true, false])
   func whatNeverEndsAndGoesOnBeingMadeAccumulates(isCalledBack: Bool) throws {
     let server = RequestServer(isCalledBack: isCalledBack)
     server.requests(300) { _ in true }

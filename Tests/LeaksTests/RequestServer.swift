@@ -68,6 +68,9 @@ final class RequestServer {
     try heap.findings(Self.functions).filter { $0.path.last?.qualifiedType == type }
   }
 
+  /// What the rules say of candidates.
+  func accounts() throws -> [SuspicionAccount] { try heap.analysis(Self.functions).suspicionAccounts() }
+
   func finding(of type: String = "App.Session") throws -> Finding {
     let findings = try findings(of: type)
     #expect(findings.count == 1)

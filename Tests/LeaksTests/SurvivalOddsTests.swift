@@ -57,6 +57,27 @@ import TraceTestSupport
         == .hidden)
   }
 
+  @Test func theDeviationFromEvenGrowthIsThatOfKolmogorovAndSmirnov() {
+    let even = Population.deviation(of: (1...100).map { Double($0) / 100 })
+    #expect(even.lead <= 0.01 && even.lag <= 0.011)
+    // Half of them in the first tenth.
+    let early = Population.deviation(
+      of: (1...50).map { Double($0) / 500 } + (1...50).map { 0.1 + 0.9 * Double($0) / 50 })
+    #expect(abs(early.lead - 0.4) < 0.02 && early.lag < 0.02)
+    let late = Population.deviation(of: (1...100).map { 0.5 + Double($0) / 200 })
+    #expect(abs(late.lag - 0.5) < 0.02 && late.lead < 0.02)
+    #expect(Population.deviation(of: []) == (0, 0))
+  }
+
+  @Test func aNumberThatFallsIsNoEvenGrowth() throws {
+    let even = try #require(population((1...32).map { $0 }).deviation)
+    #expect(even.lead < 0.05 && even.lag < 0.05)
+    #expect(try #require(population((1...32).map { min($0, 16) }).deviation).lead > 0.4)
+    #expect(try #require(population((1...32).map { $0 < 25 ? 0 : $0 - 24 }).deviation).lag > 0.6)
+    #expect(population((1...32).map { $0 > 16 && $0 < 22 ? 2 : $0 }).deviation == nil)
+    #expect(population([]).deviation == nil)
+  }
+
   @Test func onlyEvenGrowthGrowsInEachQuarter() {
     #expect(population((1...20).map { $0 }).growsInEachQuarter(least: OutlivingRules.standard.leastQuarter))
     #expect(!population((1...20).map { min($0, 12) }).growsInEachQuarter(least: 0))

@@ -20,8 +20,8 @@ import TraceTestSupport
         Allocation sites by live bytes at exit: 3 of 4
 
         #1 App.Image  19.5 KiB live in 100 blocks
-            peak 19.5 KiB in 100 · allocated 19.5 KiB in 100 · temporary 0 · retains
-              100, releases 0
+            at the program's peak 19.5 KiB in 100 · allocated 19.5 KiB in 100 ·
+              temporary 0 · retains 100, releases 0
             Image.init()  Image.swift:7
               Image.__allocating_init()  Image.swift:5
               Cache.fill(_:)  Cache.swift:20
@@ -29,13 +29,14 @@ import TraceTestSupport
               main  main.swift:3
 
         #2 malloc  65 B live in 1 block
-            peak 65 B in 1 · allocated 63.0 KiB in 1,000 · temporary 999
+            at the program's peak 65 B in 1 · allocated 63.0 KiB in 1,000 · temporary
+              999
             Cache.fill(_:)  Cache.swift:20
               through Array.append(_:)  … 2 runtime frames
               main  main.swift:3
 
         #3 closure context or box  48 B live in 1 block
-            peak 48 B in 1 · allocated 48 B in 1 · temporary 0
+            at the program's peak 48 B in 1 · allocated 48 B in 1 · temporary 0
             app+0x50000
               walk(_:) (1,500 times)  Walk.swift:9
               main  main.swift:3

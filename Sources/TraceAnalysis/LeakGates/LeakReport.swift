@@ -25,6 +25,8 @@ package struct LeakReport: Sendable {
   package var statements = ProgramStatements()
   /// Collections that grew, as facts that accuse no code.
   package var grown: [GrownCollection] = []
+  /// Every candidate for a suspicion with the effects of the rules. Nil unless the report explains suspicions.
+  package var candidates: [SuspicionAccount]?
   /// Live objects by the program's generations.
   package var generations: [Generation] = []
   /// The accepted findings; nil if no baseline was given. Then every finding of the program is new.
@@ -123,7 +125,7 @@ package struct LeakReport: Sendable {
   /// Those that are listed.
   package var programFindings: [Finding] { findings.filter { !$0.isLibrary && $0.suppression == nil && isListed($0) } }
   /// Suspicions of the program that are counted and not listed.
-  package var unlistedCount: Int { findings.count { $0.suppression == nil && !isListed($0) } }
+  package var unlisted: [Finding] { findings.filter { $0.suppression == nil && !isListed($0) } }
   package func isListed(_ finding: Finding) -> Bool { listsWeak || !finding.isWeak }
   package var libraryFindings: [Finding] { findings.filter { $0.isLibrary && $0.suppression == nil && isListed($0) } }
   /// Leaks of libraries that the program pays for: a library that leaks at each call of the program grows with it.

@@ -23,8 +23,10 @@ package struct AllocationText {
       lines.blank()
     }
     ThreadText(style: style).write(report.threads, to: &lines)
-    EstimateText(style: style).writeSites(report, to: &lines)
-    writeSites(report, to: &lines)
+    if report.selection.limit != 0 {
+      EstimateText(style: style).writeSites(report, to: &lines)
+      writeSites(report, to: &lines)
+    }
     if !report.namingRemarks.isEmpty {
       lines.line("Names:")
       for remark in report.namingRemarks { lines.line(remark, indent: 2) }
@@ -180,7 +182,8 @@ package struct AllocationText {
     let lead: String =
       switch report.selection.order {
       case .live: "\(Decimal.bytes(total.liveBytes)) live in \(Decimal.counted(total.liveBlocks, "block"))"
-      case .peak: "\(Decimal.bytes(total.peakBytes)) at the peak in \(Decimal.counted(total.peakBlocks, "block"))"
+      case .peak:
+        "\(Decimal.bytes(total.peakBytes)) at the program's peak in \(Decimal.counted(total.peakBlocks, "block"))"
       case .total:
         "\(Decimal.bytes(total.allocatedBytes)) allocated in \(Decimal.counted(total.allocatedBlocks, "block"))"
       case .temporary:
@@ -201,7 +204,9 @@ package struct AllocationText {
   private static func figures(_ total: SiteTotal, besides order: ReportSelection.Order) -> String {
     var parts: [String] = []
     if order != .live { parts.append("live \(Decimal.bytes(total.liveBytes)) in \(Decimal.grouped(total.liveBlocks))") }
-    if order != .peak { parts.append("peak \(Decimal.bytes(total.peakBytes)) in \(Decimal.grouped(total.peakBlocks))") }
+    if order != .peak {
+      parts.append("at the program's peak \(Decimal.bytes(total.peakBytes)) in \(Decimal.grouped(total.peakBlocks))")
+    }
     if order != .total && order != .objects {
       parts.append("allocated \(Decimal.bytes(total.allocatedBytes)) in \(Decimal.grouped(total.allocatedBlocks))")
     }
@@ -224,7 +229,7 @@ package struct AllocationText {
   private static func title(_ order: ReportSelection.Order, end: String) -> String {
     switch order {
     case .live: end == inUse ? "bytes \(end)" : "live bytes \(end)"
-    case .peak: "bytes at the peak"
+    case .peak: "bytes at the program's peak"
     case .total: "bytes allocated"
     case .temporary: "temporary blocks (at most \(SiteTotals.temporaryDistance) other allocation in between)"
     case .objects: "blocks allocated"
@@ -235,7 +240,7 @@ package struct AllocationText {
   private static func amount(_ value: UInt64, _ order: ReportSelection.Order) -> String {
     switch order {
     case .live: "\(Decimal.bytes(value)) live"
-    case .peak: "\(Decimal.bytes(value)) at the peak"
+    case .peak: "\(Decimal.bytes(value)) at the program's peak"
     case .total: "\(Decimal.bytes(value)) allocated"
     case .temporary: Decimal.counted(value, "temporary block")
     case .objects: Decimal.counted(value, "block")

@@ -23,6 +23,7 @@ enum FindingJSON {
       ("expectations", .array(report.statements.expectations.map(value))),
       ("generations", .array(report.generations.map(value))),
       ("grown", .array(report.grown.map(value))),
+      ("candidates", report.candidates.map { .array($0.map(value)) } ?? .null),
       ("findingRemarks", .array(report.remarks.map { .string($0) })),
     ]
   }
@@ -133,6 +134,26 @@ enum FindingJSON {
       ("holder", .string(grown.holder)), ("holders", .number(UInt64(grown.holders))), ("type", .string(grown.type)),
       ("elements", .number(UInt64(grown.elements))), ("bytes", .number(grown.bytes.rawValue)),
       ("quarters", .array(grown.quarters.map { .number(UInt64($0)) })),
+    ])
+  }
+
+  private static func value(_ account: SuspicionAccount) -> JSONValue {
+    .object([
+      ("type", .string(account.type)), ("function", .optional(account.place?.function)),
+      ("file", .optional(account.place?.file)), ("line", account.place?.line.map { .integer(Int64($0)) } ?? .null),
+      ("live", .integer(Int64(account.live))), ("births", .number(account.births)),
+      ("bytes", .number(account.bytes.rawValue)), ("outcome", .string(account.outcome.rawValue)),
+      (
+        "rules",
+        .array(
+          account.entries.map { entry in
+            .object([
+              ("name", .string(entry.rule.rawValue)), ("effect", .string(entry.effect.rawValue)),
+              ("figures", .string(entry.figures)), ("holders", .integer(Int64(entry.times))),
+              ("reason", .string(entry.rule.reason)),
+            ])
+          })
+      ),
     ])
   }
 

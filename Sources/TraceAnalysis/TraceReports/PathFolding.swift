@@ -9,7 +9,7 @@ enum PathFolding {
     case object(Int)
     /// Objects in a row that a library has for itself.
     case folded(Range<Int>)
-    /// A task that a library resumes, with what leads to it and what it has for its closure.
+    /// A task that a library resumes. `joined` are the steps that lead to it, the task, and its closure.
     case task(Int, joined: Range<Int>)
   }
 
@@ -88,7 +88,7 @@ enum PathFolding {
     step.place.map { "a task started in \($0.function)" } ?? "a task"
   }
 
-  /// States what a task does: `sleeping at Session.swift:8`. `leading`: the steps that lead to it. Where it sleeps, the
+  /// Gives the state of a task: `sleeping at Session.swift:8`. `leading`: the steps that lead to it. Where it sleeps, the
   /// runtime has a task of its own for that.
   static func state(ofTask step: Finding.Step, behind leading: ArraySlice<Finding.Step>) -> String {
     let state = leading.contains { $0.kind == .task } ? "sleeping" : "waiting"

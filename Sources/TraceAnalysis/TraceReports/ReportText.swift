@@ -13,9 +13,11 @@ extension FindingText {
     let library = report.libraryFindings.filter { !$0.hasUnknownOwner }
     let unknown = report.libraryFindings.filter(\.hasUnknownOwner)
     for remark in report.remarks { lines.line("note: \(remark)", indent: 2) }
-    if report.unlistedCount > 0 {
+    let unlisted = report.unlisted
+    if !unlisted.isEmpty {
+      let bytes = unlisted.reduce(UInt64(0)) { $0 &+ $1.retainedBytes.rawValue }
       lines.line(
-        "\(Decimal.counted(UInt64(report.unlistedCount), "weak suspicion")) not listed; --weak lists \(report.unlistedCount == 1 ? "it" : "them")",
+        "\(Decimal.counted(UInt64(unlisted.count), "weak suspicion")) not listed, \(Decimal.bytes(bytes)); --weak lists \(unlisted.count == 1 ? "it" : "them")",
         indent: 2)
     }
     writeSuppressions(report, to: &lines)
@@ -26,6 +28,7 @@ extension FindingText {
       $0.certainty == .suspected && !$0.isDoubtful
     }
     write(report.grown, to: &lines)
+    if let candidates = report.candidates { write(candidates, to: &lines) }
     write(report.statements, to: &lines)
     write(report.generations, to: &lines)
     write(library, to: &lines) { "In libraries: \($0) that the program did not cause" }
@@ -133,6 +136,25 @@ extension FindingText {
   }
 
   private static let shownGrown = 10
+
+  /// Every candidate for a suspicion, with the effects of the rules on it.
+  private func write(_ candidates: [SuspicionAccount], to lines: inout TextLines) {
+    lines.line("Candidates for a suspicion: \(Decimal.grouped(UInt64(candidates.count)))", emphasized: 4)
+    for account in candidates {
+      let place = [account.place?.function, Advice.position(account.place)].compactMap { $0 }.joined(separator: "  ")
+      lines.spread(
+        "\(account.outcome.rawValue)  \(PlainText.escaped(account.type))",
+        "\(Decimal.grouped(UInt64(account.live))) of \(Decimal.grouped(account.births)) live, \(Decimal.bytes(account.bytes.rawValue))",
+        indent: 2, emphasized: true)
+      if !place.isEmpty { lines.line("made in \(PlainText.escaped(place))", indent: 4) }
+      for entry in account.entries {
+        let holders = entry.times > 1 ? ", and so in \(Decimal.grouped(UInt64(entry.times - 1))) more holders" : ""
+        let figures = entry.figures.isEmpty ? "" : " (\(entry.figures)\(holders))"
+        lines.line("\(entry.effect.rawValue)  \(entry.rule.rawValue)\(figures): \(entry.rule.reason)", indent: 4)
+      }
+    }
+    lines.blank()
+  }
 
   /// The program's scopes and expectations, also those that nothing is wrong with.
   private func write(_ statements: ProgramStatements, to lines: inout TextLines) {

@@ -193,6 +193,12 @@ package final class LeakAnalysis {
     OutlivingBuilder(self, naming: names(), rules: rules).findings()
   }
 
+  /// What each rule says of every candidate for a suspicion, listed or not; none where the trace has no history. O(graph).
+  package func suspicionAccounts() -> [SuspicionAccount] {
+    guard !reader.header.lacksHistory else { return [] }
+    return OutlivingBuilder(self, naming: names(), log: SuspicionLog()).accounts()
+  }
+
   /// Findings of expectations alone, of the image of a time at which one of them was not met. `totals`: what came of
   /// them in the end.
   package func expectationFindings(_ totals: [ExpectationOutcome], places: Set<MarkPlace>) -> [Finding] {

@@ -36,8 +36,14 @@ struct OwnerSearch {
     let nodes = group.steps.map(\.node)
     if nodes.isEmpty, let ended = group.ended { return user(of: ended) }
     guard let first = nodes.first, let last = nodes.last else { return .program }
-    if group.verdict == .dangling {
-      return SystemCode.isSystemModule(graph.type(of: first).module) ? .runtime : .program
+    if let dangling = group.dangling {
+      let type = graph.type(of: first)
+      // Collections are the library's, and their elements the program's.
+      if type.kind.isCollection, let declared = graph.label(dangling.label.rawValue)?.typeName, isProgramType(declared)
+      {
+        return .program
+      }
+      return SystemCode.isSystemModule(type.module) ? .runtime : .program
     }
     if let known = nodes.lazy.compactMap({ KnownLibraryLeaks.shipped.reason(graph.type(of: $0)) }).first,
       !group.isCycle || nodes.allSatisfy(isSystemObject)

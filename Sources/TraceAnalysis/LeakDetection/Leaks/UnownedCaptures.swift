@@ -1,9 +1,9 @@
-// Finds the closures that captured an object that is gone.
+// Finds what holds the closures and collections that refer to an object that is gone.
 
 import HeapAnalysis
 
 /// Finds what holds the closures with an unowned reference to a deinitialised object: the function stands there, and
-/// not in the closure's context.
+/// not in the closure's context. Finds what holds the collections with a dangling reference, too: a field has a name.
 struct UnownedCaptures {
   private let graph: ObjectGraph
   private var holders: [NodeID: LeakGroup.Step] = [:]
@@ -15,10 +15,18 @@ struct UnownedCaptures {
       groups.lazy.filter { $0.verdict == .deinitialised && $0.steps.count > 1 }.map { $0.steps[0].node }.filter {
         graph.type(of: $0).kind == .closure
       })
-    guard !wanted.isEmpty else { return }
+    let collections = Set(
+      groups.lazy.filter { $0.dangling != nil && $0.steps.count == 1 }.map { $0.steps[0].node }.filter {
+        graph.type(of: $0).kind.isCollection
+      })
+    guard !wanted.isEmpty || !collections.isEmpty else { return }
     for node in 0..<NodeID(graph.blockCount) {
-      for edge in graph.graph.edges(from: node) where wanted.contains(graph.graph.target(of: edge)) {
-        guard let label = graph.label(graph.graph.label(of: edge)), case .closure = label.role else { continue }
+      for edge in graph.graph.edges(from: node) {
+        let isCollection = collections.contains(graph.graph.target(of: edge))
+        guard isCollection || wanted.contains(graph.graph.target(of: edge)),
+          let label = graph.label(graph.graph.label(of: edge))
+        else { continue }
+        if !isCollection, case .closure = label.role {} else if !isCollection { continue }
         let target = graph.graph.target(of: edge)
         // The first in the order of addresses, as other paths are.
         if holders[target] == nil { holders[target] = LeakGroup.Step(node: node, edge: edge) }
@@ -28,7 +36,9 @@ struct UnownedCaptures {
 
   /// A group's steps, with what holds the closure before it.
   func withHolder(_ group: LeakGroup) -> [LeakGroup.Step] {
-    guard group.verdict == .deinitialised, let first = group.steps.first, let holder = holders[first.node] else {
+    guard group.verdict == .deinitialised || group.dangling != nil, let first = group.steps.first,
+      let holder = holders[first.node]
+    else {
       return group.steps
     }
     return [holder] + group.steps

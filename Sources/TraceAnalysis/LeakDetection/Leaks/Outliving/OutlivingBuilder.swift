@@ -15,10 +15,14 @@ struct OutlivingBuilder {
   let ownership: OwnershipTrees
   private let owner: RegistrationOwner
   private let rules: OutlivingRules
+  private let log: SuspicionLog?
 
-  init(_ analysis: LeakAnalysis, naming: FindingNaming, rules: OutlivingRules = .standard) {
+  init(
+    _ analysis: LeakAnalysis, naming: FindingNaming, rules: OutlivingRules = .standard, log: SuspicionLog? = nil
+  ) {
     self.analysis = analysis
     self.rules = rules
+    self.log = log
     graph = analysis.graph
     paths = FindingPaths(analysis.graph, naming: naming)
     self.naming = naming
@@ -42,7 +46,32 @@ struct OutlivingBuilder {
       stacks: analysis.definitions.stacks,
       unreachable: analysis.finder.unreachable, ownership: ownership, startTime: analysis.startTime,
       isConcurrent: isConcurrent, origin: origin,
-      waiting: waiting)
+      waiting: waiting, log: log)
+  }
+
+  /// What the rules say of each candidate that a finding could name: listed ones first, then those with most bytes.
+  /// Linear in the candidates' instances, once the findings are made.
+  func accounts() -> [SuspicionAccount] {
+    guard let log else { return [] }
+    _ = findings()
+    let finder = finder
+    let accounts = log.candidates.compactMap { first, candidate -> SuspicionAccount? in
+      let survivors = candidate.family.survivors
+      guard survivors.count >= rules.leastRegistered || candidate.outcome != .excluded, finder.isTold(first) else {
+        return nil
+      }
+      let type = graph.type(of: first)
+      return SuspicionAccount(
+        type: type.name, place: naming.allocation(graph.heap[BlockID(first)].site, of: type), live: survivors.count,
+        births: candidate.family.lifetime.births,
+        bytes: ByteCount(survivors.reduce(0) { $0 &+ graph.heap[BlockID($1)].size }), outcome: candidate.outcome,
+        entries: candidate.entries)
+    }
+    return accounts.sorted {
+      ($0.outcome.rank, $1.bytes.rawValue, $0.type, $0.births) < (
+        $1.outcome.rank, $0.bytes.rawValue, $1.type, $1.births
+      )
+    }
   }
 
   private var isConcurrent: Bool {
@@ -77,7 +106,12 @@ struct OutlivingBuilder {
         let own = count(of: group, through: place)
         return own >= rules.leastRegistered && areAsMany(own, count(of: other, through: place))
       }
-      if !isKnown { kept.append(group) }
+      if isKnown {
+        log?.note(group.candidate, .partOfAnotherFinding, .excludes, "\(group.survivors.count) instances")
+        log?.settle(group.candidate, .excluded)
+      } else {
+        kept.append(group)
+      }
     }
     return kept
   }
@@ -106,6 +140,7 @@ struct OutlivingBuilder {
   private func findings(of groups: [OutlivingGroup], statement: Finding.Statement? = nil) -> [Finding] {
     var numbers: [[String]: Int] = [:]
     var findings: [Finding] = []
+    var sites: [Set<UInt32>] = []
     for group in withoutSecondHolders(causes(groups)) {
       var finding = finding(group)
       if let statement {
@@ -118,6 +153,10 @@ struct OutlivingBuilder {
       let parts = identity.parts
       if let known = numbers[parts] {
         merge(finding, into: &findings[known])
+        if !sites[known].isSuperset(of: group.sites) {
+          sites[known].formUnion(group.sites)
+          count(instancesOf: sites[known], in: &findings[known])
+        }
         continue
       }
       // Closures and tasks are reported if they keep nothing that can be.
@@ -130,6 +169,7 @@ struct OutlivingBuilder {
       finding.advice = Advice.lines(for: finding)
       numbers[parts] = findings.count
       findings.append(finding)
+      sites.append(Set(group.sites))
     }
     return findings
   }
@@ -148,6 +188,20 @@ struct OutlivingBuilder {
     own.oldest = [own.oldest, added.oldest].compactMap { $0 }.max()
     if own.growth.count == added.growth.count { own.growth = zip(own.growth, added.growth).map { $0 + $1 } }
     finding.outliving = own
+  }
+
+  /// Counts all instances that some sites made: of a finding that is merged of several groups.
+  private func count(instancesOf sites: Set<UInt32>, in finding: inout Finding) {
+    var family = OutlivingFinder.Family()
+    family.sites = sites.sorted()
+    family.lifetime = family.sites.reduce(into: SiteLifetime()) { $0 += analysis.sites[Int($1)].lifetime }
+    finding.outliving?.births = family.lifetime.births
+    finding.outliving?.deaths = family.lifetime.deaths
+    guard finding.outliving?.evidence != nil else { return }
+    finding.outliving?.evidence?.live = finder.population(family, until: analysis.activations.ordinal).quarters
+    if family.lifetime.deaths > 0 {
+      finding.outliving?.evidence?.longestLifetime = duration(family.lifetime.longestDuration).map { max($0, 1e-6) }
+    }
   }
 
   // MARK: Scopes and expectations
@@ -210,9 +264,14 @@ struct OutlivingBuilder {
     let frames = naming.frames(of: site)
     let program = frames.firstIndex { $0.kind == .user }
     let outer = program.map { frames[$0...] } ?? []
-    // Objects that a library makes for itself on the way are the library's.
+    // Objects that a library makes for itself on the way are the library's. Who calls an initialiser makes the object.
+    let type =
+      analysis.sites.indices.contains(Int(site.rawValue))
+      ? analysis.definitions.types[analysis.sites[Int(site.rawValue)].type]?.name : nil
+    let head = TypeNames.unqualified(type ?? "").prefix { $0 != "<" }
     let isDirect = frames.prefix(program ?? 0).allSatisfy { frame in
       AllocationFunctions.isOne(frame) || frame.kind == .thunk
+        || !head.isEmpty && DeclarationName.isInitialiser(frame.function, of: head)
         || AllocationFunctions.isTransparent(frame) && !frame.function.contains("sleep")
     }
     return .init(

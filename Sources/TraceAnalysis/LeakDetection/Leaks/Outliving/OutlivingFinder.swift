@@ -12,6 +12,8 @@ struct OutlivingGroup {
   /// The number of the suspicion it comes from. Its survivors are of that one's family, or kin of it, which are of no
   /// suspicion's own.
   var suspicion = 0
+  /// What the log knows that suspicion by.
+  var candidate: NodeID = HeapGraph.noNode
   /// The survivors, in order of birth.
   var survivors: [NodeID]
   /// The one that is shown.
@@ -59,6 +61,8 @@ struct OutlivingFinder {
 
   /// The work under way in tasks that sleep.
   let waiting: WaitingTasks
+  /// Collects the effects of the rules. Nil unless a report explains them.
+  let log: SuspicionLog?
 
   /// The beginning of the calls that lead to an allocation.
   struct AllocationOrigin {
@@ -92,7 +96,7 @@ struct OutlivingFinder {
         guard let first = family.survivors.first, depth == 3 || isProgramObject(first),
           let suspicion = suspicion(family, lifetimes)
         else { continue }
-        guard isTold(first) else { continue }
+        guard holds(first, .nameless, isTold(first), "") else { continue }
         suspicions.append(suspicion)
         for node in suspicion.family.survivors { taken.insert(node) }
       }
@@ -138,16 +142,22 @@ struct OutlivingFinder {
     var accepted: Set<Int> = []
     for (index, suspicion) in suspicions.enumerated() where groups.count < Self.limit {
       for found in held(suspicion, paths: ownership.paths, registration: registration) {
-        guard var group = suspicion.isStated ? found : lifted(found, registration) else { continue }
+        guard var group = suspicion.isStated ? found : lifted(found, registration) else {
+          note(suspicion.candidate, .structure, .excludes, "\(found.survivors.count) instances")
+          continue
+        }
         let members = Set(group.survivors)
-        group.suspicion = index
+        (group.suspicion, group.candidate) = (index, suspicion.candidate)
         for node in group.survivors where familyOf[node] == nil { familyOf[node] = index }
         for node in group.survivors {
           if ownership.isDominated(node, by: members) { continue }
           group.retainedBytes &+= ownership.retainedSizes[node]
           group.retainedBlocks &+= ownership.retainedCounts[node]
         }
-        if !suspicion.isStated, isKeptElsewhere(group, registration) { continue }
+        if !suspicion.isStated, isKeptElsewhere(group, registration) {
+          note(suspicion.candidate, .keptElsewhere, .excludes, "\(group.survivors.count) instances")
+          continue
+        }
         accepted.insert(index)
         if let known = suspicion.isStated ? nil : groups.firstIndex(where: { isSameCause($0, group) }) {
           merge(group, into: &groups[known])
@@ -184,15 +194,25 @@ struct OutlivingFinder {
           && Set(outer[other]) == [groups[index].suspicion]
       }
     }
-    return groups.indices.filter { index in
+    /// Another group counts its objects, or the objects that hold them.
+    func isCountedElsewhere(_ index: Int) -> Bool {
       let group = groups[index]
-      if outer[index].count * 2 > group.survivors.count, !beginsChain(index) { return false }
-      if isProgramObject(group.sample), !isRegistration(group, registration) { return true }
+      if outer[index].count * 2 > group.survivors.count, !beginsChain(index) { return true }
+      if isProgramObject(group.sample), !isRegistration(group, registration) { return false }
       let members = Set(group.survivors)
-      return !groups.contains { other in
+      return groups.contains { other in
         isProgramObject(other.sample) && !registered.contains(other.suspicion)
           && other.survivors.contains { ownership.isDominated($0, by: members) }
       }
+    }
+    return groups.indices.filter { index in
+      let group = groups[index]
+      guard !isCountedElsewhere(index) else {
+        note(group.candidate, .partOfAnotherFinding, .excludes, "\(group.survivors.count) instances")
+        return false
+      }
+      log?.settle(group.candidate, group.evidence.isStrong ? .listed : .weak)
+      return true
     }.map { straightened(groups[$0], among: groups, registration) }
       .sorted { ($0.retainedBytes, $0.survivors.count) > ($1.retainedBytes, $1.survivors.count) }
   }
@@ -288,8 +308,10 @@ struct OutlivingFinder {
         other.lifetime, other.sites, other.retainedBytes, other.retainedBlocks
       )
     } else {
-      group.lifetime += other.lifetime
-      group.sites += other.sites
+      // Two holders may have objects of one site.
+      let added = Set(other.sites).subtracting(group.sites).sorted()
+      group.sites += added
+      group.lifetime = added.reduce(into: group.lifetime) { $0 += sites[Int($1)].lifetime }
       group.retainedBytes &+= other.retainedBytes
       group.retainedBlocks &+= other.retainedBlocks
     }

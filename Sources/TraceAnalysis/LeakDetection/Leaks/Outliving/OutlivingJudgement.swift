@@ -80,21 +80,29 @@ extension OutlivingFinder {
     var least: Int
     /// All others of the type, wherever they were made: those that are held by the same collection belong to it.
     var kin: Family?
+    /// What the log knows it by.
+    var candidate: NodeID = HeapGraph.noNode
     var evidence: Evidence
   }
 
   func suspicion(_ family: Family, _ lifetimes: TypeLifetimes) -> Suspicion? {
     let lifetime = family.lifetime
-    guard lifetime.births > 1, !family.survivors.isEmpty else { return nil }
+    guard lifetime.births > 1, let candidate = family.survivors.first else { return nil }
+    log?.begin(family)
     var suspicion: Suspicion?
     if lifetime.deaths >= rules.leastEnded,
       Double(lifetime.deaths) >= rules.leastEndedShare * Double(lifetime.births)
     {
+      note(candidate, .siblingsEnd, .supports, "\(lifetime.deaths) of \(lifetime.births) ended")
       // A family that grows like a queue is one, though its oldest members are older than any that ended.
       suspicion = isExceptional(family) ? outlived(family) ?? backlog(family) : backlog(family) ?? outlived(family)
+      suspicion = suspicion ?? unending(family)
     } else {
+      note(candidate, .siblingsEnd, .weakens, "\(lifetime.deaths) of \(lifetime.births) ended")
       suspicion = collected(family, lifetimes)
+      if suspicion?.needsRegistration ?? true, let unending = unending(family) { suspicion = unending }
     }
+    suspicion?.candidate = candidate
     suspicion?.evidence.live = population(family, until: activations.ordinal).quarters
     return suspicion
   }
@@ -117,20 +125,35 @@ extension OutlivingFinder {
   private func collected(_ family: Family, _ lifetimes: TypeLifetimes) -> Suspicion? {
     guard let first = family.survivors.first else { return nil }
     let count = family.survivors.count
-    guard count >= rules.leastRegistered, spread(of: family) >= rules.leastRegisteredSpread,
-      !isOfTheEnd(family)
+    // A pool that is set up at the start is smaller.
+    let isPool = count < rules.leastLooped
+    guard holds(first, .number, count >= rules.leastRegistered, "\(count) of \(rules.leastRegistered)"),
+      holds(
+        first, .madeThroughout, !isPool || spread(of: family) >= rules.leastRegisteredSpread,
+        "\(percent(spread(of: family))) of the work, of \(percent(rules.leastRegisteredSpread))"),
+      holds(first, .madeAtTheEnd, !isOfTheEnd(family), "")
     else { return nil }
     let registered = registered(family, lifetimes)
     let calledBack = isCalledBack(family, first)
-    guard count >= (calledBack ? rules.leastCalledBack : rules.leastLooped),
+    let least = calledBack ? rules.leastCalledBack : rules.leastLooped
+    guard
+      holds(
+        first, .number, count >= least, "\(count) of \(least)\(calledBack ? ", by callbacks" : "")", else: .weakens),
       growsSteadily(family, isCalledBack: calledBack)
     else { return registered }
-    if lateUse(of: family) == .long { return registered }
-    if isChain(family) { return calledBack || origin(block(first).site).hasUnit ? chain(family) : registered }
+    // A program does not collect streams or locks to read them. It sends to each stream, and locks each lock.
+    if !isResource(first), !holds(first, .usedAtTheEnd, lateUse(of: family) != .long, "", else: .weakens) {
+      return registered
+    }
+    if isChain(family) {
+      let isOfWork = calledBack || origin(block(first).site).hasUnit
+      return holds(first, .chain, isOfWork, "", else: .weakens) ? chain(family) : registered
+    }
     var suspicion = Suspicion(
       verdict: .accumulating, family: family,
       least: calledBack ? rules.leastCalledBack : rules.leastLooped, evidence: Evidence(rules))
-    suspicion.evidence.isStrong = count >= (calledBack ? rules.strongCalledBack : rules.strongLooped)
+    let strong = calledBack ? rules.strongCalledBack : rules.strongLooped
+    suspicion.evidence.isStrong = holds(first, .number, count >= strong, "\(count) of \(strong)", else: .weakens)
     // Objects that the main function collects are the program's purpose, unless they are subscribers.
     suspicion.needsCallback = !calledBack && !origin(block(first).site).hasUnit
     return suspicion
@@ -140,12 +163,14 @@ extension OutlivingFinder {
   /// it was made. The others may be about to end as well.
   private func registered(_ family: Family, _ lifetimes: TypeLifetimes) -> Suspicion? {
     var family = family
-    if let first = family.survivors.first, let longest = lifetimes.longestWork(of: site(of: first)) {
+    let candidate = family.survivors[0]
+    if let longest = lifetimes.longestWork(of: site(of: candidate)) {
       family.survivors.removeAll { activations.ordinal - min(activations.ordinal, ordinal($0)) <= longest }
     }
+    let settled = family.survivors.count(where: { !isOfTheEnd(ordinal($0), at: block($0).birthTime) })
     guard
-      family.survivors.count(where: { !isOfTheEnd(ordinal($0), at: block($0).birthTime) })
-        >= rules.leastRegistered
+      holds(
+        candidate, .olderThanAnyEnded, settled >= rules.leastRegistered, "\(settled) of \(rules.leastRegistered)")
     else { return nil }
     return Suspicion(
       verdict: .outlived, family: family, needsRegistration: true, least: rules.leastRegistered,
@@ -170,27 +195,106 @@ extension OutlivingFinder {
 
   /// Births go on for much of the work from the first of them on, and each quarter adds its share.
   private func growsSteadily(_ family: Family, isCalledBack: Bool) -> Bool {
-    guard spread(of: family) >= (isCalledBack ? rules.leastCalledBackSpread : rules.leastLoopedSpread)
+    let leastSpread = isCalledBack ? rules.leastCalledBackSpread : rules.leastLoopedSpread
+    let candidate = family.survivors[0]
+    guard
+      holds(
+        candidate, .madeThroughout, spread(of: family) >= leastSpread,
+        "\(percent(spread(of: family))) of the work, of \(percent(leastSpread))", else: .weakens)
     else { return false }
-    let least = family.survivors.count >= rules.leastForQuarters ? rules.leastQuarter : 0
-    return population(family, until: family.lifetime.lastOrdinal).growsInEachQuarter(least: least)
+    let population = population(family, until: family.lifetime.lastOrdinal)
+    guard family.survivors.count >= rules.leastForQuarters else {
+      return holds(
+        candidate, .growsSteadily, population.growsInEachQuarter(least: 0), "after each quarter \(population.quarters)",
+        else: .weakens)
+    }
+    let (lead, lag) = deviation(of: family.survivors, from: family.lifetime.firstOrdinal)
+    return holds(
+      candidate, .growsSteadily, isEven((lead, lag)) || population.growsInEachQuarter(least: rules.leastQuarter),
+      "after each quarter \(population.quarters), \(percent(lead)) above and \(percent(lag)) below even growth",
+      else: .weakens)
+  }
+
+  private func isEven(_ deviation: (lead: Double, lag: Double)?) -> Bool {
+    guard let deviation else { return false }
+    return deviation.lead <= rules.greatestLead && deviation.lag <= rules.greatestLag
+  }
+
+  /// The distance of survivors' births from even growth, between a moment and the last of them.
+  private func deviation(of survivors: [NodeID], from start: UInt64) -> (lead: Double, lag: Double) {
+    guard let last = survivors.last.map(ordinal), last > start else { return (1, 1) }
+    return Population.deviation(
+      of: survivors.map { Double(ordinal($0) - min(ordinal($0), start)) / Double(last - start) })
+  }
+
+  /// Siblings ended for a while, and then none did any more: a cache whose entries no longer expire. The instances since
+  /// then are older than any that ended, and more and more.
+  private func unending(_ family: Family) -> Suspicion? {
+    let lifetime = family.lifetime
+    let later = family.survivors.filter { ordinal($0) > lifetime.lastDeathOrdinal }
+    guard let first = family.survivors.first, let turn = later.first.map(ordinal), lifetime.deaths > 0 else {
+      return nil
+    }
+    let since = Double(activations.ordinal - min(activations.ordinal, turn))
+    let whole = Double(activations.ordinal - min(activations.ordinal, lifetime.firstOrdinal))
+    let old = later.count {
+      Double(activations.ordinal - min(activations.ordinal, ordinal($0))) > rules.ageFactor
+        * Double(lifetime.longestWork)
+    }
+    let (lead, lag) = deviation(of: later, from: turn)
+    let span = later.last.map { Double(ordinal($0) - turn) } ?? 0
+    guard
+      holds(
+        first, .unending, since >= rules.leastUnendingSpan * whole,
+        "none ended in the last \(percent(since / max(1, whole))) of the work, of \(percent(rules.leastUnendingSpan))",
+        else: .weakens),
+      holds(
+        first, .unending, old >= rules.leastLooped, "\(old) of \(rules.leastLooped) are older than any that ended",
+        else: .weakens),
+      holds(
+        first, .madeThroughout, span >= rules.leastLoopedSpread * since,
+        "\(percent(span / max(1, since))) of that work, of \(percent(rules.leastLoopedSpread))", else: .weakens),
+      holds(
+        first, .growsSteadily, isEven((lead, lag)),
+        "since then \(percent(lead)) above and \(percent(lag)) below even growth", else: .weakens),
+      holds(first, .usedAtTheEnd, lateUse(of: family) != .long, "", else: .weakens)
+    else { return nil }
+    var family = family
+    family.survivors = later
+    var suspicion = Suspicion(
+      verdict: .accumulating, family: family, least: rules.leastLooped, evidence: Evidence(rules))
+    suspicion.evidence.isStrong = holds(
+      first, .number, later.count >= rules.strongLooped, "\(later.count) of \(rules.strongLooped)", else: .weakens)
+    return suspicion
   }
 
   /// A queue whose consumer is slower: its members end, one after the other, and still there are more and more.
   private func backlog(_ family: Family) -> Suspicion? {
-    guard let first = family.survivors.first, family.survivors.count >= rules.leastLooped,
-      isConcurrent || isCalledBack(family, first), lateUse(of: family) != .long, !isOfTheEnd(family)
+    let count = family.survivors.count
+    guard let first = family.survivors.first,
+      holds(first, .queue, count >= rules.leastLooped, "\(count) of \(rules.leastLooped)", else: .weakens),
+      holds(first, .concurrent, isConcurrent || isCalledBack(family, first), "", else: .weakens),
+      holds(first, .usedAtTheEnd, lateUse(of: family) != .long, "", else: .weakens),
+      holds(first, .madeAtTheEnd, !isOfTheEnd(family), "", else: .weakens)
     else { return nil }
     let lifetime = family.lifetime
     let work = activations.ordinal - min(activations.ordinal, lifetime.firstOrdinal)
+    let span = Double(lifetime.lastOrdinal - min(lifetime.lastOrdinal, lifetime.firstOrdinal))
+    // The producer has stopped before a queue is drained.
+    let population = population(family, until: lifetime.lastOrdinal)
     guard
-      Double(lifetime.lastOrdinal - min(lifetime.lastOrdinal, lifetime.firstOrdinal)) >= rules.leastLoopedSpread
-        * Double(work),
-      population(family, until: lifetime.lastEventOrdinal).growsInEachQuarter(least: rules.leastQuarterOfQueue)
+      holds(
+        first, .madeThroughout, span >= rules.leastLoopedSpread * Double(work),
+        "\(percent(span / Double(max(1, work)))) of the work, of \(percent(rules.leastLoopedSpread))", else: .weakens),
+      holds(
+        first, .growsSteadily,
+        population.growsInEachQuarter(least: rules.leastQuarterOfQueue) || isEven(population.deviation),
+        "after each quarter \(population.quarters)", else: .weakens)
     else { return nil }
     var suspicion = Suspicion(
       verdict: .accumulating, family: family, least: rules.leastLooped, evidence: Evidence(rules))
-    suspicion.evidence.isStrong = family.survivors.count >= rules.strongLooped
+    suspicion.evidence.isStrong = holds(
+      first, .number, count >= rules.strongLooped, "\(count) of \(rules.strongLooped)", else: .weakens)
     return suspicion
   }
 
@@ -239,12 +343,21 @@ extension OutlivingFinder {
     guard lifetime.lastOrdinal > lifetime.firstOrdinal, let first = family.survivors.first else { return nil }
     let distance = lifetime.departures.distance(of: rules.scopedShare) ?? 0
     guard let (old, limit) = unlikely(candidates(family, distance: distance), lifetime) else {
+      note(first, .olderThanSiblings, .weakens, "fewer than \(rules.leastOutlived)")
       return leftInScope(family)
     }
+    note(first, .olderThanSiblings, .supports, "\(old.count) of \(family.survivors.count)")
     let structures = Structures(of: family, within: limit.work, self)
     let proven = old.filter { !structures.isPartOfItsKind($0.node) }
-    guard proven.count >= rules.leastOutlived else { return nil }
-    guard let growth = growth(of: family, by: proven) else { return nil }
+    guard
+      holds(
+        first, .partOfStructure, proven.count >= rules.leastOutlived, "\(proven.count) of \(old.count) are none")
+    else { return nil }
+    guard let growth = growth(of: family, by: proven) else {
+      note(first, .populationGrew, .excludes, "")
+      return nil
+    }
+    note(first, .populationGrew, growth == .added ? .supports : .weakens, "\(growth)")
     var suspicion = Suspicion(
       verdict: .outlived, family: family, homeDistance: distance, least: rules.leastOutlived,
       evidence: Evidence(rules))
@@ -252,10 +365,14 @@ extension OutlivingFinder {
       proven.map { ($0.node, structures.whole(of: $0.node)) }, uniquingKeysWith: { first, _ in first })
     suspicion.evidence.limit = limit
     if growth != .added { suspicion.evidence.limit.strongOdds = rules.strongOddsByAgeAlone }
-    suspicion.evidence.isExceptional = isExceptional(family)
+    suspicion.evidence.isExceptional = holds(
+      first, .minority, isExceptional(family), "\(family.survivors.count) of \(lifetime.births) live", else: .weakens)
     suspicion.evidence.weigh(Set(suspicion.evidence.proven.values).count)
     // Full caches have their ups and downs as well: ages alone are no weak evidence.
-    if growth == .hidden, !suspicion.evidence.isStrong { return nil }
+    if growth == .hidden, !suspicion.evidence.isStrong {
+      note(first, .olderThanSiblings, .excludes, "the odds are too small for a number that stays")
+      return nil
+    }
     if isProgramObject(first) { weighUse(of: family, first, in: &suspicion) }
     return suspicion
   }
@@ -278,15 +395,20 @@ extension OutlivingFinder {
     let use = lateUse(of: family)
     if isCalledBack(family, first) {
       // Objects that the program used again once all had been made are in use.
-      if use == .long { suspicion.evidence.isExceptional = false }
+      if use == .long {
+        note(first, .usedAtTheEnd, .weakens, "")
+        suspicion.evidence.isExceptional = false
+      }
       return
     }
     guard use != .none || !origin(block(first).site).hasUnit else { return }
     // A loop may keep of many those that it was looking for, if something is done with them. If the others were kept
     // for a while as well, and let go, that is a weak suspicion.
     if areSiblingsKept(family.lifetime) || use == .brief {
+      note(first, .siblingsKept, .weakens, "")
       suspicion.evidence.isExceptional = false
     } else {
+      note(first, .madeByMain, .weakens, "unless something has registered them")
       suspicion.needsRegistration = true
       suspicion.least = rules.leastRegistered
     }
@@ -444,4 +566,27 @@ extension OutlivingFinder {
     if Double(used) <= rules.usedShare * Double(family.survivors.count) { return .none }
     return Double(phase) >= rules.leastUsePhase * Double(whole) ? .long : .brief
   }
+}
+
+// MARK: The log
+
+extension OutlivingFinder {
+  /// Notes the effect of a rule on a candidate, if there is a log.
+  func note(
+    _ candidate: NodeID, _ rule: SuspicionRule, _ effect: SuspicionAccount.Effect, _ figures: @autoclosure () -> String
+  ) {
+    log?.note(candidate, rule, effect, figures())
+  }
+
+  /// Returns the condition, and notes that the rule supports the suspicion or does not. `otherwise`: the effect of the
+  /// rule if the condition is false.
+  func holds(
+    _ candidate: NodeID, _ rule: SuspicionRule, _ condition: Bool, _ figures: @autoclosure () -> String,
+    else otherwise: SuspicionAccount.Effect = .excludes
+  ) -> Bool {
+    log?.note(candidate, rule, condition ? .supports : otherwise, figures())
+    return condition
+  }
+
+  func percent(_ part: Double) -> String { "\(Int((part * 100).rounded())) %" }
 }

@@ -137,9 +137,16 @@ package struct OutlivingRules: Sendable {
   /// Part of the work since the first in which they were made: by callbacks, and by a loop.
   package var leastCalledBackSpread = 0.4
   package var leastLoopedSpread = 0.7
-  /// Growth in each quarter, as a part of what there is in the end: a quarter would be even growth. Tables of names and
-  /// caches that level off grow by less in the end.
+  /// Growth in each quarter that is steady, as a part of what there is in the end: a quarter would be even growth.
+  /// Tables of names and caches that level off grow by less in the end.
   package var leastQuarter = 0.12
+  /// Greatest distance of a steady curve above even growth, as a part of the instances. It applies to a curve with a
+  /// quarter of less growth: one pause excuses no growth. A curve that levels off lies higher.
+  package var greatestLead = 0.18
+  /// The same below even growth: most were made late.
+  package var greatestLag = 0.5
+  /// Part of the work since the first instance during which none has ended, for siblings to end no more.
+  package var leastUnendingSpan = 0.3
   /// The same where some end: populations with a few long lives among them approach their level slowly.
   package var leastQuarterOfQueue = 0.18
   /// Objects from which on quarters are asked for. Fewer spread by chance.
@@ -147,7 +154,7 @@ package struct OutlivingRules: Sendable {
 
   /// Part of the objects that must hold one sibling each, to be a chain; and events of the process between one link and
   /// the next, on average, that make a link the result of a piece of work. A list takes some three for each element.
-  package var chainShare = 0.9
+  package var chainShare = 0.66
   package var leastWorkOfLink = 32.0
 
   /// Times the room that the references take up, from which on a collection has doubled a moment ago.

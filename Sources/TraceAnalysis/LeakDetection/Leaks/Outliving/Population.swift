@@ -76,6 +76,29 @@ struct Population {
     )
   }
 
+  /// By how much a curve of moments lies above even growth at most, and below it: parts of the number. `positions`: of
+  /// each instance's birth, from 0 to 1, in order. Both are 0 for even growth, and 1 where all were made at one end.
+  /// Source: the distance of Kolmogorov and Smirnov from the uniform distribution. Linear in the positions.
+  static func deviation(of positions: [Double]) -> (lead: Double, lag: Double) {
+    var (lead, lag) = (0.0, 0.0)
+    let count = Double(max(1, positions.count))
+    for (index, position) in positions.enumerated() {
+      lead = max(lead, Double(index + 1) / count - position)
+      lag = max(lag, position - Double(index) / count)
+    }
+    return (lead, lag)
+  }
+
+  /// By how much the number of live instances lies above even growth at most, and below it, as parts of what there is in
+  /// the end; nil if it falls from one part of the span to the next. Linear in the sites.
+  var deviation: (lead: Double, lag: Double)? {
+    let parts = 16
+    let counts = (1...parts).map { live(at: Double($0) / Double(parts)) }
+    guard let end = counts.last, end > 0, zip(counts, counts.dropFirst()).allSatisfy({ $0 <= $1 }) else { return nil }
+    let differences = counts.enumerated().map { Double($1) / Double(end) - Double($0 + 1) / Double(parts) }
+    return (max(0, differences.max() ?? 0), max(0, -(differences.min() ?? 0)))
+  }
+
   /// The population grew in each quarter, by at least a share of what there is in the end.
   func growsInEachQuarter(least share: Double) -> Bool {
     let quarters = self.quarters

@@ -94,9 +94,14 @@ extension OutlivingFinder {
   /// finding names if there is no such object.
   func isTold(_ node: NodeID) -> Bool {
     if isProgramObject(node) { return true }
-    let type = graph.type(of: node)
-    if type.kind == .object, !Self.resources.matches(type.qualifiedName) { return false }
+    if graph.type(of: node).kind == .object, !isResource(node) { return false }
     return origin(block(node).site).isProgram
+  }
+
+  /// A stream, a lock or another resource: an object of a library that the program makes for a piece of work.
+  func isResource(_ node: NodeID) -> Bool {
+    let type = graph.type(of: node)
+    return type.kind == .object && Self.resources.matches(type.qualifiedName)
   }
 
   private static let resources = RuleBook.shipped.table(.resource, by: .type)

@@ -76,45 +76,82 @@ extension OutlivingFinder {
       if settled.count < nodes.count, settled.count >= suspicion.least {
         (nodes, sample) = (settled, settled[min(settled.count, Self.detailLimit) / 2])
       }
-      guard nodes.count >= suspicion.least, let holding = holding(sample, members, counts, paths, registration) else {
+      let candidate = suspicion.candidate
+      guard
+        holds(candidate, .heldAlike, nodes.count >= suspicion.least, "\(nodes.count) of \(suspicion.least)"),
+        let holding = holding(sample, members, counts, paths, registration)
+      else { return nil }
+      // Trees and lists are made of siblings that hold each other.
+      if case .reference(_, _, let isChain) = key, !suspicion.isStated, isChain != suspicion.needsChain {
+        note(candidate, .heldBySibling, .excludes, "\(nodes.count) instances")
         return nil
       }
-      // Trees and lists are made of siblings that hold each other.
-      if case .reference(_, _, let isChain) = key, !suspicion.isStated, isChain != suspicion.needsChain { return nil }
       // A single object that something has registered is in use, for all that can be told.
-      if case .registration = key, suspicion.needsChain { return nil }
-      if suspicion.needsRegistration, !holding.isRegistered { return nil }
+      if case .registration = key, suspicion.needsChain {
+        note(candidate, .registered, .excludes, "\(nodes.count) instances")
+        return nil
+      }
+      if suspicion.needsRegistration, !holds(candidate, .registered, holding.isRegistered, "\(nodes.count) instances") {
+        return nil
+      }
       // A pool's threads wait for work.
       if case .registration(.thread, _) = key, !suspicion.isStated, suspicion.evidence.proven.isEmpty,
-        threadCount(nodes, paths) < rules.leastThreads
+        !holds(
+          candidate, .pool, threadCount(nodes, paths) >= rules.leastThreads, "\(threadCount(nodes, paths)) threads")
       {
         return nil
       }
       if case .registration(.task, _) = key, !suspicion.isStated, suspicion.evidence.proven.isEmpty,
         nodes.count < rules.leastPendingTasks,
-        !haveOwnTasks(nodes, members, counts, paths, registration)
+        !holds(
+          candidate, .ownTasks, haveOwnTasks(nodes, members, counts, paths, registration), "\(nodes.count) instances")
       {
         return nil
       }
       let (steps, place) = (holding.steps, holding.suspect)
-      if case .reference = key, !suspicion.isStated, !isKnownHolder(steps, place) { return nil }
-      if suspicion.verdict == .accumulating, !holding.isRegistered, !isContainerOlder(steps, place, than: nodes) {
+      if case .reference = key, !suspicion.isStated,
+        !holds(candidate, .knownHolder, isKnownHolder(steps, place), "\(nodes.count) instances")
+      {
+        return nil
+      }
+      if suspicion.verdict == .accumulating, !holding.isRegistered,
+        !holds(
+          candidate, .holderIsOlder, isContainerOlder(steps, place, than: nodes), "\(nodes.count) instances")
+      {
         return nil
       }
       // The growth of a family says little of the few that are held in another way than most.
       let isMinority =
         suspicion.verdict == .accumulating
         && Double(nodes.count) < rules.leastShareOfFamily * Double(survivors.count)
-      if suspicion.needsCallback, !holding.isRegistered, !isCaptured(steps, place) { return nil }
-      guard var evidence = suspicion.evidence.of(nodes, least: suspicion.least) else { return nil }
-      if !holding.isRegistered, !evidence.isExceptional || isMinority { evidence.isStrong = false }
+      if suspicion.needsCallback, !holding.isRegistered,
+        !holds(candidate, .capturedByCallback, isCaptured(steps, place), "made by the main function")
+      {
+        return nil
+      }
+      guard var evidence = suspicion.evidence.of(nodes, least: suspicion.least) else {
+        note(candidate, .olderThanSiblings, .excludes, "too few of \(nodes.count) that are held alike")
+        return nil
+      }
+      func weaken(_ rule: SuspicionRule) {
+        note(candidate, rule, .weakens, "\(nodes.count) instances")
+        evidence.isStrong = false
+      }
+      if !holding.isRegistered {
+        if isMinority { weaken(.heldAlike) }
+        if !evidence.isExceptional { evidence.isStrong = false }
+      }
       // Beyond the least number, how many there are says little of registrations.
-      if holding.isRegistered, evidence.proven.isEmpty { evidence.isStrong = true }
-      if settled.count < nodes.count || isYounger(nodes, than: groups.values) { evidence.isStrong = false }
+      if holding.isRegistered, evidence.proven.isEmpty {
+        note(candidate, .registered, .supports, "\(nodes.count) instances")
+        evidence.isStrong = true
+      }
+      if settled.count < nodes.count { weaken(.workUnderWay) }
+      if isYounger(nodes, than: groups.values) { weaken(.youngerThanOthers) }
       // Scheduled work goes when it has run, and what was cancelled goes no earlier. If it keeps no object of the
       // program's alive, as with a weak self, it is as it should be.
       if case .registration(.dispatchWork, _) = key, !suspicion.isStated, !keepOwnObjects(nodes) {
-        evidence.isStrong = false
+        weaken(.keepsNothing)
       }
       var group = OutlivingGroup(
         verdict: holding.isRegistered ? .outlived : suspicion.verdict, survivors: nodes, sample: sample, path: steps,

@@ -1,0 +1,60 @@
+// What the rules say of candidates for a suspicion, listed or not.
+
+import Testing
+import TraceTestSupport
+
+@testable import LeakDetection
+
+@Suite struct SuspicionAccountTests {
+  private func account(_ server: RequestServer) throws -> SuspicionAccount {
+    let accounts = try server.accounts().filter { $0.type == "Session" }
+    #expect(accounts.count == 1)
+    return try #require(accounts.first)
+  }
+
+  private func names(_ account: SuspicionAccount, _ effect: SuspicionAccount.Effect) -> Set<SuspicionRule> {
+    Set(account.entries.lazy.filter { $0.effect == effect }.map(\.rule))
+  }
+
+  @Test func aListedSuspicionNamesWhatSupportsIt() throws {
+    let server = RequestServer()
+    server.requests(300) { _ in true }
+    let account = try account(server)
+    #expect(account.outcome == .listed && account.live == 300 && account.births == 300)
+    #expect(names(account, .excludes).isEmpty)
+    #expect(names(account, .supports).isSuperset(of: [.number, .madeThroughout, .growsSteadily, .holderIsOlder]))
+    #expect(account.place?.function == "Server.handle(_:)")
+  }
+
+  @Test func survivorsAreJudgedByTheLivesOfTheirSiblings() throws {
+    let server = RequestServer()
+    server.requests(100) { $0 % 20 == 10 }
+    let account = try account(server)
+    #expect(account.outcome == .listed && account.live == 5 && account.births == 100)
+    #expect(names(account, .supports).isSuperset(of: [.siblingsEnd, .olderThanSiblings, .populationGrew, .minority]))
+  }
+
+  @Test func anExcludedCandidateNamesTheRuleThatExcludesIt() throws {
+    let server = RequestServer()
+    server.requests(60) { _ in true }
+    for _ in 0..<600 {
+      server.heap.time += 10_000
+      server.heap.visit(server.inner)
+      server.heap.visit(server.outer)
+    }
+    #expect(try server.findings().isEmpty)
+    let account = try account(server)
+    #expect(account.outcome == .excluded)
+    #expect(!names(account, .excludes).union(names(account, .weakens)).isEmpty)
+    let entry = try #require(account.entries.first { $0.rule == .madeThroughout && $0.effect != .supports })
+    #expect(entry.figures.contains("%"))
+  }
+
+  @Test func everyRuleHasAReason() {
+    for rule in SuspicionRule.allCases {
+      #expect(rule.reason.hasSuffix(".") && rule.reason.count > 20)
+      #expect(rule.rawValue.allSatisfy { $0.isLowercase || $0 == "-" })
+    }
+    #expect(Set(SuspicionRule.allCases.map(\.reason)).count == SuspicionRule.allCases.count)
+  }
+}
