@@ -138,6 +138,11 @@ extension OutlivingFinder {
         evidence.isStrong = false
       }
       if !holding.isRegistered {
+        // A list of closures is a registry of callbacks. It takes fewer to be strong than a list of results.
+        if suspicion.verdict == .accumulating, !isMinority, isProgramObject(sample), isCaptured(steps, place) {
+          note(candidate, .capturedByCallback, .supports, "\(nodes.count) instances")
+          evidence.isStrong = evidence.isStrong || nodes.count >= rules.leastLooped
+        }
         if isMinority { weaken(.heldAlike) }
         if !evidence.isExceptional { evidence.isStrong = false }
       }
