@@ -4,7 +4,7 @@ import os
 import tempfile
 import unittest
 
-from trials import matrix, platform_report, roots
+from trials import matrix, platform_corpus, platform_report, roots
 
 
 class MirrorTests(unittest.TestCase):
@@ -42,6 +42,17 @@ class JudgementTests(unittest.TestCase):
     def test_a_reason_holds_for_its_suites_and_checks(self):
         self.assertEqual(self.judged("trixie", "light", "no image: x"), matrix.FAILED)
         self.assertEqual(self.judged("sid", "attached", "no image: x"), matrix.FAILED)
+
+
+class CorpusTests(unittest.TestCase):
+    def test_a_linker_names_the_library_that_it_lacks(self):
+        for words in ("ld.bfd: cannot find -lxml2: No such file", "lld: error: unable to find library -lxml2"):
+            self.assertEqual(platform_corpus.missing_library(words), "libxml2")
+        self.assertIsNone(platform_corpus.missing_library("error: cannot find 'lookup' in scope"))
+
+    def test_versions_are_compared_by_their_first_two_numbers(self):
+        self.assertLess(platform_corpus._numbers("6.0.3"), platform_corpus._numbers("// swift-tools-version: 6.1"))
+        self.assertEqual(platform_corpus._numbers("no version"), (0, 0))
 
 
 class ReportTests(unittest.TestCase):

@@ -40,8 +40,21 @@ def build_there(site, executable, variant):
     os.makedirs(os.path.dirname(product), exist_ok=True)
     command = ["swiftc", "-g", "-j", str(JOBS), "-module-name", executable, *corpus.VARIANTS[variant], *LINK]
     command += [*corpus.sources(executable), "-o", product]
-    must(site.root.command(command, os.path.dirname(product)), limit=1800)
+    try:
+        must(site.root.command(command, os.path.dirname(product)), limit=1800)
+    except FailedCommand as failure:
+        # The static libraries of Swift need others, such as libxml2, which a root of few packages lacks.
+        missing = missing_library(str(failure))
+        if "static" in variant and missing:
+            raise NotAccepted(f"the static libraries need {missing}, which the root lacks") from failure
+        raise
     return product
+
+
+def missing_library(text):
+    """The library that a linker did not find, by its words. None if they name none."""
+    found = re.search(r"(?:cannot find|unable to find library) -l([\w+-]+)", text)
+    return f"lib{found[1]}" if found else None
 
 
 def _build_package_there(site, variant):

@@ -70,6 +70,8 @@ extension OutlivingFinder {
     var homeDistance: UInt32?
     /// True if it holds only for objects that something has registered each by itself.
     var needsRegistration = false
+    /// True if it holds only for objects that each have a task which no code can cancel.
+    var needsOwnTasks = false
     /// True if it holds only for objects that a stored closure captured.
     var needsCallback = false
     /// True if it holds only for objects that a sibling holds.
@@ -125,15 +127,16 @@ extension OutlivingFinder {
   private func collected(_ family: Family, _ lifetimes: TypeLifetimes) -> Suspicion? {
     guard let first = family.survivors.first else { return nil }
     let count = family.survivors.count
-    // A pool that is set up at the start is smaller.
-    let isPool = count < rules.leastLooped
+    // Instances from the start are meant to stay, except many that each have a task which no code can cancel.
+    let isEarly = spread(of: family) < rules.leastRegisteredSpread
     guard holds(first, .number, count >= rules.leastRegistered, "\(count) of \(rules.leastRegistered)"),
       holds(
-        first, .madeThroughout, !isPool || spread(of: family) >= rules.leastRegisteredSpread,
+        first, .madeThroughout, !isEarly || count >= rules.leastLooped,
         "\(percent(spread(of: family))) of the work, of \(percent(rules.leastRegisteredSpread))"),
       holds(first, .madeAtTheEnd, !isOfTheEnd(family), "")
     else { return nil }
-    let registered = registered(family, lifetimes)
+    var registered = registered(family, lifetimes)
+    registered?.needsOwnTasks = isEarly
     let calledBack = isCalledBack(family, first)
     let least = calledBack ? rules.leastCalledBack : rules.leastLooped
     guard

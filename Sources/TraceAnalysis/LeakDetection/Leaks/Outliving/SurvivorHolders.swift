@@ -101,7 +101,13 @@ extension OutlivingFinder {
       {
         return nil
       }
-      if case .registration(.task, _) = key, !suspicion.isStated, suspicion.evidence.proven.isEmpty,
+      if suspicion.needsOwnTasks {
+        guard case .registration(.task, _) = key,
+          holds(
+            candidate, .ownTasks, haveOwnTasks(nodes, members, counts, paths, registration),
+            "\(nodes.count) instances from the start")
+        else { return nil }
+      } else if case .registration(.task, _) = key, !suspicion.isStated, suspicion.evidence.proven.isEmpty,
         nodes.count < rules.leastPendingTasks,
         !holds(
           candidate, .ownTasks, haveOwnTasks(nodes, members, counts, paths, registration), "\(nodes.count) instances")
