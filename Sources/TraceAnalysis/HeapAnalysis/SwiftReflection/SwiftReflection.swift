@@ -250,10 +250,29 @@ package final class SwiftReflection {
       return ObjectLayout(typeName: name, size: 16, references: [], opaque: [], tail: .unknown)
     }
     let parts = try values.parts(of: answer, from: 16)
+    if answer.fields.count == 1, parts.opaque.isEmpty, parts.references.allSatisfy({ $0.strength == .unmanaged }) {
+      return ofUncountedCapture(parts, size: answer.size, name: name)
+    }
     return ObjectLayout(
       typeName: name, size: answer.size, references: parts.references, opaque: parts.opaque,
       enumerations: parts.enumerations, narrow: parts.narrow,
       tail: .unknown)
+  }
+
+  /// A context with one capture that has no counted references. It may be the box of a variable. The compiler has one
+  /// type of box for all such values of a size and an alignment, and describes it by the value that it came upon first
+  /// (seen with Swift 6.3.1; swiftlang/swift, lib/IRGen/GenHeap.cpp, PODBoxTypeInfo). So any word may be a pointer.
+  private func ofUncountedCapture(_ parts: ValueReflection.Parts, size: Int, name: String) -> ObjectLayout {
+    let end = max(16, (size + 7) & ~7)
+    let references = parts.enumerations.isEmpty ? parts.references.sorted { $0.offset < $1.offset } : []
+    var rest: [OpaqueField] = []
+    var next = 16
+    for reference in references where reference.offset >= next {
+      if reference.offset > next { rest.append(OpaqueField(range: next..<reference.offset, name: "", typeName: "")) }
+      next = reference.offset + 8
+    }
+    if next < end { rest.append(OpaqueField(range: next..<end, name: "", typeName: "")) }
+    return ObjectLayout(typeName: name, size: end, references: references, opaque: rest, tail: .unknown)
   }
 
   /// A box that the runtime made: its metadata has the offset of the value and its type. The library finds nothing in
