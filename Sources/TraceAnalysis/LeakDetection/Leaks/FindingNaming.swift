@@ -12,6 +12,8 @@ final class FindingNaming {
   /// Tells a package's code from the program's.
   private(set) lazy var packages = PackageCode(executable: definitions.process.executable, ownModules: ownModules)
   private let ownModules: Set<String>
+  /// Only asked for by findings that have a way.
+  private(set) lazy var firstHolders = FirstHolders(graph)
   /// By Swift module: the package that it is of, nil for the program's own.
   var modulePackages: [String: String?] = [:]
   let naming: any FrameNaming

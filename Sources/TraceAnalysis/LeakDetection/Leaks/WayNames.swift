@@ -41,14 +41,29 @@ extension FindingNaming {
     return place(of: holder.edge, from: holder.node)
   }
 
-  /// The first reference to a node: a strong one, or a root's. O(edges).
+  /// The first reference to a node: a strong one, or a root's.
   private func holder(of node: NodeID) -> (node: NodeID, edge: EdgeIndex)? {
+    firstHolders.edge(to: node).map { (graph.graph.source(of: $0), $0) }
+  }
+}
+
+/// The first strong reference or root's reference to each node. 4 bytes a node.
+final class FirstHolders {
+  private let edges: NodeTable<EdgeIndex>
+  private static let none = EdgeIndex.max
+
+  /// Linear in the edges.
+  init(_ graph: ObjectGraph) {
     let heap = graph.graph
+    edges = NodeTable(repeating: Self.none, count: heap.nodeCount)
     for source in 0..<NodeID(heap.nodeCount) {
-      for edge in heap.edges(from: source) where heap.target(of: edge) == node {
-        if graph.isRoot(source) || heap.kind(of: edge) == EdgeStrength.strong.rawValue { return (source, edge) }
+      for edge in heap.edges(from: source)
+      where graph.isRoot(source) || heap.kind(of: edge) == EdgeStrength.strong.rawValue {
+        let target = Int(heap.target(of: edge))
+        if edges.start[target] == Self.none { edges.start[target] = edge }
       }
     }
-    return nil
   }
+
+  func edge(to node: NodeID) -> EdgeIndex? { edges[node] == Self.none ? nil : edges[node] }
 }
