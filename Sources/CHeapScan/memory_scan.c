@@ -307,8 +307,8 @@ static LT_ALWAYS_INLINE uint64_t unaligned_address(struct lt_memory_scan *s, uin
 
 /// Second pass: encodes a page.
 ///
-/// An address in bytes takes the place of the word that it begins in, or after the start of a page the next free place.
-/// A reader looks at places of bytes and at places of unknown contents.
+/// An address in bytes takes the place of the word that it begins in. After a tag and after the start of a page it
+/// takes the next free place. A reader looks at places of bytes and at places of unknown contents.
 static int encode_page(struct lt_memory_scan *s, uint64_t page, unsigned firstWord) {
   const uint64_t *words = s->content;
   uint16_t objects[LT_MEMORY_PAGE_WORDS / 2];
@@ -329,7 +329,10 @@ static int encode_page(struct lt_memory_scan *s, uint64_t page, unsigned firstWo
       if (i >= LT_MEMORY_PAGE_WORDS) break;
     }
     uint64_t word = words[i], address = word & LT_WORD_ADDRESS_MASK;
-    if (!lt_address_index_has(&s->index, address) && !is_tag(word)) {
+    bool isAddress = lt_address_index_has(&s->index, address), isTag = !isAddress && is_tag(word);
+    // A tag may be the lowest byte of an address, whose other bytes are in the next word. The tag keeps its place.
+    if (isTag && hasBytes && !begun && i + 1 < LT_MEMORY_PAGE_WORDS) begun = unaligned_address(s, word, words[i + 1]);
+    if (!isAddress && !isTag) {
       word = marked_address(s, word);
       if (!word && hasBytes && i + 1 < LT_MEMORY_PAGE_WORDS) word = unaligned_address(s, words[i], words[i + 1]);
       if (!word) word = begun, begun = 0;

@@ -113,9 +113,9 @@ struct DatabaseTests {
   @Test func blocksAndReferencesAreThoseOfTheHeapImage() throws {
     let database = try database(heap())
     #expect(
-      try rows(database, "SELECT size, kind, is_leaked FROM blocks ORDER BY id") == [
-        [.integer(48), .text("object"), .integer(1)], [.integer(48), .text("object"), .integer(1)],
-        [.integer(64), .text("object"), .integer(0)],
+      try rows(database, "SELECT size, kind, is_leaked, way FROM blocks ORDER BY id") == [
+        [.integer(48), .text("object"), .integer(1), .null], [.integer(48), .text("object"), .integer(1), .null],
+        [.integer(64), .text("object"), .integer(0), .null],
       ])
     #expect(
       try rows(database, "SELECT source, target, name FROM heap_references WHERE source <= 3 ORDER BY source")

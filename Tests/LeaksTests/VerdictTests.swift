@@ -141,6 +141,35 @@ import TraceTestSupport
     #expect(Set(findings.map(\.fingerprint)).count == 2)
   }
 
+  /// The program loads a weak reference, and the object that it gets has a number; the number's object has a weak
+  /// reference in its turn.
+  @Test func waysToWhatNothingKeepsMayHaveSeveralSteps() throws {
+    let heap = HeapBuilder()
+    heap.type("App.Registry", fields: [Heap.field("last", 0, .weak)])
+    heap.type("App.Node", fields: [Heap.field("next", 0), Heap.field("last", 1, .weak)])
+    heap.layout(
+      of: "App.Node",
+      ObjectLayout(
+        typeName: "App.Node", size: 40, references: [Heap.field("next", 0), Heap.field("last", 1, .weak)], opaque: [],
+        tail: .plain))
+    let registry = heap.object("App.Registry", size: 24)
+    let nodes = (0..<4).map { _ in heap.object("App.Node", size: 40) }
+    // Two cycles, and between them an object that a number leads to.
+    for node in [nodes[0], nodes[2], nodes[3]] { heap.set(node, 0, node) }
+    heap.words[registry.address + 16] = heap.sideTable(of: nodes[0]).address
+    heap.words[nodes[0].address + 32] = nodes[1].address | 1
+    heap.words[nodes[1].address + 24] = heap.sideTable(of: nodes[2]).address
+    heap.global(registry)
+    let analysis = try heap.analysis()
+    let ways = nodes.map { node in
+      analysis.graph.heap.block(containing: node.address).flatMap { analysis.way(toLeaked: $0.rawValue) }
+    }
+    #expect(ways == [.reference, .number, .reference, nil])
+    let findings = try heap.findings()
+    #expect(findings.reduce(0) { $0 + $1.instances } == 4)
+    #expect(findings.filter(\.isDoubtful).map(\.instances) == [1])
+  }
+
   @Test func aBlockThatHasTheAddressOfAnEndingObjectLetsItFinish() throws {
     let heap = HeapBuilder()
     heap.type("App.Panel", fields: [Heap.field("title", 0)])

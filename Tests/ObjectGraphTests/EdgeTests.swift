@@ -84,6 +84,53 @@ private struct NamedEdge: Hashable, CustomStringConvertible {
     #expect(try numbers(heap, of: array) == [items[0].address])
   }
 
+  @Test func aNumberMayBeTheAddressOfMemoryBehindAHeader() throws {
+    let heap = HeapBuilder()
+    let (item, block) = (items(heap, 1)[0], heap.malloc(64))
+    let array = array(heap, value(8, []), size: 48)
+    heap.set(array, 2, block, offset: 16)
+    heap.set(array, 3, item, offset: 16)
+    heap.words[array.address + 16] = 2
+    #expect(try numbers(heap, of: array) == [block.address])
+  }
+
+  @Test func numbersInFieldsAreNoReferencesIfTheyAreNotExactlyTheAddressOfAnObject() throws {
+    let heap = HeapBuilder()
+    let (items, block) = (items(heap, 3), heap.malloc(64))
+    heap.type("App.Owner")
+    heap.layout(
+      of: "App.Owner",
+      ObjectLayout(
+        typeName: "App.Owner", size: 48, references: [element(16, "first")], opaque: [], tail: .plain))
+    let owner = heap.object("App.Owner", size: 48)
+    heap.set(owner, 0, items[0])
+    heap.set(owner, 1, items[1])
+    heap.words[owner.address + 32] = items[2].address | 3
+    heap.set(owner, 3, block)
+    #expect(try edges(heap, from: owner) == [edge("first", .strong, items[0]), edge("+24", .conservative, items[1])])
+    #expect(try numbers(heap, of: owner) == [items[2].address, block.address])
+  }
+
+  @Test func anAddressMayLieAcrossSmallValuesButNotInPadding() throws {
+    let heap = HeapBuilder()
+    let items = items(heap, 3)
+    func numbers(narrow: [Range<Int>]) throws -> [Bool] {
+      heap.type("App.Owner")
+      heap.layout(
+        of: "App.Owner",
+        ObjectLayout(typeName: "App.Owner", size: 40, references: [], opaque: [], narrow: narrow, tail: .plain))
+      let owner = heap.object("App.Owner", size: 40)
+      for index in items.indices { heap.set(owner, index, items[index]) }
+      let found = try self.numbers(heap, of: owner)
+      return items.map { found.contains($0.address) }
+    }
+    // Bytes, two halves, and a value that leaves most of its word to padding.
+    #expect(try numbers(narrow: (16..<24).map { $0..<$0 + 1 } + [24..<28, 28..<32, 32..<34]) == [true, true, false])
+    #expect(try numbers(narrow: [16..<17, 20..<24, 24..<25, 32..<37]) == [false, false, false])
+    // Six bytes from the middle of a word on.
+    #expect(try numbers(narrow: [19..<20, 20..<24, 24..<25, 32..<33]) == [true, false, false])
+  }
+
   @Test func aDequeHoldsTheElementsInItsRingAndNotThoseThatHaveLeft() throws {
     let heap = HeapBuilder()
     let items = items(heap, 4)
@@ -347,6 +394,9 @@ private struct NamedEdge: Hashable, CustomStringConvertible {
     heap.bufferedValues[metadata] = .inline(size: 16, layout: nil)
     #expect(
       try edges(heap, from: owner) == [edge("any", .conservative, items[0]), edge("any", .conservative, items[1])])
+    heap.bufferedValues[metadata] = .inline(size: 8, layout: value(8, []))
+    #expect(try edges(heap, from: owner).isEmpty)
+    #expect(try numbers(heap, of: owner) == [items[0].address])
   }
 
   @Test func theRestOfAWordWithANarrowFieldIsPadding() throws {

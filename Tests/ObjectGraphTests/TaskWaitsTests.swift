@@ -67,6 +67,28 @@ import TraceTestSupport
     return findings.map(\.instances)
   }
 
+  /// An object that a weak reference leads to may cancel a task by its handle. A record besides the record of the wait
+  /// shows that the task or its children may react to that.
+  @Test(arguments: [false, true]) func aHandleOfAnObjectThatAWeakReferenceLeadsToMayCancelATask(hears: Bool) throws {
+    heap.type("App.Registry", fields: [HeapBuilder.field("last", 0, .weak)])
+    heap.type(
+      "App.Owner", fields: [HeapBuilder.field("owner", 0), HeapBuilder.field("task", 1, type: "Swift.Task<(), Never>")])
+    let (registry, owner, waiting) = (heap.object("App.Registry"), heap.object("App.Owner"), task(handles: 1))
+    let handler = waiting.address + slab + 64
+    suspend(waiting, outer: hears ? handler : nil)
+    heap.words[handler + 16] = function
+    heap.set(owner, 0, owner)
+    heap.set(owner, 1, waiting)
+    heap.words[registry.address + 16] = heap.sideTable(of: owner).address
+    heap.global(registry)
+    let analysis = try heap.analysis()
+    let (leaked, blocks) = (try #require(analysis.leakedBlocks), analysis.graph.heap)
+    func isLeaked(_ object: HeapBuilder.Object) -> Bool {
+      blocks.block(containing: object.address).map { leaked.contains($0.rawValue) } ?? false
+    }
+    #expect(isLeaked(waiting) == !hears && isLeaked(owner))
+  }
+
   @Test func wordsToATaskThatWaitsForAnotherAreLeftOverIfNobodyHasAHandle() throws {
     let (waiting, awaited) = (task(), task())
     suspend(awaited)

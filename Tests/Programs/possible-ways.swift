@@ -40,7 +40,60 @@ func keepRecords(inArray: Bool) {
   }
 }
 
+// MARK: Captured variables
+
+struct Count {
+  var number = 1
+  var isOver = false
+}
+struct Links {
+  var first: UnsafeRawPointer?
+  var second: UnsafeRawPointer?
+}
+
+nonisolated(unsafe) var calls: [(UnsafeRawPointer?) -> Bool] = []
+
+/// Keeps variables that closures capture. The compiler may describe the boxes of all of them by one of their types.
+func keepBoxes() {
+  for _ in 0..<10 {
+    var count = Count()
+    calls.append {
+      count.number += 1
+      count.isOver = $0 == nil
+      return count.isOver
+    }
+    var links = Links()
+    calls.append {
+      links.second = $0
+      return links.first == links.second
+    }
+    _ = calls[calls.count - 2](nil)
+    _ = calls[calls.count - 1](Unmanaged.passRetained(Session(1)).toOpaque())
+  }
+}
+
 // MARK: Weak references
+
+nonisolated(unsafe) weak var lastRing: Ring?
+let rings = UnsafeMutablePointer<Observer>.allocate(capacity: 10)
+
+struct Observer { weak var ring: Ring? }
+
+final class Ring {
+  var next: Ring?
+  var number: UInt = 0
+}
+
+/// Keeps weak references in a variable and in memory of malloc to rings that nothing else leads to.
+func keepRings() {
+  for number in 0..<10 {
+    let ring = Ring()
+    ring.next = ring
+    ring.number = UInt(bitPattern: Unmanaged.passRetained(Session(number)).toOpaque()) | 1
+    (rings + number).initialize(to: Observer(ring: ring))
+    lastRing = ring
+  }
+}
 
 final class Ticker: Sendable {
   private let callbacks = Mutex<[@Sendable (Int) -> Void]>([])
@@ -119,6 +172,8 @@ switch CommandLine.arguments.dropFirst().first {
 case "numbers": keepNumbers()
 case "array-records": keepRecords(inArray: true)
 case "buffer-records": keepRecords(inArray: false)
+case "boxes": keepBoxes()
+case "rings": keepRings()
 case "weak-feeds": await feed()
 case "pending-ends": endPanels()
 case "finished-tasks": await runTickets()

@@ -43,7 +43,7 @@ enum TraceSchema {
     CREATE TABLE blocks(
       id INTEGER PRIMARY KEY, run_id INTEGER NOT NULL REFERENCES runs(id), address TEXT NOT NULL,
       size INTEGER NOT NULL, site_id INTEGER NOT NULL REFERENCES sites(id), kind TEXT NOT NULL,
-      allocated_seconds REAL, is_leaked INTEGER);
+      allocated_seconds REAL, is_leaked INTEGER, way TEXT);
     CREATE TABLE heap_references(
       source INTEGER NOT NULL, target INTEGER NOT NULL, name TEXT, strength TEXT NOT NULL);
     CREATE TABLE heap_roots(id INTEGER PRIMARY KEY, name TEXT NOT NULL);

@@ -194,7 +194,7 @@ package struct TraceTables {
   }
 
   private func writeBlocks(_ heap: LeakAnalysis, _ sites: SiteRows, _ database: Database) throws(DatabaseError) {
-    let rows = try Rows("blocks", 8, database)
+    let rows = try Rows("blocks", 9, database)
     let graph = heap.graph
     let leaked = heap.leakedBlocks
     for (index, block) in graph.heap.blocks.enumerated() {
@@ -203,7 +203,8 @@ package struct TraceTables {
         .number(index + 1), Self.run, .address(block.address), .number(block.size),
         .number(sites.rowOfSite[Int(block.site.rawValue)] + 1), .text(graph.type(of: node).kind.key),
         trace.header.isInspection ? .null : .finite(trace.clock.seconds(at: block.birthTime)),
-        leaked.map { .flag($0.contains(node)) } ?? .null)
+        leaked.map { .flag($0.contains(node)) } ?? .null,
+        leaked?.contains(node) == true ? .name(heap.way(toLeaked: node)?.rawValue) : .null)
     }
   }
 

@@ -38,12 +38,22 @@ import Testing
     #expect(inBuffer.list.allSatisfy { $0.certainty != "proven" }, "\(inBuffer.text)")
   }
 
+  /// Boxes of captured variables have the type of another variable.
   @Test(
-    "Tasks that a weak reference can resume, and objects whose deinit waits, are in use",
-    arguments: ["weak-feeds", "pending-ends"], optimisations)
+    "Tasks that a weak reference can resume, objects whose deinit waits, and pointers in captured variables are in use",
+    arguments: ["weak-feeds", "pending-ends", "boxes"], optimisations)
   func clean(way: String, optimisation: String) throws {
     let (found, text) = try findings(way, optimisation)
     #expect(found.isEmpty, "\(text)")
+  }
+
+  @Test("A weak reference in memory of malloc is named, and so are numbers behind it", arguments: optimisations)
+  func weakInMemory(optimisation: String) throws {
+    let (found, text) = try findings("rings", optimisation)
+    #expect(found.filter { $0.verdict == "retainCycle" }.allSatisfy { $0.certainty == "proven" }, "\(text)")
+    #expect(found.filter { $0.verdict == "retainCycle" }.map { $0.way?.kind } == ["weak"], "\(text)")
+    #expect(found.filter { $0.verdict == "lost" }.allSatisfy { $0.certainty == "suspected" }, "\(text)")
+    #expect(found.filter { $0.verdict == "lost" }.reduce(0) { $0 + $1.instances } >= 9, "\(text)")
   }
 
   @Test("A finished task that was retained too often is lost, and not suspended", arguments: optimisations)

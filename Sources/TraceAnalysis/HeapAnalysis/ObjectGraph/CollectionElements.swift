@@ -42,7 +42,7 @@ extension ObjectGraphBuilder {
 
   /// Notes numbers and bytes that are the address of a block, as `Int(bitPattern:)` gives it. Programs keep the lowest
   /// and the highest bits of an address for marks of their own.
-  private mutating func readNumbers(
+  mutating func readNumbers(
     _ node: Int, _ range: Range<UInt64>, where isInUse: (UInt64) -> Bool = { _ in true }
   ) {
     guard range.lowerBound < range.upperBound else { return }
@@ -52,10 +52,11 @@ extension ObjectGraphBuilder {
     }
   }
 
-  /// The block whose address a number is.
+  /// The block whose address a number is. C code has addresses behind a header of its own, too.
   func numberTarget(of value: UInt64) -> UInt32? {
     let address = value & Self.addressBits & ~7
-    guard heapExtent.contains(address), let found = heap.block(containing: address), heap[found].address == address
+    guard heapExtent.contains(address), let found = heap.block(containing: address),
+      heap[found].address == address || types[Int(nodeTypes[Int(found.rawValue)])].kind == .malloc
     else { return nil }
     return found.rawValue
   }

@@ -66,7 +66,15 @@ extension ObjectGraphBuilder {
         return
       }
       addEdge(from: UInt32(node), to: target, label: label, kind: strength.rawValue)
+      if targetKind == .sideTable { addWeakWord(value, from: UInt32(node), label: label) }
     }
+  }
+
+  /// Adds the object whose side table a word in memory of unknown layout leads to. Only weak references lead to side
+  /// tables.
+  private mutating func addWeakWord(_ word: UInt64, from source: UInt32, label: UInt32) {
+    guard let object = SideTable.object(of: word & Self.addressBits & ~7, in: image, heap) else { return }
+    addEdge(from: source, to: object.rawValue, label: label, kind: EdgeStrength.weak.rawValue)
   }
 
   /// Tells whether a word that leads to a task cannot have it go on. A task's own words before its frames are written by
@@ -146,9 +154,9 @@ extension ObjectGraphBuilder {
           return
         }
         if root.isBetweenWork, isAccountedFor(target) { return }
-        addEdge(
-          from: node, to: target, label: EdgeLabelID.scanned(offset: offset).rawValue,
-          kind: EdgeStrength.conservative.rawValue)
+        let label = EdgeLabelID.scanned(offset: offset).rawValue
+        addEdge(from: node, to: target, label: label, kind: EdgeStrength.conservative.rawValue)
+        if types[Int(nodeTypes[Int(target)])].kind == .sideTable { addWeakWord(value, from: node, label: label) }
       }
       for value in root.values { add(value, at: 0) }
       guard root.kind == .unseen else {

@@ -195,7 +195,11 @@ extension ObjectGraphBuilder {
     }
     unused = initial.unwritten.merging(taskMemory.unused.mapValues { [$0] }) { $0 + $1 }
     beginnings = Set(InitialTaskMemory.adapterVariables.flatMap(variable))
-    if InitialTaskMemory.isLayoutKnown(variable), snapshot.isFrozen { readTaskWaits(tasks) }
+    if InitialTaskMemory.isLayoutKnown(variable), snapshot.isFrozen {
+      readTaskWaits(tasks)
+    } else {
+      cancellableTasks = Set(tasks.map(\.rawValue))
+    }
     for block in unused.keys { unused[block]?.sort { $0.lowerBound < $1.lowerBound } }
     let variables = layouts?.addresses(ofConcurrencyVariable: TaskRegistry.variable) ?? []
     guard !variables.isEmpty else { return }
@@ -226,6 +230,7 @@ extension ObjectGraphBuilder {
       isImage: { [roots] in roots.isImage($0) })
     for task in tasks {
       let address = heap[task].address
+      if taskWaits.hearing.contains(address) { cancellableTasks.insert(task.rawValue) }
       if let wait = taskWaits.waits[address] {
         taskStates[task.rawValue] = .waiting(wait)
       } else if isFinished(task, at: address) {

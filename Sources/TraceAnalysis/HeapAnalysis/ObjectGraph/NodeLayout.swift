@@ -80,6 +80,8 @@ struct NodeLayout {
     /// has a value of less than a word in it: the rest of it is padding, which keeps the contents that the memory had
     /// before.
     var gaps: [Range<UInt64>] = []
+    /// Words of plain data, besides `gaps`, where the bytes of an address may begin.
+    var numbers: [Range<UInt64>] = []
   }
   enum Tail {
     case scanned, plain
@@ -148,7 +150,12 @@ extension NodeLayout.Part {
       value.enumerations.map { $0.moved(by: start, after: 0) },
       stride: label?.isElement == true ? UInt64(clamping: value.stride) : 0, role: label?.role ?? .field,
       prefix: label?.name ?? "", labels: labels)
-    guard !value.holdsNoReferences else { return }
+    guard !value.holdsNoReferences else {
+      if value.size > 0 {
+        numbers = [buffer.range.lowerBound..<buffer.range.lowerBound &+ UInt64(clamping: value.size)]
+      }
+      return
+    }
     findGaps(
       in: buffer.range.lowerBound..<buffer.range.lowerBound &+ UInt64(clamping: value.size),
       narrow: value.narrow.map { $0.lowerBound + start..<$0.upperBound + start })
@@ -178,6 +185,41 @@ extension NodeLayout.Part {
       if next >= whole.upperBound { break }
     }
     if next < whole.upperBound { gaps.append(next..<whole.upperBound) }
+    findNumbers(in: whole, narrow: narrow)
+  }
+
+  /// The bytes of an address that are not zero.
+  private static let addressSize: UInt64 = 6
+
+  /// Finds the words where an address may begin that lies across values of less than a word, such as bytes. No byte of
+  /// the address is padding.
+  private mutating func findNumbers(in whole: Range<UInt64>, narrow: [Range<Int>]) {
+    guard !narrow.isEmpty else { return }
+    let values = narrow.map {
+      let lower = min(UInt64(clamping: $0.lowerBound), whole.upperBound)
+      return lower..<max(lower, min(UInt64(clamping: $0.upperBound), whole.upperBound))
+    }
+    var row: Range<UInt64> = 0..<0
+    func words(_ row: Range<UInt64>) -> Range<UInt64>? {
+      guard row.upperBound - row.lowerBound >= Self.addressSize else { return nil }
+      let last = row.upperBound - Self.addressSize
+      // The image may have an address that begins in the last byte of a word in the place of the next word.
+      return row.lowerBound & ~7..<(last & ~7) + (last & 7 == 7 ? 16 : 8)
+    }
+    for range in (values + gaps).sorted(by: { $0.lowerBound < $1.lowerBound }) where !range.isEmpty {
+      if range.lowerBound > row.upperBound {
+        if let words = words(row) { numbers.append(words) }
+        row = range
+      } else {
+        row = row.lowerBound..<max(row.upperBound, range.upperBound)
+      }
+    }
+    if let words = words(row) { numbers.append(words) }
+    if gaps.count > 0 {
+      numbers.removeAll { range in
+        gaps.contains { $0.lowerBound <= range.lowerBound && $0.upperBound >= range.upperBound }
+      }
+    }
   }
 
   init(

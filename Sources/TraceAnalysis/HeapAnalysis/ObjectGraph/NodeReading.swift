@@ -107,6 +107,9 @@ extension ObjectGraphBuilder {
       readPayloads(part, of: node, at: base, limit: limit)
     }
     if !part.gaps.isEmpty { readGaps(part, of: node, block, at: base, limit: limit) }
+    for words in part.numbers where base < limit && words.lowerBound < limit - base {
+      readNumbers(node, base + words.lowerBound..<base + min(limit - base, words.upperBound))
+    }
     // A value in a buffer may have enumerations of its own, which are looked at after those of the whole.
     var inline: [(part: NodeLayout.Part, limit: UInt64)] = []
     for opaque in part.opaque where base < limit && opaque.range.lowerBound < limit - base {
@@ -162,7 +165,7 @@ extension ObjectGraphBuilder {
   }
 
   private mutating func bufferContents(_ metadata: UInt64, _ opaque: NodeLayout.Opaque) -> BufferContents? {
-    let key = BufferKey(metadata: metadata, label: opaque.label)
+    let key = BufferKey(metadata: metadata, label: opaque.label, offset: opaque.range.lowerBound)
     if let known = bufferedValues[key] { return known }
     let contents: BufferContents? =
       switch layouts?.bufferedValue(ofTypeWithMetadata: metadata) {
@@ -210,7 +213,8 @@ extension ObjectGraphBuilder {
     return classNames.contains(name)
   }
 
-  /// Adds the references in words that reflection takes for something else.
+  /// Adds the references in words that reflection takes for something else. A number that is not exactly the address of
+  /// an object is noted as a number.
   private mutating func readGaps(
     _ part: NodeLayout.Part, of node: Int, _ block: LiveBlock, at base: UInt64, limit: UInt64
   ) {
@@ -222,7 +226,10 @@ extension ObjectGraphBuilder {
         let target = value & Self.addressBits
         guard let found = heap.block(containing: target), heap[found].address == target,
           types[Int(nodeTypes[Int(found.rawValue)])].kind.isCounted
-        else { return }
+        else {
+          if let number = numberTarget(of: value), Int(number) != node { addNumber(from: UInt32(node), to: number) }
+          return
+        }
         addEdge(
           from: UInt32(node), to: found.rawValue, label: EdgeLabelID.scanned(offset: address - block.address).rawValue,
           kind: EdgeStrength.conservative.rawValue)

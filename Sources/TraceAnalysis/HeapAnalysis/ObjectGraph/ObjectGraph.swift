@@ -35,6 +35,8 @@ package final class ObjectGraph {
   package let numbers: [NumberReference]
   /// By node of a task: its state, as far as it is known.
   package let taskStates: [UInt32: TaskState]
+  /// Tasks that may do something when they are cancelled.
+  package let cancellableTasks: Set<NodeID>
   /// Tasks of a layout that is not known. What resumes them cannot be seen.
   package let unknownTasks: [NodeID]
   /// Types whose fields are not known, so that they were scanned; by index into `types`.
@@ -99,7 +101,8 @@ package final class ObjectGraph {
     labels: [EdgeLabel],
     nodeTypes: NodeTypeTable, deinitialised: NodeSet, uncertain: NodeSet, isWhole: Bool, taskOfSlab: [UInt32: UInt32],
     mainModule: String, fieldNames: [[String]], dangling: [DanglingReference], numbers: [NumberReference],
-    taskStates: [UInt32: TaskState], unknownTasks: [NodeID], scannedTypes: [Int], runtimeRemarks: [String],
+    taskStates: [UInt32: TaskState], cancellableTasks: Set<NodeID>, unknownTasks: [NodeID], scannedTypes: [Int],
+    runtimeRemarks: [String],
     reflectionProblem: String?
   ) {
     self.snapshot = snapshot
@@ -119,6 +122,7 @@ package final class ObjectGraph {
     self.dangling = dangling
     self.numbers = numbers
     self.taskStates = taskStates
+    self.cancellableTasks = cancellableTasks
     self.unknownTasks = unknownTasks
     self.scannedTypes = scannedTypes
     self.runtimeRemarks = runtimeRemarks

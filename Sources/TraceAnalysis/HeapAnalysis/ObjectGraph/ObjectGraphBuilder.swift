@@ -37,6 +37,7 @@ package struct ObjectGraphBuilder {
   /// The code addresses where new tasks begin.
   var beginnings: Set<UInt64> = []
   var taskStates: [UInt32: TaskState] = [:]
+  var cancellableTasks: Set<NodeID> = []
   var numbers: [ObjectGraph.NumberReference] = []
   var heapExtent: Range<UInt64>
   let selection: PayloadSelection
@@ -53,10 +54,11 @@ package struct ObjectGraphBuilder {
   /// Addresses that are remembered to be metadata or not.
   static let metadataLimit = 1 << 16
 
-  /// A type in the buffer of an `any P` that has a label.
+  /// A type in the buffer of an `any P` at an offset. Captures have no labels that could tell one buffer from another.
   struct BufferKey: Hashable {
     var metadata: UInt64
     var label: UInt32?
+    var offset: UInt64
   }
   enum BufferContents {
     case object
@@ -119,6 +121,7 @@ package struct ObjectGraphBuilder {
       nodeTypes: builder.nodeTypes, deinitialised: builder.deinitialised, uncertain: builder.uncertain,
       isWhole: isWhole, taskOfSlab: builder.taskMemory.taskOfSlab, mainModule: mainModule, fieldNames: fields,
       dangling: builder.dangling, numbers: builder.numbers, taskStates: builder.taskStates,
+      cancellableTasks: builder.cancellableTasks,
       unknownTasks: builder.unknownTasks, scannedTypes: scanned, runtimeRemarks: builder.runtimeRemarks,
       reflectionProblem: layouts == nil ? "no reflection" : layouts?.problem)
   }

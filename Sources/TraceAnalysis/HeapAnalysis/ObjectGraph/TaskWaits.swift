@@ -45,6 +45,9 @@ struct TaskWaits {
   private(set) var waits: [UInt64: TaskWait] = [:]
   /// By the address of a task: that of the record of what it waits for.
   private(set) var records: [UInt64: UInt64] = [:]
+  /// Addresses of tasks with another status record than the record of their wait. They or their children may react to a
+  /// cancellation.
+  private(set) var hearing: Set<UInt64> = []
   /// Addresses of the words of queues that lead to nothing any more.
   private(set) var leftOverLinks: Set<UInt64> = []
   /// Addresses of the words by which a task's end resumes others, or by which it is told of being cancelled.
@@ -86,13 +89,15 @@ struct TaskWaits {
   ) {
     var waiting: [UInt64: Set<UInt64>] = [:]
     for task in tasks {
-      addStatusRecords(of: task, image)
+      let count = addStatusRecords(of: task, image)
+      if count > 0 { hearing.insert(task) }
       guard let record = image.word(at: task &+ Self.recordOffset), record & 15 == 0,
         image.word(at: task &+ Self.statusRecordOffset) == record,
         image.word(at: task &+ Self.lastAllocationOffset) == record &- Self.allocationHeaderSize,
         image.word(at: record &+ Self.waitingTaskOffset) == task
       else { continue }
       records[task] = record
+      if count == 1 { hearing.remove(task) }
       guard let subject = image.word(at: record &+ Self.subjectOffset) else { continue }
       if subject == image.word(at: task &+ Self.contextOffset) {
         waits[task] = .continuation
@@ -128,8 +133,8 @@ struct TaskWaits {
   }
 
   /// Notes the words by which a task's children are told that it is cancelled: two words of each of its records, which
-  /// may be something else.
-  private mutating func addStatusRecords(of task: UInt64, _ image: HeapImage) {
+  /// may be something else. Returns the number of records.
+  private mutating func addStatusRecords(of task: UInt64, _ image: HeapImage) -> Int {
     var next = image.word(at: task &+ Self.statusRecordOffset)
     var count = 0
     while let record = next, count < Self.recordLimit, used.insert(record &+ Self.subjectOffset).inserted {
@@ -137,6 +142,7 @@ struct TaskWaits {
       next = image.word(at: record &+ Self.outerOffset)
       count += 1
     }
+    return count
   }
 
   /// Follows the list of those that wait for a task: from its future by the first link of each. Behind that word stands

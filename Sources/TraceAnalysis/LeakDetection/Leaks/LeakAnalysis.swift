@@ -277,6 +277,9 @@ package final class LeakAnalysis {
   /// The blocks that leak, by node; nil if the image lacks parts, so that nobody knows.
   package var leakedBlocks: NodeSet? { finder.leaked }
 
+  /// Returns the way that the program still has to a leaked block; nil if there is none.
+  package func way(toLeaked node: NodeID) -> LeakWay? { finder.way(to: node) }
+
   /// The blocks that leak, by allocation site; nil if the image lacks parts, so that nobody knows. Linear in the blocks.
   package func leakedBySite() -> [SiteID: BlockSum]? {
     guard let leaked = finder.leaked else { return nil }

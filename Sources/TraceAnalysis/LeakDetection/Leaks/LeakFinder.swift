@@ -153,6 +153,9 @@ struct LeakFinder {
     return result
   }
 
+  /// Returns the way that the program still has to a leaked block; nil if there is none.
+  func way(to node: NodeID) -> LeakWay? { graph.deinitialised.contains(node) ? .reference : reach.kindOfWay(to: node) }
+
   /// Tells whether a leak of a block is to be told.
   func isWanted(_ block: BlockID) -> Bool { wanted?(block) ?? true }
 

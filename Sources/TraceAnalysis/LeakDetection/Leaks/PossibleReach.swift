@@ -10,14 +10,27 @@ enum PossibleWay: Hashable {
   case unkept(holder: NodeID, edge: EdgeIndex)
 }
 
+/// A way that the program still has to a leaked block.
+package enum LeakWay: String {
+  /// A number is its address, or the address of an object that keeps it. So it is not proven to leak.
+  case number
+  /// A weak or unowned reference leads to it, or to an object that keeps it.
+  case reference
+}
+
 /// The objects among those that nothing keeps which the program may still use.
+///
+/// A way may have several steps: a weak reference leads to an object with a number, which is the address of an object
+/// with a weak reference, and so on.
 struct PossibleReach {
   /// By node that a number leads to, perhaps over references: the node with the number.
-  let numberHolders: [NodeID: NodeID]
-  /// By node: a weak or unowned reference to it from a node in use.
-  let unkept: [NodeID: (holder: NodeID, edge: EdgeIndex)]
+  private(set) var numberHolders: [NodeID: NodeID] = [:]
+  /// By node: a weak or unowned reference to it from a node that the program may use.
+  private(set) var unkept: [NodeID: (holder: NodeID, edge: EdgeIndex)] = [:]
   /// The tasks that such a reference can resume, and all that they keep.
-  let resumable: NodeSet
+  private(set) var resumable: NodeSet
+  /// All nodes that one of the ways leads to.
+  private let usable: NodeSet
 
   private static let unkeptKinds = EdgeKinds([.weak, .unowned])
 
@@ -25,57 +38,68 @@ struct PossibleReach {
   ///   - reached: the nodes that roots lead to over references that keep.
   ///   - unreachable: all others.
   ///
-  /// Linear in the graph, and in the numbers once more for each row of numbers that lead to numbers.
+  /// Linear in the graph and the numbers.
   init(_ graph: ObjectGraph, reached: NodeSet, unreachable: NodeSet) {
     let heap = graph.graph
-    numberHolders = Self.numberHolders(graph, reached: reached, unreachable: unreachable)
-    var unkept: [NodeID: (holder: NodeID, edge: EdgeIndex)] = [:]
-    if !unreachable.isEmpty {
-      reached.forEach { node in
-        for edge in heap.edges(from: node) where Self.unkeptKinds.contains(EdgeKinds(kind: heap.kind(of: edge))) {
-          let target = heap.target(of: edge)
-          if unreachable.contains(target), unkept[target] == nil { unkept[target] = (node, edge) }
-        }
+    usable = NodeSet(bound: heap.nodeCount)
+    resumable = NodeSet(bound: heap.nodeCount)
+    guard !unreachable.isEmpty else { return }
+    var numbers: [NodeID: [NodeID]] = [:]
+    var pending: [NodeID] = []
+    for number in graph.numbers where unreachable.contains(number.to) {
+      if reached.contains(number.from) {
+        addNumber(to: number.to, of: number.from, heap, unreachable, &pending)
+      } else {
+        numbers[number.from, default: []].append(number.to)
       }
     }
-    self.unkept = unkept
+    reached.forEach { addUnkept(of: $0, heap, unreachable, &pending) }
+    while let node = pending.popLast() {
+      addUnkept(of: node, heap, unreachable, &pending)
+      for target in numbers.removeValue(forKey: node) ?? [] {
+        addNumber(to: target, of: node, heap, unreachable, &pending)
+      }
+    }
     resumable = Self.resumable(graph, from: unkept.keys.sorted(), within: unreachable)
   }
 
-  private static func numberHolders(
-    _ graph: ObjectGraph, reached: NodeSet, unreachable: NodeSet
-  ) -> [NodeID: NodeID] {
-    let heap = graph.graph
-    var holders: [NodeID: NodeID] = [:]
-    func add(_ target: NodeID, of holder: NodeID) {
+  private mutating func addNumber(
+    to target: NodeID, of holder: NodeID, _ heap: HeapGraph, _ unreachable: NodeSet, _ pending: inout [NodeID]
+  ) {
+    var found = [target]
+    while let node = found.popLast() {
+      guard unreachable.contains(node), numberHolders[node] == nil else { continue }
+      numberHolders[node] = holder
+      if usable.insert(node) { pending.append(node) }
+      for edge in heap.edges(from: node) where ObjectGraph.owning.contains(EdgeKinds(kind: heap.kind(of: edge))) {
+        found.append(heap.target(of: edge))
+      }
+    }
+  }
+
+  /// Adds the targets of a node's weak and unowned references, and all that they keep.
+  private mutating func addUnkept(
+    of holder: NodeID, _ heap: HeapGraph, _ unreachable: NodeSet, _ pending: inout [NodeID]
+  ) {
+    for edge in heap.edges(from: holder) where Self.unkeptKinds.contains(EdgeKinds(kind: heap.kind(of: edge))) {
+      let target = heap.target(of: edge)
+      guard unreachable.contains(target), unkept[target] == nil else { continue }
+      unkept[target] = (holder, edge)
       var found = [target]
       while let node = found.popLast() {
-        guard unreachable.contains(node), holders[node] == nil else { continue }
-        holders[node] = holder
+        guard unreachable.contains(node), usable.insert(node) else { continue }
+        pending.append(node)
         for edge in heap.edges(from: node) where ObjectGraph.owning.contains(EdgeKinds(kind: heap.kind(of: edge))) {
           found.append(heap.target(of: edge))
         }
       }
     }
-    var pending = graph.numbers.filter { unreachable.contains($0.to) }
-    var count = 0
-    repeat {
-      count = pending.count
-      var left: [ObjectGraph.NumberReference] = []
-      for number in pending {
-        if reached.contains(number.from) || holders[number.from] != nil {
-          add(number.to, of: number.from)
-        } else {
-          left.append(number)
-        }
-      }
-      pending = left
-    } while pending.count < count
-    return holders
   }
 
   /// The program can call an object that it has. The object can resume the tasks whose continuations it leads to. A
-  /// handle of a task, which is a reference that the task counts, resumes nothing.
+  /// handle of a task, which is a reference that the task counts, can cancel the task. That resumes nothing if the task
+  /// and its children do not hear of it. The handle of a finished task leads to its result; not every task that has
+  /// finished is known to.
   private static func resumable(_ graph: ObjectGraph, from starts: [NodeID], within subset: NodeSet) -> NodeSet {
     let heap = graph.graph
     let seen = NodeSet(bound: heap.nodeCount)
@@ -88,8 +112,9 @@ struct PossibleReach {
         guard subset.contains(target), !seen.contains(target) else { continue }
         let task = graph.taskOfSlab[target] ?? target
         if !graph.isRoot(task), graph.type(of: task).kind == .task {
-          if isHandle(edge, graph) { continue }
-          if graph.taskStates[task] != .finished { tasks.append(task) }
+          let state = graph.taskStates[task]
+          if case .waiting? = state, isHandle(edge, graph), !graph.cancellableTasks.contains(task) { continue }
+          if state != .finished { tasks.append(task) }
         }
         seen.insert(target)
         pending.append(target)
@@ -105,6 +130,11 @@ struct PossibleReach {
       let label = graph.label(graph.graph.label(of: edge))
     else { return false }
     return !label.typeName.contains("Continuation")
+  }
+
+  /// Returns the kind of way to an object; nil if there is none.
+  func kindOfWay(to node: NodeID) -> LeakWay? {
+    numberHolders[node] != nil ? .number : usable.contains(node) ? .reference : nil
   }
 
   /// The way to an object, if there is one: a number rather than a reference, since that makes it no proof.
