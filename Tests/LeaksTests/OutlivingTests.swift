@@ -105,6 +105,29 @@ import TraceTestSupport
     #expect(finding.retainedBytes.rawValue == 40 * 48 && finding.retainedBlocks == 40)
   }
 
+  /// Thirty in a list are a weak suspicion, unless the list has closures that captured them.
+  @Test(arguments: [true, false])
+  func aListOfCallbacksIsStrongWithFewerThanAListOfResults(isCaptured: Bool) throws {
+    let server = RequestServer(isCalledBack: false)
+    server.heap.type("closure", kind: .closureContext, fields: [HeapBuilder.field("", 0)])
+    let registry = server.heap.object("App.Registry", stack: [0x1000_1010])
+    let sessions = server.heap.malloc(4096, stack: [0x1000_1010])
+    server.heap.global(registry)
+    server.heap.set(registry, 0, sessions)
+    for _ in 0..<30 {
+      let session = server.request(keep: true)
+      guard isCaptured else {
+        server.put(session, in: sessions)
+        continue
+      }
+      let closure = server.heap.object("closure", stack: server.inner)
+      server.heap.set(closure, 0, session)
+      server.put(closure, in: sessions)
+    }
+    let finding = try server.finding()
+    #expect(finding.verdict == .accumulating && finding.instances == 30 && finding.isWeak == !isCaptured)
+  }
+
   @Test(arguments: [true, false])
   func whatNoLongerEndsAccumulatesFromThenOn(isCalledBack: Bool) throws {
     let server = RequestServer(isCalledBack: isCalledBack)
