@@ -131,7 +131,8 @@ struct LeakFinder {
       let tasks = graph.unknownTasks.filter { unreachable.contains($0) }
       heap.reachable(from: tasks, kinds: ObjectGraph.owning).forEach { unreachable.remove($0) }
     }
-    reach = PossibleReach(graph, reached: reached, unreachable: unreachable)
+    // Values that are no leak have numbers and weak references, too.
+    reach = PossibleReach(graph, inUse: unreachable.complement, unreachable: unreachable)
     unreachable.subtract(reach.resumable)
     self.unreachable = unreachable
     // The parts that an image lacks may hold them, or show that they are just ending.

@@ -35,11 +35,11 @@ struct PossibleReach {
   private static let unkeptKinds = EdgeKinds([.weak, .unowned])
 
   /// - Parameters:
-  ///   - reached: the nodes that roots lead to over references that keep.
+  ///   - inUse: the nodes that roots lead to over references that keep, and further nodes that are no leak.
   ///   - unreachable: all others.
   ///
   /// Linear in the graph and the numbers.
-  init(_ graph: ObjectGraph, reached: NodeSet, unreachable: NodeSet) {
+  init(_ graph: ObjectGraph, inUse: NodeSet, unreachable: NodeSet) {
     let heap = graph.graph
     usable = NodeSet(bound: heap.nodeCount)
     resumable = NodeSet(bound: heap.nodeCount)
@@ -47,13 +47,13 @@ struct PossibleReach {
     var numbers: [NodeID: [NodeID]] = [:]
     var pending: [NodeID] = []
     for number in graph.numbers where unreachable.contains(number.to) {
-      if reached.contains(number.from) {
+      if inUse.contains(number.from) {
         addNumber(to: number.to, of: number.from, heap, unreachable, &pending)
       } else {
         numbers[number.from, default: []].append(number.to)
       }
     }
-    reached.forEach { addUnkept(of: $0, heap, unreachable, &pending) }
+    inUse.forEach { addUnkept(of: $0, heap, unreachable, &pending) }
     while let node = pending.popLast() {
       addUnkept(of: node, heap, unreachable, &pending)
       for target in numbers.removeValue(forKey: node) ?? [] {
