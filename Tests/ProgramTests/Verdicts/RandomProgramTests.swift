@@ -11,7 +11,7 @@ import Testing
   /// Percent of the batches that may have a false proof. Of 200 batches two or so have one, of causes that are not known
   /// yet: the programs do not show it alone. None of the first tier may.
   private static let tolerated = 3
-  /// Percent of the leaked objects that are found in recordings, and where nobody saw the events.
+  /// Percent of the leaked objects that a report finds in recordings, and in images without events.
   private static let leastFound = (recorded: 94, others: 75)
 
   /// Programs in one process.
