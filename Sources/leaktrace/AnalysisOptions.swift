@@ -41,7 +41,7 @@ struct AnalysisOptions: ParsableArguments {
   @Flag(help: "Also list weak suspicions.")
   var weak = false
 
-  @Flag(help: "Also list every candidate for a suspicion, with what each rule says of it.")
+  @Flag(help: "Also list every candidate for a suspicion, with the effects of the rules on it.")
   var explain = false
 
   func validate() throws {
@@ -118,6 +118,9 @@ extension AnalyzingCommand {
           complain("gates cannot be judged: \(reason)")
           unjudged = unjudged ?? reason
           status = .worst(status, .unreadable)
+        }
+        if options.explain, examined.reader.header.lacksHistory {
+          complain("--explain has no candidates to explain: suspicions need the events of a recording")
         }
         if examined.status == .damaged, gatekeeper.needsFindings {
           unjudged = unjudged ?? "\(path) is damaged: leaks may be missing or false"

@@ -39,7 +39,7 @@ struct ExaminedTrace {
 struct LeakSearch {
   /// Number of the heap image; nil for the last one.
   var snapshot: Int?
-  /// True if reports say what each rule says of every candidate for a suspicion.
+  /// True if reports list every candidate for a suspicion, with the effects of the rules.
   var explains = false
   private let suppressions: Suppressions
   private let files: DebugFileSearch

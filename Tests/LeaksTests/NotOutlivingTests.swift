@@ -51,12 +51,7 @@ import TraceTestSupport
 
   @Test func whatLevelsOffIsNoFinding() throws {
     let server = RequestServer()
-    server.requests(60) { _ in true }
-    for _ in 0..<600 {
-      server.heap.time += 10_000
-      server.heap.visit(server.inner)
-      server.heap.visit(server.outer)
-    }
+    server.levelOff()
     #expect(try server.findings().isEmpty)
   }
 

@@ -68,8 +68,18 @@ final class RequestServer {
     try heap.findings(Self.functions).filter { $0.path.last?.qualifiedType == type }
   }
 
-  /// What the rules say of candidates.
-  func accounts() throws -> [SuspicionAccount] { try heap.analysis(Self.functions).suspicionAccounts() }
+  /// The candidates for a suspicion with the effects of the rules.
+  func accounts() throws -> [SuspicionAccount] { try heap.analysis(Self.functions).suspicionAccounts() ?? [] }
+
+  /// 60 requests that leave their sessions, and then much work that leaves none.
+  func levelOff() {
+    requests(60) { _ in true }
+    for _ in 0..<600 {
+      heap.time += 10_000
+      heap.visit(inner)
+      heap.visit(outer)
+    }
+  }
 
   func finding(of type: String = "App.Session") throws -> Finding {
     let findings = try findings(of: type)

@@ -36,12 +36,7 @@ import TraceTestSupport
 
   @Test func anExcludedCandidateNamesTheRuleThatExcludesIt() throws {
     let server = RequestServer()
-    server.requests(60) { _ in true }
-    for _ in 0..<600 {
-      server.heap.time += 10_000
-      server.heap.visit(server.inner)
-      server.heap.visit(server.outer)
-    }
+    server.levelOff()
     #expect(try server.findings().isEmpty)
     let account = try account(server)
     #expect(account.outcome == .excluded)

@@ -36,7 +36,7 @@ import Testing
     for optimisation in Set(batches.map { $0.optimisation }) { _ = try RandomProgramRun.program(optimisation).path() }
     let outcomes = Mutex<[(RandomProgramBatch, Result<RandomProgramRun, any Error>)]>([])
     DispatchQueue.concurrentPerform(iterations: batches.count) { index in
-      // A program that ends by a signal is run again: it has not done so twice.
+      // One process in 200 ended by a signal, and not in 50 more runs. A batch that cannot be judged is repeated once.
       let outcome = Result { try RandomProgramRun(batches[index]) }.flatMapError { _ in
         Result { try RandomProgramRun(batches[index]) }
       }

@@ -193,9 +193,10 @@ package final class LeakAnalysis {
     OutlivingBuilder(self, naming: names(), rules: rules).findings()
   }
 
-  /// What each rule says of every candidate for a suspicion, listed or not; none where the trace has no history. O(graph).
-  package func suspicionAccounts() -> [SuspicionAccount] {
-    guard !reader.header.lacksHistory else { return [] }
+  /// Every candidate for a suspicion, listed or not, with the effects of the rules. Nil where the trace has no history to
+  /// suspect anything by. O(graph).
+  package func suspicionAccounts() -> [SuspicionAccount]? {
+    guard !reader.header.lacksHistory else { return nil }
     return OutlivingBuilder(self, naming: names(), log: SuspicionLog()).accounts()
   }
 

@@ -22,19 +22,21 @@ struct UnownedCaptures {
     guard !wanted.isEmpty || !collections.isEmpty else { return }
     for node in 0..<NodeID(graph.blockCount) {
       for edge in graph.graph.edges(from: node) {
-        let isCollection = collections.contains(graph.graph.target(of: edge))
-        guard isCollection || wanted.contains(graph.graph.target(of: edge)),
-          let label = graph.label(graph.graph.label(of: edge))
-        else { continue }
-        if !isCollection, case .closure = label.role {} else if !isCollection { continue }
         let target = graph.graph.target(of: edge)
+        guard collections.contains(target) || wanted.contains(target) && isOfClosure(edge) else { continue }
         // The first in the order of addresses, as other paths are.
         if holders[target] == nil { holders[target] = LeakGroup.Step(node: node, edge: edge) }
       }
     }
   }
 
-  /// A group's steps, with what holds the closure before it.
+  /// The reference has the function of a closure.
+  private func isOfClosure(_ edge: EdgeIndex) -> Bool {
+    guard case .closure? = graph.label(graph.graph.label(of: edge))?.role else { return false }
+    return true
+  }
+
+  /// A group's steps, with what holds the closure or the collection before it.
   func withHolder(_ group: LeakGroup) -> [LeakGroup.Step] {
     guard group.verdict == .deinitialised || group.dangling != nil, let first = group.steps.first,
       let holder = holders[first.node]

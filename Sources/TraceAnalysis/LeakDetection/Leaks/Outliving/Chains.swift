@@ -53,13 +53,13 @@ extension OutlivingFinder {
   func chain(_ family: Family) -> Suspicion? {
     guard let first = family.survivors.first.map(ordinal), let last = family.survivors.last.map(ordinal), last > first
     else { return nil }
-    let (count, candidate) = (family.survivors.count, family.survivors[0])
-    guard holds(candidate, .chain, count >= rules.leastLooped, "\(count) of \(rules.leastLooped) links"),
+    let count = family.survivors.count
+    guard holds(.chain, count >= rules.leastLooped, "\(count) of \(rules.leastLooped) links"),
       holds(
-        candidate, .madeThroughout, spread(of: family) >= rules.leastLoopedSpread,
+        .madeThroughout, spread(of: family) >= rules.leastLoopedSpread,
         "\(percent(spread(of: family))) of the work, of \(percent(rules.leastLoopedSpread))"),
       holds(
-        candidate, .chain, Double(last - first) >= rules.leastWorkOfLink * Double(count),
+        .chain, Double(last - first) >= rules.leastWorkOfLink * Double(count),
         "\((last - first) / UInt64(count)) events for each link, of \(Int(rules.leastWorkOfLink))")
     else { return nil }
     return Suspicion(

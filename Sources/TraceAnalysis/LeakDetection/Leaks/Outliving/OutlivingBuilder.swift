@@ -55,8 +55,9 @@ struct OutlivingBuilder {
     guard let log else { return [] }
     _ = findings()
     let finder = finder
-    let accounts = log.candidates.compactMap { first, candidate -> SuspicionAccount? in
+    let accounts = log.latest().compactMap { candidate -> SuspicionAccount? in
       let survivors = candidate.family.survivors
+      let first = survivors[0]
       guard survivors.count >= rules.leastRegistered || candidate.outcome != .excluded, finder.isTold(first) else {
         return nil
       }
@@ -106,12 +107,7 @@ struct OutlivingBuilder {
         let own = count(of: group, through: place)
         return own >= rules.leastRegistered && areAsMany(own, count(of: other, through: place))
       }
-      if isKnown {
-        log?.note(group.candidate, .partOfAnotherFinding, .excludes, "\(group.survivors.count) instances")
-        log?.settle(group.candidate, .excluded)
-      } else {
-        kept.append(group)
-      }
+      if isKnown { log?.notePart(ofAnotherFinding: group) } else { kept.append(group) }
     }
     return kept
   }
@@ -153,6 +149,7 @@ struct OutlivingBuilder {
       let parts = identity.parts
       if let known = numbers[parts] {
         merge(finding, into: &findings[known])
+        log?.settle(group, findings[known].isWeak ? .weak : .listed)
         if !sites[known].isSuperset(of: group.sites) {
           sites[known].formUnion(group.sites)
           count(instancesOf: sites[known], in: &findings[known])
@@ -163,6 +160,7 @@ struct OutlivingBuilder {
       if finding.path.last?.kind != .object,
         findings.contains(where: { $0.path.last?.kind == .object && isSameHolder($0, finding) })
       {
+        log?.notePart(ofAnotherFinding: group)
         continue
       }
       finding.fingerprint = identity.fingerprint
@@ -170,6 +168,7 @@ struct OutlivingBuilder {
       numbers[parts] = findings.count
       findings.append(finding)
       sites.append(Set(group.sites))
+      log?.settle(group, finding.isWeak ? .weak : .listed)
     }
     return findings
   }
@@ -370,11 +369,13 @@ struct OutlivingBuilder {
     }
     return groups.indices.filter { index in
       guard isForeign[index], !objects[index].isEmpty else { return true }
-      return !groups.indices.contains { other in
+      let isSecond = groups.indices.contains { other in
         !isForeign[other]
           && Double(objects[index].intersection(objects[other]).count) >= rules.ownedShare
             * Double(objects[index].count)
       }
+      if isSecond { log?.notePart(ofAnotherFinding: groups[index]) }
+      return !isSecond
     }.map { groups[$0] }
   }
 

@@ -12,8 +12,8 @@ struct OutlivingGroup {
   /// The number of the suspicion it comes from. Its survivors are of that one's family, or kin of it, which are of no
   /// suspicion's own.
   var suspicion = 0
-  /// What the log knows that suspicion by.
-  var candidate: NodeID = HeapGraph.noNode
+  /// The candidates of the log that it comes from: several if they are one cause.
+  var candidates: [Int] = []
   /// The survivors, in order of birth.
   var survivors: [NodeID]
   /// The one that is shown.
@@ -94,9 +94,11 @@ struct OutlivingFinder {
     for depth in [3, 2, 1] {
       for family in families(depth: depth, isTaken: { taken.contains($0) }) {
         guard let first = family.survivors.first, depth == 3 || isProgramObject(first),
-          let suspicion = suspicion(family, lifetimes)
+          var suspicion = suspicion(family, lifetimes)
         else { continue }
-        guard holds(first, .nameless, isTold(first), "") else { continue }
+        guard holds(.named, isTold(first)) else { continue }
+        log?.end(isSuspected: true)
+        suspicion.candidate = log?.current
         suspicions.append(suspicion)
         for node in suspicion.family.survivors { taken.insert(node) }
       }
@@ -141,13 +143,14 @@ struct OutlivingFinder {
     var groups: [OutlivingGroup] = []
     var accepted: Set<Int> = []
     for (index, suspicion) in suspicions.enumerated() where groups.count < Self.limit {
+      log?.resume(suspicion.candidate)
       for found in held(suspicion, paths: ownership.paths, registration: registration) {
         guard var group = suspicion.isStated ? found : lifted(found, registration) else {
-          note(suspicion.candidate, .structure, .excludes, "\(found.survivors.count) instances")
+          note(.structure, .excludes, "\(found.survivors.count) instances")
           continue
         }
         let members = Set(group.survivors)
-        (group.suspicion, group.candidate) = (index, suspicion.candidate)
+        (group.suspicion, group.candidates) = (index, suspicion.candidate.map { [$0] } ?? [])
         for node in group.survivors where familyOf[node] == nil { familyOf[node] = index }
         for node in group.survivors {
           if ownership.isDominated(node, by: members) { continue }
@@ -155,7 +158,7 @@ struct OutlivingFinder {
           group.retainedBlocks &+= ownership.retainedCounts[node]
         }
         if !suspicion.isStated, isKeptElsewhere(group, registration) {
-          note(suspicion.candidate, .keptElsewhere, .excludes, "\(group.survivors.count) instances")
+          note(.keptElsewhere, .excludes, "\(group.survivors.count) instances")
           continue
         }
         accepted.insert(index)
@@ -206,13 +209,9 @@ struct OutlivingFinder {
       }
     }
     return groups.indices.filter { index in
-      let group = groups[index]
-      guard !isCountedElsewhere(index) else {
-        note(group.candidate, .partOfAnotherFinding, .excludes, "\(group.survivors.count) instances")
-        return false
-      }
-      log?.settle(group.candidate, group.evidence.isStrong ? .listed : .weak)
-      return true
+      guard isCountedElsewhere(index) else { return true }
+      log?.notePart(ofAnotherFinding: groups[index])
+      return false
     }.map { straightened(groups[$0], among: groups, registration) }
       .sorted { ($0.retainedBytes, $0.survivors.count) > ($1.retainedBytes, $1.survivors.count) }
   }
@@ -287,6 +286,7 @@ struct OutlivingFinder {
   }
 
   private func merge(_ other: OutlivingGroup, into group: inout OutlivingGroup) {
+    group.candidates += other.candidates
     // Several parts of one object may have led to what it keeps.
     let isMetTwice = !Set(group.survivors).isDisjoint(with: other.survivors)
     if isMetTwice, other.survivors.count <= group.survivors.count {

@@ -1,4 +1,4 @@
-// Judges which families have survivors that should be gone, by how their siblings ended and how their number grew.
+// Judges which families have survivors that should be gone, by the ends of their siblings.
 
 import HeapAnalysis
 import TraceReading
@@ -82,29 +82,29 @@ extension OutlivingFinder {
     var least: Int
     /// All others of the type, wherever they were made: those that are held by the same collection belong to it.
     var kin: Family?
-    /// What the log knows it by.
-    var candidate: NodeID = HeapGraph.noNode
+    /// Its candidate of the log.
+    var candidate: Int?
     var evidence: Evidence
   }
 
   func suspicion(_ family: Family, _ lifetimes: TypeLifetimes) -> Suspicion? {
     let lifetime = family.lifetime
-    guard lifetime.births > 1, let candidate = family.survivors.first else { return nil }
+    guard lifetime.births > 1, !family.survivors.isEmpty else { return nil }
     log?.begin(family)
     var suspicion: Suspicion?
     if lifetime.deaths >= rules.leastEnded,
       Double(lifetime.deaths) >= rules.leastEndedShare * Double(lifetime.births)
     {
-      note(candidate, .siblingsEnd, .supports, "\(lifetime.deaths) of \(lifetime.births) ended")
+      note(.siblingsEnd, .supports, "\(lifetime.deaths) of \(lifetime.births) ended")
       // A family that grows like a queue is one, though its oldest members are older than any that ended.
       suspicion = isExceptional(family) ? outlived(family) ?? backlog(family) : backlog(family) ?? outlived(family)
       suspicion = suspicion ?? unending(family)
     } else {
-      note(candidate, .siblingsEnd, .weakens, "\(lifetime.deaths) of \(lifetime.births) ended")
+      note(.siblingsEnd, .weakens, "\(lifetime.deaths) of \(lifetime.births) ended")
       suspicion = collected(family, lifetimes)
       if suspicion?.needsRegistration ?? true, let unending = unending(family) { suspicion = unending }
     }
-    suspicion?.candidate = candidate
+    if suspicion == nil { log?.end(isSuspected: false) }
     suspicion?.evidence.live = population(family, until: activations.ordinal).quarters
     return suspicion
   }
@@ -119,204 +119,6 @@ extension OutlivingFinder {
   /// Most siblings end.
   private func isExceptional(_ family: Family) -> Bool {
     Double(family.survivors.count) <= rules.greatestShare * Double(family.lifetime.births)
-  }
-
-  // MARK: Where hardly any has ended
-
-  /// Registrations, and what only grows.
-  private func collected(_ family: Family, _ lifetimes: TypeLifetimes) -> Suspicion? {
-    guard let first = family.survivors.first else { return nil }
-    let count = family.survivors.count
-    // Instances from the start are meant to stay, except many that each have a task which no code can cancel.
-    let isEarly = spread(of: family) < rules.leastRegisteredSpread
-    guard holds(first, .number, count >= rules.leastRegistered, "\(count) of \(rules.leastRegistered)"),
-      holds(
-        first, .madeThroughout, !isEarly || count >= rules.leastLooped,
-        "\(percent(spread(of: family))) of the work, of \(percent(rules.leastRegisteredSpread))"),
-      holds(first, .madeAtTheEnd, !isOfTheEnd(family), "")
-    else { return nil }
-    var registered = registered(family, lifetimes)
-    registered?.needsOwnTasks = isEarly
-    let calledBack = isCalledBack(family, first)
-    let least = calledBack ? rules.leastCalledBack : rules.leastLooped
-    guard
-      holds(
-        first, .number, count >= least, "\(count) of \(least)\(calledBack ? ", by callbacks" : "")", else: .weakens),
-      growsSteadily(family, isCalledBack: calledBack)
-    else { return registered }
-    // A program does not collect streams or locks to read them. It sends to each stream, and locks each lock.
-    if !isResource(first), !holds(first, .usedAtTheEnd, lateUse(of: family) != .long, "", else: .weakens) {
-      return registered
-    }
-    if isChain(family) {
-      let isOfWork = calledBack || origin(block(first).site).hasUnit
-      return holds(first, .chain, isOfWork, "", else: .weakens) ? chain(family) : registered
-    }
-    var suspicion = Suspicion(
-      verdict: .accumulating, family: family,
-      least: calledBack ? rules.leastCalledBack : rules.leastLooped, evidence: Evidence(rules))
-    let strong = calledBack ? rules.strongCalledBack : rules.strongLooped
-    suspicion.evidence.isStrong = holds(first, .number, count >= strong, "\(count) of \(strong)", else: .weakens)
-    // Objects that the main function collects are the program's purpose, unless they are subscribers.
-    suspicion.needsCallback = !calledBack && !origin(block(first).site).hasUnit
-    return suspicion
-  }
-
-  /// Those of a family that something may have registered: all that are older than any object of the type got, wherever
-  /// it was made. The others may be about to end as well.
-  private func registered(_ family: Family, _ lifetimes: TypeLifetimes) -> Suspicion? {
-    var family = family
-    let candidate = family.survivors[0]
-    if let longest = lifetimes.longestWork(of: site(of: candidate)) {
-      family.survivors.removeAll { activations.ordinal - min(activations.ordinal, ordinal($0)) <= longest }
-    }
-    let settled = family.survivors.count(where: { !isOfTheEnd(ordinal($0), at: block($0).birthTime) })
-    guard
-      holds(
-        candidate, .olderThanAnyEnded, settled >= rules.leastRegistered, "\(settled) of \(rules.leastRegistered)")
-    else { return nil }
-    return Suspicion(
-      verdict: .outlived, family: family, needsRegistration: true, least: rules.leastRegistered,
-      evidence: Evidence(rules))
-  }
-
-  /// All of them were made when little work was left: when a program ends, some of what it does is under way.
-  private func isOfTheEnd(_ family: Family) -> Bool {
-    isOfTheEnd(family.lifetime.firstOrdinal, at: family.lifetime.firstBirth)
-  }
-
-  /// Something was made when little work and little time was left.
-  private func isOfTheEnd(_ ordinal: UInt64, at birth: UInt64) -> Bool {
-    let end = graph.snapshot.time
-    let hasLittleWork =
-      Double(activations.ordinal - min(ordinal, activations.ordinal)) < rules.leastRemainingWork
-      * Double(activations.ordinal)
-    let hasLittleTime =
-      Double(end - min(end, birth)) < rules.leastRemainingWork * Double(end - min(end, startTime))
-    return hasLittleWork && hasLittleTime
-  }
-
-  /// Births go on for much of the work from the first of them on, and each quarter adds its share.
-  private func growsSteadily(_ family: Family, isCalledBack: Bool) -> Bool {
-    let leastSpread = isCalledBack ? rules.leastCalledBackSpread : rules.leastLoopedSpread
-    let candidate = family.survivors[0]
-    guard
-      holds(
-        candidate, .madeThroughout, spread(of: family) >= leastSpread,
-        "\(percent(spread(of: family))) of the work, of \(percent(leastSpread))", else: .weakens)
-    else { return false }
-    let population = population(family, until: family.lifetime.lastOrdinal)
-    guard family.survivors.count >= rules.leastForQuarters else {
-      return holds(
-        candidate, .growsSteadily, population.growsInEachQuarter(least: 0), "after each quarter \(population.quarters)",
-        else: .weakens)
-    }
-    let (lead, lag) = deviation(of: family.survivors, from: family.lifetime.firstOrdinal)
-    return holds(
-      candidate, .growsSteadily, isEven((lead, lag)) || population.growsInEachQuarter(least: rules.leastQuarter),
-      "after each quarter \(population.quarters), \(percent(lead)) above and \(percent(lag)) below even growth",
-      else: .weakens)
-  }
-
-  private func isEven(_ deviation: (lead: Double, lag: Double)?) -> Bool {
-    guard let deviation else { return false }
-    return deviation.lead <= rules.greatestLead && deviation.lag <= rules.greatestLag
-  }
-
-  /// The distance of survivors' births from even growth, between a moment and the last of them.
-  private func deviation(of survivors: [NodeID], from start: UInt64) -> (lead: Double, lag: Double) {
-    guard let last = survivors.last.map(ordinal), last > start else { return (1, 1) }
-    return Population.deviation(
-      of: survivors.map { Double(ordinal($0) - min(ordinal($0), start)) / Double(last - start) })
-  }
-
-  /// Siblings ended for a while, and then none did any more: a cache whose entries no longer expire. The instances since
-  /// then are older than any that ended, and more and more.
-  private func unending(_ family: Family) -> Suspicion? {
-    let lifetime = family.lifetime
-    let later = family.survivors.filter { ordinal($0) > lifetime.lastDeathOrdinal }
-    guard let first = family.survivors.first, let turn = later.first.map(ordinal), lifetime.deaths > 0 else {
-      return nil
-    }
-    let since = Double(activations.ordinal - min(activations.ordinal, turn))
-    let whole = Double(activations.ordinal - min(activations.ordinal, lifetime.firstOrdinal))
-    let old = later.count {
-      Double(activations.ordinal - min(activations.ordinal, ordinal($0))) > rules.ageFactor
-        * Double(lifetime.longestWork)
-    }
-    let (lead, lag) = deviation(of: later, from: turn)
-    let span = later.last.map { Double(ordinal($0) - turn) } ?? 0
-    guard
-      holds(
-        first, .unending, since >= rules.leastUnendingSpan * whole,
-        "none ended in the last \(percent(since / max(1, whole))) of the work, of \(percent(rules.leastUnendingSpan))",
-        else: .weakens),
-      holds(
-        first, .unending, old >= rules.leastLooped, "\(old) of \(rules.leastLooped) are older than any that ended",
-        else: .weakens),
-      holds(
-        first, .madeThroughout, span >= rules.leastLoopedSpread * since,
-        "\(percent(span / max(1, since))) of that work, of \(percent(rules.leastLoopedSpread))", else: .weakens),
-      holds(
-        first, .growsSteadily, isEven((lead, lag)),
-        "since then \(percent(lead)) above and \(percent(lag)) below even growth", else: .weakens),
-      holds(first, .usedAtTheEnd, lateUse(of: family) != .long, "", else: .weakens)
-    else { return nil }
-    var family = family
-    family.survivors = later
-    var suspicion = Suspicion(
-      verdict: .accumulating, family: family, least: rules.leastLooped, evidence: Evidence(rules))
-    suspicion.evidence.isStrong = holds(
-      first, .number, later.count >= rules.strongLooped, "\(later.count) of \(rules.strongLooped)", else: .weakens)
-    return suspicion
-  }
-
-  /// A queue whose consumer is slower: its members end, one after the other, and still there are more and more.
-  private func backlog(_ family: Family) -> Suspicion? {
-    let count = family.survivors.count
-    guard let first = family.survivors.first,
-      holds(first, .queue, count >= rules.leastLooped, "\(count) of \(rules.leastLooped)", else: .weakens),
-      holds(first, .concurrent, isConcurrent || isCalledBack(family, first), "", else: .weakens),
-      holds(first, .usedAtTheEnd, lateUse(of: family) != .long, "", else: .weakens),
-      holds(first, .madeAtTheEnd, !isOfTheEnd(family), "", else: .weakens)
-    else { return nil }
-    let lifetime = family.lifetime
-    let work = activations.ordinal - min(activations.ordinal, lifetime.firstOrdinal)
-    let span = Double(lifetime.lastOrdinal - min(lifetime.lastOrdinal, lifetime.firstOrdinal))
-    // The producer has stopped before a queue is drained.
-    let population = population(family, until: lifetime.lastOrdinal)
-    guard
-      holds(
-        first, .madeThroughout, span >= rules.leastLoopedSpread * Double(work),
-        "\(percent(span / Double(max(1, work)))) of the work, of \(percent(rules.leastLoopedSpread))", else: .weakens),
-      holds(
-        first, .growsSteadily,
-        population.growsInEachQuarter(least: rules.leastQuarterOfQueue) || isEven(population.deviation),
-        "after each quarter \(population.quarters)", else: .weakens)
-    else { return nil }
-    var suspicion = Suspicion(
-      verdict: .accumulating, family: family, least: rules.leastLooped, evidence: Evidence(rules))
-    suspicion.evidence.isStrong = holds(
-      first, .number, count >= rules.strongLooped, "\(count) of \(rules.strongLooped)", else: .weakens)
-    return suspicion
-  }
-
-  /// Made in many tasks or threads, or by what a run loop or a queue calls.
-  func isCalledBack(_ family: Family, _ first: NodeID) -> Bool {
-    var strands: Set<StrandID> = []
-    for node in family.survivors {
-      strands.insert(block(node).strand)
-      if strands.count >= rules.leastStrands { return true }
-    }
-    return origin(block(first).site).isCalledBack
-  }
-
-  /// Returns the part of the program's work since the first of them during which they were born.
-  func spread(of family: Family) -> Double {
-    guard let first = family.survivors.first.map(ordinal), let last = family.survivors.last.map(ordinal),
-      activations.ordinal > first
-    else { return 0 }
-    return Double(last - first) / Double(activations.ordinal - first)
   }
 
   // MARK: Where siblings end
@@ -346,21 +148,20 @@ extension OutlivingFinder {
     guard lifetime.lastOrdinal > lifetime.firstOrdinal, let first = family.survivors.first else { return nil }
     let distance = lifetime.departures.distance(of: rules.scopedShare) ?? 0
     guard let (old, limit) = unlikely(candidates(family, distance: distance), lifetime) else {
-      note(first, .olderThanSiblings, .weakens, "fewer than \(rules.leastOutlived)")
+      note(.olderThanSiblings, .weakens, "fewer than \(rules.leastOutlived)")
       return leftInScope(family)
     }
-    note(first, .olderThanSiblings, .supports, "\(old.count) of \(family.survivors.count)")
+    note(.olderThanSiblings, .supports, "\(old.count) of \(family.survivors.count)")
     let structures = Structures(of: family, within: limit.work, self)
     let proven = old.filter { !structures.isPartOfItsKind($0.node) }
     guard
-      holds(
-        first, .partOfStructure, proven.count >= rules.leastOutlived, "\(proven.count) of \(old.count) are none")
+      holds(.independent, proven.count >= rules.leastOutlived, "\(proven.count) of \(old.count) are none")
     else { return nil }
     guard let growth = growth(of: family, by: proven) else {
-      note(first, .populationGrew, .excludes, "")
+      note(.populationGrew, .excludes)
       return nil
     }
-    note(first, .populationGrew, growth == .added ? .supports : .weakens, "\(growth)")
+    note(.populationGrew, growth == .added ? .supports : .weakens, "\(growth)")
     var suspicion = Suspicion(
       verdict: .outlived, family: family, homeDistance: distance, least: rules.leastOutlived,
       evidence: Evidence(rules))
@@ -369,11 +170,11 @@ extension OutlivingFinder {
     suspicion.evidence.limit = limit
     if growth != .added { suspicion.evidence.limit.strongOdds = rules.strongOddsByAgeAlone }
     suspicion.evidence.isExceptional = holds(
-      first, .minority, isExceptional(family), "\(family.survivors.count) of \(lifetime.births) live", else: .weakens)
+      .minority, isExceptional(family), "\(family.survivors.count) of \(lifetime.births) live", else: .weakens)
     suspicion.evidence.weigh(Set(suspicion.evidence.proven.values).count)
     // Full caches have their ups and downs as well: ages alone are no weak evidence.
     if growth == .hidden, !suspicion.evidence.isStrong {
-      note(first, .olderThanSiblings, .excludes, "the odds are too small for a number that stays")
+      note(.olderThanSiblings, .excludes, "the odds are too small for a number that stays")
       return nil
     }
     if isProgramObject(first) { weighUse(of: family, first, in: &suspicion) }
@@ -399,7 +200,7 @@ extension OutlivingFinder {
     if isCalledBack(family, first) {
       // Objects that the program used again once all had been made are in use.
       if use == .long {
-        note(first, .usedAtTheEnd, .weakens, "")
+        note(.unusedAtTheEnd, .weakens)
         suspicion.evidence.isExceptional = false
       }
       return
@@ -408,10 +209,10 @@ extension OutlivingFinder {
     // A loop may keep of many those that it was looking for, if something is done with them. If the others were kept
     // for a while as well, and let go, that is a weak suspicion.
     if areSiblingsKept(family.lifetime) || use == .brief {
-      note(first, .siblingsKept, .weakens, "")
+      note(.siblingsKept, .weakens)
       suspicion.evidence.isExceptional = false
     } else {
-      note(first, .madeByMain, .weakens, "unless something has registered them")
+      note(.madeByMain, .weakens, "unless something has registered them")
       suspicion.needsRegistration = true
       suspicion.least = rules.leastRegistered
     }
@@ -552,7 +353,7 @@ extension OutlivingFinder {
   }
 
   /// The use of survivors after the last event of any of their kind: a program goes through what it collects.
-  private enum LateUse {
+  enum LateUse {
     /// Hardly any was.
     case none
     /// For no longer than a last pass takes.
@@ -560,7 +361,7 @@ extension OutlivingFinder {
     case long
   }
 
-  private func lateUse(of family: Family) -> LateUse {
+  func lateUse(of family: Family) -> LateUse {
     let lastEvent = family.lifetime.lastEventOrdinal
     let whole = activations.ordinal - min(activations.ordinal, family.lifetime.firstOrdinal)
     let phase = activations.ordinal - min(activations.ordinal, lastEvent)
@@ -569,27 +370,4 @@ extension OutlivingFinder {
     if Double(used) <= rules.usedShare * Double(family.survivors.count) { return .none }
     return Double(phase) >= rules.leastUsePhase * Double(whole) ? .long : .brief
   }
-}
-
-// MARK: The log
-
-extension OutlivingFinder {
-  /// Notes the effect of a rule on a candidate, if there is a log.
-  func note(
-    _ candidate: NodeID, _ rule: SuspicionRule, _ effect: SuspicionAccount.Effect, _ figures: @autoclosure () -> String
-  ) {
-    log?.note(candidate, rule, effect, figures())
-  }
-
-  /// Returns the condition, and notes that the rule supports the suspicion or does not. `otherwise`: the effect of the
-  /// rule if the condition is false.
-  func holds(
-    _ candidate: NodeID, _ rule: SuspicionRule, _ condition: Bool, _ figures: @autoclosure () -> String,
-    else otherwise: SuspicionAccount.Effect = .excludes
-  ) -> Bool {
-    log?.note(candidate, rule, condition ? .supports : otherwise, figures())
-    return condition
-  }
-
-  func percent(_ part: Double) -> String { "\(Int((part * 100).rounded())) %" }
 }

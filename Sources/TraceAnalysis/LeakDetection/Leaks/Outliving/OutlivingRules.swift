@@ -140,6 +140,8 @@ package struct OutlivingRules: Sendable {
   /// Growth in each quarter that is steady, as a part of what there is in the end: a quarter would be even growth.
   /// Tables of names and caches that level off grow by less in the end.
   package var leastQuarter = 0.12
+  /// The same where some end: populations with a few long lives among them approach their level slowly.
+  package var leastQuarterOfQueue = 0.18
   /// Greatest distance of a steady curve above even growth, as a part of the instances. It applies to a curve with a
   /// quarter of less growth: one pause excuses no growth. A curve that levels off lies higher.
   package var greatestLead = 0.18
@@ -147,8 +149,6 @@ package struct OutlivingRules: Sendable {
   package var greatestLag = 0.5
   /// Part of the work since the first instance during which none has ended, for siblings to end no more.
   package var leastUnendingSpan = 0.3
-  /// The same where some end: populations with a few long lives among them approach their level slowly.
-  package var leastQuarterOfQueue = 0.18
   /// Objects from which on quarters are asked for. Fewer spread by chance.
   package var leastForQuarters = 16
 

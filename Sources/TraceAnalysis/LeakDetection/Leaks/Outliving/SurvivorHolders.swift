@@ -76,53 +76,49 @@ extension OutlivingFinder {
       if settled.count < nodes.count, settled.count >= suspicion.least {
         (nodes, sample) = (settled, settled[min(settled.count, Self.detailLimit) / 2])
       }
-      let candidate = suspicion.candidate
       guard
-        holds(candidate, .heldAlike, nodes.count >= suspicion.least, "\(nodes.count) of \(suspicion.least)"),
+        holds(.heldAlike, nodes.count >= suspicion.least, "\(nodes.count) of \(suspicion.least)"),
         let holding = holding(sample, members, counts, paths, registration)
       else { return nil }
       // Trees and lists are made of siblings that hold each other.
       if case .reference(_, _, let isChain) = key, !suspicion.isStated, isChain != suspicion.needsChain {
-        note(candidate, .heldBySibling, .excludes, "\(nodes.count) instances")
+        note(.heldBySibling, .excludes, "\(nodes.count) instances")
         return nil
       }
       // A single object that something has registered is in use, for all that can be told.
       if case .registration = key, suspicion.needsChain {
-        note(candidate, .registered, .excludes, "\(nodes.count) instances")
+        note(.registered, .excludes, "\(nodes.count) instances")
         return nil
       }
-      if suspicion.needsRegistration, !holds(candidate, .registered, holding.isRegistered, "\(nodes.count) instances") {
+      if suspicion.needsRegistration, !holds(.registered, holding.isRegistered, "\(nodes.count) instances") {
         return nil
       }
       // A pool's threads wait for work.
       if case .registration(.thread, _) = key, !suspicion.isStated, suspicion.evidence.proven.isEmpty,
-        !holds(
-          candidate, .pool, threadCount(nodes, paths) >= rules.leastThreads, "\(threadCount(nodes, paths)) threads")
+        !holds(.moreThanAPool, threadCount(nodes, paths) >= rules.leastThreads, "\(threadCount(nodes, paths)) threads")
       {
         return nil
       }
       if suspicion.needsOwnTasks {
         guard case .registration(.task, _) = key,
           holds(
-            candidate, .ownTasks, haveOwnTasks(nodes, members, counts, paths, registration),
+            .ownTasks, haveOwnTasks(nodes, members, counts, paths, registration),
             "\(nodes.count) instances from the start")
         else { return nil }
       } else if case .registration(.task, _) = key, !suspicion.isStated, suspicion.evidence.proven.isEmpty,
         nodes.count < rules.leastPendingTasks,
-        !holds(
-          candidate, .ownTasks, haveOwnTasks(nodes, members, counts, paths, registration), "\(nodes.count) instances")
+        !holds(.ownTasks, haveOwnTasks(nodes, members, counts, paths, registration), "\(nodes.count) instances")
       {
         return nil
       }
       let (steps, place) = (holding.steps, holding.suspect)
       if case .reference = key, !suspicion.isStated,
-        !holds(candidate, .knownHolder, isKnownHolder(steps, place), "\(nodes.count) instances")
+        !holds(.knownHolder, isKnownHolder(steps, place), "\(nodes.count) instances")
       {
         return nil
       }
       if suspicion.verdict == .accumulating, !holding.isRegistered,
-        !holds(
-          candidate, .holderIsOlder, isContainerOlder(steps, place, than: nodes), "\(nodes.count) instances")
+        !holds(.holderIsOlder, isContainerOlder(steps, place, than: nodes), "\(nodes.count) instances")
       {
         return nil
       }
@@ -131,22 +127,22 @@ extension OutlivingFinder {
         suspicion.verdict == .accumulating
         && Double(nodes.count) < rules.leastShareOfFamily * Double(survivors.count)
       if suspicion.needsCallback, !holding.isRegistered,
-        !holds(candidate, .capturedByCallback, isCaptured(steps, place), "made by the main function")
+        !holds(.capturedByCallback, isCaptured(steps, place), "made by the main function")
       {
         return nil
       }
       guard var evidence = suspicion.evidence.of(nodes, least: suspicion.least) else {
-        note(candidate, .olderThanSiblings, .excludes, "too few of \(nodes.count) that are held alike")
+        note(.olderThanSiblings, .excludes, "too few of \(nodes.count) that are held alike")
         return nil
       }
       func weaken(_ rule: SuspicionRule) {
-        note(candidate, rule, .weakens, "\(nodes.count) instances")
+        note(rule, .weakens, "\(nodes.count) instances")
         evidence.isStrong = false
       }
       if !holding.isRegistered {
         // A list of closures is a registry of callbacks. It takes fewer to be strong than a list of results.
         if suspicion.verdict == .accumulating, !isMinority, isProgramObject(sample), isCaptured(steps, place) {
-          note(candidate, .capturedByCallback, .supports, "\(nodes.count) instances")
+          note(.capturedByCallback, .supports, "\(nodes.count) instances")
           evidence.isStrong = evidence.isStrong || nodes.count >= rules.leastLooped
         }
         if isMinority { weaken(.heldAlike) }
@@ -154,7 +150,7 @@ extension OutlivingFinder {
       }
       // Beyond the least number, how many there are says little of registrations.
       if holding.isRegistered, evidence.proven.isEmpty {
-        note(candidate, .registered, .supports, "\(nodes.count) instances")
+        note(.registered, .supports, "\(nodes.count) instances")
         evidence.isStrong = true
       }
       if settled.count < nodes.count { weaken(.workUnderWay) }

@@ -8,21 +8,22 @@ import TraceSymbolication
 package enum SuspicionRule: String, CaseIterable, Sendable {
   // The candidate.
   case siblingsEnd = "siblings-end"
-  case nameless
+  case named
+  case shape
 
   // Where hardly any instance ends.
   case number
   case madeThroughout = "made-throughout"
-  case madeAtTheEnd = "made-at-the-end"
+  case madeBeforeTheEnd = "made-before-the-end"
   case growsSteadily = "grows-steadily"
-  case usedAtTheEnd = "used-at-the-end"
+  case unusedAtTheEnd = "unused-at-the-end"
   case madeByMain = "made-by-main"
   case olderThanAnyEnded = "older-than-any-ended"
   case chain
 
   // Where siblings end.
   case olderThanSiblings = "older-than-siblings"
-  case partOfStructure = "part-of-structure"
+  case independent
   case populationGrew = "population-grew"
   case minority
   case siblingsKept = "siblings-kept"
@@ -38,7 +39,7 @@ package enum SuspicionRule: String, CaseIterable, Sendable {
   case holderIsOlder = "holder-is-older"
   case capturedByCallback = "captured-by-callback"
   case ownTasks = "own-tasks"
-  case pool
+  case moreThanAPool = "more-than-a-pool"
   case workUnderWay = "work-under-way"
   case youngerThanOthers = "younger-than-others"
   case keepsNothing = "keeps-nothing"
@@ -49,7 +50,8 @@ package enum SuspicionRule: String, CaseIterable, Sendable {
   /// It judges those instances that are held in one way, and not all of them.
   var isOfHolders: Bool {
     switch self {
-    case .heldAlike, .heldBySibling, .registered, .knownHolder, .holderIsOlder, .capturedByCallback, .ownTasks, .pool,
+    case .heldAlike, .heldBySibling, .registered, .knownHolder, .holderIsOlder, .capturedByCallback, .ownTasks,
+      .moreThanAPool,
       .workUnderWay, .youngerThanOthers, .keepsNothing, .structure, .keptElsewhere, .partOfAnotherFinding:
       true
     default: false
@@ -60,18 +62,19 @@ package enum SuspicionRule: String, CaseIterable, Sendable {
   package var reason: String {
     switch self {
     case .siblingsEnd: "Where siblings end, a survivor is judged by their lives. Where none ends, growth is judged."
-    case .nameless: "A finding needs an object, a closure or a task of the program to name."
+    case .shape: "Neither the ages nor the growth of the instances are those of a leak."
+    case .named: "A finding needs an object, a closure or a task of the program to name."
     case .number: "A few instances may be what the program needs. Many are rarely needed."
     case .madeThroughout:
       "Instances from the start of the run are meant to stay. Instances from all of the run are not."
-    case .madeAtTheEnd: "Work is under way when a program ends."
+    case .madeBeforeTheEnd: "Work is under way when a program ends."
     case .growsSteadily: "A leak grows with the work. Caches and tables level off."
-    case .usedAtTheEnd: "A program that reads all its objects at the end has collected them on purpose."
+    case .unusedAtTheEnd: "A program that reads all its objects at the end has collected them on purpose."
     case .madeByMain: "The main function collects the results of the program."
     case .olderThanAnyEnded: "Instances that are no older than others got may be about to end."
     case .chain: "Instances that hold one another in a row are a list. It leaks if each piece of work adds a link."
     case .olderThanSiblings: "Chance does not keep many instances so much longer than their siblings."
-    case .partOfStructure: "The parts of one structure live on together. They are one decision to keep."
+    case .independent: "The parts of one structure live on together. They are one decision to keep."
     case .populationGrew: "A full cache keeps its number. Forgotten instances add up."
     case .minority: "Where most instances stay, they are meant to."
     case .siblingsKept: "Some code keeps siblings for a while, and lets them go."
@@ -85,7 +88,7 @@ package enum SuspicionRule: String, CaseIterable, Sendable {
     case .holderIsOlder: "A growing collection is older than its elements. A result is put together when all are there."
     case .capturedByCallback: "A closure that something keeps calls its objects back."
     case .ownTasks: "A task that no code has the handle of cannot be cancelled."
-    case .pool: "The threads of a pool wait for work."
+    case .moreThanAPool: "The threads of a pool wait for work."
     case .workUnderWay: "A task in its first sleep ends when the sleep does."
     case .youngerThanOthers: "Instances that are younger than a larger group may be on their way to it."
     case .keepsNothing: "Scheduled work that keeps no object of the program alive does no harm."
@@ -136,34 +139,4 @@ package struct SuspicionAccount: Sendable {
   package var bytes: ByteCount
   package var outcome: Outcome
   package var entries: [Entry]
-}
-
-/// Collects the effects of the rules on every candidate. For one thread at a time.
-final class SuspicionLog {
-  /// A candidate is known by its oldest instance.
-  struct Candidate {
-    var family: OutlivingFinder.Family
-    var outcome = SuspicionAccount.Outcome.excluded
-    var entries: [SuspicionAccount.Entry] = []
-  }
-
-  private(set) var candidates: [NodeID: Candidate] = [:]
-
-  /// Begins to judge a family. The same instances may have been judged before, with fewer siblings: that is replaced.
-  func begin(_ family: OutlivingFinder.Family) {
-    for node in family.survivors { candidates[node] = nil }
-    candidates[family.survivors[0]] = Candidate(family: family)
-  }
-
-  func note(_ candidate: NodeID, _ rule: SuspicionRule, _ effect: SuspicionAccount.Effect, _ figures: String) {
-    guard let entries = candidates[candidate]?.entries else { return }
-    // An entry has the figures of the first holder, and counts the others.
-    if let known = entries.firstIndex(where: { $0.rule == rule && $0.effect == effect && rule.isOfHolders }) {
-      candidates[candidate]?.entries[known].times += 1
-    } else {
-      candidates[candidate]?.entries.append(.init(rule: rule, effect: effect, figures: figures))
-    }
-  }
-
-  func settle(_ candidate: NodeID, _ outcome: SuspicionAccount.Outcome) { candidates[candidate]?.outcome = outcome }
 }

@@ -1,0 +1,200 @@
+// Judges families by their growth: what only grows, what no longer ends, and queues.
+
+import HeapAnalysis
+import TraceReading
+
+extension OutlivingFinder {
+  /// Registrations, and what only grows.
+  func collected(_ family: Family, _ lifetimes: TypeLifetimes) -> Suspicion? {
+    guard let first = family.survivors.first else { return nil }
+    let count = family.survivors.count
+    // Instances from the start are meant to stay, except many that each have a task which no code can cancel.
+    let isEarly = spread(of: family) < rules.leastRegisteredSpread
+    let isMany = count >= rules.leastLooped
+    guard holds(.number, count >= rules.leastRegistered, "\(count) of \(rules.leastRegistered)"),
+      holds(
+        .madeThroughout, !isEarly,
+        "\(percent(spread(of: family))) of the work, of \(percent(rules.leastRegisteredSpread))",
+        else: isMany ? .weakens : .excludes) || isMany,
+      holds(.madeBeforeTheEnd, !isOfTheEnd(family))
+    else { return nil }
+    var registered = registered(family, lifetimes)
+    registered?.needsOwnTasks = isEarly
+    let calledBack = isCalledBack(family, first)
+    let least = calledBack ? rules.leastCalledBack : rules.leastLooped
+    guard
+      holds(.number, count >= least, "\(count) of \(least)\(calledBack ? ", by callbacks" : "")", else: .weakens),
+      growsSteadily(family, isCalledBack: calledBack)
+    else { return registered }
+    // A program does not collect streams or locks to read them. It sends to each stream, and locks each lock.
+    if !isResource(first), !holds(.unusedAtTheEnd, lateUse(of: family) != .long, else: .weakens) {
+      return registered
+    }
+    if isChain(family) {
+      let isOfWork = calledBack || origin(block(first).site).hasUnit
+      return holds(.chain, isOfWork, else: .weakens) ? chain(family) : registered
+    }
+    var suspicion = Suspicion(
+      verdict: .accumulating, family: family,
+      least: calledBack ? rules.leastCalledBack : rules.leastLooped, evidence: Evidence(rules))
+    let strong = calledBack ? rules.strongCalledBack : rules.strongLooped
+    suspicion.evidence.isStrong = holds(.number, count >= strong, "\(count) of \(strong)", else: .weakens)
+    // Objects that the main function collects are the program's purpose, unless they are subscribers.
+    suspicion.needsCallback = !calledBack && !origin(block(first).site).hasUnit
+    return suspicion
+  }
+
+  /// Those of a family that something may have registered: all that are older than any object of the type got, wherever
+  /// it was made. The others may be about to end as well.
+  private func registered(_ family: Family, _ lifetimes: TypeLifetimes) -> Suspicion? {
+    var family = family
+    if let longest = lifetimes.longestWork(of: site(of: family.survivors[0])) {
+      family.survivors.removeAll { activations.ordinal - min(activations.ordinal, ordinal($0)) <= longest }
+    }
+    let settled = family.survivors.count(where: { !isOfTheEnd(ordinal($0), at: block($0).birthTime) })
+    guard
+      holds(.olderThanAnyEnded, settled >= rules.leastRegistered, "\(settled) of \(rules.leastRegistered)")
+    else { return nil }
+    return Suspicion(
+      verdict: .outlived, family: family, needsRegistration: true, least: rules.leastRegistered,
+      evidence: Evidence(rules))
+  }
+
+  /// All of them were made when little work was left: when a program ends, some of what it does is under way.
+  private func isOfTheEnd(_ family: Family) -> Bool {
+    isOfTheEnd(family.lifetime.firstOrdinal, at: family.lifetime.firstBirth)
+  }
+
+  /// Something was made when little work and little time was left.
+  private func isOfTheEnd(_ ordinal: UInt64, at birth: UInt64) -> Bool {
+    let end = graph.snapshot.time
+    let hasLittleWork =
+      Double(activations.ordinal - min(ordinal, activations.ordinal)) < rules.leastRemainingWork
+      * Double(activations.ordinal)
+    let hasLittleTime =
+      Double(end - min(end, birth)) < rules.leastRemainingWork * Double(end - min(end, startTime))
+    return hasLittleWork && hasLittleTime
+  }
+
+  /// Births go on for much of the work from the first of them on, and each quarter adds its share.
+  private func growsSteadily(_ family: Family, isCalledBack: Bool) -> Bool {
+    let leastSpread = isCalledBack ? rules.leastCalledBackSpread : rules.leastLoopedSpread
+    guard
+      holds(
+        .madeThroughout, spread(of: family) >= leastSpread,
+        "\(percent(spread(of: family))) of the work, of \(percent(leastSpread))", else: .weakens)
+    else { return false }
+    let population = population(family, until: family.lifetime.lastOrdinal)
+    guard family.survivors.count >= rules.leastForQuarters else {
+      return holds(
+        .growsSteadily, population.growsInEachQuarter(least: 0), "after each quarter \(population.quarters)",
+        else: .weakens)
+    }
+    let (lead, lag) = deviation(of: family.survivors, from: family.lifetime.firstOrdinal)
+    return holds(
+      .growsSteadily, isEven((lead, lag)) || population.growsInEachQuarter(least: rules.leastQuarter),
+      "after each quarter \(population.quarters), \(percent(lead)) above and \(percent(lag)) below even growth",
+      else: .weakens)
+  }
+
+  private func isEven(_ deviation: (lead: Double, lag: Double)?) -> Bool {
+    guard let deviation else { return false }
+    return deviation.lead <= rules.greatestLead && deviation.lag <= rules.greatestLag
+  }
+
+  /// The distance of survivors' births from even growth, between a moment and the last of them.
+  private func deviation(of survivors: [NodeID], from start: UInt64) -> (lead: Double, lag: Double) {
+    guard let last = survivors.last.map(ordinal), last > start else { return (1, 1) }
+    return Population.deviation(
+      of: survivors.map { Double(ordinal($0) - min(ordinal($0), start)) / Double(last - start) })
+  }
+
+  /// Siblings ended for a while, and then none did any more: a cache whose entries no longer expire. The instances since
+  /// then are older than any that ended, and more and more.
+  func unending(_ family: Family) -> Suspicion? {
+    let lifetime = family.lifetime
+    let later = family.survivors.filter { ordinal($0) > lifetime.lastDeathOrdinal }
+    guard let first = family.survivors.first, let turn = later.first.map(ordinal), lifetime.deaths > 0 else {
+      return nil
+    }
+    let since = Double(activations.ordinal - min(activations.ordinal, turn))
+    let whole = Double(activations.ordinal - min(activations.ordinal, lifetime.firstOrdinal))
+    let old = later.count {
+      Double(activations.ordinal - min(activations.ordinal, ordinal($0))) > rules.ageFactor
+        * Double(lifetime.longestWork)
+    }
+    let (lead, lag) = deviation(of: later, from: turn)
+    let span = later.last.map { Double(ordinal($0) - turn) } ?? 0
+    guard
+      holds(
+        .unending, since >= rules.leastUnendingSpan * whole,
+        "none ended in the last \(percent(since / max(1, whole))) of the work, of \(percent(rules.leastUnendingSpan))",
+        else: .weakens),
+      holds(
+        .unending, old >= rules.leastLooped, "\(old) of \(rules.leastLooped) are older than any that ended",
+        else: .weakens),
+      holds(
+        .madeThroughout, span >= rules.leastLoopedSpread * since,
+        "\(percent(span / max(1, since))) of that work, of \(percent(rules.leastLoopedSpread))", else: .weakens),
+      holds(
+        .growsSteadily, isEven((lead, lag)),
+        "since then \(percent(lead)) above and \(percent(lag)) below even growth", else: .weakens),
+      holds(.unusedAtTheEnd, lateUse(of: family) != .long, else: .weakens)
+    else { return nil }
+    var family = family
+    family.survivors = later
+    var suspicion = Suspicion(
+      verdict: .accumulating, family: family, least: rules.leastLooped, evidence: Evidence(rules))
+    suspicion.evidence.isStrong = holds(
+      .number, later.count >= rules.strongLooped, "\(later.count) of \(rules.strongLooped)", else: .weakens)
+    return suspicion
+  }
+
+  /// A queue whose consumer is slower: its members end, one after the other, and still there are more and more.
+  func backlog(_ family: Family) -> Suspicion? {
+    let count = family.survivors.count
+    guard let first = family.survivors.first,
+      holds(.queue, count >= rules.leastLooped, "\(count) of \(rules.leastLooped)", else: .weakens),
+      holds(.concurrent, isConcurrent || isCalledBack(family, first), else: .weakens),
+      holds(.unusedAtTheEnd, lateUse(of: family) != .long, else: .weakens),
+      holds(.madeBeforeTheEnd, !isOfTheEnd(family), else: .weakens)
+    else { return nil }
+    let lifetime = family.lifetime
+    let work = activations.ordinal - min(activations.ordinal, lifetime.firstOrdinal)
+    let span = Double(lifetime.lastOrdinal - min(lifetime.lastOrdinal, lifetime.firstOrdinal))
+    // The producer has stopped before a queue is drained.
+    let population = population(family, until: lifetime.lastOrdinal)
+    guard
+      holds(
+        .madeThroughout, span >= rules.leastLoopedSpread * Double(work),
+        "\(percent(span / Double(max(1, work)))) of the work, of \(percent(rules.leastLoopedSpread))", else: .weakens),
+      holds(
+        .growsSteadily,
+        population.growsInEachQuarter(least: rules.leastQuarterOfQueue) || isEven(population.deviation),
+        "after each quarter \(population.quarters)", else: .weakens)
+    else { return nil }
+    var suspicion = Suspicion(
+      verdict: .accumulating, family: family, least: rules.leastLooped, evidence: Evidence(rules))
+    suspicion.evidence.isStrong = holds(
+      .number, count >= rules.strongLooped, "\(count) of \(rules.strongLooped)", else: .weakens)
+    return suspicion
+  }
+
+  /// Made in many tasks or threads, or by what a run loop or a queue calls.
+  func isCalledBack(_ family: Family, _ first: NodeID) -> Bool {
+    var strands: Set<StrandID> = []
+    for node in family.survivors {
+      strands.insert(block(node).strand)
+      if strands.count >= rules.leastStrands { return true }
+    }
+    return origin(block(first).site).isCalledBack
+  }
+
+  /// Returns the part of the program's work since the first of them during which they were born.
+  func spread(of family: Family) -> Double {
+    guard let first = family.survivors.first.map(ordinal), let last = family.survivors.last.map(ordinal),
+      activations.ordinal > first
+    else { return 0 }
+    return Double(last - first) / Double(activations.ordinal - first)
+  }
+}
