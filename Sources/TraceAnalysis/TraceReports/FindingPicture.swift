@@ -40,8 +40,8 @@ package struct FindingPicture: Sendable {
     var shown = PathFolding.rows(of: path, below: suspect, isCycle: finding.isCycle)[...]
     if case .task(let task, _)? = shown.first {
       shown.removeFirst()
-      root = PlainText.escaped(
-        "\(PathFolding.name(ofTask: path[task])), \(PathFolding.state(ofTask: path[task], behind: path[..<task]))")
+      let words = [PathFolding.name(ofTask: path[task]), PathFolding.state(ofTask: path[task])].filter { !$0.isEmpty }
+      root = PlainText.escaped(words.joined(separator: ", "))
     }
     rows = Self.rows(shown, of: path)
     for index in rows.indices {

@@ -244,7 +244,7 @@ struct FindingText {
     case .task(let task, _):
       lines.spread(
         PlainText.escaped(PathFolding.name(ofTask: path[task])),
-        PlainText.escaped(PathFolding.state(ofTask: path[task], behind: path[..<task])), indent: 2)
+        PlainText.escaped(PathFolding.state(ofTask: path[task])), indent: 2)
     }
   }
 

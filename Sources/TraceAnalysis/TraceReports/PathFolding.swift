@@ -88,11 +88,9 @@ enum PathFolding {
     step.place.map { "a task started in \($0.function)" } ?? "a task"
   }
 
-  /// Gives the state of a task: `sleeping at Session.swift:8`. `leading`: the steps that lead to it. Where it sleeps, the
-  /// runtime has a task of its own for that.
-  static func state(ofTask step: Finding.Step, behind leading: ArraySlice<Finding.Step>) -> String {
-    let state = leading.contains { $0.kind == .task } ? "sleeping" : "waiting"
-    return Advice.position(step.code).map { "\(state) at \($0)" } ?? state
+  /// Gives the place where a task waits: `suspended at Session.swift:8`; empty if it is not known.
+  static func state(ofTask step: Finding.Step) -> String {
+    Advice.position(step.code).map { "suspended at \($0)" } ?? ""
   }
 
   /// `OpenCombine`, `libdispatch and the Swift runtime`.

@@ -77,7 +77,10 @@ import Testing
   private static func comparable(_ block: [String]) -> String {
     let hasSeveralWays =
       block.first.map { line in ["OUTLIVED", "ACCUMULATING", "SUSPENDED"].contains { line.hasPrefix($0) } } ?? false
-    let lines = hasSeveralWays ? block.prefix { !$0.contains("└") } + block.drop { !$0.hasPrefix("  Fix:") } : block
+    // The way begins with the root, in the line before the first reference.
+    let lines =
+      hasSeveralWays
+      ? block.prefix { !$0.contains("└") }.dropLast() + block.drop { !$0.hasPrefix("  Fix:") } : block[...]
     let words = lines.joined(separator: " ").split(separator: " ").joined(separator: " ")
     return words.replacing("The shown one also keeps:", with: "Each also keeps:").replacing(
       /[0-9][0-9.,]*( (B|KiB|MiB|µs|ms|s|min)\b)?/, with: "#")
