@@ -88,8 +88,8 @@ enum CorpusProgram: String, Codable, Sendable {
 
     try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
     let unfinished = "\(product).\(getpid())"
-    // Unoptimised code is the same for a module as a whole, which takes a compiler a third of the time of each file by
-    // itself. Optimised, calls between files would be inlined, and closures would lose their lines.
+    // Without optimisation, a module as a whole compiles to equal code in a third of the time. With it, the compiler would
+    // inline calls between files, and closures would lose their lines.
     let unit = variant.isOptimised ? ["-O", "-j", "2"] : ["-Onone", "-wmo"]
     var arguments = [compiler, "-g", "-module-name", module] + unit
     if variant == .earlierRuntime {

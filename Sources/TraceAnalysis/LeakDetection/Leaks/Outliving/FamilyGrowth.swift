@@ -60,7 +60,7 @@ extension OutlivingFinder {
       evidence: Evidence(rules))
   }
 
-  /// All of them were made when little work was left: when a program ends, some of what it does is under way.
+  /// All of them were made when little work was left. Some work is under way when a program ends.
   private func isOfTheEnd(_ family: Family) -> Bool {
     isOfTheEnd(family.lifetime.firstOrdinal, at: family.lifetime.firstBirth)
   }
@@ -180,7 +180,7 @@ extension OutlivingFinder {
     return suspicion
   }
 
-  /// Made in many tasks or threads, or by what a run loop or a queue calls.
+  /// Made in many tasks or threads, or by callbacks of a run loop or a queue.
   func isCalledBack(_ family: Family, _ first: NodeID) -> Bool {
     var strands: Set<StrandID> = []
     for node in family.survivors {

@@ -63,7 +63,7 @@ final class SuspicionLog {
     }
   }
 
-  /// Notes that a finding names a group. Of several findings the strongest counts.
+  /// Notes that a finding names a group. The strongest of several findings counts.
   func settle(_ group: OutlivingGroup, _ outcome: SuspicionAccount.Outcome) {
     for candidate in group.candidates where outcome.rank < candidates[candidate].outcome.rank {
       candidates[candidate].outcome = outcome
