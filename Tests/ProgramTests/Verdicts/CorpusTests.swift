@@ -47,6 +47,16 @@ import Testing
     }
   }
 
+  /// A finding with what helps to find its cause where it comes in one run of many.
+  private static func text(_ finding: ReportedFinding) -> String {
+    var text = FindingComparison.text(finding) + (finding.hidden == true ? " (hidden)" : "")
+    if let first = finding.path.first {
+      text += ", \(first.size ?? 0) bytes from \(first.function ?? "an unknown function")"
+    }
+    if let reason = finding.libraryReason { text += "; \(reason)" }
+    return text
+  }
+
   private static func explanation(_ run: CorpusRun, _ findings: [ReportedFinding], _ mismatches: [String]) -> Comment {
     func list(_ title: String, _ lines: [String]) -> String {
       ([title] + (lines.isEmpty ? ["none"] : lines)).joined(separator: "\n    ")
@@ -54,7 +64,7 @@ import Testing
     return Comment(
       rawValue: [
         run.name, list("  expected:", run.expected.map(FindingComparison.text)),
-        list("  found:", findings.map { FindingComparison.text($0) + ($0.hidden == true ? " (hidden)" : "") }),
+        list("  found:", findings.map(Self.text)),
         list("  differences:", mismatches),
       ].joined(separator: "\n"))
   }

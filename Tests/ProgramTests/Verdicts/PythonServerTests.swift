@@ -7,6 +7,8 @@ import TraceReading
 
 @Suite(.serialized, .requires(.recorder)) struct PythonServerTests {
   private static let requests = 150
+  /// The supervisor kills a worker that has not ended by then, also one that writes its image on a busy machine.
+  private static let gracefulMilliseconds = 1_800_000
 
   /// Functions of what is truly left behind. CPython does not free all of its own (LeakSanitizer says the same of
   /// `python3 -c pass`), such as blocks of deques and keys of dictionaries, which functions without its prefix make;
@@ -25,7 +27,8 @@ import TraceReading
     var server = Command([
       BuildProducts.leaktrace, "record", "--quiet", "--follow-children", "-o", directory.path + "/%p.trace", "--",
       try PythonServer.interpreter(), "-m", "peregrine",
-      "--port", String(port), "python-server-application:application",
+      "--port", String(port), "--graceful-timeout", String(Self.gracefulMilliseconds),
+      "python-server-application:application",
     ])
     server.environment["PYTHONPATH"] = try PythonServer.directory() + ":" + programs
     server.environment["PYTHONDONTWRITEBYTECODE"] = "1"

@@ -82,6 +82,7 @@ struct ReportedFinding: Decodable, Equatable, Sendable {
     var kind: String
     /// That allocated it.
     var function: String?
+    var size: Int?
     /// The reference to the next step, of a cycle's last step to the first; nil where a path ends.
     var edge: Edge?
 
@@ -100,6 +101,7 @@ struct ReportedFinding: Decodable, Equatable, Sendable {
   var strength: String?
   var way: Way?
   var library: Bool
+  var libraryReason: String?
   var instances: Int
   var retainedObjects: Int?
   var path: [Step]
