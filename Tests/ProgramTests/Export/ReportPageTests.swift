@@ -87,10 +87,15 @@ import Testing
     let report = try #require(JSONDecoder().decode(Document.self, from: Data(json.utf8)).reports.first)
     #expect(report.findings.count == 4)
 
-    let overview = text(try opened(page, "overview"))
+    let overviewPage = try opened(page, "overview")
+    let overview = text(overviewPage)
     for finding in report.findings {
       #expect(overview.contains("\(finding.title) \(finding.instances) instances"), "\(overview.prefix(2000))")
+      #expect(overview.contains("retained \(finding.advice[0])"), "a card shows the fix")
     }
+    // The curve's axes have values: live bytes at the left, resident bytes at the right.
+    #expect(overviewPage.contains(#/class="tick">.*?<text[^>]*text-anchor="end"[^>]*>\d+ [KM]iB</#))
+    #expect(overviewPage.contains(#/<text[^>]*class="second"[^>]*>[\d.]+ [KM]iB</#))
     let blocks = report.total["liveBlocks"] ?? 0
     #expect(overview.replacing(",", with: "").contains(" in \(blocks) blocks Live at the peak"))
     #expect(overview.contains("Live bytes, at most"))
@@ -103,11 +108,13 @@ import Testing
       #expect(view.contains("(the reference to let go)"))
       // The sources are there: the lines about the place that the advice names.
       #expect(view.contains("Source /") && view.contains("ViewModel.swift:"))
+      #expect(view.contains("Open in VS Code Copy"))
     }
 
     let flame = text(try opened(page, "flame/allocated-blocks")).replacing(",", with: "")
     #expect(flame.contains("allocated blocks: \(report.total["allocatedBlocks"] ?? 0)"), "\(flame.prefix(500))")
     #expect(flame.contains("Navigator.open(_:_:)"))
+    #expect(flame.contains("the program’s own code packages and the platform what is allocated"))
 
     let types = text(try opened(page, "types")).replacing(",", with: "")
     for type in report.types.prefix(5) {

@@ -109,6 +109,43 @@ function filtered(name, columns, rows, sorted, limit) {
   return [element("p", {}, element("label", { for: `${name}-filter` }, "Filter "), field), holder];
 }
 
+// MARK: Pictures
+
+/// Draws the pictures that fill the page's width again.
+let fitted = [];
+
+/// A picture that is as wide as the page is. `draw` makes it for a width in pixels.
+function fit(draw) {
+  const room = element("div");
+  const fill = () => {
+    const style = getComputedStyle(main);
+    room.replaceChildren(draw(Math.max(240, main.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight))));
+  };
+  fitted.push(fill);
+  fill();
+  return room;
+}
+
+/// Round values from 0 to `top` for an axis, at most four of them above 0.
+function ticks(top, unit) {
+  const base = unit === "bytes" ? 1024 ** Math.floor(Math.log(Math.max(1, top)) / Math.log(1024)) : 1;
+  let step = base;
+  for (const factor of [1, 2, 5, 10, 20, 50, 100, 200, 500]) if (top / step > 4) step = base * factor;
+  while (top / step > 4) step *= 10;
+  if (top < step) step = Math.max(1, step / 4);
+  return Array.from({ length: Math.floor(top / step) }, (_, index) => step * (index + 1));
+}
+
+/// Lines across a picture at round values, with the values: at the left edge, or of a second scale at the right one.
+function axis(top, unit, y, left, right, isSecond) {
+  return ticks(top, unit).map((value) => drawing("g", { class: "tick" },
+    isSecond ? null : drawing("line", { x1: left, x2: right, y1: y(value), y2: y(value) }),
+    drawing("text", { x: isSecond ? right + 5 : left - 5, y: y(value) + 4, "text-anchor": isSecond ? "start" : "end", class: isSecond ? "second" : null }, roundAmount(value, unit))));
+}
+
+/// Without the digits that a round value does not need.
+const roundAmount = (value, unit) => amount(value, unit).replace(/\.0+ /, " ");
+
 /// Bars of equal width, one for each value.
 function bars(values, title) {
   const most = Math.max(1, ...values);

@@ -109,9 +109,31 @@ function excerpts(finding) {
   }
   const sources = process ? process.sources : data.comparison.sources;
   return places.map(([file, line]) => sources.find((each) => each.file === file && each.line === line)).filter(Boolean).map((source) =>
-    element("figure", { class: "source" }, element("figcaption", {}, `${source.file}:${source.line}`),
+    element("figure", { class: "source" }, sourceCaption(source),
       element("pre", { tabindex: "0" }, source.lines.map((text, index) => element("span", { class: source.first + index === source.line ? "line meant" : "line" },
         element("span", { class: "number" }, String(source.first + index).padStart(5)), ` ${text}\n`)))));
+}
+
+/// A place in the source. A reader can open it, or copy its name.
+function sourceCaption({ file, line }) {
+  const text = `${file}:${line}`;
+  const name = element("span", {}, text);
+  const copy = element("button", { type: "button", class: "small", onclick: () => copyText(name, copy) }, "Copy");
+  // Only a whole path says which file is meant.
+  const open = file.startsWith("/") ? element("a", { class: "small", href: `vscode://file${encodeURI(text)}` }, "Open in VS Code") : null;
+  return element("figcaption", {}, name, open, copy);
+}
+
+/// Copies an element's text. Where a page may not use the clipboard, the text is selected, for a person to copy.
+async function copyText(source, button) {
+  try {
+    await navigator.clipboard.writeText(source.textContent);
+    button.textContent = "Copied";
+  } catch {
+    getSelection().selectAllChildren(source);
+    button.textContent = "Selected";
+  }
+  setTimeout(() => { button.textContent = "Copy"; }, 2000);
 }
 
 /// Stacks with what each made, to open one by one.

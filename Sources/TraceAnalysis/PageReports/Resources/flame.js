@@ -79,12 +79,12 @@ function flame(whole, wanted) {
   const reset = element("button", { type: "button", onclick: showAll }, "Show all");
   const top = element("div");
   const room = element("div", {}, canvas);
+  const legend = element("p", { class: "legend" });
   main.append(element("h2", {}, isDifference ? "Flame graph of the difference" : "Flame graph"),
     element("p", { class: "controls" }, element("label", { for: "measure" }, "Show "), choice,
       isDifference ? [element("label", { for: "side" }, "Width "), sides] : [element("label", { for: "colouring" }, "Colour "), colouring],
       element("label", { for: "search" }, "Search "), search,
-      element("label", {}, flip, " callers below"), element("label", {}, merge, " merge recursion"), reset), info, room,
-    isDifference ? element("p", {}, element("span", { class: "key more" }, "more than before"), element("span", { class: "key less" }, "less")) : null,
+      element("label", {}, flip, " callers below"), element("label", {}, merge, " merge recursion"), reset), legend, info, room,
     element("p", { class: "quiet" }, (isDifference ? "Wider is more in the chosen build; the deeper the red, the larger the part that is new. " : "Wider is more. ")
       + "Click a frame to enlarge it; with the keyboard, use the arrow keys, Enter and Escape. "
       + (tree.omitted ? `${counted(tree.omitted, "small frame")} ${tree.omitted === 1 ? "is" : "are"} joined.` : "")),
@@ -133,6 +133,41 @@ function flame(whole, wanted) {
     }
   }
 
+  /// The meaning of the colours. Each image has a colour of its own.
+  function explain() {
+    const byImage = !isDifference && colouring.value === "image";
+    const keys = isDifference ? [["more", "more than before"], ["less", "less"]]
+      : [...(byImage ? [] : [["own", "the program’s own code"], ["library", "packages and the platform"]]), ["type", "what is allocated"]];
+    legend.replaceChildren(...keys.map(([kind, title]) => element("span", { class: `key ${kind}` }, title)),
+      ...(byImage ? images().map((name) => element("span", { class: "key swatch" }, swatch(name), shortName(name))) : []),
+      ...(words ? [element("span", { class: "key found" }, "found")] : []));
+  }
+
+  /// The images with most frames in sight.
+  function images() {
+    const counts = new Map();
+    for (const box of boxes) { const image = frame(box.node)[3]; if (image) counts.set(image, (counts.get(image) || 0) + 1); }
+    return [...counts].sort((a, b) => b[1] - a[1]).slice(0, 8).map(([name]) => name);
+  }
+
+  function swatch(name) {
+    return drawing("svg", { viewBox: "0 0 12 12", class: "swatch" }, drawing("rect", { width: 12, height: 12, rx: 3, fill: imageColour(name) }));
+  }
+
+  const imageColour = (name) => `hsl(${hue(name)} 45% ${isDark() ? 34 : 78}%)`;
+
+  /// The chosen measure of all stacks with a function that the search finds, each counted once.
+  function matchingShare() {
+    let sum = 0;
+    const nodes = [...outermost];
+    while (nodes.length) {
+      const node = nodes.pop();
+      if (frame(node)[0].toLowerCase().includes(words)) sum += value(node);
+      else nodes.push(...children[node]);
+    }
+    return sum;
+  }
+
   function showAll() { focus = selected = -1; draw(); }
 
   /// A colour of an image's own, the same in every page.
@@ -160,13 +195,12 @@ function flame(whole, wanted) {
     const colour = (name) => style.getPropertyValue(name).trim();
     const colours = { own: colour("--own"), library: colour("--library"), type: colour("--type"), omitted: colour("--omitted") };
     const [ink, found, edge, more, less] = ["--frame-ink", "--found", "--ink", "--more", "--less"].map(colour);
-    const lightness = isDark() ? 34 : 78;
     for (const box of boxes) {
       const y = flip.checked ? height - (box.depth + 1) * rowHeight : box.depth * rowHeight;
       box.y = y;
       const [name, , kind, image] = frame(box.node);
       pen.fillStyle = words && name.toLowerCase().includes(words) ? found : isDifference ? colours.omitted
-        : colouring.value === "image" && image ? `hsl(${hue(image)} 45% ${lightness}%)` : colours[kind];
+        : colouring.value === "image" && image ? imageColour(image) : colours[kind];
       const [left, wide] = [box.x + 0.5, Math.max(0.5, box.width - 1)];
       pen.fillRect(left, y + 0.5, wide, rowHeight - 1);
       if (isDifference && !(words && name.toLowerCase().includes(words))) {
@@ -191,6 +225,7 @@ function flame(whole, wanted) {
         pen.restore();
       }
     }
+    explain();
     tell();
   }
 
@@ -198,7 +233,7 @@ function flame(whole, wanted) {
     const matching = words ? boxes.filter((box) => frame(box.node)[0].toLowerCase().includes(words)).length : 0;
     const all = isDifference ? figures(whole1("old"), whole1("new")) : amount(whole1(side), unit());
     info.textContent = (selected >= 0 ? text(selected) : `${tree.measures[measure].title}: ${all}`)
-      + (words ? `; ${count(matching)} ${matching === 1 ? "match" : "matches"} in sight` : "");
+      + (words ? `; ${count(matching)} ${matching === 1 ? "match" : "matches"} in sight, in stacks with ${amount(matchingShare(), unit())} (${((matchingShare() / Math.max(1, whole1(side))) * 100).toFixed(1)} %)` : "");
     canvas.setAttribute("aria-label", info.textContent);
   }
 

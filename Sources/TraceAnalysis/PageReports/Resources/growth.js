@@ -38,7 +38,7 @@ function suspect(row, images) {
   const { suspicion } = row;
   return element("figure", { class: "suspected-growth" },
     element("figcaption", {}, element("strong", {}, row.name), " in ", element("strong", {}, row.holder), element("span", { class: "quiet" }, `: ${count(first)} → ${count(last)} objects, ${bytes(row.retainedBytes[0])} → ${bytes(row.retainedBytes[row.retainedBytes.length - 1])} retained`)),
-    lines(images.map((each) => each.seconds), [["live", row.counts]], `Objects of ${row.name} from image to image: ${row.counts.join(", ")}`),
+    lines(images.map((each) => each.seconds), [["live", row.counts]], `Objects of ${row.name} from image to image: ${row.counts.join(", ")}`, null, "blocks"),
     suspicion ? element("p", {}, `${suspicion.strength === "strong" ? "Strong" : "Weak"} suspicion: more in each part of the last ${counted(suspicion.images, "image")}, ${count(Math.round(suspicion.perHour))} an hour, and no slower towards the end (${suspicion.lateShare.toFixed(1)} ×). A cache that has not reached its limit looks the same.`) : null);
 }
 
@@ -47,24 +47,36 @@ function sizes(images) {
   const series = [["live", images.map((each) => each.liveBytes)]];
   if (known) series.push(["resident", images.map((each) => each.residentBytes)]);
   const last = images[images.length - 1];
-  return element("figure", {}, lines(images.map((each) => each.seconds), series, `Live bytes from ${bytes(images[0].liveBytes)} to ${bytes(last.liveBytes)}`),
+  return element("figure", {}, lines(images.map((each) => each.seconds), series, `Live bytes from ${bytes(images[0].liveBytes)} to ${bytes(last.liveBytes)}`, null, "bytes"),
     element("figcaption", {}, element("span", { class: "key live" }, `live: ${bytes(images[0].liveBytes)} → ${bytes(last.liveBytes)}`),
       known ? element("span", { class: "key resident" }, `resident (own scale): ${bytes(images[0].residentBytes)} → ${bytes(last.residentBytes)}`) : null));
 }
 
 /// Values over time; the first series as an area. `most`: the top of a scale for all; without it, each has its own.
-function lines(times, series, label, most) {
-  const [width, height, left, bottom] = [900, 140, 8, 22];
-  const [begin, end] = [times[0], Math.max(times[times.length - 1], times[0] + 1e-9)];
-  const x = (time) => left + ((time - begin) / (end - begin)) * (width - 2 * left);
-  return drawing("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", class: "chart", "aria-label": label },
-    series.map(([kind, values], index) => {
-      const top = most || Math.max(1, ...values);
-      const y = (value) => height - bottom - (value / top) * (height - bottom - 12);
-      const points = values.map((value, each) => `${x(times[each]).toFixed(1)},${y(value).toFixed(1)}`);
-      return index ? drawing("polyline", { class: kind, points: points.join(" ") })
-        : drawing("path", { class: kind, d: `M${x(begin)},${y(0)} ${points.map((point) => `L${point}`).join(" ")} L${x(end)},${y(0)} Z` });
-    }),
-    drawing("line", { class: "axis", x1: left, x2: width - left, y1: height - bottom, y2: height - bottom }),
-    drawing("text", { x: left, y: height - 6 }, "0 s"), drawing("text", { x: width - left, y: height - 6, "text-anchor": "end" }, seconds(end - begin)));
+function lines(times, series, label, most, unit) {
+  return fit((width) => {
+    const [height, bottom] = [160, 24];
+    const tops = series.map(([, values]) => most || Math.max(1, ...values));
+    const hasSecond = !most && series.length > 1;
+    const [left, right] = [axisWidth, width - (hasSecond ? axisWidth : 8)];
+    const [begin, end] = [times[0], Math.max(times[times.length - 1], times[0] + 1e-9)];
+    const x = (time) => left + ((time - begin) / (end - begin)) * (right - left);
+    const scale = (top) => (value) => height - bottom - (value / top) * (height - bottom - 12);
+    return drawing("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", class: "chart", "aria-label": label },
+      series.map(([kind, values], index) => {
+        const y = scale(tops[index]);
+        const points = values.map((value, each) => `${x(times[each]).toFixed(1)},${y(value).toFixed(1)}`);
+        return index ? drawing("polyline", { class: kind, points: points.join(" ") })
+          : drawing("path", { class: kind, d: `M${x(begin)},${y(0)} ${points.map((point) => `L${point}`).join(" ")} L${x(end)},${y(0)} Z` });
+      }),
+      axis(tops[0], unit, scale(tops[0]), left, right),
+      hasSecond ? axis(tops[1], unit, scale(tops[1]), left, right, true) : null,
+      timeAxis(left, right, height - bottom, end - begin));
+  });
+}
+
+/// The line at the bottom of a picture, and where it begins and ends.
+function timeAxis(left, right, y, length) {
+  return [drawing("line", { class: "axis", x1: left, x2: right, y1: y, y2: y }),
+    drawing("text", { x: left, y: y + 17 }, "0 s"), drawing("text", { x: right, y: y + 17, "text-anchor": "end" }, seconds(length))];
 }

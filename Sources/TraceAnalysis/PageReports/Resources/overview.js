@@ -48,7 +48,8 @@ function card(finding) {
   return element("li", {}, element("a", { href: address(`findings/${finding.fingerprint}`), class: `card ${finding.certainty}` },
     element("span", { class: "verdict" }, verdictNames[finding.verdict] || finding.verdict),
     element("strong", {}, finding.title),
-    element("span", { class: "quiet" }, `${counted(finding.instances, "instance")}, ${bytes(finding.retainedBytes)} retained`)));
+    element("span", { class: "quiet" }, `${counted(finding.instances, "instance")}, ${bytes(finding.retainedBytes)} retained`),
+    finding.advice.length ? element("span", { class: "advice" }, finding.advice[0]) : null));
 }
 
 /// The parts of resident memory at the heap image, as one bar.
@@ -67,7 +68,7 @@ function residentMemory(memory) {
   }));
   const moments = memory.course || [];
   const course = moments.length > 2 ? [element("h3", {}, `In ${counted(moments.length, "heap image")}`),
-    lines(moments.map((each) => each.seconds), [["live", moments.map((each) => each.inUse)], ["freed", moments.map((each) => each.freed)], ["resident", moments.map((each) => each.resident)]], "Live, freed and resident memory from image to image", Math.max(1, ...moments.map((each) => each.resident))),
+    lines(moments.map((each) => each.seconds), [["live", moments.map((each) => each.inUse)], ["freed", moments.map((each) => each.freed)], ["resident", moments.map((each) => each.resident)]], "Live, freed and resident memory from image to image", Math.max(1, ...moments.map((each) => each.resident)), "bytes"),
     element("p", {}, [["live", "inUse", "in live blocks"], ["freed", "freed", "freed and kept"], ["resident", "resident", "resident"]].map(([kind, key, name]) =>
       element("span", { class: `key ${kind}` }, `${name}: ${bytes(moments[0][key])} → ${bytes(moments[moments.length - 1][key])}`)))] : [];
   return element("figure", {}, bar, element("figcaption", {}, element("span", { class: "quiet" }, `${bytes(memory.resident)} at the heap image: `),
@@ -97,46 +98,56 @@ function facts() {
 
 // MARK: Chart
 
+/// Pixels for the values of an axis.
+const axisWidth = 58;
+
 function chart() {
   const line = process.timeline;
   const times = line && line.seconds.every((each) => each !== null) ? line.seconds : null;
   if (!times || !times.length) return element("p", { class: "empty" }, "The trace does not say when its events happened.");
-  const [width, height, left, bottom] = [900, 200, 8, 22];
   const end = times[times.length - 1] || 1;
   const resident = line.resident.filter((each) => each.seconds !== null);
   const most = Math.max(1, ...line.liveBytes);
   const mostResident = Math.max(most, ...resident.map((each) => each.bytes));
-  const x = (time) => left + (Math.max(0, Math.min(time, end)) / end) * (width - 2 * left);
-  const y = (value, top) => height - bottom - (value / top) * (height - bottom - 16);
-  const area = `M${x(0)},${y(0, most)} ` + times.map((time, index) => `L${x(time).toFixed(1)},${y(line.liveBytes[index], most).toFixed(1)}`).join(" ") + ` L${x(end)},${y(0, most)} Z`;
-  const picture = drawing("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", class: "chart", "aria-label": `Live bytes over ${seconds(end)}, at most ${bytes(most)}` },
-    line.pauses.map((each) => drawing("rect", { class: "pause", x: x(each.from), width: Math.max(1, x(each.to === null ? end : each.to) - x(each.from)), y: 8, height: height - bottom - 8 })),
-    drawing("path", { d: area, class: "live" }),
-    resident.length > 1 ? drawing("polyline", { class: "resident", points: resident.map((each) => `${x(each.seconds).toFixed(1)},${y(each.bytes, mostResident).toFixed(1)}`).join(" ") }) : null,
-    line.images.filter((each) => each.seconds !== null).map((each) => drawing("g", { class: "mark" },
-      drawing("line", { x1: x(each.seconds), x2: x(each.seconds), y1: 8, y2: height - bottom }))),
-    line.scopes.map((each) => drawing("rect", { class: "scope", x: x(each.from), width: Math.max(2, x(each.to === null ? end : each.to) - x(each.from)), y: height - bottom, height: 4 },
-      drawing("title", {}, `${each.name}, after ${seconds(each.from)}`))),
-    drawing("line", { class: "axis", x1: left, x2: width - left, y1: height - bottom, y2: height - bottom }),
-    drawing("text", { x: left, y: height - 6 }, "0 s"), drawing("text", { x: width - left, y: height - 6, "text-anchor": "end" }, seconds(end)));
-  const cursor = drawing("line", { class: "cursor", y1: 8, y2: height - bottom, visibility: "hidden" });
-  picture.append(cursor);
   const readout = element("p", { class: "readout", "aria-live": "off" });
   const usual = `Live bytes, at most ${bytes(most)}` + (resident.length > 1 ? `; resident size, at most ${bytes(Math.max(...resident.map((each) => each.bytes)))}` : "");
   readout.textContent = usual;
-  picture.addEventListener("pointermove", (event) => {
-    const box = picture.getBoundingClientRect();
-    const time = (((event.clientX - box.left) / box.width) * width - left) / (width - 2 * left) * end;
-    const index = Math.max(0, Math.min(times.length - 1, Math.floor((time / end) * times.length)));
-    cursor.setAttribute("visibility", "visible");
-    cursor.setAttribute("x1", x(times[index]));
-    cursor.setAttribute("x2", x(times[index]));
-    const scopes = [...new Set(line.scopes.filter((each) => each.from <= times[index] && (each.to === null || each.to >= times[index])).map((each) => each.name))];
-    readout.textContent = `After ${seconds(times[index])}: ${bytes(line.liveBytes[index])} live in ${counted(line.liveBlocks[index], "block")}` + (scopes.length ? `; in ${scopes.join(", ")}` : "");
-  });
-  picture.addEventListener("pointerleave", () => { readout.textContent = usual; cursor.setAttribute("visibility", "hidden"); });
-  return element("figure", {}, picture, element("figcaption", {},
-    element("span", { class: "key live" }, "live"), resident.length > 1 ? element("span", { class: "key resident" }, "resident (own scale)") : null,
+
+  function draw(width) {
+    const [height, bottom] = [240, 26];
+    const [left, right] = [axisWidth, width - (resident.length > 1 ? axisWidth : 8)];
+    const x = (time) => left + (Math.max(0, Math.min(time, end)) / end) * (right - left);
+    const scale = (top) => (value) => height - bottom - (value / top) * (height - bottom - 16);
+    const [y, residentY] = [scale(most), scale(mostResident)];
+    const area = `M${x(0)},${y(0)} ` + times.map((time, index) => `L${x(time).toFixed(1)},${y(line.liveBytes[index]).toFixed(1)}`).join(" ") + ` L${x(end)},${y(0)} Z`;
+    const cursor = drawing("line", { class: "cursor", y1: 8, y2: height - bottom, visibility: "hidden" });
+    const picture = drawing("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", class: "chart", "aria-label": `Live bytes over ${seconds(end)}, at most ${bytes(most)}` },
+      line.pauses.map((each) => drawing("rect", { class: "pause", x: x(each.from), width: Math.max(1, x(each.to === null ? end : each.to) - x(each.from)), y: 8, height: height - bottom - 8 })),
+      drawing("path", { d: area, class: "live" }),
+      axis(most, "bytes", y, left, right),
+      resident.length > 1 ? [drawing("polyline", { class: "resident", points: resident.map((each) => `${x(each.seconds).toFixed(1)},${residentY(each.bytes).toFixed(1)}`).join(" ") }),
+        ...axis(mostResident, "bytes", residentY, left, right, true)] : null,
+      line.images.filter((each) => each.seconds !== null).map((each) => drawing("g", { class: "mark" },
+        drawing("line", { x1: x(each.seconds), x2: x(each.seconds), y1: 8, y2: height - bottom }))),
+      line.scopes.map((each) => drawing("rect", { class: "scope", x: x(each.from), width: Math.max(2, x(each.to === null ? end : each.to) - x(each.from)), y: height - bottom, height: 4 },
+        drawing("title", {}, `${each.name}, after ${seconds(each.from)}`))),
+      timeAxis(left, right, height - bottom, end), cursor);
+    picture.addEventListener("pointermove", (event) => {
+      const box = picture.getBoundingClientRect();
+      const time = (((event.clientX - box.left) / box.width) * width - left) / (right - left) * end;
+      const index = Math.max(0, Math.min(times.length - 1, Math.floor((time / end) * times.length)));
+      cursor.setAttribute("visibility", "visible");
+      cursor.setAttribute("x1", x(times[index]));
+      cursor.setAttribute("x2", x(times[index]));
+      const scopes = [...new Set(line.scopes.filter((each) => each.from <= times[index] && (each.to === null || each.to >= times[index])).map((each) => each.name))];
+      readout.textContent = `After ${seconds(times[index])}: ${bytes(line.liveBytes[index])} live in ${counted(line.liveBlocks[index], "block")}` + (scopes.length ? `; in ${scopes.join(", ")}` : "");
+    });
+    picture.addEventListener("pointerleave", () => { readout.textContent = usual; cursor.setAttribute("visibility", "hidden"); });
+    return picture;
+  }
+
+  return element("figure", {}, fit(draw), element("figcaption", {},
+    element("span", { class: "key live" }, "live"), resident.length > 1 ? element("span", { class: "key resident" }, "resident (scale at the right)") : null,
     line.images.length ? element("span", { class: "key image" }, counted(line.images.length, "heap image")) : null,
     line.pauses.length ? element("span", { class: "key pause" }, "recording paused") : null,
     line.scopes.length ? element("span", { class: "key scope" }, "scopes" + (line.scopesOmitted ? ` (${count(line.scopesOmitted)} more)` : "")) : null, readout));

@@ -65,6 +65,7 @@ function show() {
   main.replaceChildren();
   main.className = view[0];
   redraw = null;
+  fitted = [];
   view[2](rest.join("/"));
 }
 
@@ -88,7 +89,7 @@ function begin() {
   theme.addEventListener("click", () => { document.documentElement.dataset.theme = isDark() ? "light" : "dark"; nameTheme(); if (redraw) redraw(); });
   nameTheme();
   addEventListener("hashchange", show);
-  addEventListener("resize", () => { if (redraw) redraw(); });
+  addEventListener("resize", () => { if (redraw) redraw(); fitted.forEach((fill) => fill()); });
   show();
 }
 begin();
