@@ -11,7 +11,7 @@ import Testing
 
   /// Copies, killed inspectors, and other processes that compute.
   private static let counts =
-    isLong ? ["200", "50", "12"] : TestTier.arguments(["4", "1", "1"], of: ["20", "5", "2"])
+    isLong ? ["200", "50", "12"] : TestTier.arguments(["4", "1", "0"], of: ["20", "5", "2"])
 
   @Test func copiesDisturbNoThread() throws {
     let calls = "../../Sources/CProcessCalls"
