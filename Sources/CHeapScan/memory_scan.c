@@ -293,12 +293,15 @@ static LT_ALWAYS_INLINE uint64_t zero_bytes(uint64_t word) {
 /// Returns the address that begins at a byte of a word after its first; 0 if there is none. The two highest bytes of an
 /// address are zero. Both are in the next word, or one is the last byte of this word.
 static LT_ALWAYS_INLINE uint64_t unaligned_address(struct lt_memory_scan *s, uint64_t word, uint64_t next) {
+  // The next word's two highest bytes end the address that is that word.
+  const uint64_t secondHighest = 0x80ull << 48;
   if (LT_LIKELY(!(word | next))) return 0;
-  uint64_t zeros = zero_bytes(next), pairs = (zeros & zeros >> 8) << 8;
+  uint64_t zeros = zero_bytes(next), pairs = (zeros & zeros >> 8 & ~secondHighest) << 8;
   if (!(word >> 56)) pairs |= zeros & 0x80;
   for (; LT_UNLIKELY(pairs); pairs &= pairs - 1) {
     // Bit 7 belongs to the address that begins in byte 1, bit 15 to that in byte 2.
     unsigned bits = ((unsigned)__builtin_ctzll(pairs) & ~7u) + 8;
+    LT_CHECK(bits < 64);
     uint64_t address = word >> bits | next << (64 - bits);
     if (address >> 16 && lt_address_index_has(&s->index, address)) return address;
   }

@@ -73,6 +73,15 @@ import TraceTestSupport
     #expect(try edges(heap, from: owner, items) == ["state case1 strong 0"])
   }
 
+  @Test func anAddressAmongBytesInThePlaceOfATagNamesNothing() throws {
+    let heap = HeapBuilder()
+    let items = items(heap, 2)
+    let owner = owner(heap, tagAt: 32)
+    heap.set(owner, 0, items[0])
+    heap.words[owner.address + 32] = items[1].address & ~0xFF | 0xC0
+    #expect(try edges(heap, from: owner, items) == ["state strong 0"])
+  }
+
   @Test func aTagBehindTheLowestByteOfAWordIsNotKnownWhereThatByteAloneIs() throws {
     let heap = HeapBuilder()
     let items = items(heap, 1)

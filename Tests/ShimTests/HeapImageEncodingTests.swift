@@ -5,35 +5,35 @@ import CTraceFormat
 import CTraceShim
 import Testing
 
-struct HeapImageEncodingTests {
-  /// By the description of struct lt_memory_part.
-  private func decode(_ bytes: [UInt8]) -> [UInt64: UInt64] {
-    var words: [UInt64: UInt64] = [:]
-    var at = MemoryLayout<lt_memory_part>.size
-    func varint() -> UInt64 {
-      var value: UInt64 = 0, shift: UInt64 = 0
-      while true {
-        let byte = bytes[at]
-        at += 1
-        value |= UInt64(byte & 0x7F) << shift
-        if byte < 0x80 { return value }
-        shift += 7
-      }
+/// Returns the words of a part of a heap image by address, as the description of struct lt_memory_part says.
+func encodedWords(_ bytes: [UInt8]) -> [UInt64: UInt64] {
+  var words: [UInt64: UInt64] = [:]
+  var at = MemoryLayout<lt_memory_part>.size
+  func varint() -> UInt64 {
+    var value: UInt64 = 0, shift: UInt64 = 0
+    while true {
+      let byte = bytes[at]
+      at += 1
+      value |= UInt64(byte & 0x7F) << shift
+      if byte < 0x80 { return value }
+      shift += 7
     }
-    var page: UInt64 = 0, word: UInt64 = 0
-    while at < bytes.count {
-      page += varint()
-      let bits = bytes[at..<(at + 64)]
-      at += 64
-      for index in 0..<512 where bits[bits.startIndex + index / 8] >> UInt8(index % 8) & 1 != 0 {
-        let zigzag = varint()
-        word = word &+ (zigzag >> 1 ^ (0 &- (zigzag & 1)))
-        words[page * 4096 + UInt64(index) * 8] = word
-      }
-    }
-    return words
   }
+  var page: UInt64 = 0, word: UInt64 = 0
+  while at < bytes.count {
+    page += varint()
+    let bits = bytes[at..<(at + 64)]
+    at += 64
+    for index in 0..<512 where bits[bits.startIndex + index / 8] >> UInt8(index % 8) & 1 != 0 {
+      let zigzag = varint()
+      word = word &+ (zigzag >> 1 ^ (0 &- (zigzag & 1)))
+      words[page * 4096 + UInt64(index) * 8] = word
+    }
+  }
+  return words
+}
 
+struct HeapImageEncodingTests {
   @Test("What is encoded is decoded, whatever the words", arguments: 0..<10) func roundTrip(seed: Int) {
     var generator = SplitMix(state: UInt64(seed))
     let size = 200_000
@@ -60,7 +60,7 @@ struct HeapImageEncodingTests {
     }
     #expect(buffer[used...].allSatisfy { $0 == 0xEE })
     #expect(buffer.withUnsafeBytes { $0.loadUnaligned(as: lt_memory_part.self) }.snapshot == 3)
-    #expect(decode(Array(buffer[..<used])) == expected)
+    #expect(encodedWords(Array(buffer[..<used])) == expected)
   }
 
   @Test("A page whose every word differs most from the last fits what is set aside for it") func largestPage() {

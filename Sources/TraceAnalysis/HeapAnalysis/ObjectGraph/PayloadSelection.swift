@@ -147,6 +147,8 @@ final class PayloadSelection {
           rest &= rest - 1
         }
       }
+      // A byte that is no case belongs to an address among bytes, which has the place of the word that it begins in.
+      if selector.hasByteTag, PayloadSelector.neverCases.contains(number) { return nil }
       return number < selector.table.count ? selector.table[number] : nil
     }
   }

@@ -50,6 +50,11 @@ final class PayloadSelector {
   let required: [Required]
   let keepsOldWords: Bool
 
+  /// Bytes that are no case: a byte counts cases from 0, and values without a case from 255 down.
+  static let neverCases = 16..<240
+  /// The tag is a number of a byte or more, and none of `neverCases` is a case of it.
+  var hasByteTag: Bool { table.count >= Self.neverCases.upperBound }
+
   /// Cases beyond share the last bit, and are never told apart.
   static let caseLimit = 63
   static let shared = UInt64(1) << UInt64(caseLimit)
@@ -100,7 +105,7 @@ final class PayloadSelector {
   /// A byte that counts further than the recorder takes for a case is not in the image, and would be read as 0.
   private static func isTold(_ bits: [Int], _ numbers: [Int?]) -> Bool {
     guard bits.count < 16, zip(bits, bits.dropFirst()).allSatisfy({ $0 < $1 }) else { return false }
-    return numbers.count <= 240 || numbers[16..<240].allSatisfy { $0 == nil }
+    return numbers.count < neverCases.upperBound || numbers[neverCases].allSatisfy { $0 == nil }
   }
 
   private static func words(_ bits: [Int], _ referenceWords: Set<Int>) -> [Word] {

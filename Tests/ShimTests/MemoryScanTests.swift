@@ -1,0 +1,122 @@
+// The words of memory that a scan takes into a heap image.
+
+import CHeapScan
+import CTraceFormat
+import CTraceShim
+import Glibc
+import Testing
+
+struct MemoryScanTests {
+  /// Pages of memory that are the only region of a scan, at an address of their own.
+  private final class Pages {
+    let words: UnsafeMutableBufferPointer<UInt64>
+    /// The image's parts, one after the other, as `writePart` got them.
+    fileprivate(set) var parts: [[UInt8]] = []
+
+    var address: UInt64 { UInt64(UInt(bitPattern: words.baseAddress!)) }
+
+    init(count: Int) {
+      let memory = mmap(nil, count * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)!
+      words = .init(start: memory.assumingMemoryBound(to: UInt64.self), count: count * 512)
+    }
+
+    deinit { munmap(words.baseAddress, words.count * 8) }
+
+    /// Returns the words of an image of the pages, by their indices.
+    func scan() -> [Int: UInt64] {
+      var regions = [
+        lt_snapshot_region(
+          start: address, end: address + UInt64(words.count * 8), kind: UInt32(LT_REGION_ANONYMOUS),
+          flags: UInt32(LT_REGION_READABLE | LT_REGION_WRITABLE | LT_REGION_CAPTURED))
+      ]
+      let regionCount = UInt32(regions.count)
+      let memory = UnsafeMutablePointer<lt_memory>.allocate(capacity: 1)
+      memory.initialize(to: lt_own_memory)
+      let partSize = 4 * Int(LT_PAGE_ENCODED_LIMIT)
+      let buffer = UnsafeMutablePointer<UInt8>.allocate(capacity: partSize)
+      let scan = UnsafeMutablePointer<lt_memory_scan>.allocate(capacity: 1)
+      defer {
+        lt_memory_scan_free(scan)
+        scan.deallocate()
+        buffer.deallocate()
+        memory.deallocate()
+      }
+      parts = []
+      return regions.withUnsafeMutableBufferPointer { regions in
+        scan.initialize(to: lt_memory_scan())
+        scan.pointee.memory = UnsafePointer(memory)
+        scan.pointee.regions = regions.baseAddress
+        scan.pointee.regionCount = regionCount
+        #expect(lt_memory_scan_prepare(scan) == 0)
+        scan.pointee.partBuffer = buffer
+        scan.pointee.partSize = partSize
+        scan.pointee.context = Unmanaged.passUnretained(self).toOpaque()
+        scan.pointee.page = { _, address in UnsafePointer(bitPattern: UInt(address)) }
+        scan.pointee.lookUpResidence = { _, _, _, pages, residence in
+          residence!.update(repeating: UInt8(LT_PAGE_PRESENT), count: Int(pages))
+        }
+        scan.pointee.writePart = { scan, part, size in
+          let pages = Unmanaged<Pages>.fromOpaque(scan!.pointee.context).takeUnretainedValue()
+          pages.parts.append(Array(UnsafeBufferPointer(start: part, count: size)))
+          return 0
+        }
+        #expect(lt_memory_scan_run(scan) == 0)
+        var found: [Int: UInt64] = [:]
+        for part in parts {
+          for (place, word) in encodedWords(part) { found[Int(place - address) / 8] = word }
+        }
+        return found
+      }
+    }
+  }
+
+  @Test("An image has each address in its own place, and no other words", arguments: 0..<20)
+  func alignedAddresses(seed: Int) {
+    var generator = SplitMix(state: UInt64(seed))
+    let pages = Pages(count: 3)
+    var expected: [Int: UInt64] = [:]
+    for index in pages.words.indices {
+      switch UInt64.random(in: 0..<4, using: &generator) {
+      case 0: pages.words[index] = UInt64.random(in: 1..<256, using: &generator)
+      case 1:
+        pages.words[index] = pages.address | UInt64.random(in: 0..<4096, using: &generator) | 0x101
+        expected[index] = pages.words[index]
+      default: break
+      }
+    }
+    #expect(pages.scan() == expected)
+  }
+
+  @Test("An address at an odd place takes the place of the word that it begins in", arguments: 1..<7)
+  func unalignedAddress(offset: Int) {
+    let pages = Pages(count: 1)
+    let address = pages.address | 0x123
+    UnsafeMutableRawBufferPointer(pages.words).storeBytes(of: address, toByteOffset: 800 + offset, as: UInt64.self)
+    #expect(pages.scan() == [100: address])
+  }
+
+  @Test("An address that begins in a word's last byte takes the next place, since that byte may be a tag")
+  func addressBehindTag() {
+    let pages = Pages(count: 1)
+    let address = pages.address | 0x123
+    pages.words[100] = address << 56
+    pages.words[101] = address >> 8
+    #expect(pages.scan() == [100: address << 56, 101: address])
+  }
+
+  @Test("An address that begins in a page's last word takes the next page's first free place", arguments: 1..<7)
+  func addressAcrossPages(offset: Int) {
+    let pages = Pages(count: 2)
+    let address = pages.address | 0x123
+    UnsafeMutableRawBufferPointer(pages.words).storeBytes(of: address, toByteOffset: 4088 + offset, as: UInt64.self)
+    pages.words[513] = address
+    #expect(pages.scan() == [512: address, 513: address])
+  }
+
+  @Test("An address at the end of a page does not appear in the next page") func addressBeforePage() {
+    let pages = Pages(count: 2)
+    let address = pages.address | 0x123
+    for index in [511, 512, 514] { pages.words[index] = address }
+    #expect(pages.scan() == [511: address, 512: address, 514: address])
+  }
+}
