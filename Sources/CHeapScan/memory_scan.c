@@ -196,8 +196,16 @@ static void put_exact(struct lt_memory_scan *s, uint64_t page, unsigned firstWor
   }
 }
 
+static inline bool has_word(const struct lt_memory_scan *s, unsigned i) { return s->bits[i >> 6] >> (i & 63) & 1; }
+
+static inline void put_word(struct lt_memory_scan *s, unsigned i, uint64_t word) {
+  LT_CHECK(i < LT_MEMORY_PAGE_WORDS);
+  s->words[i] = word;
+  s->bits[i >> 6] |= 1ull << (i & 63);
+}
+
 /// Puts the lowest bytes of the span's words in the page that may be the case of an enumeration, and are in words that
-/// are no addresses.
+/// are no addresses. An address that begins in such a word moves to the next place, if that is free.
 static void put_cases(struct lt_memory_scan *s, uint64_t page, unsigned firstWord, const struct lt_case_span *span) {
   const uint64_t *words = s->content;
   LT_CHECK(span->words.stride % 8 == 0 && page % PAGE == 0);
@@ -210,10 +218,17 @@ static void put_cases(struct lt_memory_scan *s, uint64_t page, unsigned firstWor
       uint64_t address = at + 8ull * (unsigned)__builtin_ctzll(mask);
       if (address >= last) break;
       if (address < first) continue;
-      uint64_t i = (address - page) / 8, bit = 1ull << (i & 63);
-      if (s->bits[i >> 6] & bit || !lt_is_case(words[i])) continue;
-      s->words[i] = (uint8_t)words[i];
-      s->bits[i >> 6] |= bit;
+      unsigned i = (unsigned)(address - page) / 8;
+      uint8_t byte = (uint8_t)words[i];
+      if (has_word(s, i)) {
+        // An address that begins in another byte has the place. It ends in the next word.
+        bool isOther = (uint8_t)s->words[i] != byte && (byte == 0 || lt_is_case(byte));
+        if (!isOther || i + 1 == LT_MEMORY_PAGE_WORDS || has_word(s, i + 1)) continue;
+        put_word(s, i + 1, s->words[i]);
+      } else if (!lt_is_case(byte)) {
+        continue;
+      }
+      put_word(s, i, byte);
     }
     if (!stride) break;
   }
@@ -310,8 +325,8 @@ static LT_ALWAYS_INLINE uint64_t unaligned_address(struct lt_memory_scan *s, uin
 
 /// Second pass: encodes a page.
 ///
-/// An address in bytes takes the place of the word that it begins in. After a tag and after the start of a page it
-/// takes the next free place. A reader looks at places of bytes and at places of unknown contents.
+/// An address in bytes takes the place of the word that it begins in. After a tag, a number with a mark, and the start
+/// of a page it takes the next free place. A reader looks at places of bytes and at places of unknown contents.
 static int encode_page(struct lt_memory_scan *s, uint64_t page, unsigned firstWord) {
   const uint64_t *words = s->content;
   uint16_t objects[LT_MEMORY_PAGE_WORDS / 2];
@@ -333,16 +348,18 @@ static int encode_page(struct lt_memory_scan *s, uint64_t page, unsigned firstWo
     }
     uint64_t word = words[i], address = word & LT_WORD_ADDRESS_MASK;
     bool isAddress = lt_address_index_has(&s->index, address), isTag = !isAddress && is_tag(word);
-    // A tag may be the lowest byte of an address, whose other bytes are in the next word. The tag keeps its place.
-    if (isTag && hasBytes && !begun && i + 1 < LT_MEMORY_PAGE_WORDS) begun = unaligned_address(s, word, words[i + 1]);
-    if (!isAddress && !isTag) {
-      word = marked_address(s, word);
-      if (!word && hasBytes && i + 1 < LT_MEMORY_PAGE_WORDS) word = unaligned_address(s, words[i], words[i + 1]);
+    // A tag, or a number with a mark, may be the lowest bytes of an address among bytes. It keeps its place.
+    uint64_t marked = isAddress || isTag ? 0 : marked_address(s, word), unaligned = 0;
+    if (!isAddress && hasBytes && i + 1 < LT_MEMORY_PAGE_WORDS) unaligned = unaligned_address(s, word, words[i + 1]);
+    if (marked) word = marked;
+    if (isTag || marked) {
+      if (!begun) begun = unaligned;
+    } else if (!isAddress) {
+      word = unaligned;
       if (!word) word = begun, begun = 0;
       if (!word) continue;
     }
-    s->words[i] = word;
-    s->bits[i >> 6] |= 1ull << (i & 63);
+    put_word(s, i, word);
     if (!(i & 1) && LT_UNLIKELY(lt_type_set_may_have(&s->typeSet, word))) objects[objectCount++] = (uint16_t)i;
   }
   if (s->openCases.end > page) put_cases(s, page, firstWord, &s->openCases);

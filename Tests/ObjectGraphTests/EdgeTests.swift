@@ -114,13 +114,14 @@ private struct NamedEdge: Hashable, CustomStringConvertible {
   @Test func anAddressMayLieAcrossSmallValuesButNotInPadding() throws {
     let heap = HeapBuilder()
     let items = items(heap, 3)
-    func numbers(narrow: [Range<Int>]) throws -> [Bool] {
+    func numbers(narrow: [Range<Int>], first: UInt64? = nil) throws -> [Bool] {
       heap.type("App.Owner")
       heap.layout(
         of: "App.Owner",
         ObjectLayout(typeName: "App.Owner", size: 40, references: [], opaque: [], narrow: narrow, tail: .plain))
       let owner = heap.object("App.Owner", size: 40)
       for index in items.indices { heap.set(owner, index, items[index]) }
+      heap.words[owner.address + 16] = first ?? items[0].address
       let found = try self.numbers(heap, of: owner)
       return items.map { found.contains($0.address) }
     }
@@ -129,6 +130,7 @@ private struct NamedEdge: Hashable, CustomStringConvertible {
     #expect(try numbers(narrow: [16..<17, 20..<24, 24..<25, 32..<37]) == [false, false, false])
     // Six bytes from the middle of a word on.
     #expect(try numbers(narrow: [19..<20, 20..<24, 24..<25, 32..<33]) == [true, false, false])
+    #expect(try numbers(narrow: [16..<25], first: 1) == [false, true, false], "behind the case in its place")
   }
 
   @Test func aDequeHoldsTheElementsInItsRingAndNotThoseThatHaveLeft() throws {

@@ -6,6 +6,18 @@ import CTraceShim
 import Glibc
 import Testing
 
+private final class Leaf {}
+
+private enum Reading {
+  case raw(Int)
+  case named(Leaf, Int)
+}
+
+private final class Meter {
+  var count = 1
+  var reading = Reading.raw(2)
+}
+
 struct MemoryScanTests {
   /// Pages of memory that are the only region of a scan, at an address of their own.
   private final class Pages {
@@ -22,13 +34,22 @@ struct MemoryScanTests {
 
     deinit { munmap(words.baseAddress, words.count * 8) }
 
-    /// Returns the words of an image of the pages, by their indices.
-    func scan() -> [Int: UInt64] {
+    /// Returns the words of an image of the pages, by their indices. `metadata`: that of the class of all objects.
+    func scan(metadata: UInt64 = 0) -> [Int: UInt64] {
       var regions = [
         lt_snapshot_region(
           start: address, end: address + UInt64(words.count * 8), kind: UInt32(LT_REGION_ANONYMOUS),
           flags: UInt32(LT_REGION_READABLE | LT_REGION_WRITABLE | LT_REGION_CAPTURED))
       ]
+      var types: [lt_scanned_type] = []
+      if metadata != 0 {
+        regions.append(
+          lt_snapshot_region(
+            start: metadata & ~4095, end: (metadata & ~4095) + 4096, kind: UInt32(LT_REGION_ANONYMOUS),
+            flags: UInt32(LT_REGION_READABLE)))
+        regions.sort { $0.start < $1.start }
+        types = [lt_scanned_type(metadata: metadata, storage: UInt32(LT_STORAGE_NONE))]
+      }
       let regionCount = UInt32(regions.count)
       let memory = UnsafeMutablePointer<lt_memory>.allocate(capacity: 1)
       memory.initialize(to: lt_own_memory)
@@ -47,7 +68,11 @@ struct MemoryScanTests {
         scan.pointee.memory = UnsafePointer(memory)
         scan.pointee.regions = regions.baseAddress
         scan.pointee.regionCount = regionCount
-        #expect(lt_memory_scan_prepare(scan) == 0)
+        types.withUnsafeBufferPointer {
+          scan.pointee.types = $0.baseAddress
+          scan.pointee.typeCount = UInt32($0.count)
+          #expect(lt_memory_scan_prepare(scan) == 0)
+        }
         scan.pointee.partBuffer = buffer
         scan.pointee.partSize = partSize
         scan.pointee.context = Unmanaged.passUnretained(self).toOpaque()
@@ -104,6 +129,17 @@ struct MemoryScanTests {
     #expect(pages.scan() == [100: address << 56, 101: address])
   }
 
+  @Test("An address among bytes is seen where its lowest bytes look like those of a number with a mark")
+  func addressOrMarkedNumber() {
+    let pages = Pages(count: 32)
+    // The lowest 48 bits of the first word are an address, too.
+    let other = pages.address | 0x123
+    let address = (pages.address + 0xFFFF) & ~0xFFFF | other >> 32
+    pages.words[100] = address << 32 | other & 0xFFFF_FFFF
+    pages.words[101] = address >> 32
+    #expect(pages.scan() == [100: other, 101: address])
+  }
+
   @Test("An address that begins in a page's last word takes the next page's first free place", arguments: 1..<7)
   func addressAcrossPages(offset: Int) {
     let pages = Pages(count: 2)
@@ -118,5 +154,19 @@ struct MemoryScanTests {
     let address = pages.address | 0x123
     for index in [511, 512, 514] { pages.words[index] = address }
     #expect(pages.scan() == [511: address, 512: address, 514: address])
+  }
+
+  @Test("The case of an enumeration keeps its place, and an address in the bytes behind it moves on", arguments: 0...1)
+  func caseBeforeAddress(number: UInt8) {
+    let pages = Pages(count: 1)
+    let metadata = UInt64(UInt(bitPattern: unsafeBitCast(Meter.self, to: UnsafeRawPointer.self)))
+    let address = pages.address | 0x230
+    pages.words[64] = metadata
+    pages.words[65] = 3
+    // The fields: the count, the payload's two words, and the case.
+    let bytes = UnsafeMutableRawBufferPointer(pages.words)
+    bytes.storeBytes(of: address, toByteOffset: 69 * 8 + 1, as: UInt64.self)
+    bytes[69 * 8] = number
+    #expect(pages.scan(metadata: metadata) == [64: metadata, 65: 3, 69: UInt64(number), 70: address])
   }
 }

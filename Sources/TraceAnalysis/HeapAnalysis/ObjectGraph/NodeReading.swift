@@ -108,7 +108,10 @@ extension ObjectGraphBuilder {
     }
     if !part.gaps.isEmpty { readGaps(part, of: node, block, at: base, limit: limit) }
     for words in part.numbers where base < limit && words.lowerBound < limit - base {
-      readNumbers(node, base + words.lowerBound..<base + min(limit - base, words.upperBound))
+      let end = base + min(limit - base, words.upperBound)
+      // Where a tag, a case or a number with a mark has an address's place, the address has the next one.
+      let isMoved = end < limit && image.word(at: end - 8).map { numberTarget(of: $0) == nil } ?? false
+      readNumbers(node, base + words.lowerBound..<(isMoved ? end + 8 : end))
     }
     // A value in a buffer may have enumerations of its own, which are looked at after those of the whole.
     var inline: [(part: NodeLayout.Part, limit: UInt64)] = []
