@@ -34,7 +34,7 @@ struct MemoryScanTests {
 
     deinit { munmap(words.baseAddress, words.count * 8) }
 
-    /// Returns the words of an image of the pages, by their indices. `metadata`: that of the class of all objects.
+    /// Returns the words of an image of the pages, by their indices. All objects have `metadata`; 0 for none.
     func scan(metadata: UInt64 = 0) -> [Int: UInt64] {
       var regions = [
         lt_snapshot_region(
