@@ -8,9 +8,6 @@ import Testing
 /// Random programs make objects, tasks, weak references, numbers that are addresses, queues and timers. A heap image is
 /// taken while they stand. Then each goes on to its end by its own means: see Tests/Programs/random-programs.
 @Suite(.requires(.recorder)) struct RandomProgramTests {
-  /// Percent of the batches that may have a false proof. Of 200 batches two or so have one, of causes that are not known
-  /// yet: the programs do not show it alone. None of the first tier may.
-  private static let tolerated = 3
   /// Percent of the leaked objects that a report finds in recordings, and in images without events.
   private static let leastFound = (recorded: 94, others: 75)
 
@@ -61,7 +58,7 @@ import Testing
         explanations.append("\(batch): \(run.falseProofs.count): \(proof)\n\(program)")
       }
     }
-    #expect(100 * falseBatches <= Self.tolerated * batches.count, "\(explanations.joined(separator: "\n"))")
+    #expect(falseBatches == 0, "\(explanations.joined(separator: "\n"))")
     for (isRecorded, kinds) in shares {
       let share = kinds.values.reduce(RandomProgramRun.Share(), +)
       let least = isRecorded ? Self.leastFound.recorded : Self.leastFound.others
