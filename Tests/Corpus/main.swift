@@ -30,6 +30,8 @@ var programs: [String: any CleanProgram.Type] = [
   "login-result": LoginResult.self,
   "request-deadlines": RequestDeadlines.self,
   "lost-checked-continuation": LostCheckedContinuation.self,
+  "courier-timers": CourierTimers.self,
+  "ride-requests": RideRequests.self,
   "lost-unsafe-continuation": LostUnsafeContinuation.self,
   "objective-subclasses": ObjectiveSubclasses.self,
   "menu-tree": MenuTree.self,

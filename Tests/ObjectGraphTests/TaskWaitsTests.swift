@@ -89,6 +89,38 @@ import TraceTestSupport
     #expect(isLeaked(waiting) == !hears && isLeaked(owner))
   }
 
+  /// A parent reaches its children by a record of its own, and from each child the next one.
+  @Test(arguments: [false, true]) func aParentOnlyCancelsAChildThatWaitsForAContinuation(hears: Bool) throws {
+    let (parent, first, last) = (task(), task(), task())
+    let record = parent.address + slab + 64
+    (heap.words[record + 16], heap.words[record + 24]) = (first.address, last.address)
+    suspend(parent, outer: record)
+    for child in [first, last] {
+      let handler = child.address + slab + 64
+      suspend(child, outer: hears ? handler : nil)
+      heap.words[handler + 16] = function
+      set(child, 208, parent.address)
+    }
+    set(first, 216, last.address)
+    heap.global(parent)
+    #expect(try instances() == (hears ? [] : [2]))
+    // Code with the continuation of one can resume it.
+    holder(of: first)
+    #expect(try instances() == (hears ? [] : [1]))
+  }
+
+  @Test(arguments: [("Swift.Task<(), Never>", false), ("Swift.Task<(), Never>", true), ("App.Continuation", false)])
+  func aHandleOnlyCancelsATaskThatWaitsForAContinuation(type: String, hears: Bool) throws {
+    heap.type("App.Owner", fields: [HeapBuilder.field("task", 0, type: type)])
+    let (owner, waiting) = (heap.object("App.Owner"), task(handles: 1))
+    let handler = waiting.address + slab + 64
+    suspend(waiting, outer: hears ? handler : nil)
+    heap.words[handler + 16] = function
+    heap.set(owner, 0, waiting)
+    heap.global(owner)
+    #expect(try instances() == (type.hasPrefix("Swift.Task") && !hears ? [1] : []))
+  }
+
   @Test func wordsToATaskThatWaitsForAnotherAreLeftOverIfNobodyHasAHandle() throws {
     let (waiting, awaited) = (task(), task())
     suspend(awaited)

@@ -50,6 +50,7 @@ extension ObjectGraphBuilder {
       if !taskWaits.leftOverLinks.isEmpty, taskWaits.leftOverLinks.contains(address) { return }
       guard let target = target(of: value), Int(target) != node || isObject, target != task else { return }
       let targetKind = types[Int(nodeTypes[Int(target)])].kind
+      if targetKind == .task, taskWaits.cancelsInVain(address, value) { return }
       if holdsNoObjects, targetKind.isCounted || taskMemory.taskOfSlab[target] != nil { return }
       var strength: EdgeStrength = isLeftOver ? .surplus : .conservative
       if task != nil, targetKind == .task {

@@ -36,6 +36,10 @@ package enum TaskWait: String, Codable, Hashable, Sendable {
 /// for tells its kind: the task's own context, a task, or a group. In a group: 0 its table of functions, 88 the task
 /// that waits for a child. In the records of a group and of child tasks: from 16 on, the children.
 ///
+/// A parent cancels its children by a list. Its record leads to the first child and, of a group, to the last one. A child
+/// has two words: its parent, and the next child. None of these words resumes a child that waits for a continuation and
+/// has no cancellation handler.
+///
 /// Source: swiftlang/swift, include/swift/ABI/TaskStatus.h (TaskDependencyStatusRecord),
 /// stdlib/public/Concurrency/TaskPrivate.h (flagAsSuspended, flagAsAndEnqueueOnExecutor), Task.cpp (waitFuture,
 /// completeFuture) and TaskGroup.cpp; seen with Swift 6.3.1. In a runtime that lays it out otherwise the words do not
@@ -52,6 +56,8 @@ struct TaskWaits {
   private(set) var leftOverLinks: Set<UInt64> = []
   /// Addresses of the words by which a task's end resumes others, or by which it is told of being cancelled.
   private(set) var used: Set<UInt64> = []
+  /// Addresses of the words in lists of children: of the first child, the last, and each next one.
+  private(set) var childLinks: Set<UInt64> = []
 
   private static let contextOffset: UInt64 = 64
   static let statusRecordOffset: UInt64 = 104
@@ -68,6 +74,8 @@ struct TaskWaits {
   private static let groupWaiterOffset: UInt64 = 88
   /// A future begins somewhere here behind a task's start: behind the header, the words of a child, and the group.
   private static let futures = stride(from: InitialTaskMemory.leastHeaderSize, through: 248, by: 8)
+  /// A child has its parent somewhere here.
+  private static let parents = stride(from: InitialTaskMemory.leastHeaderSize, through: headerEnd - 8, by: 8)
   /// Words of a task before this offset are the runtime's own, and written by it.
   static let headerEnd: UInt64 = 272
   /// In the lowest bits of a word that leads to a task: the state of its future.
@@ -112,6 +120,7 @@ struct TaskWaits {
       }
     }
     for (task, waiters) in waiting { addQueue(of: task, waiters, image, isTask) }
+    for task in tasks { addChildren(of: task, image, isTask) }
   }
 
   /// Tells whether a word, as far as it leads to a task, can have that go on, or tell it of being cancelled; otherwise it
@@ -119,6 +128,13 @@ struct TaskWaits {
   func mayResume(wordAt address: UInt64?, _ word: UInt64) -> Bool {
     if waits[word & ObjectGraphBuilder.addressBits & ~Self.stateBits] != .end { return true }
     return address.map(used.contains) ?? false
+  }
+
+  /// Tells whether a word leads to a child that waits for a continuation, and that it can only cancel, in vain.
+  func cancelsInVain(_ address: UInt64, _ word: UInt64) -> Bool {
+    guard childLinks.contains(address) else { return false }
+    let child = word & ObjectGraphBuilder.addressBits & ~Self.stateBits
+    return waits[child] == .continuation && !hearing.contains(child)
   }
 
   /// Tells whether a link of a queue leads to a task that is in none.
@@ -163,6 +179,30 @@ struct TaskWaits {
         leftOverLinks.insert(next &+ TaskMemory.queueLinks.lowerBound &+ 8)
         link = next &+ TaskMemory.queueLinks.lowerBound
       }
+    }
+  }
+
+  /// Follows the list of children from each of a task's records. Linear in the records and the children.
+  private mutating func addChildren(of task: UInt64, _ image: HeapImage, _ isTask: (UInt64) -> Bool) {
+    /// The place of the word that leads from a child to the next one; nil if the address has no child of the task.
+    func nextLink(of child: UInt64) -> UInt64? {
+      guard isTask(child) else { return nil }
+      return Self.parents.lazy.map { child &+ $0 }.first { image.word(at: $0) == task }.map { $0 &+ 8 }
+    }
+    var record = image.word(at: task &+ Self.statusRecordOffset)
+    var count = 0
+    while let current = record, count < Self.recordLimit {
+      record = image.word(at: current &+ Self.outerOffset)
+      count += 1
+      // This record leads to the awaited task. That one leads back to the tasks that wait, as a child does to its parent.
+      if current == records[task] { continue }
+      var link = current &+ Self.subjectOffset
+      var last: UInt64?
+      while let child = image.word(at: link), let next = nextLink(of: child), childLinks.insert(link).inserted {
+        (link, last) = (next, child)
+      }
+      let lastLink = current &+ Self.subjectOffset &+ 8
+      if let last, image.word(at: lastLink) == last { childLinks.insert(lastLink) }
     }
   }
 }

@@ -119,8 +119,7 @@ struct LeakFinder {
     self.isListed = isListed
     self.isImageAlone = isImageAlone
     let heap = graph.graph
-    let reached = heap.reachable(from: graph.rootNodes, kinds: ObjectGraph.owning)
-    let unreachable = reached.complement
+    let unreachable = TaskHandles.reached(in: graph).complement
     for node in 0..<NodeID(graph.blockCount) where unreachable.contains(node) && graph.type(of: node).kind == .sideTable
     { unreachable.remove(node) }
     self.abandoned = abandoned(unreachable)

@@ -1,4 +1,4 @@
-// The tasks that code can await or cancel.
+// The tasks that code can await or cancel, and those that it can do no more with.
 
 import HeapAnalysis
 
@@ -17,6 +17,40 @@ enum TaskHandles {
       }
     }
     return tasks
+  }
+
+  /// The nodes that roots lead to. A handle that can do nothing for its task leads nowhere.
+  ///
+  /// A handle can await or cancel a task. That resumes no task that waits for a continuation, unless the task or one of
+  /// its children hears of a cancellation. Such a task keeps itself for ever: the end of its handle does not free it.
+  /// Linear in the graph.
+  static func reached(in graph: ObjectGraph) -> NodeSet {
+    let heap = graph.graph
+    let deaf = NodeSet(bound: heap.nodeCount)
+    for (task, state) in graph.taskStates
+    where state == .waiting(.continuation) && !graph.cancellableTasks.contains(task) { deaf.insert(task) }
+    guard !deaf.isEmpty else { return heap.reachable(from: graph.rootNodes, kinds: ObjectGraph.owning) }
+    for (slab, task) in graph.taskOfSlab where deaf.contains(task) { deaf.insert(slab) }
+    let others = deaf.complement
+    let reached = heap.reachable(from: graph.rootNodes, kinds: ObjectGraph.owning, within: others)
+    var pending: [NodeID] = reached.members
+    while let node = pending.popLast() {
+      for edge in heap.edges(from: node) where ObjectGraph.owning.contains(EdgeKinds(kind: heap.kind(of: edge))) {
+        let target = heap.target(of: edge)
+        guard !reached.contains(target), !(deaf.contains(target) && isHandle(edge, in: graph)) else { continue }
+        reached.insert(target)
+        pending.append(target)
+      }
+    }
+    return reached
+  }
+
+  /// Tells whether a reference is a handle by its type. Other references to a task may be continuations.
+  private static func isHandle(_ edge: EdgeIndex, in graph: ObjectGraph) -> Bool {
+    guard graph.graph.kind(of: edge) == EdgeStrength.strong.rawValue,
+      let label = graph.label(graph.graph.label(of: edge))
+    else { return false }
+    return label.typeName.contains("Task<") && !label.typeName.contains("Continuation")
   }
 
   private static func mayHaveHandle(_ node: NodeID, _ graph: ObjectGraph) -> Bool {

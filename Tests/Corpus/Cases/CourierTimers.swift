@@ -1,0 +1,51 @@
+// Couriers whose timers wait in children of a task group. Each new timer replaces the one before, whose continuation is dropped.
+
+private actor TimerDesk {
+  private var current: CheckedContinuation<Void, Never>?
+  private let resumesReplaced: Bool
+  private(set) var started = 0
+
+  init(resumesReplaced: Bool) { self.resumesReplaced = resumesReplaced }
+
+  func wait() async {
+    await withCheckedContinuation { next in
+      started += 1
+      replace(with: next)
+    }
+  }
+
+  func replace(with next: CheckedContinuation<Void, Never>?) {
+    let replaced = current
+    current = next
+    if resumesReplaced { replaced?.resume() }
+  }
+}
+
+enum CourierTimers: FaultyProgram {
+  static func faulty() { deliver(TimerDesk(resumesReplaced: false)) }
+  static func correct() { deliver(TimerDesk(resumesReplaced: true)) }
+
+  @inline(never) private static func deliver(_ desk: TimerDesk) {
+    waitFor {
+      await withCheckedContinuation { (done: CheckedContinuation<Void, Never>) in
+        Task.detached { await dispatch(desk, done) }
+      }
+    }
+    settle()
+  }
+
+  /// Goes on for ever, as the task of a server does that accepts connections.
+  private static func dispatch(_ desk: TimerDesk, _ done: CheckedContinuation<Void, Never>) async {
+    await withDiscardingTaskGroup { group in
+      for courier in 1...7 {
+        group.addTask { await desk.wait() }
+        while await desk.started < courier { await Task.yield() }
+      }
+      await desk.replace(with: nil)
+      done.resume()
+      await withCheckedContinuation { dispatchers = $0 }
+    }
+  }
+}
+
+nonisolated(unsafe) private var dispatchers: CheckedContinuation<Void, Never>?
