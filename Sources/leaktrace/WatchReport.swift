@@ -126,14 +126,15 @@ struct WatchReport {
 
   /// Shows a suspicion when it comes up, and says nothing of it again.
   private mutating func tellNewSuspects() throws {
-    let fresh = (leaks?.findings ?? []).filter {
-      $0.isFromImages && !$0.isWeak && !$0.isLibrary && $0.suppression == nil && !told.contains($0.fingerprint)
+    var isNew = false
+    for finding in leaks?.findings ?? [] where !finding.isWeak && !finding.isLibrary && finding.suppression == nil {
+      guard case .images(_, let retention) = finding.evidence, told.insert(finding.fingerprint).inserted else {
+        continue
+      }
+      isNew = true
+      ErrorOutput.print("new suspect: \(FindingTitle.subject(finding)), held by \(retention.holder)")
     }
-    guard !fresh.isEmpty else { return }
-    for finding in fresh {
-      told.insert(finding.fingerprint)
-      ErrorOutput.print("new suspect: \(FindingTitle.subject(finding)), held by \(finding.outliving?.holder ?? "")")
-    }
+    guard isNew else { return }
     if command.outputs.format == .text {
       try ObjectQuestion.show(
         SeriesText(style: command.style, limit: command.limit == 0 ? nil : command.limit).text(

@@ -82,26 +82,27 @@ struct DigestBuilder {
   }
 
   mutating func cycle(_ steps: [(Finding.Step, [String])], instances: Int = 1, retained: UInt64 = 128) {
-    add(verdict: .retainCycle, steps, instances: instances, retained: retained)
+    add(.cycle, steps, instances: instances, retained: retained)
   }
 
   mutating func lost(_ step: (Finding.Step, [String]), instances: Int = 1, retained: UInt64 = 64) {
-    add(verdict: .lost, [step], instances: instances, retained: retained)
+    add(.lost(nil), [step], instances: instances, retained: retained)
   }
 
   /// Lost memory without a type, some of whose blocks were sampled.
   mutating func lostMemory(_ functions: [String], instances: Int, sampled: Int) {
     var step = Self.step("malloc", functions, nil)
     step.0.kind = .malloc
-    add(verdict: .lost, [step], instances: instances, retained: UInt64(instances) * 64)
-    digest.findings![digest.findings!.count - 1].finding.samples = [.init(place: nil, instances: sampled)]
+    add(.lost(nil), [step], instances: instances, retained: UInt64(instances) * 64)
+    digest.findings![digest.findings!.count - 1].finding.origins.samples = [.init(place: nil, instances: sampled)]
   }
 
-  private mutating func add(verdict: Verdict, _ steps: [(Finding.Step, [String])], instances: Int, retained: UInt64) {
+  private mutating func add(
+    _ kind: Finding.Unreachable, _ steps: [(Finding.Step, [String])], instances: Int, retained: UInt64
+  ) {
     var finding = Finding(
-      verdict: verdict, libraryReason: nil, isCycle: verdict == .retainCycle, instances: instances,
-      retainedBytes: ByteCount(retained),
-      retainedBlocks: UInt64(instances * steps.count), path: steps.map(\.0), held: [], advice: [], fingerprint: "")
+      evidence: .unreachable(kind, way: nil), instances: instances, retainedBytes: ByteCount(retained),
+      retainedBlocks: UInt64(instances * steps.count), path: steps.map(\.0))
     finding.fingerprint = FindingIdentity(finding).fingerprint
     digest.findings!.append(RunDigest.DigestedFinding(finding: finding, allocations: steps.map(\.1)))
   }

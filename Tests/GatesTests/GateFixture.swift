@@ -16,19 +16,36 @@ enum GateFixture {
       kind: .object, type: type, qualifiedType: "App.\(type)", function: nil, allocation: nil, stack: .empty,
       address: RuntimeAddress(16), size: ByteCount(64),
       reference: nil)
-    var finding = Finding(
-      verdict: verdict, libraryReason: library ? "a library made it" : nil, isCycle: verdict == .retainCycle,
-      instances: instances,
-      retainedBytes: ByteCount(bytes), retainedBlocks: blocks, path: [step], held: [], referenceCount: nil, ending: nil,
-      advice: [],
+    return Finding(
+      evidence: evidence(verdict, growth: growth ?? []),
+      owner: library ? .library(reason: "a library made it") : .program,
+      instances: instances, retainedBytes: ByteCount(bytes), retainedBlocks: blocks, path: [step],
       fingerprint: fingerprint(number), suppression: suppression)
-    if let growth {
-      finding.outliving = Finding.Outliving(
-        origin: PathOrigin(kind: .global, name: "global"), holder: "static Cache.all", registration: nil, suspect: 0,
-        births: 100, deaths: 50, scope: nil, scopeShare: 0, siblingLifetime: nil,
-        youngest: nil, oldest: nil, growth: growth)
+  }
+
+  /// `strength`: of a suspicion.
+  static func evidence(_ verdict: Verdict, growth: [Int], strength: Finding.Strength? = nil) -> Finding.Evidence {
+    let retention = Finding.Retention(
+      origin: PathOrigin(kind: .global, name: "global"), holder: "static Cache.all", registration: nil, suspect: 0)
+    let siblings = Finding.Siblings(births: 100, deaths: 50, scope: nil, scopeShare: 0, lifetime: nil)
+    func suspected(_ kind: Finding.Suspicion.Kind) -> Finding.Evidence {
+      .suspected(
+        .init(kind: kind, figures: strength.map { .init(strength: $0, live: []) }),
+        .init(retention: retention, siblings: siblings, quarters: growth))
     }
-    return finding
+    return switch verdict {
+    case .retainCycle: .unreachable(.cycle, way: nil)
+    case .lost: .unreachable(.lost(nil), way: nil)
+    case .suspended: .unreachable(.suspended(.alone(nil)), way: nil)
+    case .deinitialised: .deinitialised(nil)
+    case .dangling: .dangling(nil)
+    case .outlived: suspected(.outlived)
+    case .accumulating: suspected(.accumulating)
+    case .growing:
+      .repeated(
+        Finding.Rounds(place: MarkPlace(name: "work", file: "", line: 0), first: 2, measure: .objects, counts: growth),
+        retention, siblings)
+    }
   }
 
   static func fingerprint(_ number: UInt64) -> String {

@@ -69,12 +69,17 @@ import Testing
     let accepted = JudgedFinding(suspect.finding, .known(reason: ""))
     #expect(try failed("suspects,new-suspects", [accepted]) == ["suspects"])
     var weak = suspect
-    weak.finding.outliving?.evidence = Finding.Evidence(strength: .weak, live: [])
+    weak.finding.evidence = GateFixture.evidence(.outlived, growth: [1, 2, 3, 4], strength: .weak)
     #expect(try failed("suspects,new-suspects,growth", [weak]) == [])
     // What the program itself said is a proof.
     var stated = suspect
-    stated.finding.outliving?.statement = .scope(
-      MarkPlace(name: "order", file: "Shop.swift", line: 3), executions: 5, executionsWithRest: 1, grace: 0)
+    guard case .suspected(_, let survivors) = stated.finding.evidence else {
+      Issue.record("a suspicion is one")
+      return
+    }
+    let place = MarkPlace(name: "order", file: "Shop.swift", line: 3)
+    stated.finding.evidence = .stated(
+      .scope(.init(place: place, executions: 5, executionsWithRest: 1, grace: 0)), survivors)
     #expect(try failed("new-leaks,new-suspects", [stated]) == ["new-leaks"])
   }
 

@@ -29,7 +29,7 @@ import TraceTestSupport
 
   @Test func aLikelyLossIsASuspicion() throws {
     var report = try report()
-    report.findings[0].way = .init(kind: .number, holder: "table")
+    report.findings[0].evidence = .unreachable(.lost(nil), way: .init(kind: .number, holder: "table"))
     #expect(report.conclusion == .suspected)
     #expect(line(report) == "Leaks: 1 likely, 48 B retained, among 1 live block at exit")
   }
@@ -39,7 +39,7 @@ import TraceTestSupport
   ])
   func aLargeLeakOfALibraryIsALeak(bytes: Int, blocks: UInt64, expected: LeakReport.Conclusion) throws {
     var report = try report()
-    report.findings[0].libraryReason = "made inside libFoundation.so"
+    report.findings[0].owner = .library(reason: "made inside libFoundation.so")
     report.findings[0].retainedBytes = ByteCount(UInt64(bytes))
     report.findings[0].retainedBlocks = blocks
     #expect(report.conclusion == expected)

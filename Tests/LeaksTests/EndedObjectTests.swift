@@ -48,7 +48,7 @@ import TraceTestSupport
     #expect(finding.verdict == .dangling)
     #expect(finding.path.map(\.type) == ["Form"])
     #expect(finding.instances == 1)
-    let ending = try #require(finding.ending)
+    let ending = try #require(finding.evidence.ending)
     #expect(ending.qualifiedType == "App.Form")
     #expect(ending.uses == 2)
     #expect(ending.allocated.frame?.function == "open()")
@@ -100,7 +100,7 @@ import TraceTestSupport
     // The new one's end is told from the old one's.
     use(heap, form.address, time: 40_000)
     let findings = try heap.findings(functions)
-    #expect(findings.map { $0.ending?.type } == ["Other"])
+    #expect(findings.map { $0.evidence.ending?.type } == ["Other"])
   }
 
   @Test func objectInsideAnotherBlockIsNotTheOneThatEnded() throws {
@@ -182,10 +182,10 @@ import TraceTestSupport
     _ = danglingButton(heap)
     let finding = try #require(try heap.findings(functions).first)
     #expect(finding.path.map(\.reference?.name) == ["delegate"])
-    #expect(finding.ending?.type == "Form")
-    #expect(finding.ending?.freed.frame?.function == "close()")
-    #expect(finding.ending?.used == nil)
-    #expect(finding.ending?.uses == 0)
+    #expect(finding.evidence.ending?.type == "Form")
+    #expect(finding.evidence.ending?.freed.frame?.function == "close()")
+    #expect(finding.evidence.ending?.used == nil)
+    #expect(finding.evidence.ending?.uses == 0)
   }
 
   @Test func memoryGivenAwayAfterTheSnapshotDoesNotHideTheEnd() throws {
@@ -194,7 +194,7 @@ import TraceTestSupport
     let type = heap.trace.type("App.Other")
     heap.trace.event(.object, form.address, size: 48, type: type, stack: heap.trace.stack([0x1000_1001]), time: long)
     heap.trace.event(.free, form.address, time: long + 8)
-    #expect(try heap.findings(functions).map { $0.ending?.type } == ["Form"])
+    #expect(try heap.findings(functions).map { $0.evidence.ending?.type } == ["Form"])
   }
 
   /// As many fields whose delegate, a screen, has ended. `next`: what has its memory after that.
@@ -223,8 +223,8 @@ import TraceTestSupport
     let heap = HeapBuilder()
     for screen in try fieldsOfEndedScreens(heap, 2, next: "App.Later") { heap.free(screen) }
     let findings = try heap.findings(functions)
-    #expect(findings.map { $0.ending?.type } == ["Screen"])
-    #expect(findings.map { $0.ending?.freed.frame?.function } == ["close()"])
+    #expect(findings.map { $0.evidence.ending?.type } == ["Screen"])
+    #expect(findings.map { $0.evidence.ending?.freed.frame?.function } == ["close()"])
     #expect(findings.map(\.instances) == [2])
   }
 
@@ -233,7 +233,7 @@ import TraceTestSupport
     _ = try fieldsOfEndedScreens(heap, 3, next: "App.Later")
     let findings = try heap.findings(functions)
     #expect(findings.map(\.verdict) == [.dangling])
-    #expect(findings.map { $0.ending?.type } == ["Screen"])
+    #expect(findings.map { $0.evidence.ending?.type } == ["Screen"])
     #expect(findings.map(\.instances) == [3])
   }
 
@@ -271,7 +271,7 @@ import TraceTestSupport
     heap.global(heap.object("App.Screen"))
     heap.words[field.address + 16] = field.address + 0x8000
     let finding = try #require(try heap.findings(functions).first)
-    #expect(finding.ending == nil)
+    #expect(finding.evidence.ending == nil)
     #expect(finding.path.last?.reference?.referentType == "Screen")
   }
 
@@ -282,7 +282,7 @@ import TraceTestSupport
     let findings = try heap.findings(functions)
     #expect(findings.count == 1)
     #expect(findings.first?.path.map(\.type) == ["Button"])
-    #expect(findings.first?.ending?.used?.frame?.function == "fire()")
+    #expect(findings.first?.evidence.ending?.used?.frame?.function == "fire()")
     #expect(findings.first?.advice.contains { $0.contains("clear Button.delegate") } == true)
   }
 

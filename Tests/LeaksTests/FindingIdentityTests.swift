@@ -129,7 +129,8 @@ import TraceTestSupport
   @Test func whetherItOutlivesItsSiblingsOrAccumulatesIsNoOtherCause() throws {
     var finding = try kept(1, 2)
     let fingerprint = FindingIdentity(finding).fingerprint
-    finding.verdict = .accumulating
+    let survivors = try #require(finding.evidence.survivors)
+    finding.evidence = .suspected(.init(kind: .accumulating, figures: nil), survivors)
     #expect(FindingIdentity(finding).fingerprint == fingerprint)
   }
 

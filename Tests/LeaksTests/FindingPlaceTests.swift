@@ -97,7 +97,7 @@ import TraceTestSupport
       if isFilled { heap.set(album, 0, heap.object("App.Photo")) }
     }
     let finding = try #require(try heap.findings().first)
-    #expect(finding.instances == 2 && !finding.isHeldByEach)
+    #expect(finding.instances == 2 && !finding.held.isEqualForEach)
     #expect(!FindingText.text(finding, style: TextStyle()).contains("Each also keeps"))
   }
 

@@ -44,7 +44,7 @@ import TraceTestSupport
     let report = try report(lost().0)
     let finding = try #require(report.findings.first)
     #expect(report.findings.count == 1 && finding.verdict == .lost && finding.instances == 4)
-    #expect(finding.stacks.map(\.instances) == [3, 1])
+    #expect(finding.origins.stacks.map(\.instances) == [3, 1])
     let stacks = try #require(report.stacks[finding.fingerprint])
     #expect(stacks.allocations.map(\.instances) == [3, 1])
     #expect(

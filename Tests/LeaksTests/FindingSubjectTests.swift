@@ -103,7 +103,7 @@ import TraceTestSupport
       }
       heap.visit(server.outer)
     }
-    let findings = try heap.analysis(naming: Names()).findings().filter { $0.outliving != nil }
+    let findings = try heap.analysis(naming: Names()).findings().filter { $0.evidence.retention != nil }
     #expect(findings.count == 1)
     return try #require(findings.first)
   }
@@ -112,7 +112,7 @@ import TraceTestSupport
     let finding = try outlived("Shop.Visit", false)
     #expect(finding.subject?.type == "Visit" && finding.subject?.isValue == true)
     #expect(title(finding) == "Visit from Desk.open(_:)")
-    #expect(finding.outliving?.holder == "Market.visits")
+    #expect(finding.evidence.retention?.holder == "Market.visits")
   }
 
   @Test func anElementWithoutANameSaysNothing() throws {

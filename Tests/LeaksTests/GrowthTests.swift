@@ -24,10 +24,10 @@ import TraceTestSupport
     work.rounds { _ in work.add(2) }
     let finding = try finding(work)
     #expect(finding.verdict == .growing && finding.instances == 8 && finding.path.last?.qualifiedType == "App.Session")
-    #expect(finding.outliving?.holder == "Registry.sessions" && finding.outliving?.growth == [4, 6, 8, 10, 12])
-    #expect(
-      finding.outliving?.statement == .repetition(MarkPlace(name: "", file: "", line: 0), firstRound: 2, of: .objects))
-    #expect(finding.path.last?.allocation?.function == "Registry.open()" && finding.outliving?.snapshot == 6)
+    #expect(finding.evidence.retention?.holder == "Registry.sessions" && finding.evidence.growth == [4, 6, 8, 10, 12])
+    let rounds = try #require(finding.evidence.rounds)
+    #expect(rounds.place == MarkPlace(name: "", file: "", line: 0) && rounds.first == 2 && rounds.measure == .objects)
+    #expect(finding.path.last?.allocation?.function == "Registry.open()" && finding.evidence.retention?.snapshot == 6)
   }
 
   @Test func aRepetitionOfTheProgramsHasItsNameAndPlace() throws {
@@ -42,7 +42,8 @@ import TraceTestSupport
       work.heap.endRound(mark)
     }
     let place = MarkPlace(name: "open", file: "App/Main.swift", line: 4)
-    #expect(try finding(work).outliving?.statement == .repetition(place, firstRound: 2, of: .objects))
+    let rounds = try #require(finding(work).evidence.rounds)
+    #expect(rounds.place == place && rounds.first == 2 && rounds.measure == .objects)
   }
 
   @Test func aCollectionThatMovesIsTheSameHolder() throws {
@@ -51,7 +52,7 @@ import TraceTestSupport
       work.add(2)
       if round % 2 == 0 { work.regrow() }
     }
-    #expect(try finding(work).outliving?.growth == [4, 6, 8, 10, 12])
+    #expect(try finding(work).evidence.growth == [4, 6, 8, 10, 12])
   }
 
   @Test func whatIsAddedAtTheEndOfAListIsHeldByTheList() throws {
@@ -65,19 +66,16 @@ import TraceTestSupport
       }
     }
     let finding = try finding(work)
-    #expect(finding.outliving?.holder == "Registry.first" && finding.outliving?.growth == [6, 9, 12, 15, 18])
+    #expect(finding.evidence.retention?.holder == "Registry.first" && finding.evidence.growth == [6, 9, 12, 15, 18])
   }
 
   @Test func elementsThatAreNoObjectsGrowByTheirCount() throws {
     let work = RepeatedWork()
     work.rounds { work.setNumbers(UInt64(10 * $0)) }
     let finding = try finding(work)
-    #expect(finding.path.last?.kind == .array && finding.outliving?.holder == "Registry.numbers")
-    #expect(finding.outliving?.growth == [20, 30, 40, 50, 60])
-    guard case .repetition(_, _, .elements)? = finding.outliving?.statement else {
-      Issue.record("not told by elements")
-      return
-    }
+    #expect(finding.path.last?.kind == .array && finding.evidence.retention?.holder == "Registry.numbers")
+    #expect(finding.evidence.growth == [20, 30, 40, 50, 60])
+    #expect(finding.evidence.rounds?.measure == .elements)
   }
 
   @Test func aQueueWhoseConsumerIsSlowerGrowsByItsElements() throws {
@@ -86,7 +84,7 @@ import TraceTestSupport
       work.add(10)
       work.removeFirst(8)
     }
-    #expect(try finding(work).outliving?.growth == [4, 6, 8, 10, 12])
+    #expect(try finding(work).evidence.growth == [4, 6, 8, 10, 12])
   }
 
   @Test func capacityIsNoGrowth() throws {
@@ -170,7 +168,7 @@ import TraceTestSupport
       work.add(2)
       work.heap.endRound(isWhole: round != 5)
     }
-    #expect(try finding(work).outliving?.growth == [4, 6, 8, 12, 14])
+    #expect(try finding(work).evidence.growth == [4, 6, 8, 12, 14])
   }
 
   @Test func ofATestOnlyWhatItMadeItselfIsTold() throws {
@@ -182,7 +180,7 @@ import TraceTestSupport
       work.add(round < 4 ? 9 : 0)
     }
     let report = try work.heap.growth(RepeatedWork.functions, among: own)
-    #expect(report.findings.first?.outliving?.growth == [4, 6, 8, 10, 12] && report.findings.count == 1)
+    #expect(report.findings.first?.evidence.growth == [4, 6, 8, 10, 12] && report.findings.count == 1)
     let others = RepeatedWork()
     var first: [UInt64: UInt64] = [:]
     others.rounds { round in
@@ -229,7 +227,7 @@ import TraceTestSupport
       if Bool.random(using: &random) { work.heap.global(objects[Int.random(in: 0..<objects.count, using: &random)]) }
     }
     for finding in try work.growth().findings {
-      #expect(finding.verdict == .growing && (finding.outliving?.growth.count ?? 0) == 5)
+      #expect(finding.verdict == .growing && finding.evidence.growth.count == 5)
     }
   }
 }

@@ -97,10 +97,10 @@ import TraceTestSupport
         ("malloc", libc), ("Curl_open", curl), ("CFURLSessionEasyHandleInit", foundation), ("fetch", app),
         ("main", app),
       ]))
-    #expect(made.libraryReason == "made inside libcurl.so.4, which libFoundationNetworking.so called")
+    #expect(made.owner.reason == "made inside libcurl.so.4, which libFoundationNetworking.so called")
     let resolver = try #require(
       try finding([("malloc", libc), ("Curl_resolve", curl), ("start_thread", libc), ("clone3", libc)]))
-    #expect(resolver.libraryReason == "made inside libcurl.so.4 without a caller in the program")
+    #expect(resolver.owner.reason == "made inside libcurl.so.4 without a caller in the program")
     let own = try #require(try finding([("malloc", libc), ("curl_easy_init", curl), ("fetch", app), ("main", app)]))
     #expect(!own.isLibrary && own.path[0].allocation?.function == "fetch")
   }
@@ -147,7 +147,7 @@ import TraceTestSupport
     let key = ("$s6Crypto3KeyV", "Crypto.Key.init(bits: Swift.Int) -> Crypto.Key", Self.crypto + "Crypto/Key.swift")
     let lost = try finding([Self.allocate, key, Self.sign])
     #expect(
-      lost.verdict == .lost && lost.libraryReason == "made inside \(key.1), which the package swift-crypto has to free")
+      lost.verdict == .lost && lost.owner.reason == "made inside \(key.1), which the package swift-crypto has to free")
   }
 
   @Test func aPointerThatAPackageGivesAwayIsItsCallersToFree() throws {

@@ -21,7 +21,7 @@ import TraceTestSupport
       heap.set(nodes[count - 1], 0, nodes[0])
       let findings = try heap.findings()
       let finding = try #require(findings.first)
-      #expect(findings.count == 1 && finding.verdict == .retainCycle && finding.isCycle)
+      #expect(findings.count == 1 && finding.verdict == .retainCycle && finding.evidence.isCycle)
       #expect(finding.retainedBlocks == UInt64(count))
       #expect(finding.path.count == 41)
       #expect(finding.path.allSatisfy { $0.type == "Node" })

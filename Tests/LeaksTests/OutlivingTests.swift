@@ -14,14 +14,16 @@ import TraceTestSupport
     #expect(finding.verdict == .outlived && finding.instances == 5 && !finding.isLibrary)
     #expect(finding.retainedBytes.rawValue == 5 * 48 && finding.retainedBlocks == 5)
     #expect(finding.path.map(\.kind) == [.malloc, .object])
-    let outliving = try #require(finding.outliving)
-    #expect(outliving.births == 100 && outliving.deaths == 95)
-    #expect(outliving.registration == nil && outliving.statement == nil && outliving.origin.kind == .global)
+    let survivors = try #require(finding.evidence.survivors)
+    let (retention, siblings) = (survivors.retention, survivors.siblings)
+    #expect(siblings.births == 100 && siblings.deaths == 95)
+    #expect(retention.registration == nil && finding.evidence.statement == nil && retention.origin.kind == .global)
     // The store is what leads to many; the reference that leaves it is each one's own.
-    #expect(outliving.suspect == 1)
-    #expect(outliving.scope?.function == "Server.handle(_:)" && outliving.scopeShare == 100)
-    #expect(try #require(outliving.youngest) < #require(outliving.oldest))
-    #expect(try #require(outliving.siblingLifetime) < 3e-6)
+    #expect(retention.suspect == 1)
+    #expect(siblings.scope?.function == "Server.handle(_:)" && siblings.scopeShare == 100)
+    let ages = try #require(retention.ages)
+    #expect(ages.youngest < ages.oldest)
+    #expect(try #require(siblings.lifetime) < 3e-6)
     #expect(!finding.advice.isEmpty && !finding.fingerprint.isEmpty)
   }
 
@@ -38,7 +40,8 @@ import TraceTestSupport
     let finding = try server.finding()
     #expect(finding.verdict == .outlived && finding.instances == 5)
     #expect(finding.path.map(\.type).first == "Registry" && finding.path.first?.reference?.name == "sessions")
-    #expect(finding.outliving?.suspect == 2 && finding.outliving?.holder.contains("sessions") == true)
+    let retention = try #require(finding.evidence.retention)
+    #expect(retention.suspect == 2 && retention.holder.contains("sessions"))
   }
 
   @Test func whatHangsFromSurvivorsIsCountedInThemAndNoFindingOfItsOwn() throws {
@@ -134,7 +137,8 @@ import TraceTestSupport
     server.requests(300) { $0 >= 90 }
     let finding = try server.finding()
     #expect(finding.verdict == .accumulating && finding.instances == 210 && !finding.isWeak)
-    #expect(finding.outliving?.births == 300 && finding.outliving?.deaths == 90)
+    let siblings = try #require(finding.evidence.survivors).siblings
+    #expect(siblings.births == 300 && siblings.deaths == 90)
   }
 
   @Test(arguments: [true, false])
@@ -143,11 +147,12 @@ import TraceTestSupport
     server.requests(300) { _ in true }
     let finding = try server.finding()
     #expect(finding.verdict == .accumulating && finding.instances == 300)
-    let outliving = try #require(finding.outliving)
+    let survivors = try #require(finding.evidence.survivors)
+    #expect(survivors.siblings.births == 300 && survivors.siblings.deaths == 0)
+    #expect(survivors.siblings.scope == nil && survivors.siblings.lifetime == nil)
     #expect(
-      outliving.births == 300 && outliving.deaths == 0 && outliving.scope == nil && outliving.siblingLifetime == nil)
-    #expect(
-      outliving.growth.count == 4 && outliving.growth.last == 300 && outliving.growth == outliving.growth.sorted())
+      survivors.quarters.count == 4 && survivors.quarters.last == 300
+        && survivors.quarters == survivors.quarters.sorted())
     #expect(finding.retainedBlocks == 300)
   }
 
@@ -214,8 +219,9 @@ import TraceTestSupport
       return node
     }
     let finding = try server.finding()
-    #expect(finding.verdict == .outlived && finding.instances == 4 && finding.outliving?.registration == kind)
-    #expect(finding.path.last?.type == "Session" && finding.path[finding.outliving!.suspect - 1].qualifiedType == type)
+    #expect(finding.verdict == .outlived && finding.instances == 4 && finding.evidence.retention?.registration == kind)
+    let suspect = try #require(finding.evidence.retention).suspect
+    #expect(finding.path.last?.type == "Session" && finding.path[suspect - 1].qualifiedType == type)
   }
 
   /// As of repeated tasks that have come due once: the event loop has them, and they have what they run.
@@ -247,7 +253,7 @@ import TraceTestSupport
     #expect(
       findings.count == 1 && finding.verdict == .outlived && finding.instances == 61
         && finding.path.last?.qualifiedType == "App.Session")
-    #expect(finding.outliving?.registration == .eventLoop)
+    #expect(finding.evidence.retention?.registration == .eventLoop)
   }
 
   @Test func repeatedTasksThatKeepNothingAreToldOf() throws {
@@ -273,7 +279,7 @@ import TraceTestSupport
         let session = server.request(keep: index % 2 == 0)
         if index % 2 == 0 { server.put(session) }
       }
-      return try server.finding().outliving?.growth
+      return try server.finding().evidence.growth
     }
     let steady = try growth { _ in false }
     #expect(steady?.count == 4 && (steady?.first ?? 0) < 70)
@@ -299,7 +305,7 @@ import TraceTestSupport
   @Test func objectsThatATaskKeepsAreToldWithIt() throws {
     let server = server(withTasks: 8)
     let finding = try server.finding()
-    #expect(finding.verdict == .outlived && finding.instances == 8 && finding.outliving?.registration == .task)
+    #expect(finding.verdict == .outlived && finding.instances == 8 && finding.evidence.retention?.registration == .task)
     #expect(finding.path.map(\.kind) == [.malloc, .task, .object])
     // The tasks are told of by what they keep.
     #expect(try server.heap.findings(RequestServer.functions).count == 1)

@@ -75,7 +75,7 @@ import TraceTestSupport
   @Test func whatAPackageMakesAndRegistersForItselfIsThePackages() throws {
     let findings = try findings(Setup())
     #expect(
-      findings.count == 1 && findings[0].libraryReason == "made and registered by the package web-client for itself")
+      findings.count == 1 && findings[0].owner.reason == "made and registered by the package web-client for itself")
   }
 
   @Test func whatTheProgramMadeIsItsOwnToEnd() throws {

@@ -29,8 +29,8 @@ import TraceTestSupport
     }
     let finding = try #require(try heap.findings().first)
     #expect(finding.retainedBlocks == UInt64(count) + 1 && finding.retainedBytes.rawValue == UInt64(count + 1) * 48)
-    #expect(finding.held == [.init(name: "Node", count: UInt64(count), bytes: ByteCount(UInt64(count) * 48))])
-    #expect(finding.heldTogether == nil)
+    #expect(finding.held.types == [.init(name: "Node", count: UInt64(count), bytes: ByteCount(UInt64(count) * 48))])
+    #expect(finding.held.together.isEmpty)
   }
 
   @Test func whatInstancesShareIsCountedOnceForAllOfThem() throws {
@@ -45,7 +45,7 @@ import TraceTestSupport
     }
     let finding = try #require(try heap.findings().first)
     #expect(finding.instances == 3 && finding.retainedBlocks == 8)
-    #expect(finding.held.map(\.count) == [1] && finding.heldTogether?.map(\.count) == [2])
+    #expect(finding.held.types.map(\.count) == [1] && finding.held.together.map(\.count) == [2])
     let text = FindingText.text(finding, style: TextStyle())
     #expect(text.contains("Each also keeps: 1 × Node") && text.contains("Together they keep: 2 × Node"))
   }
@@ -60,7 +60,8 @@ import TraceTestSupport
     heap.set(keeper, 0, shared)
     let findings = try heap.findings()
     #expect(
-      findings.count == 2 && findings.allSatisfy { $0.retainedBlocks == 1 && $0.held.isEmpty && $0.heldTogether == nil }
+      findings.count == 2
+        && findings.allSatisfy { $0.retainedBlocks == 1 && $0.held.types.isEmpty && $0.held.together.isEmpty }
     )
   }
 
@@ -78,7 +79,8 @@ import TraceTestSupport
     }
     let names: [UInt64: String] = [0x1000_1040: "first()", 0x1000_1060: "second()"]
     let findings = try heap.findings(names)
-    #expect(Set(findings.map(\.retainedBlocks)) == [4, 6] && Set(findings.flatMap { $0.held.map(\.count) }) == [3, 5])
+    #expect(
+      Set(findings.map(\.retainedBlocks)) == [4, 6] && Set(findings.flatMap { $0.held.types.map(\.count) }) == [3, 5])
     // Made by one function they are one finding, with all that goes with it.
     #expect(try heap.findings().map(\.retainedBlocks) == [11])
   }

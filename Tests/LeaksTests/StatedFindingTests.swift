@@ -38,13 +38,9 @@ import TraceTestSupport
     scopes(server, 5) { $0 == 3 }
     let finding = try server.finding()
     #expect(finding.verdict == .outlived && finding.instances == 1)
-    guard case .scope(let place, let executions, let withRest, let grace)? = finding.outliving?.statement else {
-      Issue.record("not stated")
-      return
-    }
+    let place = MarkPlace(name: "order", file: "App/Shop.swift", line: 3)
     #expect(
-      place == MarkPlace(name: "order", file: "App/Shop.swift", line: 3) && executions == 5 && withRest == 1
-        && grace == 0)
+      finding.evidence.statement == .scope(.init(place: place, executions: 5, executionsWithRest: 1, grace: 0)))
   }
 
   @Test func whatTheFirstOfManyExecutionsLeavesIsNone() throws {
@@ -88,11 +84,12 @@ import TraceTestSupport
     server.put(last)
     let finding = try server.finding()
     #expect(finding.verdict == .outlived && finding.instances == 2)
-    guard case .expectation(_, let met, let late, let violated, let delay)? = finding.outliving?.statement else {
+    guard case .expectation(let expectation)? = finding.evidence.statement else {
       Issue.record("not stated")
       return
     }
-    #expect(met == 1 && late == 1 && violated == 2 && delay != nil)
+    #expect(expectation.met == 1 && expectation.late == 1 && expectation.violated == 2)
+    #expect(expectation.longestDelay != nil)
   }
 
   @Test func objectsStandInTheGenerationTheyWereMadeIn() throws {
@@ -115,7 +112,7 @@ import TraceTestSupport
     let server = RequestServer()
     scopes(server, 300) { _ in true }
     let finding = try server.finding()
-    #expect(finding.outliving?.statement != nil && finding.instances == 300)
+    #expect(finding.evidence.statement != nil && finding.instances == 300)
   }
 }
 

@@ -97,7 +97,7 @@ import TraceTestSupport
     #expect(findings.count == 1)
     #expect(findings.first?.verdict == .lost)
     #expect(findings.first?.path.map(\.type) == ["Owner"])
-    #expect(findings.first?.referenceCount?.strong == 1)
+    #expect(findings.first?.evidence.referenceCount?.strong == 1)
   }
 
   @Test func aWeakReferenceFromWhatIsInUseIsNamed() throws {
@@ -109,11 +109,11 @@ import TraceTestSupport
     heap.set(owner, 0, child)
     heap.set(child, 0, owner)
     heap.words[registry.address + 16] = heap.sideTable(of: owner).address
-    #expect(try heap.findings().first { $0.verdict == .retainCycle }?.way == nil)
+    #expect(try heap.findings().first { $0.verdict == .retainCycle }?.evidence.way == nil)
     heap.global(registry)
     let finding = try #require(try heap.findings().first)
     #expect(finding.verdict == .retainCycle && finding.certainty == .proven)
-    #expect(finding.way == .init(kind: .weak, holder: "Registry.last"))
+    #expect(finding.evidence.way == .init(kind: .weak, holder: "Registry.last"))
   }
 
   @Test func whatANumberLeadsToIsNoProof() throws {
@@ -133,11 +133,11 @@ import TraceTestSupport
     heap.set(states[0], 0, states[1])
     heap.set(states[2], 0, states[3])
     heap.global(array)
-    let findings = try heap.findings().sorted { $0.isDoubtful && !$1.isDoubtful }
+    let findings = try heap.findings().sorted { $0.evidence.isDoubtful && !$1.evidence.isDoubtful }
     try #require(findings.count == 2)
     #expect(findings.map(\.verdict) == [.lost, .lost] && findings.map(\.instances) == [1, 1])
     #expect(findings.map(\.certainty) == [.suspected, .proven] && !findings[0].isWeak)
-    #expect(findings[0].way?.kind == .number && findings[1].way == nil)
+    #expect(findings[0].evidence.way?.kind == .number && findings[1].evidence.way == nil)
     #expect(Set(findings.map(\.fingerprint)).count == 2)
   }
 
@@ -167,7 +167,7 @@ import TraceTestSupport
     #expect(ways == [.reference, .number, .reference, nil])
     let findings = try heap.findings()
     #expect(findings.reduce(0) { $0 + $1.instances } == 4)
-    #expect(findings.filter(\.isDoubtful).map(\.instances) == [1])
+    #expect(findings.filter(\.evidence.isDoubtful).map(\.instances) == [1])
   }
 
   @Test func aBlockThatHasTheAddressOfAnEndingObjectLetsItFinish() throws {
@@ -215,7 +215,7 @@ import TraceTestSupport
     let findings = try heap.findings(functions)
     #expect(findings.count == 1)
     #expect(findings.first?.retainedBlocks == 8)
-    #expect(findings.first?.held == [.init(name: "Item", count: 5, bytes: ByteCount(320))])
+    #expect(findings.first?.held.types == [.init(name: "Item", count: 5, bytes: ByteCount(320))])
   }
 
   @Test func lostObjectLostBlockAndLostTask() throws {
@@ -230,7 +230,7 @@ import TraceTestSupport
     #expect(Set(findings.map(\.verdict)) == [.lost, .suspended])
     #expect(findings.count == 3)
     let object = try #require(findings.first { $0.path[0].kind == .object })
-    #expect(object.referenceCount?.strong == 2)
+    #expect(object.evidence.referenceCount?.strong == 2)
     let block = try #require(findings.first { $0.path[0].kind == .malloc })
     #expect(block.path[0].allocation?.function == "copy()")
     #expect(findings.first { $0.verdict == .suspended }?.path[0].function?.function == "wait()")
@@ -419,7 +419,7 @@ import TraceTestSupport
     let findings = try heap.findings([0x1000_1010: "start()", 0x1000_1060: "system URLSession.prepare()"])
     #expect(findings.allSatisfy { $0.isLibrary })
     #expect(findings.count == 2)
-    #expect(findings.contains { $0.libraryReason?.contains("URLSession.prepare()") == true })
+    #expect(findings.contains { $0.owner.reason?.contains("URLSession.prepare()") == true })
   }
 
   @Test func enumPayloadIsNamedByTheCaseThatFits() throws {

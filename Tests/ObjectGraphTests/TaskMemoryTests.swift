@@ -218,7 +218,7 @@ import TraceTestSupport
       heap.words[one.frames.address + 88] = other.frames.address
     }
     let findings = try heap.findings()
-    #expect(findings.map(\.instances) == [3] && findings.map(\.isCycle) == [false])
+    #expect(findings.map(\.instances) == [3] && findings.map(\.evidence.isCycle) == [false])
     #expect(findings.map(\.retainedBlocks) == [6])
     // All are in use if the first is.
     heap.global(tasks[0].task)
@@ -272,7 +272,7 @@ import TraceTestSupport
     let findings = try heap.findings()
     #expect(findings.map(\.verdict) == [.suspended])
     #expect(findings.map(\.instances) == [count])
-    #expect(findings.map(\.isCycle) == [false])
+    #expect(findings.map(\.evidence.isCycle) == [false])
   }
 
   @Test func aTaskThatAnotherOneWaitsForIsHeldThoughTheyAreLinked() throws {

@@ -222,7 +222,7 @@ import TraceTestSupport
     suspend(waiting)
     let findings = try heap.findings()
     #expect(Set(findings.map(\.verdict)) == [.lost, .suspended] && findings.count == 2)
-    #expect(findings.first { $0.verdict == .suspended }?.taskWait == .continuation)
+    #expect(findings.first { $0.verdict == .suspended }?.evidence.taskWait == .continuation)
     #expect(findings.first { $0.verdict == .lost }?.advice.first?.hasPrefix("The task has finished") == true)
   }
 

@@ -38,18 +38,17 @@ enum ExampleFindings {
   }
 
   static func finding(
-    _ verdict: Verdict, _ path: [Finding.Step], isCycle: Bool = false, fingerprint: String = "00112233445566aa"
+    _ evidence: Finding.Evidence, _ path: [Finding.Step], fingerprint: String = "00112233445566aa"
   ) -> Finding {
     Finding(
-      verdict: verdict, libraryReason: nil, isCycle: isCycle, instances: 3, retainedBytes: ByteCount(1536),
-      retainedBlocks: 6, path: path, held: [],
-      referenceCount: nil, ending: nil, outliving: nil, advice: [], fingerprint: fingerprint, suppression: nil)
+      evidence: evidence, instances: 3, retainedBytes: ByteCount(1536), retainedBlocks: 6, path: path,
+      fingerprint: fingerprint)
   }
 
   /// A view model whose closure captures it, as in `/src/Sources/App/ViewModel.swift`.
   static func cycle(_ type: String = "ViewModel", fingerprint: String = "00112233445566aa") -> Finding {
     var finding = finding(
-      .retainCycle,
+      .unreachable(.cycle, way: nil),
       [
         step(
           type, allocation: frame("main", "/src/Sources/App/main.swift", 3),
@@ -58,14 +57,15 @@ enum ExampleFindings {
           "closure", .closure, function: frame("closure #1 in \(type).start()", "/src/Sources/App/ViewModel.swift", 12),
           allocation: frame("\(type).start()", "/src/Sources/App/ViewModel.swift", 11),
           reference: reference("self", capture: true)),
-      ], isCycle: true, fingerprint: fingerprint)
+      ], fingerprint: fingerprint)
     finding.advice = ["Capture self weakly in the closure at ViewModel.swift:12."]
     return finding
   }
 
   static func lost() -> Finding {
     finding(
-      .lost, [step("Buffer", allocation: frame("fill()", "/src/Sources/App/Fill.swift", 7))],
+      .unreachable(.lost(nil), way: nil),
+      [step("Buffer", allocation: frame("fill()", "/src/Sources/App/Fill.swift", 7))],
       fingerprint: "0000000000000b0b")
   }
 
@@ -76,31 +76,36 @@ enum ExampleFindings {
 
   /// Something freed in a library's function that the program called, and used after that.
   static func usedAfterEnd() -> Finding {
-    var finding = finding(
-      .dangling, [step("Connection", allocation: frame("connect()", "/src/Sources/App/Net.swift", 4))])
+    finding(.dangling(ending()), [step("Connection", allocation: frame("connect()", "/src/Sources/App/Net.swift", 4))])
+  }
+
+  static func ending() -> Finding.Ending {
     let library = frame("swift_release", "/usr/lib/x.cpp", 9, kind: .systemLibrary)
-    finding.ending = Finding.Ending(
+    return Finding.Ending(
       type: "Connection", qualifiedType: "App.Connection",
       allocated: moment("swift_allocObject", [frame("connect()", "/src/Sources/App/Net.swift", 4)], userFrame: 0),
       freed: moment("swift_release", [library, frame("close()", "/src/Sources/App/Net.swift", 8)], userFrame: 1),
       used: moment("swift_retain", [frame("onData()", "/src/Sources/App/Net.swift", 15)], userFrame: 0), uses: 1)
-    return finding
   }
 
   static func outlived() -> Finding {
-    var finding = finding(
-      .outlived,
+    finding(
+      .suspected(.init(kind: .outlived, figures: nil), survivors()),
       [
         step("Store", allocation: frame("main", "/src/Sources/App/main.swift", 2), reference: reference("sessions")),
         step("Session", allocation: frame("handle()", "/src/Sources/App/Server.swift", 20)),
       ])
-    finding.outliving = Finding.Outliving(
-      statement: nil, snapshot: nil, origin: PathOrigin(kind: .global, name: "static Store.shared in App"),
-      holder: "Store.sessions", registration: nil, suspect: 1,
-      births: 1000, deaths: 997, scope: frame("serve()", "/src/Sources/App/Server.swift", 5), scopeShare: 99,
-      siblingLifetime: 0.01, youngest: 2, oldest: 60,
-      growth: [1, 1, 2, 3])
-    return finding
+  }
+
+  static func survivors() -> Finding.Survivors {
+    Finding.Survivors(
+      retention: .init(
+        origin: PathOrigin(kind: .global, name: "static Store.shared in App"), holder: "Store.sessions",
+        registration: nil, suspect: 1, ages: .init(youngest: 2, oldest: 60)),
+      siblings: .init(
+        births: 1000, deaths: 997, scope: frame("serve()", "/src/Sources/App/Server.swift", 5), scopeShare: 99,
+        lifetime: 0.01),
+      quarters: [1, 1, 2, 3])
   }
 
   // MARK: Hostile names
@@ -137,28 +142,44 @@ enum ExampleFindings {
               name(), capture: random.oneIn(2), closure: random.oneIn(2) ? anyFrame() : nil,
               capturesSelf: random.oneIn(2)))
       }
-      var finding = finding(
-        Verdict.allCases[index % Verdict.allCases.count], path, isCycle: random.oneIn(2), fingerprint: "\(index)")
-      if finding.verdict == .outlived || finding.verdict == .accumulating {
-        finding.outliving = outlived().outliving
-        finding.outliving?.holder = name()
-        finding.outliving?.suspect = Int(random.next() % UInt64(path.count))
-      }
-      if finding.verdict == .dangling, random.oneIn(2) {
-        finding.ending = usedAfterEnd().ending
-        finding.ending?.type = name()
-        if random.oneIn(2) { finding.ending?.used = nil }
-      }
+      let verdict = Verdict.allCases[index % Verdict.allCases.count]
+      var finding = finding(hostileEvidence(verdict, path, &random), path, fingerprint: "\(index)")
       finding.instances = Int(random.next() % 1000)
       finding.retainedBytes = ByteCount(random.oneIn(5) ? .max : random.next() % 100_000)
       finding.advice = random.oneIn(2) ? [] : [name(), name()]
-      finding.held = random.oneIn(2) ? [] : [Finding.HeldType(name: name(), count: 2, bytes: ByteCount(64))]
+      finding.held.types = random.oneIn(2) ? [] : [Finding.HeldType(name: name(), count: 2, bytes: ByteCount(64))]
       let standings: [JudgedFinding.Standing] = [
         .new, .worse(name()), .known(reason: name()), .known(reason: ""), .hidden(pattern: name()), .library,
       ]
       let standing = standings[Int(random.next() % 6)]
-      if standing == .library { finding.libraryReason = name() }
+      if standing == .library { finding.owner = .library(reason: name()) }
       return JudgedFinding(finding, standing)
+    }
+  }
+
+  private static func hostileEvidence(_ verdict: Verdict, _ path: [Finding.Step], _ random: inout SeededRandom)
+    -> Finding.Evidence
+  {
+    var survivors = survivors()
+    survivors.retention.holder = hostileName(&random)
+    survivors.retention.suspect = Int(random.next() % UInt64(path.count))
+    switch verdict {
+    case .retainCycle: return .unreachable(.cycle, way: nil)
+    case .lost: return .unreachable(.lost(nil), way: nil)
+    case .suspended: return .unreachable(.suspended(random.oneIn(2) ? .inCycle : .alone(nil)), way: nil)
+    case .deinitialised: return .deinitialised(nil)
+    case .dangling:
+      guard random.oneIn(2) else { return .dangling(nil) }
+      var ending = ending()
+      ending.type = hostileName(&random)
+      if random.oneIn(2) { ending.used = nil }
+      return .dangling(ending)
+    case .outlived: return .suspected(.init(kind: .outlived, figures: nil), survivors)
+    case .accumulating: return .suspected(.init(kind: .accumulating, figures: nil), survivors)
+    case .growing:
+      let place = MarkPlace(name: hostileName(&random), file: hostileName(&random), line: 1)
+      return .repeated(
+        .init(place: place, first: 2, measure: .objects, counts: [1, 2]), survivors.retention, survivors.siblings)
     }
   }
 }

@@ -20,7 +20,7 @@ import TraceTestSupport
 
   private var mixed: [JudgedFinding] {
     var library = ExampleFindings.lost()
-    library.libraryReason = "made by libfoo.so"
+    library.owner = .library(reason: "made by libfoo.so")
     return [
       JudgedFinding(ExampleFindings.cycle(), .new),
       JudgedFinding(ExampleFindings.outlived(), .worse("2 → 3 instances"), judgesSuspicions: true),
@@ -90,8 +90,9 @@ import TraceTestSupport
 
   @Test func whatTheProgramStatedIsAnErrorAndWhatIsConcludedAWarning() throws {
     var stated = ExampleFindings.outlived()
-    stated.outliving?.statement = .scope(
-      MarkPlace(name: "order", file: "App/Shop.swift", line: 3), executions: 5, executionsWithRest: 1, grace: 0)
+    let place = MarkPlace(name: "order", file: "App/Shop.swift", line: 3)
+    stated.evidence = .stated(
+      .scope(.init(place: place, executions: 5, executionsWithRest: 1, grace: 0)), ExampleFindings.survivors())
     let levels = try results(document([JudgedFinding(stated, .new), JudgedFinding(ExampleFindings.outlived(), .new)]))
       .results.map { $0["level"] as? String }
     #expect(levels == ["error", "warning"])

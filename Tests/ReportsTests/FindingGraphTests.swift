@@ -38,7 +38,8 @@ import Testing
       #expect(drawing.status == 0)
       let rows = findings.map { FindingPicture($0).rows.count }
       #expect(
-        drawing.lines.count { $0.hasPrefix("node ") } == rows.reduce(0, +) + findings.count { $0.outliving != nil })
+        drawing.lines.count { $0.hasPrefix("node ") } == rows.reduce(0, +)
+          + findings.count { $0.evidence.retention != nil })
     }
   }
 

@@ -34,7 +34,7 @@ enum FindingKinds {
     let bind = frame(
       "closure #1 in CheckoutViewController.bindPaymentMethods(section:row:)", "CheckoutViewController.swift", 84)
     var finding = ExampleFindings.finding(
-      .retainCycle,
+      .unreachable(.cycle, way: nil),
       [
         step(
           "CheckoutViewController", in: "CheckoutCoordinator.presentPaymentMethods(animated:)",
@@ -51,8 +51,8 @@ enum FindingKinds {
           allocation: frame(
             "CheckoutViewController.bindPaymentMethods(section:row:)", "CheckoutViewController.swift", 83),
           reference: reference("self", capture: true)),
-      ], isCycle: true)
-    finding.held = held([
+      ])
+    finding.held.types = held([
       ("String storage", 158, 13_900), ("[PaymentMethodChange<LocalizedAmount>]", 78, 7_480), ("Basket", 1, 640),
       ("[Int]", 3, 480), ("UUID", 1, 48),
     ])
@@ -62,8 +62,8 @@ enum FindingKinds {
 
   static var lostObject: Finding {
     var finding = ExampleFindings.finding(
-      .lost, [step("AudioBuffer", in: "static PassRetained.play(_:)", "PassRetained.swift", 13)])
-    finding.referenceCount = ReferenceCount(inline: 3)
+      .unreachable(.lost(ReferenceCount(inline: 3)), way: nil),
+      [step("AudioBuffer", in: "static PassRetained.play(_:)", "PassRetained.swift", 13)])
     finding.advice = [
       "Look for a retain without a release: Unmanaged.passRetained or retain() without takeRetainedValue() or release()."
     ]
@@ -72,7 +72,7 @@ enum FindingKinds {
 
   static var lostBlocks: Finding {
     var finding = ExampleFindings.finding(
-      .lost, [step("malloc", .malloc, in: "decompressed(_:)", "Archive.swift", 210)])
+      .unreachable(.lost(nil), way: nil), [step("malloc", .malloc, in: "decompressed(_:)", "Archive.swift", 210)])
     finding.places = [(9, "decompressed(_:)", 210), (2, "static ArchiveReader.entries(ofArchiveAt:matching:)", 88)].map
     { instances, function, line in
       Finding.Place(
@@ -85,7 +85,7 @@ enum FindingKinds {
 
   static var deinitialised: Finding {
     var finding = ExampleFindings.finding(
-      .deinitialised,
+      .deinitialised(nil),
       [
         step("Visitor", in: "static Museum.admit(_:)", "Museum.swift", 32, reference("room", .unowned)),
         step("ExhibitionRoom", in: "static Museum.open(_:)", "Museum.swift", 31),
@@ -99,7 +99,7 @@ enum FindingKinds {
   static var suspended: Finding {
     let wait = frame("PermissionPrompt.ask(for:)", "PermissionPrompt.swift", 8)
     var finding = ExampleFindings.finding(
-      .suspended,
+      .unreachable(.suspended(.alone(nil)), way: nil),
       [
         ExampleFindings.step(
           "Task", .task, function: wait,
@@ -112,18 +112,33 @@ enum FindingKinds {
   }
 
   static var dangling: Finding {
-    var finding = ExampleFindings.finding(
-      .dangling,
+    var ending = ExampleFindings.ending()
+    ending.used = nil
+    return ExampleFindings.finding(
+      .dangling(ending),
       [step("SignUpField", in: "static SignUp.begin(clearing:)", "SignUp.swift", 33, reference("delegate", .unmanaged))]
     )
-    finding.ending = ExampleFindings.usedAfterEnd().ending
-    finding.ending?.used = nil
-    return finding
   }
 
+  /// Sessions that a registry keeps.
+  private static var survivors: Finding.Survivors {
+    var survivors = ExampleFindings.survivors()
+    survivors.retention.origin = PathOrigin(kind: .global, name: "static SessionRegistry.shared in gateway")
+    survivors.retention.holder = "SessionRegistry.sessions"
+    survivors.retention.suspect = 2
+    return survivors
+  }
+
+  private static let strong = Finding.Suspicion(
+    kind: .outlived,
+    figures: .init(strength: .strong, chance: 1e-9, longestLifetime: 0.052, live: [58, 117, 163, 200]))
+
+  private static let weak = Finding.Figures(
+    strength: .weak, chance: nil, longestLifetime: nil, live: [250, 500, 750, 1000])
+
   static var outlived: Finding {
-    var finding = ExampleFindings.finding(
-      .outlived,
+    ExampleFindings.finding(
+      .suspected(strong, survivors),
       [
         step(
           "SessionRegistry", in: "one-time initialization function for shared", "SessionRegistry.swift", 9,
@@ -134,41 +149,32 @@ enum FindingKinds {
         step(
           "ClientSession<WebSocketTransport>", in: "GatewayServer.accept(_:upgradingTo:)", "GatewayServer.swift", 118),
       ])
-    finding.outliving = ExampleFindings.outlived().outliving
-    finding.outliving?.origin = PathOrigin(kind: .global, name: "static SessionRegistry.shared in gateway")
-    finding.outliving?.holder = "SessionRegistry.sessions"
-    finding.outliving?.suspect = 2
-    finding.outliving?.evidence = Finding.Evidence(
-      strength: .strong, chance: 1e-9, longestLifetime: 0.052, live: [58, 117, 163, 200])
-    return finding
   }
 
   static var expected: Finding {
+    var survivors = survivors
+    survivors.retention.snapshot = 2
+    let place = MarkPlace(name: "screen closed", file: "/src/Sources/Shop/Navigator.swift", line: 52)
     var finding = outlived
-    finding.outliving?.statement = .expectation(
-      MarkPlace(name: "screen closed", file: "/src/Sources/Shop/Navigator.swift", line: 52), met: 40, late: 1,
-      violated: 3, longestDelay: 0.4)
-    finding.outliving?.evidence = nil
-    finding.outliving?.snapshot = 2
+    finding.evidence = .stated(
+      .expectation(.init(place: place, met: 40, late: 1, violated: 3, longestDelay: 0.4)), survivors)
     return finding
   }
 
   static var accumulating: Finding {
+    var survivors = survivors
+    survivors.siblings.deaths = 0
     var finding = outlived
-    finding.verdict = .accumulating
-    finding.outliving?.deaths = 0
-    finding.outliving?.evidence = Finding.Evidence(
-      strength: .weak, chance: nil, longestLifetime: nil, live: [250, 500, 750, 1000])
+    finding.evidence = .suspected(.init(kind: .accumulating, figures: weak), survivors)
     return finding
   }
 
   static var growing: Finding {
+    let place = MarkPlace(name: "open screen", file: "/src/Sources/Shop/main.swift", line: 12)
     var finding = outlived
-    finding.verdict = .growing
-    finding.outliving?.statement = .repetition(
-      MarkPlace(name: "open screen", file: "/src/Sources/Shop/main.swift", line: 12), firstRound: 3, of: .objects)
-    finding.outliving?.growth = [30, 40, 50, 60]
-    finding.outliving?.evidence = nil
+    finding.evidence = .repeated(
+      .init(place: place, first: 3, measure: .objects, counts: [30, 40, 50, 60]), survivors.retention,
+      survivors.siblings)
     return finding
   }
 
@@ -183,7 +189,9 @@ enum FindingKinds {
         in: "Compositor.flatten()", "Compositor.swift", 99))
     var finding = outlived
     finding.path = path
-    finding.outliving?.suspect = 14
+    var survivors = survivors
+    survivors.retention.suspect = 14
+    finding.evidence = .suspected(strong, survivors)
     return finding
   }
 
@@ -212,20 +220,22 @@ enum FindingKinds {
         reference: reference("self", capture: true)),
     ]
     path.append(step("TickerScreen", in: "Navigator.show(_:)", "Navigator.swift", 64))
-    var finding = accumulating
-    finding.verdict = .outlived
-    finding.path = path
-    finding.outliving?.origin = PathOrigin(
+    var survivors = survivors
+    survivors.siblings.deaths = 0
+    survivors.retention.origin = PathOrigin(
       kind: .global, name: "libdispatch's timers (_dispatch_timers_heap in libdispatch.so)")
-    finding.outliving?.holder = "a task started in TickerScreen.viewDidAppear(animated:)"
-    finding.outliving?.registration = .task
-    finding.outliving?.suspect = path.count - 1
+    survivors.retention.holder = "a task started in TickerScreen.viewDidAppear(animated:)"
+    survivors.retention.registration = .task
+    survivors.retention.suspect = path.count - 1
+    var finding = outlived
+    finding.path = path
+    finding.evidence = .suspected(.init(kind: .outlived, figures: weak), survivors)
     return finding
   }
 
   static var library: Finding {
     var finding = lostObject
-    finding.libraryReason = "made inside Timer.init without a caller in the program"
+    finding.owner = .library(reason: "made inside Timer.init without a caller in the program")
     return finding
   }
 

@@ -1,10 +1,11 @@
-// Findings of every kind as people see them, at four widths, in the files of Golden.
+// Findings of every kind as people see them, at four widths, and as digests have them, in the files of Golden.
 //
 // LEAKTRACE_UPDATE_GOLDEN=1 writes the files.
 
 import Foundation
 import Testing
 
+@testable import LeakDetection
 @testable import TraceReading
 @testable import TraceReports
 
@@ -15,13 +16,36 @@ import Testing
   @Test(arguments: [60, 80, 120, 200]) func findingsAreLaidOutAsInTheGoldenFile(width: Int) throws {
     let text = FindingKinds.all.map { FindingText.text($0.finding, style: TextStyle(width: width)) }.joined()
     for line in text.split(separator: "\n") { #expect(line.count <= width, "\(line)") }
-    let file = Self.directory.appendingPathComponent("findings-\(width).txt")
+    try compare(text, "findings-\(width).txt")
+  }
+
+  private func compare(_ text: String, _ name: String) throws {
+    let file = Self.directory.appendingPathComponent(name)
     if ProcessInfo.processInfo.environment["LEAKTRACE_UPDATE_GOLDEN"] != nil {
       try FileManager.default.createDirectory(at: Self.directory, withIntermediateDirectories: true)
       try text.write(to: file, atomically: true, encoding: .utf8)
     }
     let golden = try String(contentsOf: file, encoding: .utf8)
     #expect(text == golden, "run this test with LEAKTRACE_UPDATE_GOLDEN=1, and read what changed")
+  }
+
+  /// Digests of earlier versions are compared with later ones, so that these keys stay.
+  @Test func findingsAreWrittenToDigestsAsInTheGoldenFile() throws {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    let documents = try FindingKinds.all.map { try encoder.encode($0.finding) }
+    try compare(documents.map { String(decoding: $0, as: UTF8.self) + "\n" }.joined(), "findings-digest.json")
+    for (document, kind) in zip(documents, FindingKinds.all) {
+      #expect(try JSONDecoder().decode(Finding.self, from: document) == kind.finding, "\(kind.name)")
+    }
+  }
+
+  @Test func aFindingWithoutTheFactsOfItsVerdictIsMalformed() throws {
+    let document = String(decoding: try JSONEncoder().encode(FindingKinds.retainCycle), as: UTF8.self)
+    for verdict in [Verdict.outlived, .accumulating, .growing] {
+      let other = document.replacing("\"verdict\":\"retainCycle\"", with: "\"verdict\":\"\(verdict.rawValue)\"")
+      #expect(throws: DecodingError.self) { try JSONDecoder().decode(Finding.self, from: Data(other.utf8)) }
+    }
   }
 
   @Test func noNameIsBrokenInAWord() {

@@ -20,14 +20,15 @@ import Testing
     let object = ExampleFindings.step(
       "A", allocation: ExampleFindings.frame("main", "/src/Sources/App/main.swift", 2),
       reference: ExampleFindings.reference("handler", closure: closure, capturesSelf: true))
-    #expect(place(ExampleFindings.finding(.retainCycle, [object], isCycle: true)) == "Sources/App/Server.swift:6")
+    #expect(place(ExampleFindings.finding(.unreachable(.cycle, way: nil), [object])) == "Sources/App/Server.swift:6")
   }
 
   @Test func aTaskIsPointedAtWhereItWaits() {
     let task = ExampleFindings.step(
       "Task", .task, function: ExampleFindings.frame("wait()", "/src/Sources/App/Net.swift", 9),
       allocation: ExampleFindings.frame("main", "/src/Sources/App/main.swift", 2))
-    #expect(place(ExampleFindings.finding(.suspended, [task])) == "Sources/App/Net.swift:9")
+    let waiting = ExampleFindings.finding(.unreachable(.suspended(.alone(nil)), way: nil), [task])
+    #expect(place(waiting) == "Sources/App/Net.swift:9")
   }
 
   @Test func whatOutlivedIsPointedAtAndNotItsHolder() {
@@ -40,7 +41,9 @@ import Testing
     finding.path.insert(
       ExampleFindings.step(
         "closure", .closure, function: other, reference: ExampleFindings.reference("self", capture: true)), at: 0)
-    finding.outliving?.suspect = 2
+    var survivors = ExampleFindings.survivors()
+    survivors.retention.suspect = 2
+    finding.evidence = .suspected(.init(kind: .outlived, figures: nil), survivors)
     #expect(place(finding) == "Sources/App/Server.swift:20")
     // It is better than nothing, though.
     finding.path[1].allocation = nil
@@ -51,14 +54,18 @@ import Testing
   @Test func whatCallsBackIsPointedAtWhereItWasAskedFor() {
     var finding = ExampleFindings.outlived()
     finding.path[0].allocation = ExampleFindings.frame("start()", "/src/Sources/App/ViewModel.swift", 18)
-    finding.outliving?.registration = .timer
+    var survivors = ExampleFindings.survivors()
+    survivors.retention.registration = .timer
+    finding.evidence = .suspected(.init(kind: .outlived, figures: nil), survivors)
     #expect(place(finding) == "Sources/App/ViewModel.swift:18")
   }
 
   @Test func theUseOfWhatIsGoneIsPointedAt() {
     #expect(place(ExampleFindings.usedAfterEnd()) == "Sources/App/Net.swift:15")
     var dangling = ExampleFindings.usedAfterEnd()
-    dangling.ending?.used = nil
+    var ending = ExampleFindings.ending()
+    ending.used = nil
+    dangling.evidence = .dangling(ending)
     dangling.path[0].allocation = nil
     #expect(place(dangling) == "Sources/App/Net.swift:8")
   }

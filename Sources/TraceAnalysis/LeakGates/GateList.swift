@@ -139,7 +139,7 @@ package struct GateList: Hashable, Sendable {
       .joined(separator: " or ")
     let large = libraries.filter { $0.isLibraryLeak(bytes: bytes, blocks: blocks) }
     guard let first = large.max(by: { $0.retainedBytes.rawValue < $1.retainedBytes.rawValue }),
-      let reason = first.libraryReason
+      let reason = first.owner.reason
     else {
       return GateOutcome(gate: condition.text, hasFailed: false, explanation: "no library leaked \(limit)")
     }
@@ -217,15 +217,14 @@ extension Finding {
   func isLibraryLeak(
     bytes: UInt64? = Finding.largeLibraryBytes, blocks: UInt64? = Finding.largeLibraryBlocks
   ) -> Bool {
-    isLibrary && !hasUnknownOwner && certainty == .proven
+    isLibrary && owner != .unknown && certainty == .proven
       && (bytes.map { retainedBytes.rawValue >= $0 } == true || blocks.map { retainedBlocks >= $0 } == true)
   }
 
   /// Its objects have become more from the first quarter of the work to the last.
   var keepsGrowing: Bool {
     guard !isWeak else { return false }
-    guard let outliving else { return verdict == .accumulating || verdict == .growing }
-    return verdict == .accumulating || verdict == .growing
-      || (outliving.growth.last ?? 0) > (outliving.growth.first ?? 0)
+    let growth = evidence.growth
+    return verdict == .accumulating || verdict == .growing || (growth.last ?? 0) > (growth.first ?? 0)
   }
 }

@@ -136,9 +136,8 @@ package struct LeakReport: Sendable {
 extension Finding {
   /// Tells whether `concluded` is a suspicion about the objects that this finding proves to grow.
   fileprivate func isOfSameCause(as concluded: Finding) -> Bool {
-    guard concluded.verdict == .outlived || concluded.verdict == .accumulating, let other = concluded.outliving,
-      other.statement == nil
-    else { return false }
-    return outliving?.holder == other.holder && path.last?.qualifiedType == concluded.path.last?.qualifiedType
+    guard case .suspected(_, let survivors) = concluded.evidence else { return false }
+    return evidence.retention?.holder == survivors.retention.holder
+      && path.last?.qualifiedType == concluded.path.last?.qualifiedType
   }
 }

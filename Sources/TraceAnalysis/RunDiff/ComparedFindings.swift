@@ -95,19 +95,14 @@ extension Finding {
   subscript(figure: Figure) -> UInt64 {
     if figure == .instances { return comparableInstances }
     // Whatever else was in the image of a broken expectation is chance.
-    if case .expectation? = outliving?.statement { return 0 }
-    return switch figure {
-    case .retainedBytes: retainedBytes.rawValue
+    if expectation != nil { return 0 }
+    switch figure {
+    case .retainedBytes: return retainedBytes.rawValue
     case .growth:
       // Objects that were there from the start on, or that came and went, are no growth.
-      outliving.flatMap { outliving in
-        outliving.growth.first.flatMap { first in
-          outliving.growth.last.map { last in
-            last > first ? UInt64(last.subtractingReportingOverflow(first).partialValue.magnitude) : 0
-          }
-        }
-      } ?? 0
-    default: 0
+      guard let first = evidence.growth.first, let last = evidence.growth.last, last > first else { return 0 }
+      return UInt64(last.subtractingReportingOverflow(first).partialValue.magnitude)
+    default: return 0
     }
   }
 }

@@ -2,6 +2,7 @@
 
 import AllocationReports
 import Foundation
+import LeakDetection
 
 /// Reads and writes digests: JSON of one object, with a schema's name and version before the digest. Unknown fields are
 /// passed over.
@@ -88,13 +89,18 @@ package enum DigestFile {
       let finding = entry.finding
       guard !finding.path.isEmpty, finding.path.count == entry.allocations.count, count.contains(finding.instances),
         finding.places.allSatisfy({ count.contains($0.instances) }),
-        finding.outliving.map({ finding.path.indices.contains($0.suspect) && $0.growth.allSatisfy(count.contains) })
-          ?? true,
-        [finding.ending?.allocated, finding.ending?.freed, finding.ending?.used].allSatisfy({ moment in
-          moment?.userFrame.map { moment!.frames.indices.contains($0) } ?? true
+        finding.evidence.retention.map({ finding.path.indices.contains($0.suspect) }) ?? true,
+        finding.evidence.growth.allSatisfy(count.contains),
+        Self.moments(of: finding.evidence).allSatisfy({ moment in
+          moment.userFrame.map { moment.frames.indices.contains($0) } ?? true
         })
       else { throw .malformed("finding \(index) does not fit its own path") }
     }
+  }
+
+  private static func moments(of evidence: Finding.Evidence) -> [Finding.Moment] {
+    guard case .dangling(let ending?) = evidence else { return [] }
+    return [ending.allocated, ending.freed, ending.used].compactMap(\.self)
   }
 
   private static func words(_ error: DecodingError) -> String {

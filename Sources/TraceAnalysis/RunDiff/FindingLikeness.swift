@@ -48,7 +48,8 @@ struct FindingLikeness {
 
   /// They are of one sort, stated alike, and held by the same.
   private func isComparable(_ a: ComparedFindings.Entry, _ b: ComparedFindings.Entry) -> Bool {
-    Self.sort(of: a.finding.verdict) == Self.sort(of: b.finding.verdict) && a.finding.isCycle == b.finding.isCycle
+    Self.sort(of: a.finding.verdict) == Self.sort(of: b.finding.verdict)
+      && a.finding.evidence.isCycle == b.finding.evidence.isCycle
       && a.identity.head.dropFirst().elementsEqual(b.identity.head.dropFirst())
       && a.identity.tail.count == b.identity.tail.count
       && zip(a.identity.tail, b.identity.tail).allSatisfy { isSameHolder($0, $1) }
@@ -58,12 +59,12 @@ struct FindingLikeness {
     var differences: [String] = []
     if a.finding.verdict != b.finding.verdict { differences.append("it was reported as \(a.finding.verdict.words)") }
     // Of what outlives its scope the path may go another way each time; its last object is what counts.
-    let isOutliving = a.finding.outliving != nil
+    let isHeld = a.finding.evidence.retention != nil
     let steps = (a.identity.steps, b.identity.steps)
     let allocations =
-      isOutliving ? (Array(a.allocations.suffix(1)), Array(b.allocations.suffix(1))) : (a.allocations, b.allocations)
-    let fields = isOutliving ? ([], []) : (a.finding.path.map(\.fields), b.finding.path.map(\.fields))
-    let shifts = a.finding.isCycle ? steps.1.count : min(1, steps.1.count)
+      isHeld ? (Array(a.allocations.suffix(1)), Array(b.allocations.suffix(1))) : (a.allocations, b.allocations)
+    let fields = isHeld ? ([], []) : (a.finding.path.map(\.fields), b.finding.path.map(\.fields))
+    let shifts = a.finding.evidence.isCycle ? steps.1.count : min(1, steps.1.count)
     var best: (Double, [String])?
     for shift in 0..<shifts {
       guard
@@ -158,8 +159,8 @@ struct FindingLikeness {
   /// Of something that is registered and keeps its object, the closure may be left when the object is not captured any
   /// more: what is left of the same leak.
   private func remainder(_ a: ComparedFindings.Entry, _ b: ComparedFindings.Entry) -> String? {
-    guard let before = a.finding.outliving, let after = b.finding.outliving, before.registration != nil,
-      before.registration == after.registration,
+    guard let registration = a.finding.evidence.retention?.registration,
+      registration == b.finding.evidence.retention?.registration,
       let object = a.finding.path.last, object.kind == .object, let closure = b.finding.path.last,
       closure.kind == .closure
     else { return nil }

@@ -21,7 +21,7 @@ public struct LeakFinding: Hashable, Sendable, Identifiable {
   public var isLibrary: Bool { finding.isLibrary }
   /// Nobody saw who asked for the lost memory, and nothing in it tells: it may be the program's or a library's. True only
   /// of findings that count as a library's.
-  public var hasUnknownOwner: Bool { finding.hasUnknownOwner }
+  public var hasUnknownOwner: Bool { finding.owner == .unknown }
   /// The number of times that it is in the heap.
   public var instances: Int { finding.instances }
   /// Bytes that would be freed without it.

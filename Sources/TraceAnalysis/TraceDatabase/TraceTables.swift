@@ -140,7 +140,7 @@ package struct TraceTables {
         number, Self.run, .text(finding.fingerprint), .text(finding.verdict.rawValue),
         .text(finding.certainty.rawValue), .flag(finding.isWeak), .flag(finding.isLibrary), .name(finding.suppression),
         .name(FindingTitle.subject(finding)), .number(finding.instances), .number(finding.retainedBlocks),
-        .number(finding.retainedBytes.rawValue), .name(finding.outliving?.holder), .name(place?.function),
+        .number(finding.retainedBytes.rawValue), .name(finding.evidence.retention?.holder), .name(place?.function),
         .name(place?.file), .number(place?.line), .name(finding.advice.joined(separator: " ")))
       for (position, step) in finding.path.enumerated() {
         let place = step.kind == .closure ? step.code ?? step.place : step.place
@@ -149,11 +149,11 @@ package struct TraceTables {
           .address(step.address.rawValue), .number(step.size.rawValue), .name(step.library), .name(place?.function),
           .name(place?.file), .number(place?.line))
         guard let reference = step.reference else { continue }
-        let next = position + 1 < finding.path.count ? position + 1 : finding.isCycle ? 0 : nil
+        let next = position + 1 < finding.path.count ? position + 1 : finding.evidence.isCycle ? 0 : nil
         try references.add(
           number, .number(position), .number(next), .name(reference.name), .name(reference.closure?.closureTitle),
           .text(reference.strength.key),
-          .flag(next != nil && next == finding.outliving?.suspect))
+          .flag(next != nil && next == finding.evidence.retention?.suspect))
       }
     }
   }

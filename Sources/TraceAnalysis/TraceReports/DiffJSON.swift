@@ -178,7 +178,7 @@ package enum DiffJSON {
       case .worse(let how): ("worse", how)
       case .known(let reason): ("known", reason)
       case .hidden(let pattern): ("hidden", pattern)
-      case .library: ("library", judged.finding.libraryReason ?? "")
+      case .library: ("library", judged.finding.owner.reason ?? "")
       }
     return .object([
       ("standing", .string(standing)), ("explanation", .string(explanation)),

@@ -74,14 +74,14 @@ package struct FindingDocument: Sendable {
     case .known(let reason): reason.isEmpty ? "known" : "known: \(PlainText.escaped(reason))"
     case .hidden(let pattern): "hidden by the suppression \(PlainText.escaped(pattern))"
     case .library:
-      (judged.finding.hasUnknownOwner ? "of unknown origin" : "not the program's")
-        + (judged.finding.libraryReason.map { ": \(PlainText.escaped($0))" } ?? "")
+      (judged.finding.owner == .unknown ? "of unknown origin" : "not the program's")
+        + (judged.finding.owner.reason.map { ": \(PlainText.escaped($0))" } ?? "")
     }
   }
 
   /// Returns the words before the reason why a finding does not count as the program's.
   static func owner(_ finding: Finding) -> String {
-    finding.hasUnknownOwner ? "Of unknown origin" : "Not caused by the program"
+    finding.owner == .unknown ? "Of unknown origin" : "Not caused by the program"
   }
 
   /// Extent, standing and advice: what there is to say where only a few lines can be shown.

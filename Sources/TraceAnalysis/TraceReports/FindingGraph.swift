@@ -8,7 +8,7 @@ import TraceReading
 package enum FindingGraph {
   /// One graph with all findings. Linear.
   package static func dot(_ findings: [Finding]) -> String {
-    dot(findings.map { (heading(of: $0), FindingPicture($0), $0.isCycle) })
+    dot(findings.map { (heading(of: $0), FindingPicture($0), $0.evidence.isCycle) })
   }
 
   /// One graph with all ways in which objects are held. Linear.

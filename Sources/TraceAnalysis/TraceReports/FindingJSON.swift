@@ -157,27 +157,20 @@ enum FindingJSON {
     ])
   }
 
-  private static func strength(_ finding: Finding) -> String? {
-    if finding.isDoubtful { return "likely" }
-    return finding.certainty == .suspected ? finding.outliving?.evidence?.strength.rawValue : nil
-  }
-
   private static func fields(_ finding: Finding) -> [(String, JSONValue)] {
-    [
+    let evidence = EvidenceJSON(finding.evidence)
+    return [
       ("verdict", .string(finding.verdict.rawValue)),
       ("certainty", .string(finding.certainty.rawValue)),
-      ("strength", .optional(strength(finding))),
-      (
-        "way",
-        finding.way.map { .object([("kind", .string($0.kind.rawValue)), ("holder", .string($0.holder))]) } ?? .null
-      ),
+      ("strength", .optional(evidence.strength)),
+      ("way", evidence.way),
       ("fingerprint", .string(finding.fingerprint)),
       ("library", .bool(finding.isLibrary)),
-      ("libraryReason", .optional(finding.libraryReason)),
-      ("unknownOwner", .bool(finding.hasUnknownOwner)),
+      ("libraryReason", .optional(finding.owner.reason)),
+      ("unknownOwner", .bool(finding.owner == .unknown)),
       ("hidden", .bool(finding.suppression != nil)),
       ("suppression", .optional(finding.suppression)),
-      ("isCycle", .bool(finding.isCycle)),
+      ("isCycle", .bool(finding.evidence.isCycle)),
       ("title", .string(FindingTitle.subject(finding))),
       ("subject", finding.subject.map(value) ?? .null),
       ("instances", .number(UInt64(finding.instances))),
@@ -188,20 +181,22 @@ enum FindingJSON {
       (
         "tests",
         .array(
-          finding.tests.map { .object([("name", .string($0.name)), ("instances", .integer(Int64($0.instances)))]) })
+          finding.origins.tests.map {
+            .object([("name", .string($0.name)), ("instances", .integer(Int64($0.instances)))])
+          })
       ),
-      ("samples", .array(finding.samples.map(value))),
-      ("held", value(finding.held)),
-      ("heldByEach", .bool(finding.isHeldByEach)),
-      ("heldTogether", value(finding.heldTogether ?? [])),
-      ("outliving", finding.outliving.map(value) ?? .null),
-      ("strongCount", .optional(finding.referenceCount.map { UInt64($0.strong) })),
-      ("unownedCount", .optional(finding.referenceCount.map { UInt64($0.unowned) })),
-      ("allocatedAt", finding.ending.map { value($0.allocated) } ?? .null),
-      ("freedAt", finding.ending.map { value($0.freed) } ?? .null),
-      ("usedAt", finding.ending?.used.map(value) ?? .null),
-      ("endedType", .optional(finding.ending?.qualifiedType)),
-      ("uses", .optional(finding.ending?.uses)),
+      ("samples", .array(finding.origins.samples.map(value))),
+      ("held", value(finding.held.types)),
+      ("heldByEach", .bool(finding.held.isEqualForEach)),
+      ("heldTogether", value(finding.held.together)),
+      ("outliving", evidence.outliving),
+      ("strongCount", .optional(evidence.count.map { UInt64($0.strong) })),
+      ("unownedCount", .optional(evidence.count.map { UInt64($0.unowned) })),
+      ("allocatedAt", evidence.ending.map { EvidenceJSON.value($0.allocated) } ?? .null),
+      ("freedAt", evidence.ending.map { EvidenceJSON.value($0.freed) } ?? .null),
+      ("usedAt", evidence.ending?.used.map(EvidenceJSON.value) ?? .null),
+      ("endedType", .optional(evidence.ending?.qualifiedType)),
+      ("uses", .optional(evidence.ending?.uses)),
       ("advice", .array(finding.advice.map { .string($0) })),
     ]
   }
@@ -270,7 +265,7 @@ enum FindingJSON {
     ]
   }
 
-  private static func fields(_ place: MarkPlace) -> [(String, JSONValue)] {
+  static func fields(_ place: MarkPlace) -> [(String, JSONValue)] {
     [("name", .string(place.name)), ("file", .string(place.file)), ("line", .integer(Int64(place.line)))]
   }
 
@@ -308,57 +303,6 @@ enum FindingJSON {
     ])
   }
 
-  private static func value(_ statement: Finding.Statement) -> JSONValue {
-    switch statement {
-    case .scope(let place, let executions, let withRest, let grace):
-      .object(
-        [("kind", .string("scope"))] + fields(place) + [
-          ("executions", .number(executions)), ("executionsWithRest", .number(withRest)),
-          ("graceSeconds", .optional(grace)),
-        ])
-    case .expectation(let place, let met, let late, let violated, let delay):
-      .object(
-        [("kind", .string("expectation"))] + fields(place) + [
-          ("met", .number(met)), ("late", .number(late)), ("violated", .number(violated)),
-          ("longestDelaySeconds", .optional(delay)),
-        ])
-    case .repetition(let place, let firstRound, let measure):
-      .object(
-        [("kind", .string("repetition"))] + fields(place) + [
-          ("firstRound", .number(UInt64(firstRound))), ("measure", .string(measure.rawValue)),
-        ])
-    case .images(let count, let seconds, let lateShare, let measure):
-      .object([
-        ("kind", .string("images")), ("images", .integer(Int64(count))), ("seconds", .decimal(seconds)),
-        ("lateShare", .decimal(lateShare)), ("measure", .string(measure.rawValue)),
-      ])
-    }
-  }
-
-  private static func value(_ outliving: Finding.Outliving) -> JSONValue {
-    .object([
-      ("statement", outliving.statement.map(value) ?? .null),
-      ("snapshot", .optional(outliving.snapshot.map { UInt64($0) })),
-      ("holder", .string(outliving.holder)),
-      ("ownHolder", .optional(outliving.ownHolder)),
-      ("registration", .optional(outliving.registration?.rawValue)),
-      ("root", .string(outliving.origin.name)),
-      ("suspect", .number(UInt64(outliving.suspect))),
-      ("births", .number(outliving.births)),
-      ("deaths", .number(outliving.deaths)),
-      ("scope", .optional(outliving.scope?.function)),
-      ("scopeFile", .optional(outliving.scope?.file)),
-      ("scopeShare", outliving.scope == nil ? .null : .number(UInt64(outliving.scopeShare))),
-      ("siblingSeconds", .optional(outliving.siblingLifetime)),
-      ("youngestSeconds", .optional(outliving.youngest)),
-      ("oldestSeconds", .optional(outliving.oldest)),
-      ("growth", .array(outliving.growth.map { .number(UInt64($0)) })),
-      ("live", .array((outliving.evidence?.live ?? []).map { .number($0) })),
-      ("chance", .optional(outliving.evidence?.chance)),
-      ("longestLifeSeconds", .optional(outliving.evidence?.longestLifetime)),
-    ])
-  }
-
   private static func value(_ place: Finding.Place) -> JSONValue {
     .object(
       [
@@ -391,26 +335,6 @@ enum FindingJSON {
         ("library", .optional(step.library)),
         ("edge", step.reference.map(value) ?? .null),
       ] + fields(own: step.ownAllocation))
-  }
-
-  private static func value(_ moment: Finding.Moment) -> JSONValue {
-    .object([
-      ("operation", .string(moment.operation)),
-      ("seconds", .optional(moment.seconds)),
-      ("thread", .optional(moment.thread)),
-      ("userFrame", moment.userFrame.map { .integer(Int64($0)) } ?? .null),
-      (
-        "frames",
-        .array(
-          moment.frames.map { frame in
-            .object([
-              ("function", .string(frame.function)), ("image", .optional(frame.imageName)),
-              ("file", .optional(frame.file)),
-              ("line", frame.line.map { .integer(Int64($0)) } ?? .null),
-            ])
-          })
-      ),
-    ])
   }
 
   private static func value(_ reference: Finding.Reference) -> JSONValue {

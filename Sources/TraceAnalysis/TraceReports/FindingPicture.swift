@@ -34,10 +34,12 @@ package struct FindingPicture: Sendable {
   /// Linear in the path.
   package init(_ finding: Finding) {
     let path = finding.path
-    let suspect = finding.outliving?.suspect
-    let cut = finding.outliving == nil ? Self.cut(finding) : nil
-    root = finding.outliving.map { PlainText.escaped($0.origin.name) }
-    var shown = PathFolding.rows(of: path, below: suspect, isCycle: finding.isCycle)[...]
+    let retention = finding.evidence.retention
+    let suspect = retention?.suspect
+    let isCycle = finding.evidence.isCycle
+    let cut = retention == nil ? Self.cut(finding) : nil
+    root = retention.map { PlainText.escaped($0.origin.name) }
+    var shown = PathFolding.rows(of: path, below: suspect, isCycle: isCycle)[...]
     if case .task(let task, _)? = shown.first {
       shown.removeFirst()
       let words = [PathFolding.name(ofTask: path[task]), PathFolding.state(ofTask: path[task])].filter { !$0.isEmpty }
@@ -47,7 +49,7 @@ package struct FindingPicture: Sendable {
     for index in rows.indices {
       rows[index].isSuspect = rows[index].index == suspect || cut.map { $0 + 1 == rows[index].index } ?? false
     }
-    if finding.isCycle, let last = path.last {
+    if isCycle, let last = path.last {
       back = last.reference.map { ReferenceText.words($0, to: path[0]) }
       isBackSuspect = cut == path.count - 1
     }

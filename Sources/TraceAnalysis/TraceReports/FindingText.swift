@@ -34,43 +34,13 @@ struct FindingText {
     writeHeading(of: finding, to: &lines)
     if let words = standing.flatMap(words) { lines.line(words, indent: 2) }
     if let line = FindingTitle.wrapperLine(finding) { lines.line(PlainText.escaped(line), indent: 2) }
-    if let outliving = finding.outliving {
-      write(outliving, of: finding, to: &lines)
-    } else if finding.ending == nil || finding.path.last?.reference != nil {
-      // An object that is gone, and that nothing known refers to, is told by its ending alone.
-      if finding.verdict == .lost, finding.path.count == 1, finding.path[0].kind == .malloc {
-        lines.spread(PlainText.escaped(FindingTitle.subject(finding)), placeWords(finding.path[0]), indent: 2)
-      } else {
-        write(path: finding.path, to: &lines, isCycle: finding.isCycle)
-      }
-    }
-    if finding.isCycle, let last = finding.path.last, let first = finding.path.first, let reference = last.reference {
-      lines.spread(
-        "└ \(ReferenceText.words(reference, to: first)) ──▶ \(PlainText.escaped(first.type))", "(back to the start)",
-        indent: min(3 * rowCount(of: finding), style.deepestIndent))
-    }
-    if finding.verdict == .dangling, let step = finding.path.last, let reference = step.reference {
-      let target =
-        finding.ending.map { "\(PlainText.escaped($0.type)), which was freed" } ?? reference.referentType.map {
-          "\(PlainText.escaped($0)), which was freed"
-            + (reference.tenantType.map { "; a \(PlainText.escaped($0)) is there now" } ?? "")
-        } ?? "memory that was freed"
-      lines.spread(
-        "└ \(ReferenceText.words(reference, to: nil)) ──▶ \(target)", "",
-        indent: min(3 * rowCount(of: finding), style.deepestIndent))
-    }
-    if let ending = finding.ending { EndingText(style: style).write(ending, to: &lines) }
+    let remarks = writeEvidence(of: finding, to: &lines)
     writePlaces(finding, to: &lines)
     writeSamples(finding, to: &lines)
     writeTests(finding, to: &lines)
     writeHeld(finding, to: &lines)
-    if let count = finding.referenceCount, finding.verdict == .lost, finding.path.first?.kind.isCounted == true {
-      lines.line(
-        "Its strong count is \(count.strong), unowned \(count.unowned - min(1, count.unowned)); no reference to it was found.",
-        indent: 2)
-    }
-    if let way = finding.way { lines.line(Self.words(way, finding), indent: 2) }
-    if let reason = finding.libraryReason {
+    for remark in remarks { lines.line(remark, indent: 2) }
+    if let reason = finding.owner.reason {
       lines.line("\(FindingDocument.owner(finding)): \(PlainText.escaped(reason)).", indent: 2)
     }
     for (index, line) in finding.advice.enumerated() {
@@ -83,23 +53,8 @@ struct FindingText {
     lines.blank()
   }
 
-  /// A sentence about the way to a finding's objects.
-  static func words(_ way: Finding.Way, _ finding: Finding) -> String {
-    let holder = PlainText.escaped(way.holder)
-    switch way.kind {
-    case .number:
-      return
-        "It is possibly reachable through a number in \(holder). If the program turns that into a reference again, it is no leak."
-    case .weak, .unowned:
-      let start = way.kind == .weak ? "A weak reference leads to it" : "An unowned reference leads to it"
-      return finding.isCycle
-        ? "\(start): \(holder). The program can cut the cycle through it."
-        : "\(start): \(holder). The program can still use it."
-    }
-  }
-
-  private func rowCount(of finding: Finding) -> Int {
-    PathFolding.rows(of: finding.path, isCycle: finding.isCycle, isFolded: style.paths == .folded).count
+  func rowCount(of finding: Finding) -> Int {
+    PathFolding.rows(of: finding.path, isCycle: finding.evidence.isCycle, isFolded: style.paths == .folded).count
   }
 
   private func words(_ standing: JudgedFinding.Standing) -> String? {
@@ -111,95 +66,8 @@ struct FindingText {
     }
   }
 
-  private func write(_ outliving: Finding.Outliving, of finding: Finding, to lines: inout TextLines) {
-    let within = outliving.ownHolder.map { "\($0), by way of \(outliving.holder)" } ?? outliving.holder
-    lines.line("Held by \(PlainText.escaped(within)).", indent: 2)
-    lines.line(evidence(outliving, finding), indent: 2)
-    if finding.verdict != .growing, let youngest = outliving.youngest, let oldest = outliving.oldest {
-      var text = "Age: \(Decimal.span(youngest, oldest))."
-      if let live = outliving.evidence?.live, finding.instances > 1, !live.isEmpty {
-        text += " Live after each quarter of the run: \(live.map { Decimal.grouped($0) }.joined(separator: ", "))."
-      }
-      lines.line(text, indent: 2)
-    }
-    if let evidence = outliving.evidence { lines.line(words(evidence), indent: 2) }
-    if let snapshot = outliving.snapshot {
-      lines.line(
-        finding.isFromImages
-          ? "Held like this in the last image:"
-          : "Held like this \(finding.verdict == .growing ? "after the last round" : "when the deadline passed") (snapshot \(snapshot)):",
-        indent: 2)
-    }
-    write(path: finding.path, from: outliving.origin, to: &lines, suspect: outliving.suspect)
-  }
-
   func words(_ place: MarkPlace) -> String {
     "\"\(PlainText.escaped(place.name))\"\(place.file.isEmpty ? "" : " (\(PlainText.escaped(fileName(ofPath: place.file))):\(place.line))")"
-  }
-
-  private func words(_ statement: Finding.Statement, _ finding: Finding) -> String {
-    switch statement {
-    case .scope(let place, let executions, let withRest, let grace):
-      let after =
-        grace.map {
-          $0 > 0 ? " and still alive \(Decimal.duration($0)) after it ended" : " and still alive when it ended"
-        } ?? ""
-      let runs =
-        executions == 1
-        ? "" : "; \(Decimal.grouped(withRest)) of its \(Decimal.grouped(executions)) runs left something behind"
-      return "Created in scope \(words(place))\(after)\(runs)."
-    case .expectation(let place, let met, let late, let violated, let delay):
-      var text =
-        "Expected to be deallocated: \(words(place)). \(Decimal.grouped(met)) \(met == 1 ? "was" : "were") deallocated in time"
-      if late > 0 {
-        text += ", \(Decimal.grouped(late)) late\(delay.map { " (by up to \(Decimal.duration($0)))" } ?? "")"
-      }
-      return text + ", \(Decimal.grouped(violated)) \(violated == 1 ? "is" : "are") still alive."
-    case .repetition(let place, let firstRound, let measure):
-      let counts = finding.outliving?.growth ?? []
-      let held = measure == .objects ? "Objects" : "Elements"
-      let repeated =
-        place.name.isEmpty && place.file.isEmpty ? "Work was repeated from outside" : "Repeated: \(words(place))"
-      let rounds =
-        "rounds \(Decimal.grouped(UInt64(max(0, firstRound)))) to \(Decimal.grouped(UInt64(max(0, firstRound + counts.count - 1))))"
-      return
-        "\(repeated). \(held) after \(rounds): \(counts.map { Decimal.grouped(UInt64(max(0, $0))) }.joined(separator: " → "))."
-    case .images(let count, let seconds, let lateShare, let measure):
-      let counts = (finding.outliving?.growth ?? []).map { Decimal.grouped(UInt64(max(0, $0))) }
-      let held = measure == .objects ? "Objects" : "Elements"
-      return
-        "\(held) in \(Decimal.grouped(UInt64(max(0, count)))) images over \(Decimal.duration(seconds)): \(counts.joined(separator: " → ")). The second half of that time added \(Decimal.fixed(lateShare, places: 1)) times what the first did."
-    }
-  }
-
-  private func words(_ evidence: Finding.Evidence) -> String {
-    let name = evidence.strength == .strong ? "Strong suspicion" : "Weak suspicion"
-    guard let chance = evidence.chance else { return name + "." }
-    let odds = 1 / max(chance, 1e-6)
-    // Such odds make no suspicion weak: another reason does, and the figure would contradict it.
-    if odds >= 1e6, evidence.strength == .weak { return name + "." }
-    if odds < 2 { return name + ": chance alone could explain it." }
-    return name
-      + ": the odds that chance explains it are \(odds >= 1e6 ? "below " : "")1 in \(Decimal.grouped(UInt64(min(odds, 1e6))))."
-  }
-
-  /// Returns the reasons why the object should be gone.
-  private func evidence(_ outliving: Finding.Outliving, _ finding: Finding) -> String {
-    if let statement = outliving.statement { return words(statement, finding) }
-    let births = Decimal.grouped(outliving.births)
-    guard outliving.deaths > 0, finding.verdict == .outlived else {
-      if outliving.deaths == 0 { return "None of the \(births) instances created here has been deallocated." }
-      return
-        "Of \(births) instances created here, \(Decimal.grouped(outliving.deaths)) have been deallocated; the number that remain keeps growing."
-    }
-    var text = "Of \(births) instances created here, \(Decimal.grouped(outliving.deaths)) have been deallocated"
-    if let scope = outliving.scope {
-      text += ", \(outliving.scopeShare) % of them within \(PlainText.escaped(scope.function))"
-    }
-    if let longest = outliving.evidence?.longestLifetime {
-      text += ", the longest-lived after \(Decimal.duration(longest))"
-    }
-    return text + "."
   }
 
   /// An object a line, each further in than the one that holds it. Runs of a library's are one line.
@@ -217,7 +85,7 @@ struct FindingText {
 
   /// Below a root's name. `suspect`: index of the object that the reference leads to which should be gone; it is
   /// marked.
-  private func write(path: [Finding.Step], from origin: PathOrigin, to lines: inout TextLines, suspect: Int) {
+  func write(path: [Finding.Step], from origin: PathOrigin, to lines: inout TextLines, suspect: Int) {
     var rows = PathFolding.rows(of: path, below: suspect, isFolded: style.paths == .folded)[...]
     if case .task? = rows.first {
       write(rows.removeFirst(), of: path, to: &lines, level: 0)
@@ -266,7 +134,7 @@ struct FindingText {
   }
 
   /// The place that made a step; of a closure, the one where it is written.
-  private func placeWords(_ step: Finding.Step) -> String {
+  func placeWords(_ step: Finding.Step) -> String {
     let place = step.kind == .closure ? Advice.position(step.function) : Advice.position(step.place)
     var made = step.isFromBefore == true && place == nil ? "allocated before the recording began" : ""
     if step.kind != .closure, let frame = step.place { made = "allocated in \(frame.function)" }
@@ -290,20 +158,20 @@ struct FindingText {
     let all = UInt64(max(0, finding.instances))
     if sampled == all {
       // The path names the place of memory without a type.
-      if finding.samples.count == 1, finding.path.first?.kind == .malloc, !finding.isCycle { return }
+      if finding.origins.samples.count == 1, finding.path.first?.kind == .malloc, !finding.evidence.isCycle { return }
       lines.line("Allocated in", indent: 2)
     } else {
       lines.line(
         "\(Decimal.grouped(sampled)) of \(Decimal.grouped(all)) \(sampled == 1 ? "was" : "were") sampled, allocated in",
         indent: 2)
     }
-    for sample in finding.samples.prefix(Self.shownPlaces) {
+    for sample in finding.origins.samples.prefix(Self.shownPlaces) {
       let place = [sample.place?.function, Advice.position(sample.place)].compactMap { $0 }.joined(separator: "  ")
       lines.spread(
         Decimal.counted(UInt64(max(0, sample.instances)), "instance"),
         place.isEmpty ? "unknown" : PlainText.escaped(place), indent: 4)
     }
-    let rest = finding.samples.dropFirst(Self.shownPlaces)
+    let rest = finding.origins.samples.dropFirst(Self.shownPlaces)
     if !rest.isEmpty { lines.line("and \(Decimal.counted(UInt64(rest.count), "more place"))", indent: 4) }
   }
 
@@ -331,28 +199,28 @@ struct FindingText {
 
   /// The tests that were running when instances were made.
   private func writeTests(_ finding: Finding, to lines: inout TextLines) {
-    guard let first = finding.tests.first else { return }
-    let known = finding.tests.reduce(UInt64(0)) { $0 &+ UInt64(max(0, $1.instances)) }
+    guard let first = finding.origins.tests.first else { return }
+    let known = finding.origins.tests.reduce(UInt64(0)) { $0 &+ UInt64(max(0, $1.instances)) }
     let all = UInt64(max(0, finding.instances))
-    if finding.tests.count == 1, known >= all {
+    if finding.origins.tests.count == 1, known >= all {
       lines.line("Leaked in test \(PlainText.escaped(first.name)).", indent: 2)
       return
     }
-    var parts = finding.tests.prefix(Self.shownPlaces).map {
+    var parts = finding.origins.tests.prefix(Self.shownPlaces).map {
       "\(PlainText.escaped($0.name)) (\(Decimal.grouped(UInt64(max(0, $0.instances)))))"
     }
-    let rest = finding.tests.count - parts.count
+    let rest = finding.origins.tests.count - parts.count
     if rest > 0 { parts.append("\(Decimal.grouped(UInt64(rest))) more tests") }
     if known < all { parts.append("in no known test (\(Decimal.grouped(all - known)))") }
     lines.line(
-      "Leaked in \(finding.tests.count == 1 ? "test" : "\(Decimal.grouped(UInt64(finding.tests.count))) tests"): \(parts.joined(separator: ", ")).",
+      "Leaked in \(finding.origins.tests.count == 1 ? "test" : "\(Decimal.grouped(UInt64(finding.origins.tests.count))) tests"): \(parts.joined(separator: ", ")).",
       indent: 2)
   }
 
   private func writeHeld(_ finding: Finding, to lines: inout TextLines) {
-    let subject = finding.instances == 1 ? "It" : finding.isHeldByEach ? "Each" : "The shown one"
-    write(finding.held, "\(subject) also keeps", to: &lines)
-    write(finding.heldTogether ?? [], "Together they keep", to: &lines)
+    let subject = finding.instances == 1 ? "It" : finding.held.isEqualForEach ? "Each" : "The shown one"
+    write(finding.held.types, "\(subject) also keeps", to: &lines)
+    write(finding.held.together, "Together they keep", to: &lines)
   }
 
   private func write(_ held: [Finding.HeldType], _ words: String, to lines: inout TextLines) {

@@ -10,8 +10,8 @@ extension FindingText {
   func write(_ report: LeakReport, to lines: inout TextLines) {
     lines.line(Self.conclusion(report), emphasized: 1)
     guard report.conclusion != .notChecked else { return lines.blank() }
-    let library = report.libraryFindings.filter { !$0.hasUnknownOwner }
-    let unknown = report.libraryFindings.filter(\.hasUnknownOwner)
+    let library = report.libraryFindings.filter { $0.owner != .unknown }
+    let unknown = report.libraryFindings.filter { $0.owner == .unknown }
     for remark in report.remarks { lines.line("note: \(remark)", indent: 2) }
     let unlisted = report.unlisted
     if !unlisted.isEmpty {
@@ -23,9 +23,9 @@ extension FindingText {
     writeSuppressions(report, to: &lines)
     lines.blank()
     write(report, "Proven", to: &lines) { $0.certainty == .proven }
-    write(report, "Likely lost: the program could still find these objects", to: &lines) { $0.isDoubtful }
+    write(report, "Likely lost: the program could still find these objects", to: &lines) { $0.evidence.isDoubtful }
     write(report, "Suspected: something still holds these objects, but probably should not", to: &lines) {
-      $0.certainty == .suspected && !$0.isDoubtful
+      $0.certainty == .suspected && !$0.evidence.isDoubtful
     }
     write(report.grown, to: &lines)
     if let candidates = report.candidates { write(candidates, to: &lines) }
@@ -70,7 +70,7 @@ extension FindingText {
 
   /// `libraries`: leaks of libraries that are large enough for the first line.
   private static func leaks(_ findings: [Finding], of libraries: [Finding]) -> String {
-    let likely = findings.count(where: \.isDoubtful)
+    let likely = findings.count(where: \.evidence.isDoubtful)
     let proven = findings.count { $0.certainty == .proven }
     let numbers = [
       (proven, "proven"), (likely, "likely"), (findings.count - proven - likely, "suspected"),

@@ -198,10 +198,8 @@ struct SarifLog {
   }
 
   private static func function(_ finding: Finding) -> String? {
-    let frames =
-      finding.path.map { $0.kind == .closure ? $0.function : $0.place } + [
-        finding.ending?.used?.frame, finding.ending?.freed.frame,
-      ]
+    var frames = finding.path.map { $0.kind == .closure ? $0.function : $0.place }
+    if case .dangling(let ending?) = finding.evidence { frames += [ending.used?.frame, ending.freed.frame] }
     return frames.compactMap { $0?.fullFunction }.first { !$0.isEmpty }
   }
 

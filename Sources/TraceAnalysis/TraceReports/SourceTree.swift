@@ -107,28 +107,33 @@ package struct SourceTree: Sendable {
   /// Returns the places in the program's code that a finding names, best first: the use of what is gone, closures that
   /// capture, other closures and where tasks wait, where the objects were made, how an object ended.
   private static func candidates(_ finding: Finding) -> Candidates {
-    var (used, ended) = (Candidates(), Candidates())
-    if let ending = finding.ending {
-      used = frames(of: ending.used, "\(ending.type) is used in")
-      ended =
-        frames(of: ending.freed, "\(ending.type) is freed in")
+    switch finding.evidence {
+    case .unreachable: return candidates(finding.path, isRegistered: false)
+    // The object that should be gone is at the end of a path, and its holder before it.
+    case .deinitialised: return candidates(finding.path.reversed(), isRegistered: false)
+    case .dangling(let ending):
+      let path = candidates(finding.path, isRegistered: false)
+      guard let ending else { return path }
+      let used = frames(of: ending.used, "\(ending.type) is used in")
+      return Array(used.prefix(1)) + path + used.dropFirst() + frames(of: ending.freed, "\(ending.type) is freed in")
         + frames(of: ending.allocated, "\(ending.type) is allocated in")
+    case .suspected(_, let survivors), .stated(_, let survivors):
+      return candidates(finding.path, of: survivors.retention, survivors.siblings)
+    case .repeated(_, let retention, let siblings): return candidates(finding.path, of: retention, siblings)
+    case .images(_, let retention): return candidates(finding.path, of: retention, nil)
     }
-    var path = Candidates()
-    if let outliving = finding.outliving {
-      // Up to the suspect reference the path is what many objects share, and often code that has nothing to do with
-      // this one.
-      let start = min(max(0, outliving.suspect - 1), finding.path.count)
-      let own = Array(finding.path[start...].reversed())
-      path =
-        candidates(own, isRegistered: outliving.registration != nil)
-        + candidates(finding.path[..<start].reversed(), isRegistered: false)
-      if let scope = outliving.scope { ended.append((scope, "others end within \(scope.function)")) }
-    } else {
-      // The object that should be gone is at the end of a path, and its holder before it.
-      path = candidates(finding.verdict == .deinitialised ? finding.path.reversed() : finding.path, isRegistered: false)
-    }
-    return Array(used[..<min(1, used.count)]) + path + Array(used.dropFirst()) + ended
+  }
+
+  /// The places of objects that something reachable keeps, best first.
+  private static func candidates(
+    _ path: [Finding.Step], of retention: Finding.Retention, _ siblings: Finding.Siblings?
+  ) -> Candidates {
+    // Up to the suspect reference the path is what many objects share, and often code that has nothing to do with
+    // this one.
+    let start = min(max(0, retention.suspect - 1), path.count)
+    let scope = siblings?.scope.map { [($0, "others end within \($0.function)")] } ?? []
+    return candidates(path[start...].reversed(), isRegistered: retention.registration != nil)
+      + candidates(path[..<start].reversed(), isRegistered: false) + scope
   }
 
   /// Of objects on a path, the one that matters most first; `isRegistered`: what calls it back stands before it, and

@@ -14,8 +14,8 @@ struct VerdictDescription {
 
   init(_ finding: Finding) {
     self.init(finding.verdict)
-    if finding.verdict == .dangling, finding.ending?.used != nil { title = "Used after its end" }
-    guard finding.isFromImages else { return }
+    if case .dangling(let ending?) = finding.evidence, ending.used != nil { title = "Used after its end" }
+    guard case .images = finding.evidence else { return }
     title = "Grows from image to image"
     short = "The same holder had more in each part of the time in which the process was watched."
     full =

@@ -312,7 +312,7 @@ MUTANTS = (
         breaks="The database has the number of retained blocks in the column of retained bytes.",
         file=f"{ANALYSIS}/TraceDatabase/TraceTables.swift",
         function="writeFindings",
-        context=".number(finding.retainedBytes.rawValue), .name(finding.outliving?.holder)",
+        context=".number(finding.retainedBytes.rawValue), .name(finding.evidence.retention?.holder)",
         original="finding.retainedBytes.rawValue",
         mutated="finding.retainedBlocks",
     ),

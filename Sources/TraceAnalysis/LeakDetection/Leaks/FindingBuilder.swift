@@ -41,11 +41,10 @@ package struct FindingBuilder {
       case .program: finding = self.finding(group)
       case .library(let reason):
         finding = self.finding(group)
-        finding.libraryReason = reason
+        finding.owner = .library(reason: reason)
       case .unknown:
         finding = self.finding(group)
-        finding.libraryReason = Finding.unknownOwner
-        finding.hasUnknownOwner = true
+        finding.owner = .unknown
       }
       let index = Int32(truncatingIfNeeded: join.add(finding))
       if let cause = group.cause {
@@ -115,27 +114,40 @@ package struct FindingBuilder {
         referentType: referentType(of: dangling, label).map { TypeNames.unqualified($0) },
         tenantType: ending == nil ? tenantType(of: dangling) : nil)
     }
-    // The last on the path: of a lost object the only one, of a deinitialised one that behind its holder.
-    let isCountTold = group.verdict == .lost || group.verdict == .deinitialised
-    let counted =
-      isCountTold ? group.steps.last.flatMap { graph.type(of: $0.node).kind.isCounted ? $0.node : nil } : nil
-    let origins = naming.origins(of: instances.nodes(of: group))
+    let nodes = instances.nodes(of: group)
+    var origins = naming.origins(of: nodes)
+    origins.samples = naming.samples(of: nodes)
     return Finding(
-      verdict: group.verdict, taskWait: taskWait(of: group), way: group.way.map(way), libraryReason: nil,
-      isCycle: group.isCycle, instances: group.instances,
+      evidence: evidence(of: group, ending), instances: group.instances,
       retainedBytes: ByteCount(group.retainedBytes),
       retainedBlocks: group.retainedBlocks, path: path, places: instances.place(of: group, path).map { [$0] } ?? [],
-      subject: subject(of: group, path), held: group.verdict == .dangling ? [] : held.types(by: group),
-      isHeldByEach: group.isHeldByEach,
-      heldTogether: group.heldTogether.isEmpty ? nil : held.byName(group.heldTogether),
-      referenceCount: counted.flatMap { graph.referenceCount(of: $0) }, ending: ending, advice: [], fingerprint: "",
-      stacks: origins.stacks, tests: origins.tests, samples: naming.samples(of: instances.nodes(of: group)))
+      subject: subject(of: group, path),
+      held: Finding.Held(
+        types: group.verdict == .dangling ? [] : held.types(by: group), isEqualForEach: group.isHeldByEach,
+        together: group.heldTogether.isEmpty ? [] : held.byName(group.heldTogether)),
+      origins: origins)
+  }
+
+  private func evidence(of group: LeakGroup, _ ending: Finding.Ending?) -> Finding.Evidence {
+    let way = group.way.map(way)
+    return switch group.verdict {
+    case .retainCycle: .unreachable(.cycle, way: way)
+    case .suspended:
+      .unreachable(.suspended(group.isCycle ? .inCycle : .alone(taskWait(of: group))), way: way)
+    case .lost: .unreachable(.lost(referenceCount(of: group)), way: way)
+    case .deinitialised: .deinitialised(referenceCount(of: group))
+    case .dangling: .dangling(ending)
+    case .outlived, .accumulating, .growing: preconditionFailure("nothing that is reachable is in a group of leaks")
+    }
+  }
+
+  /// The counts of the last object on the path: a lost object is the only one, a deinitialised one follows its holder.
+  private func referenceCount(of group: LeakGroup) -> ReferenceCount? {
+    group.steps.last.flatMap { graph.type(of: $0.node).kind.isCounted ? graph.referenceCount(of: $0.node) : nil }
   }
 
   private func taskWait(of group: LeakGroup) -> TaskWait? {
-    guard group.verdict == .suspended, !group.isCycle, let task = group.steps.first?.node,
-      case .waiting(let wait)? = graph.taskStates[task]
-    else { return nil }
+    guard let task = group.steps.first?.node, case .waiting(let wait)? = graph.taskStates[task] else { return nil }
     return wait
   }
 

@@ -1,5 +1,6 @@
 // The features that make two findings the same, without addresses, lines and numbers that shift.
 
+import TraceReading
 import TraceSymbolication
 
 /// Everything that identifies a finding, in parts: the verdict, and along the path kinds, types, allocating functions
@@ -27,24 +28,23 @@ package struct FindingIdentity: Sendable {
     head = [
       (finding.verdict == .accumulating ? .outlived : finding.verdict).rawValue, finding.isLibrary ? "library" : "",
     ]
-    if finding.isDoubtful { head.append("number") }
+    head += Self.parts(of: finding.evidence)
     steps = []
     tail = []
-    isCycle = finding.isCycle
-    if let outliving = finding.outliving, let last = finding.path.last {
+    isCycle = finding.evidence.isCycle
+    if let retention = finding.evidence.retention, let last = finding.path.last {
       // The path between the holder and the object is often a library's own, and need not be the same twice.
-      head += Self.parts(of: outliving.statement)
       // A field or variable that keeps such objects is the cause, whoever made those that are there. Timers and
       // observers are told apart by what they keep; of objects that several functions make, which one's is shown is
       // chance.
-      let isToldByHolder = outliving.registration == nil || outliving.isMadeInSeveralPlaces == true
+      let isToldByHolder = retention.registration == nil || retention.isMadeInSeveralPlaces == true
       steps = [
         [
           last.kind.key, StableName.of(last.qualifiedType), isToldByHolder ? "" : StableName.of(last.allocation), "",
           "", "",
         ]
       ]
-      tail = [StableName.of(outliving.holder)]
+      tail = [StableName.of(retention.holder)]
       return
     }
     steps = finding.path.map { step in
@@ -55,27 +55,33 @@ package struct FindingIdentity: Sendable {
         step.kind == .closure || step.kind == .task
         ? StableName.of(step.function) : StableName.of(step.reference?.closure)
       // A collection's memory is made where it happens to grow.
-      let isCollection = finding.isCycle && [.array, .dictionary, .set].contains(step.kind)
+      let isCollection = isCycle && [.array, .dictionary, .set].contains(step.kind)
       return [
         step.kind.key, StableName.of(step.qualifiedType), isCollection ? "" : StableName.of(step.allocation), function,
       ] + reference
     }
     // Without a holder, what an object was used by is all that there is to tell it by.
-    if let used = finding.ending?.used, finding.path.count == 1, finding.path[0].reference == nil {
+    if case .dangling(let ending?) = finding.evidence, let used = ending.used, finding.path.count == 1,
+      finding.path[0].reference == nil
+    {
       tail = ["used", StableName.of(used.frame)]
     }
   }
 
-  private static func parts(of statement: Finding.Statement?) -> [String] {
-    switch statement {
-    case .scope(let place, _, _, _)?: ["scope", place.name]
-    // A place is known by its name, or by its file if it has none; a line would be another in the next build.
-    case .expectation(let place, _, _, _, _)?: ["expectation", place.name.isEmpty ? place.file : place.name]
-    case .repetition(let place, _, _)?: ["repetition", place.name.isEmpty ? place.file : place.name]
-    case .images?: ["images"]
-    case nil: []
+  /// The features of the evidence that tell findings of one verdict apart.
+  private static func parts(of evidence: Finding.Evidence) -> [String] {
+    switch evidence {
+    case .unreachable: evidence.isDoubtful ? ["number"] : []
+    case .stated(.scope(let scope), _): ["scope", scope.place.name]
+    case .stated(.expectation(let expectation), _): ["expectation", name(of: expectation.place)]
+    case .repeated(let rounds, _, _): ["repetition", name(of: rounds.place)]
+    case .images: ["images"]
+    case .deinitialised, .dangling, .suspected: []
     }
   }
+
+  /// A place is known by its name, or by its file if it has none; a line would be another in the next build.
+  private static func name(of place: MarkPlace) -> String { place.name.isEmpty ? place.file : place.name }
 
   /// Without the place that it is met at, where the cause lies further in.
   ///

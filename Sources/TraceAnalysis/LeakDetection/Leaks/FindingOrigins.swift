@@ -26,11 +26,11 @@ extension Finding {
   }
 
   /// Instances that were sampled.
-  package var sampledInstances: Int { samples.reduce(0) { Self.sum($0, max(0, $1.instances)) } }
+  package var sampledInstances: Int { origins.samples.reduce(0) { Self.sum($0, max(0, $1.instances)) } }
 
   /// Lost memory without a type, of which only a part was sampled: without those samples it would have no owner.
   package var isToldBySamples: Bool {
-    verdict == .lost && path.first?.kind == .malloc && !samples.isEmpty && sampledInstances < instances
+    verdict == .lost && path.first?.kind == .malloc && !origins.samples.isEmpty && sampledInstances < instances
   }
 
   /// Stacks that are kept of one finding: more say no more of its cause.
@@ -92,19 +92,18 @@ extension FindingNaming {
 
   /// The stacks that blocks were allocated with, and the tests that ran then. Linear in the blocks, and in the depth of
   /// the stacks of a test run.
-  func origins(of blocks: some Sequence<NodeID>) -> (stacks: [Finding.StackShare], tests: [Finding.TestShare]) {
+  func origins(of blocks: some Sequence<NodeID>) -> Finding.Origins {
     var counts: [StackID: Int] = [:]
     for block in blocks where !graph.isRoot(block) {
       counts[sampledStack(of: block) ?? stack(of: block), default: 0] += 1
     }
     let stacks = counts.map { Finding.StackShare(stack: $0.key, instances: $0.value) }
-    guard tests.isTestRun else { return (Finding.joined(stacks), []) }
-    return (
-      Finding.joined(stacks),
-      Finding.joined(
+    guard tests.isTestRun else { return Finding.Origins(stacks: Finding.joined(stacks)) }
+    return Finding.Origins(
+      stacks: Finding.joined(stacks),
+      tests: Finding.joined(
         stacks.compactMap { share in
           test(onStack: share.stack).map { Finding.TestShare(name: $0, instances: share.instances) }
-        })
-    )
+        }))
   }
 }

@@ -10,17 +10,19 @@ extension Finding {
     // Figures in a digest may be anything up to its limits.
     instances = instances.addingReportingOverflow(other.instances).overflow ? .max : instances + other.instances
     // If none has ended, there were at least as many births as there are instances.
-    if let own = outliving, own.deaths == 0, other.outliving?.deaths == 0 {
-      outliving?.births = max(own.births, UInt64(clamping: instances))
+    if other.evidence.siblings?.deaths == 0 {
+      let all = UInt64(clamping: instances)
+      evidence.updateSiblings { if $0.deaths == 0 { $0.births = max($0.births, all) } }
     }
     retainedBytes.rawValue &+= other.retainedBytes.rawValue
     retainedBlocks &+= other.retainedBlocks
-    isHeldByEach = isHeldByEach && other.isHeldByEach && Set(held) == Set(other.held)
+    held.isEqualForEach =
+      held.isEqualForEach && other.held.isEqualForEach && Set(held.types) == Set(other.held.types)
     places = Self.joined(places + other.places)
-    stacks = Self.joined(stacks + other.stacks)
-    tests = Self.joined(tests + other.tests)
-    samples = Self.joined(samples + other.samples)
-    if let added = other.heldTogether { heldTogether = Self.sum((heldTogether ?? []) + added) }
+    origins.stacks = Self.joined(origins.stacks + other.origins.stacks)
+    origins.tests = Self.joined(origins.tests + other.origins.tests)
+    origins.samples = Self.joined(origins.samples + other.origins.samples)
+    if !other.held.together.isEmpty { held.together = Self.sum(held.together + other.held.together) }
   }
 
   private static func sum(_ held: [HeldType]) -> [HeldType] {
@@ -129,9 +131,8 @@ struct FindingJoin {
       guard let place = finding.places.first, let sample = samples[index][Finding.PlaceKey(place.place)] else {
         return finding
       }
-      (finding.path, finding.subject, finding.held, finding.referenceCount, finding.ending) = (
-        sample.path, sample.subject, sample.held, sample.referenceCount, sample.ending
-      )
+      (finding.path, finding.subject, finding.held.types) = (sample.path, sample.subject, sample.held.types)
+      finding.evidence.takeInstance(of: sample.evidence)
       for number in finding.places.indices.dropFirst() {
         finding.places[number].path = samples[index][Finding.PlaceKey(finding.places[number].place)]?.path ?? []
       }

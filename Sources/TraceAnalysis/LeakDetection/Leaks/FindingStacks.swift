@@ -79,7 +79,8 @@ package struct FindingStackSearch {
           })
       }
       result[finding.fingerprint] = FindingStacks(
-        allocations: finding.stacks.map { .init(instances: $0.instances, stack: stack($0.stack)) }, objects: objects)
+        allocations: finding.origins.stacks.map { .init(instances: $0.instances, stack: stack($0.stack)) },
+        objects: objects)
     }
     return result
   }
@@ -87,8 +88,10 @@ package struct FindingStackSearch {
   /// The objects that somebody should have let go of.
   private func subjects(_ finding: Finding) -> [Finding.Step] {
     // Another block may have the address by now.
-    if let number = finding.outliving?.snapshot, number != snapshot.number { return [] }
-    if finding.isCycle { return Array(finding.path.filter { $0.kind.isCounted }.prefix(FindingStacks.objectLimit)) }
+    if let number = finding.evidence.retention?.snapshot, number != snapshot.number { return [] }
+    if finding.evidence.isCycle {
+      return Array(finding.path.filter { $0.kind.isCounted }.prefix(FindingStacks.objectLimit))
+    }
     switch finding.verdict {
     case .retainCycle, .lost, .suspended: return finding.path.first.map { [$0] } ?? []
     case .deinitialised, .outlived, .accumulating, .growing: return finding.path.last.map { [$0] } ?? []

@@ -7,27 +7,28 @@ import TraceReading
 package enum FindingTitle {
   /// Returns the verdict in words.
   package static func verdict(_ finding: Finding) -> String {
-    switch finding.verdict {
-    case .retainCycle: "RETAIN CYCLE"
-    case .lost: "LOST"
+    switch finding.evidence {
+    case .unreachable(.cycle, _): "RETAIN CYCLE"
+    case .unreachable(.lost, _): "LOST"
+    case .unreachable(.suspended, _): "SUSPENDED FOREVER"
     case .deinitialised: "DEINITIALISED, STILL HELD"
-    case .suspended: "SUSPENDED FOREVER"
-    case .dangling: finding.ending?.used == nil ? "DANGLING REFERENCE" : "USED AFTER ITS END"
-    case .outlived: "OUTLIVED ITS SCOPE"
-    case .accumulating: "ACCUMULATING"
-    case .growing: finding.isFromImages ? "GROWS FROM IMAGE TO IMAGE" : "GROWS WITH EACH ROUND"
+    case .dangling(let ending): ending?.used == nil ? "DANGLING REFERENCE" : "USED AFTER ITS END"
+    case .suspected(let suspicion, _): suspicion.kind == .outlived ? "OUTLIVED ITS SCOPE" : "ACCUMULATING"
+    case .stated: "OUTLIVED ITS SCOPE"
+    case .repeated: "GROWS WITH EACH ROUND"
+    case .images: "GROWS FROM IMAGE TO IMAGE"
     }
   }
 
   /// Its subject in the program's terms. The same whichever instance is shown.
   package static func subject(_ finding: Finding) -> String {
-    switch finding.verdict {
-    case .retainCycle: return cycle(finding)
-    case .suspended, .lost: return told(finding.path.first, of: finding)
+    switch finding.evidence {
+    case .unreachable(.cycle, _): return cycle(finding)
+    case .unreachable(.suspended, _), .unreachable(.lost, _): return told(finding.path.first, of: finding)
     case .deinitialised: return name(finding.path.last)
-    case .outlived, .accumulating, .growing: return told(finding.path.last, of: finding)
-    case .dangling:
-      if let ending = finding.ending, ending.used != nil { return ending.type }
+    case .suspected, .stated, .repeated, .images: return told(finding.path.last, of: finding)
+    case .dangling(let ending):
+      if let ending, ending.used != nil { return ending.type }
       return finding.path.first.map { "\($0.type).\($0.reference?.name ?? "?")" } ?? ""
     }
   }
@@ -81,7 +82,8 @@ package enum FindingTitle {
   /// The wrappers that keep what the title names; nil if the title says so.
   package static func wrapperLine(_ finding: Finding) -> String? {
     guard let subject = finding.subject, finding.verdict != .retainCycle else { return nil }
-    guard let step = finding.outliving == nil ? finding.path.first : finding.path.last, step.kind != .task else {
+    guard let step = finding.evidence.retention == nil ? finding.path.first : finding.path.last, step.kind != .task
+    else {
       return nil
     }
     if step.kind == .object, step.ownAllocation == nil, !subject.isValue { return nil }

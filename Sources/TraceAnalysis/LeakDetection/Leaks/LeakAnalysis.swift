@@ -174,14 +174,14 @@ package final class LeakAnalysis {
     let concluded = (reader.header.lacksHistory ? [] : outliving.findings()).filter { finding in
       !stated.contains {
         $0.path.last?.qualifiedType == finding.path.last?.qualifiedType
-          && $0.outliving?.holder == finding.outliving?.holder
+          && $0.evidence.retention?.holder == finding.evidence.retention?.holder
       }
     }
     var findings = FindingBuilder.sorted(builder.findings() + stated + concluded)
     // The builders advised by the path alone; where the events say more, that advice is replaced.
     var evidence = AdviceEvidence(names)
     evidence.add(findings, self, reader, naming)
-    for index in findings.indices where findings[index].outliving == nil {
+    for index in findings.indices where findings[index].evidence.retention == nil {
       findings[index].advice = Advice.lines(for: findings[index], evidence)
     }
     return findings
@@ -224,7 +224,7 @@ package final class LeakAnalysis {
       names.insert(frame.fullFunction)
       for name in [frame.mangledName, frame.file, frame.imagePath] { if let name { names.insert(name) } }
     }
-    if let ending = finding.ending {
+    if case .dangling(let ending?) = finding.evidence {
       names.insert(ending.type)
       names.insert(ending.qualifiedType)
       for moment in [ending.allocated, ending.freed, ending.used] { moment?.frames.forEach(add) }

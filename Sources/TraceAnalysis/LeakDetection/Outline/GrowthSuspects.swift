@@ -28,28 +28,30 @@ extension LeakAnalysis {
       let first =
         steps.indices.dropFirst(holder + 1).first { graph.nodeTypes[Int(steps[$0].node)] == type } ?? steps.count - 1
       let registration = builder.holders.registration(steps, after: holder)
+      let isOfLibrary = registration == nil && row.row.holderKind == .library
+      let origin = naming.origin(path.root, target: steps.dropFirst().first?.node).name
+      let growth = Finding.ImageGrowth(
+        images: suspicion.images, seconds: (suspicion.marks.last?.time ?? 0) - (suspicion.marks.first?.time ?? 0),
+        lateShare: suspicion.lateShare, measure: row.row.kind.isCollection ? .elements : .objects,
+        counts: suspicion.marks.map { Int(min($0.value, Self.largestCount)) },
+        strength: suspicion.isStrong ? .strong : .weak)
       var finding = builder.finding(
         OutlivingGroup(
           verdict: .growing, survivors: [example.node], sample: example.node, path: steps,
           suspect: registration?.index ?? max(0, first - 1), lifetime: SiteLifetime(), sites: [], homeDistance: nil,
-          evidence: .init(.standard), retainedBytes: figures.retainedBytes, retainedBlocks: row.row.objects))
-      finding.instances = Int(clamping: row.row.objects)
-      let isOfLibrary = registration == nil && row.row.holderKind == .library
-      let origin = naming.origin(path.root, target: steps.dropFirst().first?.node).name
-      if isOfLibrary {
-        // The name before the variable's, where the platform's rules have one.
-        finding.outliving?.holder = origin.contains(" (") ? String(origin.prefix { $0 != "(" }.dropLast()) : origin
-      } else if registration == nil {
-        finding.outliving?.holder = row.row.key.holder
+          evidence: .init(.standard), retainedBytes: figures.retainedBytes, retainedBlocks: row.row.objects),
+        snapshot: graph.snapshot.number
+      ) { retention, _ in
+        var retention = retention
+        if isOfLibrary {
+          // The name before the variable's, where the platform's rules have one.
+          retention.holder = origin.contains(" (") ? String(origin.prefix { $0 != "(" }.dropLast()) : origin
+        } else if registration == nil {
+          retention.holder = row.row.key.holder
+        }
+        return .images(growth, retention)
       }
-      let seconds = (suspicion.marks.last?.time ?? 0) - (suspicion.marks.first?.time ?? 0)
-      finding.outliving?.statement = .images(
-        suspicion.images, seconds: seconds, lateShare: suspicion.lateShare,
-        of: row.row.kind.isCollection ? .elements : .objects)
-      finding.outliving?.growth = suspicion.marks.map { Int(min($0.value, Self.largestCount)) }
-      finding.outliving?.snapshot = graph.snapshot.number
-      finding.outliving?.evidence = .init(
-        strength: suspicion.isStrong ? .strong : .weak, chance: nil, longestLifetime: nil, live: [])
+      finding.instances = Int(clamping: row.row.objects)
       finding.fingerprint = FindingIdentity(finding).fingerprint
       finding.advice =
         isOfLibrary

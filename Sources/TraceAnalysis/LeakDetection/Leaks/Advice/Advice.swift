@@ -7,33 +7,35 @@ import TraceSymbolication
 package enum Advice {
   /// `evidence`: what is known of the objects besides.
   static func lines(for finding: Finding, _ evidence: AdviceEvidence = .none) -> [String] {
-    if finding.hasUnknownOwner {
+    if finding.owner == .unknown {
       return [
         "A recording from the program's start shows who asks for it: leaktrace record, or record --light with more samples (--sample 16KiB)."
       ]
     }
     if finding.isLibrary { return libraryAdvice(finding) }
-    switch finding.verdict {
-    case .retainCycle: return CycleAdvice(finding, evidence).lines
-    case .suspended: return suspendedAdvice(finding, evidence)
-    case .lost: return lostAdvice(finding, evidence)
+    switch finding.evidence {
+    case .unreachable(.cycle, _): return CycleAdvice(finding, evidence).lines
+    case .unreachable(.suspended(let suspension), _): return suspendedAdvice(finding, suspension, evidence)
+    case .unreachable(.lost, _): return lostAdvice(finding, evidence)
     case .deinitialised: return deinitialisedAdvice(finding)
-    case .dangling: return danglingAdvice(finding)
-    case .outlived, .accumulating, .growing: return OutlivingAdvice(finding, evidence)?.lines ?? []
+    case .dangling(let ending): return danglingAdvice(finding, ending)
+    case .suspected, .stated, .repeated, .images: return OutlivingAdvice(finding, evidence)?.lines ?? []
     }
   }
 
   // MARK: Tasks
 
-  private static func suspendedAdvice(_ finding: Finding, _ evidence: AdviceEvidence) -> [String] {
+  private static func suspendedAdvice(
+    _ finding: Finding, _ suspension: Finding.Suspension, _ evidence: AdviceEvidence
+  ) -> [String] {
     let place = finding.path.first.flatMap { PlaceWords.position($0.code) }.map { " at \($0)" } ?? ""
-    guard finding.isCycle else {
-      if finding.taskWait == .end {
+    if case .alone(let wait) = suspension {
+      if wait == .end {
         return [
           "The task waits\(place) for a task or a group that never ends. Let that one end, also when it is cancelled."
         ]
       }
-      if finding.taskWait == nil {
+      if wait == nil {
         return [
           "Nothing is left that could resume the task\(place): its continuation, or the job that an executor was to run, was dropped. "
             + "Resume every continuation exactly once on every path, and run every job that an executor is given."
@@ -86,7 +88,7 @@ package enum Advice {
     // The task's own memory comes first otherwise. What it keeps alone, and a method of which started it, is captured
     // as `self`.
     if let start = finding.path.first?.place, start.kind == .user, start.line != nil,
-      let type = finding.held.first(where: { PlaceWords.isMethod(start, of: SourceNames.plain($0.name)) }).map({
+      let type = finding.held.types.first(where: { PlaceWords.isMethod(start, of: SourceNames.plain($0.name)) }).map({
         SourceNames.plain($0.name)
       })
     {
@@ -138,12 +140,12 @@ package enum Advice {
     ]
   }
 
-  private static func danglingAdvice(_ finding: Finding) -> [String] {
+  private static func danglingAdvice(_ finding: Finding, _ ending: Finding.Ending?) -> [String] {
     let names = SourceNames(finding)
     let field = finding.path.first.flatMap { step in
       step.reference.flatMap { _ in names.elementField(of: 0) ?? names.field(of: 0) ?? described(step) }
     }
-    guard let ending = finding.ending, let used = ending.used else {
+    guard let ending, let used = ending.used else {
       return [
         "\(field ?? "The reference") is not counted and its target is gone: clear it when the target ends, or make it weak."
       ]
@@ -191,7 +193,7 @@ package enum Advice {
     if step.kind == .malloc {
       let place = step.place?.kind == .user ? PlaceWords.position(step.place).map { " that \($0) allocated" } ?? "" : ""
       // Objects in the memory are not released with it.
-      let objects = finding.held.filter { !$0.name.hasPrefix("[") && $0.name.first?.isUppercase == true }
+      let objects = finding.held.types.filter { !$0.name.hasPrefix("[") && $0.name.first?.isUppercase == true }
       let initialised =
         objects.isEmpty
         ? ""
@@ -221,7 +223,9 @@ package enum Advice {
   }
 
   private static func libraryAdvice(_ finding: Finding) -> [String] {
-    let captured = finding.held.contains { !$0.name.hasPrefix("[") && $0.name != "malloc" && $0.name != "closure" }
+    let captured = finding.held.types.contains {
+      !$0.name.hasPrefix("[") && $0.name != "malloc" && $0.name != "closure"
+    }
     return captured
       ? ["What its closures capture stays with it: capture weakly there, and the library keeps only its own."] : []
   }

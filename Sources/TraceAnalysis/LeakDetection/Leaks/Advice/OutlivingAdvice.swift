@@ -5,20 +5,20 @@ import TraceSymbolication
 /// Says where to let go, and what to capture weakly so that letting go suffices.
 struct OutlivingAdvice {
   private let finding: Finding
-  private let outliving: Finding.Outliving
+  private let retention: Finding.Retention
   private let object: Finding.Step
   private let names: SourceNames
   private let cut: CycleCut
 
   init?(_ finding: Finding, _ evidence: AdviceEvidence) {
-    guard let outliving = finding.outliving, let object = finding.path.last else { return nil }
-    (self.finding, self.outliving, self.object) = (finding, outliving, object)
+    guard let retention = finding.evidence.retention, let object = finding.path.last else { return nil }
+    (self.finding, self.retention, self.object) = (finding, retention, object)
     names = SourceNames(finding)
     cut = CycleCut(finding, evidence)
   }
 
   var lines: [String] {
-    guard let registration = outliving.registration else { return [held] }
+    guard let registration = retention.registration else { return [held] }
     // Only the closure is left of the registration, and it keeps nothing of the program's.
     if object.kind == .closure {
       return ["\(Self.call(registration)) when it is no longer needed: until then its closure is kept."]
@@ -98,7 +98,7 @@ struct OutlivingAdvice {
 
   /// The program's field that leads to the task. A generic type is a wrapper, of which there may be many.
   private var keeper: String? {
-    for index in finding.path.indices.prefix(max(0, outliving.suspect)).reversed()
+    for index in finding.path.indices.prefix(max(0, retention.suspect)).reversed()
     where finding.path[index].kind == .object && !finding.path[index].type.contains("<") {
       if SourceNames.isWord(finding.path[index].reference?.name ?? ""), let name = names.field(of: index) {
         return name
@@ -110,15 +110,15 @@ struct OutlivingAdvice {
   // MARK: Fields
 
   private var held: String {
-    let place = outliving.ownHolder ?? outliving.holder
+    let place = retention.ownHolder ?? retention.holder
     let type = object.kind == .object ? "the \(SourceNames.plain(object.type))" : "it"
     if finding.verdict == .accumulating || finding.verdict == .growing {
       let subject = object.kind == .object ? "each \(SourceNames.plain(object.type))" : "each element"
       return "\(place) only grows: remove \(subject) that is no longer needed, or limit its size."
     }
     let isElement =
-      outliving.suspect > 0 && finding.path.indices.contains(outliving.suspect - 1)
-      && finding.path[outliving.suspect - 1].kind.isCollection
+      retention.suspect > 0 && finding.path.indices.contains(retention.suspect - 1)
+      && finding.path[retention.suspect - 1].kind.isCollection
     let weakly = weakly.map { ", and \($0)" } ?? ""
     if isElement { return "\(place) still has \(type): remove it there when it is done\(weakly)." }
     return
@@ -129,7 +129,7 @@ struct OutlivingAdvice {
 
   /// Of the program's closures behind the reference to let go of.
   private var captures: [CycleCut.Capture] {
-    finding.path.indices.dropFirst(max(0, outliving.suspect - 1)).compactMap(cut.capture(at:))
+    finding.path.indices.dropFirst(max(0, retention.suspect - 1)).compactMap(cut.capture(at:))
   }
 
   /// `capture self weakly in the closure at Download.swift:41`; nil without a closure of the program that has the

@@ -7,7 +7,7 @@ struct SourceNames {
   let path: [Finding.Step]
   let isCycle: Bool
 
-  init(_ finding: Finding) { (path, isCycle) = (finding.path, finding.isCycle) }
+  init(_ finding: Finding) { (path, isCycle) = (finding.path, finding.evidence.isCycle) }
 
   /// The step that a step's reference leads to; nil at the end of a path.
   func next(_ index: Int) -> Int? {

@@ -80,9 +80,11 @@ struct GrowthBuilder {
       result[known].instances += finding.instances
       result[known].retainedBytes.rawValue &+= finding.retainedBytes.rawValue
       result[known].retainedBlocks &+= finding.retainedBlocks
-      if var own = result[known].outliving, let added = finding.outliving, own.growth.count == added.growth.count {
-        own.growth = zip(own.growth, added.growth).map { $0 &+ $1 }
-        result[known].outliving = own
+      if case .repeated(var rounds, let retention, let siblings) = result[known].evidence,
+        case .repeated(let added, _, _) = finding.evidence, rounds.counts.count == added.counts.count
+      {
+        rounds.counts = zip(rounds.counts, added.counts).map { $0 &+ $1 }
+        result[known].evidence = .repeated(rounds, retention, siblings)
       }
     }
     return result
@@ -217,16 +219,16 @@ struct GrowthBuilder {
     let site = Int(graph.heap[BlockID(told.sample)].site.rawValue)
     let lifetime = analysis.sites.indices.contains(site) ? analysis.sites[site].lifetime : SiteLifetime()
     let survivors = told.fresh.sorted { graph.heap[BlockID($0)].ordinal < graph.heap[BlockID($1)].ordinal }
+    let measure: Finding.RoundMeasure = if case .elements = told.group.subject { .elements } else { .objects }
+    let rounds = Finding.Rounds(
+      place: repetition.place, first: Repetition.warmUpRounds, measure: measure,
+      counts: told.group.counts.map { Int(clamping: $0) })
     var finding = outliving.finding(
       OutlivingGroup(
         verdict: .growing, survivors: survivors, sample: told.sample, path: told.path, suspect: told.suspect,
         lifetime: lifetime, sites: [], homeDistance: nil, evidence: .init(.standard),
-        retainedBytes: bytes, retainedBlocks: blocks))
-    let measure: Finding.RoundMeasure = if case .elements = told.group.subject { .elements } else { .objects }
-    finding.outliving?.statement = .repetition(repetition.place, firstRound: Repetition.warmUpRounds, of: measure)
-    finding.outliving?.evidence = nil
-    finding.outliving?.growth = told.group.counts.map { Int(clamping: $0) }
-    finding.outliving?.snapshot = analysis.snapshot.number
+        retainedBytes: bytes, retainedBlocks: blocks), snapshot: analysis.snapshot.number
+    ) { .repeated(rounds, $0, $1) }
     finding.fingerprint = FindingIdentity(finding).fingerprint
     finding.advice = Advice.lines(for: finding)
     return finding

@@ -33,8 +33,7 @@ package struct ExpectationImages {
       .prefix(reader.replays(blocks: analysis.blocksAtSnapshot.count))
     {
       guard let snapshot = reader.snapshots.first(where: { $0.number == number }) else { continue }
-      for var finding in open(snapshot).expectationFindings(broken, places: places) {
-        finding.outliving?.snapshot = number
+      for finding in open(snapshot).expectationFindings(broken, places: places) {
         findings.append(finding)
         if let place = finding.expectation { times[place] = snapshot.time }
       }

@@ -133,18 +133,21 @@ struct OutlivingBuilder {
     graph.type(of: group.sample).kind != .object ? 2 : naming.isOwn(group.sample) ? 0 : 1
   }
 
-  private func findings(of groups: [OutlivingGroup], statement: Finding.Statement? = nil) -> [Finding] {
+  /// `statement`: the program's own statement about the objects; `snapshot`: the image that has them, if it is not the
+  /// report's own.
+  private func findings(
+    of groups: [OutlivingGroup], statement: Finding.Statement? = nil, snapshot: UInt32? = nil
+  ) -> [Finding] {
     var numbers: [[String]: Int] = [:]
     var findings: [Finding] = []
     var sites: [Set<UInt32>] = []
     for group in withoutSecondHolders(causes(groups)) {
-      var finding = finding(group)
-      if let statement {
-        finding.outliving?.statement = statement
-        finding.outliving?.evidence = nil
-        // The program itself answers for what it says.
-        finding.libraryReason = nil
+      var finding = finding(group, snapshot: snapshot) { retention, siblings in
+        let survivors = Finding.Survivors(retention: retention, siblings: siblings, quarters: quarters(group))
+        return statement.map { .stated($0, survivors) } ?? .suspected(suspicion(group), survivors)
       }
+      // The program itself answers for its statement.
+      if statement != nil { finding.owner = .program }
       let identity = FindingIdentity(finding)
       let parts = identity.parts
       if let known = numbers[parts] {
@@ -174,19 +177,23 @@ struct OutlivingBuilder {
   }
 
   private func isSameHolder(_ a: Finding, _ b: Finding) -> Bool {
-    a.outliving?.holder == b.outliving?.holder
-      || a.outliving?.registration != nil && a.outliving?.registration == b.outliving?.registration
+    let (own, other) = (a.evidence.retention, b.evidence.retention)
+    return own?.holder == other?.holder || own?.registration != nil && own?.registration == other?.registration
   }
 
   private func merge(_ other: Finding, into finding: inout Finding) {
     finding.instances += other.instances
     finding.retainedBytes.rawValue &+= other.retainedBytes.rawValue
     finding.retainedBlocks &+= other.retainedBlocks
-    guard let added = other.outliving, var own = finding.outliving else { return }
-    own.youngest = [own.youngest, added.youngest].compactMap { $0 }.min()
-    own.oldest = [own.oldest, added.oldest].compactMap { $0 }.max()
-    if own.growth.count == added.growth.count { own.growth = zip(own.growth, added.growth).map { $0 + $1 } }
-    finding.outliving = own
+    switch (finding.evidence, other.evidence) {
+    case (.suspected(let suspicion, var survivors), .suspected(_, let added)):
+      survivors.add(added)
+      finding.evidence = .suspected(suspicion, survivors)
+    case (.stated(let statement, var survivors), .stated(_, let added)):
+      survivors.add(added)
+      finding.evidence = .stated(statement, survivors)
+    default: break
+    }
   }
 
   /// Counts all instances that some sites made: of a finding that is merged of several groups.
@@ -194,13 +201,11 @@ struct OutlivingBuilder {
     var family = OutlivingFinder.Family()
     family.sites = sites.sorted()
     family.lifetime = family.sites.reduce(into: SiteLifetime()) { $0 += analysis.sites[Int($1)].lifetime }
-    finding.outliving?.births = family.lifetime.births
-    finding.outliving?.deaths = family.lifetime.deaths
-    guard finding.outliving?.evidence != nil else { return }
-    finding.outliving?.evidence?.live = finder.population(family, until: analysis.activations.ordinal).quarters
-    if family.lifetime.deaths > 0 {
-      finding.outliving?.evidence?.longestLifetime = duration(family.lifetime.longestDuration).map { max($0, 1e-6) }
-    }
+    finding.evidence.updateSiblings { ($0.births, $0.deaths) = (family.lifetime.births, family.lifetime.deaths) }
+    guard case .suspected(var suspicion, let survivors) = finding.evidence else { return }
+    suspicion.figures?.live = finder.population(family, until: analysis.activations.ordinal).quarters
+    if family.lifetime.deaths > 0 { suspicion.figures?.longestLifetime = longestLifetime(family.lifetime) }
+    finding.evidence = .suspected(suspicion, survivors)
   }
 
   // MARK: Scopes and expectations
@@ -217,8 +222,9 @@ struct OutlivingBuilder {
         first[node] = execution
       }
       let statement = Finding.Statement.scope(
-        scope.place, executions: scope.executions, executionsWithRest: scope.executionsWithRest,
-        grace: duration(scope.grace))
+        Finding.ScopeRest(
+          place: scope.place, executions: scope.executions, executionsWithRest: scope.executionsWithRest,
+          grace: duration(scope.grace)))
       let groups = finder.groups(of: nodes) { steps, shared in holders.registration(steps, after: shared) }
       return findings(
         of: groups.filter { group in
@@ -241,11 +247,12 @@ struct OutlivingBuilder {
       let nodes = outcome.rest.filter { $0.deadline > earliest }.compactMap { node(of: $0.block) }
         .filter { !graph.deinitialised.contains($0) }
       let statement = Finding.Statement.expectation(
-        outcome.place, met: total.met, late: total.late, violated: total.violated,
-        longestDelay: total.late > 0 ? duration(total.longestDelay) : nil)
+        Finding.BrokenExpectation(
+          place: outcome.place, met: total.met, late: total.late, violated: total.violated,
+          longestDelay: total.late > 0 ? duration(total.longestDelay) : nil))
       return findings(
         of: finder.groups(of: nodes) { steps, shared in holders.registration(steps, after: shared) },
-        statement: statement)
+        statement: statement, snapshot: totals == nil ? nil : analysis.snapshot.number)
     }
   }
 
@@ -294,7 +301,11 @@ struct OutlivingBuilder {
 
   // MARK: One group
 
-  func finding(_ group: OutlivingGroup) -> Finding {
+  /// Names a group, without its identity and advice. `snapshot`: the image that it is in, if it is not the report's own.
+  func finding(
+    _ group: OutlivingGroup, snapshot: UInt32? = nil,
+    evidence: (Finding.Retention, Finding.Siblings) -> Finding.Evidence
+  ) -> Finding {
     let registration = holders.registration(group.path, after: 0).flatMap { $0.index == group.suspect ? $0.kind : nil }
     let steps = Array(group.path.dropFirst())
     let named = paths.path(steps)
@@ -304,9 +315,7 @@ struct OutlivingBuilder {
         analysis.clock.seconds(at: graph.heap[BlockID(node)].birthTime).map { max(0, end - $0) }
       }
     }
-    let lifetime = group.lifetime
-    let scope = homeScope(group)
-    let outliving = Finding.Outliving(
+    let retention = Finding.Retention(
       origin: origin,
       holder: holders.name(
         group.path, suspect: group.suspect, registration: registration, named: named, origin: origin),
@@ -314,24 +323,38 @@ struct OutlivingBuilder {
         ? holders.ownName(group.path, suspect: group.suspect, named: named, origin: origin) : nil,
       registration: registration,
       isMadeInSeveralPlaces: isMadeInSeveralPlaces(group),
-      suspect: letGoStep(registration, suspectStep(group, named), named), births: lifetime.births,
-      deaths: lifetime.deaths, scope: scope,
-      scopeShare: Int((group.homeDistance.map { lifetime.departures.share(within: $0) } ?? 0) * 100),
-      siblingLifetime: lifetime.deaths == 0
-        ? nil : lifetime.durations.bound(of: 0.9).flatMap { $0 == .max ? nil : duration($0).map { max($0, 1e-6) } },
-      youngest: seconds.min(), oldest: seconds.max(), growth: growth(group),
-      evidence: Finding.Evidence(
-        strength: group.evidence.isStrong ? .strong : .weak, chance: group.evidence.odds?.chance,
-        longestLifetime: lifetime.deaths == 0 ? nil : duration(lifetime.longestDuration).map { max($0, 1e-6) },
-        live: group.evidence.live))
-    let origins = naming.origins(of: group.survivors)
+      suspect: letGoStep(registration, suspectStep(group, named), named), snapshot: snapshot,
+      ages: seconds.min().flatMap { youngest in
+        seconds.max().map { Finding.Ages(youngest: youngest, oldest: $0) }
+      })
     return Finding(
-      verdict: group.verdict, libraryReason: owner.libraryReason(group, registration), isCycle: false,
+      evidence: evidence(retention, siblings(group)),
+      owner: owner.libraryReason(group, registration).map { .library(reason: $0) } ?? .program,
       instances: group.survivors.count,
       retainedBytes: ByteCount(group.retainedBytes), retainedBlocks: group.retainedBlocks, path: named,
-      subject: subject(of: group, named),
-      held: [], referenceCount: nil, outliving: outliving, advice: [], fingerprint: "", stacks: origins.stacks,
-      tests: origins.tests)
+      subject: subject(of: group, named), origins: naming.origins(of: group.survivors))
+  }
+
+  private func siblings(_ group: OutlivingGroup) -> Finding.Siblings {
+    let lifetime = group.lifetime
+    return Finding.Siblings(
+      births: lifetime.births, deaths: lifetime.deaths, scope: homeScope(group),
+      scopeShare: Int((group.homeDistance.map { lifetime.departures.share(within: $0) } ?? 0) * 100),
+      lifetime: lifetime.deaths == 0
+        ? nil : lifetime.durations.bound(of: 0.9).flatMap { $0 == .max ? nil : duration($0).map { max($0, 1e-6) } })
+  }
+
+  private func suspicion(_ group: OutlivingGroup) -> Finding.Suspicion {
+    Finding.Suspicion(
+      kind: group.verdict == .accumulating ? .accumulating : .outlived,
+      figures: Finding.Figures(
+        strength: group.evidence.isStrong ? .strong : .weak, chance: group.evidence.odds?.chance,
+        longestLifetime: longestLifetime(group.lifetime), live: group.evidence.live))
+  }
+
+  /// Seconds; nil if none ended.
+  private func longestLifetime(_ lifetime: SiteLifetime) -> Double? {
+    lifetime.deaths == 0 ? nil : duration(lifetime.longestDuration).map { max($0, 1e-6) }
   }
 
   /// The subject of survivors that are no objects of the program's.
@@ -444,7 +467,7 @@ struct OutlivingBuilder {
   /// Returns the number of survivors after each quarter of the work since the first of them: of the process's events,
   /// which neither a slow machine nor a wait at the end makes more. In time they would come as the machine runs: all of
   /// them in the last quarter where the first calls are slow, in the first where the program waits.
-  private func growth(_ group: OutlivingGroup) -> [Int] {
+  private func quarters(_ group: OutlivingGroup) -> [Int] {
     let births = group.survivors.map { graph.heap[BlockID($0)].ordinal }
     guard let first = births.min(), analysis.activations.ordinal > first, births.count >= 8 else { return [] }
     let length = analysis.activations.ordinal - first

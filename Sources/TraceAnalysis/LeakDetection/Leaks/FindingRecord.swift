@@ -1,0 +1,227 @@
+// A finding as digests have it.
+
+import HeapAnalysis
+import TraceReading
+import TraceSymbolication
+
+/// The keys of a finding in a file. They stay as earlier versions wrote them, whatever shape `Finding` has: many are
+/// only there for some verdicts.
+struct FindingRecord: Codable {
+  var verdict: Verdict
+  var taskWait: TaskWait?
+  var way: Finding.Way?
+  var libraryReason: String?
+  /// Nil in digests of earlier versions.
+  var hasUnknownOwner: Bool?
+  var isCycle: Bool
+  var instances: Int
+  var retainedBytes: ByteCount
+  var retainedBlocks: UInt64
+  var path: [Finding.Step]
+  /// Nil in digests of earlier versions.
+  var places: [Finding.Place]?
+  var subject: Finding.Subject?
+  var held: [Finding.HeldType]
+  /// Nil in digests of earlier versions.
+  var isHeldByEach: Bool?
+  var heldTogether: [Finding.HeldType]?
+  var referenceCount: ReferenceCount?
+  var ending: Finding.Ending?
+  var outliving: Outliving?
+  var advice: [String]
+  var fingerprint: String
+  var suppression: String?
+  /// Nil in digests of earlier versions.
+  var stacks: [Finding.StackShare]?
+  /// Nil in digests of earlier versions.
+  var tests: [Finding.TestShare]?
+  /// Nil in digests of earlier versions.
+  var samples: [Finding.SampledPlace]?
+
+  /// What is known of reachable objects.
+  struct Outliving: Codable {
+    var statement: Statement?
+    var snapshot: UInt32?
+    var origin: PathOrigin
+    var holder: String
+    var ownHolder: String?
+    var registration: Finding.Registration?
+    var isMadeInSeveralPlaces: Bool?
+    var suspect: Int
+    var births: UInt64
+    var deaths: UInt64
+    var scope: SourceFrame?
+    var scopeShare: Int
+    var siblingLifetime: Double?
+    var youngest: Double?
+    var oldest: Double?
+    var growth: [Int]
+    var evidence: Finding.Figures?
+  }
+
+  enum Statement: Codable {
+    case scope(MarkPlace, executions: UInt64, executionsWithRest: UInt64, grace: Double?)
+    case expectation(MarkPlace, met: UInt64, late: UInt64, violated: UInt64, longestDelay: Double?)
+    case repetition(MarkPlace, firstRound: Int, of: Finding.RoundMeasure)
+    case images(Int, seconds: Double, lateShare: Double, of: Finding.RoundMeasure)
+  }
+}
+
+extension Finding: Codable {
+  /// A finding that lacks the facts of its verdict is malformed. Facts of other verdicts are passed over.
+  package init(from decoder: any Decoder) throws {
+    let record = try FindingRecord(from: decoder)
+    guard let evidence = record.evidence else {
+      throw DecodingError.dataCorrupted(
+        .init(codingPath: decoder.codingPath, debugDescription: "a finding without the facts of its verdict"))
+    }
+    self.init(
+      evidence: evidence, owner: record.owner, instances: record.instances, retainedBytes: record.retainedBytes,
+      retainedBlocks: record.retainedBlocks, path: record.path, places: record.places ?? [], subject: record.subject,
+      held: Held(
+        types: record.held, isEqualForEach: record.isHeldByEach ?? true, together: record.heldTogether ?? []),
+      advice: record.advice, fingerprint: record.fingerprint, suppression: record.suppression,
+      origins: Origins(stacks: record.stacks ?? [], tests: record.tests ?? [], samples: record.samples ?? []))
+  }
+
+  package func encode(to encoder: any Encoder) throws { try FindingRecord(self).encode(to: encoder) }
+}
+
+// MARK: From files
+
+extension FindingRecord {
+  fileprivate var owner: Finding.Owner {
+    if hasUnknownOwner == true { return .unknown }
+    return libraryReason.map { .library(reason: $0) } ?? .program
+  }
+
+  /// Nil if there are no facts for the verdict.
+  fileprivate var evidence: Finding.Evidence? {
+    switch verdict {
+    case .retainCycle: .unreachable(.cycle, way: way)
+    case .lost: .unreachable(.lost(referenceCount), way: way)
+    case .suspended: .unreachable(.suspended(isCycle ? .inCycle : .alone(taskWait)), way: way)
+    case .deinitialised: .deinitialised(referenceCount)
+    case .dangling: .dangling(ending)
+    case .outlived: outliving?.evidence(.outlived)
+    case .accumulating: outliving?.evidence(.accumulating)
+    case .growing: outliving?.growing
+    }
+  }
+}
+
+extension FindingRecord.Outliving {
+  fileprivate func evidence(_ kind: Finding.Suspicion.Kind) -> Finding.Evidence? {
+    let survivors = Finding.Survivors(retention: retention, siblings: siblings, quarters: growth)
+    switch statement {
+    case nil: return .suspected(Finding.Suspicion(kind: kind, figures: evidence), survivors)
+    case .scope(let place, let executions, let withRest, let grace)?:
+      let scope = Finding.ScopeRest(
+        place: place, executions: executions, executionsWithRest: withRest, grace: grace)
+      return .stated(.scope(scope), survivors)
+    case .expectation(let place, let met, let late, let violated, let delay)?:
+      let expectation = Finding.BrokenExpectation(
+        place: place, met: met, late: late, violated: violated, longestDelay: delay)
+      return .stated(.expectation(expectation), survivors)
+    case .repetition?, .images?: return nil
+    }
+  }
+
+  fileprivate var growing: Finding.Evidence? {
+    switch statement {
+    case .repetition(let place, let first, let measure)?:
+      let rounds = Finding.Rounds(place: place, first: first, measure: measure, counts: growth)
+      return .repeated(rounds, retention, siblings)
+    case .images(let images, let seconds, let lateShare, let measure)?:
+      let growth = Finding.ImageGrowth(
+        images: images, seconds: seconds, lateShare: lateShare, measure: measure, counts: growth,
+        strength: evidence?.strength ?? .strong)
+      return .images(growth, retention)
+    case .scope?, .expectation?, nil: return nil
+    }
+  }
+
+  private var retention: Finding.Retention {
+    Finding.Retention(
+      origin: origin, holder: holder, ownHolder: ownHolder, registration: registration,
+      isMadeInSeveralPlaces: isMadeInSeveralPlaces, suspect: suspect, snapshot: snapshot,
+      ages: youngest.flatMap { youngest in oldest.map { Finding.Ages(youngest: youngest, oldest: $0) } })
+  }
+
+  private var siblings: Finding.Siblings {
+    Finding.Siblings(
+      births: births, deaths: deaths, scope: scope, scopeShare: scopeShare, lifetime: siblingLifetime)
+  }
+}
+
+// MARK: To files
+
+extension FindingRecord {
+  fileprivate init(_ finding: Finding) {
+    verdict = finding.verdict
+    (libraryReason, hasUnknownOwner) = (finding.owner.reason, finding.owner == .unknown)
+    isCycle = finding.evidence.isCycle
+    (instances, retainedBytes, retainedBlocks) = (finding.instances, finding.retainedBytes, finding.retainedBlocks)
+    (path, places, subject) = (finding.path, finding.places, finding.subject)
+    (held, isHeldByEach) = (finding.held.types, finding.held.isEqualForEach)
+    heldTogether = finding.held.together.isEmpty ? nil : finding.held.together
+    (advice, fingerprint, suppression) = (finding.advice, finding.fingerprint, finding.suppression)
+    (stacks, tests, samples) = (finding.origins.stacks, finding.origins.tests, finding.origins.samples)
+    switch finding.evidence {
+    case .unreachable(let kind, let way):
+      self.way = way
+      switch kind {
+      case .cycle: break
+      case .lost(let count): referenceCount = count
+      case .suspended(let suspension): if case .alone(let wait) = suspension { taskWait = wait }
+      }
+    case .deinitialised(let count): referenceCount = count
+    case .dangling(let ending): self.ending = ending
+    case .suspected(let suspicion, let survivors):
+      outliving = Outliving(survivors)
+      outliving?.evidence = suspicion.figures
+    case .stated(let statement, let survivors):
+      outliving = Outliving(survivors)
+      outliving?.statement = Statement(statement)
+    case .repeated(let rounds, let retention, let siblings):
+      outliving = Outliving(retention, siblings, growth: rounds.counts)
+      outliving?.statement = .repetition(rounds.place, firstRound: rounds.first, of: rounds.measure)
+    case .images(let growth, let retention):
+      // A digest that is made of images has no history of siblings.
+      outliving = Outliving(retention, Finding.Siblings(births: 0, deaths: 0, scopeShare: 0), growth: growth.counts)
+      outliving?.statement = .images(
+        growth.images, seconds: growth.seconds, lateShare: growth.lateShare, of: growth.measure)
+      outliving?.evidence = Finding.Figures(strength: growth.strength, live: [])
+    }
+  }
+}
+
+extension FindingRecord.Outliving {
+  fileprivate init(_ survivors: Finding.Survivors) {
+    self.init(survivors.retention, survivors.siblings, growth: survivors.quarters)
+  }
+
+  fileprivate init(_ retention: Finding.Retention, _ siblings: Finding.Siblings, growth: [Int]) {
+    self.init(
+      snapshot: retention.snapshot, origin: retention.origin, holder: retention.holder,
+      ownHolder: retention.ownHolder, registration: retention.registration,
+      isMadeInSeveralPlaces: retention.isMadeInSeveralPlaces, suspect: retention.suspect, births: siblings.births,
+      deaths: siblings.deaths, scope: siblings.scope, scopeShare: siblings.scopeShare,
+      siblingLifetime: siblings.lifetime, youngest: retention.ages?.youngest, oldest: retention.ages?.oldest,
+      growth: growth)
+  }
+}
+
+extension FindingRecord.Statement {
+  fileprivate init(_ statement: Finding.Statement) {
+    switch statement {
+    case .scope(let scope):
+      self = .scope(
+        scope.place, executions: scope.executions, executionsWithRest: scope.executionsWithRest, grace: scope.grace)
+    case .expectation(let expectation):
+      self = .expectation(
+        expectation.place, met: expectation.met, late: expectation.late, violated: expectation.violated,
+        longestDelay: expectation.longestDelay)
+    }
+  }
+}
