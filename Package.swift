@@ -75,19 +75,23 @@ let package = Package(
       name: "LeakDetection",
       dependencies: ["TraceReading", "PlatformRules", "TraceSymbolication", "HeapAnalysis"],
       path: "Sources/TraceAnalysis/LeakDetection"),
+    // The words of findings, for all that shows them.
+    .target(
+      name: "Wording", dependencies: ["TraceReading", "TraceSymbolication", "HeapAnalysis", "LeakDetection"],
+      path: "Sources/TraceAnalysis/Wording"),
     .target(
       name: "AllocationReports",
       dependencies: ["TraceReading", "PlatformRules", "TraceSymbolication"],
       path: "Sources/TraceAnalysis/AllocationReports"),
     .target(
       name: "LeakGates",
-      dependencies: ["TraceReading", "TraceSymbolication", "LeakDetection"],
+      dependencies: ["TraceReading", "TraceSymbolication", "LeakDetection", "Wording"],
       path: "Sources/TraceAnalysis/LeakGates"),
     .target(
       name: "RunDiff",
       dependencies: [
-        "TraceReading", "PlatformRules", "TraceSymbolication", "HeapAnalysis", "LeakDetection", "AllocationReports",
-        "LeakGates",
+        "TraceReading", "PlatformRules", "TraceSymbolication", "HeapAnalysis", "LeakDetection", "Wording",
+        "AllocationReports", "LeakGates",
       ],
       path: "Sources/TraceAnalysis/RunDiff"),
     .target(
@@ -102,20 +106,23 @@ let package = Package(
     .target(
       name: "TraceReports",
       dependencies: [
-        "TraceReading", "TraceSymbolication", "HeapAnalysis", "LeakDetection", "AllocationReports", "LeakGates",
-        "RunDiff",
+        "TraceReading", "TraceSymbolication", "HeapAnalysis", "LeakDetection", "Wording", "AllocationReports",
+        "LeakGates", "RunDiff",
       ],
       path: "Sources/TraceAnalysis/TraceReports"),
     // Files that other tools open.
     .target(
       name: "TraceExports",
-      dependencies: ["TraceReading", "TraceSymbolication", "HeapAnalysis", "LeakDetection", "RunDiff", "CZlib"],
+      dependencies: [
+        "TraceReading", "TraceSymbolication", "HeapAnalysis", "LeakDetection", "Wording", "RunDiff", "CZlib",
+      ],
       path: "Sources/TraceAnalysis/TraceExports"),
     // A trace as tables of a database.
     .target(
       name: "TraceDatabase",
       dependencies: [
-        "TraceReading", "TraceSymbolication", "HeapAnalysis", "LeakDetection", "LeakGates", "TraceExports", "CSQLite",
+        "TraceReading", "TraceSymbolication", "HeapAnalysis", "LeakDetection", "Wording", "LeakGates", "TraceExports",
+        "CSQLite",
       ],
       path: "Sources/TraceAnalysis/TraceDatabase"),
     // One page with all of a report.
@@ -131,8 +138,8 @@ let package = Package(
     .target(
       name: "TraceAnalysis",
       dependencies: [
-        "TraceReading", "TraceSymbolication", "HeapAnalysis", "LeakDetection", "AllocationReports", "LeakGates",
-        "RunDiff", "TraceRecording", "TraceReports", "TraceExports", "TraceDatabase", "PageReports",
+        "TraceReading", "TraceSymbolication", "HeapAnalysis", "LeakDetection", "Wording", "AllocationReports",
+        "LeakGates", "RunDiff", "TraceRecording", "TraceReports", "TraceExports", "TraceDatabase", "PageReports",
         "ProcessInspection", "ProcessAttachment",
       ],
       path: "Sources/TraceAnalysis/TraceAnalysis"),
@@ -141,8 +148,8 @@ let package = Package(
     .executableTarget(
       name: "leaktrace",
       dependencies: [
-        "TraceReading", "TraceSymbolication", "HeapAnalysis", "LeakDetection", "AllocationReports", "LeakGates",
-        "RunDiff", "TraceRecording", "TraceReports", "TraceExports", "TraceDatabase", "PageReports",
+        "TraceReading", "TraceSymbolication", "HeapAnalysis", "LeakDetection", "Wording", "AllocationReports",
+        "LeakGates", "RunDiff", "TraceRecording", "TraceReports", "TraceExports", "TraceDatabase", "PageReports",
         "ProcessInspection", "ProcessAttachment", "TraceAnalysis",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
@@ -207,6 +214,7 @@ let package = Package(
       name: "LeaksTests",
       dependencies: [
         "CTraceFormat", "TraceReading", "PlatformRules", "TraceSymbolication", "HeapAnalysis", "LeakDetection",
+        "Wording",
         "LeakGates",
         "TraceReports", "TraceTestSupport", "TestRequirements",
       ]),
@@ -227,7 +235,8 @@ let package = Package(
     .testTarget(
       name: "ReportsTests",
       dependencies: [
-        "TraceReading", "TraceSymbolication", "HeapAnalysis", "LeakDetection", "AllocationReports", "LeakGates",
+        "TraceReading", "TraceSymbolication", "HeapAnalysis", "LeakDetection", "Wording", "AllocationReports",
+        "LeakGates",
         "RunDiff", "TraceRecording", "TraceReports", "TraceTestSupport", "TestRequirements",
       ],
       exclude: ["Golden"]),

@@ -6,6 +6,7 @@ import TraceTestSupport
 @testable import LeakGates
 @testable import TraceReading
 @testable import TraceReports
+@testable import Wording
 
 @Suite struct EndedObjectTests {
   private typealias Heap = HeapBuilder
@@ -60,7 +61,8 @@ import TraceTestSupport
       ending.freed.frames.map(\.function) == [
         "swift_release", "Form.__deallocating_deinit", "swift_release", "close()", "main()",
       ])
-    #expect(finding.advice.contains { $0.contains("App.swift:48") && $0.contains("App.swift:32") })
+    #expect(
+      finding.advice.map(AdviceWords.sentence).contains { $0.contains("App.swift:48") && $0.contains("App.swift:32") })
   }
 
   @Test func usesOfObjectsWithOneLifeAreOneFinding() throws {
@@ -283,7 +285,7 @@ import TraceTestSupport
     #expect(findings.count == 1)
     #expect(findings.first?.path.map(\.type) == ["Button"])
     #expect(findings.first?.evidence.ending?.used?.frame?.function == "fire()")
-    #expect(findings.first?.advice.contains { $0.contains("clear Button.delegate") } == true)
+    #expect(findings.first?.advice.map(AdviceWords.sentence).contains { $0.contains("clear Button.delegate") } == true)
   }
 
   @Test func endingIsShownInLinesAndInFullStacks() throws {

@@ -7,6 +7,7 @@ import TraceTestSupport
 @testable import TraceReading
 @testable import TraceReports
 @testable import TraceSymbolication
+@testable import Wording
 
 @Suite struct FindingPlaceTests {
   private typealias Heap = HeapBuilder

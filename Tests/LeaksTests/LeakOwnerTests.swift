@@ -6,6 +6,7 @@ import TraceTestSupport
 @testable import LeakDetection
 @testable import TraceReading
 @testable import TraceSymbolication
+@testable import Wording
 
 @Suite struct LeakOwnerTests {
   /// Functions from the allocation outwards, each with its image. A stripped image has no name for the empty ones.

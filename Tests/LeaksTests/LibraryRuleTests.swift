@@ -36,9 +36,9 @@ import TraceTestSupport
     heap.set(screen, 0, poller)
     let finding = try #require(try heap.findings([0x1000_1010: "present()"]).first)
     #expect(finding.verdict == .retainCycle)
-    let advice = "A Poller keeps its handler until it is stopped: call stop()."
-    #expect(CycleAdvice(finding, .none, rules: try rules()).lines.first == advice)
-    #expect(!CycleAdvice(finding, .none).lines.contains(advice))
+    let advice = Advice.sentence("A Poller keeps its handler until it is stopped: call stop().")
+    #expect(CycleAdvice(finding, .none, rules: try rules()).advice.first == advice)
+    #expect(!CycleAdvice(finding, .none).advice.contains(advice))
   }
 
   @Test func aRuleAddedAsDataMakesALeakTheLibrarys() throws {

@@ -3,6 +3,7 @@ import TraceTestSupport
 
 @testable import LeakDetection
 @testable import TraceSymbolication
+@testable import Wording
 
 /// Rows of objects longer than anybody wants to read, and than quadratic work would bear.
 @Suite struct LongPathTests {

@@ -6,6 +6,7 @@ import TraceTestSupport
 @testable import LeakDetection
 @testable import TraceReading
 @testable import TraceReports
+@testable import Wording
 
 @Suite struct OwnCodeTests {
   private typealias Names = PackageProgram

@@ -6,6 +6,7 @@ import TraceTestSupport
 @testable import LeakDetection
 @testable import TraceReading
 @testable import TraceSymbolication
+@testable import Wording
 
 @Suite struct PackageRegistrationTests {
   private static let connect: UInt64 = 0x1000_1500

@@ -7,6 +7,7 @@ import TraceTestSupport
 @testable import HeapAnalysis
 @testable import LeakDetection
 @testable import TraceReading
+@testable import Wording
 
 @Suite struct VerdictTests {
   private typealias Heap = HeapBuilder
@@ -48,7 +49,7 @@ import TraceTestSupport
     #expect(finding.path[2].function?.function == "closure #1 in Screen.load()")
     #expect(finding.path[0].allocation?.function == "present()")
     #expect(
-      finding.advice.contains {
+      finding.advice.map(AdviceWords.sentence).contains {
         $0.contains("Capture self weakly in the closure at App.swift:5") && $0.contains("Model.notify")
       })
   }

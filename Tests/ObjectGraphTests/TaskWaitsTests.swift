@@ -223,7 +223,7 @@ import TraceTestSupport
     let findings = try heap.findings()
     #expect(Set(findings.map(\.verdict)) == [.lost, .suspended] && findings.count == 2)
     #expect(findings.first { $0.verdict == .suspended }?.evidence.taskWait == .continuation)
-    #expect(findings.first { $0.verdict == .lost }?.advice.first?.hasPrefix("The task has finished") == true)
+    #expect(findings.first { $0.verdict == .lost }?.advice == [.lost(.balanceTask)])
   }
 
   @Test func aGroupIsWaitedForByItsTaskAlone() throws {

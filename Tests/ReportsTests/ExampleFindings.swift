@@ -58,7 +58,7 @@ enum ExampleFindings {
           allocation: frame("\(type).start()", "/src/Sources/App/ViewModel.swift", 11),
           reference: reference("self", capture: true)),
       ], fingerprint: fingerprint)
-    finding.advice = ["Capture self weakly in the closure at ViewModel.swift:12."]
+    finding.advice = [.sentence("Capture self weakly in the closure at ViewModel.swift:12.")]
     return finding
   }
 
@@ -146,7 +146,7 @@ enum ExampleFindings {
       var finding = finding(hostileEvidence(verdict, path, &random), path, fingerprint: "\(index)")
       finding.instances = Int(random.next() % 1000)
       finding.retainedBytes = ByteCount(random.oneIn(5) ? .max : random.next() % 100_000)
-      finding.advice = random.oneIn(2) ? [] : [name(), name()]
+      finding.advice = random.oneIn(2) ? [] : [.sentence(name()), .sentence(name())]
       finding.held.types = random.oneIn(2) ? [] : [Finding.HeldType(name: name(), count: 2, bytes: ByteCount(64))]
       let standings: [JudgedFinding.Standing] = [
         .new, .worse(name()), .known(reason: name()), .known(reason: ""), .hidden(pattern: name()), .library,

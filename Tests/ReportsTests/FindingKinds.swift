@@ -56,7 +56,7 @@ enum FindingKinds {
       ("String storage", 158, 13_900), ("[PaymentMethodChange<LocalizedAmount>]", 78, 7_480), ("Basket", 1, 640),
       ("[Int]", 3, 480), ("UUID", 1, 48),
     ])
-    finding.advice = ["Break it: capture self weakly in the closure at CheckoutViewController.swift:84."]
+    finding.advice = [.sentence("Break it: capture self weakly in the closure at CheckoutViewController.swift:84.")]
     return finding
   }
 
@@ -65,7 +65,9 @@ enum FindingKinds {
       .unreachable(.lost(ReferenceCount(inline: 3)), way: nil),
       [step("AudioBuffer", in: "static PassRetained.play(_:)", "PassRetained.swift", 13)])
     finding.advice = [
-      "Look for a retain without a release: Unmanaged.passRetained or retain() without takeRetainedValue() or release()."
+      .sentence(
+        "Look for a retain without a release: Unmanaged.passRetained or retain() without takeRetainedValue() or release()."
+      )
     ]
     return finding
   }
@@ -91,7 +93,9 @@ enum FindingKinds {
         step("ExhibitionRoom", in: "static Museum.open(_:)", "Museum.swift", 31),
       ])
     finding.advice = [
-      "The object is gone, and reading it through Visitor.room ends the program. Make that reference weak, or let the holder end before the object does."
+      .sentence(
+        "The object is gone, and reading it through Visitor.room ends the program. Make that reference weak, or let the holder end before the object does."
+      )
     ]
     return finding
   }
@@ -106,7 +110,8 @@ enum FindingKinds {
           allocation: frame("SettingsScreen.requestPermissions()", "SettingsScreen.swift", 35))
       ])
     finding.advice = [
-      "Nothing is left that could resume the task at PermissionPrompt.swift:8: its continuation was dropped."
+      .sentence(
+        "Nothing is left that could resume the task at PermissionPrompt.swift:8: its continuation was dropped.")
     ]
     return finding
   }

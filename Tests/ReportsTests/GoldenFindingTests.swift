@@ -8,6 +8,7 @@ import Testing
 @testable import LeakDetection
 @testable import TraceReading
 @testable import TraceReports
+@testable import RunDiff
 
 @Suite struct GoldenFindingTests {
   private static let directory = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(

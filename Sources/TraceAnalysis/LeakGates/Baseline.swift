@@ -2,6 +2,7 @@
 
 import LeakDetection
 import TraceReading
+import Wording
 
 /// Accepted findings, one a line: fingerprint, instances, verdict, subject in quotation marks, and to the end of the
 /// line the reason.

@@ -2,6 +2,7 @@
 
 import LeakDetection
 import TraceReading
+import Wording
 
 /// Conditions in the order in which they were given. A value.
 package struct GateList: Hashable, Sendable {

@@ -3,6 +3,7 @@
 import LeakDetection
 import LeakGates
 import TraceReading
+import Wording
 
 /// Amounts, changes and matches in words. Names in them are as the trace has them: a renderer escapes what it writes.
 package enum DiffWords {
@@ -94,19 +95,12 @@ package enum DiffWords {
   /// Returns a finding's change in figures: `2 instances, 96 B retained` if it is new or gone, else the old and the new
   /// ones.
   package static func figures(_ change: FindingChange) -> String {
-    guard change.kind == .worse || change.kind == .better else { return extent(change.finding) }
+    guard change.kind == .worse || change.kind == .better else { return FindingTitle.extent(change.finding) }
     let shown = shown(change.figures, of: change.kind)
-    return shown.isEmpty ? extent(change.finding) : shown.map { self.change($0) }.joined(separator: ", ")
+    return shown.isEmpty ? FindingTitle.extent(change.finding) : shown.map { self.change($0) }.joined(separator: ", ")
   }
 
-  /// Returns the size of a finding: `2 instances, 96 B retained`.
-  package static func extent(_ finding: Finding) -> String {
-    let instances = Decimal.counted(UInt64(max(0, finding.instances)), "instance")
-    return finding.verdict == .dangling
-      ? instances : "\(instances), \(Decimal.bytes(finding.retainedBytes.rawValue)) retained"
-  }
-
-  /// The same of a type or site; of one that is new or gone the amounts of the side that has it.
+  /// Returns the change of a type or site; of one that is new or gone the amounts of the side that has it.
   package static func figures(_ change: AllocationChange) -> String {
     switch change.kind {
     case .worse, .better: shown(change.figures, of: change.kind).map { self.change($0) }.joined(separator: ", ")

@@ -194,19 +194,3 @@ extension Spread {
     a.highest += b.highest
   }
 }
-
-extension Verdict {
-  /// In a sentence.
-  var words: String {
-    switch self {
-    case .retainCycle: "a retain cycle"
-    case .lost: "lost"
-    case .deinitialised: "deinitialised and still held"
-    case .suspended: "suspended for ever"
-    case .dangling: "a dangling reference"
-    case .outlived: "outliving its scope"
-    case .accumulating: "accumulating"
-    case .growing: "growing with each round"
-    }
-  }
-}

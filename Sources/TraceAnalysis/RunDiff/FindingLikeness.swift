@@ -3,6 +3,7 @@
 import HeapAnalysis
 import LeakDetection
 import TraceSymbolication
+import Wording
 
 /// Matches findings that no name makes equal: with the same types along the path, held by the same fields (one may have
 /// another name now, or be another kind of collection), and allocated on like ways.
@@ -57,7 +58,9 @@ struct FindingLikeness {
 
   private func compare(_ a: ComparedFindings.Entry, _ b: ComparedFindings.Entry) -> (Double, [String])? {
     var differences: [String] = []
-    if a.finding.verdict != b.finding.verdict { differences.append("it was reported as \(a.finding.verdict.words)") }
+    if a.finding.verdict != b.finding.verdict {
+      differences.append("it was reported as \(VerdictWords(a.finding.verdict).inSentence)")
+    }
     // Of what outlives its scope the path may go another way each time; its last object is what counts.
     let isHeld = a.finding.evidence.retention != nil
     let steps = (a.identity.steps, b.identity.steps)

@@ -2,6 +2,7 @@
 
 import LeakDetection
 import TraceReports
+import Wording
 
 /// One cause of leaked memory, with all its instances.
 public struct LeakFinding: Hashable, Sendable, Identifiable {
@@ -29,7 +30,7 @@ public struct LeakFinding: Hashable, Sendable, Identifiable {
   /// The number of blocks that they stand in.
   public var retainedBlocks: UInt64 { finding.retainedBlocks }
   /// Sentences on what to change; may be empty.
-  public var advice: [String] { finding.advice }
+  public var advice: [String] { finding.advice.map(AdviceWords.sentence) }
   /// All that is known of it, as in a text report of 100 columns: paths, places and evidence.
   public func text() -> String { FindingDocument.body(finding) }
 }

@@ -15,3 +15,4 @@
 @_exported import TraceRecording
 @_exported import TraceReports
 @_exported import TraceSymbolication
+@_exported import Wording

@@ -6,6 +6,7 @@ import LeakGates
 import TraceExports
 import TraceReading
 import TraceSymbolication
+import Wording
 
 /// All that a database has of one trace.
 package struct TraceTables {
@@ -141,7 +142,8 @@ package struct TraceTables {
         .text(finding.certainty.rawValue), .flag(finding.isWeak), .flag(finding.isLibrary), .name(finding.suppression),
         .name(FindingTitle.subject(finding)), .number(finding.instances), .number(finding.retainedBlocks),
         .number(finding.retainedBytes.rawValue), .name(finding.evidence.retention?.holder), .name(place?.function),
-        .name(place?.file), .number(place?.line), .name(finding.advice.joined(separator: " ")))
+        .name(place?.file), .number(place?.line), .name(finding.advice.map(AdviceWords.sentence).joined(separator: " "))
+      )
       for (position, step) in finding.path.enumerated() {
         let place = step.kind == .closure ? step.code ?? step.place : step.place
         try objects.add(

@@ -4,6 +4,7 @@ import LeakDetection
 import RunDiff
 import TraceReading
 import TraceSymbolication
+import Wording
 
 /// One run of a program as rows of JSON, one a line, that a database of a fleet takes in with those of other runs.
 ///

@@ -3,6 +3,7 @@
 import LeakGates
 import RunDiff
 import TraceReading
+import Wording
 
 /// Renders everything that a comparison found out. Only formats.
 package enum DiffJSON {

@@ -18,7 +18,7 @@ struct EndingText {
   }
 
   private func write(_ what: String, _ moment: Finding.Moment, _ operation: String, to lines: inout TextLines) {
-    let place = Advice.position(moment.frame).map { "  \(PlainText.escaped($0))" } ?? ""
+    let place = moment.frame?.position.map { "  \(PlainText.escaped($0))" } ?? ""
     let function =
       moment.frame.map { "in \(PlainText.escaped($0.function))" }
       ?? (moment.frames.isEmpty ? "no stack was recorded" : "in a library")

@@ -3,6 +3,7 @@
 import HeapAnalysis
 import LeakDetection
 import TraceReading
+import Wording
 
 extension FindingText {
   /// Writes why the objects of a finding should be gone, and the path that shows one instance. Returns sentences about

@@ -4,6 +4,7 @@ import LeakDetection
 import LeakGates
 import RunDiff
 import TraceReading
+import Wording
 
 /// The findings of one program, and what gates make of them, ready to be written in a format that CI systems read.
 ///
@@ -62,7 +63,7 @@ package struct FindingDocument: Sendable {
   /// `Retain cycle: Parent ⇄ Child`. Equal for equal findings of other runs.
   package static func headline(_ finding: Finding) -> String {
     let subject = PlainText.escaped(FindingTitle.subject(finding))
-    let title = VerdictDescription(finding).title
+    let title = VerdictWords(finding.evidence).title
     return subject.isEmpty ? title : "\(title): \(subject)"
   }
 
@@ -86,8 +87,9 @@ package struct FindingDocument: Sendable {
 
   /// Extent, standing and advice: what there is to say where only a few lines can be shown.
   static func summary(_ judged: JudgedFinding) -> String {
-    let extent = DiffWords.extent(judged.finding) + (standing(judged).map { "; \($0)" } ?? "") + "."
-    return ([extent] + judged.finding.advice.map { PlainText.escaped($0) }).joined(separator: "\n")
+    let extent = FindingTitle.extent(judged.finding) + (standing(judged).map { "; \($0)" } ?? "") + "."
+    return ([extent] + judged.finding.advice.map { PlainText.escaped(AdviceWords.sentence($0)) }).joined(
+      separator: "\n")
   }
 
   /// All of a finding, as in a text report.

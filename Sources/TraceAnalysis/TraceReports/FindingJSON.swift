@@ -4,6 +4,7 @@ import LeakDetection
 import LeakGates
 import TraceReading
 import TraceSymbolication
+import Wording
 
 enum FindingJSON {
   /// Returns the fields of a report's object that are about leaks.
@@ -82,7 +83,7 @@ enum FindingJSON {
   static func fields(_ snapshot: TraceSnapshot) -> [(String, JSONValue)] {
     [
       ("number", .number(UInt64(snapshot.number))),
-      ("reason", .string(key(snapshot.reason))),
+      ("reason", .string(snapshot.reason.key)),
       ("label", .string(snapshot.label)),
       ("isFrozen", .bool(snapshot.isFrozen)),
       ("isWhole", .bool(snapshot.isWhole)),
@@ -93,22 +94,6 @@ enum FindingJSON {
       ("words", .optional(snapshot.end?.wordCount)),
       ("unreadablePages", .optional(snapshot.end.map { UInt64($0.unreadablePages) })),
     ]
-  }
-
-  private static func key(_ reason: SnapshotReason) -> String {
-    switch reason {
-    case .exit: "exit"
-    case .signal: "signal"
-    case .request: "request"
-    case .call: "call"
-    case .expectation: "expectation"
-    case .round: "round"
-    case .inspection: "inspection"
-    case .interval: "interval"
-    case .limit: "limit"
-    case .size: "size"
-    case .other(let n): "unknown(\(n))"
-    }
   }
 
   /// A finding's fields, and how it stands to what is accepted.
@@ -197,7 +182,7 @@ enum FindingJSON {
       ("usedAt", evidence.ending?.used.map(EvidenceJSON.value) ?? .null),
       ("endedType", .optional(evidence.ending?.qualifiedType)),
       ("uses", .optional(evidence.ending?.uses)),
-      ("advice", .array(finding.advice.map { .string($0) })),
+      ("advice", .array(finding.advice.map { .string(AdviceWords.sentence($0)) })),
     ]
   }
 

@@ -4,6 +4,7 @@ import LeakDetection
 import LeakGates
 import RunDiff
 import TraceReading
+import Wording
 
 /// Renders a headline, gates, a table of what makes a gate fail, and the whole of each finding folded. Only formats.
 struct FindingMarkdown {
@@ -26,7 +27,8 @@ struct FindingMarkdown {
       var shown = 0
       for entry in others {
         let standing = MarkdownText.escaped(FindingDocument.standing(entry.judged) ?? "")
-        guard markdown.line(ifRoom: "- \(Self.title(entry.finding)), \(DiffWords.extent(entry.finding)): \(standing)")
+        guard
+          markdown.line(ifRoom: "- \(Self.title(entry.finding)), \(FindingTitle.extent(entry.finding)): \(standing)")
         else { break }
         shown += 1
       }
@@ -94,7 +96,7 @@ struct FindingMarkdown {
 
   static func title(_ finding: Finding) -> String {
     let subject = FindingTitle.subject(finding)
-    let title = VerdictDescription(finding).title
+    let title = VerdictWords(finding.evidence).title
     return subject.isEmpty ? title : "\(title): \(MarkdownText.code(subject))"
   }
 }

@@ -2,6 +2,7 @@
 
 import LeakDetection
 import TraceReading
+import Wording
 
 /// The root, the objects and the references of the shown instance, with the objects that a library put in between
 /// folded. What graphs and pages draw; of a finding, or of an answer to `why`. A value; its words are safe to show.
@@ -80,7 +81,7 @@ package struct FindingPicture: Sendable {
       return Row(
         index: index, name: PlainText.escaped(before + FindingTitle.name(step)),
         function: PlainText.escaped(step.kind == .closure ? "" : place?.function ?? ""),
-        position: PlainText.escaped(Advice.position(place) ?? ""), library: PlainText.escaped(step.library ?? ""))
+        position: PlainText.escaped(place?.position ?? ""), library: PlainText.escaped(step.library ?? ""))
     case .folded(let range):
       let libraries = PathFolding.libraries(path[range])
       return Row(
@@ -92,12 +93,12 @@ package struct FindingPicture: Sendable {
 
   /// The step of a cycle whose reference the advice names: by the closure's position, or by type and field.
   private static func cut(_ finding: Finding) -> Int? {
-    guard let advice = finding.advice.first else { return nil }
+    guard let advice = finding.advice.first.map(AdviceWords.sentence) else { return nil }
     let named = finding.path.indices.filter { index in
       let step = finding.path[index]
       guard let reference = step.reference else { return false }
       let closure = reference.isClosure ? reference.closure : step.kind == .closure ? step.function : nil
-      if let position = Advice.position(closure), advice.contains("closure at \(position)") { return true }
+      if let position = closure?.position, advice.contains("closure at \(position)") { return true }
       return closure == nil && !reference.name.isEmpty && advice.contains("\(step.type).\(reference.name) weak")
     }
     return named.count == 1 ? named[0] : nil

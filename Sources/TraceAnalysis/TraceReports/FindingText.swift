@@ -4,6 +4,7 @@ import LeakDetection
 import LeakGates
 import RunDiff
 import TraceReading
+import Wording
 
 /// Puts findings into lines: a heading, one instance drawn, what hangs from it, what to do. Only formats.
 struct FindingText {
@@ -25,8 +26,8 @@ struct FindingText {
   /// Writes the verdict, the subject and the extent of a finding.
   func writeHeading(of finding: Finding, to lines: inout TextLines, indent: Int = 0) {
     lines.spread(
-      "\(FindingTitle.verdict(finding))  \(PlainText.escaped(FindingTitle.subject(finding)))",
-      DiffWords.extent(finding), indent: indent, emphasized: true)
+      "\(VerdictWords(finding.evidence).heading)  \(PlainText.escaped(FindingTitle.subject(finding)))",
+      FindingTitle.extent(finding), indent: indent, emphasized: true)
   }
 
   /// `standing`: how it stands to a baseline, if there is one.
@@ -43,7 +44,7 @@ struct FindingText {
     if let reason = finding.owner.reason {
       lines.line("\(FindingDocument.owner(finding)): \(PlainText.escaped(reason)).", indent: 2)
     }
-    for (index, line) in finding.advice.enumerated() {
+    for (index, line) in finding.advice.map(AdviceWords.sentence).enumerated() {
       lines.line((index == 0 ? "Fix: " : "") + PlainText.escaped(line), indent: 2, emphasized: index == 0 ? 1 : 0)
     }
     lines.row("Fingerprint: \(PlainText.escaped(finding.fingerprint))", indent: 2, isDimmed: true)
@@ -135,7 +136,7 @@ struct FindingText {
 
   /// The place that made a step; of a closure, the one where it is written.
   func placeWords(_ step: Finding.Step) -> String {
-    let place = step.kind == .closure ? Advice.position(step.function) : Advice.position(step.place)
+    let place = step.kind == .closure ? step.function?.position : step.place?.position
     var made = step.isFromBefore == true && place == nil ? "allocated before the recording began" : ""
     if step.kind != .closure, let frame = step.place { made = "allocated in \(frame.function)" }
     if style.paths == .full, step.ownAllocation != nil, let inner = step.allocation { made += " by \(inner.function)" }
@@ -166,7 +167,7 @@ struct FindingText {
         indent: 2)
     }
     for sample in finding.origins.samples.prefix(Self.shownPlaces) {
-      let place = [sample.place?.function, Advice.position(sample.place)].compactMap { $0 }.joined(separator: "  ")
+      let place = [sample.place?.function, sample.place?.position].compactMap { $0 }.joined(separator: "  ")
       lines.spread(
         Decimal.counted(UInt64(max(0, sample.instances)), "instance"),
         place.isEmpty ? "unknown" : PlainText.escaped(place), indent: 4)
@@ -184,7 +185,7 @@ struct FindingText {
         Decimal.counted(UInt64(max(0, place.instances)), "instance"),
         finding.verdict == .dangling ? nil : "\(Decimal.bytes(place.retainedBytes.rawValue)) retained",
       ].compactMap { $0 }.joined(separator: ", ")
-      let where_ = [place.place?.function, Advice.position(place.place)].compactMap { $0 }.joined(separator: "  ")
+      let where_ = [place.place?.function, place.place?.position].compactMap { $0 }.joined(separator: "  ")
       lines.spread(figures, where_.isEmpty ? "unknown" : PlainText.escaped(where_), indent: 4)
     }
     let rest = finding.places.dropFirst(Self.shownPlaces)

@@ -2,6 +2,7 @@
 
 import RunDiff
 import TraceReading
+import Wording
 
 /// Renders findings as a suite of tests: those that make a gate fail have failed, the others were skipped. Only
 /// formats.
@@ -57,7 +58,7 @@ struct JUnitXML {
   private func outcome(_ entry: FindingDocument.Entry) -> Outcome {
     guard entry.judged.isFailing else { return .skipped(message: FindingDocument.standing(entry.judged) ?? "") }
     let place = entry.place.map { "at \(PlainText.escaped($0.path)):\($0.line)\n" } ?? ""
-    let message = "\(FindingDocument.headline(entry.finding)): \(DiffWords.extent(entry.finding))"
+    let message = "\(FindingDocument.headline(entry.finding)): \(FindingTitle.extent(entry.finding))"
     return .failed(
       type: entry.finding.verdict.rawValue,
       message: FindingDocument.standing(entry.judged).map { "\(message); \($0)" } ?? message,

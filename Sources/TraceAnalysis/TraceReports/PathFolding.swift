@@ -90,7 +90,7 @@ enum PathFolding {
 
   /// Gives the place where a task waits: `suspended at Session.swift:8`; empty if it is not known.
   static func state(ofTask step: Finding.Step) -> String {
-    Advice.position(step.code).map { "suspended at \($0)" } ?? ""
+    step.code?.position.map { "suspended at \($0)" } ?? ""
   }
 
   /// `OpenCombine`, `libdispatch and the Swift runtime`.

@@ -2,6 +2,7 @@
 
 import HeapAnalysis
 import TraceReading
+import Wording
 
 /// Puts records into lines whose fields are separated by one space and named, so that they can be searched.
 /// Strings stand last, with control characters escaped.
@@ -194,19 +195,7 @@ package struct RecordDump {
   }
 
   private func name(_ reason: SnapshotReason) -> String {
-    switch reason {
-    case .exit: "exit"
-    case .signal: "signal"
-    case .request: "request"
-    case .call: "call"
-    case .expectation: "expectation"
-    case .round: "round"
-    case .inspection: "inspection"
-    case .interval: "interval"
-    case .limit: "limit"
-    case .size: "size"
-    case .other(let number): "\(number)"
-    }
+    if case .other(let number) = reason { "\(number)" } else { reason.key }
   }
 
   /// Threads, regions and words. Linear in the words.

@@ -141,7 +141,7 @@ extension FindingText {
   private func write(_ candidates: [SuspicionAccount], to lines: inout TextLines) {
     lines.line("Candidates for a suspicion: \(Decimal.grouped(UInt64(candidates.count)))", emphasized: 4)
     for account in candidates {
-      let place = [account.place?.function, Advice.position(account.place)].compactMap { $0 }.joined(separator: "  ")
+      let place = [account.place?.function, account.place?.position].compactMap { $0 }.joined(separator: "  ")
       lines.spread(
         "\(account.outcome.rawValue)  \(PlainText.escaped(account.type))",
         "\(Decimal.grouped(UInt64(account.live))) of \(Decimal.grouped(account.births)) live, \(Decimal.bytes(account.bytes.rawValue))",

@@ -3,6 +3,7 @@
 import LeakDetection
 import LeakGates
 import TraceReading
+import Wording
 
 /// Renders findings as a SARIF log of one run. Only formats.
 struct SarifLog {
@@ -66,7 +67,7 @@ struct SarifLog {
   }
 
   private func rule(_ verdict: Verdict) -> JSONValue {
-    let description = VerdictDescription(verdict)
+    let description = VerdictWords(verdict)
     return .object([
       ("id", .string(verdict.rawValue)),
       ("name", .string(verdict.rawValue.prefix(1).uppercased() + verdict.rawValue.dropFirst())),

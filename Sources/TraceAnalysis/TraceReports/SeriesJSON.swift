@@ -3,6 +3,7 @@
 import LeakDetection
 import LeakGates
 import TraceReading
+import Wording
 
 /// Renders all that a series shows. Only formats.
 package enum SeriesJSON {

@@ -3,6 +3,7 @@
 import LeakDetection
 import LeakGates
 import TraceReading
+import Wording
 
 /// What a watch was about. A value.
 package struct WatchedProcess: Hashable, Sendable {
@@ -172,7 +173,7 @@ package struct SeriesText {
     lines.blank()
     for history in growing {
       lines.spread(
-        "\(FindingTitle.verdict(history.finding))  \(PlainText.escaped(FindingTitle.subject(history.finding)))",
+        "\(VerdictWords(history.finding.evidence).heading)  \(PlainText.escaped(FindingTitle.subject(history.finding)))",
         "+\(Decimal.counted(UInt64(history.instances.last! - history.instances.first!), "instance"))", indent: 2,
         emphasized: true)
       lines.row(

@@ -1,6 +1,7 @@
 // The heap images of a trace, one a line.
 
 import TraceReading
+import Wording
 
 /// The output of `leaktrace snapshots`. Only formats.
 package struct SnapshotList {
@@ -28,7 +29,7 @@ package struct SnapshotList {
     ])
     for snapshot in reader.snapshots {
       table.add([
-        String(snapshot.number), seconds(snapshot).map(Decimal.duration) ?? "?", words(snapshot.reason),
+        String(snapshot.number), seconds(snapshot).map(Decimal.duration) ?? "?", snapshot.reason.words,
         snapshot.end.map { Decimal.bytes($0.capturedBytes) } ?? "?",
         Decimal.bytes(reader.storedSize(of: snapshot).rawValue),
         snapshot.end.map { Decimal.duration(Double($0.pauseNanoseconds) / 1e9) } ?? "?", label(snapshot),
@@ -79,22 +80,6 @@ package struct SnapshotList {
 
   private func seconds(_ snapshot: TraceSnapshot) -> Double? {
     reader.clock.seconds(at: snapshot.time).map { max(0, $0) }
-  }
-
-  private func words(_ reason: SnapshotReason) -> String {
-    switch reason {
-    case .exit: "exit"
-    case .signal: "fatal signal"
-    case .request: "request"
-    case .call: "call"
-    case .expectation: "expectation"
-    case .round: "end of round"
-    case .inspection: "inspection"
-    case .interval: "every so often"
-    case .limit: "the trace's limit"
-    case .size: "large process"
-    case .other(let number): "unknown (\(number))"
-    }
   }
 
   private func label(_ snapshot: TraceSnapshot) -> String {

@@ -86,3 +86,10 @@ package struct SourceFrame: Codable, Hashable, Sendable {
     return !module.isEmpty && module.allSatisfy { $0.isLetter || $0.isNumber || $0 == "_" } ? String(module) : nil
   }
 }
+
+extension SourceFrame {
+  /// `Download.swift:41`; the file alone where no line is known, and nil without a file.
+  package var position: String? {
+    file.map { file in line.map { "\(fileName(ofPath: file)):\($0)" } ?? fileName(ofPath: file) }
+  }
+}

@@ -29,6 +29,7 @@ FOLDERS = (
     "RunDiff",
     "LeakGates",
     "AllocationReports",
+    "Wording",
     "Outline",
     "Series",
     "Leaks",

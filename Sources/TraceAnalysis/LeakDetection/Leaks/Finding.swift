@@ -6,7 +6,7 @@ import TraceSymbolication
 
 /// One cause of leaked memory, with all its instances. A value without addresses in what identifies it.
 ///
-/// `FindingRecord` is its form in files.
+/// `FindingRecord` is its form in files, and `Wording` phrases it.
 package struct Finding: Hashable, Sendable {
   /// The reason why its objects should be gone.
   package var evidence: Evidence
@@ -24,8 +24,8 @@ package struct Finding: Hashable, Sendable {
   /// keep nothing of the program's.
   package var subject: Subject? = nil
   package var held = Held()
-  /// Sentences, most likely first.
-  package var advice: [String] = []
+  /// Most likely first.
+  package var advice: [Advice] = []
   /// Equal for equal causes, in this run and in others of the same or another build.
   package var fingerprint: String = ""
   /// The pattern that hides it.
@@ -39,15 +39,6 @@ package struct Finding: Hashable, Sendable {
     case library(reason: String)
     /// No stack names the caller: the memory may be the program's or a library's. It counts as a library's.
     case unknown
-
-    /// The reason why it does not count as the program's; nil for the program's.
-    package var reason: String? {
-      switch self {
-      case .program: nil
-      case .library(let reason): reason
-      case .unknown: "no stack says who asked for it, and libraries lose memory, too"
-      }
-    }
   }
 
   /// The objects that an instance keeps besides its path.

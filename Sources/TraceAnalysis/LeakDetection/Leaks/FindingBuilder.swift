@@ -27,7 +27,7 @@ package struct FindingBuilder {
     instances = FindingInstances(finder.graph)
   }
 
-  /// Findings of the program first, then those of libraries; in each the most retained bytes first.
+  /// Findings without advice: the program's first, then the libraries' findings; in each the most retained bytes first.
   func findings() -> [Finding] {
     var join = FindingJoin()
     let owners = OwnerSearch(graph, naming: naming)
@@ -59,8 +59,6 @@ package struct FindingBuilder {
         (findings[Int(index)].retainedBytes, findings[Int(index)].retainedBlocks) = (ByteCount(sum.bytes), sum.blocks)
       }
     }
-    let evidence = AdviceEvidence(naming)
-    for index in findings.indices { findings[index].advice = Advice.lines(for: findings[index], evidence) }
     return Self.sorted(findings)
   }
 

@@ -35,7 +35,7 @@ extension Finding {
   }
 
   /// All objects that it is titled by are as large, as far as is known.
-  var isOfOneSize: Bool { places.allSatisfy { $0.smallest == $0.largest && $0.smallest == places[0].smallest } }
+  package var isOfOneSize: Bool { places.allSatisfy { $0.smallest == $0.largest && $0.smallest == places[0].smallest } }
 
   /// One for each place, with the place's figures and path; itself if it has no more than one. All have one
   /// fingerprint.

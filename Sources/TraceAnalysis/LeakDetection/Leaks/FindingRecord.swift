@@ -6,7 +6,7 @@ import TraceSymbolication
 
 /// The keys of a finding in a file. They stay as earlier versions wrote them, whatever shape `Finding` has: many are
 /// only there for some verdicts.
-struct FindingRecord: Codable {
+package struct FindingRecord: Codable, Sendable {
   var verdict: Verdict
   var taskWait: TaskWait?
   var way: Finding.Way?
@@ -39,7 +39,7 @@ struct FindingRecord: Codable {
   var samples: [Finding.SampledPlace]?
 
   /// What is known of reachable objects.
-  struct Outliving: Codable {
+  struct Outliving: Codable, Sendable {
     var statement: Statement?
     var snapshot: UInt32?
     var origin: PathOrigin
@@ -59,7 +59,7 @@ struct FindingRecord: Codable {
     var evidence: Finding.Figures?
   }
 
-  enum Statement: Codable {
+  enum Statement: Codable, Sendable {
     case scope(MarkPlace, executions: UInt64, executionsWithRest: UInt64, grace: Double?)
     case expectation(MarkPlace, met: UInt64, late: UInt64, violated: UInt64, longestDelay: Double?)
     case repetition(MarkPlace, firstRound: Int, of: Finding.RoundMeasure)
@@ -67,29 +67,21 @@ struct FindingRecord: Codable {
   }
 }
 
-extension Finding: Codable {
-  /// A finding that lacks the facts of its verdict is malformed. Facts of other verdicts are passed over.
-  package init(from decoder: any Decoder) throws {
-    let record = try FindingRecord(from: decoder)
-    guard let evidence = record.evidence else {
-      throw DecodingError.dataCorrupted(
-        .init(codingPath: decoder.codingPath, debugDescription: "a finding without the facts of its verdict"))
-    }
-    self.init(
-      evidence: evidence, owner: record.owner, instances: record.instances, retainedBytes: record.retainedBytes,
-      retainedBlocks: record.retainedBlocks, path: record.path, places: record.places ?? [], subject: record.subject,
-      held: Held(
-        types: record.held, isEqualForEach: record.isHeldByEach ?? true, together: record.heldTogether ?? []),
-      advice: record.advice, fingerprint: record.fingerprint, suppression: record.suppression,
-      origins: Origins(stacks: record.stacks ?? [], tests: record.tests ?? [], samples: record.samples ?? []))
-  }
-
-  package func encode(to encoder: any Encoder) throws { try FindingRecord(self).encode(to: encoder) }
-}
-
 // MARK: From files
 
 extension FindingRecord {
+  /// Nil if it lacks the facts of its verdict. Facts of other verdicts are passed over.
+  package var finding: Finding? {
+    evidence.map { evidence in
+      Finding(
+        evidence: evidence, owner: owner, instances: instances, retainedBytes: retainedBytes,
+        retainedBlocks: retainedBlocks, path: path, places: places ?? [], subject: subject,
+        held: Finding.Held(types: held, isEqualForEach: isHeldByEach ?? true, together: heldTogether ?? []),
+        advice: advice.map { .sentence($0) }, fingerprint: fingerprint, suppression: suppression,
+        origins: Finding.Origins(stacks: stacks ?? [], tests: tests ?? [], samples: samples ?? []))
+    }
+  }
+
   fileprivate var owner: Finding.Owner {
     if hasUnknownOwner == true { return .unknown }
     return libraryReason.map { .library(reason: $0) } ?? .program
@@ -157,15 +149,18 @@ extension FindingRecord.Outliving {
 // MARK: To files
 
 extension FindingRecord {
-  fileprivate init(_ finding: Finding) {
+  /// - Parameters:
+  ///   - advice: The finding's in sentences.
+  ///   - ownerReason: The reason why the finding does not count as the program's.
+  package init(_ finding: Finding, advice: [String], ownerReason: String?) {
     verdict = finding.verdict
-    (libraryReason, hasUnknownOwner) = (finding.owner.reason, finding.owner == .unknown)
+    (libraryReason, hasUnknownOwner) = (ownerReason, finding.owner == .unknown)
     isCycle = finding.evidence.isCycle
     (instances, retainedBytes, retainedBlocks) = (finding.instances, finding.retainedBytes, finding.retainedBlocks)
     (path, places, subject) = (finding.path, finding.places, finding.subject)
     (held, isHeldByEach) = (finding.held.types, finding.held.isEqualForEach)
     heldTogether = finding.held.together.isEmpty ? nil : finding.held.together
-    (advice, fingerprint, suppression) = (finding.advice, finding.fingerprint, finding.suppression)
+    (self.advice, fingerprint, suppression) = (advice, finding.fingerprint, finding.suppression)
     (stacks, tests, samples) = (finding.origins.stacks, finding.origins.tests, finding.origins.samples)
     switch finding.evidence {
     case .unreachable(let kind, let way):

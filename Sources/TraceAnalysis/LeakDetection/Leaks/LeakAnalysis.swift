@@ -178,11 +178,10 @@ package final class LeakAnalysis {
       }
     }
     var findings = FindingBuilder.sorted(builder.findings() + stated + concluded)
-    // The builders advised by the path alone; where the events say more, that advice is replaced.
     var evidence = AdviceEvidence(names)
     evidence.add(findings, self, reader, naming)
     for index in findings.indices where findings[index].evidence.retention == nil {
-      findings[index].advice = Advice.lines(for: findings[index], evidence)
+      findings[index].advice = Advice.advice(for: findings[index], evidence)
     }
     return findings
   }

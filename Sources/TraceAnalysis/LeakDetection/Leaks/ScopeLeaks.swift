@@ -6,6 +6,12 @@ extension LeakAnalysis {
   package func findings(among births: [UInt64: UInt64]) -> [Finding] {
     let heap = graph.heap
     let finder = LeakFinder(graph) { block in births[heap[block].address] == heap[block].birthTime }
-    return FindingBuilder(finder, naming: names()).findings()
+    let naming = names()
+    let evidence = AdviceEvidence(naming)
+    return FindingBuilder(finder, naming: naming).findings().map { finding in
+      var finding = finding
+      finding.advice = Advice.advice(for: finding, evidence)
+      return finding
+    }
   }
 }

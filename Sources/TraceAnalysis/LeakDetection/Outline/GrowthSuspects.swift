@@ -56,7 +56,7 @@ extension LeakAnalysis {
       finding.advice =
         isOfLibrary
         ? [OutlivingAdvice.ofLibrary(finding, hasTimers: Registrations.timers.matches(origin))]
-        : Advice.lines(for: finding)
+        : Advice.advice(for: finding)
       return finding
     }
   }

@@ -22,85 +22,66 @@ struct CycleAdvice {
     fields = rules.table(.cycle, by: .field)
   }
 
-  var lines: [String] {
-    var lines: [String] = []
+  /// Most likely first.
+  var advice: [Advice] {
+    var sentences: [String] = []
     for step in path {
-      if let advice = types.statement(for: step.qualifiedType), !lines.contains(advice) { lines.append(advice) }
-      if step.kind == .object, let reference = step.reference, let advice = fields.statement(for: reference.name) {
-        lines.append(advice)
+      if let sentence = types.statement(for: step.qualifiedType), !sentences.contains(sentence) {
+        sentences.append(sentence)
+      }
+      if step.kind == .object, let reference = step.reference, let sentence = fields.statement(for: reference.name) {
+        sentences.append(sentence)
       }
     }
-    if let ring = cut.ring {
-      lines.append(
-        "The \(SourceNames.plain(ring.type)) objects hold one another in a ring: set \(SourceNames.plain(ring.type)).\(ring.reference?.name ?? "") of one of them to nil when their owner is done, for example in its deinit."
-      )
-    } else if let link = cut.link, let capture = cut.capture, cut.prefers(link, to: capture) {
-      lines.append(breaking(link))
-    } else if let capture = cut.capture {
-      lines.append(breaking(capture))
-    } else if let block = cut.block {
-      let variable =
-        isMethod(block.frame, of: path[block.target]) ? "self" : "the \(SourceNames.plain(path[block.target].type))"
-      lines.append(
-        "Capture \(variable) weakly in the closure that \(PlaceWords.function(block.frame)) passes\(PlaceWords.suffix(block.frame))."
-      )
-    } else if let link = cut.link {
-      lines.append(breaking(link))
-    } else if lines.isEmpty {
-      let fields = path.indices.compactMap { path[$0].kind == .object ? names.field(of: $0) : nil }
-      let subject = path.first.map { SourceNames.plain($0.type) } ?? "object"
-      if let field = fields.last { lines.append("Clear \(field) when the \(subject) is done.") }
-    }
-    return lines
+    let change = self.change ?? (sentences.isEmpty ? clearing : nil)
+    return sentences.map { .sentence($0) } + (change.map { [.cycle($0)] } ?? [])
   }
 
-  /// A function of the object's class, or a closure in one.
-  private func isMethod(_ frame: SourceFrame, of step: Finding.Step) -> Bool {
-    PlaceWords.isMethod(frame, of: SourceNames.plain(step.type))
+  /// The reference to cut; nil if no reference of the program's is known.
+  private var change: Advice.CycleChange? {
+    if let ring = cut.ring {
+      return .clearRing(type: SourceNames.plain(ring.type), field: ring.reference?.name ?? "")
+    }
+    if let link = cut.link, let capture = cut.capture, cut.prefers(link, to: capture) { return breaking(link) }
+    if let capture = cut.capture { return breaking(capture) }
+    if let block = cut.block {
+      let type = SourceNames.plain(path[block.target].type)
+      let capture = Advice.WeakCapture(
+        variable: block.frame.isMethod(of: type) ? "self" : nil, type: type, site: .passed(by: block.frame))
+      return .capture(capture, or: nil)
+    }
+    return cut.link.map(breaking)
+  }
+
+  /// The last field on the path; nil if there is none.
+  private var clearing: Advice.CycleChange? {
+    let fields = path.indices.compactMap { path[$0].kind == .object ? names.field(of: $0) : nil }
+    return fields.last.map { .clear($0, of: path.first.map { SourceNames.plain($0.type) } ?? "object") }
   }
 
   // MARK: Captures
 
-  private func breaking(_ capture: CycleCut.Capture) -> String {
-    let place = PlaceWords.inClosure(capture.closure)
-    let object = SourceNames.plain(path[capture.target].type)
+  private func breaking(_ capture: CycleCut.Capture) -> Advice.CycleChange {
+    let weak = cut.weakCapture(capture)
     switch capture.how {
-    case .itself:
-      let closure = PlaceWords.position(capture.closure).map { "at \($0) " } ?? ""
-      return
-        "The closure \(closure)captures \(capture.variable), the variable that holds it: set \(capture.variable) to nil when the closure has done its work, or make it a local function."
-    case .inValue:
-      return
-        "Capture the \(object) weakly and by itself\(place): it is captured there as a part of another value.\(clearing(capture))"
+    case .itself: return .clearVariable(capture.variable, closure: capture.closure)
+    case .inValue: return .captureAlone(weak, or: release(capture))
     case .directly: break
     }
-    if let closure = capture.closure, PlaceWords.isLocalFunction(closure) {
-      let variable = capture.variable.isEmpty ? "the \(object)" : capture.variable
-      return
-        "\(closure.closureName)\(PlaceWords.suffix(closure)) is a local function that captures \(variable): store a closure in its place that captures \(variable) weakly\(clearing(capture))"
+    if let closure = capture.closure, closure.isLocalFunction {
+      return .replaceLocalFunction(closure, weak, or: release(capture))
     }
     if let closure = capture.closure, closure.closureName.hasPrefix(SourceFrame.methodReference) {
-      let setter = closure.closureName.dropFirst(SourceFrame.methodReference.count)
-      let line = closure.line == nil ? "" : PlaceWords.suffix(closure)
-      let holder = capture.holder.flatMap { names.field(of: $0) } ?? "A field"
-      return
-        "\(holder) holds a method of the \(object), and with it the \(object): in \(setter)\(line), set that to a closure that captures the \(object) weakly."
+      return .replaceMethod(
+        type: weak.type, setter: closure, field: capture.holder.flatMap { names.field(of: $0) })
     }
-    let variable = capture.variable.isEmpty ? "the \(object)" : capture.variable
-    if let all = allClosures(capture) { return "Capture \(variable) weakly in the closures at \(all)." }
-    var list = ""
-    // Only variables can stand in a capture list as they are.
-    if let dot = variable.lastIndex(of: "."), !capture.variable.isEmpty {
-      list = " ([weak \(variable[variable.index(after: dot)...]) = \(variable)])"
-    }
-    return "Capture \(variable) weakly\(list)\(place)\(clearing(capture))"
+    return captureInAll(capture, weak) ?? .capture(weak, or: release(capture))
   }
 
-  /// The places of all closures that keep the object in the same way, where there are several: `A.swift:7 and 9`; nil
-  /// for one.
-  private func allClosures(_ capture: CycleCut.Capture) -> String? {
+  /// All closures that keep the object in the same way; nil if there is only one.
+  private func captureInAll(_ capture: CycleCut.Capture, _ weak: Advice.WeakCapture) -> Advice.CycleChange? {
     let closures = cut.evidence.closures(keptByAndKeeping: path[capture.target].address).filter {
-      CycleCut.isProgram($0) && $0.line != nil && $0.file != nil && !PlaceWords.isLocalFunction($0)
+      CycleCut.isProgram($0) && $0.line != nil && $0.file != nil && !$0.isLocalFunction
     }
     guard let shown = capture.closure, closures.count > 1,
       closures.contains(where: { $0.file == shown.file && $0.line == shown.line })
@@ -108,68 +89,54 @@ struct CycleAdvice {
     var places: [String] = []
     for (index, closure) in closures.prefix(Self.listedClosures).enumerated() {
       let isSameFile = index > 0 && closures[index - 1].file == closure.file
-      guard let place = isSameFile ? closure.line.map(String.init) : PlaceWords.position(closure),
-        !places.contains(place)
-      else { continue }
+      guard let place = isSameFile ? closure.line.map(String.init) : closure.position, !places.contains(place) else {
+        continue
+      }
       places.append(place)
     }
     guard places.count > 1 else { return nil }
-    if closures.count > Self.listedClosures {
-      return places.joined(separator: ", ") + ", and \(closures.count - Self.listedClosures) more"
-    }
-    return places.dropLast().joined(separator: ", ") + " and " + (places.last ?? "")
+    return .captureInAll(weak, places: places, more: max(0, closures.count - Self.listedClosures))
   }
 
   /// Places that a sentence has room for.
   private static let listedClosures = 6
 
-  /// The other way, to the end of the sentence.
-  private func clearing(_ capture: CycleCut.Capture) -> String {
-    let end = capture.how == .inValue ? "" : "."
-    guard let holder = capture.holder else { return end }
-    let isOfStream = SourceNames.plain(path[holder].type).hasSuffix("Stream._Storage")
-    if isOfStream {
-      guard let before = names.previous(holder), let field = names.field(of: before) else { return end }
-      return capture.how == .inValue
-        ? " Or call finish() on \(field)." : ", or call finish() on \(field) when it is done."
+  /// The other way to end the cycle; nil if the path does not name the field.
+  private func release(_ capture: CycleCut.Capture) -> Advice.Release? {
+    guard let holder = capture.holder else { return nil }
+    if SourceNames.plain(path[holder].type).hasSuffix("Stream._Storage") {
+      return names.previous(holder).flatMap { names.field(of: $0) }.map { .finish($0) }
     }
-    guard let field = names.field(of: holder) else { return end }
-    let words = path[holder].kind == .object ? "clear \(field)" : "remove it from \(field)"
-    return capture.how == .inValue
-      ? " Or \(words) when it is no longer needed." : ", or \(words) when it is no longer needed."
+    guard let field = names.field(of: holder) else { return nil }
+    return path[holder].kind == .object ? .clear(field) : .remove(from: field)
   }
 
   // MARK: Fields
 
-  private func breaking(_ link: CycleCut.Link) -> String {
+  private func breaking(_ link: CycleCut.Link) -> Advice.CycleChange {
     let owner = SourceNames.plain(path[link.to].type)
     if cut.canBeWeak(link) {
       let name: String
-      var container = ""
+      var container: Advice.Container?
       if link.last == link.from {
         name = "\(SourceNames.plain(path[link.from].type)).\(path[link.from].reference?.name ?? "")"
       } else if let element = names.elementField(of: link.last) {
         name = element
-        container = names.field(of: link.last).map { " (in \($0))" } ?? ""
+        container = names.field(of: link.last).map { .collection($0) }
       } else {
         name = path[link.last].reference?.name ?? ""
-        container = names.field(of: link.last).map { ", a field of the value in \($0)," } ?? ""
+        container = names.field(of: link.last).map { .value($0) }
       }
       // The owner's own reference into the cycle, if that is another field.
-      let forward = names.field(of: link.to).flatMap { $0 == name ? nil : $0 }
-      return "Make \(name)\(container) weak, or clear \(forward ?? "it") when the \(owner) is done."
+      return .makeWeak(
+        name, container, owner: owner, orClear: names.field(of: link.to).flatMap { $0 == name ? nil : $0 })
     }
-    let field = names.field(of: link.last) ?? "the reference in \(SourceNames.plain(path[link.from].type))"
     let last = path[link.last]
-    if last.kind == .array || last.kind == .set || last.kind == .dictionary, path[link.last].reference?.caseName == nil
-    {
-      return
-        "Remove the \(owner) from \(field) when it is done, or store a small object there that refers to it weakly: elements themselves cannot be weak."
-    }
-    let reason =
-      path[link.last].reference?.caseName != nil || path[link.from].reference?.caseName != nil
-      ? "an enumeration's case" : "a value"
-    return
-      "Clear \(field) when the \(owner) is done, or let it refer to the \(owner) through an object with a weak reference: \(reason) itself cannot be weak."
+    let slot =
+      names.field(of: link.last).map { Advice.Slot.field($0) }
+      ?? .unnamed(in: SourceNames.plain(path[link.from].type))
+    if last.kind.isCollection, last.reference?.caseName == nil { return .removeElement(owner: owner, from: slot) }
+    let isCase = last.reference?.caseName != nil || path[link.from].reference?.caseName != nil
+    return .clearValue(slot, owner: owner, isCase: isCase)
   }
 }

@@ -80,6 +80,13 @@ struct CycleCut {
     return Capture(variable: reference.name, closure: step.function, holder: holder, target: next, how: .itself)
   }
 
+  /// The advice to make a capture weak.
+  func weakCapture(_ capture: Capture) -> Advice.WeakCapture {
+    Advice.WeakCapture(
+      variable: capture.variable.isEmpty ? nil : capture.variable, type: SourceNames.plain(path[capture.target].type),
+      site: .closure(capture.closure))
+  }
+
   /// Code that somebody can change; what the compiler made to call it counts as it does.
   static func isProgram(_ frame: SourceFrame?) -> Bool {
     guard let frame, frame.isNamed else { return false }

@@ -17,76 +17,42 @@ struct OutlivingAdvice {
     cut = CycleCut(finding, evidence)
   }
 
-  var lines: [String] {
+  /// Most likely first.
+  var changes: [Advice.HolderChange] {
     guard let registration = retention.registration else { return [held] }
     // Only the closure is left of the registration, and it keeps nothing of the program's.
-    if object.kind == .closure {
-      return ["\(Self.call(registration)) when it is no longer needed: until then its closure is kept."]
-    }
+    if object.kind == .closure { return [.endClosure(registration)] }
     let type = SourceNames.plain(finding.subject?.type ?? object.type)
     switch registration {
     case .task: return task(type)
-    case .eventLoop, .urlSession, .thread: return ["\(Self.call(registration)) when the \(type) is done."]
+    case .eventLoop, .urlSession, .thread: return [.end(registration, type: type)]
     case .timer, .observer, .observation, .dispatchSource, .dispatchWork:
-      return [
-        "\(Self.call(registration)) when the \(type) is done, and \(weakly ?? "capture it weakly in the closure")."
-      ]
-    }
-  }
-
-  private static func call(_ registration: Finding.Registration) -> String {
-    switch registration {
-    case .timer: "Call invalidate() on the timer"
-    case .observer: "Remove the observer (removeObserver(_:))"
-    case .observation: "Do not call withObservationTracking again"
-    case .dispatchSource: "Call cancel() on the dispatch source"
-    case .dispatchWork: "Do not schedule the work again, or schedule a DispatchWorkItem and call cancel() on it,"
-    case .task: "Call cancel() on the task"
-    case .eventLoop: "Call cancel() on the scheduled or repeated task"
-    case .urlSession: "Call finishTasksAndInvalidate() on the session"
-    case .thread: "Let the threads end (signal what they wait for, also on the paths that fail, or wait with a timeout)"
+      return [.endAndCapture(registration, type: type, weakCapture)]
     }
   }
 
   /// Advice for objects that a library has by something of which only its memory is known.
-  static func ofLibrary(_ finding: Finding, hasTimers: Bool) -> String {
+  static func ofLibrary(_ finding: Finding, hasTimers: Bool) -> Advice {
     let type = finding.path.last.map { SourceNames.plain($0.type) } ?? "object"
-    return hasTimers
-      ? "Cancel the timer, the dispatch source or the work scheduled with asyncAfter that keeps each \(type) when the \(type) is done, and capture it weakly in the closure."
-      : "Undo the registration that keeps each \(type) (a timer, an observer or a callback) when the \(type) is done, and capture it weakly in the closure."
+    return .held(.endInLibrary(type: type, hasTimers: hasTimers))
   }
 
   // MARK: Tasks
 
   /// A task that keeps its owner keeps the owner's `deinit` from running as well.
-  private func task(_ type: String) -> [String] {
-    var lines: [String] = []
-    let place: (variable: String, task: String)? =
-      if let capture = captures.last, capture.target == finding.path.count - 1 {
-        (
-          capture.variable.isEmpty ? "the \(type)" : capture.variable,
-          PlaceWords.position(capture.closure).map { " in the task's closure at \($0)" }
-            ?? PlaceWords.inClosure(capture.closure)
-        )
-      } else if let frame = startOfTask {
-        (
-          PlaceWords.isMethod(frame, of: type) ? "self" : "the \(type)",
-          " in the task"
-            + (PlaceWords.position(frame).map { "'s closure at \($0)" } ?? " that \(PlaceWords.function(frame)) starts")
-        )
-      } else { nil }
-    if let place {
-      lines.append(
-        "Capture \(place.variable) weakly\(place.task), and keep no strong reference to it across an await. "
-          + "Then the \(type) is freed, and its deinit can cancel the task. Or keep the task, and cancel it when the \(type) is done."
-      )
+  private func task(_ type: String) -> [Advice.HolderChange] {
+    var changes: [Advice.HolderChange] = []
+    if let capture = captures.last, capture.target == finding.path.count - 1 {
+      let variable = capture.variable.isEmpty ? nil : capture.variable
+      changes = [.captureInTask(.init(variable: variable, type: type, site: .taskClosure(capture.closure)))]
+    } else if let frame = startOfTask {
+      let variable = frame.isMethod(of: type) ? "self" : nil
+      changes = [.captureInTask(.init(variable: variable, type: type, site: .startedAt(frame)))]
     } else {
-      lines.append(
-        "Keep the task and call cancel() on it when the \(type) is done: not in the \(type)'s deinit, which cannot run while the task keeps the \(type). "
-          + "In the task, check Task.isCancelled, and let sleeps and loops end.")
+      changes = [.cancelTask(type: type)]
     }
-    if let keeper { lines.append("\(keeper) keeps what the task waits for: remove that there as well.") }
-    return lines
+    if let keeper { changes.append(.clearAwaited(keeper)) }
+    return changes
   }
 
   /// The program's function that started a task which has the object in its own memory, a closure's variables among it.
@@ -109,20 +75,14 @@ struct OutlivingAdvice {
 
   // MARK: Fields
 
-  private var held: String {
+  private var held: Advice.HolderChange {
     let place = retention.ownHolder ?? retention.holder
-    let type = object.kind == .object ? "the \(SourceNames.plain(object.type))" : "it"
-    if finding.verdict == .accumulating || finding.verdict == .growing {
-      let subject = object.kind == .object ? "each \(SourceNames.plain(object.type))" : "each element"
-      return "\(place) only grows: remove \(subject) that is no longer needed, or limit its size."
-    }
+    let type = object.kind == .object ? SourceNames.plain(object.type) : nil
+    if finding.verdict == .accumulating || finding.verdict == .growing { return .limit(place, type: type) }
     let isElement =
       retention.suspect > 0 && finding.path.indices.contains(retention.suspect - 1)
       && finding.path[retention.suspect - 1].kind.isCollection
-    let weakly = weakly.map { ", and \($0)" } ?? ""
-    if isElement { return "\(place) still has \(type): remove it there when it is done\(weakly)." }
-    return
-      "\(place) still refers to \(type): clear it when \(object.kind == .object ? type : "its owner") is done\(weakly)."
+    return isElement ? .removeElement(place, type: type, weakCapture) : .clear(place, type: type, weakCapture)
   }
 
   // MARK: Captures
@@ -132,18 +92,16 @@ struct OutlivingAdvice {
     finding.path.indices.dropFirst(max(0, retention.suspect - 1)).compactMap(cut.capture(at:))
   }
 
-  /// `capture self weakly in the closure at Download.swift:41`; nil without a closure of the program that has the
-  /// object itself.
-  private var weakly: String? {
+  /// The capture to make weak; nil without a closure of the program that has the object itself.
+  private var weakCapture: Advice.WeakCapture? {
     guard let capture = captures.last, capture.target == finding.path.count - 1, case .directly = capture.how else {
-      return weaklyInBlock
+      return captureInBlock
     }
-    let variable = capture.variable.isEmpty ? "the \(SourceNames.plain(object.type))" : capture.variable
-    return "capture \(variable) weakly\(PlaceWords.inClosure(capture.closure))"
+    return cut.weakCapture(capture)
   }
 
-  /// The same of a closure that a library has, and of which nothing but its memory is known.
-  private var weaklyInBlock: String? {
+  /// The capture of a library's closure. Only the closure's memory is known.
+  private var captureInBlock: Advice.WeakCapture? {
     guard object.kind == .object else { return nil }
     let blocks = finding.path.dropLast().reversed().prefix { $0.kind == .malloc || $0.kind == .closure }
     let frames = blocks.compactMap { $0.place?.kind == .user ? $0.place : nil }
@@ -153,8 +111,6 @@ struct OutlivingAdvice {
       let frame = frames.first(where: { $0.line != nil && $0.function == nearest.function }) ?? frames.first
     else { return nil }
     let type = SourceNames.plain(object.type)
-    let variable = PlaceWords.isMethod(frame, of: type) ? "self" : "the \(type)"
-    return
-      "capture \(variable) weakly in the closure that \(PlaceWords.function(frame)) passes\(PlaceWords.suffix(frame))"
+    return .init(variable: frame.isMethod(of: type) ? "self" : nil, type: type, site: .passed(by: frame))
   }
 }

@@ -230,7 +230,7 @@ struct GrowthBuilder {
         retainedBytes: bytes, retainedBlocks: blocks), snapshot: analysis.snapshot.number
     ) { .repeated(rounds, $0, $1) }
     finding.fingerprint = FindingIdentity(finding).fingerprint
-    finding.advice = Advice.lines(for: finding)
+    finding.advice = Advice.advice(for: finding)
     return finding
   }
 }

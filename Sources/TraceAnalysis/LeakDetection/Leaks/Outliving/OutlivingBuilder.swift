@@ -167,7 +167,7 @@ struct OutlivingBuilder {
         continue
       }
       finding.fingerprint = identity.fingerprint
-      finding.advice = Advice.lines(for: finding)
+      finding.advice = Advice.advice(for: finding)
       numbers[parts] = findings.count
       findings.append(finding)
       sites.append(Set(group.sites))

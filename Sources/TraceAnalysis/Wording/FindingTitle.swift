@@ -1,25 +1,13 @@
 // Titles of findings.
 
+import HeapAnalysis
+import LeakDetection
 import TraceReading
+import TraceSymbolication
 
 /// The words that head a finding, the same in every report. Names in them are as the trace has them: a renderer escapes
 /// what it writes.
 package enum FindingTitle {
-  /// Returns the verdict in words.
-  package static func verdict(_ finding: Finding) -> String {
-    switch finding.evidence {
-    case .unreachable(.cycle, _): "RETAIN CYCLE"
-    case .unreachable(.lost, _): "LOST"
-    case .unreachable(.suspended, _): "SUSPENDED FOREVER"
-    case .deinitialised: "DEINITIALISED, STILL HELD"
-    case .dangling(let ending): ending?.used == nil ? "DANGLING REFERENCE" : "USED AFTER ITS END"
-    case .suspected(let suspicion, _): suspicion.kind == .outlived ? "OUTLIVED ITS SCOPE" : "ACCUMULATING"
-    case .stated: "OUTLIVED ITS SCOPE"
-    case .repeated: "GROWS WITH EACH ROUND"
-    case .images: "GROWS FROM IMAGE TO IMAGE"
-    }
-  }
-
   /// Its subject in the program's terms. The same whichever instance is shown.
   package static func subject(_ finding: Finding) -> String {
     switch finding.evidence {
@@ -98,6 +86,13 @@ package enum FindingTitle {
 
   private static func withArticle(_ name: String) -> String {
     ("AEIOUaeiou".contains(name.first ?? " ") ? "an " : "a ") + name
+  }
+
+  /// The size of a finding: `2 instances, 96 B retained`.
+  package static func extent(_ finding: Finding) -> String {
+    let instances = Decimal.counted(UInt64(max(0, finding.instances)), "instance")
+    return finding.verdict == .dangling
+      ? instances : "\(instances), \(Decimal.bytes(finding.retainedBytes.rawValue)) retained"
   }
 
   package static func name(_ step: Finding.Step?) -> String {

@@ -1,76 +1,87 @@
-// The meanings of verdicts, in sentences for reports that stand by themselves.
+// Verdicts in words.
 
 import LeakDetection
 
-/// A verdict for those who have not read the documentation.
-struct VerdictDescription {
+/// A verdict in words, from the heading of a report to the help for those who have not read the documentation.
+package struct VerdictWords {
+  /// `RETAIN CYCLE`, above a finding in a text report.
+  package private(set) var heading: String
   /// `Retain cycle`.
-  var title: String
+  package private(set) var title: String
+  /// `a retain cycle`, in a sentence.
+  package let inSentence: String
   /// A sentence.
-  var short: String
-  var full: String
+  package private(set) var short: String
+  package private(set) var full: String
   /// The remedy.
-  var help: String
+  package private(set) var help: String
 
-  init(_ finding: Finding) {
-    self.init(finding.verdict)
-    if case .dangling(let ending?) = finding.evidence, ending.used != nil { title = "Used after its end" }
-    guard case .images = finding.evidence else { return }
-    title = "Grows from image to image"
-    short = "The same holder had more in each part of the time in which the process was watched."
-    full =
-      "Heap images of the running process were compared. What this holder keeps grew throughout, by more than what comes and goes, and did not level off."
-    help = "Remove from the collection what is done with, or give it a limit."
+  /// The words of evidence, which say more than its verdict.
+  package init(_ evidence: Finding.Evidence) {
+    self.init(evidence.verdict)
+    switch evidence {
+    case .dangling(let ending):
+      if ending?.used != nil { (heading, title) = ("USED AFTER ITS END", "Used after its end") }
+    case .images:
+      (heading, title) = ("GROWS FROM IMAGE TO IMAGE", "Grows from image to image")
+      short = "The same holder had more in each part of the time in which the process was watched."
+      full =
+        "Heap images of the running process were compared. What this holder keeps grew throughout, by more than what comes and goes, and did not level off."
+      help = "Remove from the collection what is done with, or give it a limit."
+    case .unreachable, .deinitialised, .suspected, .stated, .repeated: break
+    }
   }
 
-  init(_ verdict: Verdict) {
+  package init(_ verdict: Verdict) {
     switch verdict {
     case .retainCycle:
-      title = "Retain cycle"
+      (heading, title, inSentence) = ("RETAIN CYCLE", "Retain cycle", "a retain cycle")
       short = "Objects hold one another, and nothing else can reach them."
       full =
         "Strong references lead in a circle that no global, stack or other live object leads to. Its objects will never be freed."
       help =
         "Make one reference of the circle weak, or clear it when its owner is done. A closure that is stored should capture its owner weakly."
     case .lost:
-      title = "Lost"
+      (heading, title, inSentence) = ("LOST", "Lost", "lost")
       short = "Nothing refers to the memory any more, and it was not freed."
       full =
         "No reference to the object or block was found in memory, though its reference count is above zero, or nobody freed it."
       help =
         "Look for a retain without a release (Unmanaged.passRetained without takeRetainedValue), or memory that is allocated and not deallocated."
     case .deinitialised:
-      title = "Deinitialised, still held"
+      (heading, title, inSentence) = (
+        "DEINITIALISED, STILL HELD", "Deinitialised, still held", "deinitialised and still held"
+      )
       short = "The object's deinit has run, and unowned references keep its memory."
       full =
         "The object is gone, but its memory stays for as long as unowned references to it are left. Reading one of them ends the program."
       help = "Make the unowned reference weak, or let its holder end before the object does."
     case .suspended:
-      title = "Suspended for ever"
+      (heading, title, inSentence) = ("SUSPENDED FOREVER", "Suspended for ever", "suspended for ever")
       short = "A task waits for what nothing can bring about any more."
       full =
         "The task is suspended, and nothing that could resume it is left outside of what the task itself keeps alive."
       help = "Resume every continuation exactly once, finish streams, and cancel tasks when their owners end."
     case .dangling:
-      title = "Dangling reference"
+      (heading, title, inSentence) = ("DANGLING REFERENCE", "Dangling reference", "a dangling reference")
       short = "Something refers to memory that has been freed."
       full =
         "A live object holds, or code used, a reference that is not counted to an object that has ended. Its memory may belong to another object by now."
       help = "Clear the reference when its target ends, make it weak, or keep the target."
     case .outlived:
-      title = "Outlived its scope"
+      (heading, title, inSentence) = ("OUTLIVED ITS SCOPE", "Outlived its scope", "outliving its scope")
       short = "The object is still held after the work it was made for has ended."
       full =
         "Nearly all objects made by the same code end with the work they were made for, or the program said that this one should. Something still holds it."
       help = "Remove the object from what holds it when its work ends."
     case .accumulating:
-      title = "Accumulating"
+      (heading, title, inSentence) = ("ACCUMULATING", "Accumulating", "accumulating")
       short = "Objects of one kind become more and more, and none of them ends."
       full =
         "None of the objects made by this code ended, and their number grows with the work done. What holds them only grows."
       help = "Remove from the collection what is done with, or give it a limit."
     case .growing:
-      title = "Grows with each round"
+      (heading, title, inSentence) = ("GROWS WITH EACH ROUND", "Grows with each round", "growing with each round")
       short = "The same work was done several times over, and each time the same holder had more."
       full =
         "Heap images were taken after each round of work that was repeated. From the third round on each left more in the same place than there was before."

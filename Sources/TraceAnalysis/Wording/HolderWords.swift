@@ -1,0 +1,59 @@
+// Advice for objects that something reachable still has, in sentences.
+
+import LeakDetection
+
+/// Phrases where to let go, and the capture to make weak so that letting go suffices.
+enum HolderWords {
+  static func sentence(_ change: Advice.HolderChange) -> String {
+    switch change {
+    case .endClosure(let registration):
+      return "\(call(registration)) when it is no longer needed: until then its closure is kept."
+    case .end(let registration, let type): return "\(call(registration)) when the \(type) is done."
+    case .endAndCapture(let registration, let type, let capture):
+      let weakly = capture.map(AdviceWords.words) ?? "capture it weakly in the closure"
+      return "\(call(registration)) when the \(type) is done, and \(weakly)."
+    case .captureInTask(let capture):
+      return
+        "Capture \(AdviceWords.variable(capture)) weakly\(AdviceWords.words(capture.site)), and keep no strong reference to it across an await. "
+        + "Then the \(capture.type) is freed, and its deinit can cancel the task. Or keep the task, and cancel it when the \(capture.type) is done."
+    case .cancelTask(let type):
+      return
+        "Keep the task and call cancel() on it when the \(type) is done: not in the \(type)'s deinit, which cannot run while the task keeps the \(type). "
+        + "In the task, check Task.isCancelled, and let sleeps and loops end."
+    case .clearAwaited(let field): return "\(field) keeps what the task waits for: remove that there as well."
+    case .limit(let place, let type):
+      return
+        "\(place) only grows: remove \(type.map { "each \($0)" } ?? "each element") that is no longer needed, or limit its size."
+    case .removeElement(let place, let type, let capture):
+      return "\(place) still has \(type.map { "the \($0)" } ?? "it"): remove it there when it is done\(and(capture))."
+    case .clear(let place, let type, let capture):
+      let object = type.map { "the \($0)" }
+      return
+        "\(place) still refers to \(object ?? "it"): clear it when \(object ?? "its owner") is done\(and(capture))."
+    case .endInLibrary(let type, hasTimers: true):
+      return
+        "Cancel the timer, the dispatch source or the work scheduled with asyncAfter that keeps each \(type) when the \(type) is done, and capture it weakly in the closure."
+    case .endInLibrary(let type, hasTimers: false):
+      return
+        "Undo the registration that keeps each \(type) (a timer, an observer or a callback) when the \(type) is done, and capture it weakly in the closure."
+    }
+  }
+
+  private static func and(_ capture: Advice.WeakCapture?) -> String {
+    capture.map { ", and \(AdviceWords.words($0))" } ?? ""
+  }
+
+  private static func call(_ registration: Finding.Registration) -> String {
+    switch registration {
+    case .timer: "Call invalidate() on the timer"
+    case .observer: "Remove the observer (removeObserver(_:))"
+    case .observation: "Do not call withObservationTracking again"
+    case .dispatchSource: "Call cancel() on the dispatch source"
+    case .dispatchWork: "Do not schedule the work again, or schedule a DispatchWorkItem and call cancel() on it,"
+    case .task: "Call cancel() on the task"
+    case .eventLoop: "Call cancel() on the scheduled or repeated task"
+    case .urlSession: "Call finishTasksAndInvalidate() on the session"
+    case .thread: "Let the threads end (signal what they wait for, also on the paths that fail, or wait with a timeout)"
+    }
+  }
+}
