@@ -27,7 +27,7 @@ struct ExaminedSeries {
       return .isUnusable(reason: examined.leaks.unavailable ?? "it is damaged")
     }
     let analysis = examined.trace.analysis
-    let time = analysis.clock.seconds(at: heap.snapshot.time) ?? Double(images.taken)
+    let time = analysis.clock.seconds(at: heap.model.snapshot.time) ?? Double(images.taken)
     if let last = images.moments.last, last.time >= time { return .isOld }
     if process.program.isEmpty || process.processID == 0 {
       process.program = examined.trace.program
@@ -36,7 +36,7 @@ struct ExaminedSeries {
     let census = heap.census()
     let moment = ImageMoment(
       time: time, realtime: ImageMoment.realtime(start: analysis.header.startRealtime, seconds: time),
-      resident: analysis.memorySamples.last { $0.time <= heap.snapshot.time }?.residentOfProgram
+      resident: analysis.memorySamples.last { $0.time <= heap.model.snapshot.time }?.residentOfProgram
         ?? analysis.memorySamples.first?.residentOfProgram,
       live: census.census.bytes, blocks: census.census.objects)
     var leaks = examined.leaks
@@ -58,7 +58,7 @@ extension LeakSearch {
   ///
   /// O(images · trace), of at most `ExaminedSeries.imageLimit` images.
   func growth(before newest: inout ExaminedTrace) throws(TraceFormatError) -> ProcessGrowth? {
-    guard Self.hasSeries(newest.reader), let last = newest.heap?.snapshot else { return nil }
+    guard Self.hasSeries(newest.reader), let last = newest.heap?.model.snapshot else { return nil }
     let earlier = newest.reader.snapshots.filter { $0.isWhole && $0.time < last.time }
     guard !earlier.isEmpty else { return nil }
     // A program that ends lets go of what it has: the image of that moment says nothing of what grew.

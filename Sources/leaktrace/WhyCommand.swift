@@ -94,6 +94,6 @@ struct WhyCommand: ParsableCommand {
       case .dot: FindingGraph.dot(answer)
       }
     try ObjectQuestion.show(text, called: "the answer")
-    if !allocations.diagnostics.isEmpty || !analysis.diagnostics.isEmpty { throw ExitStatus.damaged.code }
+    if !allocations.diagnostics.isEmpty || !analysis.model.diagnostics.isEmpty { throw ExitStatus.damaged.code }
   }
 }

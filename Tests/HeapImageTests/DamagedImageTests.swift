@@ -83,7 +83,7 @@ import TraceTestSupport
   }
 
   private func isIncomplete(_ analysis: LeakAnalysis) -> Bool {
-    analysis.diagnostics.first.contains { if case .incompleteSnapshot = $0.kind { true } else { false } }
+    analysis.model.diagnostics.first.contains { if case .incompleteSnapshot = $0.kind { true } else { false } }
       && analysis.remarks.contains { $0.contains("incomplete") }
   }
 
@@ -95,7 +95,7 @@ import TraceTestSupport
         (.snapshot, head()), (.memory, part(0, [(firstPage, object + 4096)])),
         (.snapshotEnd, end(parts: 1, pages: 1, words: 1)),
       ]))
-    #expect(found.diagnostics.isEmpty && found.remarks.isEmpty)
+    #expect(found.model.diagnostics.isEmpty && found.remarks.isEmpty)
     #expect(found.graph.graph.edgeCount == 1)
     #expect(found.findings().count == 1)
   }
@@ -133,7 +133,7 @@ import TraceTestSupport
         (.snapshot, head()), (.memory, part(0, [(9, 9)], of: 2)), (.memory, parts[0]),
         (.snapshotEnd, end(parts: 1, pages: 1, words: 1)),
       ]))
-    #expect(other.diagnostics.isEmpty && other.graph.image.wordCount == 1)
+    #expect(other.model.diagnostics.isEmpty && other.graph.image.wordCount == 1)
   }
 
   @Test func pagesThatBreakOffAreReadUpToThere() throws {
@@ -153,7 +153,7 @@ import TraceTestSupport
     ] as [[(page: UInt64, value: UInt64)]] {
       let found = try analysis(
         reader([(.snapshot, head()), (.memory, part(0, pages)), (.snapshotEnd, end(parts: 1, pages: 2, words: 2))]))
-      #expect(found.diagnostics.first.contains { if case .damagedMemory = $0.kind { true } else { false } })
+      #expect(found.model.diagnostics.first.contains { if case .damagedMemory = $0.kind { true } else { false } })
       #expect(found.graph.image.wordCount == 1 && isIncomplete(found))
     }
   }
@@ -234,10 +234,10 @@ import TraceTestSupport
       (.snapshotEnd, end(parts: 1, pages: UInt64(pages), words: UInt64(pages) * 512)),
     ]
     let whole = try analysis(reader(chunks))
-    #expect(whole.diagnostics.isEmpty && whole.graph.image.isWhole && whole.graph.image.wordCount == pages * 512)
+    #expect(whole.model.diagnostics.isEmpty && whole.graph.image.isWhole && whole.graph.image.wordCount == pages * 512)
     let limited = try analysis(reader(chunks), limit: MemoryLimit(ByteCount(1 << 20)))
     #expect(isIncomplete(limited) && limited.graph.image.wordCount <= 1 << 17)
-    #expect(limited.diagnostics.first.contains { if case .overMemoryLimit = $0.kind { true } else { false } })
+    #expect(limited.model.diagnostics.first.contains { if case .overMemoryLimit = $0.kind { true } else { false } })
     #expect(limited.remarks.contains { $0.contains("--memory-limit") } && limited.findings().isEmpty)
   }
 
@@ -249,7 +249,7 @@ import TraceTestSupport
           (.snapshotEnd, end(parts: 1, pages: pages, words: words)),
         ]))
       #expect(isIncomplete(found) && found.graph.image.wordCount <= 1)
-      #expect(found.diagnostics.first.contains { if case .damagedMemory = $0.kind { true } else { false } })
+      #expect(found.model.diagnostics.first.contains { if case .damagedMemory = $0.kind { true } else { false } })
     }
   }
 

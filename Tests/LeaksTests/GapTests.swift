@@ -152,7 +152,7 @@ import TraceTestSupport
       if isPaused { server.heap.pause { server.heap.overwriteAsFreed(session) } }
       server.heap.visit(server.outer)
       let analysis = try server.heap.analysis(RequestServer.functions)
-      let outcome = try #require(analysis.statements.expectations.first)
+      let outcome = try #require(analysis.model.statements.expectations.first)
       #expect(outcome.violated == (isPaused ? 0 : 1) && outcome.unknown == (isPaused ? 1 : 0))
       #expect(analysis.findings().isEmpty == isPaused)
     }

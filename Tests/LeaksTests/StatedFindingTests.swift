@@ -61,7 +61,7 @@ import TraceTestSupport
       mark(server.heap, .scopeEnd, number: 1)
       let analysis = try server.heap.analysis(RequestServer.functions.merging([once: caller]) { $1 })
       #expect(analysis.findings().isEmpty == !isTold)
-      #expect(analysis.statements.scopes.map(\.executionsWithRest) == [isTold ? 1 : 0])
+      #expect(analysis.model.statements.scopes.map(\.executionsWithRest) == [isTold ? 1 : 0])
     }
   }
 
@@ -101,11 +101,11 @@ import TraceTestSupport
       server.put(server.heap.malloc(64))
       server.heap.free(server.heap.object("App.Session"))
     }
-    let generations = try server.heap.analysis(RequestServer.functions).generations
+    let generations = try server.heap.analysis(RequestServer.functions).model.generations
     #expect(generations.map(\.objects) == [1, 1, 2] && generations.map(\.bytes.rawValue) == [48, 48, 96])
     #expect(generations.map { $0.start?.place.name } == [nil, "order", "order"])
     #expect(generations.last?.shares == [.init(type: "Session", objects: 2, bytes: ByteCount(96))])
-    #expect(try RequestServer().heap.analysis().generations.isEmpty)
+    #expect(try RequestServer().heap.analysis().model.generations.isEmpty)
   }
 
   @Test func whatIsStatedIsNotConcludedAsWell() throws {

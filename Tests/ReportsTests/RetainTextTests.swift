@@ -16,7 +16,7 @@ import TraceTestSupport
     for (a, b) in zip(nodes, nodes.dropFirst()) { heap.set(a, 0, b) }
     heap.global(nodes[0])
     let analysis = try heap.analysis()
-    return (analysis.explain(.type(NamePattern("Node")), limit: 5), analysis.snapshot, nodes)
+    return (analysis.explain(.type(NamePattern("Node")), limit: 5), analysis.model.snapshot, nodes)
   }
 
   /// Words with one space between.

@@ -89,7 +89,7 @@ package struct EveryCommand {
           RetainJSON.text(answer, subject: "x", snapshot: reader.snapshots[index], remarks: leakAnalysis.remarks).utf8
           .count
       }
-      for diagnostic in leakAnalysis.diagnostics.first { written += diagnostic.explanation.utf8.count }
+      for diagnostic in leakAnalysis.model.diagnostics.first { written += diagnostic.explanation.utf8.count }
     } else {
       allocations = AllocationAnalysis(reader)
     }

@@ -51,10 +51,10 @@ package struct LeakReport: Sendable {
     _ analysis: LeakAnalysis, suppressions: Suppressions = Suppressions(),
     atExpectations: ExpectationImages = ExpectationImages(), growth: GrowthReport = GrowthReport()
   ) {
-    snapshot = analysis.snapshot
+    snapshot = analysis.model.snapshot
     obstacle = analysis.obstacle
-    statements = analysis.statements
-    generations = analysis.generations
+    statements = analysis.model.statements
+    generations = analysis.model.generations
     grown = analysis.grownCollections()
     let stated = atExpectations.places
     let own = analysis.findings().filter { finding in
@@ -64,14 +64,15 @@ package struct LeakReport: Sendable {
     findings = FindingBuilder.sorted(own + atExpectations.completed(by: analysis) + growth.findings)
     remarks = analysis.remarks + growth.remarks
     liveBlocks = analysis.graph.blockCount
-    residentMemory = analysis.residentMemory
+    residentMemory = analysis.model.residentMemory
     leaked = analysis.leakedBySite()
     self.suppressions = suppressions
     guard !suppressions.entries.isEmpty else { return }
+    let names = analysis.suppressionNames
     for index in findings.indices {
       let finding = findings[index]
       if let entry = self.suppressions.match(
-        analysis.suppressionNames(of: finding), objects: finding.retainedBlocks, bytes: finding.retainedBytes.rawValue)
+        names.names(of: finding), objects: finding.retainedBlocks, bytes: finding.retainedBytes.rawValue)
       {
         findings[index].suppression = self.suppressions.entries[entry].pattern.text
       }
@@ -80,10 +81,11 @@ package struct LeakReport: Sendable {
 
   /// Adds suspicions from a series of images, the newest of which is this report's; patterns hide those, too.
   package mutating func add(_ suspects: [Finding], of analysis: LeakAnalysis) {
+    let names = analysis.suppressionNames
     let hidden = suspects.map { finding in
       var finding = finding
       if let entry = suppressions.match(
-        analysis.suppressionNames(of: finding), objects: finding.retainedBlocks, bytes: finding.retainedBytes.rawValue)
+        names.names(of: finding), objects: finding.retainedBlocks, bytes: finding.retainedBytes.rawValue)
       {
         finding.suppression = suppressions.entries[entry].pattern.text
       }

@@ -32,7 +32,7 @@ extension LeakReport {
         reader, allocations, snapshot: snapshot, search: files, toolPath: toolPath, ownModules: ownModules,
         naming: symbolicator)
     }
-    for diagnostic in analysis.diagnostics.first { allocations.diagnostics.append(diagnostic) }
+    for diagnostic in analysis.model.diagnostics.first { allocations.diagnostics.append(diagnostic) }
     self.init(analysis, suppressions: suppressions, atExpectations: atExpectations, growth: growth)
     inspect(analysis)
   }

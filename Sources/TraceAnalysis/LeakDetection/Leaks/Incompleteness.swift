@@ -4,18 +4,47 @@ import Glibc
 import HeapAnalysis
 import TraceReading
 
-extension LeakAnalysis {
+/// The limits of one analysis, in sentences.
+struct HeapRemarks {
+  private let model: HeapModel
+  private let finder: LeakFinder
+  private var graph: ObjectGraph { model.graph }
+  private var snapshot: TraceSnapshot { model.snapshot }
+
+  init(_ verdicts: Verdicts) { (model, finder) = (verdicts.model, verdicts.finder) }
+
+  /// Sentences that a reader needs to judge the findings.
+  var all: [String] {
+    var remarks: [String] = []
+    if !graph.isWhole { remarks.append(incompleteness) }
+    remarks += gapRemarks
+    if !snapshot.isFrozen {
+      remarks.append(
+        "other threads could not be stopped for the heap image: references that moved may look lost, and stale words on stacks may hide leaks"
+      )
+    }
+    if let problem = graph.reflectionProblem {
+      remarks.append("fields have no names (\(problem)): every word that looks like a pointer counts as a reference")
+    } else if !graph.scannedTypes.isEmpty {
+      let names = graph.scannedTypes.prefix(3).map { graph.types[$0].name }.joined(separator: ", ")
+      let more = graph.scannedTypes.count > 3 ? " and \(graph.scannedTypes.count - 3) more" : ""
+      remarks.append("unknown fields in \(names)\(more): every word that looks like a pointer counts as a reference")
+    }
+    remarks += graph.runtimeRemarks
+    return remarks
+  }
+
   /// The reason why the image could not be analyzed as a whole. Nil if it was. A forked process with unknown threads has
   /// a whole image.
-  package var obstacle: String? {
-    graph.isWhole || (lacksThreads && snapshot.isWhole) ? nil : incompleteness
+  var obstacle: String? {
+    graph.isWhole || (model.lacksThreads && snapshot.isWhole) ? nil : incompleteness
   }
 
   /// The reason why the image is not whole.
-  var incompleteness: String {
+  private var incompleteness: String {
     let kinds = "retain cycles, lost objects and suspended tasks"
     let untold = "\(kinds) are not reported, since missing memory may hold them"
-    if lacksThreads {
+    if model.lacksThreads {
       return
         "another process forked this one while it had several threads, and nothing tells what the others held from what is lost; \(kinds) are not reported. Judge the process that forked it, or have it run a program (exec)"
     }
@@ -43,9 +72,9 @@ extension LeakAnalysis {
   }
 
   /// The conclusions that missing calls rule out.
-  var gapRemarks: [String] {
-    guard gaps.hideAllocations else { return [] }
-    var remarks = ["\(gaps.explanation): anything that unseen memory may hold counts as in use"]
+  private var gapRemarks: [String] {
+    guard model.trace.gaps.hideAllocations else { return [] }
+    var remarks = ["\(model.trace.gaps.explanation): anything that unseen memory may hold counts as in use"]
     let unknown = finder.unknownBlocks
     if unknown.count > 0 {
       remarks.append(

@@ -170,7 +170,7 @@ extension LeakAnalysis {
         exact.contains(true) ? exact : graph.types.map { pattern.matches($0.name) || pattern.matches($0.qualifiedName) }
       return (0..<NodeID(graph.blockCount)).filter { matching[Int(graph.nodeTypes[Int($0)])] }
     case .site(let pattern):
-      let search = StackSearch(definitions.stacks) { frame in
+      let search = StackSearch(model.trace.definitions.stacks) { frame in
         names.frames(for: frame).contains { pattern.matches($0.function) || pattern.matches($0.fullFunction) }
       }
       return (0..<NodeID(graph.blockCount)).filter { search.contains(names.stack(of: $0)) }

@@ -11,7 +11,7 @@ extension LeakAnalysis {
   package func findings(of growth: SeriesGrowth, _ image: ImageCensus) -> [Finding] {
     guard !growth.suspects.isEmpty else { return [] }
     let naming = names()
-    let builder = OutlivingBuilder(self, naming: naming)
+    let builder = OutlivingBuilder(verdicts, naming: naming)
     let tree = RetainPathChoice(graph, builder.ownership)
     return growth.suspects.compactMap { row in
       guard let suspicion = row.suspicion, let example = image.examples[row.row.key],

@@ -57,8 +57,9 @@ extension LeakAnalysis {
   /// The outline of the heap image. Takes time and memory in proportion to the blocks and references.
   package func outline() -> HeapOutline {
     let heads = leakHeads()
+    let finder = verdicts.finder
     let abandoned = Set(finder.abandoned)
-    return HeapOutlineBuilder(graph, leakHeads: heads) { [finder] node in
+    return HeapOutlineBuilder(graph, leakHeads: heads) { node in
       !finder.unreachable.contains(node) && !abandoned.contains(node)
     }.outline()
   }

@@ -158,6 +158,6 @@ package struct ImageCensus: Sendable {
 extension LeakAnalysis {
   /// The census of the heap image. O(blocks and references), and names for the holders.
   package func census() -> ImageCensus {
-    HolderCensusBuilder(graph, names()) { [finder] in finder.unreachable.contains($0) }.census()
+    HolderCensusBuilder(graph, names()) { [finder = verdicts.finder] in finder.unreachable.contains($0) }.census()
   }
 }

@@ -134,20 +134,21 @@ package struct ResidentMemory: Hashable, Sendable {
   }
 }
 
-extension LeakAnalysis {
+extension HeapModel {
   /// The parts of resident memory at the heap image; nil if its size was not recorded. Takes the measurement before the
   /// image or the one after it, whichever is nearer and agrees with the image: on a busy machine a program may have grown
   /// much between a measurement and its image. O(blocks).
   package var residentMemory: ResidentMemory? {
     guard let end = snapshot.end, end.error == 0 else { return nil }
     let time = snapshot.time
+    let (samples, definitions) = (trace.memorySamples, trace.definitions)
     func distance(_ sample: MemorySample) -> UInt64 { max(sample.time, time) - min(sample.time, time) }
-    let neighbours = [memorySamples.last { $0.time <= time }, memorySamples.first { $0.time > time }].compactMap { $0 }
+    let neighbours = [samples.last { $0.time <= time }, samples.first { $0.time > time }].compactMap { $0 }
     let liveBlocks = graph.heap.blocks.reduce(UInt64(0)) { $0 &+ $1.size }
     let residence = definitions.residences.last { $0.time == time }
     // An inspection's image has what may be read, whether it is there or not; the kernel knows. A recorder has left its
     // own memory out of the image, which the kernel has not.
-    let privateBytes = reader.header.isInspection ? residence?.anonymous ?? end.capturedBytes : end.capturedBytes
+    let privateBytes = trace.header.isInspection ? residence?.anonymous ?? end.capturedBytes : end.capturedBytes
     let measured = neighbours.sorted { distance($0) < distance($1) }.lazy.compactMap { [snapshot] sample in
       ResidentMemory(
         resident: sample.residentOfProgram, privateBytes: privateBytes, liveBlocks: liveBlocks,
@@ -156,7 +157,7 @@ extension LeakAnalysis {
     guard var found = measured else { return nil }
     // Books are read in the image itself.
     found.allocators = definitions.allocators.filter { $0.time == time }
-    found.course = ResidentCourse(definitions, memorySamples, clock: clock, until: time)
+    found.course = ResidentCourse(definitions, samples, clock: trace.clock, until: time)
     found.hugePages = residence?.hugePages
     let pins = found.allocators.flatMap(\.pins)
     found.pin = pins.max { $0.freeBelow < $1.freeBelow }.map { pin in

@@ -55,8 +55,8 @@ extension LeakAnalysis {
       group.count += 1
       group.bytes &+= block.size &+ (slabs[task] ?? 0)
       // Of an inspection nobody knows when a task was made.
-      if snapshot.reason != .inspection, let birth = clock.seconds(at: block.birthTime),
-        let now = clock.seconds(at: snapshot.time)
+      if model.snapshot.reason != .inspection, let birth = model.trace.clock.seconds(at: block.birthTime),
+        let now = model.trace.clock.seconds(at: model.snapshot.time)
       {
         group.oldest = max(group.oldest ?? 0, now - birth)
       }

@@ -142,7 +142,7 @@ struct AdviceEvidence {
 
   /// Adds what the retains and releases say of cycles that closures do not explain, and of lost objects. One more pass
   /// over the events, if there are such.
-  mutating func add(_ findings: [Finding], _ analysis: LeakAnalysis, _ reader: TraceReader, _ naming: any FrameNaming) {
+  mutating func add(_ findings: [Finding], _ model: HeapModel, _ reader: TraceReader, _ naming: any FrameNaming) {
     guard let graph else { return }
     hasHistory = !reader.header.lacksHistory
     var blocks: Set<BlockIdentity> = []
@@ -153,7 +153,7 @@ struct AdviceEvidence {
     for finding in findings where !finding.isLibrary {
       if finding.verdict == .lost, let step = finding.path.first, let node = node(step.address, graph) {
         let site = Int(graph.heap[BlockID(node)].site.rawValue)
-        let lifetime = analysis.sites.indices.contains(site) ? analysis.sites[site].lifetime : SiteLifetime()
+        let lifetime = model.trace.sites.indices.contains(site) ? model.trace.sites[site].lifetime : SiteLifetime()
         if lifetime.deaths > 0, lifetime.births >= lifetime.deaths,
           lifetime.births - lifetime.deaths == UInt64(clamping: finding.instances)
         {
@@ -166,8 +166,8 @@ struct AdviceEvidence {
       }
     }
     guard !blocks.isEmpty else { return }
-    let histories = RetainHistory.histories(of: blocks, until: analysis.snapshot.time, in: reader)
-    let places = RetainPlaces(analysis.definitions, naming: naming)
+    let histories = RetainHistory.histories(of: blocks, until: model.snapshot.time, in: reader)
+    let places = RetainPlaces(model.trace.definitions, naming: naming)
     for (order, history) in histories.enumerated() {
       let address = RuntimeAddress(history.block.address)
       guard let first = history.events.first, let node = node(address, graph) else { continue }

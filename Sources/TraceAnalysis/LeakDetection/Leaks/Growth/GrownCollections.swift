@@ -42,11 +42,9 @@ struct GrownCollections {
   /// References of a library's object that are looked at, to find out whether it has elements.
   private static let looks = 64
 
-  init(
-    _ graph: ObjectGraph, naming: FindingNaming, unreachable: NodeSet, sites: AllocationSites, lastOrdinal: UInt64
-  ) {
-    (self.graph, self.naming, self.unreachable) = (graph, naming, unreachable)
-    (self.sites, self.lastOrdinal) = (sites, lastOrdinal)
+  init(_ verdicts: Verdicts, naming: FindingNaming) {
+    (graph, self.naming, unreachable) = (verdicts.model.graph, naming, verdicts.finder.unreachable)
+    (sites, lastOrdinal) = (verdicts.model.trace.sites, verdicts.model.activations.ordinal)
   }
 
   private struct Key: Hashable {

@@ -71,7 +71,9 @@ extension LeakAnalysis {
         giveUp()
         continue
       }
-      if !groups.isEmpty { report.findings += GrowthBuilder(last, tree, repetition).findings(groups) }
+      if !groups.isEmpty {
+        report.findings += GrowthBuilder(last.verdicts, naming: last.names(), tree, repetition).findings(groups)
+      }
     }
     return report
   }

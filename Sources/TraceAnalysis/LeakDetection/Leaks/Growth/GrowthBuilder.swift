@@ -6,21 +6,21 @@ import TraceReading
 
 /// Makes findings of what `GrowthFinder` found. For one thread at a time.
 struct GrowthBuilder {
-  private let analysis: LeakAnalysis
+  private let model: HeapModel
   private let graph: ObjectGraph
   private let tree: HolderTree
   private let outliving: OutlivingBuilder
   private let naming: FindingNaming
   private let repetition: Repetition
 
-  /// `analysis`: of the last image.
-  init(_ analysis: LeakAnalysis, _ tree: HolderTree, _ repetition: Repetition) {
-    self.analysis = analysis
-    graph = analysis.graph
+  /// `verdicts`: of the last image.
+  init(_ verdicts: Verdicts, naming: FindingNaming, _ tree: HolderTree, _ repetition: Repetition) {
+    model = verdicts.model
+    graph = verdicts.model.graph
     self.tree = tree
     self.repetition = repetition
-    naming = analysis.names()
-    outliving = OutlivingBuilder(analysis, naming: naming)
+    self.naming = naming
+    outliving = OutlivingBuilder(verdicts, naming: naming)
   }
 
   /// One for each cause: of all that grows in one place what a person knows best, and of all places that hold the same
@@ -217,7 +217,7 @@ struct GrowthBuilder {
       blocks &+= UInt64(tree.ownership.retainedCounts[node])
     }
     let site = Int(graph.heap[BlockID(told.sample)].site.rawValue)
-    let lifetime = analysis.sites.indices.contains(site) ? analysis.sites[site].lifetime : SiteLifetime()
+    let lifetime = model.trace.sites.indices.contains(site) ? model.trace.sites[site].lifetime : SiteLifetime()
     let survivors = told.fresh.sorted { graph.heap[BlockID($0)].ordinal < graph.heap[BlockID($1)].ordinal }
     let measure: Finding.RoundMeasure = if case .elements = told.group.subject { .elements } else { .objects }
     let rounds = Finding.Rounds(
@@ -227,7 +227,7 @@ struct GrowthBuilder {
       OutlivingGroup(
         verdict: .growing, survivors: survivors, sample: told.sample, path: told.path, suspect: told.suspect,
         lifetime: lifetime, sites: [], homeDistance: nil, evidence: .init(.standard),
-        retainedBytes: bytes, retainedBlocks: blocks), snapshot: analysis.snapshot.number
+        retainedBytes: bytes, retainedBlocks: blocks), snapshot: model.snapshot.number
     ) { .repeated(rounds, $0, $1) }
     finding.fingerprint = FindingIdentity(finding).fingerprint
     finding.advice = Advice.advice(for: finding)

@@ -55,7 +55,7 @@ package struct ExpectationImages {
         completed.append(later)
       }
     }
-    for outcome in analysis.statements.expectations {
+    for outcome in analysis.model.statements.expectations {
       guard let time = times[outcome.place] else { continue }
       addUnseen(of: outcome, imageTime: time, to: &completed)
     }

@@ -19,7 +19,7 @@ package struct Generation: Hashable, Sendable {
   package var shares: [Share]
 }
 
-extension LeakAnalysis {
+extension HeapModel {
   /// The generations that the program marked, in order; none if it marked none. Linear in the live blocks.
   package var generations: [Generation] {
     let starts = statements.generations.sorted { $0.time < $1.time }

@@ -6,7 +6,7 @@ import TraceSymbolication
 
 /// Makes findings of what `OutlivingFinder` found. For one thread at a time.
 struct OutlivingBuilder {
-  private let analysis: LeakAnalysis
+  private let verdicts: Verdicts
   private let graph: ObjectGraph
   private let paths: FindingPaths
   private let naming: FindingNaming
@@ -16,22 +16,24 @@ struct OutlivingBuilder {
   private let owner: RegistrationOwner
   private let rules: OutlivingRules
   private let log: SuspicionLog?
+  private var model: HeapModel { verdicts.model }
 
   init(
-    _ analysis: LeakAnalysis, naming: FindingNaming, rules: OutlivingRules = .standard, log: SuspicionLog? = nil
+    _ verdicts: Verdicts, naming: FindingNaming, rules: OutlivingRules = .standard, log: SuspicionLog? = nil
   ) {
-    self.analysis = analysis
+    self.verdicts = verdicts
+    let graph = verdicts.model.graph
+    self.graph = graph
     self.rules = rules
     self.log = log
-    graph = analysis.graph
-    paths = FindingPaths(analysis.graph, naming: naming)
+    paths = FindingPaths(graph, naming: naming)
     self.naming = naming
-    let holders = HolderNames(analysis.graph, naming: naming)
+    let holders = HolderNames(graph, naming: naming)
     self.holders = holders
     waiting = WaitingTasks(
-      analysis.graph, leastFirstWait: rules.leastFirstWait, isTimer: holders.isDelayedWork)
-    ownership = OwnershipTrees(analysis.graph)
-    owner = RegistrationOwner(analysis.graph, naming: naming, ownership: ownership)
+      graph, leastFirstWait: rules.leastFirstWait, isTimer: holders.isDelayedWork)
+    ownership = OwnershipTrees(graph)
+    owner = RegistrationOwner(graph, naming: naming, ownership: ownership)
   }
 
   /// One for each cause.
@@ -42,9 +44,9 @@ struct OutlivingBuilder {
 
   var finder: OutlivingFinder {
     OutlivingFinder(
-      rules: rules, graph: graph, sites: analysis.sites, activations: analysis.activations,
-      stacks: analysis.definitions.stacks,
-      unreachable: analysis.finder.unreachable, ownership: ownership, startTime: analysis.startTime,
+      rules: rules, graph: graph, sites: model.trace.sites, activations: model.activations,
+      stacks: model.trace.definitions.stacks,
+      unreachable: verdicts.finder.unreachable, ownership: ownership, startTime: model.trace.header.startTime,
       isConcurrent: isConcurrent, origin: origin,
       waiting: waiting, log: log)
   }
@@ -76,7 +78,7 @@ struct OutlivingBuilder {
   }
 
   private var isConcurrent: Bool {
-    let events = analysis.threads.map(\.events)
+    let events = model.trace.threads.map(\.events)
     let all = events.reduce(0, &+)
     return Double(all - (events.max() ?? 0)) >= rules.leastConcurrency * Double(max(1, all))
   }
@@ -200,10 +202,10 @@ struct OutlivingBuilder {
   private func count(instancesOf sites: Set<UInt32>, in finding: inout Finding) {
     var family = OutlivingFinder.Family()
     family.sites = sites.sorted()
-    family.lifetime = family.sites.reduce(into: SiteLifetime()) { $0 += analysis.sites[Int($1)].lifetime }
+    family.lifetime = family.sites.reduce(into: SiteLifetime()) { $0 += model.trace.sites[Int($1)].lifetime }
     finding.evidence.updateSiblings { ($0.births, $0.deaths) = (family.lifetime.births, family.lifetime.deaths) }
     guard case .suspected(var suspicion, let survivors) = finding.evidence else { return }
-    suspicion.figures?.live = finder.population(family, until: analysis.activations.ordinal).quarters
+    suspicion.figures?.live = finder.population(family, until: model.activations.ordinal).quarters
     if family.lifetime.deaths > 0 { suspicion.figures?.longestLifetime = longestLifetime(family.lifetime) }
     finding.evidence = .suspected(suspicion, survivors)
   }
@@ -212,7 +214,7 @@ struct OutlivingBuilder {
 
   /// Findings of scopes that something was left of, for what is still there now.
   func scopeFindings() -> [Finding] {
-    analysis.statements.scopes.flatMap { scope -> [Finding] in
+    model.statements.scopes.flatMap { scope -> [Finding] in
       guard !scope.rest.isEmpty else { return [] }
       var nodes: [NodeID] = []
       var first: [NodeID: UInt64] = [:]
@@ -240,7 +242,7 @@ struct OutlivingBuilder {
   func expectationFindings(
     _ totals: [ExpectationOutcome]? = nil, places: Set<MarkPlace>? = nil, dueAfter: [MarkPlace: UInt64] = [:]
   ) -> [Finding] {
-    analysis.statements.expectations.flatMap { outcome -> [Finding] in
+    model.statements.expectations.flatMap { outcome -> [Finding] in
       let total = totals?.first { $0.place == outcome.place } ?? outcome
       guard total.violated + total.late > 0, places?.contains(outcome.place) ?? true else { return [] }
       let earliest = dueAfter[outcome.place] ?? 0
@@ -252,7 +254,7 @@ struct OutlivingBuilder {
           longestDelay: total.late > 0 ? duration(total.longestDelay) : nil))
       return findings(
         of: finder.groups(of: nodes) { steps, shared in holders.registration(steps, after: shared) },
-        statement: statement, snapshot: totals == nil ? nil : analysis.snapshot.number)
+        statement: statement, snapshot: totals == nil ? nil : model.snapshot.number)
     }
   }
 
@@ -272,8 +274,8 @@ struct OutlivingBuilder {
     let outer = program.map { frames[$0...] } ?? []
     // Objects that a library makes for itself on the way are the library's. Who calls an initialiser makes the object.
     let type =
-      analysis.sites.indices.contains(Int(site.rawValue))
-      ? analysis.definitions.types[analysis.sites[Int(site.rawValue)].type]?.name : nil
+      model.trace.sites.indices.contains(Int(site.rawValue))
+      ? model.trace.definitions.types[model.trace.sites[Int(site.rawValue)].type]?.name : nil
     let head = TypeNames.unqualified(type ?? "").prefix { $0 != "<" }
     let isDirect = frames.prefix(program ?? 0).allSatisfy { frame in
       AllocationFunctions.isOne(frame) || frame.kind == .thunk
@@ -311,8 +313,8 @@ struct OutlivingBuilder {
     let named = paths.path(steps)
     let origin = naming.origin(group.path[0].node, target: steps.first?.node)
     let seconds = group.survivors.compactMap { node -> Double? in
-      analysis.clock.seconds(at: analysis.snapshot.time).flatMap { end in
-        analysis.clock.seconds(at: graph.heap[BlockID(node)].birthTime).map { max(0, end - $0) }
+      model.trace.clock.seconds(at: model.snapshot.time).flatMap { end in
+        model.trace.clock.seconds(at: graph.heap[BlockID(node)].birthTime).map { max(0, end - $0) }
       }
     }
     let retention = Finding.Retention(
@@ -406,7 +408,7 @@ struct OutlivingBuilder {
   private func isMadeInSeveralPlaces(_ group: OutlivingGroup) -> Bool {
     var functions: Set<String> = []
     let type = graph.type(of: group.sample)
-    for site in group.sites.prefix(Self.namedSites) where analysis.sites.indices.contains(Int(site)) {
+    for site in group.sites.prefix(Self.namedSites) where model.trace.sites.indices.contains(Int(site)) {
       functions.insert(StableName.of(naming.allocation(SiteID(site), of: type)))
       if functions.count > 1 { return true }
     }
@@ -442,8 +444,8 @@ struct OutlivingBuilder {
   }
 
   private func duration(_ ticks: UInt64) -> Double? {
-    let start = analysis.snapshot.time &- min(ticks, analysis.snapshot.time)
-    guard let from = analysis.clock.seconds(at: start), let to = analysis.clock.seconds(at: analysis.snapshot.time)
+    let start = model.snapshot.time &- min(ticks, model.snapshot.time)
+    guard let from = model.trace.clock.seconds(at: start), let to = model.trace.clock.seconds(at: model.snapshot.time)
     else { return nil }
     return to - from
   }
@@ -453,7 +455,7 @@ struct OutlivingBuilder {
   private func homeScope(_ group: OutlivingGroup) -> SourceFrame? {
     guard let distance = group.homeDistance else { return nil }
     let site = graph.heap[BlockID(group.sample)].site
-    let path = analysis.definitions.stacks.path(of: analysis.sites[Int(site.rawValue)].stack)
+    let path = model.trace.definitions.stacks.path(of: model.trace.sites[Int(site.rawValue)].stack)
     // As many frames of the innermost end have been left, and the next one out has seen a call return; its function
     // goes on.
     let index = Int(distance)
@@ -469,8 +471,8 @@ struct OutlivingBuilder {
   /// them in the last quarter where the first calls are slow, in the first where the program waits.
   private func quarters(_ group: OutlivingGroup) -> [Int] {
     let births = group.survivors.map { graph.heap[BlockID($0)].ordinal }
-    guard let first = births.min(), analysis.activations.ordinal > first, births.count >= 8 else { return [] }
-    let length = analysis.activations.ordinal - first
+    guard let first = births.min(), model.activations.ordinal > first, births.count >= 8 else { return [] }
+    let length = model.activations.ordinal - first
     return (1...4).map { part in births.filter { $0 - first <= length / 4 * UInt64(part) || part == 4 }.count }
   }
 }

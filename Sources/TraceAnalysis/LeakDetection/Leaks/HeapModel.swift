@@ -1,0 +1,112 @@
+// The heap of one snapshot, with the facts that the trace has about it.
+
+import HeapAnalysis
+import TraceReading
+import TraceSymbolication
+
+/// The graph of a heap image and the history of its blocks, in numbers. The first step from a trace to findings:
+/// `Verdicts` judges it. For one thread at a time.
+package final class HeapModel {
+  package let snapshot: TraceSnapshot
+  package let graph: ObjectGraph
+  /// The trace's sums. Its live blocks are in `graph`.
+  let trace: AllocationAnalysis
+  let sites: [SiteKey]
+  /// The program's scopes and expectations, without objects that may have ended unseen.
+  package let statements: ProgramStatements
+  let activations: Activations
+  /// Threads that are not in the image may have held its blocks: the process is a copy of one that had several.
+  let lacksThreads: Bool
+  package let diagnostics: TraceDiagnostics
+
+  /// The files of images: their layouts of types, and the frames of threads.
+  typealias Files = (HeapImage, [LoadedImage]) -> (layouts: any LayoutSource, frames: ThreadFrames?)
+
+  /// Builds the graph. `trace` must have been made with the same snapshot. Linear in the live blocks and the image's
+  /// words.
+  init(
+    _ reader: TraceReader, _ trace: AllocationAnalysis, snapshot: TraceSnapshot, codeFacts: CodeFacts,
+    memoryLimit: MemoryLimit, files: Files
+  ) {
+    self.snapshot = snapshot
+    var diagnostics = TraceDiagnostics()
+    let image = HeapImage(snapshot, in: reader, limit: memoryLimit, diagnostics: &diagnostics)
+    self.diagnostics = diagnostics
+    let definitions = trace.definitions
+    let heap = LiveHeap(trace.blocksAtSnapshot)
+    let images = definitions.images.filter {
+      $0.loadTime <= snapshot.time && ($0.unloadTime.map { $0 > snapshot.time } ?? true)
+    }.map(\.image)
+    let (layouts, frames) = files(image, images)
+    let roots = HeapRoots(
+      snapshot, images: images, heap: heap, image: image, gaps: trace.gaps,
+      waitingCode: { codeFacts.waitingCode($0, $1) },
+      frames: { thread in
+        // A stack that was unwound with all of its registers is complete.
+        if let stack = definitions.threadStacks[UInt64(thread.osThread)], stack.end == .complete {
+          return stack.frames.map(\.key.address.rawValue)
+        }
+        return frames?.addresses(of: thread)
+      })
+    let keys = trace.sites.map { SiteKey(operation: $0.operation, stack: $0.stack, type: $0.type) }
+    sites = keys
+    let types = definitions.types
+    let hasListedBlocks = Self.hasListedBlocks(trace)
+    func isListed(_ block: LiveBlock) -> Bool { hasListedBlocks && keys[Int(block.site.rawValue)].stack == .empty }
+    // Events start at the fork; the allocator's metadata also covers older blocks.
+    lacksThreads = definitions.process.lacksThreads && snapshot.isListed
+    let typeTables =
+      hasListedBlocks
+      ? TypeRecordTables(heap: heap, image: image, roots: roots, naming: codeFacts.naming, isListed: isListed) : nil
+    graph = ObjectGraphBuilder.build(
+      snapshot, heap: heap, image: image, roots: roots,
+      typeOf: { block in
+        let key = keys[Int(block.site.rawValue)]
+        return (key.operation == .object ? types[key.type] : nil, key.operation)
+      },
+      contents: {
+        typeTables?.contains($0) == true
+          ? .typeRecords : codeFacts.contents(ofBlocksAllocatedBy: keys[Int($0.site.rawValue)].stack)
+      }, layouts: layouts,
+      mainModule: moduleName(ofImage: definitions.process.executable), gaps: trace.gaps,
+      lacksThreads: lacksThreads, isListed: isListed)
+    statements = trace.statements.without(graph) {
+      codeFacts.isOneTimeInitialization(keys[Int($0.site.rawValue)].stack)
+    }
+    activations = Self.left(trace.activationsAtSnapshot, snapshot, graph.roots, definitions)
+    var sums = trace
+    sums.blocksAtSnapshot = LiveBlockList([])
+    self.trace = sums
+  }
+
+  /// Blocks without a stack may have been allocated before the recording.
+  private static func hasListedBlocks(_ trace: AllocationAnalysis) -> Bool {
+    trace.header.lacksHistory || trace.definitions.process.isAttached
+  }
+
+  /// Tells whether a block is known from the allocator's metadata alone.
+  func isListed(_ block: LiveBlock) -> Bool {
+    Self.hasListedBlocks(trace) && sites[Int(block.site.rawValue)].stack == .empty
+  }
+
+  /// The strands of threads that have ended: their functions do not run any more.
+  var endedStrands: Set<StrandID> {
+    // The main thread may have ended by `dispatchMain`. The compiler gives up nothing behind that call.
+    let live = Set(snapshot.threads.map { UInt64($0.osThread) }).union([UInt64(trace.header.processID)])
+    let strands = activations.ownStrands
+    return Set(
+      trace.definitions.threads.lazy.filter { !live.contains($0.osThread) }.compactMap { strands[$0.thread] })
+  }
+
+  /// A thread that is about to end the process, called by the C library, has returned from the program's main function.
+  private static func left(
+    _ activations: Activations, _ snapshot: TraceSnapshot, _ roots: HeapRoots, _ definitions: TraceDefinitions
+  ) -> Activations {
+    guard snapshot.reason == .exit, let thread = snapshot.threads.first(where: \.isSelf),
+      let image = roots.image(at: thread.instructionPointer),
+      SystemCode.isSystemImage(image.path),
+      let record = definitions.threads.first(where: { $0.osThread == UInt64(thread.osThread) })
+    else { return activations }
+    return activations.leaving(thread: record.thread)
+  }
+}

@@ -1,0 +1,34 @@
+// From verdicts to findings with names.
+
+import HeapAnalysis
+import TraceReading
+import TraceSymbolication
+
+/// Names what `Verdicts` found: the last step from a trace to findings. For one thread at a time.
+struct NamedFindings {
+  let verdicts: Verdicts
+  let names: FindingNaming
+
+  /// All findings with advice, the program's first. `remark`: a limit on the knowledge of ends. Reads the events once
+  /// more for references that dangle, and once for retains, if there are such.
+  func findings(in reader: TraceReader) -> (findings: [Finding], remark: String?) {
+    let (groups, remark) = verdicts.groups(in: reader)
+    let unreachable = FindingBuilder(verdicts.finder, groups: groups, naming: names).findings()
+    let outliving = OutlivingBuilder(verdicts, naming: names)
+    let stated = outliving.scopeFindings() + outliving.expectationFindings()
+    // The program's own statement about an object takes precedence over a conclusion.
+    let concluded = (verdicts.hasHistory ? outliving.findings() : []).filter { finding in
+      !stated.contains {
+        $0.path.last?.qualifiedType == finding.path.last?.qualifiedType
+          && $0.evidence.retention?.holder == finding.evidence.retention?.holder
+      }
+    }
+    var findings = FindingBuilder.sorted(unreachable + stated + concluded)
+    var evidence = AdviceEvidence(names)
+    evidence.add(findings, verdicts.model, reader, names.naming)
+    for index in findings.indices where findings[index].evidence.retention == nil {
+      findings[index].advice = Advice.advice(for: findings[index], evidence)
+    }
+    return (findings, remark)
+  }
+}
