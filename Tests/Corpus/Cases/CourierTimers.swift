@@ -1,5 +1,10 @@
 // Couriers whose timers wait in children of a task group. Each new timer replaces the one before, whose continuation is dropped.
 
+private final class Courier: Sendable {
+  let parcels: Int
+  init(parcels: Int) { self.parcels = parcels }
+}
+
 private actor TimerDesk {
   private var current: CheckedContinuation<Void, Never>?
   private let resumesReplaced: Bool
@@ -34,11 +39,22 @@ enum CourierTimers: FaultyProgram {
     settle()
   }
 
+  /// Keeps the courier until the timer has ended.
+  private static func wait(_ courier: Courier, _ desk: TimerDesk) async {
+    await withTaskGroup(of: Int.self) { group in
+      group.addTask {
+        await desk.wait()
+        return courier.parcels
+      }
+      for await parcels in group { note(parcels) }
+    }
+  }
+
   /// Goes on for ever, as the task of a server does that accepts connections.
   private static func dispatch(_ desk: TimerDesk, _ done: CheckedContinuation<Void, Never>) async {
     await withDiscardingTaskGroup { group in
       for courier in 1...7 {
-        group.addTask { await desk.wait() }
+        group.addTask { await wait(Courier(parcels: courier), desk) }
         while await desk.started < courier { await Task.yield() }
       }
       await desk.replace(with: nil)

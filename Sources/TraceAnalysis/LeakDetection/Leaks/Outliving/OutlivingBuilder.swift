@@ -14,6 +14,7 @@ struct OutlivingBuilder {
   private let waiting: WaitingTasks
   let ownership: OwnershipTrees
   private let owner: RegistrationOwner
+  private let stuck: StuckTasks
   private let rules: OutlivingRules
   private let log: SuspicionLog?
   private var model: HeapModel { verdicts.model }
@@ -34,12 +35,18 @@ struct OutlivingBuilder {
       graph, leastFirstWait: rules.leastFirstWait, isTimer: holders.isDelayedWork)
     ownership = OwnershipTrees(graph)
     owner = RegistrationOwner(graph, naming: naming, ownership: ownership)
+    stuck = StuckTasks(graph, unreachable: verdicts.finder.unreachable)
   }
 
   /// One for each cause.
   func findings() -> [Finding] {
     let groups = finder.groups { steps, shared in holders.registration(steps, after: shared) }
-    return findings(of: groups)
+    return findings(
+      of: groups.filter { group in
+        let isStuck = stuck.keeps(group.path)
+        if isStuck { log?.notePart(ofAnotherFinding: group) }
+        return !isStuck
+      })
   }
 
   var finder: OutlivingFinder {
