@@ -204,8 +204,16 @@ static inline void put_word(struct lt_memory_scan *s, unsigned i, uint64_t word)
   s->bits[i >> 6] |= 1ull << (i & 63);
 }
 
+/// Tells whether the lowest byte of a word may be a case. `address` lies in the span or behind it.
+static inline bool is_case_place(const struct lt_case_span *span, uint64_t address) {
+  uint64_t offset = address - span->origin - span->words.start;
+  if (span->words.stride) offset %= span->words.stride;
+  return address < span->end && offset / 8 < LT_CASE_WORD_LIMIT && span->words.mask >> offset / 8 & 1;
+}
+
 /// Puts the lowest bytes of the span's words in the page that may be the case of an enumeration, and are in words that
-/// are no addresses. An address that begins in such a word moves to the next place, if that is free.
+/// are no addresses. An address that begins in such a word moves to the next place, if that is free and has no case.
+/// Otherwise the address stays: in a row of bytes each word may be a case.
 static void put_cases(struct lt_memory_scan *s, uint64_t page, unsigned firstWord, const struct lt_case_span *span) {
   const uint64_t *words = s->content;
   LT_CHECK(span->words.stride % 8 == 0 && page % PAGE == 0);
@@ -223,7 +231,8 @@ static void put_cases(struct lt_memory_scan *s, uint64_t page, unsigned firstWor
       if (has_word(s, i)) {
         // An address that begins in another byte has the place. It ends in the next word.
         bool isOther = (uint8_t)s->words[i] != byte && (byte == 0 || lt_is_case(byte));
-        if (!isOther || i + 1 == LT_MEMORY_PAGE_WORDS || has_word(s, i + 1)) continue;
+        if (!isOther || i + 1 == LT_MEMORY_PAGE_WORDS || has_word(s, i + 1) || is_case_place(span, address + 8))
+          continue;
         put_word(s, i + 1, s->words[i]);
       } else if (!lt_is_case(byte)) {
         continue;
@@ -323,19 +332,46 @@ static LT_ALWAYS_INLINE uint64_t unaligned_address(struct lt_memory_scan *s, uin
   return 0;
 }
 
-/// Second pass: encodes a page.
+/// Encodes the page whose words have been put.
+static int end_page(struct lt_memory_scan *s) {
+  unsigned count = 0;
+  for (int k = 0; k < 8; k++) count += (unsigned)__builtin_popcountll(s->bits[k]);
+  LT_CHECK(count <= LT_MEMORY_PAGE_WORDS);
+  if (!count) return 0;
+  if (!lt_page_encoder_has_room(&s->encoder)) {
+    int error = flush(s);
+    if (error) return error;
+  }
+  lt_page_encoder_put(&s->encoder, s->pageBefore / PAGE, s->bits, s->words);
+  s->pageCount++;
+  s->wordCount += count;
+  memset(s->bits, 0, sizeof s->bits);
+  return 0;
+}
+
+/// Puts the address that begins in the last word of the page before and ends in a page. Returns it if its place is
+/// taken, and otherwise 0.
+static uint64_t put_begun(struct lt_memory_scan *s, uint64_t page) {
+  if (page + PAGE > s->bytesEnd || s->pageBefore + PAGE != page) return 0;
+  uint64_t begun = unaligned_address(s, s->wordBefore, s->content[0]);
+  if (!begun || has_word(s, LT_MEMORY_PAGE_WORDS - 1)) return begun;
+  put_word(s, LT_MEMORY_PAGE_WORDS - 1, begun);
+  return 0;
+}
+
+/// Second pass: puts the words of a page, and encodes the page before.
 ///
-/// An address in bytes takes the place of the word that it begins in. After a tag, a number with a mark, and the start
-/// of a page it takes the next free place. A reader looks at places of bytes and at places of unknown contents.
-static int encode_page(struct lt_memory_scan *s, uint64_t page, unsigned firstWord) {
+/// An address in bytes takes the place of the word that it begins in. After a tag, a number with a mark or another
+/// address it takes the next free place. A reader looks at places of bytes and at places of unknown contents.
+static int put_page(struct lt_memory_scan *s, uint64_t page, unsigned firstWord) {
   const uint64_t *words = s->content;
   uint16_t objects[LT_MEMORY_PAGE_WORDS / 2];
   unsigned objectCount = 0;
   bool hasBytes = page + PAGE <= s->bytesEnd;
-  // The address that began in the page before.
-  uint64_t begun = hasBytes && s->pageBefore + PAGE == page ? unaligned_address(s, s->wordBefore, words[0]) : 0;
   LT_CHECK(words && page % PAGE == 0 && firstWord < LT_MEMORY_PAGE_WORDS);
-  memset(s->bits, 0, sizeof s->bits);
+  uint64_t begun = put_begun(s, page);
+  int error = end_page(s);
+  if (error) return error;
   for (unsigned i = firstWord; i < LT_MEMORY_PAGE_WORDS; i++) {
     if ((i & 7) == 0) {
       while (i < LT_MEMORY_PAGE_WORDS &&
@@ -348,13 +384,14 @@ static int encode_page(struct lt_memory_scan *s, uint64_t page, unsigned firstWo
     }
     uint64_t word = words[i], address = word & LT_WORD_ADDRESS_MASK;
     bool isAddress = lt_address_index_has(&s->index, address), isTag = !isAddress && is_tag(word);
-    // A tag, or a number with a mark, may be the lowest bytes of an address among bytes. It keeps its place.
+    // A tag, or a number with a mark, may be the lowest bytes of an address among bytes. It keeps its place. So does an
+    // address, which may be old contents of the memory before the bytes.
     uint64_t marked = isAddress || isTag ? 0 : marked_address(s, word), unaligned = 0;
-    if (!isAddress && hasBytes && i + 1 < LT_MEMORY_PAGE_WORDS) unaligned = unaligned_address(s, word, words[i + 1]);
+    if (hasBytes && i + 1 < LT_MEMORY_PAGE_WORDS) unaligned = unaligned_address(s, word, words[i + 1]);
     if (marked) word = marked;
-    if (isTag || marked) {
+    if (isAddress || isTag || marked) {
       if (!begun) begun = unaligned;
-    } else if (!isAddress) {
+    } else {
       word = unaligned;
       if (!word) word = begun, begun = 0;
       if (!word) continue;
@@ -375,19 +412,9 @@ static int encode_page(struct lt_memory_scan *s, uint64_t page, unsigned firstWo
     put_exact(s, page, firstWord, &r);
     if (end > page + PAGE) s->openExact = r;
   }
+  LT_CHECK(objectCount <= LT_MEMORY_PAGE_WORDS / 2);
   s->pageBefore = page;
   s->wordBefore = words[LT_MEMORY_PAGE_WORDS - 1];
-  unsigned count = 0;
-  for (int k = 0; k < 8; k++) count += (unsigned)__builtin_popcountll(s->bits[k]);
-  LT_CHECK(objectCount <= LT_MEMORY_PAGE_WORDS / 2 && count <= LT_MEMORY_PAGE_WORDS);
-  if (!count) return 0;
-  if (!lt_page_encoder_has_room(&s->encoder)) {
-    int error = flush(s);
-    if (error) return error;
-  }
-  lt_page_encoder_put(&s->encoder, page / PAGE, s->bits, s->words);
-  s->pageCount++;
-  s->wordCount += count;
   return 0;
 }
 
@@ -455,7 +482,7 @@ static int go_through(struct lt_memory_scan *s, bool isSecond) {
           continue;
         }
         s->capturedBytes += PAGE;
-        int error = encode_page(s, page, firstWord);
+        int error = put_page(s, page, firstWord);
         if (error) return error;
       }
     }
@@ -493,5 +520,6 @@ int lt_memory_scan_run(struct lt_memory_scan *s) {
   struct lt_memory_part part = {.snapshot = s->snapshotNumber};
   lt_page_encoder_begin(&s->encoder, s->partBuffer, s->partSize, &part);
   error = go_through(s, true);
+  if (!error) error = end_page(s);
   return error ? error : flush(s);
 }

@@ -4,6 +4,7 @@ import Testing
 import TraceTestSupport
 
 @testable import HeapAnalysis
+@testable import LeakDetection
 @testable import TraceReading
 
 @Suite struct TaskWaitsTests {
@@ -224,6 +225,33 @@ import TraceTestSupport
     #expect(Set(findings.map(\.verdict)) == [.lost, .suspended] && findings.count == 2)
     #expect(findings.first { $0.verdict == .suspended }?.evidence.taskWait == .continuation)
     #expect(findings.first { $0.verdict == .lost }?.advice == [.lost(.balanceTask)])
+  }
+
+  /// A task that waits for its group cannot end while a child of the group is suspended for ever.
+  @Test(arguments: [false, true]) func aSuspendedChildExplainsWhatItsParentKeeps(isResumable: Bool) throws {
+    let (parent, child, other, item) = (task(handles: 1), task(), task(), heap.object("App.Item"))
+    let group = parent.address + slab + 64
+    set(parent, 64, parent.address + slab + 48)
+    heap.words[group] = 0x1000_B000
+    (heap.words[group + 16], heap.words[group + 24], heap.words[group + 88]) = (
+      child.address, child.address, parent.address
+    )
+    suspend(parent, on: group, outer: group)
+    suspend(child)
+    set(child, 208, parent.address)
+    suspend(other)
+    holder(of: parent, other)
+    if isResumable { holder(of: child) }
+    let analysis = try heap.analysis()
+    let graph = analysis.graph
+    let stuck = StuckTasks(graph, unreachable: try #require(analysis.leakedBlocks))
+    func path(_ objects: Task...) throws -> [LeakGroup.Step] {
+      try objects.map { .init(node: try #require(graph.heap.block(containing: $0.address)).rawValue, edge: nil) }
+    }
+    #expect(stuck.keeps(try path(parent, item)) == !isResumable)
+    // The innermost task on the path keeps the object.
+    #expect(!stuck.keeps(try path(parent, other, item)))
+    #expect(!stuck.keeps(try path(item)))
   }
 
   @Test func aGroupIsWaitedForByItsTaskAlone() throws {

@@ -140,13 +140,36 @@ struct MemoryScanTests {
     #expect(pages.scan() == [100: other, 101: address])
   }
 
-  @Test("An address that begins in a page's last word takes the next page's first free place", arguments: 1..<7)
+  @Test(
+    "An address that begins in a page's last word and ends in the next page has that word's place", arguments: 1..<7)
   func addressAcrossPages(offset: Int) {
     let pages = Pages(count: 2)
     let address = pages.address | 0x123
     UnsafeMutableRawBufferPointer(pages.words).storeBytes(of: address, toByteOffset: 4088 + offset, as: UInt64.self)
     pages.words[513] = address
-    #expect(pages.scan() == [512: address, 513: address])
+    #expect(pages.scan() == [511: address, 513: address])
+  }
+
+  @Test("Of a row of addresses at odd places each has the place that it begins in, over all pages")
+  func rowAcrossPages() {
+    let pages = Pages(count: 3)
+    let bytes = UnsafeMutableRawBufferPointer(pages.words)
+    var expected: [Int: UInt64] = [:]
+    for index in 0..<3 * 512 - 1 {
+      let address = pages.address | UInt64(index + 1) << 3
+      bytes.storeBytes(of: address, toByteOffset: 8 * index + 4, as: UInt64.self)
+      expected[index] = address
+    }
+    #expect(pages.scan() == expected)
+  }
+
+  @Test("An address that begins in a tag's word and ends in the next page has that page's first free place")
+  func addressBehindTagAcrossPages() {
+    let pages = Pages(count: 2)
+    let address = pages.address | 0x123
+    pages.words[511] = address << 56
+    pages.words[512] = address >> 8
+    #expect(pages.scan() == [511: address << 56, 512: address])
   }
 
   @Test("An address at the end of a page does not appear in the next page") func addressBeforePage() {

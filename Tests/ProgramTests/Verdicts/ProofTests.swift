@@ -38,6 +38,26 @@ import Testing
     #expect(inBuffer.list.allSatisfy { $0.certainty != "proven" }, "\(inBuffer.text)")
   }
 
+  @Test("An object whose address is in small values is not proven to be lost, in whatever type and at whatever place")
+  func smallValues() throws {
+    let directory = try TemporaryDirectory()
+    for optimisation in ["-O", "-Onone"] {
+      let trace = directory.path + "/t" + optimisation
+      let program = try TestProgram("addresses-in-small-values.swift", flags: [optimisation]).path()
+      try VerdictReport.record([program], to: trace)
+      let query = """
+        SELECT count(*), sum(is_leaked), sum(is_leaked AND way = 'number') FROM blocks
+        WHERE size = 192 AND kind = 'object'
+        """
+      let answer = try Command([BuildProducts.leaktrace, "query", trace, "--format", "csv", query]).run().output
+      let counts = answer.split(whereSeparator: \.isNewline).last?.split(separator: ",").compactMap { Int($0) } ?? []
+      try #require(counts.count == 3, "\(answer)")
+      #expect(counts[2] == counts[1], "\(optimisation): \(answer)")
+      // The others are in memory whose layout no type tells, such as captured variables.
+      #expect(counts[0] > 20_000 && counts[1] > counts[0] * 8 / 10, "\(answer)")
+    }
+  }
+
   /// Boxes of captured variables have the type of another variable.
   @Test(
     "Tasks that a weak reference can resume, objects whose deinit waits, and pointers in captured variables are in use",

@@ -99,6 +99,18 @@ extension ObjectGraphBuilder {
     return max(end, min(next, end &+ max(24, block.size / 4)))
   }
 
+  /// Returns the buckets in which an address may begin that has a place in the image.
+  ///
+  /// An address among bytes has the place of the word that it begins in. If a tag, a number with a mark or another
+  /// address has that place, it has the next one.
+  private static func buckets(at place: UInt64, in table: Range<UInt64>, _ part: NodeLayout.Part) -> ClosedRange<UInt64>
+  {
+    let offset = place - table.lowerBound
+    guard part.hasNarrowParts else { return offset / part.stride...offset / part.stride }
+    let last = min(offset + 7, table.upperBound - table.lowerBound - 1)
+    return (offset - min(8, offset)) / part.stride...last / part.stride
+  }
+
   mutating func readTable(
     _ node: Int, _ block: LiveBlock, scale: UInt64, bitmap: UInt64, parts: [(offset: UInt64, part: NodeLayout.Part)]
   ) {
@@ -114,10 +126,12 @@ extension ObjectGraphBuilder {
       guard let base = image.word(at: block.address &+ offset), base >= block.address, base < end else { continue }
       if part.references.isEmpty, part.opaque.isEmpty {
         let (size, overflow) = buckets.multipliedReportingOverflow(by: part.stride)
-        readNumbers(node, base..<base + min(end - base, overflow ? .max : size)) { [image] address in
-          let bucket = (address - base) / part.stride
-          let word = bits + bucket / 64 * 8
-          return word < end && (image.word(at: word) ?? 0) >> (bucket % 64) & 1 == 1
+        let numbers = base..<base + min(end - base, overflow ? .max : size)
+        readNumbers(node, numbers) { [image] address in
+          Self.buckets(at: address, in: numbers, part).contains { bucket in
+            let word = bits + bucket / 64 * 8
+            return word < end && (image.word(at: word) ?? 0) >> (bucket % 64) & 1 == 1
+          }
         }
         continue
       }

@@ -82,6 +82,8 @@ struct NodeLayout {
     var gaps: [Range<UInt64>] = []
     /// Words of plain data, besides `gaps`, where the bytes of an address may begin.
     var numbers: [Range<UInt64>] = []
+    /// The values have parts of less than a word, such as bytes. An address may begin at any of them.
+    var hasNarrowParts = false
   }
   enum Tail {
     case scanned, plain
@@ -113,6 +115,7 @@ struct NodeLayout {
         value.references, value.opaque, value.enumerations, stride: UInt64(clamping: value.stride), role: role,
         prefix: prefix, labels: labels)
       if !value.holdsNoReferences { part.findGaps(in: 0..<UInt64(clamping: value.size), narrow: value.narrow) }
+      part.hasNarrowParts = !value.narrow.isEmpty
       return part
     }
     switch layout.tail {
@@ -203,8 +206,8 @@ extension NodeLayout.Part {
     func words(_ row: Range<UInt64>) -> Range<UInt64>? {
       guard row.upperBound - row.lowerBound >= Self.addressSize else { return nil }
       let last = row.upperBound - Self.addressSize
-      // The image may have an address that begins in the last byte of a word in the place of the next word.
-      return row.lowerBound & ~7..<(last & ~7) + (last & 7 == 7 ? 16 : 8)
+      // The image may have an address that begins in the last bytes of a word in the place of the next word.
+      return row.lowerBound & ~7..<(last & ~7) + (last & 7 >= 6 ? 16 : 8)
     }
     for range in (values + gaps).sorted(by: { $0.lowerBound < $1.lowerBound }) where !range.isEmpty {
       if range.lowerBound > row.upperBound {

@@ -126,10 +126,7 @@ struct PossibleReach {
 
   /// A task's handle is a field of its own type; a continuation's field leads to the task, too.
   private static func isHandle(_ edge: EdgeIndex, _ graph: ObjectGraph) -> Bool {
-    guard graph.graph.kind(of: edge) == EdgeStrength.strong.rawValue,
-      let label = graph.label(graph.graph.label(of: edge))
-    else { return false }
-    return !label.typeName.contains("Continuation")
+    TaskHandles.countedType(edge, in: graph).map { !$0.contains("Continuation") } ?? false
   }
 
   /// Returns the kind of way to an object; nil if there is none.

@@ -47,10 +47,13 @@ enum TaskHandles {
 
   /// Tells whether a reference is a handle by its type. Other references to a task may be continuations.
   private static func isHandle(_ edge: EdgeIndex, in graph: ObjectGraph) -> Bool {
-    guard graph.graph.kind(of: edge) == EdgeStrength.strong.rawValue,
-      let label = graph.label(graph.graph.label(of: edge))
-    else { return false }
-    return label.typeName.contains("Task<") && !label.typeName.contains("Continuation")
+    countedType(edge, in: graph).map { $0.contains("Task<") && !$0.contains("Continuation") } ?? false
+  }
+
+  /// The declared type of a counted reference in a known field; nil for all other references.
+  static func countedType(_ edge: EdgeIndex, in graph: ObjectGraph) -> String? {
+    guard graph.graph.kind(of: edge) == EdgeStrength.strong.rawValue else { return nil }
+    return graph.label(graph.graph.label(of: edge))?.typeName
   }
 
   private static func mayHaveHandle(_ node: NodeID, _ graph: ObjectGraph) -> Bool {

@@ -126,13 +126,12 @@ function fit(draw) {
   return room;
 }
 
-/// Round values from 0 to `top` for an axis, at most four of them above 0.
+/// Round values above 0 up to `top` for an axis, four at most.
 function ticks(top, unit) {
-  const base = unit === "bytes" ? 1024 ** Math.floor(Math.log(Math.max(1, top)) / Math.log(1024)) : 1;
-  let step = base;
-  for (const factor of [1, 2, 5, 10, 20, 50, 100, 200, 500]) if (top / step > 4) step = base * factor;
-  while (top / step > 4) step *= 10;
-  if (top < step) step = Math.max(1, step / 4);
+  const [power, part] = unit === "bytes" ? [1024, 0.25] : [10, 0.2];
+  const base = power ** Math.floor(Math.log(Math.max(1, top)) / Math.log(power));
+  const steps = [part, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500].map((factor) => Math.max(1, base * factor));
+  const step = steps.find((each) => top / each <= 4);
   return Array.from({ length: Math.floor(top / step) }, (_, index) => step * (index + 1));
 }
 

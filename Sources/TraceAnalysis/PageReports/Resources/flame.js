@@ -231,9 +231,10 @@ function flame(whole, wanted) {
 
   function tell() {
     const matching = words ? boxes.filter((box) => frame(box.node)[0].toLowerCase().includes(words)).length : 0;
+    const share = words ? matchingShare() : 0;
     const all = isDifference ? figures(whole1("old"), whole1("new")) : amount(whole1(side), unit());
     info.textContent = (selected >= 0 ? text(selected) : `${tree.measures[measure].title}: ${all}`)
-      + (words ? `; ${count(matching)} ${matching === 1 ? "match" : "matches"} in sight, in stacks with ${amount(matchingShare(), unit())} (${((matchingShare() / Math.max(1, whole1(side))) * 100).toFixed(1)} %)` : "");
+      + (words ? `; ${count(matching)} ${matching === 1 ? "match" : "matches"} in sight, in stacks with ${amount(share, unit())} (${((share / Math.max(1, whole1(side))) * 100).toFixed(1)} %)` : "");
     canvas.setAttribute("aria-label", info.textContent);
   }
 

@@ -140,7 +140,7 @@ package struct OutlivingRules: Sendable {
   /// Growth in each quarter that is steady, as a part of what there is in the end: a quarter would be even growth.
   /// Tables of names and caches that level off grow by less in the end.
   package var leastQuarter = 0.12
-  /// The same where some end: populations with a few long lives among them approach their level slowly.
+  /// `leastQuarter` for families where some end. With a few long lives, such a number approaches its level slowly.
   package var leastQuarterOfQueue = 0.18
   /// Greatest distance of a steady curve above even growth, as a part of the instances. It applies to a curve with a
   /// quarter of less growth: one pause excuses no growth. A curve that levels off lies higher.
