@@ -99,7 +99,7 @@ extension ObjectGraphBuilder {
     return max(end, min(next, end &+ max(24, block.size / 4)))
   }
 
-  /// Returns the buckets in which an address may begin that has a place in the image.
+  /// Returns the buckets that an address with a place in the image may begin in.
   ///
   /// An address among bytes has the place of the word that it begins in. If a tag, a number with a mark or another
   /// address has that place, it has the next one.
