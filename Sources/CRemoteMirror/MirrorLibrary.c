@@ -4,6 +4,7 @@
 #include "MirrorLibrary.h"
 
 #include <dlfcn.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,3 +60,5 @@ const struct lt_mirror_library *lt_mirror_load(const char *path, char **reason) 
   if (library) *library = found;
   return library;
 }
+
+void lt_mirror_release(const struct lt_mirror_library *library) { free((void *)(uintptr_t)library); }

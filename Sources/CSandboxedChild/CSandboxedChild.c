@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -151,9 +152,17 @@ static _Noreturn void run_child(int socket, const struct lt_child_service *servi
 // ---------------------------------------------------------------------------------------------------------------------
 // The parent.
 
+/// Gives the allocator's free pages back to the kernel, if there are many. A child begins as a copy of this process, so
+/// that the kernel copies the tables of all its pages.
+static void give_back_free_memory(void) {
+  enum { MANY = 16 << 20 };
+  if (mallinfo2().fordblks > MANY) malloc_trim(0);
+}
+
 int lt_child_start(struct lt_child *child, const struct lt_child_service *service, void *context) {
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return errno;
+  give_back_free_memory();
   pid_t process = fork();
   if (process < 0) {
     int error = errno;

@@ -112,6 +112,8 @@ struct lt_mirror_library;
 
 /// Loads the library. NULL if it cannot be loaded, or lacks a function; `*reason` is then a string for `free`.
 const struct lt_mirror_library *lt_mirror_load(const char *path, char **reason);
+/// Gives back what lt_mirror_load returned. The library itself stays loaded: a child may be using it.
+void lt_mirror_release(const struct lt_mirror_library *library);
 
 /// Returns the path of the library or program that defines a function of this process: a string for `free`, or NULL.
 char *lt_mirror_file_defining(const char *function);

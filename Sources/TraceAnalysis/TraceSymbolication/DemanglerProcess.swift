@@ -12,6 +12,9 @@ final class DemanglerProcess {
   private let child = SandboxedChild { lt_demangler_start($0) }
   private var mayFork = true
 
+  /// A name ended it. It starts again for the next name, a limited number of times.
+  var hasDied: Bool { child.deaths > 0 }
+
   /// The demangled name; `nil` if `mangled` is not mangled, or could not be demangled.
   func demangle(_ mangled: String) -> String? {
     var mangled = mangled

@@ -39,8 +39,6 @@ package final class Symbolicator {
   private var images: [LoadedImage] = []
   private var opened: [Int: OpenedImage] = [:]
   private let openFiles: OpenImageFiles
-  private var demanglers: [Set<String>: Demangler] = [:]
-  private let demanglerProcess = DemanglerProcess()
   private var functionAddresses: [FunctionKey: LinkAddress?] = [:]
   private var cache: [AddressKey: [SourceFrame]] = [:]
   /// The number of distinct frames that are looked up, and the frame that stands for all others.
@@ -61,6 +59,7 @@ package final class Symbolicator {
     openFiles: OpenImageFiles = OpenImageFiles(), programModules: Set<String> = [], frameLimit: Int = .max
   ) {
     self.openFiles = openFiles
+    openFiles.renewDemanglers()
     self.frameLimit = frameLimit
     self.search = search
     self.access = access
@@ -198,9 +197,7 @@ package final class Symbolicator {
 
   /// With all modules.
   package func demangled(_ mangledName: String) -> String? {
-    let demangler = demanglers[[]] ?? Demangler(programModules: [], process: demanglerProcess)
-    demanglers[[]] = demangler
-    let name = demangler.demangle(mangledName)
+    let name = openFiles.demangler(programModules: []).demangle(mangledName)
     return name.full == mangledName ? nil : name.full
   }
 
@@ -246,9 +243,7 @@ package final class Symbolicator {
     let files = isVirtual ? ImageFiles(withoutFile: image) : self.files(of: image)
     let own: Set<String> = SystemCode.isSystemImage(image.path) ? [] : ["main", moduleName(ofImage: image.path)]
     let modules = programModules.union(own)
-    let demangler = demanglers[modules] ?? Demangler(programModules: modules, process: demanglerProcess)
-    demanglers[modules] = demangler
-    let result = OpenedImage(files: files, demangler: demangler)
+    let result = OpenedImage(files: files, demangler: openFiles.demangler(programModules: modules))
     opened[number] = result
     return result
   }

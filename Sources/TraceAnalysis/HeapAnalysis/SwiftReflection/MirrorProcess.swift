@@ -59,6 +59,7 @@ final class MirrorProcess {
     init(_ memory: any TargetMemory) { self.memory = memory }
   }
 
+  /// - Parameter library: of `RemoteMirrorLibrary.load`, which this takes over.
   init(library: OpaquePointer, contents: ImageContents, memory: any TargetMemory) throws(SwiftReflectionError) {
     self.contents = contents
     sections = ReflectionSections(contents)
@@ -96,6 +97,7 @@ final class MirrorProcess {
 
   deinit {
     // The child has copies of its own of all that is given back here.
+    lt_mirror_release(input.pointee.library)
     input.deallocate()
     regions.deallocate()
     starts.deallocate()

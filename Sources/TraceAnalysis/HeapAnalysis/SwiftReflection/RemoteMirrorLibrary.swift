@@ -40,7 +40,7 @@ package enum RemoteMirrorLibrary {
     return directories.map { $0 + "/" + name }.filter { seen.insert($0).inserted }
   }
 
-  /// Loads the first candidate that is there and can be used.
+  /// Loads the first candidate that is there and can be used. The caller gives it back with `lt_mirror_release`.
   static func load(_ candidates: [String]) throws(SwiftReflectionError) -> OpaquePointer {
     var failure: SwiftReflectionError?
     for path in candidates where access(path, R_OK) == 0 {
