@@ -110,7 +110,7 @@ package struct LeakReport: Sendable {
   /// The answer that a report begins with.
   package enum Conclusion: String, Sendable {
     case notChecked, leak, suspected
-    /// No finding is listed, but a collection grew to the end of the run.
+    /// No finding is listed, but a collection grew during the run.
     case growing
     case steady
   }

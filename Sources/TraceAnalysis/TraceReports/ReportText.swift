@@ -85,7 +85,7 @@ extension FindingText {
   private static func growth(_ grown: [GrownCollection]) -> String {
     let rest = grown.count - 1
     let others = rest > 0 ? " and \(Decimal.counted(UInt64(rest), "more collection"))" : ""
-    return "\(PlainText.escaped(grown[0].holder))\(others) grew to the end of the run"
+    return "\(PlainText.escaped(grown[0].holder))\(others) grew during the run"
   }
 
   private func writeSuppressions(_ report: LeakReport, to lines: inout TextLines) {
@@ -117,7 +117,7 @@ extension FindingText {
   /// The largest collections that grew.
   private func write(_ grown: [GrownCollection], to lines: inout TextLines) {
     guard !grown.isEmpty else { return }
-    lines.line("Grew to the end of the run: facts, which accuse no code", emphasized: 4)
+    lines.line("Grew during the run: facts, which accuse no code", emphasized: 4)
     for row in grown.prefix(Self.shownGrown) {
       let holders = row.holders > 1 ? "in \(Decimal.grouped(UInt64(row.holders))) holders: " : ""
       let quarters = row.quarters.map { Decimal.grouped(UInt64($0)) }.joined(separator: ", ")

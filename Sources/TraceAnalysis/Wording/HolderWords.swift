@@ -6,6 +6,9 @@ import LeakDetection
 enum HolderWords {
   static func sentence(_ change: Advice.HolderChange) -> String {
     switch change {
+    case .drain(let group):
+      return
+        "Nobody reads the results of the \(group). Use withDiscardingTaskGroup, which keeps none. Or call next() on the group for each child that you add."
     case .endClosure(let registration):
       return "\(call(registration)) when it is no longer needed: until then its closure is kept."
     case .end(let registration, let type): return "\(call(registration)) when the \(type) is done."
@@ -51,6 +54,7 @@ enum HolderWords {
     case .dispatchSource: "Call cancel() on the dispatch source"
     case .dispatchWork: "Do not schedule the work again, or schedule a DispatchWorkItem and call cancel() on it,"
     case .task: "Call cancel() on the task"
+    case .taskGroup: "Call next() on the group"
     case .eventLoop: "Call cancel() on the scheduled or repeated task"
     case .urlSession: "Call finishTasksAndInvalidate() on the session"
     case .thread: "Let the threads end (signal what they wait for, also on the paths that fail, or wait with a timeout)"

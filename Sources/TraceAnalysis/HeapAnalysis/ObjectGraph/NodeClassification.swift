@@ -235,6 +235,7 @@ extension ObjectGraphBuilder {
         taskStates[task.rawValue] = .waiting(wait)
       } else if isFinished(task, at: address) {
         taskStates[task.rawValue] = .finished
+        taskWaits.finished.insert(address)
       }
     }
     for task in taskMemory.innerTasks {

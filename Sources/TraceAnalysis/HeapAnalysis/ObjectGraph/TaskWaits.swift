@@ -58,6 +58,8 @@ struct TaskWaits {
   private(set) var used: Set<UInt64> = []
   /// Addresses of the words in lists of children: of the first child, the last, and each next one.
   private(set) var childLinks: Set<UInt64> = []
+  /// Addresses of tasks that have finished.
+  var finished: Set<UInt64> = []
 
   private static let contextOffset: UInt64 = 64
   static let statusRecordOffset: UInt64 = 104
@@ -130,11 +132,12 @@ struct TaskWaits {
     return address.map(used.contains) ?? false
   }
 
-  /// Tells whether a word leads to a child that waits for a continuation, and that it can only cancel, in vain.
+  /// Tells whether a word leads to a child that it can only cancel, in vain: one that waits for a continuation or has
+  /// finished. A group keeps the results of those that have finished by other words.
   func cancelsInVain(_ address: UInt64, _ word: UInt64) -> Bool {
     guard childLinks.contains(address) else { return false }
     let child = word & ObjectGraphBuilder.addressBits & ~Self.stateBits
-    return waits[child] == .continuation && !hearing.contains(child)
+    return finished.contains(child) || waits[child] == .continuation && !hearing.contains(child)
   }
 
   /// Tells whether a link of a queue leads to a task that is in none.

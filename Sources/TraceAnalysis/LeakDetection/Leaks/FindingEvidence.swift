@@ -200,7 +200,7 @@ extension Finding {
 
   /// Something that calls the program back. It keeps the objects that it calls until the program stops it.
   package enum Registration: String, Codable, Hashable, Sendable {
-    case timer, observer, observation, dispatchSource, dispatchWork, task, eventLoop, urlSession, thread
+    case timer, observer, observation, dispatchSource, dispatchWork, task, taskGroup, eventLoop, urlSession, thread
   }
 }
 

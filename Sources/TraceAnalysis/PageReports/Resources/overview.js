@@ -36,7 +36,7 @@ function verdicts() {
 /// Facts, which accuse no code.
 function grownCollections(grown) {
   if (!grown.length) return [];
-  return [element("h3", {}, "Grew to the end of the run"), table("grown-collections", [
+  return [element("h3", {}, "Grew during the run"), table("grown-collections", [
     ["Collection", (row) => row.holder, named, "name"], ["Elements", (row) => row.type, named, "name"],
     ["Number", (row) => row.elements, count, "number"], ["Holders", (row) => row.holders, count, "number"],
     ["Size", (row) => row.bytes, bytes, "number"],

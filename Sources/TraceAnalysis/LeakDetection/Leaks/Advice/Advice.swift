@@ -137,6 +137,8 @@ package enum Advice: Hashable, Sendable {
 
   /// Objects that something reachable has.
   package enum HolderChange: Hashable, Sendable {
+    /// No code reads the results of a task group.
+    case drain(String)
     /// Only a closure is left of the registration.
     case endClosure(Finding.Registration)
     case end(Finding.Registration, type: String)

@@ -22,9 +22,9 @@ package struct GrownCollection: Codable, Hashable, Sendable {
 
 /// Looks at the collections of the program's own objects and variables.
 ///
-/// No rule hides one: a collection is a fact if it has some elements, and if there were more of their kind at the end of
-/// the run than a quarter before. A ring or a cache with a limit replaces its elements, and is none. Whether growth is
-/// meant to be is for a reader to say.
+/// No rule hides one: a collection is a fact if it has some elements, and if their number grew to the end of the run, or
+/// for most of it. A ring or a cache with a limit replaces its elements, and is none. Whether growth is meant to be is
+/// for a reader to say.
 struct GrownCollections {
   private let graph: ObjectGraph
   private let naming: FindingNaming
@@ -37,6 +37,10 @@ struct GrownCollections {
   private static let leastElements = 16
   /// The part of the elements that the last quarter must have added.
   private static let leastLateShare = 0.05
+  /// The part of the process's events over which elements must have been made to be a fact, though the last quarter added
+  /// none, and the part of them that the last quarter of that time must have added.
+  private static let leastSpan = 0.4
+  private static let leastLateShareOfSpan = 0.15
   /// Collections in collections that are looked into.
   private static let depthLimit = 4
   /// References of a library's object that are looked at, to find out whether it has elements.
@@ -66,7 +70,8 @@ struct GrownCollections {
 
   /// All of them, those with most bytes first. Linear in the graph.
   func rows() -> [GrownCollection] {
-    (collections() + unreadChildren()).sorted {
+    let collections = collections()
+    return (collections + chains(besides: collections) + unreadChildren()).sorted {
       ($0.bytes.rawValue, $0.elements, $1.holder) > ($1.bytes.rawValue, $1.elements, $0.holder)
     }
   }
@@ -91,6 +96,50 @@ struct GrownCollections {
     return rows.values.compactMap { row in
       fact(Set(row.elements), holders: row.holders) { naming.place(of: row.edge, from: row.source) }
     }
+  }
+
+  /// Objects of one or two types that hold one another in a row, by a field of each type: a list without a collection.
+  /// `besides`: objects that these have are no facts again.
+  private func chains(besides collections: [GrownCollection]) -> [GrownCollection] {
+    struct Link: Hashable {
+      var from: UInt32
+      var to: UInt32
+    }
+    var links: [Link: (edge: EdgeIndex, source: NodeID, elements: Set<NodeID>)] = [:]
+    for node in 0..<NodeID(graph.graph.nodeCount) where !graph.isRoot(node) && isHolder(node) {
+      for edge in graph.graph.edges(from: node) where isKeeping(edge) {
+        let target = graph.graph.target(of: edge)
+        guard !graph.isRoot(target), graph.type(of: target).kind == .object, naming.isOwn(target) else { continue }
+        let link = Link(from: graph.nodeTypes[Int(node)], to: graph.nodeTypes[Int(target)])
+        links[link, default: (edge, node, [])].elements.formUnion([node, target])
+      }
+    }
+    return links.compactMap { link, found -> GrownCollection? in
+      guard link.from <= link.to, let back = links[Link(from: link.to, to: link.from)] else { return nil }
+      // An object has its parts, and each part its owner: that is no row.
+      let elements = found.elements.filter { graph.nodeTypes[Int($0)] == link.from }
+      let isRow =
+        link.from == link.to
+        || isJoined(elements, by: found.elements.intersection(back.elements).subtracting(elements))
+      guard isRow, let fact = fact(elements, holders: 1, holder: { naming.place(of: found.edge, from: found.source) }),
+        !collections.contains(where: { $0.type == fact.type && $0.elements >= fact.elements })
+      else { return nil }
+      return fact
+    }
+  }
+
+  /// Tells whether objects of another type lead from most elements to other elements.
+  private func isJoined(_ elements: Set<NodeID>, by others: Set<NodeID>) -> Bool {
+    let joined = elements.count { element in
+      graph.graph.edges(from: element).contains { edge in
+        let other = graph.graph.target(of: edge)
+        return isKeeping(edge) && others.contains(other)
+          && graph.graph.edges(from: other).contains {
+            isKeeping($0) && graph.graph.target(of: $0) != element && elements.contains(graph.graph.target(of: $0))
+          }
+      }
+    }
+    return joined * 2 > elements.count
   }
 
   /// The finished child tasks of groups that no code has read, by the place that added them to the group. Only memory of
@@ -145,11 +194,23 @@ struct GrownCollections {
     }
   }
 
-  /// The objects that the last quarter of the run added to all that come from the elements' allocation sites.
-  private func lateGrowth(of elements: Set<NodeID>) -> Int {
+  /// The objects that the last quarter added to all that come from the elements' allocation sites.
+  private func lateGrowth(of elements: Set<NodeID>, from start: UInt64, to end: UInt64) -> Int {
     let places = Set(elements.map { graph.heap[BlockID($0)].site.rawValue })
-    let live = Population(places.map { sites[Int($0)].liveCurve }, from: 0, to: lastOrdinal).quarters
+    let live = Population(places.map { sites[Int($0)].liveCurve }, from: start, to: end).quarters
     return Int(clamping: live[3] > live[2] ? live[3] - live[2] : 0)
+  }
+
+  /// Tells whether the elements were made over most of the run, as many in the end as before. What a program does with
+  /// all of them afterwards may take a part of the run as well.
+  private func grewForLong(_ elements: Set<NodeID>) -> Bool {
+    let births = elements.map { graph.heap[BlockID($0)].ordinal }
+    guard let first = births.min(), let last = births.max(), last > first,
+      Double(last - first) >= Self.leastSpan * Double(lastOrdinal)
+    else { return false }
+    let late = births.count { $0 > last - (last - first) / 4 }
+    return Double(min(late, lateGrowth(of: elements, from: first, to: last)))
+      >= Self.leastLateShareOfSpan * Double(elements.count)
   }
 
   /// `type`: replaces the most frequent type of the elements. `holder`: the name, which takes time.
@@ -167,8 +228,8 @@ struct GrownCollections {
       types[graph.nodeTypes[Int(element)], default: 0] += 1
       bytes &+= block.size
     }
-    let late = min(quarters[3] - quarters[2], lateGrowth(of: elements))
-    guard Double(late) >= Self.leastLateShare * Double(elements.count),
+    let late = min(quarters[3] - quarters[2], lateGrowth(of: elements, from: 0, to: lastOrdinal))
+    guard Double(late) >= Self.leastLateShare * Double(elements.count) || grewForLong(elements),
       let type = types.max(by: { ($0.value, $1.key) < ($1.value, $0.key) })?.key
     else { return nil }
     return GrownCollection(

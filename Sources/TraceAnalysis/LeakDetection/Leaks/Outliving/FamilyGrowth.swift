@@ -27,7 +27,9 @@ extension OutlivingFinder {
       growsSteadily(family, isCalledBack: calledBack)
     else { return registered }
     // A program does not collect streams or locks to read them. It sends to each stream, and locks each lock.
-    if !isResource(first), !holds(.unusedAtTheEnd, lateUse(of: family) != .long, else: .weakens) {
+    // Who has registered callbacks calls them.
+    let isRegistered = isResource(first) || isCallback(first) && origin(block(first).site).hasUnit
+    if !isRegistered, !holds(.unusedAtTheEnd, lateUse(of: family) != .long, else: .weakens) {
       return registered
     }
     if isChain(family) {
@@ -42,6 +44,12 @@ extension OutlivingFinder {
     // Objects that the main function collects are the program's purpose, unless they are subscribers.
     suspicion.needsCallback = !calledBack && !origin(block(first).site).hasUnit
     return suspicion
+  }
+
+  /// A closure, or an object with one of its own.
+  private func isCallback(_ node: NodeID) -> Bool {
+    if graph.type(of: node).kind == .closure { return true }
+    return graph.graph.edges(from: node).contains(where: isClosure)
   }
 
   /// Those of a family that something may have registered: all that are older than any object of the type got, wherever
@@ -97,13 +105,13 @@ extension OutlivingFinder {
       else: .weakens)
   }
 
-  private func isEven(_ deviation: (lead: Double, lag: Double)?) -> Bool {
+  func isEven(_ deviation: (lead: Double, lag: Double)?) -> Bool {
     guard let deviation else { return false }
     return deviation.lead <= rules.greatestLead && deviation.lag <= rules.greatestLag
   }
 
   /// The distance of survivors' births from even growth, between a moment and the last of them.
-  private func deviation(of survivors: [NodeID], from start: UInt64) -> (lead: Double, lag: Double) {
+  func deviation(of survivors: [NodeID], from start: UInt64) -> (lead: Double, lag: Double) {
     guard let last = survivors.last.map(ordinal), last > start else { return (1, 1) }
     return Population.deviation(
       of: survivors.map { Double(ordinal($0) - min(ordinal($0), start)) / Double(last - start) })
@@ -155,7 +163,7 @@ extension OutlivingFinder {
     let count = family.survivors.count
     guard let first = family.survivors.first,
       holds(.queue, count >= rules.leastLooped, "\(count) of \(rules.leastLooped)", else: .weakens),
-      holds(.concurrent, isConcurrent || isCalledBack(family, first), else: .weakens),
+      holds(.concurrent, isConcurrent || isCalledBack(family, first) || isQueue(family), else: .weakens),
       holds(.unusedAtTheEnd, lateUse(of: family) != .long, else: .weakens),
       holds(.madeBeforeTheEnd, !isOfTheEnd(family), else: .weakens)
     else { return nil }
@@ -178,6 +186,20 @@ extension OutlivingFinder {
     suspicion.evidence.isStrong = holds(
       .number, count >= rules.strongLooped, "\(count) of \(rules.strongLooped)", else: .weakens)
     return suspicion
+  }
+
+  /// Tells whether a family of one thread is a queue: siblings ended in the order of their births, and the number grew
+  /// evenly. A search ends its instances in another order. What multiplies grows late.
+  private func isQueue(_ family: Family) -> Bool {
+    let lifetime = family.lifetime
+    guard let first = family.survivors.first.map(ordinal), lifetime.lastOrdinal > lifetime.firstOrdinal,
+      first > lifetime.firstOrdinal
+    else { return false }
+    let part = Double(lifetime.lastOrdinal - first) / Double(lifetime.lastOrdinal - lifetime.firstOrdinal)
+    let population = population(family, until: lifetime.lastOrdinal)
+    return Double(family.survivors.count) >= rules.leastInOrder * part * Double(lifetime.births)
+      && (population.growsInEachQuarter(least: rules.leastQuarterOfQueue)
+        || population.deviation.map { isEven($0) && $0.lag <= rules.greatestLagOfQueue } ?? false)
   }
 
   /// Made in many tasks or threads, or by callbacks of a run loop or a queue.

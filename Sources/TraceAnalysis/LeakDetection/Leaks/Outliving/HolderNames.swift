@@ -19,6 +19,9 @@ final class HolderNames {
   func registration(_ steps: [LeakGroup.Step], after place: Int) -> (index: Int, kind: Finding.Registration)? {
     for index in steps.indices.dropLast().reversed() where !graph.isRoot(steps[index].node) {
       if isSchedule(steps[index]) { return (index, .eventLoop) }
+      if isGroup(steps[index].node, of: steps[index + 1].node) { return (index, .taskGroup) }
+      // Whoever has the handle of a finished task keeps it.
+      if isFinished(steps[index].node) { continue }
       guard let kind = kind(of: steps[index].node) else { continue }
       // A work item in the program's own hands waits for nobody: it may never have been scheduled.
       if kind == .dispatchWork, index > 0, isProgramsOwn(steps[index - 1].node) { continue }
@@ -30,6 +33,15 @@ final class HolderNames {
     case .stack(let thread), .threadLocal(let thread): return isMain(thread) ? nil : (0, .thread)
     default: return nil
     }
+  }
+
+  private func isFinished(_ node: NodeID) -> Bool {
+    !graph.isRoot(node) && graph.taskStates[graph.taskOfSlab[node] ?? node] == .finished
+  }
+
+  /// Tells whether a node is memory of a task group, with the results of children that have finished.
+  private func isGroup(_ node: NodeID, of child: NodeID) -> Bool {
+    graph.type(of: node).kind == .malloc && graph.type(of: child).kind == .task && isFinished(child)
   }
 
   private func isProgramsOwn(_ node: NodeID) -> Bool {
@@ -112,6 +124,8 @@ final class HolderNames {
     case .task?:
       let task = graph.taskOfSlab[steps[suspect].node] ?? steps[suspect].node
       return naming.allocation(of: task).map { "a task started in \($0.function)" } ?? "a task"
+    case .taskGroup?:
+      return naming.allocation(of: steps[suspect + 1].node).map { "task group in \($0.function)" } ?? "task group"
     case nil: return place(suspect, named: named, origin: origin)
     }
   }

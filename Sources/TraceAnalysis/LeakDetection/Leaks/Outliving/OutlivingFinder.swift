@@ -325,7 +325,8 @@ struct OutlivingFinder {
   /// The program itself holds most of them by its own variables, too: then the registration is not what keeps them. Of
   /// a closure or a task, it holds what they work for.
   private func isKeptElsewhere(_ group: OutlivingGroup, _ registration: RegistrationSearch) -> Bool {
-    guard let (_, kind) = registration(group.path, 0).flatMap({ $0.index == group.suspect ? $0 : nil }), kind != .thread
+    guard let (_, kind) = registration(group.path, 0).flatMap({ $0.index == group.suspect ? $0 : nil }),
+      kind != .thread, kind != .taskGroup
     else { return false }
     let members = Set(group.survivors)
     let counts = pathCounts(group.survivors, ownership.paths)

@@ -12,8 +12,10 @@ extension OutlivingFinder {
     var live: [UInt64] = []
     /// Strong enough to be listed.
     var isStrong = true
-    /// Few enough live on to be exceptions.
-    var isExceptional = true
+    /// The sum of the points of `SuspicionRule`.
+    fileprivate var points = 0
+    /// Those that live on are exceptions.
+    var isExceptional: Bool { points >= 0 }
     /// Survivors that are older than siblings get, each with the structure that it is a part of, or itself; and what to
     /// weigh some of them by. None where siblings do not end.
     var proven: [NodeID: NodeID] = [:]
@@ -72,6 +74,8 @@ extension OutlivingFinder {
     var needsRegistration = false
     /// True if it holds only for objects that each have a task which no code can cancel.
     var needsOwnTasks = false
+    /// True if it holds only for objects that each have a timer which no other code can stop.
+    var needsOwnTimers = false
     /// True if it holds only for objects that a stored closure captured.
     var needsCallback = false
     /// True if it holds only for objects that a sibling holds.
@@ -98,7 +102,7 @@ extension OutlivingFinder {
       note(.siblingsEnd, .supports, "\(lifetime.deaths) of \(lifetime.births) ended")
       // A family that grows like a queue is one, though its oldest members are older than any that ended.
       suspicion = isExceptional(family) ? outlived(family) ?? backlog(family) : backlog(family) ?? outlived(family)
-      suspicion = suspicion ?? unending(family)
+      suspicion = suspicion ?? unending(family) ?? keptByTimers(family)
     } else {
       note(.siblingsEnd, .weakens, "\(lifetime.deaths) of \(lifetime.births) ended")
       suspicion = collected(family, lifetimes)
@@ -114,6 +118,19 @@ extension OutlivingFinder {
     Population(
       family.sites.map { sites[Int($0)].liveCurve }, from: family.lifetime.firstOrdinal,
       to: max(end, family.lifetime.firstOrdinal))
+  }
+
+  /// Objects that timers of their own may keep, where siblings end: however old they are, no code can stop such a timer.
+  private func keptByTimers(_ family: Family) -> Suspicion? {
+    guard let first = family.survivors.first, isProgramObject(first), family.survivors.count >= rules.leastRegistered,
+      family.lifetime.lastOrdinal > family.lifetime.firstOrdinal
+    else { return nil }
+    // The last one may be new.
+    let older = family.survivors.indices.count { youngerEnded(than: $0, of: family) >= rules.leastYoungerEnded }
+    guard older >= rules.leastRegistered - 1 else { return nil }
+    return Suspicion(
+      verdict: .outlived, family: family, needsRegistration: true, needsOwnTimers: true, least: rules.leastRegistered,
+      evidence: Evidence(rules))
   }
 
   /// Most siblings end.
@@ -169,8 +186,9 @@ extension OutlivingFinder {
       proven.map { ($0.node, structures.whole(of: $0.node)) }, uniquingKeysWith: { first, _ in first })
     suspicion.evidence.limit = limit
     if growth != .added { suspicion.evidence.limit.strongOdds = rules.strongOddsByAgeAlone }
-    suspicion.evidence.isExceptional = holds(
-      .minority, isExceptional(family), "\(family.survivors.count) of \(lifetime.births) live", else: .weakens)
+    let share = "\(family.survivors.count) of \(lifetime.births) live"
+    suspicion.evidence.points = points(.minority, isExceptional(family), share)
+    if growth == .added { suspicion.evidence.points += pointsOfGrowth(family, old: old.count) }
     suspicion.evidence.weigh(Set(suspicion.evidence.proven.values).count)
     // Full caches have their ups and downs as well: ages alone are no weak evidence.
     if growth == .hidden, !suspicion.evidence.isStrong {
@@ -194,14 +212,33 @@ extension OutlivingFinder {
     return growth.kind
   }
 
+  /// Notes the effect of a rule, and returns its points.
+  private func points(_ rule: SuspicionRule, _ isSupported: Bool, _ figures: @autoclosure () -> String = "") -> Int {
+    note(rule, isSupported ? .supports : .weakens, figures())
+    return isSupported ? rule.points.supports : rule.points.weakens
+  }
+
+  /// Those that live on were made from the first to the last, as many in each part of the work: the code that ends
+  /// their siblings misses some of them, again and again. Where many survivors are no older than siblings get, they may
+  /// end yet.
+  private func pointsOfGrowth(_ family: Family, old: Int) -> Int {
+    let (lead, lag) = deviation(of: family.survivors, from: family.lifetime.firstOrdinal)
+    let isSteady =
+      isEven((lead, lag)) && spread(of: family) >= rules.leastLoopedSpread
+      && family.survivors.count >= rules.leastCalledBack
+      && Double(old) >= rules.leastOldShare * Double(family.survivors.count)
+    return points(
+      .growsSteadily, isSteady,
+      "\(percent(lead)) above and \(percent(lag)) below even growth, \(old) are older than siblings get")
+  }
+
   /// Weakens a suspicion about the program's objects by what it does with them in the end.
   private func weighUse(of family: Family, _ first: NodeID, in suspicion: inout Suspicion) {
     let use = lateUse(of: family)
     if isCalledBack(family, first) {
       // Objects that the program used again once all had been made are in use.
       if use == .long {
-        note(.unusedAtTheEnd, .weakens)
-        suspicion.evidence.isExceptional = false
+        suspicion.evidence.points += points(.unusedAtTheEnd, false)
       }
       return
     }
@@ -209,8 +246,7 @@ extension OutlivingFinder {
     // A loop may keep of many those that it was looking for, if something is done with them. If the others were kept
     // for a while as well, and let go, that is a weak suspicion.
     if areSiblingsKept(family.lifetime) || use == .brief {
-      note(.siblingsKept, .weakens)
-      suspicion.evidence.isExceptional = false
+      suspicion.evidence.points += points(use == .none ? .siblingsKept : .usedBriefly, false)
     } else {
       note(.madeByMain, .weakens, "unless something has registered them")
       suspicion.needsRegistration = true
@@ -222,7 +258,6 @@ extension OutlivingFinder {
     let lifetime = family.lifetime
     let typical = lifetime.durations.bound(of: rules.typicalShare) ?? .max
     let lastMoment = max(lifetime.lastBirth, lifetime.lastDeath)
-    let range = Double(lifetime.lastOrdinal - lifetime.firstOrdinal)
     // A scope that is left and entered again between one sibling and the next: not a loop that makes them all.
     let isScope =
       lifetime.gaps.share(within: distance) <= rules.leastScopeChanges
@@ -233,9 +268,7 @@ extension OutlivingFinder {
       let block = block(node)
       if isInFlight(block, distance: distance, typical: typical, family, &homes) { continue }
       // Younger ones have ended: nobody waits in a queue, or stands in for the last.
-      let younger =
-        Double(lifetime.births) * Double(lifetime.lastOrdinal - min(lifetime.lastOrdinal, block.ordinal)) / range
-      guard younger - Double(family.survivors.count - index - 1) >= rules.leastYoungerEnded else { continue }
+      guard youngerEnded(than: index, of: family) >= rules.leastYoungerEnded else { continue }
       candidates.append(
         Candidate(
           node: node, work: lifetime.lastEventOrdinal - min(lifetime.lastEventOrdinal, block.ordinal),
@@ -243,6 +276,14 @@ extension OutlivingFinder {
           hasLeft: isScope && departure(of: block) > distance))
     }
     return candidates
+  }
+
+  /// The siblings that were made after a survivor and have ended, if as many were made in each part of the work.
+  private func youngerEnded(than index: Int, of family: Family) -> Double {
+    let lifetime = family.lifetime
+    let range = Double(lifetime.lastOrdinal - lifetime.firstOrdinal)
+    let left = Double(lifetime.lastOrdinal - min(lifetime.lastOrdinal, ordinal(family.survivors[index])))
+    return Double(lifetime.births) * left / range - Double(family.survivors.count - index - 1)
   }
 
   /// Those that are the least likely to be there by chance, by any limit that the lives of siblings suggest; nil if

@@ -31,6 +31,9 @@ package struct OutlivingRules: Sendable {
   /// search, to stay is what they are for.
   /// Registrations are excepted: who registers is to unregister.
   package var greatestShare = 0.2
+  /// The part of a steadily growing number of survivors that must be older than siblings get.
+  package var leastOldShare = 0.6
+
   /// Siblings that ended within the scope in which they were made, as a part of all. With more exceptions, to leave the
   /// scope is nothing special.
   package var scopedShare = 0.995
@@ -108,6 +111,11 @@ package struct OutlivingRules: Sendable {
   /// ends. The frontier of a search in one thread only grows, too.
   package var leastConcurrency = 0.01
 
+  /// Part of those made since the first survivor that must live for a family to have ended in the order of births.
+  package var leastInOrder = 0.9
+  /// Greatest distance below even growth for that.
+  package var greatestLagOfQueue = 0.2
+
   /// Registrations that keep objects. A person may register something twice on purpose.
   package var leastRegistered = 3
   /// The same of tasks of which none has ended. Timers and observers stay until they are cancelled; a task is work, and
@@ -155,7 +163,7 @@ package struct OutlivingRules: Sendable {
   /// Part of the objects that must hold one sibling each, to be a chain; and events of the process between one link and
   /// the next, on average, that make a link the result of a piece of work. A list takes some three for each element.
   package var chainShare = 0.66
-  package var leastWorkOfLink = 32.0
+  package var leastWorkOfLink = 16.0
 
   /// Times the room that the references take up, from which on a collection has doubled a moment ago.
   package var roomOfGrown = 1.5

@@ -33,6 +33,11 @@ final class OwnershipTrees {
     dominator(of: node, where: objects.contains) != nil
   }
 
+  /// Tells whether a node would not be reached without a holder.
+  func isOnlyHeld(_ node: NodeID, through holder: NodeID) -> Bool {
+    dominator(of: node) { $0 == holder } != nil
+  }
+
   /// Returns the nearest object that fits, of those without which the node would not be reached.
   func dominator(of node: NodeID, where fits: (NodeID) -> Bool) -> NodeID? {
     var current = dominators.immediateDominator[node]

@@ -40,7 +40,7 @@ struct RegistrationOwner {
   private static func callsBack(_ registration: Finding.Registration) -> Bool {
     switch registration {
     case .timer, .observer, .observation, .dispatchSource, .dispatchWork, .eventLoop: true
-    case .task, .urlSession, .thread: false
+    case .task, .taskGroup, .urlSession, .thread: false
     }
   }
 
@@ -76,21 +76,14 @@ struct RegistrationOwner {
       for edge in graph.graph.edges(from: node)
       where ObjectGraph.owning.contains(EdgeKinds(kind: graph.graph.kind(of: edge))) {
         let target = graph.graph.target(of: edge)
-        guard !graph.isRoot(target), isOnlyHeld(target, through: start), seen.insert(target).inserted else { continue }
+        guard !graph.isRoot(target), ownership.isOnlyHeld(target, through: start), seen.insert(target).inserted else {
+          continue
+        }
         guard seen.count < Self.keptLimit, isPackages(target) else { return false }
         pending.append(target)
       }
     }
     return true
-  }
-
-  private func isOnlyHeld(_ node: NodeID, through holder: NodeID) -> Bool {
-    var current = ownership.dominators.immediateDominator[node]
-    for _ in 0..<Self.keptLimit where current < DominatorTree.superRoot {
-      if current == holder { return true }
-      current = ownership.dominators.immediateDominator[current]
-    }
-    return false
   }
 
   /// Blocks of one object that are looked at. A package's connection with its buffers has some hundreds; of more it is

@@ -99,6 +99,20 @@ extension OutlivingFinder {
       {
         return nil
       }
+      var isUnread = false
+      if case .registration(.taskGroup, _) = key, !suspicion.isStated {
+        // A few results wait whenever a program ends.
+        isUnread = true
+        guard !suspicion.needsRegistration,
+          holds(.unread, nodes.count >= rules.leastLooped, "\(nodes.count) of \(rules.leastLooped)")
+        else { return nil }
+      }
+      if suspicion.needsOwnTimers {
+        guard
+          holds(
+            .ownTimers, haveOwnTimers(nodes, key, members, counts, paths, registration), "\(nodes.count) instances")
+        else { return nil }
+      }
       if suspicion.needsOwnTasks {
         guard case .registration(.task, _) = key,
           holds(
@@ -161,7 +175,8 @@ extension OutlivingFinder {
         weaken(.keepsNothing)
       }
       var group = OutlivingGroup(
-        verdict: holding.isRegistered ? .outlived : suspicion.verdict, survivors: nodes, sample: sample, path: steps,
+        verdict: holding.isRegistered && !isUnread ? .outlived : suspicion.verdict, survivors: nodes, sample: sample,
+        path: steps,
         suspect: place,
         lifetime: UInt64(nodes.count) > suspicion.family.lifetime.births
           ? suspicion.kin?.lifetime ?? suspicion.family.lifetime : suspicion.family.lifetime,
@@ -201,6 +216,35 @@ extension OutlivingFinder {
     guard tasks.count == survivors.count, !waiting.haveHandles(tasks) else { return false }
     let places = Set(tasks.compactMap { waiting.sleep(of: $0) }.map { block($0).site.rawValue })
     return places.reduce(UInt64(0)) { $0 &+ sites[Int($1)].lifetime.deaths } >= UInt64(tasks.count)
+  }
+
+  /// Each survivor is kept by a timer of its own alone, and nothing but the survivor can lead code to the timer.
+  private func haveOwnTimers(
+    _ survivors: [NodeID], _ key: HolderKey, _ members: Set<NodeID>, _ counts: PathCounts, _ paths: RetainPaths,
+    _ registration: RegistrationSearch
+  ) -> Bool {
+    switch key {
+    case .registration(.timer, _), .registration(.dispatchSource, _): break
+    default: return false
+    }
+    var timers: [NodeID: NodeID] = [:]
+    for node in survivors.prefix(Self.detailLimit) {
+      guard let holding = holding(node, members, counts, paths, registration), holding.isRegistered else {
+        return false
+      }
+      timers[holding.steps[holding.suspect].node] = node
+    }
+    guard timers.count == min(survivors.count, Self.detailLimit),
+      timers.allSatisfy({ ownership.isOnlyHeld($1, through: $0) })
+    else { return false }
+    // Each of several timers hardly has a variable of its own.
+    return (0..<NodeID(graph.blockCount)).allSatisfy { node in
+      guard graph.type(of: node).kind.isCounted, !unreachable.contains(node) else { return true }
+      return graph.graph.edges(from: node).allSatisfy { edge in
+        let target = graph.graph.target(of: edge)
+        return timers[target] == nil || ownership.isOnlyHeld(node, through: target)
+      }
+    }
   }
 
   /// Made after nearly all of a larger group. Those got no further than these have until now, so that these may be on
@@ -318,10 +362,14 @@ extension OutlivingFinder {
   private func isCaptured(_ steps: [LeakGroup.Step], _ suspect: Int) -> Bool {
     steps[suspect..<steps.count].contains { step in
       if !graph.isRoot(step.node), graph.type(of: step.node).kind == .closure { return true }
-      guard let edge = step.edge, let label = graph.label(graph.graph.label(of: edge)), case .closure = label.role
-      else { return false }
-      return true
+      return step.edge.map(isClosure) ?? false
     }
+  }
+
+  /// A reference to a closure: to its captures, or to the only object that it captured.
+  func isClosure(_ edge: EdgeIndex) -> Bool {
+    guard let label = graph.label(graph.graph.label(of: edge)), case .closure = label.role else { return false }
+    return true
   }
 
   /// Objects that were put together into something made later were collected on purpose; what grows had its holder

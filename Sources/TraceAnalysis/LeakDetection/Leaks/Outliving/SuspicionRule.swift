@@ -17,6 +17,7 @@ package enum SuspicionRule: String, CaseIterable, Sendable {
   case madeBeforeTheEnd = "made-before-the-end"
   case growsSteadily = "grows-steadily"
   case unusedAtTheEnd = "unused-at-the-end"
+  case usedBriefly = "used-briefly"
   case madeByMain = "made-by-main"
   case olderThanAnyEnded = "older-than-any-ended"
   case chain
@@ -39,6 +40,8 @@ package enum SuspicionRule: String, CaseIterable, Sendable {
   case holderIsOlder = "holder-is-older"
   case capturedByCallback = "captured-by-callback"
   case ownTasks = "own-tasks"
+  case ownTimers = "own-timers"
+  case unread
   case moreThanAPool = "more-than-a-pool"
   case workUnderWay = "work-under-way"
   case youngerThanOthers = "younger-than-others"
@@ -51,10 +54,22 @@ package enum SuspicionRule: String, CaseIterable, Sendable {
   var isOfHolders: Bool {
     switch self {
     case .heldAlike, .heldBySibling, .registered, .knownHolder, .holderIsOlder, .capturedByCallback, .ownTasks,
-      .moreThanAPool,
+      .ownTimers, .unread, .moreThanAPool,
       .workUnderWay, .youngerThanOthers, .keepsNothing, .structure, .keptElsewhere, .partOfAnotherFinding:
       true
     default: false
+    }
+  }
+
+  /// The points by which the rule supports or weakens that survivors are exceptions. They are if the sum is not negative.
+  var points: (supports: Int, weakens: Int) {
+    switch self {
+    case .minority: (1, -1)
+    case .growsSteadily: (3, 0)
+    case .siblingsKept: (0, -2)
+    case .usedBriefly: (0, -3)
+    case .unusedAtTheEnd: (0, -5)
+    default: (0, 0)
     }
   }
 
@@ -70,6 +85,7 @@ package enum SuspicionRule: String, CaseIterable, Sendable {
     case .madeBeforeTheEnd: "Work is under way when a program ends."
     case .growsSteadily: "A leak grows with the work. Caches and tables level off."
     case .unusedAtTheEnd: "A program that reads all its objects at the end has collected them on purpose."
+    case .usedBriefly: "A program that goes through what is left, once, may have kept it for that."
     case .madeByMain: "The main function collects the results of the program."
     case .olderThanAnyEnded: "Instances that are no older than others got may be about to end."
     case .chain: "Instances that hold one another in a row are a list. It leaks if each piece of work adds a link."
@@ -88,6 +104,8 @@ package enum SuspicionRule: String, CaseIterable, Sendable {
     case .holderIsOlder: "A growing collection is older than its elements. A result is put together when all are there."
     case .capturedByCallback: "A closure that something keeps calls its objects back."
     case .ownTasks: "A task that no code has the handle of cannot be cancelled."
+    case .ownTimers: "A timer that only its own object refers to cannot be stopped by other code."
+    case .unread: "A task group keeps the result of each child until some code reads it."
     case .moreThanAPool: "The threads of a pool wait for work."
     case .workUnderWay: "A task in its first sleep ends when the sleep does."
     case .youngerThanOthers: "Instances that are younger than a larger group may be on their way to it."
