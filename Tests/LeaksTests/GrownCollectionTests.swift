@@ -109,7 +109,7 @@ import TraceTestSupport
     #expect(try grown().isEmpty)
   }
 
-  /// What the program does with all of them in the end takes a third of the run.
+  /// The program makes them in two thirds of the run, and uses all of them in the last third.
   @Test func elementsThatWereMadeForMostOfTheRunAreAFact() throws {
     rooms(1, messages: 60)
     for _ in 0..<30 { heap.global(heap.malloc(16)) }

@@ -1,5 +1,5 @@
 // Tickets whose addresses are kept in bytes, halves of words and the like, and nowhere else. There are so many keepers
-// of each type that one of them stands at each place in a page, and that tables have free places.
+// of each type that each place in a page has one, and that tables have free places.
 import Glibc
 
 /// No other block has its size.

@@ -8,7 +8,7 @@ enum HolderWords {
     switch change {
     case .drain(let group):
       return
-        "Nobody reads the results of the \(group). Use withDiscardingTaskGroup, which keeps none. Or call next() on the group for each child that you add."
+        "No code reads the results of the \(group). Use withDiscardingTaskGroup, which keeps none. Or call next() on the group for each child that you add."
     case .endClosure(let registration):
       return "\(call(registration)) when it is no longer needed: until then its closure is kept."
     case .end(let registration, let type): return "\(call(registration)) when the \(type) is done."

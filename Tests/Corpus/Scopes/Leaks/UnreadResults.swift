@@ -1,4 +1,4 @@
-// A server handles each connection in a child of a task group, for as long as it runs. Nobody reads the children's results.
+// A server handles each connection in a child of a task group, for as long as it runs. No code reads the children's results.
 
 final class EchoReceipt: Sendable {
   let connection: Int

@@ -61,7 +61,7 @@ package enum SuspicionRule: String, CaseIterable, Sendable {
     }
   }
 
-  /// The points by which the rule supports or weakens that survivors are exceptions. They are if the sum is not negative.
+  /// The rule's points. Survivors are exceptions if the sum of all rules' points is not negative.
   var points: (supports: Int, weakens: Int) {
     switch self {
     case .minority: (1, -1)
