@@ -16,6 +16,7 @@
 #include "metadata_copy.h"
 #include "metadata_reading.h"
 #include "object_types.h"
+#include "object_words.h"
 #include "page_encoder.h"
 #include "scanned_memory.h"
 #include "type_description.h"

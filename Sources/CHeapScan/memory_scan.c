@@ -9,12 +9,12 @@
 #include "check.h"
 #include "metadata_copy.h"
 #include "metadata_reading.h"
+#include "object_words.h"
 
 #include <errno.h>
 #include <string.h>
 
-enum { PAGE = LT_MEMORY_PAGE, EXACT_LIMIT = 64 << 20, EXACT_LIMIT_IN_NEED = 1 << 20, SCALE_LIMIT = 37 };
-#define SIDE_TABLE_MARK (3ull << 62)
+enum { PAGE = LT_MEMORY_PAGE, EXACT_LIMIT = 64 << 20, EXACT_LIMIT_IN_NEED = 1 << 20 };
 
 // --- residence -------------------------------------------------------------------------------------------------------
 
@@ -45,77 +45,11 @@ static bool was_written(struct lt_memory_scan *s, const struct lt_snapshot_regio
 
 // --- objects ---------------------------------------------------------------------------------------------------------
 
-bool lt_is_reference_count(uint64_t word) {
-  enum { COUNT_BITS = 24 };
-  if ((uint32_t)word == UINT32_MAX)
-    return (word >> 32 & 0x7FFFFFFF) == 0 || word >> 32 == 0x7FFFFFFF || word >> 32 == UINT32_MAX;
-  if ((word & SIDE_TABLE_MARK) == SIDE_TABLE_MARK) return true;
-  uint64_t unowned = word >> 1 & 0x7FFFFFFF, strong = word >> 33 & 0x3FFFFFFF;
-  return (word & 1) && word >> 63 == 0 && unowned != 0 && unowned >> COUNT_BITS == 0 && strong >> COUNT_BITS == 0;
-}
-
-/// Finds the words to keep as they are of an object at `address`, whose first word is known to be its metadata and
-/// whose second is `count`: at most OBJECT_RANGES ranges; the first `aside` are not part of the object. 0 if it is no
-/// object.
-enum { OBJECT_RANGES = 7 };
-static unsigned object_ranges(struct lt_memory_scan *s, uint64_t address, uint32_t storage, uint64_t count,
-                              struct lt_exact_range ranges[OBJECT_RANGES], unsigned *aside) {
-  unsigned n = 0;
-  *aside = 0;
-  LT_CHECK(address >= s->region->start && address < s->region->end && storage <= LT_STORAGE_DEQUE);
-  if (!lt_is_reference_count(count)) return 0;
-  if ((uint32_t)count != UINT32_MAX && (count & SIDE_TABLE_MARK) == SIDE_TABLE_MARK) {
-    // The object's address at 0, its counts at 16, and those of weak references, 4 bytes, after them.
-    uint64_t table = (count & ~SIDE_TABLE_MARK) << 3;
-    if (!lt_address_index_has(&s->index, table) || !lt_address_index_has(&s->index, table + 31) ||
-        lt_word_at(s->memory, table) != address)
-      return 0;
-    ranges[n++] = (struct lt_exact_range){table, 1, 8};
-    ranges[n++] = (struct lt_exact_range){table + 16, 1, 8};
-    ranges[n++] = (struct lt_exact_range){table + 24, 1, 4};
-    *aside = n;
-  }
-  ranges[n++] = (struct lt_exact_range){address + 8, 1, 8};
-  uint64_t end = s->region->end;
-  if (storage == LT_STORAGE_ARRAY && address + 32 <= end) {
-    // Count, and twice the capacity with a flag.
-    uint64_t elements = lt_word_at(s->memory, address + 16), capacity = lt_word_at(s->memory, address + 24) >> 1;
-    if (elements <= capacity && elements >> LT_SCANNED_ADDRESS_BITS == 0)
-      ranges[n++] = (struct lt_exact_range){address + 16, 1, 8};
-  } else if (storage == LT_STORAGE_DEQUE) {
-    // Capacity, count and the first slot.
-    if (address + 40 > end) return n;
-    uint64_t capacity = lt_word_at(s->memory, address + 16), elements = lt_word_at(s->memory, address + 24),
-             first = lt_word_at(s->memory, address + 32);
-    if (elements <= capacity && first <= capacity && capacity >> LT_SCANNED_ADDRESS_BITS == 0)
-      ranges[n++] = (struct lt_exact_range){address + 16, 3, 8};
-  } else if (storage != LT_STORAGE_NONE && address + 64 <= end) {
-    // Count, capacity, scale, seed, keys and (dictionary) values; then a bit for each of 2^scale buckets.
-    uint64_t elements = lt_word_at(s->memory, address + 16), capacity = lt_word_at(s->memory, address + 24),
-             scale = lt_word_at(s->memory, address + 32) & 0xFF;
-    if (scale <= SCALE_LIMIT && elements <= capacity && capacity <= 1ull << scale) {
-      uint64_t bitmap = address + (storage == LT_STORAGE_DICTIONARY ? 64 : 56),
-               words = scale <= 6 ? 1 : 1ull << (scale - 6);
-      if (bitmap + 8 * words <= end) {
-        ranges[n++] = (struct lt_exact_range){address + 16, 2, 8};
-        ranges[n++] = (struct lt_exact_range){address + 32, 1, 1};
-        ranges[n++] = (struct lt_exact_range){bitmap, (uint32_t)words, 8};
-      }
-    }
-  }
-  return n;
-}
-
-bool lt_is_freed_side_table(const uint64_t *table) {
-  // Only the low half of the last word is a count. The other half is left from before.
-  uint32_t weak = (uint32_t)table[3];
-  return table[0] != 0 && table[0] % 8 == 0 && table[2] == LT_FREED_OBJECT_COUNTS && weak != 0 && weak >> 31 == 0;
-}
-
-bool lt_is_task_slab(uint64_t address, const uint64_t *slab) {
-  uint32_t capacity = (uint32_t)slab[2], used = (uint32_t)(slab[2] >> 32);
-  return slab[0] != 0 && slab[0] % 8 == 0 && slab[5] == address && used <= capacity && used % 16 == 0 &&
-         capacity >> 30 == 0;
+/// The ranges of an object in the region that is being looked at: see lt_object_ranges.
+static unsigned object_ranges(struct lt_memory_scan *s, uint64_t address, const struct lt_known_type *type,
+                              uint64_t count, struct lt_exact_range ranges[LT_OBJECT_RANGES], unsigned *aside) {
+  LT_CHECK(address >= s->region->start && address < s->region->end);
+  return lt_object_ranges(s->memory, &s->index, s->region->end, address, type->storage, count, ranges, aside);
 }
 
 /// Tells whether `count` words from an address on are in the region that is being looked at.
@@ -164,9 +98,9 @@ static void find_apart(struct lt_memory_scan *s, uint64_t page, unsigned firstWo
     if (LT_LIKELY(word == 0 || !lt_type_set_may_have(&s->typeSet, word))) continue;
     const struct lt_known_type *type = lt_type_set_find(&s->typeSet, word);
     if (!type) continue;
-    struct lt_exact_range ranges[OBJECT_RANGES];
-    unsigned aside, n = object_ranges(s, page + 8 * i, type->storage, words[i + 1], ranges, &aside);
-    LT_CHECK(n <= OBJECT_RANGES && aside <= n);
+    struct lt_exact_range ranges[LT_OBJECT_RANGES];
+    unsigned aside, n = object_ranges(s, page + 8 * i, type, words[i + 1], ranges, &aside);
+    LT_CHECK(n <= LT_OBJECT_RANGES && aside <= n);
     for (unsigned k = 0; k < n; k++) {
       if (k < aside || ranges[k].address + 8ull * ranges[k].count > page + PAGE)
         lt_exact_words_add(&s->exact, ranges[k].address, ranges[k].count, ranges[k].keptBytes);
@@ -270,9 +204,9 @@ static struct lt_case_span case_span(const struct lt_memory_scan *s, uint64_t ad
 static LT_NOINLINE void put_object(struct lt_memory_scan *s, uint64_t page, unsigned firstWord, unsigned i,
                                    const struct lt_known_type *type) {
   const uint64_t *words = s->content;
-  struct lt_exact_range ranges[OBJECT_RANGES];
-  unsigned aside, n = object_ranges(s, page + 8 * i, type->storage, words[i + 1], ranges, &aside);
-  LT_CHECK(n <= OBJECT_RANGES && aside <= n && i >= firstWord);
+  struct lt_exact_range ranges[LT_OBJECT_RANGES];
+  unsigned aside, n = object_ranges(s, page + 8 * i, type, words[i + 1], ranges, &aside);
+  LT_CHECK(n <= LT_OBJECT_RANGES && aside <= n && i >= firstWord);
   for (unsigned k = aside; k < n; k++)
     if (ranges[k].address < page + PAGE) put_exact(s, page, firstWord, &ranges[k]);
   if (n == 0 || !type->cases.mask) return;

@@ -77,20 +77,4 @@ int lt_memory_scan_prepare(struct lt_memory_scan *scan);
 int lt_memory_scan_run(struct lt_memory_scan *scan);
 void lt_memory_scan_free(struct lt_memory_scan *scan);
 
-/// Tells whether a word may be the count of a Swift object: immortal, or alive with possible counts, or one that points
-/// to a side table.
-bool lt_is_reference_count(uint64_t word);
-
-/// The counts in the side table of an object that was freed: deinitialised, without strong or unowned references.
-/// Source: swiftlang/swift, stdlib/public/SwiftShims/swift/shims/RefCount.h; seen with Swift 6.1.2 and 6.3.1.
-#define LT_FREED_OBJECT_COUNTS 0x100000001ull
-/// Tells whether four words look like such a side table: the object's address at 0, its counts at 16, the number of
-/// weak references, 4 bytes, after them.
-bool lt_is_freed_side_table(const uint64_t *table);
-/// Tells whether six words at an address look like a slab that a task has its functions' frames in: at 16 stand its
-/// capacity and how much of it is in use, 4 bytes each, and at 32 begins its first allocation, which has the slab's
-/// address second. Lengths do not include the 32 bytes.
-/// Source: swiftlang/swift, stdlib/public/runtime/StackAllocator.h; seen with Swift 6.1.2 and 6.3.1.
-bool lt_is_task_slab(uint64_t address, const uint64_t *slab);
-
 #endif

@@ -3,8 +3,8 @@
 #include "object_types.h"
 
 #include "check.h"
-#include "memory_scan.h"
 #include "metadata_reading.h"
+#include "object_words.h"
 
 #include <string.h>
 

@@ -89,9 +89,9 @@ func connect() { Uplink().start() }
 
 // MARK: Unread children
 
-func serve() async {
+func serve(_ count: Int = 400) async {
   await withTaskGroup(of: Int.self) { group in
-    for number in 0..<400 {
+    for number in 0..<count {
       group.addTask {
         await Task.yield()
         return number
@@ -122,5 +122,7 @@ case "tasks":
     while !isClean, sent.load(ordering: .relaxed) < 20 * number { try? await Task.sleep(for: .milliseconds(1)) }
   }
 case "children": await serve()
+// So few are not suspected.
+case "few-children": await serve(20)
 default: exit(64)
 }

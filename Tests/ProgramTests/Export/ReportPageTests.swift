@@ -253,7 +253,7 @@ import Testing
     let trace = directory.path + "/growing.trace"
     let program = try TestProgram("growing.swift", flags: ["-O"]).path()
     // The program ends itself by a signal.
-    _ = try Command([BuildProducts.leaktrace, "record", "--quiet", "-o", trace, "--", program, "children"]).run()
+    _ = try Command([BuildProducts.leaktrace, "record", "--quiet", "-o", trace, "--", program, "few-children"]).run()
     let overview = text(try opened(try page(of: [trace], in: directory), "overview"))
     #expect(overview.contains("Leaks: none found, but task group in"), "\(overview.prefix(600))")
     #expect(overview.contains("Grew during the run") && overview.contains("finished child task"))

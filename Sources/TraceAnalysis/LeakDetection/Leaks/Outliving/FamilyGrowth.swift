@@ -122,7 +122,7 @@ extension OutlivingFinder {
   func unending(_ family: Family) -> Suspicion? {
     let lifetime = family.lifetime
     let later = family.survivors.filter { ordinal($0) > lifetime.lastDeathOrdinal }
-    guard let first = family.survivors.first, let turn = later.first.map(ordinal), lifetime.deaths > 0 else {
+    guard let turn = later.first.map(ordinal), lifetime.deaths > 0 else {
       return nil
     }
     let since = Double(activations.ordinal - min(activations.ordinal, turn))

@@ -20,7 +20,7 @@ final class HolderNames {
     for index in steps.indices.dropLast().reversed() where !graph.isRoot(steps[index].node) {
       if isSchedule(steps[index]) { return (index, .eventLoop) }
       if isGroup(steps[index].node, of: steps[index + 1].node) { return (index, .taskGroup) }
-      // Whoever has the handle of a finished task keeps it.
+      // A finished task is kept by its handle.
       if isFinished(steps[index].node) { continue }
       guard let kind = kind(of: steps[index].node) else { continue }
       // A work item in the program's own hands waits for nobody: it may never have been scheduled.
