@@ -176,7 +176,9 @@ package struct FindingBuilder {
     else { return nil }
     if group.steps.contains(where: { naming.isOwn($0.node) }) { return nil }
     let sample = group.members.first { member in group.steps.contains { $0.node == member.node } }?.node ?? first
-    return SubjectSearch(graph, naming: naming).subject(of: group.members.map(\.node), sample: sample) { object, _ in
+    // The nodes of a cycle keep the same objects.
+    let wrappers = group.members.map { $0.node == group.shown ? sample : $0.node }
+    return SubjectSearch(graph, naming: naming).subject(of: wrappers, sample: sample) { object, _ in
       finder.unreachable.contains(object)
     }?.subject
   }

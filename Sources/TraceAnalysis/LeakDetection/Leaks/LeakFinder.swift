@@ -57,6 +57,9 @@ struct LeakGroup {
   var heldTogether: [UInt32: BlockSum] = [:]
   /// One an instance, in order of address; none where the objects themselves are gone.
   var members: [Member] = []
+  /// The node in `members` of the instance that is shown; nil where the objects themselves are gone. The shown cycle may
+  /// pass by it.
+  var shown: NodeID?
   /// Each instance keeps as many blocks, as many bytes, of the same types.
   var isHeldByEach: Bool {
     members.allSatisfy { ($0.blocks, $0.bytes, $0.types) == (members[0].blocks, members[0].bytes, members[0].types) }
@@ -225,6 +228,7 @@ struct LeakFinder {
     let cycles = hasCycle ? CycleChoice(graph, components, members, within: unreachable) : nil
     for (number, candidate) in found.enumerated() {
       var group = group(candidate, members, components, cycles)
+      group.shown = members.node(0, of: candidate.component)
       group.cause = Int32(truncatingIfNeeded: number)
       groups.append(group)
     }

@@ -197,19 +197,28 @@ struct OutlivingFinder {
           && Set(outer[other]) == [groups[index].suspicion]
       }
     }
-    /// Another group counts its objects, or the objects that hold them.
-    func isCountedElsewhere(_ index: Int) -> Bool {
+    /// Another group that counts its objects, or the objects that hold them.
+    func counting(_ index: Int) -> Int? {
       let group = groups[index]
-      if outer[index].count * 2 > group.survivors.count, !beginsChain(index) { return true }
-      if isProgramObject(group.sample), !isRegistration(group, registration) { return false }
+      if outer[index].count * 2 > group.survivors.count, !beginsChain(index) {
+        let holders = Set(outer[index])
+        return groups.indices.first { holders.contains(groups[$0].suspicion) } ?? index
+      }
+      if isProgramObject(group.sample), !isRegistration(group, registration) { return nil }
       let members = Set(group.survivors)
-      return groups.contains { other in
-        isProgramObject(other.sample) && !registered.contains(other.suspicion)
-          && other.survivors.contains { ownership.isDominated($0, by: members) }
+      return groups.indices.first { other in
+        isProgramObject(groups[other].sample) && !registered.contains(groups[other].suspicion)
+          && groups[other].survivors.contains { ownership.isDominated($0, by: members) }
       }
     }
+    let counted = groups.indices.map(counting)
+    // What timers and tasks keep for a good reason is no weak suspicion under another name.
+    for (index, other) in counted.enumerated()
+    where groups[index].evidence.isStrong && !groups[index].registrations.isEmpty {
+      if let other { groups[other].evidence.isStrong = true }
+    }
     return groups.indices.filter { index in
-      guard isCountedElsewhere(index) else { return true }
+      guard counted[index] != nil else { return true }
       log?.notePart(ofAnotherFinding: groups[index])
       return false
     }.map { straightened(groups[$0], among: groups, registration) }
