@@ -25,7 +25,7 @@ unsigned lt_object_ranges(const struct lt_memory *memory, struct lt_address_inde
   LT_CHECK(address < end && storage <= LT_STORAGE_DEQUE);
   if (!lt_is_reference_count(count)) return 0;
   if ((uint32_t)count != UINT32_MAX && (count & SIDE_TABLE_MARK) == SIDE_TABLE_MARK) {
-    // The object's address at 0, its counts at 16, and those of weak references, 4 bytes, after them.
+    // At 0 the object's address, at 16 its counts, at 24 the count of weak references, 4 bytes.
     uint64_t table = (count & ~SIDE_TABLE_MARK) << 3;
     if (!lt_address_index_has(index, table) || !lt_address_index_has(index, table + 31) ||
         lt_word_at(memory, table) != address)

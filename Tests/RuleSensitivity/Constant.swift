@@ -86,6 +86,7 @@ extension Constant {
     .count("leastEndedForPause", \.leastEndedForPause),
     .share("greatestShare", \.greatestShare),
     .share("leastOldShare", \.leastOldShare),
+    .factor("leastIntervalsLived", \.leastIntervalsLived),
     .share("scopedShare", \.scopedShare),
     .share("leastScopeChanges", \.leastScopeChanges),
     .factor("leastYoungerEnded", \.leastYoungerEnded),

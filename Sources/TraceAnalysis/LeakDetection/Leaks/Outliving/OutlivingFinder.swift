@@ -212,7 +212,7 @@ struct OutlivingFinder {
       }
     }
     let counted = groups.indices.map(counting)
-    // What timers and tasks keep for a good reason is no weak suspicion under another name.
+    // A weak suspicion about the objects of tasks or timers is as strong as the suspicion about those.
     for (index, other) in counted.enumerated()
     where groups[index].evidence.isStrong && !groups[index].registrations.isEmpty {
       if let other { groups[other].evidence.isStrong = true }

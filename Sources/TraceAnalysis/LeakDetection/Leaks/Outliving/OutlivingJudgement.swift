@@ -227,6 +227,7 @@ extension OutlivingFinder {
       isEven((lead, lag)) && spread(of: family) >= rules.leastLoopedSpread
       && family.survivors.count >= rules.leastCalledBack
       && Double(old) >= rules.leastOldShare * Double(family.survivors.count)
+      && (intervalsLived(family.lifetime) >= rules.leastIntervalsLived || isRegistered(family.survivors[0]))
     return points(
       .growsSteadily, isSteady,
       "\(percent(lead)) above and \(percent(lag)) below even growth, \(old) are older than siblings get")
@@ -322,11 +323,27 @@ extension OutlivingFinder {
 
   /// Siblings live through the births of others, so that something keeps them as well: what is left was not let go. In
   /// a loop that looks for something they end before the next is made.
-  private func areSiblingsKept(_ lifetime: SiteLifetime) -> Bool {
-    guard let median = lifetime.work.bound(of: 0.5), median < .max, lifetime.births > 1 else { return false }
+  private func areSiblingsKept(_ lifetime: SiteLifetime) -> Bool { intervalsLived(lifetime) >= rules.keptIntervals }
+
+  /// The births of others that half of the siblings live through.
+  private func intervalsLived(_ lifetime: SiteLifetime) -> Double {
+    guard let median = lifetime.work.bound(of: 0.5), median < .max, lifetime.births > 1 else { return 0 }
     let interval =
       Double(lifetime.lastOrdinal - min(lifetime.lastOrdinal, lifetime.firstOrdinal)) / Double(lifetime.births - 1)
-    return Double(median / 64) >= rules.keptIntervals * interval
+    return Double(median / 64) / max(1, interval)
+  }
+
+  /// Tells whether a dictionary or a set has a survivor. Code removes its elements one by one. An array takes results.
+  private func isRegistered(_ node: NodeID) -> Bool {
+    var current = ownership.paths.parents[node]
+    for _ in 0..<4 where current != HeapGraph.noNode && !graph.isRoot(current) {
+      switch graph.type(of: current).kind {
+      case .dictionary, .set: return true
+      case .array: return false
+      default: current = ownership.paths.parents[current]
+      }
+    }
+    return false
   }
 
   /// References to it were counted again and again at ages that siblings do not reach: somebody works with it. A last

@@ -33,6 +33,9 @@ package struct OutlivingRules: Sendable {
   package var greatestShare = 0.2
   /// The part of a steadily growing number of survivors that must be older than siblings get.
   package var leastOldShare = 0.6
+  /// Births of others that half of the siblings must live through, unless a dictionary has the survivors. A loop drops
+  /// the others of its results before the next is made.
+  package var leastIntervalsLived = 0.7
 
   /// Siblings that ended within the scope in which they were made, as a part of all. With more exceptions, to leave the
   /// scope is nothing special.
