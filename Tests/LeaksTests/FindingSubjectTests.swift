@@ -67,6 +67,22 @@ import TraceTestSupport
     #expect(title(finding) == "Subscription, keeping Order")
   }
 
+  /// The first object by address is a part of the leak, and not of the shortest cycle. It keeps what the cycle keeps.
+  @Test func aCycleOfALibrarysObjectsIsToldByWhatItKeeps() throws {
+    let heap = HeapBuilder()
+    heap.type(
+      "Feeds.Subscription",
+      fields: [HeapBuilder.field("next", 0), HeapBuilder.field("first", 1), HeapBuilder.field("order", 2)])
+    heap.type("Shop.Order")
+    let links = (0..<3).map { _ in heap.object("Feeds.Subscription", stack: [0x1000_1010, Names.open, Names.sink]) }
+    for (source, target) in [(0, 1), (1, 2), (2, 1)] { heap.set(links[source], 0, links[target]) }
+    heap.set(links[2], 1, links[0])
+    heap.set(links[1], 2, heap.object("Shop.Order", stack: [0x1000_1010, Names.open]))
+    let finding = try #require(heap.analysis(naming: Names()).findings().first)
+    #expect(finding.verdict == .retainCycle && finding.path.count == 2)
+    #expect(finding.subject?.type == "Order" && finding.subject?.count == 1)
+  }
+
   @Test func anOwnObjectIsItsOwnSubject() throws {
     let heap = HeapBuilder()
     heap.type("Shop.Order", fields: [HeapBuilder.field("desk", 0)])
