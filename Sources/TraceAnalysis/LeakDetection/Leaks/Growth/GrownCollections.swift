@@ -98,24 +98,28 @@ struct GrownCollections {
     }
   }
 
+  /// References from objects of one type to objects of another.
+  private struct Link: Hashable {
+    var from: UInt32
+    var to: UInt32
+    var reversed: Link { Link(from: to, to: from) }
+  }
+
   /// Objects of one or two types that hold one another in a row, by a field of each type: a list without a collection.
   /// `besides`: objects that these have are no facts again.
   private func chains(besides collections: [GrownCollection]) -> [GrownCollection] {
-    struct Link: Hashable {
-      var from: UInt32
-      var to: UInt32
-    }
+    var counts: [Link: Int] = [:]
+    forEachLink { link, _, _ in counts[link, default: 0] += 1 }
+    // A row of two types has half of its references from each.
+    let wanted = counts.filter { $0.value * 2 >= Self.leastElements && counts[$0.key.reversed] != nil }
+    guard !wanted.isEmpty else { return [] }
     var links: [Link: (edge: EdgeIndex, source: NodeID, elements: Set<NodeID>)] = [:]
-    for node in 0..<NodeID(graph.graph.nodeCount) where !graph.isRoot(node) && isHolder(node) {
-      for edge in graph.graph.edges(from: node) where isKeeping(edge) {
-        let target = graph.graph.target(of: edge)
-        guard !graph.isRoot(target), graph.type(of: target).kind == .object, naming.isOwn(target) else { continue }
-        let link = Link(from: graph.nodeTypes[Int(node)], to: graph.nodeTypes[Int(target)])
-        links[link, default: (edge, node, [])].elements.formUnion([node, target])
-      }
+    forEachLink { link, edge, source in
+      guard wanted[link] != nil else { return }
+      links[link, default: (edge, source, [])].elements.formUnion([source, graph.graph.target(of: edge)])
     }
     return links.compactMap { link, found -> GrownCollection? in
-      guard link.from <= link.to, let back = links[Link(from: link.to, to: link.from)] else { return nil }
+      guard link.from <= link.to, let back = links[link.reversed] else { return nil }
       // An object has its parts, and each part its owner: that is no row.
       let elements = found.elements.filter { graph.nodeTypes[Int($0)] == link.from }
       let isRow =
@@ -125,6 +129,17 @@ struct GrownCollections {
         !collections.contains(where: { $0.type == fact.type && $0.elements >= fact.elements })
       else { return nil }
       return fact
+    }
+  }
+
+  /// The references between the program's own objects that are in use. Linear in the graph.
+  private func forEachLink(_ body: (Link, EdgeIndex, NodeID) -> Void) {
+    for node in 0..<NodeID(graph.blockCount) where graph.type(of: node).kind == .object && isHolder(node) {
+      for edge in graph.graph.edges(from: node) where isKeeping(edge) {
+        let target = graph.graph.target(of: edge)
+        guard !graph.isRoot(target), graph.type(of: target).kind == .object, naming.isOwn(target) else { continue }
+        body(Link(from: graph.nodeTypes[Int(node)], to: graph.nodeTypes[Int(target)]), edge, node)
+      }
     }
   }
 
