@@ -28,6 +28,8 @@ package struct GrownCollection: Codable, Hashable, Sendable {
 struct GrownCollections {
   private let graph: ObjectGraph
   private let naming: FindingNaming
+  /// By type: it is a class of the program's own.
+  private let ownTypes: [Bool]
   private let unreachable: NodeSet
   private let sites: AllocationSites
   /// Events of the process, from the first to the image.
@@ -48,6 +50,7 @@ struct GrownCollections {
 
   init(_ verdicts: Verdicts, naming: FindingNaming) {
     (graph, self.naming, unreachable) = (verdicts.model.graph, naming, verdicts.finder.unreachable)
+    ownTypes = graph.types.map { naming.isOwn($0) }
     (sites, lastOrdinal) = (verdicts.model.trace.sites, verdicts.model.activations.ordinal)
   }
 
@@ -137,7 +140,7 @@ struct GrownCollections {
     for node in 0..<NodeID(graph.blockCount) where graph.type(of: node).kind == .object && isHolder(node) {
       for edge in graph.graph.edges(from: node) where isKeeping(edge) {
         let target = graph.graph.target(of: edge)
-        guard !graph.isRoot(target), graph.type(of: target).kind == .object, naming.isOwn(target) else { continue }
+        guard !graph.isRoot(target), graph.type(of: target).kind == .object, isOwn(target) else { continue }
         body(Link(from: graph.nodeTypes[Int(node)], to: graph.nodeTypes[Int(target)]), edge, node)
       }
     }
@@ -170,12 +173,14 @@ struct GrownCollections {
     }
   }
 
+  private func isOwn(_ node: NodeID) -> Bool { ownTypes[Int(graph.nodeTypes[Int(node)])] }
+
   private func isHolder(_ node: NodeID) -> Bool {
     if graph.isRoot(node) {
       guard case .global(let image) = graph.root(node).kind else { return false }
       return !SystemCode.isSystemImage(graph.roots.images[image].path)
     }
-    return !unreachable.contains(node) && naming.isOwn(node)
+    return !unreachable.contains(node) && isOwn(node)
   }
 
   private func isKeeping(_ edge: EdgeIndex) -> Bool {
@@ -188,7 +193,7 @@ struct GrownCollections {
 
   /// Tells whether an object of a library keeps elements for its holder: a deque, or the state behind a lock.
   private func isContainer(_ node: NodeID) -> Bool {
-    guard !graph.isRoot(node), graph.type(of: node).kind == .object, !naming.isOwn(node) else { return false }
+    guard !graph.isRoot(node), graph.type(of: node).kind == .object, !isOwn(node) else { return false }
     var elements = 0
     for edge in graph.graph.edges(from: node).prefix(Self.looks) where isKeeping(edge) {
       let target = graph.graph.target(of: edge)
