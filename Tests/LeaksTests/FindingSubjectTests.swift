@@ -67,7 +67,7 @@ import TraceTestSupport
     #expect(title(finding) == "Subscription, keeping Order")
   }
 
-  /// The first object by address is a part of the leak, and not of the shortest cycle. It keeps what the cycle keeps.
+  /// The first object by address is a part of the leak, and not of the shortest cycle. Both keep the same objects.
   @Test func aCycleOfALibrarysObjectsIsToldByWhatItKeeps() throws {
     let heap = HeapBuilder()
     heap.type(
