@@ -2,7 +2,8 @@
 
 import Foundation
 import Testing
-import TraceSymbolication
+
+@testable import TraceSymbolication
 
 @Suite struct DemanglerTests {
   let demangler = Demangler(programModules: ["sample"])
@@ -81,6 +82,21 @@ import TraceSymbolication
   ]) func namesThatBringADemanglerDownStandForThemselvesAndTheNextIsDemangled(_ name: String) {
     #expect(demangler.demangle(name).short == name)
     #expect(demangler.demangle("$s6sample6PollerC5countSivg").short == "Poller.count.getter")
+  }
+
+  @Test func symbolicatorsShareADemanglerUntilANameHasEndedIt() {
+    let files = OpenImageFiles()
+    let first = files.demangler(programModules: ["sample"])
+    files.renewDemanglers()
+    #expect(files.demangler(programModules: ["sample"]) === first)
+    #expect(files.demangler(programModules: []) !== first)
+    _ = first.demangle("$s11SwiftSyntax013RawReturnStmtB0V3rawAA0cB0Rvs")
+    // The symbolicator that has it keeps it, so that the number of new processes is limited.
+    #expect(files.demangler(programModules: ["sample"]) === first)
+    files.renewDemanglers()
+    let next = files.demangler(programModules: ["sample"])
+    #expect(next !== first)
+    #expect(next.demangle("$s6sample6PollerC5countSivg").short == "Poller.count.getter")
   }
 
   @Test func alteredNamesAreSurvived() {
