@@ -43,7 +43,7 @@ static bool claim(struct place *place, pid_t self) {
   if (!atomic_compare_exchange_strong(&place->user, &user, self)) return false;
   const struct lt_thread *t = lt_tls.thread;
   atomic_store(&place->owner, (uintptr_t)&lt_tls);
-  atomic_store(&place->ownerThread, t ? t->osThread : 0);
+  atomic_store(&place->ownerThread, t ? atomic_load(&t->osThread) : 0);
   return true;
 }
 

@@ -38,7 +38,8 @@ static bool is_used(uint64_t claim) { return (uint32_t)claim == CLAIM_USED; }
 static void reap(struct lt_thread *t, pid_t process, pid_t self) {
   uint64_t claim = atomic_load(&t->claim);
   if (!is_used(claim)) return;
-  bool isGone = t->osThread == self ? t != lt_tls.thread : !lt_thread_exists(process, t->osThread);
+  pid_t thread = atomic_load(&t->osThread);
+  bool isGone = thread == self ? t != lt_tls.thread : !lt_thread_exists(process, thread);
   if (!isGone) return;
   if (!atomic_compare_exchange_strong(&t->claim, &claim, CLAIM_REAPING)) return;
   LT_SANITIZER_ACQUIRE(t);
@@ -64,7 +65,8 @@ static bool is_inside(const struct lt_thread *t) {
 static bool is_busy(const struct lt_thread *t, pid_t process, pid_t self) {
   uint64_t claim = atomic_load(&t->claim);
   if ((uint32_t)claim == CLAIM_SETTING_UP) return true;
-  return is_used(claim) && t->osThread != self && lt_thread_exists(process, t->osThread) && is_inside(t);
+  pid_t thread = atomic_load(&t->osThread);
+  return is_used(claim) && thread != self && lt_thread_exists(process, thread) && is_inside(t);
 }
 
 bool lt_thread_await_others(void) {
@@ -92,7 +94,7 @@ void lt_thread_forget_all(void) {
     next = atomic_load(&t->next);
     LT_CHECK(t->room && t->roomSize);
     // A thread that goes on finds its state as a child made by fork does: zero, not ready, without a number.
-    bool isNeeded = is_used(atomic_load(&t->claim)) && lt_thread_exists(process, t->osThread);
+    bool isNeeded = is_used(atomic_load(&t->claim)) && lt_thread_exists(process, atomic_load(&t->osThread));
     lt_compressor_return(t->compressor);
     if (t->slot) lt_unmap(t->slot, LT_SLOT_SIZE);
     lt_unmap(t->room, t->roomSize);
@@ -148,7 +150,8 @@ static struct lt_thread *register_thread(void) {
   }
   t->number = lt_thread_take_number();
   if (t->number > 1) lt_exact_time_require();
-  t->osThread = lt_thread_id();
+  pid_t thread = lt_thread_id();
+  atomic_store(&t->osThread, thread);
   t->hookDepth = &lt_tls.hookDepth;
   t->eventSequence = t->definitionSequence = 0;
   t->totalEvents = 0;
@@ -157,7 +160,7 @@ static struct lt_thread *register_thread(void) {
   t->mappedLow = t->mappedHigh = 0;
   memset(t->drops, 0, sizeof t->drops);
   struct lt_live_slot *slot = t->slot;
-  slot->osThread = (uint32_t)t->osThread;
+  slot->osThread = (uint32_t)thread;
   slot->definitionSequence = slot->eventSequence = 0;
   slot->definitionUsed = slot->definitionStart;
   t->definitionCursor = (uint8_t *)slot + slot->definitionStart;
@@ -170,7 +173,7 @@ static struct lt_thread *register_thread(void) {
   atomic_store(&t->claim, used_by(t->number));
   uint8_t payload[32], *p = payload;
   p = lt_put_varint(p, t->number);
-  p = lt_put_varint(p, (uint64_t)t->osThread);
+  p = lt_put_varint(p, (uint64_t)thread);
   p = lt_put_varint(p, lt_now());
   lt_define(t, LT_DEF_THREAD, payload, (size_t)(p - payload));
   return t;

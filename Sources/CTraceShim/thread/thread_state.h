@@ -127,8 +127,8 @@ struct lt_thread {
   uint8_t *definitionCursor, *definitionLimit; ///< in the slot, before the events
 
   // Identity.
-  uint32_t number; ///< from 1 on; 0 in a state that was wiped
-  pid_t osThread;
+  uint32_t number;           ///< from 1 on; 0 in a state that was wiped
+  _Atomic pid_t osThread;    ///< others read it while a state goes from one thread to the next, and find a new claim
   const uint32_t *hookDepth; ///< in the thread's own memory, which goes with it
   uint32_t eventSequence, definitionSequence;
   uint64_t totalEvents;

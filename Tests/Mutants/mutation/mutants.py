@@ -56,8 +56,8 @@ MUTANTS = (
         breaks="Every thread is recorded with the number of the process.",
         file=f"{SHIM}/process/thread_entry.c",
         function="register_thread",
-        context="p = lt_put_varint(p, (uint64_t)t->osThread);",
-        original="(uint64_t)t->osThread",
+        context="p = lt_put_varint(p, (uint64_t)thread);",
+        original="(uint64_t)thread",
         mutated="(uint64_t)lt_process_id()",
     ),
     # Stack unwinding.
