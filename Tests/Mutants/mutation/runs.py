@@ -105,6 +105,8 @@ def run(tree: str, tier: Tier, number: int | None, seconds: float, log: str, beg
         environment[VARIABLE] = str(number)
     # Tests that are killed leave their files here.
     scratch = environment["TMPDIR"] = tempfile.mkdtemp(prefix="mutant.", dir="/tmp")
+    # Some tests run programs as another user.
+    os.chmod(scratch, 0o755)
     begin = time.monotonic()
     reading = Reading()
     os.makedirs(os.path.dirname(log), exist_ok=True)

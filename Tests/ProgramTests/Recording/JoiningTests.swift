@@ -89,8 +89,11 @@ import TraceReading
       "setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", "sleep", "1000",
     ]).start()
     let process = String(sleeping.processID)
+    // Its loader has finished, too.
     try AwaitedState.wait(until: "the program sleeps") {
-      (try? String(contentsOfFile: "/proc/\(process)/comm", encoding: .utf8)) == "sleep\n"
+      let stat = (try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)) ?? ""
+      let maps = (try? String(contentsOfFile: "/proc/\(process)/maps", encoding: .utf8)) ?? ""
+      return stat.contains("(sleep) S ") && maps.contains("/libc.so")
     }
     // As root is in most containers.
     func command(_ arguments: [String]) throws -> Command.Outcome {
