@@ -119,9 +119,6 @@ extension AnalyzingCommand {
           unjudged = unjudged ?? reason
           status = .worst(status, .unreadable)
         }
-        if options.explain, examined.reader.header.lacksHistory {
-          complain("--explain has no candidates to explain: suspicions need the events of a recording")
-        }
         if examined.status == .damaged, gatekeeper.needsFindings {
           unjudged = unjudged ?? "\(path) is damaged: leaks may be missing or false"
         }

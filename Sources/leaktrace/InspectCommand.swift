@@ -13,9 +13,9 @@ struct InspectCommand: AnalyzingCommand {
       outside: objects by the books of the allocator, types by their metadata, references by reflection. It takes the right to trace \
       the process: its own user's, or CAP_SYS_PTRACE.
 
-      Cycles, lost objects, suspended tasks and dangling references are found as in a recording. When and where an object was \
-      allocated is not known, and so nothing is said of objects that outlive their scope: two inspections of one process show what \
-      grows ('leaktrace diff OLD NEW').
+      Cycles, lost objects, suspended tasks and dangling references are found as in a recording. So are objects that a task, a \
+      timer or an observer keeps which no code can end. When and where an object was allocated is not known. Two inspections of one \
+      process show what grows ('leaktrace diff OLD NEW').
 
       -o keeps what was read as a trace, for every other command, on this machine or another one.
 

@@ -69,7 +69,7 @@ final class RequestServer {
   }
 
   /// The candidates for a suspicion with the effects of the rules.
-  func accounts() throws -> [SuspicionAccount] { try heap.analysis(Self.functions).suspicionAccounts() ?? [] }
+  func accounts() throws -> [SuspicionAccount] { try heap.analysis(Self.functions).suspicionAccounts() }
 
   /// 60 requests that leave their sessions, and then much work that leaves none.
   func levelOff() {

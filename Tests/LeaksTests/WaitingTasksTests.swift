@@ -33,7 +33,11 @@ import TraceTestSupport
     let graph = try heap.analysis().graph
     func node(_ object: HeapBuilder.Object) -> NodeID { graph.heap.block(containing: object.address)?.rawValue ?? .max }
     let place = node(timer)
-    return (WaitingTasks(graph, leastFirstWait: OutlivingRules.standard.leastFirstWait) { $0 == place }, node)
+    return (
+      WaitingTasks(
+        graph, leastFirstWait: OutlivingRules.standard.leastFirstWait, isTimer: { $0 == place }, isInLoop: { _ in nil }),
+      node
+    )
   }
 
   @Test func aTaskInItsFirstSleepIsUnderWayWithWhatItsFramesHold() throws {

@@ -20,14 +20,14 @@ extension AllocationAnalysis {
     var remarks: [String] = []
     if header.isInspection {
       remarks.append(
-        "the process was inspected, not recorded: when and where its blocks were allocated is not known, and so nothing is said of objects that outlive their scope"
+        "the process was inspected, not recorded: when and where its blocks were allocated is not known. \(Self.reachOfImages)"
       )
     }
     if let limit = definitions.limit {
       remarks.append(remark(limit))
     } else if header.isLight {
       remarks.append(
-        "a light recording: blocks are those of the heap image, \(stacks(period: header.samplePeriod)), and nothing is said of objects that outlive their scope"
+        "a light recording: blocks are those of the heap image, \(stacks(period: header.samplePeriod)). \(Self.reachOfImages)"
       )
     }
     switch completeness {
@@ -61,6 +61,10 @@ extension AllocationAnalysis {
     return remarks
   }
 
+  /// The findings about reachable objects that one image can have.
+  private static let reachOfImages =
+    "Of objects that outlive their scope, it shows those alone that a task, a timer or an observer keeps which no code can end"
+
   /// The allocations that have stacks.
   private func stacks(period: UInt64) -> String {
     let rest = "once in \(Decimal.bytes(period)) of allocation"
@@ -77,7 +81,7 @@ extension AllocationAnalysis {
       let earlier =
         limit.imageBefore.map { ", which --snapshot \($0) shows" } ?? "; without a heap image, no report shows it"
       return
-        "\(reached), and from then on this was a light recording: blocks are those of the heap image, \(stacks(period: limit.samplePeriod)), and nothing is said of objects that outlive their scope. Before that every call was recorded\(earlier)"
+        "\(reached), and from then on this was a light recording: blocks are those of the heap image, \(stacks(period: limit.samplePeriod)). \(Self.reachOfImages). Before that every call was recorded\(earlier)"
     }
     return
       "\(reached): this is what was recorded up to then\(limit.hasLaterImage ? ", and later heap images show what was live after it" : "")"

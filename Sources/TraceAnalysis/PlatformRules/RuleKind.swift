@@ -60,6 +60,10 @@ package enum RuleKind: String, CaseIterable, Sendable {
 
   /// An object, or a function that makes one, that is registered somewhere until it is told to end.
   case registration
+  /// A class whose objects are what code ends a registration by. The registration itself does not lead to them.
+  case token
+  /// A class by whose objects code resumes tasks that wait.
+  case resumes
   /// A class of a library each of whose objects is something of the program's: a stream, a lock, a file. Other objects of
   /// libraries are values, or parts of something else.
   case resource
@@ -119,7 +123,7 @@ extension RuleKind {
     case .registration: [.type, .symbol]
     case .timers: [.variable, .function]
     case .knownAs: [.variable]
-    case .lockBehind, .resource, .leaked: [.type]
+    case .lockBehind, .resource, .token, .resumes, .leaked: [.type]
     case .cycle: [.type, .field]
     }
   }

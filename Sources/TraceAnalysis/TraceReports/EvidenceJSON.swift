@@ -73,6 +73,7 @@ struct EvidenceJSON {
       ("holder", .string(retention.holder)),
       ("ownHolder", .optional(retention.ownHolder)),
       ("registration", .optional(retention.registration?.rawValue)),
+      ("beyondReach", .bool(retention.isBeyondReach ?? false)),
       ("root", .string(retention.origin.name)),
       ("suspect", .number(UInt64(retention.suspect))),
       ("births", .number(siblings?.births ?? 0)),

@@ -83,9 +83,10 @@ enum PathFolding {
     }
   }
 
-  /// Names a task by the function that started it: `a task started in Session.beat()`.
+  /// Names a task by the function that started it: `a task started in Session.beat()`. If the start was not
+  /// recorded, by the function that it runs.
   static func name(ofTask step: Finding.Step) -> String {
-    step.place.map { "a task started in \($0.function)" } ?? "a task"
+    step.place.map { "a task started in \($0.function)" } ?? step.code.map { "a task in \($0.function)" } ?? "a task"
   }
 
   /// Gives the place where a task waits: `suspended at Session.swift:8`; empty if it is not known.

@@ -142,9 +142,12 @@ extension FindingText {
     lines.line("Candidates for a suspicion: \(Decimal.grouped(UInt64(candidates.count)))", emphasized: 4)
     for account in candidates {
       let place = [account.place?.function, account.place?.position].compactMap { $0 }.joined(separator: "  ")
+      // One image does not show the number of births.
+      let births = account.births > 0 ? " of \(Decimal.grouped(account.births))" : ""
+      let live = Decimal.grouped(UInt64(account.live)) + births
       lines.spread(
         "\(account.outcome.rawValue)  \(PlainText.escaped(account.type))",
-        "\(Decimal.grouped(UInt64(account.live))) of \(Decimal.grouped(account.births)) live, \(Decimal.bytes(account.bytes.rawValue))",
+        "\(live) live, \(Decimal.bytes(account.bytes.rawValue))",
         indent: 2, emphasized: true)
       if !place.isEmpty { lines.line("made in \(PlainText.escaped(place))", indent: 4) }
       for entry in account.entries {

@@ -21,6 +21,9 @@ package protocol FrameNaming {
   /// Hashes of the mangled names of the Swift functions that images have, called or not; without those of images whose
   /// names are not known. See `SymbolHash`.
   func functionHashes(in images: [LoadedImage]) -> Set<UInt32>
+  /// Tells whether the part of an async function that begins at an address comes back to the same suspension. Nil if the
+  /// image's code does not show it.
+  func isLoop(partAt address: RuntimeAddress, in image: LoadedImage) -> Bool?
   /// The demangled form of a linker's name; nil if it cannot be demangled.
   func demangled(_ mangledName: String) -> String?
   /// The path of one of the files that a Swift module was compiled from; nil if no debug information has it.
@@ -31,6 +34,7 @@ package protocol FrameNaming {
 
 extension FrameNaming {
   package func allocatorSignatures(for key: FrameKey, in image: LoadedImage?) -> [Bool] { [] }
+  package func isLoop(partAt address: RuntimeAddress, in image: LoadedImage) -> Bool? { nil }
   package func demangled(_ mangledName: String) -> String? { nil }
   package func functionHashes(in images: [LoadedImage]) -> Set<UInt32> { [] }
   package func sourceFile(ofModule module: String, in images: [LoadedImage]) -> String? { nil }

@@ -7,6 +7,7 @@ import TraceReading
 struct ImageFiles {
   private(set) var symbols: SymbolTable?
   private(set) var variables: SymbolTable?
+  private(set) var code: CodeBytes?
   private(set) var debugInformation: DebugInformation?
   private(set) var problems: [ImageProblem] = []
 
@@ -36,6 +37,7 @@ struct ImageFiles {
     if main?.hasDebugInformation != true || main?.section(ofType: SHT_SYMTAB) == nil {
       files += separateFiles(main: main, localPath: localPath, buildID: buildID)
     }
+    code = main.flatMap { CodeBytes($0) }
     readSymbols(files)
     readDebugInformation(files, main: main)
     noteProblems(main: main, files: files)

@@ -22,6 +22,7 @@ package final class SymbolTable {
   private let stringTable: Int
   private let names: [UInt32]
   private let addresses: [UInt64]
+  private let sizes: [UInt64]
   private let map: AddressMap
 
   /// The things that symbols name.
@@ -88,6 +89,7 @@ package final class SymbolTable {
     stringTable = Int(header.sh_link)
     names = symbols.map(\.name)
     addresses = symbols.map(\.address)
+    sizes = symbols.map(\.size)
     map = AddressMap(entries)
   }
 
@@ -107,6 +109,19 @@ package final class SymbolTable {
         }
       }
       return nil
+    }
+  }
+
+  /// The functions of known size whose names begin with a text. O(n).
+  func ranges(ofFunctionsWithPrefix prefix: String) -> [(name: String, range: Range<UInt64>)] {
+    let length = prefix.utf8.count
+    return prefix.withCString { prefix in
+      names.indices.compactMap { index in
+        guard let name = elf_strptr(file.handle, stringTable, Int(names[index])), strncmp(name, prefix, length) == 0
+        else { return nil }
+        let (end, overflow) = addresses[index].addingReportingOverflow(sizes[index])
+        return overflow || sizes[index] == 0 ? nil : (String(cString: name), addresses[index]..<end)
+      }
     }
   }
 

@@ -201,6 +201,13 @@ package final class Symbolicator {
     return name.full == mangledName ? nil : name.full
   }
 
+  /// O(symbols) for each address.
+  package func isLoop(partAt address: RuntimeAddress, in image: LoadedImage) -> Bool? {
+    let files = open(number(of: image)).files
+    guard let symbols = files.symbols, let code = files.code else { return nil }
+    return AsyncLoops(symbols, code: code).contains(partAt: LinkAddress(address.rawValue &- image.loadBias))
+  }
+
   package func functionHashes(in images: [LoadedImage]) -> Set<UInt32> {
     var hashes: Set<UInt32> = []
     var seen: Set<ObjectIdentifier> = []

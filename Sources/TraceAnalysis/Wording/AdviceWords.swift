@@ -65,6 +65,9 @@ package enum AdviceWords {
       return
         "Nothing is left that could resume the task\(PlaceWords.at(frame)): its continuation was dropped. Resume every continuation exactly once on every path, "
         + "also on errors and cancellation."
+    case .givenUp(let frame):
+      return
+        "The last reference by which other code could resume it was given up\(PlaceWords.within(frame)): finish the stream there."
     case .breakCycle(let frame, let stream, let cut):
       let waits =
         "The task waits\(PlaceWords.at(frame)) for something that only it keeps alive, so nothing will resume it."

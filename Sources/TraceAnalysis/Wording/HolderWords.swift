@@ -1,14 +1,28 @@
 // Advice for objects that something reachable still has, in sentences.
 
 import LeakDetection
+import TraceReading
 
 /// Phrases where to let go, and the capture to make weak so that letting go suffices.
-enum HolderWords {
+package enum HolderWords {
+  /// Says that no code can end the registrations of a finding's objects; nil if that is not known.
+  package static func reach(_ retention: Finding.Retention) -> String? {
+    guard retention.isBeyondReach == true else { return nil }
+    switch retention.registration {
+    case .task?: return "No code has the handle of these tasks, so none can cancel them. They sleep in a loop."
+    case .timer?, .dispatchSource?:
+      return "No other code can stop these timers: only the objects themselves refer to them."
+    case .observer?: return "No other code has the tokens of these observers, so none can remove them."
+    case .taskGroup?: return "No code has read the results of these finished child tasks."
+    case .observation?, .dispatchWork?, .eventLoop?, .urlSession?, .thread?, nil: return nil
+    }
+  }
+
   static func sentence(_ change: Advice.HolderChange) -> String {
     switch change {
     case .drain(let group):
       return
-        "No code reads the results of the \(group). Use withDiscardingTaskGroup, which keeps none. Or call next() on the group for each child that you add."
+        "No code reads the results of \(group). Use withDiscardingTaskGroup, which keeps none. Or call next() on the group for each child that you add."
     case .endClosure(let registration):
       return "\(call(registration)) when it is no longer needed: until then its closure is kept."
     case .end(let registration, let type): return "\(call(registration)) when the \(type) is done."
@@ -33,6 +47,13 @@ enum HolderWords {
       let object = type.map { "the \($0)" }
       return
         "\(place) still refers to \(object ?? "it"): clear it when \(object ?? "its owner") is done\(and(capture))."
+    case .likeSiblings(let frame, let passed, let freed, let survivors):
+      let those =
+        passed == freed
+        ? "The \(Decimal.grouped(freed)) that were freed all"
+        : "Of the \(Decimal.grouped(freed)) that were freed, \(Decimal.grouped(passed))"
+      let these = survivors == 1 ? "This one did not." : "These \(Decimal.grouped(survivors)) did not."
+      return "\(those) passed \(PlaceWords.name(frame)). \(these)"
     case .endInLibrary(let type, hasTimers: true):
       return
         "Cancel the timer, the dispatch source or the work scheduled with asyncAfter that keeps each \(type) when the \(type) is done, and capture it weakly in the closure."

@@ -25,6 +25,12 @@ enum PlaceWords {
     frame.map { frame in frame.position.map { " at \($0)" } ?? " in \(frame.function)" } ?? ""
   }
 
+  /// `Download.swift:41 in Downloader.start()`, as much as is known.
+  static func name(_ frame: SourceFrame) -> String {
+    guard frame.line != nil, let position = frame.position else { return frame.closureName }
+    return frame.isNamed ? "\(position) in \(frame.closureName)" : position
+  }
+
   /// ` at Download.swift:41 in Downloader.start()`, as much as is known.
   static func within(_ frame: SourceFrame?) -> String {
     guard let frame else { return "" }

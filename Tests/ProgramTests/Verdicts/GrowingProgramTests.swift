@@ -29,7 +29,7 @@ import Testing
       Way(
         name: "children", suspicion: ("accumulating", "Task", 390...400),
         says: [
-          "Held by task group in closure #1 in serve(_:)", "Use withDiscardingTaskGroup", "× finished child task",
+          "Held by a task group in closure #1 in serve(_:)", "Use withDiscardingTaskGroup", "× finished child task",
         ]),
     ]
   }

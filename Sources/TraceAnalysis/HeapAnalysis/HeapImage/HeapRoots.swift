@@ -186,6 +186,18 @@ package struct HeapRoots: Sendable {
   }
 
   /// Tells whether an address lies in an image.
+  /// Calls `body` with each pointer in the stacks, the registers and the own variables of all threads. Linear in those.
+  func forEachWordOfThreads(in image: HeapImage, _ body: (UInt64) -> Void) {
+    for root in roots {
+      switch root.kind {
+      case .stack, .registers, .threadLocal: break
+      case .global, .mapping, .unseen: continue
+      }
+      root.values.forEach(body)
+      for range in root.ranges { image.forEachWord(in: range) { body($1) } }
+    }
+  }
+
   package func isImage(_ address: UInt64) -> Bool { image(at: address) != nil }
 
   package func image(at address: UInt64) -> LoadedImage? { Self.image(at: address, images) }

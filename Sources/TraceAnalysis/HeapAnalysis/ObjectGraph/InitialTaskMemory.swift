@@ -69,17 +69,8 @@ struct InitialTaskMemory {
       }
     }
     guard !waiting.isEmpty else { return }
-    func note(_ word: UInt64) {
-      guard let found = heap.block(containing: word & 0x00FF_FFFF_FFFF_FFFF) else { return }
-      waiting[found.rawValue] = nil
-    }
-    for root in roots.roots {
-      switch root.kind {
-      case .stack, .registers, .threadLocal: break
-      case .global, .mapping, .unseen: continue
-      }
-      root.values.forEach(note)
-      for range in root.ranges { image.forEachWord(in: range) { note($1) } }
+    roots.forEachWordOfThreads(in: image) { word in
+      if let found = heap.block(containing: word & 0x00FF_FFFF_FFFF_FFFF) { waiting[found.rawValue] = nil }
     }
     for (task, ranges) in waiting { unwritten[task, default: []] += ranges }
   }

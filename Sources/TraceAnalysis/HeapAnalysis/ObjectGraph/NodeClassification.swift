@@ -196,7 +196,7 @@ extension ObjectGraphBuilder {
     unused = initial.unwritten.merging(taskMemory.unused.mapValues { [$0] }) { $0 + $1 }
     beginnings = Set(InitialTaskMemory.adapterVariables.flatMap(variable))
     if InitialTaskMemory.isLayoutKnown(variable), snapshot.isFrozen {
-      readTaskWaits(tasks)
+      readTaskWaits(tasks, snapshot)
     } else {
       cancellableTasks = Set(tasks.map(\.rawValue))
     }
@@ -212,28 +212,42 @@ extension ObjectGraphBuilder {
     if taskRegistry?.isUnknown == true { runtimeRemarks.append(TaskRegistry.remark) }
   }
 
-  /// Tells whether a task has finished, if no thread runs it. A task that waits or is queued has a record of that among
-  /// its frames. A task that has not begun resumes at an adapter of the runtime's.
-  private func isFinished(_ task: BlockID, at address: UInt64) -> Bool {
-    guard taskMemory.hasNoFrames(task), image.word(at: address &+ TaskWaits.statusRecordOffset) == nil,
-      let resume = image.word(at: address &+ InitialTaskMemory.resumeOffset), roots.isImage(resume)
-    else { return false }
-    return !beginnings.contains(resume)
+  /// Returns the tasks that have finished. A task that waits or is queued has a record of that among its frames.
+  ///
+  /// A task that was never suspended goes on looking as it did at first: it resumes at an adapter of the runtime's. So
+  /// does a task that no queue has yet, and one that a thread runs. A thread refers to these two.
+  private func finishedTasks(_ tasks: [BlockID], _ threads: [SnapshotThread]) -> Set<UInt32> {
+    var finished: Set<UInt32> = []
+    var atBeginning: Set<UInt32> = []
+    for task in tasks {
+      let address = heap[task].address
+      guard taskMemory.hasNoFrames(task), image.word(at: address &+ TaskWaits.statusRecordOffset) == nil,
+        let resume = image.word(at: address &+ InitialTaskMemory.resumeOffset), roots.isImage(resume)
+      else { continue }
+      if beginnings.contains(resume) { atBeginning.insert(task.rawValue) } else { finished.insert(task.rawValue) }
+    }
+    // A thread that could not be stopped may run any task.
+    guard !atBeginning.isEmpty, !threads.contains(where: { $0.stackPointer == nil }) else { return finished }
+    roots.forEachWordOfThreads(in: image) { word in
+      if let block = heap.block(containing: word & Self.addressBits) { atBeginning.remove(block.rawValue) }
+    }
+    return finished.union(atBeginning)
   }
 
-  private mutating func readTaskWaits(_ tasks: [BlockID]) {
+  private mutating func readTaskWaits(_ tasks: [BlockID], _ snapshot: TraceSnapshot) {
     let isTask = { [image, layouts] address in
       image.word(at: address).map { $0 & 7 == 0 && layouts?.metadataKind(at: $0) == Self.taskMetadataKind } ?? false
     }
     taskWaits = TaskWaits(
       tasks: tasks.map { heap[$0].address } + taskMemory.innerTasks.sorted(), image: image, isTask: isTask,
       isImage: { [roots] in roots.isImage($0) })
+    let finished = finishedTasks(tasks, snapshot.threads)
     for task in tasks {
       let address = heap[task].address
       if taskWaits.hearing.contains(address) { cancellableTasks.insert(task.rawValue) }
       if let wait = taskWaits.waits[address] {
         taskStates[task.rawValue] = .waiting(wait)
-      } else if isFinished(task, at: address) {
+      } else if finished.contains(task.rawValue) {
         taskStates[task.rawValue] = .finished
         taskWaits.finished.insert(address)
       }

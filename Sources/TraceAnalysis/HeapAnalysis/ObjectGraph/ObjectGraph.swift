@@ -130,6 +130,24 @@ package final class ObjectGraph {
   }
 }
 
+extension ObjectGraph {
+  /// The resumption addresses of a suspended task's functions, innermost first; at most 65.
+  ///
+  /// By bytes, in a task: 56 the address of the innermost function, 64 its context. In a context: 0 the next outer one, 8
+  /// the address. Seen with Swift 6.1.2 and 6.3.1. Source: swiftlang/swift, include/swift/ABI/Task.h.
+  package func resumptions(of task: NodeID) -> [UInt64] {
+    let start = heap[BlockID(task)].address
+    var addresses = [image.word(at: start &+ 56)]
+    var context = image.word(at: start &+ 64)
+    for _ in 0..<64 {
+      guard let current = context, current & 7 == 0 else { break }
+      addresses.append(image.word(at: current &+ 8))
+      context = image.word(at: current)
+    }
+    return addresses.compactMap(\.self)
+  }
+}
+
 extension EdgeKinds {
   package init(_ strengths: [EdgeStrength]) {
     self = strengths.reduce(EdgeKinds(rawValue: 0)) { $0.union(EdgeKinds(kind: $1.rawValue)) }

@@ -60,6 +60,8 @@ extension Finding {
     package var ownHolder: String? = nil
     /// The kind of that registration; nil for the program's own collections and fields.
     package var registration: Registration?
+    /// No other code can end these registrations, or has read the results that they keep. Nil if that is not known.
+    package var isBeyondReach: Bool? = nil
     /// Several functions make such objects. Nil in a digest of an earlier version.
     package var isMadeInSeveralPlaces: Bool? = nil
     /// Index in the path of the object that the suspect reference leads to; 0 where that is the root's own.

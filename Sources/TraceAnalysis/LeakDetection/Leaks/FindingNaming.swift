@@ -322,26 +322,30 @@ final class FindingNaming {
 
   /// The functions of a task's contexts, innermost first.
   private func suspendedFunctions(of task: NodeID) -> [SourceFrame] {
-    let block = graph.heap[BlockID(task)]
-    var result: [SourceFrame] = []
-    func add(_ address: UInt64?) {
-      guard let address, var frame = function(at: address) else { return }
+    graph.resumptions(of: task).compactMap { address in
+      guard var frame = function(at: address) else { return nil }
       // A part of an async function begins with instructions of no line.
       if frame.kind == .user, frame.line == nil, let name = frame.mangledName,
         let image = graph.roots.image(at: address), let first = firstLine(of: name, at: address, in: image)
       {
         frame = first
       }
-      result.append(frame)
+      return frame
     }
-    add(graph.image.word(at: block.address + 0x38))
-    var context = graph.image.word(at: block.address + 0x40)
-    for _ in 0..<64 {
-      guard let at = context, at & 7 == 0 else { break }
-      add(graph.image.word(at: at &+ 8))
-      context = graph.image.word(at: at)
+  }
+
+  /// Tells whether a function of the program's that a task is suspended in comes back to the same suspension. Nil if the
+  /// code of none shows it.
+  func isInLoop(_ task: NodeID) -> Bool? {
+    var isKnown = false
+    for address in graph.resumptions(of: task) {
+      guard let image = graph.roots.image(at: address), function(at: address)?.kind == .user,
+        let isLoop = naming.isLoop(partAt: RuntimeAddress(address), in: image)
+      else { continue }
+      if isLoop { return true }
+      isKnown = true
     }
-    return result
+    return isKnown ? false : nil
   }
 }
 

@@ -46,6 +46,7 @@ package struct FindingRecord: Codable, Sendable {
     var holder: String
     var ownHolder: String?
     var registration: Finding.Registration?
+    var isBeyondReach: Bool?
     var isMadeInSeveralPlaces: Bool?
     var suspect: Int
     var births: UInt64
@@ -135,7 +136,7 @@ extension FindingRecord.Outliving {
 
   private var retention: Finding.Retention {
     Finding.Retention(
-      origin: origin, holder: holder, ownHolder: ownHolder, registration: registration,
+      origin: origin, holder: holder, ownHolder: ownHolder, registration: registration, isBeyondReach: isBeyondReach,
       isMadeInSeveralPlaces: isMadeInSeveralPlaces, suspect: suspect, snapshot: snapshot,
       ages: youngest.flatMap { youngest in oldest.map { Finding.Ages(youngest: youngest, oldest: $0) } })
   }
@@ -199,7 +200,7 @@ extension FindingRecord.Outliving {
   fileprivate init(_ retention: Finding.Retention, _ siblings: Finding.Siblings, growth: [Int]) {
     self.init(
       snapshot: retention.snapshot, origin: retention.origin, holder: retention.holder,
-      ownHolder: retention.ownHolder, registration: retention.registration,
+      ownHolder: retention.ownHolder, registration: retention.registration, isBeyondReach: retention.isBeyondReach,
       isMadeInSeveralPlaces: retention.isMadeInSeveralPlaces, suspect: retention.suspect, births: siblings.births,
       deaths: siblings.deaths, scope: siblings.scope, scopeShare: siblings.scopeShare,
       siblingLifetime: siblings.lifetime, youngest: retention.ages?.youngest, oldest: retention.ages?.oldest,

@@ -74,11 +74,10 @@ package final class LeakAnalysis {
     OutlivingBuilder(verdicts, naming: names(), rules: rules).findings()
   }
 
-  /// Every candidate for a suspicion, listed or not, with the effects of the rules. Nil where the trace has no history to
-  /// suspect anything by. O(graph).
-  package func suspicionAccounts() -> [SuspicionAccount]? {
-    guard verdicts.hasHistory else { return nil }
-    return OutlivingBuilder(verdicts, naming: names(), log: SuspicionLog()).accounts()
+  /// Every candidate for a suspicion, listed or not, with the effects of the rules. Without a history, these are objects
+  /// that registrations keep. O(graph).
+  package func suspicionAccounts() -> [SuspicionAccount] {
+    OutlivingBuilder(verdicts, naming: names(), log: SuspicionLog()).accounts()
   }
 
   /// Findings of expectations alone, of the image of a time at which one of them was not met. `totals`: what came of

@@ -17,7 +17,7 @@ struct NamedFindings {
     let outliving = OutlivingBuilder(verdicts, naming: names)
     let stated = outliving.scopeFindings() + outliving.expectationFindings()
     // The program's own statement about an object takes precedence over a conclusion.
-    let concluded = (verdicts.hasHistory ? outliving.findings() : []).filter { finding in
+    let concluded = outliving.findings().filter { finding in
       !stated.contains {
         $0.path.last?.qualifiedType == finding.path.last?.qualifiedType
           && $0.evidence.retention?.holder == finding.evidence.retention?.holder
@@ -26,8 +26,16 @@ struct NamedFindings {
     var findings = FindingBuilder.sorted(unreachable + stated + concluded)
     var evidence = AdviceEvidence(names)
     evidence.add(findings, verdicts.model, reader, names.naming)
-    for index in findings.indices where findings[index].evidence.retention == nil {
-      findings[index].advice = Advice.advice(for: findings[index], evidence)
+    for index in findings.indices {
+      if findings[index].evidence.retention == nil {
+        findings[index].advice = Advice.advice(for: findings[index], evidence)
+      } else if let address = findings[index].path.last?.address, let passage = evidence.passage(besides: address) {
+        findings[index].advice.append(
+          .held(
+            .likeSiblings(
+              at: passage.place, passed: passage.passed, freed: passage.freed,
+              survivors: UInt64(clamping: findings[index].instances))))
+      }
     }
     return (findings, remark)
   }

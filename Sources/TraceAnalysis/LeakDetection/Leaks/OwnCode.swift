@@ -73,6 +73,14 @@ extension FindingNaming {
     return library(of: frame, among: frames)
   }
 
+  /// The library that has a variable, and so the memory that only the variable leads to; nil for the program's own.
+  func library(ofRoot node: NodeID) -> String? {
+    guard graph.isRoot(node), case .global(let image) = graph.root(node).kind,
+      SystemCode.isSystemImage(graph.roots.images[image].path)
+    else { return nil }
+    return Self.libraryName(ofImage: fileName(ofPath: graph.roots.images[image].path))
+  }
+
   /// The library that a function is of; nil for the program's own.
   func library(of frame: SourceFrame, among frames: [SourceFrame]) -> String? {
     if frame.kind == .user {

@@ -65,12 +65,12 @@ package struct RetainHistory: ReplayObserver {
 
   /// A row of operations at certain stacks. Blocks of one shape differ in times and threads.
   package struct Shape: Hashable {
-    struct Step: Hashable, BitwiseCopyable {
-      var stack: StackID
+    package struct Step: Hashable, BitwiseCopyable {
+      package var stack: StackID
       var count: UInt32
       var operation: Operation
     }
-    var steps: [Step]
+    package var steps: [Step]
   }
 
   private let choice: Choice
@@ -131,13 +131,40 @@ package struct RetainHistory: ReplayObserver {
   {
     var replayer = Replayer(RetainHistory(.blocks(blocks), until: endTime, in: reader), for: reader)
     reader.replay(into: &replayer, stacks: .all)
-    let history = replayer.observer
-    guard history.refusedEvents == 0 else { return [] }
+    return replayer.observer.chosen
+  }
+
+  /// Returns the histories of blocks as `histories(of:until:in:)` does, and the shapes of all blocks of some sites. Either
+  /// is empty if there are too many events to be kept.
+  /// One pass over the events.
+  package static func collect(
+    blocks: Set<BlockIdentity>, sites: Set<SiteID>, until endTime: UInt64, in reader: TraceReader
+  ) -> (histories: [BlockHistory], shapes: [Shape: (blocks: UInt64, first: BlockHistory)]) {
+    if sites.isEmpty { return (histories(of: blocks, until: endTime, in: reader), [:]) }
+    let pair = ObserverPair(
+      RetainHistory(.blocks(blocks), until: endTime, in: reader),
+      RetainHistory(.sites(sites), until: endTime, in: reader))
+    var replayer = Replayer(pair, for: reader)
+    reader.replay(into: &replayer, stacks: .all)
+    return (replayer.observer.first.chosen, replayer.observer.second.closed)
+  }
+
+  /// The histories of live blocks in the order of their last releases; none if some events were left out.
+  private var chosen: [BlockHistory] {
+    guard refusedEvents == 0 else { return [] }
     // Times are too coarse to tell.
     func order(_ entry: BlockHistory) -> (UInt64, UInt64) {
-      (history.lastReleases[entry.block.address] ?? 0, entry.block.address)
+      (lastReleases[entry.block.address] ?? 0, entry.block.address)
     }
-    return history.live.values.sorted { order($0) < order($1) }
+    return live.values.sorted { order($0) < order($1) }
+  }
+
+  /// The shapes of all blocks, those that are live among them; none if some events were left out.
+  private var closed: [Shape: (blocks: UInt64, first: BlockHistory)] {
+    guard refusedEvents == 0 else { return [:] }
+    var history = self
+    for entry in live.values.sorted(by: { $0.block.address < $1.block.address }) { history.close(entry) }
+    return history.shapes
   }
 
   private mutating func close(_ history: BlockHistory) {

@@ -52,6 +52,8 @@ package enum Advice: Hashable, Sendable {
   package enum TaskChange: Hashable, Sendable {
     case endAwaited(at: SourceFrame?)
     case resume(at: SourceFrame?, isJobPossible: Bool)
+    /// The line gave up the last reference that let other code resume it.
+    case givenUp(at: SourceFrame)
     /// `stream`: the field of the stream that it waits for, if it is one.
     case breakCycle(at: SourceFrame?, stream: String?, TaskCut)
   }
@@ -151,6 +153,8 @@ package enum Advice: Hashable, Sendable {
     case limit(String, type: String?)
     case removeElement(String, type: String?, WeakCapture?)
     case clear(String, type: String?, WeakCapture?)
+    /// The line that lets go of others of the type: `passed` of the `freed` ones passed it, and none of these `survivors`.
+    case likeSiblings(at: SourceFrame, passed: UInt64, freed: UInt64, survivors: UInt64)
     /// A library has the objects. Only the memory of its registration is known.
     case endInLibrary(type: String, hasTimers: Bool)
   }

@@ -16,7 +16,8 @@ extension Advice {
     }
     switch finding.evidence {
     case .unreachable(.cycle, _): return CycleAdvice(finding, evidence).advice
-    case .unreachable(.suspended(let suspension), _): return [.task(change(of: finding, suspension, evidence))]
+    case .unreachable(.suspended(let suspension), _):
+      return [.task(change(of: finding, suspension, evidence))] + (givenUp(finding, evidence).map { [.task($0)] } ?? [])
     case .unreachable(.lost, _): return lost(finding, evidence).map { .lost($0) }
     case .deinitialised: return [.unowned(unowned(finding))]
     case .dangling(let ending): return [.pointer(pointer(finding, ending))]
@@ -37,6 +38,15 @@ extension Advice {
     case .alone: return .resume(at: place, isJobPossible: false)
     case .inCycle: return .breakCycle(at: place, stream: stream(of: finding), cut(of: finding, evidence))
     }
+  }
+
+  /// The line that gave up what could have resumed a task, if that is another function's than the task's own.
+  private static func givenUp(_ finding: Finding, _ evidence: AdviceEvidence) -> TaskChange? {
+    guard let task = finding.path.first,
+      let place = evidence.lastRelease(ofResumerOf: task.address)?.place, place.kind == .user,
+      place.function != task.code?.function, place.function != task.place?.function
+    else { return nil }
+    return .givenUp(at: place)
   }
 
   private static func cut(of finding: Finding, _ evidence: AdviceEvidence) -> TaskCut {

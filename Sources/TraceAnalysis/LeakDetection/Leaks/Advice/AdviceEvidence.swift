@@ -1,6 +1,7 @@
 // Facts from the heap and the events about the objects of a finding, beyond its path.
 
 import HeapAnalysis
+import PlatformRules
 import TraceReading
 import TraceSymbolication
 
@@ -10,7 +11,8 @@ struct AdviceEvidence {
   struct Release: Hashable {
     /// Greater than that of an earlier one.
     var order: Int
-    var function: String?
+    var place: SourceFrame?
+    var function: String? { place?.closureName }
   }
 
   /// The owners that an object had so far.
@@ -40,6 +42,9 @@ struct AdviceEvidence {
   private var lives: [RuntimeAddress: Life] = [:]
   private var open: [RuntimeAddress: OpenReference] = [:]
   private var siblings: [RuntimeAddress: Siblings] = [:]
+  private var passages: [RuntimeAddress: SiblingContrast.Passage] = [:]
+  /// By address of a task: the object that code resumes it with.
+  private var resumers: [RuntimeAddress: RuntimeAddress] = [:]
   /// Retains and releases are known, for `history` to show.
   private(set) var hasHistory = true
 
@@ -51,6 +56,10 @@ struct AdviceEvidence {
   func life(of address: RuntimeAddress) -> Life? { lives[address] }
   /// Of the site of a lost block, if all of a finding come from there, and others from there were freed.
   func siblings(of address: RuntimeAddress) -> Siblings? { siblings[address] }
+  /// The line that a survivor's siblings passed before they were freed.
+  func passage(besides address: RuntimeAddress) -> SiblingContrast.Passage? { passages[address] }
+  /// The last release of the object that code resumes a task with.
+  func lastRelease(ofResumerOf task: RuntimeAddress) -> Release? { resumers[task].flatMap { lives[$0]?.lastRelease } }
   func openReference(of address: RuntimeAddress) -> OpenReference? { open[address] }
 
   func isOlder(_ address: RuntimeAddress, than other: RuntimeAddress) -> Bool {
@@ -140,8 +149,9 @@ struct AdviceEvidence {
   /// Objects of findings that are asked about; of further ones the heap alone speaks.
   private static let objectLimit = 2_000
 
-  /// Adds what the retains and releases say of cycles that closures do not explain, and of lost objects. One more pass
-  /// over the events, if there are such.
+  /// Adds facts from the retains and releases, for these findings: cycles that closures do not explain, lost objects,
+  /// tasks that no code resumes, and survivors with siblings that were freed. One more pass over the events, if there are
+  /// such findings.
   mutating func add(_ findings: [Finding], _ model: HeapModel, _ reader: TraceReader, _ naming: any FrameNaming) {
     guard let graph else { return }
     hasHistory = !reader.header.lacksHistory
@@ -164,24 +174,103 @@ struct AdviceEvidence {
       if finding.verdict == .retainCycle, CycleCut(finding, self).capture == nil {
         for step in finding.path where step.kind == .object { include(step) }
       }
+      if finding.verdict == .suspended, let task = finding.path.first, let node = node(task.address, graph),
+        let resumer = Self.resumer(of: node, graph), blocks.count < Self.objectLimit
+      {
+        resumers[task.address] = RuntimeAddress(graph.heap[BlockID(resumer)].address)
+        blocks.insert(graph.heap[BlockID(resumer)].identity)
+      }
     }
-    guard !blocks.isEmpty else { return }
-    let histories = RetainHistory.histories(of: blocks, until: model.snapshot.time, in: reader)
+    let sites = siblingSites(findings, model, graph)
+    guard !blocks.isEmpty || !sites.isEmpty else { return }
+    let found = RetainHistory.collect(
+      blocks: blocks, sites: Set(sites.values.joined()), until: model.snapshot.time, in: reader)
+    let histories = found.histories
     let places = RetainPlaces(model.trace.definitions, naming: naming)
+    let contrast = SiblingContrast { places.reportFrames(of: $0).frames.map(\.source) }
+    for (address, sites) in sites {
+      passages[address] = contrast.passage(
+        found.shapes.lazy.filter { sites.contains($0.value.first.block.site) }.map {
+          ($0.key, $0.value.blocks, $0.value.first.isFreed)
+        })
+    }
     for (order, history) in histories.enumerated() {
       let address = RuntimeAddress(history.block.address)
       guard let first = history.events.first, let node = node(address, graph) else { continue }
-      func function(of stack: StackID, allocating type: String = "") -> String? {
+      func function(of stack: StackID, allocating type: String = "") -> SourceFrame? {
         let number = places.place(of: stack, allocating: type)
-        return places.named[number].function?.closureName
+        return places.named[number].function
       }
       let release = history.events.last { $0.change < 0 }.map {
-        Release(order: order, function: function(of: $0.stack))
+        Release(order: order, place: function(of: $0.stack))
       }
       lives[address] = Life(
-        madeIn: function(of: first.stack, allocating: SourceNames.plain(graph.type(of: node).name)),
+        madeIn: function(of: first.stack, allocating: SourceNames.plain(graph.type(of: node).name))?.closureName,
         lastRelease: release)
       open[address] = openReference(history, graph, places)
+    }
+  }
+
+  /// The allocation sites of survivors and their siblings, by the address of the survivor that a finding shows. One
+  /// function made all of them, and some of them were freed.
+  private func siblingSites(_ findings: [Finding], _ model: HeapModel, _ graph: ObjectGraph) -> [RuntimeAddress: Set<
+    SiteID
+  >] {
+    guard hasHistory, let naming else { return [:] }
+    var result: [RuntimeAddress: Set<SiteID>] = [:]
+    for finding in findings where !finding.isLibrary {
+      guard case .suspected = finding.evidence, let step = finding.path.last, step.kind == .object,
+        let node = node(step.address, graph)
+      else { continue }
+      let type = graph.type(of: node)
+      let own = Int(graph.heap[BlockID(node)].site.rawValue)
+      guard model.sites.indices.contains(own) else { continue }
+      let key = model.sites[own]
+      let place = naming.allocation(of: node)?.function
+      let sites = model.sites.indices.filter { index in
+        let site = model.sites[index]
+        return index == own
+          || site.type == key.type && site.operation == key.operation
+            && naming.allocation(SiteID(UInt32(index)), of: type)?.function == place
+      }
+      if sites.contains(where: { model.trace.sites[$0].lifetime.deaths > 0 }) {
+        result[step.address] = Set(sites.map { SiteID(UInt32($0)) })
+      }
+    }
+    return result
+  }
+
+  /// The object of a library that code resumes a suspended task with, among the objects that the task keeps: a stream's
+  /// storage. Nil if there is none, or more than one.
+  private static func resumer(of task: NodeID, _ graph: ObjectGraph) -> NodeID? {
+    var found: NodeID?
+    var seen: Set<NodeID> = [task]
+    var pending = [task]
+    while let node = pending.popLast(), seen.count < reachLimit {
+      for edge in graph.graph.edges(from: node)
+      where ObjectGraph.owning.contains(EdgeKinds(kind: graph.graph.kind(of: edge))) {
+        let target = graph.graph.target(of: edge)
+        guard !graph.isRoot(target), seen.insert(target).inserted else { continue }
+        pending.append(target)
+        guard graph.type(of: target).kind == .object, resumers.matches(graph.type(of: target).qualifiedName),
+          leads(target, to: task, graph)
+        else { continue }
+        if found != nil { return nil }
+        found = target
+      }
+    }
+    return found
+  }
+
+  private static let resumers = RuleBook.shipped.table(.resumes, by: .type)
+
+  /// Tells whether an object leads to a task, itself or by its collections.
+  private static func leads(_ object: NodeID, to task: NodeID, _ graph: ObjectGraph) -> Bool {
+    graph.graph.edges(from: object).contains { edge in
+      let target = graph.graph.target(of: edge)
+      return target == task
+        || !graph.isRoot(target) && graph.type(of: target).kind.isCollection
+          && graph.graph.edges(from: target).contains { graph.graph.target(of: $0) == task }
     }
   }
 

@@ -20,13 +20,13 @@ struct OutlivingAdvice {
   /// Most likely first.
   var changes: [Advice.HolderChange] {
     guard let registration = retention.registration else { return [held] }
-    if registration == .taskGroup { return [.drain(retention.holder)] }
-    // Only the closure is left of the registration, and it keeps nothing of the program's.
-    if object.kind == .closure { return [.endClosure(registration)] }
     let type = SourceNames.plain(finding.subject?.type ?? object.type)
     switch registration {
+    case .taskGroup: return [.drain(retention.holder)]
+    // Only the closure is left of the registration, and it keeps nothing of the program's.
+    case _ where object.kind == .closure: return [.endClosure(registration)]
     case .task: return task(type)
-    case .taskGroup, .eventLoop, .urlSession, .thread: return [.end(registration, type: type)]
+    case .eventLoop, .urlSession, .thread: return [.end(registration, type: type)]
     case .timer, .observer, .observation, .dispatchSource, .dispatchWork:
       return [.endAndCapture(registration, type: type, weakCapture)]
     }

@@ -19,7 +19,7 @@ extension OutlivingFinder {
       holds(.madeBeforeTheEnd, !isOfTheEnd(family))
     else { return nil }
     var registered = registered(family, lifetimes)
-    registered?.needsOwnTasks = isEarly
+    if isEarly { registered?.ownKinds = [.task] }
     let calledBack = isCalledBack(family, first)
     let least = calledBack ? rules.leastCalledBack : rules.leastLooped
     guard
@@ -28,8 +28,8 @@ extension OutlivingFinder {
     else { return registered }
     // A program does not collect streams or locks to read them. It sends to each stream, and locks each lock.
     // Who has registered callbacks calls them.
-    let isRegistered = isResource(first) || isCallback(first) && origin(block(first).site).hasUnit
-    if !isRegistered, !holds(.unusedAtTheEnd, lateUse(of: family) != .long, else: .weakens) {
+    let isSubscriber = isResource(first) || isCallback(first) && origin(block(first).site).hasUnit
+    if !isSubscriber, !holds(.unusedAtTheEnd, lateUse(of: family) != .long, else: .weakens) {
       return registered
     }
     if isChain(family) {

@@ -41,7 +41,9 @@ final class HolderNames {
 
   /// Tells whether a node is memory of a task group, with the results of children that have finished.
   private func isGroup(_ node: NodeID, of child: NodeID) -> Bool {
-    graph.type(of: node).kind == .malloc && graph.type(of: child).kind == .task && isFinished(child)
+    // The frame of a task may have the handle of another.
+    graph.type(of: node).kind == .malloc && graph.taskOfSlab[node] == nil && graph.type(of: child).kind == .task
+      && isFinished(child)
   }
 
   private func isProgramsOwn(_ node: NodeID) -> Bool {
@@ -68,14 +70,91 @@ final class HolderNames {
   }
 
   private func kind(of node: NodeID) -> Finding.Registration? {
+    let isBlock = graph.type(of: node).kind == .malloc && graph.taskOfSlab[node] == nil
+    return (isBlock ? kindOfBlock(node) : nil) ?? kindByType(of: node)
+  }
+
+  /// The kind that the types of objects tell. It needs no stack and no name of a function.
+  private func kindByType(of node: NodeID) -> Finding.Registration? {
     let type = graph.type(of: node)
     switch type.kind {
     case .task: return .task
-    case .malloc: return kindOfBlock(node)
+    case .malloc: return graph.taskOfSlab[node] != nil ? .task : sources.contains(node) ? .dispatchSource : nil
     case .object: return Registrations.kind(ofType: type.qualifiedName)
     default: return nil
     }
   }
+
+  /// libdispatch's own blocks of sources. An object of class `DispatchSource` leads to each. A timer has a second block,
+  /// which the heap of timers leads to.
+  private lazy var sources: Set<NodeID> = {
+    var sources: Set<NodeID> = []
+    for node in 0..<NodeID(graph.blockCount)
+    where graph.type(of: node).kind == .object
+      && Registrations.kind(ofType: graph.type(of: node).qualifiedName) == .dispatchSource
+    {
+      for source in blocks(from: node) {
+        sources.insert(source)
+        sources.formUnion(blocks(from: source).filter(timedBlocks.contains))
+      }
+    }
+    return sources
+  }()
+
+  /// The blocks of malloc that a node leads to.
+  private func blocks(from node: NodeID) -> [NodeID] {
+    graph.graph.edges(from: node).map { graph.graph.target(of: $0) }
+      .filter { !graph.isRoot($0) && graph.type(of: $0).kind == .malloc }
+  }
+
+  /// The blocks that libdispatch's timers lead to, themselves or by the arrays that a heap of many timers has.
+  private lazy var timedBlocks: Set<NodeID> = {
+    var found = timers
+    var layer = Array(timers)
+    for _ in 0..<Self.heapDepth {
+      layer = layer.flatMap { blocks(from: $0) }.filter { found.insert($0).inserted }
+    }
+    return found
+  }()
+
+  /// Arrays of a heap of timers. Each leads to the one before, and is twice as large: enough for 2,000 timers.
+  private static let heapDepth = 8
+
+  /// Tells whether a node calls the program back, or is the memory of a group that keeps a result. `next`: the next node
+  /// on the path.
+  func isRegistration(_ node: NodeID, of next: NodeID) -> Bool {
+    if isGroup(node, of: next) { return true }
+    return !isFinished(node) && kindByType(of: node) != nil
+  }
+
+  /// The library objects that keep observers, such as notification centres, and their collections of observers.
+  private(set) lazy var centers: Set<NodeID> = {
+    var centers: Set<NodeID> = []
+    var pending = (0..<NodeID(graph.blockCount)).filter {
+      graph.type(of: $0).kind == .object && kindByType(of: $0) == .observer && !naming.isOwn($0)
+    }
+    while let node = pending.popLast() {
+      guard centers.insert(node).inserted else { continue }
+      for edge in graph.graph.edges(from: node) {
+        let target = graph.graph.target(of: edge)
+        if !graph.isRoot(target), graph.type(of: target).kind.isCollection { pending.append(target) }
+      }
+    }
+    return centers
+  }()
+
+  /// Tells whether a block is one that libdispatch's timers lead to.
+  func isInTimers(_ node: NodeID) -> Bool { timers.contains(node) }
+
+  private lazy var timers: Set<NodeID> = {
+    var timers: Set<NodeID> = []
+    for root in graph.rootNodes {
+      for target in blocks(from: root) where !timers.contains(target) {
+        if Registrations.timers.matches(naming.origin(root, target: target).name) { timers.insert(target) }
+      }
+    }
+    return timers
+  }()
 
   /// Tells whether a block belongs to a call of `dispatch_after`.
   func isDelayedWork(_ node: NodeID) -> Bool {
@@ -89,7 +168,6 @@ final class HolderNames {
   private static let registrationDepth = 12
 
   private func kindOfBlock(_ node: NodeID) -> Finding.Registration? {
-    if graph.taskOfSlab[node] != nil { return .task }
     var kind: Finding.Registration?
     for frame in naming.frames(of: graph.heap[BlockID(node)].site).prefix(Self.registrationDepth) {
       guard frame.kind != .user else { break }
@@ -123,11 +201,20 @@ final class HolderNames {
     case .eventLoop?: return "a task scheduled on an EventLoop (\(place(suspect + 1, named: named, origin: origin)))"
     case .task?:
       let task = graph.taskOfSlab[steps[suspect].node] ?? steps[suspect].node
-      return naming.allocation(of: task).map { "a task started in \($0.function)" } ?? "a task"
+      return naming.allocation(of: task).map { "a task started in \($0.function)" }
+        ?? naming.suspension(of: task).map { "a task in \($0.function)" } ?? "a task"
     case .taskGroup?:
-      return naming.allocation(of: steps[suspect + 1].node).map { "task group in \($0.function)" } ?? "task group"
+      return naming.allocation(of: steps[suspect + 1].node).map { "a task group in \($0.function)" }
+        ?? owner(ofGroup: steps[...suspect]).map { "a task group in \($0.function)" } ?? "a task group"
     case nil: return place(suspect, named: named, origin: origin)
     }
+  }
+
+  /// The function of the task that has a group among its frames, and waits for the group's children.
+  private func owner(ofGroup steps: ArraySlice<LeakGroup.Step>) -> SourceFrame? {
+    steps.reversed().lazy.map { self.graph.taskOfSlab[$0.node] ?? $0.node }
+      .first { !self.graph.isRoot($0) && self.graph.type(of: $0).kind == .task && !self.isFinished($0) }
+      .flatMap { naming.suspension(of: $0) }
   }
 
   /// libdispatch keeps what waits for a time in heaps of timers.

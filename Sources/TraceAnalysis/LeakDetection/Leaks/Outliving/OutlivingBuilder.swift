@@ -32,7 +32,11 @@ struct OutlivingBuilder {
     let holders = HolderNames(graph, naming: naming)
     self.holders = holders
     waiting = WaitingTasks(
-      graph, leastFirstWait: rules.leastFirstWait, isTimer: holders.isDelayedWork)
+      graph, leastFirstWait: rules.leastFirstWait,
+      isTimer: { [model = verdicts.model] node in
+        // Without the stack of a call, a variable of libdispatch's tells.
+        holders.isDelayedWork(node) || model.isListed(graph.heap[BlockID(node)]) && holders.isInTimers(node)
+      }, isInLoop: { naming.isInLoop($0) })
     ownership = OwnershipTrees(graph)
     owner = RegistrationOwner(graph, naming: naming, ownership: ownership)
     stuck = StuckTasks(graph, unreachable: verdicts.finder.unreachable)
@@ -54,7 +58,9 @@ struct OutlivingBuilder {
       rules: rules, graph: graph, sites: model.trace.sites, activations: model.activations,
       stacks: model.trace.definitions.stacks,
       unreachable: verdicts.finder.unreachable, ownership: ownership, startTime: model.trace.header.startTime,
-      isConcurrent: isConcurrent, origin: origin,
+      hasHistory: verdicts.hasHistory, isListed: { [model] in model.isListed($0) },
+      isConcurrent: isConcurrent, origin: origin, isRegistration: { [holders] in holders.isRegistration($0, of: $1) },
+      observerCenters: { [holders] in holders.centers },
       waiting: waiting, log: log)
   }
 
@@ -187,7 +193,9 @@ struct OutlivingBuilder {
 
   private func isSameHolder(_ a: Finding, _ b: Finding) -> Bool {
     let (own, other) = (a.evidence.retention, b.evidence.retention)
-    return own?.holder == other?.holder || own?.registration != nil && own?.registration == other?.registration
+    if own?.holder == other?.holder { return true }
+    // Each task group has results of its own.
+    return own?.registration != nil && own?.registration != .taskGroup && own?.registration == other?.registration
   }
 
   private func merge(_ other: Finding, into finding: inout Finding) {
@@ -317,10 +325,15 @@ struct OutlivingBuilder {
   ) -> Finding {
     let registration = holders.registration(group.path, after: 0).flatMap { $0.index == group.suspect ? $0.kind : nil }
     let steps = Array(group.path.dropFirst())
-    let named = paths.path(steps)
+    var named = paths.path(steps)
+    // A block without a stack is the library's if a variable of the library leads to it.
+    if let first = steps.first, named.first?.kind == .malloc, model.isListed(graph.heap[BlockID(first.node)]) {
+      named[0].library = named[0].library ?? naming.library(ofRoot: group.path[0].node)
+    }
     let origin = naming.origin(group.path[0].node, target: steps.first?.node)
     let seconds = group.survivors.compactMap { node -> Double? in
-      model.trace.clock.seconds(at: model.snapshot.time).flatMap { end in
+      if model.isListed(graph.heap[BlockID(node)]) { return nil }
+      return model.trace.clock.seconds(at: model.snapshot.time).flatMap { end in
         model.trace.clock.seconds(at: graph.heap[BlockID(node)].birthTime).map { max(0, end - $0) }
       }
     }
@@ -330,7 +343,7 @@ struct OutlivingBuilder {
         group.path, suspect: group.suspect, registration: registration, named: named, origin: origin),
       ownHolder: registration == nil
         ? holders.ownName(group.path, suspect: group.suspect, named: named, origin: origin) : nil,
-      registration: registration,
+      registration: registration, isBeyondReach: group.isBeyondReach ? true : nil,
       isMadeInSeveralPlaces: isMadeInSeveralPlaces(group),
       suspect: letGoStep(registration, suspectStep(group, named), named), snapshot: snapshot,
       ages: seconds.min().flatMap { youngest in

@@ -30,6 +30,8 @@ struct OutlivingGroup {
   var evidence: OutlivingFinder.Evidence
   /// The timers, tasks or the like that the survivors have, if each has one of its own.
   var registrations: Set<NodeID> = []
+  /// No other code can end these registrations.
+  var isBeyondReach = false
   /// The memory that would be freed with them.
   var retainedBytes: UInt64
   var retainedBlocks: UInt64
@@ -53,12 +55,21 @@ struct OutlivingFinder {
   let ownership: OwnershipTrees
   /// Ticks: of the start of the recording.
   let startTime: UInt64
+  /// The lives of objects are known, from the start of the recording.
+  let hasHistory: Bool
+  /// Tells whether a block is older than the recording, or not sampled: its birth is not known.
+  let isListed: (LiveBlock) -> Bool
   /// Several threads did the work.
   let isConcurrent: Bool
   /// Returns a block's origin: is there a function of the program's in its stack, and does something but the program's
   /// main function call it?
   let origin: (SiteID) -> AllocationOrigin
 
+  /// Tells whether a node calls the program back, or is the memory of a group that keeps a result. The second node is
+  /// the next on the path.
+  let isRegistration: (NodeID, NodeID) -> Bool
+  /// The library objects that keep observers, and their collections of observers.
+  let observerCenters: () -> Set<NodeID>
   /// The work under way in tasks that sleep.
   let waiting: WaitingTasks
   /// Collects the effects of the rules. Nil unless a report explains them.
@@ -91,7 +102,7 @@ struct OutlivingFinder {
     let lifetimes = TypeLifetimes(sites)
     // A loop may have been unrolled, or one class be made in many places: what says nothing of a place may say
     // something of all.
-    for depth in [3, 2, 1] {
+    for depth in hasHistory ? [3, 2, 1] : [] {
       for family in families(depth: depth, isTaken: { taken.contains($0) }) {
         guard let first = family.survivors.first, depth == 3 || isProgramObject(first),
           var suspicion = suspicion(family, lifetimes)
@@ -103,13 +114,15 @@ struct OutlivingFinder {
         for node in suspicion.family.survivors { taken.insert(node) }
       }
     }
+    suspicions += unseenRegistrations { taken.contains($0) }
     guard !suspicions.isEmpty else { return [] }
     let kin = Dictionary(
       families(depth: 0) { taken.contains($0) }.compactMap { family in
         family.survivors.first.map { (key(of: site(of: $0), depth: 0), family) }
       },
       uniquingKeysWith: { first, _ in first })
-    for index in suspicions.indices where isProgramObject(suspicions[index].family.survivors[0]) {
+    for index in suspicions.indices
+    where suspicions[index].family.lifetime.births > 0 && isProgramObject(suspicions[index].family.survivors[0]) {
       suspicions[index].kin = kin[key(of: site(of: suspicions[index].family.survivors[0]), depth: 0)]
     }
     return groups(suspicions, registration)

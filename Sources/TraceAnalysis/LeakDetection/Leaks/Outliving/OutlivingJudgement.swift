@@ -72,10 +72,9 @@ extension OutlivingFinder {
     var homeDistance: UInt32?
     /// True if it holds only for objects that something has registered each by itself.
     var needsRegistration = false
-    /// True if it holds only for objects that each have a task which no code can cancel.
-    var needsOwnTasks = false
-    /// True if it holds only for objects that each have a timer which no other code can stop.
-    var needsOwnTimers = false
+    /// The kinds of registrations that its objects need, each of its own and beyond the reach of other code. Empty if they
+    /// need none.
+    var ownKinds: Set<Finding.Registration> = []
     /// True if it holds only for objects that a stored closure captured.
     var needsCallback = false
     /// True if it holds only for objects that a sibling holds.
@@ -129,8 +128,8 @@ extension OutlivingFinder {
     let older = family.survivors.indices.count { youngerEnded(than: $0, of: family) >= rules.leastYoungerEnded }
     guard older >= rules.leastRegistered - 1 else { return nil }
     return Suspicion(
-      verdict: .outlived, family: family, needsRegistration: true, needsOwnTimers: true, least: rules.leastRegistered,
-      evidence: Evidence(rules))
+      verdict: .outlived, family: family, needsRegistration: true, ownKinds: [.timer, .dispatchSource],
+      least: rules.leastRegistered, evidence: Evidence(rules))
   }
 
   /// Most siblings end.
@@ -227,7 +226,7 @@ extension OutlivingFinder {
       isEven((lead, lag)) && spread(of: family) >= rules.leastLoopedSpread
       && family.survivors.count >= rules.leastCalledBack
       && Double(old) >= rules.leastOldShare * Double(family.survivors.count)
-      && (intervalsLived(family.lifetime) >= rules.leastIntervalsLived || isRegistered(family.survivors[0]))
+      && (intervalsLived(family.lifetime) >= rules.leastIntervalsLived || isInTable(family.survivors[0]))
     return points(
       .growsSteadily, isSteady,
       "\(percent(lead)) above and \(percent(lag)) below even growth, \(old) are older than siblings get")
@@ -334,7 +333,7 @@ extension OutlivingFinder {
   }
 
   /// Tells whether a dictionary or a set has a survivor. Code removes its elements one by one. An array takes results.
-  private func isRegistered(_ node: NodeID) -> Bool {
+  private func isInTable(_ node: NodeID) -> Bool {
     var current = ownership.paths.parents[node]
     for _ in 0..<4 where current != HeapGraph.noNode && !graph.isRoot(current) {
       switch graph.type(of: current).kind {

@@ -78,7 +78,7 @@ extension OutlivingFinder {
       }
       guard
         holds(.heldAlike, nodes.count >= suspicion.least, "\(nodes.count) of \(suspicion.least)"),
-        let holding = holding(sample, members, counts, paths, registration)
+        var holding = holding(sample, members, counts, paths, registration)
       else { return nil }
       // Trees and lists are made of siblings that hold each other.
       if case .reference(_, _, let isChain) = key, !suspicion.isStated, isChain != suspicion.needsChain {
@@ -103,26 +103,39 @@ extension OutlivingFinder {
       if case .registration(.taskGroup, _) = key, !suspicion.isStated {
         // A few results wait whenever a program ends.
         isUnread = true
-        guard !suspicion.needsRegistration,
+        guard !suspicion.needsRegistration || suspicion.ownKinds.contains(.taskGroup),
           holds(.unread, nodes.count >= rules.leastLooped, "\(nodes.count) of \(rules.leastLooped)")
         else { return nil }
       }
-      if suspicion.needsOwnTimers {
-        guard
-          holds(
-            .ownTimers, haveOwnTimers(nodes, key, members, counts, paths, registration), "\(nodes.count) instances")
-        else { return nil }
-      }
-      if suspicion.needsOwnTasks {
-        guard case .registration(.task, _) = key,
-          holds(
-            .ownTasks, haveOwnTasks(nodes, members, counts, paths, registration),
-            "\(nodes.count) instances from the start")
-        else { return nil }
-      } else if case .registration(.task, _) = key, !suspicion.isStated, suspicion.evidence.proven.isEmpty,
-        nodes.count < rules.leastPendingTasks,
-        !holds(.ownTasks, haveOwnTasks(nodes, members, counts, paths, registration), "\(nodes.count) instances")
-      {
+      var isBeyondReach = isUnread
+      if case .registration(let kind, _) = key, kind != .taskGroup {
+        let mayBeFew =
+          kind != .task || suspicion.isStated || !suspicion.evidence.proven.isEmpty
+          || nodes.count >= rules.leastPendingTasks
+        if !suspicion.ownKinds.isEmpty || !mayBeFew {
+          guard suspicion.ownKinds.isEmpty || suspicion.ownKinds.contains(kind),
+            let own = own(kind, nodes, members, counts, paths, registration)
+          else {
+            note(.registered, .excludes, "\(nodes.count) instances")
+            return nil
+          }
+          guard
+            holds(
+              kind == .task ? .ownTasks : .ownTimers, own.count >= suspicion.least,
+              "\(own.count) of \(nodes.count) instances")
+          else { return nil }
+          isBeyondReach = true
+          // A word that is left over on a stack may seem to hold one of them as well.
+          let others = min(nodes.count, Self.detailLimit) - own.count
+          if Double(others) > max(1, (1 - rules.ownedShare) * Double(nodes.count)) {
+            nodes = own.sorted { (ordinal($0), $0) < (ordinal($1), $1) }
+            sample = nodes[nodes.count / 2]
+            guard let found = self.holding(sample, members, counts, paths, registration) else { return nil }
+            holding = found
+          }
+        }
+      } else if !suspicion.ownKinds.isEmpty, !isUnread {
+        note(.registered, .excludes, "\(nodes.count) instances")
         return nil
       }
       let (steps, place) = (holding.steps, holding.suspect)
@@ -167,6 +180,14 @@ extension OutlivingFinder {
         note(.registered, .supports, "\(nodes.count) instances")
         evidence.isStrong = true
       }
+      // The age of such tasks is not known: some may be work under way.
+      if case .registration(.task, _) = key, suspicion.family.lifetime.births == 0, !suspicion.isStated,
+        !holds(
+          .number, nodes.count >= rules.leastPendingTasks, "\(nodes.count) of \(rules.leastPendingTasks)",
+          else: .weakens)
+      {
+        evidence.isStrong = false
+      }
       if settled.count < nodes.count { weaken(.workUnderWay) }
       if isYounger(nodes, than: groups.values) { weaken(.youngerThanOthers) }
       // Scheduled work goes when it has run, and what was cancelled goes no earlier. If it keeps no object of the
@@ -175,13 +196,15 @@ extension OutlivingFinder {
         weaken(.keepsNothing)
       }
       var group = OutlivingGroup(
-        verdict: holding.isRegistered && !isUnread ? .outlived : suspicion.verdict, survivors: nodes, sample: sample,
+        verdict: isUnread ? .accumulating : holding.isRegistered ? .outlived : suspicion.verdict, survivors: nodes,
+        sample: sample,
         path: steps,
         suspect: place,
         lifetime: UInt64(nodes.count) > suspicion.family.lifetime.births
           ? suspicion.kin?.lifetime ?? suspicion.family.lifetime : suspicion.family.lifetime,
         sites: suspicion.family.sites, homeDistance: suspicion.homeDistance, evidence: evidence, retainedBytes: 0,
         retainedBlocks: 0)
+      group.isBeyondReach = isBeyondReach
       if holding.isRegistered { group.registrations = registrations(of: nodes, members, counts, paths, registration) }
       return group
     }
@@ -204,47 +227,6 @@ extension OutlivingFinder {
       for key in keys where key != largest { groups[largest]! += groups.removeValue(forKey: key)! }
     }
     order.removeAll { groups[$0] == nil }
-  }
-
-  /// Each survivor hangs from a task of its own, and no code has the handle of such a task: none can cancel it. The tasks
-  /// sleep again and again: the ended sleeps are at least as many as the tasks. Work that is under way ends by itself.
-  private func haveOwnTasks(
-    _ survivors: [NodeID], _ members: Set<NodeID>, _ counts: PathCounts, _ paths: RetainPaths,
-    _ registration: RegistrationSearch
-  ) -> Bool {
-    let tasks = registrations(of: survivors, members, counts, paths, registration)
-    guard tasks.count == survivors.count, !waiting.haveHandles(tasks) else { return false }
-    let places = Set(tasks.compactMap { waiting.sleep(of: $0) }.map { block($0).site.rawValue })
-    return places.reduce(UInt64(0)) { $0 &+ sites[Int($1)].lifetime.deaths } >= UInt64(tasks.count)
-  }
-
-  /// Each survivor is kept by a timer of its own alone, and nothing but the survivor can lead code to the timer.
-  private func haveOwnTimers(
-    _ survivors: [NodeID], _ key: HolderKey, _ members: Set<NodeID>, _ counts: PathCounts, _ paths: RetainPaths,
-    _ registration: RegistrationSearch
-  ) -> Bool {
-    switch key {
-    case .registration(.timer, _), .registration(.dispatchSource, _): break
-    default: return false
-    }
-    var timers: [NodeID: NodeID] = [:]
-    for node in survivors.prefix(Self.detailLimit) {
-      guard let holding = holding(node, members, counts, paths, registration), holding.isRegistered else {
-        return false
-      }
-      timers[holding.steps[holding.suspect].node] = node
-    }
-    guard timers.count == min(survivors.count, Self.detailLimit),
-      timers.allSatisfy({ ownership.isOnlyHeld($1, through: $0) })
-    else { return false }
-    // Each of several timers hardly has a variable of its own.
-    return (0..<NodeID(graph.blockCount)).allSatisfy { node in
-      guard graph.type(of: node).kind.isCounted, !unreachable.contains(node) else { return true }
-      return graph.graph.edges(from: node).allSatisfy { edge in
-        let target = graph.graph.target(of: edge)
-        return timers[target] == nil || ownership.isOnlyHeld(node, through: target)
-      }
-    }
   }
 
   /// Made after nearly all of a larger group. Those got no further than these have until now, so that these may be on
@@ -339,7 +321,7 @@ extension OutlivingFinder {
   }
 
   /// The registrations that survivors hang from; of a task, the task itself.
-  private func registrations(
+  func registrations(
     of survivors: [NodeID], _ members: Set<NodeID>, _ counts: PathCounts, _ paths: RetainPaths,
     _ registration: RegistrationSearch
   ) -> Set<NodeID> {

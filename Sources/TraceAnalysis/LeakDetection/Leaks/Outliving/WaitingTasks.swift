@@ -17,6 +17,8 @@ import HeapAnalysis
 final class WaitingTasks {
   private let graph: ObjectGraph
   private let isTimer: (NodeID) -> Bool
+  /// Tells whether a task's functions come back to the suspension that the task is in. Nil if their code does not show it.
+  let isInLoop: (NodeID) -> Bool?
   private let leastFirstWait: Double
   /// The beginning of the wait, by task.
   private var waits: [NodeID: UInt64] = [:]
@@ -32,8 +34,13 @@ final class WaitingTasks {
 
   /// - Parameter leastFirstWait: see `OutlivingRules.leastFirstWait`.
   /// - Parameter isTimer: whether a block belongs to a call of `dispatch_after`.
-  init(_ graph: ObjectGraph, leastFirstWait: Double, isTimer: @escaping (NodeID) -> Bool) {
-    (self.graph, self.leastFirstWait, self.isTimer) = (graph, leastFirstWait, isTimer)
+  /// - Parameter isInLoop: whether a task's functions come back to the suspension that the task is in; nil if that is not
+  ///   known.
+  init(
+    _ graph: ObjectGraph, leastFirstWait: Double, isTimer: @escaping (NodeID) -> Bool,
+    isInLoop: @escaping (NodeID) -> Bool?
+  ) {
+    (self.graph, self.leastFirstWait, self.isTimer, self.isInLoop) = (graph, leastFirstWait, isTimer, isInLoop)
   }
 
   /// Linear in the blocks, and in what tasks refer to.
@@ -128,6 +135,8 @@ final class WaitingTasks {
     guard let (task, began) = sleeper(node) else { return false }
     let now = graph.snapshot.time
     let age = now - min(now, max(birth(task), birth(node)))
+    // An inspection does not know when anything was made.
+    guard age > 0 else { return false }
     return Double(now - min(now, began)) >= leastFirstWait * Double(age)
   }
 
@@ -137,6 +146,6 @@ final class WaitingTasks {
     return sleeps[task]
   }
 
-  /// Tells whether some code has the handle of one of the tasks.
-  func haveHandles(_ tasks: Set<NodeID>) -> Bool { !tasks.isDisjoint(with: handled) }
+  /// Tells whether some code has the handle of a task.
+  func hasHandle(_ task: NodeID) -> Bool { handled.contains(task) }
 }

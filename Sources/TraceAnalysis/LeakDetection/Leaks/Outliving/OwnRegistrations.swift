@@ -1,0 +1,156 @@
+// Finds out whether objects have registrations of their own, which no other code can end.
+
+import HeapAnalysis
+import PlatformRules
+
+extension OutlivingFinder {
+  /// Returns the survivors that each have a registration of their own which no other code can end. Nil for kinds of
+  /// registrations of which that is not known.
+  func own(
+    _ kind: Finding.Registration, _ survivors: [NodeID], _ members: Set<NodeID>, _ counts: PathCounts,
+    _ paths: RetainPaths, _ registration: RegistrationSearch
+  ) -> [NodeID]? {
+    switch kind {
+    case .task: return ownTasks(survivors, members, counts, paths, registration)
+    case .timer, .dispatchSource: return ownHandles(survivors, members, counts, paths, registration, except: [])
+    case .observer:
+      let own = ownHandles(survivors, members, counts, paths, registration, except: observerCenters())
+      let others = withoutTokens(survivors, members, counts, paths, registration)
+      return own.count > others.count ? own : others
+    case .observation, .dispatchWork, .taskGroup, .eventLoop, .urlSession, .thread: return nil
+    }
+  }
+
+  /// The survivors that hang from a task of their own of which no code has the handle: none can cancel it. The tasks sleep
+  /// again and again. Work that is under way ends by itself.
+  private func ownTasks(
+    _ survivors: [NodeID], _ members: Set<NodeID>, _ counts: PathCounts, _ paths: RetainPaths,
+    _ registration: RegistrationSearch
+  ) -> [NodeID] {
+    var kept: [NodeID: [NodeID]] = [:]
+    for node in survivors.prefix(Self.detailLimit) {
+      guard let holding = holding(node, members, counts, paths, registration), holding.isRegistered else { continue }
+      let place = holding.steps[holding.suspect].node
+      kept[graph.taskOfSlab[place] ?? place, default: []].append(node)
+    }
+    let alone = kept.filter { $0.value.count == 1 && !waiting.hasHandle($0.key) }
+    let isShown = alone.keys.allSatisfy { waiting.isInLoop($0) != nil }
+    // Without the program's code: at least as many sleeps have ended as there are tasks.
+    let tasks = isShown ? alone.filter { waiting.isInLoop($0.key) == true } : haveSlept(alone.keys) ? alone : [:]
+    guard
+      !isShown
+        || Double(tasks.keys.count(where: waiting.isAsleep)) >= rules.leastAsleep * Double(tasks.count)
+    else { return [] }
+    return tasks.values.map { $0[0] }
+  }
+
+  private func haveSlept(_ tasks: some Collection<NodeID>) -> Bool {
+    let places = Set(tasks.compactMap { waiting.sleep(of: $0) }.map { block($0).site.rawValue })
+    return places.reduce(UInt64(0)) { $0 &+ sites[Int($1)].lifetime.deaths } >= UInt64(tasks.count)
+  }
+
+  /// The survivors that are kept by a timer or an observer of their own alone, to which nothing but the survivor can lead
+  /// code. `others`: what has registrations, and gives them to no code.
+  private func ownHandles(
+    _ survivors: [NodeID], _ members: Set<NodeID>, _ counts: PathCounts, _ paths: RetainPaths,
+    _ registration: RegistrationSearch, except others: Set<NodeID>
+  ) -> [NodeID] {
+    var handles: [NodeID: NodeID] = [:]
+    for node in survivors.prefix(Self.detailLimit) {
+      guard let holding = holding(node, members, counts, paths, registration), holding.isRegistered else {
+        continue
+      }
+      let handle = holding.steps[holding.suspect].node
+      if ownership.isOnlyHeld(node, through: handle) { handles[handle] = node }
+    }
+    guard !handles.isEmpty else { return [] }
+    let standIns = standIns(for: handles)
+    // Each of several registrations hardly has a variable of its own.
+    for node in 0..<NodeID(graph.blockCount) {
+      let type = graph.type(of: node)
+      // What a library's own object has, it does not give to the program.
+      guard type.kind.isCounted, type.kind != .object || isProgramObject(node), !unreachable.contains(node),
+        !others.contains(node)
+      else { continue }
+      for edge in graph.graph.edges(from: node) {
+        let target = graph.graph.target(of: edge)
+        let handle = standIns[target] ?? target
+        if handles[handle] != nil, !ownership.isOnlyHeld(node, through: handle) { handles[handle] = nil }
+      }
+    }
+    return Array(handles.values)
+  }
+
+  /// The objects by which code knows registrations that are memory of C code: an object leads to a source, and that to its
+  /// timer. By object, the registration.
+  private func standIns(for handles: [NodeID: NodeID]) -> [NodeID: NodeID] {
+    func handle(from node: NodeID, depth: Int) -> NodeID? {
+      for edge in graph.graph.edges(from: node) {
+        let target = graph.graph.target(of: edge)
+        guard !graph.isRoot(target), graph.type(of: target).kind == .malloc else { continue }
+        if handles[target] != nil { return target }
+        if depth > 0, let found = handle(from: target, depth: depth - 1) { return found }
+      }
+      return nil
+    }
+    var standIns: [NodeID: NodeID] = [:]
+    for node in 0..<NodeID(graph.blockCount)
+    where graph.type(of: node).kind == .object && !isProgramObject(node) && !unreachable.contains(node) {
+      guard Registrations.kind(ofType: graph.type(of: node).qualifiedName) != nil else { continue }
+      standIns[node] = handle(from: node, depth: 1)
+    }
+    return standIns
+  }
+
+  /// The survivors that only a centre keeps which many share, if at least half of their observers have no token that other
+  /// code could remove them by: all but as many as there are tokens besides those that the survivors have themselves.
+  private func withoutTokens(
+    _ survivors: [NodeID], _ members: Set<NodeID>, _ counts: PathCounts, _ paths: RetainPaths,
+    _ registration: RegistrationSearch
+  ) -> [NodeID] {
+    let kept = survivors.prefix(Self.detailLimit).filter { node in
+      holding(node, members, counts, paths, registration).map {
+        $0.isRegistered && ownership.isOnlyHeld(node, through: $0.steps[$0.suspect].node)
+      } ?? false
+    }
+    var tokens: [NodeID?: Int] = [:]
+    for node in 0..<NodeID(graph.blockCount)
+    where graph.type(of: node).kind == .object && Self.tokens.matches(graph.type(of: node).qualifiedName) {
+      if unreachable.contains(node) || ownership.isDominated(node, by: members) { continue }
+      tokens[owner(of: node), default: 0] += 1
+    }
+    guard !tokens.isEmpty else { return kept }
+    // An object that is an observer itself has tokens for that.
+    let observers = observers()
+    let spare = tokens.reduce(0) { sum, entry in
+      sum + max(0, entry.value - (entry.key.flatMap { observers[$0] } ?? 0))
+    }
+    return spare * 2 <= kept.count ? kept : []
+  }
+
+  /// The number of closures by which centres call an object of the program's, by object. A weak capture counts.
+  private func observers() -> [NodeID: Int] {
+    let centers = observerCenters()
+    var observers: [NodeID: Int] = [:]
+    for center in centers {
+      for edge in graph.graph.edges(from: center) {
+        var pending = [graph.graph.target(of: edge)]
+        var seen: Set<NodeID> = []
+        while let node = pending.popLast(), seen.count < Self.closureLimit {
+          guard !graph.isRoot(node), !centers.contains(node), seen.insert(node).inserted else { continue }
+          if isProgramObject(node) {
+            observers[node, default: 0] += 1
+          } else if [.closure, .box, .sideTable].contains(graph.type(of: node).kind) {
+            pending += graph.graph.edges(from: node).map { graph.graph.target(of: $0) }
+          }
+        }
+      }
+    }
+    return observers
+  }
+
+  /// Closures, boxes and objects that are looked at for one observer.
+  private static let closureLimit = 16
+
+  private static let tokens = RuleBook.shipped.table(.token, by: .type)
+}

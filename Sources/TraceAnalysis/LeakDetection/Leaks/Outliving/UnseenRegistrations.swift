@@ -1,0 +1,60 @@
+// Suspicions that need no history: objects whose registrations no code can end.
+
+import HeapAnalysis
+
+extension OutlivingFinder {
+  /// Objects whose births nobody saw, and that only registrations keep: of an inspection, a core file, a light recording,
+  /// or a process that had run before it was attached to. `isTaken`: survivors that belong elsewhere.
+  ///
+  /// One image does not show how long an object has lived. It shows that an object has a task of its own which goes on
+  /// for ever and has no handle, or a timer that only the object can stop, or an observer whose token nobody has. Or
+  /// that a task group keeps results that no code has read.
+  /// Linear in the blocks and in the registrations' paths.
+  func unseenRegistrations(isTaken: (NodeID) -> Bool) -> [Suspicion] {
+    var families: [UInt32: Family] = [:]
+    for node in 0..<NodeID(graph.blockCount) {
+      guard isCandidate(node), !unreachable.contains(node), !isTaken(node), !hasHistory || isListed(block(node)),
+        isProgramObject(node) || isPlainTask(node), hangsFromRegistration(node)
+      else { continue }
+      families[graph.nodeTypes[Int(node)], default: Family()].survivors.append(node)
+    }
+    return families.sorted { $0.key < $1.key }.map(\.value).filter { $0.survivors.count >= rules.leastRegistered }
+      .map { family in
+        var family = family
+        family.sites = Set(family.survivors.map { block($0).site.rawValue }).sorted()
+        log?.begin(family)
+        log?.end(isSuspected: true)
+        var suspicion = Suspicion(
+          verdict: .outlived, family: family, needsRegistration: true, ownKinds: Self.endable,
+          least: rules.leastRegistered, evidence: Evidence(rules))
+        suspicion.candidate = log?.current
+        return suspicion
+      }
+  }
+
+  /// The kinds of registrations of which an image shows who can end them.
+  private static let endable: Set<Finding.Registration> = [.task, .timer, .dispatchSource, .observer, .taskGroup]
+  /// Nodes between a registration and the object that it keeps, at most.
+  private static let registrationDistance = 32
+
+  /// A task without an object of the program's to tell of. The others are told by their objects.
+  private func isPlainTask(_ node: NodeID) -> Bool {
+    graph.type(of: node).kind == .task
+      && !graph.graph.edges(from: node).contains {
+        let target = graph.graph.target(of: $0)
+        return !graph.isRoot(target) && isProgramObject(target)
+      }
+  }
+
+  /// Tells whether a registration keeps a node, without another object of the program's between the two.
+  private func hangsFromRegistration(_ node: NodeID) -> Bool {
+    var current = node
+    for _ in 0..<Self.registrationDistance {
+      let parent = ownership.paths.parents[current]
+      guard parent != HeapGraph.noNode, !graph.isRoot(parent), !isProgramObject(parent) else { return false }
+      if isRegistration(parent, current) { return true }
+      current = parent
+    }
+    return false
+  }
+}

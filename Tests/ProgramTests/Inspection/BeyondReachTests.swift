@@ -1,0 +1,51 @@
+// Objects whose tasks, timers and observers no code can end, as one image shows them.
+
+import Foundation
+import TestRequirements
+import Testing
+
+@Suite(.requires(.command)) struct BeyondReachTests {
+  /// An object by type and number.
+  private typealias Found = [String: Int]
+
+  private static let expected: Found = ["Poller": 9, "Meter": 12, "Clock": 12, "Listener": 12, "Receipt": 60]
+  private static let optimisations = TestTier.arguments(["-O"], of: ["-O", "-Onone"])
+
+  /// The listed suspicions of a report. Each says that no other code can end what keeps the objects.
+  private func suspicions(_ outcome: Command.Outcome) throws -> Found {
+    try #require(outcome.end == .exit(0), "\(outcome.errorOutput)")
+    let report = try #require(try JSONSerialization.jsonObject(with: Data(outcome.output.utf8)) as? [String: Any])
+    let only = try #require((report["reports"] as? [[String: Any]])?.first)
+    var found: Found = [:]
+    for finding in try #require(only["findings"] as? [[String: Any]]) where finding["library"] as? Bool == false {
+      guard finding["strength"] as? String == "strong" else { continue }
+      let outliving = try #require(finding["outliving"] as? [String: Any])
+      #expect(outliving["beyondReach"] as? Bool == true, "\(finding["title"] ?? "")")
+      let title = (finding["title"] as? String)?.split(separator: " ").first.map(String.init) ?? ""
+      found[title, default: 0] += finding["instances"] as? Int ?? 0
+    }
+    return found
+  }
+
+  @Test(
+    "An inspection finds objects that no code can let go of, and not those of which code has the handles",
+    arguments: optimisations)
+  func inspected(optimisation: String) throws {
+    let waiting = try InspectionTests.Waiting(TestProgram("beyond-reach.swift", flags: ["-g", optimisation]))
+    let outcome = try Command([BuildProducts.leaktrace, "inspect", "\(waiting.processID)", "--format", "json"]).run()
+    _ = try waiting.end(SIGKILL)
+    #expect(try suspicions(outcome) == Self.expected, "\(outcome.output)")
+  }
+
+  @Test("So does a light recording", .secondTier, arguments: optimisations)
+  func light(optimisation: String) throws {
+    let waiting = try InspectionTests.Waiting(
+      TestProgram("beyond-reach.swift", flags: ["-g", optimisation]),
+      under: [BuildProducts.leaktrace, "record", "--quiet", "--light", "-o", "%DIRECTORY%/t%p.trace", "--"])
+    #expect(try Command([BuildProducts.leaktrace, "snapshot", "\(waiting.processID)"]).run().end == .exit(0))
+    _ = try waiting.end(SIGKILL)
+    let trace = try #require(waiting.trace())
+    let outcome = try Command([BuildProducts.leaktrace, "analyze", trace, "--format", "json"]).run()
+    #expect(try suspicions(outcome) == Self.expected)
+  }
+}
