@@ -63,7 +63,7 @@ extension AllocationAnalysis {
 
   /// The findings about reachable objects that one image can have.
   private static let reachOfImages =
-    "Of objects that outlive their scope, it shows those alone that a task, a timer or an observer keeps which no code can end"
+    "Objects that outlive their scope are found only if no code can end the task, timer or observer that keeps them"
 
   /// The allocations that have stacks.
   private func stacks(period: UInt64) -> String {

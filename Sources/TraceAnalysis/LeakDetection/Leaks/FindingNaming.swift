@@ -323,7 +323,7 @@ final class FindingNaming {
   /// The functions of a task's contexts, innermost first.
   private func suspendedFunctions(of task: NodeID) -> [SourceFrame] {
     graph.resumptions(of: task).compactMap { address in
-      guard var frame = function(at: address) else { return nil }
+      guard var frame = function(at: address), !Self.isOfRuntime(frame) else { return nil }
       // A part of an async function begins with instructions of no line.
       if frame.kind == .user, frame.line == nil, let name = frame.mangledName,
         let image = graph.roots.image(at: address), let first = firstLine(of: name, at: address, in: image)
@@ -332,6 +332,12 @@ final class FindingNaming {
       }
       return frame
     }
+  }
+
+  /// A function of the runtime that starts or completes tasks, such as `future_adapter(swift::AsyncContext*)`. It says
+  /// nothing of a task's work.
+  private static func isOfRuntime(_ frame: SourceFrame) -> Bool {
+    frame.kind != .user && frame.function.contains("(swift::AsyncContext*")
   }
 
   /// Tells whether a function of the program's that a task is suspended in comes back to the same suspension. Nil if the

@@ -84,6 +84,9 @@ package final class HeapModel {
     trace.header.lacksHistory || trace.definitions.process.isAttached
   }
 
+  /// The births of some blocks may not be known.
+  var mayHaveListedBlocks: Bool { Self.hasListedBlocks(trace) }
+
   /// Tells whether a block is known from the allocator's metadata alone.
   func isListed(_ block: LiveBlock) -> Bool {
     Self.hasListedBlocks(trace) && sites[Int(block.site.rawValue)].stack == .empty

@@ -211,13 +211,17 @@ struct AdviceEvidence {
     }
   }
 
+  private typealias SitesByAddress = [RuntimeAddress: Set<SiteID>]
+
   /// The allocation sites of survivors and their siblings, by the address of the survivor that a finding shows. One
   /// function made all of them, and some of them were freed.
-  private func siblingSites(_ findings: [Finding], _ model: HeapModel, _ graph: ObjectGraph) -> [RuntimeAddress: Set<
-    SiteID
-  >] {
+  private func siblingSites(_ findings: [Finding], _ model: HeapModel, _ graph: ObjectGraph) -> SitesByAddress {
     guard hasHistory, let naming else { return [:] }
-    var result: [RuntimeAddress: Set<SiteID>] = [:]
+    var result: SitesByAddress = [:]
+    var sitesByType: [UInt32: [Int]] = [:]
+    for (index, site) in model.sites.enumerated() where site.operation == .object {
+      sitesByType[site.type, default: []].append(index)
+    }
     for finding in findings where !finding.isLibrary {
       guard case .suspected = finding.evidence, let step = finding.path.last, step.kind == .object,
         let node = node(step.address, graph)
@@ -225,13 +229,9 @@ struct AdviceEvidence {
       let type = graph.type(of: node)
       let own = Int(graph.heap[BlockID(node)].site.rawValue)
       guard model.sites.indices.contains(own) else { continue }
-      let key = model.sites[own]
       let place = naming.allocation(of: node)?.function
-      let sites = model.sites.indices.filter { index in
-        let site = model.sites[index]
-        return index == own
-          || site.type == key.type && site.operation == key.operation
-            && naming.allocation(SiteID(UInt32(index)), of: type)?.function == place
+      let sites = (sitesByType[model.sites[own].type] ?? []).filter { index in
+        index == own || naming.allocation(SiteID(UInt32(index)), of: type)?.function == place
       }
       if sites.contains(where: { model.trace.sites[$0].lifetime.deaths > 0 }) {
         result[step.address] = Set(sites.map { SiteID(UInt32($0)) })

@@ -58,7 +58,7 @@ struct OutlivingBuilder {
       rules: rules, graph: graph, sites: model.trace.sites, activations: model.activations,
       stacks: model.trace.definitions.stacks,
       unreachable: verdicts.finder.unreachable, ownership: ownership, startTime: model.trace.header.startTime,
-      hasHistory: verdicts.hasHistory, isListed: { [model] in model.isListed($0) },
+      hasHistory: verdicts.hasHistory, isListed: model.mayHaveListedBlocks ? { [model] in model.isListed($0) } : nil,
       isConcurrent: isConcurrent, origin: origin, isRegistration: { [holders] in holders.isRegistration($0, of: $1) },
       observerCenters: { [holders] in holders.centers },
       waiting: waiting, log: log)
@@ -326,9 +326,13 @@ struct OutlivingBuilder {
     let registration = holders.registration(group.path, after: 0).flatMap { $0.index == group.suspect ? $0.kind : nil }
     let steps = Array(group.path.dropFirst())
     var named = paths.path(steps)
-    // A block without a stack is the library's if a variable of the library leads to it.
-    if let first = steps.first, named.first?.kind == .malloc, model.isListed(graph.heap[BlockID(first.node)]) {
-      named[0].library = named[0].library ?? naming.library(ofRoot: group.path[0].node)
+    // Blocks without a stack are a library's if a variable of the library leads to them.
+    if let first = steps.first, model.isListed(graph.heap[BlockID(first.node)]),
+      let library = naming.library(ofRoot: group.path[0].node)
+    {
+      for index in named.indices.prefix(while: { named[$0].kind == .malloc }) {
+        named[index].library = named[index].library ?? library
+      }
     }
     let origin = naming.origin(group.path[0].node, target: steps.first?.node)
     let seconds = group.survivors.compactMap { node -> Double? in

@@ -57,8 +57,8 @@ struct OutlivingFinder {
   let startTime: UInt64
   /// The lives of objects are known, from the start of the recording.
   let hasHistory: Bool
-  /// Tells whether a block is older than the recording, or not sampled: its birth is not known.
-  let isListed: (LiveBlock) -> Bool
+  /// Tells whether a block is older than the recording, or not sampled: its birth is not known. Nil if all are known.
+  let isListed: ((LiveBlock) -> Bool)?
   /// Several threads did the work.
   let isConcurrent: Bool
   /// Returns a block's origin: is there a function of the program's in its stack, and does something but the program's

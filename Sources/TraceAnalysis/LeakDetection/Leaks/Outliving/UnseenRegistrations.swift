@@ -11,6 +11,7 @@ extension OutlivingFinder {
   /// that a task group keeps results that no code has read.
   /// Linear in the blocks and in the registrations' paths.
   func unseenRegistrations(isTaken: (NodeID) -> Bool) -> [Suspicion] {
+    guard let isListed else { return [] }
     var families: [UInt32: Family] = [:]
     for node in 0..<NodeID(graph.blockCount) {
       guard isCandidate(node), !unreachable.contains(node), !isTaken(node), !hasHistory || isListed(block(node)),
