@@ -1,5 +1,5 @@
-// Objects that a task, a timer, an observer or a task group keeps. No code can end those of the first types; code can end
-// those of the types whose names say so. It says that it is ready, and waits.
+// Objects that a task, a timer, an observer or a task group keeps. No code can end the first of each pair. A comment says
+// how code can end the second. The program prints that it is ready, and waits.
 
 import Foundation
 

@@ -3,10 +3,10 @@
 import TraceReading
 import TraceSymbolication
 
-/// Compares the histories of objects that were freed with those of objects that live on.
+/// Compares the histories of freed objects with the histories of survivors.
 ///
-/// A line of the program's stands in a history if it is on the stack of a retain, a release or the free of the object.
-/// The line that nearly all freed objects have, and hardly any survivor, is where the program lets go of them.
+/// An object passed a line of the program's if the line is on the stack of a retain, a release or the free of the object.
+/// The program lets go of its objects at the line that nearly all freed objects passed, and hardly any survivor.
 struct SiblingContrast {
   /// A line that lets objects go.
   struct Passage: Hashable {
@@ -16,7 +16,7 @@ struct SiblingContrast {
     var freed: UInt64
   }
 
-  /// Fewer freed objects say little of what the program does with them.
+  /// Fewer freed objects say little.
   private static let leastFreed: UInt64 = 4
   /// Part of the freed objects that a line must have.
   private static let leastShare = 0.75

@@ -4,8 +4,8 @@ import HeapAnalysis
 import PlatformRules
 
 extension OutlivingFinder {
-  /// Returns the survivors that each have a registration of their own which no other code can end. Nil for kinds of
-  /// registrations of which that is not known.
+  /// Returns the survivors that each have a registration of their own which no other code can end. Nil if an image does
+  /// not show who can end registrations of this kind.
   func own(
     _ kind: Finding.Registration, _ survivors: [NodeID], _ members: Set<NodeID>, _ counts: PathCounts,
     _ paths: RetainPaths, _ registration: RegistrationSearch
@@ -21,8 +21,8 @@ extension OutlivingFinder {
     }
   }
 
-  /// The survivors that hang from a task of their own of which no code has the handle: none can cancel it. The tasks sleep
-  /// again and again. Work that is under way ends by itself.
+  /// The survivors that hang from a task of their own. No code has the task's handle, so none can cancel it. The tasks
+  /// sleep again and again. Work that is under way ends by itself.
   private func ownTasks(
     _ survivors: [NodeID], _ members: Set<NodeID>, _ counts: PathCounts, _ paths: RetainPaths,
     _ registration: RegistrationSearch
@@ -49,8 +49,8 @@ extension OutlivingFinder {
     return places.reduce(UInt64(0)) { $0 &+ sites[Int($1)].lifetime.deaths } >= UInt64(tasks.count)
   }
 
-  /// The survivors that are kept by a timer or an observer of their own alone, to which nothing but the survivor can lead
-  /// code. `others`: what has registrations, and gives them to no code.
+  /// The survivors that only a timer or an observer of their own keeps. Nothing but the survivor leads code to it.
+  /// `others`: nodes that have registrations, and give them to no code.
   private func ownHandles(
     _ survivors: [NodeID], _ members: Set<NodeID>, _ counts: PathCounts, _ paths: RetainPaths,
     _ registration: RegistrationSearch, except others: Set<NodeID>
@@ -81,7 +81,7 @@ extension OutlivingFinder {
     return Array(handles.values)
   }
 
-  /// The objects by which code knows registrations that are memory of C code: an object leads to a source, and that to its
+  /// The library objects that represent registrations in memory of C code: an object leads to a source, and that to its
   /// timer. By object, the registration.
   private func standIns(for handles: [NodeID: NodeID]) -> [NodeID: NodeID] {
     func handle(from node: NodeID, depth: Int) -> NodeID? {
@@ -128,7 +128,7 @@ extension OutlivingFinder {
     return spare * 2 <= kept.count ? kept : []
   }
 
-  /// The number of closures by which centres call an object of the program's, by object. A weak capture counts.
+  /// The closures that have centres call an object of the program's: their number, by object. A weak capture counts.
   private func observers() -> [NodeID: Int] {
     let centers = observerCenters()
     var observers: [NodeID: Int] = [:]

@@ -119,13 +119,13 @@ extension OutlivingFinder {
             note(.registered, .excludes, "\(nodes.count) instances")
             return nil
           }
+          // A thread may just be working with one of them, or a word be left over on its stack.
           guard
             holds(
-              kind == .task ? .ownTasks : .ownTimers, own.count >= suspicion.least,
+              kind == .task ? .ownTasks : .ownTimers, own.count >= min(suspicion.least, nodes.count - 1),
               "\(own.count) of \(nodes.count) instances")
           else { return nil }
           isBeyondReach = true
-          // A word that is left over on a stack may seem to hold one of them as well.
           let others = min(nodes.count, Self.detailLimit) - own.count
           if Double(others) > max(1, (1 - rules.ownedShare) * Double(nodes.count)) {
             nodes = own.sorted { (ordinal($0), $0) < (ordinal($1), $1) }

@@ -3,12 +3,12 @@
 import HeapAnalysis
 
 extension OutlivingFinder {
-  /// Objects whose births nobody saw, and that only registrations keep: of an inspection, a core file, a light recording,
-  /// or a process that had run before it was attached to. `isTaken`: survivors that belong elsewhere.
+  /// Objects of unknown birth that only registrations keep: in an inspection, a core file, a light recording, or a process
+  /// that ran before it was attached to. `isTaken`: survivors that belong elsewhere.
   ///
-  /// One image does not show how long an object has lived. It shows that an object has a task of its own which goes on
-  /// for ever and has no handle, or a timer that only the object can stop, or an observer whose token nobody has. Or
-  /// that a task group keeps results that no code has read.
+  /// One image does not show how long an object has lived. It shows an object with a task of its own that goes on for ever
+  /// and has no handle. It shows a timer that only the object can stop, or an observer without a token. And it shows the
+  /// results in a task group that no code has read.
   /// Linear in the blocks and in the registrations' paths.
   func unseenRegistrations(isTaken: (NodeID) -> Bool) -> [Suspicion] {
     guard let isListed else { return [] }
@@ -33,12 +33,12 @@ extension OutlivingFinder {
       }
   }
 
-  /// The kinds of registrations of which an image shows who can end them.
+  /// An image shows who can end registrations of these kinds.
   private static let endable: Set<Finding.Registration> = [.task, .timer, .dispatchSource, .observer, .taskGroup]
   /// Nodes between a registration and the object that it keeps, at most.
   private static let registrationDistance = 32
 
-  /// A task without an object of the program's to tell of. The others are told by their objects.
+  /// A task that keeps no object of the program's. A finding names the others by their objects.
   private func isPlainTask(_ node: NodeID) -> Bool {
     graph.type(of: node).kind == .task
       && !graph.graph.edges(from: node).contains {
