@@ -1,0 +1,27 @@
+// The names of the parts that the compiler divides async functions into.
+
+import Testing
+
+@testable import TraceSymbolication
+
+@Suite struct AsyncLoopsTests {
+  @Test(
+    "A part has the name of its function before its number",
+    arguments: [
+      ("$s4main7SessionC5startyyFyyYacfU_TQ1_", "$s4main7SessionC5startyyFyyYacfU_"),
+      ("$s4main7SessionC5startyyFyyYacfU_TY12_", "$s4main7SessionC5startyyFyyYacfU_"),
+      ("$s4main4OnceCyACSicfcyyYacfU_TATQ0_", "$s4main4OnceCyACSicfcyyYacfU_TA"),
+    ])
+  func parts(name: String, function: String) {
+    #expect(AsyncLoops.function(ofPart: name) == function)
+  }
+
+  @Test(
+    "Whole functions, and names that only look alike, are no parts",
+    arguments: [
+      "$s4main7SessionC5startyyFyyYacfU_", "$s4main3TQ1V", "TQ_", "_", "", "$s4main5TY1_x", "$s4mainyyYaFTZ1_",
+    ])
+  func others(name: String) {
+    #expect(AsyncLoops.function(ofPart: name) == nil)
+  }
+}
