@@ -66,8 +66,10 @@ package enum AdviceWords {
         "Nothing is left that could resume the task\(PlaceWords.at(frame)): its continuation was dropped. Resume every continuation exactly once on every path, "
         + "also on errors and cancellation."
     case .givenUp(let frame):
+      // Without a line, the release is of a function that the optimiser put into this one.
+      let inlined = frame.line == nil ? ", or in a function that was inlined there" : ""
       return
-        "The last reference by which other code could resume it was given up\(PlaceWords.within(frame)): finish the stream there."
+        "The last reference by which other code could resume it was given up\(PlaceWords.within(frame))\(inlined): finish the stream there."
     case .breakCycle(let frame, let stream, let cut):
       let waits =
         "The task waits\(PlaceWords.at(frame)) for something that only it keeps alive, so nothing will resume it."

@@ -50,10 +50,10 @@ package enum HolderWords {
     case .likeSiblings(let frame, let passed, let freed, let survivors):
       let those =
         passed == freed
-        ? "The \(Decimal.grouped(freed)) that were freed all"
+        ? "The \(Decimal.grouped(freed)) that were freed"
         : "Of the \(Decimal.grouped(freed)) that were freed, \(Decimal.grouped(passed))"
-      let these = survivors == 1 ? "This one did not." : "These \(Decimal.grouped(survivors)) did not."
-      return "\(those) passed \(PlaceWords.name(frame)). \(these)"
+      let these = survivors == 1 ? "This one was not." : "These \(Decimal.grouped(survivors)) were not."
+      return "\(those) were retained or released at \(PlaceWords.name(frame)). \(these)"
     case .endInLibrary(let type, hasTimers: true):
       return
         "Cancel the timer, the dispatch source or the work scheduled with asyncAfter that keeps each \(type) when the \(type) is done, and capture it weakly in the closure."
