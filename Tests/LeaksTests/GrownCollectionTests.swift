@@ -72,6 +72,20 @@ import TraceTestSupport
     #expect(row.elements == 40 && row.holders == 1)
   }
 
+  @Test func objectsOfLibrariesBesideTheProgramsAreNoElements() throws {
+    heap.type("Swift.__StringStorage")
+    let log = heap.object("Swift._ContiguousArrayStorage<App.Message>", size: UInt64(32 + 8 * 80))
+    let room = heap.object("App.Room")
+    heap.set(room, 0, log)
+    heap.global(room)
+    heap.words[log.address + 16] = 80
+    for number in 0..<80 {
+      heap.set(log, 2 + number, heap.object(number % 2 == 0 ? "App.Message" : "Swift.__StringStorage"))
+    }
+    let row = try #require(try grown().first)
+    #expect(row.type == "Message" && row.elements == 40)
+  }
+
   /// Each event keeps the one before it: by itself, or by an envelope.
   @Test(arguments: [false, true]) func objectsThatHoldOneAnotherInARowAreAFact(hasEnvelopes: Bool) throws {
     heap.type("App.Envelope", fields: [HeapBuilder.field("event", 0)])

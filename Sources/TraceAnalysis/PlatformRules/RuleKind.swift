@@ -101,7 +101,9 @@ extension RuleKind {
     switch self {
     case .partOf, .knownAs, .leaked, .cycle: .text
     case .registration:
-      .one(of: ["timer", "observer", "observation", "dispatchSource", "dispatchWork", "eventLoop", "urlSession"])
+      .one(of: [
+        "timer", "observer", "observation", "dispatchSource", "fileHandle", "dispatchWork", "eventLoop", "urlSession",
+      ])
     case .waitsIn: .one(of: ["pool", "c-library", "runtime"])
     default: .none
     }

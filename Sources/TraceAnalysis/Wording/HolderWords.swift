@@ -14,7 +14,7 @@ package enum HolderWords {
       return "No other code can stop these timers: only the objects themselves refer to them."
     case .observer?: return "No other code has the tokens of these observers, so none can remove them."
     case .taskGroup?: return "No code has read the results of these finished child tasks."
-    case .observation?, .dispatchWork?, .eventLoop?, .urlSession?, .thread?, nil: return nil
+    case .observation?, .fileHandle?, .dispatchWork?, .eventLoop?, .urlSession?, .thread?, nil: return nil
     }
   }
 
@@ -73,6 +73,7 @@ package enum HolderWords {
     case .observer: "Remove the observer (removeObserver(_:))"
     case .observation: "Do not call withObservationTracking again"
     case .dispatchSource: "Call cancel() on the dispatch source"
+    case .fileHandle: "Set the handle's readabilityHandler (or writeabilityHandler) to nil"
     case .dispatchWork: "Do not schedule the work again, or schedule a DispatchWorkItem and call cancel() on it,"
     case .task: "Call cancel() on the task"
     case .taskGroup: "Call next() on the group"

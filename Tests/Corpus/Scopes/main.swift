@@ -9,6 +9,7 @@ let programs: [String: any CleanProgram.Type] = [
   "dispatch-queue-work": DispatchQueueWork.self,
   "dispatch-timer": DispatchTimer.self,
   "dropped-meters": DroppedMeters.self,
+  "pipe-readers": PipeReaders.self,
   "drifting-tiles": DriftingTiles.self,
   "early-imports": EarlyImports.self,
   "expiring-sessions": ExpiringSessions.self,

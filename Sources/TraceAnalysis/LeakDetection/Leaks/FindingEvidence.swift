@@ -202,7 +202,8 @@ extension Finding {
 
   /// Something that calls the program back. It keeps the objects that it calls until the program stops it.
   package enum Registration: String, Codable, Hashable, Sendable {
-    case timer, observer, observation, dispatchSource, dispatchWork, task, taskGroup, eventLoop, urlSession, thread
+    case timer, observer, observation, dispatchSource, fileHandle, dispatchWork, task, taskGroup, eventLoop, urlSession,
+      thread
   }
 }
 

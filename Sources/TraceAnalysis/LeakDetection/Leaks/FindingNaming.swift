@@ -322,17 +322,41 @@ final class FindingNaming {
 
   /// The functions of a task's contexts, innermost first.
   private func suspendedFunctions(of task: NodeID) -> [SourceFrame] {
-    graph.resumptions(of: task).compactMap { address in
-      guard var frame = function(at: address), !Self.isOfRuntime(frame) else { return nil }
+    graph.resumptions(of: task).flatMap { address -> [SourceFrame] in
+      guard var frame = function(at: address), !Self.isOfRuntime(frame) else { return [] }
+      if let inlined = inlinedSuspension(at: address, of: frame) { return inlined }
       // A part of an async function begins with instructions of no line.
       if frame.kind == .user, frame.line == nil, let name = frame.mangledName,
         let image = graph.roots.image(at: address), let first = firstLine(of: name, at: address, in: image)
       {
         frame = first
       }
-      return frame
+      return [frame]
     }
   }
+
+  /// The frames of a suspension in a function that the optimiser inlined, innermost first; nil if the suspension is the
+  /// function's own.
+  ///
+  /// The part that goes on after a suspension of its own begins with the line of the await. After the suspension of an
+  /// inlined function, it begins with the line of its declaration, and the inlined function follows. Seen with Swift 6.3.1.
+  private func inlinedSuspension(at address: UInt64, of frame: SourceFrame) -> [SourceFrame]? {
+    guard frame.kind == .user, frame.asyncPart != nil, let line = frame.line, let name = frame.mangledName,
+      let image = graph.roots.image(at: address),
+      naming.line(ofClosure: name, at: RuntimeAddress(address), in: image) == line
+    else { return nil }
+    for offset in UInt64(0)..<Self.prologueSize {
+      let frames = naming.frames(
+        for: FrameKey(address: RuntimeAddress(address &+ offset), isExact: true, isAsync: false), in: image)
+      guard frames.last?.mangledName == name else { return nil }
+      if frames.count > 1 { return frames }
+      if frames[0].line != line { return nil }
+    }
+    return nil
+  }
+
+  /// Bytes of code that a part of an async function begins with, at most: its frame and its context.
+  private static let prologueSize: UInt64 = 64
 
   /// A function of the runtime that starts or completes tasks, such as `future_adapter(swift::AsyncContext*)`. It says
   /// nothing of a task's work.

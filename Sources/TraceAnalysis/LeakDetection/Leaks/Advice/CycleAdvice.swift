@@ -25,15 +25,19 @@ struct CycleAdvice {
   /// Most likely first.
   var advice: [Advice] {
     var sentences: [String] = []
+    var isOfLibrarysField = false
     for step in path {
       if let sentence = types.statement(for: step.qualifiedType), !sentences.contains(sentence) {
         sentences.append(sentence)
       }
       if step.kind == .object, let reference = step.reference, let sentence = fields.statement(for: reference.name) {
         sentences.append(sentence)
+        isOfLibrarysField = true
       }
     }
-    let change = self.change ?? (sentences.isEmpty ? clearing : nil)
+    var change = self.change ?? (sentences.isEmpty ? clearing : nil)
+    // The sentence names the property that the program sets. The field behind it is the library's own.
+    if isOfLibrarysField, case .capture(let capture, or: .clear) = change { change = .capture(capture, or: nil) }
     return sentences.map { .sentence($0) } + (change.map { [.cycle($0)] } ?? [])
   }
 

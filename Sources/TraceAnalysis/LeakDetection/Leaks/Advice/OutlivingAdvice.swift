@@ -27,7 +27,7 @@ struct OutlivingAdvice {
     case _ where object.kind == .closure: return [.endClosure(registration)]
     case .task: return task(type)
     case .eventLoop, .urlSession, .thread: return [.end(registration, type: type)]
-    case .timer, .observer, .observation, .dispatchSource, .dispatchWork:
+    case .timer, .observer, .observation, .dispatchSource, .fileHandle, .dispatchWork:
       return [.endAndCapture(registration, type: type, weakCapture)]
     }
   }

@@ -237,6 +237,9 @@ struct GrownCollections {
   private func fact(
     _ elements: Set<NodeID>, holders: Int, type name: String? = nil, holder: () -> String
   ) -> GrownCollection? {
+    // The keys of a dictionary may have memory, too.
+    let own = elements.filter(isOwn)
+    let elements = own.isEmpty ? elements : own
     guard elements.count >= Self.leastElements else { return nil }
     var quarters = [0, 0, 0, 0]
     var types: [UInt32: Int] = [:]

@@ -195,6 +195,7 @@ final class HolderNames {
       let model = steps[..<suspect].last { !graph.isRoot($0.node) && graph.type(of: $0.node).kind == .object }
       return "the observation of \(model.map { graph.type(of: $0.node).name } ?? "a model")"
     case .dispatchSource?: return isTimerSource(steps, suspect) ? "a DispatchSource timer" : "a DispatchSource"
+    case .fileHandle?: return "the handler of a FileHandle"
     case .dispatchWork?: return "work scheduled by DispatchQueue.asyncAfter"
     case .urlSession?: return "a URLSession that was not invalidated"
     case .thread?: return "threads that have not ended"

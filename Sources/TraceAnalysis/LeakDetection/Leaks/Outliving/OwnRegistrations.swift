@@ -17,7 +17,7 @@ extension OutlivingFinder {
       let own = ownHandles(survivors, members, counts, paths, registration, except: observerCenters())
       let others = withoutTokens(survivors, members, counts, paths, registration)
       return own.count > others.count ? own : others
-    case .observation, .dispatchWork, .taskGroup, .eventLoop, .urlSession, .thread: return nil
+    case .observation, .fileHandle, .dispatchWork, .taskGroup, .eventLoop, .urlSession, .thread: return nil
     }
   }
 

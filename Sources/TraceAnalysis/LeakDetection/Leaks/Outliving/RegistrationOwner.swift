@@ -39,7 +39,7 @@ struct RegistrationOwner {
   /// be the program's whoever started it.
   private static func callsBack(_ registration: Finding.Registration) -> Bool {
     switch registration {
-    case .timer, .observer, .observation, .dispatchSource, .dispatchWork, .eventLoop: true
+    case .timer, .observer, .observation, .dispatchSource, .fileHandle, .dispatchWork, .eventLoop: true
     case .task, .taskGroup, .urlSession, .thread: false
     }
   }
