@@ -34,16 +34,18 @@ extension OutlivingFinder {
       kept[graph.taskOfSlab[place] ?? place, default: []].append(node)
     }
     let alone = kept.filter { $0.value.count == 1 && !waiting.hasHandle($0.key) }
-    let isShown = alone.keys.allSatisfy { waiting.isInLoop($0) != nil }
-    // Without the program's code: at least as many sleeps have ended as there are tasks.
-    let tasks = isShown ? alone.filter { waiting.isInLoop($0.key) == true } : haveSlept(alone.keys) ? alone : [:]
-    guard
-      !isShown
-        || Double(tasks.keys.count(where: waiting.isAsleep)) >= rules.leastAsleep * Double(tasks.count)
-    else { return [] }
-    return tasks.values.map { $0[0] }
+    // Without the program's code, the sleeps that have ended tell.
+    guard alone.keys.allSatisfy({ waiting.isInLoop($0) != nil }) else {
+      return haveSlept(alone.keys) ? alone.values.map { $0[0] } : []
+    }
+    // On a busy machine some of them wait for a processor. They wait for no other event.
+    let tasks = alone.filter { task, _ in
+      waiting.isInLoop(task) == true && (waiting.isAsleep(task) || graph.taskStates[task] == nil)
+    }
+    return tasks.keys.contains(where: waiting.isAsleep) || haveSlept(tasks.keys) ? tasks.values.map { $0[0] } : []
   }
 
+  /// At least as many sleeps have ended as there are tasks.
   private func haveSlept(_ tasks: some Collection<NodeID>) -> Bool {
     let places = Set(tasks.compactMap { waiting.sleep(of: $0) }.map { block($0).site.rawValue })
     return places.reduce(UInt64(0)) { $0 &+ sites[Int($1)].lifetime.deaths } >= UInt64(tasks.count)
