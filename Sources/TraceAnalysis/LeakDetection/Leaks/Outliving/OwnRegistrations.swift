@@ -31,16 +31,20 @@ extension OutlivingFinder {
     for node in survivors.prefix(Self.detailLimit) {
       guard let holding = holding(node, members, counts, paths, registration), holding.isRegistered else { continue }
       let place = holding.steps[holding.suspect].node
-      kept[graph.taskOfSlab[place] ?? place, default: []].append(node)
+      let task = graph.taskOfSlab[place] ?? place
+      // Another registration may keep one of them.
+      if !graph.isRoot(task), graph.type(of: task).kind == .task { kept[task, default: []].append(node) }
     }
     let alone = kept.filter { $0.value.count == 1 && !waiting.hasHandle($0.key) }
     // Without the program's code, the sleeps that have ended tell.
     guard alone.keys.allSatisfy({ waiting.isInLoop($0) != nil }) else {
       return haveSlept(alone.keys) ? alone.values.map { $0[0] } : []
     }
-    // On a busy machine some of them wait for a processor. They wait for no other event.
+    // On a busy machine some of them wait for a processor, or for a job that resumes them. These wait where others sleep.
+    let sleeps = Set(alone.keys.filter(waiting.isAsleep).map { graph.resumptions(of: $0) })
     let tasks = alone.filter { task, _ in
-      waiting.isInLoop(task) == true && (waiting.isAsleep(task) || graph.taskStates[task] == nil)
+      waiting.isInLoop(task) == true
+        && (graph.taskStates[task] == nil || sleeps.contains(graph.resumptions(of: task)))
     }
     return tasks.keys.contains(where: waiting.isAsleep) || haveSlept(tasks.keys) ? tasks.values.map { $0[0] } : []
   }
