@@ -60,9 +60,9 @@ package enum RuleKind: String, CaseIterable, Sendable {
 
   /// An object, or a function that makes one, that is registered somewhere until it is told to end.
   case registration
-  /// A class whose objects are what code ends a registration by. The registration itself does not lead to them.
+  /// A class whose objects code needs to end registrations. A registration does not lead to them.
   case token
-  /// A class by whose objects code resumes tasks that wait.
+  /// A class whose objects resume tasks that wait.
   case resumes
   /// A class of a library each of whose objects is something of the program's: a stream, a lock, a file. Other objects of
   /// libraries are values, or parts of something else.

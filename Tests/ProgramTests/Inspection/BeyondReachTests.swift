@@ -48,4 +48,20 @@ import Testing
     let outcome = try Command([BuildProducts.leaktrace, "analyze", trace, "--format", "json"]).run()
     #expect(try suspicions(outcome) == Self.expected)
   }
+
+  @Test("So do a recording of a process that ran before, and a core file", .secondTier)
+  func attachedAndCore() throws {
+    let waiting = try InspectionTests.Waiting(TestProgram("beyond-reach.swift", flags: ["-g", "-O"]))
+    let (process, directory) = ("\(waiting.processID)", waiting.directory.path)
+    let core = try Command(["gcore", "-o", directory + "/core", process]).run()
+    try #require(core.end == .exit(0), "\(core.errorOutput)")
+    for command in [["attach", process, "-o", directory + "/joined"], ["snapshot", process], ["detach", process]] {
+      #expect(try Command([BuildProducts.leaktrace] + command).run().end == .exit(0))
+    }
+    _ = try waiting.end(SIGKILL)
+    for command in [["analyze", directory + "/joined"], ["inspect", directory + "/core.\(process)"]] {
+      let outcome = try Command([BuildProducts.leaktrace] + command + ["--format", "json"]).run()
+      #expect(try suspicions(outcome) == Self.expected, "\(command)")
+    }
+  }
 }

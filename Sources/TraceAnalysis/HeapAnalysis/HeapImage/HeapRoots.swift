@@ -185,7 +185,6 @@ package struct HeapRoots: Sendable {
     if start < range.upperBound { parts.append(start..<range.upperBound) }
   }
 
-  /// Tells whether an address lies in an image.
   /// Calls `body` with each pointer in the stacks, the registers and the own variables of all threads. Linear in those.
   func forEachWordOfThreads(in image: HeapImage, _ body: (UInt64) -> Void) {
     for root in roots {
@@ -198,6 +197,7 @@ package struct HeapRoots: Sendable {
     }
   }
 
+  /// Tells whether an address lies in an image.
   package func isImage(_ address: UInt64) -> Bool { image(at: address) != nil }
 
   package func image(at address: UInt64) -> LoadedImage? { Self.image(at: address, images) }

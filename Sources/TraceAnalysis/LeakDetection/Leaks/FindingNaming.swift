@@ -22,6 +22,8 @@ final class FindingNaming {
   private let sampledStacks: [UInt64: StackID]
   private let wrappers: AllocationWrappers
   private var functions: [UInt64: SourceFrame?] = [:]
+  /// By address of a part of an async function: it is in a loop; nil if its code does not show it.
+  private var loops: [UInt64: Bool?] = [:]
   private var closureCode: [SourceFrame: (name: String, address: UInt64)] = [:]
   private var captureLists: [SourceFrame: ClosureCaptures?] = [:]
   private var siteFrames: [SiteID: [SourceFrame]] = [:]
@@ -369,13 +371,22 @@ final class FindingNaming {
   func isInLoop(_ task: NodeID) -> Bool? {
     var isKnown = false
     for address in graph.resumptions(of: task) {
-      guard let image = graph.roots.image(at: address), function(at: address)?.kind == .user,
-        let isLoop = naming.isLoop(partAt: RuntimeAddress(address), in: image)
-      else { continue }
+      guard let isLoop = isLoop(at: address) else { continue }
       if isLoop { return true }
       isKnown = true
     }
     return isKnown ? false : nil
+  }
+
+  /// Tells whether a part of a function of the program's is in a loop. Looked up once for each address.
+  private func isLoop(at address: UInt64) -> Bool? {
+    if let known = loops[address] { return known }
+    var isLoop: Bool?
+    if let image = graph.roots.image(at: address), function(at: address)?.kind == .user {
+      isLoop = naming.isLoop(partAt: RuntimeAddress(address), in: image)
+    }
+    loops[address] = .some(isLoop)
+    return isLoop
   }
 }
 

@@ -41,6 +41,18 @@ struct FindingPaths {
     return named
   }
 
+  /// The steps of a path from a root. Blocks without a stack are a library's if a variable of the library leads to them.
+  /// - Parameter isListed: whether a block has no stack.
+  func path(_ steps: [LeakGroup.Step], from root: NodeID, isListed: (LiveBlock) -> Bool) -> [Finding.Step] {
+    var named = path(steps)
+    guard let first = steps.first, isListed(graph.heap[BlockID(first.node)]), let library = naming.library(ofRoot: root)
+    else { return named }
+    for index in named.indices.prefix(while: { named[$0].kind == .malloc }) {
+      named[index].library = named[index].library ?? library
+    }
+    return named
+  }
+
   /// Steps of a path that are shown, at most.
   private static let shownSteps = 40
   /// Of these, those that come after the ones left out, besides the first of them.

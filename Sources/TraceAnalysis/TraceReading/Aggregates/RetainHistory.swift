@@ -118,8 +118,7 @@ package struct RetainHistory: ReplayObserver {
     var replayer = Replayer(RetainHistory(choice, until: endTime, in: reader), for: reader)
     reader.replay(into: &replayer, stacks: .all)
     var history = replayer.observer
-    for entry in history.live.values.sorted(by: { $0.block.address < $1.block.address }) { history.close(entry) }
-    history.live = [:]
+    history.closeAll()
     return history
   }
 
@@ -146,7 +145,9 @@ package struct RetainHistory: ReplayObserver {
       RetainHistory(.sites(sites), until: endTime, in: reader))
     var replayer = Replayer(pair, for: reader)
     reader.replay(into: &replayer, stacks: .all)
-    return (replayer.observer.first.chosen, replayer.observer.second.closed)
+    var siblings = replayer.observer.second
+    siblings.closeAll()
+    return (replayer.observer.first.chosen, siblings.refusedEvents == 0 ? siblings.shapes : [:])
   }
 
   /// The histories of live blocks in the order of their last releases; none if some events were left out.
@@ -159,12 +160,10 @@ package struct RetainHistory: ReplayObserver {
     return live.values.sorted { order($0) < order($1) }
   }
 
-  /// The shapes of all blocks, those that are live among them; none if some events were left out.
-  private var closed: [Shape: (blocks: UInt64, first: BlockHistory)] {
-    guard refusedEvents == 0 else { return [:] }
-    var history = self
-    for entry in live.values.sorted(by: { $0.block.address < $1.block.address }) { history.close(entry) }
-    return history.shapes
+  /// Adds the blocks that are live to the shapes.
+  private mutating func closeAll() {
+    for entry in live.values.sorted(by: { $0.block.address < $1.block.address }) { close(entry) }
+    live = [:]
   }
 
   private mutating func close(_ history: BlockHistory) {

@@ -325,15 +325,7 @@ struct OutlivingBuilder {
   ) -> Finding {
     let registration = holders.registration(group.path, after: 0).flatMap { $0.index == group.suspect ? $0.kind : nil }
     let steps = Array(group.path.dropFirst())
-    var named = paths.path(steps)
-    // Blocks without a stack are a library's if a variable of the library leads to them.
-    if let first = steps.first, model.isListed(graph.heap[BlockID(first.node)]),
-      let library = naming.library(ofRoot: group.path[0].node)
-    {
-      for index in named.indices.prefix(while: { named[$0].kind == .malloc }) {
-        named[index].library = named[index].library ?? library
-      }
-    }
+    let named = paths.path(steps, from: group.path[0].node, isListed: model.isListed)
     let origin = naming.origin(group.path[0].node, target: steps.first?.node)
     let seconds = group.survivors.compactMap { node -> Double? in
       if model.isListed(graph.heap[BlockID(node)]) { return nil }

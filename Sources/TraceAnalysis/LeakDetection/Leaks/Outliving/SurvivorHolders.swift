@@ -321,7 +321,7 @@ extension OutlivingFinder {
   }
 
   /// The registrations that survivors hang from; of a task, the task itself.
-  func registrations(
+  private func registrations(
     of survivors: [NodeID], _ members: Set<NodeID>, _ counts: PathCounts, _ paths: RetainPaths,
     _ registration: RegistrationSearch
   ) -> Set<NodeID> {

@@ -1,0 +1,53 @@
+// The line of a cause that no path shows.
+
+import Foundation
+import TestRequirements
+import Testing
+
+@Suite(.requires(.recorder)) struct CauseLineTests {
+  private static let source = "awaits.swift"
+
+  /// The line of the program with a mark.
+  private func line(_ mark: String) throws -> Int {
+    let path = BuildProducts.packageRoot + "/Tests/Programs/" + Self.source
+    let lines = try String(contentsOfFile: path, encoding: .utf8).split(
+      separator: "\n", omittingEmptySubsequences: false)
+    return try #require(lines.firstIndex { $0.contains("// \(mark)") }) + 1
+  }
+
+  /// The text of a report, without its line breaks.
+  private func report(_ way: String, _ optimisation: String) throws -> String {
+    let directory = try TemporaryDirectory()
+    let trace = directory.path + "/t"
+    let program = TestProgram(Self.source, flags: ["-g", optimisation])
+    let recorded = try Command([BuildProducts.leaktrace, "record", "--quiet", "-o", trace, "--", program.path(), way])
+      .run()
+    #expect(recorded.end == .exit(0), "\(recorded)")
+    let text = try Command([BuildProducts.leaktrace, "analyze", trace, "--limit", "1"]).run().output
+    return text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+  }
+
+  @Test("The line that closes siblings is named for those that it did not close", arguments: ["-O", "-Onone"])
+  func siblings(optimisation: String) throws {
+    let text = try report("sessions", optimisation)
+    #expect(text.contains("Held by Desk.sessions."), "\(text)")
+    // The optimiser leaves no line for the release in the function, and the line of the call.
+    let place =
+      optimisation == "-O" ? "\(try line("CALLED")) in runDesk()." : "\(try line("CLOSED")) in Desk.close(_:)."
+    #expect(text.contains("retained or released at \(Self.source):\(place)") && text.contains("were not."), "\(text)")
+  }
+
+  @Test("The line that dropped a stream is named for the task that waits for it")
+  func stream() throws {
+    let text = try report("streams", "-Onone")
+    #expect(text.contains("SUSPENDED FOREVER"), "\(text)")
+    #expect(text.contains("was given up at \(Self.source):\(try line("DROPPED")) in Hub.drop(_:)"), "\(text)")
+  }
+
+  @Test("A task is named by the await of a function, inlined or not", arguments: ["-O", "-Onone"])
+  func inlined(optimisation: String) throws {
+    let text = try report("plans", optimisation)
+    #expect(text.contains("SUSPENDED FOREVER Task in Locator.locate(_:)"), "\(text)")
+    #expect(text.contains("could resume the task at \(Self.source):\(try line("AWAITED"))"), "\(text)")
+  }
+}
