@@ -34,6 +34,8 @@ package struct ReportSite: Hashable, Sendable {
 package struct ReportTrace: Sendable {
   package var path: String
   package var analysis: AllocationAnalysis
+  /// What findings call its threads, by the trace's numbers for them; empty until a report names them.
+  package var threadNames: [UInt32: String] = [:]
 
   package init(path: String, analysis: AllocationAnalysis) {
     self.path = path
@@ -43,6 +45,16 @@ package struct ReportTrace: Sendable {
   /// The program's path; the trace's if it does not say.
   package var program: String {
     analysis.definitions.process.executable.isEmpty ? path : analysis.definitions.process.executable
+  }
+
+  /// Linear in the depth of each thread's stack.
+  fileprivate mutating func nameThreads(_ naming: any FrameNaming) {
+    let definitions = analysis.definitions
+    let names = ThreadNames(
+      definitions, mainThread: UInt64(analysis.header.processID),
+      stack: analysis.activationsAtSnapshot.outermostStack(ofThread:),
+      frames: { naming.frames(for: $0, in: definitions.image(at: $0.lookupAddress)) })
+    for thread in definitions.threads { threadNames[thread.thread] = names.name(ofThread: thread.osThread) }
   }
 }
 
@@ -156,6 +168,7 @@ package struct AllocationReport: Sendable {
         stackCount: group?.siteCount ?? 1)
     }
     threads = traces.flatMap { ReportThread.threads($0.analysis, naming: naming) }
+    for index in traces.indices { self.traces[index].nameThreads(naming) }
     let estimated = traces.map { EstimatedSite.sites($0, selection: selection, naming: naming) }
     estimates = estimated.flatMap(\.shown)
     estimateCount = estimated.reduce(0) { $0 + $1.count }

@@ -221,6 +221,7 @@ package enum AllocationJSON {
             .object([
               ("number", .number(UInt64(thread.number))),
               ("osThread", .optional(analysis.definitions.threads.first { $0.thread == thread.number }?.osThread)),
+              ("name", .optional(trace.threadNames[thread.number])),
               ("events", .number(thread.events)),
               ("allocations", .number(thread.allocations)),
               ("allocatedBytes", .number(thread.allocatedBytes)),

@@ -54,6 +54,7 @@ let programs: [String: any CleanProgram.Type] = [
 let asyncPrograms: [String: any AsyncCleanProgram.Type] = [
   "async-stream-subscribers": AsyncStreamSubscribers.self,
   "endless-task": EndlessTask.self,
+  "news-rooms": NewsRooms.self,
   "pending-sleep": PendingSleep.self,
   "retry-queue": RetryQueueProgram.self,
   "slow-answers": SlowAnswers.self,

@@ -16,7 +16,7 @@ from . import platform_report
 from .leaktrace import Leaktrace
 from .platform_checks import CHECKS, TOOLCHAIN, NotHere, Site
 from .processes import FailedCommand, environment
-from .roots import SUITES, NoRoot, Root, kernel, make, mirror, reason_against
+from .roots import PRIVATE, SUITES, NoRoot, Root, kernel, make, mirror, reason_against
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 KNOWN = os.path.join(ROOT, "Tests", "Trials", "platforms.json")
@@ -97,7 +97,7 @@ def check(suite, options):
     with tempfile.TemporaryDirectory(prefix=f"{suite}-", dir=options.cache) as directory:
         os.chmod(directory, 0o755)
         result = os.path.join(directory, "result.json")
-        command = ["unshare", "--mount", "--propagation", "private", sys.executable, "-B", "-m", "trials.matrix"]
+        command = [*PRIVATE, sys.executable, "-B", "-m", "trials.matrix"]
         command += [
             "--products",
             options.products,

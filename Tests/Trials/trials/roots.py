@@ -36,6 +36,9 @@ PROGRAMS: tuple[str, ...] = (
 PROGRAMS += ("rsyslog", "xz-utils", "zstd", "pigz")
 WITH_PROGRAMS = ("sid",)
 MAKING_SECONDS = 2400
+# In a mount namespace of its own. What a killed command has mounted in a root ends with it, so that removing the root
+# does not reach into /proc.
+PRIVATE = ("unshare", "--mount", "--propagation", "private")
 # Installs the packages "$@" in the root "$0", and starts no server there.
 INSTALL = """set -e
 mount -t proc proc "$0/proc"
@@ -104,9 +107,9 @@ def make(suite, directory, address):
     os.makedirs(directory, exist_ok=True)
     shutil.rmtree(path, ignore_errors=True)
     packages = ",".join(COMMON + SUITES[suite])
-    command = ["debootstrap", "--variant=minbase", "--components=main", f"--include={packages}", suite, path, address]
+    bootstrap = ["debootstrap", "--variant=minbase", "--components=main", f"--include={packages}", suite, path, address]
     try:
-        must(command, limit=MAKING_SECONDS)
+        must([*PRIVATE, *bootstrap], limit=MAKING_SECONDS)
     except FailedCommand as failure:
         raise NoRoot(f"debootstrap failed: {str(failure).splitlines()[-1]}") from failure
     if suite in WITH_PROGRAMS:
@@ -118,7 +121,7 @@ def make(suite, directory, address):
 
 def install(path, packages):
     """Adds packages to a root. The check that needs a package says so if it is missing."""
-    command = ["unshare", "--mount", "--propagation", "private", "/bin/sh", "-c", INSTALL, path, *packages]
+    command = [*PRIVATE, "/bin/sh", "-c", INSTALL, path, *packages]
     with contextlib.suppress(FailedCommand):
         must(command, limit=MAKING_SECONDS)
 
@@ -128,7 +131,7 @@ def kernel(suite, directory):
     path = os.path.join(directory, f"{suite}.kernel")
     if not os.path.exists(path):
         root = os.path.realpath(os.path.join(directory, suite))
-        command = ["unshare", "--mount", "--propagation", "private", "/bin/sh", "-c", KERNEL, root, f"{path}.new"]
+        command = [*PRIVATE, "/bin/sh", "-c", KERNEL, root, f"{path}.new"]
         must(command, limit=MAKING_SECONDS)
         os.rename(f"{path}.new", path)
     return path

@@ -123,8 +123,9 @@ package final class LeakAnalysis {
       model.graph, definitions: definitions, clock: trace.clock, sites: model.sites, naming: naming,
       frameLimit: reader.limits.namedFrames, ownModules: ownModules, sampledStacks: trace.sampledStacks)
     names.threads = ThreadNames(
-      definitions, activations: model.activations, mainThread: UInt64(reader.header.processID)
-    ) { [naming] key in naming.frames(for: key, in: definitions.image(at: key.lookupAddress)) }
+      definitions, mainThread: UInt64(reader.header.processID),
+      stack: model.activations.outermostStack(ofThread:),
+      frames: { [naming] key in naming.frames(for: key, in: definitions.image(at: key.lookupAddress)) })
     return names
   }
 

@@ -4,7 +4,7 @@ function threads() {
   const { trace, tasks, report } = process;
   const stood = report.threadStacks || [];
   main.append(element("h2", {}, "Threads"), ...(stood.length ? standing(stood) : [table("threads", [
-    ["Thread", (each) => each.osThread, (number) => (number === trace.processID ? `${number} (main)` : String(number)), "number"], ["Events", (each) => each.events, count, "number"],
+    ["Thread", (each) => each.name || `thread ${each.osThread}`, (name) => named(name), "name"], ["Events", (each) => each.events, count, "number"],
     ["Allocations", (each) => each.allocations, count, "number"], ["Allocated", (each) => each.allocatedBytes, bytes, "number"],
   ], trace.threads || [], 3, 200)]), element("h2", {}, "Tasks in the heap image"));
   if (!tasks || !tasks.groups.length) {

@@ -315,6 +315,11 @@ package struct Activations: Sendable {
   /// Nothing runs.
   package static var none: Activations { Activations(stacks: [:], ordinal: 0, ownStrands: [:]) }
 
+  /// A stack that has the outermost frames of a thread outside of tasks. Nil if none is known.
+  package func outermostStack(ofThread number: UInt32) -> StackID? {
+    ownStrands[number].flatMap { stacks[$0]?.runs.first?.stack }
+  }
+
   /// Without the stack of a thread that has none of the program's functions left.
   package func leaving(thread number: UInt32) -> Activations {
     var stacks = self.stacks

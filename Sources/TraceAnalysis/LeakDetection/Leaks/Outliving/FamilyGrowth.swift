@@ -26,10 +26,7 @@ extension OutlivingFinder {
       holds(.number, count >= least, "\(count) of \(least)\(calledBack ? ", by callbacks" : "")", else: .weakens),
       growsSteadily(family, isCalledBack: calledBack)
     else { return registered }
-    // A program does not collect streams or locks to read them. It sends to each stream, and locks each lock.
-    // Who has registered callbacks calls them.
-    let isSubscriber = isResource(first) || isCallback(first) && origin(block(first).site).hasUnit
-    if !isSubscriber, !holds(.unusedAtTheEnd, lateUse(of: family) != .long, else: .weakens) {
+    if !areCalled(family, first), !holds(.unusedAtTheEnd, lateUse(of: family) != .long, else: .weakens) {
       return registered
     }
     if isChain(family) {
@@ -44,6 +41,22 @@ extension OutlivingFinder {
     // Objects that the main function collects are the program's purpose, unless they are subscribers.
     suspicion.needsCallback = !calledBack && !origin(block(first).site).hasUnit
     return suspicion
+  }
+
+  /// A program does not collect streams or locks to read them. It sends to each stream, and locks each lock. Nor does it
+  /// read an object with a closure or a stream of its own: who has registered it calls it.
+  private func areCalled(_ family: Family, _ first: NodeID) -> Bool {
+    if isResource(first) { return true }
+    return origin(block(first).site).hasUnit && (isCallback(first) || haveOwnResources(family))
+  }
+
+  /// Each of several has a resource that the others have not.
+  private func haveOwnResources(_ family: Family) -> Bool {
+    let sample = family.survivors.prefix(rules.severalSurvivors)
+    let resources = sample.compactMap { node in
+      graph.graph.edges(from: node).lazy.map(graph.graph.target(of:)).first { !graph.isRoot($0) && isResource($0) }
+    }
+    return Set(resources).count == sample.count
   }
 
   /// A closure, or an object with one of its own.

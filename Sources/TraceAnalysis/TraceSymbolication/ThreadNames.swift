@@ -2,18 +2,17 @@
 
 import PlatformRules
 import TraceReading
-import TraceSymbolication
 
-/// Says which thread of a heap image is meant: the main thread, one of libdispatch's, or by the program's function that
-/// it started in.
+/// Says which thread of a trace is meant: the main thread, one of libdispatch's, or by the program's function that it
+/// started in.
 ///
-/// An inspection knows the names that programs give to threads, and where they stand; a recording tells where a thread
-/// started by the stack of its last event.
+/// An inspection knows the names that programs give to threads, and where they stand. A recording shows where a thread
+/// started by the stack of one of its events.
 /// For one thread at a time.
-struct ThreadNames {
+package struct ThreadNames {
   private let definitions: TraceDefinitions
-  private let activations: Activations
   private let mainThread: UInt64
+  private let stack: (UInt32) -> StackID?
   private let frames: (FrameKey) -> [SourceFrame]
 
   /// Outermost frames that a thread's beginning is looked for in. Foundation and libdispatch put about ten before the
@@ -22,17 +21,18 @@ struct ThreadNames {
 
   /// - Parameters:
   ///   - mainThread: The kernel's number of the thread that the process began with.
+  ///   - stack: The stack of any event of a thread, by the trace's number for it; nil if there is none.
   ///   - frames: The functions of a frame, the innermost first.
-  init(
-    _ definitions: TraceDefinitions, activations: Activations, mainThread: UInt64,
+  package init(
+    _ definitions: TraceDefinitions, mainThread: UInt64, stack: @escaping (UInt32) -> StackID?,
     frames: @escaping (FrameKey) -> [SourceFrame]
   ) {
-    (self.definitions, self.activations, self.mainThread, self.frames) = (definitions, activations, mainThread, frames)
+    (self.definitions, self.mainThread, self.stack, self.frames) = (definitions, mainThread, stack, frames)
   }
 
   /// `the main thread`, `thread 4711 "pump"`, `thread 4711, started in Pump.run()`, `thread 4711 of libdispatch`, or
   /// `thread 4711`. Linear in the depth of its stack.
-  func name(ofThread number: UInt64) -> String {
+  package func name(ofThread number: UInt64) -> String {
     if number == mainThread { return "the main thread" }
     if let stack = definitions.threadStacks[number] {
       let name = definitions.ownName(of: stack, mainThread: mainThread)
@@ -54,10 +54,9 @@ struct ThreadNames {
     }
     // Of threads with one number, one after the other, the last is there.
     guard let record = definitions.threads.last(where: { $0.osThread == number }),
-      let strand = activations.ownStrands[record.thread],
-      let run = activations.stacks[strand]?.runs.first
+      let stack = stack(record.thread)
     else { return [] }
-    let path = definitions.stacks.path(of: run.stack)
+    let path = definitions.stacks.path(of: stack)
     guard case .complete = path.end else { return [] }
     return path.frames.suffix(Self.outermostFrames).reversed().map(\.key)
   }
