@@ -156,11 +156,11 @@ import TraceTestSupport
     #expect(finding.retainedBlocks == 300)
   }
 
-  @Test func whatALoopCollectsAndUsesAfterwardsDoesNotAccumulate() throws {
+  @Test func whatALoopCollectsAndUsesAfterwardsIsAWeakSuspicion() throws {
     let server = RequestServer(isCalledBack: false)
     let sessions = server.requests(300) { _ in true }
     for session in sessions { server.heap.retain(session) }
-    #expect(try server.findings().isEmpty)
+    #expect(try server.findings().map(\.isWeak) == [true])
   }
 
   @Test func whatIsMadeOnManyThreadsAccumulatesWithoutACallback() throws {

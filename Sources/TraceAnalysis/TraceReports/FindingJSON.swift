@@ -128,13 +128,15 @@ enum FindingJSON {
       ("file", .optional(account.place?.file)), ("line", account.place?.line.map { .integer(Int64($0)) } ?? .null),
       ("live", .integer(Int64(account.live))), ("births", .number(account.births)),
       ("bytes", .number(account.bytes.rawValue)), ("outcome", .string(account.outcome.rawValue)),
+      ("points", account.points.map { .integer(Int64($0)) } ?? .null),
       (
         "rules",
         .array(
           account.entries.map { entry in
             .object([
               ("name", .string(entry.rule.rawValue)), ("effect", .string(entry.effect.rawValue)),
-              ("figures", .string(entry.figures)), ("holders", .integer(Int64(entry.times))),
+              ("points", .integer(Int64(entry.points))), ("figures", .string(entry.figures)),
+              ("holders", .integer(Int64(entry.times))),
               ("reason", .string(entry.rule.reason)),
             ])
           })

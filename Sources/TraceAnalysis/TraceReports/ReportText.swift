@@ -145,19 +145,24 @@ extension FindingText {
       // One image does not show the number of births.
       let births = account.births > 0 ? " of \(Decimal.grouped(account.births))" : ""
       let live = Decimal.grouped(UInt64(account.live)) + births
+      let points = account.points.map { " (\(Self.signed($0)))" } ?? ""
       lines.spread(
-        "\(account.outcome.rawValue)  \(PlainText.escaped(account.type))",
+        "\(account.outcome.rawValue)\(points)  \(PlainText.escaped(account.type))",
         "\(live) live, \(Decimal.bytes(account.bytes.rawValue))",
         indent: 2, emphasized: true)
       if !place.isEmpty { lines.line("made in \(PlainText.escaped(place))", indent: 4) }
       for entry in account.entries {
         let holders = entry.times > 1 ? ", and so in \(Decimal.grouped(UInt64(entry.times - 1))) more holders" : ""
         let figures = entry.figures.isEmpty ? "" : " (\(entry.figures)\(holders))"
-        lines.line("\(entry.effect.rawValue)  \(entry.rule.rawValue)\(figures): \(entry.rule.reason)", indent: 4)
+        let points = entry.points == 0 ? "" : " \(Self.signed(entry.points))"
+        lines.line(
+          "\(entry.effect.rawValue)\(points)  \(entry.rule.rawValue)\(figures): \(entry.rule.reason)", indent: 4)
       }
     }
     lines.blank()
   }
+
+  private static func signed(_ points: Int) -> String { points > 0 ? "+\(points)" : "\(points)" }
 
   /// The program's scopes and expectations, also those that nothing is wrong with.
   private func write(_ statements: ProgramStatements, to lines: inout TextLines) {

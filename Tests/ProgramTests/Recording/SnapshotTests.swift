@@ -156,17 +156,18 @@ private let addressBits: UInt64 = 0x00FF_FFFF_FFFF_FFFF
     let trace = try #require(try TracedRun.traces(in: directory).first)
     let image = try #require(try HeapImage.images(of: trace.path).last)
     #expect(image.isComplete && image.words.count > 10_000)
-    // Any five bytes of it, forwards or backwards, or as UTF-16.
+    // Any five letters of it, forwards or backwards, or four as UTF-16: an address may have the bytes of two.
     let forwards = Array(secret.utf8), wide = Array(secret.utf16).flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }
-    var pieces: Set<UInt64> = []
-    for text in [forwards, forwards.reversed(), wide] {
-      for start in 0...(text.count - 5) { pieces.insert(text[start..<(start + 5)].reduce(0) { $0 << 8 | UInt64($1) }) }
+    func pieces(_ text: [UInt8], length: Int) -> Set<UInt64> {
+      Set((0...(text.count - length)).map { text[$0..<($0 + length)].reduce(0) { $0 << 8 | UInt64($1) } })
     }
+    let narrowPieces = pieces(forwards, length: 5).union(pieces(forwards.reversed(), length: 5))
+    let widePieces = pieces(wide, length: 7)
     func holdsPiece(_ bytes: some Sequence<UInt8>) -> Bool {
       var last: UInt64 = 0
       return bytes.contains { byte in
-        last = (last << 8 | UInt64(byte)) & 0xFF_FFFF_FFFF
-        return pieces.contains(last)
+        last = last << 8 | UInt64(byte)
+        return narrowPieces.contains(last & 0xFF_FFFF_FFFF) || widePieces.contains(last & 0xFF_FFFF_FFFF_FFFF)
       }
     }
     let telling = image.words.first { _, word in withUnsafeBytes(of: word) { holdsPiece($0) } }

@@ -1,5 +1,6 @@
 """The mirror, the judgement on checks, and the report of platforms."""
 
+import argparse
 import os
 import tempfile
 import unittest
@@ -42,6 +43,27 @@ class JudgementTests(unittest.TestCase):
     def test_a_reason_holds_for_its_suites_and_checks(self):
         self.assertEqual(self.judged("trixie", "light", "no image: x"), matrix.FAILED)
         self.assertEqual(self.judged("sid", "attached", "no image: x"), matrix.FAILED)
+
+
+class KeptResultsTests(unittest.TestCase):
+    def kept(self, directory, check=()):
+        return matrix.KeptResults(argparse.Namespace(roots=directory, products=directory, quick=False, check=check))
+
+    def test_a_suite_is_kept_for_the_build_that_it_was_checked_with(self):
+        with tempfile.TemporaryDirectory() as directory:
+            for name in ("leaktrace", "libleaktrace.so"):
+                with open(os.path.join(directory, name), "w") as file:
+                    file.write("1")
+            self.kept(directory).add("sid", {"glibc": "2.43"})
+            self.assertEqual(self.kept(directory).get("sid"), {"glibc": "2.43"})
+            self.assertIsNone(self.kept(directory).get("trixie"))
+            # A run of single checks neither gives nor takes.
+            self.assertIsNone(self.kept(directory, check=["light"]).get("sid"))
+            self.kept(directory, check=["light"]).add("trixie", {})
+            self.assertIsNone(self.kept(directory).get("trixie"))
+            with open(os.path.join(directory, "leaktrace"), "w") as file:
+                file.write("2")
+            self.assertIsNone(self.kept(directory).get("sid"))
 
 
 class CorpusTests(unittest.TestCase):

@@ -2,6 +2,8 @@
 with 1 if a check fails that is not known to (Tests/Trials/platforms.json), with 2 if a root could not be made."""
 
 import argparse
+import contextlib
+import hashlib
 import json
 import os
 import re
@@ -38,6 +40,7 @@ def parse():
     parser.add_argument("suites", nargs="*", metavar="SUITE", help=f"these alone, of {', '.join(SUITES)}")
     parser.add_argument("--quick", action="store_true", help=f"{' and '.join(QUICK)} alone; writes no document")
     parser.add_argument("--check", action="append", choices=CHECKS, help="this check alone; writes no document")
+    parser.add_argument("--resume", action="store_true", help="take suites that this build has been checked on as they were")
     parser.add_argument(
         "--roots",
         default=os.path.join(ROOT, ".build", "roots"),
@@ -165,15 +168,45 @@ def main():
     return 1 if failed else NOT_MADE if missing else 0
 
 
+class KeptResults:
+    """The outcomes of suites that were checked whole, for a later run with the same build. In a file beside the roots."""
+
+    def __init__(self, options):
+        self._path = os.path.join(options.roots, "results.json")
+        self._is_whole = not (options.quick or options.check)
+        digest = hashlib.sha256()
+        for name in ("leaktrace", "libleaktrace.so"):
+            with open(os.path.join(options.products, name), "rb") as file:
+                digest.update(file.read())
+        self._build = digest.hexdigest()
+        self._results = {}
+        with contextlib.suppress(OSError, ValueError):
+            with open(self._path, encoding="utf-8") as file:
+                kept = json.load(file)
+            self._results = kept["results"] if kept["build"] == self._build else {}
+
+    def get(self, suite):
+        return self._results.get(suite) if self._is_whole else None
+
+    def add(self, suite, result):
+        if not self._is_whole:
+            return
+        self._results[suite] = result
+        with open(self._path, "w", encoding="utf-8") as file:
+            json.dump({"build": self._build, "results": self._results}, file)
+
+
 def check_all(suites, options, reason, reasons, results):
     """Fills in the results of each root. Returns whether a check failed that is not known to."""
     failed = False
+    kept = KeptResults(options)
     for suite in suites:
         began = time.monotonic()
         try:
             if reason:
                 raise NoRoot(reason)
-            results[suite] = check(suite, options)
+            results[suite] = (kept.get(suite) if options.resume else None) or check(suite, options)
+            kept.add(suite, results[suite])
         except NoRoot as why:
             say(f"{suite}: not run: {why}")
             results[suite] = {"glibc": "?", "not_run": str(why), "checks": {}}

@@ -11,7 +11,7 @@ final class NewsReader: Sendable {
 
 actor NewsRoom {
   private var readers: [Int: NewsReader] = [:]
-  private(set) var visits = 0
+  private var visits = 0
 
   func join() -> (number: Int, news: AsyncStream<String>) {
     visits += 1
@@ -34,13 +34,12 @@ enum NewsRooms: AsyncFaultyProgram {
   static func correct() async { await serve(isRemoved: true) }
 
   private static func serve(isRemoved: Bool) async {
-    for request in 0..<60 {
+    for _ in 0..<60 {
+      let (number, news) = await room.join()
       let connection = Task.detached {
-        let (number, news) = await room.join()
         for await text in news where text.hasSuffix("break") { break }
         if isRemoved { await room.leave(number) }
       }
-      while await room.visits <= request { await Task.yield() }
       for _ in 0..<4 { await room.post("news") }
       await room.post("break")
       await connection.value

@@ -6,41 +6,43 @@ import TraceReading
 extension OutlivingFinder {
   /// Registrations, and what only grows.
   func collected(_ family: Family, _ lifetimes: TypeLifetimes) -> Suspicion? {
-    guard let first = family.survivors.first else { return nil }
-    let count = family.survivors.count
-    // Instances from the start are meant to stay, except many that each have a task which no code can cancel.
-    let isEarly = spread(of: family) < rules.leastRegisteredSpread
-    let isMany = count >= rules.leastLooped
-    guard holds(.number, count >= rules.leastRegistered, "\(count) of \(rules.leastRegistered)"),
+    guard let first = family.survivors.first,
       holds(
-        .madeThroughout, !isEarly,
-        "\(percent(spread(of: family))) of the work, of \(percent(rules.leastRegisteredSpread))",
-        else: isMany ? .weakens : .excludes) || isMany,
-      holds(.madeBeforeTheEnd, !isOfTheEnd(family))
+        .number, family.survivors.count >= rules.leastRegistered,
+        "\(family.survivors.count) of \(rules.leastRegistered)")
     else { return nil }
-    var registered = registered(family, lifetimes)
-    if isEarly { registered?.ownKinds = [.task] }
+    let growth = growth(family, first)
+    if let growth, growth.evidence.isStrong { return growth }
+    // Something may have registered them, whatever the growth.
+    let registered = registered(family, lifetimes)
+    guard var suspicion = growth else { return registered }
+    suspicion.needsHolder = true
+    suspicion.others = registered.map { [$0] } ?? []
+    return suspicion
+  }
+
+  /// What only grows; nil if too much speaks against it.
+  private func growth(_ family: Family, _ first: NodeID) -> Suspicion? {
+    let count = family.survivors.count
     let calledBack = isCalledBack(family, first)
     let least = calledBack ? rules.leastCalledBack : rules.leastLooped
-    guard
-      holds(.number, count >= least, "\(count) of \(least)\(calledBack ? ", by callbacks" : "")", else: .weakens),
-      growsSteadily(family, isCalledBack: calledBack)
-    else { return registered }
-    if !areCalled(family, first), !holds(.unusedAtTheEnd, lateUse(of: family) != .long, else: .weakens) {
-      return registered
+    let strong = calledBack ? rules.strongCalledBack : rules.strongLooped
+    var suspicion = Suspicion(verdict: .accumulating, family: family, least: least, evidence: Evidence(rules))
+    weigh(
+      .number, count >= least, "\(count) of \(least)\(calledBack ? ", by callbacks" : "")", in: &suspicion.evidence)
+    weigh(.madeBeforeTheEnd, !isOfTheEnd(family), in: &suspicion.evidence)
+    weighGrowth(of: family, isCalledBack: calledBack, in: &suspicion.evidence)
+    if !areCalled(family, first) {
+      weigh(.unusedAtTheEnd, lateUse(of: family) != .long, in: &suspicion.evidence)
     }
     if isChain(family) {
       let isOfWork = calledBack || origin(block(first).site).hasUnit
-      return holds(.chain, isOfWork, else: .weakens) ? chain(family) : registered
+      return holds(.chain, isOfWork && suspicion.evidence.isStrong, else: .weakens) ? chain(family) : nil
     }
-    var suspicion = Suspicion(
-      verdict: .accumulating, family: family,
-      least: calledBack ? rules.leastCalledBack : rules.leastLooped, evidence: Evidence(rules))
-    let strong = calledBack ? rules.strongCalledBack : rules.strongLooped
-    suspicion.evidence.isStrong = holds(.number, count >= strong, "\(count) of \(strong)", else: .weakens)
+    weigh(.many, count >= strong, "\(count) of \(strong)", in: &suspicion.evidence)
     // Objects that the main function collects are the program's purpose, unless they are subscribers.
     suspicion.needsCallback = !calledBack && !origin(block(first).site).hasUnit
-    return suspicion
+    return suspicion.evidence.sum >= rules.leastPoints ? suspicion : nil
   }
 
   /// A program does not collect streams or locks to read them. It sends to each stream, and locks each lock. Nor does it
@@ -68,6 +70,13 @@ extension OutlivingFinder {
   /// Those of a family that something may have registered: all that are older than any object of the type got, wherever
   /// it was made. The others may be about to end as well.
   private func registered(_ family: Family, _ lifetimes: TypeLifetimes) -> Suspicion? {
+    // Instances from the start are meant to stay, except many that each have a task which no code can cancel.
+    let spread = spread(of: family)
+    let isEarly = spread < rules.leastRegisteredSpread
+    guard !isEarly || family.survivors.count >= rules.leastLooped, !isOfTheEnd(family) else {
+      note(.registered, .excludes, "\(percent(spread)) of the work, of \(percent(rules.leastRegisteredSpread))")
+      return nil
+    }
     var family = family
     if let longest = lifetimes.longestWork(of: site(of: family.survivors[0])) {
       family.survivors.removeAll { activations.ordinal - min(activations.ordinal, ordinal($0)) <= longest }
@@ -77,8 +86,8 @@ extension OutlivingFinder {
       holds(.olderThanAnyEnded, settled >= rules.leastRegistered, "\(settled) of \(rules.leastRegistered)")
     else { return nil }
     return Suspicion(
-      verdict: .outlived, family: family, needsRegistration: true, least: rules.leastRegistered,
-      evidence: Evidence(rules))
+      verdict: .outlived, family: family, needsRegistration: true, ownKinds: isEarly ? [.task] : [],
+      least: rules.leastRegistered, evidence: Evidence(rules))
   }
 
   /// All of them were made when little work was left. Some work is under way when a program ends.
@@ -98,24 +107,23 @@ extension OutlivingFinder {
   }
 
   /// Births go on for much of the work from the first of them on, and each quarter adds its share.
-  private func growsSteadily(_ family: Family, isCalledBack: Bool) -> Bool {
+  private func weighGrowth(of family: Family, isCalledBack: Bool, in evidence: inout Evidence) {
     let leastSpread = isCalledBack ? rules.leastCalledBackSpread : rules.leastLoopedSpread
-    guard
-      holds(
-        .madeThroughout, spread(of: family) >= leastSpread,
-        "\(percent(spread(of: family))) of the work, of \(percent(leastSpread))", else: .weakens)
-    else { return false }
+    weigh(
+      .madeThroughout, spread(of: family) >= leastSpread,
+      "\(percent(spread(of: family))) of the work, of \(percent(leastSpread))", in: &evidence)
     let population = population(family, until: family.lifetime.lastOrdinal)
     guard family.survivors.count >= rules.leastForQuarters else {
-      return holds(
+      weigh(
         .growsSteadily, population.growsInEachQuarter(least: 0), "after each quarter \(population.quarters)",
-        else: .weakens)
+        in: &evidence)
+      return
     }
     let (lead, lag) = deviation(of: family.survivors, from: family.lifetime.firstOrdinal)
-    return holds(
+    weigh(
       .growsSteadily, isEven((lead, lag)) || population.growsInEachQuarter(least: rules.leastQuarter),
       "after each quarter \(population.quarters), \(percent(lead)) above and \(percent(lag)) below even growth",
-      else: .weakens)
+      in: &evidence)
   }
 
   func isEven(_ deviation: (lead: Double, lag: Double)?) -> Bool {
@@ -146,6 +154,7 @@ extension OutlivingFinder {
     }
     let (lead, lag) = deviation(of: later, from: turn)
     let span = later.last.map { Double(ordinal($0) - turn) } ?? 0
+    var evidence = Evidence(rules)
     guard
       holds(
         .unending, since >= rules.leastUnendingSpan * whole,
@@ -156,19 +165,17 @@ extension OutlivingFinder {
         else: .weakens),
       holds(
         .madeThroughout, span >= rules.leastLoopedSpread * since,
-        "\(percent(span / max(1, since))) of that work, of \(percent(rules.leastLoopedSpread))", else: .weakens),
-      holds(
-        .growsSteadily, isEven((lead, lag)),
-        "since then \(percent(lead)) above and \(percent(lag)) below even growth", else: .weakens),
-      holds(.unusedAtTheEnd, lateUse(of: family) != .long, else: .weakens)
+        "\(percent(span / max(1, since))) of that work, of \(percent(rules.leastLoopedSpread))", else: .weakens)
     else { return nil }
+    weigh(
+      .growsSteadily, isEven((lead, lag)),
+      "since then \(percent(lead)) above and \(percent(lag)) below even growth", in: &evidence)
+    weigh(.unusedAtTheEnd, lateUse(of: family) != .long, in: &evidence)
+    weigh(.many, later.count >= rules.strongLooped, "\(later.count) of \(rules.strongLooped)", in: &evidence)
+    guard evidence.sum >= rules.leastPoints else { return nil }
     var family = family
     family.survivors = later
-    var suspicion = Suspicion(
-      verdict: .accumulating, family: family, least: rules.leastLooped, evidence: Evidence(rules))
-    suspicion.evidence.isStrong = holds(
-      .number, later.count >= rules.strongLooped, "\(later.count) of \(rules.strongLooped)", else: .weakens)
-    return suspicion
+    return Suspicion(verdict: .accumulating, family: family, least: rules.leastLooped, evidence: evidence)
   }
 
   /// A queue whose consumer is slower: its members end, one after the other, and still there are more and more.
@@ -176,29 +183,25 @@ extension OutlivingFinder {
     let count = family.survivors.count
     guard let first = family.survivors.first,
       holds(.queue, count >= rules.leastLooped, "\(count) of \(rules.leastLooped)", else: .weakens),
-      holds(.concurrent, isConcurrent || isCalledBack(family, first) || isQueue(family), else: .weakens),
-      holds(.unusedAtTheEnd, lateUse(of: family) != .long, else: .weakens),
-      holds(.madeBeforeTheEnd, !isOfTheEnd(family), else: .weakens)
+      holds(.concurrent, isConcurrent || isCalledBack(family, first) || isQueue(family), else: .weakens)
     else { return nil }
     let lifetime = family.lifetime
     let work = activations.ordinal - min(activations.ordinal, lifetime.firstOrdinal)
     let span = Double(lifetime.lastOrdinal - min(lifetime.lastOrdinal, lifetime.firstOrdinal))
     // The producer has stopped before a queue is drained.
     let population = population(family, until: lifetime.lastOrdinal)
-    guard
-      holds(
-        .madeThroughout, span >= rules.leastLoopedSpread * Double(work),
-        "\(percent(span / Double(max(1, work)))) of the work, of \(percent(rules.leastLoopedSpread))", else: .weakens),
-      holds(
-        .growsSteadily,
-        population.growsInEachQuarter(least: rules.leastQuarterOfQueue) || isEven(population.deviation),
-        "after each quarter \(population.quarters)", else: .weakens)
-    else { return nil }
-    var suspicion = Suspicion(
-      verdict: .accumulating, family: family, least: rules.leastLooped, evidence: Evidence(rules))
-    suspicion.evidence.isStrong = holds(
-      .number, count >= rules.strongLooped, "\(count) of \(rules.strongLooped)", else: .weakens)
-    return suspicion
+    var evidence = Evidence(rules)
+    weigh(
+      .madeThroughout, span >= rules.leastLoopedSpread * Double(work),
+      "\(percent(span / Double(max(1, work)))) of the work, of \(percent(rules.leastLoopedSpread))", in: &evidence)
+    weigh(
+      .growsSteadily, population.growsInEachQuarter(least: rules.leastQuarterOfQueue) || isEven(population.deviation),
+      "after each quarter \(population.quarters)", in: &evidence)
+    weigh(.madeBeforeTheEnd, !isOfTheEnd(family), in: &evidence)
+    weigh(.unusedAtTheEnd, lateUse(of: family) != .long, in: &evidence)
+    weigh(.many, count >= rules.strongLooped, "\(count) of \(rules.strongLooped)", in: &evidence)
+    guard evidence.sum >= rules.leastPoints else { return nil }
+    return Suspicion(verdict: .accumulating, family: family, least: rules.leastLooped, evidence: evidence)
   }
 
   /// Tells whether a family of one thread is a queue: siblings ended in the order of their births, and the number grew

@@ -81,7 +81,7 @@ struct OutlivingBuilder {
         type: type.name, place: naming.allocation(graph.heap[BlockID(first)].site, of: type), live: survivors.count,
         births: candidate.family.lifetime.births,
         bytes: ByteCount(survivors.reduce(0) { $0 &+ graph.heap[BlockID($1)].size }), outcome: candidate.outcome,
-        entries: candidate.entries)
+        points: candidate.points, entries: candidate.entries)
     }
     return accounts.sorted {
       ($0.outcome.rank, $1.bytes.rawValue, $0.type, $0.births) < (

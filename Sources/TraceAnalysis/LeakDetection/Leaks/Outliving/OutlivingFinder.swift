@@ -157,7 +157,7 @@ struct OutlivingFinder {
     var accepted: Set<Int> = []
     for (index, suspicion) in suspicions.enumerated() where groups.count < Self.limit {
       log?.resume(suspicion.candidate)
-      for found in held(suspicion, paths: ownership.paths, registration: registration) {
+      for found in strongest(of: suspicion, registration) {
         guard var group = suspicion.isStated ? found : lifted(found, registration) else {
           note(.structure, .excludes, "\(found.survivors.count) instances")
           continue
@@ -228,7 +228,7 @@ struct OutlivingFinder {
     // A weak suspicion about the objects of tasks or timers is as strong as the suspicion about those.
     for (index, other) in counted.enumerated()
     where groups[index].evidence.isStrong && !groups[index].registrations.isEmpty {
-      if let other { groups[other].evidence.isStrong = true }
+      if let other { groups[other].evidence = groups[other].evidence.ofStrength(of: groups[index].evidence) }
     }
     return groups.indices.filter { index in
       guard counted[index] != nil else { return true }
@@ -236,6 +236,18 @@ struct OutlivingFinder {
       return false
     }.map { straightened(groups[$0], among: groups, registration) }
       .sorted { ($0.retainedBytes, $0.survivors.count) > ($1.retainedBytes, $1.survivors.count) }
+  }
+
+  /// The groups of the first of several suspicions about one family that has a strong one; if none has, of the first
+  /// that has any.
+  private func strongest(of suspicion: Suspicion, _ registration: RegistrationSearch) -> [OutlivingGroup] {
+    var weak: [OutlivingGroup] = []
+    for each in [suspicion] + suspicion.others {
+      let found = held(each, paths: ownership.paths, registration: registration)
+      if found.contains(where: \.evidence.isStrong) { return found }
+      if weak.isEmpty { weak = found }
+    }
+    return weak
   }
 
   // MARK: One cause
@@ -285,7 +297,7 @@ struct OutlivingFinder {
       group.lifetime = group.sites.reduce(into: SiteLifetime()) { $0 += sites[Int($1)].lifetime }
       // Somebody works with them.
       if group.survivors.count(where: { isInUse($0, beyond: group.evidence.longestWork) }) * 2 > group.survivors.count {
-        group.evidence.isStrong = false
+        weigh(.holderUnused, false, "\(group.survivors.count) instances", in: &group.evidence)
       }
     }
     return group

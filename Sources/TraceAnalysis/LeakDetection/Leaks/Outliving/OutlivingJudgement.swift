@@ -10,12 +10,14 @@ extension OutlivingFinder {
     var odds: SurvivalOdds?
     /// Live objects of the family after each quarter of the work since its first.
     var live: [UInt64] = []
+    /// The sum for all rules but two: odds, and the growth of the population.
+    var points = 0
+    /// The points for the lives of siblings. A part of the survivors has odds of its own.
+    private(set) var pointsOfLives = (odds: 0, growth: 0)
+    /// The sum of the points of all rules.
+    var sum: Int { points + pointsOfLives.odds + pointsOfLives.growth }
     /// Strong enough to be listed.
-    var isStrong = true
-    /// The sum of the points of `SuspicionRule`.
-    fileprivate var points = 0
-    /// Those that live on are exceptions.
-    var isExceptional: Bool { points >= 0 }
+    var isStrong: Bool { sum >= 0 }
     /// Survivors that are older than siblings get, each with the structure that it is a part of, or itself; and what to
     /// weigh some of them by. None where siblings do not end.
     var proven: [NodeID: NodeID] = [:]
@@ -47,23 +49,41 @@ extension OutlivingFinder {
       guard own.count >= min(least, leastOutlived) else { return nil }
       var evidence = self
       // Parts of one structure live on together.
-      evidence.weigh(Set(own).count)
+      evidence.weighOdds(Set(own).count)
+      return evidence
+    }
+
+    /// The evidence for survivors that something has registered: the lives of siblings alone count.
+    var ofRegistrations: Evidence {
+      var evidence = self
+      evidence.points = 0
+      return evidence
+    }
+
+    /// The same, as strong as another one.
+    func ofStrength(of other: Evidence) -> Evidence {
+      var evidence = self
+      (evidence.points, evidence.pointsOfLives) = (other.points, other.pointsOfLives)
       return evidence
     }
 
     /// Of two families that are one cause the better evidence speaks for both.
     mutating func join(_ other: Evidence) {
       odds = [odds, other.odds].compactMap { $0 }.min()
-      isStrong = isStrong || other.isStrong
+      if other.sum > sum { (points, pointsOfLives) = (other.points, other.pointsOfLives) }
       proven.merge(other.proven) { first, _ in first }
     }
 
-    fileprivate mutating func weigh(_ survivors: Int) {
+    fileprivate mutating func weighOdds(_ survivors: Int) {
       let odds = SurvivalOdds(
         survivors: survivors, beyond: limit.beyond, ratio: limit.ratio, greatestRatio: limit.greatestRatio)
       self.odds = odds
-      isStrong = odds.chance <= limit.strongOdds
+      let (supports, weakens) = SuspicionRule.odds.points
+      pointsOfLives.odds = odds.chance <= limit.strongOdds ? supports : weakens
     }
+
+    /// The population did not grow by the survivors.
+    fileprivate mutating func noteNoGrowth() { pointsOfLives.growth = SuspicionRule.populationGrew.points.weakens }
   }
 
   struct Suspicion {
@@ -75,6 +95,8 @@ extension OutlivingFinder {
     /// The kinds of registrations that its objects need, each of its own and beyond the reach of other code. Empty if they
     /// need none.
     var ownKinds: Set<Finding.Registration> = []
+    /// True if it holds only for objects that nothing has registered.
+    var needsHolder = false
     /// True if it holds only for objects that a stored closure captured.
     var needsCallback = false
     /// True if it holds only for objects that a sibling holds.
@@ -85,6 +107,9 @@ extension OutlivingFinder {
     var least: Int
     /// All others of the type, wherever they were made: those that are held by the same collection belong to it.
     var kin: Family?
+    /// Other ones about the same family. They count if this one turns out weak, or if nothing holds its objects as it
+    /// asks.
+    var others: [Suspicion] = []
     /// Its candidate of the log.
     var candidate: Int?
     var evidence: Evidence
@@ -100,16 +125,32 @@ extension OutlivingFinder {
     {
       note(.siblingsEnd, .supports, "\(lifetime.deaths) of \(lifetime.births) ended")
       // A family that grows like a queue is one, though its oldest members are older than any that ended.
-      suspicion = isExceptional(family) ? outlived(family) ?? backlog(family) : backlog(family) ?? outlived(family)
-      suspicion = suspicion ?? unending(family) ?? keptByTimers(family)
+      let shapes = isExceptional(family) ? [outlived, backlog] : [backlog, outlived]
+      suspicion = first(of: shapes + [unending], family) ?? keptByTimers(family)
     } else {
       note(.siblingsEnd, .weakens, "\(lifetime.deaths) of \(lifetime.births) ended")
       suspicion = collected(family, lifetimes)
-      if suspicion?.needsRegistration ?? true, let unending = unending(family) { suspicion = unending }
+      if !(suspicion?.evidence.isStrong ?? false) || suspicion?.needsRegistration ?? false,
+        var unending = unending(family)
+      {
+        unending.others = suspicion.map { [$0] + $0.others } ?? []
+        suspicion = unending
+      }
     }
     if suspicion == nil { log?.end(isSuspected: false) }
     suspicion?.evidence.live = population(family, until: activations.ordinal).quarters
     return suspicion
+  }
+
+  /// The first suspicion of several shapes. Its `others` are the suspicions of later shapes, up to the first strong one.
+  private func first(of shapes: [(Family) -> Suspicion?], _ family: Family) -> Suspicion? {
+    var all: [Suspicion] = []
+    for shape in shapes where !(all.last?.evidence.isStrong ?? false) {
+      if let found = shape(family) { all.append(found) }
+    }
+    guard var first = all.first else { return nil }
+    first.others = Array(all.dropFirst())
+    return first
   }
 
   /// The live objects of a family from its first to a later moment. Linear in its sites.
@@ -173,11 +214,7 @@ extension OutlivingFinder {
     guard
       holds(.independent, proven.count >= rules.leastOutlived, "\(proven.count) of \(old.count) are none")
     else { return nil }
-    guard let growth = growth(of: family, by: proven) else {
-      note(.populationGrew, .excludes)
-      return nil
-    }
-    note(.populationGrew, growth == .added ? .supports : .weakens, "\(growth)")
+    let growth = growth(of: family, by: proven)
     var suspicion = Suspicion(
       verdict: .outlived, family: family, homeDistance: distance, least: rules.leastOutlived,
       evidence: Evidence(rules))
@@ -185,17 +222,19 @@ extension OutlivingFinder {
       proven.map { ($0.node, structures.whole(of: $0.node)) }, uniquingKeysWith: { first, _ in first })
     suspicion.evidence.limit = limit
     if growth != .added { suspicion.evidence.limit.strongOdds = rules.strongOddsByAgeAlone }
-    let share = "\(family.survivors.count) of \(lifetime.births) live"
-    suspicion.evidence.points = points(.minority, isExceptional(family), share)
-    if growth == .added { suspicion.evidence.points += pointsOfGrowth(family, old: old.count) }
-    suspicion.evidence.weigh(Set(suspicion.evidence.proven.values).count)
+    suspicion.evidence.weighOdds(Set(suspicion.evidence.proven.values).count)
     // Full caches have their ups and downs as well: ages alone are no weak evidence.
-    if growth == .hidden, !suspicion.evidence.isStrong {
-      note(.olderThanSiblings, .excludes, "the odds are too small for a number that stays")
-      return nil
-    }
+    let isUnlikely = suspicion.evidence.isStrong
+    note(.odds, isUnlikely ? .supports : .weakens, points: suspicion.evidence.pointsOfLives.odds)
+    if !(growth.map { $0 != .hidden || isUnlikely } ?? false) { suspicion.evidence.noteNoGrowth() }
+    note(
+      .populationGrew, suspicion.evidence.pointsOfLives.growth == 0 ? .supports : .weakens,
+      growth.map { "\($0)" } ?? "", points: suspicion.evidence.pointsOfLives.growth)
+    let share = "\(family.survivors.count) of \(lifetime.births) live"
+    weigh(.minority, isExceptional(family), share, in: &suspicion.evidence)
+    if growth == .added { weighGrowth(of: family, old: old.count, in: &suspicion.evidence) }
     if isProgramObject(first) { weighUse(of: family, first, in: &suspicion) }
-    return suspicion
+    return suspicion.evidence.ofRegistrations.sum >= rules.leastPoints ? suspicion : nil
   }
 
   /// The growth of the population by those that are older than siblings get; nil if it is bounded, or if too few were
@@ -211,25 +250,19 @@ extension OutlivingFinder {
     return growth.kind
   }
 
-  /// Notes the effect of a rule, and returns its points.
-  private func points(_ rule: SuspicionRule, _ isSupported: Bool, _ figures: @autoclosure () -> String = "") -> Int {
-    note(rule, isSupported ? .supports : .weakens, figures())
-    return isSupported ? rule.points.supports : rule.points.weakens
-  }
-
   /// Those that live on were made from the first to the last, as many in each part of the work: the code that ends
   /// their siblings misses some of them, again and again. Where many survivors are no older than siblings get, they may
   /// end yet.
-  private func pointsOfGrowth(_ family: Family, old: Int) -> Int {
+  private func weighGrowth(of family: Family, old: Int, in evidence: inout Evidence) {
     let (lead, lag) = deviation(of: family.survivors, from: family.lifetime.firstOrdinal)
     let isSteady =
       isEven((lead, lag)) && spread(of: family) >= rules.leastLoopedSpread
       && family.survivors.count >= rules.leastCalledBack
       && Double(old) >= rules.leastOldShare * Double(family.survivors.count)
       && (intervalsLived(family.lifetime) >= rules.leastIntervalsLived || isInTable(family.survivors[0]))
-    return points(
-      .growsSteadily, isSteady,
-      "\(percent(lead)) above and \(percent(lag)) below even growth, \(old) are older than siblings get")
+    weigh(
+      .evenGrowth, isSteady,
+      "\(percent(lead)) above and \(percent(lag)) below even growth, \(old) are older than siblings get", in: &evidence)
   }
 
   /// Weakens a suspicion about the program's objects by what it does with them in the end.
@@ -237,16 +270,14 @@ extension OutlivingFinder {
     let use = lateUse(of: family)
     if isCalledBack(family, first) {
       // Objects that the program used again once all had been made are in use.
-      if use == .long {
-        suspicion.evidence.points += points(.unusedAtTheEnd, false)
-      }
+      weigh(.unusedAtTheEnd, use != .long, in: &suspicion.evidence)
       return
     }
     guard use != .none || !origin(block(first).site).hasUnit else { return }
     // A loop may keep of many those that it was looking for, if something is done with them. If the others were kept
     // for a while as well, and let go, that is a weak suspicion.
     if areSiblingsKept(family.lifetime) || use == .brief {
-      suspicion.evidence.points += points(use == .none ? .siblingsKept : .usedBriefly, false)
+      weigh(use == .none ? .siblingsKept : .usedBriefly, false, in: &suspicion.evidence)
     } else {
       note(.madeByMain, .weakens, "unless something has registered them")
       suspicion.needsRegistration = true

@@ -7,6 +7,9 @@ package struct OutlivingRules: Sendable {
   /// Those that commands judge by.
   package static let standard = OutlivingRules()
 
+  /// A suspicion with fewer points is dropped. From here to −1 it is weak. From 0 on it is listed.
+  package var leastPoints = -12
+
   // MARK: Where siblings end
 
   /// Objects. Two that outlive their siblings are a pair of exceptions, as every program has.

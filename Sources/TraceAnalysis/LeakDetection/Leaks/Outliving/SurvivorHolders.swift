@@ -93,6 +93,10 @@ extension OutlivingFinder {
       if suspicion.needsRegistration, !holds(.registered, holding.isRegistered, "\(nodes.count) instances") {
         return nil
       }
+      if suspicion.needsHolder, holding.isRegistered {
+        note(.registered, .weakens, "\(nodes.count) instances")
+        return nil
+      }
       // A pool's threads wait for work.
       if case .registration(.thread, _) = key, !suspicion.isStated, suspicion.evidence.proven.isEmpty,
         !holds(.moreThanAPool, threadCount(nodes, paths) >= rules.leastThreads, "\(threadCount(nodes, paths)) threads")
@@ -138,63 +142,23 @@ extension OutlivingFinder {
         note(.registered, .excludes, "\(nodes.count) instances")
         return nil
       }
-      let (steps, place) = (holding.steps, holding.suspect)
-      if case .reference = key, !suspicion.isStated,
-        !holds(.knownHolder, isKnownHolder(steps, place), "\(nodes.count) instances")
-      {
-        return nil
-      }
-      if suspicion.verdict == .accumulating, !holding.isRegistered,
-        !holds(.holderIsOlder, isContainerOlder(steps, place, than: nodes), "\(nodes.count) instances")
-      {
-        return nil
-      }
-      // The growth of a family says little of the few that are held in another way than most.
-      let isMinority =
-        suspicion.verdict == .accumulating
-        && Double(nodes.count) < rules.leastShareOfFamily * Double(survivors.count)
-      if suspicion.needsCallback, !holding.isRegistered,
-        !holds(.capturedByCallback, isCaptured(steps, place), "made by the main function")
-      {
-        return nil
-      }
       guard var evidence = suspicion.evidence.of(nodes, least: suspicion.least) else {
         note(.olderThanSiblings, .excludes, "too few of \(nodes.count) that are held alike")
         return nil
       }
-      func weaken(_ rule: SuspicionRule) {
-        note(rule, .weakens, "\(nodes.count) instances")
-        evidence.isStrong = false
-      }
-      if !holding.isRegistered {
-        // A list of closures is a registry of callbacks. It takes fewer to be strong than a list of results.
-        if suspicion.verdict == .accumulating, !isMinority, isProgramObject(sample), isCaptured(steps, place) {
-          note(.capturedByCallback, .supports, "\(nodes.count) instances")
-          evidence.isStrong = evidence.isStrong || nodes.count >= rules.leastLooped
+      if !suspicion.isStated {
+        weighHolder(
+          holding, of: nodes, sample, suspicion,
+          isMinority: suspicion.verdict == .accumulating
+            && Double(nodes.count) < rules.leastShareOfFamily * Double(survivors.count), in: &evidence)
+        if settled.count < nodes.count { weigh(.workUnderWay, false, "\(nodes.count) instances", in: &evidence) }
+        if isYounger(nodes, than: groups.values) {
+          weigh(.youngerThanOthers, false, "\(nodes.count) instances", in: &evidence)
         }
-        if isMinority { weaken(.heldAlike) }
-        if !evidence.isExceptional { evidence.isStrong = false }
+        log?.sum(evidence.sum)
+        guard evidence.sum >= rules.leastPoints else { return nil }
       }
-      // Beyond the least number, how many there are says little of registrations.
-      if holding.isRegistered, evidence.proven.isEmpty {
-        note(.registered, .supports, "\(nodes.count) instances")
-        evidence.isStrong = true
-      }
-      // The age of such tasks is not known: some may be work under way.
-      if case .registration(.task, _) = key, suspicion.family.lifetime.births == 0, !suspicion.isStated,
-        !holds(
-          .number, nodes.count >= rules.leastPendingTasks, "\(nodes.count) of \(rules.leastPendingTasks)",
-          else: .weakens)
-      {
-        evidence.isStrong = false
-      }
-      if settled.count < nodes.count { weaken(.workUnderWay) }
-      if isYounger(nodes, than: groups.values) { weaken(.youngerThanOthers) }
-      // Scheduled work goes when it has run, and what was cancelled goes no earlier. If it keeps no object of the
-      // program's alive, as with a weak self, it is as it should be.
-      if case .registration(.dispatchWork, _) = key, !suspicion.isStated, !keepOwnObjects(nodes) {
-        weaken(.keepsNothing)
-      }
+      let (steps, place) = (holding.steps, holding.suspect)
       var group = OutlivingGroup(
         verdict: isUnread ? .accumulating : holding.isRegistered ? .outlived : suspicion.verdict, survivors: nodes,
         sample: sample,
@@ -207,6 +171,40 @@ extension OutlivingFinder {
       group.isBeyondReach = isBeyondReach
       if holding.isRegistered { group.registrations = registrations(of: nodes, members, counts, paths, registration) }
       return group
+    }
+  }
+
+  /// Adds the points of the rules about what holds survivors.
+  private func weighHolder(
+    _ holding: Holding, of nodes: [NodeID], _ sample: NodeID, _ suspicion: Suspicion, isMinority: Bool,
+    in evidence: inout Evidence
+  ) {
+    let (steps, place, figures) = (holding.steps, holding.suspect, "\(nodes.count) instances")
+    switch holding.key {
+    case .registration(let kind, _):
+      evidence = evidence.ofRegistrations
+      note(.registered, .supports, figures)
+      // The age of such tasks is not known: some may be work under way.
+      if kind == .task, suspicion.family.lifetime.births == 0 {
+        weigh(
+          .many, nodes.count >= rules.leastPendingTasks, "\(nodes.count) of \(rules.leastPendingTasks)", in: &evidence)
+      }
+      // Scheduled work goes when it has run. Cancelled work goes no earlier. If it keeps no object of the program's
+      // alive, as with a weak self, it is no leak.
+      if kind == .dispatchWork, !keepOwnObjects(nodes) { weigh(.keepsNothing, false, figures, in: &evidence) }
+    case .reference:
+      weigh(.knownHolder, isKnownHolder(steps, place), figures, in: &evidence)
+      guard suspicion.verdict == .accumulating else { return }
+      weigh(.holderIsOlder, isContainerOlder(steps, place, than: nodes), figures, in: &evidence)
+      // A list of closures is a registry of callbacks. It takes fewer to be strong than a list of results.
+      let isCaptured = isCaptured(steps, place)
+      if suspicion.needsCallback {
+        weigh(.capturedByCallback, isCaptured, "made by the main function", in: &evidence)
+      } else if isCaptured, !isMinority, isProgramObject(sample), nodes.count >= rules.leastLooped {
+        weigh(.capturedByCallback, true, figures, in: &evidence)
+      }
+      // The growth of a family says little of the few that are held in another way than most.
+      if isMinority { weigh(.heldAlike, false, figures, in: &evidence) }
     }
   }
 

@@ -8,6 +8,7 @@ final class SuspicionLog {
     var family: OutlivingFinder.Family
     var isSuspected = false
     var outcome = SuspicionAccount.Outcome.excluded
+    var points: Int?
     var entries: [SuspicionAccount.Entry] = []
   }
 
@@ -44,15 +45,21 @@ final class SuspicionLog {
   /// Goes on with a candidate that was suspected.
   func resume(_ candidate: Int?) { current = candidate }
 
-  func note(_ rule: SuspicionRule, _ effect: SuspicionAccount.Effect, _ figures: String = "") {
+  func note(_ rule: SuspicionRule, _ effect: SuspicionAccount.Effect, _ figures: String = "", points: Int = 0) {
     guard let current else { return }
     let entries = candidates[current].entries
     // An entry has the figures of the first holder, and counts the others.
     if let known = entries.firstIndex(where: { $0.rule == rule && $0.effect == effect && rule.isOfHolders }) {
       candidates[current].entries[known].times += 1
     } else {
-      candidates[current].entries.append(.init(rule: rule, effect: effect, figures: figures))
+      candidates[current].entries.append(.init(rule: rule, effect: effect, points: points, figures: figures))
     }
+  }
+
+  /// Notes the sum of the points of a group. The largest sum counts.
+  func sum(_ points: Int) {
+    guard let current else { return }
+    candidates[current].points = max(points, candidates[current].points ?? points)
   }
 
   /// Notes that a group is part of a finding of another group.
@@ -67,14 +74,17 @@ final class SuspicionLog {
   func settle(_ group: OutlivingGroup, _ outcome: SuspicionAccount.Outcome) {
     for candidate in group.candidates where outcome.rank < candidates[candidate].outcome.rank {
       candidates[candidate].outcome = outcome
+      candidates[candidate].points = group.evidence.sum
     }
   }
 }
 
 extension OutlivingFinder {
   /// Notes the effect of a rule on the current candidate, if there is a log.
-  func note(_ rule: SuspicionRule, _ effect: SuspicionAccount.Effect, _ figures: @autoclosure () -> String = "") {
-    log?.note(rule, effect, figures())
+  func note(
+    _ rule: SuspicionRule, _ effect: SuspicionAccount.Effect, _ figures: @autoclosure () -> String = "", points: Int = 0
+  ) {
+    log?.note(rule, effect, figures(), points: points)
   }
 
   /// Returns the condition, and notes that the rule supports the suspicion or does not. `otherwise`: the effect of the
@@ -84,6 +94,16 @@ extension OutlivingFinder {
     else otherwise: SuspicionAccount.Effect = .excludes
   ) -> Bool {
     note(rule, condition ? .supports : otherwise, figures())
+    return condition
+  }
+
+  /// Notes the effect of a rule, and adds its points to the evidence. Returns the condition.
+  @discardableResult func weigh(
+    _ rule: SuspicionRule, _ condition: Bool, _ figures: @autoclosure () -> String = "", in evidence: inout Evidence
+  ) -> Bool {
+    let points = condition ? rule.points.supports : rule.points.weakens
+    evidence.points += points
+    log?.note(rule, condition ? .supports : .weakens, figures(), points: points)
     return condition
   }
 

@@ -13,9 +13,11 @@ package enum SuspicionRule: String, CaseIterable, Sendable {
 
   // Where hardly any instance ends.
   case number
+  case many
   case madeThroughout = "made-throughout"
   case madeBeforeTheEnd = "made-before-the-end"
   case growsSteadily = "grows-steadily"
+  case evenGrowth = "even-growth"
   case unusedAtTheEnd = "unused-at-the-end"
   case usedBriefly = "used-briefly"
   case madeByMain = "made-by-main"
@@ -24,6 +26,7 @@ package enum SuspicionRule: String, CaseIterable, Sendable {
 
   // Where siblings end.
   case olderThanSiblings = "older-than-siblings"
+  case odds
   case independent
   case populationGrew = "population-grew"
   case minority
@@ -38,6 +41,7 @@ package enum SuspicionRule: String, CaseIterable, Sendable {
   case registered
   case knownHolder = "known-holder"
   case holderIsOlder = "holder-is-older"
+  case holderUnused = "holder-unused"
   case capturedByCallback = "captured-by-callback"
   case ownTasks = "own-tasks"
   case ownTimers = "own-timers"
@@ -53,22 +57,29 @@ package enum SuspicionRule: String, CaseIterable, Sendable {
   /// It judges those instances that are held in one way, and not all of them.
   var isOfHolders: Bool {
     switch self {
-    case .heldAlike, .heldBySibling, .registered, .knownHolder, .holderIsOlder, .capturedByCallback, .ownTasks,
-      .ownTimers, .unread, .moreThanAPool,
-      .workUnderWay, .youngerThanOthers, .keepsNothing, .structure, .keptElsewhere, .partOfAnotherFinding:
+    case .heldAlike, .heldBySibling, .registered, .knownHolder, .holderIsOlder, .holderUnused, .capturedByCallback,
+      .ownTasks, .ownTimers, .unread, .moreThanAPool, .workUnderWay, .youngerThanOthers, .keepsNothing, .structure,
+      .keptElsewhere, .partOfAnotherFinding:
       true
     default: false
     }
   }
 
-  /// The rule's points. Survivors are exceptions if the sum of all rules' points is not negative.
-  var points: (supports: Int, weakens: Int) {
+  /// The points that the rule adds to a suspicion. The sum is the strength: see `SuspicionAccount.Outcome`. Rules that
+  /// choose the instances of a suspicion have none.
+  package var points: (supports: Int, weakens: Int) {
     switch self {
+    case .growsSteadily: (3, -20)
+    case .evenGrowth: (3, 0)
     case .minority: (1, -1)
-    case .growsSteadily: (3, 0)
-    case .siblingsKept: (0, -2)
-    case .usedBriefly: (0, -3)
+    case .capturedByCallback: (4, -20)
+    case .number, .madeThroughout, .madeBeforeTheEnd, .populationGrew, .knownHolder, .holderIsOlder: (0, -20)
+    case .holderUnused, .workUnderWay, .youngerThanOthers, .keepsNothing: (0, -10)
+    case .odds: (0, -6)
     case .unusedAtTheEnd: (0, -5)
+    case .many, .heldAlike: (0, -4)
+    case .usedBriefly: (0, -3)
+    case .siblingsKept: (0, -2)
     default: (0, 0)
     }
   }
@@ -80,16 +91,19 @@ package enum SuspicionRule: String, CaseIterable, Sendable {
     case .shape: "Neither the ages nor the growth of the instances are those of a leak."
     case .named: "A finding needs an object, a closure or a task of the program to name."
     case .number: "A few instances may be what the program needs. Many are rarely needed."
+    case .many: "A few dozen may be what a program collects to report them, or work under way."
     case .madeThroughout:
       "Instances from the start of the run are meant to stay. Instances from all of the run are not."
     case .madeBeforeTheEnd: "Work is under way when a program ends."
     case .growsSteadily: "A leak grows with the work. Caches and tables level off."
+    case .evenGrowth: "The code that ends the others misses some of them, again and again."
     case .unusedAtTheEnd: "A program that reads all its objects at the end has collected them on purpose."
     case .usedBriefly: "A program that goes through what is left, once, may have kept it for that."
     case .madeByMain: "The main function collects the results of the program."
     case .olderThanAnyEnded: "Instances that are no older than others got may be about to end."
     case .chain: "Instances that hold one another in a row are a list. It leaks if each piece of work adds a link."
     case .olderThanSiblings: "Chance does not keep many instances so much longer than their siblings."
+    case .odds: "A report tries several families. In one of a thousand, chance explains what it finds."
     case .independent: "The parts of one structure live on together. They are one decision to keep."
     case .populationGrew: "A full cache keeps its number. Forgotten instances add up."
     case .minority: "Where most instances stay, they are meant to."
@@ -102,6 +116,7 @@ package enum SuspicionRule: String, CaseIterable, Sendable {
     case .registered: "A registration keeps the instances until the program ends it."
     case .knownHolder: "A holder is an object or a variable of the program. Other words may be left over."
     case .holderIsOlder: "A growing collection is older than its elements. A result is put together when all are there."
+    case .holderUnused: "The program works with the objects that keep the instances."
     case .capturedByCallback: "A closure that something keeps calls its objects back."
     case .ownTasks: "A task that no code has the handle of cannot be cancelled."
     case .ownTimers: "A timer or an observer that only its own object refers to cannot be ended by other code."
@@ -128,6 +143,8 @@ package struct SuspicionAccount: Sendable {
   package struct Entry: Sendable {
     package var rule: SuspicionRule
     package var effect: Effect
+    /// What it adds to the sum.
+    package var points = 0
     /// The figures that it went by; empty if there are none.
     package var figures: String
     /// The number of holders that it says so of.
@@ -136,7 +153,11 @@ package struct SuspicionAccount: Sendable {
 
   /// The outcome.
   package enum Outcome: String, Sendable {
-    case listed, weak, excluded
+    /// The sum of the points is not negative.
+    case listed
+    /// It is not below `OutlivingRules.leastPoints`.
+    case weak
+    case excluded
 
     /// The place in the order of a report.
     var rank: Int {
@@ -156,5 +177,7 @@ package struct SuspicionAccount: Sendable {
   package var births: UInt64
   package var bytes: ByteCount
   package var outcome: Outcome
+  /// The sum of the points, for the holder with most; nil if a rule without points has excluded it.
+  package var points: Int?
   package var entries: [Entry]
 }
