@@ -22,7 +22,7 @@ struct AnalyzeCommand: AnalyzingCommand {
   @Argument(help: ArgumentHelp("Traces, or directories of traces.", valueName: "trace"))
   var traces: [String]
 
-  @Option(help: "Heap image to look for leaks in, by number (default: the last one).")
+  @Option(help: "Heap image to look for leaks in, by number (default: the last of the program at work).")
   var snapshot: Int?
 
   @Flag(help: "Analyze all traces as one.")

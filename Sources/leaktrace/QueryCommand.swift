@@ -32,7 +32,7 @@ struct QueryCommand: ParsableCommand {
   @Flag(help: "With every reference between the blocks of the heap image.")
   var heapReferences = false
 
-  @Option(help: "Heap image to look for leaks in, by number (default: the last one).")
+  @Option(help: "Heap image to look for leaks in, by number (default: the last of the program at work).")
   var snapshot: Int?
 
   @OptionGroup var searchOptions: LeakSearchOptions

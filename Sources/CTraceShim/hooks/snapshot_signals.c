@@ -30,7 +30,11 @@ static int requestSignal;
 static int roundSignal; ///< 0: none
 static int (*nextSigaction)(int, const struct sigaction *, struct sigaction *);
 static struct sigaction seen[SIGNAL_LIMIT]; ///< the host's, where the recorder's handler stands for the default
+/// The host's, where the recorder's handler calls the host's. Apart from `seen`: a child made by vfork goes back to the
+/// default in the memory of its parent, whose handler stays.
+static struct sigaction handled[SIGNAL_LIMIT];
 static _Atomic uint64_t endingSince;
+static _Atomic uint64_t handledBefore; ///< a bit for each signal
 
 // --- handlers --------------------------------------------------------------------------------------------------------
 
@@ -50,6 +54,18 @@ static void on_ending_signal(int number, siginfo_t *information, void *context) 
   }
   // The recording is safe in the live file.
   end_by(number);
+}
+
+/// A server lets go of its state after such a signal. The first one takes an image of the state before.
+static void on_handled_signal(int number, siginfo_t *information, void *context) {
+  struct sigaction host = handled[number];
+  uint64_t bit = 1ull << (number - 1);
+  LT_CHECK(host.sa_handler != SIG_DFL && host.sa_handler != SIG_IGN);
+  // check has taken an image when it sends SIGTERM.
+  if (lt_recording_is_on() && !(atomic_fetch_or(&handledBefore, bit) & bit) && !lt_snapshot_is_recent())
+    lt_snapshot_take(LT_SNAPSHOT_REQUEST, NULL, context, LT_SNAPSHOT_RETURNS);
+  if (host.sa_flags & SA_SIGINFO) host.sa_sigaction(number, information, context);
+  else host.sa_handler(number);
 }
 
 static void on_request(int number, siginfo_t *information, void *context) {
@@ -77,7 +93,27 @@ static bool is_handled_here(int number) {
 
 static bool is_ours(const struct sigaction *action) {
   return action->sa_sigaction == on_ending_signal || action->sa_sigaction == on_request ||
-         action->sa_sigaction == on_round;
+         action->sa_sigaction == on_round || action->sa_sigaction == on_handled_signal;
+}
+
+/// Returns the host's action that the recorder's has replaced.
+static struct sigaction *host_action(int number, const struct sigaction *ours) {
+  return ours->sa_sigaction == on_handled_signal ? &handled[number] : &seen[number];
+}
+
+/// Tells whether the recorder's handler goes before one of the host's. A stack of the host's for signals may be too
+/// small for two.
+static bool goes_before(int number, const struct sigaction *host) {
+  enum { FIRST_PAGE = 4096 }; // SIG_DFL, SIG_IGN, SIG_HOLD
+  return (number == SIGTERM || number == SIGINT) && (uintptr_t)host->sa_handler >= FIRST_PAGE && !is_ours(host) &&
+         !(host->sa_flags & SA_ONSTACK) && isOn && lt_recording_is_on();
+}
+
+static struct sigaction our_action_before(const struct sigaction *host) {
+  struct sigaction action = *host;
+  action.sa_sigaction = on_handled_signal;
+  action.sa_flags |= SA_SIGINFO;
+  return action;
 }
 
 static struct sigaction our_action(int number) {
@@ -112,6 +148,7 @@ void lt_snapshot_signals_init(uint32_t request, uint32_t round) {
   roundSignal = (int)round != requestSignal ? (int)round : 0;
   isOn = true;
   atomic_store(&endingSince, 0);
+  atomic_store(&handledBefore, 0);
   // The first process of a container is not ended by signals that have no handler.
   const int numbers[] = {requestSignal, roundSignal, SIGTERM, SIGINT, SIGHUP};
   for (int i = 0; i < (lt_process_id() == 1 ? 2 : 5); i++) {
@@ -134,7 +171,7 @@ void lt_snapshot_signals_end(void) {
   for (int number = 1; number < SIGNAL_LIMIT; number++) {
     struct sigaction action;
     if (is_handled_here(number) && nextSigaction(number, NULL, &action) == 0 && is_ours(&action))
-      nextSigaction(number, &seen[number], NULL);
+      nextSigaction(number, host_action(number, &action), NULL);
   }
 }
 
@@ -146,16 +183,24 @@ static bool takes_default(int number) {
 }
 
 static LT_NOINLINE int change_action(int number, const struct sigaction *action, struct sigaction *old) {
-  struct sigaction before, ours;
+  struct sigaction before, ours, handledUntilNow = handled[number];
   const struct sigaction *used = action;
   bool isDefault = action && action->sa_handler == SIG_DFL && takes_default(number);
-  if (isDefault) {
-    ours = our_action(number);
+  bool isBefore = action && goes_before(number, action);
+  if (isDefault || isBefore) {
+    ours = isDefault ? our_action(number) : our_action_before(action);
     used = &ours;
   }
+  // The signal may come at once.
+  if (isBefore) handled[number] = *action;
   int result = nextSigaction(number, used, &before);
-  if (result != 0) return result;
-  struct sigaction view = is_ours(&before) ? seen[number] : before;
+  if (result != 0) {
+    if (isBefore) handled[number] = handledUntilNow;
+    return result;
+  }
+  struct sigaction view = before;
+  if (before.sa_sigaction == on_handled_signal) view = handledUntilNow;
+  else if (is_ours(&before)) view = seen[number];
   if (isDefault) seen[number] = *action;
   if (old) *old = view;
   if (action && number == requestSignal) set_live_signal(isDefault ? number : 0);
@@ -176,13 +221,20 @@ typedef void (*signal_handler)(int);
 /// Returns the result that a call which set `handler` and returned `before` should have had.
 static signal_handler correct(int number, signal_handler handler, signal_handler before) {
   if (before == SIG_ERR || !is_handled_here(number)) return before;
-  if (before == (signal_handler)(void *)on_ending_signal || before == (signal_handler)(void *)on_request ||
-      before == (signal_handler)(void *)on_round)
+  if (before == (signal_handler)(void *)on_handled_signal) before = handled[number].sa_handler;
+  else if (before == (signal_handler)(void *)on_ending_signal || before == (signal_handler)(void *)on_request ||
+           before == (signal_handler)(void *)on_round)
     before = SIG_DFL;
   bool isDefault = handler == SIG_DFL && takes_default(number);
   if (isDefault) {
     struct sigaction ours = our_action(number);
     memset(&seen[number], 0, sizeof seen[number]);
+    nextSigaction(number, &ours, NULL);
+  }
+  struct sigaction host;
+  if (nextSigaction(number, NULL, &host) == 0 && goes_before(number, &host)) {
+    handled[number] = host;
+    struct sigaction ours = our_action_before(&host);
     nextSigaction(number, &ours, NULL);
   }
   if (number == requestSignal) set_live_signal(isDefault ? number : 0);

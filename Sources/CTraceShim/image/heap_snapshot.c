@@ -41,6 +41,7 @@ enum { OWNER_NONE = 0, OWNER_TAKING = 1, OWNER_WRITING = 2, OWNER_COLLECTING = 3
 static bool isOn;
 static _Atomic uint32_t owner;
 static _Atomic uint32_t lastNumber;
+static _Atomic uint64_t lastBegan; ///< nanoseconds of CLOCK_MONOTONIC; 0: no snapshot yet
 static _Atomic uint32_t exitState; ///< 0; 1 when the snapshot at the end was begun
 static struct lt_snapshot_progress *progress;
 static struct lt_snapshot_job job;
@@ -81,6 +82,7 @@ void lt_snapshot_forget(void) {
   isOn = false;
   atomic_store(&owner, OWNER_NONE);
   atomic_store(&lastNumber, 0);
+  atomic_store(&lastBegan, 0);
   atomic_store(&exitState, 0);
 }
 
@@ -309,6 +311,7 @@ static int take(uint32_t reason, const char *label, const ucontext_t *interrupte
     bool isBegun = freeze.copy > 0;
     LT_CHECK(freeze.copy != 0 && freeze.threadCount > 0);
     result = isBegun ? (int)job.snapshot.number : freeze.copy;
+    if (isBegun) atomic_store(&lastBegan, start);
     if (!isBegun) report_failure(-freeze.copy);
     atomic_store(&copy, freeze.copy);
     LT_CHECK(atomic_load(&owner) == OWNER_TAKING);
@@ -345,6 +348,11 @@ void lt_snapshot_end(void) {
   isOn = false;
 }
 
+bool lt_snapshot_is_recent(void) {
+  enum { RECENT_NANOSECONDS = 1000000000 };
+  uint64_t last = atomic_load(&lastBegan);
+  return last && lt_clock_nanoseconds(CLOCK_MONOTONIC) - last < RECENT_NANOSECONDS;
+}
 bool lt_snapshot_is_ending(void) { return atomic_load(&exitState) != 0; }
 void lt_snapshot_at_exit(void) { take_last(LT_SNAPSHOT_EXIT, NULL); }
 void lt_snapshot_at_signal(const ucontext_t *interrupted) { take_last(LT_SNAPSHOT_SIGNAL, interrupted); }

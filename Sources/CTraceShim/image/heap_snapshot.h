@@ -33,6 +33,8 @@ int lt_snapshot_at_limit(void);
 /// Takes the snapshot that was asked for from outside. `interrupted`: the state that a signal's handler was given, or
 /// NULL.
 void lt_snapshot_answer(const ucontext_t *interrupted);
+/// Tells whether a snapshot was begun within the last second.
+bool lt_snapshot_is_recent(void);
 /// Tells whether the snapshot at the end was begun.
 bool lt_snapshot_is_ending(void);
 /// Waits for a snapshot that is being written, with a limit.

@@ -6,10 +6,26 @@ import TraceRecording
 
 /// The choice of one of a trace's heap images.
 package enum SnapshotChoice {
-  /// The one with a number; otherwise the last whole one, or the last begun.
+  /// The one with a number; otherwise the last whole one, or the last begun. An image that was requested right before
+  /// the program ended goes before the one at its exit: a server lets go of its state when it ends. One pass over the
+  /// events if there is such an image.
   package static func choose(_ reader: TraceReader, number: Int?) -> TraceSnapshot? {
     if let number { return reader.snapshots.first { Int($0.number) == number } }
-    return reader.snapshots.last { $0.isWhole } ?? reader.snapshots.last
+    guard let last = reader.snapshots.last(where: \.isWhole) else { return reader.snapshots.last }
+    return requested(rightBefore: last, reader) ?? last
+  }
+
+  /// The part of all events that may come after an image for the program to have done little else than end.
+  private static let greatestRest = 0.1
+
+  private static func requested(rightBefore last: TraceSnapshot, _ reader: TraceReader) -> TraceSnapshot? {
+    guard last.reason == .exit,
+      let requested = reader.snapshots.last(where: { $0.isWhole && $0.number < last.number }),
+      requested.reason == .request, requested.isListed == last.isListed, reader.replays(blocks: 0) > 1
+    else { return nil }
+    var (before, after) = (0.0, 0.0)
+    try? reader.forEachEvent { event in if event.time <= requested.time { before += 1 } else { after += 1 } }
+    return after <= greatestRest * (before + after) ? requested : nil
   }
 
   /// Has an image judged. Without a whole one, the report says why leaks were not checked, and what to do next. A report
@@ -47,8 +63,16 @@ package enum SnapshotChoice {
     return "\(path) has no heap image \(number ?? 0); it has \(numbers)."
   }
 
-  /// The newest image failed, and an earlier one was judged.
+  /// The newest image failed, or shows the program's end, and an earlier one was judged.
   private static func remark(_ reader: TraceReader, _ chosen: TraceSnapshot) -> String? {
+    if let last = reader.snapshots.last(where: \.isWhole), last.number > chosen.number, last.reason == .exit {
+      let age = reader.clock.seconds(at: last.time).flatMap { end in
+        reader.clock.seconds(at: chosen.time).map { ", taken \(Decimal.duration(max(0, end - $0))) before the exit" }
+      }
+      return
+        "leaks are those of heap image \(chosen.number)\(age ?? ""): the program did little else than end after it. "
+        + "--snapshot \(last.number) judges the image at the exit"
+    }
     let failed =
       reader.failedSnapshots.map { ($0.number, $0.explanation) }
       + reader.snapshots.compactMap { snapshot in snapshot.problem.map { (snapshot.number, $0) } }

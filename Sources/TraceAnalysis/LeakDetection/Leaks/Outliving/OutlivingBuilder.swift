@@ -115,7 +115,7 @@ struct OutlivingBuilder {
         guard areAsMany(other.survivors.count, group.survivors.count) else { return false }
         if other.path[other.suspect].node == place { return true }
         // The objects that each timer or task keeps.
-        if areRegisteredTogether(other, group) { return true }
+        if areRegisteredTogether(other, group) || resume(other, tasksOf: group) { return true }
         // Of several registries of a kind (each event loop has one) the samples may be in two, and one of them be held
         // by what the registry's entry holds.
         guard holders.registration(group.path, after: 0)?.index == group.suspect else { return false }
@@ -138,6 +138,27 @@ struct OutlivingBuilder {
     return fewer >= rules.leastRegistered
       && Double(a.registrations.intersection(b.registrations).count) >= rules.ownedShare * Double(fewer)
   }
+
+  /// Tells whether tasks keep the objects of a library that one group has, and the program's objects of the other have
+  /// what resumes these tasks. Then they wait for the program's objects.
+  private func resume(_ own: OutlivingGroup, tasksOf group: OutlivingGroup) -> Bool {
+    guard rank(own) == 0, rank(group) > 0, group.registrations.count >= rules.leastRegistered else { return false }
+    var found: Set<NodeID> = []
+    for survivor in own.survivors {
+      var layer = [survivor]
+      for _ in 0..<Self.stepsToTask {
+        layer = layer.flatMap { node in graph.graph.edges(from: node).map { graph.graph.target(of: $0) } }
+          .filter { !graph.isRoot($0) }
+        found.formUnion(layer.filter(group.registrations.contains))
+        if layer.count > Self.nodesToTask { break }
+      }
+    }
+    return Double(found.count) >= rules.ownedShare * Double(group.registrations.count)
+  }
+
+  /// From an object through its continuation to the task, and nodes that are looked at in a step.
+  private static let stepsToTask = 3
+  private static let nodesToTask = 64
 
   private func areAsMany(_ a: Int, _ b: Int) -> Bool {
     Double(abs(a - b)) <= rules.evenShare * Double(max(a, b))

@@ -129,6 +129,14 @@ extension OutlivingFinder {
               kind == .task ? .ownTasks : .ownTimers, own.count >= min(suspicion.least, nodes.count - 1),
               "\(own.count) of \(nodes.count) instances")
           else { return nil }
+          // A pool of workers waits for work, and only some of them sleep in it.
+          if kind == .task, !suspicion.ownKinds.isEmpty,
+            !holds(
+              .ownTasks, Double(own.count) >= rules.leastAsleep * Double(nodes.count),
+              "\(own.count) of \(nodes.count) instances")
+          {
+            return nil
+          }
           isBeyondReach = true
           let others = min(nodes.count, Self.detailLimit) - own.count
           if Double(others) > max(1, (1 - rules.ownedShare) * Double(nodes.count)) {
@@ -361,9 +369,9 @@ extension OutlivingFinder {
     // The links of a chain hold one another: each is younger than what it holds.
     let type = graph.nodeTypes[Int(first)]
     let container = steps[...suspect].prefix { graph.isRoot($0.node) || graph.nodeTypes[Int($0.node)] != type }
-    return container.allSatisfy { step in
-      graph.isRoot(step.node) || !isProgramObject(step.node) || ordinal(step.node) <= ordinal(first)
-    }
+    // The path to an owner may begin at younger objects: the path to a service at any of its connections.
+    let owner = container.last { !graph.isRoot($0.node) && isProgramObject($0.node) }
+    return owner.map { ordinal($0.node) <= ordinal(first) } ?? true
   }
 
   /// A collection that was made when all its elements were there. One that grows is moved when it doubles, and has room

@@ -1,0 +1,38 @@
+// Programs that handle the signal which tells them to end.
+
+import TestRequirements
+import Testing
+
+@Suite(.requires(.recorder)) struct HandledEndTests {
+  @Test("A program sees its own handlers, and they are called as without the recorder") func handlers() throws {
+    let run = try TracedRun([try TestProgram("handled-signals.c").path()])
+    run.expectSameBehaviour()
+    #expect(run.untraced.end == .exit(0) && run.untraced.output.contains("plain 1753, detailed 34"))
+  }
+
+  @Test("A server that lets go of its state when it ends is judged before that", arguments: ["source", "handler"])
+  func closing(way: String) throws {
+    let directory = try TemporaryDirectory()
+    let trace = directory.path + "/t"
+    let program = try TestProgram("closing-server.swift", flags: ["-O"]).path()
+    let recorded = try Command([BuildProducts.leaktrace, "record", "--quiet", "-o", trace, "--", program, way]).run()
+    #expect(recorded.end == .exit(0) && recorded.errorOutput.isEmpty, "\(recorded.errorOutput)")
+    let findings = try #require(try VerdictReport.read(traces: [trace])[trace]?.findings)
+    #expect(findings.map(\.verdict) == ["accumulating"])
+    #expect(findings.first?.path.last?.type == "Entry" && findings.first?.instances == 120)
+    let text = try Command([BuildProducts.leaktrace, "analyze", trace, "--limit", "1"]).run().output
+    let words = text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+    #expect(
+      words.contains("leaks are those of heap image 1") && words.contains("--snapshot 2 judges the image at the exit"))
+    let atExit = try Command([BuildProducts.leaktrace, "analyze", trace, "--snapshot", "2"]).run().output
+    #expect(atExit.contains("Leaks: none found"))
+  }
+
+  @Test("A program that ends by itself is judged at its exit") func byItself() throws {
+    let directory = try TemporaryDirectory()
+    let trace = directory.path + "/t"
+    let program = try TestProgram("closing-server.swift", flags: ["-O"]).path()
+    _ = try Command([BuildProducts.leaktrace, "record", "--quiet", "-o", trace, "--", program, "none"]).run()
+    #expect(try #require(try VerdictReport.read(traces: [trace])[trace]?.findings).isEmpty)
+  }
+}

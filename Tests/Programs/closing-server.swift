@@ -1,0 +1,45 @@
+// A server that keeps an entry for each request, and lets go of all of them when it is told to end. Its argument is the
+// way in which it handles SIGTERM: "source", "handler", or "none".
+import Dispatch
+import Glibc
+
+final class Entry {
+  let number: Int
+  init(_ number: Int) { self.number = number }
+}
+
+final class Registry {
+  private var entries: [Int: Entry] = [:]
+  func add(_ number: Int) { entries[number] = Entry(number) }
+  func close() { entries = [:] }
+}
+
+let registry = Registry()
+let queue = DispatchQueue(label: "requests")
+let isClosed = DispatchSemaphore(value: 0)
+nonisolated(unsafe) var wasTold: sig_atomic_t = 0
+
+func serve(_ number: Int) {
+  registry.add(number)
+  for round in 0..<20 { _ = [Int](repeating: round, count: 10 + number % 7) }
+}
+
+for number in 0..<120 { queue.sync { serve(number) } }
+switch CommandLine.arguments.last {
+case "source":
+  signal(SIGTERM, SIG_IGN)
+  let source = DispatchSource.makeSignalSource(signal: SIGTERM, queue: queue)
+  source.setEventHandler { isClosed.signal() }
+  source.resume()
+  // The source is set up on another thread.
+  queue.sync {}
+  usleep(50_000)
+  kill(getpid(), SIGTERM)
+  isClosed.wait()
+case "handler":
+  signal(SIGTERM) { _ in wasTold = 1 }
+  kill(getpid(), SIGTERM)
+  while wasTold == 0 { usleep(1000) }
+default: break
+}
+queue.sync { registry.close() }
