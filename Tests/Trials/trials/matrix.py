@@ -40,7 +40,9 @@ def parse():
     parser.add_argument("suites", nargs="*", metavar="SUITE", help=f"these alone, of {', '.join(SUITES)}")
     parser.add_argument("--quick", action="store_true", help=f"{' and '.join(QUICK)} alone; writes no document")
     parser.add_argument("--check", action="append", choices=CHECKS, help="this check alone; writes no document")
-    parser.add_argument("--resume", action="store_true", help="take suites that this build has been checked on as they were")
+    parser.add_argument(
+        "--resume", action="store_true", help="take suites that this build has been checked on as they were"
+    )
     parser.add_argument(
         "--roots",
         default=os.path.join(ROOT, ".build", "roots"),
@@ -179,7 +181,7 @@ class KeptResults:
             with open(os.path.join(options.products, name), "rb") as file:
                 digest.update(file.read())
         self._build = digest.hexdigest()
-        self._results = {}
+        self._results: dict[str, dict] = {}
         with contextlib.suppress(OSError, ValueError):
             with open(self._path, encoding="utf-8") as file:
                 kept = json.load(file)

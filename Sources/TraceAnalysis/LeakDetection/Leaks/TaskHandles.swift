@@ -7,16 +7,19 @@ import HeapAnalysis
 /// Memory of the runtime and timers refer to tasks as well. Code can neither await nor cancel a task by that.
 enum TaskHandles {
   /// Returns the nodes of these tasks. Linear in the graph.
-  static func tasks(in graph: ObjectGraph) -> Set<NodeID> {
-    var tasks: Set<NodeID> = []
+  static func tasks(in graph: ObjectGraph) -> Set<NodeID> { Set(owners(in: graph).keys) }
+
+  /// Returns the objects and variables with the handle of each task. Linear in the graph.
+  static func owners(in graph: ObjectGraph) -> [NodeID: [NodeID]] {
+    var owners: [NodeID: [NodeID]] = [:]
     for node in 0..<NodeID(graph.graph.nodeCount) where mayHaveHandle(node, graph) {
       for edge in graph.graph.edges(from: node)
       where ObjectGraph.keeping.contains(EdgeKinds(kind: graph.graph.kind(of: edge))) {
         let target = graph.graph.target(of: edge)
-        if !graph.isRoot(target), graph.type(of: target).kind == .task { tasks.insert(target) }
+        if !graph.isRoot(target), graph.type(of: target).kind == .task { owners[target, default: []].append(node) }
       }
     }
-    return tasks
+    return owners
   }
 
   /// The nodes that roots lead to. A handle that can do nothing for its task leads nowhere.

@@ -21,8 +21,8 @@ extension OutlivingFinder {
     }
   }
 
-  /// The survivors that hang from a task of their own. No code has the task's handle, so none can cancel it. The tasks
-  /// sleep again and again. Work that is under way ends by itself.
+  /// The survivors that hang from a task of their own. No other code has the task's handle, so none can cancel it. The
+  /// tasks sleep again and again. Work that is under way ends by itself.
   private func ownTasks(
     _ survivors: [NodeID], _ members: Set<NodeID>, _ counts: PathCounts, _ paths: RetainPaths,
     _ registration: RegistrationSearch
@@ -35,7 +35,7 @@ extension OutlivingFinder {
       // Another registration may keep one of them.
       if !graph.isRoot(task), graph.type(of: task).kind == .task { kept[task, default: []].append(node) }
     }
-    let alone = kept.filter { $0.value.count == 1 && !waiting.hasHandle($0.key) }
+    let alone = kept.filter { task, nodes in nodes.count == 1 && !canBeCancelled(task) }
     // Without the program's code, the sleeps that have ended tell.
     guard alone.keys.allSatisfy({ waiting.isInLoop($0) != nil }) else {
       return haveSlept(alone.keys) ? alone.values.map { $0[0] } : []
@@ -47,6 +47,12 @@ extension OutlivingFinder {
         && (graph.taskStates[task] == nil || sleeps.contains(graph.resumptions(of: task)))
     }
     return tasks.keys.contains(where: waiting.isAsleep) || haveSlept(tasks.keys) ? tasks.values.map { $0[0] } : []
+  }
+
+  /// Tells whether other code than the task's own can lead to its handle. An object that only the task keeps cannot give
+  /// the handle away.
+  private func canBeCancelled(_ task: NodeID) -> Bool {
+    waiting.handleOwners(of: task).contains { graph.isRoot($0) || !ownership.isOnlyHeld($0, through: task) }
   }
 
   /// At least as many sleeps have ended as there are tasks.

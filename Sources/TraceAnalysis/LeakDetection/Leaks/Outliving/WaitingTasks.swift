@@ -27,7 +27,7 @@ final class WaitingTasks {
   /// By object or closure, a task that has it in its frames, or captured it.
   private var users: [NodeID: NodeID] = [:]
   private var isSearched = false
-  private lazy var handled = TaskHandles.tasks(in: graph)
+  private lazy var handles = TaskHandles.owners(in: graph)
 
   /// References from the timer to a task that it wakes.
   private static let depthLimit = 12
@@ -146,6 +146,6 @@ final class WaitingTasks {
     return sleeps[task]
   }
 
-  /// Tells whether some code has the handle of a task.
-  func hasHandle(_ task: NodeID) -> Bool { handled.contains(task) }
+  /// The objects and variables that have the handle of a task.
+  func handleOwners(of task: NodeID) -> [NodeID] { handles[task] ?? [] }
 }
