@@ -16,6 +16,39 @@ final class Poller: @unchecked Sendable {
   }
 }
 
+/// It has the handle itself, and only the task keeps it.
+final class OwningPoller: @unchecked Sendable {
+  var task: Task<Void, Never>?
+  var rounds = 0
+
+  func start() {
+    task = Task {
+      while !Task.isCancelled {
+        self.rounds += 1
+        try? await Task.sleep(for: .milliseconds(20))
+      }
+    }
+  }
+
+  func stop() { task?.cancel() }
+}
+
+/// It has the handle itself, and a registry has the object.
+final class ListedPoller: @unchecked Sendable {
+  var task: Task<Void, Never>?
+  var rounds = 0
+
+  func start(in registry: Registry) {
+    task = Task {
+      while !Task.isCancelled {
+        self.rounds += 1
+        try? await Task.sleep(for: .milliseconds(20))
+      }
+    }
+    registry.pollers.append(self)
+  }
+}
+
 /// Its task's handle is in a variable.
 final class CancellablePoller: @unchecked Sendable {
   nonisolated(unsafe) static var tasks: [Task<Void, Never>] = []
@@ -98,6 +131,7 @@ final class RemovableListener: @unchecked Sendable {
 }
 
 final class Registry: @unchecked Sendable {
+  var pollers: [ListedPoller] = []
   var timers: [any DispatchSourceTimer] = []
   var tokens: [any NSObjectProtocol] = []
   let center = NotificationCenter()
@@ -136,6 +170,8 @@ let registry = Registry()
 func open() {
   for _ in 0..<9 {
     Poller().start()
+    OwningPoller().start()
+    ListedPoller().start(in: registry)
     CancellablePoller().start()
     EndingDelay().start()
   }

@@ -1,5 +1,5 @@
-// A server that keeps an entry for each request, and lets go of all of them when it is told to end. Its argument is the
-// way in which it handles SIGTERM: "source", "handler", or "none".
+// A server that keeps an entry for each request, and lets go of all of them after SIGTERM. The argument says how it
+// handles the signal: "source", "handler", or "none".
 import Dispatch
 import Glibc
 

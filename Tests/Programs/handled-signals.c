@@ -1,4 +1,4 @@
-// Handles SIGTERM and SIGINT in each way that there is, sends itself both, and prints what it sees of its handlers.
+// Handles SIGTERM and SIGINT in each possible way, sends itself both, and prints its handlers as it sees them.
 #define _GNU_SOURCE
 #include <signal.h>
 #include <stdio.h>
