@@ -96,79 +96,6 @@ struct OutlivingBuilder {
     return Double(all - (events.max() ?? 0)) >= rules.leastConcurrency * Double(max(1, all))
   }
 
-  /// Of several groups that are held at the same place, as many each, one stands for all: what one entry of a registry
-  /// keeps is one cause.
-  private func causes(_ groups: [OutlivingGroup]) -> [OutlivingGroup] {
-    var kept: [OutlivingGroup] = []
-    var passing: [NodeID: OutlivingFinder.PathCounts] = [:]
-    /// Returns the number of survivors whose paths lead through a node.
-    func count(of group: OutlivingGroup, through node: NodeID) -> Int {
-      let counts =
-        passing[group.sample]
-        ?? finder.pathCounts(group.survivors.filter { ownership.paths.reaches($0) }, ownership.paths)
-      passing[group.sample] = counts
-      return counts[node] ?? 0
-    }
-    for group in groups.sorted(by: { order($0) < order($1) }) {
-      let place = group.path[group.suspect].node
-      let isKnown = kept.contains { other in
-        guard areAsMany(other.survivors.count, group.survivors.count) else { return false }
-        if other.path[other.suspect].node == place { return true }
-        // The objects that each timer or task keeps.
-        if areRegisteredTogether(other, group) || resume(other, tasksOf: group) { return true }
-        // Of several registries of a kind (each event loop has one) the samples may be in two, and one of them be held
-        // by what the registry's entry holds.
-        guard holders.registration(group.path, after: 0)?.index == group.suspect else { return false }
-        let own = count(of: group, through: place)
-        return own >= rules.leastRegistered && areAsMany(own, count(of: other, through: place))
-      }
-      if isKnown { log?.notePart(ofAnotherFinding: group) } else { kept.append(group) }
-    }
-    return kept
-  }
-
-  /// Chooses the one that is told among objects that one entry keeps. The memory that hangs from each, and their
-  /// number, differ from run to run, and do not decide it: the larger class comes first, then names.
-  private func order(_ group: OutlivingGroup) -> (Int, Int, String) {
-    (rank(group), -Int(clamping: graph.heap[BlockID(group.sample)].size), graph.type(of: group.sample).qualifiedName)
-  }
-
-  private func areRegisteredTogether(_ a: OutlivingGroup, _ b: OutlivingGroup) -> Bool {
-    let fewer = min(a.registrations.count, b.registrations.count)
-    return fewer >= rules.leastRegistered
-      && Double(a.registrations.intersection(b.registrations).count) >= rules.ownedShare * Double(fewer)
-  }
-
-  /// Tells whether tasks keep the objects of a library that one group has, and the program's objects of the other have
-  /// what resumes these tasks. Then they wait for the program's objects.
-  private func resume(_ own: OutlivingGroup, tasksOf group: OutlivingGroup) -> Bool {
-    guard rank(own) == 0, rank(group) > 0, group.registrations.count >= rules.leastRegistered else { return false }
-    var found: Set<NodeID> = []
-    for survivor in own.survivors {
-      var layer = [survivor]
-      for _ in 0..<Self.stepsToTask {
-        layer = layer.flatMap { node in graph.graph.edges(from: node).map { graph.graph.target(of: $0) } }
-          .filter { !graph.isRoot($0) }
-        found.formUnion(layer.filter(group.registrations.contains))
-        if layer.count > Self.nodesToTask { break }
-      }
-    }
-    return Double(found.count) >= rules.ownedShare * Double(group.registrations.count)
-  }
-
-  /// From an object through its continuation to the task, and nodes that are looked at in a step.
-  private static let stepsToTask = 3
-  private static let nodesToTask = 64
-
-  private func areAsMany(_ a: Int, _ b: Int) -> Bool {
-    Double(abs(a - b)) <= rules.evenShare * Double(max(a, b))
-  }
-
-  /// The program's own objects before those of packages, and those before closures and tasks.
-  private func rank(_ group: OutlivingGroup) -> Int {
-    graph.type(of: group.sample).kind != .object ? 2 : naming.isOwn(group.sample) ? 0 : 1
-  }
-
   /// `statement`: the program's own statement about the objects; `snapshot`: the image that has them, if it is not the
   /// report's own.
   private func findings(
@@ -177,7 +104,7 @@ struct OutlivingBuilder {
     var numbers: [[String]: Int] = [:]
     var findings: [Finding] = []
     var sites: [Set<UInt32>] = []
-    for group in withoutSecondHolders(causes(groups)) {
+    for group in withoutSecondHolders(GroupCauses(finder, naming: naming, holders: holders).causes(groups)) {
       var finding = finding(group, snapshot: snapshot) { retention, siblings in
         let survivors = Finding.Survivors(retention: retention, siblings: siblings, quarters: quarters(group))
         return statement.map { .stated($0, survivors) } ?? .suspected(suspicion(group), survivors)
