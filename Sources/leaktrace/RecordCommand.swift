@@ -19,8 +19,8 @@ struct RecordCommand: ParsableCommand {
 
       When the program exits, or SIGTERM, SIGINT or SIGHUP ends it, the recorder writes an image of its heap to the trace: \
       addresses and what it takes to interpret them, but no text and no numbers. 'leaktrace snapshot PID' writes one \
-      at any time. A second signal, two seconds later or more, ends the program at once. A program that handles SIGTERM or \
-      SIGINT has an image from right before its handler.
+      at any time. A second signal, two seconds later or more, ends the program at once. A program whose handler of SIGTERM \
+      or SIGINT is called has an image from right before that.
 
       Progress appears on standard error if that is a terminal and standard output is not, so that \
       it never disturbs the program's screen. --progress always shows it.

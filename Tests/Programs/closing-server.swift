@@ -1,5 +1,5 @@
-// A server that keeps an entry for each request, and lets go of all of them after SIGTERM. The argument says how it
-// handles the signal: "source", "handler", or "none".
+// A server that keeps an entry for each request, and lets go of all of them when it ends: after SIGTERM, which it sends
+// itself and handles ("handler"), or without it ("none").
 import Dispatch
 import Glibc
 
@@ -16,7 +16,6 @@ final class Registry {
 
 let registry = Registry()
 let queue = DispatchQueue(label: "requests")
-let isClosed = DispatchSemaphore(value: 0)
 nonisolated(unsafe) var wasTold: sig_atomic_t = 0
 
 func serve(_ number: Int) {
@@ -26,16 +25,6 @@ func serve(_ number: Int) {
 
 for number in 0..<120 { queue.sync { serve(number) } }
 switch CommandLine.arguments.last {
-case "source":
-  signal(SIGTERM, SIG_IGN)
-  let source = DispatchSource.makeSignalSource(signal: SIGTERM, queue: queue)
-  source.setEventHandler { isClosed.signal() }
-  source.resume()
-  // The source is set up on another thread.
-  queue.sync {}
-  usleep(50_000)
-  kill(getpid(), SIGTERM)
-  isClosed.wait()
 case "handler":
   signal(SIGTERM) { _ in wasTold = 1 }
   kill(getpid(), SIGTERM)

@@ -10,12 +10,12 @@ import Testing
     #expect(run.untraced.end == .exit(0) && run.untraced.output.contains("plain 1753, detailed 34"))
   }
 
-  @Test("A server that lets go of its state when it ends is judged before that", arguments: ["source", "handler"])
-  func closing(way: String) throws {
+  @Test("A server that lets go of its state when it ends is judged before that") func closing() throws {
     let directory = try TemporaryDirectory()
     let trace = directory.path + "/t"
     let program = try TestProgram("closing-server.swift", flags: ["-O"]).path()
-    let recorded = try Command([BuildProducts.leaktrace, "record", "--quiet", "-o", trace, "--", program, way]).run()
+    let recorded = try Command([BuildProducts.leaktrace, "record", "--quiet", "-o", trace, "--", program, "handler"])
+      .run()
     #expect(recorded.end == .exit(0) && recorded.errorOutput.isEmpty, "\(recorded.errorOutput)")
     let findings = try #require(try VerdictReport.read(traces: [trace])[trace]?.findings)
     #expect(findings.map(\.verdict) == ["accumulating"])

@@ -35,8 +35,8 @@ struct GroupCauses {
         if other.path[other.suspect].node == place { return true }
         // The objects that each timer or task keeps.
         if areRegisteredTogether(other, group) || resume(other, tasksOf: group) { return true }
-        // Of several registries of a kind (each event loop has one) the samples may be in two, and one of them be held
-        // by what the registry's entry holds.
+        // Each event loop has a registry. The samples of two groups may be in two registries, and the entry of one may
+        // hold the other sample.
         guard holders.registration(group.path, after: 0)?.index == group.suspect else { return false }
         let own = count(of: group, through: place)
         return own >= rules.leastRegistered && areAsMany(own, count(of: other, through: place))
@@ -46,8 +46,8 @@ struct GroupCauses {
     return kept
   }
 
-  /// Chooses the one that is told among objects that one entry keeps. The memory that hangs from each, and their
-  /// number, differ from run to run, and do not decide it: the larger class comes first, then names.
+  /// Chooses the group that a report names among objects that one entry keeps. Their number, and the memory that hangs
+  /// from each, differ from run to run, and do not decide it: the larger class comes first, then names.
   private func order(_ group: OutlivingGroup) -> (Int, Int, String) {
     (
       rank(group), -Int(clamping: graph.heap[BlockID(group.sample)].size),
@@ -90,7 +90,7 @@ struct GroupCauses {
     Double(abs(a - b)) <= rules.evenShare * Double(max(a, b))
   }
 
-  /// The program's own objects before those of packages, and those before closures and tasks.
+  /// The program's own objects come before objects of packages, and all objects before closures and tasks.
   private func rank(_ group: OutlivingGroup) -> Int {
     graph.type(of: group.sample).kind != .object ? 2 : naming.isOwn(group.sample) ? 0 : 1
   }
