@@ -22,7 +22,8 @@ struct AnalyzeCommand: AnalyzingCommand {
   @Argument(help: ArgumentHelp("Traces, or directories of traces.", valueName: "trace"))
   var traces: [String]
 
-  @Option(help: "Heap image to look for leaks in, by number (default: the last of the program at work).")
+  @Option(
+    help: "Heap image to look for leaks in, by number (default: the last, or one requested right before the exit).")
   var snapshot: Int?
 
   @Flag(help: "Analyze all traces as one.")

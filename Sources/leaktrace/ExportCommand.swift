@@ -73,7 +73,8 @@ struct ExportCommand: ParsableCommand {
   @Flag(help: "Also write every reference between the blocks of the heap image (sqlite).")
   var heapReferences = false
 
-  @Option(help: "Heap image to look for leaks in, by number (default: the last of the program at work).")
+  @Option(
+    help: "Heap image to look for leaks in, by number (default: the last, or one requested right before the exit).")
   var snapshot: Int?
 
   @OptionGroup var searchOptions: LeakSearchOptions

@@ -32,7 +32,8 @@ struct QueryCommand: ParsableCommand {
   @Flag(help: "With every reference between the blocks of the heap image.")
   var heapReferences = false
 
-  @Option(help: "Heap image to look for leaks in, by number (default: the last of the program at work).")
+  @Option(
+    help: "Heap image to look for leaks in, by number (default: the last, or one requested right before the exit).")
   var snapshot: Int?
 
   @OptionGroup var searchOptions: LeakSearchOptions

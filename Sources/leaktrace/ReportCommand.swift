@@ -22,7 +22,8 @@ struct ReportCommand: ParsableCommand {
   @Option(name: [.short, .long], help: ArgumentHelp("File to write the page to.", valueName: "file"))
   var output: String
 
-  @Option(help: "Heap image to look for leaks in, by number (default: the last of the program at work).")
+  @Option(
+    help: "Heap image to look for leaks in, by number (default: the last, or one requested right before the exit).")
   var snapshot: Int?
 
   @Flag(help: "Also list weak suspicions.")

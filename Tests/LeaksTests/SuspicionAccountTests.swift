@@ -45,6 +45,19 @@ import TraceTestSupport
     #expect(entry.figures.contains("%"))
   }
 
+  @Test func theSumOfThePointsIsTheStrength() throws {
+    let listed = RequestServer()
+    listed.requests(300) { _ in true }
+    let weak = RequestServer(isCalledBack: false)
+    for session in weak.requests(300, keep: { _ in true }) { weak.heap.retain(session) }
+    for (server, outcome) in [(listed, SuspicionAccount.Outcome.listed), (weak, .weak)] {
+      let account = try account(server)
+      #expect(account.outcome == outcome && account.points == account.entries.reduce(0) { $0 + $1.points })
+    }
+    let late = try account(weak).entries.first { $0.rule == .unusedAtTheEnd }
+    #expect(late?.effect == .weakens && late?.points == SuspicionRule.unusedAtTheEnd.points.weakens)
+  }
+
   @Test func everyRuleHasAReason() {
     for rule in SuspicionRule.allCases {
       #expect(rule.reason.hasSuffix(".") && rule.reason.count > 20)

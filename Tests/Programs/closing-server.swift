@@ -1,5 +1,5 @@
 // A server that keeps an entry for each request, and lets go of all of them when it ends: after SIGTERM, which it sends
-// itself and handles ("handler"), or without it ("none").
+// itself and handles ("handler"), or without it ("none"). With "goes-on" it serves more after the signal.
 import Dispatch
 import Glibc
 
@@ -10,7 +10,7 @@ final class Entry {
 
 final class Registry {
   private var entries: [Int: Entry] = [:]
-  func add(_ number: Int) { entries[number] = Entry(number) }
+  @inline(never) func add(_ number: Int) { entries[number] = Entry(number) }
   func close() { entries = [:] }
 }
 
@@ -18,17 +18,20 @@ let registry = Registry()
 let queue = DispatchQueue(label: "requests")
 nonisolated(unsafe) var wasTold: sig_atomic_t = 0
 
-func serve(_ number: Int) {
+@inline(never) func serve(_ number: Int) {
   registry.add(number)
   for round in 0..<20 { _ = [Int](repeating: round, count: 10 + number % 7) }
 }
 
 for number in 0..<120 { queue.sync { serve(number) } }
 switch CommandLine.arguments.last {
-case "handler":
+case "handler", "goes-on":
   signal(SIGTERM) { _ in wasTold = 1 }
   kill(getpid(), SIGTERM)
   while wasTold == 0 { usleep(1000) }
 default: break
+}
+if CommandLine.arguments.last == "goes-on" {
+  for number in 0..<120 { queue.sync { serve(number) } }
 }
 queue.sync { registry.close() }

@@ -58,14 +58,12 @@ static void on_ending_signal(int number, siginfo_t *information, void *context) 
 
 /// A server lets go of its state after such a signal. The first one takes an image of the state before.
 static void on_handled_signal(int number, siginfo_t *information, void *context) {
-  struct sigaction host = handled[number];
   uint64_t bit = 1ull << (number - 1);
-  LT_CHECK(host.sa_handler != SIG_DFL && host.sa_handler != SIG_IGN);
   // check has taken an image when it sends SIGTERM.
   if (lt_recording_is_on() && !(atomic_fetch_or(&handledBefore, bit) & bit) && !lt_snapshot_is_recent())
     lt_snapshot_take(LT_SNAPSHOT_REQUEST, NULL, context, LT_SNAPSHOT_RETURNS);
-  if (host.sa_flags & SA_SIGINFO) host.sa_sigaction(number, information, context);
-  else host.sa_handler(number);
+  // As the kernel does, also for handlers of one argument: another thread may change the handler and its flags now.
+  handled[number].sa_sigaction(number, information, context);
 }
 
 static void on_request(int number, siginfo_t *information, void *context) {

@@ -66,23 +66,24 @@ package enum SnapshotChoice {
   /// The newest image failed, or shows the program's end, and an earlier one was judged.
   private static func remark(_ reader: TraceReader, _ chosen: TraceSnapshot) -> String? {
     if let last = reader.snapshots.last(where: \.isWhole), last.number > chosen.number, last.reason == .exit {
-      let age = reader.clock.seconds(at: last.time).flatMap { end in
-        reader.clock.seconds(at: chosen.time).map { ", taken \(Decimal.duration(max(0, end - $0))) before the exit" }
-      }
       return
-        "leaks are those of heap image \(chosen.number)\(age ?? ""): the program did little else than end after it. "
-        + "--snapshot \(last.number) judges the image at the exit"
+        "leaks are those of heap image \(chosen.number)\(age(of: chosen, at: last.time, "the exit", reader)): the program did "
+        + "little else than end after it. --snapshot \(last.number) judges the image at the exit"
     }
     let failed =
       reader.failedSnapshots.map { ($0.number, $0.explanation) }
       + reader.snapshots.compactMap { snapshot in snapshot.problem.map { (snapshot.number, $0) } }
     guard let last = failed.max(by: { $0.0 < $1.0 }), last.0 > chosen.number else { return nil }
-    var text = "heap image \(last.0) is missing: \(last.1). Leaks are those of image \(chosen.number)"
-    if let closing = reader.closing, let end = reader.clock.seconds(at: closing.time),
-      let begin = reader.clock.seconds(at: chosen.time)
-    {
-      text += ", taken \(Decimal.duration(max(0, end - begin))) before the recording's end"
+    let taken = reader.closing.map { age(of: chosen, at: $0.time, "the recording's end", reader) } ?? ""
+    return "heap image \(last.0) is missing: \(last.1). Leaks are those of image \(chosen.number)\(taken)"
+  }
+
+  /// `, taken 2.1 s before the exit`; empty if the clock does not say so. `end`: ticks.
+  private static func age(of snapshot: TraceSnapshot, at end: UInt64, _ event: String, _ reader: TraceReader) -> String
+  {
+    guard let end = reader.clock.seconds(at: end), let begin = reader.clock.seconds(at: snapshot.time) else {
+      return ""
     }
-    return text
+    return ", taken \(Decimal.duration(max(0, end - begin))) before \(event)"
   }
 }

@@ -28,11 +28,13 @@ import Testing
     #expect(atExit.contains("Leaks: none found"))
   }
 
-  @Test("A program that ends by itself is judged at its exit") func byItself() throws {
+  @Test(
+    "A program that ends by itself, or goes on after the signal, is judged at its exit", arguments: ["none", "goes-on"])
+  func atExit(way: String) throws {
     let directory = try TemporaryDirectory()
     let trace = directory.path + "/t"
     let program = try TestProgram("closing-server.swift", flags: ["-O"]).path()
-    _ = try Command([BuildProducts.leaktrace, "record", "--quiet", "-o", trace, "--", program, "none"]).run()
+    _ = try Command([BuildProducts.leaktrace, "record", "--quiet", "-o", trace, "--", program, way]).run()
     #expect(try #require(try VerdictReport.read(traces: [trace])[trace]?.findings).isEmpty)
   }
 }

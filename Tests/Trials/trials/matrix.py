@@ -41,7 +41,7 @@ def parse():
     parser.add_argument("--quick", action="store_true", help=f"{' and '.join(QUICK)} alone; writes no document")
     parser.add_argument("--check", action="append", choices=CHECKS, help="this check alone; writes no document")
     parser.add_argument(
-        "--resume", action="store_true", help="take suites that this build has been checked on as they were"
+        "--resume", action="store_true", help="keep the results of suites that this build was checked on"
     )
     parser.add_argument(
         "--roots",

@@ -74,7 +74,7 @@ extension OutlivingFinder {
     let spread = spread(of: family)
     let isEarly = spread < rules.leastRegisteredSpread
     guard !isEarly || family.survivors.count >= rules.leastLooped, !isOfTheEnd(family) else {
-      note(.registered, .excludes, "\(percent(spread)) of the work, of \(percent(rules.leastRegisteredSpread))")
+      note(.madeThroughout, .excludes, "\(percent(spread)) of the work, of \(percent(rules.leastRegisteredSpread))")
       return nil
     }
     var family = family

@@ -93,10 +93,8 @@ extension OutlivingFinder {
       if suspicion.needsRegistration, !holds(.registered, holding.isRegistered, "\(nodes.count) instances") {
         return nil
       }
-      if suspicion.needsHolder, holding.isRegistered {
-        note(.registered, .weakens, "\(nodes.count) instances")
-        return nil
-      }
+      // Another suspicion judges these.
+      if suspicion.needsHolder, holding.isRegistered { return nil }
       // A pool's threads wait for work.
       if case .registration(.thread, _) = key, !suspicion.isStated, suspicion.evidence.proven.isEmpty,
         !holds(.moreThanAPool, threadCount(nodes, paths) >= rules.leastThreads, "\(threadCount(nodes, paths)) threads")

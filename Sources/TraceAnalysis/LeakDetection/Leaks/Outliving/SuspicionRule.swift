@@ -118,7 +118,7 @@ package enum SuspicionRule: String, CaseIterable, Sendable {
     case .holderIsOlder: "A growing collection is older than its elements. A result is put together when all are there."
     case .holderUnused: "The program works with the objects that keep the instances."
     case .capturedByCallback: "A closure that something keeps calls its objects back."
-    case .ownTasks: "A task that no code has the handle of cannot be cancelled."
+    case .ownTasks: "A task whose handle no other code has cannot be cancelled."
     case .ownTimers: "A timer or an observer that only its own object refers to cannot be ended by other code."
     case .unread: "A task group keeps the result of each child until some code reads it."
     case .moreThanAPool: "The threads of a pool wait for work."
