@@ -26,7 +26,7 @@ import TraceTestSupport
     heap.type("App.Item")
     heap.type("App.Captures")
     heap.variables = [
-      InitialTaskMemory.versionVariable: 0x1000_9000, InitialTaskMemory.sizeVariable: 0x1000_9008,
+      TaskLayout.versionVariable: 0x1000_9000, TaskLayout.sizeVariable: 0x1000_9008,
       InitialTaskMemory.adapterVariables[0]: 0x1000_9010,
       InitialTaskMemory.adapterVariables[1]: 0x1000_9018,
     ]
@@ -118,7 +118,13 @@ import TraceTestSupport
     #expect(try isHeld(from: 72))
     // Swift 6.1 does not tell the size.
     heap.words[0x1000_9000] = 1
-    heap.variables[InitialTaskMemory.sizeVariable] = nil
+    heap.variables[TaskLayout.sizeVariable] = nil
+    #expect(try !isHeld(from: 72))
+    #expect(try !isHeld(from: 288))
+    // Swift 6.0 tells neither, and has a function that earlier versions lack.
+    heap.variables[TaskLayout.versionVariable] = nil
+    #expect(try isHeld(from: 72))
+    heap.variables[TaskLayout.newestFunction] = 0x1000_2300
     #expect(try !isHeld(from: 72))
     #expect(try !isHeld(from: 288))
     // Nothing is known of it.

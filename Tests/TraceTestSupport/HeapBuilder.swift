@@ -20,12 +20,12 @@ package final class HeapBuilder {
   package var snapshotEnd: TraceSnapshot.End? = .init()
   package var hasReferenceTags = true
   private var layouts: [UInt64: ObjectLayout] = [:]
-  /// Addresses of variables that the concurrency runtime exports.
+  /// Addresses of variables and functions that the concurrency runtime exports.
   package var variables: [String: UInt64] = [:]
   /// Has the concurrency runtime lay out tasks as Swift 6.3.1 does.
   package func layOutTasksAsKnown() {
-    variables[InitialTaskMemory.versionVariable] = 0x1000_9000
-    variables[InitialTaskMemory.sizeVariable] = 0x1000_9008
+    variables[TaskLayout.versionVariable] = 0x1000_9000
+    variables[TaskLayout.sizeVariable] = 0x1000_9008
     words[0x1000_9000] = 1
     words[0x1000_9008] = 208
   }
@@ -268,6 +268,7 @@ package final class HeapBuilder {
     func bufferedValue(ofTypeWithMetadata address: UInt64) -> BufferedValue? { bufferedValues[address] }
     func word(at address: UInt64) -> UInt64? { words[address] }
     func addresses(ofConcurrencyVariable name: String) -> [UInt64] { variables[name].map { [$0] } ?? [] }
+    func hasConcurrency(function name: String) -> Bool { variables[name] != nil }
     func layout(ofInstanceAt address: RuntimeAddress, metadata: RuntimeAddress) -> ObjectLayout? {
       layouts[metadata.rawValue]
     }

@@ -17,13 +17,11 @@ import TraceReading
 /// refers to does not count.
 ///
 /// Source: swiftlang/swift, include/swift/ABI/Task.h, stdlib/public/Concurrency/Task.cpp, TaskPrivate.h and Debug.h;
-/// the offsets are those of Swift 6.1.2, with a header of 192 bytes, and of 6.3.1, with one of 208.
+/// the offsets are those of Swift 6.0.3 and 6.1.2, with a header of 192 bytes, and of 6.2.3 and 6.3.1, with one of 208.
 struct InitialTaskMemory {
   static let adapterVariables = [
     "_swift_concurrency_debug_future_adapter", "_swift_concurrency_debug_non_future_adapter",
   ]
-  static let versionVariable = "_swift_concurrency_debug_internal_layout_version"
-  static let sizeVariable = "_swift_concurrency_debug_asyncTaskSize"
 
   /// By block of a task: the ranges that hold nothing, in order.
   private(set) var unwritten: [UInt32: [Range<UInt64>]] = [:]
@@ -33,9 +31,6 @@ struct InitialTaskMemory {
   private static let reserved: Range<UInt64> = 72..<80
   private static let allocator: Range<UInt64> = 112..<128
   static let leastHeaderSize: UInt64 = 192
-  /// The header's size where the runtime tells it; those that were looked at tell this or nothing.
-  private static let toldHeaderSize: UInt64 = 208
-  private static let version: UInt64 = 1
   /// Size of a future: its waiting tasks, the result's type, an error; the result stands behind them.
   static let futureSize: UInt64 = 24
   /// Back from the context.
@@ -46,15 +41,16 @@ struct InitialTaskMemory {
 
   /// - Parameters:
   ///   - tasks: those with blocks of their own.
+  ///   - layout: what the runtimes say of their tasks.
   ///   - variable: the values of the variables of a name that the concurrency runtimes of the process export, one for
   ///     each.
   ///
   /// Linear in the tasks, and in the words that threads have if one of the tasks may not have begun.
   init(
     tasks: [BlockID], heap: LiveHeap, image: HeapImage, roots: HeapRoots, snapshot: TraceSnapshot,
-    variable: (String) -> [UInt64]
+    layout: TaskLayout, variable: (String) -> [UInt64]
   ) {
-    guard Self.isLayoutKnown(variable) else { return }
+    guard layout.isKnown else { return }
     for task in tasks where heap[task].size >= Self.leastHeaderSize {
       let start = heap[task].address
       unwritten[task.rawValue] = [start &+ Self.reserved.lowerBound..<start &+ Self.reserved.upperBound]
@@ -73,29 +69,6 @@ struct InitialTaskMemory {
       if let found = heap.block(containing: word & 0x00FF_FFFF_FFFF_FFFF) { waiting[found.rawValue] = nil }
     }
     for (task, ranges) in waiting { unwritten[task, default: []] += ranges }
-  }
-
-  /// Tells whether the concurrency runtimes of a process lay out tasks like those that were looked at. `variable`: the
-  /// values of a variable, one for each runtime.
-  static func isLayoutKnown(_ variable: (String) -> [UInt64]) -> Bool {
-    !variable(versionVariable).isEmpty && unknownLayout(variable) == nil
-  }
-
-  /// Says that a runtime lays out tasks in a way that leaktrace does not know. Nil for a known one, and for a runtime that
-  /// says nothing, such as Swift 6.0.
-  static func unknownLayout(_ variable: (String) -> [UInt64]) -> String? {
-    let versions = variable(versionVariable).map { $0 & 0xFFFF_FFFF }
-    let sizes = variable(sizeVariable).map { $0 & 0xFFFF_FFFF }
-    let difference: String
-    if let other = versions.first(where: { $0 != version }) {
-      difference = "layout \(other) of tasks, and leaktrace knows layout \(version)"
-    } else if let other = sizes.first(where: { $0 != toldHeaderSize }) {
-      difference = "tasks of \(other) bytes, and leaktrace knows those of \(toldHeaderSize)"
-    } else {
-      return nil
-    }
-    return
-      "the Swift runtime of the program has \(difference). No task counts as suspended forever, and what tasks keep counts as in use. Use a release of leaktrace that knows this runtime"
   }
 
   /// Returns the ranges of a task that has not begun by its own words; nil if they say anything else.

@@ -182,20 +182,21 @@ extension ObjectGraphBuilder {
     let variable = { [layouts] name in
       layouts?.addresses(ofConcurrencyVariable: name).compactMap { layouts?.word(at: $0) } ?? []
     }
-    if let remark = InitialTaskMemory.unknownLayout(variable) {
+    let layout = TaskLayout(variable: variable) { [layouts] in layouts?.hasConcurrency(function: $0) ?? false }
+    if let remark = layout.remark {
       runtimeRemarks.append(remark)
       unknownTasks = tasks.map { NodeID($0.rawValue) }
     }
     let initial = InitialTaskMemory(
-      tasks: tasks, heap: heap, image: image, roots: roots, snapshot: snapshot, variable: variable)
-    if InitialTaskMemory.isLayoutKnown(variable) {
+      tasks: tasks, heap: heap, image: image, roots: roots, snapshot: snapshot, layout: layout, variable: variable)
+    if layout.isKnown {
       taskWords = TaskWords(
         tasks: tasks, heap: heap, image: image, isImage: { [roots] in roots.isImage($0) },
         isEmpty: { [layouts] in layouts?.hasNoSize(valuesOfTypeAt: $0) ?? false })
     }
     unused = initial.unwritten.merging(taskMemory.unused.mapValues { [$0] }) { $0 + $1 }
     beginnings = Set(InitialTaskMemory.adapterVariables.flatMap(variable))
-    if InitialTaskMemory.isLayoutKnown(variable), snapshot.isFrozen {
+    if layout.isKnown, snapshot.isFrozen {
       readTaskWaits(tasks, snapshot)
     } else {
       cancellableTasks = Set(tasks.map(\.rawValue))

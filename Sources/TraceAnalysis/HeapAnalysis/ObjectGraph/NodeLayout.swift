@@ -20,6 +20,8 @@ package protocol LayoutSource: AnyObject {
   /// The addresses of the variables of a name that the concurrency runtime exports: one for each runtime in the
   /// process.
   func addresses(ofConcurrencyVariable name: String) -> [UInt64]
+  /// Tells whether a concurrency runtime of the process has a function of a name.
+  func hasConcurrency(function name: String) -> Bool
   /// The reason why there are no layouts at all.
   var problem: String? { get }
 }
@@ -29,6 +31,7 @@ extension LayoutSource {
   func word(at address: UInt64) -> UInt64? { nil }
   func hasNoSize(valuesOfTypeAt address: UInt64) -> Bool { false }
   func addresses(ofConcurrencyVariable name: String) -> [UInt64] { [] }
+  func hasConcurrency(function name: String) -> Bool { false }
 }
 
 /// The layout of one type, with its labels numbered.

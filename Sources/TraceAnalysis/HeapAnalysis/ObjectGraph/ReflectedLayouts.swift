@@ -2,6 +2,7 @@
 
 import CElfutils
 import TraceReading
+import TraceSymbolication
 
 extension HeapImage {
   /// This image's words, and the ranges that they could be in.
@@ -78,12 +79,20 @@ package final class ReflectedLayouts: LayoutSource {
   }
 
   package func addresses(ofConcurrencyVariable name: String) -> [UInt64] {
+    addresses(ofConcurrencySymbol: name, .variables)
+  }
+
+  package func hasConcurrency(function name: String) -> Bool {
+    !addresses(ofConcurrencySymbol: name, .functions).isEmpty
+  }
+
+  private func addresses(ofConcurrencySymbol name: String, _ subject: SymbolTable.Subject) -> [UInt64] {
     let isLibrary = { (image: ImageContents.Image) in
       fileName(ofPath: image.loaded.path).hasPrefix("libswift_Concurrency")
     }
     // A program may have the runtime inside.
-    let shared = contents.images.filter(isLibrary).compactMap { $0.address(ofVariable: name, in: SHT_DYNSYM) }
+    let shared = contents.images.filter(isLibrary).compactMap { $0.address(of: name, subject, in: SHT_DYNSYM) }
     return shared.isEmpty
-      ? contents.images.filter { !isLibrary($0) }.compactMap { $0.address(ofVariable: name, in: SHT_SYMTAB) } : shared
+      ? contents.images.filter { !isLibrary($0) }.compactMap { $0.address(of: name, subject, in: SHT_SYMTAB) } : shared
   }
 }

@@ -42,7 +42,7 @@ package enum TaskWait: String, Codable, Hashable, Sendable {
 ///
 /// Source: swiftlang/swift, include/swift/ABI/TaskStatus.h (TaskDependencyStatusRecord),
 /// stdlib/public/Concurrency/TaskPrivate.h (flagAsSuspended, flagAsAndEnqueueOnExecutor), Task.cpp (waitFuture,
-/// completeFuture) and TaskGroup.cpp; seen with Swift 6.3.1. In a runtime that lays it out otherwise the words do not
+/// completeFuture) and TaskGroup.cpp; seen with Swift 6.0.3 and 6.3.1. In a runtime that lays it out otherwise the words do not
 /// lead to one another, and nothing is concluded.
 struct TaskWaits {
   /// By the address of a suspended task, where the record and what it names agree.

@@ -14,8 +14,8 @@ package final class ImageContents {
     let file: ElfFile
 
     /// Returns the address of a variable in a table of symbols, `SHT_DYNSYM` or `SHT_SYMTAB`. Linear in the table.
-    func address(ofVariable name: String, in table: Int32) -> UInt64? {
-      SymbolTable(file, sectionType: table, subject: .variables)?.address(of: name).map {
+    func address(of name: String, _ subject: SymbolTable.Subject, in table: Int32) -> UInt64? {
+      SymbolTable(file, sectionType: table, subject: subject)?.address(of: name).map {
         $0.rawValue &+ loaded.loadBias
       }
     }

@@ -1,0 +1,41 @@
+// Whether the concurrency runtimes of a process lay out tasks in a way that is known.
+
+/// What the concurrency runtimes of a process say of the layout of their tasks.
+///
+/// Since 6.1 a runtime tells debuggers a number for the layout, and since 6.2 the size of a task's header. Swift 6.0 says
+/// neither, and has the layout of 6.1. It is known by a function that no earlier runtime exports.
+///
+/// Source: swiftlang/swift, include/swift/Runtime/Debug.h and Concurrency.h; seen with the libraries of Swift 6.0.3,
+/// 6.1.2, 6.2.3 and 6.3.1.
+struct TaskLayout {
+  static let versionVariable = "_swift_concurrency_debug_internal_layout_version"
+  static let sizeVariable = "_swift_concurrency_debug_asyncTaskSize"
+  /// Exported since Swift 6.0.
+  static let newestFunction = "swift_task_getPreferredTaskExecutor"
+  private static let version: UInt64 = 1
+  /// Bytes of a task's header, where the runtime tells them.
+  private static let headerSize: UInt64 = 208
+
+  /// All runtimes lay out tasks like those that were looked at.
+  let isKnown: Bool
+  /// Says what is not known of a runtime that tells its layout. Nil if nothing is, and for a runtime that says nothing.
+  let remark: String?
+
+  /// - Parameters:
+  ///   - variable: the values of the variables of a name, one for each runtime.
+  ///   - exports: whether a runtime has a function of a name.
+  init(variable: (String) -> [UInt64], exports: (String) -> Bool) {
+    let versions = variable(Self.versionVariable).map { $0 & 0xFFFF_FFFF }
+    let sizes = variable(Self.sizeVariable).map { $0 & 0xFFFF_FFFF }
+    var difference: String?
+    if let other = versions.first(where: { $0 != Self.version }) {
+      difference = "layout \(other) of tasks, and leaktrace knows layout \(Self.version)"
+    } else if let other = sizes.first(where: { $0 != Self.headerSize }) {
+      difference = "tasks of \(other) bytes, and leaktrace knows those of \(Self.headerSize)"
+    }
+    remark = difference.map {
+      "the Swift runtime of the program has \($0). No task counts as suspended forever, and what tasks keep counts as in use. Use a release of leaktrace that knows this runtime"
+    }
+    isKnown = difference == nil && (!versions.isEmpty || exports(Self.newestFunction))
+  }
+}
