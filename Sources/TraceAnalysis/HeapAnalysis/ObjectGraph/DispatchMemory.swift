@@ -7,15 +7,15 @@ import TraceReading
 /// They hold one another and nothing else.
 ///
 /// A continuation has 64 bytes by calloc: flags or the address of a table of functions, in the list the number of those
-/// behind it, the next one at 16, the function at 32, its context at 40, data at 48. A list begins in a thread-local
-/// variable.
+/// behind it, the next one at 16, the function at 32, its context at 40, data at 48, and at 56 what a table of functions
+/// needs. A list begins in a thread-local variable.
 ///
-/// One that is taken from the list keeps the link until a queue writes another. A continuation made by dispatch_after
-/// is in no queue: its data is the source that it made for the timer, whose record, at 88, has the continuation for its
-/// handler, at 40.
+/// One that is taken from the list keeps what its last use left in it until a queue writes another link. A continuation
+/// made by dispatch_after is in no queue, and has flags: it uses the function, the context and the data alone. The data
+/// is the source that it made for the timer, whose record, at 88, has the continuation for its handler, at 40.
 ///
-/// Source: swiftlang/swift-corelibs-libdispatch, src/queue_internal.h, src/inline_internal.h and src/shims/tsd.h; seen
-/// with those of Swift 6.1.2 and 6.3.1.
+/// Source: swiftlang/swift-corelibs-libdispatch, src/queue_internal.h, src/inline_internal.h, src/source.c and
+/// src/shims/tsd.h; seen with those of Swift 6.1.2, 6.2.3 and 6.3.1.
 struct DispatchMemory {
   /// By block: a continuation that is free.
   private(set) var idle: NodeSet
@@ -30,6 +30,8 @@ struct DispatchMemory {
   static let nextOffset: UInt64 = 16
   private static let functionOffset: UInt64 = 32
   private static let dataOffset: UInt64 = 48
+  /// By bytes from its start: the context and the data of a continuation that waits for a timer.
+  static let timerWords: Range<UInt64> = 40..<56
   /// Offsets of a source's record, and of the record's handler.
   private static let recordOffset: UInt64 = 88
   private static let handlerOffset: UInt64 = 40
@@ -67,8 +69,8 @@ struct DispatchMemory {
     image.word(at: heap[continuation].address &+ Self.nextOffset).flatMap { self.continuation(at: $0) }
   }
 
-  /// Tells whether a block is a continuation that waits for a timer, so that its link to another is left from the last
-  /// list that it was in.
+  /// Tells whether a block is a continuation that waits for a timer, so that all words but `timerWords` are left over
+  /// from earlier uses, or lead to code.
   func waitsForTimer(_ block: BlockID) -> Bool {
     let address = heap[block].address
     guard isContinuation(block),

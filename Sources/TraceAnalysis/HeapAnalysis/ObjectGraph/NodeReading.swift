@@ -35,8 +35,8 @@ extension ObjectGraphBuilder {
     case .sideTable: return
     case .malloc:
       if dispatchMemory?.waitsForTimer(BlockID(UInt32(node))) == true {
-        scan(node, block, block.address..<block.address &+ DispatchMemory.nextOffset)
-        scan(node, block, block.address &+ DispatchMemory.nextOffset &+ 8..<block.address &+ block.size)
+        let words = DispatchMemory.timerWords
+        scan(node, block, block.address &+ words.lowerBound..<block.address &+ words.upperBound)
         return
       }
       scanUsed(node, block, block.address..<block.address &+ block.size)
