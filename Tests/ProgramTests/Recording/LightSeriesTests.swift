@@ -173,7 +173,7 @@ import TraceReading
       $0.testDescription)
   }
 
-  /// Judges the growth of a program that ended in good order, which lets go of what it has.
+  /// Judges the growth of a program that released its objects and ended.
   private func expectGrowth(_ trace: String, images: Int, remark: String) throws {
     let json = try Self.analyze(trace, ["--format", "json"])
     let report = try JSONDecoder().decode(Analysis.self, from: Data(json.output.utf8)).reports.first

@@ -6,16 +6,16 @@ import TraceReading
 /// and takes them from there again.
 /// They hold one another and nothing else.
 ///
-/// A continuation has 64 bytes by calloc: flags or the address of a table of functions, in the list the number of those
-/// behind it, the next one at 16, the function at 32, its context at 40, data at 48, and at 56 what a table of functions
-/// needs. A list begins in a thread-local variable.
+/// A continuation has 64 bytes by calloc. It begins with flags, or with the address of a table of functions. In a list,
+/// the next word is the number of continuations behind it. At 16 is the next one, at 32 the function, at 40 its context,
+/// and at 48 data. A continuation with a table uses the word at 56 as well. A list begins in a thread-local variable.
 ///
 /// One that is taken from the list keeps what its last use left in it until a queue writes another link. A continuation
 /// made by dispatch_after is in no queue, and has flags: it uses the function, the context and the data alone. The data
 /// is the source that it made for the timer, whose record, at 88, has the continuation for its handler, at 40.
 ///
 /// Source: swiftlang/swift-corelibs-libdispatch, src/queue_internal.h, src/inline_internal.h, src/source.c and
-/// src/shims/tsd.h; seen with those of Swift 6.1.2, 6.2.3 and 6.3.1.
+/// src/shims/tsd.h; seen with Swift 6.1.2, 6.2.3 and 6.3.1.
 struct DispatchMemory {
   /// By block: a continuation that is free.
   private(set) var idle: NodeSet

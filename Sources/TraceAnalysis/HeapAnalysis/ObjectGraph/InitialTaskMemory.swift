@@ -17,7 +17,7 @@ import TraceReading
 /// refers to does not count.
 ///
 /// Source: swiftlang/swift, include/swift/ABI/Task.h, stdlib/public/Concurrency/Task.cpp, TaskPrivate.h and Debug.h;
-/// the offsets are those of Swift 6.0.3 and 6.1.2, with a header of 192 bytes, and of 6.2.3 and 6.3.1, with one of 208.
+/// seen with Swift 6.0.3 and 6.1.2, with a header of 192 bytes, and with 6.2.3 and 6.3.1, with one of 208.
 struct InitialTaskMemory {
   static let adapterVariables = [
     "_swift_concurrency_debug_future_adapter", "_swift_concurrency_debug_non_future_adapter",
@@ -41,7 +41,7 @@ struct InitialTaskMemory {
 
   /// - Parameters:
   ///   - tasks: those with blocks of their own.
-  ///   - layout: what the runtimes say of their tasks.
+  ///   - layout: the layout of the runtimes' tasks.
   ///   - variable: the values of the variables of a name that the concurrency runtimes of the process export, one for
   ///     each.
   ///

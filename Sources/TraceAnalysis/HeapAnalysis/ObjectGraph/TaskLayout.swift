@@ -1,6 +1,6 @@
 // Whether the concurrency runtimes of a process lay out tasks in a way that is known.
 
-/// What the concurrency runtimes of a process say of the layout of their tasks.
+/// The layout of tasks, as the concurrency runtimes of a process tell it.
 ///
 /// Since 6.1 a runtime tells debuggers a number for the layout, and since 6.2 the size of a task's header. Swift 6.0 says
 /// neither, and has the layout of 6.1. It is known by a function that no earlier runtime exports.
@@ -18,7 +18,7 @@ struct TaskLayout {
 
   /// All runtimes lay out tasks like those that were looked at.
   let isKnown: Bool
-  /// Says what is not known of a runtime that tells its layout. Nil if nothing is, and for a runtime that says nothing.
+  /// A sentence about a runtime that tells of an unknown layout. Nil if all are known, or tell nothing.
   let remark: String?
 
   /// - Parameters:
