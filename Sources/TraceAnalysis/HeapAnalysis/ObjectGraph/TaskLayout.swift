@@ -18,7 +18,7 @@ struct TaskLayout {
 
   /// All runtimes lay out tasks like those that were looked at.
   let isKnown: Bool
-  /// A sentence about a runtime that tells of an unknown layout. Nil if all are known, or tell nothing.
+  /// A sentence about an unknown layout. Nil if no runtime has one.
   let remark: String?
 
   /// - Parameters:
