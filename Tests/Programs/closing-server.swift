@@ -1,5 +1,5 @@
-// A server that keeps an entry for each request, and lets go of all of them when it ends: after SIGTERM, which it sends
-// itself and handles ("handler"), or without it ("none"). With "goes-on" it serves more after the signal.
+// A server that keeps an entry for each request, and releases all of them when it ends: after SIGTERM, which it sends
+// itself and handles ("handler", "source"), or without it ("none"). With "goes-on" it serves more after the signal.
 import Dispatch
 import Glibc
 
@@ -29,6 +29,17 @@ case "handler", "goes-on":
   signal(SIGTERM) { _ in wasTold = 1 }
   kill(getpid(), SIGTERM)
   while wasTold == 0 { usleep(1000) }
+case "source":
+  // As servers of swift-service-lifecycle do: libdispatch reads the signal from a descriptor.
+  signal(SIGTERM, SIG_IGN)
+  let source = DispatchSource.makeSignalSource(signal: SIGTERM, queue: queue)
+  let told = DispatchSemaphore(value: 0)
+  source.setEventHandler { told.signal() }
+  source.activate()
+  queue.sync {}
+  usleep(20_000)
+  kill(getpid(), SIGTERM)
+  told.wait()
 default: break
 }
 if CommandLine.arguments.last == "goes-on" {

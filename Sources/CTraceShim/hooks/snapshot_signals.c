@@ -56,12 +56,18 @@ static void on_ending_signal(int number, siginfo_t *information, void *context) 
   end_by(number);
 }
 
-/// A server lets go of its state after such a signal. The first one takes an image of the state before.
-static void on_handled_signal(int number, siginfo_t *information, void *context) {
+void lt_snapshot_before_end(int number, const ucontext_t *interrupted) {
   uint64_t bit = 1ull << (number - 1);
+  int error = errno;
   // check has taken an image when it sends SIGTERM.
-  if (lt_recording_is_on() && !(atomic_fetch_or(&handledBefore, bit) & bit) && !lt_snapshot_is_recent())
-    lt_snapshot_take(LT_SNAPSHOT_REQUEST, NULL, context, LT_SNAPSHOT_RETURNS);
+  if (isOn && lt_recording_is_on() && !(atomic_fetch_or(&handledBefore, bit) & bit) && !lt_snapshot_is_recent())
+    lt_snapshot_take(LT_SNAPSHOT_REQUEST, NULL, interrupted, LT_SNAPSHOT_RETURNS);
+  errno = error;
+}
+
+/// A server releases its state after such a signal.
+static void on_handled_signal(int number, siginfo_t *information, void *context) {
+  lt_snapshot_before_end(number, context);
   // As the kernel does, also for handlers of one argument: another thread may change the handler and its flags now.
   handled[number].sa_sigaction(number, information, context);
 }

@@ -2,6 +2,7 @@
 
 import TestRequirements
 import Testing
+import TraceReading
 
 @Suite(.requires(.recorder)) struct HandledEndTests {
   @Test("A program sees its own handlers, and they are called as without the recorder") func handlers() throws {
@@ -10,12 +11,24 @@ import Testing
     #expect(run.untraced.end == .exit(0) && run.untraced.output.contains("plain 1753, detailed 34"))
   }
 
-  @Test("A server that lets go of its state when it ends is judged before that") func closing() throws {
+  @Test(
+    "A program that takes its signals without a handler gets them as without the recorder",
+    arguments: ["sigwait", "sigwaitinfo", "sigtimedwait", "signalfd", "reused"])
+  func awaitedSignals(way: String) throws {
+    let run = try TracedRun([try TestProgram("awaited-signals.c").path(), way])
+    run.expectSameBehaviour()
+    #expect(run.untraced.end == .exit(0))
+    // One of each signal, unless the second comes right after the first.
+    let reasons = try TraceReader(path: try #require(run.traces.first).path).snapshots.map(\.reason)
+    #expect(reasons == (way == "reused" ? [.exit] : [.request, .exit]))
+  }
+
+  @Test("A server that releases its state when it ends is judged before that", arguments: ["handler", "source"])
+  func closing(way: String) throws {
     let directory = try TemporaryDirectory()
     let trace = directory.path + "/t"
     let program = try TestProgram("closing-server.swift", flags: ["-O"]).path()
-    let recorded = try Command([BuildProducts.leaktrace, "record", "--quiet", "-o", trace, "--", program, "handler"])
-      .run()
+    let recorded = try Command([BuildProducts.leaktrace, "record", "--quiet", "-o", trace, "--", program, way]).run()
     #expect(recorded.end == .exit(0) && recorded.errorOutput.isEmpty, "\(recorded.errorOutput)")
     let findings = try #require(try VerdictReport.read(traces: [trace])[trace]?.findings)
     #expect(findings.map(\.verdict) == ["accumulating"])

@@ -1,0 +1,78 @@
+// Signals that the host takes without a handler: by waiting for them, or by reading them from a descriptor. libdispatch
+// reads those of its signal sources.
+
+#define _GNU_SOURCE
+#include "arch/compiler.h"
+#include "hooks/hook.h"
+#include "hooks/snapshot_signals.h"
+
+#include <signal.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { DESCRIPTORS = 1024, WORD_BITS = 64 };
+
+/// A bit for each descriptor of signals that was made with SIGTERM or SIGINT. Its number may mean another file by now.
+static _Atomic uint64_t watched[DESCRIPTORS / WORD_BITS];
+
+static bool is_watched(int descriptor) {
+  return (unsigned)descriptor < DESCRIPTORS &&
+         atomic_load_explicit(&watched[descriptor / WORD_BITS], memory_order_relaxed) >> descriptor % WORD_BITS & 1;
+}
+
+LT_EXPORT int LT_HOOK(signalfd)(int descriptor, const sigset_t *signals, int flags) {
+  int made = NEXT(signalfd)(descriptor, signals, flags);
+  if (made < 0 || made >= DESCRIPTORS) return made;
+  uint64_t bit = 1ull << made % WORD_BITS;
+  if (sigismember(signals, SIGTERM) == 1 || sigismember(signals, SIGINT) == 1)
+    atomic_fetch_or(&watched[made / WORD_BITS], bit);
+  else atomic_fetch_and(&watched[made / WORD_BITS], ~bit);
+  return made;
+}
+
+/// Looks for a signal of the end in bytes that were read. They are a file's if the descriptor has another meaning by
+/// now: then a record whose unused bytes are 0 costs one image. A system call that would tell might be forbidden.
+static LT_NOINLINE void note_signals(const char *bytes, size_t size) {
+  static const uint8_t zeros[sizeof(struct signalfd_siginfo)];
+  const size_t padding = offsetof(struct signalfd_siginfo, __pad);
+  struct signalfd_siginfo each;
+  for (size_t i = 0; i + sizeof each <= size; i += sizeof each) {
+    memcpy(&each, bytes + i, sizeof each);
+    if ((each.ssi_signo == SIGTERM || each.ssi_signo == SIGINT) && each.ssi_errno == 0 &&
+        memcmp(bytes + i + padding, zeros, sizeof each - padding) == 0)
+      lt_snapshot_before_end((int)each.ssi_signo, NULL);
+  }
+}
+
+LT_EXPORT ssize_t LT_HOOK(read)(int descriptor, void *bytes, size_t size) {
+  __typeof__(&read) next = NEXT(read);
+  if (!is_watched(descriptor)) __attribute__((musttail)) return next(descriptor, bytes, size);
+  ssize_t result = next(descriptor, bytes, size);
+  if (result > 0) note_signals(bytes, (size_t)result);
+  return result;
+}
+
+// A host that calls these keeps the signals blocked.
+
+static int noted(int number) {
+  if (number == SIGTERM || number == SIGINT) lt_snapshot_before_end(number, NULL);
+  return number;
+}
+
+LT_EXPORT int LT_HOOK(sigwait)(const sigset_t *signals, int *number) {
+  int result = NEXT(sigwait)(signals, number);
+  if (result == 0) noted(*number);
+  return result;
+}
+
+LT_EXPORT int LT_HOOK(sigwaitinfo)(const sigset_t *signals, siginfo_t *information) {
+  return noted(NEXT(sigwaitinfo)(signals, information));
+}
+
+LT_EXPORT int LT_HOOK(sigtimedwait)(const sigset_t *signals, siginfo_t *information, const struct timespec *timeout) {
+  return noted(NEXT(sigtimedwait)(signals, information, timeout));
+}
