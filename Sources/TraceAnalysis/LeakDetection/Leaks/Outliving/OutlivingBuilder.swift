@@ -414,10 +414,15 @@ struct OutlivingBuilder {
     return to - from
   }
 
+  /// The part of the siblings that end within a scope, so that a report names it.
+  private static let leastScopeShare = 0.9
+
   /// The program's function whose call is still running when nearly all siblings have ended, and has been since they
   /// were made.
   private func homeScope(_ group: OutlivingGroup) -> SourceFrame? {
-    guard let distance = group.homeDistance else { return nil }
+    // A group of several families has siblings that end elsewhere.
+    guard let distance = group.homeDistance, group.lifetime.departures.share(within: distance) >= Self.leastScopeShare
+    else { return nil }
     let site = graph.heap[BlockID(group.sample)].site
     let path = model.trace.definitions.stacks.path(of: model.trace.sites[Int(site.rawValue)].stack)
     // As many frames of the innermost end have been left, and the next one out has seen a call return; its function

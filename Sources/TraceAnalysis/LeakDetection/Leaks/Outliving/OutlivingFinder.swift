@@ -321,6 +321,7 @@ struct OutlivingFinder {
 
   private func merge(_ other: OutlivingGroup, into group: inout OutlivingGroup) {
     group.candidates += other.candidates
+    if other.verdict == .outlived { group.verdict = .outlived }
     // Several parts of one object may have led to what it keeps.
     let isMetTwice = !Set(group.survivors).isDisjoint(with: other.survivors)
     if isMetTwice, other.survivors.count <= group.survivors.count {
@@ -332,7 +333,6 @@ struct OutlivingFinder {
         other.sample, other.path, other.suspect, other.homeDistance
       )
     }
-    if other.verdict == .outlived { group.verdict = .outlived }
     let known = Set(group.survivors)
     group.survivors = (group.survivors + other.survivors.filter { !known.contains($0) }).sorted {
       ordinal($0) < ordinal($1)

@@ -203,7 +203,8 @@ extension OutlivingFinder {
   private func outlived(_ family: Family) -> Suspicion? {
     let lifetime = family.lifetime
     guard lifetime.lastOrdinal > lifetime.firstOrdinal, let first = family.survivors.first else { return nil }
-    let distance = lifetime.departures.distance(of: rules.scopedShare) ?? 0
+    let home = lifetime.departures.distance(of: rules.scopedShare)
+    let distance = home ?? 0
     guard let (old, limit) = unlikely(candidates(family, distance: distance), lifetime) else {
       note(.olderThanSiblings, .weakens, "fewer than \(rules.leastOutlived)")
       return leftInScope(family)
@@ -216,7 +217,7 @@ extension OutlivingFinder {
     else { return nil }
     let growth = growth(of: family, by: proven)
     var suspicion = Suspicion(
-      verdict: .outlived, family: family, homeDistance: distance, least: rules.leastOutlived,
+      verdict: .outlived, family: family, homeDistance: home, least: rules.leastOutlived,
       evidence: Evidence(rules))
     suspicion.evidence.proven = Dictionary(
       proven.map { ($0.node, structures.whole(of: $0.node)) }, uniquingKeysWith: { first, _ in first })
