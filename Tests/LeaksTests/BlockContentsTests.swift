@@ -48,11 +48,30 @@ import TraceTestSupport
     #expect(findings.map(\.verdict) == [.lost] && findings.first?.path[0].qualifiedType == "App.Session")
   }
 
+  @Test(arguments: ["libswiftCore.so", "app"]) func aStrippedRuntimeIsKnownByTheFunctionsThatItExports(
+    library: String
+  ) throws {
+    let heap = HeapBuilder()
+    heap.trace.image("/usr/lib/swift/linux/\(library)", Self.cLibrary)
+    heap.type("App.Session", fields: [])
+    let session = heap.object("App.Session", count: 3 | 1 << 33)
+    let (exported, unnamed) = (Self.cLibrary.lowerBound + 0x100, Self.cLibrary.lowerBound + 0x200)
+    let table = heap.malloc(248, stack: [exported, unnamed])
+    heap.words[table.address + 8] = session.address
+    heap.global(table)
+    let names = FunctionTable([exported: "swift_getTypeByMangledName"])
+    let findings = try heap.analysis(naming: RuntimeNames(functions: names, unnamed: unnamed)).findings()
+    #expect(findings.map(\.verdict) == (library == "app" ? [] : [.lost]))
+  }
+
   /// An image that has the Swift runtime in it.
   private struct RuntimeNames: FrameNaming {
     let functions: FunctionTable
     var remarks: [String] { [] }
-    func frames(for key: FrameKey, in image: LoadedImage?) -> [SourceFrame] { functions.frames(for: key, in: image) }
+    var unnamed: UInt64?
+    func frames(for key: FrameKey, in image: LoadedImage?) -> [SourceFrame] {
+      key.address.rawValue == unnamed ? [] : functions.frames(for: key, in: image)
+    }
     func address(ofFunction mangledName: String, in image: LoadedImage) -> RuntimeAddress? {
       RuntimeAddress(0x1000_0040)
     }

@@ -1,5 +1,5 @@
 // Signals that the host takes without a handler: by waiting for them, or by reading them from a descriptor. libdispatch
-// reads those of its signal sources.
+// reads the signals of its sources.
 
 #define _GNU_SOURCE
 #include "arch/compiler.h"

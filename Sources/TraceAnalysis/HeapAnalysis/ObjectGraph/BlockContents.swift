@@ -77,8 +77,10 @@ package final class BlockContentsByAllocator {
         $0.mangledName.map { Self.streamBuffers.matches($0) } ?? false
       } ? .streamBuffer : .other
     }
-    guard isRuntime(index, image), let name = naming.frames(for: frame.key, in: image).last?.mangledName else {
-      return .other
+    guard isRuntime(index, image) else { return .other }
+    guard let name = naming.frames(for: frame.key, in: image).last?.mangledName else {
+      // A stripped library: only the functions that it exports have names. Those that allocate for others are among them.
+      return SystemCode.isSystemImage(image.path) ? .runtime : .other
     }
     if Self.typeTables.matches(name) { return .typeRecords }
     // For code in Swift, and what allocates for it, the caller tells the purpose.

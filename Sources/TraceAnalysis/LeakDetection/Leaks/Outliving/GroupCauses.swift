@@ -31,10 +31,11 @@ struct GroupCauses {
     for group in groups.sorted(by: { order($0) < order($1) }) {
       let place = group.path[group.suspect].node
       let isKnown = kept.contains { other in
+        if resume(other, keepersOf: group) { return true }
         guard areAsMany(other.survivors.count, group.survivors.count) else { return false }
         if other.path[other.suspect].node == place { return true }
         // The objects that each timer or task keeps.
-        if areRegisteredTogether(other, group) || resume(other, tasksOf: group) { return true }
+        if areRegisteredTogether(other, group) { return true }
         // Each event loop has a registry. The samples of two groups may be in two registries, and the entry of one may
         // hold the other sample.
         guard holders.registration(group.path, after: 0)?.index == group.suspect else { return false }
@@ -61,30 +62,59 @@ struct GroupCauses {
       && Double(a.registrations.intersection(b.registrations).count) >= rules.ownedShare * Double(fewer)
   }
 
-  /// Tells whether tasks keep the objects of a library that one group has, and the program's objects of the other have
-  /// what resumes these tasks. Then they wait for the program's objects.
-  private func resume(_ own: OutlivingGroup, tasksOf group: OutlivingGroup) -> Bool {
-    guard rank(own) == 0, rank(group) > 0, group.registrations.count >= rules.leastRegistered else {
-      return false
-    }
+  /// Tells whether the program's objects of one group resume tasks which keep the objects of the other, one each. Then
+  /// those wait for the program's objects.
+  private func resume(_ own: OutlivingGroup, keepersOf group: OutlivingGroup) -> Bool {
+    guard rank(own) == 0, rank(group) > 0, group.survivors.count >= rules.leastRegistered,
+      group.survivors.count < own.survivors.count || areAsMany(own.survivors.count, group.survivors.count)
+    else { return false }
+    let tasks = tasks(resumedBy: own)
+    let least = Int(rules.ownedShare * Double(min(group.survivors.count, OutlivingFinder.detailLimit)))
+    guard tasks.count >= max(1, least) else { return false }
+    return tasks.intersection(group.registrations).count >= least || count(of: group, nearestTo: tasks) >= least
+  }
+
+  /// Tasks that wait for a continuation which the survivors of a group have.
+  private func tasks(resumedBy own: OutlivingGroup) -> Set<NodeID> {
     var found: Set<NodeID> = []
     for survivor in own.survivors.prefix(OutlivingFinder.detailLimit) {
       var layer = [survivor]
-      for _ in 0..<Self.stepsToTask {
+      for _ in 0..<Self.stepsToTask where layer.count <= Self.nodesToTask {
         layer = layer.flatMap { node in
           graph.graph.edges(from: node).map { graph.graph.target(of: $0) }
         }
         .filter { !graph.isRoot($0) }
-        found.formUnion(layer.filter(group.registrations.contains))
-        if layer.count > Self.nodesToTask { break }
+        found.formUnion(layer.filter { graph.taskStates[$0] == .waiting(.continuation) })
       }
     }
-    return Double(found.count) >= rules.ownedShare * Double(group.registrations.count)
+    return found
+  }
+
+  /// Returns the number of tasks that are the nearest ones to survivors. Many tasks may lead to an object that they share,
+  /// and from there to all survivors: then one of them is the nearest to most. Linear in the graph.
+  private func count(of group: OutlivingGroup, nearestTo tasks: Set<NodeID>) -> Int {
+    var nearest = Dictionary(uniqueKeysWithValues: tasks.map { ($0, $0) })
+    var layer = tasks.sorted()
+    for _ in 0..<Self.stepsFromTask {
+      var next: [NodeID] = []
+      for node in layer {
+        for edge in graph.graph.edges(from: node) {
+          let target = graph.graph.target(of: edge)
+          guard !graph.isRoot(target), nearest[target] == nil else { continue }
+          nearest[target] = nearest[node]
+          next.append(target)
+        }
+      }
+      layer = next
+    }
+    return Set(group.survivors.compactMap { nearest[$0] }).count
   }
 
   /// From an object through its continuation to the task, and nodes that are looked at in a step.
   private static let stepsToTask = 3
   private static let nodesToTask = 64
+  /// From a task through its frames and the objects of packages to a connection.
+  private static let stepsFromTask = 12
 
   private func areAsMany(_ a: Int, _ b: Int) -> Bool {
     Double(abs(a - b)) <= rules.evenShare * Double(max(a, b))
