@@ -148,6 +148,39 @@ import TraceTestSupport
     #expect(row.holder == "Room.log" && row.elements == 20 && row.type == "Message")
   }
 
+  enum Course: CaseIterable { case steady, ofTheStart, madeAnew, few }
+
+  /// Collections whose elements have no memory of their own are known by their enlargements.
+  @Test(arguments: Course.allCases) func valuesAreAFactIfTheirCollectionIsEnlargedLate(course: Course) throws {
+    heap.type("Swift._ContiguousArrayStorage<App.Reading>")
+    let room = heap.object("App.Room")
+    heap.global(room)
+    let site: [UInt64] = [0x1000_1080]
+    var storage: HeapBuilder.Object?
+    func enlarge(to count: Int) {
+      if let storage { heap.free(storage) }
+      let new = heap.object("Swift._ContiguousArrayStorage<App.Reading>", size: UInt64(32 + 48 * count), stack: site)
+      heap.words[new.address + 16] = UInt64(count)
+      heap.set(room, 0, new)
+      storage = new
+    }
+    let count = course == .few ? 64 : 512
+    for number in 1...count {
+      // Other work of the program.
+      if course != .ofTheStart { heap.free(heap.malloc(16)) }
+      if course == .madeAnew || number.nonzeroBitCount == 1 { enlarge(to: number) }
+    }
+    if course == .ofTheStart { for _ in 0..<count { heap.free(heap.malloc(16)) } }
+    let rows = try grown()
+    guard course == .steady else {
+      #expect(rows.isEmpty)
+      return
+    }
+    let row = try #require(rows.first)
+    #expect(row.holder == "Room.log" && row.holders == 1 && row.type == "Reading" && row.elements == 512)
+    #expect(row.quarters.last == 512 && (100...156).contains(row.quarters[0]) && (200...312).contains(row.quarters[1]))
+  }
+
   @Test func fewElementsAreNoFact() throws {
     rooms(3, messages: 5)
     #expect(try grown().isEmpty)

@@ -14,9 +14,10 @@ package struct GrownCollection: Codable, Hashable, Sendable {
   /// The type that most elements are of, without modules.
   package var type: String
   package var elements: Int
-  /// Bytes of the elements themselves.
+  /// Bytes of the elements themselves. Of values without memory of their own, the bytes of their collections.
   package var bytes: ByteCount
-  /// The elements that are live now, by the end of each quarter of the process's events before which they were made.
+  /// The elements that are live now, by the end of each quarter of the process's events before which they were made. For
+  /// values without memory of their own, the numbers between two enlargements of their collection are interpolated.
   package var quarters: [Int]
 }
 
@@ -66,6 +67,8 @@ struct GrownCollections {
     var elements: [NodeID] = []
     /// Each is looked at once, however many holders share it.
     var collections: Set<NodeID> = []
+    /// Collections whose elements have no memory of their own.
+    var plain: [NodeID] = []
     var holders = 0
     var edge: EdgeIndex
     var source: NodeID
@@ -90,14 +93,15 @@ struct GrownCollections {
           holder: isRoot ? node : graph.nodeTypes[Int(node)], isRoot: isRoot,
           place: isRoot ? target : graph.graph.label(of: edge))
         guard rows[key, default: Row(edge: edge, source: node)].collections.insert(target).inserted else { continue }
-        var elements: [NodeID] = []
-        addElements(of: target, depth: 0, to: &elements)
-        rows[key]!.elements += elements
-        if !elements.isEmpty { rows[key]!.holders += 1 }
+        let known = (rows[key]!.elements.count, rows[key]!.plain.count)
+        addElements(of: target, depth: 0, to: &rows[key]!)
+        if (rows[key]!.elements.count, rows[key]!.plain.count) != known { rows[key]!.holders += 1 }
       }
     }
     return rows.values.compactMap { row in
-      fact(Set(row.elements), holders: row.holders) { naming.place(of: row.edge, from: row.source) }
+      let holder = { naming.place(of: row.edge, from: row.source) }
+      return fact(Set(row.elements), holders: row.holders, holder: holder)
+        ?? fact(ofValuesIn: row.plain, holders: row.holders, holder: holder)
     }
   }
 
@@ -203,14 +207,95 @@ struct GrownCollections {
     return elements >= Self.leastElements
   }
 
-  private func addElements(of collection: NodeID, depth: Int, to elements: inout [NodeID]) {
+  private func addElements(of collection: NodeID, depth: Int, to row: inout Row) {
+    var isPlain = true
     for edge in graph.graph.edges(from: collection) where isKeeping(edge) {
       let target = graph.graph.target(of: edge)
       if isCollection(target) {
-        if depth < Self.depthLimit { addElements(of: target, depth: depth + 1, to: &elements) }
+        isPlain = false
+        if depth < Self.depthLimit { addElements(of: target, depth: depth + 1, to: &row) }
       } else if graph.type(of: target).kind.isCounted {
-        elements.append(target)
+        isPlain = false
+        row.elements.append(target)
       }
+    }
+    if isPlain, isCollection(collection) { row.plain.append(collection) }
+  }
+
+  /// One collection of values, such as numbers or structures of numbers. Its last enlargement gave it its memory.
+  private struct Values {
+    var count: Int
+    /// The number at the last enlargement: half of the capacity. Nil if the image does not show the capacity.
+    var half: Int?
+    /// Events of the process: the last enlargement, and when the first memory was made.
+    var enlarged: UInt64
+    var first: UInt64
+
+    /// The number by an event of the process, as if it grew evenly from each known moment to the next.
+    func count(by ordinal: UInt64, of last: UInt64) -> Double {
+      let middle = half.map { [(enlarged, $0)] } ?? []
+      let known = [(first, 0)] + middle + [(max(last, enlarged + 1), count)]
+      guard let next = known.firstIndex(where: { $0.0 > ordinal }) else { return Double(count) }
+      guard next > 0 else { return 0 }
+      let (from, to) = (known[next - 1], known[next])
+      return Double(from.1) + Double(to.1 - from.1) * Double(ordinal - from.0) / Double(to.0 - from.0)
+    }
+  }
+
+  /// Bytes from the start of a collection.
+  private static let countOffset: UInt64 = 16
+  private static let capacityOffset: UInt64 = 24
+  /// Fewer values are a fact of no interest.
+  private static let leastValues = 128
+  /// Enlargements of a collection beyond those that double it.
+  private static let otherEnlargements = 4.0
+  private static let countLimit: UInt64 = 1 << 40
+
+  /// A fact about values that have no memory of their own: their collections were enlarged again and again, and late in
+  /// the run. Collections that are made anew again and again, or that were emptied, are none.
+  private func fact(ofValuesIn collections: [NodeID], holders: Int, holder: () -> String) -> GrownCollection? {
+    var (values, bytes): ([Values], UInt64) = ([], 0)
+    var places: Set<UInt32> = []
+    var enlargements = 0.0
+    for collection in collections {
+      let block = graph.heap[BlockID(collection)]
+      guard let count = graph.image.word(at: block.address &+ Self.countOffset), count > 0, count < Self.countLimit
+      else {
+        continue
+      }
+      // An image has the capacity of hash tables alone.
+      let isTable = graph.type(of: collection).kind != .array
+      let half = isTable ? graph.image.word(at: block.address &+ Self.capacityOffset).map { $0 / 2 } : nil
+      places.insert(block.site.rawValue)
+      enlargements += Double(UInt64.bitWidth - count.leadingZeroBitCount) + Self.otherEnlargements
+      guard half ?? 0 <= count else { continue }
+      values.append(
+        Values(
+          count: Int(count), half: half.map(Int.init), enlarged: block.ordinal,
+          first: min(block.ordinal, sites[Int(block.site.rawValue)].lifetime.firstOrdinal)))
+      bytes &+= block.size
+    }
+    let (count, births) = (
+      values.reduce(0) { $0 + $1.count }, places.reduce(UInt64(0)) { $0 + sites[Int($1)].lifetime.births }
+    )
+    let late = values.filter { Double($0.enlarged) >= Self.leastSpan * Double(lastOrdinal) }
+    guard count >= Self.leastValues, births >= 2 * UInt64(collections.count), Double(births) <= enlargements,
+      late.reduce(0, { $0 + $1.count }) * 2 > count
+    else { return nil }
+    let quarters = (1...4).map { quarter in
+      Int(values.reduce(0.0) { $0 + $1.count(by: lastOrdinal / 4 * UInt64(quarter), of: lastOrdinal) })
+    }
+    return GrownCollection(
+      holder: holder(), holders: holders, type: elementType(of: collections[0]), elements: count,
+      bytes: ByteCount(bytes), quarters: quarters.dropLast() + [count])
+  }
+
+  private func elementType(of collection: NodeID) -> String {
+    let name = graph.type(of: collection).name
+    switch graph.type(of: collection).kind {
+    case .array where name.hasPrefix("["): return String(name.dropFirst().dropLast())
+    case .set where name.hasPrefix("Set<"): return String(name.dropFirst(4).dropLast())
+    default: return "entry of \(name)"
     }
   }
 
