@@ -25,6 +25,36 @@ extension Constant {
     }
   }
 
+  /// Points: moved by two, to the half and to 0. They keep their sign.
+  private static func points(
+    _ name: String, _ path: WritableKeyPath<OutlivingRules, Int> & Sendable
+  ) -> Constant {
+    Constant(name: name, value: { "\($0[keyPath: path])" }) { rules in
+      let value = rules[keyPath: path]
+      return Set([value - 2, value + 2, value / 2, 0]).subtracting([value]).sorted()
+        .filter { value < 0 ? $0 <= 0 : $0 >= 0 }
+        .map { set(path, to: $0, in: rules) }
+    }
+  }
+
+  /// The rules with other values, given as `NAME=NUMBER`; nil for another name, or a value that is no number.
+  static func rules(with settings: [String], of rules: OutlivingRules) -> OutlivingRules? {
+    var rules = rules
+    for setting in settings {
+      let parts = setting.split(separator: "=", maxSplits: 1)
+      guard parts.count == 2, let value = Int(parts[1]), let path = pathOfPoints(String(parts[0])) else { return nil }
+      rules[keyPath: path] = value
+    }
+    return rules
+  }
+
+  private static func pathOfPoints(_ name: String) -> WritableKeyPath<OutlivingRules, Int>? {
+    if name == "leastPoints" { return \.leastPoints }
+    let parts = name.split(separator: ".").map(String.init)
+    guard parts.count == 3, parts[0] == "points", let rule = SuspicionRule(rawValue: parts[1]) else { return nil }
+    return parts[2] == "supports" ? \.points[rule].supports : \.points[rule].weakens
+  }
+
   /// Numbers above 1: moved by a quarter and by factors of two and of eight.
   private static func factor(_ name: String, _ path: WritableKeyPath<OutlivingRules, Double> & Sendable) -> Constant {
     Constant(name: name, value: { shown($0[keyPath: path]) }) { rules in
@@ -75,7 +105,7 @@ extension Constant {
     return rules
   }
 
-  /// All of them, in the order of `OutlivingRules`.
+  /// All of them but points, in the order of `OutlivingRules`.
   static let all: [Constant] = [
     .count("leastOutlived", \.leastOutlived),
     .count("leastEnded", \.leastEnded),
@@ -139,11 +169,19 @@ extension Constant {
     .share("usedShare", \.usedShare),
     .share("leastUsePhase", \.leastUsePhase),
     .count("leastUseOctaves", \.leastUseOctaves),
+    .points("leastPoints", \.leastPoints),
   ]
+
+  /// The points of each rule, where it has some: `points.many.weakens`.
+  static let points: [Constant] = OutlivingRules.standard.points.rules.flatMap { rule in
+    let pair = OutlivingRules.standard.points[rule]
+    return (pair.supports == 0 ? [] : [points("points.\(rule.rawValue).supports", \.points[rule].supports)])
+      + (pair.weakens == 0 ? [] : [points("points.\(rule.rawValue).weakens", \.points[rule].weakens)])
+  }
 
   /// Constants of the rules that have no entry in `all`, and entries that are no constants: there are to be none.
   static var unlisted: [String] {
     let known = Set(Mirror(reflecting: OutlivingRules.standard).children.compactMap(\.label))
-    return known.symmetricDifference(all.map(\.name)).sorted()
+    return known.symmetricDifference(all.map(\.name) + ["points"]).sorted()
   }
 }

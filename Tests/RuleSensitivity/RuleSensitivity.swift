@@ -1,6 +1,11 @@
-// What each constant of the suspicions decides in recorded programs: rule-sensitivity TRACE…
+// What each constant of the suspicions decides in recorded programs:
+// rule-sensitivity [--points | --listed] [NAME=NUMBER…] TRACE…
 //
-// Writes a line for each change, its parts separated by tabs: the constant, its value, the other value, the trace, and
+// With `--points` only the points of rules are moved, with `--listed` nothing is. `NAME=NUMBER` sets points before.
+//
+// Writes a line `listed` with each trace and the suspicions that a report lists: their titles, and the types on their
+// paths. With `--points`, writes a line `move` for each other value that changes them: the constant, the value, the trace
+// and its suspicions. Otherwise writes a line for each change, its parts separated by tabs: the constant, its value, the other value, the trace, and
 // the change: `gains`, `loses`, `strengthens` or `weakens`, and the finding's title. And a line `constant`, name and value for each
 // constant. Ends with 1 if a trace cannot be judged.
 
@@ -15,10 +20,18 @@ import TraceSymbolication
 @main enum RuleSensitivity {
   static func main() {
     guard Constant.unlisted.isEmpty else { fail("not listed, or no constants: \(Constant.unlisted)") }
-    for constant in Constant.all { print("constant", constant.name, constant.value(.standard), separator: "\t") }
-    for path in CommandLine.arguments.dropFirst() {
+    var arguments = Array(CommandLine.arguments.dropFirst())
+    let mode = arguments.first?.hasPrefix("--") == true ? arguments.removeFirst() : ""
+    guard let constants = ["": Constant.all, "--points": Constant.points, "--listed": []][mode] else {
+      fail("there is no option \(mode)")
+    }
+    guard let rules = Constant.rules(with: arguments.filter { $0.contains("=") }, of: .standard) else {
+      fail("a setting is not NAME=NUMBER of a rule's points")
+    }
+    for constant in constants { print("constant", constant.name, constant.value(rules), separator: "\t") }
+    for path in arguments where !path.contains("=") {
       do {
-        try judge(path)
+        try judge(path, constants, rules)
       } catch {
         fail("\(path): \(error)")
       }
@@ -33,19 +46,31 @@ import TraceSymbolication
   struct NoImage: Error {}
 
   /// Builds the graph once, and judges it by the rules as they are and with each constant moved.
-  private static func judge(_ path: String) throws {
+  private static func judge(_ path: String, _ constants: [Constant], _ standard: OutlivingRules) throws {
     let reader = try TraceReader(path: path)
     guard let snapshot = SnapshotChoice.choose(reader, number: nil) else { throw NoImage() }
     let allocations = AllocationAnalysis(reader, snapshot: snapshot)
     let analysis = LeakAnalysis(
       reader, allocations, snapshot: snapshot, toolPath: ProcessInfo.processInfo.environment["PATH"] ?? "",
       naming: Symbolicator(of: [allocations], search: DebugFileSearch()))
-    let usual = Verdicts(analysis.suspicions(by: .standard))
-    for constant in Constant.all {
-      for rules in constant.moved(.standard) {
-        for change in usual.changes(to: Verdicts(analysis.suspicions(by: rules))) {
+    let usual = Verdicts(analysis.suspicions(by: standard))
+    print("listed", fileName(ofPath: path), usual.listed.joined(separator: "\t"), separator: "\t")
+    // Points of a rule that says nothing here change nothing.
+    let spoken = Set(
+      analysis.suspicionAccounts().flatMap(\.entries).map { "points.\($0.rule.rawValue).\($0.effect.rawValue)" })
+    for constant in constants where !constant.name.hasPrefix("points.") || spoken.contains(constant.name) {
+      for rules in constant.moved(standard) {
+        let moved = Verdicts(analysis.suspicions(by: rules))
+        if constants.count == Constant.points.count {
+          guard moved.listed != usual.listed else { continue }
           print(
-            constant.name, constant.value(.standard), constant.value(rules), fileName(ofPath: path), change,
+            "move", constant.name, constant.value(rules), fileName(ofPath: path),
+            moved.listed.joined(separator: "\t"), separator: "\t")
+          continue
+        }
+        for change in usual.changes(to: moved) {
+          print(
+            constant.name, constant.value(standard), constant.value(rules), fileName(ofPath: path), change,
             separator: "\t")
         }
       }
@@ -62,6 +87,8 @@ private struct Verdicts {
   }
 
   private var counts: [String: Count] = [:]
+  /// The title and the types on the path of each that a report lists.
+  private(set) var listed: [String] = []
 
   init(_ findings: [Finding]) {
     for finding in findings where !finding.isLibrary {
@@ -70,8 +97,10 @@ private struct Verdicts {
         counts[title, default: Count()].weak += 1
       } else {
         counts[title, default: Count()].strong += 1
+        listed.append("\(title): \(finding.path.map(\.type).joined(separator: ", "))")
       }
     }
+    listed = Set(listed).sorted()
   }
 
   /// In words, with titles.

@@ -23,7 +23,8 @@ struct OutlivingRulesTests {
     let document = try String(
       contentsOfFile: BuildProducts.packageRoot + "/docs/suspicion-constants.md", encoding: .utf8)
     let rows = document.split(separator: "\n").filter { $0.hasPrefix("| `") }
-    let constants = Mirror(reflecting: OutlivingRules.standard).children
+    // The points of rules are in docs/blind-programs.md.
+    let constants = Mirror(reflecting: OutlivingRules.standard).children.filter { $0.label != "points" }
     #expect(rows.count == constants.count)
     for constant in constants {
       let beginning = "| `\(constant.label ?? "")` | \(shown(constant.value)) |"

@@ -47,6 +47,8 @@ def parsed(text):
         if fields[0] == "constant":
             constants[fields[1]] = fields[2]
             continue
+        if fields[0] == "listed":
+            continue
         name = re.fullmatch(
             r"(?:corpus|nio-corpus|scopes)-(.*)-(leak|clean)-(dynamic-O|dynamic-Onone)-0\.trace", fields[3]
         )

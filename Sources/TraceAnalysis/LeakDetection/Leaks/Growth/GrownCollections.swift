@@ -252,7 +252,7 @@ struct GrownCollections {
   private static let countLimit: UInt64 = 1 << 40
 
   /// A fact about values that have no memory of their own: their collections were enlarged again and again, and late in
-  /// the run. Collections that are made anew again and again, or that were emptied, are none.
+  /// the run. A collection that is replaced for each piece of work is none, and none that was emptied.
   private func fact(ofValuesIn collections: [NodeID], holders: Int, holder: () -> String) -> GrownCollection? {
     var (values, bytes): ([Values], UInt64) = ([], 0)
     var places: Set<UInt32> = []

@@ -24,6 +24,7 @@ extension OutlivingFinder {
     fileprivate var limit: Limit
     /// Survivors that are old of which a part has to have as many to be a suspicion of its own.
     private let leastOutlived: Int
+    private let rulePoints: RulePoints
     /// Events of the process that the longest ordinary life takes; 0 where siblings do not end.
     var longestWork: UInt64 { limit.work }
 
@@ -39,7 +40,9 @@ extension OutlivingFinder {
       init(_ rules: OutlivingRules) { (strongOdds, greatestRatio) = (rules.strongOdds, rules.greatestAgeRatio) }
     }
 
-    init(_ rules: OutlivingRules) { (limit, leastOutlived) = (Limit(rules), rules.leastOutlived) }
+    init(_ rules: OutlivingRules) {
+      (limit, leastOutlived, rulePoints) = (Limit(rules), rules.leastOutlived, rules.points)
+    }
 
     /// Returns the part of it that holds for those survivors that are held in one way; nil if too few of them are old.
     /// The others may be in use just now.
@@ -78,12 +81,12 @@ extension OutlivingFinder {
       let odds = SurvivalOdds(
         survivors: survivors, beyond: limit.beyond, ratio: limit.ratio, greatestRatio: limit.greatestRatio)
       self.odds = odds
-      let (supports, weakens) = SuspicionRule.odds.points
-      pointsOfLives.odds = odds.chance <= limit.strongOdds ? supports : weakens
+      let points = rulePoints[.odds]
+      pointsOfLives.odds = odds.chance <= limit.strongOdds ? points.supports : points.weakens
     }
 
     /// The population did not grow by the survivors.
-    fileprivate mutating func noteNoGrowth() { pointsOfLives.growth = SuspicionRule.populationGrew.points.weakens }
+    fileprivate mutating func noteNoGrowth() { pointsOfLives.growth = rulePoints[.populationGrew].weakens }
   }
 
   struct Suspicion {

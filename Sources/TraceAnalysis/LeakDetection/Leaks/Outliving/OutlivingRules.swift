@@ -9,6 +9,7 @@ package struct OutlivingRules: Sendable {
 
   /// A suspicion with fewer points is dropped. From here to −1 it is weak. From 0 on it is listed.
   package var leastPoints = -12
+  package var points = RulePoints()
 
   // MARK: Where siblings end
 

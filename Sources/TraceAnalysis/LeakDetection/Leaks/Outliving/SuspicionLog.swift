@@ -101,7 +101,7 @@ extension OutlivingFinder {
   @discardableResult func weigh(
     _ rule: SuspicionRule, _ condition: Bool, _ figures: @autoclosure () -> String = "", in evidence: inout Evidence
   ) -> Bool {
-    let points = condition ? rule.points.supports : rule.points.weakens
+    let points = condition ? rules.points[rule].supports : rules.points[rule].weakens
     evidence.points += points
     log?.note(rule, condition ? .supports : .weakens, figures(), points: points)
     return condition

@@ -65,25 +65,6 @@ package enum SuspicionRule: String, CaseIterable, Sendable {
     }
   }
 
-  /// The points that the rule adds to a suspicion. The sum is the strength: see `SuspicionAccount.Outcome`. Rules that
-  /// choose the instances of a suspicion have none.
-  package var points: (supports: Int, weakens: Int) {
-    switch self {
-    case .growsSteadily: (3, -20)
-    case .evenGrowth: (3, 0)
-    case .minority: (1, -1)
-    case .capturedByCallback: (4, -20)
-    case .number, .madeThroughout, .madeBeforeTheEnd, .populationGrew, .knownHolder, .holderIsOlder: (0, -20)
-    case .holderUnused, .workUnderWay, .youngerThanOthers, .keepsNothing: (0, -10)
-    case .odds: (0, -6)
-    case .unusedAtTheEnd: (0, -5)
-    case .many, .heldAlike: (0, -4)
-    case .usedBriefly: (0, -3)
-    case .siblingsKept: (0, -2)
-    default: (0, 0)
-    }
-  }
-
   /// The reason why the rule says something, as a sentence.
   package var reason: String {
     switch self {

@@ -1,0 +1,343 @@
+"""Programs that were written without sight of the tool, with expectations: how many of their leaks a report names, and
+how many findings it has about programs that work. Fits the points of the rules on half of them."""
+
+import argparse
+import collections
+import concurrent.futures
+import dataclasses
+import json
+import os
+import sys
+
+from . import corpus, rules
+from .corpus import ROOT
+from .finding import PROOF, Finding
+from .leaktrace import Leaktrace
+from .points import Recording, fit
+from .processes import FailedCommand, must
+
+PROGRAMS = os.path.join(ROOT, "Tests", "Blind")
+DOCUMENT = os.path.join(ROOT, "docs", "blind-programs.md")
+FIT = os.path.join(PROGRAMS, "fit.json")
+OPTIMISATIONS = ("-O", "-Onone")
+JOBS = 2
+SECONDS = 300
+NAMED, MISSED, SILENT, ACCUSED, BROKEN = "named", "missed", "silent", "accused", "broken"
+
+
+def say(text):
+    print(f"blind: {text}", file=sys.stderr, flush=True)
+
+
+@dataclasses.dataclass(frozen=True)
+class Program:
+    """One program, as its author described it beforehand."""
+
+    name: str
+    kind: str
+    is_held_back: bool  # no rule was changed with it in view, and no points are fitted on it
+    leaks: bool
+    types: tuple[str, ...]  # of what leaks; a report names one of them
+    flags: tuple[str, ...]
+    why: str
+    report: str = ""  # the public bug report whose shape it has: owner/name#number, or an address
+    shape: str = ""  # who keeps what, in the report
+
+    @staticmethod
+    def all():
+        with open(os.path.join(PROGRAMS, "expected.json"), encoding="utf-8") as file:
+            return [
+                Program(
+                    each["name"],
+                    each["kind"],
+                    each["isHeldBack"],
+                    each["leaks"],
+                    tuple(_short(name) for name in each["type"].split(",") if name.strip()),
+                    tuple(each["flags"].split()),
+                    each["why"],
+                    each.get("report", ""),
+                    each.get("shape", ""),
+                )
+                for each in json.load(file)
+            ]
+
+
+def _short(name):
+    """A type's name without module and arguments."""
+    return name.strip().split("<")[0].split(".")[-1]
+
+
+@dataclasses.dataclass
+class Result:
+    program: Program
+    optimisation: str
+    verdict: str
+    words: str  # the findings that the report lists, or the failure
+    grown: int = 0  # facts about collections
+    is_proven: bool = False  # a proof names the leak
+    trace: str = ""
+
+    def __str__(self):
+        return f"{self.program.name} ({self.optimisation}): {self.verdict}. {self.words}"
+
+
+def judge(program, optimisation, leaktrace, directory, keeps_trace=False):
+    """Compiles, records and analyses a program. A program that is compiled is not compiled again."""
+    executable = os.path.join(directory, program.name + optimisation)
+    source = os.path.join(PROGRAMS, program.name + ".swift")
+    if not os.path.exists(executable) or os.path.getmtime(executable) < os.path.getmtime(source):
+        try:
+            must(["swiftc", "-g", optimisation, *program.flags, source, "-o", executable], limit=1800)
+        except FailedCommand as failure:
+            return Result(program, optimisation, BROKEN, str(failure))
+    trace = executable + ".trace"
+    outcome = leaktrace.record([executable], trace, limit=SECONDS)
+    if outcome.status != 0:
+        return Result(program, optimisation, BROKEN, f"ended with {outcome.status}: {outcome.output.strip()[-200:]}")
+    analysis = leaktrace.analyze(trace)
+    for each in (f"{trace}.json", f"{trace}.run", f"{trace}.live", *([] if keeps_trace else [trace])):
+        if os.path.exists(each):
+            os.remove(each)
+    if analysis.reason:
+        return Result(program, optimisation, BROKEN, analysis.reason)
+    verdict, words = verdict_of(program, analysis.findings)
+    proofs = [each for each in analysis.findings if each.certainty == PROOF]
+    return Result(
+        program,
+        optimisation,
+        verdict,
+        words,
+        grown=len((analysis.report or {}).get("grown") or []),
+        is_proven=verdict_of(program, proofs)[0] == NAMED,
+        trace=trace,
+    )
+
+
+def verdict_of(program, findings):
+    """Whether a report names the leak, and the findings as words. A library's leak is no finding about the program."""
+    listed = [each for each in findings if not each.is_library]
+    words = "; ".join(_words(each) for each in listed)
+    if not program.leaks:
+        return (ACCUSED if listed else SILENT), words
+    texts = [json.dumps(each.values) for each in listed]
+    return (NAMED if any(name in text for name in program.types for text in texts) else MISSED), words
+
+
+def _words(finding: Finding):
+    return f"{finding.instances} × {finding.verdict} {finding.values.get('title') or finding.values.get('type') or ''}"
+
+
+def shares(results):
+    """Numbers by verdict."""
+    return collections.Counter(each.verdict for each in results)
+
+
+def _percent(part, whole):
+    return f"{100 * part / whole:.1f} %" if whole else ""
+
+
+def _row(title, results):
+    found = shares(results)
+    leaky, healthy = found[NAMED] + found[MISSED], found[SILENT] + found[ACCUSED]
+    missed = f"{found[MISSED]} ({_percent(found[MISSED], leaky)})" if leaky else ""
+    accused = f"{found[ACCUSED]} ({_percent(found[ACCUSED], healthy)})" if healthy else ""
+    return f"| {title} | {leaky or ''} | {found[NAMED] if leaky else ''} | {missed} | {healthy or ''} | {accused} |"
+
+
+HEADER = [
+    "|  | leaky runs | named | missed | clean runs | accused |",
+    "| -- | -- | -- | -- | -- | -- |",
+]
+
+
+def table(results):
+    """Rows by half, optimisation and kind."""
+    rows = [_row("all", results)]
+    for title, is_held_back in (("held back", True), ("the other half", False)):
+        rows.append(_row(title, [each for each in results if each.program.is_held_back == is_held_back]))
+    for optimisation in OPTIMISATIONS:
+        rows.append(_row(f"`{optimisation}`", [each for each in results if each.optimisation == optimisation]))
+    for kind in sorted({each.program.kind for each in results}):
+        rows.append(_row(kind, [each for each in results if each.program.kind == kind]))
+    return [*HEADER, *rows]
+
+
+def document(results, fitted):
+    """The page. `fitted`: lines about the points, from `fit`."""
+    wrong = [each for each in results if each.verdict not in (NAMED, SILENT)]
+    with_facts = [each for each in results if each.verdict == MISSED and each.grown]
+    programs = len({each.program.name for each in results})
+    lines = [
+        "# Programs written without sight of the tool",
+        "",
+        f"Several authors wrote {programs} programs who knew neither leaktrace nor its corpus. They wrote the expectation",
+        "first, then the program. About half of the programs work as intended, and resemble a leaky design. Each is",
+        "recorded at `-O` and at `-Onone`. A leak counts as named if a finding that is listed names its type. Any listed",
+        "finding about a program that works counts against the tool.",
+        "",
+        "```",
+        "scripts/blind                # judges all programs, and writes this page; about half an hour",
+        "scripts/blind NAME…          # judges some, and prints what their reports list",
+        "```",
+        "",
+        "The programs and expectations are in `Tests/Blind`. Nobody looked at the programs of one half, which are *held",
+        "back*, to change a rule. No points are fitted on them.",
+        "",
+        "## Results",
+        "",
+        *table(results),
+        "",
+        f"Of the {shares(results)[MISSED]} runs whose leak no finding names, {len(with_facts)} have facts about collections "
+        "that grew.",
+        "",
+        "## Runs with another result than expected",
+        "",
+        "| program | result | listed | expectation |",
+        "| -- | -- | -- | -- |",
+        *(
+            f"| {each.program.name} `{each.optimisation}` | {each.verdict} | {_cell(each.words)} | {_cell(each.program.why)} |"
+            for each in wrong
+        ),
+        "",
+        *bug_reports(results),
+        *fitted,
+    ]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def bug_reports(results):
+    """The section about programs with the shapes of public bug reports; no lines if there are none."""
+    runs = collections.defaultdict(list)
+    for each in results:
+        if each.program.report:
+            runs[each.program].append(each)
+    if not runs:
+        return []
+    rows = []
+    for program, found in sorted(runs.items(), key=lambda item: (item[0].report, item[0].name)):
+        expectation = ", ".join(program.types) if program.leaks else "no finding"
+        verdicts = sorted({each.verdict for each in found})
+        outcome = (
+            verdicts[0]
+            if len(verdicts) == 1
+            else "; ".join(f"{each.verdict} at `{each.optimisation}`" for each in found)
+        )
+        rows.append(f"| {program.report} | {_cell(program.shape)} | {program.name} | {expectation} | {outcome} |")
+    return [
+        "## Public bug reports",
+        "",
+        "These programs have the shape of a public bug report, or of its fix. They share no code with it.",
+        "",
+        "| report | shape | program | expected | result |",
+        "| -- | -- | -- | -- | -- |",
+        *rows,
+        "",
+    ]
+
+
+def _cell(text):
+    return text.replace("|", "\\|").replace("\n", " ")[:300]
+
+
+def parse():
+    parser = argparse.ArgumentParser(prog="scripts/blind", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help="judge these alone, and write no page")
+    parser.add_argument(
+        "--fit",
+        metavar="STEPS",
+        type=int,
+        help="keep the recordings, and change one of the rules' points at a time while the half that is not held back"
+        " gets better",
+    )
+    parser.add_argument("--products", required=True, help=argparse.SUPPRESS)
+    parser.add_argument("--tool", help=argparse.SUPPRESS)
+    parser.add_argument("--directory", default=os.path.join(ROOT, ".build", "blind"), help=argparse.SUPPRESS)
+    return parser.parse_args()
+
+
+def main():
+    options = parse()
+    programs = [each for each in Program.all() if not options.names or each.name in options.names]
+    if not programs:
+        sys.exit("blind: no program has such a name; Tests/Blind has them all")
+    os.makedirs(options.directory, exist_ok=True)
+    leaktrace = Leaktrace(options.products)
+    runs = [(program, optimisation) for program in programs for optimisation in OPTIMISATIONS]
+    results = []
+    with concurrent.futures.ThreadPoolExecutor(JOBS) as pool:
+        for result in pool.map(
+            lambda run: judge(run[0], run[1], leaktrace, options.directory, options.fit is not None), runs
+        ):
+            results.append(result)
+            if options.names or result.verdict not in (NAMED, SILENT):
+                say(str(result))
+    for row in table(results):
+        print(row)
+    broken = [each for each in results if each.verdict == BROKEN]
+    if options.fit is not None:
+        corpus_traces = record_corpus(leaktrace, os.path.join(options.directory, "corpus"))
+        write_fit(*fit(options.tool, recordings(results, corpus_traces), options.fit, JOBS, say))
+    if not options.names:
+        with open(DOCUMENT, "w", encoding="utf-8") as file:
+            file.write(document(results, read_fit()))
+        say(f"{os.path.relpath(DOCUMENT, ROOT)} is written")
+    sys.exit(1 if broken else 0)
+
+
+def record_corpus(leaktrace, directory):
+    """Paths of recordings of the corpus."""
+    os.makedirs(directory, exist_ok=True)
+    found = corpus.cases(rules.VARIANTS)
+    executables = {
+        pair: corpus.build(*pair, JOBS) for pair in sorted({(each.executable, each.variant) for each in found})
+    }
+    with concurrent.futures.ThreadPoolExecutor(JOBS) as pool:
+        return list(pool.map(lambda case: rules.record(leaktrace, executables, case, directory), found))
+
+
+def recordings(results, corpus_traces):
+    """The runs that suspicions decide, and the recordings of the corpus."""
+    found = [
+        Recording(each.trace, each.program.is_held_back, each.program.leaks, each.program.types)
+        for each in results
+        if each.verdict != BROKEN and not each.is_proven
+    ]
+    return found + [Recording(trace, False, False, (), is_settled=True) for trace in corpus_traces]
+
+
+def write_fit(settings, history):
+    """Keeps the outcome of a fit for the page."""
+    rows = [{"points": points, "cost": cost, "heldBack": held} for points, cost, held in history]
+    with open(FIT, "w", encoding="utf-8") as file:
+        json.dump({"settings": settings, "steps": rows}, file, indent=1)
+        file.write("\n")
+
+
+def read_fit():
+    """Lines of the page about the last fit; none if there was none."""
+    if not os.path.exists(FIT):
+        return []
+    with open(FIT, encoding="utf-8") as file:
+        steps = json.load(file)["steps"]
+    rows = [
+        f"| {', '.join(f'`{name}` {value}' for name, value in each['points'].items()) or 'as they are'} "
+        f"| {each['cost']} | {each['heldBack']} |"
+        for each in steps
+    ]
+    return [
+        "## Points of the rules",
+        "",
+        "`scripts/blind --fit STEPS` tries other points for each rule. It takes the one that lowers the cost on the half",
+        "that is not held back most, and goes on from there. A run of a program that works costs 3 if it is accused. A",
+        "run of a leaky program costs 1 if no finding names the leak. A recording of the corpus costs 5 if its listed",
+        "suspicions change.",
+        "",
+        "| points | cost | cost of the half that is held back |",
+        "| -- | -- | -- |",
+        *rows,
+        "",
+    ]
+
+
+if __name__ == "__main__":
+    main()
