@@ -65,4 +65,23 @@ import TraceTestSupport
     }
     #expect(Set(SuspicionRule.allCases.map(\.reason)).count == SuspicionRule.allCases.count)
   }
+
+  /// Members that come and go blur the growth: more of them are there at three quarters of the run than at its end.
+  @Test(arguments: [true, false]) func thoseLeftBehindGrowSteadilyIfTheyWereMadeEvenly(isEven: Bool) throws {
+    let server = RequestServer()
+    var going: [(last: Int, session: HeapBuilder.Object)] = []
+    for number in 0..<120 {
+      let session = server.request(keep: true)
+      // Otherwise all of the first two thirds end late, and those that stay are of the last third.
+      let stays = isEven ? number % 3 == 0 : number >= 80
+      if stays { server.put(session) } else { going.append((number + ((88...90).contains(number) ? 9 : 1), session)) }
+      for each in going where each.last <= number { server.heap.free(each.session, stack: server.inner) }
+      going.removeAll { $0.last <= number }
+    }
+    for each in going { server.heap.free(each.session, stack: server.inner) }
+    let account = try #require(try server.accounts().first { $0.type == "Session" })
+    #expect(account.entries.contains { $0.rule == .queue && $0.effect == .supports })
+    let growth = try #require(account.entries.first { $0.rule == .growsSteadily })
+    #expect(growth.effect == (isEven ? .supports : .weakens), "\(growth.figures)")
+  }
 }

@@ -194,9 +194,13 @@ extension OutlivingFinder {
     weigh(
       .madeThroughout, span >= rules.leastLoopedSpread * Double(work),
       "\(percent(span / Double(max(1, work)))) of the work, of \(percent(rules.leastLoopedSpread))", in: &evidence)
-    weigh(
-      .growsSteadily, population.growsInEachQuarter(least: rules.leastQuarterOfQueue) || isEven(population.deviation),
-      "after each quarter \(population.quarters)", in: &evidence)
+    // The members that come and go blur the growth by those that were left behind, which were made evenly.
+    let isLeftBehind =
+      isEven(deviation(of: family.survivors, from: lifetime.firstOrdinal))
+      && population.growsInEachQuarter(least: rules.leastQuarter)
+    let isSteady =
+      population.growsInEachQuarter(least: rules.leastQuarterOfQueue) || isEven(population.deviation) || isLeftBehind
+    weigh(.growsSteadily, isSteady, "after each quarter \(population.quarters)", in: &evidence)
     weigh(.madeBeforeTheEnd, !isOfTheEnd(family), in: &evidence)
     weigh(.unusedAtTheEnd, lateUse(of: family) != .long, in: &evidence)
     weigh(.many, count >= rules.strongLooped, "\(count) of \(rules.strongLooped)", in: &evidence)
