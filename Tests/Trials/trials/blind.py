@@ -336,6 +336,10 @@ def read_fit():
         "| -- | -- | -- |",
         *rows,
         "",
+        "The half that is held back gets better, too."
+        if steps[-1]["heldBack"] < steps[0]["heldBack"]
+        else "The half that is held back gets no better, so the rules keep their points.",
+        "",
     ]
 
 
