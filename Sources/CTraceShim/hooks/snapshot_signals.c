@@ -61,7 +61,7 @@ void lt_snapshot_before_end(int number, const ucontext_t *interrupted) {
   int error = errno;
   // check has taken an image when it sends SIGTERM.
   if (isOn && lt_recording_is_on() && !(atomic_fetch_or(&handledBefore, bit) & bit) && !lt_snapshot_is_recent())
-    lt_snapshot_take(LT_SNAPSHOT_REQUEST, NULL, interrupted, LT_SNAPSHOT_RETURNS);
+    lt_snapshot_take(LT_SNAPSHOT_REQUEST, number == SIGTERM ? "SIGTERM" : "SIGINT", interrupted, LT_SNAPSHOT_RETURNS);
   errno = error;
 }
 

@@ -15,7 +15,8 @@ package enum SnapshotChoice {
     return requested(rightBefore: last, reader) ?? last
   }
 
-  /// The part of all events that may come after an image for the program to have done little else than end.
+  /// The part of all events that may come after an image for the program to have done little else than end. If a signal
+  /// of the end asked for the image, the part of the time counts as well: to release much takes many events.
   private static let greatestRest = 0.1
 
   private static func requested(rightBefore last: TraceSnapshot, _ reader: TraceReader) -> TraceSnapshot? {
@@ -25,7 +26,11 @@ package enum SnapshotChoice {
     else { return nil }
     var (before, after) = (0.0, 0.0)
     try? reader.forEachEvent { event in if event.time <= requested.time { before += 1 } else { after += 1 } }
-    return after <= greatestRest * (before + after) ? requested : nil
+    if after <= greatestRest * (before + after) { return requested }
+    guard requested.isOfEndingSignal, let end = reader.clock.seconds(at: last.time),
+      let moment = reader.clock.seconds(at: requested.time)
+    else { return nil }
+    return end - moment <= greatestRest * end ? requested : nil
   }
 
   /// Has an image judged. Without a whole one, the report says why leaks were not checked, and what to do next. A report

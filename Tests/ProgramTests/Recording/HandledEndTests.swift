@@ -23,7 +23,9 @@ import TraceReading
     #expect(reasons == (way == "reused" ? [.exit] : [.request, .exit]))
   }
 
-  @Test("A server that releases its state when it ends is judged before that", arguments: ["handler", "source"])
+  @Test(
+    "A server that releases its state when it ends is judged before that",
+    arguments: ["handler", "source", "much-to-release"])
   func closing(way: String) throws {
     let directory = try TemporaryDirectory()
     let trace = directory.path + "/t"

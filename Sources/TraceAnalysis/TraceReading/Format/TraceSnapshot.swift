@@ -137,6 +137,10 @@ package struct TraceSnapshot: Hashable, Sendable {
   /// In order of address, disjoint.
   package var regions: [MemoryRegion]
   package var label: String
+
+  /// The image of the state before the program handled SIGTERM or SIGINT. The recorder gives such an image the signal's
+  /// name.
+  package var isOfEndingSignal: Bool { reason == .request && ["SIGTERM", "SIGINT"].contains(label) }
   /// Set by the end of the image.
   package var end: End?
   /// Indices of its memory chunks in the reader's.
