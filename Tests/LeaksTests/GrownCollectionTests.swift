@@ -44,6 +44,10 @@ import TraceTestSupport
 
   @Test func elementsOfAFieldAreCountedOverAllItsObjects() throws {
     rooms(3, messages: 80)
+    // Its log was emptied, and kept its memory.
+    let room = heap.object("App.Room")
+    heap.set(room, 0, heap.object("Swift._ContiguousArrayStorage<App.Message>", size: 320))
+    heap.global(room)
     let row = try #require(try grown().first)
     #expect(row.holder == "Room.log" && row.holders == 3 && row.type == "Message" && row.elements == 240)
     #expect(row.bytes.rawValue == 240 * 48)

@@ -219,7 +219,15 @@ struct GrownCollections {
         row.elements.append(target)
       }
     }
-    if isPlain, isCollection(collection) { row.plain.append(collection) }
+    if isPlain, isCollection(collection), count(of: collection) > 0 { row.plain.append(collection) }
+  }
+
+  /// The number of elements that a collection says it has; 0 if it has no room for so many, or the image does not show
+  /// the number.
+  private func count(of collection: NodeID) -> UInt64 {
+    let block = graph.heap[BlockID(collection)]
+    let count = graph.image.word(at: block.address &+ Self.countOffset) ?? 0
+    return count <= block.size ? count : 0
   }
 
   /// One collection of values, such as numbers or structures of numbers. Its last enlargement gave it its memory.
@@ -234,7 +242,7 @@ struct GrownCollections {
     /// The number by an event of the process, as if it grew evenly from each known moment to the next.
     func count(by ordinal: UInt64, of last: UInt64) -> Double {
       let middle = half.map { [(enlarged, $0)] } ?? []
-      let known = [(first, 0)] + middle + [(max(last, enlarged + 1), count)]
+      let known = [(first, 0)] + middle + [(max(last, enlarged &+ 1), count)]
       guard let next = known.firstIndex(where: { $0.0 > ordinal }) else { return Double(count) }
       guard next > 0 else { return 0 }
       let (from, to) = (known[next - 1], known[next])
@@ -249,7 +257,6 @@ struct GrownCollections {
   private static let leastValues = 128
   /// Enlargements of a collection beyond those that double it.
   private static let otherEnlargements = 4.0
-  private static let countLimit: UInt64 = 1 << 40
 
   /// A fact about values that have no memory of their own: their collections were enlarged again and again, and late in
   /// the run. A collection that is replaced for each piece of work is none, and none that was emptied.
@@ -258,11 +265,7 @@ struct GrownCollections {
     var places: Set<UInt32> = []
     var enlargements = 0.0
     for collection in collections {
-      let block = graph.heap[BlockID(collection)]
-      guard let count = graph.image.word(at: block.address &+ Self.countOffset), count > 0, count < Self.countLimit
-      else {
-        continue
-      }
+      let (block, count) = (graph.heap[BlockID(collection)], count(of: collection))
       // An image has the capacity of hash tables alone.
       let isTable = graph.type(of: collection).kind != .array
       let half = isTable ? graph.image.word(at: block.address &+ Self.capacityOffset).map { $0 / 2 } : nil
