@@ -31,10 +31,10 @@ static void by_waiting(int number, const char *way) {
   printf("then: %d, %s\n", found, strerror(errno));
 }
 
-static void by_reading(int number) {
+static void by_reading(int number, int waiting) {
   struct signalfd_siginfo found[3];
-  int descriptor = signalfd(-1, &signals, SFD_NONBLOCK | SFD_CLOEXEC);
-  printf("nothing: %zd, %s\n", read(descriptor, found, sizeof found), strerror(errno));
+  int descriptor = signalfd(-1, &signals, waiting ? SFD_CLOEXEC : SFD_NONBLOCK | SFD_CLOEXEC);
+  if (!waiting) printf("nothing: %zd, %s\n", read(descriptor, found, sizeof found), strerror(errno));
   kill(getpid(), SIGUSR1);
   kill(getpid(), number);
   ssize_t size = read(descriptor, found, sizeof found);
@@ -50,7 +50,7 @@ static void by_reading(int number) {
 
 static void of_a_file(void) {
   struct signalfd_siginfo record = {.ssi_signo = SIGTERM}, found;
-  int descriptor = signalfd(-1, &signals, 0), ends[2];
+  int descriptor = signalfd(-1, &signals, SFD_NONBLOCK), ends[2];
   close(descriptor);
   if (pipe(ends) != 0) return;
   printf("reused: %d\n", ends[0] == descriptor);
@@ -72,7 +72,7 @@ int main(int count, char **arguments) {
   }
   const int numbers[] = {SIGTERM, SIGINT};
   for (int i = 0; i < 2; i++) {
-    if (strcmp(way, "signalfd") == 0) by_reading(numbers[i]);
+    if (strncmp(way, "signalfd", 8) == 0) by_reading(numbers[i], strcmp(way, "signalfd") != 0);
     else by_waiting(numbers[i], way);
   }
   return 0;

@@ -23,7 +23,6 @@ static const char *const names[] = {
     "quick_exit", "__cxa_atexit", "waitpid", "wait4", "waitid", "getrusage", "times", "chroot", "setuid", "seteuid",
     "setreuid", "setresuid", "setgid", "setegid", "setregid", "setresgid", "unshare", "setns", "sigaction",
     "__sigaction", "signal", "bsd_signal", "ssignal", "sysv_signal", "__sysv_signal", "sigset", "signalfd", "read",
-    "sigwait", "sigwaitinfo", "sigtimedwait",
     // These find the runtime that a call is for by themselves.
     "swift_weakLoadStrong", "swift_weakTakeStrong", "swift_unownedRetainStrong", "swift_unownedRetainStrongAndRelease",
     "swift_unownedRetain", "swift_unownedRelease", "swift_nonatomic_retain", "swift_nonatomic_retain_n",

@@ -1,5 +1,4 @@
-// Signals that the host takes without a handler: by waiting for them, or by reading them from a descriptor. libdispatch
-// reads the signals of its sources.
+// Signals that the host reads from a descriptor. libdispatch reads the signals of its sources.
 
 #define _GNU_SOURCE
 #include "arch/compiler.h"
@@ -11,12 +10,16 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/signalfd.h>
-#include <time.h>
 #include <unistd.h>
 
-enum { DESCRIPTORS = 1024, WORD_BITS = 64 };
+enum {
+  DESCRIPTORS = 1024,
+  WORD_BITS = 64,
+  MOST_SIGNALS = 4, ///< of one call; other files are read by larger parts
+};
 
-/// A bit for each descriptor of signals that was made with SIGTERM or SIGINT. Its number may mean another file by now.
+/// A bit for each descriptor of signals that was made with SIGTERM or SIGINT, and whose reads do not wait: the recorder
+/// could not leave a process while a thread waits in a hook. The number may mean another file by now.
 static _Atomic uint64_t watched[DESCRIPTORS / WORD_BITS];
 
 static bool is_watched(int descriptor) {
@@ -28,7 +31,7 @@ LT_EXPORT int LT_HOOK(signalfd)(int descriptor, const sigset_t *signals, int fla
   int made = NEXT(signalfd)(descriptor, signals, flags);
   if (made < 0 || made >= DESCRIPTORS) return made;
   uint64_t bit = 1ull << made % WORD_BITS;
-  if (sigismember(signals, SIGTERM) == 1 || sigismember(signals, SIGINT) == 1)
+  if (flags & SFD_NONBLOCK && (sigismember(signals, SIGTERM) == 1 || sigismember(signals, SIGINT) == 1))
     atomic_fetch_or(&watched[made / WORD_BITS], bit);
   else atomic_fetch_and(&watched[made / WORD_BITS], ~bit);
   return made;
@@ -50,29 +53,10 @@ static LT_NOINLINE void note_signals(const char *bytes, size_t size) {
 
 LT_EXPORT ssize_t LT_HOOK(read)(int descriptor, void *bytes, size_t size) {
   __typeof__(&read) next = NEXT(read);
-  if (!is_watched(descriptor)) __attribute__((musttail)) return next(descriptor, bytes, size);
+  if (!is_watched(descriptor) || size == 0 || size % sizeof(struct signalfd_siginfo) != 0 ||
+      size > MOST_SIGNALS * sizeof(struct signalfd_siginfo))
+    __attribute__((musttail)) return next(descriptor, bytes, size);
   ssize_t result = next(descriptor, bytes, size);
   if (result > 0) note_signals(bytes, (size_t)result);
   return result;
-}
-
-// A host that calls these keeps the signals blocked.
-
-static int noted(int number) {
-  if (number == SIGTERM || number == SIGINT) lt_snapshot_before_end(number, NULL);
-  return number;
-}
-
-LT_EXPORT int LT_HOOK(sigwait)(const sigset_t *signals, int *number) {
-  int result = NEXT(sigwait)(signals, number);
-  if (result == 0) noted(*number);
-  return result;
-}
-
-LT_EXPORT int LT_HOOK(sigwaitinfo)(const sigset_t *signals, siginfo_t *information) {
-  return noted(NEXT(sigwaitinfo)(signals, information));
-}
-
-LT_EXPORT int LT_HOOK(sigtimedwait)(const sigset_t *signals, siginfo_t *information, const struct timespec *timeout) {
-  return noted(NEXT(sigtimedwait)(signals, information, timeout));
 }
