@@ -3,11 +3,11 @@
 //
 // With `--points` only the points of rules are moved, with `--listed` nothing is. `NAME=NUMBER` sets points before.
 //
-// Writes a line `listed` with each trace and the suspicions that a report lists: their titles, and the types on their
-// paths. With `--points`, writes a line `move` for each other value that changes them: the constant, the value, the trace
-// and its suspicions. Otherwise writes a line for each change, its parts separated by tabs: the constant, its value, the other value, the trace, and
-// the change: `gains`, `loses`, `strengthens` or `weakens`, and the finding's title. And a line `constant`, name and value for each
-// constant. Ends with 1 if a trace cannot be judged.
+// All lines have parts separated by tabs. A line `constant` has the name and the value of each. A line `listed` has a
+// trace and the suspicions that a report lists: their titles, and the types on their paths. With `--points`, a line
+// `move` has the constant, another value, the trace and its suspicions with that. Otherwise a line for each change has
+// the constant, its value, the other value, the trace, the change (`gains`, `loses`, `strengthens` or `weakens`) and the
+// finding's title. Ends with 1 if a trace cannot be judged.
 
 import Foundation
 import HeapAnalysis
@@ -55,13 +55,16 @@ import TraceSymbolication
       naming: Symbolicator(of: [allocations], search: DebugFileSearch()))
     let usual = Verdicts(analysis.suspicions(by: standard))
     print("listed", fileName(ofPath: path), usual.listed.joined(separator: "\t"), separator: "\t")
-    // Points of a rule that says nothing here change nothing.
-    let spoken = Set(
-      analysis.suspicionAccounts().flatMap(\.entries).map { "points.\($0.rule.rawValue).\($0.effect.rawValue)" })
-    for constant in constants where !constant.name.hasPrefix("points.") || spoken.contains(constant.name) {
+    let movesPoints = constants.first?.name.hasPrefix("points.") ?? false
+    // Points of a rule that says nothing here are left alone. The rules as they are decide which ones speak.
+    let spoken =
+      movesPoints
+      ? Set(analysis.suspicionAccounts().flatMap(\.entries).map { "points.\($0.rule.rawValue).\($0.effect.rawValue)" })
+      : []
+    for constant in constants where !movesPoints || spoken.contains(constant.name) {
       for rules in constant.moved(standard) {
         let moved = Verdicts(analysis.suspicions(by: rules))
-        if constants.count == Constant.points.count {
+        if movesPoints {
           guard moved.listed != usual.listed else { continue }
           print(
             "move", constant.name, constant.value(rules), fileName(ofPath: path),

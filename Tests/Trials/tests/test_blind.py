@@ -66,7 +66,7 @@ class Costs(unittest.TestCase):
                 for value, found in lists.items()
                 if value != now and mode == "--points"
             }
-            return points.Judgement({}, listed, moves)
+            return points.Judgement(listed, moves)
 
         original, points.judge = points.judge, judge
         try:

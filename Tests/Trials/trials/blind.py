@@ -164,14 +164,15 @@ def table(results):
 
 def document(results, fitted):
     """The page. `fitted`: lines about the points, from `fit`."""
-    wrong = [each for each in results if each.verdict not in (NAMED, SILENT)]
+    # Who reads of a program that is held back has it in view.
+    wrong = [each for each in results if each.verdict not in (NAMED, SILENT) and not each.program.is_held_back]
     with_facts = [each for each in results if each.verdict == MISSED and each.grown]
     programs = len({each.program.name for each in results})
     lines = [
         "# Programs written without sight of the tool",
         "",
-        f"Several authors wrote {programs} programs who knew neither leaktrace nor its corpus. They wrote the expectation",
-        "first, then the program. About half of the programs work as intended, and resemble a leaky design. Each is",
+        f"Several authors wrote these {programs} programs. They knew neither leaktrace nor its corpus, and wrote the",
+        "expectation first, then the program. About half of the programs work as intended, and resemble a leaky design. Each is",
         "recorded at `-O` and at `-Onone`. A leak counts as named if a finding that is listed names its type. Any listed",
         "finding about a program that works counts against the tool.",
         "",
@@ -191,6 +192,8 @@ def document(results, fitted):
         "collections that grew.",
         "",
         "## Runs with another result than expected",
+        "",
+        "These are of the half that is not held back.",
         "",
         "| program | result | listed | expectation |",
         "| -- | -- | -- | -- |",
@@ -257,6 +260,8 @@ def parse():
 
 def main():
     options = parse()
+    if options.fit is not None and options.names:
+        sys.exit("blind: --fit takes all programs, and no names")
     programs = [each for each in Program.all() if not options.names or each.name in options.names]
     if not programs:
         sys.exit("blind: no program has such a name; Tests/Blind has them all")
@@ -269,14 +274,16 @@ def main():
             lambda run: judge(run[0], run[1], leaktrace, options.directory, options.fit is not None), runs
         ):
             results.append(result)
-            if options.names or result.verdict not in (NAMED, SILENT):
+            if options.names or result.verdict == BROKEN:
                 say(str(result))
+            elif len(results) % 100 == 0:
+                say(f"{len(results)} of {len(runs)} runs")
     for row in table(results):
         print(row)
     broken = [each for each in results if each.verdict == BROKEN]
     if options.fit is not None:
         corpus_traces = record_corpus(leaktrace, os.path.join(options.directory, "corpus"))
-        write_fit(*fit(options.tool, recordings(results, corpus_traces), options.fit, JOBS, say))
+        write_fit(len(programs), fit(options.tool, recordings(results, corpus_traces), options.fit, JOBS, say)[1])
     if not options.names:
         with open(DOCUMENT, "w", encoding="utf-8") as file:
             file.write(document(results, read_fit()))
@@ -305,11 +312,11 @@ def recordings(results, corpus_traces):
     return found + [Recording(trace, False, False, (), is_settled=True) for trace in corpus_traces]
 
 
-def write_fit(settings, history):
+def write_fit(program_count, history):
     """Keeps the outcome of a fit for the page."""
     rows = [{"points": points, "cost": cost, "heldBack": held} for points, cost, held in history]
     with open(FIT, "w", encoding="utf-8") as file:
-        json.dump({"settings": settings, "steps": rows}, file, indent=1)
+        json.dump({"programs": program_count, "steps": rows}, file, indent=1)
         file.write("\n")
 
 
@@ -318,7 +325,8 @@ def read_fit():
     if not os.path.exists(FIT):
         return []
     with open(FIT, encoding="utf-8") as file:
-        steps = json.load(file)["steps"]
+        last = json.load(file)
+    steps = last["steps"]
     rows = [
         f"| {', '.join(f'`{name}` {value}' for name, value in each['points'].items()) or 'as they are'} "
         f"| {each['cost']} | {each['heldBack']} |"
@@ -330,7 +338,7 @@ def read_fit():
         "`scripts/blind --fit STEPS` tries other points for each rule. It takes the one that lowers the cost on the half",
         "that is not held back most, and goes on from there. A run of a program that works costs 3 if it is accused. A",
         "run of a leaky program costs 1 if no finding names the leak. A recording of the corpus costs 5 if its listed",
-        "suspicions change.",
+        f"suspicions change. The last fit was on {last['programs']} programs and the corpus.",
         "",
         "| points | cost | cost of the half that is held back |",
         "| -- | -- | -- |",

@@ -27,7 +27,6 @@ class Recording:
 class Judgement:
     """The suspicions that the tool lists in each recording, with the rules as they are and with other points."""
 
-    points: dict[str, str]
     usual: dict[str, tuple[str, ...]]
     moved: dict[tuple[str, str], dict[str, tuple[str, ...]]]
 
@@ -39,12 +38,10 @@ def judge(tool, settings, traces, jobs, mode="--points"):
     parts = [part for start in range(jobs * 8) if (part := traces[start :: jobs * 8])]
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         outputs = list(pool.map(lambda part: _output([*arguments, *part]), parts))
-    judgement = Judgement({}, {}, {})
+    judgement = Judgement({}, {})
     for line in "".join(outputs).splitlines():
         kind, *fields = line.split("\t")
-        if kind == "constant":
-            judgement.points[fields[0]] = fields[1]
-        elif kind == "listed":
+        if kind == "listed":
             judgement.usual[fields[0]] = tuple(filter(None, fields[1:]))
         elif kind == "move":
             name, value, trace, *titles = fields
