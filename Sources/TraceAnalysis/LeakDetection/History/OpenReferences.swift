@@ -13,7 +13,7 @@ package struct OpenReference: Hashable, Sendable {
 extension HistoryAnalysis {
   /// For each block that has a history up to a moment in ticks, the references that are never released then, in the
   /// order in which they were taken. One pass over the events; empty if they are too many to be kept.
-  func openReferences(of blocks: Set<BlockIdentity>, until endTime: UInt64) -> [BlockIdentity: [OpenReference]] {
+  func openReferences(of blocks: [LiveBlock], until endTime: UInt64) -> [BlockIdentity: [OpenReference]] {
     guard !blocks.isEmpty else { return [:] }
     let collected = ChosenHistories.collect(blocks, until: endTime, in: reader)
     guard !collected.isCut else { return [:] }

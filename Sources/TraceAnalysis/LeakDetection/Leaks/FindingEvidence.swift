@@ -62,6 +62,9 @@ extension Finding {
     package var registration: Registration?
     /// No other code can end these registrations, or has read the results that they keep. Nil if that is not known.
     package var isBeyondReach: Bool? = nil
+    /// The program's function that let go of an object, which a task of the object's own still keeps. Nil if that is not
+    /// the evidence.
+    package var letGo: SourceFrame? = nil
     /// Several functions make such objects. Nil in a digest of an earlier version.
     package var isMadeInSeveralPlaces: Bool? = nil
     /// Index in the path of the object that the suspect reference leads to; 0 where that is the root's own.

@@ -47,6 +47,8 @@ package struct FindingRecord: Codable, Sendable {
     var ownHolder: String?
     var registration: Finding.Registration?
     var isBeyondReach: Bool?
+    /// Nil in digests of earlier versions.
+    var letGo: SourceFrame?
     var isMadeInSeveralPlaces: Bool?
     var suspect: Int
     var births: UInt64
@@ -137,7 +139,7 @@ extension FindingRecord.Outliving {
   private var retention: Finding.Retention {
     Finding.Retention(
       origin: origin, holder: holder, ownHolder: ownHolder, registration: registration, isBeyondReach: isBeyondReach,
-      isMadeInSeveralPlaces: isMadeInSeveralPlaces, suspect: suspect, snapshot: snapshot,
+      letGo: letGo, isMadeInSeveralPlaces: isMadeInSeveralPlaces, suspect: suspect, snapshot: snapshot,
       ages: youngest.flatMap { youngest in oldest.map { Finding.Ages(youngest: youngest, oldest: $0) } })
   }
 
@@ -201,7 +203,7 @@ extension FindingRecord.Outliving {
     self.init(
       snapshot: retention.snapshot, origin: retention.origin, holder: retention.holder,
       ownHolder: retention.ownHolder, registration: retention.registration, isBeyondReach: retention.isBeyondReach,
-      isMadeInSeveralPlaces: retention.isMadeInSeveralPlaces, suspect: retention.suspect, births: siblings.births,
+      letGo: retention.letGo, isMadeInSeveralPlaces: retention.isMadeInSeveralPlaces, suspect: retention.suspect, births: siblings.births,
       deaths: siblings.deaths, scope: siblings.scope, scopeShare: siblings.scopeShare,
       siblingLifetime: siblings.lifetime, youngest: retention.ages?.youngest, oldest: retention.ages?.oldest,
       growth: growth)

@@ -68,13 +68,13 @@ package struct FindingStackSearch {
     let steps = findings.map(subjects)
     let blocks = steps.map { $0.map { block(of: $0) } }
     let open =
-      hasReferences ? analysis.openReferences(of: Set(blocks.joined().compactMap { $0 }), until: snapshot.time) : [:]
+      hasReferences ? analysis.openReferences(of: blocks.joined().compactMap { $0 }, until: snapshot.time) : [:]
     var result: [String: FindingStacks] = [:]
     for (index, finding) in findings.enumerated() where result[finding.fingerprint] == nil {
       let objects = zip(steps[index], blocks[index]).map { step, block in
         FindingStacks.HeldObject(
           type: step.type, address: step.address,
-          references: block.flatMap { open[$0] }.map {
+          references: block.flatMap { open[$0.identity] }.map {
             $0.map { .init(operation: $0.operation, count: $0.count, stack: stack($0.place.stack)) }
           })
       }
@@ -100,11 +100,11 @@ package struct FindingStackSearch {
     }
   }
 
-  private func block(of step: Finding.Step) -> BlockIdentity? {
+  private func block(of step: Finding.Step) -> LiveBlock? {
     guard step.kind.isCounted, let id = heap.block(containing: step.address.rawValue),
       heap[id].address == step.address.rawValue
     else { return nil }
-    return heap[id].identity
+    return heap[id]
   }
 
   private func stack(_ id: StackID) -> FindingStacks.Stack {

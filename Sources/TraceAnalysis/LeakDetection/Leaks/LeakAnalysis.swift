@@ -13,6 +13,15 @@ package final class LeakAnalysis {
   private let ownModules: Set<String>
   private var endingRemark: String?
 
+  /// Nil if no retains and releases were recorded.
+  private lazy var lettingGo: LettingGo? = {
+    guard !reader.header.lacksHistory, reader.header.referenceCounting != .off else { return nil }
+    let places = RetainPlaces(model.trace.definitions, naming: naming)
+    return LettingGo(graph, in: reader, until: model.snapshot.time, work: model.activations.ordinal) {
+      places.reportFrames(of: $0).frames.map(\.source)
+    }
+  }()
+
   package var model: HeapModel { verdicts.model }
   package var graph: ObjectGraph { verdicts.model.graph }
   var finder: LeakFinder { verdicts.finder }
@@ -63,7 +72,7 @@ package final class LeakAnalysis {
   /// All findings, named; library findings last. Names are looked up for what is found only. If references dangle, or
   /// objects seem to have been used after their end, the trace's events are read once more.
   package func findings() -> [Finding] {
-    let (findings, remark) = NamedFindings(verdicts: verdicts, names: names()).findings(in: reader)
+    let (findings, remark) = NamedFindings(verdicts: verdicts, names: names(), lettingGo: lettingGo).findings(in: reader)
     endingRemark = remark
     return findings
   }
@@ -71,13 +80,13 @@ package final class LeakAnalysis {
   /// Suspicions alone, of objects that outlived their siblings and of what accumulates, by rules of one's own. For tools
   /// that show what a rule decides. O(graph).
   package func suspicions(by rules: OutlivingRules) -> [Finding] {
-    OutlivingBuilder(verdicts, naming: names(), rules: rules).findings()
+    OutlivingBuilder(verdicts, naming: names(), rules: rules, lettingGo: lettingGo).findings()
   }
 
   /// Every candidate for a suspicion, listed or not, with the effects of the rules. Without a history, these are objects
   /// that registrations keep. O(graph).
   package func suspicionAccounts() -> [SuspicionAccount] {
-    OutlivingBuilder(verdicts, naming: names(), log: SuspicionLog()).accounts()
+    OutlivingBuilder(verdicts, naming: names(), lettingGo: lettingGo, log: SuspicionLog()).accounts()
   }
 
   /// Findings of expectations alone, of the image of a time at which one of them was not met. `totals`: what came of

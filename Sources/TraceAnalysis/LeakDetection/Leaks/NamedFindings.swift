@@ -8,13 +8,14 @@ import TraceSymbolication
 struct NamedFindings {
   let verdicts: Verdicts
   let names: FindingNaming
+  let lettingGo: LettingGo?
 
   /// All findings with advice, the program's first. `remark`: a limit on the knowledge of ends. Reads the events once
   /// more for references that dangle, and once for retains, if there are such.
   func findings(in reader: TraceReader) -> (findings: [Finding], remark: String?) {
     let (groups, remark) = verdicts.groups(in: reader)
     let unreachable = FindingBuilder(verdicts.finder, groups: groups, naming: names).findings()
-    let outliving = OutlivingBuilder(verdicts, naming: names)
+    let outliving = OutlivingBuilder(verdicts, naming: names, lettingGo: lettingGo)
     let stated = outliving.scopeFindings() + outliving.expectationFindings()
     // The program's own statement about an object takes precedence over a conclusion.
     let concluded = outliving.findings().filter { finding in

@@ -53,6 +53,15 @@ enum TaskHandles {
     countedType(edge, in: graph).map { $0.contains("Task<") && !$0.contains("Continuation") } ?? false
   }
 
+  /// Tells whether all references from an object to a task are continuations: these resume the task, and cannot cancel it.
+  static func isContinuation(from owner: NodeID, to task: NodeID, in graph: ObjectGraph) -> Bool {
+    if !graph.isRoot(owner), graph.type(of: owner).name.contains("Continuation") { return true }
+    let types = graph.graph.edges(from: owner).filter { graph.graph.target(of: $0) == task }.map {
+      countedType($0, in: graph)
+    }
+    return !types.isEmpty && types.allSatisfy { $0?.contains("Continuation") ?? false }
+  }
+
   /// The declared type of a counted reference in a known field; nil for all other references.
   static func countedType(_ edge: EdgeIndex, in graph: ObjectGraph) -> String? {
     guard graph.graph.kind(of: edge) == EdgeStrength.strong.rawValue else { return nil }

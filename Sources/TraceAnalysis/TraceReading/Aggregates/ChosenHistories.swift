@@ -15,11 +15,13 @@ package struct ChosenHistories: ReplayObserver {
   }
 
   /// One pass over the events up to a moment in ticks.
-  package static func collect(_ blocks: Set<BlockIdentity>, until endTime: UInt64, in reader: TraceReader)
+  package static func collect(_ blocks: [LiveBlock], until endTime: UInt64, in reader: TraceReader)
     -> ChosenHistories
   {
-    var replayer = Replayer(ChosenHistories(blocks, until: endTime, limit: reader.limits.historyEvents), for: reader)
-    reader.replay(into: &replayer, stacks: .all)
+    let identities = Set(blocks.map(\.identity))
+    var replayer = Replayer(
+      ChosenHistories(identities, until: endTime, limit: reader.limits.historyEvents), for: reader)
+    reader.replay(into: &replayer, stacks: .chosen(AddressFilter(blocks.map(\.address))))
     return replayer.observer
   }
 

@@ -125,26 +125,29 @@ package struct RetainHistory: ReplayObserver {
   /// Returns the histories of blocks that are live at a moment, each by itself, in the order of their last releases;
   /// none if there are too many events to be kept.
   /// One pass over the events.
-  package static func histories(of blocks: Set<BlockIdentity>, until endTime: UInt64, in reader: TraceReader)
+  package static func histories(of blocks: [LiveBlock], until endTime: UInt64, in reader: TraceReader)
     -> [BlockHistory]
   {
-    var replayer = Replayer(RetainHistory(.blocks(blocks), until: endTime, in: reader), for: reader)
-    reader.replay(into: &replayer, stacks: .all)
+    let identities = Set(blocks.map(\.identity))
+    var replayer = Replayer(RetainHistory(.blocks(identities), until: endTime, in: reader), for: reader)
+    reader.replay(into: &replayer, stacks: .chosen(AddressFilter(blocks.map(\.address))))
     return replayer.observer.chosen
   }
 
   /// Returns the histories of blocks as `histories(of:until:in:)` does, and the shapes of all blocks of some sites. Either
   /// is empty if there are too many events to be kept.
-  /// One pass over the events.
+  /// One pass over the events. For the sites, one more: it finds the addresses whose stacks are needed.
   package static func collect(
-    blocks: Set<BlockIdentity>, sites: Set<SiteID>, until endTime: UInt64, in reader: TraceReader
+    blocks: [LiveBlock], sites: Set<SiteID>, until endTime: UInt64, in reader: TraceReader
   ) -> (histories: [BlockHistory], shapes: [Shape: (blocks: UInt64, first: BlockHistory)]) {
     if sites.isEmpty { return (histories(of: blocks, until: endTime, in: reader), [:]) }
+    var search = Replayer(SiteAddresses(sites, blocks.map(\.address)), for: reader)
+    reader.replay(into: &search, stacks: .allocations)
     let pair = ObserverPair(
-      RetainHistory(.blocks(blocks), until: endTime, in: reader),
+      RetainHistory(.blocks(Set(blocks.map(\.identity))), until: endTime, in: reader),
       RetainHistory(.sites(sites), until: endTime, in: reader))
     var replayer = Replayer(pair, for: reader)
-    reader.replay(into: &replayer, stacks: .all)
+    reader.replay(into: &replayer, stacks: .chosen(AddressFilter(search.observer.addresses)))
     var siblings = replayer.observer.second
     siblings.closeAll()
     return (replayer.observer.first.chosen, siblings.refusedEvents == 0 ? siblings.shapes : [:])
@@ -218,4 +221,27 @@ package struct RetainHistory: ReplayObserver {
   }
 
   package mutating func mismatched(_ mismatch: Mismatch, _ event: TraceEvent) {}
+}
+
+/// Collects the addresses of all blocks of some sites.
+private struct SiteAddresses: ReplayObserver {
+  /// By number of a site.
+  private var isMeant: [Bool]
+  private(set) var addresses: Set<UInt64>
+
+  init(_ sites: Set<SiteID>, _ others: [UInt64]) {
+    isMeant = Array(repeating: false, count: sites.map { Int($0.rawValue) + 1 }.max() ?? 0)
+    for site in sites { isMeant[Int(site.rawValue)] = true }
+    addresses = Set(others)
+  }
+
+  mutating func blockAllocated(_ block: LiveBlock, by event: TraceEvent) {
+    let site = Int(block.site.rawValue)
+    if site < isMeant.count, isMeant[site] { addresses.insert(block.address) }
+  }
+
+  mutating func blockFreed(_ block: LiveBlock, by event: TraceEvent) {}
+  mutating func blockRestored(_ block: LiveBlock, by event: TraceEvent) {}
+  mutating func referencesChanged(_ block: LiveBlock, by event: TraceEvent) {}
+  mutating func mismatched(_ mismatch: Mismatch, _ event: TraceEvent) {}
 }

@@ -6,6 +6,8 @@ import CTraceFormat
 package enum StackSelection: Hashable, Sendable {
   case none
   case allocations
+  /// Allocations, and all that happens at these addresses.
+  case chosen(AddressFilter)
   case all
 
   /// By bit.
@@ -13,8 +15,19 @@ package enum StackSelection: Hashable, Sendable {
     switch self {
     case .none: 0
     case .allocations: (1 << 16) - 1 | 1 << 18  // LT_OP_REALLOC_FAILED stands among the frees
-    case .all: .max
+    case .chosen, .all: .max
     }
+  }
+
+  /// Those, by bit, for which the addresses decide.
+  fileprivate var filteredOperations: UInt64 {
+    if case .chosen = self { return ~Self.allocations.operations }
+    return 0
+  }
+
+  fileprivate var filter: AddressFilter? {
+    if case .chosen(let filter) = self { return filter }
+    return nil
   }
 }
 
@@ -34,12 +47,15 @@ struct EventDecoder {
   private var end: UnsafePointer<UInt8>
   /// Events decoded from this payload.
   private(set) var eventCount: UInt64 = 0
-  private let kept: (stacks: StackTree, marks: MarkTable)
+  private let kept: (stacks: StackTree, marks: MarkTable, filter: AddressFilter?)
   /// The same for the loop, which counts no references to them.
   private let stacks: Unmanaged<StackTree>
   private let marks: Unmanaged<MarkTable>
   /// Operations, by bit, whose stacks are looked up.
   private let stackOperations: UInt64
+  /// Those of them, by bit, whose stacks are looked up only for addresses of the filter.
+  private let filteredOperations: UInt64
+  private let filter: Unmanaged<AddressFilter>
   private let operationsWithoutStack: UInt64
 
   /// Looks stacks up in the tree, which it makes grow, for the operations asked for.
@@ -56,10 +72,12 @@ struct EventDecoder {
     _ operationsWithoutStack: UInt64
   ) {
     self.state = state
-    kept = (stacks, marks)
+    kept = (stacks, marks, selection.filter)
     self.stacks = Unmanaged.passUnretained(stacks)
     self.marks = Unmanaged.passUnretained(marks)
     stackOperations = selection.operations
+    filteredOperations = selection.filteredOperations
+    filter = Unmanaged.passUnretained(selection.filter ?? Self.noFilter)
     self.operationsWithoutStack = operationsWithoutStack
     start = UnsafePointer(bitPattern: 8)!
     position = start
@@ -70,6 +88,7 @@ struct EventDecoder {
   static var unopened: EventDecoder { EventDecoder(state: .unopened, noStacks, noMarks, .none, 0) }
   private static let noStacks = StackTree()
   private static let noMarks = MarkTable()
+  private static let noFilter = AddressFilter(count: 0)
 
   func deallocate() { state.deallocate(kept.stacks) }
 
@@ -147,7 +166,7 @@ struct EventDecoder {
       if !takeOperands(head.operation, tag, &p, &bad, &event) || bad || p > end { return .damaged }
       setPlace(of: &event)
       event.operation = Operation(rawValue: UInt8(truncatingIfNeeded: head.operation))
-      event.stack = takeStack(head)
+      event.stack = takeStack(head, event.address)
       position = p
       eventCount &+= 1
       return .event
@@ -275,10 +294,13 @@ struct EventDecoder {
   /// Looks the event's stack up if it is wanted; a task's first is, whatever the event, if any are. One call of
   /// `resolve`: with two, the compiler leaves this function out of `next`.
   @inline(__always)
-  private mutating func takeStack(_ head: Head) -> StackID {
+  private mutating func takeStack(_ head: Head, _ address: UInt64) -> StackID {
     if !head.hasStack { return .empty }
     let wanting = state.isStackNew ? UInt64.max : 1 &<< head.operation
     if stackOperations & wanting == 0 { return .unknown }
+    if filteredOperations & wanting == wanting, !filter._withUnsafeGuaranteedRef({ $0.mayContain(address) }) {
+      return .unknown
+    }
     state.isStackNew = false
     return resolve()
   }

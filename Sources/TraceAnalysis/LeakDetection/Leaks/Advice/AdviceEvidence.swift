@@ -155,10 +155,10 @@ struct AdviceEvidence {
   mutating func add(_ findings: [Finding], _ model: HeapModel, _ reader: TraceReader, _ naming: any FrameNaming) {
     guard let graph else { return }
     hasHistory = !reader.header.lacksHistory
-    var blocks: Set<BlockIdentity> = []
+    var nodes: Set<NodeID> = []
     func include(_ step: Finding.Step) {
-      guard blocks.count < Self.objectLimit, let node = node(step.address, graph) else { return }
-      blocks.insert(graph.heap[BlockID(node)].identity)
+      guard nodes.count < Self.objectLimit, let node = node(step.address, graph) else { return }
+      nodes.insert(node)
     }
     for finding in findings where !finding.isLibrary {
       if finding.verdict == .lost, let step = finding.path.first, let node = node(step.address, graph) {
@@ -175,16 +175,16 @@ struct AdviceEvidence {
         for step in finding.path where step.kind == .object { include(step) }
       }
       if finding.verdict == .suspended, let task = finding.path.first, let node = node(task.address, graph),
-        let resumer = Self.resumer(of: node, graph), blocks.count < Self.objectLimit
+        let resumer = Self.resumer(of: node, graph), nodes.count < Self.objectLimit
       {
         resumers[task.address] = RuntimeAddress(graph.heap[BlockID(resumer)].address)
-        blocks.insert(graph.heap[BlockID(resumer)].identity)
+        nodes.insert(resumer)
       }
     }
     let sites = siblingSites(findings, model, graph)
-    guard !blocks.isEmpty || !sites.isEmpty else { return }
+    guard !nodes.isEmpty || !sites.isEmpty else { return }
     let found = RetainHistory.collect(
-      blocks: blocks, sites: Set(sites.values.joined()), until: model.snapshot.time, in: reader)
+      blocks: nodes.map { graph.heap[BlockID($0)] }, sites: Set(sites.values.joined()), until: model.snapshot.time, in: reader)
     let histories = found.histories
     let places = RetainPlaces(model.trace.definitions, naming: naming)
     let contrast = SiblingContrast { places.reportFrames(of: $0).frames.map(\.source) }

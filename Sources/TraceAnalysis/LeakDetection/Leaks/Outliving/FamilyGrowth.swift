@@ -33,7 +33,7 @@ extension OutlivingFinder {
     weigh(.madeBeforeTheEnd, !isOfTheEnd(family), in: &suspicion.evidence)
     weighGrowth(of: family, isCalledBack: calledBack, in: &suspicion.evidence)
     if !areCalled(family, first) {
-      weigh(.unusedAtTheEnd, lateUse(of: family) != .long, in: &suspicion.evidence)
+      weighUseInTheEnd(of: family, in: &suspicion.evidence)
     }
     if isChain(family) {
       let isOfWork = calledBack || origin(block(first).site).hasUnit
@@ -45,9 +45,13 @@ extension OutlivingFinder {
     return suspicion.evidence.sum >= rules.leastPoints ? suspicion : nil
   }
 
+  private func weighUseInTheEnd(of family: Family, in evidence: inout Evidence) {
+    evidence.isUsedInTheEnd = !weigh(.unusedAtTheEnd, lateUse(of: family) != .long, in: &evidence)
+  }
+
   /// A program does not collect streams or locks to read them. It sends to each stream, and locks each lock. Nor does it
   /// read an object with a closure or a stream of its own: who has registered it calls it.
-  private func areCalled(_ family: Family, _ first: NodeID) -> Bool {
+  func areCalled(_ family: Family, _ first: NodeID) -> Bool {
     if isResource(first) { return true }
     return origin(block(first).site).hasUnit && (isCallback(first) || haveOwnResources(family))
   }
@@ -170,7 +174,7 @@ extension OutlivingFinder {
     weigh(
       .growsSteadily, isEven((lead, lag)),
       "since then \(percent(lead)) above and \(percent(lag)) below even growth", in: &evidence)
-    weigh(.unusedAtTheEnd, lateUse(of: family) != .long, in: &evidence)
+    weighUseInTheEnd(of: family, in: &evidence)
     weigh(.many, later.count >= rules.strongLooped, "\(later.count) of \(rules.strongLooped)", in: &evidence)
     guard evidence.sum >= rules.leastPoints else { return nil }
     var family = family
@@ -202,7 +206,7 @@ extension OutlivingFinder {
       population.growsInEachQuarter(least: rules.leastQuarterOfQueue) || isEven(population.deviation) || isLeftBehind
     weigh(.growsSteadily, isSteady, "after each quarter \(population.quarters)", in: &evidence)
     weigh(.madeBeforeTheEnd, !isOfTheEnd(family), in: &evidence)
-    weigh(.unusedAtTheEnd, lateUse(of: family) != .long, in: &evidence)
+    weighUseInTheEnd(of: family, in: &evidence)
     weigh(.many, count >= rules.strongLooped, "\(count) of \(rules.strongLooped)", in: &evidence)
     guard evidence.sum >= rules.leastPoints else { return nil }
     return Suspicion(verdict: .accumulating, family: family, least: rules.leastLooped, evidence: evidence)

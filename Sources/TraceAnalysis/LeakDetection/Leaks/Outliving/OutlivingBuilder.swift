@@ -16,12 +16,15 @@ struct OutlivingBuilder {
   private let owner: RegistrationOwner
   private let stuck: StuckTasks
   private let rules: OutlivingRules
+  private let lettingGo: LettingGo?
   private let log: SuspicionLog?
   private var model: HeapModel { verdicts.model }
 
   init(
-    _ verdicts: Verdicts, naming: FindingNaming, rules: OutlivingRules = .standard, log: SuspicionLog? = nil
+    _ verdicts: Verdicts, naming: FindingNaming, rules: OutlivingRules = .standard, lettingGo: LettingGo? = nil,
+    log: SuspicionLog? = nil
   ) {
+    self.lettingGo = lettingGo
     self.verdicts = verdicts
     let graph = verdicts.model.graph
     self.graph = graph
@@ -59,9 +62,9 @@ struct OutlivingBuilder {
       stacks: model.trace.definitions.stacks,
       unreachable: verdicts.finder.unreachable, ownership: ownership, startTime: model.trace.header.startTime,
       hasHistory: verdicts.hasHistory, isListed: model.mayHaveListedBlocks ? { [model] in model.isListed($0) } : nil,
-      isConcurrent: isConcurrent, origin: origin, isRegistration: { [holders] in holders.isRegistration($0, of: $1) },
+      isConcurrent: isConcurrent, origin: origin, line: line, isRegistration: { [holders] in holders.isRegistration($0, of: $1) },
       observerCenters: { [holders] in holders.centers },
-      waiting: waiting, log: log)
+      waiting: waiting, lettingGo: lettingGo, log: log)
   }
 
   /// What the rules say of each candidate that a finding could name: listed ones first, then those with most bytes.
@@ -250,6 +253,14 @@ struct OutlivingBuilder {
       hasUnit: hasUnit(site, frames))
   }
 
+  /// The function, file and line at which the program makes the objects of a site.
+  private func line(_ site: SiteID) -> String? {
+    guard let type = model.trace.definitions.types[model.trace.sites[Int(site.rawValue)].type],
+      let frame = naming.allocation(site, of: TypeNames.type(type)), let file = frame.file, let line = frame.line
+    else { return nil }
+    return "\(StableName.of(frame)) \(file):\(line)"
+  }
+
   private func hasUnit(_ site: SiteID, _ frames: [SourceFrame]) -> Bool {
     if frames.contains(where: {
       $0.kind != .user && ($0.function.contains("Decoder") || $0.function.contains("decode"))
@@ -288,6 +299,7 @@ struct OutlivingBuilder {
       ownHolder: registration == nil
         ? holders.ownName(group.path, suspect: group.suspect, named: named, origin: origin) : nil,
       registration: registration, isBeyondReach: group.isBeyondReach ? true : nil,
+      letGo: group.letGo,
       isMadeInSeveralPlaces: isMadeInSeveralPlaces(group),
       suspect: letGoStep(registration, suspectStep(group, named), named), snapshot: snapshot,
       ages: seconds.min().flatMap { youngest in

@@ -32,6 +32,8 @@ struct OutlivingGroup {
   var registrations: Set<NodeID> = []
   /// No other code can end these registrations.
   var isBeyondReach = false
+  /// The function in which the program let go of most of them, if that is the evidence.
+  var letGo: SourceFrame?
   /// The memory that would be freed with them.
   var retainedBytes: UInt64
   var retainedBlocks: UInt64
@@ -65,6 +67,9 @@ struct OutlivingFinder {
   /// main function call it?
   let origin: (SiteID) -> AllocationOrigin
 
+  /// Returns the function, file and line at which the program makes the objects of a site; nil if that is not known.
+  let line: (SiteID) -> String?
+
   /// Tells whether a node calls the program back, or is the memory of a group that keeps a result. The second node is
   /// the next on the path.
   let isRegistration: (NodeID, NodeID) -> Bool
@@ -72,6 +77,8 @@ struct OutlivingFinder {
   let observerCenters: () -> Set<NodeID>
   /// The work under way in tasks that sleep.
   let waiting: WaitingTasks
+  /// Where the program let go of objects. Nil if the events are not at hand.
+  let lettingGo: LettingGo?
   /// Collects the effects of the rules. Nil unless a report explains them.
   let log: SuspicionLog?
 
@@ -99,28 +106,39 @@ struct OutlivingFinder {
   func groups(registration: RegistrationSearch) -> [OutlivingGroup] {
     var suspicions: [Suspicion] = []
     let taken = NodeSet(bound: graph.graph.nodeCount)
+    // Those that only tasks or timers of their own could make a suspicion of may belong to another one as well.
+    let judged = NodeSet(bound: graph.graph.nodeCount)
     let lifetimes = TypeLifetimes(sites)
-    // A loop may have been unrolled, or one class be made in many places: what says nothing of a place may say
-    // something of all.
-    for depth in hasHistory ? [3, 2, 1] : [] {
-      for family in families(depth: depth, isTaken: { taken.contains($0) }) {
-        guard let first = family.survivors.first, depth == 3 || isProgramObject(first),
+    func judge(_ families: [Family], ofProgram: Bool) {
+      for family in families {
+        guard let first = family.survivors.first, !ofProgram || isProgramObject(first),
           var suspicion = suspicion(family, lifetimes)
         else { continue }
         guard holds(.named, isTold(first)) else { continue }
         log?.end(isSuspected: true)
         suspicion.candidate = log?.current
         suspicions.append(suspicion)
-        for node in suspicion.family.survivors { taken.insert(node) }
+        for node in suspicion.family.survivors {
+          taken.insert(node)
+          if suspicion.ownKinds.isEmpty { judged.insert(node) }
+        }
       }
     }
+    // What says nothing of one way to a line may say something of all.
+    for depth in hasHistory ? [3, 2, 1] : [] {
+      judge(families(depth: depth) { taken.contains($0) }, ofProgram: depth < 3)
+    }
+    if hasHistory { judge(familiesOfLines { taken.contains($0) }, ofProgram: true) }
     suspicions += unseenRegistrations { taken.contains($0) }
     guard !suspicions.isEmpty else { return [] }
     let kin = Dictionary(
-      families(depth: 0) { taken.contains($0) }.compactMap { family in
+      families(depth: 0) { judged.contains($0) }.compactMap { family in
         family.survivors.first.map { (key(of: site(of: $0), depth: 0), family) }
       },
       uniquingKeysWith: { first, _ in first })
+    for suspicion in suspicions.flatMap({ [$0] + $0.others }) where suspicion.needsRegistration {
+      lettingGo?.mayBeAsked(about: someOf(suspicion.family.survivors))
+    }
     for index in suspicions.indices
     where suspicions[index].family.lifetime.births > 0 && isProgramObject(suspicions[index].family.survivors[0]) {
       suspicions[index].kin = kin[key(of: site(of: suspicions[index].family.survivors[0]), depth: 0)]
@@ -218,6 +236,7 @@ struct OutlivingFinder {
         return groups.indices.first { holders.contains(groups[$0].suspicion) } ?? index
       }
       if isProgramObject(group.sample), !isRegistration(group, registration) { return nil }
+      if let other = groupOfSubjects(of: group, in: groups) { return other }
       let members = Set(group.survivors)
       return groups.indices.first { other in
         isProgramObject(groups[other].sample) && !registered.contains(groups[other].suspicion)
@@ -410,6 +429,17 @@ struct OutlivingFinder {
       for subject in subjects(of: node, kinds: ObjectGraph.owning) { holders[subject, default: 0] += 1 }
     }
     return holders.values.contains(1)
+  }
+
+  /// The group with the objects that most of the tasks or closures of a group are about. Those are the cause.
+  private func groupOfSubjects(of group: OutlivingGroup, in groups: [OutlivingGroup]) -> Int? {
+    guard !isProgramObject(group.sample), group.registrations.isEmpty else { return nil }
+    let sample = someOf(group.survivors).map { Set(subjects(of: $0, kinds: ObjectGraph.owning)) }
+    return groups.indices.first { other in
+      guard isProgramObject(groups[other].sample) else { return false }
+      let members = Set(groups[other].survivors)
+      return sample.count { !$0.isDisjoint(with: members) } * 2 > sample.count
+    }
   }
 
   /// Blocks that are looked at for one closure or task.

@@ -18,6 +18,8 @@ extension OutlivingFinder {
     var sum: Int { points + pointsOfLives.odds + pointsOfLives.growth }
     /// Strong enough to be listed.
     var isStrong: Bool { sum >= 0 }
+    /// The program worked on them once all had been made.
+    var isUsedInTheEnd = false
     /// Survivors that are older than siblings get, each with the structure that it is a part of, or itself; and what to
     /// weigh some of them by. None where siblings do not end.
     var proven: [NodeID: NodeID] = [:]
@@ -98,6 +100,8 @@ extension OutlivingFinder {
     /// The kinds of registrations that its objects need, each of its own and beyond the reach of other code. Empty if they
     /// need none.
     var ownKinds: Set<Finding.Registration> = []
+    /// True if it holds only for objects that the program let go of.
+    var needsLettingGo = false
     /// True if it holds only for objects that nothing has registered.
     var needsHolder = false
     /// True if it holds only for objects that a stored closure captured.
@@ -129,7 +133,16 @@ extension OutlivingFinder {
       note(.siblingsEnd, .supports, "\(lifetime.deaths) of \(lifetime.births) ended")
       // A family that grows like a queue is one, though its oldest members are older than any that ended.
       let shapes = isExceptional(family) ? [outlived, backlog] : [backlog, outlived]
-      suspicion = first(of: shapes + [unending], family) ?? keptByTimers(family)
+      suspicion = first(of: shapes + [unending], family)
+      if var own = keptByOwn(family) {
+        if suspicion == nil {
+          suspicion = own
+        } else {
+          // Their lives say too little for more than a weak suspicion: they may end by themselves.
+          own.needsLettingGo = true
+          suspicion?.others.append(own)
+        }
+      }
     } else {
       note(.siblingsEnd, .weakens, "\(lifetime.deaths) of \(lifetime.births) ended")
       suspicion = collected(family, lifetimes)
@@ -163,17 +176,19 @@ extension OutlivingFinder {
       to: max(end, family.lifetime.firstOrdinal))
   }
 
-  /// Objects that timers of their own may keep, where siblings end: however old they are, no code can stop such a timer.
-  private func keptByTimers(_ family: Family) -> Suspicion? {
+  /// Objects that timers or tasks of their own may keep, where siblings end: however old they are, no code can stop such a
+  /// timer or cancel such a task.
+  private func keptByOwn(_ family: Family) -> Suspicion? {
     guard let first = family.survivors.first, isProgramObject(first), family.survivors.count >= rules.leastRegistered,
       family.lifetime.lastOrdinal > family.lifetime.firstOrdinal
     else { return nil }
+    var suspicion = Suspicion(
+      verdict: .outlived, family: family, needsRegistration: true, ownKinds: [.timer, .dispatchSource, .task],
+      least: rules.leastRegistered, evidence: Evidence(rules))
     // The last one may be new.
     let older = family.survivors.indices.count { youngerEnded(than: $0, of: family) >= rules.leastYoungerEnded }
-    guard older >= rules.leastRegistered - 1 else { return nil }
-    return Suspicion(
-      verdict: .outlived, family: family, needsRegistration: true, ownKinds: [.timer, .dispatchSource],
-      least: rules.leastRegistered, evidence: Evidence(rules))
+    suspicion.needsLettingGo = older < rules.leastRegistered - 1
+    return suspicion
   }
 
   /// Most siblings end.

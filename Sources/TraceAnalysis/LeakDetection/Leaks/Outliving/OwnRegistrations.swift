@@ -27,6 +27,25 @@ extension OutlivingFinder {
     _ survivors: [NodeID], _ members: Set<NodeID>, _ counts: PathCounts, _ paths: RetainPaths,
     _ registration: RegistrationSearch
   ) -> [NodeID] {
+    let alone = tasks(of: survivors, members, counts, paths, registration).filter { !canBeCancelled($0.key) }
+    // Without the program's code, the sleeps that have ended tell.
+    guard alone.keys.allSatisfy({ waiting.isInLoop($0) != nil }) else {
+      return haveSlept(alone.keys) ? Array(alone.values) : []
+    }
+    // On a busy machine some of them wait for a processor, or for a job that resumes them. These wait where others sleep.
+    let sleeps = Set(alone.keys.filter(waiting.isAsleep).map { graph.resumptions(of: $0) })
+    let tasks = alone.filter { task, _ in
+      waiting.isInLoop(task) == true
+        && (graph.taskStates[task] == nil || sleeps.contains(graph.resumptions(of: task)))
+    }
+    return tasks.keys.contains(where: waiting.isAsleep) || haveSlept(tasks.keys) ? Array(tasks.values) : []
+  }
+
+  /// The tasks that each keep one of the survivors alone, with that one.
+  private func tasks(
+    of survivors: [NodeID], _ members: Set<NodeID>, _ counts: PathCounts, _ paths: RetainPaths,
+    _ registration: RegistrationSearch
+  ) -> [NodeID: NodeID] {
     var kept: [NodeID: [NodeID]] = [:]
     for node in survivors.prefix(Self.detailLimit) {
       guard let holding = holding(node, members, counts, paths, registration), holding.isRegistered else { continue }
@@ -35,24 +54,30 @@ extension OutlivingFinder {
       // Another registration may keep one of them.
       if !graph.isRoot(task), graph.type(of: task).kind == .task { kept[task, default: []].append(node) }
     }
-    let alone = kept.filter { task, nodes in nodes.count == 1 && !canBeCancelled(task) }
-    // Without the program's code, the sleeps that have ended tell.
-    guard alone.keys.allSatisfy({ waiting.isInLoop($0) != nil }) else {
-      return haveSlept(alone.keys) ? alone.values.map { $0[0] } : []
+    return kept.filter { $0.value.count == 1 }.mapValues { $0[0] }
+  }
+
+  /// The survivors that only a task of their own keeps, whatever it waits for, in their order; and those of them whose
+  /// task other code can cancel. A task that waits for a processor may be about to end.
+  func haveOwnTask(
+    _ survivors: [NodeID], _ members: Set<NodeID>, _ counts: PathCounts, _ paths: RetainPaths,
+    _ registration: RegistrationSearch
+  ) -> (own: [NodeID], withHandle: Set<NodeID>) {
+    let kept = tasks(of: survivors, members, counts, paths, registration).filter { task, node in
+      guard case .waiting? = graph.taskStates[task] else { return false }
+      return ownership.isOnlyHeld(node, through: task)
     }
-    // On a busy machine some of them wait for a processor, or for a job that resumes them. These wait where others sleep.
-    let sleeps = Set(alone.keys.filter(waiting.isAsleep).map { graph.resumptions(of: $0) })
-    let tasks = alone.filter { task, _ in
-      waiting.isInLoop(task) == true
-        && (graph.taskStates[task] == nil || sleeps.contains(graph.resumptions(of: task)))
-    }
-    return tasks.keys.contains(where: waiting.isAsleep) || haveSlept(tasks.keys) ? tasks.values.map { $0[0] } : []
+    let own = Set(kept.values)
+    return (survivors.filter(own.contains), Set(kept.filter { canBeCancelled($0.key) }.values))
   }
 
   /// Tells whether other code than the task's own can lead to its handle. An object that only the task keeps cannot give
   /// the handle away.
   private func canBeCancelled(_ task: NodeID) -> Bool {
-    waiting.handleOwners(of: task).contains { graph.isRoot($0) || !ownership.isOnlyHeld($0, through: task) }
+    waiting.handleOwners(of: task).contains { owner in
+      !TaskHandles.isContinuation(from: owner, to: task, in: graph)
+        && (graph.isRoot(owner) || !ownership.isOnlyHeld(owner, through: task))
+    }
   }
 
   /// At least as many sleeps have ended as there are tasks.

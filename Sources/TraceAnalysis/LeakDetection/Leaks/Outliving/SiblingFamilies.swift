@@ -44,11 +44,42 @@ extension OutlivingFinder {
 
   /// Sites that agree in type and in so many innermost frames. `isTaken`: survivors that belong elsewhere.
   func families(depth: Int, isTaken: (NodeID) -> Bool) -> [Family] {
+    families(isTaken: isTaken) { _, site in key(of: site, depth: depth) }
+  }
+
+  /// Sites of the program's objects that agree in type and in the line of source. A compiler that puts a function into
+  /// its callers, or unrolls a loop, makes several addresses of one line. `isTaken`: survivors that belong elsewhere.
+  /// Linear in the sites. It names those of types that have survivors and several addresses.
+  func familiesOfLines(isTaken: (NodeID) -> Bool) -> [Family] {
+    var addresses: [UInt32: FamilyKey] = [:]
+    var several: Set<UInt32> = []
+    for site in sites where site.lifetime.births > 0 {
+      let key = key(of: site, depth: 1)
+      if addresses.updateValue(key, forKey: site.type).map({ $0 != key }) ?? false { several.insert(site.type) }
+    }
+    var named: Set<UInt32> = []
+    for node in 0..<NodeID(graph.blockCount) where isProgramObject(node) && !isTaken(node) {
+      let type = site(of: node).type
+      if several.contains(type) { named.insert(type) }
+    }
+    guard !named.isEmpty else { return [] }
+    var lines: [String: UInt64] = [:]
+    return families(isTaken: { isTaken($0) || !named.contains(site(of: $0).type) }) { index, site in
+      var key = key(of: site, depth: 1)
+      guard named.contains(site.type), let line = line(SiteID(UInt32(index))) else { return key }
+      key.frames = (lines[line] ?? UInt64(lines.count), 0, 1)
+      lines[line] = key.frames.0
+      return key
+    }.filter { $0.sites.count > 1 }
+  }
+
+  /// Sites of one key. `isTaken`: survivors that belong elsewhere.
+  private func families(isTaken: (NodeID) -> Bool, key: (Int, AllocationSite) -> FamilyKey) -> [Family] {
     var numbers: [FamilyKey: Int] = [:]
     var families: [Family] = []
     var familyOfSite = [Int32](repeating: -1, count: sites.count)
     for (index, site) in sites.enumerated() where site.lifetime.births > 0 {
-      let key = key(of: site, depth: depth)
+      let key = key(index, site)
       let number =
         numbers[key]
         ?? {

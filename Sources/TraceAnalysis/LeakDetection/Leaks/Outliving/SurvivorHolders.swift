@@ -35,8 +35,9 @@ extension OutlivingFinder {
   /// The survivors of a family by what holds them.
   func held(_ suspicion: Suspicion, paths: RetainPaths, registration: RegistrationSearch) -> [OutlivingGroup] {
     let survivors = suspicion.family.survivors.filter { paths.reaches($0) }
-    let kin = (suspicion.kin?.survivors ?? []).filter { paths.reaches($0) }
-    let members = Set(survivors).union(kin)
+    let own = Set(survivors)
+    let kin = (suspicion.kin?.survivors ?? []).filter { paths.reaches($0) && !own.contains($0) }
+    let members = own.union(kin)
     let counts = pathCounts(survivors + kin, paths)
     var order: [HolderKey] = []
     var groups: [HolderKey: [NodeID]] = [:]
@@ -110,32 +111,25 @@ extension OutlivingFinder {
         else { return nil }
       }
       var isBeyondReach = isUnread
+      var letGo: SourceFrame?
       if case .registration(let kind, _) = key, kind != .taskGroup {
         let mayBeFew =
           kind != .task || suspicion.isStated || !suspicion.evidence.proven.isEmpty
           || nodes.count >= rules.leastPendingTasks
         if !suspicion.ownKinds.isEmpty || !mayBeFew {
-          guard suspicion.ownKinds.isEmpty || suspicion.ownKinds.contains(kind),
-            let own = own(kind, nodes, members, counts, paths, registration)
-          else {
-            note(.registered, .excludes, "\(nodes.count) instances")
-            return nil
-          }
-          // A thread may just be working with one of them, or a word be left over on its stack.
-          guard
-            holds(
-              kind == .task ? .ownTasks : .ownTimers, own.count >= min(suspicion.least, nodes.count - 1),
-              "\(own.count) of \(nodes.count) instances")
-          else { return nil }
-          // A pool of workers waits for work, and only some of them sleep in it.
-          if kind == .task, !suspicion.ownKinds.isEmpty,
-            !holds(
-              .ownTasks, Double(own.count) >= rules.leastAsleep * Double(nodes.count),
-              "\(own.count) of \(nodes.count) instances")
+          let own: [NodeID]
+          if !suspicion.needsLettingGo,
+            let found = ownOnes(kind, nodes, suspicion, members, counts, paths, registration)
           {
+            own = found
+          } else if kind == .task,
+            let found = lettingGo(of: nodes, suspicion, members, counts, paths, registration)
+          {
+            (own, letGo) = found
+          } else {
             return nil
           }
-          isBeyondReach = true
+          isBeyondReach = letGo == nil
           let others = min(nodes.count, Self.detailLimit) - own.count
           if Double(others) > max(1, (1 - rules.ownedShare) * Double(nodes.count)) {
             nodes = own.sorted { (ordinal($0), $0) < (ordinal($1), $1) }
@@ -174,11 +168,80 @@ extension OutlivingFinder {
           ? suspicion.kin?.lifetime ?? suspicion.family.lifetime : suspicion.family.lifetime,
         sites: suspicion.family.sites, homeDistance: suspicion.homeDistance, evidence: evidence, retainedBytes: 0,
         retainedBlocks: 0)
-      group.isBeyondReach = isBeyondReach
+      (group.isBeyondReach, group.letGo) = (isBeyondReach, letGo)
       if holding.isRegistered { group.registrations = registrations(of: nodes, members, counts, paths, registration) }
       return group
     }
   }
+
+  /// The survivors with registrations of their own that no other code can end; nil if there are too few.
+  private func ownOnes(
+    _ kind: Finding.Registration, _ nodes: [NodeID], _ suspicion: Suspicion, _ members: Set<NodeID>,
+    _ counts: PathCounts, _ paths: RetainPaths, _ registration: RegistrationSearch
+  ) -> [NodeID]? {
+    guard suspicion.ownKinds.isEmpty || suspicion.ownKinds.contains(kind),
+      let own = own(kind, nodes, members, counts, paths, registration)
+    else {
+      note(.registered, .excludes, "\(nodes.count) instances")
+      return nil
+    }
+    // A thread may just be working with one of them, or a word be left over on its stack.
+    guard
+      holds(
+        kind == .task ? .ownTasks : .ownTimers, own.count >= min(suspicion.least, nodes.count - 1),
+        "\(own.count) of \(nodes.count) instances")
+    else { return nil }
+    // A pool of workers waits for work, and only some of them sleep in it.
+    if kind == .task, !suspicion.ownKinds.isEmpty,
+      !holds(
+        .ownTasks, Double(own.count) >= rules.leastAsleep * Double(nodes.count),
+        "\(own.count) of \(nodes.count) instances")
+    {
+      return nil
+    }
+    return own
+  }
+
+  /// The survivors with a task of their own, if the program let go of at least half of those looked at; and the function
+  /// that let go of most.
+  private func lettingGo(
+    of nodes: [NodeID], _ suspicion: Suspicion, _ members: Set<NodeID>, _ counts: PathCounts, _ paths: RetainPaths,
+    _ registration: RegistrationSearch
+  ) -> (own: [NodeID], place: SourceFrame)? {
+    guard let lettingGo else { return nil }
+    let (own, withHandle) = haveOwnTask(nodes, members, counts, paths, registration)
+    guard own.count >= suspicion.least else { return nil }
+    let sample = someOf(own)
+    let last = max(suspicion.family.lifetime.lastBirth, suspicion.family.lifetime.lastDeath)
+    let life = suspicion.family.lifetime.durations.bound(of: Self.median) ?? .max
+    let longest = suspicion.family.lifetime.longestDuration
+    let letGo = sample.compactMap { node -> LettingGo.Release? in
+      guard let release = lettingGo.release(of: node) else { return nil }
+      // A program's end lets go of what an owner had until then.
+      let isBeforeEnd = release.time < last || lettingGo.workLeft(at: release.time) >= rules.leastRemainingWork
+      let isOwner = Double(release.span) >= rules.leastOwnedSpan * Double(life)
+      guard release.isElsewhere ? isBeforeEnd || !release.isOfEnd : isBeforeEnd && isOwner else { return nil }
+      // Code that has the task's handle may be about to cancel it.
+      let now = graph.snapshot.time
+      return withHandle.contains(node) && now - min(now, release.time) <= longest ? nil : release
+    }
+    var places: [SourceFrame: Int] = [:]
+    for release in letGo { places[release.place, default: 0] += 1 }
+    let most = places.max { ($0.value, $1.key.line ?? 0) < ($1.value, $0.key.line ?? 0) }
+    let isLetGo = letGo.count >= max(suspicion.least - 1, sample.count / 2)
+    guard holds(.letGo, isLetGo, "\(letGo.count) of \(sample.count) instances"), let most else { return nil }
+    return (own, most.key)
+  }
+
+  /// Survivors from all of the run, few enough to read the history of each.
+  func someOf(_ survivors: [NodeID]) -> [NodeID] {
+    guard survivors.count > Self.historyLimit else { return survivors }
+    return (0..<Self.historyLimit).map { survivors[$0 * survivors.count / Self.historyLimit] }
+  }
+
+  private static let median = 0.5
+  /// Survivors of one family whose histories are read.
+  private static let historyLimit = 48
 
   /// Adds the points of the rules about what holds survivors.
   private func weighHolder(
@@ -202,6 +265,8 @@ extension OutlivingFinder {
       weigh(.knownHolder, isKnownHolder(steps, place), figures, in: &evidence)
       guard suspicion.verdict == .accumulating else { return }
       weigh(.holderIsOlder, isContainerOlder(steps, place, than: nodes), figures, in: &evidence)
+      weighReading(of: steps[place].node, nodes, suspicion, in: &evidence)
+      weighWhole(of: nodes, suspicion, in: &evidence)
       // A list of closures is a registry of callbacks. It takes fewer to be strong than a list of results.
       let isCaptured = isCaptured(steps, place)
       if suspicion.needsCallback {
@@ -211,6 +276,36 @@ extension OutlivingFinder {
       }
       // The growth of a family says little of the few that are held in another way than most.
       if isMinority { weigh(.heldAlike, false, figures, in: &evidence) }
+    }
+  }
+
+  /// Weakens a suspicion if the same holder has siblings of other sites, and those ended while these were made: a window
+  /// that moves keeps its size.
+  private func weighWhole(of nodes: [NodeID], _ suspicion: Suspicion, in evidence: inout Evidence) {
+    let family = suspicion.family
+    let own = Set(family.sites)
+    let others = Set(nodes.map { block($0).site.rawValue }.filter { !own.contains($0) })
+    guard others.contains(where: { sites[Int($0)].lifetime.deaths > 0 }) else { return }
+    let whole = Population(
+      (own.union(others)).sorted().map { sites[Int($0)].liveCurve }, from: family.lifetime.firstOrdinal,
+      to: max(family.lifetime.lastOrdinal, family.lifetime.firstOrdinal))
+    let (before, after) = (Double(whole.live(at: 0)), Double(whole.live(at: 1)))
+    let hasGrown = after - before >= rules.leastAdded * Double(family.survivors.count)
+    weigh(.populationGrew, hasGrown, "from \(Int(before)) to \(Int(after)) with siblings", in: &evidence)
+  }
+
+  /// Adds the points for the times at which the program went through a collection.
+  private func weighReading(
+    of storage: NodeID, _ nodes: [NodeID], _ suspicion: Suspicion, in evidence: inout Evidence
+  ) {
+    guard !graph.isRoot(storage), graph.type(of: storage).kind.isCollection, let last = nodes.last else { return }
+    let use = CollectionUse(of: block(storage), last: ordinal(last))
+    switch use {
+    case .readInTheEnd:
+      if !areCalled(suspicion.family, nodes[0]) { weigh(.notOnlyReadInTheEnd, false, use.rawValue, in: &evidence) }
+    case .swept:
+      if evidence.isUsedInTheEnd { weigh(.swept, true, use.rawValue, in: &evidence) }
+    case .unread, .used: break
     }
   }
 

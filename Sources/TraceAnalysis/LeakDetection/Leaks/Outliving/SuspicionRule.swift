@@ -42,9 +42,12 @@ package enum SuspicionRule: String, CaseIterable, Sendable {
   case knownHolder = "known-holder"
   case holderIsOlder = "holder-is-older"
   case holderUnused = "holder-unused"
+  case notOnlyReadInTheEnd = "not-only-read-in-the-end"
+  case swept
   case capturedByCallback = "captured-by-callback"
   case ownTasks = "own-tasks"
   case ownTimers = "own-timers"
+  case letGo = "let-go"
   case unread
   case moreThanAPool = "more-than-a-pool"
   case workUnderWay = "work-under-way"
@@ -57,8 +60,8 @@ package enum SuspicionRule: String, CaseIterable, Sendable {
   /// It judges those instances that are held in one way, and not all of them.
   var isOfHolders: Bool {
     switch self {
-    case .heldAlike, .heldBySibling, .registered, .knownHolder, .holderIsOlder, .holderUnused, .capturedByCallback,
-      .ownTasks, .ownTimers, .unread, .moreThanAPool, .workUnderWay, .youngerThanOthers, .keepsNothing, .structure,
+    case .heldAlike, .heldBySibling, .registered, .knownHolder, .holderIsOlder, .holderUnused, .notOnlyReadInTheEnd, .swept, .capturedByCallback,
+      .ownTasks, .ownTimers, .letGo, .unread, .moreThanAPool, .workUnderWay, .youngerThanOthers, .keepsNothing, .structure,
       .keptElsewhere, .partOfAnotherFinding:
       true
     default: false
@@ -98,9 +101,13 @@ package enum SuspicionRule: String, CaseIterable, Sendable {
     case .knownHolder: "A holder is an object or a variable of the program. Other words may be left over."
     case .holderIsOlder: "A growing collection is older than its elements. A result is put together when all are there."
     case .holderUnused: "The program works with the objects that keep the instances."
+    case .notOnlyReadInTheEnd:
+      "A program that goes through a collection once all elements are there has collected them for that."
+    case .swept: "A loop that goes through a collection now and then uses no element by itself."
     case .capturedByCallback: "A closure that something keeps calls its objects back."
     case .ownTasks: "A task whose handle no other code has cannot be cancelled."
     case .ownTimers: "A timer or an observer that only its own object refers to cannot be ended by other code."
+    case .letGo: "The program let go of the object. A task that only the object has goes on."
     case .unread: "A task group keeps the result of each child until some code reads it."
     case .moreThanAPool: "The threads of a pool wait for work."
     case .workUnderWay: "A task in its first sleep ends when the sleep does."

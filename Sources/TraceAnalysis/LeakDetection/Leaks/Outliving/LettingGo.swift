@@ -1,0 +1,117 @@
+// Where the program let go of objects that live on.
+
+import HeapAnalysis
+import TraceReading
+import TraceSymbolication
+
+/// Finds the release by which an object lost an owner for good: from then on, the object had no more references than it
+/// has in the image.
+///
+/// Code that uses an object takes a reference and gives it up in one function. A function that makes an object gives up
+/// its own. An owner is neither: another function gives up what the owner had, or the function does so much later.
+///
+/// The first question costs one pass over the events, for all objects that may be asked about. For one thread at a time.
+final class LettingGo {
+  struct Release {
+    /// Ticks.
+    var time: UInt64
+    /// Ticks from the moment when the owner got the object.
+    var span: UInt64
+    /// The program's function.
+    var place: SourceFrame
+    /// The function is none of those that made the object. A compiler that puts a function into its callers hides that.
+    var isElsewhere: Bool
+    /// The end of an owner let go of the object.
+    var isOfEnd: Bool { place.function.hasSuffix("deinit") }
+  }
+
+  private let graph: ObjectGraph
+  private let reader: TraceReader
+  private let until: UInt64
+  private let work: UInt64
+  private let frames: (StackID) -> [SourceFrame]
+  private var wanted: Set<NodeID> = []
+  private var known: [NodeID: Release?] = [:]
+
+  /// Objects that are asked about, at most.
+  private static let objectLimit = 2_000
+
+  /// - Parameter frames: the frames of a stack, innermost first.
+  /// - Parameter until: ticks; the time of the image.
+  /// - Parameter work: events of the process until then.
+  init(
+    _ graph: ObjectGraph, in reader: TraceReader, until: UInt64, work: UInt64,
+    frames: @escaping (StackID) -> [SourceFrame]
+  ) {
+    (self.graph, self.reader, self.until, self.work, self.frames) = (graph, reader, until, work, frames)
+  }
+
+  /// Adds objects to the next pass.
+  func mayBeAsked(about nodes: some Sequence<NodeID>) {
+    for node in nodes where wanted.count < Self.objectLimit && known[node] == nil { wanted.insert(node) }
+  }
+
+  /// Nil if the object has all owners that it ever had, or if nothing is known.
+  func release(of node: NodeID) -> Release? {
+    if known[node] == nil {
+      mayBeAsked(about: CollectionOfOne(node))
+      search()
+    }
+    return known[node] ?? nil
+  }
+
+  /// Returns the part of all work that was left at a moment, in ticks, or a little less: the work is known for the births
+  /// of live blocks. O(log blocks), once they are sorted.
+  func workLeft(at time: UInt64) -> Double {
+    var (low, high) = (0, births.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if births[middle].time < time { low = middle + 1 } else { high = middle }
+    }
+    guard low < births.count else { return 0 }
+    return Double(work - min(work, births[low].ordinal)) / Double(max(1, work))
+  }
+
+  private lazy var births = graph.heap.blocks.filter { $0.ordinal > 0 }.map { (time: $0.birthTime, ordinal: $0.ordinal) }
+    .sorted { $0.time < $1.time }
+
+  private func search() {
+    let blocks = wanted.map { graph.heap[BlockID($0)] }
+    let histories = RetainHistory.histories(of: blocks, until: until, in: reader)
+    let byAddress = Dictionary(histories.map { ($0.block.address, $0) }, uniquingKeysWith: { first, _ in first })
+    for node in wanted {
+      known[node] = byAddress[graph.heap[BlockID(node)].address].flatMap(release)
+    }
+    wanted = []
+  }
+
+  /// Of several such releases, the one that ended the longest ownership, in another function if there is one.
+  private func release(_ history: BlockHistory) -> Release? {
+    let rest = history.balance
+    guard rest > 0, let birth = history.events.first else { return nil }
+    let makers = functions(birth.stack)
+    var count: Int64 = 0
+    var taken: HistoryEvent?
+    var found: Release?
+    for event in history.events {
+      let before = count
+      count &+= event.change
+      if before <= rest, count > rest { taken = event }
+      guard before > rest, count <= rest, let from = taken else { continue }
+      // The reference that an object is made with may be the owner's.
+      let isOfMaker = rest == 1 && found == nil
+      let span = event.time - min(event.time, isOfMaker ? birth.time : from.time)
+      guard let place = frames(event.stack).first(where: { $0.kind == .user }) else { continue }
+      let isElsewhere =
+        !makers.contains(place.function) && (isOfMaker || functions(from.stack).first != place.function)
+      guard (isElsewhere ? 1 : 0, span) >= (found?.isElsewhere ?? false ? 1 : 0, found?.span ?? 0) else { continue }
+      found = Release(time: event.time, span: span, place: place, isElsewhere: isElsewhere)
+    }
+    return found
+  }
+
+  /// The program's functions of a stack, innermost first.
+  private func functions(_ stack: StackID) -> [String] {
+    frames(stack).filter { $0.kind == .user }.map(\.function)
+  }
+}
