@@ -376,4 +376,51 @@ import TraceTestSupport
     }
     #expect(try server.heap.findings(RequestServer.functions).isEmpty)
   }
+
+  /// A compiler that unrolls a loop makes several addresses of one line.
+  @Test func siblingsOfOneLineAreOneFamilyWhateverTheirAddresses() throws {
+    let server = RequestServer()
+    var functions = RequestServer.functions
+    functions[0x1000_2300] = functions[RequestServer.handle]
+    functions[0x1000_3300] = functions[RequestServer.handle]
+    for index in 0..<90 {
+      let stack = server.outer + [0x1000_1300 + 0x1000 * UInt64(index % 3)]
+      server.heap.visit(server.outer)
+      server.heap.time += 10_000
+      let session = server.heap.object("App.Session", stack: stack)
+      // Two of each address.
+      if index / 3 % 12 == 6 { server.put(session) } else { server.heap.free(session, stack: stack) }
+      server.heap.visit(server.outer)
+    }
+    server.requests(20)
+    let findings = try server.heap.findings(functions).filter { $0.path.last?.qualifiedType == "App.Session" }
+    #expect(findings.map(\.instances) == [6])
+    #expect(findings.map(\.verdict) == [.outlived])
+  }
+
+  /// Sessions in an array that only grows. `reads`: whether the program goes through it after each.
+  private func collected(_ reads: (Int) -> Bool, inTheEnd: Bool) throws -> Finding {
+    let server = RequestServer()
+    server.heap.type("App.Log", fields: [HeapBuilder.field("entries", 0)])
+    server.heap.type("Swift._ContiguousArrayStorage<App.Session>", fields: nil)
+    let log = server.heap.object("App.Log", stack: [0x1000_1010])
+    let entries = server.heap.object("Swift._ContiguousArrayStorage<App.Session>", size: 4096, stack: [0x1000_1010])
+    server.heap.global(log)
+    server.heap.set(log, 0, entries)
+    for index in 0..<300 {
+      server.put(server.request(keep: true), in: entries)
+      if reads(index) { server.heap.retain(entries) }
+    }
+    if inTheEnd {
+      for _ in 0..<40 { server.heap.visit(server.outer) }
+      server.heap.retain(entries)
+    }
+    return try server.finding()
+  }
+
+  @Test func aCollectionThatIsReadOnceInTheEndIsAWeakSuspicion() throws {
+    #expect(try collected({ _ in false }, inTheEnd: false).isWeak == false)
+    #expect(try collected({ _ in false }, inTheEnd: true).isWeak)
+    #expect(try collected({ _ in true }, inTheEnd: true).isWeak == false)
+  }
 }

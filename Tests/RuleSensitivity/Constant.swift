@@ -147,6 +147,7 @@ extension Constant {
     .count("leastRegistered", \.leastRegistered),
     .count("leastPendingTasks", \.leastPendingTasks),
     .share("leastFirstWait", \.leastFirstWait),
+    .share("leastOwnedSpan", \.leastOwnedSpan),
     .share("leastAsleep", \.leastAsleep),
     .share("leastRegisteredSpread", \.leastRegisteredSpread),
     .count("leastStrands", \.leastStrands),

@@ -55,6 +55,7 @@ let asyncPrograms: [String: any AsyncCleanProgram.Type] = [
   "async-stream-subscribers": AsyncStreamSubscribers.self,
   "endless-task": EndlessTask.self,
   "news-rooms": NewsRooms.self,
+  "room-visitors": RoomVisitors.self,
   "pending-sleep": PendingSleep.self,
   "retry-queue": RetryQueueProgram.self,
   "slow-answers": SlowAnswers.self,

@@ -203,7 +203,8 @@ extension FindingRecord.Outliving {
     self.init(
       snapshot: retention.snapshot, origin: retention.origin, holder: retention.holder,
       ownHolder: retention.ownHolder, registration: retention.registration, isBeyondReach: retention.isBeyondReach,
-      letGo: retention.letGo, isMadeInSeveralPlaces: retention.isMadeInSeveralPlaces, suspect: retention.suspect, births: siblings.births,
+      letGo: retention.letGo, isMadeInSeveralPlaces: retention.isMadeInSeveralPlaces, suspect: retention.suspect,
+      births: siblings.births,
       deaths: siblings.deaths, scope: siblings.scope, scopeShare: siblings.scopeShare,
       siblingLifetime: siblings.lifetime, youngest: retention.ages?.youngest, oldest: retention.ages?.oldest,
       growth: growth)

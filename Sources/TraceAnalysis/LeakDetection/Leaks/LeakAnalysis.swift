@@ -72,7 +72,8 @@ package final class LeakAnalysis {
   /// All findings, named; library findings last. Names are looked up for what is found only. If references dangle, or
   /// objects seem to have been used after their end, the trace's events are read once more.
   package func findings() -> [Finding] {
-    let (findings, remark) = NamedFindings(verdicts: verdicts, names: names(), lettingGo: lettingGo).findings(in: reader)
+    let (findings, remark) = NamedFindings(verdicts: verdicts, names: names(), lettingGo: lettingGo).findings(
+      in: reader)
     endingRemark = remark
     return findings
   }

@@ -2,7 +2,7 @@
 
 /// A set of addresses. It may say yes to an address that is not in it, and never says no to one that is.
 ///
-/// A bit stands for a hash of the address. For any thread once it is filled; equal if it is the same object.
+/// Each hash of an address has a bit. For any thread once it is filled. Two sets are equal if they are one object.
 package final class AddressFilter: Hashable, @unchecked Sendable {
   private let bits: UnsafeMutablePointer<UInt64>
   private let shift: UInt64
@@ -38,7 +38,9 @@ package final class AddressFilter: Hashable, @unchecked Sendable {
 
   /// Multiplication with the golden ratio. Source: Knuth, The Art of Computer Programming, section 6.4.
   @inline(__always)
-  private func position(_ address: UInt64) -> UInt64 { (address >> 3 &* 0x9E37_79B9_7F4A_7C15) &>> shift }
+  private func position(_ address: UInt64) -> UInt64 {
+    ((address >> 3 ^ address >> 21) &* 0x9E37_79B9_7F4A_7C15) &>> shift
+  }
 
   package static func == (a: AddressFilter, b: AddressFilter) -> Bool { a === b }
   package func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }

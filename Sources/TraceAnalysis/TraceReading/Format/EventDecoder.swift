@@ -19,7 +19,7 @@ package enum StackSelection: Hashable, Sendable {
     }
   }
 
-  /// Those, by bit, for which the addresses decide.
+  /// Operations, by bit, whose stacks are looked up for some addresses alone.
   fileprivate var filteredOperations: UInt64 {
     if case .chosen = self { return ~Self.allocations.operations }
     return 0

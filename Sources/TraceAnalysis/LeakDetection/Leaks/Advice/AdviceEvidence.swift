@@ -184,7 +184,8 @@ struct AdviceEvidence {
     let sites = siblingSites(findings, model, graph)
     guard !nodes.isEmpty || !sites.isEmpty else { return }
     let found = RetainHistory.collect(
-      blocks: nodes.map { graph.heap[BlockID($0)] }, sites: Set(sites.values.joined()), until: model.snapshot.time, in: reader)
+      blocks: nodes.map { graph.heap[BlockID($0)] }, sites: Set(sites.values.joined()), until: model.snapshot.time,
+      in: reader)
     let histories = found.histories
     let places = RetainPlaces(model.trace.definitions, naming: naming)
     let contrast = SiblingContrast { places.reportFrames(of: $0).frames.map(\.source) }

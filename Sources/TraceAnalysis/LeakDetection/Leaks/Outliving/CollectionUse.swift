@@ -3,11 +3,11 @@
 import HeapAnalysis
 import TraceReading
 
-/// The times at which references to a collection's storage were counted. Code that goes through a collection retains
-/// the storage, even where the compiler retains no element. Code that appends does not. Seen with Swift 6.3.1 at `-O` and
-/// `-Onone`.
+/// How a program went through a collection, by the retains of the collection's memory. Code that goes through a
+/// collection retains the memory, even where the compiler retains no element. Code that appends does not. Seen with
+/// Swift 6.3.1 at `-O` and `-Onone`.
 enum CollectionUse: String {
-  /// Never after the last element was added, for all that can be told.
+  /// Never after the last element was added.
   case unread = "not read"
   /// After the last element was added, and not before.
   case readInTheEnd = "read once all were there"

@@ -32,6 +32,10 @@ struct GroupCauses {
       let place = group.path[group.suspect].node
       let isKnown = kept.contains { other in
         if resume(other, keepersOf: group) { return true }
+        // Closures and tasks in a collection whose entries keep objects of the program: the objects are the cause.
+        if rank(group) == 2, rank(other) == 0, 2 * count(of: other, through: place) >= group.survivors.count {
+          return true
+        }
         guard areAsMany(other.survivors.count, group.survivors.count) else { return false }
         if other.path[other.suspect].node == place { return true }
         // The objects that each timer or task keeps.

@@ -4,11 +4,11 @@ import HeapAnalysis
 import TraceReading
 import TraceSymbolication
 
-/// Finds the release by which an object lost an owner for good: from then on, the object had no more references than it
-/// has in the image.
+/// Finds the release that took an owner from an object for good. After it, the object had no more references than in the
+/// image.
 ///
 /// Code that uses an object takes a reference and gives it up in one function. A function that makes an object gives up
-/// its own. An owner is neither: another function gives up what the owner had, or the function does so much later.
+/// its own reference. An owner's reference ends in another function, or much later.
 ///
 /// The first question costs one pass over the events, for all objects that may be asked about. For one thread at a time.
 final class LettingGo {
@@ -72,21 +72,26 @@ final class LettingGo {
     return Double(work - min(work, births[low].ordinal)) / Double(max(1, work))
   }
 
-  private lazy var births = graph.heap.blocks.filter { $0.ordinal > 0 }.map { (time: $0.birthTime, ordinal: $0.ordinal) }
-    .sorted { $0.time < $1.time }
+  private lazy var births = graph.heap.blocks.filter { $0.ordinal > 0 }.map {
+    (time: $0.birthTime, ordinal: $0.ordinal)
+  }
+  .sorted { $0.time < $1.time }
 
   private func search() {
     let blocks = wanted.map { graph.heap[BlockID($0)] }
     let histories = RetainHistory.histories(of: blocks, until: until, in: reader)
     let byAddress = Dictionary(histories.map { ($0.block.address, $0) }, uniquingKeysWith: { first, _ in first })
     for node in wanted {
-      known[node] = byAddress[graph.heap[BlockID(node)].address].flatMap(release)
+      known[node] = byAddress[graph.heap[BlockID(node)].address].flatMap { Self.release($0, frames: frames) }
     }
     wanted = []
   }
 
-  /// Of several such releases, the one that ended the longest ownership, in another function if there is one.
-  private func release(_ history: BlockHistory) -> Release? {
+  /// Returns the release that ended the longest ownership, in another function if there is one. `frames`: the frames of
+  /// a stack, innermost first. Linear in the events.
+  static func release(_ history: BlockHistory, frames: (StackID) -> [SourceFrame]) -> Release? {
+    /// The program's functions of a stack, innermost first.
+    func functions(_ stack: StackID) -> [String] { frames(stack).filter { $0.kind == .user }.map(\.function) }
     let rest = history.balance
     guard rest > 0, let birth = history.events.first else { return nil }
     let makers = functions(birth.stack)
@@ -108,10 +113,5 @@ final class LettingGo {
       found = Release(time: event.time, span: span, place: place, isElsewhere: isElsewhere)
     }
     return found
-  }
-
-  /// The program's functions of a stack, innermost first.
-  private func functions(_ stack: StackID) -> [String] {
-    frames(stack).filter { $0.kind == .user }.map(\.function)
   }
 }

@@ -62,7 +62,8 @@ struct OutlivingBuilder {
       stacks: model.trace.definitions.stacks,
       unreachable: verdicts.finder.unreachable, ownership: ownership, startTime: model.trace.header.startTime,
       hasHistory: verdicts.hasHistory, isListed: model.mayHaveListedBlocks ? { [model] in model.isListed($0) } : nil,
-      isConcurrent: isConcurrent, origin: origin, line: line, isRegistration: { [holders] in holders.isRegistration($0, of: $1) },
+      isConcurrent: isConcurrent, origin: origin, line: line,
+      isRegistration: { [holders] in holders.isRegistration($0, of: $1) },
       observerCenters: { [holders] in holders.centers },
       waiting: waiting, lettingGo: lettingGo, log: log)
   }
@@ -253,7 +254,7 @@ struct OutlivingBuilder {
       hasUnit: hasUnit(site, frames))
   }
 
-  /// The function, file and line at which the program makes the objects of a site.
+  /// The program's function, file and line that make the objects of a site.
   private func line(_ site: SiteID) -> String? {
     guard let type = model.trace.definitions.types[model.trace.sites[Int(site.rawValue)].type],
       let frame = naming.allocation(site, of: TypeNames.type(type)), let file = frame.file, let line = frame.line

@@ -32,7 +32,7 @@ struct OutlivingGroup {
   var registrations: Set<NodeID> = []
   /// No other code can end these registrations.
   var isBeyondReach = false
-  /// The function in which the program let go of most of them, if that is the evidence.
+  /// The program's function that let go of most of them, if that is the evidence.
   var letGo: SourceFrame?
   /// The memory that would be freed with them.
   var retainedBytes: UInt64
@@ -67,7 +67,7 @@ struct OutlivingFinder {
   /// main function call it?
   let origin: (SiteID) -> AllocationOrigin
 
-  /// Returns the function, file and line at which the program makes the objects of a site; nil if that is not known.
+  /// Returns the program's function, file and line that make the objects of a site; nil if they are not known.
   let line: (SiteID) -> String?
 
   /// Tells whether a node calls the program back, or is the memory of a group that keeps a result. The second node is
@@ -106,7 +106,8 @@ struct OutlivingFinder {
   func groups(registration: RegistrationSearch) -> [OutlivingGroup] {
     var suspicions: [Suspicion] = []
     let taken = NodeSet(bound: graph.graph.nodeCount)
-    // Those that only tasks or timers of their own could make a suspicion of may belong to another one as well.
+    // Those that are too few, or that only tasks or timers of their own could make a suspicion of, may belong to another
+    // one as well.
     let judged = NodeSet(bound: graph.graph.nodeCount)
     let lifetimes = TypeLifetimes(sites)
     func judge(_ families: [Family], ofProgram: Bool) {
@@ -120,15 +121,17 @@ struct OutlivingFinder {
         suspicions.append(suspicion)
         for node in suspicion.family.survivors {
           taken.insert(node)
-          if suspicion.ownKinds.isEmpty { judged.insert(node) }
+          if suspicion.ownKinds.isEmpty, suspicion.family.survivors.count >= max(suspicion.least, rules.leastOutlived) {
+            judged.insert(node)
+          }
         }
       }
     }
-    // What says nothing of one way to a line may say something of all.
+    // Siblings of one stack may be too few, and siblings of one function enough.
     for depth in hasHistory ? [3, 2, 1] : [] {
       judge(families(depth: depth) { taken.contains($0) }, ofProgram: depth < 3)
     }
-    if hasHistory { judge(familiesOfLines { taken.contains($0) }, ofProgram: true) }
+    if hasHistory { judge(familiesOfLines { judged.contains($0) }, ofProgram: true) }
     suspicions += unseenRegistrations { taken.contains($0) }
     guard !suspicions.isEmpty else { return [] }
     let kin = Dictionary(

@@ -57,8 +57,8 @@ extension OutlivingFinder {
     return kept.filter { $0.value.count == 1 }.mapValues { $0[0] }
   }
 
-  /// The survivors that only a task of their own keeps, whatever it waits for, in their order; and those of them whose
-  /// task other code can cancel. A task that waits for a processor may be about to end.
+  /// Survivors that only a task of their own keeps, in their order. `withHandle`: the survivors whose task other code can
+  /// cancel. The tasks wait: a task that waits for a processor may be about to end.
   func haveOwnTask(
     _ survivors: [NodeID], _ members: Set<NodeID>, _ counts: PathCounts, _ paths: RetainPaths,
     _ registration: RegistrationSearch

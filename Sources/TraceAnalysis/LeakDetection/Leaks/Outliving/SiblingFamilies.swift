@@ -49,7 +49,7 @@ extension OutlivingFinder {
 
   /// Sites of the program's objects that agree in type and in the line of source. A compiler that puts a function into
   /// its callers, or unrolls a loop, makes several addresses of one line. `isTaken`: survivors that belong elsewhere.
-  /// Linear in the sites. It names those of types that have survivors and several addresses.
+  /// Linear in the sites. A site gets a name if its type has survivors and several addresses.
   func familiesOfLines(isTaken: (NodeID) -> Bool) -> [Family] {
     var addresses: [UInt32: FamilyKey] = [:]
     var several: Set<UInt32> = []

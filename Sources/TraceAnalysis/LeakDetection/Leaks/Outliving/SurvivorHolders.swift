@@ -217,7 +217,7 @@ extension OutlivingFinder {
     let longest = suspicion.family.lifetime.longestDuration
     let letGo = sample.compactMap { node -> LettingGo.Release? in
       guard let release = lettingGo.release(of: node) else { return nil }
-      // A program's end lets go of what an owner had until then.
+      // An owner that lives until the program ends lets go then.
       let isBeforeEnd = release.time < last || lettingGo.workLeft(at: release.time) >= rules.leastRemainingWork
       let isOwner = Double(release.span) >= rules.leastOwnedSpan * Double(life)
       guard release.isElsewhere ? isBeforeEnd || !release.isOfEnd : isBeforeEnd && isOwner else { return nil }
@@ -294,7 +294,7 @@ extension OutlivingFinder {
     weigh(.populationGrew, hasGrown, "from \(Int(before)) to \(Int(after)) with siblings", in: &evidence)
   }
 
-  /// Adds the points for the times at which the program went through a collection.
+  /// Adds the points for how the program went through a collection.
   private func weighReading(
     of storage: NodeID, _ nodes: [NodeID], _ suspicion: Suspicion, in evidence: inout Evidence
   ) {

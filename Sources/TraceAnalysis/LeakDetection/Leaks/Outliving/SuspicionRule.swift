@@ -60,8 +60,10 @@ package enum SuspicionRule: String, CaseIterable, Sendable {
   /// It judges those instances that are held in one way, and not all of them.
   var isOfHolders: Bool {
     switch self {
-    case .heldAlike, .heldBySibling, .registered, .knownHolder, .holderIsOlder, .holderUnused, .notOnlyReadInTheEnd, .swept, .capturedByCallback,
-      .ownTasks, .ownTimers, .letGo, .unread, .moreThanAPool, .workUnderWay, .youngerThanOthers, .keepsNothing, .structure,
+    case .heldAlike, .heldBySibling, .registered, .knownHolder, .holderIsOlder, .holderUnused, .notOnlyReadInTheEnd,
+      .swept, .capturedByCallback,
+      .ownTasks, .ownTimers, .letGo, .unread, .moreThanAPool, .workUnderWay, .youngerThanOthers, .keepsNothing,
+      .structure,
       .keptElsewhere, .partOfAnotherFinding:
       true
     default: false

@@ -1,0 +1,67 @@
+// The release that took an owner from an object for good.
+
+import Testing
+
+@testable import LeakDetection
+@testable import TraceReading
+@testable import TraceSymbolication
+
+@Suite struct LettingGoTests {
+  private static let functions = [
+    1: ["Session.init()", "Lobby.admit(_:)", "main"], 2: ["closure #1 in Session.listen()"],
+    3: ["Lobby.showOut(_:)", "main"], 4: ["Lobby.admit(_:)", "main"], 5: ["Lobby.greetAll()", "main"],
+    6: ["Lobby.deinit", "main"],
+  ]
+
+  private static func frames(_ stack: StackID) -> [SourceFrame] {
+    (functions[Int(stack.rawValue)] ?? []).map { name in
+      SourceFrame(
+        function: name, fullFunction: name, mangledName: nil, imagePath: "app", file: "/s/Lobby.swift", line: 1,
+        column: nil, isInlined: false, kind: .user, isAsync: false, asyncPart: nil)
+    }
+  }
+
+  /// By event: the change of the count, the stack and the time. The first is the allocation.
+  private func release(_ events: [(change: Int, stack: UInt32, time: UInt64)]) -> LettingGo.Release? {
+    let history = events.enumerated().map { index, event in
+      HistoryEvent(
+        TraceEvent(
+          operation: index == 0 ? .object : event.change > 0 ? .retain : .release, stack: StackID(event.stack),
+          time: event.time))
+    }
+    let block = LiveBlock(address: 0x1000, size: 48, birthTime: events[0].time, site: SiteID(0))
+    return LettingGo.release(BlockHistory(block: block, events: history), frames: Self.frames)
+  }
+
+  @Test func anotherFunctionLetsGoOfWhatACollectionHad() throws {
+    let found = try #require(release([(1, 1, 100), (1, 2, 110), (-1, 3, 900)]))
+    #expect(found.place.function == "Lobby.showOut(_:)" && found.isElsewhere && !found.isOfEnd)
+    #expect(found.time == 900 && found.span == 800)
+  }
+
+  @Test func theMakersOwnReferenceIsNoOwner() throws {
+    let found = try #require(release([(1, 1, 100), (1, 2, 110), (-1, 4, 120)]))
+    #expect(!found.isElsewhere && found.span == 20)
+  }
+
+  @Test func aUseInOneFunctionIsNoOwner() throws {
+    // The lobby has it to the end, beside its task. A pass goes through all visitors.
+    let found = release([(1, 1, 100), (1, 2, 110), (1, 5, 300), (-1, 5, 310)])
+    #expect(found.map { !$0.isElsewhere && $0.span <= 10 } ?? true)
+  }
+
+  @Test func theLongestOwnershipElsewhereCounts() throws {
+    let found = try #require(
+      release([(1, 1, 100), (1, 2, 110), (-1, 4, 120), (1, 4, 130), (-1, 3, 700), (1, 2, 710), (-1, 2, 2000)]))
+    #expect(found.place.function == "Lobby.showOut(_:)" && found.time == 700)
+  }
+
+  @Test func theEndOfAnOwnerIsTold() throws {
+    let found = try #require(release([(1, 1, 100), (1, 2, 110), (-1, 6, 900)]))
+    #expect(found.isElsewhere && found.isOfEnd)
+  }
+
+  @Test func anObjectWithoutReferencesTellsNothing() {
+    #expect(release([(1, 1, 100), (-1, 3, 900)]) == nil)
+  }
+}
