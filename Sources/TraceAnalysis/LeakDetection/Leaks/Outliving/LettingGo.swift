@@ -33,8 +33,11 @@ final class LettingGo {
   private var wanted: Set<NodeID> = []
   private var known: [NodeID: Release?] = [:]
 
-  /// Objects that are asked about, at most.
+  private var passes = 0
+
+  /// Objects of one pass, and passes, at most.
   private static let objectLimit = 2_000
+  private static let passLimit = 4
 
   /// - Parameter frames: the frames of a stack, innermost first.
   /// - Parameter until: ticks; the time of the image.
@@ -51,13 +54,14 @@ final class LettingGo {
     for node in nodes where wanted.count < Self.objectLimit && known[node] == nil { wanted.insert(node) }
   }
 
-  /// Nil if the object has all owners that it ever had, or if nothing is known.
-  func release(of node: NodeID) -> Release? {
-    if known[node] == nil {
-      mayBeAsked(about: CollectionOfOne(node))
+  /// Returns the releases of some objects, in their order. An object that has all its owners has none. One pass over the
+  /// events if one of the objects is new.
+  func releases(of nodes: [NodeID]) -> [(node: NodeID, release: Release)] {
+    if passes < Self.passLimit, nodes.contains(where: { known[$0] == nil }) {
+      mayBeAsked(about: nodes)
       search()
     }
-    return known[node] ?? nil
+    return nodes.compactMap { node in (known[node] ?? nil).map { (node, $0) } }
   }
 
   /// Returns the part of all work that was left at a moment, in ticks, or a little less: the work is known for the births
@@ -78,6 +82,7 @@ final class LettingGo {
   .sorted { $0.time < $1.time }
 
   private func search() {
+    passes += 1
     let blocks = wanted.map { graph.heap[BlockID($0)] }
     let histories = RetainHistory.histories(of: blocks, until: until, in: reader)
     let byAddress = Dictionary(histories.map { ($0.block.address, $0) }, uniquingKeysWith: { first, _ in first })

@@ -215,18 +215,17 @@ extension OutlivingFinder {
     let last = max(suspicion.family.lifetime.lastBirth, suspicion.family.lifetime.lastDeath)
     let life = suspicion.family.lifetime.durations.bound(of: Self.median) ?? .max
     let longest = suspicion.family.lifetime.longestDuration
-    let letGo = sample.compactMap { node -> LettingGo.Release? in
-      guard let release = lettingGo.release(of: node) else { return nil }
+    let letGo = lettingGo.releases(of: sample).filter { node, release in
       // An owner that lives until the program ends lets go then.
       let isBeforeEnd = release.time < last || lettingGo.workLeft(at: release.time) >= rules.leastRemainingWork
       let isOwner = Double(release.span) >= rules.leastOwnedSpan * Double(life)
-      guard release.isElsewhere ? isBeforeEnd || !release.isOfEnd : isBeforeEnd && isOwner else { return nil }
+      guard release.isElsewhere ? isBeforeEnd || !release.isOfEnd : isBeforeEnd && isOwner else { return false }
       // Code that has the task's handle may be about to cancel it.
       let now = graph.snapshot.time
-      return withHandle.contains(node) && now - min(now, release.time) <= longest ? nil : release
+      return !withHandle.contains(node) || now - min(now, release.time) > longest
     }
     var places: [SourceFrame: Int] = [:]
-    for release in letGo { places[release.place, default: 0] += 1 }
+    for (_, release) in letGo { places[release.place, default: 0] += 1 }
     let most = places.max { ($0.value, $1.key.line ?? 0) < ($1.value, $0.key.line ?? 0) }
     let isLetGo = letGo.count >= max(suspicion.least - 1, sample.count / 2)
     guard holds(.letGo, isLetGo, "\(letGo.count) of \(sample.count) instances"), let most else { return nil }
