@@ -377,27 +377,6 @@ import TraceTestSupport
     #expect(try server.heap.findings(RequestServer.functions).isEmpty)
   }
 
-  /// A compiler that unrolls a loop makes several addresses of one line.
-  @Test func siblingsOfOneLineAreOneFamilyWhateverTheirAddresses() throws {
-    let server = RequestServer()
-    var functions = RequestServer.functions
-    functions[0x1000_2300] = functions[RequestServer.handle]
-    functions[0x1000_3300] = functions[RequestServer.handle]
-    for index in 0..<90 {
-      let stack = server.outer + [0x1000_1300 + 0x1000 * UInt64(index % 3)]
-      server.heap.visit(server.outer)
-      server.heap.time += 10_000
-      let session = server.heap.object("App.Session", stack: stack)
-      // Two of each address.
-      if index / 3 % 12 == 6 { server.put(session) } else { server.heap.free(session, stack: stack) }
-      server.heap.visit(server.outer)
-    }
-    server.requests(20)
-    let findings = try server.heap.findings(functions).filter { $0.path.last?.qualifiedType == "App.Session" }
-    #expect(findings.map(\.instances) == [6])
-    #expect(findings.map(\.verdict) == [.outlived])
-  }
-
   /// Sessions in an array that only grows. `reads`: whether the program goes through it after each.
   private func collected(_ reads: (Int) -> Bool, inTheEnd: Bool) throws -> Finding {
     let server = RequestServer()

@@ -106,36 +106,31 @@ struct OutlivingFinder {
   func groups(registration: RegistrationSearch) -> [OutlivingGroup] {
     var suspicions: [Suspicion] = []
     let taken = NodeSet(bound: graph.graph.nodeCount)
-    // Those that are too few, or that only tasks or timers of their own could make a suspicion of, may belong to another
-    // one as well.
-    let judged = NodeSet(bound: graph.graph.nodeCount)
     let lifetimes = TypeLifetimes(sites)
-    func judge(_ families: [Family], ofProgram: Bool) {
+    func judge(_ families: [Family], ofProgram: Bool, by judgement: (Family) -> Suspicion?) {
       for family in families {
         guard let first = family.survivors.first, !ofProgram || isProgramObject(first),
-          var suspicion = suspicion(family, lifetimes)
+          var suspicion = judgement(family)
         else { continue }
         guard holds(.named, isTold(first)) else { continue }
         log?.end(isSuspected: true)
         suspicion.candidate = log?.current
         suspicions.append(suspicion)
-        for node in suspicion.family.survivors {
-          taken.insert(node)
-          if suspicion.ownKinds.isEmpty, suspicion.family.survivors.count >= max(suspicion.least, rules.leastOutlived) {
-            judged.insert(node)
-          }
-        }
+        // Another suspicion may be about the same objects.
+        if suspicion.needsLettingGo { continue }
+        for node in suspicion.family.survivors { taken.insert(node) }
       }
     }
     // Siblings of one stack may be too few, and siblings of one function enough.
     for depth in hasHistory ? [3, 2, 1] : [] {
-      judge(families(depth: depth) { taken.contains($0) }, ofProgram: depth < 3)
+      judge(families(depth: depth) { taken.contains($0) }, ofProgram: depth < 3) { suspicion($0, lifetimes) }
     }
-    if hasHistory { judge(familiesOfLines { judged.contains($0) }, ofProgram: true) }
+    // The lives of objects that one line makes for several callers say little of one another.
+    if hasHistory { judge(familiesOfLines { taken.contains($0) }, ofProgram: true, by: letGo) }
     suspicions += unseenRegistrations { taken.contains($0) }
     guard !suspicions.isEmpty else { return [] }
     let kin = Dictionary(
-      families(depth: 0) { judged.contains($0) }.compactMap { family in
+      families(depth: 0) { taken.contains($0) }.compactMap { family in
         family.survivors.first.map { (key(of: site(of: $0), depth: 0), family) }
       },
       uniquingKeysWith: { first, _ in first })

@@ -191,6 +191,14 @@ extension OutlivingFinder {
     return suspicion
   }
 
+  /// Objects that tasks of their own may keep, after the program let go of them.
+  func letGo(_ family: Family) -> Suspicion? {
+    guard lettingGo != nil, var suspicion = keptByOwn(family) else { return nil }
+    log?.begin(family)
+    suspicion.needsLettingGo = true
+    return suspicion
+  }
+
   /// Most siblings end.
   private func isExceptional(_ family: Family) -> Bool {
     Double(family.survivors.count) <= rules.greatestShare * Double(family.lifetime.births)

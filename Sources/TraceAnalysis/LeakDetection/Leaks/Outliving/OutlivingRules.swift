@@ -143,8 +143,7 @@ package struct OutlivingRules: Sendable {
   /// the suspicion is weak: they may be the results of as many pieces of work.
   package var leastCalledBack = 8
   package var strongCalledBack = 40
-  /// Part of what half of the siblings live that an owner must have had an object, if the function that made the object
-  /// is also the one that lets go of it.
+  /// Part of the time that half of the siblings live. An owner must have had an object for so long.
   package var leastOwnedSpan = 0.25
   /// Threads that hold an object each. Pools of a thread for each processor are smaller.
   package var leastThreads = 8

@@ -213,13 +213,14 @@ extension OutlivingFinder {
     guard own.count >= suspicion.least else { return nil }
     let sample = someOf(own)
     let last = max(suspicion.family.lifetime.lastBirth, suspicion.family.lifetime.lastDeath)
-    let life = suspicion.family.lifetime.durations.bound(of: Self.median) ?? .max
+    guard let life = suspicion.family.lifetime.durations.bound(of: Self.median) else { return nil }
     let longest = suspicion.family.lifetime.longestDuration
     let letGo = lettingGo.releases(of: sample).filter { node, release in
       // An owner that lives until the program ends lets go then.
       let isBeforeEnd = release.time < last || lettingGo.workLeft(at: release.time) >= rules.leastRemainingWork
-      let isOwner = Double(release.span) >= rules.leastOwnedSpan * Double(life)
-      guard release.isElsewhere ? isBeforeEnd || !release.isOfEnd : isBeforeEnd && isOwner else { return false }
+      guard isBeforeEnd || release.isElsewhere && !release.isOfEnd else { return false }
+      // A function that hands an object on has it for a moment.
+      guard Double(release.span) >= rules.leastOwnedSpan * Double(life) else { return false }
       // Code that has the task's handle may be about to cancel it.
       let now = graph.snapshot.time
       return !withHandle.contains(node) || now - min(now, release.time) > longest
@@ -265,7 +266,7 @@ extension OutlivingFinder {
       guard suspicion.verdict == .accumulating else { return }
       weigh(.holderIsOlder, isContainerOlder(steps, place, than: nodes), figures, in: &evidence)
       weighReading(of: steps[place].node, nodes, suspicion, in: &evidence)
-      weighWhole(of: nodes, suspicion, in: &evidence)
+      weighWhole(of: steps[place].node, nodes, suspicion, in: &evidence)
       // A list of closures is a registry of callbacks. It takes fewer to be strong than a list of results.
       let isCaptured = isCaptured(steps, place)
       if suspicion.needsCallback {
@@ -280,10 +281,17 @@ extension OutlivingFinder {
 
   /// Weakens a suspicion if the same holder has siblings of other sites, and those ended while these were made: a window
   /// that moves keeps its size.
-  private func weighWhole(of nodes: [NodeID], _ suspicion: Suspicion, in evidence: inout Evidence) {
+  private func weighWhole(
+    of storage: NodeID, _ nodes: [NodeID], _ suspicion: Suspicion, in evidence: inout Evidence
+  ) {
+    guard !graph.isRoot(storage), graph.type(of: storage).kind.isCollection else { return }
     let family = suspicion.family
     let own = Set(family.sites)
-    let others = Set(nodes.map { block($0).site.rawValue }.filter { !own.contains($0) })
+    let type = graph.nodeTypes[Int(nodes[0])]
+    let elements = graph.graph.edges(from: storage).map { graph.graph.target(of: $0) }.filter {
+      !graph.isRoot($0) && graph.nodeTypes[Int($0)] == type
+    }
+    let others = Set(elements.map { block($0).site.rawValue }).subtracting(own)
     guard others.contains(where: { sites[Int($0)].lifetime.deaths > 0 }) else { return }
     let whole = Population(
       (own.union(others)).sorted().map { sites[Int($0)].liveCurve }, from: family.lifetime.firstOrdinal,
@@ -301,7 +309,12 @@ extension OutlivingFinder {
     let use = CollectionUse(of: block(storage), last: ordinal(last))
     switch use {
     case .readInTheEnd:
-      if !areCalled(suspicion.family, nodes[0]) { weigh(.notOnlyReadInTheEnd, false, use.rawValue, in: &evidence) }
+      // Without optimisation, code retains each element that it reads. Then a count of the elements reads none.
+      let areRetained = nodes.count { block($0).useAges > 1 } * 2 > nodes.count
+      guard !areCalled(suspicion.family, nodes[0]), !areRetained || lateUse(of: suspicion.family) != .none else {
+        return
+      }
+      weigh(.notOnlyReadInTheEnd, false, use.rawValue, in: &evidence)
     case .swept:
       if evidence.isUsedInTheEnd { weigh(.swept, true, use.rawValue, in: &evidence) }
     case .unread, .used: break
