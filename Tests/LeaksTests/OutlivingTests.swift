@@ -69,12 +69,7 @@ import TraceTestSupport
   /// Requests of which every twentieth leaves its session in a log's array or in the store.
   private func findingsOfTwoCollections(_ isLogged: (Int) -> Bool) throws -> [Finding] {
     let server = RequestServer()
-    server.heap.type("App.Log", fields: [HeapBuilder.field("entries", 0)])
-    server.heap.type("Swift._ContiguousArrayStorage<App.Session>", fields: nil)
-    let log = server.heap.object("App.Log", stack: [0x1000_1010])
-    let entries = server.heap.object("Swift._ContiguousArrayStorage<App.Session>", size: 4096, stack: [0x1000_1010])
-    server.heap.global(log)
-    server.heap.set(log, 0, entries)
+    let entries = entries(of: server)
     for index in 0..<400 {
       let session = server.request(keep: index % 20 == 10)
       if index % 20 == 10 { server.put(session, in: isLogged(index) ? entries : server.store) }
@@ -377,23 +372,32 @@ import TraceTestSupport
     #expect(try server.heap.findings(RequestServer.functions).isEmpty)
   }
 
-  /// Sessions in an array that only grows. `reads`: whether the program goes through it after each.
-  private func collected(_ reads: (Int) -> Bool, inTheEnd: Bool) throws -> Finding {
-    let server = RequestServer()
+  /// A log with an array of sessions, which a variable holds; the array.
+  private func entries(of server: RequestServer) -> HeapBuilder.Object {
     server.heap.type("App.Log", fields: [HeapBuilder.field("entries", 0)])
     server.heap.type("Swift._ContiguousArrayStorage<App.Session>", fields: nil)
     let log = server.heap.object("App.Log", stack: [0x1000_1010])
     let entries = server.heap.object("Swift._ContiguousArrayStorage<App.Session>", size: 4096, stack: [0x1000_1010])
     server.heap.global(log)
     server.heap.set(log, 0, entries)
+    return entries
+  }
+
+  /// Sessions in an array that only grows. `reads`: whether the program goes through it after each.
+  private func collected(_ reads: (Int) -> Bool, inTheEnd: Bool, usesElements: Bool = false) throws -> Finding {
+    let server = RequestServer()
+    let entries = entries(of: server)
+    var sessions: [HeapBuilder.Object] = []
     for index in 0..<300 {
-      server.put(server.request(keep: true), in: entries)
+      sessions.append(server.request(keep: true))
+      server.put(sessions[index], in: entries)
       if reads(index) { server.heap.retain(entries) }
     }
     if inTheEnd {
       for _ in 0..<40 { server.heap.visit(server.outer) }
       server.heap.retain(entries)
     }
+    if usesElements { for session in sessions { server.heap.retain(session) } }
     return try server.finding()
   }
 
@@ -401,5 +405,28 @@ import TraceTestSupport
     #expect(try collected({ _ in false }, inTheEnd: false).isWeak == false)
     #expect(try collected({ _ in false }, inTheEnd: true).isWeak)
     #expect(try collected({ _ in true }, inTheEnd: true).isWeak == false)
+  }
+
+  @Test func aPassNowAndThenUsesNoElementByItself() throws {
+    #expect(try collected({ _ in true }, inTheEnd: true, usesElements: true).isWeak)
+    #expect(try collected({ $0 == 8 }, inTheEnd: true, usesElements: true).isWeak == false)
+  }
+
+  /// Two lines make the elements of one array. `ends`: whether one of the first line ends for each of the second.
+  private func findingsOfWindow(_ ends: Bool) throws -> [Finding] {
+    let server = RequestServer()
+    let entries = entries(of: server)
+    let first = (0..<100).map { _ in server.heap.object("App.Session", stack: [0x1000_1010, 0x1000_1400]) }
+    let second = (0..<60).map { index in
+      if ends { server.heap.free(first[index], stack: server.inner) }
+      return server.request(keep: true)
+    }
+    for session in first[(ends ? 60 : 0)...] + second { server.put(session, in: entries) }
+    return try server.findings()
+  }
+
+  @Test func aWindowThatMovesKeepsItsSize() throws {
+    #expect(try findingsOfWindow(true).isEmpty)
+    #expect(try findingsOfWindow(false).contains { $0.verdict == .accumulating && !$0.isWeak })
   }
 }

@@ -8,7 +8,7 @@ package enum HolderWords {
   /// Says that no code can end the registrations of a finding's objects; nil if that is not known.
   package static func reach(_ retention: Finding.Retention) -> String? {
     if let place = retention.letGo {
-      return "The program let go of these at \(PlaceWords.name(place)). Their tasks still wait, and keep them."
+      return "The program let go of these\(PlaceWords.within(place)). Their tasks still wait, and keep them."
     }
     guard retention.isBeyondReach == true else { return nil }
     switch retention.registration {

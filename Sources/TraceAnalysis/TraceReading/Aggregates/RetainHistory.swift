@@ -74,8 +74,8 @@ package struct RetainHistory: ReplayObserver {
   }
 
   private let choice: Choice
-  /// By number of a site: all its blocks are meant.
-  private let isMeantSite: [Bool]
+  /// All blocks of these are meant.
+  private let sites: MeantSites
   private let endTime: UInt64
   /// Events that may still be kept.
   private var spareEvents: Int
@@ -97,13 +97,7 @@ package struct RetainHistory: ReplayObserver {
 
   private init(_ choice: Choice, until endTime: UInt64, kept: Int, collected: Int) {
     self.choice = choice
-    // Asked at each allocation of the trace: in less time than it takes to hash.
-    var isMeantSite: [Bool] = []
-    if case .sites(let sites) = choice {
-      isMeantSite = Array(repeating: false, count: sites.map { Int($0.rawValue) + 1 }.max() ?? 0)
-      for site in sites { isMeantSite[Int(site.rawValue)] = true }
-    }
-    self.isMeantSite = isMeantSite
+    if case .sites(let sites) = choice { self.sites = MeantSites(sites) } else { sites = MeantSites([]) }
     self.endTime = endTime
     (spareEvents, spareCollected) = (kept, collected)
   }
@@ -193,7 +187,7 @@ package struct RetainHistory: ReplayObserver {
   private func isMeant(_ block: LiveBlock) -> Bool {
     switch choice {
     case .blocks(let blocks): blocks.contains(block.identity)
-    case .sites: Int(block.site.rawValue) < isMeantSite.count && isMeantSite[Int(block.site.rawValue)]
+    case .sites: sites.contains(block.site)
     }
   }
 
@@ -223,21 +217,27 @@ package struct RetainHistory: ReplayObserver {
   package mutating func mismatched(_ mismatch: Mismatch, _ event: TraceEvent) {}
 }
 
-/// Collects the addresses of all blocks of some sites.
-private struct SiteAddresses: ReplayObserver {
-  /// By number of a site.
+/// Sites that are meant, by number. Asked at each allocation of the trace: in less time than it takes to hash.
+private struct MeantSites {
   private var isMeant: [Bool]
-  private(set) var addresses: Set<UInt64>
 
-  init(_ sites: Set<SiteID>, _ others: [UInt64]) {
+  init(_ sites: Set<SiteID>) {
     isMeant = Array(repeating: false, count: sites.map { Int($0.rawValue) + 1 }.max() ?? 0)
     for site in sites { isMeant[Int(site.rawValue)] = true }
-    addresses = Set(others)
   }
 
+  func contains(_ site: SiteID) -> Bool { Int(site.rawValue) < isMeant.count && isMeant[Int(site.rawValue)] }
+}
+
+/// Collects the addresses of all blocks of some sites.
+private struct SiteAddresses: ReplayObserver {
+  private let sites: MeantSites
+  private(set) var addresses: Set<UInt64>
+
+  init(_ sites: Set<SiteID>, _ others: [UInt64]) { (self.sites, addresses) = (MeantSites(sites), Set(others)) }
+
   mutating func blockAllocated(_ block: LiveBlock, by event: TraceEvent) {
-    let site = Int(block.site.rawValue)
-    if site < isMeant.count, isMeant[site] { addresses.insert(block.address) }
+    if sites.contains(block.site) { addresses.insert(block.address) }
   }
 
   mutating func blockFreed(_ block: LiveBlock, by event: TraceEvent) {}

@@ -6,18 +6,18 @@
 package final class AddressFilter: Hashable, @unchecked Sendable {
   private let bits: UnsafeMutablePointer<UInt64>
   private let shift: UInt64
-  private let wordCount: Int
 
-  /// - Parameter count: about as many addresses. The set says yes to one in sixteen others.
-  package init(count: Int) {
+  /// Has sixteen bits and more for each of `count` addresses, up to 2^24.
+  private init(count: Int) {
     let wanted = UInt64(max(64, min(count, 1 << 24))) &* 16
     let exponent = 64 - (wanted - 1).leadingZeroBitCount
     shift = UInt64(64 - exponent)
-    wordCount = 1 << (exponent - 6)
+    let wordCount = 1 << (exponent - 6)
     bits = .allocate(capacity: wordCount)
     bits.initialize(repeating: 0, count: wordCount)
   }
 
+  /// Linear in the addresses.
   package convenience init(_ addresses: some Collection<UInt64>) {
     self.init(count: addresses.count)
     for address in addresses { insert(address) }
@@ -25,7 +25,7 @@ package final class AddressFilter: Hashable, @unchecked Sendable {
 
   deinit { bits.deallocate() }
 
-  package func insert(_ address: UInt64) {
+  private func insert(_ address: UInt64) {
     let bit = position(address)
     bits[Int(truncatingIfNeeded: bit >> 6)] |= 1 &<< (bit & 63)
   }

@@ -2,35 +2,6 @@
 
 import CTraceFormat
 
-/// Selects the events whose stacks a reader looks up. A look-up takes time and makes the tree of stacks larger.
-package enum StackSelection: Hashable, Sendable {
-  case none
-  case allocations
-  /// Allocations, and all that happens at these addresses.
-  case chosen(AddressFilter)
-  case all
-
-  /// By bit.
-  var operations: UInt64 {
-    switch self {
-    case .none: 0
-    case .allocations: (1 << 16) - 1 | 1 << 18  // LT_OP_REALLOC_FAILED stands among the frees
-    case .chosen, .all: .max
-    }
-  }
-
-  /// Operations, by bit, whose stacks are looked up for some addresses alone.
-  fileprivate var filteredOperations: UInt64 {
-    if case .chosen = self { return ~Self.allocations.operations }
-    return 0
-  }
-
-  fileprivate var filter: AddressFilter? {
-    if case .chosen(let filter) = self { return filter }
-    return nil
-  }
-}
-
 /// Walks an events payload that stands in a `PayloadBuffer`. Allocates nothing after `init`. For one thread at a time;
 /// `deallocate` ends it.
 struct EventDecoder {
@@ -88,7 +59,7 @@ struct EventDecoder {
   static var unopened: EventDecoder { EventDecoder(state: .unopened, noStacks, noMarks, .none, 0) }
   private static let noStacks = StackTree()
   private static let noMarks = MarkTable()
-  private static let noFilter = AddressFilter(count: 0)
+  private static let noFilter = AddressFilter([])
 
   func deallocate() { state.deallocate(kept.stacks) }
 

@@ -45,6 +45,7 @@ extension OutlivingFinder {
     return suspicion.evidence.sum >= rules.leastPoints ? suspicion : nil
   }
 
+  /// Weakens a suspicion if the program worked on the objects once all had been made, and notes that it did.
   private func weighUseInTheEnd(of family: Family, in evidence: inout Evidence) {
     evidence.isUsedInTheEnd = !weigh(.unusedAtTheEnd, lateUse(of: family) != .long, in: &evidence)
   }

@@ -2,8 +2,81 @@
 
 import HeapAnalysis
 import PlatformRules
+import TraceSymbolication
 
 extension OutlivingFinder {
+  /// The survivors with registrations of their own that no other code can end; nil if there are too few.
+  func ownOnes(
+    _ kind: Finding.Registration, _ nodes: [NodeID], _ suspicion: Suspicion, _ members: Set<NodeID>,
+    _ counts: PathCounts, _ paths: RetainPaths, _ registration: RegistrationSearch
+  ) -> [NodeID]? {
+    guard suspicion.ownKinds.isEmpty || suspicion.ownKinds.contains(kind),
+      let own = own(kind, nodes, members, counts, paths, registration)
+    else {
+      note(.registered, .excludes, "\(nodes.count) instances")
+      return nil
+    }
+    // A thread may just be working with one of them, or a word be left over on its stack.
+    guard
+      holds(
+        kind == .task ? .ownTasks : .ownTimers, own.count >= min(suspicion.least, nodes.count - 1),
+        "\(own.count) of \(nodes.count) instances")
+    else { return nil }
+    // A pool of workers waits for work, and only some of them sleep in it.
+    if kind == .task, !suspicion.ownKinds.isEmpty,
+      !holds(
+        .ownTasks, Double(own.count) >= rules.leastAsleep * Double(nodes.count),
+        "\(own.count) of \(nodes.count) instances")
+    {
+      return nil
+    }
+    return own
+  }
+
+  /// The survivors with a task of their own, if the program let go of at least half of those looked at; and the function
+  /// that let go of most.
+  func lettingGo(
+    of nodes: [NodeID], _ suspicion: Suspicion, _ members: Set<NodeID>, _ counts: PathCounts, _ paths: RetainPaths,
+    _ registration: RegistrationSearch
+  ) -> (own: [NodeID], place: SourceFrame)? {
+    guard let lettingGo else { return nil }
+    let (own, withHandle) = haveOwnTask(nodes, members, counts, paths, registration)
+    guard own.count >= suspicion.least else { return nil }
+    let sample = someOf(own)
+    let last = max(suspicion.family.lifetime.lastBirth, suspicion.family.lifetime.lastDeath)
+    guard let life = suspicion.family.lifetime.durations.bound(of: Self.median) else { return nil }
+    let longest = suspicion.family.lifetime.longestDuration
+    let letGo = lettingGo.releases(of: sample).filter { node, release in
+      // An owner that lives until the program ends lets go then.
+      let isBeforeEnd = release.time < last || lettingGo.workLeft(at: release.time) >= rules.leastRemainingWork
+      guard isBeforeEnd || release.isElsewhere && !release.isOfEnd else { return false }
+      // A function that hands an object on has it for a moment.
+      guard Double(release.span) >= rules.leastOwnedSpan * Double(life) else { return false }
+      // Code that has the task's handle may be about to cancel it.
+      let now = graph.snapshot.time
+      return !withHandle.contains(node) || now - min(now, release.time) > longest
+    }
+    var places: [SourceFrame: Int] = [:]
+    for (_, release) in letGo { places[release.place, default: 0] += 1 }
+    // Names and lines decide between equal numbers, and never the order of a dictionary.
+    let most = places.min {
+      (-$0.value, $0.key.fullFunction, $0.key.line ?? 0) < (-$1.value, $1.key.fullFunction, $1.key.line ?? 0)
+    }
+    let isLetGo = letGo.count >= max(suspicion.least - 1, sample.count / 2)
+    guard holds(.letGo, isLetGo, "\(letGo.count) of \(sample.count) instances"), let most else { return nil }
+    return (own, most.key)
+  }
+
+  /// Survivors from all of the run, few enough to read the history of each.
+  func someOf(_ survivors: [NodeID]) -> [NodeID] {
+    guard survivors.count > Self.historyLimit else { return survivors }
+    return (0..<Self.historyLimit).map { survivors[$0 * survivors.count / Self.historyLimit] }
+  }
+
+  private static let median = 0.5
+  /// Survivors of one family whose histories are read.
+  private static let historyLimit = 48
+
   /// Returns the survivors that each have a registration of their own which no other code can end. Nil if an image does
   /// not show who can end registrations of this kind.
   func own(

@@ -42,7 +42,7 @@ package enum SuspicionRule: String, CaseIterable, Sendable {
   case knownHolder = "known-holder"
   case holderIsOlder = "holder-is-older"
   case holderUnused = "holder-unused"
-  case notOnlyReadInTheEnd = "not-only-read-in-the-end"
+  case noResult = "no-result"
   case swept
   case capturedByCallback = "captured-by-callback"
   case ownTasks = "own-tasks"
@@ -60,7 +60,7 @@ package enum SuspicionRule: String, CaseIterable, Sendable {
   /// It judges those instances that are held in one way, and not all of them.
   var isOfHolders: Bool {
     switch self {
-    case .heldAlike, .heldBySibling, .registered, .knownHolder, .holderIsOlder, .holderUnused, .notOnlyReadInTheEnd,
+    case .heldAlike, .heldBySibling, .registered, .knownHolder, .holderIsOlder, .holderUnused, .noResult,
       .swept, .capturedByCallback,
       .ownTasks, .ownTimers, .letGo, .unread, .moreThanAPool, .workUnderWay, .youngerThanOthers, .keepsNothing,
       .structure,
@@ -103,7 +103,7 @@ package enum SuspicionRule: String, CaseIterable, Sendable {
     case .knownHolder: "A holder is an object or a variable of the program. Other words may be left over."
     case .holderIsOlder: "A growing collection is older than its elements. A result is put together when all are there."
     case .holderUnused: "The program works with the objects that keep the instances."
-    case .notOnlyReadInTheEnd:
+    case .noResult:
       "A program that goes through a collection once all elements are there has collected them for that."
     case .swept: "A loop that goes through a collection now and then uses no element by itself."
     case .capturedByCallback: "A closure that something keeps calls its objects back."

@@ -1,0 +1,122 @@
+// Weighs what holds survivors.
+
+import HeapAnalysis
+import TraceReading
+
+extension OutlivingFinder {
+  /// Adds the points of the rules about what holds survivors.
+  func weighHolder(
+    _ holding: Holding, of nodes: [NodeID], _ sample: NodeID, _ suspicion: Suspicion, isMinority: Bool,
+    in evidence: inout Evidence
+  ) {
+    let (steps, place, figures) = (holding.steps, holding.suspect, "\(nodes.count) instances")
+    switch holding.key {
+    case .registration(let kind, _):
+      evidence = evidence.ofRegistrations
+      note(.registered, .supports, figures)
+      // The age of such tasks is not known: some may be work under way.
+      if kind == .task, suspicion.family.lifetime.births == 0 {
+        weigh(
+          .many, nodes.count >= rules.leastPendingTasks, "\(nodes.count) of \(rules.leastPendingTasks)", in: &evidence)
+      }
+      // Scheduled work goes when it has run. Cancelled work goes no earlier. If it keeps no object of the program's
+      // alive, as with a weak self, it is no leak.
+      if kind == .dispatchWork, !keepOwnObjects(nodes) { weigh(.keepsNothing, false, figures, in: &evidence) }
+    case .reference:
+      weigh(.knownHolder, isKnownHolder(steps, place), figures, in: &evidence)
+      guard suspicion.verdict == .accumulating else { return }
+      weigh(.holderIsOlder, isContainerOlder(steps, place, than: nodes), figures, in: &evidence)
+      weighReading(of: steps[place].node, nodes, suspicion, in: &evidence)
+      weighWhole(of: steps[place].node, nodes, suspicion, in: &evidence)
+      // A list of closures is a registry of callbacks. It takes fewer to be strong than a list of results.
+      let isCaptured = isCaptured(steps, place)
+      if suspicion.needsCallback {
+        weigh(.capturedByCallback, isCaptured, "made by the main function", in: &evidence)
+      } else if isCaptured, !isMinority, isProgramObject(sample), nodes.count >= rules.leastLooped {
+        weigh(.capturedByCallback, true, figures, in: &evidence)
+      }
+      // The growth of a family says little of the few that are held in another way than most.
+      if isMinority { weigh(.heldAlike, false, figures, in: &evidence) }
+    }
+  }
+
+  /// Weakens a suspicion if the same holder has siblings of other sites, and those ended while these were made: a window
+  /// that moves keeps its size.
+  private func weighWhole(
+    of storage: NodeID, _ nodes: [NodeID], _ suspicion: Suspicion, in evidence: inout Evidence
+  ) {
+    guard !graph.isRoot(storage), graph.type(of: storage).kind.isCollection else { return }
+    let family = suspicion.family
+    let own = Set(family.sites)
+    let type = graph.nodeTypes[Int(nodes[0])]
+    let elements = graph.graph.edges(from: storage).map { graph.graph.target(of: $0) }.filter {
+      !graph.isRoot($0) && graph.nodeTypes[Int($0)] == type
+    }
+    let others = Set(elements.map { block($0).site.rawValue }).subtracting(own)
+    guard others.contains(where: { sites[Int($0)].lifetime.deaths > 0 }) else { return }
+    let whole = Population(
+      (own.union(others)).sorted().map { sites[Int($0)].liveCurve }, from: family.lifetime.firstOrdinal,
+      to: max(family.lifetime.lastOrdinal, family.lifetime.firstOrdinal))
+    let (before, after) = (Double(whole.live(at: 0)), Double(whole.live(at: 1)))
+    let hasGrown = after - before >= rules.leastAdded * Double(family.survivors.count)
+    weigh(.populationGrew, hasGrown, "from \(Int(before)) to \(Int(after)) with siblings", in: &evidence)
+  }
+
+  /// Adds the points for how the program went through a collection.
+  private func weighReading(
+    of storage: NodeID, _ nodes: [NodeID], _ suspicion: Suspicion, in evidence: inout Evidence
+  ) {
+    guard !graph.isRoot(storage), graph.type(of: storage).kind.isCollection, let last = nodes.last else { return }
+    let use = CollectionUse(of: block(storage), last: ordinal(last))
+    switch use {
+    case .readInTheEnd:
+      // Without optimisation, code retains each element that it reads. Then a count of the elements reads none.
+      let areRetained = nodes.count { block($0).useAges > 1 } * 2 > nodes.count
+      guard !areCalled(suspicion.family, nodes[0]), !areRetained || lateUse(of: suspicion.family) != .none else {
+        return
+      }
+      weigh(.noResult, false, use.rawValue, in: &evidence)
+    case .swept:
+      if evidence.isUsedInTheEnd { weigh(.swept, true, use.rawValue, in: &evidence) }
+    case .unread, .used: break
+    }
+  }
+
+  /// A closure that something keeps captured it.
+  private func isCaptured(_ steps: [LeakGroup.Step], _ suspect: Int) -> Bool {
+    steps[suspect..<steps.count].contains { step in
+      if !graph.isRoot(step.node), graph.type(of: step.node).kind == .closure { return true }
+      return step.edge.map(isClosure) ?? false
+    }
+  }
+
+  /// A reference to a closure: to its captures, or to the only object that it captured.
+  func isClosure(_ edge: EdgeIndex) -> Bool {
+    guard let label = graph.label(graph.graph.label(of: edge)), case .closure = label.role else { return false }
+    return true
+  }
+
+  /// Objects that were put together into something made later were collected on purpose; what grows had its holder
+  /// before. Not before all of them: a registry that is made when it is first asked for comes after the object that
+  /// asks.
+  func isContainerOlder(_ steps: [LeakGroup.Step], _ suspect: Int, than survivors: [NodeID]) -> Bool {
+    guard !survivors.isEmpty, !isPutTogether(steps[suspect].node, of: survivors) else { return false }
+    let first = survivors[survivors.count / rules.leastLooped]
+    // The links of a chain hold one another. Each is younger than the link that it holds.
+    let type = graph.nodeTypes[Int(first)]
+    let container = steps[...suspect].prefix { graph.isRoot($0.node) || graph.nodeTypes[Int($0.node)] != type }
+    // The path to an owner may begin at younger objects: the path to a service at any of its connections.
+    let owner = container.last { !graph.isRoot($0.node) && isProgramObject($0.node) }
+    return owner.map { ordinal($0.node) <= ordinal(first) } ?? true
+  }
+
+  /// A collection that was made when all its elements were there. One that grows is moved when it doubles, and has room
+  /// then.
+  private func isPutTogether(_ storage: NodeID, of survivors: [NodeID]) -> Bool {
+    guard !graph.isRoot(storage), graph.type(of: storage).kind.isCollection, let last = survivors.last,
+      ordinal(storage) > ordinal(last)
+    else { return false }
+    return Double(block(storage).size) < rules.roomOfGrown
+      * Double(survivors.count * MemoryLayout<UInt64>.size)
+  }
+}
