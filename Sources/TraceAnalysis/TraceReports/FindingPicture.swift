@@ -82,6 +82,10 @@ package struct FindingPicture: Sendable {
         index: index, name: PlainText.escaped(before + FindingTitle.name(step)),
         function: PlainText.escaped(step.kind == .closure ? "" : place?.function ?? ""),
         position: PlainText.escaped(place?.position ?? ""), library: PlainText.escaped(step.library ?? ""))
+    case .repeated(let range, let count):
+      return Row(
+        index: range.lowerBound, name: "… \(Decimal.grouped(UInt64(max(0, count)))) more like these …", function: "",
+        position: "", isFolded: true, library: "")
     case .folded(let range):
       let libraries = PathFolding.libraries(path[range])
       return Row(

@@ -110,6 +110,10 @@ struct FindingText {
       lines.row(
         "└ \(reference.map { "\($0) ──▶ " } ?? "")\(steps)", indent: min(3 * level, style.deepestIndent), isDimmed: true
       )
+    case .repeated(_, let count):
+      lines.row(
+        "└ … \(Decimal.grouped(UInt64(max(0, count)))) more like these …",
+        indent: min(3 * level, style.deepestIndent), isDimmed: true)
     case .task(let task, _):
       lines.spread(
         PlainText.escaped(PathFolding.name(ofTask: path[task])),

@@ -9,6 +9,8 @@ enum PathFolding {
     case object(Int)
     /// Objects in a row that a library has for itself.
     case folded(Range<Int>)
+    /// Objects in a row that are like those before it, as in a list; `count` includes those that the path leaves out.
+    case repeated(Range<Int>, count: Int)
     /// A task that a library resumes. `joined` are the steps that lead to it, the task, and its closure.
     case task(Int, joined: Range<Int>)
   }
@@ -39,8 +41,61 @@ enum PathFolding {
         index += 1
       }
     }
-    return rows
+    return foldingRepetitions(rows, of: path)
   }
+
+  /// The same rows with a list told by its ends. A list may have objects of several classes in turn. Linear in the rows.
+  private static func foldingRepetitions(_ rows: [Row], of path: [Finding.Step]) -> [Row] {
+    var result: [Row] = []
+    var index = 0
+    while index < rows.count {
+      guard let (period, end) = repetition(at: index, of: rows, path) else {
+        result.append(rows[index])
+        index += 1
+        continue
+      }
+      let middle = (index + period + 1)..<(end - period - 1)
+      let first = object(rows[middle.lowerBound])!, last = object(rows[middle.upperBound - 1])!
+      let leftOut = path[first...last].reduce(0) { $0 + ($1.omittedBefore ?? 0) }
+      result += rows[index..<middle.lowerBound]
+      result.append(.repeated(first..<(last + 1), count: last + 1 - first + leftOut))
+      result += rows[middle.upperBound..<end]
+      index = end
+    }
+    return result
+  }
+
+  /// Returns how many classes take turns in a list that begins at a row, and where it ends; nil if none begins there.
+  private static func repetition(at start: Int, of rows: [Row], _ path: [Finding.Step]) -> (period: Int, end: Int)? {
+    for period in 1...longestPeriod {
+      var end = start + period
+      while end < rows.count, let index = object(rows[end]), let earlier = object(rows[end - period]),
+        index - earlier == period, areAlike(index, earlier, of: path)
+      {
+        end += 1
+      }
+      if end - start >= 2 * period + 2 + leastRepeated { return (period, end) }
+    }
+    return nil
+  }
+
+  /// Tells whether two steps are objects of one class that one line made and one field holds.
+  private static func areAlike(_ first: Int, _ second: Int, of path: [Finding.Step]) -> Bool {
+    guard min(first, second) > 0 else { return false }
+    let (a, b) = (path[first], path[second])
+    return a.kind == b.kind && a.type == b.type && a.place == b.place
+      && path[first - 1].reference == path[second - 1].reference
+  }
+
+  private static func object(_ row: Row) -> Int? {
+    if case .object(let index) = row { return index }
+    return nil
+  }
+
+  /// Classes that take turns in a list.
+  private static let longestPeriod = 4
+  /// The least number of objects in the middle of a list that a row folds.
+  private static let leastRepeated = 2
 
   /// The last task before the suspect reference, if the path comes from a library and meets no object of the program's
   /// before that. Where the program's own field leads to a task, its author looks for the field.

@@ -44,6 +44,9 @@ package enum HolderWords {
     case .limit(let place, let type):
       return
         "\(place) only grows: remove \(type.map { "each \($0)" } ?? "each element") that is no longer needed, or limit its size."
+    case .cutList(let entry, let type, let link):
+      return
+        "Each \(type) keeps another by \(type).\(link), and \(entry) leads to the first: let go of \(entry), or clear \(type).\(link), when they are no longer needed."
     case .removeElement(let place, let type, let capture):
       return "\(place) still has \(type.map { "the \($0)" } ?? "it"): remove it there when it is done\(and(capture))."
     case .clear(let place, let type, let capture):

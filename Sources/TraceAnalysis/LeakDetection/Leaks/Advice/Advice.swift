@@ -151,6 +151,8 @@ package enum Advice: Hashable, Sendable {
     case clearAwaited(String)
     /// The types of these are nil for memory and closures.
     case limit(String, type: String?)
+    /// Each object of the type keeps another by the field `link`, and `entry` leads to the first.
+    case cutList(entry: String, type: String, link: String)
     case removeElement(String, type: String?, WeakCapture?)
     case clear(String, type: String?, WeakCapture?)
     /// The line that lets go of others of the type: `passed` of the `freed` ones passed it, and none of these `survivors`.

@@ -79,11 +79,22 @@ struct OutlivingAdvice {
   private var held: Advice.HolderChange {
     let place = retention.ownHolder ?? retention.holder
     let type = object.kind == .object ? SourceNames.plain(object.type) : nil
-    if finding.verdict == .accumulating || finding.verdict == .growing { return .limit(place, type: type) }
+    if finding.verdict == .accumulating || finding.verdict == .growing {
+      return list(below: place) ?? .limit(place, type: type)
+    }
     let isElement =
       retention.suspect > 0 && finding.path.indices.contains(retention.suspect - 1)
       && finding.path[retention.suspect - 1].kind.isCollection
     return isElement ? .removeElement(place, type: type, weakCapture) : .clear(place, type: type, weakCapture)
+  }
+
+  /// Advice for objects of a list; nil if the object before holds it as anything else.
+  private func list(below place: String) -> Advice.HolderChange? {
+    guard object.kind == .object, let holder = finding.path.dropLast().last, holder.type == object.type,
+      let link = holder.reference?.name, SourceNames.isWord(link),
+      let first = finding.path.firstIndex(where: { $0.type == object.type })
+    else { return nil }
+    return .cutList(entry: names.field(of: first - 1) ?? place, type: SourceNames.plain(object.type), link: link)
   }
 
   // MARK: Captures

@@ -49,6 +49,9 @@ extension OutlivingFinder {
   private static let betweenLinks = 3
   private static let nodesBetweenLinks = 24
 
+  /// Whether siblings may hold the members of a family, if some of them ended. A list has its elements as an array has.
+  func chaining(of family: Family) -> Chaining { isChain(family) ? .perhaps : .never }
+
   /// A chain that grows by a link with each piece of work. A list that a program builds takes little else than its links.
   func chain(_ family: Family) -> Suspicion? {
     guard let first = family.survivors.first.map(ordinal), let last = family.survivors.last.map(ordinal), last > first
@@ -63,6 +66,6 @@ extension OutlivingFinder {
         "\((last - first) / UInt64(count)) events for each link, of \(Int(rules.leastWorkOfLink))")
     else { return nil }
     return Suspicion(
-      verdict: .accumulating, family: family, needsChain: true, least: rules.leastLooped, evidence: Evidence(rules))
+      verdict: .accumulating, family: family, chaining: .always, least: rules.leastLooped, evidence: Evidence(rules))
   }
 }

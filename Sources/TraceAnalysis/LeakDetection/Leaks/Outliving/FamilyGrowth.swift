@@ -180,7 +180,9 @@ extension OutlivingFinder {
     guard evidence.sum >= rules.leastPoints else { return nil }
     var family = family
     family.survivors = later
-    return Suspicion(verdict: .accumulating, family: family, least: rules.leastLooped, evidence: evidence)
+    return Suspicion(
+      verdict: .accumulating, family: family, chaining: chaining(of: family), least: rules.leastLooped,
+      evidence: evidence)
   }
 
   /// A queue whose consumer is slower: its members end, one after the other, and still there are more and more.
@@ -210,7 +212,9 @@ extension OutlivingFinder {
     weighUseInTheEnd(of: family, in: &evidence)
     weigh(.many, count >= rules.strongLooped, "\(count) of \(rules.strongLooped)", in: &evidence)
     guard evidence.sum >= rules.leastPoints else { return nil }
-    return Suspicion(verdict: .accumulating, family: family, least: rules.leastLooped, evidence: evidence)
+    return Suspicion(
+      verdict: .accumulating, family: family, chaining: chaining(of: family), least: rules.leastLooped,
+      evidence: evidence)
   }
 
   /// Tells whether a family of one thread is a queue: siblings ended in the order of their births, and the number grew

@@ -30,7 +30,7 @@ extension OutlivingFinder {
       weighWhole(of: steps[place].node, nodes, suspicion, in: &evidence)
       // A list of closures is a registry of callbacks. It takes fewer to be strong than a list of results.
       let isCaptured = isCaptured(steps, place)
-      if suspicion.needsCallback {
+      if suspicion.needsCallback, !isServed(steps, place) {
         weigh(.capturedByCallback, isCaptured, "made by the main function", in: &evidence)
       } else if isCaptured, !isMinority, isProgramObject(sample), nodes.count >= rules.leastLooped {
         weigh(.capturedByCallback, true, figures, in: &evidence)
@@ -80,6 +80,18 @@ extension OutlivingFinder {
       if evidence.isUsedInTheEnd { weigh(.swept, true, use.rawValue, in: &evidence) }
     case .unread, .used: break
     }
+  }
+
+  /// The program went through the collection that has them now and then.
+  func isSwept(_ holding: Holding, _ nodes: [NodeID]) -> Bool {
+    let storage = holding.steps[holding.suspect].node
+    guard !graph.isRoot(storage), graph.type(of: storage).kind.isCollection, let last = nodes.last else { return false }
+    return CollectionUse(of: block(storage), last: ordinal(last)) == .swept
+  }
+
+  /// An object of the program has it, and not a variable of the main function.
+  func isServed(_ steps: [LeakGroup.Step], _ suspect: Int) -> Bool {
+    steps[...suspect].contains { !graph.isRoot($0.node) && isProgramObject($0.node) }
   }
 
   /// A closure that something keeps captured it.

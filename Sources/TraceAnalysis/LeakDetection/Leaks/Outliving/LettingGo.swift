@@ -76,6 +76,11 @@ final class LettingGo {
     return Double(work - min(work, births[low].ordinal)) / Double(max(1, work))
   }
 
+  /// Returns the events of the process between two moments, in ticks, as far as the births of live blocks tell.
+  func work(from start: UInt64, to end: UInt64) -> Double {
+    (workLeft(at: start) - workLeft(at: end)) * Double(work)
+  }
+
   private lazy var births = graph.heap.blocks.filter { $0.ordinal > 0 }.map {
     (time: $0.birthTime, ordinal: $0.ordinal)
   }

@@ -174,7 +174,7 @@ struct OutlivingFinder {
     for (index, suspicion) in suspicions.enumerated() where groups.count < Self.limit {
       log?.resume(suspicion.candidate)
       for found in strongest(of: suspicion, registration) {
-        guard var group = suspicion.isStated ? found : lifted(found, registration) else {
+        guard var group = suspicion.isStated ? found : lifted(found, of: suspicion, registration) else {
           note(.structure, .excludes, "\(found.survivors.count) instances")
           continue
         }
@@ -204,12 +204,13 @@ struct OutlivingFinder {
     // Objects that hang from survivors of another group are counted in that group; objects that such survivors hang
     // from are their holder.
     let outer = groups.map { group in
-      group.survivors.compactMap { node in
+      let members = Set(group.survivors)
+      return group.survivors.compactMap { node in
         let holder = ownership.dominator(of: node) { other in
           // The finding of a task includes the objects that the task began with.
           let isHolder =
             isProgramObject(other) || graph.type(of: other).kind == .task && !isProgramObject(group.sample)
-          return isHolder
+          return isHolder && !members.contains(other)
             && familyOf[other].map { accepted.contains($0) && $0 != group.suspicion && !registered.contains($0) }
               ?? false
         }
@@ -285,7 +286,9 @@ struct OutlivingFinder {
   /// registry refers to goes with the entry.
   /// A registration is how something is held, and not reported itself.
   /// Nil if what keeps them is a structure that the program builds: a tree, or a list.
-  private func lifted(_ group: OutlivingGroup, _ registration: RegistrationSearch) -> OutlivingGroup? {
+  private func lifted(_ group: OutlivingGroup, of suspicion: Suspicion, _ registration: RegistrationSearch)
+    -> OutlivingGroup?
+  {
     var group = group
     let isRegistered = registration(group.path, 0)?.index == group.suspect
     for _ in 0..<Self.liftLimit {
@@ -303,7 +306,7 @@ struct OutlivingFinder {
       if unique.count(where: { owner(of: $0).map { graph.nodeTypes[Int($0)] == type } ?? false }) * 2 > unique.count {
         var family = Family()
         family.survivors = unique.sorted { ordinal($0) < ordinal($1) }
-        guard isChain(family), chain(family) != nil else { return nil }
+        guard isChain(family), suspicion.chaining == .perhaps || chain(family) != nil else { return nil }
       }
       group.survivors = unique.sorted { ordinal($0) < ordinal($1) }
       group.sample = own

@@ -91,6 +91,15 @@ extension OutlivingFinder {
     fileprivate mutating func noteNoGrowth() { pointsOfLives.growth = rulePoints[.populationGrew].weakens }
   }
 
+  /// Whether a suspicion holds for objects that a sibling holds, as in a list.
+  enum Chaining {
+    /// Trees and lists are made of such objects on purpose.
+    case never
+    case always
+    /// Its siblings ended in the order of their births. A queue is often a list.
+    case perhaps
+  }
+
   struct Suspicion {
     var verdict: Verdict
     var family: Family
@@ -106,8 +115,12 @@ extension OutlivingFinder {
     var needsHolder = false
     /// True if it holds only for objects that a stored closure captured.
     var needsCallback = false
-    /// True if it holds only for objects that a sibling holds.
-    var needsChain = false
+    /// True if it holds only for objects that the program did not use in the end, while it used others of the family.
+    var needsUnused = false
+    /// True if it holds only for objects that an object of the program has, and not a variable of its main function.
+    var needsService = false
+    /// Whether it holds for objects that a sibling holds.
+    var chaining = Chaining.never
     /// The program said so: any holder is reported.
     var isStated = false
     /// Survivors that it needs to be held in the same way.
@@ -165,7 +178,7 @@ extension OutlivingFinder {
       if let found = shape(family) { all.append(found) }
     }
     guard var first = all.first else { return nil }
-    first.others = Array(all.dropFirst())
+    first.others += all.dropFirst().flatMap { [$0] + $0.others }
     return first
   }
 
@@ -245,6 +258,7 @@ extension OutlivingFinder {
     var suspicion = Suspicion(
       verdict: .outlived, family: family, homeDistance: home, least: rules.leastOutlived,
       evidence: Evidence(rules))
+    suspicion.chaining = chaining(of: family)
     suspicion.evidence.proven = Dictionary(
       proven.map { ($0.node, structures.whole(of: $0.node)) }, uniquingKeysWith: { first, _ in first })
     suspicion.evidence.limit = limit
@@ -292,21 +306,27 @@ extension OutlivingFinder {
       "\(percent(lead)) above and \(percent(lag)) below even growth, \(old) are older than siblings get", in: &evidence)
   }
 
-  /// Weakens a suspicion about the program's objects by what it does with them in the end.
+  /// Weakens a suspicion about the program's objects if the program used them at its end, or if its main function made
+  /// them. Adds a suspicion about the objects of holders where neither is so.
   private func weighUse(of family: Family, _ first: NodeID, in suspicion: inout Suspicion) {
     let use = lateUse(of: family)
-    if isCalledBack(family, first) {
+    let isCalledBack = isCalledBack(family, first)
+    let hasUnit = isCalledBack || origin(block(first).site).hasUnit
+    guard use != .none || !hasUnit else { return }
+    var other = suspicion
+    (other.needsUnused, other.needsService) = (use != .none, !hasUnit)
+    suspicion.others.append(other)
+    if isCalledBack {
       // Objects that the program used again once all had been made are in use.
       weigh(.unusedAtTheEnd, use != .long, in: &suspicion.evidence)
       return
     }
-    guard use != .none || !origin(block(first).site).hasUnit else { return }
     // A loop may keep of many those that it was looking for, if something is done with them. If the others were kept
     // for a while as well, and let go, that is a weak suspicion.
     if areSiblingsKept(family.lifetime) || use == .brief {
       weigh(use == .none ? .siblingsKept : .usedBriefly, false, in: &suspicion.evidence)
     } else {
-      note(.madeByMain, .weakens, "unless something has registered them")
+      note(.madeByMain, .weakens, "unless an object has them")
       suspicion.needsRegistration = true
       suspicion.least = rules.leastRegistered
     }
@@ -434,7 +454,8 @@ extension OutlivingFinder {
     var family = family
     family.survivors = left
     return Suspicion(
-      verdict: .outlived, family: family, homeDistance: distance, needsChain: true, least: 1, evidence: Evidence(rules))
+      verdict: .outlived, family: family, homeDistance: distance, chaining: .always, least: 1, evidence: Evidence(rules)
+    )
   }
 
   /// Activations of those in which it was made that control has left since.
@@ -476,13 +497,16 @@ extension OutlivingFinder {
     case long
   }
 
-  func lateUse(of family: Family) -> LateUse {
+  func lateUse(of family: Family) -> LateUse { lateUse(of: family.survivors, in: family) }
+
+  /// The late use of some survivors of a family.
+  func lateUse(of survivors: [NodeID], in family: Family) -> LateUse {
     let lastEvent = family.lifetime.lastEventOrdinal
     let whole = activations.ordinal - min(activations.ordinal, family.lifetime.firstOrdinal)
     let phase = activations.ordinal - min(activations.ordinal, lastEvent)
     let end = lastEvent / LiveBlock.useUnit + 1
-    let used = family.survivors.count { UInt64(block($0).lastUse) > end }
-    if Double(used) <= rules.usedShare * Double(family.survivors.count) { return .none }
+    let used = survivors.count { UInt64(block($0).lastUse) > end }
+    if Double(used) <= rules.usedShare * Double(survivors.count) { return .none }
     return Double(phase) >= rules.leastUsePhase * Double(whole) ? .long : .brief
   }
 }

@@ -170,9 +170,9 @@ package struct OutlivingRules: Sendable {
   package var leastForQuarters = 16
 
   /// Part of the objects that must hold one sibling each, to be a chain; and events of the process between one link and
-  /// the next, on average, that make a link the result of a piece of work. A list takes some three for each element.
+  /// the next, on average, that make a link the result of a piece of work. A list that a loop builds takes three or four for each element.
   package var chainShare = 0.66
-  package var leastWorkOfLink = 16.0
+  package var leastWorkOfLink = 5.0
 
   /// Times the room that the references take up, from which on a collection has doubled a moment ago.
   package var roomOfGrown = 1.5

@@ -44,14 +44,22 @@ extension OutlivingFinder {
     guard own.count >= suspicion.least else { return nil }
     let sample = someOf(own)
     let last = max(suspicion.family.lifetime.lastBirth, suspicion.family.lifetime.lastDeath)
-    guard let life = suspicion.family.lifetime.durations.bound(of: Self.median) else { return nil }
-    let longest = suspicion.family.lifetime.longestDuration
+    let lifetime = suspicion.family.lifetime
+    guard let life = lifetime.durations.bound(of: Self.median), let work = lifetime.work.bound(of: Self.median) else {
+      return nil
+    }
+    let longest = lifetime.longestDuration
     let letGo = lettingGo.releases(of: sample).filter { node, release in
       // An owner that lives until the program ends lets go then.
       let isBeforeEnd = release.time < last || lettingGo.workLeft(at: release.time) >= rules.leastRemainingWork
       guard isBeforeEnd || release.isElsewhere && !release.isOfEnd else { return false }
       // A function that hands an object on has it for a moment.
-      guard Double(release.span) >= rules.leastOwnedSpan * Double(life) else { return false }
+      // A busy machine stretches the time that siblings live, and not their work.
+      let owned = lettingGo.work(from: release.time - min(release.time, release.span), to: release.time)
+      guard
+        Double(release.span) >= rules.leastOwnedSpan * Double(min(life, longest))
+          || owned >= rules.leastOwnedSpan * Double(min(work / 64, lifetime.longestWork))
+      else { return false }
       // Code that has the task's handle may be about to cancel it.
       let now = graph.snapshot.time
       return !withHandle.contains(node) || now - min(now, release.time) > longest

@@ -82,13 +82,35 @@ extension OutlivingFinder {
         var holding = holding(sample, members, counts, paths, registration)
       else { return nil }
       // Trees and lists are made of siblings that hold each other.
-      if case .reference(_, _, let isChain) = key, !suspicion.isStated, isChain != suspicion.needsChain {
+      if case .reference(_, _, let isChain) = key, !suspicion.isStated, suspicion.chaining != .perhaps,
+        isChain != (suspicion.chaining == .always)
+      {
         note(.heldBySibling, .excludes, "\(nodes.count) instances")
         return nil
       }
+      // Each of several objects may have a short list. One that grows gets long.
+      if case .reference(_, _, true) = key, suspicion.chaining == .perhaps, suspicion.verdict == .outlived,
+        !holds(
+          .chain, nodes.count >= rules.leastLooped * max(1, survivors.count - nodes.count),
+          "\(nodes.count) instances in \(survivors.count - nodes.count) lists")
+      {
+        return nil
+      }
       // A single object that something has registered is in use, for all that can be told.
-      if case .registration = key, suspicion.needsChain {
+      if case .registration = key, suspicion.chaining == .always {
         note(.registered, .excludes, "\(nodes.count) instances")
+        return nil
+      }
+      // The program may use those that another holder has.
+      let areLeftUnused = nodes.count < survivors.count && lateUse(of: nodes, in: suspicion.family) == .none
+      if suspicion.needsService,
+        !holds(.madeByMain, isServed(holding.steps, holding.suspect), "\(nodes.count) instances")
+      {
+        return nil
+      }
+      if suspicion.needsUnused,
+        !holds(.unusedAtTheEnd, areLeftUnused || isSwept(holding, nodes), "\(nodes.count) instances")
+      {
         return nil
       }
       if suspicion.needsRegistration, !holds(.registered, holding.isRegistered, "\(nodes.count) instances") {
@@ -145,6 +167,11 @@ extension OutlivingFinder {
       guard var evidence = suspicion.evidence.of(nodes, least: suspicion.least) else {
         note(.olderThanSiblings, .excludes, "too few of \(nodes.count) that are held alike")
         return nil
+      }
+      if areLeftUnused, evidence.isUsedInTheEnd {
+        let points = -rules.points[.unusedAtTheEnd].weakens
+        (evidence.isUsedInTheEnd, evidence.points) = (false, evidence.points + points)
+        note(.unusedAtTheEnd, .supports, "\(nodes.count) instances", points: points)
       }
       if !suspicion.isStated {
         weighHolder(

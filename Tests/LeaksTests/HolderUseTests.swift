@@ -1,0 +1,84 @@
+// Survivors of one family that the program treats in several ways, by what holds them.
+
+import Testing
+import TraceTestSupport
+
+@testable import LeakDetection
+
+@Suite struct HolderUseTests {
+  /// A main function that makes jobs and hands them to services.
+  private final class Script {
+    let heap = HeapBuilder()
+    private let functions: [UInt64: String] = [0x1000_1010: "App.main()"]
+    private var lengths: [UInt64: UInt64] = [:]
+
+    init() {
+      heap.type("App.Job", fields: [HeapBuilder.field("next", 0)])
+      heap.type("App.Service", fields: [HeapBuilder.field("jobs", 0)])
+    }
+
+    /// The memory of a collection that a service has, or else a variable of the main function.
+    func list(ofService: Bool) -> HeapBuilder.Object {
+      let list = heap.malloc(1 << 14, stack: [0x1000_1010])
+      if ofService {
+        let service = heap.object("App.Service", stack: [0x1000_1010])
+        heap.set(service, 0, list)
+        heap.global(service)
+      } else {
+        heap.global(list)
+      }
+      return list
+    }
+
+    /// Makes jobs. `list`: the collection that gets a job, by its number. A job without a collection ends at once.
+    func jobs(_ count: Int, _ list: (Int) -> HeapBuilder.Object?) -> [HeapBuilder.Object] {
+      (0..<count).map { index in
+        for _ in 0..<8 { heap.visit([0x1000_1010]) }
+        heap.time += 10_000
+        let job = heap.object("App.Job", stack: [0x1000_1010])
+        if let list = list(index) {
+          heap.words[list.address + 16 + 8 * lengths[list.address, default: 0]] = job.address
+          lengths[list.address, default: 0] += 1
+        } else {
+          heap.free(job, stack: [0x1000_1010])
+        }
+        return job
+      }
+    }
+
+    func findings() throws -> [Finding] {
+      try heap.findings(functions).filter { $0.path.last?.qualifiedType == "App.Job" && !$0.isWeak }
+    }
+  }
+
+  /// The one list gets every fourth job, and the other every fourth.
+  @Test func whatTheProgramUsesOfOneHolderSaysNothingOfAnother() throws {
+    let script = Script()
+    let (done, pending) = (script.list(ofService: true), script.list(ofService: true))
+    let jobs = script.jobs(400) { $0 % 4 == 1 ? done : $0 % 4 == 3 ? pending : nil }
+    for (index, job) in jobs.enumerated() where index % 4 == 1 {
+      for _ in 0..<4 { script.heap.visit([0x1000_1010]) }
+      script.heap.retain(job)
+    }
+    let findings = try script.findings()
+    #expect(findings.map(\.instances) == [100])
+    let held = try #require(findings.first?.path.last).address.rawValue
+    #expect(jobs.firstIndex { $0.address == held }.map { $0 % 4 } == 3)
+  }
+
+  @Test(arguments: [true, false])
+  func theMainFunctionsOwnCollectionHasItsResults(ofService: Bool) throws {
+    let script = Script()
+    let list = script.list(ofService: ofService)
+    _ = script.jobs(400) { $0 % 4 == 1 ? list : nil }
+    #expect(try script.findings().map(\.instances) == (ofService ? [100] : []))
+  }
+
+  @Test(arguments: [true, false])
+  func whatAServiceHasOfTheMainFunctionAccumulates(ofService: Bool) throws {
+    let script = Script()
+    let list = script.list(ofService: ofService)
+    _ = script.jobs(400) { _ in list }
+    #expect(try script.findings().map(\.verdict) == (ofService ? [.accumulating] : []))
+  }
+}
