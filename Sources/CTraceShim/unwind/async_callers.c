@@ -21,48 +21,57 @@ static bool looks_like_code(const struct lt_thread *t, uintptr_t address) {
   return (known->key == key && known->rule) || lt_unwind_is_code(address);
 }
 
-/// Asked only for contexts that were not followed last time; costs a system call for each page that it comes to.
-static LT_NOINLINE bool is_chain(const struct lt_thread *t, uint64_t context) {
+/// A word of a context. Another thread may write it.
+static LT_ALWAYS_INLINE uint64_t word(const uint64_t *at) { return __atomic_load_n(at, __ATOMIC_RELAXED); }
+
+static LT_ALWAYS_INLINE bool is_as_known(const struct lt_async_entry *known) {
+  return word(&known->context[0]) == known->parent && word(&known->context[1]) == known->resume;
+}
+
+/// Reads a chain of contexts into the thread's `freshAsync`. Returns the number of its contexts, or 0 if it is none.
+///
+/// Each word is read once. A task that another thread resumes in the meantime changes its contexts, so that a second
+/// reading may lead anywhere. Called only for contexts that were not followed last time; costs a system call for each
+/// page that it comes to.
+static LT_NOINLINE uint32_t read_chain(struct lt_thread *t, uint64_t context) {
   enum { PAGE = 4096, PAGES = 8 };
   uint64_t pages[PAGES] = {0};
   unsigned next = 0;
-  for (unsigned depth = 0; depth < LT_ASYNC_LIMIT; depth++) {
-    if (context & 15 || context < PAGE || context >= LT_FRAME_ADDRESS_MASK) return false;
+  uint32_t depth = 0;
+  while (depth < LT_ASYNC_LIMIT) {
+    if (context & 15 || context < PAGE || context >= LT_FRAME_ADDRESS_MASK) return 0;
     // Its two words lie in one page; a chain's contexts mostly lie in a few.
     uint64_t page = context & -(uint64_t)PAGE;
     bool isKnown = false;
     for (unsigned i = 0; i < PAGES; i++) isKnown |= pages[i] == page;
     if (!isKnown) {
-      if (!lt_is_readable(context)) return false;
+      if (!lt_is_readable(context)) return 0;
       pages[next++ % PAGES] = page;
     }
     const uint64_t *words = (const uint64_t *)context;
-    if (!looks_like_code(t, words[1])) return false;
-    if (words[0] == 0) return true;
-    context = words[0];
+    uint64_t parent = word(&words[0]), resume = word(&words[1]);
+    if (!looks_like_code(t, resume)) return 0;
+    t->freshAsync[depth++] = (struct lt_async_entry){words, parent, resume};
+    if (parent == 0) break;
+    context = parent;
   }
-  return true;
+  return depth;
 }
 
 static bool is_same_chain(const struct lt_thread *t, uint64_t context) {
   LT_CHECK(t->asyncDepth <= LT_ASYNC_LIMIT);
   for (uint32_t i = 0; i < t->asyncDepth; i++) {
     // Each context is read only when the one before it, just read, led to it.
-    const uint64_t *words = t->async[i].context;
-    if ((uint64_t)words != context || words[0] != t->async[i].parent || words[1] != t->async[i].resume) return false;
-    context = words[0];
+    const struct lt_async_entry *known = &t->async[i];
+    if ((uint64_t)known->context != context || !is_as_known(known)) return false;
+    context = known->parent;
   }
   return t->asyncDepth > 0;
 }
 
-static uint32_t replace_chain(struct lt_thread *t, uint64_t context) {
-  struct lt_async_entry *fresh = t->freshAsync;
-  uint32_t count = 0;
-  for (; context && count < LT_ASYNC_LIMIT; count++) {
-    const uint64_t *words = (const uint64_t *)context;
-    fresh[count] = (struct lt_async_entry){words, words[0], words[1]};
-    context = words[0];
-  }
+/// Makes the first `count` entries of `freshAsync` the thread's callers.
+static struct lt_async_change follow(struct lt_thread *t, uint32_t count) {
+  const struct lt_async_entry *fresh = t->freshAsync;
   uint32_t kept = 0;
   LT_CHECK(count > 0 && count <= LT_ASYNC_LIMIT);
   while (kept < count && kept < t->asyncDepth &&
@@ -70,11 +79,7 @@ static uint32_t replace_chain(struct lt_thread *t, uint64_t context) {
     kept++;
   for (uint32_t i = 0; i < count; i++) t->async[i] = fresh[i];
   t->asyncDepth = count;
-  return kept;
-}
-
-static struct lt_async_change follow(struct lt_thread *t, uint64_t context) {
-  return (struct lt_async_change){true, replace_chain(t, context)};
+  return (struct lt_async_change){true, kept};
 }
 
 struct lt_async_change lt_async_callers_update(struct lt_thread *t, uintptr_t returnSlot, bool hasFramePointer,
@@ -83,8 +88,9 @@ struct lt_async_change lt_async_callers_update(struct lt_thread *t, uintptr_t re
   // Without a frame pointer, the word in that place may be left over from another function.
   if (hasFramePointer && lt_stack_memory_has(t, returnSlot - 16)) context = *(const uint64_t *)(returnSlot - 16);
   if (LT_LIKELY(is_same_chain(t, context))) return (struct lt_async_change){true, t->asyncDepth};
-  if (is_chain(t, context)) return follow(t, context);
-  if (hasFramePointer && is_chain(t, registerValue)) return follow(t, registerValue);
+  uint32_t count = read_chain(t, context);
+  if (count == 0 && hasFramePointer) count = read_chain(t, registerValue);
+  if (count > 0) return follow(t, count);
   t->asyncDepth = 0;
   return (struct lt_async_change){false, 0};
 }
@@ -92,16 +98,17 @@ struct lt_async_change lt_async_callers_update(struct lt_thread *t, uintptr_t re
 bool lt_async_callers_stand(const struct lt_thread *t) {
   LT_CHECK(t->asyncDepth <= LT_ASYNC_LIMIT);
   for (uint32_t i = 0; i < t->asyncDepth; i++) {
-    const uint64_t *words = t->async[i].context;
-    if (!lt_is_readable((uint64_t)words) || words[0] != t->async[i].parent || words[1] != t->async[i].resume)
-      return false;
+    const struct lt_async_entry *known = &t->async[i];
+    if (!lt_is_readable((uint64_t)known->context) || !is_as_known(known)) return false;
   }
   return true;
 }
 
 struct lt_async_change lt_async_callers_search(struct lt_thread *t, const uint64_t *candidates, uint32_t count) {
-  for (uint32_t i = 0; i < count; i++)
-    if (is_chain(t, candidates[i])) return follow(t, candidates[i]);
+  for (uint32_t i = 0; i < count; i++) {
+    uint32_t depth = read_chain(t, candidates[i]);
+    if (depth > 0) return follow(t, depth);
+  }
   t->asyncDepth = 0;
   return (struct lt_async_change){false, 0};
 }
