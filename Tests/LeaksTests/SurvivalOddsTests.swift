@@ -48,6 +48,8 @@ import TraceTestSupport
     #expect(population(Array(repeating: 30, count: 20)).growth(by: positions, .standard).kind == .bounded)
     // A pool from which now and then one is taken for good.
     #expect(population((0..<20).map { $0 % 5 == 0 ? 29 : 30 }).growth(by: positions, .standard).kind == .bounded)
+    // One moment happens to catch a peak.
+    #expect(population((0..<20).map { $0 == 9 ? 45 : 30 }).growth(by: positions, .standard).kind == .bounded)
     // Up and down by more than there are survivors.
     #expect(population((0..<20).map { $0 % 2 == 0 ? 100 : 180 }).growth(by: positions, .standard).kind == .unclear)
     // Survivors add up, and what comes and goes is half as much in the end: 20 more, and 10 fewer. It goes up and down

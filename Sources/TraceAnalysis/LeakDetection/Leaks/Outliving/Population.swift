@@ -31,19 +31,25 @@ struct Population {
     return (counts[steps / 2], (counts.last ?? 0) - (counts.first ?? 0))
   }
 
-  /// By how much the number fell, at most, from any moment of a part of the span to a later one.
+  /// By how much the number fell, at most, from any moment of a part of the span to a later one. A moment counts by the
+  /// median of those around it: a peak that one moment happens to catch differs from run to run.
   private func greatestFall(_ parts: ClosedRange<Double>) -> Double {
-    var highest = 0.0
-    var fall = 0.0
-    for step in 0...LiveCurves.intervals {
-      let count = Double(
+    let counts = (0...LiveCurves.intervals).map { step in
+      Double(
         live(at: parts.lowerBound + (parts.upperBound - parts.lowerBound) * Double(step) / Double(LiveCurves.intervals))
       )
+    }
+    var highest = 0.0
+    var fall = 0.0
+    for start in 0...(counts.count - Self.momentsOfMedian) {
+      let count = counts[start..<(start + Self.momentsOfMedian)].sorted()[Self.momentsOfMedian / 2]
       highest = max(highest, count)
       fall = max(fall, highest - count)
     }
     return fall
   }
+
+  private static let momentsOfMedian = 5
 
   enum Growth: Equatable {
     /// The survivors came on top of what comes and goes.
