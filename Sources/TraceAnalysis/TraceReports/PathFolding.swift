@@ -41,11 +41,11 @@ enum PathFolding {
         index += 1
       }
     }
-    return foldingRepetitions(rows, of: path)
+    return foldingRepetitions(rows, of: path, below: suspect)
   }
 
   /// The same rows with a list told by its ends. A list may have objects of several classes in turn. Linear in the rows.
-  private static func foldingRepetitions(_ rows: [Row], of path: [Finding.Step]) -> [Row] {
+  private static func foldingRepetitions(_ rows: [Row], of path: [Finding.Step], below suspect: Int?) -> [Row] {
     var result: [Row] = []
     var index = 0
     while index < rows.count {
@@ -56,6 +56,12 @@ enum PathFolding {
       }
       let middle = (index + period + 1)..<(end - period - 1)
       let first = object(rows[middle.lowerBound])!, last = object(rows[middle.upperBound - 1])!
+      // The suspect reference and its ends stay.
+      if let suspect, (first...(last + 1)).contains(suspect) {
+        result += rows[index..<end]
+        index = end
+        continue
+      }
       let leftOut = path[first...last].reduce(0) { $0 + ($1.omittedBefore ?? 0) }
       result += rows[index..<middle.lowerBound]
       result.append(.repeated(first..<(last + 1), count: last + 1 - first + leftOut))

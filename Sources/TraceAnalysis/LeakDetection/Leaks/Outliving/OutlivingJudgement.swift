@@ -96,7 +96,7 @@ extension OutlivingFinder {
     /// Trees and lists are made of such objects on purpose.
     case never
     case always
-    /// Its siblings ended in the order of their births. A queue is often a list.
+    /// Some siblings ended, so that the program takes elements out. A queue is often a list.
     case perhaps
   }
 

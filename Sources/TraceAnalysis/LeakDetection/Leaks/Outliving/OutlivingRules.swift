@@ -170,7 +170,8 @@ package struct OutlivingRules: Sendable {
   package var leastForQuarters = 16
 
   /// Part of the objects that must hold one sibling each, to be a chain; and events of the process between one link and
-  /// the next, on average, that make a link the result of a piece of work. A list that a loop builds takes three or four for each element.
+  /// the next, on average, that make a link the result of a piece of work. A loop that builds a list takes three or
+  /// four for each.
   package var chainShare = 0.66
   package var leastWorkOfLink = 5.0
 
