@@ -25,6 +25,7 @@ let programs: [String: any CleanProgram.Type] = [
   "repeating-timer": RepeatingTimer.self,
   "revision-chain": RevisionChain.self,
   "sockets-beside-requests": SocketsBesideRequests.self,
+  "station-mailboxes": StationMailboxes.self,
   "thread-handoff": ThreadHandoff.self,
   "timer-target-controller": TimerTargetController.self,
   "waiting-threads": WaitingThreads.self,
