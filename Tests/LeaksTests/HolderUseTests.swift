@@ -51,7 +51,7 @@ import TraceTestSupport
     }
   }
 
-  /// The one list gets every fourth job, and the other every fourth.
+  /// Each of two lists gets a quarter of the jobs. The program reads one of them at its end.
   @Test func whatTheProgramUsesOfOneHolderSaysNothingOfAnother() throws {
     let script = Script()
     let (done, pending) = (script.list(ofService: true), script.list(ofService: true))

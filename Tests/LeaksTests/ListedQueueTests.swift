@@ -4,6 +4,7 @@ import Testing
 import TraceTestSupport
 
 @testable import LeakDetection
+@testable import TraceReading
 @testable import TraceReports
 @testable import Wording
 
@@ -91,6 +92,32 @@ import TraceTestSupport
     let length = finding.path.count + finding.path.compactMap(\.omittedBefore).reduce(0, +)
     #expect(counts == [length - 6])
     #expect(PathFolding.rows(of: finding.path, below: nil, isFolded: false).count == finding.path.count)
+  }
+
+  /// A path from a queue through objects of `classes` in turn.
+  private func path(_ count: Int, of classes: [String]) -> [Finding.Step] {
+    (0..<count).map { index in
+      let type = index == 0 ? "Queue" : classes[(index - 1) % classes.count]
+      return Finding.Step(
+        kind: .object, type: type, qualifiedType: "App.\(type)", stack: StackID(0),
+        address: RuntimeAddress(0x1000), size: ByteCount(48),
+        reference: .init(
+          name: index == 0 ? "front" : "next", strength: .strong, isClosure: false, isCapture: false,
+          capturesSelf: false))
+    }
+  }
+
+  @Test func classesMayTakeTurns() {
+    let rows = PathFolding.rows(of: path(31, of: ["Link", "Letter"]), below: 30)
+    #expect(rows.contains { if case .repeated(_, let count) = $0 { count > 20 } else { false } })
+    #expect(PathFolding.rows(of: path(31, of: ["A", "B", "C", "D", "E", "F"]), below: 30).count == 31)
+  }
+
+  @Test func theSuspectReferenceIsNeverFolded() {
+    for suspect in 1..<31 {
+      let rows = PathFolding.rows(of: path(31, of: ["Link"]), below: suspect)
+      #expect(rows.contains(.object(suspect)) && rows.contains(.object(suspect - 1)))
+    }
   }
 
   @Test func theAdviceNamesTheLinkAndTheFirst() throws {

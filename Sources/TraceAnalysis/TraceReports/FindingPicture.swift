@@ -84,7 +84,7 @@ package struct FindingPicture: Sendable {
         position: PlainText.escaped(place?.position ?? ""), library: PlainText.escaped(step.library ?? ""))
     case .repeated(let range, let count):
       return Row(
-        index: range.lowerBound, name: "… \(Decimal.grouped(UInt64(max(0, count)))) more like these …", function: "",
+        index: range.lowerBound, name: PathFolding.words(ofRepeated: count), function: "",
         position: "", isFolded: true, library: "")
     case .folded(let range):
       let libraries = PathFolding.libraries(path[range])

@@ -112,7 +112,7 @@ struct FindingText {
       )
     case .repeated(_, let count):
       lines.row(
-        "└ … \(Decimal.grouped(UInt64(max(0, count)))) more like these …",
+        "└ \(PathFolding.words(ofRepeated: count))",
         indent: min(3 * level, style.deepestIndent), isDimmed: true)
     case .task(let task, _):
       lines.spread(

@@ -1,6 +1,8 @@
 // Objects of a path that are drawn, and those of which the number is told.
 
 import LeakDetection
+import TraceReading
+import Wording
 
 /// Folds what a library put between the program's objects. Only chooses.
 enum PathFolding {
@@ -148,6 +150,11 @@ enum PathFolding {
   /// recorded, by the function that it runs.
   static func name(ofTask step: Finding.Step) -> String {
     step.place.map { "a task started in \($0.function)" } ?? step.code.map { "a task in \($0.function)" } ?? "a task"
+  }
+
+  /// `… 1,444 more like these …`
+  static func words(ofRepeated count: Int) -> String {
+    "… \(Decimal.grouped(UInt64(max(0, count)))) more like these …"
   }
 
   /// Gives the place where a task waits: `suspended at Session.swift:8`; empty if it is not known.

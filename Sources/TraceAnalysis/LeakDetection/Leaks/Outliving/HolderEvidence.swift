@@ -66,8 +66,7 @@ extension OutlivingFinder {
   private func weighReading(
     of storage: NodeID, _ nodes: [NodeID], _ suspicion: Suspicion, in evidence: inout Evidence
   ) {
-    guard !graph.isRoot(storage), graph.type(of: storage).kind.isCollection, let last = nodes.last else { return }
-    let use = CollectionUse(of: block(storage), last: ordinal(last))
+    guard let use = use(of: storage, nodes) else { return }
     switch use {
     case .readInTheEnd:
       // Without optimisation, code retains each element that it reads. Then a count of the elements reads none.
@@ -84,9 +83,13 @@ extension OutlivingFinder {
 
   /// The program went through the collection that has them now and then.
   func isSwept(_ holding: Holding, _ nodes: [NodeID]) -> Bool {
-    let storage = holding.steps[holding.suspect].node
-    guard !graph.isRoot(storage), graph.type(of: storage).kind.isCollection, let last = nodes.last else { return false }
-    return CollectionUse(of: block(storage), last: ordinal(last)) == .swept
+    use(of: holding.steps[holding.suspect].node, nodes) == .swept
+  }
+
+  /// How the program went through a collection of these nodes, which are in order of birth; nil if it is none.
+  private func use(of storage: NodeID, _ nodes: [NodeID]) -> CollectionUse? {
+    guard !graph.isRoot(storage), graph.type(of: storage).kind.isCollection, let last = nodes.last else { return nil }
+    return CollectionUse(of: block(storage), last: ordinal(last))
   }
 
   /// An object of the program has it, and not a variable of the main function.
