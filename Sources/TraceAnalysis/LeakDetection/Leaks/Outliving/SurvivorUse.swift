@@ -30,12 +30,12 @@ extension OutlivingFinder {
     }
   }
 
-  /// Siblings live through the births of others, so that something keeps them as well: what is left was not let go. In
-  /// a loop that looks for something they end before the next is made.
+  /// Siblings live through the births of others. Some code keeps them for a while, and lets them go. In a loop that
+  /// searches, each sibling ends before the next is made.
   private func areSiblingsKept(_ lifetime: SiteLifetime) -> Bool { intervalsLived(lifetime) >= rules.keptIntervals }
 
-  /// References to it were counted again and again at ages that siblings do not reach: somebody works with it. A last
-  /// pass over all that is left is one use, at the last moment.
+  /// Its references were counted again and again at ages that siblings do not reach: the program works with it. A last
+  /// pass over all survivors is one use, at the last moment.
   func isInUse(_ node: NodeID, beyond limit: UInt64) -> Bool {
     let block = block(node)
     let last = UInt64(block.lastUse) * LiveBlock.useUnit
@@ -48,7 +48,7 @@ extension OutlivingFinder {
     return ages.nonzeroBitCount >= rules.leastUseOctaves
   }
 
-  /// The use of survivors after the last event of any of their kind: a program goes through what it collects.
+  /// The use of survivors after the last event of their family. A program goes through its results then.
   enum LateUse {
     /// Hardly any was.
     case none
