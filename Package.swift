@@ -13,8 +13,7 @@ let package = Package(
     .library(name: "LeakTraceTesting", targets: ["LeakTraceTesting"]),
   ],
   dependencies: [
-    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
-    .package(url: "https://github.com/hummingbird-project/swift-mustache", from: "2.1.1"),
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2")
   ],
   targets: [
     // The trace format, for both sides.
@@ -131,7 +130,6 @@ let package = Package(
       dependencies: [
         "TraceReading", "TraceSymbolication", "HeapAnalysis", "LeakDetection", "AllocationReports", "LeakGates",
         "RunDiff", "TraceReports", "TraceExports",
-        .product(name: "Mustache", package: "swift-mustache"),
       ],
       path: "Sources/TraceAnalysis/PageReports", resources: [.embedInCode("Resources")]),
     // What people import: all of them.

@@ -1,7 +1,7 @@
 // `leaktrace analyze`: allocation sites of traces.
 
 import ArgumentParser
-import Foundation
+import Glibc
 import TraceAnalysis
 
 struct AnalyzeCommand: AnalyzingCommand {

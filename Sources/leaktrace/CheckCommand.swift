@@ -1,7 +1,8 @@
 // `leaktrace check`: records a program, looks for leaks, judges them, and cleans up.
 
 import ArgumentParser
-import Foundation
+import FoundationEssentials
+import Glibc
 import TraceAnalysis
 
 struct CheckCommand: ParsableCommand {

@@ -1,7 +1,7 @@
 // `leaktrace diff`: what changed between two builds.
 
 import ArgumentParser
-import Foundation
+import Glibc
 import TraceAnalysis
 
 struct DiffCommand: ParsableCommand {
@@ -113,7 +113,7 @@ struct DiffCommand: ParsableCommand {
     let document = FindingDocument(
       program: new[0].program.split(separator: "/").last.map(String.init) ?? new[0].program, judged: report.judged,
       gates: gates,
-      source: outputs.sourceTree, toolVersion: Leaktrace.configuration.version, remarks: report.remarks)
+      source: outputs.sourceTree, toolVersion: leaktraceVersion, remarks: report.remarks)
     let html = outputs.has(.html) ? try page(report, gates, old, new) : ""
     try outputs.deliver(style: style) { format, style in
       switch format {
@@ -135,9 +135,9 @@ struct DiffCommand: ParsableCommand {
   private func page(_ report: DiffReport, _ gates: [GateOutcome], _ old: [RunDigest], _ new: [RunDigest]) throws
     -> String
   {
-    var page = ReportPage(toolVersion: Leaktrace.configuration.version)
+    var page = ReportPage(toolVersion: leaktraceVersion)
     page.set(ComparisonPage(report, gates: gates, stacks: ComparedStacks(old: old, new: new, report)))
-    return try page.html()
+    return page.html()
   }
 
   private var style: TextStyle {

@@ -1,7 +1,7 @@
 // `leaktrace digest`: what a later comparison needs of a run.
 
 import ArgumentParser
-import Foundation
+import Glibc
 import TraceAnalysis
 
 struct DigestCommand: ParsableCommand {

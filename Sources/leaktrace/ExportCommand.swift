@@ -1,7 +1,7 @@
 // `leaktrace export`: what a trace says, in files that other tools open.
 
 import ArgumentParser
-import Foundation
+import Glibc
 import TraceAnalysis
 
 /// A file format of another tool.
@@ -191,7 +191,7 @@ struct ExportCommand: ParsableCommand {
     case .collapsed: return Array(CollapsedStacks.text(profile, value.first ?? .liveBytes).utf8)
     case .speedscope:
       return Array(
-        SpeedscopeProfile.text(profile, measures, exporter: "leaktrace \(Leaktrace.configuration.version)").utf8)
+        SpeedscopeProfile.text(profile, measures, exporter: "leaktrace \(leaktraceVersion)").utf8)
     case .dot, .heapsnapshot, .perfetto, .sqlite, .ndjson: preconditionFailure("not a profile")
     }
   }

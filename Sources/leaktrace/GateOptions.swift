@@ -1,7 +1,8 @@
 // Options that make a command fail by what it finds, and how they are kept to.
 
 import ArgumentParser
-import Foundation
+import FoundationEssentials
+import Glibc
 import TraceAnalysis
 
 /// On what to fail, and what is accepted.

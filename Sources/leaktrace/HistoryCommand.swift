@@ -1,7 +1,7 @@
 // `leaktrace history`: who retained objects.
 
 import ArgumentParser
-import Foundation
+import Glibc
 import TraceAnalysis
 
 struct HistoryCommand: ParsableCommand {

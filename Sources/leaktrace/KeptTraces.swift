@@ -1,6 +1,7 @@
 // The traces of a watch: a bounded number of files.
 
-import Foundation
+import FoundationEssentials
+import Glibc
 import TraceAnalysis
 
 /// Traces in one directory, in order of time. Those that are kept are spread over the whole time.

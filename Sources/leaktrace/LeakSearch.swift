@@ -1,7 +1,8 @@
 // Looking at one trace: what was allocated, and what is leaked.
 
 import ArgumentParser
-import Foundation
+import FoundationEssentials
+import Glibc
 import TraceAnalysis
 
 /// The places to look for files, and the findings to hide: options of every command that looks for leaks.

@@ -7,7 +7,7 @@ struct Leaktrace: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "leaktrace",
     abstract: "Find what a Swift program leaks on Linux, and what keeps it alive.",
-    version: "0.1.0",
+    version: leaktraceVersion,
     subcommands: [
       RecordCommand.self, AttachCommand.self, DetachCommand.self, CheckCommand.self, AnalyzeCommand.self,
       ReportCommand.self, WhyCommand.self, HistoryCommand.self, InspectCommand.self, WatchCommand.self,

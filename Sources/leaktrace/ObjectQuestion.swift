@@ -1,6 +1,6 @@
 // The common part of the commands that are asked about objects: `why` and `history`.
 
-import Foundation
+import Glibc
 import TraceAnalysis
 
 enum ObjectQuestion {

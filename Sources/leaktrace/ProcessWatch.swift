@@ -1,7 +1,7 @@
 // Takes images of a process until there is a reason to stop.
 
 import ArgumentParser
-import Foundation
+import Glibc
 import TraceAnalysis
 
 /// One watch. For the main thread.

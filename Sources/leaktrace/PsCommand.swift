@@ -1,7 +1,7 @@
 // `leaktrace ps`: which processes are recorded now.
 
 import ArgumentParser
-import Foundation
+import Glibc
 import TraceAnalysis
 
 struct PsCommand: ParsableCommand {

@@ -1,6 +1,7 @@
 // The line on the terminal that says how far a trace has been read.
 
-import Foundation
+import FoundationEssentials
+import Glibc
 import TraceAnalysis
 
 /// Shows on standard error how far the reading of a trace is, where that is a terminal and it takes long enough. The

@@ -1,7 +1,7 @@
 // `leaktrace report`: a page to look at.
 
 import ArgumentParser
-import Foundation
+import Glibc
 import TraceAnalysis
 
 struct ReportCommand: ParsableCommand {
@@ -47,7 +47,7 @@ struct ReportCommand: ParsableCommand {
       throw ExitStatus.usage.code
     }
     let search = try LeakSearch(searchOptions, snapshot: snapshot)
-    var page = ReportPage(toolVersion: Leaktrace.configuration.version)
+    var page = ReportPage(toolVersion: leaktraceVersion)
     var isEmpty = true
     for path in paths {
       do throws(TraceFormatError) {
@@ -59,7 +59,7 @@ struct ReportCommand: ParsableCommand {
       }
     }
     if isEmpty { throw status.code }
-    let text = try page.html()
+    let text = page.html()
     do throws(OutputFile.Failure) {
       try OutputFile.write(text, to: output)
     } catch {

@@ -1,7 +1,8 @@
 // In which formats a report is given, and where to.
 
 import ArgumentParser
-import Foundation
+import FoundationEssentials
+import Glibc
 import TraceAnalysis
 
 enum ReportFormat: String, CaseIterable, ExpressibleByArgument {
@@ -113,7 +114,7 @@ struct ReportWriter {
   private var reports: [AllocationReport] = []
   private var leaks: [LeakReport?] = []
   private var growth: [ProcessGrowth?] = []
-  private var page = ReportPage(toolVersion: Leaktrace.configuration.version)
+  private var page = ReportPage(toolVersion: leaktraceVersion)
 
   /// The destination of the report of `--format`.
   enum Destination {
@@ -171,10 +172,10 @@ struct ReportWriter {
     try text { GateText.text(gates, style: $0) }
     let document = FindingDocument(
       program: program, judged: judged, gates: gates.outcomes, source: outputs.sourceTree,
-      toolVersion: Leaktrace.configuration.version,
+      toolVersion: leaktraceVersion,
       remarks: remarks + gates.remarks)
     let (fileText, reports, leaks, growth) = (fileText, reports, leaks, growth)
-    let html = needsPage ? try page.html(title: program.isEmpty ? nil : program) : ""
+    let html = needsPage ? page.html(title: program.isEmpty ? nil : program) : ""
     func contents(_ format: ReportFormat) -> String {
       switch format {
       case .text: fileText

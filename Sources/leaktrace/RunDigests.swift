@@ -1,6 +1,7 @@
 // Runs that are compared: from traces, directories of traces, or digests.
 
-import Foundation
+import FoundationEssentials
+import Glibc
 import TraceAnalysis
 
 /// Reads runs, one after the other, so that no two traces are in memory at once. For one thread at a time.
@@ -55,12 +56,9 @@ struct RunDigests {
     throw ExitStatus.unreadable.code
   }
 
-  /// True if the file begins as a digest does. Anything but a regular file is none, and is not opened: a pipe would
-  /// block for ever.
+  /// True if the file begins as a digest does.
   private func isDigest(_ path: String) -> Bool {
-    guard TraceListing.isRegularFile(path), let file = FileHandle(forReadingAtPath: path) else { return false }
-    defer { try? file.close() }
-    return ((try? file.read(upToCount: 64)) ?? nil).map { DigestFile.isDigest($0) } ?? false
+    TraceListing.firstBytes(ofFile: path, 64).map { DigestFile.isDigest($0) } ?? false
   }
 
   /// The whole file if it is a digest.

@@ -1,7 +1,8 @@
 // `leaktrace scope-report`: what one scope left behind, for the test traits of LeakTraceTesting.
 
 import ArgumentParser
-import Foundation
+import FoundationEssentials
+import Glibc
 import TraceAnalysis
 
 struct ScopeReportCommand: ParsableCommand {

@@ -1,6 +1,7 @@
 // The kind of file that standard output is connected to.
 
-import Foundation
+import FoundationEssentials
+import Glibc
 
 /// Columns and emphasis of standard output, as they are now.
 struct TerminalOutput {

@@ -1,6 +1,9 @@
 // The directory that the traces of `check` are in, and its removal, whatever happens.
 
-import Foundation
+import Dispatch
+import FoundationEssentials
+import Glibc
+import Synchronization
 
 /// Traces that are removed at the end, or kept where that was asked for.
 final class TraceDirectory: Sendable {
@@ -41,12 +44,12 @@ final class TraceDirectory: Sendable {
     var all = mask
     for signal in Self.endings { sigaddset(&all, signal) }
     sigprocmask(SIG_SETMASK, &all, nil)
-    let thread = Thread { [self] in
+    DispatchQueue(label: "signals").async { [self] in
       var set = sigset_t()
       sigemptyset(&set)
       for signal in Self.endings { sigaddset(&set, signal) }
       var pause = timespec(tv_sec: 0, tv_nsec: 100_000_000)
-      while !isForgetting.value {
+      while !isForgetting.load(ordering: .relaxed) {
         let number = sigtimedwait(&set, nil, &pause)
         if number <= 0 { continue }
         remove()
@@ -56,25 +59,15 @@ final class TraceDirectory: Sendable {
       }
       ended.signal()
     }
-    thread.start()
   }
 
   /// Signals are this process's own again; returns when that is so.
   func forgetSignals() {
-    isForgetting.value = true
+    isForgetting.store(true, ordering: .relaxed)
     ended.wait()
   }
 
   private static let endings = [SIGINT, SIGTERM, SIGHUP, SIGQUIT]
-  private let isForgetting = Flag()
+  private let isForgetting = Atomic(false)
   private let ended = DispatchSemaphore(value: 0)
-
-  private final class Flag: @unchecked Sendable {
-    private let lock = NSLock()
-    private var isSet = false
-    var value: Bool {
-      get { lock.withLock { isSet } }
-      set { lock.withLock { isSet = newValue } }
-    }
-  }
 }

@@ -1,13 +1,14 @@
 // Finds the traces that an argument means, and describes each in a line.
 
-import Foundation
+import FoundationEssentials
+import Glibc
 import TraceAnalysis
 
 enum TraceListing {
   /// The path itself, or the traces in a directory: its files that begin as traces do, in order of name.
   static func traces(at path: String) throws -> [String] {
-    var isDirectory: ObjCBool = false
-    guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory), isDirectory.boolValue else {
+    var isDirectory = false
+    guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory), isDirectory else {
       return [path]
     }
     let names: [String]
@@ -69,11 +70,20 @@ enum TraceListing {
     return stat(path, &information) == 0 && information.st_mode & S_IFMT == S_IFREG
   }
 
+  /// Up to `count` bytes from the beginning of a file. Nil if the path leads to no regular file, or to one that cannot be
+  /// read. Anything else is not opened: a pipe would block for ever.
+  static func firstBytes(ofFile path: String, _ count: Int) -> [UInt8]? {
+    guard isRegularFile(path) else { return nil }
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return nil }
+    defer { close(descriptor) }
+    var bytes = [UInt8](repeating: 0, count: count)
+    let length = read(descriptor, &bytes, count)
+    return length >= 0 ? Array(bytes.prefix(length)) : nil
+  }
+
   private static func isTrace(_ path: String) -> Bool {
-    guard isRegularFile(path), let file = FileHandle(forReadingAtPath: path) else { return false }
-    defer { try? file.close() }
-    let start = (try? file.read(upToCount: 8)) ?? nil
-    return start.map { Array($0) == [0x89, 0x4C, 0x4B, 0x54, 0x52, 0x43, 0x0D, 0x0A] } ?? false
+    firstBytes(ofFile: path, 8) == [0x89, 0x4C, 0x4B, 0x54, 0x52, 0x43, 0x0D, 0x0A]
   }
 
   /// Path, program and size of a trace.

@@ -1,7 +1,7 @@
 // `leaktrace watch`: images of a running process at intervals, and what grows from one to the next.
 
 import ArgumentParser
-import Foundation
+import Glibc
 import TraceAnalysis
 
 struct WatchCommand: ParsableCommand {

@@ -1,7 +1,8 @@
 // Puts the images of a watch together, and writes its report.
 
 import ArgumentParser
-import Foundation
+import Dispatch
+import Glibc
 import TraceAnalysis
 
 /// Gathers images one after another: of each only its figures stay, of the newest its findings. For one thread.
@@ -164,7 +165,7 @@ struct WatchReport {
     let name = process.program.split(separator: "/").last.map(String.init) ?? process.program
     let document = FindingDocument(
       program: name, judged: gatekeeper.judged, gates: gates.outcomes, source: command.outputs.sourceTree,
-      toolVersion: Leaktrace.configuration.version, remarks: process.remarks + leaks.remarks + gates.remarks)
+      toolVersion: leaktraceVersion, remarks: process.remarks + leaks.remarks + gates.remarks)
     let html = command.outputs.has(.html) ? try page(leaks, growth) : ""
     try command.outputs.deliver(style: command.style) { [process] format, style in
       switch format {
@@ -186,9 +187,9 @@ struct WatchReport {
   private func page(_ leaks: LeakReport, _ growth: SeriesGrowth) throws -> String {
     var examined = try search.examine(newestPath, .page)
     examined.leaks = leaks
-    var page = ReportPage(toolVersion: Leaktrace.configuration.version)
+    var page = ReportPage(toolVersion: leaktraceVersion)
     page.add(search.page(examined))
     page.set(process, growth)
-    return try page.html()
+    return page.html()
   }
 }

@@ -1,7 +1,7 @@
 // Times and sizes on the command line of `watch`.
 
 import ArgumentParser
-import Foundation
+import Glibc
 import TraceAnalysis
 
 /// A stretch of time, or a time of day that comes next.
@@ -26,11 +26,26 @@ enum WatchEnd: ExpressibleByArgument {
   var seconds: Double {
     switch self {
     case .after(let seconds): return seconds
-    case .at(let hour, let minute):
-      let next = Calendar.current.nextDate(
-        after: Date(), matching: DateComponents(hour: hour, minute: minute), matchingPolicy: .nextTime)
-      return next?.timeIntervalSinceNow ?? 86400
+    case .at(let hour, let minute): return Self.seconds(untilHour: hour, minute: minute, after: time(nil))
     }
+  }
+
+  /// The seconds until the clock next shows a time of day in the local time zone. A time that a change of the clock leaves
+  /// out comes as much later as the clock moves.
+  static func seconds(untilHour hour: Int, minute: Int, after now: time_t) -> Double {
+    var now = now
+    var date = tm()
+    localtime_r(&now, &date)
+    (date.tm_hour, date.tm_min, date.tm_sec) = (Int32(hour), Int32(minute), 0)
+    for _ in 0..<2 {
+      // The clock may have changed since now.
+      date.tm_isdst = -1
+      let moment = mktime(&date)
+      if moment > now { return Double(moment - now) }
+      (date.tm_hour, date.tm_min) = (Int32(hour), Int32(minute))
+      date.tm_mday += 1
+    }
+    return 86400
   }
 }
 

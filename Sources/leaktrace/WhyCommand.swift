@@ -1,7 +1,8 @@
 // `leaktrace why`: what keeps objects alive.
 
 import ArgumentParser
-import Foundation
+import FoundationEssentials
+import Glibc
 import TraceAnalysis
 
 struct WhyCommand: ParsableCommand {

@@ -52,7 +52,7 @@ struct EstimatedSitesTests {
         profile: StackProfile(trace.analysis, path: "a", leaked: nil, frameLimit: .max, naming: naming),
         timeline: RunTimeline(reader, trace.analysis), outline: nil, tasks: nil,
         estimates: EstimatedSite.largest(trace, limit: 2, naming: naming)))
-    let html = try page.html()
+    let html = page.html()
     struct Contents: Decodable {
       struct Process: Decodable {
         struct Estimate: Decodable {

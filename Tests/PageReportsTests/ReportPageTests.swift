@@ -33,7 +33,7 @@ struct ReportPageTests {
       ProcessPage(
         report: report, leaks: LeakReport(unavailable: "there is no heap image"), profile: profile,
         timeline: RunTimeline(reader, analysis), outline: nil, tasks: nil))
-    return try page.html(nonce: Self.nonce)
+    return page.html(nonce: Self.nonce)
   }
 
   @Test func nothingOfATraceIsMarkup() throws {

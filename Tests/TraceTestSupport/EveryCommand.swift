@@ -170,7 +170,7 @@ package struct EveryCommand {
       ProcessPage(
         report: report, leaks: leaks, profile: profile, timeline: RunTimeline(reader, allocations),
         outline: heap?.outline(), tasks: heap?.tasks()))
-    written += try page.html().utf8.count
+    written += page.html().utf8.count
   }
 
   private static let queries: [RetainQuery] = [
@@ -223,7 +223,7 @@ package struct EveryCommand {
         written += DiffMarkdown.text(report, gates: gates).utf8.count
         var page = ReportPage(toolVersion: "0")
         page.set(ComparisonPage(report, gates: gates, stacks: ComparedStacks(old: old, new: new, report)))
-        written += try page.html().utf8.count
+        written += page.html().utf8.count
         write(document(examined.trace, report.judged, gates, report.remarks))
       }
     }

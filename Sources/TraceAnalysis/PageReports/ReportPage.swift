@@ -1,7 +1,6 @@
 // One page with all of a report: it opens from a file, and needs nothing else.
 
 import LeakDetection
-import Mustache
 import TraceReading
 import TraceReports
 
@@ -47,18 +46,46 @@ package struct ReportPage: Sendable {
 
   /// The page. `title`: what it is about, if that is not to be the first process's program; `nonce`: 32 hexadecimal
   /// digits that nobody could foresee, which its own script and style are known by. Linear in its contents.
-  package func html(title other: String? = nil, nonce: String = Self.nonce()) throws -> String {
-    let template = try MustacheTemplate(string: String(decoding: PackageResources.page_mustache, as: UTF8.self))
+  package func html(title other: String? = nil, nonce: String = Self.nonce()) -> String {
     let title = PlainText.escaped(other ?? title ?? "no process")
     let data =
       "{\"version\":\(JSONValue.string(toolVersion).compactText),\"title\":\(JSONValue.string(title).compactText),"
       + "\"processes\":[\(processes.joined(separator: ","))],\"comparison\":\(comparison ?? "null"),"
       + "\"series\":\(series ?? "null")}"
-    return template.render([
-      "title": "\(title): leaktrace", "nonce": nonce,
-      "style": String(decoding: PackageResources.page_css, as: UTF8.self), "script": Self.script,
-      "data": Self.embedded(data),
-    ])
+    return """
+      <!DOCTYPE html>
+      <html lang="en">
+      <head>
+      <meta charset="utf-8">
+      <meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'nonce-\(nonce)'; style-src 'nonce-\(nonce)'; base-uri 'none'; form-action 'none'">
+      <meta name="viewport" content="width=device-width, initial-scale=1">
+      <meta name="color-scheme" content="light dark">
+      <title>\(Self.markup("\(title): leaktrace"))</title>
+      <style nonce="\(nonce)">
+      \(String(decoding: PackageResources.page_css, as: UTF8.self))</style>
+      </head>
+      <body>
+      <a class="skip" href="#main">Skip to the report</a>
+      <header>
+      <h1 id="program"></h1>
+      <nav aria-label="Views" id="tabs"></nav>
+      <button type="button" id="theme">Dark</button>
+      </header>
+      <main id="main" tabindex="-1"><noscript>This page shows its data by its own script, which your browser does not run.</noscript></main>
+      <footer id="footer"></footer>
+      <script type="application/json" id="data">\(Self.embedded(data))</script>
+      <script nonce="\(nonce)">
+      \(Self.script)</script>
+      </body>
+      </html>
+
+      """
+  }
+
+  /// Text as HTML shows it: none of its characters begins markup, in an element or in a quoted attribute.
+  private static func markup(_ text: String) -> String {
+    text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
+      .replacing("\"", with: "&quot;").replacing("'", with: "&#39;")
   }
 
   /// The parts of the page's script, each after those that it needs.

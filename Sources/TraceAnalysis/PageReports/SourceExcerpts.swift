@@ -1,6 +1,5 @@
 // The lines of source about the places of findings, where the files are at hand.
 
-import Foundation
 import LeakDetection
 import TraceReading
 import TraceReports

@@ -1,7 +1,7 @@
 // A digest as a file, so that a build can be compared when its trace and its binary are gone.
 
 import AllocationReports
-import Foundation
+import FoundationEssentials
 import LeakDetection
 
 /// Reads and writes digests: JSON of one object, with a schema's name and version before the digest. Unknown fields are

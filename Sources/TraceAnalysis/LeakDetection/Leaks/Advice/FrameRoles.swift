@@ -5,7 +5,7 @@ import TraceSymbolication
 extension SourceFrame {
   /// It is a function declared in another, which has no list of captures: `counted #1 (_:) in Workflow.init()`.
   var isLocalFunction: Bool {
-    guard let mark = closureName.range(of: " #"), !closureName.hasPrefix("closure #"),
+    guard let mark = closureName.firstRange(of: " #"), !closureName.hasPrefix("closure #"),
       !closureName.hasPrefix("implicit closure #")
     else { return false }
     return closureName[mark.upperBound...].first?.isNumber ?? false

@@ -1,6 +1,6 @@
 // The probability that ordinary siblings live as long as the survivors do.
 
-import Foundation
+import Glibc
 
 /// Odds by what ended siblings show. A value.
 ///
