@@ -20,12 +20,16 @@ package enum SwiftReflectionError: Error, Hashable, Sendable {
 package enum RemoteMirrorLibrary {
   private static let name = "libswiftRemoteMirror.so"
 
-  /// Paths in order of preference: beside the Swift runtime this program runs with, beside the traced program's, and in
-  /// the toolchains on `path`.
+  /// Paths in order of preference: where a release of leaktrace has it, beside the Swift runtime that this program runs
+  /// with, beside the traced program's, and in the toolchains on `path`.
   ///
   /// - Parameter path: directories with `swiftc`, separated by colons, as in the environment's `PATH`.
   package static func candidates(images: [LoadedImage], path: String) -> [String] {
     var directories: [String] = []
+    if let program = realpath("/proc/self/exe", nil) {
+      directories.append(directory(ofPath: String(cString: program)) + "/../lib/leaktrace")
+      free(program)
+    }
     if let runtime = lt_mirror_file_defining("swift_retain") {
       directories.append(directory(ofPath: String(cString: runtime)))
       free(runtime)

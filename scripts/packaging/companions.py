@@ -1,0 +1,57 @@
+"""Libraries that stand beside libswiftRemoteMirror.so, with what it takes from libstdc++ and libgcc and no more.
+
+Usage: companions.py MIRROR OUTPUT_DIRECTORY OBJECT...
+
+A slim image has no libstdc++, and the one of the machine that builds may need a newer glibc than the release. Each
+companion has the name of the library that it stands for, and defines the functions with the versions that MIRROR asks
+for. They come from the compiler's static libraries. OBJECT: what else to link, see older_glibc.c.
+"""
+
+import collections
+import re
+import subprocess
+import sys
+import tempfile
+
+UNDEFINED = re.compile(r"\*UND\*\s+[0-9a-f]+\s+\(?((?:GLIBCXX|CXXABI|GCC)_[0-9.]+)\)?\s+(\S+)")
+LIBRARIES = {"libstdc++.so.6": ("GLIBCXX", "CXXABI"), "libgcc_s.so.1": ("GCC",)}
+
+
+def main() -> None:
+    """Makes the companions."""
+    mirror, output, objects = sys.argv[1], sys.argv[2], sys.argv[3:]
+    table = subprocess.run(["objdump", "-T", mirror], check=True, capture_output=True, text=True).stdout
+    wanted = UNDEFINED.findall(table)
+    if not wanted:
+        sys.exit(f"companions: {mirror} takes nothing from libstdc++; does it still need it?")
+    for name, prefixes in LIBRARIES.items():
+        versions: dict[str, list[str]] = collections.defaultdict(list)
+        for version, symbol in wanted:
+            if version.split("_")[0] in prefixes:
+                versions[version].append(symbol)
+        link(f"{output}/{name}", name, versions, objects)
+
+
+def link(path: str, name: str, versions: dict[str, list[str]], objects: list[str]) -> None:
+    """Links one library that exports the symbols, each with its version, and hides all else.
+
+    A library of which nothing is taken is empty: the loader still looks for it.
+    """
+    with tempfile.NamedTemporaryFile("w", suffix=".map") as script:
+        hides_others = " local: *;"
+        if not versions:
+            script.write("{ local: *; };\n")
+        for version, symbols in sorted(versions.items()):
+            script.write(f"{version} {{ global: {' '.join(s + ';' for s in sorted(symbols))}{hides_others} }};\n")
+            hides_others = ""
+        script.flush()
+        roots = [f"-Wl,--undefined={symbol}" for symbols in versions.values() for symbol in sorted(symbols)]
+        subprocess.run(
+            ["gcc", "-shared", "-nodefaultlibs", "-o", path, f"-Wl,-soname,{name}", f"-Wl,--version-script={script.name}"]
+            + ["-Wl,--gc-sections", "-Wl,-z,now", "-Wl,--build-id=none", *roots, *objects]
+            + ["-Wl,--start-group", "-l:libstdc++.a", "-l:libgcc_eh.a", "-l:libgcc.a", "-Wl,--end-group", "-lm", "-lc"],
+            check=True,
+        )
+
+
+main()
