@@ -38,6 +38,8 @@ let package = Package(
     .target(
       name: "CUnwinder", dependencies: ["CSandboxedChild"],
       linkerSettings: [.linkedLibrary("unwind-generic", .when(platforms: [.linux]))]),
+    // Mappings of files that note which parts are read.
+    .target(name: "CTrackedFiles"),
     .target(name: "CDemangle", dependencies: ["CSandboxedChild"], linkerSettings: [.linkedLibrary("stdc++")]),
     .target(
       name: "CRemoteMirror", dependencies: ["CSandboxedChild"],
@@ -52,7 +54,7 @@ let package = Package(
       name: "PlatformRules", path: "Sources/TraceAnalysis/PlatformRules", resources: [.embedInCode("Rules")]),
     .target(
       name: "TraceSymbolication",
-      dependencies: ["TraceReading", "PlatformRules", "CElfutils", "CSandboxedChild", "CDemangle"],
+      dependencies: ["TraceReading", "PlatformRules", "CElfutils", "CSandboxedChild", "CDemangle", "CTrackedFiles"],
       path: "Sources/TraceAnalysis/TraceSymbolication"),
     // Other processes and core files: their memory, their threads, the blocks of their allocator; and all of it as a
     // trace.

@@ -125,9 +125,14 @@ static void detach_child(int socket) {
   if (null > CHILD_SOCKET) close(null);
 }
 
+static void (*child_prologue)(void);
+
+void lt_child_set_prologue(void (*prologue)(void)) { child_prologue = prologue; }
+
 static _Noreturn void run_child(int socket, const struct lt_child_service *service, void *context) {
   detach_child(socket);
   limit_child(service);
+  if (child_prologue) child_prologue();
   if (service->begin && !(context = service->begin(context))) _exit(1);
   char *question = malloc((size_t)service->questionLimit + 1);
   uint32_t size;

@@ -154,7 +154,7 @@ struct CheckCommand: ParsableCommand {
         snapshots: .taken(signal: nil, roundSignal: repeatSignal?.number))
       let run = try RecordingRun(
         settings: settings, arguments: RecordingRun.rawArguments(last: command.count), command: command[0],
-        speech: .problemsOnly)
+        speech: .problemsOnly, storesNames: directory.isKept)
       let chosen = CheckedProcesses(names: only.map(NamePattern.init), isTestRun: isTestRun, choosesAll: !follows)
       let companion = until.map {
         EndingCommand($0, choice: chosen, stopTimeout: stopTimeout?.seconds ?? ProgramStop.usualTimeout)

@@ -12,7 +12,7 @@ struct Leaktrace: ParsableCommand {
       RecordCommand.self, AttachCommand.self, DetachCommand.self, CheckCommand.self, AnalyzeCommand.self,
       ReportCommand.self, WhyCommand.self, HistoryCommand.self, InspectCommand.self, WatchCommand.self,
       DiffCommand.self, DigestCommand.self, ExportCommand.self,
-      QueryCommand.self, DumpCommand.self, PauseCommand.self, ResumeCommand.self,
+      QueryCommand.self, NamesCommand.self, DumpCommand.self, PauseCommand.self, ResumeCommand.self,
       SnapshotCommand.self, SnapshotsCommand.self, PsCommand.self, ScopeReportCommand.self,
     ])
 

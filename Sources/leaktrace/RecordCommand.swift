@@ -40,6 +40,11 @@ struct RecordCommand: ParsableCommand {
   @Flag(help: "Always show progress on standard error.")
   var progress = false
 
+  @Flag(
+    inversion: .prefixedNo,
+    help: "When the program has ended, store the names of functions, lines, types and fields in the trace.")
+  var names = true
+
   @Flag(help: .hidden)
   var verifyStacks = false
 
@@ -101,7 +106,7 @@ struct RecordCommand: ParsableCommand {
           children: follows ? .followed : .notFollowed, stackChecking: verifyStacks ? .everyStack : .none,
           mode: try light.mode()),
         arguments: RecordingRun.rawArguments(last: command.count), command: command[0],
-        speech: options.quiet ? .problemsOnly : progress ? .progressAlways : .normal)
+        speech: options.quiet ? .problemsOnly : progress ? .progressAlways : .normal, storesNames: names)
       if !options.quiet, follows, followChildren == nil {
         ErrorOutput.print(
           "swift test runs the tests in other processes, so these are traced, too; --no-follow-children leaves them out"

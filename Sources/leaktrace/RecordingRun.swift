@@ -15,11 +15,14 @@ struct RecordingRun {
   private let speech: Speech
   /// The recording has heap images.
   private let takesImages: Bool
+  /// The names that reports need are stored in the traces when the program has ended.
+  private let storesNames: Bool
   /// No other recording writes where this one does.
   private let reservation: OutputReservation
 
   init(
-    settings: RecordingSettings, arguments: [UnsafeMutablePointer<CChar>], command: String, speech: Speech
+    settings: RecordingSettings, arguments: [UnsafeMutablePointer<CChar>], command: String, speech: Speech,
+    storesNames: Bool
   ) throws(RecordingError) {
     program = try TargetProgram.find(
       command: command, searchPath: Self.variable("PATH"), userID: getuid(), groupID: getgid())
@@ -34,6 +37,7 @@ struct RecordingRun {
     self.arguments = arguments
     self.speech = speech
     takesImages = settings.snapshots != .none
+    self.storesNames = storesNames
   }
 
   /// The program could not be started.
@@ -122,6 +126,14 @@ struct RecordingRun {
     }
     for trace in traces where trace.isLeftLong && !stillRecording.contains(trace.path) {
       if let failure = finish(trace, waitStatus: nil) { failures.append(failure) }
+    }
+    if storesNames {
+      var names = NamesRun()
+      for index in traces.indices where !stillRecording.contains(traces[index].path) && traces[index].eventCount > 0 {
+        names.store(inTraceAt: traces[index].path)
+        traces[index] = RecordedTrace(path: traces[index].path) ?? traces[index]
+      }
+      if let remark = names.remark { failures.append(remark) }
     }
     let directory = session.output.directory
     let current = Self.currentDirectory()

@@ -39,6 +39,10 @@ struct lt_child {
   const struct lt_child_service *service;
 };
 
+/// Has each child that starts from now on call a function before anything else, once it has reset its signals. NULL:
+/// none.
+void lt_child_set_prologue(void (*prologue)(void));
+
 /// Starts a child. 0, or an errno. The child holds no descriptor of its parent's but its end of a socket, and ends when
 /// the other is closed. It sees all memory as it is now: nothing that `context` leads to needs to be kept for it.
 int lt_child_start(struct lt_child *child, const struct lt_child_service *service, void *context);

@@ -22,6 +22,7 @@
 #include "trace_header.h"
 #include "trace_live_file.h"
 #include "trace_marks.h"
+#include "trace_names.h"
 #include "trace_numbers.h"
 #include "trace_snapshot.h"
 #include "trace_status.h"

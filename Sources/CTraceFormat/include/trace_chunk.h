@@ -24,6 +24,10 @@ enum {
   LT_CHUNK_BLOCKS = 7,
   /// Space that later chunks may take. Its payload means nothing, and its checksum need not fit
   LT_CHUNK_VOID = 8,
+  /// Parts of a file that names are read from: see trace_names.h
+  LT_CHUNK_FILE_PARTS = 9,
+  /// The list of those files. Without it, the parts mean nothing
+  LT_CHUNK_NAMES = 10,
 };
 
 /// The number that stands for a thread in lists of blocks, which no thread has written.

@@ -9,28 +9,31 @@ import TraceSymbolication
 extension LeakReport {
   /// Looks for leaks in a heap image of `reader`, and adds what is wrong with the image to the diagnostics of `analysis`.
   ///
+  /// `access`: gives the files, in the place of this machine and the trace;
   /// `openFiles`: symbol files that were opened before with the same search;
   /// `toolPath`: directories that may hold a Swift toolchain, as in PATH; `ownModules`: Swift modules that are the
   /// program's own code; `inspect`: is given the analysis of the image.
   package init(
     _ reader: TraceReader, _ allocations: inout AllocationAnalysis, snapshot: TraceSnapshot, files: DebugFileSearch,
-    openFiles: OpenImageFiles = OpenImageFiles(), toolPath: String, memoryLimit: MemoryLimit = .standard,
+    access: (any SymbolFileAccess)? = nil, openFiles: OpenImageFiles = OpenImageFiles(), toolPath: String,
+    memoryLimit: MemoryLimit = .standard,
     ownModules: Set<String>,
     suppressions: Suppressions = Suppressions(), inspect: (LeakAnalysis) -> Void = { _ in }
   ) {
-    let symbolicator = Symbolicator(of: [allocations], search: files, openFiles: openFiles)
+    let symbolicator = Symbolicator(of: [allocations], search: files, access: access, openFiles: openFiles)
     let analysis = LeakAnalysis(
-      reader, allocations, snapshot: snapshot, search: files, toolPath: toolPath, memoryLimit: memoryLimit,
+      reader, allocations, snapshot: snapshot, search: files, access: access, toolPath: toolPath,
+      memoryLimit: memoryLimit,
       ownModules: ownModules, naming: symbolicator)
     let atExpectations = ExpectationImages(reader, allocations) { snapshot in
       LeakAnalysis(
-        reader, AllocationAnalysis(reader, snapshot: snapshot), snapshot: snapshot, search: files, toolPath: toolPath,
-        memoryLimit: memoryLimit, ownModules: ownModules, naming: symbolicator)
+        reader, AllocationAnalysis(reader, snapshot: snapshot), snapshot: snapshot, search: files, access: access,
+        toolPath: toolPath, memoryLimit: memoryLimit, ownModules: ownModules, naming: symbolicator)
     }
     let growth = LeakAnalysis.growth(reader, allocations) { snapshot, allocations in
       LeakAnalysis(
-        reader, allocations, snapshot: snapshot, search: files, toolPath: toolPath, ownModules: ownModules,
-        naming: symbolicator)
+        reader, allocations, snapshot: snapshot, search: files, access: access, toolPath: toolPath,
+        ownModules: ownModules, naming: symbolicator)
     }
     for diagnostic in analysis.model.diagnostics.first { allocations.diagnostics.append(diagnostic) }
     self.init(analysis, suppressions: suppressions, atExpectations: atExpectations, growth: growth)

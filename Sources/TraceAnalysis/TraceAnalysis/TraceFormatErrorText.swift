@@ -30,6 +30,8 @@ extension TraceFormatError {
     case .implausibleHeader(let field, let value, let offset):
       "\(path) has a header with \(field) \(value) at offset \(offset.rawValue), which is impossible. Copy the trace again from where it was recorded."
     case .compressionFailed(let reason): "\(path) could not be compressed: \(reason)"
+    case .notClosed(let place):
+      "\(place) has no end: its process still runs, or was killed. Record with 'leaktrace record', which completes it."
     case .busy(let place): "\(place) is being completed by another process. Try again when that is done."
     }
   }

@@ -81,6 +81,8 @@ package struct RecordDump {
         if let failure { try write("\(place) damaged \(failure.kind)\n") }
       case .closing where parts.contains(.chunks):
         if let closing = walker.closing(inChunk: index) { try write("\(place(chunk)) \(line(of: closing))\n") }
+      case .names where parts.contains(.chunks):
+        for line in storedFileLines { try write("\(place(chunk)) \(line)\n") }
       case .snapshot where parts.contains(.snapshots) || parts.contains(.memory):
         // Of several with one number the first counts.
         guard let number = walker.snapshotNumber(inChunk: index), let snapshot = snapshots.removeValue(forKey: number)
@@ -90,6 +92,16 @@ package struct RecordDump {
       default: break
       }
     }
+  }
+
+  private var storedFileLines: [String] {
+    guard let stored = reader.storedFiles else { return [] }
+    let state = "names \(stored.isComplete ? "complete" : "incomplete") tool=\(PlainText.escaped(stored.toolVersion))"
+    return [state]
+      + stored.files.map {
+        "file chunks=\($0.chunks.lowerBound)..<\($0.chunks.upperBound) size=\($0.size)"
+          + " buildID=\(Hexadecimal.digits($0.buildID)) path=\(PlainText.escaped($0.path))"
+      }
   }
 
   /// The same for events alone, of all threads, in order of time.

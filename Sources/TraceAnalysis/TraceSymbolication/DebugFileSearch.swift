@@ -71,3 +71,10 @@ package struct DebugFileSearch: Hashable, Sendable {
     return paths(forBuildID: buildID) + beside
   }
 }
+
+extension DebugFileSearch {
+  /// Gives the files of this machine, and in the place of those that are gone or replaced the parts in the traces.
+  package func access(storedBy stored: [StoredFiles]) -> any SymbolFileAccess {
+    stored.isEmpty ? LocalSymbolFiles() : StoredSymbolFiles(stored, sysroot: sysroot)
+  }
+}

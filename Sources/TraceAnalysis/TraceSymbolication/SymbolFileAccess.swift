@@ -52,10 +52,12 @@ package final class SymbolFileContents {
     release = { $0.deallocate() }
   }
 
-  /// Takes ownership of a mapping made with `mmap`.
-  init(mapping: UnsafeMutableRawBufferPointer) {
-    bytes = mapping
-    release = { munmap($0.baseAddress, $0.count) }
+  /// Takes ownership of a mapping, which `release` ends; of one made with `mmap` unless told otherwise.
+  init(
+    mapping: UnsafeMutableRawBufferPointer,
+    release: @escaping (UnsafeMutableRawBufferPointer) -> Void = { munmap($0.baseAddress, $0.count) }
+  ) {
+    (bytes, self.release) = (mapping, release)
   }
 
   deinit { release(bytes) }
@@ -72,6 +74,18 @@ package struct LocalSymbolFiles: SymbolFileAccess, Sendable {
   }
 
   package func contents(ofFile path: String) throws(SymbolFileError) -> SymbolFileContents? {
+    try Self.contents(ofFile: path) { descriptor, size in
+      let address = mmap(nil, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, descriptor, 0)
+      guard let address, address != MAP_FAILED else { return nil }
+      return SymbolFileContents(mapping: UnsafeMutableRawBufferPointer(start: address, count: size))
+    }
+  }
+
+  /// Opens a regular file and has it mapped, by its descriptor and its size. `map` returns nil and sets errno if it
+  /// cannot.
+  static func contents(ofFile path: String, map: (Int32, Int) -> SymbolFileContents?) throws(SymbolFileError)
+    -> SymbolFileContents?
+  {
     // Paths come from a trace, so a pipe may stand there: never wait for one to be opened.
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
     guard descriptor >= 0 else {
@@ -83,12 +97,7 @@ package struct LocalSymbolFiles: SymbolFileAccess, Sendable {
     guard fstat(descriptor, &status) == 0 else { throw .system(errno: errno) }
     guard status.st_mode & S_IFMT == S_IFREG else { throw .notARegularFile }
     guard status.st_size > 0 else { throw .notELF(offset: FileOffset(0)) }
-    let size = Int(status.st_size)
-    guard let address = mmap(nil, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, descriptor, 0),
-      address != MAP_FAILED
-    else {
-      throw .system(errno: errno)
-    }
-    return SymbolFileContents(mapping: UnsafeMutableRawBufferPointer(start: address, count: size))
+    guard let contents = map(descriptor, Int(status.st_size)) else { throw .system(errno: errno) }
+    return contents
   }
 }

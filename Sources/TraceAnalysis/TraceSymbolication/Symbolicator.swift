@@ -70,11 +70,12 @@ package final class Symbolicator {
   /// For the frames of traces that have been analysed: as many as their files pay for.
   package convenience init(
     of analyses: [AllocationAnalysis], search: DebugFileSearch = DebugFileSearch(),
-    openFiles: OpenImageFiles = OpenImageFiles()
+    access: (any SymbolFileAccess)? = nil, openFiles: OpenImageFiles = OpenImageFiles()
   ) {
     let size = analyses.reduce(UInt64(0)) { $0.addingReportingOverflow($1.fileSize.rawValue).partialValue }
     self.init(
-      images: analyses.flatMap { $0.definitions.images.map(\.image) }, search: search, openFiles: openFiles,
+      images: analyses.flatMap { $0.definitions.images.map(\.image) }, search: search,
+      access: access ?? search.access(storedBy: analyses.compactMap(\.storedFiles)), openFiles: openFiles,
       frameLimit: ReadingLimits(fileSize: size).frameCount)
   }
 

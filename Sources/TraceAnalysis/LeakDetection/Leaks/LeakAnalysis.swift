@@ -33,11 +33,12 @@ package final class LeakAnalysis {
   package convenience init(
     _ reader: TraceReader, _ analysis: AllocationAnalysis, snapshot: TraceSnapshot,
     search: DebugFileSearch = DebugFileSearch(),
-    access: any SymbolFileAccess = LocalSymbolFiles(), toolPath: String = "", memoryLimit: MemoryLimit = .standard,
+    access: (any SymbolFileAccess)? = nil, toolPath: String = "", memoryLimit: MemoryLimit = .standard,
     ownModules: Set<String> = [], naming: any FrameNaming
   ) {
     self.init(reader, analysis, snapshot: snapshot, naming: naming, ownModules: ownModules, memoryLimit: memoryLimit) {
       image, images in
+      let access = access ?? search.access(storedBy: reader.storedFiles.map { [$0] } ?? [])
       let contents = ImageContents(images, search: search, access: access)
       let libraries = RemoteMirrorLibrary.candidates(images: images, path: toolPath)
       return (

@@ -20,6 +20,8 @@ package struct AllocationAnalysis: Sendable {
   package var closing: TraceClosing?
   package var drops: DropCounts
   package var fileSize: ByteCount
+  /// Parts of the program's files, for names; nil if the trace has none.
+  package var storedFiles: StoredFiles?
   package var diagnostics: TraceDiagnostics
   package let sites: AllocationSites
   package var threads: [ThreadTotal]
@@ -97,6 +99,7 @@ package struct AllocationAnalysis: Sendable {
     closing = reader.closing
     drops = reader.drops
     fileSize = reader.fileSize
+    storedFiles = reader.storedFiles
     diagnostics = reader.diagnostics
     if let snapshot, snapshot.isFrozen, definitions.process.isAttached {
       let list = BlockList(of: snapshot, in: reader, diagnostics: &diagnostics)

@@ -41,7 +41,7 @@ struct ChunkContents {
           diagnostics.append(.init(.duplicateChunk(thread: chunk.thread, sequence: chunk.sequence), at: chunk.place))
           continue
         }
-      case .closing, .snapshot, .memory, .snapshotEnd, .blocks, .void, .unknown: break
+      case .closing, .snapshot, .memory, .snapshotEnd, .blocks, .void, .fileParts, .names, .unknown: break
       }
       chunks.append(chunk)
     }
@@ -113,7 +113,7 @@ extension TraceChunk {
     switch kind {
     case .snapshot, .memory, .snapshotEnd, .blocks: true
     case .definitions, .events: thread == Self.threadOfLists
-    case .closing, .void, .unknown: false
+    case .closing, .void, .fileParts, .names, .unknown: false
     }
   }
 
@@ -129,7 +129,7 @@ extension TraceChunk {
     case .snapshot: 3
     case .memory: 4
     case .snapshotEnd: 5
-    case .closing, .void, .unknown: 6
+    case .closing, .void, .fileParts, .names, .unknown: 6
     }
   }
 }

@@ -165,8 +165,8 @@ package struct ReadingLimits: Hashable, Sendable {
       switch chunks[index].kind {
       case .events: spend(index, &events)
       case .memory, .blocks: spend(index, &memory)
-      case .definitions, .closing, .snapshot, .snapshotEnd: spend(index, &definitions)
-      case .void, .unknown: break
+      case .definitions, .closing, .snapshot, .snapshotEnd, .names: spend(index, &definitions)
+      case .void, .fileParts, .unknown: break
       }
     }
     return refused

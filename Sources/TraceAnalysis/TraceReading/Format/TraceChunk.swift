@@ -10,6 +10,8 @@ package enum ChunkKind: Hashable, Sendable {
   case blocks
   /// Space that held chunks which were taken back. Its payload means nothing.
   case void
+  /// Parts of files that names are read from, and the list of those files.
+  case fileParts, names
   case unknown(UInt16)
 
   init(rawValue: UInt16) {
@@ -22,6 +24,8 @@ package enum ChunkKind: Hashable, Sendable {
     case Int(LT_CHUNK_SNAPSHOT_END): self = .snapshotEnd
     case Int(LT_CHUNK_BLOCKS): self = .blocks
     case Int(LT_CHUNK_VOID): self = .void
+    case Int(LT_CHUNK_FILE_PARTS): self = .fileParts
+    case Int(LT_CHUNK_NAMES): self = .names
     default: self = .unknown(rawValue)
     }
   }
@@ -36,6 +40,8 @@ package enum ChunkKind: Hashable, Sendable {
     case .snapshotEnd: UInt16(LT_CHUNK_SNAPSHOT_END)
     case .blocks: UInt16(LT_CHUNK_BLOCKS)
     case .void: UInt16(LT_CHUNK_VOID)
+    case .fileParts: UInt16(LT_CHUNK_FILE_PARTS)
+    case .names: UInt16(LT_CHUNK_NAMES)
     case .unknown(let n): n
     }
   }
@@ -50,6 +56,8 @@ package enum ChunkKind: Hashable, Sendable {
     case .snapshotEnd: "snapshot end"
     case .blocks: "blocks"
     case .void: "void"
+    case .fileParts: "file parts"
+    case .names: "names"
     case .unknown(let n): "kind \(n)"
     }
   }

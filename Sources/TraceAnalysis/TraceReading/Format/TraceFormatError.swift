@@ -22,4 +22,6 @@ package enum TraceFormatError: Error, Hashable, Sendable {
   case compressionFailed(reason: String)
   /// A trace may not be finished while another process is doing so.
   case busy(path: String)
+  /// Names cannot be added to a trace that is still being recorded, or that has no closing record.
+  case notClosed(path: String)
 }

@@ -30,6 +30,8 @@ package final class TraceReader {
   /// The amount of work that its file pays for.
   package let limits: ReadingLimits
   package let loader: PayloadLoader
+  /// Parts of the program's files that names are read from. Nil if the trace has none.
+  package let storedFiles: StoredFiles?
   /// Events after this time are left out: they are of another part of the trace. Ticks.
   let end: UInt64
   private let source: ByteSource
@@ -96,6 +98,7 @@ package final class TraceReader {
       ChunkContents(source: source, liveFile: liveFile, limits: limits, diagnostics: &diagnostics).chunks
     hasLiveFile = liveFile.map { !$0.isIgnored } ?? false
     loader = PayloadLoader(source: source, livePayloads: payloads)
+    storedFiles = StoredFiles(chunks, source: source)
     var records = TraceRecords(limits: limits, fileSize: source.size)
     records.read(chunks, with: loader, diagnostics: &diagnostics)
     records.addThreads(of: payloads)

@@ -26,7 +26,7 @@ struct TraceRecords {
         }
       case .memory: snapshots.takeMemory(chunk: index, time: chunk.firstTime)
       case .blocks: snapshots.takeBlocks(chunk: index, time: chunk.firstTime)
-      case .events, .void, .unknown: break
+      case .events, .void, .fileParts, .names, .unknown: break
       }
       if chunk.kind == .definitions || chunk.kind == .events { closing = nil }
     }
@@ -48,7 +48,7 @@ struct TraceRecords {
       if let damage = snapshots.take(payload.bytes, of: chunk) {
         diagnostics.append(.init(damage, at: chunk.place, chunk: index))
       }
-    case .events, .memory, .blocks, .void, .unknown: break
+    case .events, .memory, .blocks, .void, .fileParts, .names, .unknown: break
     }
   }
 

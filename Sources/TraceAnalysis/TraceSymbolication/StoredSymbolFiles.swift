@@ -1,0 +1,59 @@
+// Files whose parts are in traces, in the place of files that are gone or replaced.
+
+import Glibc
+import TraceReading
+
+/// Gives the files of this machine, and the stored parts of those that are gone or replaced.
+///
+/// A file of the same path, size and build ID is the same file. It is read from this machine: it has all parts. Any other
+/// is put together from the trace, with zeros where the trace has nothing. For one thread at a time.
+package final class StoredSymbolFiles: SymbolFileAccess {
+  /// The largest file that is put together, in bytes of address space.
+  private static let largest: UInt64 = 64 << 30
+
+  private let stored: [StoredFiles]
+  private let sysroot: String?
+  private let machine = LocalSymbolFiles()
+  private var known: [String: SymbolFileContents] = [:]
+
+  /// - Parameters:
+  ///   - stored: of all traces that are read; of files with one path, the first counts.
+  ///   - sysroot: see `DebugFileSearch`; paths in traces do not have it.
+  package init(_ stored: [StoredFiles], sysroot: String?) { (self.stored, self.sysroot) = (stored, sysroot) }
+
+  package func canonicalPath(ofFile path: String) -> String { machine.canonicalPath(ofFile: path) }
+
+  package func contents(ofFile path: String) throws(SymbolFileError) -> SymbolFileContents? {
+    if let contents = known[path] { return contents }
+    guard let (file, store) = file(at: path) else { return try machine.contents(ofFile: path) }
+    if let local = try? machine.contents(ofFile: path), isSame(local, file, path) { return local }
+    guard let contents = Self.contents(of: file, in: store) else { return try machine.contents(ofFile: path) }
+    known[path] = contents
+    return contents
+  }
+
+  private func file(at path: String) -> (StoredFile, StoredFiles)? {
+    let traced = sysroot.flatMap { path.hasPrefix($0 + "/") ? String(path.dropFirst($0.count)) : nil }
+    for store in stored {
+      if let file = store.files.first(where: { $0.path == path || $0.path == traced }) { return (file, store) }
+    }
+    return nil
+  }
+
+  /// Without a build ID, files of one size may differ.
+  private func isSame(_ local: SymbolFileContents, _ file: StoredFile, _ path: String) -> Bool {
+    guard !file.buildID.isEmpty, UInt64(local.bytes.count) == file.size else { return false }
+    return (try? ElfFile(path: path, contents: local))?.buildID == file.buildID
+  }
+
+  private static func contents(of file: StoredFile, in store: StoredFiles) -> SymbolFileContents? {
+    guard file.size > 0, file.size <= largest else { return nil }
+    let flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE
+    guard let address = mmap(nil, Int(file.size), PROT_READ | PROT_WRITE, flags, -1, 0), address != MAP_FAILED else {
+      return nil
+    }
+    let memory = UnsafeMutableRawBufferPointer(start: address, count: Int(file.size))
+    _ = store.copy(file, to: memory)
+    return SymbolFileContents(mapping: memory)
+  }
+}
