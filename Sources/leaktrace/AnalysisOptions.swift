@@ -159,7 +159,8 @@ extension AnalyzingCommand {
       status == .success ? .whole : .partial("part of the recording could not be read"), unjudged: unjudged)
     status = .worst(status, outcome)
     try writer.finish(
-      program: programs.joined(separator: ", "), judged: gatekeeper.judged, gates: gates, remarks: remarks)
+      program: programs.joined(separator: ", "), judged: gatekeeper.judged, gates: gates, remarks: remarks,
+      unjudged: unjudged)
   }
 
   var style: TextStyle {

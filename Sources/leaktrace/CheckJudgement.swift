@@ -49,7 +49,7 @@ struct CheckJudgement {
     status = .worst(status, outcome)
     try writer.finish(
       program: programs.isEmpty ? Self.name(command.command[0]) : programs.joined(separator: ", "),
-      judged: gatekeeper.judged, gates: gates, remarks: remarks)
+      judged: gatekeeper.judged, gates: gates, remarks: remarks, unjudged: reasonUnjudged)
     return status
   }
 

@@ -113,7 +113,9 @@ struct DiffCommand: ParsableCommand {
     let document = FindingDocument(
       program: new[0].program.split(separator: "/").last.map(String.init) ?? new[0].program, judged: report.judged,
       gates: gates,
-      source: outputs.sourceTree, toolVersion: leaktraceVersion, remarks: report.remarks)
+      source: outputs.sourceTree, toolVersion: leaktraceVersion, remarks: report.remarks,
+      unjudged: report.findings == nil && gatekeeper.needsFindings
+        ? report.findingsUnavailable ?? "leaks were not compared" : nil)
     let html = outputs.has(.html) ? try page(report, gates, old, new) : ""
     try outputs.deliver(style: style) { format, style in
       switch format {
@@ -124,6 +126,7 @@ struct DiffCommand: ParsableCommand {
       case .github: document.annotations()
       case .sarif: document.sarif()
       case .junit: document.junit()
+      case .codequality: document.codeQuality()
       }
     }
     var status = gates.contains(where: \.hasFailed) ? ExitStatus.worst(digests.status, .findings) : digests.status

@@ -6,7 +6,7 @@ import Glibc
 import TraceAnalysis
 
 enum ReportFormat: String, CaseIterable, ExpressibleByArgument {
-  case text, json, html, markdown, github, sarif, junit
+  case text, json, html, markdown, github, sarif, junit, codequality
 }
 
 /// `FORMAT=PATH`: a report to be written to a file.
@@ -23,7 +23,10 @@ struct ReportFile: ExpressibleByArgument {
 
 /// Formats and places of a report.
 struct ReportOutputs: ParsableArguments {
-  @Option(help: "Report format; 'html' is a page for a browser, 'github' is for workflow annotations.")
+  @Option(
+    help:
+      "Report format; 'html' is a page for a browser, 'github' is for workflow annotations, 'codequality' is for GitLab."
+  )
   var format: ReportFormat = .text
 
   @Option(help: ArgumentHelp("Also write the report to a file in this format. Repeatable.", valueName: "format=path"))
@@ -31,7 +34,7 @@ struct ReportOutputs: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Directory that source paths are relative to in sarif, junit, github and markdown (default: top of the Git working tree).",
+      "Directory that source paths are relative to in sarif, junit, github, codequality and markdown (default: top of the Git working tree).",
       valueName: "directory"))
   var sourceRoot: String?
 
@@ -167,13 +170,15 @@ struct ReportWriter {
   }
 
   /// Writes all that is asked for. `program`: what the documents call it; `remarks`: what a reader has to know, in
-  /// sentences.
-  mutating func finish(program: String, judged: [JudgedFinding], gates: GateReport, remarks: [String]) throws {
+  /// sentences; `unjudged`: the reason why leaks could not be judged.
+  mutating func finish(
+    program: String, judged: [JudgedFinding], gates: GateReport, remarks: [String], unjudged: String? = nil
+  ) throws {
     try text { GateText.text(gates, style: $0) }
     let document = FindingDocument(
       program: program, judged: judged, gates: gates.outcomes, source: outputs.sourceTree,
       toolVersion: leaktraceVersion,
-      remarks: remarks + gates.remarks)
+      remarks: remarks + gates.remarks, unjudged: unjudged)
     let (fileText, reports, leaks, growth) = (fileText, reports, leaks, growth)
     let html = needsPage ? page.html(title: program.isEmpty ? nil : program) : ""
     func contents(_ format: ReportFormat) -> String {
@@ -185,6 +190,7 @@ struct ReportWriter {
       case .github: document.annotations()
       case .sarif: document.sarif()
       case .junit: document.junit()
+      case .codequality: document.codeQuality()
       }
     }
     var files = outputs.write

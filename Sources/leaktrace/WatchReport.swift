@@ -178,6 +178,7 @@ struct WatchReport {
       case .github: document.annotations()
       case .sarif: document.sarif()
       case .junit: document.junit()
+      case .codequality: document.codeQuality()
       }
     }
     return status

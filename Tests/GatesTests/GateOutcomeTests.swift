@@ -133,6 +133,21 @@ import Testing
     #expect(JudgedFinding.union([few, worse]).count == 2)
   }
 
+  @Test func theSameFindingOfSeveralTracesHasTheTestsOfAll() {
+    func judged(_ instances: Int, _ tests: (String, Int)...) -> JudgedFinding {
+      var finding = GateFixture.finding(1, instances: instances)
+      finding.origins.tests = tests.map { Finding.TestShare(name: $0.0, instances: $0.1) }
+      return JudgedFinding(finding, .new)
+    }
+    let all = [judged(5, ("opens", 3), ("closes", 2)), judged(9, ("Basket.testFills", 9)), judged(2, ("opens", 2))]
+    let union = JudgedFinding.union(all)
+    #expect(union.map(\.finding.instances) == [9])
+    #expect(
+      union.first?.finding.origins.tests.map { "\($0.name) \($0.instances)" } == [
+        "Basket.testFills 9", "opens 5", "closes 2",
+      ])
+  }
+
   @Test func figuresOfComparisonsFailByTheirThreshold() throws {
     let report = GateFixture.report(totals: [
       GateFixture.change(.liveBytes, from: 1_048_576, to: 3_145_728),

@@ -8,11 +8,12 @@ import TraceTestSupport
 @testable import TraceReports
 
 @Suite struct FindingDocumentTests {
-  private func document(_ judged: [JudgedFinding], gates: [GateOutcome] = [], remarks: [String] = []) -> FindingDocument
-  {
+  private func document(
+    _ judged: [JudgedFinding], gates: [GateOutcome] = [], remarks: [String] = [], unjudged: String? = nil
+  ) -> FindingDocument {
     FindingDocument(
       program: "/src/.build/debug/app", judged: judged, gates: gates, source: .example, toolVersion: "1.2.3",
-      remarks: remarks)
+      remarks: remarks, unjudged: unjudged)
   }
 
   private let failed = GateOutcome(gate: "new-leaks", hasFailed: true, explanation: "1 new leak, none is let through")
@@ -100,7 +101,7 @@ import TraceTestSupport
 
   // MARK: JUnit
 
-  @Test func junitHasATestForEachFindingAndGate() throws {
+  @Test func junitHasATestForEachFindingAndNoneForAGate() throws {
     let text = document(mixed, gates: [failed, passed], remarks: ["threads were not stopped"]).junit()
     let body =
       "\n" + "at Sources/App/ViewModel.swift:12\n" + JUnitXML.content(FindingDocument.body(ExampleFindings.cycle()))
@@ -109,8 +110,12 @@ import TraceTestSupport
       text.hasPrefix(
         """
         <?xml version="1.0" encoding="UTF-8"?>
-        <testsuites name="leaktrace" tests="8" failures="3" errors="0" time="0">
-          <testsuite name="leaktrace app" tests="8" failures="3" errors="0" skipped="4" time="0">
+        <testsuites name="leaktrace" tests="6" failures="2" errors="0" time="0">
+          <testsuite name="leaktrace app" tests="6" failures="2" errors="0" skipped="4" time="0">
+            <properties>
+              <property name="gate new-leaks" value="failed: 1 new leak, none is let through"/>
+              <property name="gate retains:10%" value="passed"/>
+            </properties>
             <testcase name="Retain cycle: ViewModel ↺ (00112233445566aa)" classname="leaktrace.app.retainCycle" time="0">
               <failure type="retainCycle" message="Retain cycle: ViewModel ↺: 3 instances, 1.50 KiB retained">\(body)</failure>
             </testcase>
@@ -125,10 +130,6 @@ import TraceTestSupport
     #expect(
       text.hasSuffix(
         """
-            <testcase name="gate new-leaks" classname="leaktrace.app.gates" time="0">
-              <failure type="gate" message="1 new leak, none is let through">gate new-leaks failed: 1 new leak, none is let through</failure>
-            </testcase>
-            <testcase name="gate retains:10%" classname="leaktrace.app.gates" time="0"/>
             <system-out>threads were not stopped</system-out>
           </testsuite>
         </testsuites>
@@ -147,6 +148,112 @@ import TraceTestSupport
         </testsuites>
 
         """)
+  }
+
+  @Test func aFailureThatNoFindingShowsIsATestOfItsOwn() {
+    let accepted = [JudgedFinding(ExampleFindings.lost(), .known(reason: ""))]
+    let text = document(accepted, gates: [failed, passed]).junit()
+    #expect(text.contains("tests=\"2\" failures=\"1\" errors=\"0\" skipped=\"1\""), "\(text)")
+    #expect(
+      text.contains(
+        """
+            <testcase name="judgement" classname="leaktrace.app" time="0">
+              <failure type="gate" message="gate new-leaks failed: 1 new leak, none is let through">gate new-leaks failed: 1 new leak, none is let through</failure>
+            </testcase>
+          </testsuite>
+
+        """), "\(text)")
+    #expect(!document(accepted, gates: [passed]).junit().contains("judgement"))
+  }
+
+  // MARK: Leaks that are not known
+
+  @Test func noFormatTakesLeaksThatCannotBeJudgedForNone() throws {
+    let reason = "app (pid 7) left no heap image: it was killed"
+    let sentence = "leaks cannot be judged: \(reason)"
+    let unjudged = document([], remarks: [sentence, "another"], unjudged: reason)
+    let junit = unjudged.junit()
+    #expect(junit.contains("tests=\"1\" failures=\"0\" errors=\"1\""), "\(junit)")
+    #expect(junit.contains("<error message=\"\(sentence)\"/>"), "\(junit)")
+    #expect(unjudged.annotations() == "::error title=leaktrace%3A app::\(sentence)\n")
+    #expect(unjudged.markdown().hasPrefix("### leaktrace: leaks cannot be judged in <code>app</code>\n"))
+    #expect(unjudged.markdown().components(separatedBy: "left no heap image").count == 2)
+    let invocation = try #require((try results(unjudged).run["invocations"] as? [[String: Any]])?.first)
+    #expect(invocation["executionSuccessful"] as? Bool == false)
+    let notes = try #require(invocation["toolExecutionNotifications"] as? [[String: Any]])
+    #expect(notes.map { $0["level"] as? String } == ["error", "note"])
+    // Findings of other processes are shown all the same.
+    let partial = document([JudgedFinding(ExampleFindings.cycle(), .new)], unjudged: reason)
+    #expect(partial.markdown().hasPrefix("### leaktrace: 1 new leak in"))
+    #expect(partial.junit().contains("tests=\"2\" failures=\"1\" errors=\"1\""))
+  }
+
+  // MARK: Tests
+
+  private func leaked(in tests: (String, Int)..., instances: Int = 3) -> JudgedFinding {
+    var finding = ExampleFindings.cycle()
+    finding.instances = instances
+    finding.origins.tests = tests.map { Finding.TestShare(name: $0.0, instances: $0.1) }
+    return JudgedFinding(finding, .new)
+  }
+
+  @Test func annotationsMessagesAndTestCasesNameTheTestThatLeaked() throws {
+    let document = document([leaked(in: ("TillTests.opens", 3))])
+    let words = "3 instances, 1.50 KiB retained"
+    let advice = "Capture self weakly in the closure at ViewModel.swift:12."
+    #expect(
+      document.annotations()
+        == "::error file=Sources/App/ViewModel.swift,line=12,title=Retain cycle%3A ViewModel ↺::\(words).%0ALeaked in test TillTests.opens.%0A\(advice)\n"
+    )
+    let message = try #require(try results(document).results[0]["message"] as? [String: String])
+    #expect(
+      message["text"] == "Retain cycle: ViewModel ↺. \(words).\nLeaked in test TillTests.opens.\n\(advice)")
+    let junit = document.junit()
+    #expect(
+      junit.contains("<testcase name=\"Retain cycle: ViewModel ↺ in TillTests.opens (00112233445566aa)\""), "\(junit)")
+    #expect(
+      junit.contains("message=\"Retain cycle: ViewModel ↺: \(words). Leaked in test TillTests.opens.\">"), "\(junit)")
+    #expect(document.codeQuality().contains("\(words). Leaked in test TillTests.opens. \(advice)\""))
+  }
+
+  @Test func aTestCaseNamesThreeTestsInAlphabeticalOrderAndItsMessageAll() {
+    let tests = [("D.d", 5), ("B.b", 4), ("C.c", 3), ("A.a", 2)]
+    let junit = document([leaked(in: tests[0], tests[1], tests[2], tests[3], instances: 20)]).junit()
+    #expect(junit.contains("↺ in A.a, B.b, C.c and 1 more test (00112233445566aa)\""), "\(junit)")
+    #expect(
+      junit.contains("Leaked in 4 tests: D.d (5), B.b (4), C.c (3), A.a (2), in no known test (6).\">"), "\(junit)")
+  }
+
+  // MARK: Code quality
+
+  @Test func codeQualityHasAnIssueForEachFindingThatNoSuppressionHides() throws {
+    let issues = try #require(
+      try JSONSerialization.jsonObject(with: Data(document(mixed, gates: [failed]).codeQuality().utf8))
+        as? [[String: Any]])
+    #expect(issues.map { $0["severity"] as? String } == ["critical", "major", "info", "info", "info"])
+    #expect(
+      issues.map { $0["check_name"] as? String } == [
+        "leaktrace/retainCycle", "leaktrace/outlived", "leaktrace/dangling", "leaktrace/lost", "leaktrace/lost",
+      ])
+    // GitLab shows only the first issue of a fingerprint.
+    #expect(
+      issues.map { $0["fingerprint"] as? String } == [
+        "00112233445566aa", "00112233445566aa-2", "00112233445566aa-3", "0000000000000b0b", "0000000000000b0b-2",
+      ])
+    let places = issues.map { issue in
+      let location = issue["location"] as? [String: Any]
+      return "\(location?["path"] ?? ""):\((location?["lines"] as? [String: Int])?["begin"] ?? 0)"
+    }
+    #expect(
+      places == [
+        "Sources/App/ViewModel.swift:12", "Sources/App/Server.swift:20", "Sources/App/Net.swift:15",
+        ".build/debug/app:1", ".build/debug/app:1",
+      ])
+    #expect(
+      issues[0]["description"] as? String
+        == "Retain cycle: ViewModel ↺. 3 instances, 1.50 KiB retained. Capture self weakly in the closure at ViewModel.swift:12."
+    )
+    #expect(document([]).codeQuality() == "[]\n")
   }
 
   @Test func xmlHasNothingThatItCannotWrite() {

@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 
+@testable import LeakDetection
 @testable import LeakGates
 @testable import TraceReports
 
@@ -25,18 +26,22 @@ import Testing
     return (process.terminationStatus, output)
   }
 
-  private func document(_ judged: [JudgedFinding], gates: [GateOutcome] = [], program: String = "/src/.build/debug/app")
-    -> FindingDocument
-  {
+  private func document(
+    _ judged: [JudgedFinding], gates: [GateOutcome] = [], program: String = "/src/.build/debug/app",
+    unjudged: String? = nil
+  ) -> FindingDocument {
     FindingDocument(
       program: program, judged: judged, gates: gates, source: .example, toolVersion: "1.2.3",
-      remarks: ["threads were not stopped"])
+      remarks: ["threads were not stopped"], unjudged: unjudged)
   }
 
   @Test func documentsAreValidWhateverNamesAre() throws {
     var documents: [(name: String, text: String)] = []
     func add(_ name: String, _ document: FindingDocument) {
-      documents += [("\(name).sarif", document.sarif()), ("\(name).xml", document.junit())]
+      documents += [
+        ("\(name).sarif", document.sarif()), ("\(name).xml", document.junit()),
+        ("\(name).codequality.json", document.codeQuality()),
+      ]
     }
     add("empty", document([]))
     add(
@@ -53,6 +58,12 @@ import Testing
           gates: [GateOutcome(gate: hostile, hasFailed: seed % 2 == 0, explanation: hostile)],
           program: seed == 0 ? "/opt/\(hostile)" : "/src/.build/debug/app"))
     }
+    var inTest = ExampleFindings.cycle()
+    inTest.origins.tests = [Finding.TestShare(name: "\u{1}<\"%&|]]>\u{FFFF}\n/a{0}[b](c)", instances: 2)]
+    add("test", document([JudgedFinding(inTest, .new)]))
+    let failed = GateOutcome(gate: "leaks", hasFailed: true, explanation: "")
+    add("gate", document([], gates: [failed]))
+    add("unjudged", document([], gates: [failed], unjudged: "\u{1}<\"%&|]]>\u{FFFF}\n"))
     let result = try validate(documents)
     #expect(
       result.status == 0 && result.output.hasSuffix("\(documents.count) files, 0 problems\n"),
@@ -62,7 +73,8 @@ import Testing
   /// The check of the check: it has to find what is wrong.
   @Test func whatIsNotValidIsFound() throws {
     let document = document([JudgedFinding(ExampleFindings.cycle(), .new)])
-    let (sarif, junit) = (document.sarif(), document.junit())
+    let (sarif, junit, quality) = (document.sarif(), document.junit(), document.codeQuality())
+    let issue = quality.dropFirst().prefix(upTo: quality.lastIndex(of: "]")!)
     let damaged = [
       ("level.sarif", sarif.replacing("\"level\": \"error\"", with: "\"level\": \"fatal\"")),
       ("line.sarif", sarif.replacing("\"startLine\": 12", with: "\"startLine\": 0")),
@@ -75,9 +87,16 @@ import Testing
       ("count.xml", junit.replacing("tests=\"1\"", with: "tests=\"2\"")),
       ("escape.xml", junit.replacing("&gt;", with: "&").replacing("<failure", with: "<failure x=\"<\"")),
       ("control.xml", junit.replacing("ViewModel", with: "\u{1}")),
+      ("severity.codequality.json", quality.replacing("critical", with: "fatal")),
+      ("line.codequality.json", quality.replacing("\"begin\": 12", with: "\"begin\": 0")),
+      ("path.codequality.json", quality.replacing("Sources/App/ViewModel.swift", with: "/Sources/App/ViewModel.swift")),
+      ("field.codequality.json", quality.replacing("\"fingerprint\"", with: "\"print\"")),
+      ("text.codequality.json", quality.replacing("Retain cycle: ", with: "Retain\\ncycle: ")),
+      ("twice.codequality.json", "[\(issue), \(issue)]"),
+      ("broken.codequality.json", String(quality.dropLast(10))),
       ("nesting.xml", junit.replacing("<testsuite ", with: "<testcase name=\"x\"><testsuite ")),
     ]
-    let originals = [sarif, junit]
+    let originals = [sarif, junit, quality]
     let result = try validate(damaged)
     #expect(result.status == 1)
     for (name, text) in damaged {

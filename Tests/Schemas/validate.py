@@ -1,4 +1,4 @@
-"""Validates SARIF logs, JUnit reports and speedscope profiles against schemas, and the structure of heap snapshots.
+"""Validates SARIF logs, JUnit, code quality and speedscope files against schemas, and the structure of heap snapshots.
 
 Usage: validate.py SARIF-SCHEMA JUNIT-SCHEMA FILE...
 
@@ -77,6 +77,15 @@ def speedscope_problems(validator, path):
             yield f"{profile['name']}: the weights do not add up to its end"
 
 
+def codequality_problems(validator, path):
+    with open(path, encoding="utf-8") as file:
+        issues = json.load(file, object_pairs_hook=unique, parse_constant=refuse)
+    yield from (f"{error.json_path}: {error.message[:300]}" for error in validator.iter_errors(issues))
+    prints = [issue.get("fingerprint") for issue in issues]
+    if len(prints) != len(set(prints)):
+        yield "a fingerprint stands twice; GitLab shows only its first issue"
+
+
 def json_validator(path):
     with open(path, encoding="utf-8") as file:
         schema = json.load(file)
@@ -87,7 +96,9 @@ def json_validator(path):
 
 def main(sarif_schema, junit_schema, *paths):
     validator = json_validator(sarif_schema)
-    speedscope = json_validator(os.path.join(os.path.dirname(__file__), "speedscope.json"))
+    folder = os.path.dirname(__file__)
+    speedscope = json_validator(os.path.join(folder, "speedscope.json"))
+    codequality = json_validator(os.path.join(folder, "codequality.json"))
     xsd = xmlschema.XMLSchema(junit_schema)
     problems = 0
     for path in paths:
@@ -97,11 +108,13 @@ def main(sarif_schema, junit_schema, *paths):
             found = junit_problems(xsd, path)
         elif path.endswith(".speedscope.json"):
             found = speedscope_problems(speedscope, path)
+        elif path.endswith(".codequality.json"):
+            found = codequality_problems(codequality, path)
         elif path.endswith(".heapsnapshot"):
             with open(path, encoding="utf-8") as file:
                 found = list(heap_snapshot.problems(json.load(file, object_pairs_hook=unique, parse_constant=refuse)))
         else:
-            print(f"{path}: none of .sarif, .xml, .speedscope.json and .heapsnapshot", file=sys.stderr)
+            print(f"{path}: none of .sarif, .xml, .codequality.json, .speedscope.json, .heapsnapshot", file=sys.stderr)
             return 2
         try:
             for problem in found:

@@ -186,7 +186,9 @@ package struct EveryCommand {
   }
 
   private mutating func write(_ document: FindingDocument) {
-    for text in [document.sarif(), document.junit(), document.markdown(), document.annotations()] {
+    for text in [
+      document.sarif(), document.junit(), document.markdown(), document.annotations(), document.codeQuality(),
+    ] {
       written += text.utf8.count
     }
   }

@@ -193,19 +193,35 @@ extension JudgedFinding {
   package var isWorse: Bool { if case .worse = standing { true } else { false } }
 
   /// One for each fingerprint, that of the most instances, in the order in which they first come: what several traces
-  /// of one build have in common is one finding.
+  /// of one build have in common is one finding. It has the tests of all of them.
   package static func union(_ all: [JudgedFinding]) -> [JudgedFinding] {
     var indices: [String: Int] = [:]
     var result: [JudgedFinding] = []
     for judged in all {
       if let index = indices[judged.finding.fingerprint] {
+        let tests = joined(result[index].finding.origins.tests, judged.finding.origins.tests)
         if judged.finding.instances > result[index].finding.instances { result[index] = judged }
+        result[index].finding.origins.tests = tests
       } else {
         indices[judged.finding.fingerprint] = result.count
         result.append(judged)
       }
     }
     return result
+  }
+
+  /// Each test once, those with most instances first.
+  private static func joined(_ tests: [Finding.TestShare], _ others: [Finding.TestShare]) -> [Finding.TestShare] {
+    var shares: [String: Finding.TestShare] = [:]
+    for share in tests + others {
+      var sum = share
+      if let known = shares[share.name] {
+        let (instances, overflow) = known.instances.addingReportingOverflow(share.instances)
+        sum.instances = overflow ? .max : instances
+      }
+      shares[share.name] = sum
+    }
+    return shares.values.sorted { ($1.instances, $0.name) < ($0.instances, $1.name) }
   }
 }
 

@@ -27,12 +27,15 @@ package struct FindingDocument: Sendable {
   let root: String?
   let toolVersion: String
   let remarks: [String]
+  /// The reason why leaks could not be judged. A report with a reason must not read like *no leaks*. Nil if all were
+  /// judged.
+  let unjudged: String?
 
   /// `judged`: in the order in which they are to be told; weak suspicions are left out. `remarks`: sentences on what
-  /// makes findings less certain.
+  /// makes findings less certain. `unjudged`: the reason why leaks could not be judged; nil if they were.
   package init(
     program: String, judged: [JudgedFinding], gates: [GateOutcome], source: SourceTree, toolVersion: String,
-    remarks: [String]
+    remarks: [String], unjudged: String? = nil
   ) {
     self.program = program
     let judged = judged.filter { !$0.finding.isWeak }
@@ -42,16 +45,20 @@ package struct FindingDocument: Sendable {
     root = source.root
     self.toolVersion = toolVersion
     self.remarks = remarks
+    self.unjudged = unjudged
   }
 
   /// SARIF 2.1.0, for code scanning.
   package func sarif() -> String { SarifLog(document: self).text }
 
-  /// JUnit XML: a test a finding and a gate.
+  /// JUnit XML: a test a finding. Gates are properties of the suite.
   package func junit() -> String { JUnitXML(document: self).text }
 
   /// Commands for a GitHub Actions log, one a line, that annotate what makes a gate fail; empty if nothing does.
   package func annotations() -> String { WorkflowAnnotations(document: self).text }
+
+  /// Issues for GitLab's code quality report, as JSON.
+  package func codeQuality() -> String { CodeQualityReport(document: self).text }
 
   /// For a comment on a pull request, or a step's summary.
   package func markdown() -> String { FindingMarkdown(document: self).text }
@@ -85,11 +92,20 @@ package struct FindingDocument: Sendable {
     finding.owner == .unknown ? "Of unknown origin" : "Not caused by the program"
   }
 
-  /// Extent, standing and advice: what there is to say where only a few lines can be shown.
-  static func summary(_ judged: JudgedFinding) -> String {
+  /// Extent, standing, tests and advice, a line each, where only a few lines can be shown.
+  static func summary(_ judged: JudgedFinding, separator: String = "\n") -> String {
     let extent = FindingTitle.extent(judged.finding) + (standing(judged).map { "; \($0)" } ?? "") + "."
-    return ([extent] + judged.finding.advice.map { PlainText.escaped(AdviceWords.sentence($0)) }).joined(
-      separator: "\n")
+    let advice = judged.finding.advice.map { PlainText.escaped(AdviceWords.sentence($0)) }
+    return ([extent, TestWords.sentence(judged.finding)].compactMap(\.self) + advice).joined(separator: separator)
+  }
+
+  /// `leaks cannot be judged: app left no heap image`; nil if they were judged.
+  var obstacle: String? { unjudged.map { "leaks cannot be judged: \(PlainText.escaped($0))" } }
+
+  /// The executable's path below the root of the tree; nil if it is elsewhere, or not known.
+  var programPathInTree: String? {
+    guard let root, program.utf8.starts(with: (root + "/").utf8) else { return nil }
+    return String(decoding: program.utf8.dropFirst(root.utf8.count + 1), as: UTF8.self)
   }
 
   /// All of a finding, as in a text report.

@@ -37,11 +37,15 @@ struct FindingMarkdown {
       markdown.line("</details>")
       markdown.line()
     }
+    if let obstacle = document.obstacle, !document.remarks.contains(obstacle) {
+      _ = markdown.line(ifRoom: "> \(MarkdownText.escaped(obstacle))\n")
+    }
     for remark in document.remarks { _ = markdown.line(ifRoom: "> \(MarkdownText.escaped(remark))\n") }
     return markdown.text
   }
 
   private func headline(_ failing: [FindingDocument.Entry]) -> String {
+    if failing.isEmpty, document.unjudged != nil { return "leaks cannot be judged" }
     if document.entries.isEmpty { return "no leaks" }
     let new = failing.count { $0.judged.standing == .new }
     let parts = [(new, "new"), (failing.count - new, "worse")].filter { $0.0 > 0 }.map {

@@ -38,7 +38,7 @@ struct FindingText {
     let remarks = writeEvidence(of: finding, to: &lines)
     writePlaces(finding, to: &lines)
     writeSamples(finding, to: &lines)
-    writeTests(finding, to: &lines)
+    if let sentence = TestWords.sentence(finding) { lines.line(sentence, indent: 2) }
     writeHeld(finding, to: &lines)
     for remark in remarks { lines.line(remark, indent: 2) }
     if let reason = finding.owner.reason {
@@ -201,26 +201,6 @@ struct FindingText {
   }
 
   private static let shownPlaces = 10
-
-  /// The tests that were running when instances were made.
-  private func writeTests(_ finding: Finding, to lines: inout TextLines) {
-    guard let first = finding.origins.tests.first else { return }
-    let known = finding.origins.tests.reduce(UInt64(0)) { $0 &+ UInt64(max(0, $1.instances)) }
-    let all = UInt64(max(0, finding.instances))
-    if finding.origins.tests.count == 1, known >= all {
-      lines.line("Leaked in test \(PlainText.escaped(first.name)).", indent: 2)
-      return
-    }
-    var parts = finding.origins.tests.prefix(Self.shownPlaces).map {
-      "\(PlainText.escaped($0.name)) (\(Decimal.grouped(UInt64(max(0, $0.instances)))))"
-    }
-    let rest = finding.origins.tests.count - parts.count
-    if rest > 0 { parts.append("\(Decimal.grouped(UInt64(rest))) more tests") }
-    if known < all { parts.append("in no known test (\(Decimal.grouped(all - known)))") }
-    lines.line(
-      "Leaked in \(finding.origins.tests.count == 1 ? "test" : "\(Decimal.grouped(UInt64(finding.origins.tests.count))) tests"): \(parts.joined(separator: ", ")).",
-      indent: 2)
-  }
 
   private func writeHeld(_ finding: Finding, to lines: inout TextLines) {
     let subject = finding.instances == 1 ? "It" : finding.held.isEqualForEach ? "Each" : "The shown one"

@@ -1,16 +1,18 @@
 // Findings as JUnit XML, which CI systems show as tests.
 
+import LeakDetection
 import RunDiff
 import TraceReading
 import Wording
 
-/// Renders findings as a suite of tests: those that make a gate fail have failed, the others were skipped. Only
-/// formats.
+/// Renders findings as a suite of tests: those that make a gate fail have failed, the others were skipped. Gates are
+/// properties of the suite and count as no tests. Only formats.
 struct JUnitXML {
   private enum Outcome {
     case passed
     case skipped(message: String)
     case failed(type: String, message: String, text: String)
+    case broken(message: String)
   }
 
   private struct Test {
@@ -25,11 +27,21 @@ struct JUnitXML {
     let tests = self.tests
     let failures = tests.count { if case .failed = $0.outcome { true } else { false } }
     let skipped = tests.count { if case .skipped = $0.outcome { true } else { false } }
-    let counts = "tests=\"\(tests.count)\" failures=\"\(failures)\" errors=\"0\""
+    let errors = tests.count { if case .broken = $0.outcome { true } else { false } }
+    let counts = "tests=\"\(tests.count)\" failures=\"\(failures)\" errors=\"\(errors)\""
     var lines = ["<?xml version=\"1.0\" encoding=\"UTF-8\"?>", "<testsuites name=\"leaktrace\" \(counts) time=\"0\">"]
     lines.append(
       "  <testsuite name=\"\(Self.attribute("leaktrace \(document.programName)"))\" \(counts) skipped=\"\(skipped)\" time=\"0\">"
     )
+    if !document.gates.isEmpty {
+      lines.append("    <properties>")
+      for gate in document.gates {
+        let value = "\(gate.hasFailed ? "failed" : "passed")\(gate.explanation.isEmpty ? "" : ": \(gate.explanation)")"
+        lines.append(
+          "      <property name=\"\(Self.attribute("gate \(gate.gate)"))\" value=\"\(Self.attribute(value))\"/>")
+      }
+      lines.append("    </properties>")
+    }
     for test in tests { Self.write(test, to: &lines) }
     if !document.remarks.isEmpty {
       lines.append("    <system-out>\(Self.content(document.remarks.joined(separator: "\n")))</system-out>")
@@ -43,25 +55,43 @@ struct JUnitXML {
     var tests = document.entries.map { entry in
       Test(
         className: "leaktrace.\(program).\(entry.finding.verdict.rawValue)",
-        name: "\(FindingDocument.headline(entry.finding)) (\(entry.finding.fingerprint))",
-        outcome: outcome(entry))
+        name: Self.name(entry.finding), outcome: outcome(entry))
     }
-    if tests.isEmpty { tests.append(Test(className: "leaktrace.\(program)", name: "no leaks", outcome: .passed)) }
-    for gate in document.gates {
-      let outcome: Outcome =
-        gate.hasFailed ? .failed(type: "gate", message: gate.explanation, text: DiffWords.gate(gate)) : .passed
-      tests.append(Test(className: "leaktrace.\(program).gates", name: "gate \(gate.gate)", outcome: outcome))
-    }
+    if let test = wholeRun { tests.append(test) }
     return tests
+  }
+
+  /// The title, the tests that leaked, and the fingerprint. CI systems compare names between runs.
+  private static func name(_ finding: Finding) -> String {
+    let parts = [FindingDocument.headline(finding), TestWords.place(finding), "(\(finding.fingerprint))"]
+    return parts.compactMap(\.self).joined(separator: " ")
+  }
+
+  /// The result of the run as a whole, if no finding shows it. Without it, a failed run could look like *no leaks*.
+  private var wholeRun: Test? {
+    let className = "leaktrace.\(document.programName)"
+    if let obstacle = document.obstacle {
+      return Test(className: className, name: "no leaks", outcome: .broken(message: obstacle))
+    }
+    let failed = document.gates.filter(\.hasFailed)
+    if !failed.isEmpty, !document.entries.contains(where: \.judged.isFailing) {
+      let sentences = failed.map(DiffWords.gate)
+      return Test(
+        className: className, name: "judgement",
+        outcome: .failed(type: "gate", message: sentences[0], text: sentences.joined(separator: "\n")))
+    }
+    return document.entries.isEmpty ? Test(className: className, name: "no leaks", outcome: .passed) : nil
   }
 
   private func outcome(_ entry: FindingDocument.Entry) -> Outcome {
     guard entry.judged.isFailing else { return .skipped(message: FindingDocument.standing(entry.judged) ?? "") }
     let place = entry.place.map { "at \(PlainText.escaped($0.path)):\($0.line)\n" } ?? ""
-    let message = "\(FindingDocument.headline(entry.finding)): \(FindingTitle.extent(entry.finding))"
+    let standing = FindingDocument.standing(entry.judged).map { "; \($0)" } ?? ""
+    let tests = TestWords.sentence(entry.finding).map { ". \($0)" } ?? ""
     return .failed(
       type: entry.finding.verdict.rawValue,
-      message: FindingDocument.standing(entry.judged).map { "\(message); \($0)" } ?? message,
+      message:
+        "\(FindingDocument.headline(entry.finding)): \(FindingTitle.extent(entry.finding))\(standing)\(tests)",
       text: "\n\(place)\(FindingDocument.body(entry.finding))\n")
   }
 
@@ -73,6 +103,8 @@ struct JUnitXML {
     case .passed: lines.append("\(head)/>")
     case .skipped(let message):
       lines += ["\(head)>", "      <skipped message=\"\(attribute(message))\"/>", "    </testcase>"]
+    case .broken(let message):
+      lines += ["\(head)>", "      <error message=\"\(attribute(message))\"/>", "    </testcase>"]
     case .failed(let type, let message, let text):
       lines += [
         "\(head)>",

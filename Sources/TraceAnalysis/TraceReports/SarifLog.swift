@@ -35,11 +35,8 @@ struct SarifLog {
         "invocations",
         .array([
           .object([
-            ("executionSuccessful", .bool(true)),
-            (
-              "toolExecutionNotifications",
-              .array(document.remarks.map { .object([("level", .string("note")), ("message", Self.message($0))]) })
-            ),
+            ("executionSuccessful", .bool(document.unjudged == nil)),
+            ("toolExecutionNotifications", .array(notifications)),
           ])
         ])
       ),
@@ -49,6 +46,13 @@ struct SarifLog {
         .object([("program", .string(document.program)), ("gates", .array(document.gates.map(Self.value)))])
       ),
     ])
+  }
+
+  private var notifications: [JSONValue] {
+    let obstacle = document.obstacle
+    return ([obstacle].compactMap(\.self) + document.remarks.filter { $0 != obstacle }).map { text in
+      .object([("level", .string(text == obstacle ? "error" : "note")), ("message", Self.message(text))])
+    }
   }
 
   static func value(_ gate: GateOutcome) -> JSONValue {
@@ -184,8 +188,7 @@ struct SarifLog {
   private var programLocation: JSONValue {
     let program = document.program
     guard program.hasPrefix("/") else { return .object([("uri", .string(Self.encoded(document.programName)))]) }
-    if let root = document.root, program.utf8.starts(with: (root + "/").utf8) {
-      let relative = String(decoding: program.utf8.dropFirst(root.utf8.count + 1), as: UTF8.self)
+    if let relative = document.programPathInTree {
       return .object([("uri", .string(Self.encoded(relative))), ("uriBaseId", .string(Self.base))])
     }
     return .object([("uri", .string("file://" + Self.encoded(program)))])

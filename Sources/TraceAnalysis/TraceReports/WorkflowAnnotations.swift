@@ -13,6 +13,10 @@ struct WorkflowAnnotations {
     for gate in document.gates where gate.hasFailed {
       lines.append(Self.error([("title", "leaktrace: \(document.programName)")], DiffWords.gate(gate)))
     }
+    // Without gates nothing else would say so.
+    if lines.isEmpty, let obstacle = document.obstacle {
+      lines.append(Self.error([("title", "leaktrace: \(document.programName)")], obstacle))
+    }
     for entry in document.entries where entry.judged.isFailing {
       var properties: [(String, String)] = []
       if let place = entry.place { properties += [("file", place.path), ("line", String(place.line))] }

@@ -300,7 +300,8 @@ import TraceRecording
       [
         "--report", "leaks.out", "--write", "json=leaks.json", "--write", "sarif=leaks.sarif", "--write",
         "junit=leaks.xml", "--write", "markdown=leaks.md",
-        "--write", "github=leaks.github", "--source-root", BuildProducts.packageRoot,
+        "--write", "github=leaks.github", "--write", "codequality=leaks.codequality.json", "--source-root",
+        BuildProducts.packageRoot,
       ], "cycles=3")
     #expect(outcome.end == .exit(1))
     #expect(outcome.output == "begins\nends\n")
@@ -308,6 +309,7 @@ import TraceRecording
     #expect(try run.text("leaks.xml").hasPrefix("<?xml"))
     #expect(try run.text("leaks.md").contains("Parent"))
     #expect(try run.text("leaks.github").contains("file=Tests/Programs/gated.swift,"))
+    #expect(try run.text("leaks.codequality.json").contains("\"path\": \"Tests/Programs/gated.swift\""))
     let json = try #require(JSONSerialization.jsonObject(with: Data(try run.text("leaks.json").utf8)) as? [String: Any])
     let gates = try #require(json["gates"] as? [[String: Any]])
     #expect(gates.map { $0["hasFailed"] as? Bool } == [true, false, false])
