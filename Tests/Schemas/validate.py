@@ -1,6 +1,8 @@
 """Validates SARIF logs, JUnit, code quality and speedscope files against schemas, and the structure of heap snapshots.
 
-Usage: validate.py SARIF-SCHEMA JUNIT-SCHEMA FILE...
+It also validates actions of GitHub and jobs of GitLab, as JSON.
+
+Usage: validate.py SARIF-SCHEMA JUNIT-SCHEMA ACTION-SCHEMA GITLAB-SCHEMA FILE...
 
 Exit status: 0 if all files are valid, 1 if one is not, 2 for files of other kinds.
 """
@@ -86,6 +88,12 @@ def codequality_problems(validator, path):
         yield "a fingerprint stands twice; GitLab shows only its first issue"
 
 
+def plain_problems(validator, path):
+    with open(path, encoding="utf-8") as file:
+        document = json.load(file, object_pairs_hook=unique, parse_constant=refuse)
+    yield from (f"{error.json_path}: {error.message[:300]}" for error in validator.iter_errors(document))
+
+
 def json_validator(path):
     with open(path, encoding="utf-8") as file:
         schema = json.load(file)
@@ -94,12 +102,16 @@ def json_validator(path):
     return kind(schema, format_checker=jsonschema.FormatChecker())
 
 
-def main(sarif_schema, junit_schema, *paths):
+def main(sarif_schema, junit_schema, action_schema, gitlab_schema, *paths):
     validator = json_validator(sarif_schema)
     folder = os.path.dirname(__file__)
     speedscope = json_validator(os.path.join(folder, "speedscope.json"))
     codequality = json_validator(os.path.join(folder, "codequality.json"))
     xsd = xmlschema.XMLSchema(junit_schema)
+    plain = {
+        ".action.json": json_validator(action_schema),
+        ".gitlab-ci.json": json_validator(gitlab_schema),
+    }
     problems = 0
     for path in paths:
         if path.endswith(".sarif"):
@@ -110,11 +122,13 @@ def main(sarif_schema, junit_schema, *paths):
             found = speedscope_problems(speedscope, path)
         elif path.endswith(".codequality.json"):
             found = codequality_problems(codequality, path)
+        elif kind := next((kind for kind in plain if path.endswith(kind)), None):
+            found = plain_problems(plain[kind], path)
         elif path.endswith(".heapsnapshot"):
             with open(path, encoding="utf-8") as file:
                 found = list(heap_snapshot.problems(json.load(file, object_pairs_hook=unique, parse_constant=refuse)))
         else:
-            print(f"{path}: none of .sarif, .xml, .codequality.json, .speedscope.json, .heapsnapshot", file=sys.stderr)
+            print(f"{path}: a kind of file that this does not validate", file=sys.stderr)
             return 2
         try:
             for problem in found:

@@ -1,10 +1,25 @@
-// What continuous integration shows of a check: the tests that reports name.
+// What continuous integration shows of a check: the steps of scripts/ci, and the tests that reports name.
 
 import Foundation
 import TestRequirements
 import Testing
 
 @Suite(.requires(.recorder)) struct ContinuousIntegrationTests {
+  @Test(
+    "The steps for GitHub and GitLab install, check, upload, comment and fail as they say", .requires(.program("jq")),
+    .requires(.program("curl")), .requires(.program("xz")), arguments: ["github", "gitlab"])
+  func steps(of runner: String) throws {
+    let program = try TestProgram("gated.swift", flags: ["-Onone"]).path()
+    var command = Command([
+      BuildProducts.packageRoot + "/scripts/check-ci", BuildProducts.directory, program, "ci.\(runner)_checks",
+    ])
+    if !TestTier.isWhole { command.environment["LEAKTRACE_CI_FIRST_TIER"] = "1" }
+    let outcome = try command.run()
+    #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+    let count = outcome.errorOutput.firstMatch(of: /Ran ([0-9]+) tests/)
+    #expect((count.flatMap { Int($0.1) } ?? 0) >= 5, "\(outcome.errorOutput)")
+  }
+
   private struct Reports {
     var annotations: String
     var sarif: String
