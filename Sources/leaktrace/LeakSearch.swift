@@ -154,7 +154,7 @@ struct LeakSearch {
   }
 
   /// Names for a trace's frames.
-  func naming(_ trace: ReportTrace) -> any FrameNaming {
+  func naming(_ trace: ReportTrace) -> Symbolicator {
     Symbolicator(of: [trace.analysis], search: files, openFiles: openFiles)
   }
 

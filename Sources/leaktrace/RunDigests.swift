@@ -48,6 +48,11 @@ struct RunDigests {
         return digest
       }
       complain("\(path) has no trace")
+    } catch let replaced as ReplacedProgram {
+      complain(
+        "\(path) has no names, and \(PlainText.escaped(replaced.file)) is another build than the one that was recorded. "
+          + "Give the old build with --debug-path, or record again: 'leaktrace record' stores names unless --no-names is given."
+      )
     } catch let failure as DigestFile.Failure {
       complain(damage(failure, path))
     } catch {
@@ -71,8 +76,14 @@ struct RunDigests {
     status = .worst(status, examined.status)
     // A full recording has sites, which say more.
     let census = examined.reader.header.lacksHistory ? examined.heap?.census().census : nil
-    return RunDigest(examined.trace, leaks: examined.leaks, census: census, naming: search.naming(examined.trace))
+    let naming = search.naming(examined.trace)
+    let digest = RunDigest(examined.trace, leaks: examined.leaks, census: census, naming: naming)
+    if let file = naming.replacedProgramFile { throw ReplacedProgram(file: file) }
+    return digest
   }
+
+  /// Without its names, each finding of a run would look new or gone.
+  private struct ReplacedProgram: Error { var file: String }
 
   private func damage(_ failure: DigestFile.Failure, _ path: String) -> String {
     switch failure {

@@ -46,6 +46,18 @@ extension FrameNaming {
   package func line(ofClosure mangledName: String, at address: RuntimeAddress, in image: LoadedImage) -> Int? { nil }
 }
 
+extension Symbolicator {
+  /// The path of a file of the program that is another build than the one that ran, so that its names are missing. Nil if
+  /// there is none among the files that were opened. System libraries do not count.
+  package var replacedProgramFile: String? {
+    problems.first { problem in
+      guard case .buildIDMismatch = problem.reason else { return false }
+      return problem.file == search.localPath(ofImage: problem.imagePath)
+        && !SystemCode.isSystemImage(problem.imagePath) && !SystemCode.isOfOperatingSystem(problem.imagePath)
+    }?.file
+  }
+}
+
 extension Symbolicator: FrameNaming {
   package var remarks: [String] {
     let limit =

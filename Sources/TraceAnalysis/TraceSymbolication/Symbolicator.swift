@@ -32,7 +32,7 @@ package final class Symbolicator {
     var demangler: Demangler
   }
 
-  private let search: DebugFileSearch
+  let search: DebugFileSearch
   private let access: any SymbolFileAccess
   private let programModules: Set<String>
   private var numbers: [FileKey: Int] = [:]
