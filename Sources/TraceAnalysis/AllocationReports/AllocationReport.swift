@@ -85,6 +85,8 @@ package struct AllocationReport: Sendable {
   package var threads: [ReportThread]
   /// The reasons why frames could not be named.
   package var namingRemarks: [String]
+  /// If the filters let no site through: names near to those that match nothing.
+  package var nearestNames: [String]
 
   /// Nothing is known but the blocks of a moment: they have types, and most have no places.
   package var lacksHistory: Bool { !traces.isEmpty && traces.allSatisfy(\.analysis.header.lacksHistory) }
@@ -173,6 +175,22 @@ package struct AllocationReport: Sendable {
     estimates = estimated.flatMap(\.shown)
     estimateCount = estimated.reduce(0) { $0 + $1.count }
     namingRemarks = naming.remarks
+    nearestNames = candidates.count == 0 ? Self.nearestNames(traces, selection, naming) : []
+  }
+
+  /// Returns names near to those filters that match no name at all.
+  private static func nearestNames(
+    _ traces: [ReportTrace], _ selection: ReportSelection, _ naming: any FrameNaming
+  ) -> [String] {
+    func nearest(to patterns: [NamePattern], _ names: (AllocationAnalysis) -> [String]) -> [String] {
+      guard patterns.contains(where: { $0.word != nil }) else { return [] }
+      let names = traces.flatMap { names($0.analysis) }
+      let unmatched = patterns.filter { pattern in !names.contains { pattern.matches($0) } }
+      return unmatched.compactMap(\.word).flatMap { NearestWords.nearest(to: $0, among: names) }
+    }
+    return nearest(to: selection.types, SiteNames.types)
+      + nearest(to: selection.functions) { SiteNames.functions($0, naming: naming) }
+      + nearest(to: selection.modules) { SiteNames.modules($0, naming: naming) }
   }
 
   /// The key by which the report sorts sites.

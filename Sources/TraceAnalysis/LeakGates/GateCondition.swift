@@ -40,17 +40,22 @@ package struct GateCondition: Hashable, Sendable {
   /// As it was written.
   package var text: String
 
+  /// Returns the names of the conditions for a subject, and the word for none.
+  package static func names(for subject: GateList.Subject) -> [String] {
+    Name.allCases.filter { $0.kinds(for: subject) != nil }.map(\.rawValue) + [GateList.nothing]
+  }
+
   /// - Parameter text: A name, or a name, a colon and a threshold.
   /// - Throws: A `GateSyntaxError` that says what is allowed for the subject.
   package init(parsing text: String, for subject: GateList.Subject) throws(GateSyntaxError) {
     let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
     guard let name = Name(rawValue: parts[0]), name.kinds(for: subject) != nil else {
-      let allowed = Name.allCases.filter { $0.kinds(for: subject) != nil }.map(\.rawValue) + [GateList.nothing]
+      let allowed = Self.names(for: subject)
       // A name that only the other subject has is known, and no typing error.
       let otherSubject = Name(rawValue: parts[0]) != nil
       throw .unknownName(
-        parts[0], allowed: allowed, suggestion: otherSubject ? nil : Self.nearest(to: parts[0], among: allowed), subject
-      )
+        parts[0], allowed: allowed,
+        suggestion: otherSubject ? nil : NearestWords.nearest(to: parts[0], among: allowed, limit: 1).first, subject)
     }
     (self.name, self.text) = (name, text)
     let kinds = name.kinds(for: subject)!
@@ -62,29 +67,6 @@ package struct GateCondition: Hashable, Sendable {
       throw .badThreshold(text, allowed: kinds.map(\.example))
     }
     self.threshold = threshold
-  }
-
-  /// The candidate that takes the fewest changes of a letter, if those are few.
-  private static func nearest(to name: String, among candidates: [String]) -> String? {
-    let typed = Array(name.lowercased())
-    let distances = candidates.map { ($0, distance(typed, Array($0))) }
-    guard let best = distances.min(by: { $0.1 < $1.1 }), best.1 <= max(2, best.0.count / 3) else { return nil }
-    return best.0
-  }
-
-  /// Levenshtein's distance. O(a · b).
-  private static func distance(_ a: [Character], _ b: [Character]) -> Int {
-    var row = Array(0...b.count)
-    for i in a.indices {
-      var diagonal = row[0]
-      row[0] = i + 1
-      for j in b.indices {
-        let changed = diagonal + (a[i] == b[j] ? 0 : 1)
-        diagonal = row[j + 1]
-        row[j + 1] = min(changed, row[j] + 1, diagonal + 1)
-      }
-    }
-    return row[b.count]
   }
 }
 

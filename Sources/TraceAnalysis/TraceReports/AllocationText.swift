@@ -139,7 +139,10 @@ package struct AllocationText {
   private func writeSites(_ report: AllocationReport, to lines: inout TextLines) {
     let order = Self.title(report.selection.order, end: Self.end(report))
     if report.selection.filters, report.sites.isEmpty {
-      guard report.matchingCount > 0 else { return lines.line("No allocation site matches.") }
+      guard report.matchingCount > 0 else {
+        let question = NearestWords.question(report.nearestNames).map { " \($0)" } ?? ""
+        return lines.line("No allocation site matches.\(question)")
+      }
       let matching = UInt64(report.matchingCount)
       return lines.line(
         "\(Decimal.counted(matching, "allocation site")) \(matching == 1 ? "matches" : "match"), without \(order). "
