@@ -19,7 +19,7 @@ import TraceTestSupport
     return LeakReport(try heap.analysis())
   }
 
-  private func line(_ report: LeakReport) -> String { FindingText.conclusion(report) }
+  private func line(_ report: LeakReport) -> String { FindingText.conclusion(report).sentence }
 
   @Test func aProvenLeakIsALeak() throws {
     let report = try report()

@@ -59,7 +59,7 @@ import TraceTestSupport
     rooms(2, messages: 11)
     let report = LeakReport(try heap.analysis())
     #expect(report.programFindings.isEmpty && report.conclusion == .growing)
-    let line = FindingText.conclusion(report)
+    let line = FindingText.conclusion(report).sentence
     #expect(line.hasPrefix("Leaks: none found, but Room.log grew during the run, among "), "\(line)")
   }
 

@@ -58,7 +58,8 @@ package struct DiffText {
     let runs = DiffWords.runs(change, of: report).map { ", \($0)" } ?? ""
     let figures = PlainText.escaped(DiffWords.figures(change)) + runs
     lines.line(
-      "\(Self.title(change.kind)): \(figures)", emphasized: change.kind == .better || change.kind == .gone ? 0 : 2)
+      "\(Self.title(change.kind)): \(figures)", emphasized: change.kind == .better || change.kind == .gone ? 0 : 2,
+      tint: Tint(change.finding))
     if let match = DiffWords.match(change.match) { lines.line(PlainText.escaped(match), indent: 2) }
     let text = FindingText(style: style)
     switch change.kind {

@@ -10,7 +10,8 @@ enum FindingJSON {
   /// Returns the fields of a report's object that are about leaks.
   static func fields(_ report: LeakReport) -> [(String, JSONValue)] {
     [
-      ("conclusion", .string(report.conclusion.rawValue)), ("summary", .string(FindingText.conclusion(report))),
+      ("conclusion", .string(report.conclusion.rawValue)),
+      ("summary", .string(FindingText.conclusion(report).sentence)),
       ("snapshot", report.snapshot.map(value) ?? .null),
       ("residentMemory", report.residentMemory.map(value) ?? .null),
       (

@@ -25,9 +25,10 @@ struct FindingText {
 
   /// Writes the verdict, the subject and the extent of a finding.
   func writeHeading(of finding: Finding, to lines: inout TextLines, indent: Int = 0) {
+    let verdict = VerdictWords(finding.evidence).heading
     lines.spread(
-      "\(VerdictWords(finding.evidence).heading)  \(PlainText.escaped(FindingTitle.subject(finding)))",
-      FindingTitle.extent(finding), indent: indent, emphasized: true)
+      "\(verdict)  \(PlainText.escaped(FindingTitle.subject(finding)))",
+      FindingTitle.extent(finding), indent: indent, emphasized: true, start: TintedStart(verdict, Tint(finding)))
   }
 
   /// `standing`: how it stands to a baseline, if there is one.
@@ -45,7 +46,9 @@ struct FindingText {
       lines.line("\(FindingDocument.owner(finding)): \(PlainText.escaped(reason)).", indent: 2)
     }
     for (index, line) in finding.advice.map(AdviceWords.sentence).enumerated() {
-      lines.line((index == 0 ? "Fix: " : "") + PlainText.escaped(line), indent: 2, emphasized: index == 0 ? 1 : 0)
+      lines.line(
+        (index == 0 ? "Fix: " : "") + PlainText.escaped(line), indent: 2, emphasized: index == 0 ? 1 : 0,
+        tint: .fix)
     }
     lines.row("Fingerprint: \(PlainText.escaped(finding.fingerprint))", indent: 2, isDimmed: true)
     if style.stacks == .full, let stacks = stacks[finding.fingerprint] {
@@ -218,4 +221,8 @@ struct FindingText {
       "\(words): \(shown.joined(separator: ", "))\(rest > 0 ? ", \(Decimal.counted(UInt64(rest), "more type"))" : "")",
       indent: 2)
   }
+}
+
+extension Tint {
+  init(_ finding: Finding) { self = finding.certainty == .proven ? .proven : .suspected }
 }

@@ -8,7 +8,7 @@ import TraceReading
 extension FindingText {
   /// Writes the counts, the findings by certainty, and the facts about the run.
   func write(_ report: LeakReport, to lines: inout TextLines) {
-    lines.line(Self.conclusion(report), emphasized: 1)
+    lines.line(Self.conclusion(report))
     guard report.conclusion != .notChecked else { return lines.blank() }
     let library = report.libraryFindings.filter { $0.owner != .unknown }
     let unknown = report.libraryFindings.filter { $0.owner == .unknown }
@@ -55,30 +55,31 @@ extension FindingText {
   }
 
   /// The answer as a sentence: leaks by certainty, or what grew, or that none was found.
-  static func conclusion(_ report: LeakReport) -> String {
+  static func conclusion(_ report: LeakReport) -> [Phrase] {
     let answer =
       switch report.conclusion {
-      case .notChecked: "not checked: \(report.unavailable ?? "")"
+      case .notChecked: [Phrase("not checked: \(report.unavailable ?? "")")]
       case .leak, .suspected: leaks(report.programFindings, of: report.largeLibraryFindings)
-      case .growing: "none found, but \(growth(report.grown))"
-      case .steady: "none found"
+      case .growing: [Phrase("none found, but \(growth(report.grown)),")]
+      case .steady: [Phrase("none found,")]
       }
-    guard report.conclusion != .notChecked else { return "Leaks: \(answer)" }
+    let title = Phrase("Leaks:", .bold)
+    guard report.conclusion != .notChecked else { return [title] + answer }
     let moment = report.snapshot.map { " \(Self.moment($0))" } ?? ""
-    return "Leaks: \(answer), among \(Decimal.counted(UInt64(report.liveBlocks), "live block"))\(moment)"
+    return [title] + answer + [Phrase("among \(Decimal.counted(UInt64(report.liveBlocks), "live block"))\(moment)")]
   }
 
   /// `libraries`: leaks of libraries that are large enough for the first line.
-  private static func leaks(_ findings: [Finding], of libraries: [Finding]) -> String {
+  private static func leaks(_ findings: [Finding], of libraries: [Finding]) -> [Phrase] {
     let likely = findings.count(where: \.evidence.isDoubtful)
     let proven = findings.count { $0.certainty == .proven }
-    let numbers = [
-      (proven, "proven"), (likely, "likely"), (findings.count - proven - likely, "suspected"),
-      (libraries.count, "by a library"),
+    let numbers: [(Int, String, Tint)] = [
+      (proven, "proven", .proven), (likely, "likely", .suspected),
+      (findings.count - proven - likely, "suspected", .suspected), (libraries.count, "by a library", .proven),
     ]
     let bytes = (findings + libraries).reduce(UInt64(0)) { $0 &+ $1.retainedBytes.rawValue }
-    let retained = bytes > 0 ? ", \(Decimal.bytes(bytes)) retained" : ""
-    return numbers.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }.joined(separator: ", ") + retained
+    let counts = numbers.filter { $0.0 > 0 }.map { Phrase("\($0.0) \($0.1),", .tinted($0.2)) }
+    return counts + (bytes > 0 ? [Phrase("\(Decimal.bytes(bytes)) retained,")] : [])
   }
 
   /// Names the largest collection that grew.

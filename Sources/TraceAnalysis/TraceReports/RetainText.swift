@@ -27,7 +27,8 @@ package struct RetainText {
       lines.spread(
         PlainText.escaped(group.origin.name),
         "\(Decimal.counted(UInt64(group.instances), "object")), \(Decimal.bytes(group.retainedBytes.rawValue)) retained",
-        indent: 0, emphasized: true)
+        indent: 0, emphasized: true,
+        start: group.origin.kind == .leaked ? TintedStart(group.origin.name, .proven) : nil)
       FindingText(style: style, addresses: .shown).write(path: group.path, to: &lines, limit: Self.depthLimit)
       if group.longestPath > group.path.count, group.instances > 1 {
         lines.line(

@@ -87,7 +87,9 @@ package struct SeriesText {
       return
     }
     let weak = growth.suspects.count { $0.suspicion?.isStrong == false }
-    lines.line("Suspected to leak: \(growth.suspects.count)\(weak > 0 ? " (\(weak) weak)" : "")", emphasized: 3)
+    lines.line(
+      "Suspected to leak: \(growth.suspects.count)\(weak > 0 ? " (\(weak) weak)" : "")", emphasized: 3, tint: .suspected
+    )
     lines.blank()
     for row in growth.suspects {
       write(row, of: growth, isEmphasized: true, to: &lines)
@@ -169,13 +171,14 @@ package struct SeriesText {
       !history.finding.isLibrary && (history.instances.last ?? 0) > (history.instances.first ?? 0)
     }
     guard growing.count > 0, growth.moments.count > 1 else { return }
-    lines.line("Proven leaks that grew: \(growing.count)", emphasized: 1)
+    lines.line("Proven leaks that grew: \(growing.count)", emphasized: 1, tint: .proven)
     lines.blank()
     for history in growing {
+      let verdict = VerdictWords(history.finding.evidence).heading
       lines.spread(
-        "\(VerdictWords(history.finding.evidence).heading)  \(PlainText.escaped(FindingTitle.subject(history.finding)))",
+        "\(verdict)  \(PlainText.escaped(FindingTitle.subject(history.finding)))",
         "+\(Decimal.counted(UInt64(history.instances.last! - history.instances.first!), "instance"))", indent: 2,
-        emphasized: true)
+        emphasized: true, start: TintedStart(verdict, Tint(history.finding)))
       lines.row(
         "\(curve(history.instances.map(Double.init), growth))  \(Decimal.grouped(UInt64(max(0, history.instances.first!)))) → \(Decimal.grouped(UInt64(max(0, history.instances.last!))))",
         indent: 4)
