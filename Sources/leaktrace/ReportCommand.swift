@@ -12,15 +12,22 @@ struct ReportCommand: ParsableCommand {
       The page shows the findings as pictures, with the source where it is at hand; memory over time; a flame graph; types; who keeps what alive; \
       and threads and tasks. It is one file that loads nothing from elsewhere. Of several traces, the page shows one process at a time.
 
+      Without -o, the page of app.trace is app.html in the current directory, and its path is printed. An earlier page of that name is \
+      replaced. Any other file stays as it is: then the page is app-2.html.
+
       Exit status: 0 success, 3 a trace is unreadable, 4 success, but a trace is damaged or incomplete, 5 the page could not be written, \
       64 wrong usage. If several apply, the one latest in the order 4, 3, 64, 5 wins.
       """)
 
-  @Argument(help: ArgumentHelp("Traces, or directories of them.", valueName: "trace"))
+  @Argument(help: ArgumentHelp("Traces, or directories of them.", valueName: "trace"), completion: .file())
   var traces: [String] = []
 
-  @Option(name: [.short, .long], help: ArgumentHelp("File to write the page to.", valueName: "file"))
-  var output: String
+  @Option(
+    name: [.short, .long],
+    help: ArgumentHelp(
+      "File to write the page to (default: the trace's name with .html, in the current directory).", valueName: "file"),
+    completion: .file())
+  var output: String?
 
   @Option(
     help: "Heap image to look for leaks in, by number (default: the last, or one requested right before the exit).")
@@ -33,7 +40,7 @@ struct ReportCommand: ParsableCommand {
 
   func validate() throws {
     if traces.isEmpty { throw ValidationError("Give a trace. 'leaktrace record -- COMMAND' makes one.") }
-    if traces.contains(where: { ReportOutputs.place(output) == ReportOutputs.place($0) }) {
+    if let output, traces.contains(where: { ReportOutputs.place(output) == ReportOutputs.place($0) }) {
       throw ValidationError("The page would overwrite the trace itself.")
     }
   }
@@ -42,7 +49,7 @@ struct ReportCommand: ParsableCommand {
     let (paths, failure) = TraceListing.all(traces)
     var status = failure
     if paths.isEmpty, status != .success { throw status.code }
-    if paths.contains(where: { ReportOutputs.place(output) == ReportOutputs.place($0) }) {
+    if let output, paths.contains(where: { ReportOutputs.place(output) == ReportOutputs.place($0) }) {
       complain("\(output) is one of the traces; give another file with -o.")
       throw ExitStatus.usage.code
     }
@@ -60,12 +67,14 @@ struct ReportCommand: ParsableCommand {
     }
     if isEmpty { throw status.code }
     let text = page.html()
+    let path = output ?? PagePath.free(forTrace: traces[0])
     do throws(OutputFile.Failure) {
-      try OutputFile.write(text, to: output)
+      try OutputFile.write(text, to: path)
     } catch {
-      complain("cannot write \(output): \(String(cString: strerror(error.errno)))")
+      complain("cannot write \(path): \(String(cString: strerror(error.errno)))")
       throw ExitStatus.outputFailed.code
     }
+    if output == nil { try ObjectQuestion.show(path + "\n", called: "the path of the page") }
     if status != .success { throw status.code }
   }
 

@@ -267,7 +267,7 @@ import Testing
     #expect(
       try Command([BuildProducts.leaktrace, "record", "--quiet", "-o", trace, "--", "ls", "/"]).run().end == .exit(0))
     for (arguments, status, words) in [
-      ([trace, "-o", trace], 64, "would overwrite the trace"), ([trace], 64, "--output"),
+      ([trace, "-o", trace], 64, "would overwrite the trace"),
       ([directory.path, "-o", trace], 64, "is one of the traces"), (["-o", "/dev/null"], 64, "Give a trace"),
       ([trace, "-o", "/dev/full"], 5, "cannot write /dev/full"),
       (["/nonexistent", "-o", "/dev/null"], 3, "No such file or directory"),
