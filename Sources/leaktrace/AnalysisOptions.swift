@@ -88,7 +88,7 @@ protocol AnalyzingCommand: ParsableCommand {
   var gateOptions: GateOptions { get }
   var pathOptions: PathOptions { get }
   var searchOptions: LeakSearchOptions { get }
-  var layout: WidthOption { get }
+  var layout: LayoutOptions { get }
 }
 
 extension AnalyzingCommand {
@@ -169,7 +169,7 @@ extension AnalyzingCommand {
 }
 
 /// The names of the orders on the command line.
-enum SortKey: String, CaseIterable, ExpressibleByArgument {
+enum SortKey: String, CaseIterable, ChosenWord {
   case live, peak, total, temporary, objects, retains
 
   var order: ReportSelection.Order {

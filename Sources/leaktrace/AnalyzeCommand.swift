@@ -19,7 +19,7 @@ struct AnalyzeCommand: AnalyzingCommand {
       or incomplete, 5 the report could not be written, 64 wrong usage. If several apply, the one latest in the order 1, 4, 3, 64, 5 wins.
       """)
 
-  @Argument(help: ArgumentHelp("Traces, or directories of traces.", valueName: "trace"))
+  @Argument(help: ArgumentHelp("Traces, or directories of traces.", valueName: "trace"), completion: .file())
   var traces: [String]
 
   @Option(
@@ -39,7 +39,7 @@ struct AnalyzeCommand: AnalyzingCommand {
 
   @OptionGroup var searchOptions: LeakSearchOptions
 
-  @OptionGroup var layout: WidthOption
+  @OptionGroup var layout: LayoutOptions
 
   func validate() throws {
     if traces.isEmpty { throw ValidationError("Give a trace. 'leaktrace record -- COMMAND' makes one.") }

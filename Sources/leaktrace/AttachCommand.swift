@@ -22,7 +22,7 @@ struct AttachCommand: ParsableCommand {
   /// Seconds.
   static let usualWait = 30
 
-  @Argument(help: ArgumentHelp("Process ID.", valueName: "pid"))
+  @Argument(help: ArgumentHelp("Process ID.", valueName: "pid"), completion: .process)
   var processID: Int32
 
   @OptionGroup var options: RecordingOptions
@@ -55,7 +55,7 @@ struct DetachCommand: ParsableCommand {
       Exit status: 0 the recording has ended, 1 it has not, 64 wrong usage.
       """)
 
-  @Argument(help: ArgumentHelp("Process ID.", valueName: "pid"))
+  @Argument(help: ArgumentHelp("Process ID.", valueName: "pid"), completion: .recording)
   var processID: Int32
 
   @Option(help: ArgumentHelp("Seconds to wait for a moment to end the recording in.", valueName: "seconds"))

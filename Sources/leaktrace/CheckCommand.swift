@@ -26,7 +26,9 @@ struct CheckCommand: ParsableCommand {
 
   @OptionGroup var outputs: ReportOutputs
 
-  @Option(help: ArgumentHelp("Write the report to a file instead of standard output.", valueName: "file"))
+  @Option(
+    help: ArgumentHelp("Write the report to a file instead of standard output.", valueName: "file"), completion: .file()
+  )
   var report: String?
 
   @Flag(help: "Also list weak suspicions.")
@@ -35,7 +37,7 @@ struct CheckCommand: ParsableCommand {
   @Flag(help: "Show the stacks of each finding, with full names and paths.")
   var fullStacks = false
 
-  @Option(help: ArgumentHelp("Keep the traces in this directory.", valueName: "directory"))
+  @Option(help: ArgumentHelp("Keep the traces in this directory.", valueName: "directory"), completion: .directory)
   var keep: String?
 
   @Flag(inversion: .prefixedNo, help: "Also judge processes that the program starts.")
@@ -61,7 +63,7 @@ struct CheckCommand: ParsableCommand {
   @Option(
     help: ArgumentHelp(
       "Signal that ends a round of repeated work. Anything that grows with every round fails the gates. Needs at least five rounds.",
-      valueName: "signal"))
+      valueName: "signal"), completion: .list(SignalNumber.words))
   var repeatSignal: SignalNumber?
 
   @Option(
@@ -76,10 +78,11 @@ struct CheckCommand: ParsableCommand {
 
   @OptionGroup var searchOptions: LeakSearchOptions
 
-  @OptionGroup var layout: WidthOption
+  @OptionGroup var layout: LayoutOptions
 
   @Argument(
-    parsing: .captureForPassthrough, help: ArgumentHelp("Program to run, with its arguments.", valueName: "command"))
+    parsing: .captureForPassthrough, help: ArgumentHelp("Program to run, with its arguments.", valueName: "command"),
+    completion: .program)
   var command: [String] = []
 
   mutating func validate() throws {
@@ -91,7 +94,9 @@ struct CheckCommand: ParsableCommand {
     // Capturing everything takes the help flags along.
     if !isMarked, ["--help", "-h", "-help"].contains(name) { throw CleanExit.helpRequest(self) }
     if !isMarked, name.hasPrefix("-") {
-      throw ValidationError("Unknown option '\(name)'. If it is the program to run, put '--' before it.")
+      throw ValidationError(
+        "Unknown option '\(name)'.\(Suggestion.question(forOption: name, of: Self.self)) If it is the program to run, put '--' before it."
+      )
     }
     if stopTimeout != nil, until == nil { throw ValidationError("--stop-timeout needs --until.") }
     try repeatSignal?.validateAsRoundSignal(besides: nil)

@@ -26,18 +26,23 @@ struct DiffCommand: ParsableCommand {
       could not be written, 64 wrong usage. If several apply, the one latest in the order 1, 4, 3, 64, 5 wins.
       """)
 
-  @Argument(help: ArgumentHelp("The old run, then the new run.", valueName: "run"))
+  @Argument(help: ArgumentHelp("The old run, then the new run.", valueName: "run"), completion: .file())
   var runs: [String] = []
 
-  @Option(name: .customLong("old"), help: ArgumentHelp("A run of the old build. Repeatable.", valueName: "run"))
+  @Option(
+    name: .customLong("old"), help: ArgumentHelp("A run of the old build. Repeatable.", valueName: "run"),
+    completion: .file())
   var oldRuns: [String] = []
 
-  @Option(name: .customLong("new"), help: ArgumentHelp("A run of the new build. Repeatable.", valueName: "run"))
+  @Option(
+    name: .customLong("new"), help: ArgumentHelp("A run of the new build. Repeatable.", valueName: "run"),
+    completion: .file())
   var newRuns: [String] = []
 
   @Option(
     help: ArgumentHelp(
-      "Divide figures by the amount of work: 'scope:NAME' (executions of that scope) or 'events'.", valueName: "unit"))
+      "Divide figures by the amount of work: 'scope:NAME' (executions of that scope) or 'events'.", valueName: "unit"),
+    completion: .list(WorkUnit.words))
   var per: WorkUnit?
 
   @Option(
@@ -60,7 +65,7 @@ struct DiffCommand: ParsableCommand {
 
   @OptionGroup var searchOptions: LeakSearchOptions
 
-  @OptionGroup var layout: WidthOption
+  @OptionGroup var layout: LayoutOptions
 
   func validate() throws {
     if runs.isEmpty, !oldRuns.isEmpty, !newRuns.isEmpty { return try validateNumbers() }
@@ -158,9 +163,12 @@ struct WorkUnit: ExpressibleByArgument {
     } else if argument.hasPrefix("scope:"), argument.count > 6 {
       unit = .scope(String(argument.dropFirst(6)))
     } else {
+      RejectedWord.note(argument, among: Self.words)
       return nil
     }
   }
+
+  static let words = ["events", "scope:"]
 }
 
 /// `5` or `5%`.

@@ -17,10 +17,12 @@ struct DigestCommand: ParsableCommand {
 
   @Argument(
     help: ArgumentHelp(
-      "A trace, or a directory with the traces of one run's processes, which are added up.", valueName: "run"))
+      "A trace, or a directory with the traces of one run's processes, which are added up.", valueName: "run"),
+    completion: .file())
   var recorded: String
 
-  @Option(name: [.short, .long], help: ArgumentHelp("File to write the digest to.", valueName: "file"))
+  @Option(
+    name: [.short, .long], help: ArgumentHelp("File to write the digest to.", valueName: "file"), completion: .file())
   var output: String
 
   @OptionGroup var searchOptions: LeakSearchOptions

@@ -12,7 +12,7 @@ struct DumpCommand: ParsableCommand {
       decompressed chunk. Fields have names: 'grep swift_allocObject', 'grep address=0x7f…'.
       """)
 
-  @Argument(help: "The trace.")
+  @Argument(help: "The trace.", completion: .file())
   var trace: String
 
   @Flag(help: "Print events. Without any of these options, print everything except the contents of heap images.")

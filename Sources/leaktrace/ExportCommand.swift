@@ -5,7 +5,7 @@ import Glibc
 import TraceAnalysis
 
 /// A file format of another tool.
-enum ExportFormat: String, CaseIterable, ExpressibleByArgument {
+enum ExportFormat: String, CaseIterable, ChosenWord {
   case pprof, collapsed, speedscope, dot, heapsnapshot, perfetto, sqlite, ndjson
 
   /// The bytes are no text.
@@ -38,13 +38,16 @@ struct ExportCommand: ParsableCommand {
       """)
 
   @Argument(
-    help: ArgumentHelp("A trace, or a directory with a single one; for ndjson also a digest.", valueName: "trace"))
+    help: ArgumentHelp("A trace, or a directory with a single one; for ndjson also a digest.", valueName: "trace"),
+    completion: .file())
   var trace: String
 
   @Option(help: "File format.")
   var format: ExportFormat
 
-  @Option(name: [.short, .long], help: ArgumentHelp("File to write (default: standard output).", valueName: "file"))
+  @Option(
+    name: [.short, .long], help: ArgumentHelp("File to write (default: standard output).", valueName: "file"),
+    completion: .file())
   var output: String?
 
   @Option(
@@ -221,4 +224,4 @@ struct ExportCommand: ParsableCommand {
   }
 }
 
-extension ProfileMeasure: ExpressibleByArgument {}
+extension ProfileMeasure: ChosenWord {}

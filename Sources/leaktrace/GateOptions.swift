@@ -10,10 +10,10 @@ struct GateOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       "Exit with status 1 on any of these conditions, separated by commas; 'none' never fails. See docs/ci.md.",
-      valueName: "conditions"))
+      valueName: "conditions"), completion: .conditions)
   var failOn: [String] = []
 
-  @Option(help: ArgumentHelp("File of known, accepted findings.", valueName: "file"))
+  @Option(help: ArgumentHelp("File of known, accepted findings.", valueName: "file"), completion: .file())
   var baseline: String?
 
   @Flag(

@@ -17,7 +17,7 @@ struct HistoryCommand: ParsableCommand {
       damaged, 5 the output could not be written, 64 wrong usage.
       """)
 
-  @Argument(help: ArgumentHelp("A trace.", valueName: "trace"))
+  @Argument(help: ArgumentHelp("A trace.", valueName: "trace"), completion: .file())
   var trace: String
 
   @Argument(
@@ -40,15 +40,18 @@ struct HistoryCommand: ParsableCommand {
   @Flag(help: "Show full stacks of unreleased retains: every frame, with full names and paths.")
   var fullStacks = false
 
-  @Option(help: ArgumentHelp("Also look for debug files in this directory.", valueName: "directory"))
+  @Option(
+    help: ArgumentHelp("Also look for debug files in this directory.", valueName: "directory"), completion: .directory)
   var debugPath: [String] = []
 
-  @Option(help: ArgumentHelp("Look for the program's files below this directory.", valueName: "directory"))
+  @Option(
+    help: ArgumentHelp("Look for the program's files below this directory.", valueName: "directory"),
+    completion: .directory)
   var sysroot: String?
 
   @OptionGroup var memory: MemoryLimitOption
 
-  @OptionGroup var layout: WidthOption
+  @OptionGroup var layout: LayoutOptions
 
   func validate() throws {
     if limit < 0 { throw ValidationError("--limit must be 0 (all) or more.") }
@@ -82,8 +85,11 @@ struct HistoryCommand: ParsableCommand {
         complain("\(trace): \(refused.explanation). Record a shorter run.")
         throw ExitStatus.unreadable.code
       }
+      let question = ObjectQuestion.suggestion(for: subject) {
+        site ? SiteNames.functions(allocations, naming: symbolicator) : SiteNames.types(allocations)
+      }
       complain(
-        "no \(chosen == nil || subject.hasPrefix("0x") ? "" : "live ")object matches '\(subject)'. 'leaktrace analyze --sort objects' lists all types."
+        "no \(chosen == nil || subject.hasPrefix("0x") ? "" : "live ")object matches '\(subject)'.\(question) 'leaktrace analyze --sort objects' lists all types."
       )
       throw ExitStatus.notFound.code
     }

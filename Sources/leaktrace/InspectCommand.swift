@@ -22,12 +22,14 @@ struct InspectCommand: AnalyzingCommand {
       Exit status: as of 'leaktrace analyze'; 3 also if the process or the core cannot be inspected.
       """)
 
-  @Argument(help: ArgumentHelp("Process ID, or path of a core file.", valueName: "pid|core"))
+  @Argument(
+    help: ArgumentHelp("Process ID, or path of a core file.", valueName: "pid|core"), completion: .processOrFile)
   var target: String
 
   @Option(
     name: [.short, .long],
-    help: ArgumentHelp("Keep the inspection as a trace in this file, which must not be there.", valueName: "file"))
+    help: ArgumentHelp("Keep the inspection as a trace in this file, which must not be there.", valueName: "file"),
+    completion: .file())
   var output: String?
 
   @Flag(help: "Stop the process while it is read, and make no copy of it.")
@@ -43,7 +45,7 @@ struct InspectCommand: AnalyzingCommand {
 
   @OptionGroup var searchOptions: LeakSearchOptions
 
-  @OptionGroup var layout: WidthOption
+  @OptionGroup var layout: LayoutOptions
 
   func validate() throws {
     try validate(besides: [])

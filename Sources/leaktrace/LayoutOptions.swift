@@ -3,30 +3,44 @@
 import ArgumentParser
 import TraceAnalysis
 
-/// The width of text.
-struct WidthOption: ParsableArguments {
+/// The width of text, and its colours.
+struct LayoutOptions: ParsableArguments {
   /// Below it, names have no room.
   private static let least = 40
 
   @Option(help: ArgumentHelp("Output width in columns (default: terminal width, or 80).", valueName: "columns"))
   var width: Int?
 
+  @Option(
+    help: ArgumentHelp(
+      "Use colours and bold type: always, never, or on a terminal, unless NO_COLOR is set or TERM is dumb (auto).",
+      valueName: "when"))
+  var color: ColorUse = .auto
+
   func validate() throws {
     if let width, width < Self.least { throw ValidationError("--width must be at least \(Self.least) columns.") }
   }
 
-  /// A style for standard output, in colour where that is a terminal.
+  /// A style for standard output.
   func style(stacks: TextStyle.Stacks = .folded, paths: TextStyle.Paths = .folded) -> TextStyle {
     let terminal = TerminalOutput()
+    let isColored =
+      switch color {
+      case .auto: terminal.showsEmphasis
+      case .always: true
+      case .never: false
+      }
     return TextStyle(
-      width: width ?? terminal.columns, emphasis: terminal.showsEmphasis ? .terminal : .none, stacks: stacks,
-      paths: paths)
+      width: width ?? terminal.columns, emphasis: isColored ? .terminal : .none, stacks: stacks, paths: paths)
   }
 }
 
+/// The output that has colours and bold type.
+enum ColorUse: String, CaseIterable, ChosenWord { case auto, always, never }
+
 /// Text for people or JSON for programs.
 struct FormatOption: ParsableArguments {
-  enum Format: String, CaseIterable, ExpressibleByArgument { case text, json }
+  enum Format: String, CaseIterable, ChosenWord { case text, json }
 
   @Option(help: "Output format.")
   var format: Format = .text

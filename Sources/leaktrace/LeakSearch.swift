@@ -9,13 +9,17 @@ import TraceAnalysis
 struct LeakSearchOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "Hide findings that match a 'leak:' pattern in this file (LeakSanitizer's syntax).", valueName: "file"))
+      "Hide findings that match a 'leak:' pattern in this file (LeakSanitizer's syntax).", valueName: "file"),
+    completion: .file())
   var suppressions: [String] = []
 
-  @Option(help: ArgumentHelp("Also look for debug files in this directory.", valueName: "directory"))
+  @Option(
+    help: ArgumentHelp("Also look for debug files in this directory.", valueName: "directory"), completion: .directory)
   var debugPath: [String] = []
 
-  @Option(help: ArgumentHelp("Look for the program's files below this directory.", valueName: "directory"))
+  @Option(
+    help: ArgumentHelp("Look for the program's files below this directory.", valueName: "directory"),
+    completion: .directory)
   var sysroot: String?
 
   @Option(help: OwnModulesOption.help)

@@ -1,12 +1,19 @@
 // The command line tool.
 
 import ArgumentParser
+import Glibc
 
 @main
 struct Leaktrace: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "leaktrace",
     abstract: "Find what a Swift program leaks on Linux, and what keeps it alive.",
+    discussion: """
+      'leaktrace record -o app.trace -- COMMAND' records a program, and 'leaktrace analyze app.trace' says what it leaks.
+
+      Environment: NO_COLOR, if it is not empty, and TERM=dumb turn colours off; the option --color comes before both. COLUMNS is the width \
+      of text that does not go to a terminal. PATH has the programs to record, and the Swift toolchain that knows the layouts of types.
+      """,
     version: leaktraceVersion,
     subcommands: [
       RecordCommand.self, AttachCommand.self, DetachCommand.self, CheckCommand.self, AnalyzeCommand.self,
@@ -16,5 +23,30 @@ struct Leaktrace: ParsableCommand {
       SnapshotCommand.self, SnapshotsCommand.self, PsCommand.self, ScopeReportCommand.self,
     ])
 
-  static func main() { main(ProcessArguments.raw.dropFirst().map { String(cString: $0) }) }
+  /// The names of the commands that its help lists.
+  static var commandNames: [String] {
+    configuration.subcommands.map { $0.configuration }.filter(\.shouldDisplay).compactMap(\.commandName)
+  }
+
+  static func main() {
+    let arguments = ProcessArguments.raw.dropFirst().map { String(cString: $0) }
+    if let shell = CompletionScript.shell(askedForBy: arguments) {
+      print(CompletionScript.text(for: shell))
+      return
+    }
+    do {
+      try Suggestion.checkCommand(arguments)
+      var command = try parseAsRoot(arguments)
+      try command.run()
+    } catch {
+      fail(error)
+    }
+  }
+
+  /// Ends the process as the parser would, with a suggestion in its message if there is one.
+  private static func fail(_ error: any Error) -> Never {
+    guard let message = Suggestion.message(for: error) else { exit(withError: error) }
+    ErrorOutput.write(message + "\n")
+    Glibc.exit(ExitStatus.usage.rawValue)
+  }
 }

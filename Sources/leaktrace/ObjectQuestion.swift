@@ -23,6 +23,21 @@ enum ObjectQuestion {
     return isSite ? .site(NamePattern(subject)) : .type(NamePattern(subject))
   }
 
+  /// Returns a question with names that the subject of a question may have meant; empty if there is none.
+  ///
+  /// - Parameter names: The names in the trace; called only for a subject that is a name.
+  static func suggestion(for subject: String, among names: () -> [String]) -> String {
+    guard let word = NamePattern(subject).word, !subject.hasPrefix("0x") else { return "" }
+    return NearestWords.question(NearestWords.nearest(to: word, among: names())).map { " \($0)" } ?? ""
+  }
+
+  /// The names of the types of an image's blocks, without modules.
+  static func typeNames(_ graph: ObjectGraph) -> [String] {
+    var isPresent = [Bool](repeating: false, count: graph.types.count)
+    for node in 0..<graph.blockCount { isPresent[Int(graph.nodeTypes[node])] = true }
+    return zip(graph.types, isPresent).filter(\.1).map(\.0.name)
+  }
+
   /// Writes to standard output. `name` says what could not be written, if it could not.
   static func show(_ text: String, called name: String) throws { try show(text.utf8, called: name) }
 

@@ -18,7 +18,8 @@ struct ResumeCommand: ParsableCommand {
 struct PauseTarget: ParsableArguments {
   @Argument(
     help: ArgumentHelp(
-      "Process ID of the program or of its 'leaktrace record', or the path of its trace.", valueName: "pid|trace"))
+      "Process ID of the program or of its 'leaktrace record', or the path of its trace.", valueName: "pid|trace"),
+    completion: .recordingOrTrace)
   var target: String
 
   func set(_ position: PauseSwitch) throws {

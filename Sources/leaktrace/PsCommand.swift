@@ -17,7 +17,7 @@ struct PsCommand: ParsableCommand {
 
   @OptionGroup var formatOption: FormatOption
 
-  @OptionGroup var layout: WidthOption
+  @OptionGroup var layout: LayoutOptions
 
   func run() throws {
     let list = ProcessList(RecordingProcess.all()) { Self.localTime($0) }

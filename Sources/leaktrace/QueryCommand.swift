@@ -15,9 +15,9 @@ struct QueryCommand: ParsableCommand {
       5 the answer could not be written, or took too much time or memory, 64 wrong usage, or the SQL is not valid.
       """)
 
-  enum AnswerFormat: String, CaseIterable, ExpressibleByArgument { case table, csv, json }
+  enum AnswerFormat: String, CaseIterable, ChosenWord { case table, csv, json }
 
-  @Argument(help: ArgumentHelp("A trace, or a directory with a single one.", valueName: "trace"))
+  @Argument(help: ArgumentHelp("A trace, or a directory with a single one.", valueName: "trace"), completion: .file())
   var trace: String
 
   @Argument(help: ArgumentHelp("A SELECT statement.", valueName: "sql"))

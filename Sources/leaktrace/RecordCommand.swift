@@ -48,7 +48,9 @@ struct RecordCommand: ParsableCommand {
   @Flag(help: .hidden)
   var verifyStacks = false
 
-  @Option(name: .customLong("pid"), help: ArgumentHelp("Record this process, which runs already.", valueName: "pid"))
+  @Option(
+    name: .customLong("pid"), help: ArgumentHelp("Record this process, which runs already.", valueName: "pid"),
+    completion: .process)
   var processID: Int32?
 
   @Option(
@@ -60,7 +62,8 @@ struct RecordCommand: ParsableCommand {
   var wait: Int = AttachCommand.usualWait
 
   @Argument(
-    parsing: .captureForPassthrough, help: ArgumentHelp("Program to run, with its arguments.", valueName: "command"))
+    parsing: .captureForPassthrough, help: ArgumentHelp("Program to run, with its arguments.", valueName: "command"),
+    completion: .program)
   var command: [String] = []
 
   mutating func validate() throws {
@@ -90,7 +93,9 @@ struct RecordCommand: ParsableCommand {
     // Capturing everything takes the help flags along.
     if !isMarked, ["--help", "-h", "-help"].contains(name) { throw CleanExit.helpRequest(self) }
     if !isMarked, name.hasPrefix("-") {
-      throw ValidationError("Unknown option '\(name)'. If it is the program to run, put '--' before it.")
+      throw ValidationError(
+        "Unknown option '\(name)'.\(Suggestion.question(forOption: name, of: Self.self)) If it is the program to run, put '--' before it."
+      )
     }
   }
 
@@ -151,6 +156,9 @@ struct SignalNumber: ExpressibleByArgument {
   ]
   private static let realTime: ClosedRange<Int32> = 34...64
 
+  /// The names that an option takes.
+  static var words: [String] { names.filter { !refused.contains($0.value) }.keys.sorted() + ["RTMIN", "RTMAX"] }
+
   init?(argument: String) {
     var name = argument.uppercased()
     if name.hasPrefix("SIG") { name.removeFirst(3) }
@@ -167,6 +175,7 @@ struct SignalNumber: ExpressibleByArgument {
       found = Self.names[name]
     }
     guard let found, !Self.refused.contains(found), (1...31).contains(found) || Self.realTime.contains(found) else {
+      if found == nil { RejectedWord.note(name, among: Self.words) }
       return nil
     }
     number = found
@@ -182,7 +191,7 @@ extension SignalNumber {
   }
 }
 
-extension RecordingSettings.Retains: ExpressibleByArgument {}
+extension RecordingSettings.Retains: ChosenWord {}
 
 extension RecordingError {
   var exitCode: Int32 {

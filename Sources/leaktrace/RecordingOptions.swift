@@ -9,7 +9,7 @@ struct RecordingOptions: ParsableArguments {
     name: [.short, .long],
     help: ArgumentHelp(
       "Path of the trace; %p is the process ID, %n the program's name. A folder: the usual name, in there.",
-      valueName: "path"))
+      valueName: "path"), completion: .file())
   var output: String = OutputPattern.standard
 
   @Option(
@@ -33,13 +33,13 @@ struct RecordingOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       "Signal that requests a heap image, by number or name (USR1, RTMIN+3). Must be one that the program does not use.",
-      valueName: "signal"))
+      valueName: "signal"), completion: .list(SignalNumber.words))
   var snapshotSignal: SignalNumber?
 
   @Option(
     help: ArgumentHelp(
       "Signal that ends a round of repeated work; the report shows what grows with every round. Must be one that the program does not use.",
-      valueName: "signal"))
+      valueName: "signal"), completion: .list(SignalNumber.words))
   var repeatSignal: SignalNumber?
 
   @Flag(name: [.short, .long], help: "Print nothing unless something goes wrong.")

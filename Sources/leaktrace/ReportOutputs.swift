@@ -5,7 +5,7 @@ import FoundationEssentials
 import Glibc
 import TraceAnalysis
 
-enum ReportFormat: String, CaseIterable, ExpressibleByArgument {
+enum ReportFormat: String, CaseIterable, ChosenWord {
   case text, json, html, markdown, github, sarif, junit, codequality
 }
 
@@ -16,7 +16,12 @@ struct ReportFile: ExpressibleByArgument {
 
   init?(argument: String) {
     let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-    guard parts.count == 2, !parts[1].isEmpty, let format = ReportFormat(rawValue: parts[0]) else { return nil }
+    guard parts.count == 2, !parts[1].isEmpty else { return nil }
+    guard let format = ReportFormat(rawValue: parts[0]) else {
+      let formats = NearestWords.nearest(to: parts[0], among: ReportFormat.allCases.map(\.rawValue))
+      RejectedWord.note(nearest: formats.map { "\($0)=\(parts[1])" })
+      return nil
+    }
     (self.format, path) = (format, parts[1])
   }
 }
@@ -29,13 +34,15 @@ struct ReportOutputs: ParsableArguments {
   )
   var format: ReportFormat = .text
 
-  @Option(help: ArgumentHelp("Also write the report to a file in this format. Repeatable.", valueName: "format=path"))
+  @Option(
+    help: ArgumentHelp("Also write the report to a file in this format. Repeatable.", valueName: "format=path"),
+    completion: .reportFile)
   var write: [ReportFile] = []
 
   @Option(
     help: ArgumentHelp(
       "Directory that source paths are relative to in sarif, junit, github, codequality and markdown (default: top of the Git working tree).",
-      valueName: "directory"))
+      valueName: "directory"), completion: .directory)
   var sourceRoot: String?
 
   func validate() throws {

@@ -17,7 +17,7 @@ struct ScopeReportCommand: ParsableCommand {
       """,
     shouldDisplay: false)
 
-  @Argument(help: ArgumentHelp("A trace with a heap image.", valueName: "trace"))
+  @Argument(help: ArgumentHelp("A trace with a heap image.", valueName: "trace"), completion: .file())
   var trace: String
 
   @Option(help: "The scope's number.")

@@ -14,7 +14,8 @@ struct SnapshotCommand: ParsableCommand {
       """)
 
   @Argument(
-    help: ArgumentHelp("Process ID of the program, or of the 'leaktrace record' that runs it.", valueName: "pid"))
+    help: ArgumentHelp("Process ID of the program, or of the 'leaktrace record' that runs it.", valueName: "pid"),
+    completion: .recording)
   var processID: Int32
 
   @Option(help: ArgumentHelp("Seconds to wait for the heap image.", valueName: "seconds"))

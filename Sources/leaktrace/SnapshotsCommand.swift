@@ -14,12 +14,12 @@ struct SnapshotsCommand: ParsableCommand {
       Exit status: 0 success, 3 the trace is unreadable, 4 success, but the trace is damaged, 5 the output could not be written, 64 wrong usage.
       """)
 
-  @Argument(help: ArgumentHelp("A trace.", valueName: "trace"))
+  @Argument(help: ArgumentHelp("A trace.", valueName: "trace"), completion: .file())
   var trace: String
 
   @OptionGroup var formatOption: FormatOption
 
-  @OptionGroup var layout: WidthOption
+  @OptionGroup var layout: LayoutOptions
 
   func run() throws {
     guard let reader = ObjectQuestion.open(trace) else { throw ExitStatus.unreadable.code }

@@ -82,7 +82,8 @@ enum TraceListing {
     return length >= 0 ? Array(bytes.prefix(length)) : nil
   }
 
-  private static func isTrace(_ path: String) -> Bool {
+  /// The file begins as traces do.
+  static func isTrace(_ path: String) -> Bool {
     firstBytes(ofFile: path, 8) == [0x89, 0x4C, 0x4B, 0x54, 0x52, 0x43, 0x0D, 0x0A]
   }
 

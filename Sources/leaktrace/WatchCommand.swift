@@ -25,10 +25,14 @@ struct WatchCommand: ParsableCommand {
       inspected, 4 a trace is damaged, 5 a report or trace could not be written, 64 wrong usage.
       """)
 
-  @Argument(help: ArgumentHelp("Process ID, container ID, or path of a control group.", valueName: "pid|container"))
+  @Argument(
+    help: ArgumentHelp("Process ID, container ID, or path of a control group.", valueName: "pid|container"),
+    completion: .processOrFile)
   var target: String?
 
-  @Option(help: ArgumentHelp("Evaluate the traces in this directory, and watch nothing.", valueName: "directory"))
+  @Option(
+    help: ArgumentHelp("Evaluate the traces in this directory, and watch nothing.", valueName: "directory"),
+    completion: .directory)
   var from: String?
 
   @Option(help: ArgumentHelp("Time from one image to the next: 30s, 10m, 2h.", valueName: "duration"))
@@ -50,7 +54,7 @@ struct WatchCommand: ParsableCommand {
 
   @Option(
     name: [.short, .long],
-    help: ArgumentHelp("Keep traces of images in this directory.", valueName: "directory"))
+    help: ArgumentHelp("Keep traces of images in this directory.", valueName: "directory"), completion: .directory)
   var output: String?
 
   @Option(
@@ -76,7 +80,7 @@ struct WatchCommand: ParsableCommand {
 
   @OptionGroup var searchOptions: LeakSearchOptions
 
-  @OptionGroup var layout: WidthOption
+  @OptionGroup var layout: LayoutOptions
 
   func validate() throws {
     if (target == nil) == (from == nil) {

@@ -17,7 +17,7 @@ struct WhyCommand: ParsableCommand {
       5 the output could not be written, 64 wrong usage.
       """)
 
-  @Argument(help: ArgumentHelp("A trace with a heap image.", valueName: "trace"))
+  @Argument(help: ArgumentHelp("A trace with a heap image.", valueName: "trace"), completion: .file())
   var trace: String
 
   @Argument(
@@ -35,15 +35,18 @@ struct WhyCommand: ParsableCommand {
   @Option(help: "Heap image to look at, by number (default: the last one).")
   var snapshot: Int?
 
-  enum Format: String, CaseIterable, ExpressibleByArgument { case text, json, dot }
+  enum Format: String, CaseIterable, ChosenWord { case text, json, dot }
 
   @Option(help: "Output format; 'dot' is a graph for GraphViz.")
   var format: Format = .text
 
-  @Option(help: ArgumentHelp("Also look for debug files in this directory.", valueName: "directory"))
+  @Option(
+    help: ArgumentHelp("Also look for debug files in this directory.", valueName: "directory"), completion: .directory)
   var debugPath: [String] = []
 
-  @Option(help: ArgumentHelp("Look for the program's files below this directory.", valueName: "directory"))
+  @Option(
+    help: ArgumentHelp("Look for the program's files below this directory.", valueName: "directory"),
+    completion: .directory)
   var sysroot: String?
 
   @OptionGroup var ownModules: OwnModulesOption
@@ -52,7 +55,7 @@ struct WhyCommand: ParsableCommand {
 
   @OptionGroup var memory: MemoryLimitOption
 
-  @OptionGroup var layout: WidthOption
+  @OptionGroup var layout: LayoutOptions
 
   func validate() throws {
     if limit < 1 { throw ValidationError("--limit must be 1 or more.") }
@@ -79,8 +82,12 @@ struct WhyCommand: ParsableCommand {
     let answer = analysis.explain(ObjectQuestion.query(subject, isSite: site), limit: limit)
     line?.erase()
     guard answer.matches > 0 else {
+      let question = ObjectQuestion.suggestion(for: subject) {
+        site
+          ? SiteNames.functions(allocations, naming: symbolicator) : ObjectQuestion.typeNames(analysis.graph)
+      }
       complain(
-        "no live object matches '\(subject)' in this heap image. 'leaktrace analyze \(trace) --sort objects' lists what there is."
+        "no live object matches '\(subject)' in this heap image.\(question) 'leaktrace analyze \(trace) --sort objects' lists what there is."
       )
       throw ExitStatus.notFound.code
     }
