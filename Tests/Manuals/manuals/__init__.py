@@ -1,0 +1,1 @@
+"""Manual pages from what `leaktrace --experimental-dump-help` prints."""
