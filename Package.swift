@@ -104,6 +104,14 @@ let package = Package(
       name: "ProcessAttachment",
       dependencies: ["TraceReading", "TraceRecording", "ProcessInspection", "CTraceFormat", "CProcessCalls"],
       path: "Sources/TraceAnalysis/ProcessAttachment"),
+    // Which features work here, or for a process: facts, judgements on facts alone, words, and attempts.
+    .target(
+      name: "FeatureChecks",
+      dependencies: [
+        "TraceReading", "TraceSymbolication", "HeapAnalysis", "ProcessInspection", "TraceRecording",
+        "ProcessAttachment", "CRemoteMirror",
+      ],
+      path: "Sources/TraceAnalysis/FeatureChecks"),
     .target(
       name: "TraceReports",
       dependencies: [
@@ -140,7 +148,7 @@ let package = Package(
       dependencies: [
         "TraceReading", "TraceSymbolication", "HeapAnalysis", "LeakDetection", "Wording", "AllocationReports",
         "LeakGates", "RunDiff", "TraceRecording", "TraceReports", "TraceExports", "TraceDatabase", "PageReports",
-        "ProcessInspection", "ProcessAttachment",
+        "ProcessInspection", "ProcessAttachment", "FeatureChecks",
       ],
       path: "Sources/TraceAnalysis/TraceAnalysis"),
     // Depends on each module by itself: one that changes below TraceAnalysis leaves that as it was, and an executable
@@ -150,7 +158,7 @@ let package = Package(
       dependencies: [
         "TraceReading", "TraceSymbolication", "HeapAnalysis", "LeakDetection", "Wording", "AllocationReports",
         "LeakGates", "RunDiff", "TraceRecording", "TraceReports", "TraceExports", "TraceDatabase", "PageReports",
-        "ProcessInspection", "ProcessAttachment", "TraceAnalysis",
+        "ProcessInspection", "ProcessAttachment", "FeatureChecks", "TraceAnalysis",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
 
@@ -268,6 +276,12 @@ let package = Package(
       name: "ProcessInspectionTests",
       dependencies: [
         "TraceReading", "TraceSymbolication", "ProcessInspection", "TraceTestSupport", "CZstd", "TestRequirements",
+      ]),
+    .testTarget(
+      name: "FeatureChecksTests",
+      dependencies: [
+        "TraceReading", "TraceSymbolication", "TraceRecording", "ProcessInspection", "ProcessAttachment",
+        "FeatureChecks",
       ]),
     .testTarget(name: "ShimTests", dependencies: ["CTraceShim", "CHeapScan", "CZstd", "TestRequirements"]),
     // The largest module. The package manager begins modules of late letters first (Swift 6.3.1), so it is not the last.

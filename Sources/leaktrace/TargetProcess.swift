@@ -53,7 +53,8 @@ struct TargetProcess {
     signals.reapChildren()
   }
 
-  private static func inheritedEnvironment() -> [[UInt8]] {
+  /// The environment of this process, byte for byte.
+  static func inheritedEnvironment() -> [[UInt8]] {
     var result: [[UInt8]] = []
     var entry = environ
     while let text = entry.pointee {

@@ -2,6 +2,7 @@
 // it gives.
 
 @_exported import AllocationReports
+@_exported import FeatureChecks
 @_exported import HeapAnalysis
 @_exported import LeakDetection
 @_exported import LeakGates

@@ -86,7 +86,7 @@ package struct LiveRecording: Hashable, Sendable {
 
 /// Reads `/proc` on processes.
 package enum ProcessMappings {
-  static func processIDs() -> [Int32] {
+  package static func processIDs() -> [Int32] {
     guard let directory = opendir("/proc") else { return [] }
     defer { closedir(directory) }
     var result: [Int32] = []

@@ -35,6 +35,7 @@ struct ProcessState {
 /// Numbers of system calls on x86-64.
 enum SystemCall {
   static let restart = 219
+  static let pause = 34
   static let poll = 7
   /// `poll`, `select`, `nanosleep`, `recvfrom`, `rt_sigtimedwait`, `clock_nanosleep`, `epoll_wait`, `pselect6`, `ppoll`,
   /// `epoll_pwait`.

@@ -53,6 +53,13 @@ package struct LiveProcessMemory: ProcessMemory {
     return lt_read_memory_file(file.descriptor, address.rawValue, buffer.baseAddress, count)
   }
 
+  /// Reads by `process_vm_readv` alone. Returns how many bytes were read, and the errno that ended the read; 0 if all were.
+  func directRead(at address: UInt64, count: Int) -> (count: Int, errno: Int32) {
+    var bytes = [UInt8](repeating: 0, count: count)
+    let read = lt_read_process(processID, address, &bytes, count)
+    return (read, read == count ? 0 : Glibc.errno)
+  }
+
   /// The bytes from an address on that the process may read itself, `count` at most. The kernel's file gives the others
   /// as well.
   private func readableCount(at address: UInt64, of count: Int) -> Int {

@@ -70,7 +70,7 @@ package enum ProcFile {
   }
 
   /// Empty if there is no such link.
-  static func target(ofLink path: String) -> String {
+  package static func target(ofLink path: String) -> String {
     let bytes = [UInt8](unsafeUninitializedCapacity: Int(PATH_MAX)) { buffer, count in
       count = max(0, buffer.withMemoryRebound(to: CChar.self) { readlink(path, $0.baseAddress!, $0.count) })
     }

@@ -1,0 +1,67 @@
+// Why the kernel refuses to trace a process, and the change that allows it.
+
+import Glibc
+
+/// Explains a refusal by facts about both processes. The kernel does not give its reason: ptrace(2) lists the
+/// checks, which are made here in the same order.
+package struct TracingJudgement {
+  private let machine: MachineFacts
+  private let target: TargetFacts?
+
+  /// - Parameter target: Nil for a child of this process, of the same user and with the same rights.
+  package init(_ machine: MachineFacts, _ target: TargetFacts?) { (self.machine, self.target) = (machine, target) }
+
+  /// - Parameter errno: The kernel's answer.
+  package func obstacle(errno code: Int32) -> TracingObstacle {
+    // The kernel itself knows the call; a filter may answer that it does not.
+    if code == ENOSYS { return .ownFilter }
+    if target?.isHidden == true { return .hidden }
+    let scope = machine.ptraceScope ?? 0
+    // No right helps until the system starts again.
+    if scope >= 3 { return .ptraceScope(scope) }
+    if !machine.mayTraceOthers {
+      if let other = otherUser { return machine.isRoot ? .rootWithoutCapability : .otherUser(other) }
+      if let target {
+        if !target.isDumpable { return .undumpable }
+        if !target.capabilities.isSubset(of: machine.capabilities) { return .moreCapabilities }
+      }
+      if scope >= 1 { return .ptraceScope(scope) }
+    }
+    // Capabilities count in this process's user namespace and below it. The kernel does not show the namespace of a
+    // process that it refuses.
+    let isHidden = target?.userNamespace == .unknown && !machine.isInFirstUserNamespace
+    if target?.userNamespace == .other || isHidden { return .otherUserNamespace }
+    if let own = machine.securityLabel, let other = target?.securityLabel, own != other {
+      return .securityModule(own: own, other: other)
+    }
+    if machine.filter != .none { return .ownFilter }
+    if machine.isRoot, !machine.mayTraceOthers { return .rootWithoutCapability }
+    return .unknown(errno: code)
+  }
+
+  /// The first of the process's users and groups that is not this process's; the kernel compares all of them.
+  private var otherUser: UInt32? {
+    guard let target else { return nil }
+    if let user = target.userIDs.first(where: { $0 != machine.userID }) { return user }
+    return target.groupIDs.contains { $0 != machine.groupID } ? target.userIDs.first ?? machine.userID : nil
+  }
+
+  package func remedy(for obstacle: TracingObstacle) -> Remedy {
+    switch obstacle {
+    case .ownFilter: return .allowCalls
+    case .ptraceScope(let scope) where scope >= 3: return .restartSystem
+    case .securityModule: return .liftSecurityModule
+    case .otherUserNamespace: return .inspectOutside
+    case .rootWithoutCapability: return .addTracing
+    case .otherUser(let user):
+      // A user who cannot become root here may still become the process's user from outside.
+      return machine.container == .docker || machine.container == .podman ? .runAsUser(user) : moreRights
+    case .ptraceScope, .undumpable, .moreCapabilities, .hidden, .unknown: return moreRights
+    }
+  }
+
+  private var moreRights: Remedy {
+    if machine.container != .none { return .addTracing }
+    return machine.cannotGainRights ? .inspectOutside : machine.isRoot ? .addTracing : .runAsRoot
+  }
+}

@@ -1,0 +1,75 @@
+import Glibc
+import Testing
+
+@testable import FeatureChecks
+
+/// Facts in the kernel's texts.
+@Suite struct MachineLookTests {
+  @Test("A container shows by its control group, a file or a variable") func containers() {
+    func kind(
+      docker: Bool = false, podman: Bool = false, pod: Bool = false, groups: String = "0::/", confined: Bool = true,
+      filtered: Bool = false
+    ) -> MachineFacts.Container {
+      MachineFacts.container(
+        hasDockerFile: docker, hasPodmanFile: podman, isPod: pod, groups: groups, isFiltered: filtered,
+        hasNamespace: confined)
+    }
+    #expect(kind(confined: false) == .none)
+    #expect(kind() == .other)
+    #expect(kind(docker: true) == .docker && kind(podman: true) == .podman && kind(pod: true) == .kubernetes)
+    #expect(kind(groups: "0::/system.slice/docker-1f2e.scope", confined: false) == .docker)
+    #expect(kind(groups: "12:memory:/docker/1f2e", confined: false) == .docker)
+    #expect(kind(docker: true, groups: "0::/kubepods/besteffort/pod1/2") == .kubernetes)
+    #expect(kind(groups: "0::/user.slice/libpod-12.scope", confined: false) == .podman)
+    // A virtual machine that was made of an image.
+    #expect(kind(docker: true, podman: true, confined: false) == .none)
+    #expect(kind(docker: true, confined: false, filtered: true) == .docker)
+    #expect(kind(confined: false, filtered: true) == .none)
+  }
+
+  @Test(
+    "hidepid, by number and by name",
+    arguments: [
+      ("rw,hidepid=2", true), ("rw,gid=4,hidepid=invisible", true), ("rw,hidepid=noaccess", true), ("rw", false),
+      ("rw,hidepid=0", false), ("rw,hidepid=off", false),
+    ])
+  func hidepid(_ options: String, _ hides: Bool) {
+    let line = "23 28 0:21 / /proc rw,nosuid,nodev,noexec,relatime shared:12 - proc proc \(options)"
+    #expect(MachineFacts.hidesProcesses(mounts: "22 28 0:20 / /sys rw - sysfs sysfs rw\n\(line)\n") == hides)
+    // A later mount at the same place counts.
+    #expect(!MachineFacts.hidesProcesses(mounts: "\(line)\n24 23 0:22 / /proc rw,relatime - proc proc rw\n"))
+  }
+
+  @Test func coreLimits() {
+    func text(_ soft: String) -> String {
+      "Limit                     Soft Limit           Hard Limit           Units\n"
+        + "Max stack size            8388608              unlimited            bytes\n"
+        + "Max core file size        \(soft)                    unlimited            bytes\n"
+    }
+    #expect(MachineFacts.coreLimit(limits: text("0")) == 0)
+    #expect(MachineFacts.coreLimit(limits: text("4096")) == 4096)
+    #expect(MachineFacts.coreLimit(limits: text("unlimited")) == nil)
+  }
+
+  @Test("A program that was started with more rights has AT_SECURE set") func secureExecution() {
+    func vector(_ pairs: [(UInt64, UInt64)]) -> [UInt8] {
+      pairs.flatMap { pair in
+        [pair.0, pair.1].flatMap { word in withUnsafeBytes(of: word.littleEndian) { Array($0) } }
+      }
+    }
+    #expect(TargetFacts.isSecure(vector([(6, 4096), (UInt64(AT_SECURE), 1), (0, 0)])) == true)
+    #expect(TargetFacts.isSecure(vector([(UInt64(AT_SECURE), 0)])) == false)
+    #expect(TargetFacts.isSecure(vector([(6, 4096)])) == nil)
+    #expect(TargetFacts.isSecure([1, 2, 3]) == nil)
+  }
+
+  @Test("A user may write by the owner's, the group's or the others' bits") func writing() {
+    #expect(DirectoryFacts.mayWrite(33, [33], mode: 0o1777, owner: 0, group: 0))
+    #expect(!DirectoryFacts.mayWrite(33, [33], mode: 0o755, owner: 0, group: 0))
+    #expect(DirectoryFacts.mayWrite(33, [33], mode: 0o700, owner: 33, group: 0))
+    #expect(DirectoryFacts.mayWrite(33, [4, 33], mode: 0o770, owner: 0, group: 4))
+    // The owner's bits count for the owner, even if they are fewer.
+    #expect(!DirectoryFacts.mayWrite(33, [4], mode: 0o077, owner: 33, group: 4))
+    #expect(DirectoryFacts.mayWrite(0, [0], mode: 0, owner: 33, group: 33))
+  }
+}
