@@ -22,7 +22,8 @@ import TraceAnalysis
 /// `check` ends as its program does if that fails; otherwise with these, and with 3 also if nothing was recorded.
 ///
 /// `pause`, `resume` and `snapshot` read none: they exit with 0 if the process did what it was told, and with 1 if not.
-/// `ps` exits with 0, also if it lists no process.
+/// `ps` exits with 0, also if it lists no process. `doctor` reads none either: it exits with 1 if a feature does not
+/// work, and with 3 if there is no such process.
 enum ExitStatus: Int32 {
   case success = 0
   case findings = 1

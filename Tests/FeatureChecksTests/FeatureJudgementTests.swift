@@ -271,6 +271,13 @@ import TraceRecording
     #expect(verdict(.snapshot, untraceable).standing == .works && !verdict(.attach, untraceable).works)
   }
 
+  @Test("A process that does not see /proc has no heap images") func withoutProc() {
+    let facts = Described.process { $0.target?.seesProcesses = false }
+    #expect(verdict(.attach, facts).standing == .conditional([.withoutImages]))
+    #expect(verdict(.snapshot, facts).standing == .conditional([.onceRecorded, .withoutImages]))
+    #expect(verdict(.inspect, facts).standing == .works)
+  }
+
   @Test("A process with its own files loads a copy from its own /tmp") func copies() {
     func facts(_ shares: Bool, _ user: UInt32) -> CheckedFacts {
       Described.process {

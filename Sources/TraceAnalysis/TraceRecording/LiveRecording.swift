@@ -120,6 +120,20 @@ package enum ProcessMappings {
     return result
   }
 
+  /// Paths that may lead this process to a file that another has mapped. A process in a container, or after chroot,
+  /// knows its files by other paths.
+  ///
+  /// - Parameter path: As the kernel shows the mapping to this process.
+  static func openablePaths(of path: String, in processID: Int32) -> [String] {
+    let link = "/proc/\(processID)/root"
+    var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
+    let count = readlink(link, &buffer, buffer.count)
+    let root = String(decoding: buffer[..<max(0, count)].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    // After chroot in a mount namespace of its own, the kernel shows paths from the namespace's root.
+    let below = root.count > 1 && path.hasPrefix(root + "/") ? ["\(link)\(path.dropFirst(root.count))"] : []
+    return [path, link + path] + below
+  }
+
   /// The name of a process's program file; nil if that cannot be read.
   package static func programName(of processID: Int32) -> String? {
     programPath(of: processID)?.split(separator: "/").last.map(String.init)

@@ -21,9 +21,8 @@ package enum PauseSwitch: Sendable {
   /// - Throws: `Failure.notRecording`.
   package static func liveFiles(of processID: Int32) throws(Failure) -> [LiveRecording] {
     let files = ProcessMappings.mappedFiles(of: processID).filter { $0.path.hasSuffix(String(LT_LIVE_SUFFIX)) }
-    // A process in a container, or after chroot, knows its files by other paths.
     let live = files.compactMap { file in
-      [file.path, "/proc/\(processID)/root\(file.path)"].lazy.compactMap { LiveRecording(path: $0) }
+      ProcessMappings.openablePaths(of: file.path, in: processID).lazy.compactMap { LiveRecording(path: $0) }
         .first { $0.identity == file.identity }
     }
     guard !live.isEmpty else { throw .notRecording(processID: processID) }

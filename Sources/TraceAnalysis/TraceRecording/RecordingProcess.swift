@@ -57,8 +57,7 @@ package struct RecordingProcess: Hashable, Sendable {
 extension RecordingProcess {
   /// Nil if the file is no live file, or cannot be read.
   fileprivate init?(_ processID: Int32, _ file: ProcessMappings.MappedFile) {
-    // A process in a container, or after chroot, knows its files by other paths.
-    let paths = [file.path, "/proc/\(processID)/root\(file.path)"]
+    let paths = ProcessMappings.openablePaths(of: file.path, in: processID)
     guard let live = paths.lazy.compactMap({ LiveRecording(path: $0) }).first(where: { $0.identity == file.identity })
     else { return nil }
     let trace = RecordedTrace(path: live.tracePath).flatMap { $0.traceID == live.traceID ? $0 : nil }

@@ -102,6 +102,35 @@ struct ContainerTests {
     Self.check(later.output)
   }
 
+  @Test("A recording in a process with another root is found by its live file", .requires(.recorder)) func attached()
+    throws
+  {
+    let container = try Container(try Self.program.path())
+    try FileManager.default.createDirectory(atPath: container.root + "/tmp", withIntermediateDirectories: true)
+    let process = String(container.processID)
+    // The recorder reads /proc for an image.
+    try FileManager.default.createDirectory(atPath: container.root + "/proc", withIntermediateDirectories: true)
+    let doctor = [BuildProducts.leaktrace, "doctor", "--feature", "attach", "--width", "200", process]
+    #expect(try Command(doctor).run().output.contains("works without heap images"))
+    let mounted = try Command([
+      "nsenter", "-t", process, "--mount", "--pid", "mount", "-t", "proc", "proc", container.root + "/proc",
+    ]).run()
+    try #require(mounted.end == .exit(0), "\(mounted.errorOutput)")
+    #expect(try Command(doctor).run().output.contains("attach        works: "))
+    for arguments in [["attach", process, "-o", "/tmp/t"], ["snapshot", process], ["detach", process]] {
+      let outcome = try Command([BuildProducts.leaktrace] + arguments).run()
+      #expect(outcome.end == .exit(0), "\(arguments): \(outcome)")
+      guard arguments[0] == "snapshot" else { continue }
+      let listed = try Command([BuildProducts.leaktrace, "ps", "--width", "300"]).run().output
+      #expect(listed.split(separator: "\n").contains { $0.contains(process) && $0.contains("/tmp/t") }, "\(listed)")
+    }
+    try container.end()
+    let analyzed = try Command([
+      BuildProducts.leaktrace, "analyze", container.root + "/tmp/t", "--sysroot", container.root, "--width", "200",
+    ]).run()
+    #expect(analyzed.end == .exit(0) && analyzed.output.contains("RETAIN CYCLE"), "\(analyzed)")
+  }
+
   @Test("A process with another Swift runtime than this machine's") func otherRuntime() throws {
     let runtime = try PythonServer.runtime()
     let container = try Container(try Self.program.path(), runtime: runtime)

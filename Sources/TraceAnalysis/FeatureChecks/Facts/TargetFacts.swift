@@ -54,6 +54,8 @@ package struct TargetFacts: Hashable, Sendable {
   package var ownNumber: Int32?
   /// It sees the same files by the same paths; nil if that is not known.
   package var sharesFiles: Bool?
+  /// `/proc` is mounted where it sees files; nil if that is not known.
+  package var seesProcesses: Bool?
   package var filter = CallFilter.none
   package var securityLabel: String?
   /// A reason why there is nothing to look at.

@@ -32,6 +32,7 @@ extension FeatureJudgement {
     if feature.needsRecorder, let free = traceDirectory(feature).freeBytes, free < Self.roomForTrace {
       found.append(.littleRoom(bytes: free))
     }
+    if [.attach, .snapshot].contains(feature), facts.target?.seesProcesses == false { found.append(.withoutImages) }
     if takesImages(feature), let group = groupMemory, group.share > Self.tightMemory {
       found.append(.littleMemory(used: group.used, limit: group.limit))
     }

@@ -79,6 +79,8 @@ package enum FeatureCondition: Hashable, Sendable {
   case withDebugInformation
   /// Without the blocks of an allocator that is not read.
   case withoutBlocks(allocator: String)
+  /// Without heap images: the recorder reads `/proc`, which the process does not see.
+  case withoutImages
   /// Free bytes are few.
   case littleRoom(bytes: UInt64)
   /// Of core files of other programs: this system writes none by itself.

@@ -169,6 +169,8 @@ extension TargetFacts {
       return
     }
     sharesFiles = view.sharesFiles
+    var information = stat()
+    seesProcesses = lstat(view.ownPath("/proc/self"), &information) == 0
     hasSwift = hasSwift || view.hasSwift
     if let path = view.recordedTraces().first {
       let isAttached = (try? TraceReader(path: path, part: .whole))?.definitions.process.isAttached

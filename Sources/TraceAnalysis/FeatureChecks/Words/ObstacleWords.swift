@@ -153,6 +153,7 @@ struct ObstacleWords {
       "for programs with debug information: built with -g, or with debug files in /usr/lib/debug"
     case .withoutBlocks(let name):
       "without the blocks of the sanitizer's allocator (\(escaped(name))): objects are found by their first words"
+    case .withoutImages: "without heap images: /proc is not mounted where the process sees files"
     case .littleRoom(let bytes):
       "as long as \(Decimal.bytes(bytes)) on the disk are enough: a trace takes up to 0.5 bytes an event"
     case .onceWritten(byGcore: true):
