@@ -25,9 +25,7 @@ struct DoctorCommand: ParsableCommand {
 
   @Option(
     name: .customLong("feature"),
-    help: ArgumentHelp(
-      "Ask for this feature alone; can be repeated: \(Feature.allCases.map(\.rawValue).joined(separator: ", ")).",
-      valueName: "feature"))
+    help: ArgumentHelp("Ask for this feature alone. Can be repeated.", valueName: "feature"))
   var features: [Feature] = []
 
   @Option(

@@ -64,6 +64,7 @@ import TraceRecording
       }
       let expected: TracingObstacle = scope == 3 ? .ptraceScope(3) : .unknown(errno: EPERM)
       #expect(verdict(.attach, facts).standing == .fails(.tracing(expected)), "\(scope)")
+      #expect(verdict(.attach, facts).remedy == (scope == 3 ? .restartSystem : nil), "\(scope)")
     }
   }
 
@@ -237,6 +238,11 @@ import TraceRecording
     }
     expectFailure(
       [.record, .light], .notStartable(.untraceable(path: "/srv/x", .privileged(.setUserID))), privileged)
+    #expect(verdict(.record, privileged).remedy == .copyWithoutBit)
+    let capable = Described.process {
+      $0.target?.startObstacle = .untraceable(path: "/srv/x", .privileged(.fileCapabilities))
+    }
+    #expect(verdict(.record, capable).remedy == .copyWithoutCapabilities)
   }
 
   @Test("Other languages, and processes with nothing to look at") func languages() {

@@ -318,6 +318,21 @@ import Testing
     try Self.end(linkedStatically)
   }
 
+  @Test("A program that is set-user-ID", .enabled(if: isRoot, "Only root gives programs away.")) func privileged()
+    throws
+  {
+    let directory = try TemporaryDirectory()
+    let copy = directory.path + "/undumpable"
+    try FileManager.default.copyItem(atPath: TestProgram("undumpable.c").path(), toPath: copy)
+    try #require(chown(copy, 65534, 65534) == 0 && chmod(copy, 0o4755) == 0)
+    let running = try Self.waiting([copy])
+    let answer = try Answer(
+      [BuildProducts.leaktrace], Self.asked(["record"]) + ["-o", "/tmp", String(running.processID)])
+    #expect(answer.fails("record", "is set-user-ID", "chmod ug-s"), "\(answer.explanation)")
+    #expect((answer.document["remarks"] as? [String])?.first?.contains("started with more rights") == true)
+    try Self.end(running)
+  }
+
   @Test("Musl", .requires(.program("musl-gcc"))) func musl() throws {
     let directory = try TemporaryDirectory()
     let path = directory.path + "/waits"

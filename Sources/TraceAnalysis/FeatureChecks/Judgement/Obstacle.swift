@@ -110,6 +110,8 @@ package enum Remedy: Hashable, Sendable {
   case linkDynamically
   case linkSharedAllocator
   case buildWithoutSanitizer
+  case copyWithoutBit
+  case copyWithoutCapabilities
   case allowCores
   case setCoreFilter
   case useGcore

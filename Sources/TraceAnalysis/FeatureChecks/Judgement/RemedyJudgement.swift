@@ -30,6 +30,8 @@ struct RemedyJudgement {
     case .notJoinable(let reason): return joinRemedy(reason)
     case .notStartable(.untraceable(_, .staticallyLinked)): return .linkDynamically
     case .notStartable(.untraceable(_, .sharedSanitizer)): return .buildWithoutSanitizer
+    case .notStartable(.untraceable(_, .privileged(let privilege))):
+      return privilege == .fileCapabilities ? .copyWithoutCapabilities : .copyWithoutBit
     case .notStartable: return nil
     case .allocatorInside: return .linkSharedAllocator
     case .sanitizer: return .buildWithoutSanitizer

@@ -46,8 +46,11 @@ package struct TracingJudgement {
     return target.groupIDs.contains { $0 != machine.groupID } ? target.userIDs.first ?? machine.userID : nil
   }
 
-  package func remedy(for obstacle: TracingObstacle) -> Remedy {
+  /// Returns the change that lets this process trace the other; nil if none is known.
+  package func remedy(for obstacle: TracingObstacle) -> Remedy? {
     switch obstacle {
+    // Every right that could help is there.
+    case .unknown where machine.mayTraceOthers: return nil
     case .ownFilter: return .allowCalls
     case .ptraceScope(let scope) where scope >= 3: return .restartSystem
     case .securityModule: return .liftSecurityModule

@@ -31,6 +31,9 @@ struct RemedyWords {
     case .linkDynamically: "link it dynamically; -static-stdlib is fine, -static-executable is not"
     case .linkSharedAllocator:
       "link the allocator as a shared library, or join the process later: leaktrace attach \(processID)"
+    case .copyWithoutBit:
+      "record a copy of the program without that bit (chmod ug-s), as the user whose rights it needs"
+    case .copyWithoutCapabilities: "record a copy of the program without them (setcap -r), as root"
     case .buildWithoutSanitizer: "build it without the sanitizer"
     case .allowCores: "\(elevation)prlimit --pid \(processID) --core=unlimited"
     case .setCoreFilter: "echo 0x33 > /proc/\(processID)/coredump_filter"
