@@ -36,7 +36,7 @@ struct DoctorCommand: ParsableCommand {
 
   @OptionGroup var formatOption: FormatOption
 
-  @OptionGroup var layout: WidthOption
+  @OptionGroup var layout: LayoutOptions
 
   func run() throws {
     let asked = features.isEmpty ? Feature.allCases : Feature.allCases.filter { features.contains($0) }

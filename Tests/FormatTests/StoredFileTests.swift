@@ -1,4 +1,4 @@
-// Parts of files in a trace: what is written is read again, and the trace stays whole.
+// Parts of files in a trace: they are read again as they were written, and the trace stays whole.
 
 import CTraceFormat
 import Foundation

@@ -162,9 +162,8 @@ import Testing
       [BuildProducts.leaktrace], Self.asked(["field-names"]),
       environment: ["LD_LIBRARY_PATH": directory.path, "PATH": "/nowhere"])
     #expect(answer.status == 1)
-    #expect(
-      answer.fails("field-names", "libswiftRemoteMirror.so is not in \(directory.path)", "export PATH="),
-      "\(answer.explanation)")
+    #expect(answer.fails("field-names", "libswiftRemoteMirror.so is not in ", "export PATH="), "\(answer.explanation)")
+    #expect(answer.explanation["field-names"]?.hasSuffix(", \(directory.path)/libswiftRemoteMirror.so") ?? false)
   }
 
   @Test("A folder that is read-only, and one that is full", .enabled(if: isRoot, "Only root mounts.")) func disks()

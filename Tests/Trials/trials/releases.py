@@ -102,7 +102,7 @@ class Programs:
             raise FileNotFoundError("the root trixie of scripts/matrix, which has Swift 6.0.3, is not there")
         with tempfile.TemporaryDirectory() as scratch, entered(original, scratch) as root:
             shutil.copy(os.path.join(PROGRAMS, "platform.swift"), f"{root.path}/tmp/platform.swift")
-            # The root has the C++ library, and no file by which a linker finds it.
+            # The root has the C++ library, but not the file name that a linker looks for.
             os.symlink("/usr/lib/x86_64-linux-gnu/libstdc++.so.6", f"{root.path}/tmp/libstdc++.so")
             flags = ["-O", "-g", "-parse-as-library", "-static-stdlib", "-Xlinker", "-L/tmp"]
             flags += ["platform.swift", "-o", "platform"]
@@ -113,7 +113,8 @@ class Programs:
         original = os.path.join(self._roots, "bullseye")
         if not os.path.exists(f"{original}/usr/bin/gcc"):
             raise FileNotFoundError("the root bullseye of scripts/matrix, which has a linker, is not there")
-        with tempfile.TemporaryDirectory() as scratch, entered(original, scratch, (directory,)) as root:
+        shared = (directory, os.path.dirname(TOOLCHAIN))
+        with tempfile.TemporaryDirectory() as scratch, entered(original, scratch, shared) as root:
             shutil.copy(build_swift(Site(root, directory, "", self._leaktrace)), f"{directory}/platform")
 
 
