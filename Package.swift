@@ -11,6 +11,13 @@ let package = Package(
     .library(name: "TraceAnalysis", targets: ["TraceAnalysis"]),
     .library(name: "LeakTrace", targets: ["LeakTrace"]),
     .library(name: "LeakTraceTesting", targets: ["LeakTraceTesting"]),
+    .plugin(name: "LeakTracePlugin", targets: ["LeakTracePlugin"]),
+  ],
+  traits: [
+    .default(enabledTraits: ["Command"]),
+    .trait(
+      name: "Command",
+      description: "The command, which parses arguments. Packages that link LeakTrace or use its plugin need no trait."),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2")
@@ -159,7 +166,8 @@ let package = Package(
         "TraceReading", "TraceSymbolication", "HeapAnalysis", "LeakDetection", "Wording", "AllocationReports",
         "LeakGates", "RunDiff", "TraceRecording", "TraceReports", "TraceExports", "TraceDatabase", "PageReports",
         "ProcessInspection", "ProcessAttachment", "FeatureChecks", "TraceAnalysis",
-        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(
+          name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Command"])),
       ]),
 
     // What programs link to say what they expect, and their tests to fail by it. They know the recorder by the names of
@@ -167,6 +175,13 @@ let package = Package(
     .target(name: "CLeakTrace"),
     .target(name: "LeakTrace", dependencies: ["CLeakTrace"]),
     .target(name: "LeakTraceTesting", dependencies: ["CLeakTrace", "LeakTrace"]),
+
+    // `swift package leaktrace test` and `swift package leaktrace run PRODUCT`, for other packages.
+    .plugin(
+      name: "LeakTracePlugin",
+      capability: .command(
+        intent: .custom(verb: "leaktrace", description: "Check tests or a product for leaks with leaktrace.")),
+      path: "Sources/LeakTracePlugin"),
 
     // Tests that need more than a toolchain say so.
     .target(name: "TestRequirements", path: "Tests/TestRequirements"),

@@ -8,6 +8,8 @@ struct JoinedRecording {
   let processID: Int32
   let options: RecordingOptions
   let waitingSeconds: Int
+  /// The names that reports need are stored in the trace when the recording has ended.
+  var storesNames = false
 
   /// Where a process with its own view of files has its trace, unless another place is named.
   private static let directoryElsewhere = "/tmp"
@@ -102,12 +104,15 @@ struct JoinedRecording {
         ErrorOutput.print("warning: \(explanation(of: error, path: attachment.tracePath))")
       }
     }
+    var names = NamesRun()
+    // A process with its own view of files has other files at these paths.
+    if storesNames, attachment.view.sharesFiles { names.store(inTraceAt: attachment.tracePath) }
     guard let trace = RecordedTrace(path: attachment.tracePath) else {
       ErrorOutput.print("the trace \(PlainText.escaped(attachment.tracePath)) cannot be read")
       throw ExitCode(RecordExitCode.failed)
     }
     let summary = RecordingSummary(
-      traces: [trace], stillRecording: [], messages: [], displayPath: { $0 })
+      traces: [trace], stillRecording: [], messages: names.remark.map { [$0] } ?? [], displayPath: { $0 })
     for problem in summary.problems { ErrorOutput.print("warning: \(problem)") }
     if !options.quiet { for note in summary.notes { ErrorOutput.print(note) } }
   }

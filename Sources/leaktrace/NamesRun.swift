@@ -10,7 +10,7 @@ struct NamesRun {
   private static let timeLimit = 20.0
 
   private let deadline: ContinuousClock.Instant
-  /// Names were left out, and the reason.
+  /// A message for `RecordingSummary` that names were left out, and the reason.
   private(set) var remark: String?
 
   init() { deadline = ContinuousClock.now + .seconds(Self.timeLimit) }
@@ -71,7 +71,8 @@ struct NamesRun {
 
   private mutating func note(_ reason: String) {
     if remark == nil {
-      remark = "some names are not in the trace: \(reason). 'leaktrace names TRACE' stores them"
+      // The trace is sound. So this is a note, which --quiet leaves out.
+      remark = "note: some names are not in the trace: \(reason). 'leaktrace names TRACE' stores them"
     }
   }
 }

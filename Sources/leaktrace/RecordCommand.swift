@@ -101,8 +101,10 @@ struct RecordCommand: ParsableCommand {
 
   func run() throws {
     if let processID {
-      return try JoinedRecording(processID: processID, options: options, waitingSeconds: wait)
-        .run(for: duration?.seconds)
+      return try JoinedRecording(
+        processID: processID, options: options, waitingSeconds: wait, storesNames: names
+      )
+      .run(for: duration?.seconds)
     }
     do {
       let follows = try followChildren ?? runsTests()

@@ -31,7 +31,9 @@ struct ImageFiles {
     self.search = search
     self.access = access
     let localPath = search.localPath(ofImage: image.path)
-    let main = open(localPath, expecting: image.buildID, trust: .buildID)
+    let main =
+      open(localPath, expecting: image.buildID, trust: .buildID)
+      ?? fetched(.program, image.buildID)
     let buildID = image.buildID.isEmpty ? main?.buildID ?? [] : image.buildID
     var files = main.map { [$0] } ?? []
     if main?.hasDebugInformation != true || main?.section(ofType: SHT_SYMTAB) == nil {
@@ -58,6 +60,7 @@ struct ImageFiles {
       return all.contains { $0.hasDebugInformation } && all.contains { $0.section(ofType: SHT_SYMTAB) != nil }
     }
     var candidates: [(path: String, trust: Trust)] = search.paths(forBuildID: buildID).map { ($0, .buildID) }
+    candidates += access.paths(forBuildID: buildID).map { ($0, .buildID) }
     if let main, let link = main.debugLink {
       candidates += search.paths(forDebugLink: link.name, inFileAt: localPath, ofImage: image.path).map {
         ($0, .checksum(link.checksum))
@@ -68,7 +71,16 @@ struct ImageFiles {
       if let file = open(candidate.path, expecting: buildID, trust: candidate.trust) { files.append(file) }
       if isComplete() { break }
     }
+    if !isComplete(), let file = fetched(.debugInformation, buildID) { files.append(file) }
     return files
+  }
+
+  /// A file that a server has. System libraries are not fetched: reports have little use of their names.
+  private mutating func fetched(_ kind: DebugFileServers.Kind, _ buildID: [UInt8]) -> ElfFile? {
+    guard !SystemCode.isSystemImage(image.path), !SystemCode.isOfOperatingSystem(image.path),
+      let path = DebugFileServers()?.path(of: kind, buildID: buildID)
+    else { return nil }
+    return open(path, expecting: buildID, trust: .buildID)
   }
 
   /// Opens a file if it is there, sound, and of the same build.

@@ -32,6 +32,10 @@ package final class StoredSymbolFiles: SymbolFileAccess {
     return contents
   }
 
+  package func paths(forBuildID buildID: [UInt8]) -> [String] {
+    buildID.isEmpty ? [] : stored.flatMap { $0.files.filter { $0.buildID == buildID }.map(\.path) }
+  }
+
   private func file(at path: String) -> (StoredFile, StoredFiles)? {
     let traced = sysroot.flatMap { path.hasPrefix($0 + "/") ? String(path.dropFirst($0.count)) : nil }
     for store in stored {

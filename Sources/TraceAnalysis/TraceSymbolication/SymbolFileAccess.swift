@@ -31,12 +31,16 @@ package protocol SymbolFileAccess {
   /// The file's bytes, or `nil` if nothing is at `path`. Throws if something is, but cannot be read.
   func contents(ofFile path: String) throws(SymbolFileError) -> SymbolFileContents?
 
+  /// Paths of further files with a build ID, which no search by name finds.
+  func paths(forBuildID buildID: [UInt8]) -> [String]
+
   /// The one path of the file at `path`, which may have many; `path` itself if no other is known.
   func canonicalPath(ofFile path: String) -> String
 }
 
 extension SymbolFileAccess {
   package func canonicalPath(ofFile path: String) -> String { path }
+  package func paths(forBuildID buildID: [UInt8]) -> [String] { [] }
 }
 
 /// The bytes of one file, private to the process, for as long as the object lives.
