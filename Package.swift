@@ -319,7 +319,7 @@ if Context.environment["LEAKTRACE_QUICK_BUILD"] != nil {
   let measured: Set = ["PhaseMeter", "graph-algorithms", "analysis-phases", "image-list", "rule-sensitivity"]
   package.targets.removeAll { measured.contains($0.name) }
   let busy: Set = ["TraceReading", "TraceSymbolication", "HeapAnalysis"]
-  for target in package.targets where target.type != .system {
+  for target in package.targets where target.type != .system && target.type != .plugin {
     let flags = ["-enable-testing"] + [busy.contains(target.name) ? "-Osize" : "-Onone"]
     target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(flags)]
   }

@@ -129,7 +129,8 @@ struct RecordingRun {
     }
     if storesNames {
       var names = NamesRun()
-      for index in traces.indices where !stillRecording.contains(traces[index].path) && traces[index].eventCount > 0 {
+      for index in traces.indices
+      where !stillRecording.contains(traces[index].path) && Self.needsNames(traces[index], among: traces.count) {
         names.store(inTraceAt: traces[index].path)
         traces[index] = RecordedTrace(path: traces[index].path) ?? traces[index]
       }
@@ -146,6 +147,12 @@ struct RecordingRun {
       })
     return Recorded(
       target: target, waitStatus: waitStatus, traces: traces, stillRecording: stillRecording, summary: summary)
+  }
+
+  /// Programs of the toolchain and the system stay as they are while the user's are built again.
+  private static func needsNames(_ trace: RecordedTrace, among count: Int) -> Bool {
+    guard trace.eventCount > 0 else { return false }
+    return count == 1 || TracedProgram(tracePath: trace.path).map { ProgramOrigin($0) == .user } ?? false
   }
 
   /// The time that a copy that wrote an image of a process may take to see that the process has died. It looks between

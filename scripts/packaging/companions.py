@@ -46,12 +46,10 @@ def link(path: str, name: str, versions: dict[str, list[str]], objects: list[str
             hides_others = ""
         script.flush()
         roots = [f"-Wl,--undefined={symbol}" for symbols in versions.values() for symbol in sorted(symbols)]
-        subprocess.run(
-            ["gcc", "-shared", "-nodefaultlibs", "-o", path, f"-Wl,-soname,{name}", f"-Wl,--version-script={script.name}"]
-            + ["-Wl,--gc-sections", "-Wl,-z,now", "-Wl,--build-id=none", *roots, *objects]
-            + ["-Wl,--start-group", "-l:libstdc++.a", "-l:libgcc_eh.a", "-l:libgcc.a", "-Wl,--end-group", "-lm", "-lc"],
-            check=True,
-        )
+        command = ["gcc", "-shared", "-nodefaultlibs", "-o", path, f"-Wl,-soname,{name}"]
+        command += [f"-Wl,--version-script={script.name}", "-Wl,--gc-sections", "-Wl,-z,now", "-Wl,--build-id=none"]
+        command += [*roots, *objects, "-Wl,--start-group", "-l:libstdc++.a", "-l:libgcc_eh.a", "-l:libgcc.a"]
+        subprocess.run([*command, "-Wl,--end-group", "-lm", "-lc"], check=True)
 
 
 main()

@@ -8,7 +8,7 @@ import TraceReading
 /// Nothing is asked unless the variable DEBUGINFOD_URLS is set and libdebuginfod.so.1 is installed. The library keeps what
 /// it fetches in its cache. A question waits for the network: up to 90 seconds for a server that does not answer
 /// (elfutils 0.188, DEBUGINFOD_TIMEOUT). For one thread at a time.
-final class DebugFileServers {
+package final class DebugFileServers {
   private typealias Begin = @convention(c) () -> OpaquePointer?
   private typealias End = @convention(c) (OpaquePointer?) -> Void
   private typealias Find =
@@ -17,7 +17,7 @@ final class DebugFileServers {
     ) -> Int32
 
   /// The kinds of files that servers have for a build ID.
-  enum Kind: String {
+  package enum Kind: String, Sendable {
     case debugInformation = "debuginfod_find_debuginfo"
     case program = "debuginfod_find_executable"
   }
@@ -40,8 +40,15 @@ final class DebugFileServers {
 
   deinit { end(client) }
 
+  /// The path of a fetched file of an image; nil if no server has it. System libraries are not fetched: reports have little
+  /// use of their names. `image`: the path of the image.
+  package static func fetchedPath(of kind: Kind, image: String, buildID: [UInt8]) -> String? {
+    guard !SystemCode.isSystemImage(image), !SystemCode.isOfOperatingSystem(image) else { return nil }
+    return DebugFileServers()?.path(of: kind, buildID: buildID)
+  }
+
   /// The path of a fetched file; nil if no server has it.
-  func path(of kind: Kind, buildID: [UInt8]) -> String? {
+  private func path(of kind: Kind, buildID: [UInt8]) -> String? {
     guard !buildID.isEmpty, let function = dlsym(library, kind.rawValue) else { return nil }
     var path: UnsafeMutablePointer<CChar>?
     let descriptor = unsafeBitCast(function, to: Find.self)(client, buildID, Int32(buildID.count), &path)

@@ -75,12 +75,11 @@ struct ImageFiles {
     return files
   }
 
-  /// A file that a server has. System libraries are not fetched: reports have little use of their names.
+  /// A file that a server has.
   private mutating func fetched(_ kind: DebugFileServers.Kind, _ buildID: [UInt8]) -> ElfFile? {
-    guard !SystemCode.isSystemImage(image.path), !SystemCode.isOfOperatingSystem(image.path),
-      let path = DebugFileServers()?.path(of: kind, buildID: buildID)
-    else { return nil }
-    return open(path, expecting: buildID, trust: .buildID)
+    DebugFileServers.fetchedPath(of: kind, image: image.path, buildID: buildID).flatMap {
+      open($0, expecting: buildID, trust: .buildID)
+    }
   }
 
   /// Opens a file if it is there, sound, and of the same build.

@@ -4,7 +4,7 @@ import Foundation
 import TestRequirements
 import Testing
 
-@Suite(.requires(.recorder, .program("python3"))) struct DebugFileServerTests {
+@Suite(.requires(.recorder), .requires(.program("python3"))) struct DebugFileServerTests {
   /// A server of the files in a folder, by the paths that debuginfod has. Ends with the value.
   private final class Server {
     let address: String

@@ -61,7 +61,12 @@ class Programs:
 
     def build(self):
         """The directories by name of the form. A form that cannot be built here is left out, with a remark."""
-        forms = {"static": self._static, "dynamic": self._dynamic, "jemalloc": self._jemalloc, "Swift 6.0.3": self._older}
+        forms = {
+            "static": self._static,
+            "dynamic": self._dynamic,
+            "jemalloc": self._jemalloc,
+            "Swift 6.0.3": self._older,
+        }
         forms["glibc 2.31"] = self._oldest_libc
         built = {}
         for name, make in forms.items():
@@ -86,7 +91,11 @@ class Programs:
     def _dynamic(self, directory):
         self._compile(directory, "-Xlinker", "-rpath", "-Xlinker", "$ORIGIN")
         runtime = os.path.join(os.path.dirname(TOOLCHAIN), "lib", "swift", "linux")
-        for library in (*glob.glob(f"{runtime}/libswift*.so"), f"{runtime}/libdispatch.so", f"{runtime}/libBlocksRuntime.so"):
+        for library in (
+            *glob.glob(f"{runtime}/libswift*.so"),
+            f"{runtime}/libdispatch.so",
+            f"{runtime}/libBlocksRuntime.so",
+        ):
             # The release brings the library that reads field names itself.
             if "RemoteMirror" not in library:
                 shutil.copy(library, directory)
@@ -196,7 +205,13 @@ class Installed:
         # Set behind the change of the user, whose program is not of interest.
         settings = ["env", *(f"{name}={value}" for name, value in variables.items())]
         must(self._line([*settings, self._program, "end"]), limit=300)
-        command = [self._root.path + self._command, "analyze", "--sysroot", self._root.path, f"{self._directory}/d.trace"]
+        command = [
+            self._root.path + self._command,
+            "analyze",
+            "--sysroot",
+            self._root.path,
+            f"{self._directory}/d.trace",
+        ]
         text = must(command, limit=300)
         return [f"the report lacks '{word}'" for word in (*WORDS, "RETAIN CYCLE", "LOST") if word not in text]
 
@@ -209,7 +224,7 @@ def programs_of(suite, built):
 
 def files_of(root):
     """All files of the root, but those of programs under test and of the kernel."""
-    left_out = "-path {0}/proc -prune -o -path {0}/sys -prune -o -path {0}/dev -prune -o -path {0}/tmp -prune -o".format(root.path)
+    left_out = f"-path {root.path}/proc -prune -o -path {root.path}/sys -prune -o -path {root.path}/dev -prune -o -path {root.path}/tmp -prune -o"
     left_out += f" -path {root.path}/var -prune -o -path {root.path}{PLACE} -prune -o"
     return set(must(["find", root.path, *left_out.split(), "-print"]).splitlines())
 
@@ -251,7 +266,11 @@ def check_suite(suite, options, built):
             for user, prefix in USERS.items():
                 for name, path in programs_of(suite, built).items():
                     site = Installed(root, command, library, prefix, path)
-                    checks = (site.recorded, site.light, site.inspected, site.attached) if SUITES[suite] else (site.preloaded,)
+                    checks = (
+                        (site.recorded, site.light, site.inspected, site.attached)
+                        if SUITES[suite]
+                        else (site.preloaded,)
+                    )
                     for check in checks:
                         begin = time.monotonic()
                         try:
@@ -283,7 +302,9 @@ def main():
     parser = argparse.ArgumentParser(prog="scripts/check-release", description=__doc__)
     parser.add_argument("release", help="the folder that scripts/package has filled")
     parser.add_argument("suites", nargs="*", metavar="SUITE", help=f"these alone, of {', '.join(SUITES)}")
-    parser.add_argument("--roots", default=os.path.join(ROOT, ".build", "roots"), metavar="DIR", help="where the roots are")
+    parser.add_argument(
+        "--roots", default=os.path.join(ROOT, ".build", "roots"), metavar="DIR", help="where the roots are"
+    )
     options = parser.parse_args()
     options.release = os.path.abspath(options.release)
     if "LEAKTRACE_INSIDE" not in os.environ:

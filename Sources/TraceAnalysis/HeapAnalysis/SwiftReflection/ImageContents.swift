@@ -61,13 +61,16 @@ package final class ImageContents {
     let candidates =
       [search.localPath(ofImage: image.path)] + search.paths(forBuildID: image.buildID)
       + search.paths(forImage: image.path)
-    for path in candidates where tried.insert(path).inserted {
-      guard let contents = try? access.contents(ofFile: path), let file = try? ElfFile(path: path, contents: contents)
-      else { continue }
-      guard image.buildID.isEmpty || file.buildID == image.buildID else { continue }
-      if file.hasCode { return file }
+    func file(at path: String) -> ElfFile? {
+      guard let contents = try? access.contents(ofFile: path), let file = try? ElfFile(path: path, contents: contents),
+        image.buildID.isEmpty || file.buildID == image.buildID, file.hasCode
+      else { return nil }
+      return file
     }
-    return nil
+    for path in candidates where tried.insert(path).inserted {
+      if let file = file(at: path) { return file }
+    }
+    return DebugFileServers.fetchedPath(of: .program, image: image.path, buildID: image.buildID).flatMap(file)
   }
 
   private func addSegments(of image: Image) {
