@@ -75,7 +75,7 @@ package struct NamesCollection {
     of analysis: AllocationAnalysis, _ symbolicator: Symbolicator, until deadline: ContinuousClock.Instant
   ) -> Bool {
     let definitions = analysis.definitions
-    // An image's frames stand together in no order, and a look at the clock costs as much as some frames.
+    // Reading the clock costs as much as some frames.
     for number in 2..<max(2, definitions.stacks.nodeCount) {
       guard let frame = definitions.stacks.frame(of: StackID(UInt32(number))) else { continue }
       _ = symbolicator.frames(for: frame.key, in: frame.image.map { definitions.images[$0].image })
