@@ -1,4 +1,4 @@
-"""Installs a release in clean roots of several distributions, and has it find the leaks of four programs there. Ends with
+"""Installs a release in clean roots of several distributions, and has it find the leaks of five programs there. Ends with
 1 if a check fails, with 2 if a root cannot be made."""
 
 import argparse
@@ -54,7 +54,7 @@ def clean_root(suite, directory):
 
 
 class Programs:
-    """Tests/Programs/platform.swift, compiled in four ways, each in a directory that is copied into roots."""
+    """Tests/Programs/platform.swift, compiled in five ways, each in a directory that is copied into roots."""
 
     def __init__(self, directory, roots, leaktrace):
         self._directory, self._roots, self._leaktrace = directory, roots, leaktrace
