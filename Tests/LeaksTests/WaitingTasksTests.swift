@@ -27,15 +27,18 @@ import TraceTestSupport
     return timer
   }
 
-  private func waiting(_ timer: HeapBuilder.Object) throws -> (
+  /// - Parameter job: what a library is about to run.
+  private func waiting(_ timer: HeapBuilder.Object, job: HeapBuilder.Object? = nil) throws -> (
     tasks: WaitingTasks, node: (HeapBuilder.Object) -> NodeID
   ) {
     let graph = try heap.analysis().graph
     func node(_ object: HeapBuilder.Object) -> NodeID { graph.heap.block(containing: object.address)?.rawValue ?? .max }
-    let place = node(timer)
+    let (place, jobPlace) = (node(timer), job.map(node))
     return (
       WaitingTasks(
-        graph, leastFirstWait: OutlivingRules.standard.leastFirstWait, isTimer: { $0 == place }, isInLoop: { _ in nil }),
+        graph, leastFirstWait: OutlivingRules.standard.leastFirstWait, isTimer: { $0 == place },
+        isJob: { $0 == jobPlace },
+        isInLoop: { _ in nil }),
       node
     )
   }
@@ -86,5 +89,20 @@ import TraceTestSupport
     heap.time += 100_000
     let (tasks, node) = try waiting(timer)
     #expect(tasks.isAsleep(node(handler)) && !tasks.isAsleep(node(worker)))
+  }
+
+  @Test func aTaskThatAJobResumesIsAboutToGoOn() throws {
+    heap.type("Swift.CheckedContinuationCanary", fields: [HeapBuilder.field("task", 0)])
+    heap.type("App.Hub", fields: [HeapBuilder.field("listener", 0)])
+    let (resumed, listening, job) = (task(), task(), heap.malloc(48))
+    let continuation = heap.object("Swift.CheckedContinuationCanary")
+    heap.set(job, 0, continuation)
+    heap.set(continuation, 0, resumed)
+    // What a job does with the program's objects is not known.
+    let hub = heap.object("App.Hub")
+    heap.set(job, 1, hub)
+    heap.set(hub, 0, listening)
+    let (tasks, node) = try waiting(heap.malloc(16), job: job)
+    #expect(tasks.isAboutToGoOn(node(resumed)) && !tasks.isAboutToGoOn(node(listening)))
   }
 }

@@ -64,6 +64,8 @@ package enum RuleKind: String, CaseIterable, Sendable {
   case token
   /// A class whose objects resume tasks that wait.
   case resumes
+  /// Memory with work that a library is about to run: by its type, or by the function that allocates it.
+  case job
   /// A class of a library each of whose objects is something of the program's: a stream, a lock, a file. Other objects of
   /// libraries are values, or parts of something else.
   case resource
@@ -122,7 +124,7 @@ extension RuleKind {
     case .typeRecords: [.symbol, .variable]
     case .allocator, .callsAgain: [.symbol, .function]
     case .givesPointer: [.type, .function]
-    case .registration: [.type, .symbol]
+    case .registration, .job: [.type, .symbol]
     case .timers: [.variable, .function]
     case .knownAs: [.variable]
     case .lockBehind, .resource, .token, .resumes, .leaked: [.type]

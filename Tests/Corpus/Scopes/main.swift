@@ -55,6 +55,7 @@ let programs: [String: any CleanProgram.Type] = [
 let asyncPrograms: [String: any AsyncCleanProgram.Type] = [
   "async-stream-subscribers": AsyncStreamSubscribers.self,
   "endless-task": EndlessTask.self,
+  "late-farewells": LateFarewells.self,
   "news-rooms": NewsRooms.self,
   "room-visitors": RoomVisitors.self,
   "pending-sleep": PendingSleep.self,

@@ -48,7 +48,7 @@ import Testing
     _ = try waiting.end(SIGKILL)
     let trace = try #require(waiting.trace())
     let outcome = try Command([BuildProducts.leaktrace, "analyze", trace, "--format", "json"]).run()
-    #expect(try suspicions(outcome) == Self.expected)
+    #expect(try suspicions(outcome) == Self.expected, "\(outcome.output)")
   }
 
   @Test("So do a recording of a process that ran before, and a core file", .secondTier)

@@ -164,6 +164,16 @@ final class HolderNames {
       }
   }
 
+  /// Tells whether a node has work that a library is about to run.
+  func isJob(_ node: NodeID) -> Bool {
+    guard graph.type(of: node).kind == .malloc else {
+      return Registrations.isJob(ofType: graph.type(of: node).qualifiedName)
+    }
+    guard graph.taskOfSlab[node] == nil else { return false }
+    return naming.frames(of: graph.heap[BlockID(node)].site).prefix(Self.registrationDepth).prefix { $0.kind != .user }
+      .contains { $0.mangledName.map(Registrations.isJob(ofSymbol:)) ?? false }
+  }
+
   /// Frames between the function that registers and the allocator.
   private static let registrationDepth = 12
 

@@ -139,14 +139,14 @@ extension OutlivingFinder {
   }
 
   /// Survivors that only a task of their own keeps, in their order. `withHandle`: the survivors whose task other code can
-  /// cancel. The tasks wait for a continuation. A task that waits for a processor may be about to end, and one that waits for
-  /// another task ends after that one.
+  /// cancel. The tasks wait for a continuation, and no job that is about to run resumes them. A task that waits for a
+  /// processor may be about to end, and one that waits for another task ends after that one.
   func haveOwnTask(
     _ survivors: [NodeID], _ members: Set<NodeID>, _ counts: PathCounts, _ paths: RetainPaths,
     _ registration: RegistrationSearch
   ) -> (own: [NodeID], withHandle: Set<NodeID>) {
     let kept = tasks(of: survivors, members, counts, paths, registration).filter { task, node in
-      guard graph.taskStates[task] == .waiting(.continuation) else { return false }
+      guard graph.taskStates[task] == .waiting(.continuation), !waiting.isAboutToGoOn(task) else { return false }
       return ownership.isOnlyHeld(node, through: task)
     }
     let own = Set(kept.values)

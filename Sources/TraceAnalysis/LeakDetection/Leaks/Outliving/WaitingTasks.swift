@@ -17,6 +17,7 @@ import HeapAnalysis
 final class WaitingTasks {
   private let graph: ObjectGraph
   private let isTimer: (NodeID) -> Bool
+  private let isJob: (NodeID) -> Bool
   /// Tells whether a task's functions come back to the suspension that the task is in. Nil if their code does not show it.
   let isInLoop: (NodeID) -> Bool?
   private let leastFirstWait: Double
@@ -34,13 +35,15 @@ final class WaitingTasks {
 
   /// - Parameter leastFirstWait: see `OutlivingRules.leastFirstWait`.
   /// - Parameter isTimer: whether a block belongs to a call of `dispatch_after`.
+  /// - Parameter isJob: whether a node has work that a library is about to run.
   /// - Parameter isInLoop: whether a task's functions come back to the suspension that the task is in; nil if that is not
   ///   known.
   init(
     _ graph: ObjectGraph, leastFirstWait: Double, isTimer: @escaping (NodeID) -> Bool,
-    isInLoop: @escaping (NodeID) -> Bool?
+    isJob: @escaping (NodeID) -> Bool, isInLoop: @escaping (NodeID) -> Bool?
   ) {
-    (self.graph, self.leastFirstWait, self.isTimer, self.isInLoop) = (graph, leastFirstWait, isTimer, isInLoop)
+    (self.graph, self.leastFirstWait) = (graph, leastFirstWait)
+    (self.isTimer, self.isJob, self.isInLoop) = (isTimer, isJob, isInLoop)
   }
 
   /// Linear in the blocks, and in what tasks refer to.
@@ -145,6 +148,31 @@ final class WaitingTasks {
     if !isSearched { search() }
     return sleeps[task]
   }
+
+  /// Tells whether a job that a library is about to run resumes the task, or leads it to what resumes it.
+  func isAboutToGoOn(_ task: NodeID) -> Bool { tasksOfJobs.contains(task) }
+
+  /// Linear in the blocks, and in what jobs lead to through closures and continuations.
+  private lazy var tasksOfJobs: Set<NodeID> = {
+    var tasks: Set<NodeID> = []
+    var layer = (0..<NodeID(graph.blockCount)).filter(isJob)
+    var seen = Set(layer)
+    for _ in 0..<Self.depthLimit where !layer.isEmpty {
+      let targets = layer.flatMap { graph.graph.edges(from: $0) }.filter {
+        ObjectGraph.owning.contains(EdgeKinds(kind: graph.graph.kind(of: $0)))
+      }.map { graph.graph.target(of: $0) }
+      layer = targets.filter { !graph.isRoot($0) && graph.taskOfSlab[$0] == nil && seen.insert($0).inserted }
+      tasks.formUnion(layer.filter { graph.type(of: $0).kind == .task })
+      layer.removeAll { node in
+        switch graph.type(of: node).kind {
+        case .malloc, .closure, .box: false
+        case .object: !Registrations.resumes(type: graph.type(of: node).qualifiedName)
+        default: true
+        }
+      }
+    }
+    return tasks
+  }()
 
   /// The objects and variables that have the handle of a task.
   func handleOwners(of task: NodeID) -> [NodeID] { handles[task] ?? [] }
