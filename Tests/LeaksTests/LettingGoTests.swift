@@ -30,7 +30,8 @@ import Testing
           time: event.time))
     }
     let block = LiveBlock(address: 0x1000, size: 48, birthTime: events[0].time, site: SiteID(0))
-    return LettingGo.release(BlockHistory(block: block, events: history), frames: Self.frames)
+    return LettingGo.release(
+      BlockHistory(block: block, events: history), functions: { LettingGo.Functions(Self.frames($0)) })
   }
 
   @Test func anotherFunctionLetsGoOfWhatACollectionHad() throws {

@@ -25,11 +25,27 @@ final class LettingGo {
     var isOfEnd: Bool { place.function.hasSuffix("deinit") }
   }
 
+  /// The program's functions of a stack.
+  struct Functions {
+    /// Where the innermost one is.
+    var place: SourceFrame?
+    /// Innermost first.
+    var names: [String]
+
+    /// - Parameter frames: the frames of a stack, innermost first.
+    init(_ frames: [SourceFrame]) {
+      let own = frames.filter { $0.kind == .user }
+      (place, names) = (own.first, own.map(\.function))
+    }
+  }
+
   private let graph: ObjectGraph
   private let reader: TraceReader
   private let until: UInt64
   private let work: UInt64
   private let frames: (StackID) -> [SourceFrame]
+  /// Those of the stacks that were asked for. Few stacks have most events.
+  private var functions: [StackID: Functions] = [:]
   private var wanted: Set<NodeID> = []
   private var known: [NodeID: Release?] = [:]
 
@@ -92,19 +108,23 @@ final class LettingGo {
     let histories = RetainHistory.histories(of: blocks, until: until, in: reader)
     let byAddress = Dictionary(histories.map { ($0.block.address, $0) }, uniquingKeysWith: { first, _ in first })
     for node in wanted {
-      known[node] = byAddress[graph.heap[BlockID(node)].address].flatMap { Self.release($0, frames: frames) }
+      known[node] = byAddress[graph.heap[BlockID(node)].address].flatMap { Self.release($0, functions: functions(of:)) }
     }
     wanted = []
   }
 
-  /// Returns the release that ended the longest ownership, in another function if there is one. `frames`: the frames of
-  /// a stack, innermost first. Linear in the events.
-  static func release(_ history: BlockHistory, frames: (StackID) -> [SourceFrame]) -> Release? {
-    /// The program's functions of a stack, innermost first.
-    func functions(_ stack: StackID) -> [String] { frames(stack).filter { $0.kind == .user }.map(\.function) }
+  private func functions(of stack: StackID) -> Functions {
+    if let found = functions[stack] { return found }
+    let found = Functions(frames(stack))
+    functions[stack] = found
+    return found
+  }
+
+  /// Returns the release that ended the longest ownership, in another function if there is one. Linear in the events.
+  static func release(_ history: BlockHistory, functions: (StackID) -> Functions) -> Release? {
     let rest = history.balance
     guard rest > 0, let birth = history.events.first else { return nil }
-    let makers = functions(birth.stack)
+    let makers = functions(birth.stack).names
     var count: Int64 = 0
     var taken: HistoryEvent?
     var found: Release?
@@ -116,9 +136,9 @@ final class LettingGo {
       // The reference that an object is made with may be the owner's.
       let isOfMaker = rest == 1 && found == nil
       let span = event.time - min(event.time, isOfMaker ? birth.time : from.time)
-      guard let place = frames(event.stack).first(where: { $0.kind == .user }) else { continue }
+      guard let place = functions(event.stack).place else { continue }
       let isElsewhere =
-        !makers.contains(place.function) && (isOfMaker || functions(from.stack).first != place.function)
+        !makers.contains(place.function) && (isOfMaker || functions(from.stack).names.first != place.function)
       guard (isElsewhere ? 1 : 0, span) >= (found?.isElsewhere ?? false ? 1 : 0, found?.span ?? 0) else { continue }
       found = Release(time: event.time, span: span, place: place, isElsewhere: isElsewhere)
     }
