@@ -38,7 +38,7 @@ import TraceTestSupport
       WaitingTasks(
         graph, leastFirstWait: OutlivingRules.standard.leastFirstWait, isTimer: { $0 == place },
         isJob: { $0 == jobPlace },
-        isInLoop: { _ in nil }),
+        isInLoop: { _ in nil }, isInSleep: { _ in false }),
       node
     )
   }

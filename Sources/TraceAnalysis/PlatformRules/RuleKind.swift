@@ -36,6 +36,8 @@ package enum RuleKind: String, CaseIterable, Sendable {
   case callsProgram = "calls-program"
   /// A function that calls what others gave it, again and again.
   case callsAgain = "calls-again"
+  /// A function that suspends its task for a time.
+  case sleeps
   /// A function in whose calls a thread runs a run loop.
   case runsLoop = "runs-loop"
   /// A function that calls `main` for the program.
@@ -123,6 +125,7 @@ extension RuleKind {
       [.symbol]
     case .typeRecords: [.symbol, .variable]
     case .allocator, .callsAgain: [.symbol, .function]
+    case .sleeps: [.function]
     case .givesPointer: [.type, .function]
     case .registration, .job: [.type, .symbol]
     case .timers: [.variable, .function]

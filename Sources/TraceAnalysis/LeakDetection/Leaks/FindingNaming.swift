@@ -378,6 +378,13 @@ final class FindingNaming {
     return isKnown ? false : nil
   }
 
+  /// Tells whether one of the functions that a task is suspended in is a sleep: its time may be over.
+  func isInSleep(_ task: NodeID) -> Bool {
+    graph.resumptions(of: task).contains { address in
+      function(at: address).map { $0.kind != .user && Registrations.isSleep(function: $0.function) } ?? false
+    }
+  }
+
   /// Tells whether a part of a function of the program's is in a loop. Looked up once for each address.
   private func isLoop(at address: UInt64) -> Bool? {
     if let known = loops[address] { return known }

@@ -39,7 +39,7 @@ struct OutlivingBuilder {
       isTimer: { [model = verdicts.model] node in
         // Without the stack of a call, a variable of libdispatch's tells.
         holders.isDelayedWork(node) || model.isListed(graph.heap[BlockID(node)]) && holders.isInTimers(node)
-      }, isJob: { holders.isJob($0) }, isInLoop: { naming.isInLoop($0) })
+      }, isJob: { holders.isJob($0) }, isInLoop: { naming.isInLoop($0) }, isInSleep: { naming.isInSleep($0) })
     ownership = OwnershipTrees(graph)
     owner = RegistrationOwner(graph, naming: naming, ownership: ownership)
     stuck = StuckTasks(graph, unreachable: verdicts.finder.unreachable)

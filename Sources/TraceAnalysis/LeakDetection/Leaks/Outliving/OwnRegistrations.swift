@@ -117,9 +117,11 @@ extension OutlivingFinder {
     let sleeps = Set(alone.keys.filter(waiting.isAsleep).map { graph.resumptions(of: $0) })
     let tasks = alone.filter { task, _ in
       waiting.isInLoop(task) == true
-        && (graph.taskStates[task] == nil || sleeps.contains(graph.resumptions(of: task)))
+        && (graph.taskStates[task] == nil || waiting.isInSleep(task) || sleeps.contains(graph.resumptions(of: task)))
     }
-    return tasks.keys.contains(where: waiting.isAsleep) || haveSlept(tasks.keys) ? Array(tasks.values) : []
+    // The time of all their sleeps may be over, and none has a processor yet.
+    let haveSlept = tasks.keys.contains { waiting.isAsleep($0) || waiting.isInSleep($0) } || haveSlept(tasks.keys)
+    return haveSlept ? Array(tasks.values) : []
   }
 
   /// The tasks that each keep one of the survivors alone, with that one.

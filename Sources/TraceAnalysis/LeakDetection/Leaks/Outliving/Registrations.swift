@@ -15,6 +15,11 @@ enum Registrations {
   private static let jobSymbols = RuleBook.shipped.table(.job, by: .symbol)
   private static let resumers = RuleBook.shipped.table(.resumes, by: .type)
 
+  private static let sleeps = RuleBook.shipped.table(.sleeps, by: .function)
+
+  /// Tells whether a function suspends its task for a time, by its short name.
+  static func isSleep(function name: String) -> Bool { sleeps.matches(name) }
+
   /// Tells whether memory of a type has work that a library is about to run, by the type's name with the module.
   static func isJob(ofType name: String) -> Bool { jobTypes.matches(name) }
 

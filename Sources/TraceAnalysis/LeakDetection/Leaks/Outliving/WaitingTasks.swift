@@ -20,6 +20,8 @@ final class WaitingTasks {
   private let isJob: (NodeID) -> Bool
   /// Tells whether a task's functions come back to the suspension that the task is in. Nil if their code does not show it.
   let isInLoop: (NodeID) -> Bool?
+  /// Tells whether one of the functions that a task is suspended in is a sleep: its time may be over.
+  let isInSleep: (NodeID) -> Bool
   private let leastFirstWait: Double
   /// The beginning of the wait, by task.
   private var waits: [NodeID: UInt64] = [:]
@@ -38,12 +40,14 @@ final class WaitingTasks {
   /// - Parameter isJob: whether a node has work that a library is about to run.
   /// - Parameter isInLoop: whether a task's functions come back to the suspension that the task is in; nil if that is not
   ///   known.
+  /// - Parameter isInSleep: whether one of the functions that a task is suspended in is a sleep.
   init(
     _ graph: ObjectGraph, leastFirstWait: Double, isTimer: @escaping (NodeID) -> Bool,
-    isJob: @escaping (NodeID) -> Bool, isInLoop: @escaping (NodeID) -> Bool?
+    isJob: @escaping (NodeID) -> Bool, isInLoop: @escaping (NodeID) -> Bool?,
+    isInSleep: @escaping (NodeID) -> Bool
   ) {
     (self.graph, self.leastFirstWait) = (graph, leastFirstWait)
-    (self.isTimer, self.isJob, self.isInLoop) = (isTimer, isJob, isInLoop)
+    (self.isTimer, self.isJob, self.isInLoop, self.isInSleep) = (isTimer, isJob, isInLoop, isInSleep)
   }
 
   /// Linear in the blocks, and in what tasks refer to.
