@@ -65,4 +65,21 @@ import Testing
   @Test func anObjectWithoutReferencesTellsNothing() {
     #expect(release([(1, 1, 100), (-1, 3, 900)]) == nil)
   }
+
+  @Test(
+    "An owner's time counts in ticks, and in events where a busy machine makes siblings live longer",
+    arguments: [
+      (span: UInt64(250), work: 0.0, isOwned: true), (249, 0, false), (0, 10, true), (249, 9, false),
+    ])
+  func owned(span: UInt64, work: Double, isOwned: Bool) {
+    let lives = LettingGo.Lives(half: 1000, halfWork: 40, longest: 5000, longestWork: 400)
+    #expect(lives.isOwned(for: span, work: work, share: 0.25) == isOwned)
+  }
+
+  @Test func noOwnerHasToHaveAnObjectLongerThanAnySiblingLived() {
+    // Lives are known in classes, whose bounds may be above the longest life.
+    let lives = LettingGo.Lives(half: 1000, halfWork: 40, longest: 400, longestWork: 16)
+    #expect(lives.isOwned(for: 100, work: 0, share: 0.25) && lives.isOwned(for: 0, work: 4, share: 0.25))
+    #expect(!lives.isOwned(for: 99, work: 3.9, share: 0.25))
+  }
 }

@@ -78,7 +78,12 @@ package struct Operation: RawRepresentable, Hashable, Sendable, BitwiseCopyable 
 
   /// Bit n is set if operation n has operands: allocations, `reallocFailed`, and those that count references.
   @inline(__always)
-  static var operandMask: UInt64 { 0b1111_1111_1110 | 1 << 18 | 1 << 25 | 1 << 32 | 1 << 37 | 1 << 39 }
+  static var operandMask: UInt64 {
+    // One expression takes Swift 6.0 too long.
+    let blocks: UInt64 = 0b1111_1111_1110
+    let late: UInt64 = 1 << 18 | 1 << 25 | 1 << 32
+    return blocks | late | (1 << 37 | 1 << 39)
+  }
 
   /// True if its event carries a size, or a count in its place.
   package var hasOperands: Bool { rawValue < 64 && Self.operandMask >> UInt64(rawValue) & 1 != 0 }

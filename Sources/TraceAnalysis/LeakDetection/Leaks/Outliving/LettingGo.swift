@@ -25,6 +25,22 @@ final class LettingGo {
     var isOfEnd: Bool { place.function.hasSuffix("deinit") }
   }
 
+  /// How long siblings live.
+  struct Lives {
+    /// Half of the siblings live no longer, in ticks and in events of the process.
+    var half: UInt64
+    var halfWork: Double
+    /// None lives longer.
+    var longest: UInt64
+    var longestWork: Double
+
+    /// Tells whether an owner had an object for at least a share of these lives. A function that hands an object on has it
+    /// for a moment. A busy machine makes lives longer in ticks, and not in events.
+    func isOwned(for span: UInt64, work: Double, share: Double) -> Bool {
+      Double(span) >= share * Double(min(half, longest)) || work >= share * min(halfWork, longestWork)
+    }
+  }
+
   /// The program's functions of a stack.
   struct Functions {
     /// Where the innermost one is.

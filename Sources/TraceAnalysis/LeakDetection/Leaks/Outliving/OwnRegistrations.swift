@@ -48,21 +48,18 @@ extension OutlivingFinder {
     guard let life = lifetime.durations.bound(of: Self.median), let work = lifetime.work.bound(of: Self.median) else {
       return nil
     }
-    let longest = lifetime.longestDuration
+    let lives = LettingGo.Lives(
+      half: life, halfWork: Double(work) / 64, longest: lifetime.longestDuration,
+      longestWork: Double(lifetime.longestWork))
     let letGo = lettingGo.releases(of: sample).filter { node, release in
       // An owner that lives until the program ends lets go then.
       let isBeforeEnd = release.time < last || lettingGo.workLeft(at: release.time) >= rules.leastRemainingWork
       guard isBeforeEnd || release.isElsewhere && !release.isOfEnd else { return false }
-      // A function that hands an object on has it for a moment.
-      // A busy machine stretches the time that siblings live, and not their work.
       let owned = lettingGo.work(from: release.time - min(release.time, release.span), to: release.time)
-      guard
-        Double(release.span) >= rules.leastOwnedSpan * Double(min(life, longest))
-          || owned >= rules.leastOwnedSpan * Double(min(work / 64, lifetime.longestWork))
-      else { return false }
+      guard lives.isOwned(for: release.span, work: owned, share: rules.leastOwnedSpan) else { return false }
       // Code that has the task's handle may be about to cancel it.
       let now = graph.snapshot.time
-      return !withHandle.contains(node) || now - min(now, release.time) > longest
+      return !withHandle.contains(node) || now - min(now, release.time) > lives.longest
     }
     var places: [SourceFrame: Int] = [:]
     for (_, release) in letGo { places[release.place, default: 0] += 1 }

@@ -1,0 +1,320 @@
+// swift-tools-version: 6.0
+// Package.swift without traits, for Swift 6.0. scripts/older-manifest writes this file.
+
+import PackageDescription
+
+let package = Package(
+  name: "leaktrace",
+  // For programs that link LeakTrace; the rest is for Linux alone.
+  platforms: [.macOS(.v13), .iOS(.v16), .tvOS(.v16), .watchOS(.v9)],
+  products: [
+    .executable(name: "leaktrace", targets: ["leaktrace"]),
+    .library(name: "TraceAnalysis", targets: ["TraceAnalysis"]),
+    .library(name: "LeakTrace", targets: ["LeakTrace"]),
+    .library(name: "LeakTraceTesting", targets: ["LeakTraceTesting"]),
+    .plugin(name: "LeakTracePlugin", targets: ["LeakTracePlugin"]),
+  ],
+  dependencies: [
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2")
+  ],
+  targets: [
+    // The trace format, for both sides.
+    .target(name: "CTraceFormat"),
+    // Calls on other processes. The recorder has the list of calls to repeat from it.
+    .target(
+      name: "CProcessCalls", linkerSettings: [.linkedLibrary("unwind-generic", .when(platforms: [.linux]))]),
+    // Swift's metadata and the words of a heap image, in memory of any process.
+    .target(name: "CHeapScan", dependencies: ["CTraceFormat"], publicHeadersPath: "."),
+    // The preloaded library. This target is for editing and unit tests; scripts/build links the shared object itself.
+    .target(
+      name: "CTraceShim", dependencies: ["CTraceFormat", "CProcessCalls", "CHeapScan"], exclude: ["exports.map"],
+      publicHeadersPath: ".", cSettings: [.define("LT_UNIT_TESTS"), .define("LT_CHECKS")],
+      linkerSettings: [.linkedLibrary("zstd"), .linkedLibrary("z")]),
+
+    .systemLibrary(name: "CElfutils", providers: [.apt(["libdw-dev"])]),
+    .systemLibrary(name: "CZstd", providers: [.apt(["libzstd-dev"])]),
+    .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
+    .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"])]),
+    // A child process for code that trusts the data it reads, and what runs in one.
+    .target(name: "CSandboxedChild"),
+    .target(
+      name: "CUnwinder", dependencies: ["CSandboxedChild"],
+      linkerSettings: [.linkedLibrary("unwind-generic", .when(platforms: [.linux]))]),
+    // Mappings of files that note which parts are read.
+    .target(name: "CTrackedFiles"),
+    .target(name: "CDemangle", dependencies: ["CSandboxedChild"], linkerSettings: [.linkedLibrary("stdc++")]),
+    .target(
+      name: "CRemoteMirror", dependencies: ["CSandboxedChild"],
+      linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
+
+    // The layers of the analysis, from the bottom; each sees the declarations of those below it that are `package`.
+    // All that happens once an event stands in one module, whose generic code is specialised.
+    .target(
+      name: "TraceReading", dependencies: ["CTraceFormat", "CZstd"], path: "Sources/TraceAnalysis/TraceReading"),
+    // What is known of platforms and libraries, as data that becomes part of the program.
+    .target(
+      name: "PlatformRules", path: "Sources/TraceAnalysis/PlatformRules", resources: [.embedInCode("Rules")]),
+    .target(
+      name: "TraceSymbolication",
+      dependencies: ["TraceReading", "PlatformRules", "CElfutils", "CSandboxedChild", "CDemangle", "CTrackedFiles"],
+      path: "Sources/TraceAnalysis/TraceSymbolication"),
+    // Other processes and core files: their memory, their threads, the blocks of their allocator; and all of it as a
+    // trace.
+    .target(
+      name: "ProcessInspection",
+      dependencies: [
+        "TraceReading", "TraceSymbolication", "CTraceFormat", "CHeapScan", "CElfutils", "CProcessCalls", "CZstd",
+        "CSandboxedChild", "CUnwinder",
+      ],
+      path: "Sources/TraceAnalysis/ProcessInspection"),
+    .target(
+      name: "HeapAnalysis",
+      dependencies: [
+        "TraceReading", "PlatformRules", "TraceSymbolication", "CTraceFormat", "CElfutils", "CSandboxedChild",
+        "CRemoteMirror",
+      ],
+      path: "Sources/TraceAnalysis/HeapAnalysis"),
+    .target(
+      name: "LeakDetection",
+      dependencies: ["TraceReading", "PlatformRules", "TraceSymbolication", "HeapAnalysis"],
+      path: "Sources/TraceAnalysis/LeakDetection"),
+    // The words of findings, for all that shows them.
+    .target(
+      name: "Wording", dependencies: ["TraceReading", "TraceSymbolication", "HeapAnalysis", "LeakDetection"],
+      path: "Sources/TraceAnalysis/Wording"),
+    .target(
+      name: "AllocationReports",
+      dependencies: ["TraceReading", "PlatformRules", "TraceSymbolication"],
+      path: "Sources/TraceAnalysis/AllocationReports"),
+    .target(
+      name: "LeakGates",
+      dependencies: ["TraceReading", "TraceSymbolication", "LeakDetection", "Wording"],
+      path: "Sources/TraceAnalysis/LeakGates"),
+    .target(
+      name: "RunDiff",
+      dependencies: [
+        "TraceReading", "PlatformRules", "TraceSymbolication", "HeapAnalysis", "LeakDetection", "Wording",
+        "AllocationReports", "LeakGates",
+      ],
+      path: "Sources/TraceAnalysis/RunDiff"),
+    .target(
+      name: "TraceRecording",
+      dependencies: ["TraceReading", "CTraceFormat", "CProcessCalls", "CZstd"],
+      path: "Sources/TraceAnalysis/TraceRecording"),
+    // Recordings in processes that run already.
+    .target(
+      name: "ProcessAttachment",
+      dependencies: ["TraceReading", "TraceRecording", "ProcessInspection", "CTraceFormat", "CProcessCalls"],
+      path: "Sources/TraceAnalysis/ProcessAttachment"),
+    // Which features work here, or for a process: facts, judgements on facts alone, words, and attempts.
+    .target(
+      name: "FeatureChecks",
+      dependencies: [
+        "TraceReading", "TraceSymbolication", "HeapAnalysis", "ProcessInspection", "TraceRecording",
+        "ProcessAttachment", "CRemoteMirror",
+      ],
+      path: "Sources/TraceAnalysis/FeatureChecks"),
+    .target(
+      name: "TraceReports",
+      dependencies: [
+        "TraceReading", "TraceSymbolication", "HeapAnalysis", "LeakDetection", "Wording", "AllocationReports",
+        "LeakGates", "RunDiff",
+      ],
+      path: "Sources/TraceAnalysis/TraceReports"),
+    // Files that other tools open.
+    .target(
+      name: "TraceExports",
+      dependencies: [
+        "TraceReading", "TraceSymbolication", "HeapAnalysis", "LeakDetection", "Wording", "RunDiff", "CZlib",
+      ],
+      path: "Sources/TraceAnalysis/TraceExports"),
+    // A trace as tables of a database.
+    .target(
+      name: "TraceDatabase",
+      dependencies: [
+        "TraceReading", "TraceSymbolication", "HeapAnalysis", "LeakDetection", "Wording", "LeakGates", "TraceExports",
+        "CSQLite",
+      ],
+      path: "Sources/TraceAnalysis/TraceDatabase"),
+    // One page with all of a report.
+    .target(
+      name: "PageReports",
+      dependencies: [
+        "TraceReading", "TraceSymbolication", "HeapAnalysis", "LeakDetection", "AllocationReports", "LeakGates",
+        "RunDiff", "TraceReports", "TraceExports",
+      ],
+      path: "Sources/TraceAnalysis/PageReports", resources: [.embedInCode("Resources")]),
+    // What people import: all of them.
+    .target(
+      name: "TraceAnalysis",
+      dependencies: [
+        "TraceReading", "TraceSymbolication", "HeapAnalysis", "LeakDetection", "Wording", "AllocationReports",
+        "LeakGates", "RunDiff", "TraceRecording", "TraceReports", "TraceExports", "TraceDatabase", "PageReports",
+        "ProcessInspection", "ProcessAttachment", "FeatureChecks",
+      ],
+      path: "Sources/TraceAnalysis/TraceAnalysis"),
+    // Depends on each module by itself: one that changes below TraceAnalysis leaves that as it was, and an executable
+    // that is built anew only for TraceAnalysis would use values of the old layout.
+    .executableTarget(
+      name: "leaktrace",
+      dependencies: [
+        "TraceReading", "TraceSymbolication", "HeapAnalysis", "LeakDetection", "Wording", "AllocationReports",
+        "LeakGates", "RunDiff", "TraceRecording", "TraceReports", "TraceExports", "TraceDatabase", "PageReports",
+        "ProcessInspection", "ProcessAttachment", "FeatureChecks", "TraceAnalysis",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ]),
+
+    // What programs link to say what they expect, and their tests to fail by it. They know the recorder by the names of
+    // its functions alone.
+    .target(name: "CLeakTrace"),
+    .target(name: "LeakTrace", dependencies: ["CLeakTrace"]),
+    .target(name: "LeakTraceTesting", dependencies: ["CLeakTrace", "LeakTrace"]),
+
+    // `swift package leaktrace test` and `swift package leaktrace run PRODUCT`, for other packages.
+    .plugin(
+      name: "LeakTracePlugin",
+      capability: .command(
+        intent: .custom(verb: "leaktrace", description: "Check tests or a product for leaks with leaktrace.")),
+      path: "Sources/LeakTracePlugin"),
+
+    // Tests that need more than a toolchain say so.
+    .target(name: "TestRequirements", path: "Tests/TestRequirements"),
+
+    // What scripts/bench measures inside one process: parts of the analysis, which programs elsewhere do not see.
+    .target(name: "PhaseMeter", path: "Benchmarks/measured/PhaseMeter"),
+    .executableTarget(
+      name: "graph-algorithms", dependencies: ["PhaseMeter", "HeapAnalysis"],
+      path: "Benchmarks/measured/graph-algorithms"),
+    .executableTarget(
+      name: "analysis-phases", dependencies: ["PhaseMeter", "TraceAnalysis"],
+      path: "Benchmarks/measured/analysis-phases"),
+    .executableTarget(
+      name: "image-list", dependencies: ["TraceReading"], path: "Benchmarks/measured/image-list"),
+
+    // What each constant of the suspicions decides: scripts/rules.
+    .executableTarget(
+      name: "rule-sensitivity",
+      dependencies: [
+        "TraceReading", "TraceSymbolication", "HeapAnalysis", "LeakDetection", "TraceReports", "TraceAnalysis",
+      ],
+      path: "Tests/RuleSensitivity"),
+
+    // Builds traces for tests.
+    .target(
+      name: "TraceTestSupport",
+      dependencies: [
+        "TraceReading", "TraceSymbolication", "HeapAnalysis", "LeakDetection", "AllocationReports", "LeakGates",
+        "RunDiff", "TraceReports", "TraceExports", "TraceDatabase", "PageReports", "CTraceFormat",
+      ],
+      path: "Tests/TraceTestSupport"),
+    .testTarget(
+      name: "FormatTests",
+      dependencies: [
+        "TraceReading", "TraceSymbolication", "HeapAnalysis", "LeakDetection", "RunDiff", "TraceReports",
+        "TraceTestSupport", "TestRequirements", "CTraceFormat",
+      ],
+      exclude: ["FuzzCorpus"]),
+    .testTarget(
+      name: "ReplayTests",
+      dependencies: ["TraceReading", "TraceSymbolication", "LeakDetection", "TraceTestSupport", "TestRequirements"]),
+    .testTarget(name: "HeapGraphTests", dependencies: ["HeapAnalysis", "TraceTestSupport", "TestRequirements"]),
+    .testTarget(
+      name: "HeapImageTests",
+      dependencies: [
+        "TraceReading", "TraceSymbolication", "HeapAnalysis", "LeakDetection", "TraceTestSupport", "CTraceFormat",
+        "TestRequirements",
+      ]),
+    .testTarget(
+      name: "ObjectGraphTests",
+      dependencies: ["TraceReading", "TraceSymbolication", "HeapAnalysis", "LeakDetection", "TraceTestSupport"]),
+    .testTarget(
+      name: "LeaksTests",
+      dependencies: [
+        "CTraceFormat", "TraceReading", "PlatformRules", "TraceSymbolication", "HeapAnalysis", "LeakDetection",
+        "Wording",
+        "LeakGates",
+        "TraceReports", "TraceTestSupport", "TestRequirements",
+      ]),
+    .testTarget(
+      name: "DiffTests",
+      dependencies: [
+        "TraceReading", "TraceSymbolication", "LeakDetection", "AllocationReports", "LeakGates", "RunDiff",
+        "TraceTestSupport", "TestRequirements",
+      ]),
+    .testTarget(name: "GatesTests", dependencies: ["TraceReading", "LeakDetection", "LeakGates", "RunDiff"]),
+    .testTarget(
+      name: "SymbolicationTests",
+      dependencies: ["TraceReading", "TraceSymbolication", "HeapAnalysis", "CSandboxedChild"]),
+    .testTarget(name: "PlatformRulesTests", dependencies: ["PlatformRules"]),
+    .testTarget(
+      name: "SwiftReflectionTests",
+      dependencies: ["TraceReading", "TraceSymbolication", "HeapAnalysis", "TestRequirements"]),
+    .testTarget(
+      name: "ReportsTests",
+      dependencies: [
+        "TraceReading", "TraceSymbolication", "HeapAnalysis", "LeakDetection", "Wording", "AllocationReports",
+        "LeakGates",
+        "RunDiff", "TraceRecording", "TraceReports", "TraceTestSupport", "TestRequirements",
+      ],
+      exclude: ["Golden"]),
+    .testTarget(
+      name: "ExportTests",
+      dependencies: [
+        "TraceReading", "TraceSymbolication", "HeapAnalysis", "LeakDetection", "AllocationReports", "LeakGates",
+        "RunDiff", "TraceExports", "TraceTestSupport", "CZlib",
+      ]),
+    .testTarget(
+      name: "DatabaseTests",
+      dependencies: [
+        "TraceReading", "TraceSymbolication", "LeakDetection", "LeakGates", "TraceExports", "TraceDatabase",
+        "TraceTestSupport",
+      ]),
+    .testTarget(
+      name: "PageReportsTests",
+      dependencies: [
+        "TraceReading", "TraceSymbolication", "HeapAnalysis", "LeakDetection", "AllocationReports", "LeakGates",
+        "RunDiff", "TraceReports", "TraceExports", "PageReports", "TraceTestSupport", "TestRequirements",
+      ]),
+    // Stands for a program of another package.
+    .testTarget(
+      name: "PublicAPITests",
+      // The modules behind TraceAnalysis: the tests are built anew when the layout of a value changes.
+      dependencies: ["LeakTrace", "TraceAnalysis", "TraceTestSupport", "TraceReading", "LeakDetection"],
+      packageAccess: false),
+    .testTarget(
+      name: "ProcessInspectionTests",
+      dependencies: [
+        "TraceReading", "TraceSymbolication", "ProcessInspection", "TraceTestSupport", "CZstd", "TestRequirements",
+      ]),
+    .testTarget(
+      name: "FeatureChecksTests",
+      dependencies: [
+        "TraceReading", "TraceSymbolication", "TraceRecording", "ProcessInspection", "ProcessAttachment",
+        "FeatureChecks",
+      ]),
+    .testTarget(name: "ShimTests", dependencies: ["CTraceShim", "CHeapScan", "CZstd", "TestRequirements"]),
+    // The largest module. The package manager begins modules of late letters first (Swift 6.3.1), so it is not the last.
+    .testTarget(
+      name: "ProgramTests",
+      dependencies: [
+        "TraceAnalysis", "TraceReading", "TraceSymbolication", "HeapAnalysis", "LeakDetection", "AllocationReports",
+        "LeakGates", "TraceReports", "TraceRecording", "TraceTestSupport", "CTraceFormat", "CZstd", "TestRequirements",
+        "ProcessInspection", "ProcessAttachment",
+      ]),
+  ]
+)
+
+// A quick build is a release that optimises the busiest modules alone. They see each event and each block.
+// Optimising for size takes less time to compile. It is no debug build, since the parser of arguments then checks all
+// declarations at each start. `scripts/build quick` sets the variable. Nothing else may: a package with unsafe flags
+// cannot be a dependency.
+if Context.environment["LEAKTRACE_QUICK_BUILD"] != nil {
+  // What scripts/bench and scripts/rules run is no part of a quick build.
+  let measured: Set = ["PhaseMeter", "graph-algorithms", "analysis-phases", "image-list", "rule-sensitivity"]
+  package.targets.removeAll { measured.contains($0.name) }
+  let busy: Set = ["TraceReading", "TraceSymbolication", "HeapAnalysis"]
+  for target in package.targets where target.type != .system && target.type != .plugin {
+    let flags = ["-enable-testing"] + [busy.contains(target.name) ? "-Osize" : "-Onone"]
+    target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(flags)]
+  }
+}
