@@ -21,7 +21,7 @@ package struct Baseline: Hashable, Sendable {
     package var verdict: String
     /// The leak, in words.
     package var subject: String
-    /// The reason for accepting it; empty if nobody gave one.
+    /// The reason for accepting it; empty if none was given.
     package var reason: String
     /// Lines above it, with their `#`.
     package var comments: [String] = []
@@ -40,8 +40,8 @@ package struct Baseline: Hashable, Sendable {
     }
   }
 
-  /// The least increase over the accepted instances that is worse, unless a gate says otherwise; at least one more in
-  /// any case.
+  /// The least increase over the accepted instances that counts as worse, unless a gate sets another; at least one more
+  /// instance in any case.
   package static let tolerance = 0.05
 
   /// Sorted by fingerprint, each once.
@@ -54,8 +54,8 @@ package struct Baseline: Hashable, Sendable {
   /// Accepts nothing.
   package init() { (entries, head, tail) = ([], Self.standardHead, []) }
 
-  /// - Parameter entries: In any order. Of equal fingerprints the greater number of instances counts, and each reason
-  ///   that is given.
+  /// - Parameter entries: In any order. Entries with equal fingerprints are merged: the greater number of instances
+  ///   counts, and each given reason is kept.
   init(_ entries: [Entry], head: [String], tail: [String]) {
     var merged: [String: Entry] = [:]
     for entry in entries {
@@ -140,15 +140,16 @@ package struct Baseline: Hashable, Sendable {
     package var isEmpty: Bool { added.isEmpty && dropped.isEmpty && changed.isEmpty }
   }
 
-  /// A baseline that accepts these findings and no others: reasons and comments of those still found stay. What is a
-  /// library's or suppressed is not put in. Of a finding in several traces the most instances count.
+  /// A baseline that accepts these findings and no others. Entries that are still found keep their reasons and
+  /// comments. Library findings and suppressed findings are not added. If several traces have a finding, the most
+  /// instances count.
   package func updated(with findings: [Finding]) -> Update {
     let found = accepted(findings)
     return update(to: Baseline(Array(found.values), head: head, tail: tail))
   }
 
-  /// A baseline that accepts these findings and all that this one does: for findings that may not be all there are. No
-  /// entry goes, and none gets fewer instances.
+  /// A baseline that accepts these findings and everything that this one accepts, for an incomplete set of findings. No
+  /// entry is removed, and none gets fewer instances.
   package func extended(with findings: [Finding]) -> Update {
     var all = accepted(findings)
     for entry in entries {

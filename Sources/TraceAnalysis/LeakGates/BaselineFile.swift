@@ -105,7 +105,7 @@ extension Baseline {
       reason: String(rest.drop(while: isBlank)))
   }
 
-  /// The text in quotation marks that `rest` begins with; `rest` is what follows then.
+  /// Removes a quoted text from the beginning of `rest`, and returns it.
   private static func unquoted(_ rest: inout Substring.UnicodeScalarView) -> String? {
     var scalars = rest
     guard scalars.popFirst() == "\"" else { return nil }

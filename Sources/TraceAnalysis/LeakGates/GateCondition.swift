@@ -1,4 +1,4 @@
-// One condition on which a gate fails, as it is written: `new-leaks`, `retained:1MiB`, `peak:10%`.
+// One condition of a gate, parsed from text: `new-leaks`, `retained:1MiB`, `peak:10%`.
 
 import TraceReading
 
@@ -16,7 +16,7 @@ package struct GateCondition: Hashable, Sendable {
     case worse
     /// Large proven findings of libraries, which the program pays for.
     case libraryLeaks = "library-leaks"
-    /// Bytes that findings retain together which nobody accepted.
+    /// Bytes retained together by findings that were not accepted.
     case retained
     /// Growth: findings that keep growing, or between builds the live bytes at exit.
     case growth
@@ -35,9 +35,9 @@ package struct GateCondition: Hashable, Sendable {
   }
 
   package var name: Name
-  /// The amount from which on it fails; nil for the least there is.
+  /// The least amount that makes it fail; nil for the smallest possible amount.
   package var threshold: Threshold?
-  /// As it was written.
+  /// The text that it was parsed from.
   package var text: String
 
   /// Returns the names of the conditions for a subject, and the word for none.
@@ -127,7 +127,7 @@ extension GateCondition.Threshold {
   }
 }
 
-/// A condition that cannot be understood. The description names what is allowed.
+/// A condition that cannot be parsed. The description lists the allowed conditions.
 package enum GateSyntaxError: Error, Hashable, Sendable, CustomStringConvertible {
   case unknownName(String, allowed: [String], suggestion: String?, GateList.Subject)
   case badThreshold(String, allowed: [String])

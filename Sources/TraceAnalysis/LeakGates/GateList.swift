@@ -1,10 +1,10 @@
-// The conditions on which a command fails, and what they say of what was found.
+// The conditions that make a command fail, and their outcomes for the findings.
 
 import LeakDetection
 import TraceReading
 import Wording
 
-/// Conditions in the order in which they were given. A value.
+/// Conditions in the given order. A value.
 package struct GateList: Hashable, Sendable {
   package enum Subject: Hashable, Sendable {
     /// Traces of one build.
@@ -13,7 +13,7 @@ package struct GateList: Hashable, Sendable {
     case comparison
   }
 
-  /// The name that stands for no condition at all.
+  /// The name for no condition at all.
   static let nothing = "none"
 
   package let subject: Subject
@@ -56,7 +56,7 @@ package struct GateList: Hashable, Sendable {
     subject == .comparison || conditions.contains { [.suspects, .newSuspects, .growth].contains($0.name) }
   }
 
-  /// The part by which a known finding has to grow to be worse: 0.05 unless `worse` says otherwise.
+  /// The relative growth that makes a known finding worse: 0.05 unless `worse` sets another.
   package var tolerance: Double {
     for condition in conditions where condition.name == .worse {
       if case .part(let part)? = condition.threshold { return part }
@@ -64,8 +64,8 @@ package struct GateList: Hashable, Sendable {
     return Baseline.tolerance
   }
 
-  /// Returns the outcome of each condition on the findings of one build. A finding that is in several traces counts
-  /// once, and its bytes in each.
+  /// Returns the outcome of each condition on the findings of one build. A finding in several traces counts once. Its
+  /// bytes count in each.
   package func outcomes(_ judged: [JudgedFinding]) -> [GateOutcome] {
     let program = judged.filter(\.isOfProgram)
     let unaccepted = judged.filter(\.isUnaccepted)
@@ -106,7 +106,7 @@ package struct GateList: Hashable, Sendable {
       condition, findings: listed, noun: condition.name == .newSuspects ? "new strong suspicion" : "strong suspicion")
   }
 
-  /// As many findings as the threshold, or any.
+  /// Fails at the threshold's number of findings, or at one if there is no threshold.
   package static func outcome(
     _ condition: GateCondition, findings: [JudgedFinding], _ kind: String = "", noun: String = "finding"
   ) -> GateOutcome {
@@ -192,8 +192,8 @@ extension JudgedFinding {
 
   package var isWorse: Bool { if case .worse = standing { true } else { false } }
 
-  /// One for each fingerprint, that of the most instances, in the order in which they first come: what several traces
-  /// of one build have in common is one finding. It has the tests of all of them.
+  /// Joins findings by fingerprint, in order of first occurrence: a finding in several traces of one build is one
+  /// finding. Keeps the one with the most instances, with the tests of all of them.
   package static func union(_ all: [JudgedFinding]) -> [JudgedFinding] {
     var indices: [String: Int] = [:]
     var result: [JudgedFinding] = []

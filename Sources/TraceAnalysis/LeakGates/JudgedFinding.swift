@@ -1,19 +1,19 @@
-// Findings as a gate sees them: what is known and accepted, and what is not.
+// Findings as a gate judges them: known and accepted ones, and others.
 
 import LeakDetection
 
-/// A finding, and how it stands to what was known before: a baseline, or another build.
+/// A finding, compared with a baseline or another build.
 package struct JudgedFinding: Hashable, Sendable {
   package enum Standing: Hashable, Sendable {
     /// Not known before.
     case new
     /// Known before, and now worse: how, in words.
     case worse(String)
-    /// Known before, and no worse. `reason`: why it was accepted; empty if nobody said.
+    /// Known before, and no worse. `reason`: why it was accepted; empty if none was given.
     case known(reason: String)
     /// A suppression's pattern hides it.
     case hidden(pattern: String)
-    /// Of the platform's libraries, not of the program.
+    /// A finding of the platform's libraries, not of the program.
     case library
   }
 
@@ -42,10 +42,10 @@ package struct JudgedFinding: Hashable, Sendable {
 
 /// The outcome of one gate.
 package struct GateOutcome: Hashable, Sendable {
-  /// As it was written: `new-leaks`, `retains:10%`.
+  /// The text of the gate, such as `new-leaks` or `retains:10%`.
   package var gate: String
   package var hasFailed: Bool
-  /// A sentence: what was found, and what would have been let through.
+  /// A sentence: the result, and the amount that would have passed.
   package var explanation: String
 
   package init(gate: String, hasFailed: Bool, explanation: String) {

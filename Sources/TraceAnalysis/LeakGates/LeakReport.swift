@@ -6,12 +6,12 @@ import TraceSymbolication
 
 /// The findings of one snapshot, as they are shown.
 package struct LeakReport: Sendable {
-  /// The reason why there are no findings to show, if no heap image could be looked at.
+  /// The reason why there are no findings to show, if no heap image could be analyzed.
   package var unavailable: String?
   /// The reason why the heap image could not be analyzed as a whole. Nil if it was.
   package private(set) var obstacle: String?
   package var snapshot: TraceSnapshot?
-  /// Of the program, then of libraries; those that a pattern hides among them.
+  /// The program's findings, then those in libraries. Includes hidden findings.
   package var findings: [Finding] = []
   /// Patterns that hid something, and those that hid nothing.
   package var suppressions = Suppressions()
@@ -21,7 +21,7 @@ package struct LeakReport: Sendable {
   package var residentMemory: ResidentMemory?
   /// The blocks that leak, by allocation site; nil if that is not known.
   package var leaked: [SiteID: BlockSum]?
-  /// Scopes and expectations of its objects, and what came of it.
+  /// The program's scopes and expectations, with their outcomes.
   package var statements = ProgramStatements()
   /// Collections that grew, as facts that accuse no code.
   package var grown: [GrownCollection] = []
@@ -31,7 +31,7 @@ package struct LeakReport: Sendable {
   package var generations: [Generation] = []
   /// The accepted findings; nil if no baseline was given. Then every finding of the program is new.
   package var baseline: Baseline?
-  /// The part by which an accepted finding has to grow to be worse.
+  /// The relative growth that makes an accepted finding worse.
   package var tolerance = Baseline.tolerance
 
   /// True if suspicions can fail a gate.
@@ -39,14 +39,13 @@ package struct LeakReport: Sendable {
   /// True if weak suspicions are listed, too.
   package var listsWeak = false
 
-  /// By fingerprint; empty if nobody asked for them.
+  /// By fingerprint; empty if stacks were not requested.
   package var stacks: [String: FindingStacks] = [:]
 
   package init(unavailable: String) { self.unavailable = unavailable }
 
-  /// `atExpectations`: what the heap images show that were taken when expectations were not met; it takes the place of
-  /// the findings of the same expectations in this one. `growth`: what repetitions prove to grow, which takes the place
-  /// of what was concluded of the same.
+  /// `atExpectations`: findings from the heap images taken when expectations were not met; they replace this image's
+  /// findings of the same expectations. `growth`: growth proven by repetitions; it replaces findings of the same cause.
   package init(
     _ analysis: LeakAnalysis, suppressions: Suppressions = Suppressions(),
     atExpectations: ExpectationImages = ExpectationImages(), growth: GrowthReport = GrowthReport()
@@ -79,7 +78,7 @@ package struct LeakReport: Sendable {
     }
   }
 
-  /// Adds suspicions from a series of images, the newest of which is this report's; patterns hide those, too.
+  /// Adds suspicions from a series of images whose newest is this report's. Patterns hide those, too.
   package mutating func add(_ suspects: [Finding], of analysis: LeakAnalysis) {
     let names = analysis.suppressionNames
     let hidden = suspects.map { finding in

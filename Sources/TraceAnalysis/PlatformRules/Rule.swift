@@ -31,9 +31,9 @@ package struct Rule: Hashable, Sendable {
   package var patterns: [RulePattern]
   /// Its words for a report, or a word that its kind knows; nil if its kind has none.
   package var statement: String?
-  /// The reason why it holds, for whoever changes it.
+  /// The reason why it holds, for people who change the rule.
   package var reason: String
-  /// The versions in which it was seen to hold.
+  /// The versions that the fact was observed in.
   package var seen: String
   package var place: Place
 }

@@ -42,7 +42,7 @@ package struct RuleBook: Sendable {
     self.tables = tables
   }
 
-  /// The rules of a kind, by a subject that it is looked up by. Whoever looks up often keeps it.
+  /// The rules of a kind, by a subject that it is looked up by. Keep the table for frequent lookups.
   package func table(_ kind: RuleKind, by subject: RuleSubject) -> RuleTable {
     guard let table = tables[Key(kind: kind, subject: subject)] else {
       preconditionFailure("rules of the kind \(kind.rawValue) are not looked up by \(subject.rawValue)")

@@ -13,7 +13,7 @@ package struct RuleFile: Hashable, Sendable {
 }
 
 package enum RuleFiles {
-  /// In the order in which rules are looked at. A test holds that every file of the folder is here.
+  /// In lookup order. A test checks that every file of the folder is here.
   package static var shipped: [RuleFile] {
     [
       RuleFile("dispatch.rules", PackageResources.dispatch_rules),

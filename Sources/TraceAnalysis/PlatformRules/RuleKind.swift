@@ -1,8 +1,8 @@
 // The kinds of facts about platforms and libraries that rules state.
 
-/// A kind of fact. Its raw value is what a rule begins with in a file.
+/// A kind of fact. Its raw value is the first word of a rule in a file.
 package enum RuleKind: String, CaseIterable, Sendable {
-  // Whose code it is.
+  // The owner of code.
 
   /// Code of the platform, which no program wrote: a shared library, a Swift module, a function that may be linked into
   /// the program.
@@ -32,9 +32,9 @@ package enum RuleKind: String, CaseIterable, Sendable {
   case givesAway = "gives-away"
   /// A function of Swift that gives its caller a pointer: by the type of its result, or by its whole name.
   case givesPointer = "gives-pointer"
-  /// A function that calls what the program gave it.
+  /// A function that calls code that the program passed to it.
   case callsProgram = "calls-program"
-  /// A function that calls what others gave it, again and again.
+  /// A function that repeatedly calls code that others passed to it.
   case callsAgain = "calls-again"
   /// A function that suspends its task for a time.
   case sleeps
@@ -60,7 +60,7 @@ package enum RuleKind: String, CaseIterable, Sendable {
 
   // Holders.
 
-  /// An object, or a function that makes one, that is registered somewhere until it is told to end.
+  /// An object that is registered until the program ends it, or a function that makes one.
   case registration
   /// A class whose objects code needs to end registrations. A registration does not lead to them.
   case token
@@ -68,30 +68,30 @@ package enum RuleKind: String, CaseIterable, Sendable {
   case resumes
   /// Memory with work that a library is about to run: by its type, or by the function that allocates it.
   case job
-  /// A class of a library each of whose objects is something of the program's: a stream, a lock, a file. Other objects of
-  /// libraries are values, or parts of something else.
+  /// A class of a library each of whose objects is something of the program's: a stream, a lock, a file. Other objects
+  /// of libraries are values, or parts of something else.
   case resource
   /// A variable, or a function in a stack, of timers that wait for their time.
   case timers
-  /// A variable under which work waits for its turn, or code that keeps such work.
+  /// A variable that leads to queued work, or code that keeps such work.
   case queue
   /// A variable that people know by another name.
   case knownAs = "known-as"
-  /// Code in which threads wait.
+  /// Code that threads wait in.
   case waitsIn = "waits-in"
   /// A function of threads that serve any work.
   case poolThread = "pool-thread"
 
   // Leaks.
 
-  /// A type whose objects a library leaks whatever the program does: why.
+  /// A type whose objects a library leaks whatever the program does, with the reason.
   case leaked
-  /// A type, or a field, of which cycles are made that are to be broken in some way: the advice.
+  /// A type or field that is part of cycles which the program must break in a certain way, with the advice.
   case cycle
 }
 
 extension RuleKind {
-  /// The way in which a rule's `says` is to be read.
+  /// The meaning of a rule's `says`.
   enum Statement: Equatable {
     /// The rule has none.
     case none
@@ -113,7 +113,7 @@ extension RuleKind {
     }
   }
 
-  /// The subjects by which rules of this kind are looked up.
+  /// The subjects that rules of this kind are looked up by.
   var subjects: Set<RuleSubject> {
     switch self {
     case .platform, .partOf: [.image, .module, .symbol]

@@ -79,7 +79,7 @@ struct RuleParser {
     return parser.rules
   }
 
-  // Bytes rather than characters, which take a hundred times as long to tell apart: each start reads all files.
+  // Bytes rather than characters, which take a hundred times as long to compare: each start reads all files.
   private typealias Bytes = Substring.UTF8View
 
   private mutating func take(_ line: Bytes, at place: Rule.Place) throws(RuleError) {

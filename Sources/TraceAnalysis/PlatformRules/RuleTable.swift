@@ -34,10 +34,11 @@ package struct RuleTable: Sendable {
     }
   }
 
-  /// Tells whether a rule matches. O(length × patterns that begin alike)
+  /// Returns whether a rule matches. Whole names take one lookup. Beginnings are compared if their first byte matches.
+  /// Ends and parts are all compared, in O(length × patterns).
   package func matches(_ name: some StringProtocol) -> Bool { order(name) != nil }
 
-  /// The first rule that matches, in the order in which they are written. As `matches`.
+  /// The first matching rule, in file order. As fast as `matches`.
   package func rule(for name: some StringProtocol) -> Rule? { order(name).map { rules[$0] } }
 
   /// The statement of the first rule that matches.
@@ -71,7 +72,7 @@ package struct RuleTable: Sendable {
     return found
   }
 
-  /// Linear in practice: `memchr` finds the few places where the first byte stands.
+  /// Linear in practice: `memchr` finds the few places that have the first byte.
   private static func contains(_ name: UnsafeBufferPointer<UInt8>, _ text: [UInt8]) -> Bool {
     guard var place = UnsafeRawPointer(name.baseAddress), let first = text.first else { return false }
     // The last place where the text fits is before this one.

@@ -3,7 +3,7 @@
 import HeapAnalysis
 import TraceReading
 
-/// Looks for what is missing from the history of some objects, and compares balances with the counts in memory.
+/// Finds gaps in the history of some objects, and compares balances with the counts in memory.
 struct GapSearch {
   private(set) var gaps: [HistoryGap] = []
   private(set) var counts = CountComparison()
@@ -33,8 +33,8 @@ struct GapSearch {
 
   mutating func add(_ gap: HistoryGap) { gaps.append(gap) }
 
-  /// Without an image, what was freed still has to have come to its last reference, and nothing may be given up that
-  /// was not taken.
+  /// Checks a history without an image. A freed object's balance must come down to its last reference, and no reference
+  /// may be given up without being taken.
   mutating func check(_ shapes: [(blocks: UInt64, first: BlockHistory)], unmatchedReleases: UInt64) {
     let unbalanced = shapes.filter {
       $0.first.isFreed && $0.first.events[0].operation == .object && $0.first.balance > 1
@@ -47,7 +47,7 @@ struct GapSearch {
     }
   }
 
-  /// Compares the blocks that are meant.
+  /// Compares the blocks of a choice.
   mutating func compare(
     _ choice: RetainHistory.Choice, _ balances: RetainBalances, _ blocks: [LiveBlock], _ image: HeapImage,
     _ snapshot: TraceSnapshot
@@ -106,7 +106,8 @@ extension ReferenceBalance {
     return strong == Int64(count.strong) ? .equal : .different
   }
 
-  /// The same for unowned references. When the last strong one goes, so does the one that stands for all of them.
+  /// Compares unowned references. All strong references together hold one unowned reference, which goes with the last
+  /// of them.
   package func unownedComparison(with count: ReferenceCount) -> Comparison {
     if count.isImmortal { return .notCounted }
     return (strong <= 0 ? unowned - 1 : unowned) == Int64(count.unowned) ? .equal : .different

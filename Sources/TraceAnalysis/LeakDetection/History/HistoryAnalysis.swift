@@ -1,4 +1,4 @@
-// From a question to the retain history of what it means.
+// Answers queries with the retain history of the matching objects.
 
 import HeapAnalysis
 import TraceReading
@@ -6,8 +6,8 @@ import TraceSymbolication
 
 /// Answers who retained the objects of a query. For one thread at a time.
 ///
-/// Two or three passes over the events: to find the objects, if need be the last that held an address, and to collect
-/// theirs.
+/// Two or three passes over the events: to find the objects, if necessary the last object at an address, and to collect
+/// their events.
 package final class HistoryAnalysis {
   let reader: TraceReader
   private let allocations: AllocationAnalysis

@@ -75,9 +75,9 @@ package struct HistoryReport: Sendable {
   package var scope: Scope
   package var typeName: String
   package var objects: UInt64
-  /// If it is one.
+  /// The object's history, if the query matches one object.
   package var object: ObjectHistory?
-  /// Of the object that stands for the group.
+  /// The address of the object that is shown for the group.
   package var example: RuntimeAddress
   /// The count in the image, if one object was asked about and the image has it.
   package var count: ReferenceCount?

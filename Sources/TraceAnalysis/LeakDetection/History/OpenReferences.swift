@@ -2,7 +2,7 @@
 
 import TraceReading
 
-/// References that one place took of one object, and that nobody gave up.
+/// References that one place took of one object, and that were never released.
 package struct OpenReference: Hashable, Sendable {
   /// The allocation, with the reference that an object is born with, or a retain.
   package var operation: Operation
@@ -11,8 +11,8 @@ package struct OpenReference: Hashable, Sendable {
 }
 
 extension HistoryAnalysis {
-  /// For each block that has a history up to a moment in ticks, the references that are never released then, in the
-  /// order in which they were taken. One pass over the events; empty if they are too many to be kept.
+  /// For each block that has a history up to a moment in ticks, returns the references not released by then, oldest
+  /// first. One pass over the events; empty if there are too many events to keep.
   func openReferences(of blocks: [LiveBlock], until endTime: UInt64) -> [BlockIdentity: [OpenReference]] {
     guard !blocks.isEmpty else { return [:] }
     let collected = ChosenHistories.collect(blocks, until: endTime, in: reader)

@@ -2,8 +2,9 @@
 
 import TraceReading
 
-/// Pairs the retains and releases of one object. The runtime only counts: which reference a release gives up is nowhere
-/// written. What is assumed is how Swift code is compiled: who takes a reference gives it up, or hands it to who does.
+/// Pairs the retains and releases of one object. The runtime only counts: nothing records which reference a release
+/// gives up. The rules assume how Swift code is compiled: code that takes a reference gives it up, or hands it to code
+/// that does.
 ///
 /// Rules in order, each applied to the whole history before the next, and a release always to a retain before it:
 ///
@@ -11,18 +12,19 @@ import TraceReading
 /// 2. The last release in the activation that allocated the object gives up the reference that it was allocated with.
 /// 3. A release in the activation of the retain's function: the last such retain.
 /// 4. One of the two in a function called, however deep, from the other's activation: the nearest, and of those the
-/// last.
+///    last.
 /// 5. The same function in another activation: the last.
 /// 6. Functions of the same type, as where one method stores a reference and `deinit` gives it up: the oldest.
-/// 7. Whatever is left: the oldest.
+/// 7. Any other retain: the oldest.
 ///
-/// A release that all that leaves without a retain before it gets that of the latest release after it, which is paired
-/// again by rule 7. So no release is left over unless more was given up than had been taken.
+/// After these rules, a release may be left without a retain before it. It then gets the retain of the latest release
+/// after it, and that release is paired again by rule 7. So no release is left over, unless more references were given
+/// up than taken.
 ///
-/// An activation is known by its function and by the stack outside of it: two calls from the same place are one.
+/// An activation is identified by its function and by the stack outside of it: two calls from the same place are one.
 ///
-/// O(events · rules), and for rule 4 O(places² · log depth); it is left out beyond `placeLimit` places, and where many
-/// objects together would take too long.
+/// O(events · rules), and for rule 4 O(places² · log depth). Rule 4 is left out beyond `placeLimit` places, and where
+/// many objects together would take too long.
 struct RetainPairing {
   struct Step {
     /// Index into the places.
@@ -76,14 +78,14 @@ struct RetainPairing {
     settle()
   }
 
-  /// Pairs what has equal keys.
+  /// Pairs retains and releases whose places have equal keys.
   private mutating func pair(_ order: Order, by key: (RetainPlace) -> Key?) {
-    // Of the steps' places alone: there may be many more, of other objects.
+    // Keys are computed for the steps' places only: other objects may have many more.
     let places = places
     pair(order, taken: { key(places[$0]) }, givenUp: { key(places[$0]).map { [$0] } ?? [] })
   }
 
-  /// `taken`: the key by which a place's retains are found. `givenUp`: the keys that a place's releases look for, the
+  /// `taken`: returns the key of a place's retains. `givenUp`: returns the keys that a place's releases search for, the
   /// best first.
   private mutating func pair(_ order: Order, taken: (Int) -> Key?, givenUp: (Int) -> [Key]) {
     var open: [Key: OpenSteps] = [:]

@@ -15,8 +15,8 @@ struct RetainPlace: Hashable {
   var owner: Int?
 }
 
-/// Names stacks, each once. Frames that deep stacks share are looked at once: all together, places cost what the frames
-/// do that lead to them. For one thread at a time.
+/// Names stacks, each once. Frames that deep stacks share are named once, so the total cost is proportional to the
+/// frames that lead to the places. For one thread at a time.
 final class RetainPlaces {
   private let definitions: TraceDefinitions
   private let naming: any FrameNaming
@@ -26,14 +26,14 @@ final class RetainPlaces {
   private var known: [Key: Int] = [:]
   private var codes: [StackFrame: Code] = [:]
   private var scopes: [Scope: Int] = [:]
-  /// By stack: the activation of its innermost function, and one; 0 if unknown.
+  /// By stack: one plus the activation of its innermost function; 0 if unknown.
   private var scopeOfStack: [UInt32] = []
-  /// By stack: what is nearest of the program's; `unknown` until it was looked for.
+  /// By stack: the nearest frames of the program; `unknown` until they are looked up.
   private var nearest: [Nearest] = []
   private var initialisers: [Key: Found] = [:]
   private(set) var places: [RetainPlace] = []
   private(set) var named: [HistoryPlace] = []
-  /// Of the places' scopes.
+  /// The activations of the places' scopes.
   private(set) var activations = ActivationTree()
 
   private struct Key: Hashable {
@@ -200,7 +200,7 @@ final class RetainPlaces {
         node = nearest(of: definitions.stacks.parent(of: node)).program
       }
     }
-    // If all are initialisers, each stands for itself.
+    // If all are initialisers, each keeps its own frame.
     for node in chain { initialisers[Key(stack: node, allocates: type)] = result ?? Found(stack: .empty, index: -1) }
     return result ?? Found(stack: stack, index: 0)
   }

@@ -3,26 +3,26 @@
 import HeapAnalysis
 import TraceReading
 
-/// Objects that belong to functions which still run, or which ended the process by a call that does not return.
+/// Finds objects that belong to functions which still run, or which ended the process by a call that does not return.
 ///
-/// At a call that does not return, such as `exit` or `dispatchMain`, the compiler gives up what a function owns without
-/// a release, and uses the place where the reference was for something else. Nothing leads to such an object, and still
-/// it is none that the program lost: it lives as long as its function, which never returns. See docs/runtimes.md.
+/// At a call that does not return, such as `exit` or `dispatchMain`, the compiler gives up a function's values without
+/// a release, and reuses the location of the reference. Nothing leads to such an object any more, and still the program
+/// has not lost it: it lives as long as its function, which never returns. See docs/runtimes.md.
 ///
-/// Of a place that makes several, one may belong to the function; so a place at which two objects were lost is a leak.
-/// Where objects of its class are lost that belong to no function, it is lost as they are. And objects that hold one
-/// another do so wherever they were made.
+/// If a place makes several objects, one may belong to the function, so a place with two lost objects is a leak. If
+/// other lost objects of its class belong to no function, this one is lost as well. And objects that hold one another
+/// form a leak wherever they were made.
 struct AbandonedValues {
   let graph: ObjectGraph
   let sites: AllocationSites
   let stacks: StackTree
   let activations: Activations
-  /// Tells whether a frame has a function of the program's that is no initialiser.
+  /// Returns whether a frame has a function of the program that is not an initialiser.
   let isProgramFunction: (StackFrame) -> Bool
-  /// Tells whether a strand's functions may still run.
+  /// Returns whether a strand's functions may still run.
   let isLive: (StrandID) -> Bool
 
-  /// Of nodes that nothing reaches, those that belong to such functions. Linear in the nodes.
+  /// Returns the unreachable nodes that belong to such functions. Linear in the nodes.
   func nodes(among unreachable: NodeSet) -> [NodeID] {
     var counts: [UInt32: Int] = [:]
     unreachable.forEach { if graph.type(of: $0).kind.isCounted { counts[site(of: $0), default: 0] += 1 } }
@@ -56,7 +56,7 @@ struct AbandonedValues {
     }
   }
 
-  /// Functions own few values; each of so many is looked at by itself.
+  /// Functions own few values: only this number of them is examined.
   private static let limit = 256
 
   /// A class that says what its objects are for; a string's storage does not.
@@ -66,10 +66,10 @@ struct AbandonedValues {
 
   private func site(of node: NodeID) -> UInt32 { graph.heap[BlockID(node)].site.rawValue }
 
-  /// The innermost function of the program's that was running when it was made has not been left since: control is
-  /// still in the calls that its callers were in then.
+  /// Returns whether the innermost function of the program that made the block has not returned since: control is still
+  /// in the calls that its callers were in then.
   ///
-  /// Where nobody saw it being made, it may have been any function: one of its type is not accused.
+  /// If the allocation was not recorded, any function may own the block, so it is not reported.
   private func isOwnerRunning(_ block: LiveBlock) -> Bool {
     let site = sites[Int(block.site.rawValue)]
     if site.depth == 0 { return true }

@@ -3,11 +3,10 @@
 import TraceReading
 import TraceSymbolication
 
-/// Tells a program's own allocators from functions that make something. For one thread at a time.
+/// Distinguishes a program's own allocators from functions that make something. For one thread at a time.
 ///
-/// `xmalloc`, `OPENSSL_malloc` and their like are one place in the code for all memory of a program: leaks that have
-/// nothing else in common come from them. An allocator is declared as one (`AllocatorSignature`), and several functions
-/// call it.
+/// `xmalloc`, `OPENSSL_malloc` and their like are one place in the code for all memory of a program: unrelated leaks
+/// come from them. An allocator is declared as one (`AllocatorSignature`), and several functions call it.
 final class AllocationWrappers {
   private let definitions: TraceDefinitions
   private let naming: any FrameNaming
@@ -18,17 +17,17 @@ final class AllocationWrappers {
     var source: SourceFrame
     /// It is declared as an allocator is.
     var isDeclared: Bool
-    /// It is malloc itself, or nobody wrote it.
+    /// It is malloc itself, or a compiler-made thunk.
     var isPassedOver: Bool
   }
 
-  /// Functions that call a wrapper, at least. One that three functions call may as well make something for them.
+  /// Minimum number of functions that call a wrapper. A function with three callers may make something for them.
   private static let leastCallers = 4
-  /// Wrappers of wrappers that are passed over in one stack: the C library's forms of malloc have no more (zeroed, of
+  /// Limit of the nested wrappers skipped in one stack. The C library's forms of malloc have no more (zeroed, of
   /// several elements, checked, counted).
   private static let depthLimit = 8
 
-  /// `stacks`: those of all allocations of memory without a type.
+  /// `stacks`: returns the stacks of all untyped allocations.
   init(_ definitions: TraceDefinitions, naming: any FrameNaming, stacks: @escaping () -> [StackID]) {
     self.definitions = definitions
     self.naming = naming
@@ -36,17 +35,17 @@ final class AllocationWrappers {
   }
 
   /// Returns the number of a stack's named frames, innermost first, that belong to functions that allocate and to
-  /// wrappers of these. O(1) if the innermost function is not declared as an allocator; else all stacks are looked at
-  /// once.
+  /// wrappers of these. O(1) if the innermost function is not declared as an allocator; otherwise the first call reads
+  /// all stacks.
   func frameCount(of stack: StackID) -> Int {
     var cursor = Cursor(self, stack)
-    /// Frames met, and those of them up to the last wrapper.
+    /// The number of frames met, and the number up to the last wrapper.
     var (met, count, depth) = (0, 0, 0)
     while depth < Self.depthLimit, let frame = cursor.next() {
       met += 1
       if frame.isPassedOver { continue }
       var ahead = cursor
-      // A caller of the platform's does not say what the memory is for.
+      // A caller in the platform does not show the use of the memory.
       guard frame.isDeclared, isWrapper(frame.source), let caller = ahead.nextCaller(), caller.source.kind == .user
       else { break }
       count = met
@@ -66,7 +65,7 @@ final class AllocationWrappers {
     FunctionKey(image: frame.imagePath ?? "", name: frame.mangledName ?? frame.function)
   }
 
-  /// By function that is declared as an allocator: some of the functions that call it.
+  /// Some of the callers of each function that is declared as an allocator.
   private lazy var callers: [FunctionKey: Set<FunctionKey>] = {
     var callers: [FunctionKey: Set<FunctionKey>] = [:]
     for stack in stacks() {
@@ -101,7 +100,7 @@ final class AllocationWrappers {
     return found
   }
 
-  /// Walks a stack's functions from the innermost outwards, naming no more than it is asked for.
+  /// Walks a stack's functions from the innermost outwards, and names only the requested ones.
   private struct Cursor {
     private let wrappers: AllocationWrappers
     private var stack: StackID
@@ -118,7 +117,7 @@ final class AllocationWrappers {
       return pending.popFirst()
     }
 
-    /// The next function that somebody wrote.
+    /// The next function that is not passed over.
     mutating func nextCaller() -> Frame? {
       while let frame = next() { if !frame.isPassedOver { return frame } }
       return nil

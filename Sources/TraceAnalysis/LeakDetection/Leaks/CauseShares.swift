@@ -3,11 +3,10 @@
 import HeapAnalysis
 import TraceReading
 
-/// For every component of what nothing reaches: the cause that alone leads to it, and the group of alike causes that
-/// alone does.
+/// For every component of unreachable nodes: the only cause that leads to it, and the only group of causes that does.
 ///
-/// An object that two causes lead to goes when both are gone. If they are of one group, it goes with the group, and is
-/// counted there; otherwise it is no group's.
+/// An object that two causes lead to goes when both are gone. If both are in one group, the object goes with the group,
+/// and is counted there. Otherwise it belongs to no group.
 /// Memory: 8 bytes a component.
 struct CauseShares {
   /// Several causes, or several groups, lead there.

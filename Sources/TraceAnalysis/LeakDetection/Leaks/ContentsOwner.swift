@@ -1,22 +1,22 @@
-// The owner of a lost block whose allocation nobody saw, by what the block is and what it keeps.
+// The owner of a lost block whose allocation was not recorded, by its type and the blocks that it keeps.
 
 import HeapAnalysis
 import PlatformRules
 import TraceReading
 import TraceSymbolication
 
-/// Tells the program's blocks by their types, where no stack says who asked for them. For one thread at a time.
+/// Recognises the program's blocks by their types if there is no allocation stack. For one thread at a time.
 ///
-/// A block without a type may be a library's own: those that lose memory for good are many, and look like the program's.
-/// It is the program's only if it keeps an object of the program's. An object of a library's class that does so may have
-/// been lost by either; it is the library's, which accuses nobody.
+/// A block without a type may be a library's own. Many libraries lose memory for good, and their blocks look like the
+/// program's. It is the program's only if it keeps an object of the program. Either may have lost an object of a
+/// library's class that does so. It counts as the library's, so that the program is not accused.
 struct ContentsOwner {
   private let graph: ObjectGraph
   private let definitions: TraceDefinitions
 
   init(_ graph: ObjectGraph, definitions: TraceDefinitions) { (self.graph, self.definitions) = (graph, definitions) }
 
-  /// `.unknown` where nothing shows that it is the program's.
+  /// Returns `.unknown` if nothing shows that the block is the program's.
   func owner(of node: NodeID, keeping held: [UInt32: BlockSum]) -> LeakOwner {
     let type = graph.type(of: node)
     if isProgramsOwn(type) { return .program }

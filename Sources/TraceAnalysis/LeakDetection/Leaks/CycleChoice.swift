@@ -1,4 +1,4 @@
-// Chooses the cycle of a leaked component to show: that of its cause, and the same one in every run.
+// Chooses the cycle of a leaked component to show: the cycle of its cause, and the same one in every run.
 
 import HeapAnalysis
 import TraceSymbolication
@@ -29,25 +29,27 @@ extension ObjectGraph {
 
 /// Chooses one cycle of a component that nothing reaches.
 ///
-/// A component may have many cycles, and which of its objects came first, where they lie, and which words of theirs
-/// look like pointers differ from instance to instance and from run to run. So a cycle is chosen by what the program's
-/// source says of it alone: whose classes it goes through, whether one of them is the class that all else came after,
-/// whether all its references are fields that are known, how many there are, and their names.
+/// A component may have many cycles. The order of its objects, their addresses, and the words that look like pointers
+/// differ from instance to instance and from run to run. So only features of the program's source decide: whose classes
+/// the cycle contains, whether one of them is the class of the oldest object, whether all its references are known
+/// fields, their number, and their names.
 struct CycleChoice {
-  /// Cycles are looked for from members of as many types: of more than a cause has, so that it does not matter which
-  /// others come along with it.
+  /// Number of types whose members start a search. A cause has fewer types, so additional types in the component do not
+  /// matter.
   private static let typeLimit = 48
-  /// And from so many members of each, the oldest: those of a cause are made with it, and what it collects comes later.
+  /// Number of members of each type that start a search, the oldest first. Members of a cause are made with it, and
+  /// objects that it collects come later.
   private static let membersOfType = 4
-  /// One of each in a component of more objects than these, where a search may have to go through most of them.
+  /// In a component with more objects, only one member of each type starts a search, since a search may visit most of
+  /// them.
   private static let largeComponent = 100_000
-  /// Of a component that has tasks, the oldest of them.
+  /// In a component with tasks, the number of tasks that start a search, the oldest first.
   private static let taskLimit = 12
 
   private let graph: ObjectGraph
   private let members: ComponentMembers
   private let all: CycleSearch
-  /// Over references in known fields: a word that is left over, and looks like a pointer, makes no cycle here.
+  /// Searches references in known fields only: a stale word that looks like a pointer makes no cycle here.
   private let exact: CycleSearch
 
   /// O(nodes + edges).
@@ -61,9 +63,9 @@ struct CycleChoice {
       StronglyConnectedComponents(graph.graph, kinds: EdgeKinds([.strong]), within: subset), costs: LeakFinder.costs)
   }
 
-  /// The cycle that is shown of a component that has one; with tasks one through a task, since they are what has to be
-  /// explained. At most O(component) for each of a fixed number of starts, and as a rule far less: a search goes no
-  /// further than the best cycle is long.
+  /// Returns the shown cycle of a component that has one. If there are tasks, it is a cycle through a task, since tasks
+  /// need an explanation. At most O(component) for each of a fixed number of starts, and usually far less: a search
+  /// stops at the length of the best cycle.
   func cycle(of component: ComponentID) -> (steps: [LeakGroup.Step], hasTask: Bool)? {
     let (starts, hasTask) = starts(in: component)
     let first = firstClass(in: component)

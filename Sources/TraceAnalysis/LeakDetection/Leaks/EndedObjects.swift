@@ -1,4 +1,4 @@
-// Objects that ended while something still referred to them, or used them: what the events say of their lives.
+// Objects that ended while something still referred to them, or used them, with their lives from the events.
 
 import HeapAnalysis
 import TraceReading
@@ -11,10 +11,10 @@ struct EndedObjects {
   /// The reason for any uncertainty, in a sentence.
   private(set) var remark: String?
 
-  /// The groups of `finder`, with the ends of what they refer to, and those of objects used after their end besides. If
-  /// there is anything to look up, it is looked up in a second pass over the trace's events: O(events), in memory in
-  /// proportion to the live blocks.
-  /// `suspects`: as the first pass found them.
+  /// Returns the groups of `finder` with the ends of the objects that they refer to, and groups of objects that were
+  /// used after their end. Lookups need a second pass over the trace's events: O(events), in memory in proportion to
+  /// the live blocks.
+  /// `suspects`: the addresses that the first pass found.
   static func groups(of finder: LeakFinder, in reader: TraceReader, suspects: Set<UInt64>, gaps: TraceGaps) -> (
     groups: [LeakGroup], remark: String?
   ) {
@@ -43,7 +43,7 @@ struct EndedObjects {
     let used = history.usedBlocks
     let missing = Self.missingEvents(reader)
     if finder.graph.hasUnseenMemory {
-      // Memory may have been given away unseen, but for what was freed after the last call that is missing.
+      // Memory may have been freed unseen, except memory freed after the last missing call.
       groups += finder.danglingGroups { reference in
         history.endedAtSnapshot(reference.target).map { !gaps.mayHideFree(ofBlockMadeAt: $0.freed.time) } ?? false
       }

@@ -1,10 +1,10 @@
-// From groups of leaked objects to findings: one for each cause, the program's apart from the libraries'.
+// Turns groups of leaked objects into findings: one for each cause, the program's separate from the libraries'.
 
 import HeapAnalysis
 import TraceReading
 import TraceSymbolication
 
-/// Makes findings of what `LeakFinder` found. For one thread at a time.
+/// Builds findings from the results of `LeakFinder`. For one thread at a time.
 package struct FindingBuilder {
   private let finder: LeakFinder
   private let groups: [LeakGroup]
@@ -15,7 +15,7 @@ package struct FindingBuilder {
   private let held: HeldObjects
   private let instances: FindingInstances
 
-  /// `groups`: those of `finder`, with what else is known of them.
+  /// `groups`: the groups of `finder`, with further facts about them.
   init(_ finder: LeakFinder, groups: [LeakGroup]? = nil, naming: FindingNaming) {
     self.finder = finder
     self.groups = groups ?? finder.groups

@@ -6,14 +6,14 @@ import TraceSymbolication
 /// Everything that identifies a finding, in parts: the verdict, and along the path kinds, types, allocating functions
 /// and edges.
 package struct FindingIdentity: Sendable {
-  /// The verdict, whose it is, and what the program stated of it.
+  /// The verdict, the owner, and the program's own statement about it.
   package var head: [String]
-  /// One an object of the path: kind, type, allocating function, closure, and of the reference to the next its name and
-  /// strength.
+  /// One for each object of the path: kind, type, allocating function, closure, and the name and strength of the
+  /// reference to the next object.
   package var steps: [[String]]
   /// True if the path has no beginning of its own.
   package var isCycle: Bool
-  /// Other features that tell it from others: its holder, or who used it after its end.
+  /// Other distinguishing features: its holder, or the code that used it after its end.
   package var tail: [String]
 
   package init(head: [String], steps: [[String]], isCycle: Bool, tail: [String]) {
@@ -24,7 +24,7 @@ package struct FindingIdentity: Sendable {
   }
 
   package init(_ finding: Finding) {
-    // Numbers alone tell what accumulates from what outlives its siblings.
+    // Only numbers distinguish objects that accumulate from objects that outlive their siblings.
     head = [
       (finding.verdict == .accumulating ? .outlived : finding.verdict).rawValue, finding.isLibrary ? "library" : "",
     ]
@@ -33,10 +33,10 @@ package struct FindingIdentity: Sendable {
     tail = []
     isCycle = finding.evidence.isCycle
     if let retention = finding.evidence.retention, let last = finding.path.last {
-      // The path between the holder and the object is often a library's own, and need not be the same twice.
-      // A field or variable that keeps such objects is the cause, whoever made those that are there. Timers and
-      // observers are told apart by what they keep; of objects that several functions make, which one's is shown is
-      // chance.
+      // The path between the holder and the object is often a library's own, and may differ between runs.
+      // A field or variable that keeps such objects is the cause, whichever functions made them. Timers and observers
+      // are distinguished by the objects that they keep. If several functions make the objects, the function of the
+      // shown one is chance.
       let isToldByHolder = retention.registration == nil || retention.isMadeInSeveralPlaces == true
       steps = [
         [
@@ -50,7 +50,8 @@ package struct FindingIdentity: Sendable {
     steps = finding.path.map { step in
       // A capture's name comes from debug information, which another build may lack.
       let reference = step.reference.map { [$0.isCapture ? "capture" : $0.name, $0.strength.key] } ?? ["", ""]
-      // A task is told by where it waits: one function may start many that wait for different things.
+      // A task is identified by the function that it waits in: one function may start many that wait for different
+      // things.
       let function =
         step.kind == .closure || step.kind == .task
         ? StableName.of(step.function) : StableName.of(step.reference?.closure)
@@ -60,7 +61,7 @@ package struct FindingIdentity: Sendable {
         step.kind.key, StableName.of(step.qualifiedType), isCollection ? "" : StableName.of(step.allocation), function,
       ] + reference
     }
-    // Without a holder, what an object was used by is all that there is to tell it by.
+    // Without a holder, only the code that used the object identifies it.
     if case .dangling(let ending?) = finding.evidence, let used = ending.used, finding.path.count == 1,
       finding.path[0].reference == nil
     {
@@ -83,11 +84,11 @@ package struct FindingIdentity: Sendable {
   /// A place is known by its name, or by its file if it has none; a line would be another in the next build.
   private static func name(of place: MarkPlace) -> String { place.name.isEmpty ? place.file : place.name }
 
-  /// Without the place that it is met at, where the cause lies further in.
+  /// The identity without the place where the cycle was met, if the cause lies further in.
   ///
   /// The first object of a cycle is the one that the others came after. If one function made it and all others, that
-  /// function ties them together, and is the cause. Where another function made some of them (an initialiser, a method,
-  /// a package's function), or a closure closes the cycle, that is the cause, whoever called for it.
+  /// function ties them together, and is the cause. If another function made some of them (an initialiser, a method, a
+  /// package's function), or a closure closes the cycle, then that is the cause, whichever function called for it.
   var cause: FindingIdentity {
     guard isCycle, let place = steps.first?[2] else { return self }
     let isTiedWithin = steps.contains { !$0[3].isEmpty || !$0[2].isEmpty && $0[2] != place }
@@ -97,8 +98,8 @@ package struct FindingIdentity: Sendable {
     return cause
   }
 
-  /// All parts in order; of a cycle the rotation that comes first. Equal for what is one finding at one place, and of a
-  /// `cause` for what is one finding. O(steps²) for a cycle.
+  /// All parts in order. A cycle is rotated to the order that sorts first. Equal for one finding at one place; the
+  /// parts of `cause` are equal for one finding. O(steps²) for a cycle.
   package var parts: [String] {
     var best = steps
     if isCycle {

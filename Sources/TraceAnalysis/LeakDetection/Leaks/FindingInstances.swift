@@ -1,4 +1,4 @@
-// The instances of a finding: the object that stands for each, and where all were made.
+// The instances of a finding: an object for each, and the place that allocated all of them.
 
 import HeapAnalysis
 import TraceReading
@@ -9,8 +9,8 @@ struct FindingInstances {
 
   init(_ graph: ObjectGraph) { self.graph = graph }
 
-  /// The object that stands for each instance. The members of a cycle are any of its objects: of each, the nearest of
-  /// the type that the path begins with.
+  /// Returns an object for each instance. A member of a cycle may be any of its objects. For each, this returns the
+  /// nearest object of the type that the path begins with.
   func nodes(of group: LeakGroup) -> [NodeID] {
     guard group.isCycle, let first = group.steps.first?.node, !graph.isRoot(first) else {
       return group.members.map(\.node)
@@ -38,12 +38,12 @@ struct FindingInstances {
     }
   }
 
-  /// Objects around one member of a cycle that are looked at for the one that the path begins with.
+  /// Limit of the objects searched around one member of a cycle.
   private static let searchedObjects = 256
-  /// References that are followed for all of a finding's instances.
+  /// Limit of the references followed for all of a finding's instances.
   private static let searchedInAll = 1 << 22
 
-  /// All instances of a group come from the same places: that of the object which the finding is titled by is told.
+  /// Returns the place of the object in the finding's title. All instances of a group come from the same places.
   func place(of group: LeakGroup, _ path: [Finding.Step]) -> Finding.Place? {
     guard let step = group.verdict == .deinitialised ? path.last : path.first, !group.members.isEmpty else {
       return nil

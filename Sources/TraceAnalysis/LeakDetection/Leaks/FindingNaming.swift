@@ -1,10 +1,10 @@
-// From numbers to names: what a leaked object's parts are called, and where they came from.
+// Names the parts of a leaked object and the places that they came from.
 
 import HeapAnalysis
 import TraceReading
 import TraceSymbolication
 
-/// Looks names up for the nodes of a graph. For one thread at a time.
+/// Looks up names for the nodes of a graph. For one thread at a time.
 final class FindingNaming {
   let graph: ObjectGraph
   let definitions: TraceDefinitions
@@ -18,7 +18,7 @@ final class FindingNaming {
   var modulePackages: [String: String?] = [:]
   let naming: any FrameNaming
   private let sites: [SiteKey]
-  /// Of a light trace: by address of the block.
+  /// Stacks of sampled blocks by the block's address, for a light trace.
   private let sampledStacks: [UInt64: StackID]
   private let wrappers: AllocationWrappers
   private var functions: [UInt64: SourceFrame?] = [:]
@@ -35,8 +35,8 @@ final class FindingNaming {
   /// Frames of whole stacks that may still be named.
   private(set) var spareFrames: Int
 
-  /// `frameLimit`: how many frames of whole stacks are named; of further stacks, the innermost. `ownModules`: Swift
-  /// modules that are the program's own, if somebody said so.
+  /// `frameLimit`: the total number of frames named for whole stacks; further stacks get only their innermost frames.
+  /// `ownModules`: Swift modules that the user declared as the program's own.
   init(
     _ graph: ObjectGraph, definitions: TraceDefinitions, clock: TraceClock, sites: [SiteKey], naming: any FrameNaming,
     frameLimit: Int = .max, ownModules: Set<String> = [], sampledStacks: [UInt64: StackID] = [:]
@@ -92,7 +92,7 @@ final class FindingNaming {
         frame?.line = around.line
       }
     }
-    // Its list of captures stands where a closure begins.
+    // A closure begins at its list of captures: use that line.
     if let begun = frame, begun.asyncPart == nil, begun.file != nil, begun.closureName.hasPrefix("closure #"),
       let closure = forwarded ?? name,
       let line = naming.line(ofClosure: closure, at: RuntimeAddress(address), in: image)
@@ -115,7 +115,7 @@ final class FindingNaming {
     return captures
   }
 
-  /// The linker's name of what a partial application's forwarder forwards to.
+  /// Returns the mangled name of the function that a partial application's forwarder calls; nil for other functions.
   private static func forwarded(_ name: String) -> String? {
     guard name.hasPrefix("$s"), let range = name.lastRange(of: "TA"),
       name[range.upperBound...].allSatisfy({ $0 == "." || $0 == "_" || $0.isNumber || $0 == "T" || $0 == "m" })
@@ -150,7 +150,7 @@ final class FindingNaming {
     return first
   }
 
-  /// The first line of the function that a closure stands in: its linker's name is the beginning of the closure's.
+  /// The first line of the function that contains a closure. The closure's mangled name begins with the function's.
   /// O(name²).
   private func surroundings(of closure: String, in image: LoadedImage) -> SourceFrame? {
     guard closure.hasPrefix("$s"), closure.utf8.count <= Self.nameLimit else { return nil }
@@ -167,20 +167,20 @@ final class FindingNaming {
     return nil
   }
 
-  /// Longer names are looked at by themselves alone.
+  /// Longer mangled names are not searched.
   private static let nameLimit = 1_000
 
   /// The frames of an allocation, innermost first.
   func frames(of site: SiteID) -> [SourceFrame] {
     if let known = siteFrames[site] { return known }
     let frames = frames(of: sites[Int(site.rawValue)].stack)
-    // Many sites of deep stacks are named anew rather than kept.
+    // Past the limit, frames are named again for each lookup rather than kept.
     keptFrames += frames.count
     if keptFrames <= Self.keptFrameLimit { siteFrames[site] = frames }
     return frames
   }
 
-  /// Frames by site that are kept: some hundred bytes each.
+  /// Limit of the frames kept by site: some hundred bytes each.
   private static let keptFrameLimit = 1 << 20
 
   /// The frames of a stack, innermost first. Linear in its depth.
@@ -192,10 +192,10 @@ final class FindingNaming {
     return frames
   }
 
-  /// So many say where in the program a stack is.
+  /// Enough innermost frames to show where in the program a stack is.
   private static let innermostFrames = 64
 
-  /// The functions of one frame, what was inlined there first.
+  /// The functions of one frame, inlined ones first.
   func frames(for frame: StackFrame) -> [SourceFrame] {
     naming.frames(for: frame.key, in: frame.image.map { definitions.images[$0].image })
   }
@@ -216,12 +216,12 @@ final class FindingNaming {
     allocation(graph.heap[BlockID(node)].site, of: graph.type(of: node))
   }
 
-  /// The same of a site at which objects of a type are made.
+  /// The program's innermost frame at a site that allocates objects of a type.
   func allocation(_ site: SiteID, of type: NodeType) -> SourceFrame? {
     allocation(sites[Int(site.rawValue)].stack, frames(of: site), of: type)
   }
 
-  /// The same of a stack with which one was made.
+  /// The program's innermost frame of an object's allocation stack.
   func allocation(_ stack: StackID, of type: NodeType) -> SourceFrame? {
     allocation(stack, frames(of: stack), of: type)
   }
@@ -238,11 +238,11 @@ final class FindingNaming {
     } ?? user.first
   }
 
-  /// Returns the function that called the allocation functions, whosever it is: for stacks without a function of the
-  /// program's.
+  /// Returns the function that called the allocation functions, even if it is a library's. For stacks without a
+  /// function of the program.
   func caller(of node: NodeID) -> SourceFrame? { caller(frames(of: graph.heap[BlockID(node)].site)) }
 
-  /// The same of a stack.
+  /// The function that called the allocation functions on a stack.
   func caller(_ stack: StackID) -> SourceFrame? { caller(frames(of: stack)) }
 
   private func caller(_ frames: [SourceFrame]) -> SourceFrame? {
@@ -303,7 +303,7 @@ final class FindingNaming {
     return frame.function.contains("reabstraction thunk") || frame.fullFunction.contains("reabstraction thunk")
   }
 
-  /// The function in which a task is suspended: the innermost one of the program, or of a package, among its contexts.
+  /// The function that a task is suspended in: the innermost function of the program or a package among its contexts.
   func suspension(of task: NodeID) -> SourceFrame? {
     var first: SourceFrame?
     for frame in suspendedFunctions(of: task) {
@@ -341,7 +341,8 @@ final class FindingNaming {
   /// function's own.
   ///
   /// The part that goes on after a suspension of its own begins with the line of the await. After the suspension of an
-  /// inlined function, it begins with the line of its declaration, and the inlined function follows. Seen with Swift 6.3.1.
+  /// inlined function, it begins with the line of its declaration, and the inlined function follows. Seen with Swift
+  /// 6.3.1.
   private func inlinedSuspension(at address: UInt64, of frame: SourceFrame) -> [SourceFrame]? {
     guard frame.kind == .user, frame.asyncPart != nil, let line = frame.line, let name = frame.mangledName,
       let image = graph.roots.image(at: address),
@@ -366,8 +367,8 @@ final class FindingNaming {
     frame.kind != .user && frame.function.contains("(swift::AsyncContext*")
   }
 
-  /// Tells whether a function of the program's that a task is suspended in comes back to the same suspension. Nil if the
-  /// code of none shows it.
+  /// Tells whether a function of the program's that a task is suspended in comes back to the same suspension. Nil if
+  /// the code of none shows it.
   func isInLoop(_ task: NodeID) -> Bool? {
     var isKnown = false
     for address in graph.resumptions(of: task) {

@@ -18,7 +18,7 @@ extension Finding {
     package var instances: Int
   }
 
-  /// Of a light trace: instances that were sampled, and made at one place.
+  /// In a light trace: sampled instances that were made at one place.
   package struct SampledPlace: Codable, Hashable, Sendable {
     /// Nil if no function of the program's is on the stack.
     package var place: SourceFrame?
@@ -28,14 +28,14 @@ extension Finding {
   /// Instances that were sampled.
   package var sampledInstances: Int { origins.samples.reduce(0) { Self.sum($0, max(0, $1.instances)) } }
 
-  /// Lost memory without a type, of which only a part was sampled: without those samples it would have no owner.
+  /// Untyped lost memory that was sampled in part: without those samples it would have no owner.
   package var isToldBySamples: Bool {
     verdict == .lost && path.first?.kind == .malloc && !origins.samples.isEmpty && sampledInstances < instances
   }
 
-  /// Stacks that are kept of one finding: more say no more of its cause.
+  /// Limit of the stacks kept for one finding: more say nothing more about its cause.
   static let stackLimit = 32
-  /// Tests that are kept.
+  /// Limit of the tests that are kept.
   static let testLimit = 1000
 
   /// Those with most instances first.
@@ -77,8 +77,7 @@ extension Finding {
 }
 
 extension FindingNaming {
-  /// Of a light trace: where those of the blocks were made that were sampled. Linear in the blocks, and in the depth of
-  /// the stacks.
+  /// In a light trace: the places that made the sampled blocks. Linear in the blocks, and in the depth of the stacks.
   func samples(of blocks: some Sequence<NodeID>) -> [Finding.SampledPlace] {
     var counts: [StackID: (node: NodeID, instances: Int)] = [:]
     for block in blocks where !graph.isRoot(block) {

@@ -1,4 +1,4 @@
-// The path of a finding: what stands on it, and the names of what leads from one object to the next.
+// Builds the path of a finding, and names its objects and references.
 
 import HeapAnalysis
 import TraceReading
@@ -16,8 +16,8 @@ struct FindingPaths {
 
   /// The steps of a path with their names. O(steps) lookups of names.
   ///
-  /// Function values of one type passed as another go through a thunk with a context of its own, which nobody wrote:
-  /// the reference that leads to it is taken to lead to what it calls.
+  /// A function value passed as another type goes through a compiler-made thunk with a context of its own. The path
+  /// leaves the thunk out: the reference to it becomes a reference to the closure that it calls.
   func path(_ steps: [LeakGroup.Step]) -> [Finding.Step] {
     var kept: [LeakGroup.Step] = []
     var thunks = ThunkTargets()
@@ -33,7 +33,7 @@ struct FindingPaths {
       kept.append(step)
     }
     guard kept.count > Self.shownSteps else { return name(kept, thunks) }
-    // A long row is told by its ends.
+    // A long path shows only its ends.
     let head = Self.shownSteps - Self.shownTail
     let tail = kept.count - Self.shownTail - 1
     var named = name(Array(kept[..<head] + kept[tail...]), thunks)
@@ -41,7 +41,8 @@ struct FindingPaths {
     return named
   }
 
-  /// The steps of a path from a root. Blocks without a stack are a library's if a variable of the library leads to them.
+  /// The steps of a path from a root. Blocks without a stack are a library's if a variable of the library leads to
+  /// them.
   /// - Parameter isListed: whether a block has no stack.
   func path(_ steps: [LeakGroup.Step], from root: NodeID, isListed: (LiveBlock) -> Bool) -> [Finding.Step] {
     var named = path(steps)
@@ -53,12 +54,12 @@ struct FindingPaths {
     return named
   }
 
-  /// Steps of a path that are shown, at most.
+  /// Limit of the shown steps of a path.
   private static let shownSteps = 40
-  /// Of these, those that come after the ones left out, besides the first of them.
+  /// Shown steps after the gap, not counting the first of them.
   private static let shownTail = 8
 
-  /// By thunk context of one path: the edge to what it calls.
+  /// By thunk context of one path: the edge to the closure that it calls.
   private typealias ThunkTargets = [NodeID: EdgeIndex]
 
   private func name(_ steps: [LeakGroup.Step], _ thunks: ThunkTargets) -> [Finding.Step] {
@@ -76,7 +77,7 @@ struct FindingPaths {
       var function: SourceFrame?
       if kind == .closure {
         function = incoming
-        // A context that no function stands beside is a captured variable's box, if the program made it.
+        // A context without a function beside it is the box of a captured variable, if the program made it.
         if function == nil, isBox(steps, index), naming.maker(of: step.node) == nil { kind = .box }
       } else if kind == .task {
         function = naming.suspension(of: step.node)
@@ -97,7 +98,7 @@ struct FindingPaths {
       let target = result[index + 1 < result.count ? index + 1 : 0]
       result[index].reference = reference(
         edge, of: step.node, from: result[index], to: target, closure: closures[index])
-      // Nobody wrote a function that only hands a closure on.
+      // A compiler-made function that only passes a closure on.
       if result[index].kind == .closure, result[index].function == nil, target.kind == .closure {
         result[index].library = FindingNaming.runtime
       }
@@ -160,7 +161,7 @@ struct FindingPaths {
       caseName: label?.caseName)
   }
 
-  /// The captured variable, if debug information tells which it is, with the part of its value.
+  /// The captured variable, if debug information identifies it, with the part of its value.
   private func captureName(_ step: Finding.Step, offset: Int, label: EdgeLabel?) -> String {
     let part = label?.name ?? ""
     let captured = naming.captures(of: step.function)?.variable(

@@ -4,7 +4,7 @@ import HeapAnalysis
 import TraceReading
 import TraceSymbolication
 
-/// The stacks that a finding's instances were made with, and those of the references that keep the shown one.
+/// The allocation stacks of a finding's instances, and the stacks of the references that keep the shown one.
 package struct FindingStacks: Sendable {
   package struct Stack: Sendable {
     /// The innermost first.
@@ -19,7 +19,7 @@ package struct FindingStacks: Sendable {
     package var stack: Stack
   }
 
-  /// References that one place took and nobody gave up.
+  /// References that one place took and never gave up.
   package struct Reference: Sendable {
     package var operation: Operation
     package var count: UInt64
@@ -34,14 +34,14 @@ package struct FindingStacks: Sendable {
     package var references: [Reference]?
   }
 
-  /// Those with most instances first; not all if there are very many.
+  /// The allocations with the most instances first; incomplete if there are very many.
   package var allocations: [Allocation]
-  /// The object that leaks; of a cycle all objects on the path.
+  /// The object that leaks; for a cycle, all objects on the path.
   package var objects: [HeldObject]
 
-  /// Frames of one stack that are named. Recursion may be deeper.
+  /// Limit of the named frames of one stack. Recursion may be deeper.
   static let frameLimit = 512
-  /// Objects of a cycle that are looked at.
+  /// Limit of the examined objects of a cycle.
   static let objectLimit = 16
 }
 
@@ -85,7 +85,7 @@ package struct FindingStackSearch {
     return result
   }
 
-  /// The objects that somebody should have let go of.
+  /// The objects that should have been released.
   private func subjects(_ finding: Finding) -> [Finding.Step] {
     // Another block may have the address by now.
     if let number = finding.evidence.retention?.snapshot, number != snapshot.number { return [] }

@@ -20,10 +20,10 @@ extension Finding {
   }
 }
 
-/// Looks into wrappers for what they keep. For one thread at a time.
+/// Searches wrappers for the objects that they keep. For one thread at a time.
 ///
-/// A wrapper that captured something of its own is about that; one that captured what all others captured too (a
-/// server, `self` of a long-lived object) is not. So a type counts whose objects nearly each wrapper has to itself.
+/// A wrapper is about an object that only it has captured. An object that all wrappers captured (a server, `self` of a
+/// long-lived object) is not their subject. So a type counts if nearly each wrapper has an object of it to itself.
 struct SubjectSearch {
   private let graph: ObjectGraph
   private let naming: FindingNaming
@@ -36,12 +36,12 @@ struct SubjectSearch {
     var nodes: Set<NodeID>
   }
 
-  /// Part of the wrappers that must have an object of the type to themselves: a few may have lost theirs, or have one
-  /// more.
+  /// Minimum share of the wrappers that must have an object of the type to themselves. A few may have lost theirs, or
+  /// have one more.
   private static let ownShare = 0.9
-  /// Wrappers that are looked into; of more, evenly chosen ones.
+  /// Limit of the wrappers that are searched. Of more, an even selection is searched.
   private static let wrapperLimit = 512
-  /// Blocks that are looked at for one wrapper.
+  /// Limit of the blocks visited for one wrapper.
   private static let blockLimit = 256
 
   private struct Candidate {
@@ -50,9 +50,9 @@ struct SubjectSearch {
     var nodes: [NodeID] = []
   }
 
-  /// The type of the program's that each of `wrappers` has an object of to itself, the nearest one; nil if there is
-  /// none. `sample`: the wrapper that is shown. `isKept`: whether an object is there because of its wrapper, and would
-  /// go with it. O(wrappers looked into), each with at most `blockLimit` blocks.
+  /// The program's type whose objects the wrappers have to themselves, the nearest one; nil if there is none. `sample`:
+  /// the wrapper that is shown. `isKept`: whether an object exists because of its wrapper, and would go with it.
+  /// O(searched wrappers), each with at most `blockLimit` blocks.
   func subject(of wrappers: [NodeID], sample: NodeID, isKept: (_ object: NodeID, _ wrapper: NodeID) -> Bool) -> Found? {
     let step = max(1, wrappers.count / Self.wrapperLimit)
     var looked = stride(from: 0, to: wrappers.count, by: step).map { wrappers[$0] }
@@ -95,7 +95,8 @@ struct SubjectSearch {
       nodes: nodes)
   }
 
-  /// The program's objects that a wrapper leads to through what is nobody's or a library's, each with its distance.
+  /// The program's objects behind a wrapper, each with its distance. Paths to them contain no other object of the
+  /// program.
   private func objects(behind wrapper: NodeID) -> [(NodeID, Int)] {
     var result: [(NodeID, Int)] = []
     var depths: [NodeID: Int] = [wrapper: 0]

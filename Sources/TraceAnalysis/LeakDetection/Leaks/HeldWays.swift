@@ -1,20 +1,20 @@
-// The ways in which chosen objects are held.
+// The ways of keeping chosen objects alive.
 
 import HeapAnalysis
 
-/// Sorts objects by how they are held: a way has the objects whose paths have one shape, and a chain of objects of one
-/// class with its head is one way.
+/// Sorts objects by the shape of their paths. Objects whose paths have one shape are held in one way. A chain of
+/// objects of one class counts as one way, with its head.
 struct HeldWays {
   struct Way {
     var isLeaked: Bool
     var targets: [NodeID]
-    /// The nearest of them; of equally near ones the first that was made.
+    /// The nearest of them; among equally near ones, the oldest.
     var shown: NodeID
     fileprivate var cost: UInt32
     fileprivate var birth: BirthOrder
     /// Blocks on the path to the farthest.
     var longest: UInt32
-    /// Bytes that would go if all of them went.
+    /// Bytes that would be freed if all of them were.
     var retained: UInt64 = 0
   }
 
@@ -26,13 +26,13 @@ struct HeldWays {
   private let reachable: PathShapes
   private let leaked: PathShapes?
   private var numbers: [Shape: Int] = [:]
-  /// In the order in which they were met; empty ones are parts of others.
+  /// In order of first occurrence; empty ones were joined to others.
   private var ways: [Way] = []
 
-  /// `leaked`: shapes of the paths to what no root reaches.
+  /// `leaked`: shapes of the paths to unreachable objects.
   init(reachable: PathShapes, leaked: PathShapes?) { (self.reachable, self.leaked) = (reachable, leaked) }
 
-  /// Takes in an object that is reached by paths of its kind. `birth`: when it was made.
+  /// Adds an object that is reached by paths of its kind. `birth`: the time of its allocation.
   mutating func add(_ target: NodeID, isLeaked: Bool, cost: UInt32, birth: BirthOrder) {
     guard let shapes = isLeaked ? leaked : reachable else { return }
     let length = shapes.length(to: target)
@@ -49,8 +49,8 @@ struct HeldWays {
     }
   }
 
-  /// The heads of chains are held with the chains, where a way has no other objects than heads. Linear in the ways and
-  /// in the paths to the objects that are shown.
+  /// Joins the heads of chains to their chains, if a way has no objects except heads. Linear in the ways and in the
+  /// paths to the shown objects.
   mutating func joinChains() {
     /// By number of the heads' way: each head, and the way of its chain.
     var chains: [Int: [NodeID: Int]] = [:]
@@ -70,18 +70,18 @@ struct HeldWays {
     }
   }
 
-  /// Steps of paths in all that heads are looked for in: well below a second.
+  /// Limit of the path steps searched for heads, for all ways: well below a second.
   private static let headSteps = 1 << 22
 
-  /// Sums up what each way's objects retain. Memory that one of them keeps by another is counted once. Linear in the
-  /// nodes, but for `hops` a target.
+  /// Sums up the memory that each way's objects retain. Memory that one of them keeps by another is counted once.
+  /// Linear in the nodes, plus `hops` for each target.
   mutating func add(retained: NodeTable<UInt64>, _ dominators: DominatorTree) {
     let none = Int32(-1)
     var wayOf = [Int32](repeating: none, count: retained.count)
     for (number, way) in ways.enumerated() {
       for target in way.targets { wayOf[Int(target)] = Int32(truncatingIfNeeded: number) }
     }
-    /// The nearest dominator that is asked about.
+    /// The nearest dominator that belongs to a way.
     var above = [NodeID](repeating: HeapGraph.noNode, count: retained.count)
     for index in 0..<dominators.order.count {
       let node = Int(dominators.order[NodeID(index)])
@@ -97,7 +97,7 @@ struct HeldWays {
     }
   }
 
-  /// Objects of other ways between two of one way, at most, that are looked through.
+  /// Limit of the other ways' objects visited between two of one way.
   private static let hops = 64
 
   private func isBelow(_ target: NodeID, _ way: Int32, _ wayOf: [Int32], _ above: [NodeID]) -> Bool {

@@ -4,8 +4,8 @@ import HeapAnalysis
 import TraceReading
 import TraceSymbolication
 
-/// The leaks of one snapshot of one trace, in three steps: `HeapModel`, `Verdicts` and `NamedFindings`. For one thread at
-/// a time.
+/// The leaks of one snapshot of one trace, in three steps: `HeapModel`, `Verdicts` and `NamedFindings`. For one thread
+/// at a time.
 package final class LeakAnalysis {
   let reader: TraceReader
   let verdicts: Verdicts
@@ -26,10 +26,10 @@ package final class LeakAnalysis {
   package var graph: ObjectGraph { verdicts.model.graph }
   var finder: LeakFinder { verdicts.finder }
 
-  /// Builds the graph of `snapshot` and looks for leaks in it. `analysis` must have been made with the same snapshot.
-  /// Linear in the live blocks and the image's words. Files of images are looked for as symbols are;
-  /// `toolPath`: directories that may hold a Swift toolchain, as in PATH; `ownModules`: Swift modules that are the
-  /// program's own, if folders do not tell; `naming` gives names to what is found, and only to that.
+  /// Builds the graph of `snapshot` and finds its leaks. `analysis` must have been made with the same snapshot. Linear
+  /// in the live blocks and the image's words. Files of images are searched for as symbols are. `toolPath`: directories
+  /// that may hold a Swift toolchain, as in PATH. `ownModules`: Swift modules that are the program's own, if folders do
+  /// not show it. `naming` names the findings, and nothing else.
   package convenience init(
     _ reader: TraceReader, _ analysis: AllocationAnalysis, snapshot: TraceSnapshot,
     search: DebugFileSearch = DebugFileSearch(),
@@ -70,7 +70,7 @@ package final class LeakAnalysis {
     verdicts = Verdicts(model, codeFacts: codeFacts)
   }
 
-  /// All findings, named; library findings last. Names are looked up for what is found only. If references dangle, or
+  /// All findings, named; library findings last. Names are looked up for findings only. If references dangle, or
   /// objects seem to have been used after their end, the trace's events are read once more.
   package func findings() -> [Finding] {
     let (findings, remark) = NamedFindings(verdicts: verdicts, names: names(), lettingGo: lettingGo).findings(
@@ -79,25 +79,25 @@ package final class LeakAnalysis {
     return findings
   }
 
-  /// Suspicions alone, of objects that outlived their siblings and of what accumulates, by rules of one's own. For tools
-  /// that show what a rule decides. O(graph).
+  /// Only suspicions, of objects that outlived their siblings and of accumulating objects, by the given rules. For
+  /// tools that show a rule's decisions. O(graph).
   package func suspicions(by rules: OutlivingRules) -> [Finding] {
     OutlivingBuilder(verdicts, naming: names(), rules: rules, lettingGo: lettingGo).findings()
   }
 
-  /// Every candidate for a suspicion, listed or not, with the effects of the rules. Without a history, these are objects
-  /// that registrations keep. O(graph).
+  /// Every candidate for a suspicion, listed or not, with the effects of the rules. Without a history, these are
+  /// objects that registrations keep. O(graph).
   package func suspicionAccounts() -> [SuspicionAccount] {
     OutlivingBuilder(verdicts, naming: names(), lettingGo: lettingGo, log: SuspicionLog()).accounts()
   }
 
-  /// Findings of expectations alone, of the image of a time at which one of them was not met. `totals`: what came of
-  /// them in the end.
+  /// Only findings of expectations, for an image taken when one of them was not met. `totals`: their final outcomes.
   package func expectationFindings(_ totals: [ExpectationOutcome], places: Set<MarkPlace>) -> [Finding] {
     outlivingBuilder().expectationFindings(totals, places: places)
   }
 
-  /// Findings of expectations of some places alone: of the objects that became due after a time, which is by place.
+  /// Only findings of the expectations at some places. `times`: by place, the time after which an object must have
+  /// become due.
   func expectationFindings(dueAfter times: [MarkPlace: UInt64]) -> [Finding] {
     outlivingBuilder().expectationFindings(places: Set(times.keys), dueAfter: times)
   }
@@ -118,13 +118,14 @@ package final class LeakAnalysis {
     return GrownCollections(verdicts, naming: names()).rows()
   }
 
-  /// The blocks that leak, by node; nil if the image lacks parts, so that nobody knows.
+  /// The blocks that leak, by node; nil if the image lacks parts, so that they are not known.
   package var leakedBlocks: NodeSet? { verdicts.finder.leaked }
 
   /// Returns the way that the program still has to a leaked block; nil if there is none.
   package func way(toLeaked node: NodeID) -> LeakWay? { verdicts.finder.way(to: node) }
 
-  /// The blocks that leak, by allocation site; nil if the image lacks parts, so that nobody knows. Linear in the blocks.
+  /// The blocks that leak, by allocation site; nil if the image lacks parts, so that they are not known. Linear in the
+  /// blocks.
   package func leakedBySite() -> [SiteID: BlockSum]? { verdicts.leakedBySite() }
 
   func names() -> FindingNaming {

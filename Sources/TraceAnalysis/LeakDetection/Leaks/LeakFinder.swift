@@ -18,7 +18,7 @@ package enum Verdict: String, CaseIterable, Codable, Hashable, Sendable {
   case dangling
   /// Reachable, but its scope has ended, and its siblings with it.
   case outlived
-  /// Reachable, like all of its kind, of which there are more and more.
+  /// Reachable, like all objects of its kind, and their number keeps growing.
   case accumulating
   /// Reachable, and more with each round of work that is repeated.
   case growing
@@ -49,16 +49,16 @@ struct LeakGroup {
   /// The memory that would be freed with all of them, and its number of blocks.
   var retainedBytes: UInt64
   var retainedBlocks: UInt64
-  /// The number of the causes of its shape; nil for what is reachable.
+  /// The group number of its causes in `LeakFinder.causes`; nil for reachable objects.
   var cause: Int32?
-  /// By type: all that goes with the shown instance alone, itself among it.
+  /// Blocks by type that go with the shown instance alone, including itself.
   var held: [UInt32: BlockSum] = [:]
-  /// By type: what hangs from several of the instances, and from nothing else.
+  /// Blocks by type that several of the instances hold, and nothing else does.
   var heldTogether: [UInt32: BlockSum] = [:]
   /// One an instance, in order of address; none where the objects themselves are gone.
   var members: [Member] = []
-  /// The node in `members` of the instance that is shown; nil where the objects themselves are gone. The shown cycle may
-  /// pass by it.
+  /// The node in `members` of the instance that is shown; nil where the objects themselves are gone. The shown cycle
+  /// may pass by it.
   var shown: NodeID?
   /// Each instance keeps as many blocks, as many bytes, of the same types.
   var isHeldByEach: Bool {
@@ -69,7 +69,7 @@ struct LeakGroup {
   var ended: EndedBlock?
   /// A way to its objects other than a reference that keeps them.
   var way: PossibleWay?
-  /// Of a light trace: the stack of an instance that was sampled, which stands for all; nil if none was.
+  /// In a light trace, the stack of one sampled instance, used for all of them; nil if none was sampled.
   var sampledStack: StackID?
 }
 
@@ -100,18 +100,18 @@ struct LeakFinder {
   private(set) var groups: [LeakGroup] = []
   /// Other ways to the unreachable nodes.
   private let reach: PossibleReach
-  /// Of the groups of what is unreachable; nil if nothing is.
+  /// The causes of the unreachable groups; nil if everything is reachable.
   private(set) var causes: LeakCauses?
 
-  /// Blocks of which a leak must have one to be told; nil for all.
+  /// Report only leaks that contain one of these blocks; nil reports all.
   private let wanted: ((BlockID) -> Bool)?
-  /// Blocks that were counted in an image, and whose allocation was not recorded.
+  /// Whether a block was counted in an image, without a recorded allocation.
   private let isListed: (LiveBlock) -> Bool
   /// The image is all that is known of the process.
   private let isImageAlone: Bool
 
-  /// Linear in the graph, but for the cycles that are looked for: one for each shape of component. `abandoned`: of what
-  /// no root reaches, what is no leak all the same; nor is what it keeps.
+  /// Linear in the graph, except for the search for cycles: one search for each shape of component. `abandoned`:
+  /// returns the unreachable nodes that are no leaks; the nodes that these keep are no leaks either.
   init(
     _ graph: ObjectGraph, among wanted: ((BlockID) -> Bool)? = nil,
     isListed: @escaping (LiveBlock) -> Bool = { _ in false }, isImageAlone: Bool = false,
@@ -159,7 +159,7 @@ struct LeakFinder {
   /// Returns the way that the program still has to a leaked block; nil if there is none.
   func way(to node: NodeID) -> LeakWay? { graph.deinitialised.contains(node) ? .reference : reach.kindOfWay(to: node) }
 
-  /// Tells whether a leak of a block is to be told.
+  /// Returns whether a leak of a block is reported.
   func isWanted(_ block: BlockID) -> Bool { wanted?(block) ?? true }
 
   // MARK: Unreachable
@@ -185,7 +185,7 @@ struct LeakFinder {
       let node = members.node(0, of: component)
       let order = graph.birthOrder(of: node)
       if let known = numbers[signature] {
-        // The smallest shows the cause best; of equal ones the first that was made is another in no run.
+        // The smallest shows the cause best. Break ties by allocation order, which is stable across runs.
         if (size, order) < (found[Int(known)].size, found[Int(known)].order) {
           (found[Int(known)].component, found[Int(known)].size, found[Int(known)].order) = (component, size, order)
         }
@@ -211,7 +211,7 @@ struct LeakFinder {
       if instances.indices.contains(Int(cause)) {
         instances[Int(cause)].blocks += 1
         instances[Int(cause)].bytes &+= size
-        // The same for the same types in any order.
+        // A sum: independent of the order of the types.
         instances[Int(cause)].types &+= Self.mix(UInt64(type), size)
       }
       if cause == shown[group] {
@@ -309,7 +309,7 @@ struct LeakFinder {
       let node = members.node(0, of: component)
       let block = graph.heap[BlockID(node)]
       let type = UInt64(graph.nodeTypes[Int(node)])
-      // Of memory without a type and without a stack, the size is all that tells one use from another.
+      // Without a type and a stack, only the size distinguishes one use of memory from another.
       let isUntold = graph.type(of: node).kind == .malloc && isListed(block)
       return Signature(
         first: type,
@@ -376,8 +376,9 @@ struct LeakFinder {
 
   // MARK: Deinitialised
 
-  /// Objects whose `deinit` has run, and to which unowned references lead. Words that look like pointers prove nothing
-  /// here: an object that ends at this very moment is on its thread's stack, or in what that thread has just let go of.
+  /// Finds objects whose `deinit` has run, and which unowned references lead to. Words that look like pointers prove
+  /// nothing here. An object that ends at this moment is on its thread's stack, or in memory that the thread has just
+  /// released.
   private mutating func findDeinitialised() {
     guard !graph.deinitialised.isEmpty else { return }
     let heap = graph.graph
@@ -446,8 +447,8 @@ struct LeakFinder {
     let settled = isImageAlone && graph.dangling.contains(where: \.isTargetOfOtherClass) ? self.settled : nil
     for reference in graph.dangling
     where isCertain(reference) && !unreachable.contains(reference.from.rawValue) && wanted?(reference.from) ?? true {
-      // Of memory that has been given away since, the events say whether a reference to it dangles. Without events the
-      // class of the object tells that is there now, unless the holder is just being made, and has old words in it.
+      // If the target's memory was reused, the events show whether the reference dangles. Without events, the class of
+      // the new object shows it, unless the holder is under construction and contains old words.
       if reference.isTargetReused {
         guard let settled, reference.isTargetOfOtherClass, settled.contains(reference.from.rawValue),
           let declared = graph.label(reference.label.rawValue)?.typeName,

@@ -12,15 +12,15 @@ enum LeakOwner {
   case library(String)
   /// Memory that the Swift or C runtime keeps for itself.
   case runtime
-  /// Nobody saw who asked for the memory, and nothing in it tells.
+  /// Neither a recorded allocation nor the contents show the owner.
   case unknown
 }
 
-/// Tells owners by types and by the functions that called for the memory. For one thread at a time.
+/// Determines owners by types and by the functions that requested the memory. For one thread at a time.
 ///
-/// The caller owns what a function hands out, and a function that hands something out may be any of the C library's
-/// (`strdup`, `getline`, `open_memstream`): only what such libraries keep for themselves is known by name. If a
-/// library's function stands between, which has data structures of its own, the library owns what it made.
+/// The caller owns memory that a function hands out. Any function of the C library may hand out memory (`strdup`,
+/// `getline`, `open_memstream`), so only the memory that such libraries keep for themselves is known by name. If a
+/// function of a library with data structures of its own lies between, that library owns the memory.
 struct OwnerSearch {
   private let graph: ObjectGraph
   private let naming: FindingNaming
@@ -99,13 +99,13 @@ struct OwnerSearch {
 
   // MARK: Who called for it
 
-  /// From the allocation outwards: the functions up to the one that the memory is for, which is the program's, or one
-  /// that called the program and was left out of the stack by a tail call.
+  /// Goes from the allocation outwards to the function that the memory is for. That is a function of the program, or a
+  /// function that called the program if a tail call removed the program's frame.
   private func allocator(of node: NodeID, isObject: Bool, in group: LeakGroup) -> LeakOwner {
     let type = graph.type(of: node)
     var frames = naming.frames(of: graph.heap[BlockID(node)].site)
     if frames.isEmpty {
-      // Of what was not sampled, and of an inspected process, the type is all that is known.
+      // For unsampled blocks and inspected processes, only the type is known.
       let owner = contents.owner(of: node, keeping: group.held)
       if case .program = owner { return owner }
       guard let stack = group.sampledStack else { return owner }
@@ -137,9 +137,9 @@ struct OwnerSearch {
     return .program
   }
 
-  /// The reason why memory is not the program's that a shared library of the operating system made, such as libcurl: a
-  /// library of the platform called it, such as Foundation, or it runs on a thread of its own. Nil if the program
-  /// called it.
+  /// The reason why memory allocated by a shared library of the operating system, such as libcurl, is not the
+  /// program's: a library of the platform called it, such as Foundation, or it runs on a thread of its own. Nil if the
+  /// program called it.
   private func systemDependency(_ frames: ArraySlice<SourceFrame>) -> String? {
     guard let first = frames.first(where: { !AllocationFunctions.isTransparent($0) }), naming.isOfOperatingSystem(first)
     else { return nil }
@@ -158,9 +158,9 @@ struct OwnerSearch {
     return "made inside \(name) without a caller in the program"
   }
 
-  /// The reason why memory is not the program's that a package called for: the package's own Swift code asked its C
-  /// code or the C library for it, and gave the program nothing that it could free it by. Nil if the program called for
-  /// it, or was given a pointer.
+  /// The reason why memory that a package requested is not the program's. The package's own Swift code requested it
+  /// from its C code or the C library, and gave the program nothing to free it by. Nil if the program requested it, or
+  /// was given a pointer.
   private func packageDependency(_ frames: ArraySlice<SourceFrame>) -> String? {
     let all = Array(frames)
     for frame in frames {
@@ -180,7 +180,7 @@ struct OwnerSearch {
 
   private static func isSwift(_ frame: SourceFrame) -> Bool { frame.mangledName?.hasPrefix("$s") ?? false }
 
-  /// Something in the result is called unsafe, or may be a pointer: whoever gets it may have to free it.
+  /// Something in the result is called unsafe, or may be a pointer: the caller may have to free it.
   private static func givesPointer(_ frame: SourceFrame) -> Bool {
     let name = frame.fullFunction
     let result = name.range(ofLast: " -> ").map { name[$0...] } ?? name[...]
@@ -192,7 +192,7 @@ struct OwnerSearch {
 }
 
 extension String {
-  /// Returns the index at which the last occurrence of a text begins.
+  /// Returns the start index of the last occurrence of a text; nil if there is none.
   fileprivate func range(ofLast text: String) -> Index? {
     var index = endIndex
     while index > startIndex {

@@ -36,8 +36,8 @@ enum AllocationFunctions {
     return allocatorsByName.matches(frame.function)
   }
 
-  /// A function that makes something for its caller: the standard library's containers, and what of the C library gives
-  /// memory away.
+  /// A function that makes something for its caller: one of the standard library's containers, or a function of the C
+  /// library that hands out memory.
   static func isTransparent(_ frame: SourceFrame) -> Bool {
     let image = frame.imageName ?? ""
     // A stripped library names only the functions that it exports. Its rule by image is about all others, too.
@@ -47,7 +47,7 @@ enum AllocationFunctions {
       : makers.matches(name) || makingImages.matches(image)
   }
 
-  /// The Swift runtime's C++ code, the loader, and functions of the C library that make what the library keeps for good
+  /// The Swift runtime's C++ code, the loader, and functions of the C library whose results the library keeps for good
   /// in tables of its own. All others of the C library make something for their callers, or free it themselves.
   static func isRuntimeInternal(_ frame: SourceFrame) -> Bool {
     if keepingImages.matches(frame.imageName ?? "") { return true }
@@ -65,13 +65,13 @@ enum AllocationFunctions {
     name.hasPrefix("__GI_") ? name.dropFirst(5) : name[...]
   }
 
-  /// A function that calls what the program gave it: what it seems to have asked for itself, a function of the
-  /// program's asked for that left its place on the stack by a tail call.
+  /// A function that calls code that the program passed to it. It may seem to have allocated a block itself: the
+  /// program's function that did may have left the stack by a tail call.
   static func callsProgram(_ frame: SourceFrame) -> Bool {
     frame.mangledName.map { callers.matches(withoutAlias($0)) } ?? false
   }
 
-  /// A function that calls what others gave it, again and again.
+  /// A function that repeatedly calls code that others passed to it.
   static func callsBack(_ frame: SourceFrame) -> Bool {
     if let name = frame.mangledName, loops.matches(name) { return true }
     return loopsByName.matches(frame.function)

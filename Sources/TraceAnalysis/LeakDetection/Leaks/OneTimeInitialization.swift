@@ -4,8 +4,8 @@ import PlatformRules
 import TraceReading
 import TraceSymbolication
 
-/// Recognises what the initialiser of a global or a static variable made. It runs once, for whichever piece of work
-/// comes first, and that work is not to clean up after it.
+/// Recognises blocks that the initialiser of a global or a static variable made. It runs once, for the first piece of
+/// work that needs the variable. That work does not have to free the blocks.
 /// For one thread at a time.
 final class OneTimeInitialization {
   private let search: StackSearch
@@ -21,6 +21,7 @@ final class OneTimeInitialization {
     }
   }
 
-  /// Of what was allocated with a stack. Linear in those of its frames that were not looked at before.
+  /// Returns whether an initialiser made the block with this allocation stack. Linear in the frames that were not
+  /// examined before.
   func made(_ stack: StackID) -> Bool { search.contains(stack) }
 }

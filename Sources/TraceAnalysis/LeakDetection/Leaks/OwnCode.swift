@@ -1,4 +1,4 @@
-// Tells the program's own objects from those of the libraries that it uses.
+// Separates the program's own objects from the objects of the libraries that it uses.
 
 import HeapAnalysis
 import PlatformRules
@@ -24,14 +24,14 @@ extension FindingNaming {
   }
 
   /// The program's own function that had an object made, if a function of a package or of a library of the operating
-  /// system asked for the memory; nil if the program's did so itself, or if no function of the program's called for it.
-  /// O(frames²), of an allocation's stack.
+  /// system requested the memory. Nil if the program's own function requested it, or if no function of the program
+  /// called for it. O(frames²) for an allocation's stack.
   func ownAllocation(_ site: SiteID, of type: NodeType) -> SourceFrame? {
     let frames = frames(of: site)
     let head = type.name.prefix { $0 != "<" }
     guard let made = allocation(site, of: type), let start = frames.firstIndex(of: made) else { return nil }
     for frame in frames[start...] {
-      // A loop that calls others back is called by nobody who wanted this object.
+      // No caller of a loop that calls others back wanted this object.
       if AllocationFunctions.callsBack(frame) { return nil }
       guard frame.kind == .user, !isOfOperatingSystem(frame), !Self.isDefaultArgument(frame),
         packages.package(of: frame, among: frames) == nil

@@ -2,17 +2,17 @@
 
 import HeapAnalysis
 
-/// Tells which paths are alike: the same kind of root, then the same fields of the same types.
+/// Recognises paths of one shape: the same kind of root, then the same fields of the same types.
 ///
-/// The number of times that a path goes round is left out: the last object of a list, the leaves of a tree and what
-/// they hold are held as the nodes near the head are. A path goes round where it comes to a class by a reference it
-/// took before, or straight from another object of that class; where words in memory that nothing is known of lead from
-/// one block to the next, as in a library's list; and where a named part of a value leads to a type as before.
+/// Repeated parts of a path count once. So the last object of a list, the leaves of a tree and the objects that they
+/// hold have the shape of the nodes near the head. A part repeats where the path comes to a class by a reference it
+/// took before, or straight from another object of that class. It also repeats where scanned words lead from one block
+/// of unknown layout to the next, as in a library's list, and where a named part of a value leads to a type as before.
 ///
-/// Each node's shape is that of its parent and a step: paths may be as long as there are nodes, and so may the list of
+/// Each node's shape is its parent's shape and a step: paths may be as long as there are nodes, and so may the list of
 /// targets. For one thread at a time.
 final class PathShapes {
-  /// Equal for alike paths among those it was made with.
+  /// Equal for paths of one shape, among paths of one `PathShapes`.
   struct Way: Hashable {
     fileprivate var state: Int32
   }
@@ -23,7 +23,7 @@ final class PathShapes {
     var reference: UInt64
   }
 
-  /// A step of a shape: what comes before it, and itself.
+  /// A step of a shape, and the state before it.
   private struct State {
     var before: Int32
     var reference: UInt64
@@ -36,11 +36,11 @@ final class PathShapes {
   private var states: [State] = []
   private var numbers: [Step: Int32] = [:]
 
-  /// Steps back that a part which comes again is looked for.
+  /// Number of steps back to search for a repeated part.
   private static let longestPeriod = 16
-  /// A path that begins at a root is no step of another's middle.
+  /// A path that begins at a root never continues another path.
   private static let root: UInt64 = 1 << 63
-  /// From one object of a class to another, by whichever field: a number that no label has.
+  /// A reference from one object of a class to another, by any field: a number that no label has.
   private static let link: UInt64 = 3 << 61
 
   private static func isScanned(_ reference: UInt64) -> Bool { reference & root == 0 && reference >> 31 == 1 << 31 }
@@ -53,7 +53,7 @@ final class PathShapes {
   /// Blocks on the path to a node that the paths reach, the node's own among them.
   func length(to node: NodeID) -> UInt32 { reach(node).length }
 
-  /// The way to the object that a row of objects of one class begins with; nil for what is in no such row.
+  /// The way to the first object in a row of objects of one class; nil for objects in no such row.
   func head(of way: Way) -> Way? {
     guard states.indices.contains(Int(way.state)) else { return nil }
     let type = states[Int(way.state)].type

@@ -9,7 +9,7 @@ import TraceSymbolication
 package struct PathOrigin: Codable, Hashable, Sendable {
   package enum Kind: Codable, Hashable, Sendable {
     case global, stack, registers, threadLocal, mapping
-    /// Nothing leads there: the path begins at what is leaked.
+    /// No root leads there: the path begins at a leaked object.
     case leaked
   }
 
@@ -18,32 +18,31 @@ package struct PathOrigin: Codable, Hashable, Sendable {
   package var name: String
 }
 
-/// One way in which objects are kept alive, shown for one of them.
+/// One way of keeping objects alive, shown for one of them.
 package struct RetainedGroup: Sendable {
   package var origin: PathOrigin
-  /// From the first object to the one that is shown: of those asked for one of the nearest, in a chain the second.
+  /// From the first object to the shown one: the nearest of the requested objects, or in a chain the second.
   package var path: [Finding.Step]
-  /// Objects that are held alike.
+  /// Objects that are held in this way.
   package var instances: Int
-  /// The memory that would be freed if they went.
+  /// The memory that would be freed with them.
   package var retainedBytes: ByteCount
-  /// Blocks on the path to the object that is farthest away; more than on the shown one where objects of the same kind
-  /// hold each other.
+  /// Blocks on the path to the farthest object. More than on the shown path if objects of one kind hold each other.
   package var longestPath: Int
-  /// Of the objects, in the order in which they were made; the first `addressLimit` of them.
+  /// Addresses of the first `addressLimit` objects, in order of allocation.
   package var addresses: [RuntimeAddress]
 
-  /// More addresses than these are of no use to anybody, and a way may have millions.
+  /// A way may have millions of objects. Longer lists of addresses have no use.
   static let addressLimit = 1000
 }
 
-/// The answer to `why`: the ways in which objects are held.
+/// The answer to `why`: the ways of keeping the requested objects alive.
 package struct RetainAnswer: Sendable {
-  /// Most instances first, as many as were asked for.
+  /// Most instances first, up to the requested number.
   package var groups: [RetainedGroup]
-  /// All there are.
+  /// The number of all ways.
   package var ways: Int
-  /// Objects that were meant.
+  /// Objects that match the query.
   package var matches: Int
 }
 
@@ -62,8 +61,8 @@ extension RetainAnswer {
 }
 
 extension LeakAnalysis {
-  /// Returns the ways in which the objects of a query are held, the most instances first. O(graph) for the first call,
-  /// and names for what is shown.
+  /// Returns the ways of keeping the objects of a query alive, the most instances first. O(graph) for the first call,
+  /// and lookups of the shown names.
   package func explain(_ query: RetainQuery, limit: Int) -> RetainAnswer {
     let names = self.names()
     let targets = nodes(query, names)
@@ -223,7 +222,7 @@ extension FindingNaming {
   /// Variables inside the platform's libraries that people know by another name.
   private static let knownVariables = RuleBook.shipped.table(.knownAs, by: .variable)
 
-  /// - Parameter place: Address on the thread's stack of what is meant; nil for its registers.
+  /// - Parameter place: Address of the reference on the thread's stack; nil for the thread's registers.
   private func thread(_ index: Int, holding place: UInt64? = nil) -> String {
     let thread = graph.snapshot.threads[index]
     let name = threads?.name(ofThread: UInt64(thread.osThread)) ?? "thread \(thread.osThread)"
@@ -248,7 +247,7 @@ extension FindingNaming {
     return first?.function ?? "code without a name"
   }
 
-  /// Frames in which the program's function is looked for: more lie between only where it has called a library that
-  /// recurses.
+  /// Limit of the frames searched for the program's function. The program's frame is farther out only if it called a
+  /// library that recurses.
   private static let callerLimit = 64
 }

@@ -4,30 +4,30 @@ import HeapAnalysis
 import TraceReading
 import TraceSymbolication
 
-/// Finds the stacks that stand for lost blocks of which some were sampled. For one thread at a time.
+/// Finds stacks for groups of lost blocks if some of the blocks were sampled. For one thread at a time.
 ///
-/// Of memory without a type, an image has nothing but the size; of an object of a library's class, the class. If all
-/// drawn samples of one kind come from one place, so do the other blocks of that kind, as far as anybody can tell. If
-/// they come from several places, each place has its samples, and nobody knows where the blocks come from that were not
-/// sampled. The first allocations, which are all sampled, say nothing of later ones.
+/// For untyped memory, an image has nothing but the size; for an object of a library's class, the class. If all drawn
+/// samples of one kind come from one place, the other blocks of that kind are assumed to come from it, too. If they
+/// come from several places, each place keeps its samples, and the origin of the unsampled blocks is unknown. The first
+/// allocations, which are all sampled, say nothing about later ones.
 struct SampledLosses {
   private let graph: ObjectGraph
   private let naming: FindingNaming
   private let contents: ContentsOwner
-  /// The one place of the drawn samples, of blocks that were not sampled.
+  /// By kind: the one place of its drawn samples, for blocks that were not sampled.
   private var stacks: [Kind: StackID] = [:]
   private var places: [StackID: Finding.PlaceKey] = [:]
 
-  /// Blocks that nothing tells from one another but their stacks.
+  /// Blocks that only their stacks distinguish.
   private struct Kind: Hashable {
     /// Index of the node's type.
     var type: UInt32
-    /// Of memory without a type, as the allocator has it.
+    /// The allocated size of untyped memory; 0 for objects.
     var size: UInt64 = 0
   }
 
-  /// `groups`: all of the image. Linear in the lost blocks that have no owner, in the depth of their stacks, and in the
-  /// sampled sites.
+  /// `groups`: all groups of the image. Linear in the lost blocks that have no owner, in the depth of their stacks, and
+  /// in the sampled sites.
   init(_ graph: ObjectGraph, naming: FindingNaming, groups: [LeakGroup]) {
     (self.graph, self.naming) = (graph, naming)
     contents = ContentsOwner(graph, definitions: naming.definitions)
@@ -82,7 +82,7 @@ struct SampledLosses {
       }
     }
     return parts.compactMap { stack, members in
-      // The whole group keeps what is known of its shown instance.
+      // The whole group keeps the facts about its shown instance.
       var part = parts.count == 1 ? group : group.part(members)
       part?.sampledStack = stack
       return part
@@ -94,8 +94,8 @@ struct SampledLosses {
     return Kind(type: graph.nodeTypes[Int(node)], size: isMemory ? graph.heap[BlockID(node)].size : 0)
   }
 
-  /// Tells whether nobody saw the blocks being allocated, and what they are does not tell whose they are. Memory without a
-  /// type has a place besides.
+  /// Returns whether the group's allocations were not recorded, and its contents do not identify an owner. Untyped
+  /// memory always qualifies, since its contents do not show its place.
   private func isUntold(_ group: LeakGroup) -> Bool {
     guard group.verdict == .lost, let first = group.steps.first?.node, naming.stack(of: first) == .empty else {
       return false
@@ -105,16 +105,16 @@ struct SampledLosses {
     return true
   }
 
-  /// The stacks of live samples that stand for more than themselves, the outermost frame first; nil if the trace does not
-  /// say.
+  /// Returns the stacks of live samples that represent other blocks as well, the outermost frame first; nil if the
+  /// trace does not have them.
   private static func drawnStacks(_ definitions: TraceDefinitions, at time: UInt64) -> Set<[FrameKey]>? {
     let sites = definitions.sampledSites.filter { $0.time <= time }
     guard let last = sites.last?.time else { return nil }
     return Set(sites.lazy.filter { $0.time == last && $0.live.objects > $0.live.samples }.map(\.frames))
   }
 
-  /// Returns the size that an allocator gave a block for which so much was asked, among those that it gave others: the
-  /// next one, unless that is too large. Logarithmic in the sizes.
+  /// Returns the allocated size for a requested size, chosen from the sizes of other blocks: the next one, unless that
+  /// is too large. Logarithmic in the sizes.
   static func rounded(_ size: UInt64, among sizes: [UInt64]) -> UInt64? {
     var low = 0
     var high = sizes.count

@@ -1,8 +1,8 @@
 // Leaks of one scope.
 
 extension LeakAnalysis {
-  /// The findings of which the instances have an object in `births`: addresses, with the time of birth. Counts are of
-  /// those instances alone. Searches anew.
+  /// The findings that have instances with an object in `births`: addresses, with the time of birth. Counts only those
+  /// instances. Searches again.
   package func findings(among births: [UInt64: UInt64]) -> [Finding] {
     let heap = graph.heap
     let finder = LeakFinder(graph) { block in births[heap[block].address] == heap[block].birthTime }

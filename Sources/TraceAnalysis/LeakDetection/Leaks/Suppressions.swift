@@ -1,11 +1,11 @@
-// Suppressions: findings that the user has asked not to hear of, in the syntax of LeakSanitizer's suppression files.
+// Suppressions: findings that the user does not want reported, in the syntax of LeakSanitizer's suppression files.
 
 import TraceReading
 
-/// Patterns of known findings, and how often each has hidden one.
+/// Patterns of known findings, and the number of findings that each has hidden.
 ///
-/// A file has a pattern a line, `leak:PATTERN`. Blank lines, and lines that begin with `#`, are passed over, and so is
-/// white space around a line; lines may end with CR LF.
+/// A file has one pattern on each line, `leak:PATTERN`. Blank lines, lines that begin with `#`, and white space around
+/// a line are ignored. Lines may end with CR LF.
 ///
 ///     # Held for ever by design.
 ///     leak:^MyApp.ImageCache
@@ -13,7 +13,7 @@ import TraceReading
 ///
 /// A value: copies count for themselves.
 package struct Suppressions: Sendable {
-  /// A pattern, where it stands, and what it has hidden.
+  /// A pattern, its place, and the findings that it has hidden.
   package struct Entry: Hashable, Sendable {
     package let pattern: SuppressionPattern
     package let file: String
@@ -31,7 +31,7 @@ package struct Suppressions: Sendable {
   /// No pattern: hides nothing.
   package init() {}
 
-  /// Reads the text of a suppression file. `file` is what errors and entries call it.
+  /// Reads the text of a suppression file. `file`: its name in errors and entries.
   package init(parsing text: String, file: String) throws(SuppressionSyntaxError) {
     // Bytes, because CR LF is a single Character.
     let bytes = Array(text.utf8)
@@ -98,14 +98,14 @@ package struct Suppressions: Sendable {
 
 /// A pattern for part of a name, as in LeakSanitizer's templates. Case counts, and bytes are compared.
 ///
-/// - `*` stands for any text, and for none.
-/// - `^` as the first character: the name begins here. `$` as the last one: the name ends here. Elsewhere both stand
-///   for themselves, since mangled Swift names begin with `$s`; LeakSanitizer ends a pattern at any `$`.
+/// - `*` matches any text, even none.
+/// - `^` as the first character: the name begins here. `$` as the last one: the name ends here. Elsewhere both match
+///   themselves, since mangled Swift names begin with `$s`; LeakSanitizer ends a pattern at any `$`.
 /// - Without those, a pattern matches anywhere in a name.
 ///
 /// A name that is empty matches nothing.
 package struct SuppressionPattern: Hashable, Sendable, CustomStringConvertible {
-  /// As it was written, without `leak:`.
+  /// The pattern's text, without `leak:`.
   package let text: String
   private let glob: Glob
 

@@ -1,16 +1,16 @@
-// The test that a stack is of.
+// The test that a stack belongs to.
 
 import PlatformRules
 import TraceReading
 import TraceSymbolication
 
-/// Finds the test that was running in the frames of a stack: a function of Swift Testing's by what its macro expands
-/// to, a method of XCTest's by who calls it.
+/// Finds the test in the frames of a stack. Swift Testing's functions are recognised by the expansion of its macro, and
+/// XCTest's methods by their callers.
 ///
-/// Seen with Swift 6.1 to 6.3: `@Test` expands to functions named `$s…4TestfMp…` for the declaration that it stands at;
-/// on Linux, XCTest calls methods by way of lists that the package manager writes (`__allTests__…`), and `setUp` and
-/// `tearDown` from `XCTestCase.invokeTest`. Objects that a child task or a detached one makes have no test on their
-/// stacks. For one thread at a time.
+/// Seen with Swift 6.1 to 6.3: `@Test` expands to functions named `$s…4TestfMp…` for its declaration. On Linux, XCTest
+/// calls methods through lists that the package manager writes (`__allTests__…`), and `setUp` and `tearDown` from
+/// `XCTestCase.invokeTest`. Objects made by a child task or a detached task have no test on their stacks. For one
+/// thread at a time.
 final class TestNames {
   /// True if tests can be on a stack: one of the libraries is loaded, or the program is a test bundle.
   let isTestRun: Bool
@@ -20,7 +20,7 @@ final class TestNames {
   private let demangled: (String) -> String?
   private var known: [String: String?] = [:]
 
-  /// `demangled`: the demangled form of a linker's name.
+  /// `demangled`: returns the demangled form of a mangled name.
   init(images: [LoadedImage], demangled: @escaping (String) -> String?) {
     isTestRun = images.contains { Self.libraries.matches(fileName(ofPath: $0.path)) }
     self.demangled = demangled
@@ -46,7 +46,7 @@ final class TestNames {
 
   private static let expansion = "4TestfMp"
 
-  /// Of a function that a `@Test` expands to, the declaration that it stands at.
+  /// The declaration of a `@Test`, for a function that the macro expands to; nil for other functions.
   private func macroTest(_ function: String) -> String? {
     guard function.utf8.count <= Self.longestName, let token = Self.token(function) else { return nil }
     if let known = known[token] { return known }
@@ -55,7 +55,7 @@ final class TestNames {
     return name
   }
 
-  /// Names beyond this are not looked into.
+  /// Longer names are not examined.
   private static let longestName = 1 << 16
 
   /// `$s9ShopTests04TillB0V5opens4TestfMp_`, within a longer name.

@@ -1,9 +1,10 @@
-// Finds what holds the closures and collections that refer to an object that is gone.
+// Finds the holders of closures and collections that refer to an object that is gone.
 
 import HeapAnalysis
 
-/// Finds what holds the closures with an unowned reference to a deinitialised object: the function stands there, and
-/// not in the closure's context. Finds what holds the collections with a dangling reference, too: a field has a name.
+/// Finds the holders of closures with an unowned reference to a deinitialised object: a closure's function is known
+/// from its holder, not from its context. Finds the holders of collections with a dangling reference, too: their field
+/// has a name.
 struct UnownedCaptures {
   private let graph: ObjectGraph
   private var holders: [NodeID: LeakGroup.Step] = [:]
@@ -36,7 +37,7 @@ struct UnownedCaptures {
     return true
   }
 
-  /// A group's steps, with what holds the closure or the collection before it.
+  /// A group's steps, beginning with the holder of its closure or collection.
   func withHolder(_ group: LeakGroup) -> [LeakGroup.Step] {
     guard group.verdict == .deinitialised || group.dangling != nil, let first = group.steps.first,
       let holder = holders[first.node]

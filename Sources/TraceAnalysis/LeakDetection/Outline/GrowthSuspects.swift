@@ -23,7 +23,7 @@ extension LeakAnalysis {
         steps.append(.init(node: step.node, edge: nil))
       }
       let holder = steps.firstIndex { $0.edge == example.entry } ?? max(0, steps.count - 2)
-      // Of a list the first of its kind is the holder's.
+      // In a list, the first object of its kind is the holder's.
       let type = graph.nodeTypes[Int(example.node)]
       let first =
         steps.indices.dropFirst(holder + 1).first { graph.nodeTypes[Int(steps[$0].node)] == type } ?? steps.count - 1

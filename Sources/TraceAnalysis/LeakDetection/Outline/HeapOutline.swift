@@ -4,7 +4,7 @@ import HeapAnalysis
 import TraceReading
 
 /// The dominator tree of a heap image with objects of one type and one dominator joined, and the references between
-/// types. Names are as the program has them; whoever writes them escapes them. A value.
+/// types. Names are unescaped: a writer must escape them. A value.
 package struct HeapOutline: Sendable {
   /// A type of blocks, by name, or a root.
   package struct Kind: Hashable, Sendable {

@@ -15,12 +15,12 @@ struct HeapOutlineBuilder {
   private var kindOfRoot: [NodeID: Int] = [:]
   private let isReachable: (NodeID) -> Bool
 
-  /// Groups below this depth count for the one at it: a list of two types in turn is as deep as it is long.
+  /// Groups below this depth count for the one at it: a list of two alternating types is as deep as it is long.
   private static let depthLimit = 100
-  /// Groups of the tree; what would be another counts for its parent. More are not seen in any picture.
+  /// Limit of the tree's groups. Blocks of further groups count for the parent. More are not visible in any picture.
   private static let groupLimit = 1 << 16
 
-  /// `leakHeads`: blocks that are in nobody's hands, and from which all others of that sort can be reached.
+  /// `leakHeads`: leaked blocks that lead to all other leaked blocks.
   init(_ graph: ObjectGraph, leakHeads: [NodeID], isReachable: @escaping (NodeID) -> Bool) {
     self.graph = graph
     self.isReachable = isReachable
@@ -75,7 +75,7 @@ struct HeapOutlineBuilder {
     var node: NodeID
     var group: Int
     var depth: Int
-    /// What it dominates has been seen to.
+    /// The blocks that it dominates are done.
     var isDone = false
   }
 
@@ -84,10 +84,10 @@ struct HeapOutlineBuilder {
     var kind: Int
   }
 
-  /// From dominators to what they dominate. O(nodes).
+  /// Visits dominators before the nodes that they dominate. O(nodes).
   private mutating func walk(_ totals: inout [HeapOutline.TypeTotal]) {
     let (first, next) = children()
-    // What is shared by several roots and dominated by none, and what nothing reaches.
+    // Blocks that several roots share and none dominates, and unreachable blocks.
     let shared = number(of: HeapOutline.Kind(name: "held in several ways", node: nil))
     let leaked = number(of: HeapOutline.Kind(name: "held by nothing", node: nil))
     while totals.count < found.kinds.count { totals.append(HeapOutline.TypeTotal(kind: totals.count)) }
@@ -135,7 +135,8 @@ struct HeapOutlineBuilder {
     }
   }
 
-  /// The dominator tree from above: by node its first child, at the end that of no node, and by node its next sibling.
+  /// The dominator tree from above. `first`: the first child of each node, and last the first node without a dominator.
+  /// `next`: the next sibling of each node.
   private func children() -> (first: [NodeID], next: [NodeID]) {
     let count = graph.graph.nodeCount
     var first = [NodeID](repeating: HeapGraph.noNode, count: count + 1)

@@ -3,8 +3,8 @@
 import HeapAnalysis
 import TraceReading
 
-/// Numbers and sizes by type and holder. No addresses: images of one process and of several builds compare alike. A
-/// value; memory in proportion to the pairs of types and holders, of which there are at most `rowLimit`.
+/// Numbers and sizes by type and holder, without addresses: images of one process and of several builds are compared in
+/// the same way. A value. Memory in proportion to the pairs of types and holders, at most `rowLimit`.
 package struct HolderCensus: Codable, Hashable, Sendable {
   /// What keeps objects in use, in general.
   package enum HolderKind: String, Codable, Hashable, Sendable {
@@ -13,7 +13,7 @@ package struct HolderCensus: Codable, Hashable, Sendable {
     /// A global or static variable of the program.
     case variable
     case task
-    /// Stacks and registers: what is being worked with.
+    /// Stacks and registers: objects that a thread is working with.
     case thread
     /// Variables of the platform's libraries.
     case library
@@ -34,9 +34,9 @@ package struct HolderCensus: Codable, Hashable, Sendable {
     package static let all: Set<String> = [nothing, stacks, threadLocal, mapping, unseen]
   }
 
-  /// What a row is about: equal in other images, and in other builds if names are.
+  /// Identifies a row. Equal in other images, and in other builds if the names are.
   package struct Key: Codable, Hashable, Comparable, Sendable {
-    /// With modules, without what shifts from build to build.
+    /// With modules, without parts that change from build to build.
     package var type: String
     package var holder: String
 
@@ -47,7 +47,7 @@ package struct HolderCensus: Codable, Hashable, Sendable {
 
   package struct Row: Codable, Hashable, Sendable {
     package var key: Key
-    /// Of the type, as people know it.
+    /// The type's name, as people know it.
     package var name: String
     package var kind: NodeKind
     package var holderKind: HolderKind
@@ -89,14 +89,14 @@ package struct HolderCensus: Codable, Hashable, Sendable {
   package static let rowLimit = 8192
 }
 
-/// Some of the objects of a row, chosen by their addresses: the same ones in each image in which they are.
+/// Some of the objects of a row, chosen by hash of their addresses: each image that has an object chooses the same.
 package struct ObjectSample: Hashable, Sendable {
   /// Hashes of addresses, in ascending order: the lowest ones of all.
   package private(set) var hashes: [UInt64] = []
 
-  /// So many tell the part that stays to a tenth.
+  /// Enough to measure the part that stays to a tenth.
   static let capacity = 64
-  /// Parts of fewer objects are chance.
+  /// Shares of fewer objects are chance.
   static let leastShared = 8
 
   package init() {}

@@ -5,9 +5,9 @@ import PlatformRules
 import TraceReading
 import TraceSymbolication
 
-/// Looks for each block's holder on its cheapest path from the roots, from named variables by preference. Collections,
-/// closures and blocks without a type only pass on what they are held by, and so do objects of the block's own type:
-/// all nodes of a list have the list's holder. For one thread.
+/// Finds each block's holder on its cheapest path from the roots, preferably from named variables. Collections,
+/// closures and untyped blocks do not count as holders: their own holder counts. The same is true for objects of the
+/// block's own type, so all nodes of a list have the list's holder. For one thread.
 struct HolderCensusBuilder {
   private typealias Key = HolderCensus.Key
   private typealias Name = HolderCensus.HolderName
@@ -219,7 +219,8 @@ struct HolderCensusBuilder {
     return holders.count - 1
   }
 
-  /// The reference that holds a node; nil for what nothing reaches. Constant time but for the first node of a path.
+  /// Returns the reference that holds a node; nil for unreachable nodes. Constant time, except for the first node of a
+  /// path.
   private func entry(of node: NodeID) -> EdgeIndex? {
     let paths = paths(to: node)
     guard paths.reaches(node) else { return nil }

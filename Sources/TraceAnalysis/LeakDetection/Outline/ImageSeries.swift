@@ -1,9 +1,9 @@
-// What several heap images of one process have, holder by holder.
+// The contents of several heap images of one process, by holder.
 
 import HeapAnalysis
 import TraceReading
 
-/// When an image was taken, and how large the process was.
+/// The time of an image, and the size of the process.
 package struct ImageMoment: Codable, Hashable, Sendable {
   /// Seconds since the process began.
   package var time: Double
@@ -40,19 +40,19 @@ package struct HolderFigures: Codable, Hashable, Sendable {
   }
 }
 
-/// Images of one process, in order of time. Memory is bounded: of very many images every second one is forgotten, and
-/// of very many rows those that have least. A value.
+/// Images of one process, in order of time. Memory is bounded: with very many images, every second one is dropped, and
+/// with very many rows, the smallest. A value.
 package struct ImageSeries: Sendable {
   /// A proven finding from image to image.
   package struct FindingHistory: Sendable {
-    /// As it was found last.
+    /// The finding in the last image that had it.
     package var finding: Finding
     /// By image.
     package var instances: [Int]
   }
 
   struct History {
-    /// As it was last.
+    /// The row in the last image that had it.
     var row: HolderCensus.Row
     var figures: [HolderFigures]
     var kept: [Double?]
@@ -131,8 +131,8 @@ package struct ImageSeries: Sendable {
     for key in findings.keys where findings[key]!.instances.count == number { findings[key]!.instances.append(0) }
   }
 
-  /// An image whose objects are known, and the part of those of a row that are still there in the newest; nil if that is
-  /// not known. The earliest from `start` on, or the last one before.
+  /// Returns an image whose objects are known, and the share of a row's objects in it that still exist in the newest
+  /// image; nil if that is not known. Chooses the earliest image from `start` on, or else the last one before.
   func lastingShare(of key: HolderCensus.Key, from start: Int) -> (image: Int, share: Double)? {
     let known = anchors.compactMap { anchor in
       ordinals.firstIndex(of: anchor.ordinal).map { (image: $0, samples: anchor.samples) }

@@ -2,17 +2,17 @@
 
 import TraceReading
 
-/// What a process and its allocators had at each heap image. A value.
+/// The memory of a process and its allocators at each heap image. A value.
 package struct ResidentCourse: Hashable, Sendable {
   /// One image. Amounts are bytes.
   package struct Moment: Hashable, Sendable {
     /// Since the recording began.
     package var seconds: Double
-    /// Of the process without the recorder.
+    /// Resident size of the process without the recorder.
     package var resident: UInt64
-    /// That the allocators have given out, with what blocks are rounded up by.
+    /// Memory that the allocators have given out, including the rounding of blocks.
     package var inUse: UInt64
-    /// Freed, and kept by the allocators; of that, whole pages that are resident.
+    /// Memory that was freed and that the allocators keep; and the bytes of it in whole resident pages.
     package var freed: UInt64
     package var freePages: UInt64
 
@@ -25,9 +25,9 @@ package struct ResidentCourse: Hashable, Sendable {
   /// In order of time.
   package private(set) var moments: [Moment]
 
-  /// A picture has no more columns; of more images, those that lie evenly among them are kept.
+  /// A picture has no more columns. Of more images, an even selection is kept.
   private static let limit = 256
-  /// Less is within what a program takes and gives back all the time.
+  /// Smaller changes are normal: programs allocate and free memory all the time.
   private static let remarkableGrowth: Int64 = 16 << 20
 
   package init(_ moments: [Moment]) {
@@ -38,7 +38,7 @@ package struct ResidentCourse: Hashable, Sendable {
     self.moments = (0..<Self.limit).map { moments[$0 * (moments.count - 1) / (Self.limit - 1)] }
   }
 
-  /// Of the images up to a time. Linear in the samples of memory.
+  /// The images up to a time. Linear in the samples of memory.
   init(_ definitions: TraceDefinitions, _ samples: [MemorySample], clock: TraceClock, until end: UInt64) {
     var sizes: [UInt64: UInt64] = [:]
     for sample in samples { sizes[sample.time] = sample.residentOfProgram }
@@ -55,7 +55,7 @@ package struct ResidentCourse: Hashable, Sendable {
     self.init(images.sorted { $0.key < $1.key }.map(\.value))
   }
 
-  /// What has grown since the first image, in a sentence without its point; nil if that is little.
+  /// The growth since the first image, as a sentence without its full stop; nil if there is little growth.
   package var growth: String? {
     guard let first = moments.first, let last = moments.last, moments.count > 1 else { return nil }
     func change(_ value: (Moment) -> UInt64) -> Int64 { Int64(clamping: value(last)) - Int64(clamping: value(first)) }

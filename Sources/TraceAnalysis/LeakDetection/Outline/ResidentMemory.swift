@@ -3,32 +3,32 @@
 import HeapAnalysis
 import TraceReading
 
-/// Resident memory by what it is for. Tells a leak from memory that the allocator keeps. Bytes; a value.
+/// Resident memory by its use. Distinguishes a leak from memory that the allocator keeps. In bytes. A value.
 package struct ResidentMemory: Hashable, Sendable {
-  /// Of the process without the recorder, measured before the image or after it.
+  /// Resident size of the process without the recorder, measured before or after the image.
   package var resident: UInt64
-  /// Blocks of the heap, as large as they were asked for.
+  /// Blocks of the heap, in requested sizes.
   package var liveBlocks: UInt64
-  /// Stacks of threads as far as they were in use.
+  /// The used parts of thread stacks.
   package var stacks: UInt64
-  /// Private memory that is neither: what the allocator holds free or needs for itself, variables of images, memory that
-  /// was mapped without the allocator.
+  /// Private memory that is neither: the allocator's free memory and metadata, variables of images, memory that was
+  /// mapped without the allocator.
   package var otherPrivate: UInt64
   /// Code and files, and memory shared with other processes.
   package var mapped: UInt64
-  /// What the allocators had then, by their own books; empty if nobody has read them.
+  /// The allocators' own figures at the image; empty if they were not read.
   package var allocators: [AllocatorRecord] = []
-  /// Of all: bytes in huge pages; nil if it is not known.
+  /// Bytes in huge pages, of the whole process; nil if that is not known.
   package var hugePages: UInt64?
-  /// What stands at the end of an arena with much free memory.
+  /// The block at the end of an arena with much free memory.
   package var pin: PinningBlock?
-  /// At this image and the ones before it.
+  /// Resident memory at this image and the earlier ones.
   package var course = ResidentCourse([])
 
   /// A block that keeps an arena from getting smaller.
   package struct PinningBlock: Hashable, Sendable {
     package var pin: AllocatorRecord.Pin
-    /// Of the object there; empty if it is none.
+    /// The type of the object at that address; empty if no object is there.
     package var type: String
 
     package init(pin: AllocatorRecord.Pin, type: String) {
@@ -37,11 +37,11 @@ package struct ResidentMemory: Hashable, Sendable {
     }
   }
 
-  /// Larger stacks are none: a thread may stand in memory of any kind.
+  /// A larger region is not counted as a stack: a thread's stack pointer may be in memory of any kind.
   private static let largestStack: UInt64 = 64 << 20
 
-  /// `privateBytes`: private memory that can be written and is there, without the recorder's. Nil if these figures
-  /// contradict each other, as they do when the process grew after the sample.
+  /// `privateBytes`: private memory that is writable and resident, without the recorder's. Nil if the figures
+  /// contradict each other, as happens when the process grew after the sample.
   package init?(
     resident: UInt64, privateBytes: UInt64, liveBlocks: UInt64, threads: [SnapshotThread], regions: [MemoryRegion]
   ) {
@@ -61,7 +61,8 @@ package struct ResidentMemory: Hashable, Sendable {
     otherPrivate = privateBytes - self.liveBlocks - self.stacks
   }
 
-  /// Freed memory that the allocators have, and of it whole pages that are there; nil if nobody has read their books.
+  /// Freed memory that the allocators keep, and the bytes of it in whole resident pages; nil if the allocators' figures
+  /// were not read.
   package var freed: UInt64? {
     allocators.isEmpty ? nil : min(otherPrivate, allocators.reduce(0) { $0 &+ $1.held })
   }
@@ -69,14 +70,13 @@ package struct ResidentMemory: Hashable, Sendable {
     freed.map { min($0, allocators.reduce(0) { $0 &+ $1.freePages }) }
   }
 
-  /// The allocator is likely to hold much that the program gave back: so much private memory that is in no block
-  /// deserves a remark.
+  /// Much private memory is in no block. The allocator probably keeps memory that the program freed.
   package var deservesRemark: Bool { otherPrivate >= Self.remarkableSize && otherPrivate > liveBlocks }
   private static let remarkableSize: UInt64 = 64 << 20
-  /// From so many arenas on there is more than one for each of a few threads that allocate at once.
+  /// With this many arenas, each of a few threads that allocate at once has more than one.
   private static let manyArenas: UInt64 = 8
 
-  /// For people who wonder where their memory is.
+  /// An explanation for people who wonder where their memory is.
   package var remark: String {
     guard let freed, let freePages else {
       return
@@ -108,7 +108,7 @@ package struct ResidentMemory: Hashable, Sendable {
     return arenas > 1 ? " in \(Decimal.counted(arenas, "arena"))" : ""
   }
 
-  /// Only what the figures call for.
+  /// Only the advice that the figures justify.
   private func advice(freed: UInt64, freePages: UInt64) -> [String] {
     var advice: [String] = []
     guard let glibc = allocators.first(where: { $0.kind == .glibc && $0.held >= Self.remarkableSize }) else {
@@ -136,8 +136,8 @@ package struct ResidentMemory: Hashable, Sendable {
 
 extension HeapModel {
   /// The parts of resident memory at the heap image; nil if its size was not recorded. Takes the measurement before the
-  /// image or the one after it, whichever is nearer and agrees with the image: on a busy machine a program may have grown
-  /// much between a measurement and its image. O(blocks).
+  /// image or the one after it, whichever is nearer and agrees with the image: on a busy machine a program may have
+  /// grown much between a measurement and its image. O(blocks).
   package var residentMemory: ResidentMemory? {
     guard let end = snapshot.end, end.error == 0 else { return nil }
     let time = snapshot.time

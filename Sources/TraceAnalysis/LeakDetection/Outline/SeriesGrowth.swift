@@ -24,8 +24,8 @@ package struct SeriesGrowth: Sendable {
   package var taken: Int
   /// One for each cause, the most retained growth first.
   package var suspects: [Row] = []
-  /// What else has become more from the first image to the last, the most retained growth first. What a suspect keeps
-  /// is left out.
+  /// Other rows that grew from the first image to the last, the most retained growth first. Rows that a suspect keeps
+  /// are left out.
   package var grown: [Row] = []
   /// Proven findings, those with the most retained bytes first; their instances by image.
   package var findings: [ImageSeries.FindingHistory] = []
@@ -53,7 +53,7 @@ extension ImageSeries {
       }
       found.append(row)
     }
-    // A collection has no objects to be told from others, but what it holds has.
+    // A collection has no objects of its own to compare between images; its elements do.
     let replaced = Set(found.filter { $0.judgement == .innocent(.turnsOver) }.map(\.row.key.holder))
     for index in found.indices where found[index].row.kind.isCollection && found[index].suspicion != nil {
       if replaced.contains(found[index].row.key.holder) { found[index].judgement = .innocent(.turnsOver) }
@@ -99,7 +99,7 @@ extension ImageSeries {
       return .innocent(.growsWithHolder)
     }
     switch history.row.holderKind {
-    // What tasks hold is mostly work under way, of which there is more when there is more to do.
+    // Tasks mostly hold work under way, and there is more of it when there is more to do.
     case .task: suspicion.isStrong = false
     case .library:
       let kept = history.kept[(start + 1)...].compactMap(\.self).sorted()
@@ -109,8 +109,8 @@ extension ImageSeries {
     return .suspect(suspicion)
   }
 
-  /// Fills in what is missing where objects are with another holder for one image, and back by the next. The memory of a
-  /// collection that grows is nobody's but its thread's for a moment.
+  /// Fills gaps where objects have another holder for one image, and are back by the next. While a collection grows,
+  /// only its thread holds its memory for a moment.
   private static func withoutMoves(_ values: [Double], total: [Double]) -> [Double] {
     var result = values
     for index in values.indices.dropFirst().dropLast() where total.count == values.count {
@@ -122,16 +122,15 @@ extension ImageSeries {
     return result
   }
 
-  /// Tells whether so many objects of an earlier image are still there that they may be what growth up to then consists
-  /// of.
+  /// Returns whether enough objects of an earlier image still exist to account for the growth up to then.
   private func lasts(_ key: HolderCensus.Key, _ values: [Double], from start: Int, _ rules: GrowthRules) -> Bool {
     guard let (image, share) = lastingShare(of: key, from: start) else { return true }
     let grown = values[image] - (image >= start ? values[start] : values[0])
     return grown < rules.leastRise || share * values[image] >= rules.leastLasting * grown
   }
 
-  /// Tells whether there are more holders, and no more for each of them than there were. Of both, the averages of the
-  /// first third and the last count.
+  /// Returns whether there are more holders, and no more objects for each of them than before. Compares the averages of
+  /// the first third and the last.
   private static func growsWith(
     _ holders: ArraySlice<Double>, _ values: ArraySlice<Double>, _ rules: GrowthRules
   ) -> Bool {
@@ -143,16 +142,16 @@ extension ImageSeries {
     return late / more <= rules.mostForEachHolder * early / max(1, fewer)
   }
 
-  /// The growth of all objects of a type, as a part of that of those with one holder.
+  /// Minimum growth of all objects of a type, as a share of the growth of those with one holder.
   private static let leastShareOfType = 0.5
 
-  /// Tells causes from what they keep.
+  /// Separates causes from the rows that they keep.
   private func choose(from found: [SeriesGrowth.Row], into growth: inout SeriesGrowth) {
-    // Of all that one holder keeps the program's own objects tell most.
+    // Among the objects that one holder keeps, the program's own are the most informative.
     let candidates = found.filter { $0.suspicion != nil }.sorted {
       ($0.row.rank, -$0.grownRetained, $0.row.key) < ($1.row.rank, -$1.grownRetained, $1.row.key)
     }
-    // By type: the types that its objects hold of what grows, and those whose objects hold it.
+    // By type: the growing types that its objects hold, and the types whose objects hold it.
     var held: [String: Set<String>] = [:]
     var holding: [String: Set<String>] = [:]
     for row in found {
@@ -163,8 +162,8 @@ extension ImageSeries {
     func isHeld(_ row: SeriesGrowth.Row, by types: Set<String>) -> Bool {
       row.row.owner.map { types.contains($0) } ?? false
     }
-    // What a suspect's objects have in their fields grows with them, and all that hangs from that. But what the program
-    // made tells more than objects of a library's that hold it.
+    // The objects in a suspect's fields grow with it, and so do the objects that these keep. But the program's own
+    // objects are more informative than a library's objects that hold them.
     let below = Self.reached(from: candidates.filter { !$0.row.isPlatform }.map(\.row.key.type), held)
     let above = Self.reached(from: candidates.filter { $0.row.isOwnObject }.compactMap(\.row.owner), holding)
     let causes = candidates.filter { row in
@@ -179,7 +178,7 @@ extension ImageSeries {
     growth.grown = found.filter { row in !holders.contains(row.row.key.holder) && !isHeld(row, by: kept) }
   }
 
-  /// Some types, and all that they lead to. Linear in those.
+  /// Returns the types and all types that they lead to. Linear in these.
   private static func reached(from types: [String], _ next: [String: Set<String>]) -> Set<String> {
     var reached = Set(types)
     var pending = Array(reached)
@@ -191,9 +190,9 @@ extension ImageSeries {
 }
 
 extension HolderCensus.Row {
-  /// Growth of it can be suspected: it is held by something that has a name and is there to hold. What threads work
-  /// with comes and goes, and what nothing holds is a finding already. Libraries have caches of their own; of what they
-  /// hold, such as timers and observers, the program's own objects are judged.
+  /// Whether its growth can be suspected: a named, lasting holder has it. Objects that threads work with come and go,
+  /// and unreachable objects are findings already. Libraries have caches of their own. Among the objects that they
+  /// hold, such as timers and observers, the program's own are judged.
   package var isJudged: Bool {
     switch holderKind {
     case .field, .variable, .task: kind != .sideTable

@@ -1,20 +1,20 @@
-// The tasks of a heap image: where each stands, and who can resume it.
+// The tasks of a heap image: the function that each is suspended in, and the object that can resume it.
 
 import HeapAnalysis
 import TraceReading
 import TraceSymbolication
 
-/// Tasks that stand in the same function and are held in the same way, as one. A value.
+/// Tasks by function and holder: tasks suspended in one function and held in one way form a group. A value.
 package struct TaskOutline: Sendable {
   package struct Group: Sendable {
-    /// The function that it goes on in; nil if that is not known.
+    /// The function that it resumes in; nil if that is not known.
     package var function: SourceFrame?
-    /// What leads to it, and so can resume it; nil if nothing does.
+    /// The object or variable that leads to it, and so can resume it; nil if nothing does.
     package var holder: String?
     package var count: UInt64 = 0
-    /// Of the tasks themselves, with the memory of their functions' frames.
+    /// Bytes of the tasks themselves and of their functions' frames.
     package var bytes: UInt64 = 0
-    /// Seconds, of the oldest; nil if the clock's rate is unknown.
+    /// Age of the oldest, in seconds; nil if the clock's rate is unknown.
     package var oldest: Double?
   }
 
@@ -25,9 +25,9 @@ package struct TaskOutline: Sendable {
 }
 
 extension LeakAnalysis {
-  /// Tasks that are looked at: each needs names.
+  /// Limit of the tasks that are examined: each needs lookups of names.
   private static let taskLimit = 20_000
-  /// References back from a task to what has a name; further ones say nothing of who resumes it.
+  /// Limit of the references back from a task to a named holder. More distant holders do not show who resumes it.
   private static let holderDistance = 16
 
   private struct TaskKey: Hashable {
@@ -54,7 +54,7 @@ extension LeakAnalysis {
       var group = groups[key] ?? TaskOutline.Group(function: key.function, holder: key.holder)
       group.count += 1
       group.bytes &+= block.size &+ (slabs[task] ?? 0)
-      // Of an inspection nobody knows when a task was made.
+      // An inspection does not have the times of allocations.
       if model.snapshot.reason != .inspection, let birth = model.trace.clock.seconds(at: block.birthTime),
         let now = model.trace.clock.seconds(at: model.snapshot.time)
       {

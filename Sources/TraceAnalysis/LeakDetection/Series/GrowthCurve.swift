@@ -1,4 +1,4 @@
-// How many of something there are from image to image, and whether that looks like a leak.
+// The number of something from image to image, and whether it grows like a leak.
 
 /// The numbers of one thing at the times of images of one process. A value.
 package struct GrowthCurve: Hashable, Sendable {
@@ -27,7 +27,7 @@ package struct GrowthCurve: Hashable, Sendable {
     case inSteps
     /// It falls now and then.
     case fallsBack
-    /// Its growth is not larger than what comes and goes.
+    /// Its growth is not larger than its variation.
     case sways
     /// Its objects are replaced by others.
     case turnsOver
@@ -127,8 +127,7 @@ package struct GrowthCurve: Hashable, Sendable {
     }
   }
 
-  /// The median of the slopes between any two of some points, of which there are two at least. O(points²), of a quarter
-  /// of the curve.
+  /// The median of the slopes between any two of some points, at least two. O(points²), for a quarter of the curve.
   private func medianSlope(_ points: Range<Int>) -> Double {
     var slopes: [Double] = []
     for first in points {
@@ -172,7 +171,7 @@ package struct GrowthCurve: Hashable, Sendable {
       fall = max(fall, peak - value)
     }
     if fall > rules.mostFall * rise { return .fallsBack }
-    // What warms up does so at the beginning.
+    // Warm-up happens at the beginning.
     let warm = start / 4
     let growth = marks[0].value - values[warm]
     let time = max(marks[0].time - times[warm], .leastNormalMagnitude)
@@ -195,7 +194,7 @@ package struct GrowthSuspicion: Codable, Hashable, Sendable {
   /// From the first part of the curve to the last.
   package var rise: Double
   package var perSecond: Double
-  /// Growth of the second half as a part of that of the first.
+  /// Growth in the second half, as a share of the growth in the first.
   package var lateShare: Double
   package var marks: [Mark]
 

@@ -9,13 +9,13 @@ import TraceSymbolication
 struct AdviceEvidence {
   /// A release, and the program's function that it was made in.
   struct Release: Hashable {
-    /// Greater than that of an earlier one.
+    /// Greater than the order of an earlier release.
     var order: Int
     var place: SourceFrame?
     var function: String? { place?.closureName }
   }
 
-  /// The owners that an object had so far.
+  /// The owners of an object up to now.
   struct Life: Hashable {
     /// The program's function that made it.
     var madeIn: String?
@@ -50,11 +50,12 @@ struct AdviceEvidence {
 
   private init() {}
 
-  /// With what the heap alone says.
+  /// Evidence from the heap alone.
   init(_ naming: FindingNaming) { (self.graph, self.naming) = (naming.graph, naming) }
 
   func life(of address: RuntimeAddress) -> Life? { lives[address] }
-  /// Of the site of a lost block, if all of a finding come from there, and others from there were freed.
+  /// Blocks of a lost block's site, if all blocks of the finding come from that site, and others of the site were
+  /// freed.
   func siblings(of address: RuntimeAddress) -> Siblings? { siblings[address] }
   /// The line that a survivor's siblings passed before they were freed.
   func passage(besides address: RuntimeAddress) -> SiblingContrast.Passage? { passages[address] }
@@ -67,8 +68,8 @@ struct AdviceEvidence {
     return graph.birthOrder(of: a) < graph.birthOrder(of: b)
   }
 
-  /// Tells whether a reference stands in an `any P` that may hold structures as well: the type of what is in it follows
-  /// behind the room for a value.
+  /// Returns whether a reference is in an `any P` that may hold structures as well. The type of its value follows the
+  /// room for the value.
   func isInOpaqueExistential(_ step: Finding.Step, target: Finding.Step) -> Bool {
     guard let graph, let name = step.reference?.name, let source = node(step.address, graph),
       let node = node(target.address, graph),
@@ -98,7 +99,7 @@ struct AdviceEvidence {
   }
 
   /// Closures that an object keeps, and that keep it by a reference of their own: to free it, all of them must let go.
-  /// Without those of packages, which nobody changes. In the order of their places.
+  /// Leaves out closures of packages, which the programmer cannot change. Sorted by place.
   func closures(keptByAndKeeping address: RuntimeAddress) -> [SourceFrame] {
     guard let graph, let naming, let object = node(address, graph) else { return [] }
     var found: [SourceFrame] = []
@@ -122,7 +123,7 @@ struct AdviceEvidence {
     }
   }
 
-  /// Objects that are looked at for what one keeps.
+  /// Limit of the objects searched for closures.
   private static let reachLimit = 4096
 
   /// A closure captures an object, or a variable that holds it.
@@ -150,8 +151,8 @@ struct AdviceEvidence {
   private static let objectLimit = 2_000
 
   /// Adds facts from the retains and releases, for these findings: cycles that closures do not explain, lost objects,
-  /// tasks that no code resumes, and survivors with siblings that were freed. One more pass over the events, if there are
-  /// such findings.
+  /// tasks that no code resumes, and survivors with siblings that were freed. One more pass over the events, if there
+  /// are such findings.
   mutating func add(_ findings: [Finding], _ model: HeapModel, _ reader: TraceReader, _ naming: any FrameNaming) {
     guard let graph else { return }
     hasHistory = !reader.header.lacksHistory
@@ -291,6 +292,6 @@ struct AdviceEvidence {
     return OpenReference(place: place, isAllocation: index == 0)
   }
 
-  /// Of a longer history it is not asked which reference is left: some seconds.
+  /// Longer histories are not paired: that takes some seconds.
   private static let pairedEvents = 20_000
 }

@@ -3,14 +3,14 @@
 import PlatformRules
 import TraceSymbolication
 
-/// Names the reference to cut, and another way for where it has to stay.
+/// Names the reference to cut, and an alternative if that reference must stay.
 struct CycleAdvice {
   private let finding: Finding
   private let cut: CycleCut
   private var path: [Finding.Step] { finding.path }
   private var names: SourceNames { cut.names }
 
-  /// Types that end a cycle by being told to, and what tells them.
+  /// Types that have a way to end their cycles, with that advice.
   private let types: RuleTable
   /// Fields that keep a closure after it has run.
   private let fields: RuleTable

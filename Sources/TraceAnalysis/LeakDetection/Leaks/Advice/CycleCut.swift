@@ -2,8 +2,8 @@
 
 import TraceSymbolication
 
-/// Chooses the reference that leads back: the one whose owner somebody else had until the end. Cut the other, and what
-/// it owns is gone at once.
+/// Chooses the reference that leads back: its owner was held from outside until the end. If the program cuts it, the
+/// objects that it owns are freed at once.
 struct CycleCut {
   /// A variable that a closure of the program captures.
   struct Capture {
@@ -87,7 +87,7 @@ struct CycleCut {
       site: .closure(capture.closure))
   }
 
-  /// Code that somebody can change; what the compiler made to call it counts as it does.
+  /// Returns whether a frame is code that the programmer can change, or a thunk made to call such code.
   static func isProgram(_ frame: SourceFrame?) -> Bool {
     guard let frame, frame.isNamed else { return false }
     return frame.kind == .user || frame.kind == .thunk && frame.imagePath.map { !SystemCode.isSystemImage($0) } ?? false
@@ -98,8 +98,8 @@ struct CycleCut {
     step.kind == .task || step.kind == .object && !SystemCode.isSystemModule(SourceNames.module(step))
   }
 
-  /// The program's function that gave a library a closure of which nothing but its memory is known, and the object that
-  /// it keeps.
+  /// The program's function that gave a library a closure known only by its memory, and the object that the closure
+  /// keeps.
   var block: (frame: SourceFrame, target: Int)? {
     for index in path.indices
     where path[index].kind == .object && SystemCode.isSystemModule(SourceNames.module(path[index])) {
@@ -155,7 +155,7 @@ struct CycleCut {
     guard let reference = path[link.last].reference, reference.caseName == nil,
       reference.strength == .strong || hasOwnerName(link)
     else { return false }
-    // Of a protocol that structures may conform to, too, there are no weak references.
+    // A value of a protocol that structures may conform to cannot be weak.
     if evidence.isInOpaqueExistential(path[link.last], target: path[link.to]) { return false }
     if link.last == link.from { return SourceNames.isWord(reference.name) }
     // The field of a structure in a collection or a box.
@@ -182,8 +182,8 @@ struct CycleCut {
     return links.enumerated().min { (rank($0.element), -$0.offset) < (rank($1.element), -$1.offset) }?.element
   }
 
-  /// Tells whether to cut a field rather than a capture: whoever takes a method of another object owns that by it, as a
-  /// wrapper does that hides the object's type.
+  /// Returns whether to cut a field rather than a capture. An object that passes on a method of another object owns
+  /// that object, like a wrapper that hides the object's type.
   func prefers(_ link: Link, to capture: Capture) -> Bool {
     guard canBeWeak(link), let name = capture.closure?.closureName, name.hasPrefix(SourceFrame.methodReference) else {
       return false
@@ -193,7 +193,7 @@ struct CycleCut {
     return owner.map { $0 != type && !$0.hasSuffix(".\(type)") } ?? false
   }
 
-  /// Three objects and more of one type that hold one another by one field: none of these references is more of a way
+  /// Three or more objects of one type that hold one another by one field: none of these references is more of a way
   /// back than the others.
   var ring: Finding.Step? {
     guard path.count > 2, let first = path.first, first.kind == .object, let name = first.reference?.name,
@@ -224,7 +224,7 @@ struct CycleCut {
     return owned.count < objects.count && lives.count == objects.count ? Set(owned.map(\.0)) : []
   }
 
-  /// Of the program or of a package that it uses, where no object is the program's own.
+  /// Returns whether a step is an object of the program, or of a package if the program has no object on the path.
   private func isOwn(_ step: Finding.Step) -> Bool {
     guard step.kind == .object, !SystemCode.isSystemModule(SourceNames.module(step)) else { return false }
     guard let first = path.first(where: { $0.kind == .object && !SystemCode.isSystemModule(SourceNames.module($0)) })

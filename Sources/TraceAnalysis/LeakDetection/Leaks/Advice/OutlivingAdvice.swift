@@ -32,7 +32,7 @@ struct OutlivingAdvice {
     }
   }
 
-  /// Advice for objects that a library has by something of which only its memory is known.
+  /// Advice for objects that a library holds by memory of unknown type.
   static func ofLibrary(_ finding: Finding, hasTimers: Bool) -> Advice {
     let type = finding.path.last.map { SourceNames.plain($0.type) } ?? "object"
     return .held(.endInLibrary(type: type, hasTimers: hasTimers))
@@ -63,7 +63,7 @@ struct OutlivingAdvice {
     return step.place.flatMap { $0.kind == .user && $0.line != nil ? $0 : nil }
   }
 
-  /// The program's field that leads to the task. A generic type is a wrapper, of which there may be many.
+  /// The program's field that leads to the task. A generic type is left out: it is a wrapper, and there may be many.
   private var keeper: String? {
     for index in finding.path.indices.prefix(max(0, retention.suspect)).reversed()
     where finding.path[index].kind == .object && !finding.path[index].type.contains("<") {
@@ -99,7 +99,7 @@ struct OutlivingAdvice {
 
   // MARK: Captures
 
-  /// Of the program's closures behind the reference to let go of.
+  /// Captures of the program's closures behind the reference to let go of.
   private var captures: [CycleCut.Capture] {
     finding.path.indices.dropFirst(max(0, retention.suspect - 1)).compactMap(cut.capture(at:))
   }

@@ -21,8 +21,8 @@ struct SourceNames {
     return isCycle && !path.isEmpty ? path.count - 1 : nil
   }
 
-  /// The field that a step's reference stands in, or where that is an element, the field that has the collection:
-  /// `Room.players`. Nil if a closure's variable comes first. O(path).
+  /// The field of a step's reference, or for a collection's element, the field that has the collection: `Room.players`.
+  /// Nil if a closure's variable comes first. O(path).
   func field(of index: Int) -> String? {
     var index = index
     for _ in path.indices {
@@ -49,7 +49,7 @@ struct SourceNames {
     return "\(element).\(part)"
   }
 
-  /// The type of a collection's elements, without arguments; nil if it is not known, or stands for many types.
+  /// The type of a collection's elements, without arguments; nil if it is not known, or may be many types.
   func elementType(of step: Finding.Step, isKey: Bool) -> String? {
     var text = step.type[...]
     switch step.kind {

@@ -5,21 +5,21 @@ import TraceReading
 /// The growth that repetitions prove.
 package struct GrowthReport: Sendable {
   package var findings: [Finding] = []
-  /// Repetitions of which nothing can be said, and why, in sentences.
+  /// Sentences about the repetitions that could not be judged, with the reason.
   package var remarks: [String] = []
   package init() {}
 }
 
 extension LeakAnalysis {
-  /// Returns what grows with each round of the trace's repetitions, found in the heap images of their rounds. One pass
-  /// over the events for all of them; then two graphs for each repetition, and as many as it has images if something
+  /// Returns the growth with each round of the trace's repetitions, found in the heap images of their rounds. One pass
+  /// over the events for all of them. Then two graphs for each repetition, and one for each of its images if something
   /// grows.
   ///
   /// - Parameters:
-  ///   - analysis: Of the same trace, whichever of its images it was made with.
-  ///   - number: The one repetition that is meant; nil for all but those of tests, which have looked for themselves.
-  ///   - births: The blocks that may be told, by address with their time of birth; nil for all.
-  ///   - open: Makes the analysis of an image, of which `analysis` has the live blocks.
+  ///   - analysis: An analysis of the same trace, with any of its images.
+  ///   - number: The one repetition to judge; nil for all except repetitions in tests, which judge themselves.
+  ///   - births: The blocks that may be reported, by address with their time of birth; nil for all.
+  ///   - open: Makes the analysis of an image, from the `analysis` with its live blocks.
   package static func growth(
     _ reader: TraceReader, _ analysis: AllocationAnalysis, repetition number: UInt64? = nil,
     among births: [UInt64: UInt64]? = nil,

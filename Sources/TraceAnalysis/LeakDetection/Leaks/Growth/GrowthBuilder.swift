@@ -23,8 +23,8 @@ struct GrowthBuilder {
     outliving = OutlivingBuilder(verdicts, naming: naming)
   }
 
-  /// One for each cause: of all that grows in one place what a person knows best, and of all places that hold the same
-  /// one.
+  /// Returns one finding for each cause. In each place, it reports the growing objects that people know best. Places
+  /// that hold the same objects share a finding.
   func findings(_ groups: [GrowthGroup]) -> [Finding] {
     let told = groups.compactMap(told).sorted { Self.precedes($0, $1) }
     var findings: [Finding] = []
@@ -40,7 +40,7 @@ struct GrowthBuilder {
       }
       // Objects that two places hold are reported once.
       if group.members.count(where: { taken.contains($0) }) * 2 > group.members.count { continue }
-      // A list of keys beside the table of what they stand for.
+      // A list of keys beside the table of their values.
       let steps = Self.steps(of: group.counts)
       if case .field(let owner, _) = group.place, case .elements = group.subject,
         owners[owner]?.contains(steps) ?? false
@@ -110,7 +110,7 @@ struct GrowthBuilder {
     return a.sample < b.sample
   }
 
-  /// With the path to one of them; nil for what is nobody's to mend.
+  /// Returns a group with the path to one of its objects; nil if the programmer cannot change it.
   private func told(_ group: GrowthGroup) -> Told? {
     let fresh: [NodeID]
     switch group.subject {
@@ -129,7 +129,7 @@ struct GrowthBuilder {
     }
     guard let holder = steps.firstIndex(where: { $0.edge == entry }) else { return nil }
     let beyond = steps.indices.dropFirst(holder + 1)
-    // Of a list the first of its kind is the holder's, wherever the new ones are put.
+    // In a list, the first object of its kind is the holder's, wherever new ones are added.
     let kind = tree.typeNumber(of: sample)
     let first =
       beyond.first {
@@ -155,9 +155,9 @@ struct GrowthBuilder {
     }
   }
 
-  /// Work that waits in a queue until somebody gets to it keeps what it needs: it is on its way, also where the thread
-  /// that repeats is the one that would do it.
-  /// Work that waits for a time or an event is not.
+  /// Returns whether the growth is work in a queue. Such work keeps the objects that it needs until a thread runs it,
+  /// even if the repeating thread is the one that would run it.
+  /// Work that waits for a time or an event is not pending.
   private func isPending(_ steps: [LeakGroup.Step], isRegistered: Bool) -> Bool {
     // Begin with the last object of the program's that stays: its references are judged. Objects that came with the
     // work are part of it.

@@ -1,5 +1,4 @@
-// Finds the growth that a repetition proves, in numbers: objects of which the same holder has more after each counted
-// round.
+// Finds the growth that a repetition proves, in numbers: objects that one holder has more of after each counted round.
 
 import HeapAnalysis
 import TraceReading
@@ -8,37 +7,37 @@ import TraceReading
 struct GrowthGroup {
   enum Subject: Hashable {
     case objects(GrowthUnit)
-    /// Of the collections of a type.
+    /// Elements of the collections of a type.
     case elements(type: Int)
   }
 
   var place: HolderPlace
   var subject: Subject
-  /// In the last image: all that are held there, the nearest first. Of elements, their collections.
+  /// In the last image: all objects held at that place, the nearest first. For elements, their collections.
   var members: [NodeID]
-  /// After each round, from the last of the warm-up on.
+  /// After each round, beginning with the last warm-up round.
   var counts: [UInt64]
 }
 
-/// Compares the images of a repetition, the last one first: what did not grow in the last round is not looked for in
-/// the others. So a program in which nothing grows costs two graphs. No more than two are in memory at once.
+/// Compares the images of a repetition, the last one first. Objects that did not grow in the last round are not
+/// searched for in the others, so a program without growth costs two graphs. No more than two are in memory at once.
 struct GrowthFinder {
   let images: [TraceSnapshot]
   let scene: GrowthScene
   let last: HolderTree
   /// Makes the graph of another image.
   let open: (TraceSnapshot) -> ObjectGraph?
-  /// Blocks that may be told, in the last image; nil for all.
+  /// Blocks of the last image that may be reported; nil for all.
   let wanted: ((LiveBlock) -> Bool)?
 
-  /// More candidates than this are not followed: those of the most objects are.
+  /// Limit of the candidates that are followed: the ones with the most objects.
   private static let candidateLimit = 2000
 
   /// From the last image of the warm-up to the last.
   private var counted: ArraySlice<TraceSnapshot> { images.dropFirst(Repetition.warmUpRounds - 1) }
 
-  /// Nil if an image cannot be looked at. Linear in the graphs of the images that are looked at, and for each candidate
-  /// in what its holder holds.
+  /// Nil if an image cannot be analyzed. Linear in the graphs of the images that are analyzed, and for each candidate
+  /// in the objects that its holder holds.
   func groups() -> [GrowthGroup]? {
     var units = candidates()
     let witnessed = wanted.map(witnessedPlaces)
@@ -83,12 +82,12 @@ struct GrowthFinder {
 
   // MARK: Candidates
 
-  /// By holder, what each counted round made and left there. The last round's may still be on its way to where it will
-  /// stay. Linear in the last image.
+  /// By holder, the units that each counted round made and left there. Objects of the last round may not have reached
+  /// their final holder yet. Linear in the last image.
   private func candidates() -> [HolderPlace: Set<GrowthUnit>] {
     let graph = last.graph
     let rounds = counted.count - 1
-    /// By what is counted, and then by holder as well: how many each round made that are still there.
+    /// By unit, and later by holder as well: the number of live objects that each round made.
     var births: [GrowthUnit: [UInt32]] = [:]
     var fresh: [(node: NodeID, unit: GrowthUnit, round: Int)] = []
     for (index, block) in graph.heap.blocks.enumerated() where !last.isKept(NodeID(index)) {
@@ -123,8 +122,8 @@ struct GrowthFinder {
     counted.dropFirst().firstIndex { block.birthTime <= $0.time }.map { $0 - counted.startIndex - 1 }
   }
 
-  /// Places that hold something which was made in each counted round by those whose blocks may be told. An element of a
-  /// collection has no maker, but what it refers to has one. Linear in the last image.
+  /// Places that hold an object from each counted round among the blocks that may be reported. An element of a
+  /// collection has no maker, but the object that it refers to has one. Linear in the last image.
   private func witnessedPlaces(_ wanted: (LiveBlock) -> Bool) -> Set<HolderPlace> {
     var rounds: [HolderPlace: [Bool]] = [:]
     for (index, block) in last.graph.heap.blocks.enumerated() where !last.isKept(NodeID(index)) && wanted(block) {

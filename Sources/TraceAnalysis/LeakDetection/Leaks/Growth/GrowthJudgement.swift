@@ -1,15 +1,15 @@
 // Judges whether counts after each round of repeated work prove growth.
 
-/// The counts after each round, from the last one of the warm-up on.
+/// The counts after each round, beginning with the last warm-up round.
 struct RoundCounts: Hashable {
   var counts: [UInt64]
 
-  /// Of two halves of the counted rounds the later one adds at least this part of what the earlier one did. A cache
-  /// that fills up adds less and less; a leak, as much as before, but for the little that happens to be under way when
-  /// a round ends.
+  /// Minimum growth in the later half of the counted rounds, as a share of the growth in the earlier half. A cache that
+  /// fills up adds less and less. A leak adds as much as before, except for the little work that is under way when a
+  /// round ends.
   private static let leastPersistence = 0.9
-  /// If only counts are known, a round adds at least this part of what any other adds. Numbers that go up and down by
-  /// chance rise four times in a row now and then, but hardly by equal steps.
+  /// If only counts are known: the minimum growth in each round, as a share of the largest growth in a round. Numbers
+  /// that go up and down by chance rise four times in a row now and then, but hardly by equal steps.
   private static let leastEvenness = 0.5
 
   /// The increase in each counted round; nil if one of them added nothing.

@@ -4,18 +4,18 @@ import HeapAnalysis
 import TraceReading
 import TraceSymbolication
 
-/// A reference that has stood since before the rounds that count, by where it stands: the same in every image.
+/// The place of a reference that has existed since before the counted rounds. Equal in every image.
 enum HolderPlace: Hashable {
   /// In a block: at an offset from its start, or nil if its words are not known by name.
   case field(owner: BlockIdentity, offset: Int?)
   /// In a variable of the program, or of a package.
   case global(address: UInt64)
-  /// In the variables of a system library: where in them is its own affair, and need not be the same twice.
+  /// In the variables of a system library. The place within the library is not known and may change.
   case library
 }
 
-/// A unit of counting: objects of a class, closures that capture alike, tasks and blocks without a type by where they
-/// were made.
+/// A unit of counting: objects by class, closures by the types that they capture, and tasks and untyped blocks by the
+/// site that made them.
 struct GrowthUnit: Hashable {
   var type: Int
   /// 0 for classes and closures.
@@ -34,7 +34,7 @@ final class GrowthScene {
   private var libraryMemory: [SiteID: Bool] = [:]
 
   /// - Parameters:
-  ///   - last: what was live at the last image.
+  ///   - last: the live blocks at the last image.
   ///   - base: the time, in ticks, of the image that the first counted round is compared with.
   init(last: LiveHeap, base: UInt64, sites: AllocationSites, definitions: TraceDefinitions) {
     (self.last, self.base, self.sites, self.definitions) = (last, base, sites, definitions)
@@ -59,7 +59,8 @@ final class GrowthScene {
     return last[found].address == block.address && last[found].identity == block.identity
   }
 
-  /// A closure's type is what it captures, which has no name; its number is the trace's.
+  /// Returns a number for a type. The type of a closure or box describes its captures and has no name, so the trace's
+  /// type number identifies it.
   func number(of type: NodeType) -> Int {
     let key =
       "\(type.kind.rawValue) \(type.kind == .closure || type.kind == .box ? "\(type.typeID)" : type.qualifiedName)"
@@ -68,7 +69,7 @@ final class GrowthScene {
     return types.count - 1
   }
 
-  /// Equal for sites whose three innermost frames are: what one function allocates, by whatever way it was called.
+  /// Returns a hash of the operation and the three innermost frames. Outer callers do not matter.
   func family(of site: SiteID) -> UInt64 {
     if let known = families[site] { return known }
     guard Int(site.rawValue) < sites.count else { return 1 }
@@ -100,9 +101,9 @@ final class HolderTree {
   private let countedTypes: [(isCounted: Bool, hasFamily: Bool)]
   private let entries: NodeTable<EdgeIndex>
   private let known: NodeSet
-  /// By node that holds others of its kind.
+  /// The holding reference by node, for nodes that hold others of their kind.
   private var chains: [NodeID: EdgeIndex] = [:]
-  /// From variables: where they lead, what is left over on stacks does not matter.
+  /// Paths from variables. For nodes that variables reach, stale words on stacks do not matter.
   private let namedPaths: RetainPaths
 
   init(_ graph: ObjectGraph, _ scene: GrowthScene) {
@@ -174,7 +175,8 @@ final class HolderTree {
   /// The tree that has a node's path. A node without a path from a variable has the best of the others.
   func paths(to node: NodeID) -> RetainPaths { namedPaths.reaches(node) ? namedPaths : ownership.paths }
 
-  /// The reference that holds a node; nil for what nothing reaches. Constant time but for the first node of a path.
+  /// Returns the reference that holds a node; nil for unreachable nodes. Constant time, except for the first node of a
+  /// path.
   func entry(of node: NodeID) -> EdgeIndex? {
     guard let first = ownEntry(of: node) else { return nil }
     guard !isCollection(node) else { return first }
@@ -233,8 +235,8 @@ final class HolderTree {
 
   /// The nodes that references at these places lead to. Linear in the edges of the roots and of the owners.
   ///
-  /// Libraries hand what they hold for the program to threads now and then. The targets of stacks and registers count
-  /// with theirs, so that it does not matter whether a round's last work has begun.
+  /// Libraries now and then hand objects that they hold for the program to threads. So the targets of stacks and
+  /// registers count with a library's, and it does not matter whether a round's last work has begun.
   func targets(of places: Set<HolderPlace>) -> [HolderPlace: [NodeID]] {
     var result: [HolderPlace: [NodeID]] = [:]
     var owners: Set<BlockIdentity> = []
@@ -268,11 +270,11 @@ final class HolderTree {
 
   // MARK: Counting
 
-  /// The nodes of `units` that are held by a place: reached from `targets` through what is not kept, through the
-  /// collections and tables that stand there, and through each other. Nearest first. Linear in what is reached.
+  /// Returns the nodes of `units` that a place holds, nearest first. The search starts at `targets` and follows nodes
+  /// that are not kept, collections and tables at the place, and members. Linear in the nodes reached.
   ///
-  /// Between a library and what it keeps for the program stand tasks and closures, those that stay as well as those
-  /// that come.
+  /// Between a library and the objects that it holds for the program are tasks and closures. Some of them stay, others
+  /// come and go.
   func members(of units: Set<GrowthUnit>, at place: HolderPlace, from targets: [NodeID]) -> [GrowthUnit: [NodeID]] {
     var result: [GrowthUnit: [NodeID]] = [:]
     var seen: Set<NodeID> = []

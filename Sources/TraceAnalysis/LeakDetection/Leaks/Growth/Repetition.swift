@@ -8,23 +8,24 @@ package struct Repetition: Hashable, Sendable {
   package var number: UInt64
   /// Empty for rounds that were marked from outside.
   package var place: MarkPlace
-  /// The number of the scope in which alone it counts what is made: that of a test, which other tests run beside. 0 for
-  /// all work.
+  /// The number of the scope that limits the count to objects made within it: the scope of a test, since other tests
+  /// may run beside it. 0 for all work.
   package var scope: UInt64
   /// Whole images, in order of time. A round whose image is missing counts with the next.
   package var images: [TraceSnapshot]
 
-  /// Rounds that say nothing of growth: the first fills caches and makes what is made once, and in the second the last
-  /// of that is made, and what the first handed to other threads.
+  /// Rounds that say nothing about growth. The first fills caches and makes objects that are made once. The second
+  /// makes the last of these, and takes over objects that the first handed to other threads.
   static let warmUpRounds = 2
-  /// So many have to add something, one after the other: what two rounds add, a third may take back.
+  /// Minimum number of consecutive rounds that must each add something. A third round may take back the objects that
+  /// two rounds added.
   static let leastCountedRounds = 3
-  /// With fewer images nothing is said.
+  /// With fewer images, the repetition is not judged.
   package static let leastRounds = warmUpRounds + leastCountedRounds
 
   package var isJudged: Bool { images.count >= Self.leastRounds }
 
-  /// Those of a trace, in order of their first image. `statements`: of its whole events.
+  /// The repetitions of a trace, in order of their first image. `statements`: of all of its events.
   package static func all(in reader: TraceReader, _ statements: ProgramStatements) -> [Repetition] {
     let images = reader.snapshots.filter { $0.reason == .round && $0.isWhole }
     let marks = Dictionary(statements.rounds.map { ($0.snapshot, $0) }, uniquingKeysWith: { first, _ in first })
@@ -32,7 +33,7 @@ package struct Repetition: Hashable, Sendable {
     var repetitions: [Repetition] = []
     for image in images {
       let mark = marks[image.number]
-      // One that the program took, and did not get to say what of.
+      // The program took this image, but did not get to record its repetition.
       if mark == nil, !image.label.isEmpty { continue }
       let number = mark?.repetition ?? 0
       if let known = numbers[number] {

@@ -2,11 +2,11 @@
 
 import TraceReading
 
-/// Findings of expectations that were not met, each place's from the first image that was taken at one of its
-/// deadlines: what held an object then may have let go since.
+/// Findings of expectations that were not met. For each place, they come from the first image taken at one of its
+/// deadlines: the holder of an object then may have let go since.
 ///
-/// One such image is taken for each place, at its first deadline that passed. Which of the later objects it shows is
-/// chance. `completed(by:)` adds the others, so that counts do not depend on the moment.
+/// One such image is taken for each place, at its first deadline that passed. Chance decides which of the later objects
+/// it shows. `completed(by:)` adds the others, so that counts do not depend on the moment.
 package struct ExpectationImages {
   private var findings: [Finding] = []
   /// Ticks: the time of the image that shows what broke the expectations of a place.
@@ -15,8 +15,8 @@ package struct ExpectationImages {
   /// No such image.
   package init() {}
 
-  /// For each image the trace is replayed once more. `analysis` is that of the report's snapshot, which says what came
-  /// of the expectations in the end; `open` makes an analysis of another snapshot.
+  /// Replays the trace once more for each image. `analysis`: the analysis of the report's snapshot, with the final
+  /// outcomes of the expectations. `open`: makes an analysis of another snapshot.
   package init(_ reader: TraceReader, _ analysis: AllocationAnalysis, open: (TraceSnapshot) -> LeakAnalysis) {
     let broken = analysis.statements.expectations.filter { $0.violated + $0.late > 0 }
     var chosen: [UInt32: Set<MarkPlace>] = [:]
@@ -43,8 +43,8 @@ package struct ExpectationImages {
   /// The places that the findings are of.
   package var places: Set<MarkPlace> { Set(times.keys) }
 
-  /// All objects of these places that were not gone in time. `analysis`: that of the report's image, which shows what
-  /// became due after the images of the deadlines.
+  /// All objects of these places that were not gone in time. `analysis`: the analysis of the report's image, which
+  /// shows objects that became due after the images of the deadlines.
   package func completed(by analysis: LeakAnalysis) -> [Finding] {
     guard !times.isEmpty else { return [] }
     var completed = findings

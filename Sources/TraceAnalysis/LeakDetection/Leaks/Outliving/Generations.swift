@@ -10,7 +10,7 @@ package struct Generation: Hashable, Sendable {
     package var bytes: ByteCount
   }
 
-  /// Nil for what was made before the first mark.
+  /// Nil for objects made before the first mark.
   package var start: GenerationStart?
   /// Live Swift objects, closures' contexts and tasks, and their own bytes.
   package var objects: UInt64

@@ -13,9 +13,9 @@ final class HolderNames {
     self.naming = naming
   }
 
-  /// Returns the step of a path that is a registration of what comes after it. Those shared by many (a notification
-  /// centre) may stand anywhere; those made one for each (a timer, a task) behind the step `place`, that still leads to
-  /// all. The one nearest to the object counts.
+  /// Returns the last step of a path that is a registration of the steps after it. A registration shared by many
+  /// objects (a notification centre) may be anywhere. A registration made for one object (a timer, a task) must come
+  /// after the step `place`, the last that leads to all.
   func registration(_ steps: [LeakGroup.Step], after place: Int) -> (index: Int, kind: Finding.Registration)? {
     for index in steps.indices.dropLast().reversed() where !graph.isRoot(steps[index].node) {
       if isSchedule(steps[index]) { return (index, .eventLoop) }
@@ -23,11 +23,11 @@ final class HolderNames {
       // A finished task is kept by its handle.
       if isFinished(steps[index].node) { continue }
       guard let kind = kind(of: steps[index].node) else { continue }
-      // A work item in the program's own hands waits for nobody: it may never have been scheduled.
+      // A work item that the program itself holds may never have been scheduled.
       if kind == .dispatchWork, index > 0, isProgramsOwn(steps[index - 1].node) { continue }
       if kind == .observer || kind == .observation || index > place { return (index, kind) }
     }
-    // A thread that goes on, and what it has on its stack or as its own variables.
+    // A running thread holds the objects on its stack and in its thread-local variables.
     guard place == 0, steps.count > 1 else { return nil }
     switch graph.root(steps[0].node).kind {
     case .stack(let thread), .threadLocal(let thread): return isMain(thread) ? nil : (0, .thread)
@@ -61,7 +61,7 @@ final class HolderNames {
     return graph.snapshot.regions.contains { $0.kind == .mainStack && $0.range.contains(pointer) }
   }
 
-  /// An event loop's list of what it is to run later.
+  /// Returns whether a step is an event loop's list of scheduled work.
   private func isSchedule(_ step: LeakGroup.Step) -> Bool {
     guard let edge = step.edge, let label = graph.label(graph.graph.label(of: edge)),
       label.name.lowercased().contains("scheduledtasks")
@@ -85,8 +85,8 @@ final class HolderNames {
     }
   }
 
-  /// libdispatch's own blocks of sources. An object of class `DispatchSource` leads to each. A timer has a second block,
-  /// which the heap of timers leads to.
+  /// libdispatch's own blocks of sources. An object of class `DispatchSource` leads to each. A timer has a second
+  /// block, which the heap of timers leads to.
   private lazy var sources: Set<NodeID> = {
     var sources: Set<NodeID> = []
     for node in 0..<NodeID(graph.blockCount)
@@ -120,8 +120,8 @@ final class HolderNames {
   /// Arrays of a heap of timers. Each leads to the one before, and is twice as large: enough for 2,000 timers.
   private static let heapDepth = 8
 
-  /// Tells whether a node calls the program back, or is the memory of a group that keeps a result. `next`: the next node
-  /// on the path.
+  /// Tells whether a node calls the program back, or is the memory of a group that keeps a result. `next`: the next
+  /// node on the path.
   func isRegistration(_ node: NodeID, of next: NodeID) -> Bool {
     if isGroup(node, of: next) { return true }
     return !isFinished(node) && kindByType(of: node) != nil
@@ -183,7 +183,7 @@ final class HolderNames {
       guard frame.kind != .user else { break }
       // A stripped library names only the functions that it exports.
       guard let name = frame.mangledName, let found = Registrations.kind(ofSymbol: name) else { continue }
-      // Others work by a source of libdispatch's: whoever made it tells the kind.
+      // Other kinds use a source of libdispatch: the function that made the source decides.
       if found != .dispatchSource { return found }
       kind = found
     }
@@ -192,8 +192,8 @@ final class HolderNames {
 
   // MARK: Names
 
-  /// The holder at a step of a path: the registration if it is one, else the variable or field the suspect reference
-  /// stands in.
+  /// Names the holder at a step of a path: the registration if it is one, else the variable or field of the suspect
+  /// reference.
   func name(
     _ steps: [LeakGroup.Step], suspect: Int, registration: Finding.Registration?, named: [Finding.Step],
     origin: PathOrigin
@@ -296,7 +296,7 @@ final class HolderNames {
 }
 
 extension String {
-  /// Returns the index at which the last occurrence of a text begins.
+  /// Returns the start index of the last occurrence of a text; nil if there is none.
   fileprivate func range(of text: String, fromEnd: Bool) -> String.Index? {
     var index = endIndex
     while index > startIndex {

@@ -43,7 +43,7 @@ final class LettingGo {
 
   /// The program's functions of a stack.
   struct Functions {
-    /// Where the innermost one is.
+    /// The innermost function's frame.
     var place: SourceFrame?
     /// Innermost first.
     var names: [String]
@@ -96,8 +96,8 @@ final class LettingGo {
     return nodes.compactMap { node in (known[node] ?? nil).map { (node, $0) } }
   }
 
-  /// Returns the part of all work that was left at a moment, in ticks, or a little less: the work is known for the births
-  /// of live blocks. O(log blocks), once they are sorted.
+  /// Returns the part of all work that was left at a moment, in ticks, or a little less: the work is known for the
+  /// births of live blocks. O(log blocks), once they are sorted.
   func workLeft(at time: UInt64) -> Double {
     var (low, high) = (0, births.count)
     while low < high {

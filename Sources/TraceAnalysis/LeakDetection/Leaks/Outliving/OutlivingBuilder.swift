@@ -179,7 +179,7 @@ struct OutlivingBuilder {
 
   // MARK: Scopes and expectations
 
-  /// Findings of scopes that something was left of, for what is still there now.
+  /// Findings of scopes that left objects behind, for the objects that are still live.
   func scopeFindings() -> [Finding] {
     model.statements.scopes.flatMap { scope -> [Finding] in
       guard !scope.rest.isEmpty else { return [] }
@@ -203,9 +203,9 @@ struct OutlivingBuilder {
     }
   }
 
-  /// Findings of expectations that were not met, for what is still there now. `totals`: what came of them in the end,
-  /// if this is an image of the time of one of them; only those of `places` are told. `dueAfter`: by place, the time
-  /// after which an object must have become due to be told.
+  /// Findings of expectations that were not met, for the objects that are still live. `totals`: the final outcomes, if
+  /// this image was taken when an expectation was not met. Only expectations of `places` are reported. `dueAfter`: by
+  /// place, the time after which an object must have become due to be reported.
   func expectationFindings(
     _ totals: [ExpectationOutcome]? = nil, places: Set<MarkPlace>? = nil, dueAfter: [MarkPlace: UInt64] = [:]
   ) -> [Finding] {
@@ -278,7 +278,8 @@ struct OutlivingBuilder {
 
   // MARK: One group
 
-  /// Names a group, without its identity and advice. `snapshot`: the image that it is in, if it is not the report's own.
+  /// Names a group, without its identity and advice. `snapshot`: the image that it is in, if it is not the report's
+  /// own.
   func finding(
     _ group: OutlivingGroup, snapshot: UInt32? = nil,
     evidence: (Finding.Retention, Finding.Siblings) -> Finding.Evidence
@@ -344,7 +345,7 @@ struct OutlivingBuilder {
     return named.last?.library == nil ? nil : search.element(of: named[...])
   }
 
-  /// Tells whether the path by which an object is reached leads through its wrapper.
+  /// Returns whether the path that reaches an object leads through its wrapper.
   private func leads(to object: NodeID, through wrapper: NodeID) -> Bool {
     var current = object
     for _ in 0..<Self.wrapperDepth {
@@ -355,10 +356,10 @@ struct OutlivingBuilder {
     return false
   }
 
-  /// Blocks between a wrapper and what it is about, at most.
+  /// Limit of the blocks between a wrapper and its subject.
   private static let wrapperDepth = 64
 
-  /// Without those whose objects a library's memory holds as well as the program's does: a subject's list of
+  /// Leaves out groups whose objects are held by a library's memory as well as by the program's. A subject's list of
   /// subscribers has the closures of the tokens that the program keeps.
   private func withoutSecondHolders(_ groups: [OutlivingGroup]) -> [OutlivingGroup] {
     guard groups.count > 1 else { return groups }
@@ -405,8 +406,8 @@ struct OutlivingBuilder {
     return max(0, named.count - 1)
   }
 
-  /// Behind a registration the library's own tables come first: the program's reference is that of its closure, or that
-  /// to its object.
+  /// Behind a registration, the library's own tables come first. The program's reference is the one of its closure, or
+  /// the one to its object.
   private func letGoStep(_ registration: Finding.Registration?, _ suspect: Int, _ named: [Finding.Step]) -> Int {
     guard registration != nil else { return suspect }
     return named.indices.dropFirst(suspect).first { index in
@@ -438,7 +439,7 @@ struct OutlivingBuilder {
     else { return nil }
     let site = graph.heap[BlockID(group.sample)].site
     let path = model.trace.definitions.stacks.path(of: model.trace.sites[Int(site.rawValue)].stack)
-    // As many frames of the innermost end have been left, and the next one out has seen a call return; its function
+    // Control has left this number of innermost frames. The next frame out has seen a call return, and its function
     // goes on.
     let index = Int(distance)
     guard index < path.frames.count else { return nil }

@@ -5,14 +5,14 @@ import HeapAnalysis
 import TraceReading
 import TraceSymbolication
 
-/// Objects of one allocation site, or of several that allocate alike, that outlived their scope and are held in one
-/// way.
+/// Objects that outlived their scope and are held in one way. They come from one allocation site, or from several with
+/// the same type and innermost frames.
 struct OutlivingGroup {
   var verdict: Verdict
-  /// The number of the suspicion it comes from. Its survivors are of that one's family, or kin of it, which are of no
-  /// suspicion's own.
+  /// The number of the suspicion that it comes from. Its survivors belong to that suspicion's family, or are kin that
+  /// no suspicion of their own covers.
   var suspicion = 0
-  /// The candidates of the log that it comes from: several if they are one cause.
+  /// The candidates of the log that it comes from; several if they have one cause.
   var candidates: [Int] = []
   /// The survivors, in order of birth.
   var survivors: [NodeID]
@@ -20,7 +20,8 @@ struct OutlivingGroup {
   var sample: NodeID
   /// From the root's node to the sample; the first step is the root.
   var path: [LeakGroup.Step]
-  /// Index in `path` of the object that holds what is each survivor's own: the edge that leaves it is the suspect.
+  /// Index in `path` of the object that holds each survivor's own part of the path. The edge that leaves it is the
+  /// suspect.
   var suspect: Int
   var lifetime: SiteLifetime
   /// The sites of the siblings, as indices.
@@ -39,11 +40,11 @@ struct OutlivingGroup {
   var retainedBlocks: UInt64
 }
 
-/// Judges reachable objects by what became of their siblings.
+/// Judges reachable objects by the lives of their siblings.
 ///
-/// Two things count. Where siblings end: a survivor that is several times as old as they get, when control has left the
-/// scope in which they end, has outlived it. And how their number grows: where nothing of a site ever ends, and it goes
-/// on being made for as long as the program works, it accumulates.
+/// Two facts count. The first is where siblings end. A survivor outlives its scope if it is several times as old as
+/// they get, and control has left their usual scope. The second is how their number grows. Objects of a site
+/// accumulate if none ever ends, and the program makes more for as long as it works.
 /// Objects that are made once or at the start, or whose number levels off, do neither.
 struct OutlivingFinder {
   let rules: OutlivingRules
@@ -53,7 +54,7 @@ struct OutlivingFinder {
   let stacks: StackTree
   /// Nodes that no root reaches, which have verdicts of their own.
   let unreachable: NodeSet
-  /// Paths from the roots, and what hangs from what.
+  /// Paths from the roots, and the nodes that each node dominates.
   let ownership: OwnershipTrees
   /// Ticks: of the start of the recording.
   let startTime: UInt64
@@ -97,8 +98,8 @@ struct OutlivingFinder {
 
   // MARK: Groups
 
-  /// Returns the step of a path that is a registration of what comes after it, given the last step that leads to many
-  /// survivors.
+  /// Returns the step of a path that is a registration of the steps after it. `shared`: the last step that leads to
+  /// many survivors.
   typealias RegistrationSearch = (_ steps: [LeakGroup.Step], _ shared: Int) -> (index: Int, kind: Finding.Registration)?
 
   /// All groups, those with the most retained bytes first. `registration` recognises timers, observers, tasks and the
@@ -146,8 +147,7 @@ struct OutlivingFinder {
 
   func site(of node: NodeID) -> AllocationSite { sites[Int(block(node).site.rawValue)] }
 
-  /// Groups of objects that the program itself says should be gone: those of them that hang from others of them are
-  /// left out.
+  /// Groups of objects that the program itself states should be gone. Leaves out objects that others of them hold.
   func groups(of nodes: [NodeID], registration: RegistrationSearch) -> [OutlivingGroup] {
     let wanted = Set(nodes)
     let families = families(depth: 1) { !wanted.contains($0) }
@@ -270,8 +270,8 @@ struct OutlivingFinder {
 
   // MARK: One cause
 
-  /// Objects of one type that one holder keeps by one reference are one cause, whichever functions made them; so are
-  /// objects that were met twice, by themselves and by way of what they keep.
+  /// Returns whether two groups have one cause. Objects of one type that one holder keeps by one reference do,
+  /// whichever functions made them. So do objects found twice: directly, and as owners of other survivors.
   private func isSameCause(_ a: OutlivingGroup, _ b: OutlivingGroup) -> Bool {
     let (first, second) = (a.path[a.suspect], b.path[b.suspect])
     guard graph.nodeTypes[Int(a.sample)] == graph.nodeTypes[Int(b.sample)] else { return false }
@@ -282,10 +282,10 @@ struct OutlivingFinder {
     return label(first) == label(second) || label(first) >= 1 << 31 && label(second) >= 1 << 31
   }
 
-  /// The same finding about the objects that keep the survivors, if each is kept by one of its own: what an entry of a
-  /// registry refers to goes with the entry.
+  /// Returns the finding about the objects that keep the survivors, if each survivor is kept by one of its own: objects
+  /// that a registry's entry refers to go with the entry.
   /// A registration is how something is held, and not reported itself.
-  /// Nil if what keeps them is a structure that the program builds: a tree, or a list.
+  /// Nil if the keepers are a structure that the program builds: a tree, or a list.
   private func lifted(_ group: OutlivingGroup, of suspicion: Suspicion, _ registration: RegistrationSearch)
     -> OutlivingGroup?
   {
@@ -315,7 +315,7 @@ struct OutlivingFinder {
       group.suspect = min(group.suspect, place - 1)
       group.sites = Set(group.survivors.map { block($0).site.rawValue }).sorted()
       group.lifetime = group.sites.reduce(into: SiteLifetime()) { $0 += sites[Int($1)].lifetime }
-      // Somebody works with them.
+      // The program works with them.
       if group.survivors.count(where: { isInUse($0, beyond: group.evidence.longestWork) }) * 2 > group.survivors.count {
         weigh(.holderUnused, false, "\(group.survivors.count) instances", in: &group.evidence)
       }
@@ -342,7 +342,7 @@ struct OutlivingFinder {
   private func merge(_ other: OutlivingGroup, into group: inout OutlivingGroup) {
     group.candidates += other.candidates
     if other.verdict == .outlived { group.verdict = .outlived }
-    // Several parts of one object may have led to what it keeps.
+    // Several parts of one object may have led to the same owner.
     let isMetTwice = !Set(group.survivors).isDisjoint(with: other.survivors)
     if isMetTwice, other.survivors.count <= group.survivors.count {
       group.evidence.join(other.evidence)
@@ -376,8 +376,8 @@ struct OutlivingFinder {
     group.evidence.live = population(family, until: activations.ordinal).quarters
   }
 
-  /// The program itself holds most of them by its own variables, too: then the registration is not what keeps them. Of
-  /// a closure or a task, it holds what they work for.
+  /// Returns whether the program's own variables hold most of the survivors, too: then the registration is not the
+  /// cause. For a closure or a task, its subjects count.
   private func isKeptElsewhere(_ group: OutlivingGroup, _ registration: RegistrationSearch) -> Bool {
     guard let (_, kind) = registration(group.path, 0).flatMap({ $0.index == group.suspect ? $0 : nil }),
       kind != .thread, kind != .taskGroup
@@ -393,7 +393,7 @@ struct OutlivingFinder {
     let paths = ownership.paths(within: subset)
     func isKept(_ node: NodeID) -> Bool {
       guard let path = paths.path(to: node), case .global(let image) = graph.root(path.root).kind else { return false }
-      // The platform's variables may be in the program's file; what they lead to are C blocks, tasks and closures.
+      // The platform's variables may be in the program's file. They lead to C blocks, tasks and closures.
       let isOwn = path.steps.allSatisfy { step in
         switch graph.type(of: step.node).kind {
         case .object, .array, .dictionary, .set, .box: true
@@ -406,8 +406,8 @@ struct OutlivingFinder {
     return kept * 2 > group.survivors.count
   }
 
-  /// Objects of the program's that a closure or a task refers to by references of some kinds, itself or through what it
-  /// captured.
+  /// The program's objects that a closure or a task refers to by references of some kinds, directly or through its
+  /// captures.
   private func subjects(of node: NodeID, kinds: EdgeKinds = .all) -> [NodeID] {
     var found: [NodeID] = []
     var seen: Set<NodeID> = [node]
@@ -452,7 +452,7 @@ struct OutlivingFinder {
     return registration(group.path + [.init(node: group.sample, edge: nil)], 0)?.index == group.path.count - 1
   }
 
-  /// The same with a path that does not lead through other groups' objects, if there is one: what holds two causes is
+  /// Returns the group with a path that avoids other groups' objects, if there is one: the holder of two causes is
   /// shown for each by itself.
   func straightened(_ group: OutlivingGroup, among groups: [OutlivingGroup], _ registration: RegistrationSearch)
     -> OutlivingGroup

@@ -24,7 +24,7 @@ extension OutlivingFinder {
     /// weigh some of them by. None where siblings do not end.
     var proven: [NodeID: NodeID] = [:]
     fileprivate var limit: Limit
-    /// Survivors that are old of which a part has to have as many to be a suspicion of its own.
+    /// Minimum number of old survivors for a subgroup to be reported separately.
     private let leastOutlived: Int
     private let rulePoints: RulePoints
     /// Events of the process that the longest ordinary life takes; 0 where siblings do not end.
@@ -106,8 +106,8 @@ extension OutlivingFinder {
     var homeDistance: UInt32?
     /// True if it holds only for objects that something has registered each by itself.
     var needsRegistration = false
-    /// The kinds of registrations that its objects need, each of its own and beyond the reach of other code. Empty if they
-    /// need none.
+    /// The kinds of registrations that its objects need, each of its own and beyond the reach of other code. Empty if
+    /// they need none.
     var ownKinds: Set<Finding.Registration> = []
     /// True if it holds only for objects that the program let go of.
     var needsLettingGo = false
@@ -171,7 +171,8 @@ extension OutlivingFinder {
     return suspicion
   }
 
-  /// The first suspicion of several shapes. Its `others` are the suspicions of later shapes, up to the first strong one.
+  /// The first suspicion of several shapes. Its `others` are the suspicions of later shapes, up to the first strong
+  /// one.
   private func first(of shapes: [(Family) -> Suspicion?], _ family: Family) -> Suspicion? {
     var all: [Suspicion] = []
     for shape in shapes where !(all.last?.evidence.isStrong ?? false) {
@@ -189,8 +190,8 @@ extension OutlivingFinder {
       to: max(end, family.lifetime.firstOrdinal))
   }
 
-  /// Objects that timers or tasks of their own may keep, where siblings end: however old they are, no code can stop such a
-  /// timer or cancel such a task.
+  /// Objects that timers or tasks of their own may keep, where siblings end: however old they are, no code can stop
+  /// such a timer or cancel such a task.
   private func keptByOwn(_ family: Family) -> Suspicion? {
     guard let first = family.survivors.first, isProgramObject(first), family.survivors.count >= rules.leastRegistered,
       family.lifetime.lastOrdinal > family.lifetime.firstOrdinal
@@ -222,23 +223,23 @@ extension OutlivingFinder {
   /// A survivor, with what speaks against it.
   private struct Candidate {
     var node: NodeID
-    /// Up to the last that happened to a sibling: when no more are made, nobody takes the place of the last one. Events
-    /// of the process, and ticks.
+    /// Its age at its family's last event, in the process's events and in ticks. When no more siblings are made,
+    /// nothing can replace the last one.
     var work: UInt64
     var time: UInt64
-    /// Control has left the scope in which siblings end.
+    /// Control has left the scope that siblings end in.
     var hasLeft: Bool
   }
 
-  /// Survivors that are older than siblings get, or that were left behind in a scope in which siblings end; unless they
-  /// took the places of others.
+  /// Suspects survivors that are older than siblings get, or that were left behind in the scope where siblings end,
+  /// unless they replaced others.
   ///
-  /// Asks in this order: Which survivors may be old (`candidates`)? Are there so many of such an age that chance does
-  /// not explain them (`unlikely`)? Did the population grow by them (`growth`)? Does the program still use them
-  /// (`weighUse`)? Linear in the family's survivors, and for `unlikely` in the classes of its siblings' lifetimes.
+  /// Asks in this order: Which survivors may be old (`candidates`)? Is their number, at that age, too large for chance
+  /// (`unlikely`)? Did they make the population grow (`growth`)? Does the program still use them (`weighUse`)? Linear
+  /// in the family's survivors, and for `unlikely` in the classes of its siblings' lifetimes.
   ///
   /// Wrong about objects that live long on purpose, are made over and over, never end while the program runs, are not
-  /// used meanwhile, and share their class and allocation site with objects that end soon.
+  /// used in that time, and share their class and allocation site with objects that end soon.
   private func outlived(_ family: Family) -> Suspicion? {
     let lifetime = family.lifetime
     guard lifetime.lastOrdinal > lifetime.firstOrdinal, let first = family.survivors.first else { return nil }
@@ -319,7 +320,7 @@ extension OutlivingFinder {
     for (index, node) in family.survivors.enumerated() {
       let block = block(node)
       if isInFlight(block, distance: distance, typical: typical, family, &homes) { continue }
-      // Younger ones have ended: nobody waits in a queue, or stands in for the last.
+      // Younger ones have ended: this one neither waits in a queue nor replaces the last.
       guard youngerEnded(than: index, of: family) >= rules.leastYoungerEnded else { continue }
       candidates.append(
         Candidate(
@@ -338,8 +339,8 @@ extension OutlivingFinder {
     return Double(lifetime.births) * left / range - Double(family.survivors.count - index - 1)
   }
 
-  /// Those that are the least likely to be there by chance, by any limit that the lives of siblings suggest; nil if
-  /// there are too few. Siblings of two sorts, most of them short-lived and some not, are told apart by it.
+  /// Returns the survivors that chance explains least, by any limit that the lives of siblings suggest; nil if there
+  /// are too few. It separates two sorts of siblings, most of them short-lived and some not.
   private func unlikely(_ candidates: [Candidate], _ lifetime: SiteLifetime) -> ([Candidate], Evidence.Limit)? {
     guard candidates.count >= rules.leastOutlived else { return nil }
     let durations = lifetime.durations.tails(of: lifetime.deaths)
@@ -414,20 +415,20 @@ extension OutlivingFinder {
     )
   }
 
-  /// Activations of those in which it was made that control has left since.
+  /// The number of activations around the block's allocation that control has left since.
   func departure(of block: LiveBlock) -> UInt32 {
     let depth = Int(sites[Int(block.site.rawValue)].depth)
     return UInt32(max(0, depth - activations.sharedDepth(block.strand, since: block.ordinal)))
   }
 
-  /// An activation that survivors were made in, and that still runs.
+  /// A running activation that survivors were made in.
   struct Home: Hashable {
     var strand: StrandID
     var began: UInt64
   }
 
-  /// The scope in which its siblings end is still running, and is a scope of its own: not a loop around them all.
-  /// `homes`: what is known of activations, so that each is looked at once.
+  /// Returns whether the scope that its siblings end in is still running, and is a scope of its own, not a loop around
+  /// all of them. `homes`: results by activation, so that each is computed once.
   func isInFlight(_ block: LiveBlock, distance: UInt32, typical: UInt64, _ family: Family, _ homes: inout [Home: Bool])
     -> Bool
   {

@@ -1,10 +1,10 @@
-// Counts the live objects of a family in the course of the run, and tells whether they became more.
+// Counts the live objects of a family in the course of the run, and judges whether their number grew.
 
 import TraceReading
 
 /// The live objects of several sites together, between two moments. A value.
 struct Population {
-  /// Events of the process: from when to when.
+  /// The span, in events of the process.
   let start: UInt64
   let end: UInt64
   private let curves: [LiveCurve]
@@ -22,7 +22,7 @@ struct Population {
   /// After each quarter.
   var quarters: [UInt64] { [0.25, 0.5, 0.75, 1].map(live) }
 
-  /// The middle and the spread of what was live in a part of the span.
+  /// The median and the spread of the number of live objects in a part of the span.
   func level(_ parts: ClosedRange<Double>) -> (median: Double, spread: Double) {
     let steps = 8
     let counts = (0...steps).map {
@@ -31,8 +31,8 @@ struct Population {
     return (counts[steps / 2], (counts.last ?? 0) - (counts.first ?? 0))
   }
 
-  /// By how much the number fell, at most, from any moment of a part of the span to a later one. A moment counts by the
-  /// median of those around it: a peak that one moment happens to catch differs from run to run.
+  /// The largest fall of the number, from any moment in a part of the span to a later one. Each moment counts by the
+  /// median of those around it, since a peak at a single moment differs from run to run.
   private func greatestFall(_ parts: ClosedRange<Double>) -> Double {
     let counts = (0...LiveCurves.intervals).map { step in
       Double(
@@ -52,14 +52,14 @@ struct Population {
   private static let momentsOfMedian = 5
 
   enum Growth: Equatable {
-    /// The survivors came on top of what comes and goes.
+    /// The survivors were added to the objects that come and go.
     case added
     /// They took the places of others: the number stayed.
     case bounded
     /// The number of objects that come and go varies by more than there are survivors.
     case unclear
-    /// The number stayed, but what comes and goes fell meanwhile by as much as is missing: traffic that ebbs hides what
-    /// adds up.
+    /// The number stayed, but the objects that come and go became fewer by the missing number: falling traffic hides
+    /// growth.
     case hidden
   }
 

@@ -3,11 +3,11 @@
 import HeapAnalysis
 import TraceSymbolication
 
-/// Tells who would have to end a registration. For one thread at a time.
+/// Determines who must end a registration. For one thread at a time.
 ///
-/// A package that sets a timer for an object of its own, with a callback of its own, is the one to cancel it; the
-/// program has neither of them in its hands. It has if it made the object by itself (who calls an initialiser gets
-/// something to end), wrote the callback, or gave the object something of its own, such as a handler.
+/// A package that sets a timer for an object of its own, with a callback of its own, must cancel it: the program has
+/// access to neither. The program must end the registration if it made the object by itself (calling an initialiser
+/// gives it something to end), wrote the callback, or gave the object something of its own, such as a handler.
 struct RegistrationOwner {
   private let graph: ObjectGraph
   private let naming: FindingNaming
@@ -19,8 +19,8 @@ struct RegistrationOwner {
     self.ownership = ownership
   }
 
-  /// Returns the reason why a registration is not the program's to end; nil if it is, or if that cannot be told. O(path
-  /// + what goes with the shown object)
+  /// Returns the reason why a registration is not the program's to end; nil if it is, or if the owner is not known.
+  /// O(path + blocks that go with the shown object).
   func libraryReason(_ group: OutlivingGroup, _ registration: Finding.Registration?) -> String? {
     guard let registration, Self.callsBack(registration),
       let package = maker(of: group.sample, isInitialiserLeftOut: true)
@@ -35,8 +35,8 @@ struct RegistrationOwner {
     return "made and registered by the package \(package) for itself"
   }
 
-  /// Tells whether a registration calls back when something comes due or happens. A task or a thread is work, which may
-  /// be the program's whoever started it.
+  /// Returns whether a registration calls back when a time comes or an event happens. A task or a thread is work. It
+  /// may be the program's, whichever code started it.
   private static func callsBack(_ registration: Finding.Registration) -> Bool {
     switch registration {
     case .timer, .observer, .observation, .dispatchSource, .fileHandle, .dispatchWork, .eventLoop: true
@@ -68,7 +68,7 @@ struct RegistrationOwner {
     }
   }
 
-  /// No object and no closure of the program's hangs from a node alone.
+  /// Returns whether a node alone keeps no object and no closure of the program.
   private func keepsNothingOfTheProgram(_ start: NodeID) -> Bool {
     var seen: Set<NodeID> = [start]
     var pending = [start]
@@ -86,7 +86,7 @@ struct RegistrationOwner {
     return true
   }
 
-  /// Blocks of one object that are looked at. A package's connection with its buffers has some hundreds; of more it is
-  /// not said whose they are.
+  /// Limit of the blocks examined for one object. A package's connection with its buffers has some hundreds. Beyond the
+  /// limit, the owner is not determined.
   private static let keptLimit = 4096
 }

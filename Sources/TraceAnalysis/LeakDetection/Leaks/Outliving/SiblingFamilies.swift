@@ -1,4 +1,4 @@
-// Groups objects into siblings: objects made alike, so that the fate of one says something of the others.
+// Groups objects into siblings: objects from one place, so that the fate of one says something about the others.
 
 import HeapAnalysis
 import PlatformRules
@@ -6,7 +6,7 @@ import TraceReading
 import TraceSymbolication
 
 extension OutlivingFinder {
-  /// Sites that allocate alike: the same type, from the same innermost frames.
+  /// Sites that allocate in the same way: the same type, from the same innermost frames.
   struct Family {
     var lifetime = SiteLifetime()
     var survivors: [NodeID] = []
@@ -29,7 +29,7 @@ extension OutlivingFinder {
     }
   }
 
-  /// Of `depth` frames, at most three.
+  /// The key of a site by its `depth` innermost frames, at most three.
   func key(of site: AllocationSite, depth: Int) -> FamilyKey {
     var stack = site.stack
     var left = depth
@@ -42,7 +42,7 @@ extension OutlivingFinder {
     return FamilyKey(type: site.type, operation: site.operation.rawValue, frames: (next(), next(), next()))
   }
 
-  /// Sites that agree in type and in so many innermost frames. `isTaken`: survivors that belong elsewhere.
+  /// Sites that agree in type and in `depth` innermost frames. `isTaken`: survivors that belong elsewhere.
   func families(depth: Int, isTaken: (NodeID) -> Bool) -> [Family] {
     families(isTaken: isTaken) { _, site in key(of: site, depth: depth) }
   }
@@ -91,7 +91,7 @@ extension OutlivingFinder {
       families[number].sites.append(UInt32(index))
       familyOfSite[index] = Int32(number)
     }
-    // If some may have ended unseen, the way in which siblings end is not known.
+    // If some may have ended unseen, it is not known how siblings end.
     var unknown: Set<Int32> = []
     graph.uncertain.forEach { unknown.insert(familyOfSite[Int(block($0).site.rawValue)]) }
     for (index, block) in graph.heap.blocks.enumerated() {
@@ -107,7 +107,8 @@ extension OutlivingFinder {
     }
   }
 
-  /// Objects of the program's classes, closures and tasks: what a person can be told of. The rest hangs from these.
+  /// Returns whether a node can be reported: an object of a class, a closure, a box or a task. These hold all other
+  /// blocks.
   func isCandidate(_ node: NodeID) -> Bool {
     if graph.deinitialised.contains(node) || graph.uncertain.contains(node) { return false }
     switch graph.type(of: node).kind {

@@ -2,13 +2,13 @@
 
 import Glibc
 
-/// Odds by what ended siblings show. A value.
+/// Odds derived from the lives of ended siblings. A value.
 ///
-/// Of a family, `beyond` of the ended siblings lived longer than a limit. So the number of siblings at one moment that
-/// chance lets live beyond it is about that many and one more, since the next may have been one. Lifetimes have long
-/// tails: let those beyond the limit thin out only in proportion to the age, which is slower than in any family where
-/// most die young. Then survivors at `ratio` times the limit are to be expected (beyond + 1) / ratio, and what there
-/// are more is weighed by Poisson's distribution.
+/// `beyond` of a family's ended siblings lived longer than a limit. So at one moment, chance lets about `beyond` + 1
+/// siblings live past the limit: the next may have been one. Lifetimes have long tails. Beyond the limit, the number is
+/// assumed to fall only in proportion to the age, which is slower than in any family that mostly dies young. The
+/// expected number of survivors at `ratio` times the limit is then (beyond + 1) / ratio. Poisson's distribution gives
+/// the probability of the actual number.
 struct SurvivalOdds: Comparable {
   /// Probability that chance keeps as many as there are.
   let chance: Double
@@ -26,8 +26,7 @@ struct SurvivalOdds: Comparable {
     guard count > 0 else { return 1 }
     guard mean > 0 else { return 0 }
     if Double(count) <= mean { return 1 }
-    // From the first term on they fall at least as fast as (mean / count)ⁿ: no cancellation, as 1 - P(X < n) would
-    // have.
+    // From the first term on, they fall at least as fast as (mean / count)ⁿ. The difference 1 - P(X < n) would cancel.
     var term = exp(Double(count) * log(mean) - mean - lgamma(Double(count) + 1))
     var sum = 0.0
     var n = count

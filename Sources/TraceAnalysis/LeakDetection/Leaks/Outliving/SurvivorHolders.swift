@@ -16,8 +16,8 @@ extension OutlivingFinder {
   enum HolderKey: Hashable {
     /// A type of root or node, and the reference it holds by.
     case reference(holder: HolderID, label: UInt32, isChain: Bool)
-    /// A kind of registration, and the types of the program's objects through which it leads to a survivor. A server's
-    /// parts may each have a queue that a task of their own keeps: these are not registered alike.
+    /// A kind of registration, and the types of the program's objects on the way from it to a survivor. The parts of a
+    /// server may each have a queue that a task of their own keeps: these differ in their types.
     case registration(Finding.Registration, through: [UInt32])
   }
 
@@ -29,7 +29,7 @@ extension OutlivingFinder {
     var isRegistered: Bool
   }
 
-  /// So many survivors are looked at one by one; the others are taken to be held as the first is.
+  /// Limit of the survivors examined one by one. The others are assumed to be held as the first is.
   static let detailLimit = 4000
 
   /// The survivors of a family by what holds them.
@@ -96,7 +96,7 @@ extension OutlivingFinder {
       {
         return nil
       }
-      // A single object that something has registered is in use, for all that can be told.
+      // A single object that something has registered must be assumed to be in use.
       if case .registration = key, suspicion.chaining == .always {
         note(.registered, .excludes, "\(nodes.count) instances")
         return nil
@@ -230,15 +230,15 @@ extension OutlivingFinder {
     }
   }
 
-  /// Those of survivors that are not under way; all of them if most others sleep as well, for the second time or the
-  /// hundredth: it is what they do.
+  /// Returns the survivors that are not under way. Returns all of them if most of the others sleep as well, for the
+  /// second time or the hundredth: then sleeping is their normal state.
   private func withoutWorkUnderWay(_ survivors: [NodeID]) -> [NodeID] {
     let settled = survivors.filter { !waiting.isUnderWay($0) }
     let sleeping = settled.count(where: waiting.isAsleep)
     return Double(sleeping) >= rules.leastAsleep * Double(max(1, settled.count)) ? survivors : settled
   }
 
-  /// Tells whether the holder is neither a field nor a variable of the program, so that the word may be a left-over.
+  /// Returns whether the holder is neither a field nor a variable of the program, so that the word may be stale.
   private func mayBeLeftOver(_ key: HolderKey) -> Bool {
     switch key {
     case .registration: true
@@ -270,7 +270,7 @@ extension OutlivingFinder {
     } else {
       kind = .root(LeakAnalysis.rootKey(graph.root(holder).kind))
     }
-    // Each variable of the program is a holder of its own, though all of them stand in one image.
+    // Each variable of the program is a holder of its own, though one image contains all of them.
     let label = graph.graph.label(of: edge)
     return .reference(holder: kind, label: label < 1 << 31 || graph.isRoot(holder) ? label : 1 << 31, isChain: isChain)
   }
@@ -288,7 +288,7 @@ extension OutlivingFinder {
     }
     let place = steps.firstIndex { $0.edge == edge } ?? 0
     if !isChain, let (index, kind) = registration(steps, place) {
-      // An object that is referred to without being counted is held by somebody else.
+      // An uncounted reference does not keep the object: it has another holder.
       if steps[index...].contains(where: {
         $0.edge.map { graph.graph.kind(of: $0) == EdgeStrength.unmanaged.rawValue } ?? false
       }) {
@@ -302,16 +302,15 @@ extension OutlivingFinder {
     return Holding(key: referenceKey(edge, isChain: isChain, counts), steps: steps, suspect: place, isRegistered: false)
   }
 
-  /// Tells whether the holder is something that a person knows by name: an object, or a variable of the program. A
-  /// local variable of a function that still runs holds what it is meant to hold; and what seems held by a library's
-  /// own memory may be left-over words.
+  /// Returns whether people know the holder by name: an object, or a variable of the program. A local variable of a
+  /// running function is meant to hold its object. And a library's own memory may hold it only by stale words.
   func isKnownHolder(_ steps: [LeakGroup.Step], _ suspect: Int) -> Bool {
     if steps[..<(suspect + 1)].contains(where: { !graph.isRoot($0.node) && isProgramObject($0.node) }) { return true }
     guard case .global(let image) = graph.root(steps[0].node).kind else { return false }
     return !SystemCode.isSystemImage(graph.roots.images[image].path)
   }
 
-  /// The registrations that survivors hang from; of a task, the task itself.
+  /// Returns the registrations that hold survivors; for a task, the task itself.
   private func registrations(
     of survivors: [NodeID], _ members: Set<NodeID>, _ counts: PathCounts, _ paths: RetainPaths,
     _ registration: RegistrationSearch
@@ -331,7 +330,7 @@ extension OutlivingFinder {
     Set(survivors.prefix(Self.detailLimit).compactMap { paths.path(to: $0)?.root }).count
   }
 
-  /// Counts of the survivors that each node on the paths to them leads to, and of the edges by which it does.
+  /// For each node on the paths to survivors, the number of survivors behind it and of its edges that lead to them.
   struct PathCounts {
     fileprivate var survivors: [NodeID: Int] = [:]
     fileprivate var branches: [NodeID: Int] = [:]
@@ -339,8 +338,8 @@ extension OutlivingFinder {
 
     subscript(node: NodeID) -> Int? { survivors[node] }
 
-    /// It leads to one or two by themselves, and to the others by way of the next link: an element of a list, which has
-    /// its place in the list by chance.
+    /// Returns whether a node is an element of a list: it leads to one or two survivors directly, and to the others
+    /// through the next link. Its place in the list is chance.
     fileprivate func isLink(_ node: NodeID, to next: NodeID) -> Bool {
       guard let all = survivors[node], branches[node] == 2, let beyond = survivors[next] else { return false }
       return min(beyond, all - beyond) <= rules.ownOfLink
@@ -381,8 +380,8 @@ extension OutlivingFinder {
     return PathCounts(survivors: counts, branches: branches, rules: rules)
   }
 
-  /// The edge at which a survivor's own part of its path begins: from what leads to many of them. Or, where a sibling
-  /// leads to it, the edge that leaves the sibling.
+  /// Returns the edge where a survivor's own part of its path begins: it leaves a node that leads to many survivors. If
+  /// a sibling leads to the survivor, it is the edge that leaves the sibling.
   func suspectEdge(of node: NodeID, _ members: Set<NodeID>, _ counts: PathCounts, _ paths: RetainPaths) -> (
     edge: EdgeIndex?, isChain: Bool
   ) {
@@ -399,8 +398,8 @@ extension OutlivingFinder {
     }
   }
 
-  /// A collection that a larger one has among others of its kind, as in `[Room: [Message]]`: each of them is an element,
-  /// and the larger one grows.
+  /// A collection that a larger one has among others of its kind, as in `[Room: [Message]]`: each of them is an
+  /// element, and the larger one grows.
   private func isOneOfMany(_ node: NodeID, _ counts: PathCounts, _ paths: RetainPaths) -> Bool {
     guard !graph.isRoot(node), graph.type(of: node).kind.isCollection else { return false }
     let parent = paths.parents[node]

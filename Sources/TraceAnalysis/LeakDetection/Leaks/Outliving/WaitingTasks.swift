@@ -1,16 +1,15 @@
-// Tasks that are in the middle of a wait which began soon after they did.
+// Tasks whose present wait began soon after they did.
 
 import HeapAnalysis
 
-/// Work that was under way when the image was taken: tasks that sleep, for the first time, until a time that has not
-/// come yet, and what they have in their frames. A request that waits for a slow answer lives longer than all others,
-/// and is in use. A task that wakes up now and then, and goes on for ever, began its present sleep much later than
-/// itself.
+/// Work that was under way when the image was taken: tasks in their first sleep whose time has not come yet, and the
+/// objects in their frames. A request that waits for a slow answer lives longer than all others, and is in use. A task
+/// that wakes up now and then, and runs for ever, began its present sleep much later than itself.
 ///
-/// Wrong about tasks of which nobody waits for the end, and which sleep longer than the program runs.
+/// Wrong about tasks that no code waits for, and that sleep longer than the program runs.
 ///
-/// A sleep is a call of `dispatch_after`, by which the runtime has a task of its own run; this has the continuation of
-/// the one that sleeps. Seen with Swift 6.1.2 and 6.3.1. Source: swiftlang/swift,
+/// A sleep is a call of `dispatch_after`. The runtime uses it to run a task of its own, which has the continuation of
+/// the sleeping task. Seen with Swift 6.1.2 and 6.3.1. Source: swiftlang/swift,
 /// stdlib/public/Concurrency/TaskSleep.swift and DispatchGlobalExecutor.cpp.
 ///
 /// For one thread at a time.
@@ -18,7 +17,8 @@ final class WaitingTasks {
   private let graph: ObjectGraph
   private let isTimer: (NodeID) -> Bool
   private let isJob: (NodeID) -> Bool
-  /// Tells whether a task's functions come back to the suspension that the task is in. Nil if their code does not show it.
+  /// Tells whether a task's functions come back to the suspension that the task is in. Nil if their code does not show
+  /// it.
   let isInLoop: (NodeID) -> Bool?
   /// Tells whether one of the functions that a task is suspended in is a sleep: its time may be over.
   let isInSleep: (NodeID) -> Bool
@@ -38,8 +38,8 @@ final class WaitingTasks {
   /// - Parameter leastFirstWait: see `OutlivingRules.leastFirstWait`.
   /// - Parameter isTimer: whether a block belongs to a call of `dispatch_after`.
   /// - Parameter isJob: whether a node has work that a library is about to run.
-  /// - Parameter isInLoop: whether a task's functions come back to the suspension that the task is in; nil if that is not
-  ///   known.
+  /// - Parameter isInLoop: whether a task's functions come back to the suspension that the task is in; nil if that is
+  ///   not known.
   /// - Parameter isInSleep: whether one of the functions that a task is suspended in is a sleep.
   init(
     _ graph: ObjectGraph, leastFirstWait: Double, isTimer: @escaping (NodeID) -> Bool,
@@ -57,7 +57,7 @@ final class WaitingTasks {
     for node in 0..<NodeID(graph.blockCount)
     where graph.type(of: node).kind == .malloc && graph.taskOfSlab[node] == nil && isTimer(node) { follow(node) }
     guard !waits.isEmpty else { return }
-    /// A closure in a task's frames captured for the task.
+    /// Records the objects in a task's frames, and those that closures there captured for the task.
     func note(_ owner: NodeID, _ task: NodeID) {
       var owners = [owner]
       while let owner = owners.popLast() {
@@ -71,7 +71,7 @@ final class WaitingTasks {
         }
       }
     }
-    // Of several the oldest counts, wherever it stands.
+    // If several tasks have an object, the oldest is its user.
     let tasks = waits.keys.sorted { (birth($0), $0) < (birth($1), $1) }
     let slabs = Dictionary(grouping: graph.taskOfSlab.keys.sorted()) { graph.taskOfSlab[$0] }
     for task in tasks {
@@ -95,8 +95,8 @@ final class WaitingTasks {
 
   private func birth(_ node: NodeID) -> UInt64 { graph.heap[BlockID(node)].birthTime }
 
-  /// Finds the tasks that a timer wakes: through blocks of libraries, the task that the runtime made for the sleep with
-  /// what its closure captured, and tasks that wait for others; never through the fields of an object.
+  /// Finds the tasks that a timer wakes. It follows blocks of libraries, the task that the runtime made for the sleep,
+  /// the captures of that task's closure, and tasks that wait for others. It never follows the fields of an object.
   private func follow(_ timer: NodeID) {
     var seen: Set<NodeID> = [timer]
     // Tasks on the way: the runtime's own, then the one that sleeps.
@@ -135,8 +135,8 @@ final class WaitingTasks {
     return (task, began)
   }
 
-  /// Tells whether the task has been in its present sleep for most of its life, or of the object's: a busy machine
-  /// starts a task long after it was made, which says nothing of what the task made itself, just before it went to
+  /// Returns whether the task has been in its present sleep for most of its life, or of the object's. A busy machine
+  /// starts a task long after it was made. That delay says nothing about objects that the task made just before its
   /// sleep.
   func isUnderWay(_ node: NodeID) -> Bool {
     guard let (task, began) = sleeper(node) else { return false }
