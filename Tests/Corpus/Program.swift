@@ -1,4 +1,4 @@
-// What a program of the corpus is, and what keeps the optimiser from seeing through it.
+// The protocols of the corpus's programs, and a barrier against the optimiser.
 import Glibc
 
 /// A program that is correct: all that it leaves behind is reachable.
@@ -11,21 +11,21 @@ protocol FaultyProgram: CleanProgram {
   static func faulty()
 }
 
-/// The sum of what the programs worked out: a side effect, so that no work is left out.
+/// The sum of the programs' results. It is a side effect, so that the optimiser removes no work.
 nonisolated(unsafe) private var workDone = 0
 
 nonisolated(unsafe) private var lastUsed: AnyObject?
 
 @inline(never) func note(_ value: Int) { workDone = workDone &* 31 &+ value }
 
-/// Lets an object escape as far as the optimiser can tell, so that it stands in the heap and is not left out.
+/// Lets an object escape, so that the optimiser allocates it in the heap.
 @inline(never) func use(_ object: AnyObject) {
   if workDone == .min { lastUsed = object }
 }
 
 /// Runs asynchronous work to its end, from a thread that has nothing else to do.
 @inline(never) func waitFor(_ work: @escaping @Sendable () async -> Void) {
-  // Of the C library: that of Dispatch comes with another library than the runtime's own.
+  // The C library's semaphore: Dispatch would load a library besides the runtime.
   nonisolated(unsafe) let done = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
   sem_init(done, 0, 0)
   Task.detached {
@@ -62,18 +62,18 @@ private func othersSleep() -> Bool {
     }
     if runs { awake += 1 }
   }
-  // Who asks is one.
+  // The calling thread is awake itself.
   return awake <= 1
 }
 
-/// Whether a thread, given by its directory in /proc, does not sleep. Closes the directory; a thread that has ended has none.
+/// Whether a thread, given by its directory in /proc, is not asleep. Closes the directory. A thread that has exited has none.
 private func isAwake(_ directory: Int32) -> Bool {
   if directory < 0 { return false }
   defer { close(directory) }
   let file = openat(directory, "stat", O_RDONLY)
   if file < 0 { return false }
   defer { close(file) }
-  // The state stands behind the name in brackets.
+  // The state follows the name in brackets.
   return withUnsafeTemporaryAllocation(byteCount: 128, alignment: 1) { text in
     let length = read(file, text.baseAddress!, text.count)
     var index = length - 3

@@ -1,5 +1,5 @@
 // Runs one program of the corpus, named by the first argument, with its fault ("leak") or without ("clean").
-// It returns from here like any program, so that what is left is seen at exit.
+// It returns from here like any program, so that the memory it leaves is seen at exit.
 import Glibc
 
 var programs: [String: any CleanProgram.Type] = [

@@ -74,7 +74,7 @@ struct DatabaseTests {
 
   @Test func sitesThatDifferInAddressesAloneAreOneRow() throws {
     let heap = heap()
-    // Both calls stand in one line.
+    // Both calls are in one line.
     let items = [0x1000_3000, 0x1000_5000, 0x1000_3000].map { heap.object("App.Item", stack: [0x1000_1000, $0]) }
     for item in items { heap.global(item) }
     let database = try database(heap)
@@ -144,7 +144,7 @@ struct DatabaseTests {
   @Test func aRunOfFewEventsHasFewSamples() throws {
     let samples = try rows(try database(heap()), "SELECT events, live_blocks FROM live_samples ORDER BY events")
     #expect(samples.map { $0[0] } == [.integer(1), .integer(2), .integer(3)])
-    // Within an interval of a curve nobody knows when.
+    // A curve does not show when a count changed within an interval.
     #expect(samples.last?[1] == .integer(3))
   }
 

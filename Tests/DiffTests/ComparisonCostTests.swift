@@ -7,7 +7,7 @@ import TraceTestSupport
 @testable import TraceReading
 @testable import TraceSymbolication
 
-/// What a small digest may not make a comparison do.
+/// Limits on the work that a small digest can cause in a comparison.
 @Suite struct ComparisonCostTests {
   /// A run with `sites` sites at the ends of one stack of so many functions.
   private func digest(depth: Int32, sites: Int32) throws -> RunDigest {

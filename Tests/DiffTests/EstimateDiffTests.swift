@@ -14,7 +14,7 @@ import TraceTestSupport
   private static let period = 512.0 * 1024
   private static let mebibyte = 1024.0 * 1024
 
-  /// Bytes in small blocks, and their error: each sample stands for a period.
+  /// Bytes in small blocks, and their error: each sample represents a period.
   private static func small(_ megabytes: Double) -> (Double, Double) {
     let bytes = megabytes * mebibyte
     return (bytes, (bytes / period).squareRoot() * period)
@@ -94,7 +94,7 @@ import TraceTestSupport
     #expect(Self.summary(every) == ["worse fill() liveBytes,allocatedBytes"])
   }
 
-  /// Samples as a recorder takes them, of blocks that are the same in each run.
+  /// Samples as a recorder draws them, from equal blocks in each run.
   @Test(.secondTier) func equalRunsShowNothingWhateverIsSampled() throws {
     var random = SeededRandom(seed: 1)
     /// Number and size of the blocks at each site.

@@ -129,7 +129,7 @@ import Testing
     #expect(direction(7_997, 8_560, block: 57) == .same)
     #expect(direction(7_997, 16_000, block: 57) == .worse)
     #expect(direction(800_000, 880_000, block: 57) == .worse)
-    // What nothing reaches is retained to the last block.
+    // Lost memory stays to the last block, so any increase counts.
     #expect(direction(7_997, 8_560, block: 0) == .worse)
   }
 
@@ -152,7 +152,7 @@ import Testing
   @Test func whatLiesWithinTheSpreadIsNoChange() {
     #expect(direction([100_000, 130_000, 115_000], [125_000, 140_000, 150_000]) == .same)
     #expect(direction([100_000, 101_000, 102_000], [120_000, 121_000, 122_000]) == .worse)
-    // Apart, but by less than what the runs show to be chance.
+    // Apart, but by less than the chance variation of the runs.
     #expect(direction([100_000, 120_000], [125_000, 145_000]) == .same)
     #expect(
       direction([100_000, 102_000, 104_000, 106_000, 108_000], [115_000, 117_000, 119_000, 121_000, 123_000]) == .worse)

@@ -23,7 +23,7 @@ import Testing
     #expect(changes.summary == ["gone retainCycle Screen", "new lost Buffer"])
   }
 
-  /// Of lost memory without a type, chance decides whether there are samples, and how many blocks these stand for.
+  /// For lost memory without a type, chance decides whether there are samples, and how many blocks they represent.
   @Test func whatFewSamplesTellIsNoDifference() throws {
     func lost(_ instances: Int, _ sampled: Int) -> Build {
       { $0.lostMemory(["read()", "main"], instances: instances, sampled: sampled) }

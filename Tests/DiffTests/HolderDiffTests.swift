@@ -77,7 +77,7 @@ import Testing
     #expect(byType.types.summary == ["worse App.Session liveBytes,liveBlocks"])
   }
 
-  /// What libraries keep for themselves is seen to be held by one thing or another.
+  /// Runs report different holders for the blocks that libraries keep for themselves.
   @Test func memoryWithoutATypeThatNothingOfTheProgramHoldsIsOneRow() throws {
     func run(_ lost: UInt64, _ kept: UInt64, held: UInt64 = 100) -> RunDigest {
       Self.run(

@@ -36,7 +36,7 @@ struct FleetRowTests {
     #expect(rows.map { $0["type"] as? String } == [nil, "App.Image", "malloc", "App.Image", "malloc"])
     #expect(rows.map { $0["live_bytes"] as? Int } == [616, 600, 16, 600, 16])
     #expect(rows.map { $0["allocated_blocks"] as? Int } == [5, 3, 2, 3, 2])
-    // In its stable name, what stands first is taken for the module.
+    // The first part of its stable name is taken for the module.
     #expect(rows[3]["function"] as? String == "init()" && rows[3]["file"] as? String == "/src/Image.swift")
   }
 

@@ -76,7 +76,7 @@ struct PerfettoTraceTests {
     )
   }
 
-  /// Objects with references to one another, some of which globals hold, and some only weakly.
+  /// Objects with references to one another, some of them unowned. Globals hold some of the objects.
   private func randomHeap(_ seed: UInt64) -> HeapBuilder {
     var random = SeededRandom(seed: seed)
     let heap = HeapBuilder()
@@ -109,7 +109,7 @@ struct PerfettoTraceTests {
     #expect(read.objects[2]?.references.map(\.target) == [3])
     let global = try #require(read.roots[1]?.first { read.objects[$0]?.type == "globals of app" })
     #expect(read.objects[global]?.references.map(\.target) == [1])
-    // A field's type stands before the first space.
+    // A field's type precedes the first space.
     #expect(read.objects[global]?.references.map(\.field) == [" scanned word"])
     let lost = try #require(read.roots[0]?.first { read.objects[$0]?.type == "(no root leads here)" })
     #expect(read.objects[lost]?.references.map(\.target) == [2])
@@ -142,7 +142,7 @@ struct PerfettoTraceTests {
       objects.graph, roots: objects.rootNodes + first.map { NodeID($0 - 1) }, kinds: ObjectGraph.owning)
     let retained = tree.retainedSizes(sizes)
     for node in objects.graph.allNodes.members { #expect(read.retained(UInt64(node) + 1) == retained[node], "\(node)") }
-    // What no root keeps is all below the object above it.
+    // All objects that no root keeps are below `lost`.
     let unused = objects.graph.reachable(from: objects.rootNodes, kinds: ObjectGraph.owning).complement
     #expect(read.retained(lost) == unused.members.reduce(0) { $0 + sizes[Int($1)] })
     // One way in for each group, and none for what another group keeps.

@@ -62,7 +62,7 @@ struct StackTextTests {
     let profile = try ExportFixture().profile(leaked: [:])
     let document = try Document(profile, profile.measures)
     #expect(document.name == "app" && document.exporter == "leaktrace \"1\"")
-    // Nothing leaks, and nobody counted references.
+    // Nothing leaks, and references were not counted.
     #expect(!document.profiles.contains { $0.name.hasPrefix("leaked") })
     let live = try #require(document.profiles.first { $0.name == "live at exit, bytes" })
     #expect(live.type == "sampled" && live.unit == "bytes" && live.startValue == 0 && live.endValue == 616)

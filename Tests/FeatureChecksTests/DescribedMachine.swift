@@ -28,7 +28,7 @@ enum Described {
     return facts
   }
 
-  /// A Swift server of the same user, which was looked at without a refusal.
+  /// A Swift server of the same user, whose facts were read without a refusal.
   static func process(_ change: (inout CheckedFacts) -> Void = { _ in }) -> CheckedFacts {
     facts { facts in
       var target = TargetFacts(processID: 4711)

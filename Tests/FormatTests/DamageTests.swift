@@ -94,7 +94,7 @@ func sampleTrace(compression: TraceWriter.Compression, seed: UInt64 = 1) throws 
     }
   }
 
-  /// Past the checksums, where a forger gets: damage inside payloads, with headers made anew.
+  /// Damage that checksums do not detect, as a forger can make it: inside payloads, with new headers.
   @Test(arguments: TestTier.seeds(0..<20))
   func flippedBitsBehindSoundChecksumsNeverCrashTheReader(seed: UInt64) throws {
     var random = SeededRandom(seed: seed &+ 1000)

@@ -218,8 +218,8 @@ func randomEvents(_ count: Int, _ tree: StackTree, _ random: inout SeededRandom)
       ])
   }
 
-  /// The recorder writes a type once for each context, and compares sizes with what the context had last: that may have
-  /// been another operation's.
+  /// The recorder writes a type once for each context. It compares a size with the context's last size, which may come
+  /// from another operation.
   @Test func anObjectKeepsItsTypeWhenUntypedAllocationsFallIntoItsContext() throws {
     func varint(_ value: UInt64) -> [UInt8] {
       value < 0x80 ? [UInt8(value)] : [UInt8(value & 0x7F) | 0x80] + varint(value >> 7)
@@ -233,7 +233,7 @@ func randomEvents(_ count: Int, _ tree: StackTree, _ random: inout SeededRandom)
       [0x41, 0x06, 0, 1, 0] + varint(2 * key) + [0x80, 0x02, 48, 7]
       // malloc of 32 bytes with another stack, and of 48.
       + [0x42, 0x00, 1, 1, 0] + varint(2 * (other - key)) + [32] + [0x42, 0x00, 0, 0, 48]
-      // The object's stack again. Size and type are what they were.
+      // The object's stack again. Size and type are unchanged.
       + [0x01, 0x00, 1, 1, 0] + varint(2 * (other - key) - 1)
     let tree = StackTree()
     let decoded = decode(payload, firstTime: 0, stacks: tree)

@@ -60,10 +60,10 @@ import Testing
     #expect(input.readEverything() == input.readEverything())
   }
 
-  /// Tests of other suites run meanwhile: the bound leaves them room.
+  /// Tests of other suites run at the same time: the bound leaves them room.
   @Test(.secondTier) func readingTheCorpusTakesLittleMemory() throws {
     let before = try Self.status("VmRSS")
-    // Begins the peak anew.
+    // Resets the peak.
     let file = try #require(fopen("/proc/self/clear_refs", "w"))
     fputs("5", file)
     fclose(file)

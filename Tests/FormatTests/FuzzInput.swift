@@ -1,4 +1,4 @@
-// What the reader's fuzzer does with an input. Compiled into the fuzzer, and into the tests that replay what it found.
+// The fuzzer's use of an input. Compiled into the fuzzer, and into the tests that replay its findings.
 
 @testable import TraceReading
 @testable import TraceReports
@@ -14,18 +14,18 @@
 /// - 0: the rest is a trace file.
 /// - 1: the rest is a live file beside an empty trace. Its magic number, version and trace ID are put right.
 /// - 2: the rest is payloads, which are sealed into chunks with sound checksums.
-/// - 3: likewise, and every second payload stands in the live file instead.
+/// - 3: likewise, and every second payload is in the live file instead.
 ///
 /// Its other bits choose the header's setting for retains and releases. A payload has five bytes before it: flags (bits
-/// 0, 1 and 3: kind, bit 2: compressed), thread, two bytes of length, and a byte of first time; of a heap image's
-/// chunks that is the highest but one.
+/// 0, 1 and 3: kind, bit 2: compressed), thread, two bytes of length, and a byte of first time. That byte is bits 12 to
+/// 19 of the time; in chunks of a heap image it is bits 48 to 55.
 struct FuzzInput {
   let trace: [UInt8]
   let live: [UInt8]?
 
   private static let traceID: UInt64 = 0x1122_3344_5566_7788
 
-  /// A trace as it stands.
+  /// An unmodified trace.
   init(trace: [UInt8]) { (self.trace, live) = (trace, nil) }
 
   /// Nil if there are too few bytes.
@@ -165,7 +165,7 @@ struct FuzzInput {
       if parts.isEmpty {
         dump.countingByTime(&written)
       } else {
-        // A few bytes can stand for very many words.
+        // A few bytes can encode very many words.
         struct Enough: Error {}
         try? dump.write {
           written += $0.utf8.count

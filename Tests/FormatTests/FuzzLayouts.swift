@@ -1,11 +1,11 @@
-// What the fuzzer has in the place of reflection and of symbols: answers that depend on addresses alone.
+// Replaces reflection and symbols in the fuzzer: the answers depend on addresses alone.
 
 @testable import HeapAnalysis
 @testable import TraceReading
 @testable import TraceSymbolication
 
-/// The layout of a type by its metadata's page: those of the standard library's collections and the like, and some that
-/// no type has.
+/// The layout of a type by its metadata's page: layouts of the standard library's collections and the like, and some
+/// that no type has.
 final class FuzzLayouts: LayoutSource {
   static let count = 14
 

@@ -127,7 +127,7 @@ import TraceTestSupport
         0x34, 14, 1, 0x90, 0x03, 5, 4, 0x6E, 0x61, 0x6D, 0x65, 3, 0x61, 0x2F, 0x62, 9,
         0x34, 5, 2, 0x98, 0x03, 5, 64,  // and ends, with a grace of 64
         0x34, 6, 3, 0xA0, 0x03, 0, 0, 1,  // a generation of no name and no file, in line 1
-        // Expectation 2 of 0x1000, due at 512, but for its line.
+        // Expectation 2 of 0x1000, due at 512, without its line.
         0x34, 10, 4, 0xA8, 0x03, 2, 0x80, 0x20, 0x80, 0x04, 0, 0,
       ], table)
     #expect(!decoded.isWhole && decoded.events.map(\.time) == [400, 408, 416])
@@ -191,7 +191,7 @@ import TraceTestSupport
     let kept = numbers.prefix { $0 != 0 }
     #expect(kept.count == 15 && numbers.dropFirst(kept.count).allSatisfy { $0 == 0 })
     #expect(table.text(kept[3]) == "3" + large)
-    // What is known is found still.
+    // Known texts are still found.
     #expect(table.intern("first") == first)
   }
 
@@ -290,7 +290,7 @@ import TraceTestSupport
     while case .event = decoder.next(&event) { found.append((event.depth, event.keptDepth)) }
     #expect(decoder.offset == payload.count)
     #expect(found.map(\.depth) == [2, 2, 2])
-    // The mark changes nothing of what an event says that comes after it.
+    // The mark does not affect the fields of the following event.
     #expect(found.map(\.kept) == [0, 0, 0])
     #expect(event.stack == tree.stack([1, 2]))
   }

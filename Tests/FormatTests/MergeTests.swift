@@ -137,7 +137,7 @@ import TraceTestSupport
 
   @Test func aThreadThatWaitsOftenFallsNoFurtherBehind() throws {
     var builder = TraceBuilder()
-    // Nobody ever allocated what thread 2 frees.
+    // The blocks that thread 2 frees were never allocated.
     for n in 1...200 as ClosedRange<UInt64> { builder.event(.free, n * 16, time: 1000 + 80 * n, thread: 2) }
     for n in 1...50 as ClosedRange<UInt64> {
       builder.event(.malloc, 0x10_0000 + n * 16, size: 1, time: 100_000 * n, thread: 1)

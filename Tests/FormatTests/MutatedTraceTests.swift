@@ -19,7 +19,7 @@ import TraceTestSupport
       let clock = ContinuousClock()
       let start = clock.now
       FuzzInput(trace: trace).readEverything()
-      // Builds for debugging, on a machine that does other things meanwhile.
+      // The limit suits debug builds on a busy machine.
       #expect(clock.now - start < .seconds(60), "\(name), seed \(seed << 8 | round)")
     }
   }

@@ -9,7 +9,7 @@ import TraceTestSupport
 @testable import TraceReports
 @testable import TraceSymbolication
 
-/// What a few bytes may not make a reader do.
+/// Limits on the work that a few bytes can cause in a reader.
 @Suite struct ReadingLimitTests {
   private func kinds(_ reader: TraceReader) -> [TraceDiagnostic.Kind] { reader.diagnostics.first.map(\.kind) }
 
@@ -27,7 +27,7 @@ import TraceTestSupport
     limits.definitionBytes = 2 << 20 + 100
     let reader = try TraceReader(bytes: writer.bytes, limits: limits)
     #expect(kinds(reader) == Array(repeating: .beyondFileSize(claimed: ByteCount(1 << 20)), count: 2))
-    // What there is room for is read, wherever it stands.
+    // Records that fit are read, wherever they are.
     #expect(reader.definitions.warnings == ["first", "last"])
   }
 
@@ -233,7 +233,7 @@ import TraceTestSupport
     let known = (1...98 as ClosedRange<UInt64>).map { tree.stack([$0 << 4]) }
     #expect(Set(known).count == 98 && !known.contains(.unknown))
     for key in 200...300 as ClosedRange<UInt64> { #expect(tree.stack([key << 4]) == .unknown) }
-    // Children of one stack: but for a few they are found by their hashes.
+    // Except for a few, children of one stack are found by hash alone, so they are not found any more.
     let found = (1...98 as ClosedRange<UInt64>).filter { tree.stack([$0 << 4]) != .unknown }
     #expect(found.count < 20 && tree.nodeCount == 100 && tree.overflowCount == 101 + 98 - UInt64(found.count))
   }
@@ -259,7 +259,7 @@ import TraceTestSupport
   }
 
   @Test func lengthsThatTakeInOneAnotherAreSummedUpAFewTimesOnly() throws {
-    // Sound headers without payloads, each of which claims all the rest of the file.
+    // Sound headers without payloads. Each claims the whole rest of the file.
     let count = 4000
     let size = Int(LT_TRACE_HEADER_SIZE) + count * TraceChunk.headerSize
     var bytes = TraceWriter().bytes
@@ -274,7 +274,7 @@ import TraceTestSupport
     var scanner = ChunkScanner(source: ByteSource(bytes: bytes), damageLimit: UInt64(size) * 10)
     scanner.scan()
     #expect(scanner.chunks.isEmpty)
-    // About as many as there is room for; the rest is told in one.
+    // About as many as there is room for; the last one sums up the rest.
     #expect(scanner.diagnostics.count < 15)
     #expect(scanner.diagnostics.last.map { if case .unreadableBytes = $0.kind { true } else { false } } == true)
   }
@@ -357,7 +357,7 @@ import TraceTestSupport
   }
 }
 
-/// How much text a few bytes may become.
+/// Limits on the text that a few bytes can produce.
 @Suite struct DumpLimitTests {
   @Test(arguments: [false, true]) func recordsArePutIntoAsMuchTextAsTheFilePaysFor(isByTime: Bool) throws {
     var trace = TraceBuilder()

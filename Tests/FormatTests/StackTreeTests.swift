@@ -56,7 +56,7 @@ private func image(_ path: String, _ range: Range<UInt64> = 0x1000..<0x2000) -> 
     }
     #expect(path(0x1500, 150) == "/first" && path(0x1500, 400) == "/second" && path(0x1500, 150) == "/first")
     #expect(path(0x1500, 250) == "/second")
-    // What was there from the start may be noticed late.
+    // An image that was loaded from the start may be noticed late.
     #expect(path(0x8500, 1) == "/other" && path(0x1500, 1) == "/first")
     // A return address at the very end belongs to the call before it; an exact one does not. At the very start it is
     // the other way round.

@@ -1,4 +1,4 @@
-// Small heaps for the fuzzer to begin with, which have one of everything that the analysis of heap images tells apart.
+// Small initial heaps for the fuzzer. They have one of everything that the analysis of heap images distinguishes.
 
 @testable import TraceReading
 

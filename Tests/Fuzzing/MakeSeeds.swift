@@ -42,7 +42,7 @@ import Glibc
         kind, UInt8(truncatingIfNeeded: chunk.thread), UInt8(buffer.count & 0xFF), UInt8(buffer.count >> 8), 1,
       ]
       var payload = Array(buffer.bytes)
-      // An image's time is that of its chunks, and after all events.
+      // An image has the time of its chunks, which follows all events.
       if chunk.kind == .snapshot, payload.count >= 16 {
         withUnsafeBytes(of: (UInt64(1) << 48).littleEndian) { payload.replaceSubrange(8..<16, with: $0) }
       }

@@ -28,7 +28,7 @@ import Glibc
         refused += 1
         continue
       }
-      // Begins the peak anew.
+      // Resets the peak.
       write("5", to: "/proc/self/clear_refs")
       let start = processorTime()
       FuzzInput(trace: bytes).readEverything()

@@ -71,7 +71,7 @@ import Testing
     var weak = suspect
     weak.finding.evidence = GateFixture.evidence(.outlived, growth: [1, 2, 3, 4], strength: .weak)
     #expect(try failed("suspects,new-suspects,growth", [weak]) == [])
-    // What the program itself said is a proof.
+    // A statement of the program itself is a proof.
     var stated = suspect
     guard case .suspected(_, let survivors) = stated.finding.evidence else {
       Issue.record("a suspicion is one")
@@ -165,7 +165,7 @@ import Testing
     // Less than the comparison's own tolerance, where a smaller one is asked for.
     #expect(try failed("allocations:3%", report) == ["allocations:3%"])
     #expect(try failed("regressions", report) == ["regressions"])
-    // What came out of nothing is more by any part.
+    // A figure that was 0 has grown by more than any percentage.
     #expect(try failed("regressions:300%", report) == ["regressions:300%"])
     #expect(
       try failed("regressions:10%", GateFixture.report(totals: [GateFixture.change(.peakBytes, from: 1000, to: 1099)]))

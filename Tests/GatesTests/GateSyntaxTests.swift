@@ -1,4 +1,4 @@
-// How conditions are written, and what is said of those that are not understood.
+// The syntax of conditions, and the messages for conditions that are not understood.
 
 import Testing
 

@@ -23,7 +23,7 @@ import TraceTestSupport
     for node in 0..<random.nodeCount {
       let found = tree.immediateDominator[NodeID(node)]
       if reached.contains(node) {
-        // Of the strict dominators the immediate one is the one that all others dominate.
+        // The immediate dominator is the strict dominator that all other strict dominators dominate.
         let dominators = (0..<random.nodeCount).filter { $0 != node && lost[$0].contains(node) }
         let immediate = dominators.first { candidate in dominators.allSatisfy { lost[$0].contains(candidate) } }
         #expect(found == immediate.map(NodeID.init) ?? DominatorTree.superRoot)

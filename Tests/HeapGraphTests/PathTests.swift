@@ -28,7 +28,7 @@ import TraceTestSupport
       }
       #expect(paths.reaches(node) && path.cost == UInt32(cost) && paths.costs[node] == path.cost)
       #expect(path.steps.last?.node ?? path.root == node)
-      // Its edges are allowed, follow one another from a root, and cost what the path does.
+      // Its edges are allowed, form a chain from a root, and add up to the path's cost.
       var current = Int(path.root)
       var sum = starts[current] ?? -1
       #expect(sum >= 0)

@@ -73,7 +73,7 @@ struct RandomGraph {
     edges.enumerated().filter { allows($0.element) }.map { ($0.offset, $0.element) }
   }
 
-  /// What can be reached from some nodes when one node is gone.
+  /// The nodes that some nodes can reach without one node.
   func reached(from starts: [Int], without removed: Int? = nil) -> Set<Int> {
     var result = Set(starts.filter { contains($0) && $0 != removed })
     let edges = allowedEdges.map(\.edge)

@@ -12,7 +12,7 @@ import TraceTestSupport
 @Suite struct DamagedImageTests {
   private let object: UInt64 = 0x5000_0000_0000
 
-  /// A trace with two live blocks, the second of which the first holds, and these chunks of a heap image.
+  /// A trace with two live blocks, where the first holds the second, and these chunks of a heap image.
   private func reader(
     _ chunks: [(kind: ChunkKind, payload: [UInt8])], blocks: [(address: UInt64, size: UInt64)]? = nil,
     time: UInt64 = 800

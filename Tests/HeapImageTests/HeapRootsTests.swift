@@ -84,7 +84,7 @@ import TraceTestSupport
     // The control block of a thread that is there.
     let thread = SnapshotThread(osThread: 1, stackPointer: nil, threadPointer: block)
     #expect(mappings(roots([left], threads: [thread], words: words)) == [left.range])
-    // Where threads were not stopped, stacks in use look like it as well.
+    // If threads were not stopped, stacks in use look the same.
     #expect(mappings(roots([left], words: words, isFrozen: false)) == [left.range])
   }
 
@@ -112,18 +112,18 @@ import TraceTestSupport
   }
 
   @Test func mappingsThatTheKernelJoinedToOthersAreRoots() {
-    // Of a library, whose variables end in its last page, a mapping behind it.
+    // Joined to a library's data, whose variables end within the region.
     let joined = region(base, 0x5000)
     #expect(
       mappings(roots([joined], images: [image("/lib/a.so", base - 0x1000..<base + 0x2F00)])) == [
         base + 0x2F00..<base + 0x5000
       ])
-    // Of the stack of a thread that has ended.
+    // Joined to the stack of a thread that has exited.
     let left = region(base, 0x8000)
     let block = base + 0x3740
     let words: [(address: UInt64, value: UInt64)] = [(block, block), (block + 16, block)]
     #expect(mappings(roots([left], words: words)) == [block + 8..<block + 16, base + 0x5000..<base + 0x8000])
-    // Of large blocks of the allocator's.
+    // Joined to large blocks of the allocator.
     let large = region(base, 0x10_0000)
     let blocks = [self.block(base + 0x2_0010, 0x1_FFF0), self.block(base + 0x6_0010, 0x2_0000)]
     #expect(
@@ -135,7 +135,7 @@ import TraceTestSupport
     #expect(mappings(roots([large], blocks: small)).isEmpty)
     // A large block of another allocator's begins with a page.
     #expect(mappings(roots([large], blocks: [self.block(base + 0x2_0000, 0x2_0000)])).isEmpty)
-    // Of an arena, below it.
+    // Joined to an arena, below it.
     let arena: UInt64 = (64 << 20) * 100
     let below = region(arena - 0x4000, 0x1_4000)
     #expect(
@@ -176,7 +176,7 @@ import TraceTestSupport
   private static let pool: UInt64 = 0x14_0000
   private static let program: UInt64 = 0x18_0000
 
-  /// How many stacks are roots, of one thread with such words on it.
+  /// The number of stacks that are roots, for one thread with these words on its stack.
   private func stackCount(
     _ words: [(address: UInt64, value: UInt64)], _ thread: SnapshotThread, frames: [UInt64]? = nil
   ) -> Int {
@@ -239,20 +239,20 @@ import TraceTestSupport
   }
 
   @Test func aThreadThatComputesInItsOwnStartRoutineIsNotIdle() {
-    // Only the C library, which called the routine, stands on its stack.
+    // Only the C library, which called the routine, is on its stack.
     let words: [(address: UInt64, value: UInt64)] = [(base + 0xE100, Self.cLibrary)]
     var busy = idle
     busy.instructionPointer = Self.program + 8
     busy.isWaiting = false
     #expect(stackCount(words, busy) == 1)
-    // The same where a pool called it, and where it is in a function of the C library that does not wait.
+    // The same if a pool called it, and if it is in a function of the C library that does not wait.
     #expect(stackCount(words + [(base + 0xE200, Self.pool)], busy) == 1)
     busy.instructionPointer = Self.cLibrary + 8
     #expect(stackCount(words + [(base + 0xE200, Self.pool)], busy) == 1)
   }
 
   @Test func aThreadOfAPoolThatTakesWorkIsNotIdle() {
-    // What it took is in a register.
+    // The work that it took is in a register.
     let words: [(address: UInt64, value: UInt64)] = [(base + 0xE100, Self.pool)]
     var taking = idle
     taking.instructionPointer = Self.pool + 8

@@ -5,7 +5,7 @@ import TraceTestSupport
 @testable import HeapAnalysis
 @testable import TraceReading
 
-/// The image of the only snapshot of a trace, and what was found wrong with it.
+/// The image of a trace's only snapshot, and the diagnostics about it.
 func image(
   _ words: [(address: UInt64, value: UInt64)], pagesPerPart: Int = 1024,
   snapshot: TraceSnapshot = TraceSnapshot(time: 8)

@@ -20,11 +20,11 @@ import threading
 import time
 from collections.abc import Callable
 
-# Seconds until a server answers, or something of an inspector is gone.
+# Seconds until a server answers, or until an inspector's leftovers are gone.
 PATIENCE = 300
-# Seconds of load before the first look, in which caches fill.
+# Seconds of load before the first inspection, in which caches fill.
 WARM_UP = 10
-# Seconds in which an inspector is killed: it takes about one.
+# Seconds within which an inspector is killed: an inspection takes about one.
 LONGEST_INSPECTION = 1.2
 # Seconds between two questions to sourcekit-lsp. It keeps something of each: asked without a pause it would grow by a
 # gigabyte in a quarter of an hour, inspected or not.

@@ -28,8 +28,8 @@ import TraceTestSupport
     }
   }
 
-  /// The names of the functions that lost memory is told of, by stacks of functions from the allocation outwards; each
-  /// `freed` one is given back.
+  /// The functions that findings of lost memory name, for stacks of functions from the allocation outwards. The block
+  /// of each `freed` stack is freed.
   private func places(_ stacks: [[[String]]], freed: [[[String]]] = []) throws -> Set<String> {
     let heap = HeapBuilder()
     var naming = Functions()

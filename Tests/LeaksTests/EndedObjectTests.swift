@@ -99,7 +99,7 @@ import TraceTestSupport
     heap.trace.event(.release, form.address, time: 30_000)
     heap.trace.event(.free, form.address, time: 31_000)
     #expect(try heap.findings(functions).isEmpty)
-    // The new one's end is told from the old one's.
+    // The new object's end is distinguished from the old one's.
     use(heap, form.address, time: 40_000)
     let findings = try heap.findings(functions)
     #expect(findings.map { $0.evidence.ending?.type } == ["Other"])
@@ -108,13 +108,13 @@ import TraceTestSupport
   @Test func objectInsideAnotherBlockIsNotTheOneThatEnded() throws {
     let heap = HeapBuilder()
     let form = endedForm(heap)
-    // Memory of a task, in which the compiler puts objects that do not escape.
+    // Memory of a task: the compiler places objects that do not escape in it.
     heap.trace.event(.malloc, form.address - 512, size: 1024, stack: heap.trace.stack([0x1000_1001]), time: 11_000)
     use(heap, form.address, time: 20_000)
     heap.trace.event(.free, form.address - 512, time: 30_000)
     let findings = try heap.findings(functions)
     #expect(findings.isEmpty)
-    // The block that ended last began elsewhere: what stood at this place in it is not known.
+    // The last freed block began elsewhere: its contents at this address are unknown.
     use(heap, form.address, time: 40_000)
     #expect(try heap.findings(functions).isEmpty)
   }
@@ -199,7 +199,7 @@ import TraceTestSupport
     #expect(try heap.findings(functions).map { $0.evidence.ending?.type } == ["Form"])
   }
 
-  /// As many fields whose delegate, a screen, has ended. `next`: what has its memory after that.
+  /// Makes `count` fields whose delegate, a screen, has ended. `next`: the type that has its memory afterwards.
   private func fieldsOfEndedScreens(_ heap: HeapBuilder, _ count: Int, next: String) throws -> [HeapBuilder.Object] {
     // A private class, as reflection calls it.
     heap.type(

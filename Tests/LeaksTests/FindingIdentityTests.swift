@@ -1,5 +1,5 @@
-// A finding's identity is its cause: the same in each run, whatever was met first, most often or where, and another for
-// another cause.
+// A finding's identity is its cause. It is equal in all runs, whatever was met first, most often or where. Another
+// cause has another identity.
 
 import Testing
 import TraceTestSupport
@@ -134,7 +134,7 @@ import TraceTestSupport
     #expect(FindingIdentity(finding).fingerprint == fingerprint)
   }
 
-  /// Registered pairs of a session and another object, of which neither holds the other.
+  /// Registered pairs of a session and another object. Neither holds the other.
   private func pairs(_ other: String, bodies: (Int) -> (session: Int, other: Int)) throws -> [Finding] {
     let server = RequestServer()
     server.heap.type("Foundation.Timer", fields: [HeapBuilder.field("first", 0), HeapBuilder.field("second", 1)])

@@ -7,7 +7,7 @@ import TraceTestSupport
 @testable import TraceReading
 @testable import TraceReports
 
-/// A finding's stacks: of the allocations, and of what was not released.
+/// A finding's stacks: of its allocations, and of the references that were not released.
 @Suite struct FindingStackTests {
   private static let functions: [UInt64: String] = [
     0x1000_1000: "main()", 0x1000_2000: "Store.load()", 0x1000_2001: "Store.load()", 0x1000_3000: "Registry.add(_:)",

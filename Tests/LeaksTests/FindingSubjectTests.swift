@@ -1,4 +1,4 @@
-// The program's objects behind what a path ends in.
+// The program's objects behind the object that ends a path.
 
 import Testing
 import TraceTestSupport

@@ -1,4 +1,4 @@
-// Traces that lack calls: what may have been freed then is unknown, and so is what was allocated.
+// Traces that lack calls: the blocks that were freed or allocated in the gap are unknown.
 
 import Testing
 import TraceTestSupport
@@ -72,7 +72,7 @@ import TraceTestSupport
   @Test func whatAnUnknownBlockRefersToIsHeldIfSomethingLeadsThere() throws {
     for isReached in [true, false] {
       let heap = nodes()
-      // The second may be a part of what was allocated in the place of the first, and so may what stands behind it.
+      // The second block may be part of a new block in the place of the first, and so may the memory after it.
       let (block, next) = (
         heap.block(.malloc, at: 0x5080_0000_0000, size: 64), heap.block(.malloc, at: 0x5080_0000_0050, size: 64)
       )
@@ -186,7 +186,7 @@ import TraceTestSupport
       analysis.findings().map(\.instances) == [1] && analysis.remarks.contains { $0.contains("recording was paused") })
   }
 
-  /// Of the parent of a fork, and of a process that was running when its recording began.
+  /// For the parent of a fork, and for a process that was running when its recording began.
   @Test(arguments: [4, 8] as [UInt64]) func memoryFromBeforeTheRecordingMayHoldObjects(flag: UInt64) throws {
     for hasMemoryFromBefore in [true, false] {
       let heap = nodes()
@@ -197,7 +197,7 @@ import TraceTestSupport
       heap.words[0x50FF_0000_0000] = kept.address
       heap.words[heap.global(kept)] = 0x50FF_0000_0000
       _ = heap.object("App.Node", stack: [0x1000_1010])
-      // Memory of the heap's region in which no block of its own stands.
+      // An address in the heap's region, where the recording has no block.
       #expect(try heap.findings().reduce(0) { $0 + $1.instances } == (hasMemoryFromBefore ? 1 : 2))
     }
   }

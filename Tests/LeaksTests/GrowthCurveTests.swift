@@ -1,4 +1,4 @@
-// Which curves are suspected, and which are not: shapes of leaks, and of what only looks like one, with many seeds.
+// Suspected and unsuspected curves: shapes of leaks, and shapes that only look like leaks, with many seeds.
 
 import Foundation
 import TestRequirements
@@ -12,7 +12,7 @@ import TraceTestSupport
   private static let counts = TestTier.arguments([6, 12, 36], of: [6, 8, 10, 12, 16, 24, 36, 60, 150])
   private static let seeds = 500
 
-  /// How many of a thousand curves are suspected, and how many strongly, for a number of images.
+  /// The number of suspected and of strongly suspected curves in a thousand, for a number of images.
   private static func suspected(_ count: Int, _ make: (inout Dice, Int) -> [Double]) -> (all: Int, strong: Int) {
     var (all, strong) = (0, 0)
     for seed in 0..<seeds {
@@ -45,11 +45,11 @@ import TraceTestSupport
       } while product > end
       return count
     }
-    /// Of all sizes from 10 to 10 to the power of so many.
+    /// A size from 10 to 10 to the power of `power`.
     mutating func size(_ power: Double) -> Double { pow(10, between(1, power)) }
   }
 
-  /// A shape that is no leak, and of how many in a thousand it may be suspected strongly.
+  /// A shape that is no leak, and the number of curves in a thousand that may be strongly suspected.
   struct Harmless: CustomTestStringConvertible {
     var testDescription: String
     var most = 0
@@ -212,7 +212,7 @@ import TraceTestSupport
       6197, 6272, 6359, 6391,
     ]
     #expect(GrowthCurve(times: times, values: values).judged() == .innocent(.levelsOff))
-    // As fast as before, with what comes and goes besides.
+    // As fast as before, with blocks that come and go besides.
     let leak = times.enumerated().map { $1 * 100 + Double($0 % 3) * 40 }
     guard case .suspect = GrowthCurve(times: times, values: leak).judged() else {
       Issue.record("a steady leak is not suspected")

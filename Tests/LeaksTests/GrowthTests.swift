@@ -1,4 +1,4 @@
-// What repeated work proves to grow, and what it does not.
+// Growth that repeated work proves, and growth that it does not prove.
 
 import TestRequirements
 import Testing
@@ -196,7 +196,8 @@ import TraceTestSupport
       work.add(2)
       work.setNumbers(UInt64(2 * round))
     }
-    // The numbers are a list of keys beside the sessions: as many more in each round, in the same object.
+    // The numbers are a list of keys beside the sessions. The list grows by the same number in each round, and is one
+    // object.
     let finding = try finding(work)
     #expect(finding.path.last?.qualifiedType == "App.Session")
   }

@@ -69,7 +69,7 @@ struct HeapOutlineTests {
     let outline = try heap.analysis().outline()
     #expect(try type("Cache", in: outline).retainedBytes == 48)
     #expect(try type("Index", in: outline).retainedBytes == 48)
-    // Both hang on the program's globals, so these have all.
+    // The program's globals hold both, so they retain all.
     let value1 = try #require(outline.groups.indices.first { path($0, in: outline).last == "Value" })
     #expect(path(value1, in: outline) == ["globals of app", "Value"])
     let holders = try type("Value", in: outline).holders

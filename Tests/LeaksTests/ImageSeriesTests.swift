@@ -1,4 +1,4 @@
-// Images of one process, holder by holder: what is suspected, what hangs from it, and what is forgotten.
+// Images of one process, holder by holder: the suspects, the rows that they keep, and the rows that are forgotten.
 
 import Testing
 import TraceTestSupport
@@ -24,7 +24,7 @@ import TraceTestSupport
     return row
   }
 
-  /// `addresses`: of each row's objects, in an image; nil for rows of which they are not known.
+  /// `addresses`: the addresses of a row's objects in an image; nil for rows without known addresses.
   private static func series(
     _ images: Int, addresses: (String, Int) -> Range<UInt64>? = { _, _ in nil }, _ rows: (Int) -> [HolderCensus.Row]
   ) -> ImageSeries {

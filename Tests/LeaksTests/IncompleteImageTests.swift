@@ -1,4 +1,4 @@
-// Heap images of which something is missing: what is not there may be what holds an object.
+// Incomplete heap images: an object's holder may be in the missing part.
 
 import Testing
 import TraceTestSupport

@@ -1,4 +1,4 @@
-// Whose memory it is that a library asked for.
+// The owner of memory that a library allocated.
 
 import Testing
 import TraceTestSupport

@@ -46,7 +46,7 @@ import Testing
   }
 
   @Test func aUseInOneFunctionIsNoOwner() throws {
-    // The lobby has it to the end, beside its task. A pass goes through all visitors.
+    // The lobby holds it to the end, beside its task. A pass iterates over all visitors.
     let found = release([(1, 1, 100), (1, 2, 110), (1, 5, 300), (-1, 5, 310)])
     #expect(found.map { !$0.isElsewhere && $0.span <= 10 } ?? true)
   }

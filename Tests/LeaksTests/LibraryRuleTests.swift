@@ -8,7 +8,7 @@ import TraceTestSupport
 @testable import LeakDetection
 
 @Suite struct LibraryRuleTests {
-  /// The shipped rules, and those of a library that nobody has heard of.
+  /// The shipped rules, and rules for an unknown library.
   private func rules() throws -> RuleBook {
     let acme = """
       cycle

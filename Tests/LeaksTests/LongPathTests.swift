@@ -32,7 +32,7 @@ import TraceTestSupport
       #expect(finding.path.allSatisfy { $0.reference?.name == "next" })
       fingerprints.insert(finding.fingerprint)
     }
-    // How long it is says nothing of its cause.
+    // The length of a ring is no part of its fingerprint.
     #expect(fingerprints.count == 1)
   }
 
@@ -51,7 +51,7 @@ import TraceTestSupport
     #expect(answer.matches == 50_000 && answer.ways == 1)
     let group = try #require(answer.groups.first)
     #expect(group.instances == 50_000 && group.origin.kind == .global)
-    // One link is shown, and how many there are is said.
+    // The report shows one link, and the number of links.
     #expect(group.path.map(\.address.rawValue) == [nodes[0].address, nodes[1].address])
     #expect(group.longestPath == 50_000)
     // Each object is counted once, though all of them keep those behind them.

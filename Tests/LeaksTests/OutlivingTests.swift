@@ -66,7 +66,7 @@ import TraceTestSupport
     #expect(try server.findings(of: "App.Body").isEmpty)
   }
 
-  /// Requests of which every twentieth leaves its session in a log's array or in the store.
+  /// Requests. Every twentieth leaves its session in a log's array or in the store.
   private func findingsOfTwoCollections(_ isLogged: (Int) -> Bool) throws -> [Finding] {
     let server = RequestServer()
     let entries = entries(of: server)
@@ -219,7 +219,7 @@ import TraceTestSupport
     #expect(finding.path.last?.type == "Session" && finding.path[suspect - 1].qualifiedType == type)
   }
 
-  /// As of repeated tasks that have come due once: the event loop has them, and they have what they run.
+  /// As with repeated tasks that have come due once: the event loop holds them, and they hold the objects they run.
   @Test func whatRepeatedTasksOfTwoEventLoopsKeepIsOneFinding() throws {
     let server = RequestServer()
     let heap = server.heap
@@ -302,7 +302,7 @@ import TraceTestSupport
     let finding = try server.finding()
     #expect(finding.verdict == .outlived && finding.instances == 8 && finding.evidence.retention?.registration == .task)
     #expect(finding.path.map(\.kind) == [.malloc, .task, .object])
-    // The tasks are told of by what they keep.
+    // The tasks are reported only through the objects they keep.
     #expect(try server.heap.findings(RequestServer.functions).count == 1)
   }
 
@@ -383,7 +383,7 @@ import TraceTestSupport
     return entries
   }
 
-  /// Sessions in an array that only grows. `reads`: whether the program goes through it after each.
+  /// Sessions in an array that only grows. `reads`: whether the program iterates over it after each.
   private func collected(_ reads: (Int) -> Bool, inTheEnd: Bool, usesElements: Bool = false) throws -> Finding {
     let server = RequestServer()
     let entries = entries(of: server)

@@ -1,4 +1,4 @@
-// Whose an object is, and where the program's own code had it made.
+// The owner of an object, and the place in the program's own code that had it made.
 
 import Testing
 import TraceTestSupport

@@ -52,7 +52,7 @@ final class RequestServer {
     return session
   }
 
-  /// `count` requests, of which those that `keep` chooses leave their session in the store.
+  /// Serves `count` requests. The requests that `keep` chooses leave their session in the store.
   @discardableResult
   func requests(_ count: Int, keep: (Int) -> Bool = { _ in false }) -> [HeapBuilder.Object] {
     (0..<count).compactMap { index in
@@ -63,7 +63,7 @@ final class RequestServer {
     }
   }
 
-  /// Without what is said of other types.
+  /// The findings about objects of one type.
   func findings(of type: String = "App.Session") throws -> [Finding] {
     try heap.findings(Self.functions).filter { $0.path.last?.qualifiedType == type }
   }

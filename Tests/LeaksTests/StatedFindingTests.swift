@@ -1,4 +1,4 @@
-// Findings of what the program itself says should be gone, and names in findings.
+// Findings about objects that should be gone by the program's own statements, and names in findings.
 
 import Testing
 import TraceTestSupport
@@ -23,7 +23,7 @@ import TraceTestSupport
     heap.trace.mark(mark)
   }
 
-  /// Executions of a scope, of which some leave a session in the server's store.
+  /// Runs a scope `count` times. Some executions leave a session in the server's store.
   private func scopes(_ server: RequestServer, _ count: Int, keep: (Int) -> Bool) {
     for index in 0..<count {
       mark(server.heap, .scopeBegin, number: UInt64(index + 1))

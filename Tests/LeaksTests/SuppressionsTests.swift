@@ -4,7 +4,7 @@ import TraceTestSupport
 
 @Suite struct SuppressionsTests {
   @Test(arguments: [
-    // Anywhere in a name, if nothing else is said.
+    // Anywhere in a name, by default.
     ("Cache", "MyApp.ImageCache", true), ("Cache", "Cache", true), ("Cache", "MyApp.cache", false),
     ("CacheX", "Cache", false),
     // Anchors.

@@ -46,14 +46,14 @@ import TraceTestSupport
     let positions = (0..<20).map { Double($0) / 20 }
     #expect(population((0..<20).map { 10 + $0 }).growth(by: positions, .standard).kind == .added)
     #expect(population(Array(repeating: 30, count: 20)).growth(by: positions, .standard).kind == .bounded)
-    // A pool from which now and then one is taken for good.
+    // A pool. Now and then an object is taken from it for good.
     #expect(population((0..<20).map { $0 % 5 == 0 ? 29 : 30 }).growth(by: positions, .standard).kind == .bounded)
     // One moment happens to catch a peak.
     #expect(population((0..<20).map { $0 == 9 ? 45 : 30 }).growth(by: positions, .standard).kind == .bounded)
     // Up and down by more than there are survivors.
     #expect(population((0..<20).map { $0 % 2 == 0 ? 100 : 180 }).growth(by: positions, .standard).kind == .unclear)
-    // Survivors add up, and what comes and goes is half as much in the end: 20 more, and 10 fewer. It goes up and down
-    // by 5 anyway.
+    // Survivors add up, while the number of transient objects halves: 20 more, and 10 fewer. The sum varies by 5
+    // anyway.
     #expect(
       population((0..<20).map { $0 + ($0 < 12 ? 20 : 10) + ($0 % 2) * 5 }).growth(by: positions, .standard).kind
         == .hidden)

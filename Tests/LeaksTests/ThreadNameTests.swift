@@ -5,7 +5,7 @@ import TraceTestSupport
 @testable import TraceReading
 @testable import TraceSymbolication
 
-/// Threads are told by where they started.
+/// Threads are identified by the function where they started.
 @Suite struct ThreadNameTests {
   private static let functions: [UInt64: String] = [
     0x1000_2000: "system start_thread", 0x1000_2010: "system _dispatch_worker_thread", 0x1000_3000: "Pump.run()",

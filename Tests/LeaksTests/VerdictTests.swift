@@ -353,7 +353,7 @@ import TraceTestSupport
 
   /// Without events, by the class of the object that has the memory now.
   @Test(arguments: [
-    // The field's type, the object that is there, whether it is told.
+    // The field's type, the object that is there, whether it is reported.
     ("App.Screen", "App.Later", true), ("App.(Screen in _0123456789ABCDEF0123456789ABCDEF)", "App.Later", true),
     ("App.Screen", "App.Screen", false), ("App.Box<App.Screen>", "App.Later", false), ("", "App.Later", false),
     ("Foundation.NSObject", "App.Later", false),
@@ -368,7 +368,7 @@ import TraceTestSupport
       heap.set(button, 0, other)
       heap.global(other)
       if isBeingMade {
-        // A function has just allocated it, and its fields have what was there before.
+        // A function has just allocated it, and its fields have stale words.
         let base: UInt64 = 0x7000_0000_0000
         heap.regions.append(MemoryRegion(range: base..<base + 0x10000, kind: .anonymous))
         heap.threads = [SnapshotThread(osThread: 1, stackPointer: base + 0x8000, threadPointer: base + 0xF000)]

@@ -1,4 +1,4 @@
-// Which tasks are in their first sleep, and what they have in their frames.
+// Tasks in their first sleep, and the contents of their frames.
 
 import Testing
 import TraceTestSupport
@@ -27,7 +27,7 @@ import TraceTestSupport
     return timer
   }
 
-  /// - Parameter job: what a library is about to run.
+  /// - Parameter job: A job that a library is about to run.
   private func waiting(_ timer: HeapBuilder.Object, job: HeapBuilder.Object? = nil) throws -> (
     tasks: WaitingTasks, node: (HeapBuilder.Object) -> NodeID
   ) {
@@ -98,7 +98,7 @@ import TraceTestSupport
     let continuation = heap.object("Swift.CheckedContinuationCanary")
     heap.set(job, 0, continuation)
     heap.set(continuation, 0, resumed)
-    // What a job does with the program's objects is not known.
+    // The job's effect on the program's objects is unknown.
     let hub = heap.object("App.Hub")
     heap.set(job, 1, hub)
     heap.set(hub, 0, listening)

@@ -20,9 +20,9 @@ import TraceTestSupport
   }
 }
 
-/// Prints the seed of the trace at which the process is trapped.
+/// Prints the seed of the trace that traps the process.
 private enum SeedOfTrap {
-  /// By one test at a time.
+  /// Set by one test at a time.
   nonisolated(unsafe) private static var seed: UInt64 = 0
 
   static func note(_ seed: UInt64) {

@@ -173,7 +173,7 @@ private struct NamedEdge: Hashable, CustomStringConvertible {
     // A count beyond the block.
     heap.words[array.address + 16] = .max
     #expect(try edges(heap, from: array) == Set(items.map { edge("[]", .strong, $0) }))
-    // What was removed is no element.
+    // Removed elements are no elements.
     heap.words[array.address + 16] = 0
     #expect(try edges(heap, from: array).isEmpty)
     // No count was kept, so nothing is known.
@@ -200,7 +200,7 @@ private struct NamedEdge: Hashable, CustomStringConvertible {
     let array = array(heap, value(24, [element(0, "name"), element(16, "owner", .unowned)]), size: 32 + 2 * 24)
     heap.words[array.address + 16] = 2
     heap.set(array, 2, items[0])
-    // No reference stands here by the layout, but an object's address does.
+    // The layout has no reference here, but the word is an object's address.
     heap.set(array, 3, items[1])
     heap.set(array, 4, items[2])
     heap.set(array, 5, items[3])
@@ -246,7 +246,7 @@ private struct NamedEdge: Hashable, CustomStringConvertible {
     let keys = bitmap + max(1, buckets / 64) * 8
     let values = keys + 8 * buckets
     let object = heap.object(name, size: size ?? UInt64(values + (hasValues ? 8 * buckets : 0)))
-    // Seed and age stand beside the scale.
+    // Seed and age are stored beside the scale.
     heap.words[object.address + 32] = 0xAB00 | (claiming ?? scale)
     heap.words[object.address + 48] = object.address + UInt64(keys)
     if hasValues { heap.words[object.address + 56] = object.address + UInt64(values) }
@@ -292,7 +292,7 @@ private struct NamedEdge: Hashable, CustomStringConvertible {
     let (table, keys, _) = table(heap, scale: 2, hasValues: false)
     heap.set(table, keys + 1, items[0])
     heap.set(table, keys + 2, items[1])
-    // Bits beyond the buckets stand for nothing.
+    // Bits beyond the buckets have no meaning.
     heap.words[table.address + 56] = 0b10 | 1 << 40
     #expect(try edges(heap, from: table) == [edge("[]", .strong, items[0])])
   }
@@ -461,8 +461,8 @@ private struct NamedEdge: Hashable, CustomStringConvertible {
         tail: .unknown))
     let object = heap.object("App.Switch", size: 48)
     heap.set(object, 0, items[0])
-    // A Bool that is false, in front of what the last tenant of the memory had there; and the same of a byte in the
-    // middle of a word.
+    // A Bool that is false, followed by stale bytes from the memory's last use; likewise a byte in the middle of a
+    // word.
     heap.set(object, 1, items[1])
     heap.set(object, 2, items[1])
     heap.set(object, 3, items[2])

@@ -1,4 +1,4 @@
-// Tasks that have not begun: of which words nobody has written yet.
+// Tasks that have not begun: the words that have not been written yet.
 
 import Testing
 import TraceTestSupport
@@ -13,13 +13,13 @@ import TraceTestSupport
   private let function: UInt64 = 0x1000_3000
   private let completion: UInt64 = 0x1000_2200
 
-  /// Of a task with a result of 8 bytes, as Swift 6.3.1 makes it: 304 bytes and the locals of its function.
+  /// Offsets in a task with a result of 8 bytes, as Swift 6.3.1 makes it: 304 bytes and the locals of its function.
   private let result: UInt64 = 232
   private let context: UInt64 = 272
   private let task: HeapBuilder.Object
-  /// What the captures of its function are in.
+  /// The block with the captures of its function.
   private let captures: HeapBuilder.Object
-  /// What the task's memory held before.
+  /// The object that the task's memory referred to before.
   private let item: HeapBuilder.Object
 
   init() {

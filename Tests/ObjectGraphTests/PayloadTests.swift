@@ -183,7 +183,7 @@ import TraceTestSupport
   @Test func aShortStringIsNoSignThatThePayloadIsNotThere() throws {
     let heap = HeapBuilder()
     let items = items(heap, 1)
-    // Text stands where the image would have the string's storage.
+    // Text is stored in the place of the reference to the string's storage.
     let named = EnumerationLayout(name: "named", discriminator: .address(offset: 16))
     var text = Heap.payload("named.text", 0, type: "Swift.String", case: 0)
     text.isAlwaysSet = false
@@ -262,7 +262,7 @@ import TraceTestSupport
     #expect(try edges(heap, from: owner, items) == ["state bare unowned 0"])
     heap.words[owner.address + 48] = 1
     #expect(try edges(heap, from: owner, items) == ["state any strong 0", "state any conservative 1"])
-    // Where nothing tells, what one case knows exactly stands, and the rest is scanned.
+    // If the case is unknown, references that one case knows exactly are kept, and the rest is scanned.
     heap.layout(of: "App.Owner", layout(.unknown))
     #expect(try edges(heap, from: owner, items) == ["state unowned 0", "state conservative 1"])
     // Without the metadata of a value there is no such value.

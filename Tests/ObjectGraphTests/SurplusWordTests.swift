@@ -40,7 +40,7 @@ import TraceTestSupport
   @Test func aWordThatLeadsFromCycleToCycleDoesNotJoinThem() throws {
     let heap = HeapBuilder()
     let pairs = pairs(heap, 4)
-    // Memory of each that nobody knows the layout of has old words of the next one.
+    // Each pair has memory of unknown layout with stale words that refer to the next pair.
     heap.type("App.Scratch", fields: nil)
     heap.type(
       "App.Owner", fields: [Heap.field("part", 0, type: "App.Part"), Heap.field("scratch", 1, type: "App.Scratch")])

@@ -41,7 +41,7 @@ import TraceTestSupport
     return block
   }
 
-  /// The last allocation of a task stands `offset` bytes behind a slab's header.
+  /// Places the last allocation of a task `offset` bytes behind a slab's header.
   private func setLast(_ heap: HeapBuilder, _ task: HeapBuilder.Object, inSlabAt slab: UInt64, offset: UInt64) {
     let allocation = slab + 32 + offset
     heap.words[allocation + 8] = slab
@@ -126,7 +126,7 @@ import TraceTestSupport
     slab(heap, at: task.address + inlineSlab, capacity: 480, used: nil)
     heap.words[task.address + inlineSlab + 200] = item.address
     #expect(try targets(heap, from: task).isEmpty)
-    // Its allocator stands somewhere else than where it is known to: nothing is certain.
+    // Its allocator is not at the known offset: nothing is certain.
     heap.words[task.address + allocator + 24] = task.address + inlineSlab
     heap.words[task.address + allocator + 8] = nil
     #expect(try targets(heap, from: task) == [item.address])
@@ -157,7 +157,7 @@ import TraceTestSupport
     slab(heap, at: first, capacity: 480, used: 64)
     setLast(heap, task, inSlabAt: first, offset: 0)
     #expect(try targets(heap, from: second) == [item.address])
-    // Behind what is in use.
+    // Beyond the part in use.
     slab(heap, at: second.address, capacity: 992, used: 0)
     setLast(heap, task, inSlabAt: first, offset: 128)
     #expect(try targets(heap, from: second) == [item.address])
@@ -206,7 +206,7 @@ import TraceTestSupport
       let own = heap.malloc(1024)
       slab(heap, at: own.address, capacity: 992, used: 320)
       heap.words[child + allocator + 8] = own.address
-      // The child has its parent; what it waits with has the child.
+      // The child's frames hold its parent; the record that it waits with holds the child.
       heap.words[own.address + 64] = task.address
       heap.words[own.address + 72] = child
       return (task: task, frames: own)
@@ -250,7 +250,7 @@ import TraceTestSupport
 
   private let registry: UInt64 = 0x1000_D000
 
-  /// As many tasks, in one list of the registry, linked at an offset; none of them is held otherwise.
+  /// Makes `count` tasks in one list of the registry, linked at an offset. No other reference holds them.
   private func linkedTasks(_ heap: HeapBuilder, _ count: Int, at offset: UInt64) -> [HeapBuilder.Object] {
     heap.variables[TaskRegistry.variable] = registry
     let tasks = (0..<count).map { _ in

@@ -11,7 +11,7 @@ import TraceTestSupport
   private typealias Task = HeapBuilder.Object
 
   private let heap = HeapBuilder()
-  /// Of a task as Swift 6.3.1 makes it: with 512 bytes for its frames behind the initial context.
+  /// Offsets in a task as Swift 6.3.1 makes it: with 512 bytes for its frames behind the initial context.
   private let slab: UInt64 = 304
   private let context: UInt64 = 272
   private let future: UInt64 = 208
@@ -42,7 +42,7 @@ import TraceTestSupport
     return task
   }
 
-  /// Has a task say what it waits for, in a record that ends its frames.
+  /// Records the awaited task in a record that ends the task's frames.
   private func suspend(_ task: Task, on subject: UInt64? = nil, outer: UInt64? = nil) {
     let allocation = task.address + slab + 32 + used - 64
     set(task, 112, allocation)
@@ -171,7 +171,7 @@ import TraceTestSupport
     set(awaited, future, first.address)
     set(first, 16, second.address)
     #expect(try instances() == [1])
-    // Where the second does not say what it waits for, the word may be the place of a queue.
+    // If the second does not record its awaited task, the word may be the place of a queue.
     heap.words[second.address + 160] = nil
     #expect(try instances() == [2])
     heap.global(awaited)
@@ -308,7 +308,7 @@ import TraceTestSupport
     heap.global(outer)
     let verdicts = try heap.findings().map(\.verdict)
     #expect(verdicts == [.lost])
-    // Of one that runs, all may be in use.
+    // If the child runs, all of them may be in use.
     heap.words[child + 160] = nil
     #expect(try heap.findings().isEmpty)
   }

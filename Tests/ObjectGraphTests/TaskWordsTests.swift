@@ -11,8 +11,8 @@ import TraceTestSupport
   private let function: UInt64 = 0x1000_3000
   private let completion: UInt64 = 0x1000_2200
   private let resultType: UInt64 = 0x1000_A000
-  /// Of a future as Swift 6.3.1 makes it, with a result of 8 bytes and a frame of 16: its future, the result, its
-  /// initial context.
+  /// Offsets in a future as Swift 6.3.1 makes it, with a result of 8 bytes and a frame of 16: its future, the result,
+  /// its initial context.
   private let future: UInt64 = 208
   private let result: UInt64 = 232
   private let context: UInt64 = 272
@@ -27,7 +27,7 @@ import TraceTestSupport
     heap.words[task.address + offset] = word
   }
 
-  /// A task that has begun, and that nothing can resume. glibc's blocks are 8 bytes longer than what was asked for.
+  /// A task that has begun, and that nothing can resume. glibc's blocks are 8 bytes longer than requested.
   private func task(hasResult: Bool = true) -> HeapBuilder.Object {
     let task = heap.malloc(size + 8)
     set(task, 0, HeapBuilder.taskMetadata)

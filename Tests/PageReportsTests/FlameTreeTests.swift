@@ -41,7 +41,7 @@ struct FlameTreeTests {
   @Test(arguments: [4, 50, 500]) func whatIsSmallIsJoinedAndNothingIsLost(limit: Int) throws {
     let whole = FlameTree(try profile(1_000))
     let tree = FlameTree(try profile(1_000), limit: limit)
-    // Each node that stays may have one of what is left out.
+    // Each remaining node may have one child for its omitted nodes.
     #expect(tree.nodes.count <= 2 * limit && tree.omittedCount > 0)
     #expect(tree.nodes.indices.allSatisfy { tree.nodes[$0].parent < $0 })
     for measure in whole.measures { #expect(try sum(tree, measure) == sum(whole, measure)) }

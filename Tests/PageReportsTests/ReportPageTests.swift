@@ -86,7 +86,7 @@ struct ReportPageTests {
   }
 }
 
-/// The same in a browser, which runs whatever a page lets it run.
+/// The same page in a browser, which runs every script that the page permits.
 @Suite(.requires(.program("chromium"))) struct HostilePageTests {
   @Test func noScriptOfATraceRuns() throws {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("page-\(UUID().uuidString)")

@@ -163,7 +163,7 @@ import TraceTestSupport
     core.segments.append(.init(address: 0x10_0000, bytes: [UInt8](repeating: 0, count: zeros), size: UInt64(zeros)))
     core.segments.append(.init(address: 0x1000_0000, bytes: [UInt8](repeating: 5, count: 4096), size: 4096))
     let packed = Self.packed(core.bytes())
-    // Of its own: others come and go in the one that all share.
+    // A directory of its own: files of other processes come and go in the shared one.
     let directory = FileManager.default.temporaryDirectory.appendingPathComponent("unpacked-\(UUID())").path
     try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: false)
     defer { try? FileManager.default.removeItem(atPath: directory) }
@@ -179,7 +179,7 @@ import TraceTestSupport
       var status = stat()
       #expect(fstat(unpacked, &status) == 0 && status.st_size > zeros && status.st_blocks * 512 < 1 << 20)
     }
-    // What stands before a damage or the end is read.
+    // The bytes before damage or a premature end are read.
     try Self.withCore(Array(packed.dropLast(packed.count / 3))) { path in
       let memory = try CoreMemory(path: path, unpackingIn: directory)
       #expect(memory.isTruncated)

@@ -270,7 +270,7 @@ import TraceTestSupport
     let fence = heap.chunk(16, .block)
     heap.chunk(16, .block)
     for _ in 0..<40 { heap.chunk(32, .block) }
-    // A page that somebody else got from the break.
+    // A page that another caller got from the break.
     let foreign = fence + 32
     for at in stride(from: foreign, to: foreign + 0x300, by: 8) { heap.memory[at] = 0x6161_6161_6161_6161 }
     for _ in 0..<20 { heap.chunk(80, .block) }
@@ -321,7 +321,7 @@ import TraceTestSupport
       }
     }
     guard let found = GlibcHeap(in: heap.memory) else { return }
-    // Each block is in memory, and stands once.
+    // Each block is in memory, and is listed once.
     #expect(zip(found.blocks, found.blocks.dropFirst()).allSatisfy { $0.address < $1.address }, "seed \(seed)")
     #expect(found.blocks.allSatisfy { heap.memory.mappings.mapping(at: $0.address) != nil }, "seed \(seed)")
   }

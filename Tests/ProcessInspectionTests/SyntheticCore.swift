@@ -13,7 +13,7 @@ struct SyntheticCore {
   var machine: UInt16 = 62
   var segments: [Segment] = []
   var threads: [(id: UInt32, registers: [UInt64])] = []
-  /// Where the kernel has its own code; 0 for a core that does not say.
+  /// The address of the kernel's own code; 0 for a core that does not have it.
   var kernelCode: UInt64 = 0
   var files: [(range: Range<UInt64>, page: UInt64, path: String)] = []
 

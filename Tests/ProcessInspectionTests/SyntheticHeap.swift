@@ -124,8 +124,7 @@ struct SyntheticHeap {
     return at
   }
 
-  /// Puts free chunks, one each, into as many of the arena's bins as there are, from the first on. Chunks in use stand
-  /// between them.
+  /// Puts one free chunk into each of the arena's first `count` bins, with chunks in use between them.
   mutating func fillBins(_ count: UInt64) {
     for pair in 0..<count {
       chunk(32, .block)

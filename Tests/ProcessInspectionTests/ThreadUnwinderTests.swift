@@ -9,7 +9,7 @@ import TraceTestSupport
 @testable import ProcessInspection
 
 @Suite struct ThreadUnwinderTests {
-  /// A thread that stands where it likes.
+  /// A thread with any instruction pointer and stack.
   private static func thread(at address: UInt64, stack: UInt64, base: UInt64 = 0) -> InspectedThread {
     var registers = [UInt64](repeating: 0, count: InspectedThread.registerCount)
     (registers[16], registers[19], registers[4]) = (address, stack, base)
@@ -70,7 +70,7 @@ import TraceTestSupport
       byteCount: Int(mapping.range.upperBound - mapping.range.lowerBound), alignment: 16)
     defer { rules.deallocate() }
     #expect(whole.read(RuntimeAddress(mapping.range.lowerBound), into: rules) == rules.count)
-    // From the table on: what stands before is not read.
+    // From the table on: the bytes before it are not read.
     let first = Int(table - mapping.range.lowerBound)
     for _ in 0..<2000 {
       let at = first + Int(random.next() % UInt64(rules.count - first))

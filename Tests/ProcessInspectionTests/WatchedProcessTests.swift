@@ -1,4 +1,4 @@
-// When images are due, which process is meant, and how much memory it has.
+// The times of images, the choice of the process, and its memory size.
 
 import Glibc
 import Testing
@@ -30,7 +30,7 @@ import Testing
 
   @Test func aSizeIsReachedOnceAndThenWithAQuarterMore() {
     var threshold = SizeThreshold(limit: 100)
-    // Below nine tenths it begins anew.
+    // Below nine tenths it starts again.
     let sizes: [Double] = [50, 99, 100, 101, 110, 124, 126, 95, 120, 80, 100]
     let reached = sizes.filter { threshold.isReached(by: $0) }
     #expect(reached == [100, 126, 100])

@@ -1,4 +1,4 @@
-// Tests that leak nothing, though what they look up stays in a cache.
+// Tests that leak nothing, although the prices that they look up stay in a cache.
 
 import LeakTraceTesting
 import Testing

@@ -23,8 +23,8 @@ static void await(pid_t child) {
   printf("child ended with status %x\n", (unsigned)status);
 }
 
-// Threads that allocate while another forks: so much for each fork, however long it takes. Else a busy machine would
-// have as many events as it has time.
+// Threads that allocate while another forks: a fixed amount for each fork, however long it takes. Otherwise the number
+// of events would depend on how busy the machine is.
 enum { FORKS = 30, BLOCKS_PER_FORK = 1000 };
 static atomic_int announced, begun; // forks; turns of threads
 static void *allocateBesideForks(void *unused) {

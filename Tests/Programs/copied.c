@@ -1,5 +1,5 @@
-// Threads that compute, and threads that wait for a time, while copies of the process are made. Argument: how many
-// compute. SIGTERM ends it; it says then what it noticed.
+// Threads that compute, and threads that wait for a time, while copies of the process are made. Argument: the number of
+// computing threads. SIGTERM ends the program; it then prints the disturbances that it noticed.
 
 #define _GNU_SOURCE
 #include <errno.h>

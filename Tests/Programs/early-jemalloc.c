@@ -23,7 +23,7 @@ static char *memory(void) {
   return none;
 }
 
-/// Nothing is used again. The size stands before the block.
+/// No memory is reused. The size is stored before the block.
 void *memalign(size_t alignment, size_t size) {
   char *begin = memory();
   if (alignment < SIZE_FIELD) alignment = SIZE_FIELD;

@@ -1,5 +1,5 @@
-// Writes one heap image after the other, and is told to end by a child of its own as soon as the Nth is written, so
-// that the signal interrupts the next one somewhere.
+// Writes one heap image after the other. As soon as the Nth is written, a child process sends SIGTERM, so that the
+// signal interrupts the next image somewhere.
 
 #define _GNU_SOURCE
 #include <dlfcn.h>

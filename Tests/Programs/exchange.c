@@ -1,4 +1,4 @@
-// 64 threads allocate blocks, put them where others find them, and free what they find there.
+// 64 threads allocate blocks, exchange them through shared places, and free the blocks that they find there.
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>

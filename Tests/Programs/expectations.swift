@@ -1,9 +1,9 @@
-// Says what it expects of its objects. What it does is its first argument:
+// States when it expects objects to go. The first argument selects the work:
 //
 // many COUNT: eight threads make COUNT objects in all, each in a scope of its own and expected to go, and each goes.
 // leak: expects an object to go within 0.2 s that a global array keeps, and sleeps. Prints the object's address.
 // reuse: the same, but the object goes and another takes its address. Prints the address.
-// late: waits for what is expected in vain, with three places in the program and more objects than images.
+// late: three places expect objects that never go, with more objects than images. Waits for the reports.
 // fork: forks before and after it expects something; the children expect something, too.
 //
 // Where it would sleep, it waits for the files go.1, go.2 … in the directory that is its second argument, if it has one.

@@ -5,7 +5,7 @@
 //   no-files   openat fails, which recording needs
 //   thread     one thread has a filter that ends the process for clone; the others have none, and compute
 //   strict     one thread may do no more than read, write and end
-//   place      the filter looks at where a call is made
+//   place      the filter checks the address of each call
 
 #define _GNU_SOURCE
 #include <errno.h>
@@ -276,7 +276,7 @@ static void load(unsigned short *count, unsigned place) {
 static void answer(unsigned short *count, uint32_t action) {
   add(count, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, action));
 }
-/// What follows it in one step is for this number alone.
+/// Applies the next instruction to this number alone.
 static void on(unsigned short *count, int number) {
   add(count, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)number, 0, 1));
 }

@@ -1,5 +1,5 @@
-// Forks a worker in the middle of its work, and waits for it: forks-workers alone|threaded. Each process leaks of its
-// own, and a thread of the parent has reports in its hands.
+// Forks a worker in the middle of its work, and waits for it: forks-workers alone|threaded. Each process leaks objects
+// of its own, and a thread of the parent holds reports.
 
 import Foundation
 

@@ -1,4 +1,4 @@
-// Tests of which some leave more behind each time they run, and hold it all the while. They run at the same time, and share what they use.
+// Tests that run at the same time and share objects. Some leave more objects behind each time they run, and keep holding them.
 
 import Foundation
 import LeakTraceTesting
@@ -67,7 +67,7 @@ final class Visits: @unchecked Sendable {
 
   @Test(.noGrowth(repeating: 3)) func isNotRepeatedOftenEnough() {}
 
-  /// While the others run, and by nobody who asks.
+  /// Grows while the others run, but has no trait that checks its growth.
   @Test func growsUnasked() async {
     for _ in 0..<200 {
       Visits.shared.noteUnasked()

@@ -1,4 +1,4 @@
-// Growth with XCTest: what a test does again and again, and holds.
+// Growth with XCTest: tests that repeat their work and hold its objects.
 
 import LeakTraceTesting
 import XCTest

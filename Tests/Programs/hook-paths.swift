@@ -1,5 +1,5 @@
-// One kind of recorded call after another, each COUNT times within a call of "measured_calls", for counting the instructions of the ways through the
-// recorder. Usage: hook-paths COUNT. Prints what it measured, in order, and how many calls that made.
+// One kind of recorded call after another, each COUNT times within a call of "measured_calls", for counting the instructions of the recorder's
+// paths. Usage: hook-paths COUNT. Prints the name of each measurement, in order, and the number of its calls.
 
 import Glibc
 import Dispatch
@@ -18,7 +18,7 @@ final class Reference {
 let count = Int(CommandLine.arguments[1])!
 let blocks = UnsafeMutablePointer<UnsafeMutableRawPointer?>.allocate(capacity: count)
 
-// Not inlined: calls that stand side by side would be merged.
+// Not inlined: adjacent calls would be merged.
 @inline(never) func makeObject(_ value: Int) -> Unmanaged<Node> { Unmanaged.passRetained(Node(value)) }
 @inline(never) func retainOnce(_ object: Unmanaged<Node>) { _ = object.retain() }
 @inline(never) func releaseOnce(_ object: Unmanaged<Node>) { object.release() }
@@ -67,14 +67,14 @@ func freeBlocks() { for index in 0..<count { free(blocks[index]) } }
   return count
 }
 
-/// A load and the release of what it gave.
+/// A load and the release of the loaded reference.
 @inline(never) func pathWeakLoad() -> Int {
   var sum = 0
   for _ in 0..<count { sum &+= loadWeakly(reference) }
   return sum == 0 ? count : 0
 }
 
-/// A load and the release of what it gave.
+/// A load and the release of the loaded reference.
 @inline(never) func pathUnownedLoad() -> Int {
   var sum = 0
   for _ in 0..<count { sum &+= loadUnowned(reference) }
@@ -168,7 +168,7 @@ nonisolated(unsafe) var returns = 0
 
 // MARK: measuring
 
-/// The compiler makes no variants of what it calls by name: these are looked up.
+/// The functions are looked up by name, so that the compiler does not specialise them.
 let paths: [String: @convention(c) () -> Int] = [
   "malloc": pathMalloc, "calloc": pathCalloc, "realloc": pathRealloc, "free": pathFree, "object": pathObject, "retain": pathRetain, "release": pathRelease,
   "weak load": pathWeakLoad, "unowned load": pathUnownedLoad, "deep stack": pathDeepStack, "distant stacks": pathDistantStacks,

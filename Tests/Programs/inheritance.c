@@ -1,5 +1,5 @@
-// Prints what a program inherits: ignored and blocked signals, environment, inherited descriptors, group, limits,
-// niceness.
+// Prints the state that a program inherits: ignored and blocked signals, environment, inherited descriptors, group,
+// limits, niceness.
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <signal.h>

@@ -1,4 +1,4 @@
-// Waits while it is looked at from outside. Some of its objects leak, others are in use, and much was freed before.
+// Waits while it is inspected from outside. Some of its objects leak, others are in use, and much was freed before.
 
 import Foundation
 
@@ -38,7 +38,7 @@ for number in 1...30 {
   accounts[number]?.next = accounts[number - 1]
 }
 for number in 1...3 { Thread.detachNewThread { work(number) } }
-// All ways in which the allocator keeps what was freed: by size, by thread, and in between what is in use.
+// The allocator keeps freed blocks in all its ways: by size, by thread, and between blocks in use.
 for size in [24, 100, 500, 1032, 2000, 40_000, 200_000, 1_000_000] {
   for _ in 0..<40 { blocks.append(malloc(size)!) }
 }

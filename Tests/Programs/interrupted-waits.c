@@ -1,5 +1,5 @@
-// Threads wait in calls that the kernel does not begin anew of itself. Takes ten heap images meanwhile, if it is
-// recorded, and prints which calls returned before what they waited for.
+// Threads wait in calls that the kernel does not restart after a signal. If the program is recorded, it takes ten heap
+// images during the waits. Prints which calls returned early.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>

@@ -1,11 +1,11 @@
-// Has a child recorded from outside while its threads work, again and again, and looks whether that disturbed it.
+// Has a child recorded from outside while its threads work, again and again, and checks whether that disturbed it.
 // Usage: is-joined LEAKTRACE OUTPUT KIND THREADS ROUNDS KILLS
-// OUTPUT: path of traces, with %d for the number of the recording. KIND: what the child's threads do:
+// OUTPUT: path of traces, with %d for the number of the recording. KIND: the work of the child's threads:
 //   busy       they allocate; the main thread waits
-//   contended  the same in one arena, past the caches of threads, and sleep now and then
-//   computing  none ever waits, so that one that computes has to be interrupted; one keeps numbers in all registers
-// First, KILLS times, the program that joins is killed at some moment. Then, ROUNDS times, the child is joined, and
-// counts its calls of aligned_alloc. Prints for each of those how often. Prints what is wrong, and exits with 1 then.
+//   contended  they allocate from one arena, in sizes beyond the thread caches, and sleep now and then
+//   computing  none ever waits, so that a computing thread must be interrupted; one keeps numbers in all registers
+// First, KILLS times, the attaching program is killed at some moment. Then, ROUNDS times, the child is recorded and
+// counts its calls of aligned_alloc. Prints the count of each round. Prints any failure, and then exits with 1.
 
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -60,7 +60,7 @@ static void *work(void *argument) {
     char **place = &w->held[i % HELD];
     if (*place && **place != 'b') changed++;
     free(*place);
-    // Past what the caches of threads take.
+    // Contended blocks are too large for the thread caches.
     size_t size = (kind == CONTENDED ? 2000 : 16) + i * 40503 % 600;
     *place = counts ? aligned_alloc(32, size) : malloc(size);
     if (!*place) abort();
@@ -150,8 +150,8 @@ static void await_all(int counts) {
     while (workers[i].seen != counts) kind == COMPUTING ? (void)sched_yield() : (void)usleep(100);
 }
 
-/// What the parent asks for: c and e begin and end counting, t is the number of turns of the thread that has made the
-/// fewest since the last t, n forgets what the waits have seen so far, q is the end.
+/// Commands of the parent: c and e begin and end counting, t asks for the smallest number of turns that any thread made
+/// since the last t, n forgets the disturbances that the waits have seen so far, q ends the child.
 static unsigned long obey(char command) {
   static unsigned long counted, turns[THREAD_LIMIT];
   unsigned long result = 0, least = ~0ul;
@@ -187,7 +187,7 @@ static int live_as_child(void) {
     ssize_t size = read(commands, &command, 1);
     if (size == 0) return 1;
     if (size < 0) {
-      // Without a wait, and most of the time in the C library, where nobody is to be interrupted.
+      // Never waits, and is mostly in the C library, where a thread must not be interrupted.
       static char bytes[1 << 20];
       memset(bytes, command, sizeof bytes);
       continue;
@@ -351,7 +351,7 @@ int main(int argc, char **argv) {
   const char *const attach[] = {argv[1], "attach", number, "--quiet", "--wait", "120", "-o", path, NULL};
   const char *const detach[] = {argv[1], "detach", number, "--wait", "120", NULL};
   ask('t');
-  // Complaints of what is killed, or ends what does not record, are nobody's.
+  // Discard the errors of killed programs, and of detaching a process that does not record.
   int errors = dup(2), nowhere = open("/dev/null", O_WRONLY);
   dup2(nowhere, 2);
   kill_some(attach, detach, atoi(argv[6]));

@@ -1,4 +1,4 @@
-// Has itself recorded while it runs, and makes objects before, meanwhile and after.
+// Has itself recorded while it runs, and makes objects before, during and after each recording.
 // Usage: joins-itself LIBRARY SETTINGS COUNT
 
 import Glibc

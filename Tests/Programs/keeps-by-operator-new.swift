@@ -33,7 +33,7 @@ nonisolated(unsafe) var first: UnsafeMutableRawPointer?
   }
 }
 
-/// Of addresses, so that nobody can do without the memory. It leads to none of it.
+/// A checksum of addresses, so that the compiler cannot remove the allocations. It refers to none of the blocks.
 nonisolated(unsafe) var sum = 1
 
 func noted(_ block: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer {

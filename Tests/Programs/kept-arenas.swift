@@ -1,6 +1,6 @@
-// Keeps little of what it allocated, so that its allocator holds much, and waits while it is looked at from outside.
-// Prints what the allocator says of itself. Argument: pinned (one object stands behind all that is free), arenas (threads
-// have freed what they had), or mapped (large blocks are in use).
+// Keeps few of its allocations, so that its allocator holds much free memory, and waits while it is inspected. Prints
+// the allocator's own figures. Argument: pinned (one object lies above all free blocks), arenas (threads have freed
+// their blocks), or mapped (large blocks are in use).
 
 import Foundation
 
@@ -31,7 +31,7 @@ setvbuf(stdout, nil, _IONBF, 0)
 pins.reserveCapacity(100)
 switch kind {
 case "pinned":
-  // The first ones take what is free already; the last one stands behind the blocks.
+  // The first pins fill memory that is free already; the last one lies above the blocks.
   var many: [Pin] = []
   many.reserveCapacity(100_000)
   let freed = makeBlocks(128 * 1024, size: 1000)

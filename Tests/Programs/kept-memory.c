@@ -1,6 +1,6 @@
-// Frees most of what it allocated, so that the allocator keeps much memory that nothing uses. Prints what the kernel
-// says of it in kB: private memory, and files and code. The blocks that are left stand in all pages' neighbourhoods, so
-// the allocator can give nothing back.
+// Frees most of its blocks, so that the allocator keeps much unused memory. Prints the process's private memory in kB,
+// as the kernel reports it. The remaining blocks are spread over all the pages, so the allocator can return no memory
+// to the kernel.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -24,7 +24,7 @@ static long work(const char *path) {
   int32_t (*shelve)(int32_t, int32_t) = (int32_t(*)(int32_t, int32_t))dlsym(handle, "pluginShelve");
   int32_t (*early)(void) = (int32_t(*)(void))dlsym(handle, "pluginMadeEarly");
   long made = make(100);
-  // What was made by the initialiser is counted once a time the library was initialised.
+  // The initialiser's objects are counted once for each time that the library was initialised.
   if (early && (closes || threadCount == 1)) made += early();
   if (shelve(5, leaks) != 5) exit(2);
   if (closes && dlclose(handle) != 0) exit(3);

@@ -2,7 +2,7 @@
 
 struct Eight { var a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0 }
 
-/// Of a size that nothing else in the process has: 856 bytes.
+/// No other object of the process has this size: 856 bytes.
 final class Sheet {
   var rows0 = Eight(), rows1 = Eight(), rows2 = Eight(), rows3 = Eight(), rows4 = Eight(), rows5 = Eight(), rows6 = Eight(), rows7 = Eight(), rows8 = Eight()
   var rows9 = Eight(), rows10 = Eight(), rows11 = Eight(), rows12 = Eight()

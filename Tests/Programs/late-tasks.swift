@@ -1,5 +1,5 @@
-// A library for hosts that know nothing of Swift: it makes tasks of memory that was another's before, and says how many of them have words of that in their
-// reserved word, which nobody writes.
+// A library for hosts that know nothing of Swift. It makes tasks in reused memory, and returns how many of them have the former contents in their reserved
+// word, which the runtime never writes.
 import Glibc
 
 nonisolated(unsafe) private let finished: UnsafeMutablePointer<sem_t> = {

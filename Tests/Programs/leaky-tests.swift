@@ -1,5 +1,5 @@
-// Tests of which some leak, run as `swift test` runs them. They have types in common, so that one's leaks could be taken for the other's. Each leaks several
-// objects: a single one may be missed, by a word somewhere that happens to look like a reference to it.
+// Tests run as `swift test` runs them. Some of them leak. They share types, so that one test's leaks could be attributed to another. Each leaks several
+// objects: a single one may be missed if some word happens to look like a reference to it.
 
 import LeakTrace
 import LeakTraceTesting

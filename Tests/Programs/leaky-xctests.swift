@@ -1,4 +1,4 @@
-// The same with XCTest, of which some leak.
+// Tests with XCTest. Some of them leak.
 
 import LeakTraceTesting
 import XCTest
@@ -9,7 +9,7 @@ final class Node { var other: Node? }
   let node = Node()
   node.other = node
 }
-/// A single one may be missed.
+/// Makes several cycles: a single one may be missed.
 func makeCycles() { for _ in 0..<8 { makeCycle() } }
 @inline(never) func makeNone() { _ = Node() }
 

@@ -12,7 +12,7 @@ final class Session {
 
 final class Registry {
   var sessions: [Session] = []
-  /// Of the variant that never lets go.
+  /// Filled by the variant "holds" alone, and never emptied.
   var archive: [Session] = []
   var page: Page?
 }
@@ -32,7 +32,7 @@ let registry = Registry()
   for number in 0..<4000 { registry.archive.append(Session(number)) }
 }
 
-/// Pages of which the last is kept.
+/// Makes `count` pages, and keeps the last one.
 @inline(never) func render(_ count: Int) -> Int {
   for number in 0..<count {
     let page = Page()

@@ -1,4 +1,4 @@
-// Ends with hardly any address space left: what a copy of it would map besides is refused.
+// Ends with hardly any address space left: a copy of the process cannot map any more.
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>

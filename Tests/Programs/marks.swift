@@ -1,4 +1,4 @@
-// Says what it does: scopes in threads and tasks, nested, overlapping and ended twice; generations; texts of any length.
+// Marks its work: scopes in threads and tasks, nested, overlapping and ended twice; generations; texts of any length.
 
 import Glibc
 import LeakTrace

@@ -34,7 +34,7 @@ static unsigned long field(const char *name) {
 
 static void tell(const char *when) { printf("%s %lu %lu\n", when, field("VmSize"), field("VmRSS")); }
 
-/// Says how much of what is left a thread can have.
+/// Prints how much of the remaining memory a thread can allocate.
 static void *take_all(void *unused) {
   unsigned long taken = 0;
   for (int i = 0; i < 10000; i++) {

@@ -1,4 +1,4 @@
-// Ends while a thread of a queue waits for work and a thread of its own waits for a gate that nobody opens.
+// Ends while a queue's thread waits for work, and another thread waits for a gate that never opens.
 import Foundation
 
 let gate = DispatchSemaphore(value: 0)

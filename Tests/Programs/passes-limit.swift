@@ -79,7 +79,7 @@ func run() {
     for number in 1...20 {
       let child = makeChild()
       if child == 0 {
-        // Of a process with threads, the child has the one that made it.
+        // The child of a process with threads has only the thread that made it.
         if number == 20 { serve(requests) }
         exit(0)
       }

@@ -1,5 +1,5 @@
 // Allocates a block; then a thread that has allocated nothing so far frees it. Before and after that it writes its
-// process ID to PATH.1 and PATH.2, and waits for SIGUSR1. The main thread allocates nothing meanwhile. Usage:
+// process ID to PATH.1 and PATH.2, and waits for SIGUSR1. The main thread allocates nothing in the meantime. Usage:
 // pause-threads PATH
 #include <fcntl.h>
 #include <pthread.h>

@@ -1,6 +1,6 @@
 // Leaks by cycles, lost objects and a suspended task, with threads beside, so that any platform's findings can be counted.
 // Needs no more than the C library and Swift's own libraries.
-// platform end: ends when its threads and tasks stand.
+// platform end: ends when its threads and tasks have started.
 // platform wait: prints "ready PROCESS", and waits. At a byte on standard input it leaks as much once more, prints
 // "done", and ends at the next byte.
 

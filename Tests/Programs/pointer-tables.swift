@@ -1,5 +1,5 @@
-// Has tables of pointers that resemble jemalloc's tree of extents at a few places, as tables of any kind may, and waits
-// while it is looked at from outside. Its allocator is glibc's.
+// Has tables of pointers that resemble jemalloc's tree of extents at a few places, as any table may, and waits while it
+// is inspected from outside. Its allocator is glibc's.
 
 import Foundation
 
@@ -8,15 +8,15 @@ final class Reader {
   init(_ table: UnsafeMutablePointer<UInt>) { self.table = table }
 }
 
-/// Of a leaf of jemalloc's tree.
+/// The number of words in a leaf of jemalloc's tree.
 let leafWords = 1 << 18
 
 func mapped(_ bytes: Int) -> UnsafeMutablePointer<UInt> {
   mmap(nil, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)!.assumingMemoryBound(to: UInt.self)
 }
 
-/// A table whose words are looked at in turn: those of `like` lead to records that an extent at the word's own place
-/// would have, and all others to records that say nothing.
+/// A table whose `words` point to records. The records of `like` describe an extent at the page that has the word's
+/// number, as jemalloc's records do. All others are empty.
 func table(_ words: Range<Int>, like: Set<Int>) -> UnsafeMutablePointer<UInt> {
   let table = mapped(leafWords * 8 + 4096)
   let records = mapped(words.count * 128)

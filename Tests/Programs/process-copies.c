@@ -1,6 +1,6 @@
-// Copies a child with many threads, as an inspector does, and looks whether the child was disturbed.
-// Usage: process-copies COPIES KILLS BURNERS: so many copies, so many inspectors that are killed, so many other
-// processes that compute meanwhile. Prints what is wrong; exits 1 then.
+// Copies a child with many threads, as an inspector does, and checks whether the child was disturbed.
+// Usage: process-copies COPIES KILLS BURNERS: the number of copies, of inspectors that are killed, and of other
+// processes that compute at the same time. Prints any failure; exits with 1 then.
 
 #define _GNU_SOURCE
 #include "CProcessCalls.h"

@@ -26,7 +26,7 @@ static struct shared {
   _Atomic int isReady, hasWatcher;
 } * shared;
 
-static char *volatile memory; ///< the target's; nobody reads it
+static char *volatile memory; ///< the target's memory, which is never read
 
 static unsigned long nanoseconds(void) {
   struct timespec now;

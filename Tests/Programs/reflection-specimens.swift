@@ -234,7 +234,7 @@ final class Framed {
   var none: Frames?
 }
 
-/// Values that stand in the buffer themselves: of no size, and with fields.
+/// Values that are stored in the existential's buffer itself: of no size, and with fields.
 final class Buffered {
   var nothing: any Anything = Nothing()
   var generic: any Anything = Wrapped(content: Leaf())
@@ -281,7 +281,7 @@ actor SizelessActor {
   init(_ leaf: Leaf) { owner = leaf }
 }
 
-/// Payloads of one type, told apart by bits of the reference.
+/// Payloads of one type, distinguished by bits of the reference.
 enum Gear {
   case neutral
   case forward(Leaf)
@@ -289,7 +289,7 @@ enum Gear {
   case parked
 }
 
-/// Payloads with numbers, told apart by a byte behind them.
+/// Payloads with numbers, distinguished by a byte behind them.
 enum Reading {
   case raw(Int)
   case named(Leaf, Int)

@@ -234,7 +234,7 @@ func children() async {
   }
 }
 
-/// The caller's own variable holds what it is meant to hold.
+/// The caller's own variable holds the screens on purpose.
 func collected() {
   var screens: [Screen] = []
   LeakTrace.repeat("collected") { screens.append(Screen(screens.count)) }

@@ -1,4 +1,4 @@
-// Allocates in places of known sizes and shares, and says what is live and what was allocated in each.
+// Allocates in places of known sizes and shares, and prints the live and the allocated bytes of each.
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-// The ways in which a process ends.
+// All the ways a process can end.
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <signal.h>

@@ -1,4 +1,4 @@
-// Situations of memory: what is allocated, what the process may have, what is mapped, loaded and unloaded.
+// Situations of memory: allocations, limits on the process's memory, and code that is mapped, loaded and unloaded.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>

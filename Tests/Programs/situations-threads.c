@@ -211,7 +211,7 @@ SITUATION(signal_alternate_stack, "a handler allocates on an alternate stack of 
   return 0;
 }
 static long painted_below(size_t size, size_t guard) {
-  // An alternate stack with painted memory below it, which nobody may write.
+  // An alternate stack, with painted memory below it that must not be written.
   char *memory = malloc(size + guard);
   memset(memory, 0x5a, size + guard);
   stack_t stack = {.ss_sp = memory + guard, .ss_size = size};

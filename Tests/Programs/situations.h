@@ -113,8 +113,8 @@ static inline int await(const char *text, pid_t child) {
 #include <fcntl.h>
 #include <limits.h>
 
-/// Writes what the process has at its end to the file that SITUATION_REPORT names: descriptors, children, mapped files,
-/// and its address space.
+/// Writes the resources that the process holds at its end to the file that SITUATION_REPORT names: descriptors,
+/// children, mapped files, and its address space.
 static inline void report(const char *path) {
   FILE *to = fopen(path, "we");
   if (!to) return;

@@ -1,5 +1,5 @@
-// Threads that allocate, free and take locks while the main thread takes snapshots of itself. Prints what they worked
-// out together. Usage: snapshot-threads THREADS SNAPSHOTS
+// Threads that allocate, free and take locks while the main thread takes snapshots of itself. Prints the sum of their
+// results. Usage: snapshot-threads THREADS SNAPSHOTS
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>

@@ -4,8 +4,8 @@ import Glibc
 @_silgen_name("stacks_next_size") func nextSize() -> Int
 @_silgen_name("stacks_allocate") func allocate(_ size: Int) -> UnsafeMutableRawPointer
 
-/// Allocates a block of a size of its own, and writes "logical SIZE NAMES". The names are of the functions of this file that the allocation is made
-/// for, the innermost first; a closure's name is that of the function it is in, with "#".
+/// Allocates a block of a size of its own, and writes "logical SIZE NAMES". The names are the functions of this file that call or await the
+/// allocation, the innermost first. A closure has the name of the function that contains it, with "#".
 @inline(never) func asyncMark(_ names: String) {
   let size = nextSize()
   let block = allocate(size)

@@ -11,8 +11,8 @@ void stacks_report(size_t size);
 /// Does nothing: a place for a debugger to stop.
 void stacks_point(size_t size);
 
-/// Allocates in the function it stands in, and reports. The block is given back so that deep recursion does not pile
-/// them up.
+/// Allocates in the enclosing function, and reports. The block is freed, so that deep recursion does not accumulate
+/// blocks.
 #define MARK()                             \
   do {                                     \
     size_t size_ = stacks_next_size();     \

@@ -1,4 +1,4 @@
-// Allocates from frames of all kinds that C code has, each time saying what the C compiler's unwinder sees there.
+// Allocates from all kinds of C frames, and each time reports the stack that the C compiler's unwinder sees.
 #define _GNU_SOURCE
 #include "stacks-backtrace.h"
 
@@ -21,7 +21,7 @@
 #define AFTER() __asm__ volatile("" ::: "memory")
 
 #ifdef FAR_SECTION
-/// Which the linker is told to put far from the rest.
+/// A linker option places this section far from the rest.
 __attribute__((section(".far"), used)) static int farAway = 1;
 #endif
 

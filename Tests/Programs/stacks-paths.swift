@@ -1,4 +1,4 @@
-// Allocates at the end of call paths of all kinds that Swift code has, each time saying what the C compiler's unwinder sees there.
+// Allocates at the end of all kinds of Swift call paths, and each time reports the stack that the C compiler's unwinder sees.
 import Glibc
 
 @_silgen_name("stacks_next_size") func nextSize() -> Int

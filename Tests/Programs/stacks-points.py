@@ -16,7 +16,7 @@ class Point(gdb.Breakpoint):
         addresses = []
         frame = frame.older()
         while frame is not None:
-            # An inlined call has no frame of its own: its address is that of the frame it is in.
+            # An inlined call has no frame of its own: its address is the address of the frame that contains it.
             if frame.type() in (gdb.NORMAL_FRAME, gdb.SIGTRAMP_FRAME):
                 addresses.append("%x" % frame.pc())
             frame = frame.older()

@@ -1,6 +1,6 @@
-// Threads that stand in all kinds of places: in a call, in a signal's handler on a stack of its own, in code without
+// Threads that wait or run in all kinds of places: in a call, in a signal handler on its own stack, in code without
 // rules for unwinding, in a deep recursion, and computing. Each holds an object on its stack alone.
-// ready PROCESS
+// Prints "ready PROCESS".
 
 import Glibc
 

@@ -1,4 +1,4 @@
-// A shop that states what is to be gone when: every fourth order stays behind a checkout, two screens stay behind their closing, and one goes late.
+// A shop that states when its objects must be gone. Every fourth order outlives its checkout, two screens outlive their closing, and one goes late.
 
 import Glibc
 import LeakTrace
@@ -50,7 +50,7 @@ actor Printer {
 
 @inline(never) func close(_ screen: Screen, within: Duration) { LeakTrace.expectDeallocated(screen, within: within, "screen closed") }
 
-/// Opens a screen and closes it; what keeps it is said by `keeps`.
+/// Opens a screen and closes it; if `keeps`, the list of closed screens keeps it.
 @inline(never) func visit(_ title: String, within: Duration, keeps: Bool) {
   let screen = open(title)
   close(screen, within: within)

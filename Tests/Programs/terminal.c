@@ -16,8 +16,8 @@ static int terminal;
 static char screen[65536];
 static size_t screenLength;
 
-/// Reads what the job writes; returns once it has written `text` (1), ended its output or said nothing for 100 seconds
-/// (0).
+/// Reads the output of the job. Returns 1 once the output contains `text`. Returns 0 if the output ended, or if there
+/// was none for 100 seconds.
 static int readUntil(const char *text) {
   while (memmem(screen, screenLength, text, strlen(text)) == NULL) {
     struct pollfd poller = {terminal, POLLIN, 0};

@@ -1,4 +1,4 @@
-// Goes over to a call that does not return, from a function that owns an object whose last use is over. With "leak" it also lost some on the way.
+// Enters a call that never returns, from a function that owns an object whose last use is over. With "leak" it also loses some objects first.
 import Foundation
 
 final class Gauge {
@@ -11,7 +11,7 @@ final class Reading {
   init(_ value: Int) { self.value = value }
 }
 
-/// Who looks at gauges does not own them.
+/// A monitor does not own its gauge.
 final class Monitor {
   weak var gauge: Gauge?
   @inline(never) func watch(_ gauge: Gauge) { self.gauge = gauge }

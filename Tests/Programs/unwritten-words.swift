@@ -1,4 +1,4 @@
-// Makes tasks of memory that was another's before, and says how many of them have words of that in their reserved word, which nobody writes.
+// Makes tasks in reused memory, and prints how many have the former contents in their reserved word, which the runtime never writes.
 import Glibc
 
 private let mark: UInt8 = 0x5A
@@ -21,12 +21,12 @@ private func isMarked(_ task: Task<Int, Never>) -> Bool {
   return withExtendedLifetime(task) { unsafeBitCast(task, to: UnsafeRawPointer.self).load(fromByteOffset: reserved, as: UInt8.self) == mark }
 }
 
-// Where the compiler does not see that nobody needs what is written, or wrote what is read.
+// Not inlined, so that the compiler can remove neither the dead writes nor the reads of uninitialised memory.
 @inline(never) private func allocate(_ size: Int) -> UnsafeMutableRawPointer? { malloc(size) }
 
 @inline(never) private func fill(_ block: UnsafeMutableRawPointer, _ size: Int) { memset(block, Int32(mark), size) }
 
-/// How many bytes are marked of a block that the program had, gave back, and has again.
+/// The number of marked bytes in a block that was freed and allocated again.
 private func markedBytes() -> Int {
   let size = 304
   guard let block = allocate(size) else { return 0 }

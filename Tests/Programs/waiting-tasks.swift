@@ -1,5 +1,5 @@
-// Loses tasks that have been through an actor's queue, children of groups, and parents of children, beside tasks that go
-// on; says "ready PROCESS", and stays.
+// Loses tasks that have passed an actor's queue, children of groups, and parents of children, beside tasks that go on.
+// Prints "ready PROCESS", and stays.
 
 import Foundation
 
@@ -14,14 +14,14 @@ nonisolated(unsafe) var kept: UnsafeContinuation<Void, Never>?
 actor Desk {
   var open = 0
 
-  /// Never returns: nobody keeps the continuation, but that of the first.
+  /// Never returns: only the first ticket's continuation is kept.
   func lose(_ ticket: Ticket) async {
     open += ticket.note.count
     await withUnsafeContinuation { if ticket.number == 0 { kept = $0 } }
     open -= ticket.number
   }
 
-  /// Has those who come meanwhile wait in the actor's queue.
+  /// Keeps later callers waiting in the actor's queue.
   func pause() { Thread.sleep(forTimeInterval: 0.5) }
 
   func serve(_ ticket: Ticket) async -> Int {
@@ -58,7 +58,7 @@ func loseBoth(_ number: Int) async -> Int {
   return await first + second
 }
 
-/// Words like those that are left over from a use of the memory: nobody has these tasks.
+/// Words like those that an earlier use of the memory leaves. Nothing else refers to these tasks.
 nonisolated(unsafe) let leftOver = UnsafeMutablePointer<UInt>.allocate(capacity: 6)
 
 /// Waits for children that sleep.
@@ -74,7 +74,7 @@ func sleepLong(_ ticket: Ticket) async -> Int {
   return ticket.number
 }
 
-// Apart from main, among whose frames a handle would be left over.
+// Not in main, whose frame would keep stale handles.
 @inline(never) func begin() {
   for number in 0..<12 { Task.detached { await desk.lose(Ticket(number)) } }
   for number in 0..<4 { Task.detached { print(await loseChildren(number)) } }

@@ -1,4 +1,4 @@
-// Says when it is ready, then counts the signals it gets until it is told to end. Usage: waiting READY-FILE
+// Says when it is ready, then prints each signal it gets, and ends 0.3 s after the last. Usage: waiting READY-FILE
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-// Works as a server does, in one of several ways, while it is watched from outside: watched WAY. What it does depends on
-// the time alone: if it is held up, it does afterwards what it should have done meanwhile. Ends in good order on SIGHUP.
+// Works as a server does, in one of several ways, while it is watched from outside: watched WAY. Its work depends on the
+// time alone: if it is held up, it catches up afterwards. Ends in good order on SIGHUP.
 
 import Foundation
 
@@ -74,7 +74,7 @@ func serve(_ number: Int, at time: Double) {
   case "registry":
     server.sessions[number] = Session(number)
   case "fluctuating-registry":
-    // As many again come and go.
+    // Up to 55 others come and go.
     if number % 3 == 0 { server.sessions[number] = Session(number) }
     let open = Int(30 + 25 * sin(time * 5))
     server.sessions[-(number % 60)] = number % 60 < open ? Session(number) : nil

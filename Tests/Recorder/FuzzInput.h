@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 enum { FUZZ_TABLES = 't', FUZZ_PROLOGUE = 'p', FUZZ_MAPS = 'm', FUZZ_METADATA = 's' };
-/// The place of bytes that are taken for metadata: so far from all else that no distance leads there.
+/// The address of bytes that are parsed as metadata: so far from all else that no relative distance leads there.
 enum { FUZZ_METADATA_SIZE = 1 << 16 };
 #define FUZZ_METADATA_BASE 0x580000000000ull
 /// A word of metadata with this above its low 16 bits is an address there.

@@ -27,7 +27,7 @@ static void *look(void *address) {
 }
 
 TEST(looks_during_changes, "Whether an image is at an address is answered rightly while others come and go") {
-  static struct lt_thread thread; // without a buffer: what it defines goes nowhere
+  static struct lt_thread thread; // without a buffer: its definitions are discarded
   lt_image_list_refresh(&thread);
   void *memory = malloc(64);
   pthread_t looking[2];

@@ -40,14 +40,14 @@ TEST(known_weights, "A sample stands for 1 / (1 − exp(−size / period)) alloc
   EXPECT(one >= 60240 && one <= 60360 && none == 0);
   uint64_t small = lt_sample_weight(1, LT_SAMPLE_PERIOD_LIMIT).variance;
   EXPECT(small >= 65530 && small <= 65536);
-  // Of one byte in 2^40: 2^40 + 1/2 to as many digits as there are.
+  // For one byte, sampled once in 2^40: 2^40 + 1/2, to the precision of the type.
   uint64_t rare = lt_sample_weight(1, LT_SAMPLE_PERIOD_LIMIT).objects;
   EXPECT(rare >> 16 == LT_SAMPLE_PERIOD_LIMIT || rare >> 16 == LT_SAMPLE_PERIOD_LIMIT + 1);
 }
 
-/// Allocates as a program does, and adds up what the samples say.
+/// Estimates for a program's allocations, from the weights of their samples.
 struct estimate {
-  double bytes, objects, variance; ///< the last of `bytes`, as the samples themselves tell
+  double bytes, objects, variance; ///< `variance` is the variance of `bytes`, estimated from the samples
 };
 
 enum { ALLOCATIONS = 40000 };

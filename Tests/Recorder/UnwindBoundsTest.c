@@ -1,4 +1,4 @@
-// An image's .eh_frame is read as far as the image goes, whatever it says of itself.
+// An image's .eh_frame is read only up to the end of the image, whatever length it claims.
 
 #include "unwind/unwind_table.h"
 

@@ -37,7 +37,7 @@ static inline bool unwind_words_have(void *context, uintptr_t address) {
   return address >= (uintptr_t)context && address - (uintptr_t)context <= sizeof(struct unwind_words) - 16;
 }
 
-/// Looks up every address of the image, and follows what is found.
+/// Looks up every address of the image, and applies each row that is found.
 static inline void unwind_image_try(const uint8_t *bytes, size_t size) {
   struct unwind_image made;
   if (!unwind_image_make(&made, bytes, size)) return;

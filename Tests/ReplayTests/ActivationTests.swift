@@ -1,4 +1,4 @@
-// Since when control has been in which activations: by an oracle, and case by case.
+// The activations that control is in, and since when: by an oracle, and case by case.
 
 import TestRequirements
 import Testing
@@ -96,12 +96,12 @@ private struct RandomCalls {
   }
 }
 
-/// Feeds a tracker and the oracle with the same events, and compares what they say of strands and moments.
+/// Feeds a tracker and the oracle with the same events, and compares their strands and moments.
 private struct Comparison: EventSink {
   let builder: TraceBuilder
   let steps: [RandomCalls.Step]
   let tracker: ActivationTracker
-  /// Moments are those of allocations alone: readers that look up no other stacks know of those.
+  /// Only allocations count as moments: readers that look up no other stacks know no others.
   let allocationsAlone: Bool
   var oracle = NaiveActivations()
   var strands: [NaiveActivations.Strand: StrandID] = [:]
@@ -243,7 +243,7 @@ private struct Replayed {
     var trace = TraceBuilder()
     trace.event(.malloc, 0x100, size: 16, stack: trace.stack([1, 2, 3]), time: 8, thread: 1, task: 0x7000)
     trace.event(.malloc, 0x200, size: 16, stack: trace.stack([1, 4, 5]), time: 16, thread: 2, task: 0x7000)
-    // The first thread did nothing meanwhile: in its own row of stacks all three frames have stayed.
+    // The first thread did nothing in the meantime: in its own row of stacks all three frames have stayed.
     trace.event(.malloc, 0x300, size: 16, stack: trace.stack([1, 2, 3, 6]), time: 24, thread: 1, task: 0x7000)
     let replayed = try Replayed(trace)
     #expect(try replayed.sharedDepth(of: 0x100) == 1)

@@ -1,4 +1,4 @@
-// Blocks that a process had before its recording began: those of the allocator's books that no event tells of.
+// Blocks that a process had before its recording began: the allocator's metadata lists them, but no event does.
 
 import Testing
 import TraceTestSupport

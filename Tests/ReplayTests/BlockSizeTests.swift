@@ -1,4 +1,4 @@
-// What is known of the size of a block that nobody saw being allocated.
+// The known size of a block whose allocation was not seen.
 
 import Testing
 

@@ -7,7 +7,7 @@ import TraceTestSupport
 @testable import TraceReading
 
 @Suite struct ListingTests {
-  /// A block of a list, and of which kind; the free of one; a mark at one; or the beginning of a list.
+  /// A block of a list, with its kind; the free of a block; a mark at an address; or the beginning of a list.
   private enum Event {
     case block(UInt64, UInt64, isObject: Bool = false, time: UInt64 = 80, thread: UInt32 = 1, stack: [UInt64] = [])
     case free(UInt64)

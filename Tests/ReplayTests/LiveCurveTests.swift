@@ -1,4 +1,4 @@
-// How many blocks of a site were live in the course of a run.
+// The number of live blocks of a site in the course of a run.
 
 import Testing
 import TraceTestSupport
@@ -6,8 +6,7 @@ import TraceTestSupport
 @testable import TraceReading
 
 @Suite struct LiveCurveTests {
-  /// The curve of a site that goes through numbers of live blocks, one event after the other, beside what the numbers
-  /// were.
+  /// The curve of a site with these numbers of live blocks, one event after the other, and the exact numbers.
   private func curve(_ counts: [Int], pause: Int = 1) throws -> (curve: LiveCurve, exact: [UInt64]) {
     var trace = TraceBuilder()
     let stack = trace.stack([1, 2])

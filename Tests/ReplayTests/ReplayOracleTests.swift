@@ -105,7 +105,7 @@ struct NaiveHeap {
     }
   }
 
-  /// With what is live and what was at the peak filled in.
+  /// The totals, with the live blocks and the blocks at the peak filled in.
   var finished: [SiteKey: SiteTotal] {
     var result = totals
     for block in live.values {

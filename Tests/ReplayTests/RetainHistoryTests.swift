@@ -52,7 +52,7 @@ private struct Program {
     return HistoryAnalysis(reader, AllocationAnalysis(reader), snapshot: nil, naming: naming).report(query)
   }
 
-  /// Function and line of what was never released, with how often.
+  /// Function, line and number of the retains that were never released.
   func open() throws -> [String] {
     try #require(try report()).openSites.map {
       "\($0.place.function?.function ?? "?")@\($0.place.function?.line ?? 0) ×\($0.rest)"
@@ -226,7 +226,7 @@ private struct Program {
     #expect(RetainPlaces.owner(of: function) == owner)
   }
 
-  /// So many activations, none of which another called.
+  /// Makes `count` activations that did not call each other.
   private static func unrelated(_ count: Int) -> ActivationTree {
     var activations = ActivationTree()
     for _ in 0..<count { activations.add(calledBy: nil) }
@@ -312,7 +312,7 @@ private struct Program {
     ]
     let activations = Self.unrelated(1)
     let count = 50_000
-    // Of one activation as many retains and releases; between them as many releases of nobody's.
+    // One activation retains and releases `count` times. In between, a place without an owner releases `count` times.
     let steps =
       (0..<count).map { RetainPairing.Step(place: 0, change: 1, isAllocation: $0 == 0) }
       + (0..<count).map { _ in RetainPairing.Step(place: 1, change: -1) }

@@ -164,7 +164,8 @@ import TraceTestSupport
     program.make(0x2000, size: 256)
     program.begin("inner", 2)
     program.make(0x3000, size: 256)
-    // Of the block from before, of the outer scope's and of the inner scope's; and of a task that the latter made.
+    // Objects of tasks in the block from before, in the outer scope's block and in the inner scope's block; and of a
+    // task that the last of these made.
     program.make(0x100, thread: 2, task: 0x1060)
     program.make(0x200, thread: 2, task: 0x2060)
     program.make(0x300, thread: 3, task: 0x3060)

@@ -57,7 +57,7 @@ struct StatingProgram {
     trace.event(.free, address, time: time, thread: thread, task: task)
   }
 
-  /// As things stood at the end of the process, or at a snapshot that `reason` asked for at `time`.
+  /// The statements at the end of the process, or at a snapshot that `reason` asked for at `time`.
   func statements(at time: UInt64? = nil, _ reason: SnapshotReason = .request) throws -> ProgramStatements {
     var trace = trace
     if let time { trace.snapshots = [(TraceSnapshot(reason: reason, time: time), [])] }

@@ -12,7 +12,7 @@ import TraceTestSupport
     (ExampleDiff.figure(.retains, 120_000, 180_000), "retains 120,000 → 180,000 (+50 %)"),
     (ExampleDiff.figure(.releases, 1000, 991), "releases 1,000 → 991 (−0.9 %)"),
     (ExampleDiff.figure(.liveBytes, 1_048_576, 2_097_152), "live bytes 1.00 MiB → 2.00 MiB (+100 %)"),
-    // What would read alike is told to the byte.
+    // Figures that would look equal are written in bytes.
     (ExampleDiff.figure(.peakBytes, 1_048_576, 1_048_600), "peak bytes 1,048,576 B → 1,048,600 B (less than +0.1 %)"),
     (ExampleDiff.figure(.instances, 0, 3), "instances 0 → 3 (from nothing)"),
     (ExampleDiff.figure(.instances, 3, 0), "instances 3 → 0 (−100 %)"),
@@ -326,7 +326,7 @@ import TraceTestSupport
     var names: Set<String> = []
     func collect(_ value: Any) {
       if let object = value as? [String: Any] {
-        // Findings are those of the other documents.
+        // Findings have the fields of the other documents.
         if object["verdict"] != nil { return }
         names.formUnion(object.keys)
         for value in object.values { collect(value) }

@@ -70,7 +70,7 @@ import Testing
       "\(result.output.prefix(2000))")
   }
 
-  /// The check of the check: it has to find what is wrong.
+  /// Checks the check: it must find invalid documents.
   @Test func whatIsNotValidIsFound() throws {
     let document = document([JudgedFinding(ExampleFindings.cycle(), .new)])
     let (sarif, junit, quality) = (document.sarif(), document.junit(), document.codeQuality())

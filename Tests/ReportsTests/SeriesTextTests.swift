@@ -1,4 +1,4 @@
-// A series of images as text and as JSON: curves, widths, and what is said of them.
+// A series of images as text and as JSON: curves, widths, and the remarks on it.
 
 import Foundation
 import Testing

@@ -180,7 +180,7 @@ extension Constant {
       + (pair.weakens == 0 ? [] : [points("points.\(rule.rawValue).weakens", \.points[rule].weakens)])
   }
 
-  /// Constants of the rules that have no entry in `all`, and entries that are no constants: there are to be none.
+  /// Constants of the rules that have no entry in `all`, and entries that are no constants. It must be empty.
   static var unlisted: [String] {
     let known = Set(Mirror(reflecting: OutlivingRules.standard).children.compactMap(\.label))
     return known.symmetricDifference(all.map(\.name) + ["points"]).sorted()

@@ -31,7 +31,7 @@ private final class Block {
   /// Has the recorder take its settings from it.
   func read() { withExtendedLifetime(self) { lt_environment_read(pointers) } }
 
-  /// What a child would get that is started with this environment.
+  /// The environment that a child gets if it is started with this one.
   func forChild(isTraced: Bool, finished: String? = nil) -> [String] {
     let made = lt_environment_for_child(pointers, isTraced, finished)!
     defer { lt_environment_free(made, pointers) }

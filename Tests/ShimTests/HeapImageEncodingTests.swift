@@ -1,4 +1,4 @@
-// How the words of a heap image are chosen and encoded.
+// The choice and the encoding of a heap image's words.
 
 import CHeapScan
 import CTraceFormat
@@ -133,7 +133,7 @@ struct HeapImageEncodingTests {
     "The side table of a freed object is told by its counts",
     arguments: [
       ([0x5000, 0, 0x1_0000_0001, 1], true), ([0x5000, 7, 0x1_0000_0001, 0xABCD_0000_0002], true),
-      // Unowned references are left; it lives; nobody refers to it; no address.
+      // Unowned references are left; it lives; nothing refers to it; no address.
       ([0x5000, 0, 0x1_0000_0003, 1], false), ([0x5000, 0, 0x3, 1], false), ([0x5000, 0, 0x1_0000_0001, 0], false),
       ([0, 0, 0x1_0000_0001, 1], false),
       ([0x5001, 0, 0x1_0000_0001, 1], false),

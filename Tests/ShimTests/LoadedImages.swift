@@ -1,4 +1,4 @@
-// The images of the test process, and what readelf says of their unwind information.
+// The images of the test process, and readelf's output about their unwind information.
 
 import Foundation
 import Testing
@@ -35,7 +35,7 @@ struct LoadedImage: Sendable, CustomTestStringConvertible {
 
 /// A function with unwind information, as `readelf --debug-dump=frames-interp` shows it.
 struct DescribedFunction {
-  /// How registers are found while the location counter is in a range. Addresses are those in the file.
+  /// The rules to find registers while the location counter is in a range. Addresses are as in the file.
   struct Row {
     var range: Range<UInt>
     var frameAddress: Substring
@@ -48,8 +48,8 @@ struct DescribedFunction {
 
   /// Each `stride`-th of the image's functions.
   static func all(of image: LoadedImage, stride: Int) throws -> [DescribedFunction] {
-    // readelf says much; awk keeps what is asked for: entries and their rows, a register given as "r1 (rdx)" by its
-    // name alone. Rows of .debug_frame are for debuggers: a program does not have them in its memory.
+    // readelf prints much. awk keeps the requested entries and their rows; it names a register "r1 (rdx)" by its name
+    // alone. Rows of .debug_frame are for debuggers: a program does not have them in its memory.
     let filter = """
       /^Contents of/ { isLoaded = !/ \\.debug_frame / }
       !isLoaded { next }

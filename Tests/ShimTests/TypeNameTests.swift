@@ -60,7 +60,7 @@ struct TypeNameTests {
     ] as [Any.Type])
   func equal(type: Any.Type) { #expect(recordedName(type) == String(reflecting: type)) }
 
-  /// Where the recorder's names differ from the runtime's: what stands here is what it says.
+  /// The recorder's names, for types where they differ from the runtime's.
   @Test(
     "Names that differ from the runtime's",
     arguments: [
@@ -70,7 +70,7 @@ struct TypeNameTests {
       (Generic<AnyObject>.self, "ShimTests.Generic<AnyObject>"),
       (Result<Int, any Error>.self, "Swift.Result<Swift.Int, any Swift.Error>"),
       (Task<Int, any Error>.self, "Swift.Task<Swift.Int, any Swift.Error>"),
-      // All arguments stand at the end.
+      // All arguments come last.
       (AsyncStream<Int>.Continuation.self, "Swift.AsyncStream.Continuation<Swift.Int>"),
       (Generic<Int>.Inner.self, "ShimTests.Generic.Inner<Swift.Int>"),
       (Generic<Int>.Middle<String>.Innermost.self, "ShimTests.Generic.Middle.Innermost<Swift.Int, Swift.String>"),

@@ -12,7 +12,7 @@ private let registerNumbers: [Substring: Int] = [
   "r14": 14, "r15": 15, "ra": 16,
 ]
 
-/// A row as text in the form that readelf gives it. What is not said and what is unchanged are both nil.
+/// A row as text in readelf's form. Unmentioned and unchanged registers are both nil.
 private struct RowText: Equatable {
   var frameAddress: String
   var registers: [Int: String] = [:]
@@ -42,8 +42,8 @@ private struct RowText: Equatable {
   init(_ row: DescribedFunction.Row) {
     frameAddress = String(row.frameAddress)
     for (name, value) in row.registers where value != "s" && value != "n" {
-      // readelf has one word for what is undefined and what was not mentioned yet; only for the return address does it
-      // matter.
+      // readelf prints the same letter for undefined registers and for registers that were not mentioned yet. The
+      // difference matters only for the return address.
       if value == "u" && name != "ra" { continue }
       if let number = registerNumbers[name] { registers[number] = String(value) }
     }
@@ -97,7 +97,7 @@ private func signed(_ number: Int64) -> String { number < 0 ? "\(number)" : "+\(
 
   @Test("Rows made from the beginnings of functions are those of .eh_frame")
   func prologues() throws {
-    // Functions that have unwind information, taken for ones that have none.
+    // Functions that have unwind information, treated as if they had none.
     let image = try #require(LoadedImage.named("libswiftCore.so").first)
     var checked = 0
     var differences: [String] = []
@@ -110,7 +110,7 @@ private func signed(_ number: Int64) -> String { number < 0 ? "\(number)" : "+\(
       checked += 1
       let address = image.loadBias + body.range.upperBound - 1, start = image.loadBias + function.range.lowerBound
       let expected = RowText(body)
-      // Where the function before is known to end, and where it is not.
+      // With the previous function's end known, and without it.
       for low in [start - 3, start - 16] {
         var row = lt_unwind_row()
         let found = lt_prologue_row(address, low, &row) ? RowText(row) : nil

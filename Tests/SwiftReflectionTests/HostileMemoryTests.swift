@@ -1,4 +1,4 @@
-// Memory that is not what it should be.
+// Memory with unexpected contents.
 
 import Glibc
 import TestRequirements
@@ -7,7 +7,7 @@ import Testing
 @testable import HeapAnalysis
 @testable import TraceReading
 
-/// Changes what is read, the same way every time.
+/// Changes the bytes that are read, the same way every time.
 private final class DamagedMemory: TargetMemory {
   private let memory: ProcessMemory
   private let seed: UInt64

@@ -123,12 +123,12 @@ import Testing
     let found = try #require(process.layout(of: "cases", reflection)).enumerations
     #expect(found.map(\.name) == ["gear", "optionalGear", "optionalGear", "reading", "expression", "pair"])
     let discriminators = found.map(\.discriminator)
-    // Of the spare bits of a reference, which are its top byte and those below its alignment, the highest.
+    // The highest spare bits of a reference. Its spare bits are its top byte and the bits below its alignment.
     #expect(discriminators.first == .tag(bits: [190, 191], cases: [0, 1, nil, nil]))
     guard discriminators.count == 6, case .zeros(let bits) = discriminators[1] else {
       throw SpecimenFailure(description: "\(discriminators)")
     }
-    // nil sets all spare bits, of which the enumeration's own are some.
+    // nil sets all spare bits, including the enumeration's own.
     #expect(Set(bits).isSuperset(of: [192, 193, 194, 248]) && bits.allSatisfy { (192..<256).contains($0) })
     #expect(discriminators[2] == .tag(bits: [254, 255], cases: [0, 1, nil, nil]))
     #expect(found[2].payloads == [PayloadCase(enumeration: 1, index: 0)])

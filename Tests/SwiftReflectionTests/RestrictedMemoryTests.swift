@@ -5,9 +5,9 @@ import Testing
 @testable import HeapAnalysis
 @testable import TraceReading
 
-/// What a heap image holds of a process: the words of writable memory that look like pointers into mapped memory, spare
-/// bits at their top set or not, and the metadata records that are named. All other words of writable memory are 0;
-/// what is not writable is known from files alone.
+/// The part of a process's memory that a heap image holds: the words of writable memory that look like pointers into
+/// mapped memory, with or without spare bits at their top, and the metadata records that are named. All other words of
+/// writable memory are 0. Memory that is not writable is known from files alone.
 private final class RestrictedWords: CapturedWords {
   private let memory: ProcessMemory
   private let mapped: [Range<UInt64>]
@@ -63,9 +63,9 @@ private final class RestrictedWords: CapturedWords {
   }
 }
 
-/// The metadata records that make up some objects' types, found as a recorder may find them: a class's record is whole,
-/// that of another type is its first words, and whatever looks like metadata behind a pointer in a record is a record
-/// too: superclasses, generic arguments.
+/// The metadata records of some objects' types, found as a recorder may find them. A class's record is whole; the
+/// record of another type is its first words. If a pointer in a record leads to something that looks like metadata,
+/// that is a record too: superclasses, generic arguments.
 private struct MetadataRecords {
   private(set) var ranges: [Range<UInt64>] = []
 

@@ -1,4 +1,4 @@
-// What debug information says of the variables that closures captured.
+// The variables that closures captured, from debug information.
 
 import Foundation
 import Testing
@@ -136,7 +136,7 @@ import TraceSymbolication
     }
   }
 
-  /// Where all of a closure's code is that of the closure within it, its own line is still its declaration's.
+  /// A closure's code may all belong to the closure within it. Its own line is still the line of its declaration.
   @Test func aClosureHasTheLineOnWhichItBegins() throws {
     let lines = Self.source.split(separator: "\n", omittingEmptySubsequences: false)
     let outer = try #require(lines.firstIndex { $0.contains("    done = {") }) + 1
@@ -191,10 +191,10 @@ import TraceSymbolication
     // The variables do not fill the context: one is missing.
     #expect(captures.variable(at: 16, typeName: "M.Model", contextSize: 48) == nil)
     #expect(captures.variable(at: 16, typeName: "M.Model", contextSize: 32) == nil)
-    // Between two variables there is none, and none behind the last.
+    // There is none between two variables, and none behind the last.
     #expect(captures.variable(at: 25, typeName: "", contextSize: 40) == nil)
     #expect(captures.variable(at: 40, typeName: "", contextSize: 40) == nil)
-    // The type is that of another variable.
+    // The type belongs to another variable.
     #expect(captures.variable(at: 16, typeName: "M.Screen", contextSize: 40) == nil)
     var generic = captures
     generic.isGeneric = true

@@ -1,4 +1,4 @@
-// Which files are found and believed for an image, and what is said of those that are not.
+// The files that are found and believed for an image, and the messages about other files.
 
 import Foundation
 import Testing

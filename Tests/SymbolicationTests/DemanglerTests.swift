@@ -1,4 +1,4 @@
-// Long and short forms of names, and what the names tell about the functions.
+// Long and short forms of names, and the properties of functions that their names contain.
 
 import Foundation
 import Testing
@@ -116,7 +116,7 @@ import Testing
   }
 
   @Test func shortFormsAreThoseOfTheToolchainsSimplifiedNames() throws {
-    // The toolchain leaves out all modules; so do we when told that all are the program's.
+    // The toolchain omits all modules. So do we if all of them are the program's.
     let path = try Tool.find("swift-format")
     let functions = try Tool.run("nm", [path]).split(separator: "\n").compactMap { line -> String? in
       let fields = line.split(separator: " ")
@@ -133,7 +133,7 @@ import Testing
     var differences: [String] = []
     for (mangled, simplified) in zip(sample, expected) {
       let name = all.demangle(mangled)
-      // The shape of thunks' names is our own, as nobody is meant to read them.
+      // The form of thunks' names is our own: they are not meant to be read.
       if name.isThunk { continue }
       compared += 1
       // The runtime writes Optional and Array out, the tool does not.

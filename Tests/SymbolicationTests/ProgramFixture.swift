@@ -9,7 +9,7 @@ struct ToolFailure: Error, CustomStringConvertible {
 
 /// Runs the programs of the toolchain and of binutils.
 enum Tool {
-  /// The directory of `swiftc`, with symbolic links followed; other tools of the same toolchain stand beside it.
+  /// The directory of `swiftc`, with symbolic links followed. Other tools of the same toolchain are beside it.
   static let toolchain: String? = searchPath("swiftc").map {
     URL(fileURLWithPath: $0).resolvingSymlinksInPath().deletingLastPathComponent().path
   }
@@ -28,7 +28,7 @@ enum Tool {
     return path
   }
 
-  /// Runs a tool to its end and gives its standard output. Throws what it said if it fails.
+  /// Runs a tool to its end and returns its standard output. If it fails, throws its messages.
   @discardableResult
   static func run(_ name: String, _ arguments: [String], input: String = "", in directory: String? = nil) throws
     -> String
@@ -40,7 +40,7 @@ enum Tool {
     process.executableURL = URL(fileURLWithPath: try find(name))
     process.arguments = arguments
     if let directory { process.currentDirectoryURL = URL(fileURLWithPath: directory) }
-    // Files and not pipes: nobody has to read one while the other fills.
+    // Files and not pipes: no thread has to read one while the other fills.
     process.standardInput = FileHandle(forReadingAtPath: files.path("in"))
     process.standardOutput = FileHandle(forWritingAtPath: files.path("out"))
     process.standardError = FileHandle(forWritingAtPath: files.path("err"))

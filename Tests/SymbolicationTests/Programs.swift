@@ -59,7 +59,7 @@ enum Programs {
 
     """
 
-  /// Inlined calls, a function that ends with a call that does not return, and code that nobody calls.
+  /// Inlined calls, a function that ends with a call that does not return, and code that is never called.
   static let c = """
     #include <stdio.h>
     #include <stdlib.h>

@@ -207,7 +207,7 @@ import TraceSymbolication
 
 /// Files that go by many names.
 @Suite struct ManyNamesTests {
-  /// This program by names of which each is another path, and how often it was opened.
+  /// Counts how often files are opened.
   private final class CountingFiles: SymbolFileAccess {
     private let local = LocalSymbolFiles()
     private(set) var opened = 0

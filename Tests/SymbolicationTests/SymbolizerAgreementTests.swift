@@ -1,4 +1,4 @@
-// Compares whole stacks of inlined functions, with files, lines and columns, with those of another symboliser.
+// Compares whole stacks of inlined functions, with files, lines and columns, with the results of another symboliser.
 
 import Foundation
 import Testing
@@ -52,7 +52,7 @@ import TraceSymbolication
     )
   }
 
-  /// Evens out what the two mean to say differently.
+  /// Removes intended differences between the two symbolisers.
   func normalised(_ row: Row) -> Row {
     var row = row
     // Without debug information the other gives the object file's name from the symbol table; placeholders are no

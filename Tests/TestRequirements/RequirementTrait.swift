@@ -3,8 +3,8 @@ import Synchronization
 public import Testing
 
 extension Trait where Self == ConditionTrait {
-  /// Where all tests are to run, each test that lacks its requirement fails and says so. Elsewhere it is skipped, and
-  /// standard error says once for each requirement how to have it.
+  /// If all tests must run, a test that lacks its requirement fails and says so. Otherwise it is skipped, and standard
+  /// error says once for each requirement how to meet it.
   public static func requires(
     _ requirement: TestRequirement, sourceLocation: SourceLocation = #_sourceLocation
   ) -> ConditionTrait {
@@ -29,7 +29,7 @@ struct MissingRequirement: Error, CustomStringConvertible {
   /// Says it on standard error, unless that was said before.
   func tellOfSkippedTests() {
     guard Self.told.withLock({ $0.insert(description).inserted }) else { return }
-    // One write, so that no other line stands in it.
+    // One write, so that no other output breaks the line.
     let line = Array("tests are skipped: \(description)\n".utf8)
     _ = write(STDERR_FILENO, line, line.count)
   }

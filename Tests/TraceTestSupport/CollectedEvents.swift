@@ -1,4 +1,4 @@
-// Gathers what a reader hands out.
+// Collects the events that a reader delivers.
 
 @testable import TraceReading
 
@@ -18,15 +18,15 @@ package struct CollectedEvents: EventSink {
     return sink.events
   }
 
-  /// With stacks numbered as in `tree`, to be compared with events that stand in other traces or in none, and without
-  /// their places.
+  /// Numbers stacks as in `tree` and drops positions in the file, to compare events with events of other traces or of
+  /// none.
   package static func of(_ reader: TraceReader, in tree: StackTree) -> [TraceEvent] {
     of(reader).map { $0.content.moved(from: reader.definitions.stacks, to: tree) }
   }
 }
 
 extension TraceEvent {
-  /// Without the fields that say where it stood in the file.
+  /// The event without the fields for its position in the file.
   package var content: TraceEvent {
     TraceEvent(operation: operation, address: address, size: size, type: type, stack: stack, time: time, thread: thread)
   }

@@ -14,7 +14,7 @@ package final class EventEncoder {
   private let stacks: StackTree
   private let operationsWithoutStack: UInt64
 
-  /// Events' stacks are those of `stacks`; in a trace whose retains are counted, they have none.
+  /// The events' stacks are in `stacks`. In a trace whose retains are only counted, retains and releases have none.
   package init(stacks: StackTree, referenceCounting: TraceHeader.ReferenceCounting = .withStacks) {
     self.stacks = stacks
     operationsWithoutStack = EventCodingState.operationsWithoutStack(referenceCounting)

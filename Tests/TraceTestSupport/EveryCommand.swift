@@ -22,7 +22,7 @@ package struct EveryCommand {
   /// Characters written.
   package private(set) var written = 0
 
-  /// `open`: opens the same trace anew each time, as each command does.
+  /// `open`: opens the same trace again each time, as each command does.
   package init(
     naming: any FrameNaming, layouts: any LayoutSource, memoryLimit: ByteCount = ByteCount(256 << 20),
     open: @escaping () throws -> TraceReader
@@ -153,7 +153,7 @@ package struct EveryCommand {
       path: "a.trace", allocations, profile, leaks: leaks, heap: heap, heapReferences: true
     ).database()
     written += try database.file().count
-    // No sums: those of forged figures may have more than 63 bits, which is an error of the query.
+    // No sums: sums of forged figures may have more than 63 bits, which is an error of the query.
     let answer = try database.answer("SELECT * FROM site_list", seconds: 60)
     while let row = try answer.next() { written += row.count }
   }
@@ -243,7 +243,7 @@ package struct EveryCommand {
   }
 }
 
-/// A tree in which every file is, with a hundred lines.
+/// A tree that contains every file, each with a hundred lines.
 private struct EverySource: SourceAccess {
   func resolvedPath(_ path: String) -> String? { path }
   func lineCount(ofFile path: String) -> Int? { 100 }

@@ -16,7 +16,7 @@ package final class HeapBuilder {
   package var words: [UInt64: UInt64] = [:]
   package var threads: [SnapshotThread] = []
   package var regions: [MemoryRegion] = []
-  /// Of the heap image; nil if it was not written to its end.
+  /// The end of the heap image; nil if it was not written to its end.
   package var snapshotEnd: TraceSnapshot.End? = .init()
   package var hasReferenceTags = true
   private var layouts: [UInt64: ObjectLayout] = [:]
@@ -30,12 +30,12 @@ package final class HeapBuilder {
     words[0x1000_9008] = 208
   }
 
-  /// By metadata: how values of a type stand in the buffer of an `any P`.
+  /// The layout of values in the buffer of an `any P`, by metadata.
   package var bufferedValues: [UInt64: BufferedValue] = [:]
   private var metadata: [String: (id: UInt32, address: UInt64)] = [:]
   private var nextAddress: UInt64 = 0x5000_0000_0000
   private var nextRoot: UInt64 = 0x1000_8000
-  /// Of the last event that was made here, in ticks; the snapshot is taken after it.
+  /// The time of the last event made here, in ticks; the snapshot follows it.
   package var time: UInt64 = 1000
 
   /// The program's image, with its data at 0x10008000.
@@ -146,7 +146,7 @@ package final class HeapBuilder {
     trace.event(.retain, object.address, stack: trace.stack(stack), time: time)
   }
 
-  /// A time in which nothing is recorded: what `body` allocates and frees the trace does not show.
+  /// A time without recording: the trace does not show the allocations and frees of `body`.
   package func pause(_ body: () -> Void = {}) {
     time += 8
     trace.definitions.append(.pause(PauseRecord(begins: true, time: time)))
@@ -158,7 +158,7 @@ package final class HeapBuilder {
     time += 8
   }
 
-  /// Leaves in an object's memory what the C library's allocator puts there when it is freed: a link and a key.
+  /// Writes the words of a freed block into an object's memory, as the C library's allocator does: a link and a key.
   package func overwriteAsFreed(_ object: Object) {
     words[object.address] = object.address >> 12
     words[object.address + 8] = nil
@@ -187,8 +187,8 @@ package final class HeapBuilder {
     return table
   }
 
-  /// The end of a round of repeated work: a heap image of what there is now. `mark`: what the program says of it; nil
-  /// if it was marked from outside.
+  /// Ends a round of repeated work with an image of the present heap. `mark`: the program's own mark; nil if the round
+  /// was marked from outside.
   package func endRound(_ mark: TraceMark? = nil, isWhole: Bool = true) {
     let number = UInt32(rounds.count + 1)
     time += 8

@@ -15,8 +15,7 @@ package struct RandomHeap {
 
   package init(seed: UInt64) { self.seed = seed }
 
-  /// The builder with the events in it, and those events in the order in which they happened. Times grow by 8 ticks
-  /// with every event.
+  /// The builder with the events in it, and the same events in time order. Times grow by 8 ticks with every event.
   package func build() -> (builder: TraceBuilder, inOrder: [TraceEvent]) {
     var random = SeededRandom(seed: seed)
     var builder = TraceBuilder()

@@ -5,7 +5,7 @@
 @testable import TraceReading
 @testable import TraceSymbolication
 
-/// Makes traces that are sound in their frame and say anything: what comes of each seed is the same every time.
+/// Makes traces with a sound structure and arbitrary contents. A seed makes the same trace every time.
 package struct RandomProcess {
   private let heap = HeapBuilder()
   private var random: SeededRandom
@@ -144,7 +144,7 @@ package struct RandomProcess {
     if random.oneIn(2) { heap.overwriteAsFreed(object) }
   }
 
-  /// Objects of a type from several functions, some of which stay in a collection.
+  /// Makes objects of one type in several functions, and keeps some of them in a collection.
   private mutating func family() {
     let registry = heap.malloc(8192, stack: stack())
     heap.global(registry)
@@ -293,7 +293,7 @@ package struct RandomProcess {
       ))
   }
 
-  /// Has the process be one that ran before, whose images list blocks: what stands somewhere in memory, and odd ones.
+  /// Marks the process as attached, and lists blocks with its images: at addresses of words in memory, and odd ones.
   private mutating func listBlocks(_ trace: inout TraceBuilder) {
     trace.definitions.append(.process(ProcessRecord(executable: "/bin/app", flags: 1 << 3)))
     for one in snapshots {
@@ -333,7 +333,7 @@ package struct RandomProcess {
       closing.drops.counts[index] = random.oneIn(3) ? random.next() : 1
     }
     trace.closing = random.oneIn(5) ? nil : closing
-    // Words of one address stand once.
+    // Each address has one word.
     trace.snapshots = snapshots.map { one in
       (
         one.snapshot,

@@ -1,9 +1,9 @@
-// A trace for tests that see only what is public.
+// A trace for tests that use only the public interface.
 
 /// Traces as bytes.
 public enum SampleTrace {
-  /// A process that allocated `count` blocks of 100 bytes, to which nothing points at its end, and one of 5,000 that a
-  /// global variable holds.
+  /// A process that allocated `count` blocks of 100 bytes and one of 5,000. At its end nothing refers to the former; a
+  /// global variable holds the latter.
   public static func lostBlocks(_ count: Int) throws -> [UInt8] {
     let heap = HeapBuilder()
     for _ in 0..<count { _ = heap.malloc(100) }

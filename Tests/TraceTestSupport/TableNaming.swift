@@ -3,7 +3,7 @@
 @testable import TraceReading
 @testable import TraceSymbolication
 
-/// Names addresses as it was told; others by image and offset.
+/// Names addresses from its table; others by image and offset.
 package struct TableNaming: FrameNaming {
   package var frames: [UInt64: [SourceFrame]] = [:]
   package var remarks: [String] = []
@@ -21,7 +21,7 @@ package struct TableNaming: FrameNaming {
         function: function, fullFunction: full ?? function, mangledName: "$s\(function)", imagePath: image, file: file,
         line: line,
         column: nil, isInlined: false, kind: kind, isAsync: false, asyncPart: nil))
-    // All but the outermost stand inside the next.
+    // All but the outermost are inlined into the next.
     for index in frames[address]!.indices.dropLast() { frames[address]![index].isInlined = true }
   }
 

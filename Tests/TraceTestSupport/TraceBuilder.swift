@@ -95,8 +95,8 @@ package struct TraceBuilder {
     append(event)
   }
 
-  /// Appends a mark, with the texts that `marks` has numbered for it. `task`: that of the thread's event before it
-  /// unless it is given.
+  /// Appends a mark, with the texts that `marks` has numbered for it. `task`: by default the task of the thread's last
+  /// event.
   package mutating func mark(_ mark: TraceMark, thread: UInt32 = 1, task: UInt64? = nil) {
     var event = TraceEvent(operation: .mark, size: UInt64(marks.append(mark)), time: mark.time, thread: thread)
     event.task = task ?? events[thread]?.last?.task ?? 0

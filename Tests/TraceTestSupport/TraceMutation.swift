@@ -1,11 +1,11 @@
-// Traces that are wrong in what they say, though every checksum is right.
+// Traces with wrong contents, although every checksum is right.
 
 import CTraceFormat
 
 @testable import TraceReading
 
-/// Changes a trace below its checksums: takes its chunks apart into records, changes, repeats, moves and leaves out
-/// some, and seals the chunks anew. The same seed makes the same trace of the same input.
+/// Changes a trace below its checksums: splits its chunks into records, changes, repeats, moves and drops some, and
+/// seals the chunks again. The same seed and input make the same trace.
 package struct TraceMutation {
   private var random: SeededRandom
 
@@ -36,12 +36,13 @@ package struct TraceMutation {
   }
 
   private static let chunkLimit = 500
-  /// Bytes of a payload: so much honest recorders write in a chunk, and it keeps traces of many repetitions quick.
+  /// The largest payload in bytes: honest recorders write at most this much in a chunk, and it keeps traces with many
+  /// repetitions quick to read.
   private static let payloadLimit = 4 << 20
 
   private mutating func below(_ count: Int) -> Int { count <= 0 ? 0 : Int(random.next() % UInt64(count)) }
 
-  /// Numbers at which something might go wrong, and some that might be right.
+  /// Numbers that might cause errors, and some that might be right.
   private mutating func number() -> UInt64 {
     switch below(8) {
     case 0: 0
@@ -92,7 +93,7 @@ package struct TraceMutation {
     }
   }
 
-  /// Returns the offsets at which the records of a definitions payload begin.
+  /// Returns the offsets of the records in a definitions payload.
   private static func definitionBoundaries(_ payload: [UInt8]) -> [Int] {
     payload.withUnsafeBufferPointer { bytes in
       guard let start = bytes.baseAddress else { return [] }
@@ -106,7 +107,7 @@ package struct TraceMutation {
     }
   }
 
-  /// Returns the offsets at which events begin.
+  /// Returns the offsets of the events.
   private static func eventBoundaries(_ part: Part) -> [Int] {
     let buffer = PayloadBuffer()
     buffer.resize(part.payload.count)
@@ -173,7 +174,7 @@ package struct TraceMutation {
     return bytes.bytes
   }
 
-  /// A field of a struct, or a number in what follows it.
+  /// Changes a field of a struct, or a number after it.
   private mutating func changeFields(_ payload: inout [UInt8]) {
     guard payload.count >= 8 else { return }
     switch below(4) {

@@ -1,4 +1,4 @@
-// Has a program wait where its main has returned, or where it calls exit, so that it can be looked at there.
+// Makes a program wait where its main has returned, or where it calls exit, so that it can be inspected there.
 //
 // Preloaded. HELD_PROGRAM is the program's name as it is started: what starts it does not wait. HELD_END names a file
 // that does not exist: the program makes it and writes its process ID into it when it waits, and goes on when it is
@@ -43,7 +43,7 @@ int __libc_start_main(int (*program)(int, char **, char **), int count, char **a
   if (given && strlen(given) < sizeof path && name && strcmp(name, arguments[0]) == 0) {
     strcpy(path, given);
     owner = getpid();
-    // What it starts does not wait.
+    // The programs that it starts do not wait.
     unsetenv("HELD_END");
   }
   realMain = program;

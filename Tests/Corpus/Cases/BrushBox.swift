@@ -1,4 +1,4 @@
-// A cycle through an existential whose value is too large for its container and stands in a box.
+// A cycle through an existential whose value is too large for its container and is stored in a box.
 
 protocol Brush {
   var width: Int { get }

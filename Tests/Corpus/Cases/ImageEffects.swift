@@ -1,4 +1,4 @@
-// A cycle through an existential whose value, a class reference, stands in the container itself.
+// A cycle through an existential whose value, a class reference, is stored in the container itself.
 
 protocol ImageEffect {
   func apply(_ pixel: Int) -> Int

@@ -1,4 +1,4 @@
-// Enumerations in a generic type, whose payloads are references whatever the type is bound to: their cases are told by spare bits, and elements of collections are as long as a reference.
+// Enumerations in a generic type. Their payloads are references for any bound type, spare bits distinguish their cases, and collection elements have a reference's size.
 
 private final class Cover<Key> {
   let title: String

@@ -29,7 +29,7 @@ enum ModelThreads: FaultyProgram {
     begun.deallocate()
   }
 
-  /// Level by level, so that what the computation calls does not stand where the last step stood on the stack.
+  /// Level by level, so that the computation's calls do not overlap the last step's frame on the stack.
   @inline(never) private static func prepare(_ cells: UnsafeMutablePointer<UInt64>, level: Int) {
     if level > 0 { prepare(cells, level: level - 1) } else { for step in 0..<4 { take(step, cells) } }
     note(level)

@@ -1,4 +1,4 @@
-// A callback that captures its controller and more, so that a closure context stands between the two objects.
+// A callback that captures its controller and more, so that a closure context is between the two objects.
 
 final class SettingsViewModel {
   var onChange: ((Bool) -> Void)?

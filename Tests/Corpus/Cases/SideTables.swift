@@ -1,4 +1,4 @@
-// Objects of a cycle that once had weak references: their counts stand in side tables.
+// Objects of a cycle that once had weak references: their counts are in side tables.
 
 final class Thumbnail {
   var provider: ThumbnailProvider?

@@ -111,7 +111,7 @@ final class Loader: @unchecked Sendable {
   }
 }
 
-/// A finished task lets go of what it captured, even if it is stored there.
+/// A finished task releases its captures, even if the task itself is stored.
 enum StoredTasks: CleanProgram {
   static func correct() {
     waitFor { for _ in 0..<5 { await Loader().load() } }

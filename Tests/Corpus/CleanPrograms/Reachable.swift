@@ -67,7 +67,7 @@ enum WeakCaches: CleanProgram {
   }
 }
 
-/// Live objects with side tables, whose addresses stand in them in a form that is no plain pointer.
+/// Live objects with side tables. The tables hold the objects' addresses encoded, not as plain pointers.
 enum LiveSideTables: CleanProgram {
   nonisolated(unsafe) private static var avatars: [Avatar] = []
   nonisolated(unsafe) private static var recent: [WeakReference] = []

@@ -1,17 +1,17 @@
-// What a program of this part of the corpus is, and what its programs share.
+// The protocols of the programs in this part of the corpus, and code that they share.
 import Foundation
 
-/// A program that is correct: what is alive at its end is meant to be.
+/// A correct program: all objects that are alive at its end are meant to be.
 protocol CleanProgram {
   static func correct()
 }
 
-/// A program in which objects outlive their scope, and the same program in which they do not.
+/// A program that runs with its fault, so that objects outlive their scope, or without it.
 protocol FaultyProgram: CleanProgram {
   static func faulty()
 }
 
-/// The same for programs whose main function is async.
+/// The protocols for programs whose main function is async.
 protocol AsyncCleanProgram {
   static func correct() async
 }
@@ -20,7 +20,7 @@ protocol AsyncFaultyProgram: AsyncCleanProgram {
   static func faulty() async
 }
 
-/// The sum of what the programs worked out: a side effect, so that no work is left out.
+/// The sum of the programs' results. It is a side effect, so that the optimiser removes no work.
 private let workDone = Locked(0)
 
 @inline(never) func note(_ value: Int) { workDone.with { $0 = $0 &* 31 &+ value } }
@@ -44,8 +44,8 @@ func turnRunLoop(milliseconds: Int) {
   _ = RunLoop.main.run(mode: .default, before: Date(timeIntervalSinceNow: Double(milliseconds) / 1000))
 }
 
-/// Gives libdispatch time to finish what it was told to: to sort delayed work, to give up sources that were cancelled (a run loop
-/// has one for each time it turns).
+/// Gives libdispatch time to finish pending work: to sort delayed work and to release cancelled sources. A run loop makes one
+/// source for each of its turns.
 func settle() {
   usleep(20_000)
 }

@@ -27,7 +27,7 @@ FOLDERS = (
     "arch",
 )
 INCLUDE_FOLDERS = (SOURCES, "Sources/CHeapScan", "Sources/CTraceFormat/include", "Sources/CProcessCalls/include")
-# The header by which unit tests see the recorder's parts. Nothing in the recorder includes it.
+# The header that gives unit tests access to the recorder's parts. The recorder itself does not include it.
 FOR_TESTS = "CTraceShim.h"
 
 _INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')

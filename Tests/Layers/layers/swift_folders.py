@@ -53,7 +53,7 @@ FOLDERS = (
 )
 
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
-# Text without what is interpolated in it, which is code.
+# Text without its interpolations, which are code.
 _TEXT = re.compile(r'"(?:[^"\\\n]|\\[^(\n])*"')
 _DECLARATION = re.compile(
     r"^(?:(?:public|package|internal|final|indirect|@\w+(?:\([^)\n]*\))?)\s+)*(?:struct|class|enum|protocol|actor|typealias|func)\s+(\w+)",

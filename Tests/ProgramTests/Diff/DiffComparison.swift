@@ -1,10 +1,10 @@
-// Comparing what a diff says with what it should: pure functions, and the text of the mismatches.
+// Compares a diff's report with the expected changes: pure functions, and the text of the mismatches.
 
 import Foundation
 
 enum DiffComparison {
-  /// A line for each difference; none if all that was expected is said, and nothing else. The order of changes does not
-  /// matter.
+  /// A line for each difference; none if the report contains all expected changes and no others. The order of changes
+  /// does not matter.
   static func mismatches(_ expected: PairCase.Comparison, _ found: ReportedDiff) -> [String] {
     var lines = unmatched(expected.findings ?? [], found.findings.changes, agrees, text, text)
     lines += unmatched(
@@ -23,7 +23,7 @@ enum DiffComparison {
     return lines
   }
 
-  /// What is to be said when the sides change places.
+  /// The expected report when the sides are exchanged.
   static func mirrored(_ comparison: PairCase.Comparison) -> PairCase.Comparison {
     let opposites = ["new": "gone", "gone": "new", "worse": "better", "better": "worse"]
     var result = comparison
@@ -37,7 +37,7 @@ enum DiffComparison {
     func mirrored(_ allocation: PairCase.Allocation) -> PairCase.Allocation {
       var result = allocation
       result.kind = opposites[allocation.kind] ?? allocation.kind
-      // Of a type with another name the functions mostly have one, too.
+      // If a type's name differs, its functions mostly have other names as well.
       if let oldName = allocation.oldName {
         (result.name, result.oldName, result.function) = (oldName, allocation.name, nil)
       }
@@ -100,7 +100,7 @@ enum DiffComparison {
       && expected.oldName == found.oldName.map(withoutModules).flatMap { $0 == name ? nil : $0 }
   }
 
-  /// What is worse in one figure and better in another may be told as either, whichever side comes first.
+  /// A change that is worse in one figure and better in another may be reported as either, whichever side comes first.
   private static func kindsAgree(_ expected: String, _ worse: [String]?, _ better: [String]?, _ found: String) -> Bool {
     let isMixed = !(worse ?? []).isEmpty && !(better ?? []).isEmpty
     return expected == found || (isMixed && [expected, found].allSatisfy { ["worse", "better"].contains($0) })
@@ -112,8 +112,8 @@ enum DiffComparison {
     return (worse ?? []).sorted() == figures(found, "worse") && (better ?? []).sorted() == figures(found, "better")
   }
 
-  /// Those that the generated code decides as much as what it is to do: how often a reference is copied, and what is
-  /// freed soon.
+  /// Figures that depend as much on the generated code as on the source: how often a reference is copied, and how many
+  /// blocks are freed soon.
   private static let incidental: Set<String> = ["retains", "releases", "temporaryBlocks"]
 
   /// All but the incidental ones that the expectation does not name.

@@ -102,7 +102,7 @@ import Testing
     #expect(figure.direction == "worse" && figure.new.median > 2 * figure.old.median)
     #expect((figure.oldStandardError ?? 0) > 0 && (figure.newStandardError ?? 0) > (figure.oldStandardError ?? 0))
     let text = try Command([BuildProducts.leaktrace, "diff", "--fail-on", "regressions", old, new]).run()
-    // No condition looks at estimates.
+    // No condition uses estimates.
     #expect(text.end == .exit(0) && text.output.contains("Estimated sites: 1 worse"), "\(text.output)")
     let back = try recordings.compare([new, old])
     #expect(back.estimatedSites?.changes.map(\.kind) == ["better"])

@@ -1,40 +1,40 @@
-// The data of Tests/Corpus/Pairs: what has changed between the two versions of each program.
+// The data of Tests/Corpus/Pairs: the changes between the two versions of each program.
 
 import Foundation
 import TestRequirements
 
-/// Two versions of a program, or one that is run in two ways, and what is to be said of the change.
+/// Two versions of a program, or one program that runs in two ways, and the expected report of the change.
 struct PairCase: Decodable, Sendable {
-  /// A finding that is not as it was.
+  /// A finding that changed.
   struct Finding: Decodable, Equatable, Sendable {
     var kind: String
     var verdict: String
     /// The type of any object of its path, without modules.
     var type: String
-    /// nil for new ones and those that are gone.
+    /// nil for new findings and those that are gone.
     var match: String?
-    /// The function that made the first object of its path, or a part of its name; not looked at if nil.
+    /// The function that made the first object of its path, or a part of its name; not checked if nil.
     var function: String?
-    /// The figures that are worse, and those that are better, none of others; not looked at if both are nil.
+    /// All figures that are worse, and all that are better; not checked if both are nil.
     var worse: [String]?
     var better: [String]?
   }
 
-  /// A type or a site that is not as it was.
+  /// A type or a site that changed.
   struct Allocation: Decodable, Equatable, Sendable {
     var kind: String
-    /// The type's, without modules, or the allocating function's.
+    /// The type's name, without modules, or the allocating function's name.
     var name: String
-    /// Of a site: a part of the name of any function on its stack; not looked at if nil.
+    /// For a site: a part of the name of any function on its stack; not checked if nil.
     var function: String?
-    /// If it had another.
+    /// Its name on the old side, if that differs.
     var oldName: String?
-    /// As of a finding, but that retains, releases and temporary blocks are looked at only if they are named.
+    /// As in a finding, but retains, releases and temporary blocks are checked only if they are named.
     var worse: [String]?
     var better: [String]?
   }
 
-  /// Of the totals. As of a type, if there are any to be named; else no figure may have changed.
+  /// Changes of the totals. As in a type, if any are named; otherwise no figure may have changed.
   struct Directions: Decodable, Equatable, Sendable {
     var worse: [String]?
     var better: [String]?
@@ -45,27 +45,27 @@ struct PairCase: Decodable, Sendable {
     var new: String
   }
 
-  /// One use of `leaktrace diff`, and all that it is to report.
+  /// One use of `leaktrace diff`, and its whole expected report.
   struct Comparison: Decodable, Sendable {
     /// The only variant that it is meant for; nil: all.
     var variant: PairVariant?
-    /// Of `leaktrace diff`.
+    /// Options of `leaktrace diff`.
     var options: [String]?
-    /// By side the arguments of each run; one run without any if nil.
+    /// The arguments of each run, by side; one run without arguments if nil.
     var before: [[String]]?
     var after: [[String]]?
     var findings: [Finding]?
     var unchanged: Int?
-    /// Not looked at if nil.
+    /// Not checked if nil.
     var moved: Int?
     var types: [Allocation]?
     var sites: [Allocation]?
     var totals: Directions?
-    /// Not looked at if nil.
+    /// Not checked if nil.
     var renames: [Rename]?
   }
 
-  /// What differs in how the sides are compiled.
+  /// The differences in how the sides are compiled.
   struct Compilation: Decodable, Sendable {
     var module: String?
     var flags: [String]?
@@ -79,7 +79,7 @@ struct PairCase: Decodable, Sendable {
   }
 
   var name: String
-  /// The only one that it is compiled in, if the optimiser has no part in how it is told what is the same; nil: all.
+  /// The only variant that it is compiled in, if matching the sides does not depend on the optimiser; nil: all.
   var variant: PairVariant?
   var comparisons: [Comparison]
   var compilations: [PairSide: Compilation]
@@ -95,7 +95,7 @@ struct PairCase: Decodable, Sendable {
     compilations = [.before: contents.before, .after: contents.after].compactMapValues { $0 }
   }
 
-  /// What there is to be said in a variant.
+  /// The comparisons that apply to a variant.
   func comparisons(in variant: PairVariant) -> [Comparison] {
     guard self.variant == nil || self.variant == variant else { return [] }
     return comparisons.filter { $0.variant == nil || $0.variant == variant }

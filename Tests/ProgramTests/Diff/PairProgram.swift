@@ -14,7 +14,7 @@ struct PairProgram: Sendable {
 
   /// The executable's path, built unless one of the same sources and flags is there. Blocks while it is being built.
   ///
-  /// Its source tree stands beside it, with the paths that are in its debug information.
+  /// Its source tree is beside it, with the paths that are in its debug information.
   func path() throws -> String {
     let files = try sources()
     let compilation = pair.compilations[side]

@@ -3,17 +3,17 @@
 import Foundation
 import TestRequirements
 
-/// What went otherwise than expected with a pair in one variant: a line each.
+/// The mismatches of a pair in one variant, one line each.
 struct PairRun: Sendable {
   var pair: PairCase
   var variant: PairVariant
-  /// Of the comparisons as they are written down, between traces.
+  /// From the comparisons as written, between traces.
   var forwards: Result<[String], CommandFailure>
-  /// Of the same with digests in place of the old side's traces.
+  /// From the same comparisons, with digests in place of the old side's traces.
   var digested: Result<[String], CommandFailure>
-  /// Of the same with the sides exchanged, between digests.
+  /// From the same comparisons with the sides exchanged, between digests.
   var backwards: Result<[String], CommandFailure>
-  /// Of two runs of the old side, between digests.
+  /// From two runs of the old side, between digests.
   var repeated: Result<[String], CommandFailure>
 
   private static let lock = NSLock()
@@ -77,7 +77,7 @@ final class PairRecordings {
     directory = try TemporaryDirectory()
   }
 
-  /// What the sides are read from.
+  /// The files that the sides are read from.
   enum Kept { case traces, digestsOfOld, digests }
 
   /// The old side's runs are `comparison.before`.
@@ -129,7 +129,7 @@ final class PairRecordings {
       throw CommandFailure("diff: \(outcome.end) \(outcome.errorOutput)")
     }
     let diff = try ReportedDiff.read(outcome.output)
-    // The gates that are closed unless told otherwise.
+    // The gates that are closed by default.
     let fails = diff.findings.changes.contains { ["new", "worse"].contains($0.kind) }
     guard (outcome.end == .exit(1)) == fails else {
       throw CommandFailure("diff: \(outcome.end) with \(diff.findings.changes) \(outcome.errorOutput)")

@@ -1,4 +1,4 @@
-// Two versions of many programs, each with one change of a known kind, and what `leaktrace diff` says of it.
+// Two versions of many programs, each with one change of a known kind, and the report of `leaktrace diff`.
 
 import Foundation
 import TestRequirements

@@ -62,7 +62,7 @@ import Testing
       #expect(own.reduce(0) { $0 + ($1.retained_bytes ?? 0) } == finding.retainedBytes)
     }
     #expect(Set(rows.compactMap(\.fingerprint)) == Set(recorded.fingerprints))
-    // A digest stands for its trace.
+    // A digest can replace its trace.
     let digest = recorded.directory.path + "/feed.digest"
     #expect(try Command([BuildProducts.leaktrace, "digest", recorded.trace, "-o", digest]).run().end == .exit(0))
     let kept = try Command([BuildProducts.leaktrace, "export", digest, "--format", "ndjson"]).run()

@@ -40,9 +40,9 @@ struct HeadlessBrowser {
   private struct NetLog: Decodable {
     struct Event: Decodable {
       struct Parameters: Decodable {
-        /// Of a request.
+        /// The URL of a request.
         var url: String?
-        /// Of a look-up.
+        /// The host of a look-up.
         var host: String?
         private enum Name: String, CodingKey { case url, host }
 

@@ -1,4 +1,4 @@
-// Heap images in files, read by what they are made for.
+// Heap images in files, read by the tools that the formats are made for.
 
 import Foundation
 import TestRequirements
@@ -32,8 +32,8 @@ import Testing
     return try JSONDecoder().decode(Figures.self, from: Data(outcome.output.utf8))
   }
 
-  /// Blocks and bytes by type are the report's, and retained sizes those of its proven findings: here one, of cycles
-  /// that share nothing.
+  /// Blocks and bytes by type equal the report's. The retained sizes equal the sizes in its proven findings: here one
+  /// finding, of cycles that share nothing.
   private func expectReport(_ figures: Figures, _ recorded: RecordedFeed) throws {
     let live = recorded.types.filter { $0.total["liveBlocks"] ?? 0 > 0 }
     #expect(live.count > 10 && figures.types.count == live.count)

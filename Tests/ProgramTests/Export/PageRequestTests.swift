@@ -5,11 +5,11 @@ import TestRequirements
 import Testing
 
 @Suite(.requires(.recorder), .requires(.program("chromium")), .serialized) struct PageRequestTests {
-  /// A name that is nobody's.
+  /// A name that resolves to no host.
   private static let host = "leaktrace-page.invalid"
   /// Hosts of the browser's own services.
   private static let makers = ["google.com", "googleapis.com", "gvt1.com", "gstatic.com"]
-  /// What a page would have to contain to be seen from elsewhere.
+  /// The elements that a page would need to be noticed by another host.
   private static let beacon =
     "<img src=\"http://\(host)/image\"><link rel=\"stylesheet\" href=\"http://\(host)/style\">"
     + "<script src=\"http://\(host)/script\"></script>"
@@ -30,7 +30,7 @@ import Testing
   @Test("No view of a page asks anything of a network", .secondTier) func requests() throws {
     let directory = try TemporaryDirectory()
     let page = try page(in: directory)
-    // The browser has business of its own with its maker, of which the page knows nothing.
+    // The browser contacts its maker's hosts on its own. The page does not refer to them.
     let text = try String(contentsOfFile: page, encoding: .utf8)
     for maker in Self.makers { #expect(!text.contains(maker)) }
     for view in ["overview", "findings", "flame", "types", "heap", "threads"] {

@@ -22,11 +22,12 @@ import Testing
     Workload(name: "churn", short: ["14", "20"], long: ["18", "40"]),
   ]
 
-  /// Bytes of a page, however long the run: what a mail takes.
+  /// The longest page in bytes, however long the run: the size that a mail accepts.
   private static let longestPage = 8 << 20
   /// Bytes that `report` may have resident: a machine of continuous integration has 4 GB or more.
   private static let mostMemory = [Length.short: 512 << 20, .long: 2 << 30]
-  /// Elements that a page has when it opens, however long the run. A browser lays out so many in far less than a second.
+  /// Elements that a page has when it opens, however long the run. A browser lays out this number in far less than a
+  /// second.
   private static let mostElements = 20_000
 
   @Test("The page of a long run is small, and opens with few elements", arguments: workloads, Length.allCases)

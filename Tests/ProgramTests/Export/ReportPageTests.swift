@@ -122,7 +122,7 @@ import Testing
       #expect(types.contains(" \(type.total["liveBlocks"] ?? 0) "))
     }
 
-    // The image's own figures: all that the leaked screens keep alive hangs on nothing.
+    // The image's own figures: nothing holds the objects that the leaked screens keep alive.
     let heap = text(try opened(page, "heap/TimelineViewModel")).replacing(",", with: "")
     #expect(heap.contains("held by nothing"), "\(heap.prefix(1000))")
     #expect(heap.contains("Who holds TimelineViewModel"), "\(heap.prefix(1000))")
@@ -217,7 +217,7 @@ import Testing
     #expect(sites.contains("Session.init(_:)") && sites.contains("called by") && sites.contains("openSessions()"))
     #expect(sites.contains(" \(first.live.blocks) \(first.live.samples) samples "), "\(sites.prefix(2000))")
     #expect(sites.contains(" ± "))
-    // What is not live has a place, too.
+    // Sites without live blocks are listed as well.
     #expect(sites.contains("summarize(_:)") && sites.contains("no sample"))
     // A full recording has no such view.
     let full = try self.page(of: [try recorded("clean", in: directory).trace], in: directory)

@@ -1,4 +1,4 @@
-// What `leaktrace check` ends with, and what it leaves behind.
+// The exit status of `leaktrace check`, and the files that it leaves behind.
 
 import Foundation
 import TestRequirements
@@ -108,7 +108,7 @@ import TraceRecording
     #expect(outcome.end == .exit(7))
     #expect(outcome.output.contains("RETAIN CYCLE  Parent"))
     #expect(outcome.errorOutput.contains("the program failed with exit status 7"))
-    // What a program that failed did not do is not gone.
+    // A failed program may not have reached its leaks, so the missing ones are not gone.
     #expect(outcome.errorOutput.contains("was not updated"))
     #expect(!FileManager.default.fileExists(atPath: run.baseline))
   }
@@ -127,7 +127,7 @@ import TraceRecording
   @Test func signalsReachTheProgramAndTheReportFollows() throws {
     let run = try CheckedRun()
     let running = try run.command([], [run.program, "lost=4", "wait"]).start()
-    // What it had to leak it has leaked.
+    // The program has made all its leaks.
     try running.waitForErrorOutput(containing: "ready\n")
     running.send(SIGTERM)
     let outcome = try running.wait()
@@ -345,7 +345,8 @@ import TraceRecording
     #expect(outcome.errorOutput.contains("not judged, of the toolchain: "))
     #expect(outcome.output.contains("FAILED  new-leaks: 1 new finding"))
 
-    // A test that fails keeps nobody from accepting what the others leak; what was not found this time stays accepted.
+    // A failed test does not stop an update: the other tests' leaks are accepted, and leaks not found this time stay
+    // accepted.
     _ = try run.directory.write(
       "import Testing\n@Test func flaky() { #expect(Bool(false)) }", to: "Tests/ShopTests/FlakyTests.swift")
     _ = try run.directory.write("0123456789abcdef 3 retainCycle \"Till ↺\" ticket 9\n", to: "leaks.txt")

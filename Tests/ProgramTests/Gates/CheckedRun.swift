@@ -1,4 +1,4 @@
-// Running `leaktrace check` on a program that leaks as it is told to.
+// Runs `leaktrace check` on a program whose arguments select its leaks.
 
 import Foundation
 import Testing

@@ -1,4 +1,4 @@
-// Waiting for what another process does: for the state that is meant, not for a time in which it is usually reached.
+// Waiting for another process: for the state itself, not for the time that it usually takes.
 
 import Foundation
 import TraceAnalysis

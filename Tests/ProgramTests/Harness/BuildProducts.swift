@@ -3,7 +3,7 @@
 import Glibc
 
 enum BuildProducts {
-  /// Where the command and the library are: as told by LEAKTRACE_TEST_PRODUCTS, or beside the tests.
+  /// The directory of the command and the library: the value of LEAKTRACE_TEST_PRODUCTS, or the directory of the tests.
   static let directory: String = {
     if let told = getenv("LEAKTRACE_TEST_PRODUCTS") { return String(cString: told) }
     // The test runner may be a program of the toolchain; its arguments or its own path name the test bundle.

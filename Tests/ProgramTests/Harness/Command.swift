@@ -15,7 +15,7 @@ struct Command: Sendable {
   var environment: [String: String] = Command.cleanEnvironment
   var directory: String = "/"
   var input: [UInt8] = []
-  /// Seconds until the program is taken to hang. On a busy machine any program may take a hundred times as long as on an
+  /// Seconds until the program counts as hung. On a busy machine any program may take a hundred times as long as on an
   /// idle one.
   var timeLimit: Double = 600
 
@@ -34,7 +34,7 @@ struct Command: Sendable {
     var timedOut: Bool
   }
 
-  /// Starts the program, waits for it and returns what it wrote. The first argument is looked up in PATH.
+  /// Starts the program, waits for it and returns its output. The first argument is looked up in PATH.
   func run() throws -> Outcome { try start().wait() }
 
   func start() throws -> RunningCommand {
@@ -87,7 +87,7 @@ private enum SpawnExtensions {
     dlsym(nil, "posix_spawn_file_actions_addclosefrom_np"), to: (@convention(c) (Actions, Int32) -> Int32).self)
 }
 
-/// A started program. `wait` is to be called once.
+/// A started program. `wait` must be called once.
 final class RunningCommand: Sendable {
   let processID: pid_t
   private let command: Command

@@ -25,14 +25,14 @@ enum LateLibrary {
 /// A Python server whose extension module is written in Swift. It comes with a Swift runtime of its own, an earlier one
 /// than the toolchain's.
 enum PythonServer {
-  /// The directory that Python finds it in. Blocks while it is being fetched; throws what the script says if it cannot
-  /// be.
+  /// The directory that Python finds it in. Blocks while it is being fetched; throws the script's message if that
+  /// fails.
   static func directory() throws -> String { try fetched.get() }
 
   /// The directory of the runtime's libraries, of Swift 6.1.2.
   static func runtime() throws -> String { try directory() + "/peregrine/_swift" }
 
-  /// The interpreter itself: what `PATH` has may be a script that looks for it.
+  /// The interpreter itself: the `python3` in `PATH` may be a script that looks for it.
   static func interpreter() throws -> String { try output(["python3", "-c", "import sys; print(sys.executable)"]) }
 
   private static let fetched = Result { try output([BuildProducts.packageRoot + "/scripts/python-server"]) }

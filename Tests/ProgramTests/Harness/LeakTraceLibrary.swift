@@ -16,7 +16,7 @@ enum LeakTraceLibrary {
     return TestProgram(source, flags: ["-Onone", "-lLeakTraceTesting", "-plugin-path", plugins] + (try flags()))
   }
 
-  /// What the compiler has to be told.
+  /// The compiler flags for programs that use the library.
   static func flags() throws -> [String] {
     let directory = try built.get()
     return [

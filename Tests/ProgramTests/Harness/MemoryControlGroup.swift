@@ -39,7 +39,7 @@ final class MemoryControlGroup {
   }
 
   deinit {
-    // What ran there may not be gone yet.
+    // The group's processes may not have exited yet.
     for _ in 0..<100 where rmdir(path) != 0 && errno == EBUSY { usleep(20_000) }
   }
 

@@ -1,8 +1,8 @@
-// What the kernel tells of a process.
+// The kernel's information about a process.
 
 import Foundation
 
-/// A look at a process from outside.
+/// A view of a process from outside.
 struct ProcessState {
   let processID: Int32
 
@@ -13,7 +13,7 @@ struct ProcessState {
   /// A process that it has made and that lives.
   var child: Int32? { text("task/\(processID)/children").split(separator: " ").compactMap { Int32($0) }.first }
 
-  /// Whether it has ended, also if nobody has waited for it.
+  /// Whether it has exited, including a zombie that its parent has not reaped.
   var hasEnded: Bool {
     let status = text("stat")
     return status.isEmpty || status.split(separator: ")").last?.hasPrefix(" Z") == true

@@ -1,4 +1,4 @@
-// Tests whose requirements are missing: skipped with a word where nobody insists on them, failures where they are to run.
+// Tests whose requirements are missing are skipped with a message, or fail if all tests must run.
 
 import Foundation
 import Testing
@@ -16,7 +16,7 @@ import Testing
     (outcome.output + outcome.errorOutput).split(separator: "\n").filter { $0.contains(text) }
   }
 
-  /// Expects that all that failed failed for want of something.
+  /// Expects that every failed test failed because of a missing requirement.
   private func expectFailures(_ outcome: Command.Outcome, missing text: String) {
     #expect(outcome.end == .exit(1))
     let issues = lines(outcome, containing: "recorded an issue")

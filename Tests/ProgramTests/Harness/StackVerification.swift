@@ -25,7 +25,7 @@ enum StackVerification {
     return result
   }
 
-  /// What is wrong with what a finished command recorded; nil if nothing, or if it recorded nothing.
+  /// Describes stacks that a finished command recorded wrongly; nil if there are none, or if it recorded nothing.
   static func failure(of command: Command, _ outcome: Command.Outcome) -> String? {
     // Both commands say so; `check` removes its traces.
     if let line = outcome.errorOutput.split(separator: "\n").first(where: {

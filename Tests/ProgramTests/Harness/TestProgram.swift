@@ -39,7 +39,7 @@ struct TestProgram: Sendable {
     let arguments = try compilerArguments(files)
     for argument in arguments { key.add(Array(argument.utf8)) }
     let directory = "\(Self.cache)/\(key.text)"
-    // The program's own name is what `%n` and its messages show, so it stands alone in a directory.
+    // `%n` and messages show the program's file name, so the program has a directory of its own.
     let product = "\(directory)/\(name)"
     return try BuildLock.withLock(for: product) {
       if access(product, F_OK) == 0 { return product }
@@ -76,7 +76,7 @@ struct TestProgram: Sendable {
     }
   }
 
-  /// Without built-ins: a compiler that knows malloc leaves out calls whose blocks nobody looks at.
+  /// Without built-ins: a compiler that knows malloc removes calls whose blocks are not used.
   private func compilerArguments(_ files: [String]) throws -> [String] {
     switch files[0].split(separator: ".").last {
     case "c":

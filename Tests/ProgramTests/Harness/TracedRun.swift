@@ -12,7 +12,7 @@ struct TracedRun: Sendable {
   var traced: Command.Outcome
   /// What `record --quiet` said nevertheless.
   var recorderLines: [String]
-  /// In the order in which their processes began.
+  /// In the order of their processes' starts.
   var traces: [RecordedTrace]
   /// Holds the traces; they are gone with it.
   var directory: TemporaryDirectory

@@ -27,7 +27,7 @@ struct ContainerTests {
       }
       try #require(files.contains { $0.contains("libswiftCore") } && files.contains { $0.contains("libc.so") })
       for file in files + [program] {
-        // A runtime stands where the toolchain's would.
+        // The runtime is put at the path of the toolchain's runtime.
         var inside = file == program ? "/srv/contained" : file
         if let runtime, file.hasPrefix(runtime) {
           inside =
@@ -88,7 +88,7 @@ struct ContainerTests {
     let deleted = try Self.text(String(container.processID))
     Self.check(deleted.output)
     #expect(deleted.output.contains("/srv/contained (pid"))
-    // Or others stand at their places.
+    // The same if other files are at their paths.
     let kept = container.directory.path + "/kept"
     _ = try Self.text(String(container.processID), ["-o", kept])
     try container.end()

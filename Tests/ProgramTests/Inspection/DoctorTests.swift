@@ -217,7 +217,7 @@ import Testing
     // A stop and its end would give the waiting thread a processor, which the kernel counts.
     #expect(try Self.switches(program.processID) == before)
     #expect(program.states == ["TracerPid:\t0"] && program.children.isEmpty)
-    // What is said holds.
+    // The prediction is correct.
     #expect(try Command([BuildProducts.leaktrace, "inspect", String(program.processID)]).run().end == .exit(0))
     _ = try program.end(SIGKILL)
   }

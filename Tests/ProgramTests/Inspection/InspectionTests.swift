@@ -1,4 +1,4 @@
-// Processes and core files that are looked at from outside.
+// Processes and core files that are inspected from outside.
 
 import AllocationReports
 import CZstd
@@ -79,7 +79,7 @@ import TraceReading
         .flatMap { (try? TraceReader(path: $0))?.snapshots.isEmpty == false ? $0 : nil }
     }
 
-    /// Ends it. Returns what it has printed last.
+    /// Ends it. Returns the last line that it printed.
     func end(_ signal: Int32) throws -> (outcome: Command.Outcome, last: String) {
       kill(processID, signal)
       let outcome = try running.wait()
@@ -325,7 +325,7 @@ import TraceReading
       let copy = try ProcessCopy(of: program.processID)
       #expect(copy.threads.count == computing + 4 && copy.missingThreads == 0)
       #expect(copy.threads.first?.threadID == program.processID && copy.pauseNanoseconds > 0)
-      // The copy stands still while the process goes on.
+      // The copy's memory does not change while the process goes on.
       let first = copy.memory.bytes(at: address, count: 8 * max(1, computing))
       #expect(first.count == 8 * max(1, computing))
       usleep(2000)

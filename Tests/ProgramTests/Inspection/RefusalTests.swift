@@ -5,12 +5,12 @@ import TestRequirements
 import Testing
 
 @Suite(.requires(.recorder)) struct RefusalTests {
-  /// Expects one line with some words, and the status for what cannot be looked at.
+  /// Expects one line with some words, and the exit status for a process that cannot be inspected.
   private static func expectRefusal(_ target: String, _ words: String, under user: [String] = []) throws {
     try expectLine(user + [BuildProducts.leaktrace, "inspect", target], 3, words)
   }
 
-  /// The same for what cannot be joined.
+  /// Expects that a process cannot be attached to, and that no file is left.
   private static func expectNoJoining(_ process: Int32, _ words: String) throws {
     let directory = try TemporaryDirectory()
     try expectLine(
@@ -26,7 +26,7 @@ import Testing
       "\(outcome.errorOutput)")
   }
 
-  /// The number of a program that waits, once it runs what it was told to.
+  /// Starts a program, and returns once it runs `image` and waits.
   private static func waiting(
     _ command: [String], until image: String, in wanted: Substring = "S"
   ) throws -> RunningCommand {
@@ -95,7 +95,7 @@ import Testing
   @Test("A program in Python") func python() throws {
     let script = "import sys, time; print('it runs', file=sys.stderr, flush=True); time.sleep(3600)"
     let running = try Command(["python3", "-c", script]).start()
-    // The name may be that of a shell script which looks for an interpreter and becomes it: one program after another.
+    // `python3` may be a shell script that looks for an interpreter and replaces itself: one program after another.
     try running.waitForErrorOutput(containing: "it runs")
     try Self.expectRefusal(String(running.processID), "no Swift object is in the memory")
     try Self.end(running)
@@ -245,7 +245,7 @@ import Testing
   func others() throws {
     let running = try Self.waiting(["sleep", "1000"], until: "libc.so")
     let directory = try TemporaryDirectory()
-    // One that nobody may run.
+    // A copy that cannot be executed.
     let copy = directory.path + "/leaktrace"
     try FileManager.default.copyItem(atPath: BuildProducts.leaktrace, toPath: copy)
     chmod(directory.path, 0o755)

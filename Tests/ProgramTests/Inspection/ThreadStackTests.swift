@@ -1,4 +1,4 @@
-// Where the threads of an inspected process stand.
+// The stacks of an inspected process's threads.
 
 import Foundation
 import ProcessInspection
@@ -68,7 +68,7 @@ import TraceReading
     }
     _ = try program.end(SIGKILL)
     Self.check(try Self.stacks(["analyze", kept]))
-    // What a stack alone holds is named by the thread and the function.
+    // An object that only a stack holds is named by the thread and the function.
     let answer = try Command([BuildProducts.leaktrace, "why", kept, "Held", "--width", "200"]).run()
     #expect(answer.end == .exit(0), "\(answer.errorOutput)")
     #expect(answer.output.contains("\", in waitHolding(_:) at standing-threads.swift:"), "\(answer.output)")

@@ -1,11 +1,11 @@
-// Processes that are watched: what is suspected, what is not, and how a watch ends.
+// Processes that are watched: the suspects, the objects that are not suspected, and how a watch ends.
 
 import Foundation
 import TestRequirements
 import Testing
 
 @Suite(.requires(.command), .serialized) struct WatchTests {
-  /// A way in which Tests/Programs/watched.swift works, and what is to be said of it: written before it was first run.
+  /// One way that Tests/Programs/watched.swift works, and the expected report, written before the first run.
   struct Way: CustomTestStringConvertible {
     var testDescription: String
     /// Types and holders, as `Session in Server.sessions`.
@@ -43,7 +43,7 @@ import Testing
       var instances: [Int]
       var isLibrary: Bool
     }
-    /// Nil of what is part of another document.
+    /// Nil in a report that is part of another document.
     var schema: String?
     var processID: Int32
     var imagesTaken: Int
@@ -181,7 +181,7 @@ import Testing
     let program = try InspectionTests.Waiting("becomes-another.swift")
     let number = program.processID
     let watching = try Self.watching(program)
-    // It sees the one, and then the other. While there is a copy the number is in use: it is that of the copy's group.
+    // The watch sees one process, then the other. While a copy lives, the number is in use: it names the copy's group.
     try AwaitedState.wait(until: "the watch stands still between two images") {
       watching.send(SIGSTOP)
       try AwaitedState.wait(until: "the watch is stopped") { Self.isStopped(watching.processID) }

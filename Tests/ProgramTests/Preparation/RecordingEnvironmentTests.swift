@@ -1,4 +1,4 @@
-// What the preloaded library is told, and where it is found.
+// The preloaded library's settings, and its location.
 
 import Foundation
 import Testing

@@ -128,7 +128,7 @@ struct RecordingSummaryTests {
       Process(number: 12, parent: 5, path: "/home/me/.build/debug/Tests.xctest", hasSwift: true),
     ]
     #expect(try named(processes) == [6, 8])
-    // Without tests, no macro is taken for the program.
+    // Without tests, no macro plugin counts as the program.
     #expect(try named(Array(processes[..<6])) == [1])
   }
 

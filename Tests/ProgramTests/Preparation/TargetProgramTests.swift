@@ -43,7 +43,7 @@ struct TargetProgramTests {
     let directory = try TemporaryDirectory()
     let inner = try script("#! /bin/sh -e\necho\n", in: directory, "inner")
     let outer = try script("#!\(inner)\n", in: directory, "outer")
-    // Where sh is a link to another shell, the process may go by either name.
+    // If sh is a link to another shell, the process may have either name.
     #expect(Array(try find(outer).programNames.prefix(3)) == ["outer", "inner", "sh"])
     let lost = try script("#!/no/such/interpreter\n", in: directory, "lost")
     #expect(

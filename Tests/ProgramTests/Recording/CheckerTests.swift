@@ -5,7 +5,7 @@ import TestRequirements
 import Testing
 
 @Suite(.requires(.recorder)) struct CheckerTests {
-  /// Without addresses, and without what a checker tells of functions that stand between the program and the allocator.
+  /// Removes addresses, and the checker's lines about frames between the program and the allocator.
   private static func comparable(_ text: String) -> String {
     text.split(separator: "\n").filter { !$0.hasPrefix("    #") }.map { line in
       line.replacing(/==[0-9]+==/, with: "").replacing(/0x[0-9a-f]+/, with: "")

@@ -5,8 +5,8 @@ import Testing
 import TraceReading
 
 @Suite(.requires(.recorder)) struct CountTests {
-  /// What a run records more than one with a count of 0: the program's own calls, without those of the C library
-  /// and the runtime, which are the same in both.
+  /// The calls that a run records beyond a run with a count of 0. These are the program's own calls: the C library and
+  /// the runtime make the same calls in both.
   private func difference(_ program: String, threads: Int, count: Int, options: [String] = []) throws -> (
     TraceContents, (String) -> Int
   ) {

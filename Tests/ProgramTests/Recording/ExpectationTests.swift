@@ -114,7 +114,7 @@ import TraceReading
     #expect(watchers.count == 1 && first.threads.count == 2)
     #expect(isOwn(watchers[0].threadPointer))
     #expect(withUnsafeBytes(of: watchers[0].registers) { $0.allSatisfy { $0 == 0 } })
-    // At the end the process is alone with it, and needs nobody to stop it.
+    // At the end the recorder's thread is alone in the process, so no other process has to stop it.
     #expect(images[1].isFrozen)
   }
 

@@ -13,7 +13,7 @@ struct FilteredProcessTests {
     try Command([BuildProducts.leaktrace] + arguments).run()
   }
 
-  /// The process runs, has no tracer and no child, and ends as it is told.
+  /// The process runs, has no tracer and no child, and ends on SIGTERM.
   private func expectUndisturbed(_ program: InspectionTests.Waiting) throws {
     #expect(program.states == ["TracerPid:\t0"] && program.children.isEmpty)
     #expect(try program.end(SIGTERM).outcome.end == .signal(SIGTERM))

@@ -21,7 +21,7 @@ struct HeapImage {
   var isFrozen: Bool { header.flags & UInt32(LT_SNAPSHOT_FROZEN) != 0 }
   var threadsWithRegisters: Int { threads.count { $0.flags & UInt32(LT_SNAPSHOT_THREAD_REGISTERS) != 0 } }
 
-  /// Whether its end is there, says that nothing went wrong, and agrees with what was found.
+  /// Whether its end record exists, reports no error, and agrees with the counts of the image.
   var isComplete: Bool {
     guard let end else { return false }
     let agrees = !hasWords || (Int(end.pageCount) == pageCount && Int(end.wordCount) == words.count)

@@ -5,7 +5,7 @@ import TestRequirements
 import Testing
 
 @Suite(.requires(.recorder)) struct HeapProfileTests {
-  /// The total that `go tool pprof` shows, in bytes or objects; and what it says in all.
+  /// The total that `go tool pprof` shows, in bytes or objects, and its whole output.
   private static func top(_ file: String, _ sampleType: String) throws -> (total: Double, text: String) {
     let outcome = try Command(
       ["go", "tool", "pprof", "-top", "-nodefraction=0", "-unit=B", "-sample_index=\(sampleType)", file]
@@ -74,7 +74,7 @@ import Testing
   @Test("A profile that cannot be written is said once, and the program goes on") func unwritable() throws {
     let directory = try TemporaryDirectory()
     let program = try LeakTraceLibrary.program("heap-profiles.swift").path()
-    // A folder stands where the file should.
+    // A folder has the name of the file.
     try FileManager.default.createDirectory(
       atPath: directory.path + "/t.heap-00.pb.gz/full", withIntermediateDirectories: true)
     let recorded = try Command(

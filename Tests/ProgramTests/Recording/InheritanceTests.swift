@@ -1,10 +1,11 @@
-// The program inherits from `record` what it would have inherited without it.
+// The program inherits the same state from `record` as without it.
 
 import TestRequirements
 import Testing
 
 @Suite(.requires(.recorder)) struct InheritanceTests {
-  /// Runs the program that prints what it inherits from a shell, which leads the process group, after `preparation`.
+  /// Runs the program that prints its inherited state. A shell that leads the process group starts it, after
+  /// `preparation`.
   private func expectSameInheritance(
     _ arguments: [String] = [], preparation: String = "", environment: [String: String] = [:],
     sourceLocation: SourceLocation = #_sourceLocation

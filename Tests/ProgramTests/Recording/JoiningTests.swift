@@ -154,7 +154,7 @@ import TraceReading
     "A process with mounts of its own is joined, asked for an image and left where its trace is",
     .enabled(if: geteuid() == 0, "Only root makes namespaces."))
   func ownMounts() throws {
-    // It has to be where it is seen: what is tested may lie below /tmp itself.
+    // The program must stay visible in the process's mounts: the tests' own files may be below /tmp.
     let program = "/var/tmp/leaks-when-told.\(getpid())"
     defer { unlink(program) }
     try FileManager.default.copyItem(atPath: try TestProgram("leaks-when-told.swift").path(), toPath: program)

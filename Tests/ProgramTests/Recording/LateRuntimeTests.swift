@@ -9,7 +9,7 @@ import TraceReading
   /// Bytes of a sheet of late-plugin.swift.
   private static let sheet = 856
 
-  /// Runs the host and holds what it says it made against what was recorded.
+  /// Runs the host, and compares the number of sheets that it prints with the recorded number.
   private static func expectAllSheets(
     _ arguments: [String], early: Int = 0, sourceLocation: SourceLocation = #_sourceLocation,
     also check: (TraceReader) -> Void = { _ in }
@@ -93,7 +93,7 @@ import TraceReading
 
   @Test("The relatives of retain lead to the runtime of their caller, whether or not anything is recorded")
   func relatives() throws {
-    // A host that nobody records has no settings, but the functions are interposed all the same.
+    // A host that is not recorded has no settings, but the functions are interposed all the same.
     var command = Command([try LateLibrary.host(), try LateLibrary.path(.dynamic), try LateLibrary.path(.static)])
     let untraced = try command.run()
     command.environment["LD_PRELOAD"] = BuildProducts.preloadLibrary

@@ -1,4 +1,5 @@
-// Recordings that take samples: their images prove what a full recorder's do, and a program behaves as by itself.
+// Recordings that take samples: their images prove the same leaks as a full recorder's, and the program's behaviour is
+// unchanged.
 
 import Foundation
 import TestRequirements
@@ -6,7 +7,7 @@ import Testing
 import TraceReading
 
 @Suite(.requires(.recorder)) struct LightRecordingTests {
-  /// What `analyze` says of an image.
+  /// The parts of `analyze`'s report on an image that the tests read.
   struct Report {
     /// `VERDICT title × instances`.
     var findings: [String] = []
@@ -14,7 +15,7 @@ import TraceReading
     var samples: [String] = []
     var isLight = false
     var liveBlocks = 0
-    /// Estimates of what is live, of all sites.
+    /// Estimates of the live blocks, for all sites.
     var live: [Estimate] = []
 
     struct Estimate {

@@ -118,7 +118,7 @@ import TraceReading
     let large = try said(["--snapshot-above", "2GiB"])
     #expect(large.contains("a program of 2.00 GiB stands still for about"), "\(large)")
     #expect(try !said([]).contains("stands still"))
-    // A share is of what the control group may use; without a limit there is none.
+    // A share refers to the limit of the control group; without a limit there is none.
     let share = try said(["--snapshot-above", "80%"])
     #expect(share.contains("stands still") || share.contains("limit"), "\(share)")
     #expect(try !said(["--snapshot-every", "10m", "--quiet"]).contains("stands still"))
@@ -167,7 +167,7 @@ import TraceReading
     #expect(page.contains("\"imagesTaken\":3"))
   }
 
-  /// Two that leak, one of which is a proven leak, and two that do not.
+  /// Two ways that leak, one of them with a proven leak, and two that do not.
   private static let ways = WatchTests.allWays.filter {
     TestTier.arguments(["registry", "small-cache"], of: ["registry", "cycles", "backlog", "small-cache"]).contains(
       $0.testDescription)

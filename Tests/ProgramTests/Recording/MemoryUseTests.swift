@@ -1,15 +1,15 @@
-// How much memory the recorder takes of a process, and of each thread: as much as docs/resource-use.md says at most.
+// The recorder's memory in a process, and for each thread: at most the figures in docs/resource-use.md.
 
 import Foundation
 import TestRequirements
 import Testing
 
 @Suite(.serialized, .requires(.recorder)) struct MemoryUseTests {
-  /// Of a recorded thread, in KiB: address space, and what is resident of it.
+  /// The limits for a recorded thread, in KiB: address space, and resident memory.
   static let threadAddressSpace = 512, threadResident = 384
-  /// Of a process, in KiB, besides its threads.
+  /// The limit for a process besides its threads, in KiB.
   static let processAddressSpace = 32 << 10
-  /// What a process has less of under a limit of its address space when its first thread is recorded, in KiB.
+  /// The address space in KiB that recording its first thread takes from a process with a limit.
   static let firstThread = 1536
 
   private static let threads = 40
@@ -31,7 +31,7 @@ import Testing
     return (try figures(run.untraced.output), try figures(run.traced.output))
   }
 
-  /// What the recorder took between the two times that the program told of: address space, resident memory.
+  /// The recorder's memory between the two times that the program reported: address space, resident memory.
   private func ofThread(_ way: String) throws -> (Int, Int) {
     let (untraced, traced) = try run("\(Self.threads)", way)
     func grown(_ figures: [String: (Int, Int)]) throws -> (Int, Int) {
@@ -65,7 +65,7 @@ import Testing
     let (untraced, traced) = try run("1", "\(kibibytes)")
     let without = try #require(untraced["taken"]).0, with = try #require(traced["taken"]).0
     #expect(with >= without - Self.firstThread, "\(with) KiB, \(without) KiB untraced")
-    // What does not fit is taken as a whole or not at all.
+    // Memory that does not fit is taken as a whole or not at all.
     #expect(kibibytes > 300 || with > 0)
   }
 }

@@ -1,4 +1,4 @@
-// The C++ operators new and delete, where the allocator has its own: what they allocate is seen like any other block.
+// The C++ operators new and delete of allocators that define their own: their blocks are seen like any others.
 
 import Foundation
 import TestRequirements
@@ -18,7 +18,7 @@ import TraceReading
     run.expectSameBehaviour()
     let trace = try run.onlyTrace()
     let report = try LightRecordingTests.Report(trace.path)
-    // What is kept for the whole run may be suspected of growing.
+    // Objects that are kept for the whole run may be suspected of growing.
     #expect(report.findings.filter { !$0.hasPrefix("accumulating") } == ["lost Lost × 40"])
     // A session and a node each; the text of the names is in the program.
     #expect(report.liveBlocks > 6_000 && report.liveBlocks < 6_500, "\(report.liveBlocks)")

@@ -63,7 +63,7 @@ import TraceReading
     #expect(try running.wait().end == .exit(0))
     let reader = try TraceReader(path: path)
     #expect(reader.definitions.pauses.map(\.begins) == [true, false])
-    // Nothing is said of the block that the thread freed meanwhile.
+    // The report does not mention the block that the thread freed during the pause.
     let outcome = try Command([BuildProducts.leaktrace, "analyze", "--limit", "1", path]).run()
     #expect(
       outcome.output.contains("Leaks: none found") && outcome.output.contains("recording was paused"),

@@ -183,7 +183,7 @@ import TraceRecording
       return ProcessState(processID: process).waits(in: [SystemCall.poll]) ? process : nil
     }
     let asking = try Command([BuildProducts.leaktrace, "snapshot", String(process)]).start()
-    // The first child stops the threads; one that is there while nobody traces them writes.
+    // The first child stops the threads. A child that exists while the process has no tracer writes the image.
     let copy = try AwaitedState.value("the image is being written") {
       let state = ProcessState(processID: process)
       return state.isTraced ? nil : state.child
@@ -220,8 +220,8 @@ import TraceRecording
     #expect(try waiting.images().allSatisfy { $0.isComplete && $0.isFrozen })
   }
 
-  /// Records a program that waits in a call for a while, and asks for snapshots one after the other meanwhile. On a
-  /// machine that is too busy for that, the program waits longer.
+  /// Records a program that waits in a call for a while, and asks for snapshots one after the other during the wait. On
+  /// a machine that is too busy for that, the program waits longer.
   private static func whileItRuns(_ call: String, _ way: String? = nil, snapshots: Int) throws -> (
     output: String, images: [HeapImage]
   ) {

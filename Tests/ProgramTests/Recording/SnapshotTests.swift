@@ -1,4 +1,4 @@
-// Heap snapshots hold what they should, when a process ends or asks for one.
+// Heap snapshots are complete, when a process ends or asks for one.
 
 import CTraceFormat
 import Foundation
@@ -8,11 +8,11 @@ import Testing
 import TraceReading
 import TraceRecording
 
-/// Of a word that is an address: Swift keeps flags in the top byte.
+/// The address bits of a word: Swift keeps flags in the top byte.
 private let addressBits: UInt64 = 0x00FF_FFFF_FFFF_FFFF
 
 @Suite(.requires(.recorder)) struct SnapshotTests {
-  /// The lines that test programs print: what stands where.
+  /// Checks the lines that test programs print, which say where each word is, against an image.
   static func expectWords(
     _ image: HeapImage, printed: String, except skipped: Set<String> = [],
     sourceLocation: SourceLocation = #_sourceLocation
@@ -217,7 +217,7 @@ private let addressBits: UInt64 = 0x00FF_FFFF_FFFF_FFFF
     for image in images {
       #expect(image.isComplete)
       #expect(image.threads.count == 4)
-      // Whoever has all rights may trace anything.
+      // A process with all rights may trace any process.
       if way != "no-dumps" || getuid() != 0 { #expect(!image.isFrozen && image.threadsWithRegisters == 1) }
     }
   }

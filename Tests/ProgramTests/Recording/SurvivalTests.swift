@@ -61,7 +61,7 @@ import TraceReading
     #expect(contents.orphans == 0)
     // Calls of a handler inside a hook may be dropped, and are then counted: two calls for each.
     let seen = contents.allocations(ofSize: 321)
-    // Where each stack is verified, the program is hardly ever outside of one.
+    // If each stack is verified, the program is nearly always inside a hook.
     #expect(seen > 0 || StackVerification.isOn)
     #expect(UInt64(seen) * 2 + trace.drops.nested >= 400)
   }

@@ -5,9 +5,9 @@ import TestRequirements
 import Testing
 
 @Suite(.requires(.recorder)) struct SystemCallUseTests {
-  /// More than the program's own.
+  /// Limits on the recorder's system calls, besides the program's own.
   static let ofIdleProcess = 0, ofMillionCalls = 250
-  /// Of a sample of memory, besides. Samples are taken by the clock: a busy machine has more of them.
+  /// The limit for a memory sample, besides. The clock triggers samples, so a busy machine has more of them.
   static let ofSample = 12
   static let handledSignals: Set<String> = ["SIGTERM", "SIGINT", "SIGHUP", "SIGRT_30"]
 
@@ -42,9 +42,9 @@ import Testing
         phase = String(call.dropFirst(17).prefix { $0 != "\\" })
       } else if call.first?.isLetter == true {
         result.calls[phase, default: 0] += 1
-        // A task of the recorder's own reads what the kernel tells of memory.
+        // A task of the recorder reads the kernel's memory figures.
         if call.hasPrefix("clone(") { result.samples[phase, default: 0] += 1 }
-        // Before it, the process was another's.
+        // Before execve, the process ran another program.
         if call.hasPrefix("execve(") { result.handledSignals = [] }
         if phase == "start", call.hasPrefix("rt_sigaction("), let name = call.dropFirst(13).split(separator: ",").first,
           call.dropFirst(13 + name.count).hasPrefix(", {")

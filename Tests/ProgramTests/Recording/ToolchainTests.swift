@@ -1,4 +1,4 @@
-// The toolchain's own programs, as they stand: large, concurrent, and full of children.
+// The toolchain's own programs, unmodified: large, concurrent, and full of children.
 
 import Foundation
 import TestRequirements

@@ -1,4 +1,4 @@
-// Recordings whose trace has a limit: what was recorded until then, and what images show after.
+// Recordings whose trace has a limit: the events recorded until then, and the later images.
 
 import CTraceFormat
 import Foundation
@@ -36,7 +36,7 @@ import TraceRecording
     return Recorded(outcome: outcome, traces: try TracedRun.traces(in: directory), directory: directory)
   }
 
-  /// What `analyze` says of one part of a trace.
+  /// The parts of `analyze`'s report on one part of a trace that the tests read.
   private struct Part {
     var findings: [String] = []
     var isLight: Bool
@@ -89,8 +89,8 @@ import TraceRecording
     let proven = first.findings.filter { $0.hasPrefix("retainCycle Screen ↺") }
     #expect(proven.count == (way.leaked > 0 ? 1 : 0), "\(first.findings)")
     #expect(first.findings.allSatisfy { $0.contains(" Screen ") && way.leaked > 0 }, "\(first.findings)")
-    // After it there are those that were under way, and those of a moment in which the thread that goes over does not
-    // run. Most of the program's work comes later.
+    // After the limit there are calls that were under way, and the calls before the switching thread runs. Most of the
+    // program's work comes later.
     let events = try Self.events(trace.path)
     #expect(events.after < events.before / 2, "\(events)")
   }
@@ -130,7 +130,7 @@ import TraceRecording
     try Self.check(parent, way)
     for child in traces.dropFirst() {
       let part = try Part(child.path)
-      // What other threads of the parent held is lost in a child, which has none of them.
+      // In a child, the objects that other threads of the parent held are lost: it has none of those threads.
       let others = part.findings.filter { !$0.hasPrefix("lost Session ") }
       #expect(others.allSatisfy { $0.hasPrefix("retainCycle Screen ↺") && way.leaked > 0 }, "\(part.findings)")
     }

@@ -38,15 +38,15 @@ import TraceReading
     #expect(differences.isEmpty, "\(differences.count) of \(expected.count) differ: \(differences.prefix(5))")
   }
 
-  /// The function of the program that a demangled name is of, with "#" if it is a closure in it. Nil for what the
-  /// compiler puts in between.
+  /// The program's function that a demangled name belongs to, with "#" for a closure in it. Nil for thunks that the
+  /// compiler inserts.
   private func function(in name: String, known: Set<String>) -> String? {
     if name.contains("partial apply") || name.contains("protocol witness") { return nil }
     let words = name.split { !$0.isLetter && !$0.isNumber }.map(String.init)
     return words.first(where: known.contains).map { $0 + (name.contains("closure #") ? "#" : "") }
   }
 
-  /// Puts a closure and the function it is in, next to it, together: an optimiser may have done so.
+  /// Merges a closure and the function that contains it, if they are next to each other: an optimiser may have done so.
   private func merged(_ functions: [String]) -> [String] {
     var result: [String] = []
     for function in functions {

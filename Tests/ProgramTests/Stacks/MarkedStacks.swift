@@ -1,4 +1,4 @@
-// What a program said of the stacks that it allocated on, and how that compares with what was recorded.
+// The stacks that a program printed for its allocations, and their comparison with the recorded ones.
 
 import Testing
 

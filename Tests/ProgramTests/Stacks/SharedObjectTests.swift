@@ -1,4 +1,4 @@
-// The preloaded library itself: what it needs of its host, and what it gives.
+// The preloaded library itself: the libraries it needs, how it is bound, and the symbols it exports.
 
 import Foundation
 import TestRequirements

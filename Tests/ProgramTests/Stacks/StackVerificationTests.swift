@@ -1,4 +1,4 @@
-// The suite's checking mode checks, and sees what was found.
+// The suite's checking mode verifies stacks, and reports mismatches.
 
 import CTraceFormat
 import Foundation
@@ -72,7 +72,7 @@ import TraceReading
     said.errorOutput = "leaktrace: warning: a.trace: 3 stacks differed from a fresh unwind\n"
     #expect(StackVerification.failure(of: command, said)?.contains("3 stacks differed") == true)
 
-    // Without a closing record the counters are those of the status block.
+    // Without a closing record the counters are taken from the status block.
     let trace = try #require(try TracedRun.traces(in: directory).first)
     var header = try Data(contentsOf: URL(fileURLWithPath: trace.path)).prefix(Int(LT_TRACE_HEADER_SIZE))
     let counter =

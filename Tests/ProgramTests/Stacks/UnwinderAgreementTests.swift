@@ -31,7 +31,7 @@ import TraceReading
     try expectAgreement([try StackPrograms.c(flags)] + plugins, checking, atLeast: 500)
   }
 
-  /// The linker puts the section, and all that comes after it, far from what comes before.
+  /// The linker puts the section, and all that follow it, far from the preceding ones.
   @Test("Stacks of a program whose segments lie apart are the unwinder's", arguments: ["lld", "bfd"])
   func apart(linker: String) throws {
     let flags = ["-O1", "-DFAR_SECTION", "-fuse-ld=\(linker)", "-Wl,--section-start=.far=0x10000000"]

@@ -84,7 +84,8 @@ struct AdviceCase: Sendable, CustomTestStringConvertible {
 }
 
 @Suite(.serialized, .requires(.recorder)) struct AdviceTests {
-  /// The optimiser leaves some closures without lines of their own; then the line of the function around one is told.
+  /// The optimiser leaves some closures without lines of their own. The report then has the line of the enclosing
+  /// function.
   private static let nearestLines = 3
 
   private static let optimisations = TestTier.arguments(["-O"], of: ["-Onone", "-O"])

@@ -7,11 +7,11 @@ struct CorpusCase: Decodable, Sendable {
   var name: String
   /// The executable that it is part of.
   var program: CorpusProgram?
-  /// The only variants in which it exists; all of its executable's if nil.
+  /// The only variants that contain it; all of its executable's if nil.
   var variants: [CorpusVariant]?
-  /// What is found with the fault; nil for a program that has no faulty form.
+  /// The findings with the fault; nil for a program that has no faulty form.
   var leak: [ExpectedFinding]?
-  /// What is found without it.
+  /// The findings without the fault.
   var clean: [ExpectedFinding]
 
   static let directory = BuildProducts.packageRoot + "/Tests/Corpus"
@@ -45,7 +45,7 @@ struct ExpectedFinding: Decodable, Equatable, Sendable {
   /// The names of the references out of the members; those at the end of a path that is no cycle may be left out.
   var edges: [String]
   var retainedObjects: Int?
-  /// The only variants in which it is found; all if nil.
+  /// The only variants that report it; all if nil.
   var variants: [CorpusVariant]?
 
   init(

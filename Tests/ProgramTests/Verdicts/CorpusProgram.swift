@@ -10,8 +10,8 @@ enum CorpusVariant: String, Codable, CaseIterable, Sendable, CustomTestStringCon
   case dynamicOptimised = "dynamic-O"
   case staticUnoptimised = "static-Onone"
   case staticOptimised = "static-O"
-  /// Linked to the runtime of an earlier Swift, optimised: what of the corpus needs no library that does not come with
-  /// it.
+  /// Linked to the runtime of an earlier Swift, optimised. It has the programs that need only the libraries of that
+  /// runtime.
   case earlierRuntime = "swift-6.1.2"
 
   /// The variants that are tested.

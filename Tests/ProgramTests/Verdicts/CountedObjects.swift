@@ -1,4 +1,4 @@
-// The reference counts of a heap image beside what the events of the trace add up to.
+// The reference counts of a heap image, compared with the sums of the trace's events.
 
 import HeapAnalysis
 import LeakDetection

@@ -1,4 +1,4 @@
-// Comparing what was found with what was expected: a pure function, and the text of its mismatches.
+// Compares findings with the expected ones: a pure function, and the text of its mismatches.
 
 enum FindingComparison {
   /// A line for each difference; none if the findings are those expected.
@@ -34,7 +34,7 @@ enum FindingComparison {
     }
   }
 
-  /// In what a finding differs from an expected one.
+  /// The differences between a finding and an expected one.
   private static func differences(_ expected: ExpectedFinding, _ found: ReportedFinding) -> [String] {
     var result: [String] = []
     func compare<Value: Equatable>(_ name: String, _ expected: Value, _ found: Value) {
@@ -62,7 +62,7 @@ enum FindingComparison {
     return steps.indices.contains { matches(pattern, twice[$0..<$0 + steps.count], isCycle: true) }
   }
 
-  /// Whether the steps are those of the pattern, from its first to its last.
+  /// Whether the steps match the pattern, from its first step to its last.
   ///
   /// - Complexity: O(*n* · *m*) for *n* steps and a pattern of *m*.
   private static func matches(

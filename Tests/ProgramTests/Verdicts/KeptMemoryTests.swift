@@ -1,4 +1,4 @@
-// Memory that the allocator keeps is told from memory that leaks.
+// Reports distinguish memory that the allocator keeps from memory that leaks.
 
 import Foundation
 import TestRequirements

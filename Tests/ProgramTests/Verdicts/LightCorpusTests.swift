@@ -31,7 +31,7 @@ import Testing
       .map { "\($0.verdict) × \($0.instances)" }.sorted()
   }
 
-  // Threads of the pool, which wait at the end, keep what they have run in lists of free memory.
+  // Threads of the pool wait at the end, and keep the memory of their finished jobs in free lists.
   @Test(
     "Every instance is found that a full recording finds",
     arguments: TestTier.arguments(

@@ -1,4 +1,5 @@
-// Memory that a program maps itself holds what it refers to, whatever the kernel has joined it with.
+// Memory that a program maps itself holds the objects it refers to, even if the kernel has merged it with other
+// mappings.
 
 import Foundation
 import TestRequirements

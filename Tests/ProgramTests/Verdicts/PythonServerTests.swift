@@ -10,9 +10,9 @@ import TraceReading
   /// The supervisor kills a worker that has not ended by then, also one that writes its image on a busy machine.
   private static let gracefulMilliseconds = 1_800_000
 
-  /// Functions of what is truly left behind. CPython does not free all of its own (LeakSanitizer says the same of
-  /// `python3 -c pass`), such as blocks of deques and keys of dictionaries, which functions without its prefix make;
-  /// the server's command line and its worker's state are never deallocated.
+  /// Functions whose memory is truly left behind. CPython does not free all of its memory (LeakSanitizer reports the
+  /// same for `python3 -c pass`). Its deque blocks and dictionary keys come from functions without its prefix. The
+  /// server's command line and its worker's state are never deallocated.
   private static func isLeftBehind(_ finding: ReportedFinding, _ function: String) -> Bool {
     finding.verdict == "lost"
       && (["_Py", "Py", "new_keys_object", "newblock"].contains { function.hasPrefix($0) }
@@ -61,7 +61,7 @@ import TraceReading
       "types of the server's by name")
   }
 
-  /// A port that nobody listens on now.
+  /// A port with no listener at the moment.
   private static func freePort() throws -> UInt16 {
     let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     defer { close(descriptor) }

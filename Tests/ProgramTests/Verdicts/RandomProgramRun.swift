@@ -3,7 +3,7 @@
 import Foundation
 import TraceReading
 
-/// Random programs of one process, and how their process is looked at.
+/// Random programs of one process, and the way their process is analysed.
 struct RandomProgramBatch: Sendable, CustomStringConvertible {
   enum Way: String, Sendable { case recorded, light, inspected }
 

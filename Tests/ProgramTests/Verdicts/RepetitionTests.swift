@@ -1,4 +1,4 @@
-// What repeated work leaves behind each time is proven to grow, and nothing else is.
+// Repeated work that leaves objects behind each time is proven to grow, and no other work is.
 
 import Foundation
 import TestRequirements
@@ -96,7 +96,7 @@ import TraceReading
 
   // MARK: From outside
 
-  /// `check` of a program that works when it is told to, by a script that says when a round is over.
+  /// Runs `check` on a program that works on request. A script makes the requests, and marks the end of each round.
   private func check(_ work: String, marking: String, rounds: Int = 6, options: [String] = []) throws -> Command.Outcome
   {
     let directory = try TemporaryDirectory()
@@ -172,7 +172,7 @@ import TraceReading
       "\(said)")
     #expect(said.contains("after rounds 2 to") && said.contains("3 rounds are too few"))
     #expect(try Command([path]).run().end == .exit(0))
-    // They have looked for themselves, and what they share is nobody's.
+    // The tests have checked themselves, and the objects that they share belong to none of them.
     let trace = try #require(try TracedRun.traces(in: directory).first)
     let analysis = try Command([BuildProducts.leaktrace, "analyze", trace.path]).run()
     #expect(

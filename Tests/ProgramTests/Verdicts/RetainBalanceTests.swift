@@ -1,4 +1,4 @@
-// Retains and releases add up: to the counts in memory, and to a name for what is retained once too often.
+// Retains and releases add up: to the counts in memory, and to the name of a reference that is retained once too often.
 
 import Foundation
 import TestRequirements

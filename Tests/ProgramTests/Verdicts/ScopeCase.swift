@@ -9,13 +9,13 @@ struct ScopeCase: Decodable, Sendable {
     var type: String
     var count: Int
     var library: Bool?
-    /// A part of what the report says of the holder; nil for findings that are no matter of scopes.
+    /// A part of the report's text about the holder; nil for findings that do not concern scopes.
     var holder: String?
-    /// Other wordings of the same.
+    /// Other wordings of the same holder.
     var otherHolders: [String]?
-    /// How many of the type are live in the faulty run; `count` if nil.
+    /// The number of live objects of the type in the faulty run; `count` if nil.
     var live: Int?
-    /// How many of the type are live without the fault, and meant to be; none if nil.
+    /// The number of live objects of the type without the fault, kept on purpose; none if nil.
     var liveInTwin: Int?
   }
 

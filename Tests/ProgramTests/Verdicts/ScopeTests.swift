@@ -1,5 +1,5 @@
-// Programs in which objects outlive their scope while something still leads to them, and programs that keep objects on
-// purpose.
+// Programs with objects that outlive their scope while a reference still leads to them, and programs that keep objects
+// on purpose.
 
 import Foundation
 import TestRequirements

@@ -7,7 +7,7 @@ import Testing
 @Suite(.secondTier, .serialized, .requires(.recorder)) struct ServerTests {
   struct Server: Decodable, Sendable, CustomTestStringConvertible {
     var name: String
-    /// What the load generator is to send.
+    /// The kind of requests that the load generator sends.
     var load: String
     var requests: Int
     var connections: Int
@@ -36,7 +36,7 @@ import Testing
     let directory = try TemporaryDirectory()
     let output = directory.path + "/printed"
     let trace = directory.path + "/server.trace"
-    // The shell becomes the server, whose process the recorder's command tells nobody of.
+    // The shell replaces itself by `leaktrace record`, which does not report the server's process ID.
     var command = Command([
       BuildProducts.leaktrace, "record", "--quiet", "-o", trace, "--", "\(products)/\(server.name)", mode.rawValue,
     ])

@@ -1,4 +1,4 @@
-// Tests that are recorded fail by what they themselves leaked.
+// Recorded tests fail because of their own leaks only.
 
 import Foundation
 import TestRequirements

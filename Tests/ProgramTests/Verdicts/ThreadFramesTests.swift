@@ -1,4 +1,4 @@
-// Where threads of a heap image stand, by the call frame information of the program's files.
+// The frames of a heap image's threads, by the call frame information of the program's files.
 
 import TestRequirements
 import Testing

@@ -1,4 +1,4 @@
-// What the tests read of the JSON of `analyze`: findings, and what is live of each type.
+// The parts of `analyze`'s JSON that the tests read: findings, and the live blocks of each type.
 
 import Foundation
 
@@ -72,7 +72,7 @@ struct ReportedFinding: Decodable, Equatable, Sendable {
   struct Step: Decodable, Equatable, Sendable {
     struct Edge: Decodable, Equatable, Sendable {
       var name: String
-      /// Of an enumeration, if it is known.
+      /// The case of an enumeration, if it is known.
       var caseName: String?
       private enum CodingKeys: String, CodingKey { case name, caseName = "case" }
       /// With the case, as the corpus's data may name it.
@@ -97,7 +97,7 @@ struct ReportedFinding: Decodable, Equatable, Sendable {
 
   var verdict: String
   var certainty: String?
-  /// Of a suspicion; the text does not list weak ones.
+  /// The strength of a suspicion; the text does not list weak ones.
   var strength: String?
   var way: Way?
   var library: Bool
@@ -107,7 +107,7 @@ struct ReportedFinding: Decodable, Equatable, Sendable {
   var path: [Step]
   var advice: [String] = []
   var hidden: Bool?
-  /// Of what outlived its scope or accumulates.
+  /// For an object that outlived its scope or accumulates.
   var outliving: Outliving?
 
   struct Outliving: Decodable, Equatable, Sendable {

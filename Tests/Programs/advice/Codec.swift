@@ -1,4 +1,4 @@
-// An object that goes through a C callback's context.
+// An object that is passed through a C callback's context.
 
 private typealias Callback = @convention(c) (UnsafeMutableRawPointer?) -> Int
 

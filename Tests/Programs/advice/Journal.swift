@@ -1,4 +1,4 @@
-// A value of closures, two of which capture the object that keeps it.
+// A struct of closures. Two of them capture the object that holds the struct.
 
 struct JournalAccess {
   let write: (String) -> Void

@@ -1,4 +1,4 @@
-// A guard owns what it does through a closure that hides its type, and that refers back to the guard.
+// A guard owns its duty through a closure. The closure hides the plan's type, and refers back to the guard.
 
 struct Duty {
   private let perform: (Int) -> Int

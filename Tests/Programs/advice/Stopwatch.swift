@@ -1,4 +1,4 @@
-// A delegate that owns what it is the delegate of.
+// A delegate that owns the object it serves.
 
 private protocol StopwatchDelegate: AnyObject {
   func passed(_ laps: Int)

@@ -1,4 +1,4 @@
-// A table of what is going on, from which nothing is removed.
+// A table of current visits, whose entries are never removed.
 
 final class Visit {
   let number: Int

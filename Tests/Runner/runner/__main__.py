@@ -67,7 +67,7 @@ class Run:
                 line = COLOR.sub("", colored)
                 log.write(line)
                 tail = [*tail[-9:], line.rstrip("\n")]
-                # What a test says of a failure is in the lines behind it.
+                # A test's messages about a failure are in the lines after it.
                 follows = line.startswith("✘") or (follows and line.startswith("↳"))
                 if follows or line.startswith("tests are skipped:"):
                     self.say(line.rstrip("\n"))

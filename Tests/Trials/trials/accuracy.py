@@ -166,7 +166,7 @@ def main():
                 say(f"{subject.name}: {failure}")
                 result = Result(subject.name, "failed", "")
                 result.fail(str(failure).splitlines()[0])
-            # What is done is kept if a later one fails, and what another run of the script has done meanwhile, too.
+            # Results are written one by one: a later failure, or another run of the script, loses none.
             results = {**read_results(options.results), subject.name: {**result.plain(), "leaktrace": version()}}
             say(f"{subject.name}: {summary(results[subject.name])}")
             write_results(options.results, results, order)

@@ -17,7 +17,7 @@ class Finding:
         self.retained_bytes = values.get("retainedBytes", 0)
         self.is_library = bool(values.get("library"))
         self.is_hidden = bool(values.get("hidden"))
-        # Weak suspicions are counted, and not told unless somebody asks.
+        # Weak suspicions are counted. They are reported only on request.
         self.is_weak = values.get("strength") == "weak"
         self.values = values
         said = values.get("certainty")
@@ -44,7 +44,7 @@ class Finding:
             return ""
         if self.values.get("isCycle"):
             return " ⇄ ".join(self._step(step) for step in self.path)
-        # What outlived something, or is used after its end, stands at the end of what holds it.
+        # An object that outlived its scope, or is used after its end, is at the end of the path that holds it.
         return self._step(self.path[-1] if self._outliving or self.verdict == "deinitialised" else self.path[0])
 
     @property

@@ -79,9 +79,9 @@ class Trial:
     missing: list = dataclasses.field(default_factory=list)
     false: list = dataclasses.field(default_factory=list)
     same: int = 0
-    without_owner: int = 0  # of these: nobody knows whether they are the program's or a library's
+    without_owner: int = 0  # counted in `same`: whether the program or a library owns them is unknown
     core: list = dataclasses.field(default_factory=list)  # differences between core and process
-    way: str = "inspect"  # what is set beside the full recording
+    way: str = "inspect"  # the way of inspection that is compared with the full recording
 
     def compare(self, full, found):
         self.missing, self.false, self.same = matched(full, found)

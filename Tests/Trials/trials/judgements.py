@@ -51,7 +51,7 @@ class Cause:
     findings: list
 
 
-# Of any program: what the libraries of the toolchain do.
+# Judgements for any program: findings in the toolchain's libraries.
 COMMON = "toolchain-libraries"
 
 

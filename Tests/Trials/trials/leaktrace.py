@@ -7,7 +7,7 @@ import os
 from .finding import Finding
 from .processes import Outcome, run
 
-# `analyze` did it: with all of the trace, or with what is readable of it.
+# `analyze` succeeded: with all of the trace, or with its readable part.
 DONE = (0, 4)
 
 
@@ -118,7 +118,7 @@ class Leaktrace:
         if not os.path.exists(trace):
             return Analysis(Outcome(-1, "there is no trace", 0.0, 0, False), 0, None)
         report = trace + ".json"
-        # The report goes to a file of its own, apart from what is said on standard error.
+        # The report goes to its own file, separate from standard error.
         outcome = run(
             [
                 "/bin/sh",

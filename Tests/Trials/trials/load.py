@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 
-# Ends with whoever started it, whatever becomes of that.
+# Ends when its parent ends, however the parent ends.
 LOOP = "import os, sys\nparent = int(sys.argv[1])\nwhile os.getppid() == parent:\n    for _ in range(1 << 20): pass\n"
 
 

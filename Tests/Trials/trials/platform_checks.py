@@ -25,7 +25,7 @@ PATIENCE = 60
 TOOLCHAIN = os.path.dirname(os.path.realpath(shutil.which("swift") or "/usr/bin/swift"))
 # By the version of glibc that has them.
 LATER_LIBC = {(2, 32): "char __libc_single_threaded;", (2, 36): "unsigned arc4random(void) { return 4; }"}
-# As Tests/Programs/platform.c allocates: bytes asked for, and blocks that are live while it stands.
+# The allocations of Tests/Programs/platform.c: requested bytes, and blocks that are live while it waits.
 BLOCKS = {3001: 100, 5003: 200, 1733: 20, 3000017: 4}
 # glibc gives up to 24 bytes more.
 ROUNDING = 1.02

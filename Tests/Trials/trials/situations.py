@@ -63,7 +63,7 @@ TESTED = (
     ]
 )
 
-# Programs that nobody wrote for this, with arguments and standard input. Those that are not installed are left out.
+# Programs that were not written for this, with arguments and standard input. Those that are not installed are left out.
 SYSTEM = (
     (["sh", "-c", "for i in 1 2 3; do echo $i; done | sort -r | tr '\\n' ' '; exit 3"], "a shell with a pipeline"),
     (
@@ -133,7 +133,7 @@ class Situation:
     name: str
     text: str
     command: tuple
-    is_reporting: bool = False  # writes what it has at its end to SITUATION_REPORT
+    is_reporting: bool = False  # writes the resources that it holds at its end to SITUATION_REPORT
     follows: bool = False  # run with its children followed as well
     has_all_forms: bool = False  # run in a light recording, inspected and attached to as well
 

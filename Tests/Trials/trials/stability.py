@@ -16,8 +16,8 @@ from .leaktrace import Leaktrace
 from .load import Load
 from .processes import FailedCommand
 
-# A few programs that have threads, tasks, timers and leftover words in them: verdicts that depend on where things stand
-# are theirs.
+# A few programs with threads, tasks, timers and leftover words, whose verdicts depend on the addresses of their
+# memory.
 SHORT = (
     "lost-checked-continuation",
     "own-stream-task",
@@ -34,9 +34,9 @@ SHORT = (
     "server-loop",
     "bounded-queue",
 )
-# Programs with findings of every kind, for their fingerprints: cycles of one and of several sites and types, what is
-# lost, suspended, deinitialised, dangling or used after
-# its end, outlives its scope, or accumulates; and a package's findings.
+# Programs with findings of every kind, for their fingerprints: cycles of one and of several sites and types, and
+# objects that are lost, suspended, deinitialised, dangling or used after their end, that outlive their scope, or that
+# accumulate; and a package's findings.
 FINGERPRINTS = (
     "settings-screen",
     "listener-set",

@@ -80,7 +80,7 @@ def counted_tests(library, output):
     text = re.sub(r"\x1b\[[0-9;]*m", "", output)
     if library == "XCTest":
         counts = re.findall(r"Executed (\d+) tests?", text)
-        # A suite's sum comes after those of the suites in it.
+        # The sum of a suite follows the sums of the suites in it.
         return int(counts[-1]) if counts else 0
     counts = re.findall(r"Test run with (\d+) tests?", text)
     return int(counts[-1]) if counts else 0

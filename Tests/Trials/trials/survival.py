@@ -23,9 +23,9 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.a
 KNOWN = os.path.join(ROOT, "Tests", "Trials", "survival.json")
 DOCUMENT = os.path.join(ROOT, "docs", "survival.md")
 RUN_SECONDS = 90
-VISITED_SECONDS = 3  # that a program goes on while it is inspected or attached to
+VISITED_SECONDS = 3  # the time that a program runs on while it is inspected or attached to
 NOT_POSSIBLE = 77  # the status of a situation that this machine does not have
-# The same in every run of the short form: those that broke once, and a few of each kind.
+# The short form runs these every time: the situations that broke once, and a few of each kind.
 SHORT = (
     "vfork_exec_many",
     "vfork_first_allocation",

@@ -14,7 +14,7 @@ class Result:
 
     name: str
     kind: str
-    detail: str  # the version, or what the program is
+    detail: str  # the version, or a description of the program
     tests: int = 0
     blocks: int = 0
     weak_suspicions: int = 0

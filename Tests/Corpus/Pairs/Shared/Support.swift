@@ -1,4 +1,4 @@
-// What all programs of the pairs have: work with an effect, and what keeps the optimiser from seeing through it.
+// Shared by all programs of the pairs: work with a side effect, and a barrier against the optimiser.
 
 import Glibc
 

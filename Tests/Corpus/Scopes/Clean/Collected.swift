@@ -1,4 +1,4 @@
-// Results that tasks work out, and that are read at the end; timers of which a program has one for each of its parts.
+// Results that tasks compute and that are read at the end; a timer for each part of a program.
 import Foundation
 
 final class RouteResult: Sendable {
@@ -6,7 +6,7 @@ final class RouteResult: Sendable {
   init(number: Int) { stops = (0..<6).map { "stop \($0) of route \(number)" } }
 }
 
-/// The results of a group, in the order in which they came.
+/// The results of a group, in the order in which they arrived.
 enum GatheredRoutes: AsyncCleanProgram {
   static func correct() async {
     var results: [RouteResult] = []
@@ -25,7 +25,7 @@ enum GatheredRoutes: AsyncCleanProgram {
   }
 }
 
-/// Each of two pools has a timer that looks for what is idle: it keeps its pool, to the program's end.
+/// Each of two pools has a timer that looks for idle links. The timer keeps its pool until the program ends.
 final class LinkPool: @unchecked Sendable {
   private let timer: any DispatchSourceTimer
   private let queue: DispatchQueue

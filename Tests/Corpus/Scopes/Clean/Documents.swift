@@ -23,7 +23,7 @@ enum RecordBatch: CleanProgram {
     for line in text.split(separator: "\n") { read(line, into: &orders) }
     orders.sort { ($0.cents, $0.id) < ($1.cents, $1.id) }
     for order in orders.suffix(3) { print(order.id, order.customer, order.cents) }
-    // As many tools do, with everything still at hand.
+    // Exits as many tools do: with all objects still alive.
     withExtendedLifetime(orders) { exit(0) }
   }
 

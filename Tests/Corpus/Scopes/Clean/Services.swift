@@ -1,4 +1,4 @@
-// What a program makes once, or makes anew in place of the former, and keeps to its end.
+// Objects that a program makes once, or replaces by a new one, and keeps until it ends.
 import Foundation
 
 final class GeoLookup: @unchecked Sendable {
@@ -101,7 +101,7 @@ final class Heartbeat: @unchecked Sendable {
   }
 }
 
-/// One timer for the whole run, started by an object that nobody else holds.
+/// One timer for the whole run, started by an object that nothing else holds.
 enum HeartbeatTimer: CleanProgram {
   static func correct() {
     start()
@@ -123,7 +123,7 @@ final class MemoryWarnings: @unchecked Sendable {
   }
 }
 
-/// One observer for the whole run, with a token that nobody wants.
+/// One observer for the whole run, whose token is discarded.
 enum StartObserver: CleanProgram {
   static func correct() {
     start()
@@ -150,7 +150,7 @@ final class WarehouseCall: @unchecked Sendable {
   }
 }
 
-/// Each call has a timeout and cancels it. Dispatch keeps what was cancelled until it is due; the calls are gone.
+/// Each call has a timeout and cancels it. Dispatch keeps a cancelled block until it is due; the calls are gone.
 enum CancelledTimeouts: CleanProgram {
   private static let queue = DispatchQueue(label: "warehouse")
 

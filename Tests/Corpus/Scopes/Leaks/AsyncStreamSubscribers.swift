@@ -6,7 +6,7 @@ final class FeedBroadcaster: Sendable {
   static let shared = FeedBroadcaster()
   private let continuations = Locked<[Int: AsyncStream<FeedEvent>.Continuation]>([:])
 
-  /// `removing`: whether the continuation goes when nobody listens any more.
+  /// `removing`: whether the continuation is removed when its stream has no listener any more.
   func subscribe(_ id: Int, removing: Bool) -> AsyncStream<FeedEvent> {
     let (stream, continuation) = AsyncStream<FeedEvent>.makeStream()
     if removing {

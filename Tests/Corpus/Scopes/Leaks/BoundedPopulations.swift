@@ -1,5 +1,5 @@
-// Populations with a bound, and the same where what leaves them stays in another place: caches whose popular entries drift, sessions that expire, sockets beside short requests, connections
-// that are lent.
+// Populations with a bound, and faulty variants that keep the removed objects in another place: caches whose popular entries drift, sessions that expire, sockets beside short requests,
+// connections that are lent.
 import Foundation
 
 private final class MapTile {

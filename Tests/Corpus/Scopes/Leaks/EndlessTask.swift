@@ -1,4 +1,4 @@
-// The task that polls for a session runs on when the session is over, unless somebody cancels it.
+// A task polls for a session, and goes on after the session has ended, unless the program cancels it.
 
 final class SyncSession: @unchecked Sendable {
   private let account: String

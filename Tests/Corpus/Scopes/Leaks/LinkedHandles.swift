@@ -1,4 +1,4 @@
-// A list of C structures, each of which retains an object: forty objects behind one another are held in one way.
+// A linked list of C structures that each retain an object: forty objects in a row are held by the same field.
 import Foundation
 
 private final class OpenFile {

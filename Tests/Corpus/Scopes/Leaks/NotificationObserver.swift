@@ -1,4 +1,4 @@
-// View models observe a notification, and nobody keeps the token with which to stop that.
+// View models observe a notification. No one keeps the token that would end the observation.
 import Foundation
 
 extension Notification.Name {

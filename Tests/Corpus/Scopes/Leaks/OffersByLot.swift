@@ -1,5 +1,5 @@
-// An auction that keeps the offers for each lot in a list, and all lists in a dictionary: those of lots that were sold
-// stay there. No list is long.
+// An auction that keeps a list of offers for each lot, and all the lists in a dictionary. The lists of sold lots stay
+// in it. No list is long.
 
 final class Offer {
   let paddle: Int

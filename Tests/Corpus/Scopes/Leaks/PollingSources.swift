@@ -1,4 +1,4 @@
-// Each session polls by a timer that nobody but its own handler knows, and that is not cancelled when the session ends: libdispatch keeps them in one list.
+// Each session polls by a timer that only the timer's handler refers to. No session cancels it when it ends. libdispatch keeps the timers in one list.
 import Foundation
 
 final class PollingSession: @unchecked Sendable {

@@ -18,7 +18,7 @@ actor RetryQueue {
   static let shared = RetryQueue()
   private var pending: [Int: OutgoingRequest] = [:]
 
-  /// `forgetting`: whether a request that failed stays for a retry that nobody makes.
+  /// `forgetting`: the fault. A failed request stays pending, for a retry that never happens.
   func deliver(_ request: OutgoingRequest, forgetting: Bool) async throws {
     pending[request.id] = request
     do {

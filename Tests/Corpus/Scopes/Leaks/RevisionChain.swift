@@ -10,7 +10,7 @@ final class DocumentRevision: @unchecked Sendable {
     self.previous = previous
   }
 
-  /// What was before the previous revision is not needed any more.
+  /// Drops the revisions before the previous one: they are not needed any more.
   func forgetHistory() { previous?.previous = nil }
 
   var difference: Int { changes.count - (previous?.changes.count ?? 0) }

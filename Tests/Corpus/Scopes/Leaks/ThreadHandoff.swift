@@ -1,4 +1,4 @@
-// Jobs go from a thread that decodes to one that encodes. Jobs that want a receipt wait in the encoder's inbox for one that nobody sends.
+// Jobs go from a decoding thread to an encoding thread. Jobs that want a receipt wait in the encoder's inbox for one that is never sent.
 import Foundation
 
 final class TranscodeJob: @unchecked Sendable {
@@ -15,7 +15,7 @@ final class TranscodeJob: @unchecked Sendable {
 final class TranscodeWorker: @unchecked Sendable {
   private let condition = NSCondition()
   private var inbox: [TranscodeJob] = []
-  /// How many at the beginning of the inbox are done, but not taken out.
+  /// The number of jobs at the beginning of the inbox that are done, but were not taken out.
   private var waitingForReceipt = 0
   private var done = 0
   private let work: (TranscodeJob) -> Void

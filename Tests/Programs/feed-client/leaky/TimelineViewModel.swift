@@ -1,4 +1,4 @@
-// The timeline: pages of posts, and a closure that is told of new ones.
+// The timeline: pages of posts, and a closure that is called for new ones.
 import Foundation
 
 final class TimelineViewModel: ViewModel {

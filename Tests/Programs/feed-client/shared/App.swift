@@ -8,11 +8,11 @@ import Foundation
     let navigator = Navigator(session: session)
     for _ in 0..<rounds {
       visit(navigator)
-      // Timers fire and tasks run meanwhile.
+      // Timers fire and tasks run in the meantime.
       RunLoop.main.run(until: Date(timeIntervalSinceNow: 0.005))
       while navigator.depth > 0 { navigator.close() }
     }
-    // What was cancelled comes to its end.
+    // Wait until the cancelled work has ended.
     let deadline = Date(timeIntervalSinceNow: 2)
     while Census.shared.report.contains(where: { $0.1 > 0 && $0.1 < rounds }), Date() < deadline {
       RunLoop.main.run(until: Date(timeIntervalSinceNow: 0.01))

@@ -1,4 +1,4 @@
-// Decoded images by URL, of which the least recently used go first.
+// Decoded images by URL. The least recently used ones are evicted first.
 import Foundation
 
 final class Image {

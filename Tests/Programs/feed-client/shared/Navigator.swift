@@ -1,7 +1,7 @@
 // Opens and closes screens, as a user would who looks around.
 import Foundation
 
-/// A screen on the stack, with what it shows.
+/// A screen on the stack, and its model.
 final class Screen {
   let title: String
   let model: any ViewModel

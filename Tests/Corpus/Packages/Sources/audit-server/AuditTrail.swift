@@ -1,7 +1,7 @@
-// Who is doing what at the moment: a record for each request, from its beginning to its end.
+// The requests in progress: a record for each request, from its beginning to its end.
 import Foundation
 
-/// What is noted of a request while it is handled.
+/// The notes on a request while it is handled.
 final class RequestAudit: @unchecked Sendable {
   let number: Int
   let path: String
@@ -13,7 +13,7 @@ final class RequestAudit: @unchecked Sendable {
     self.path = path
   }
 
-  /// One request in fifty is looked at more closely, and its record is to be kept until that is done.
+  /// One request in fifty is inspected further, and its record must be kept until that is done.
   var isSampled: Bool { number % 50 == 49 }
 
   func note(_ event: String) { lock.withLock { events.append(event) } }
@@ -33,7 +33,7 @@ enum AuditTrail {
     }
   }
 
-  /// `keepingSampled`: the fault. Nobody ever looks at the sampled ones.
+  /// `keepingSampled`: the fault. The sampled records are kept and never inspected.
   static func end(_ audit: RequestAudit, keepingSampled: Bool) {
     if keepingSampled, audit.isSampled { return }
     lock.withLock { _ = pending.removeValue(forKey: audit.number) }

@@ -1,4 +1,4 @@
-// A sender waits for somebody to take the next element of a channel, and its reader has left the loop.
+// A sender waits for a reader to take the next element of a channel, and the reader has left the loop.
 import AsyncAlgorithms
 import Dispatch
 import Glibc

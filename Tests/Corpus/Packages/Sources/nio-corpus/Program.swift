@@ -1,4 +1,4 @@
-// What a program of the corpus is; see Tests/Corpus/Program.swift.
+// The protocol of the corpus's programs; see Tests/Corpus/Program.swift.
 
 protocol FaultyProgram {
   static func faulty()

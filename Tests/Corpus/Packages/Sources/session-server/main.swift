@@ -1,5 +1,5 @@
-// An HTTP server with a session for each connection. With "leak" it forgets to end them, with "clean" it does not.
-// Ends on SIGTERM, by returning from here. The event loops are those of the process, and are not shut down.
+// An HTTP server with a session for each connection. With "leak" it forgets to end them, with "clean" it ends them. It
+// exits on SIGTERM, by returning from here. It uses the process's shared event loops, and does not shut them down.
 import Dispatch
 import Foundation
 import NIOCore

@@ -1,4 +1,4 @@
-// What leaked does no more; a function that is new leaks as that did.
+// The function that leaked is fixed; a new function leaks in the same way.
 
 @main enum App {
   static func main() {

@@ -1,4 +1,4 @@
-// What was the client is the transport now, and there is a new client.
+// `Client` is now called `Transport`, and a new class has the name `Client`.
 
 final class Transport {
   var answered: (() -> Void)?

@@ -1,4 +1,4 @@
-// Threads, tasks, timers and hashed collections, whose order is another one each time; some of what it makes leaks, each time as much.
+// Threads, tasks, timers and hashed collections, whose order differs in every run. Some objects leak, the same number in every run.
 
 import Foundation
 
@@ -61,7 +61,7 @@ final class Log: @unchecked Sendable {
     try? await Task.sleep(nanoseconds: 20_000_000)
   }
 
-  /// Stations that know each other; nobody lets them go.
+  /// Stations that refer to each other and are never freed.
   @inline(never) static func network() {
     let stations = (0..<40).map { Station("station with the number \($0)") }
     for (index, station) in stations.enumerated() {

@@ -1,4 +1,4 @@
-// Two closures of one function leaked alike, and one of them does no more.
+// Two closures of one function leaked in the same way, and one of them leaks no more.
 
 final class Badge {
   var shown: (() -> Void)?

@@ -1,4 +1,4 @@
-// Two closures of one function leak alike.
+// Two closures of one function leak in the same way.
 
 final class Badge {
   var shown: (() -> Void)?

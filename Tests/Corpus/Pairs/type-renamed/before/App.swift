@@ -1,4 +1,4 @@
-// A leaking class, a generic one that is told of it, and one that is all right.
+// A leaking class, a generic class over it, and a class that does not leak.
 
 final class Model {
   var relay: Relay<Model>?

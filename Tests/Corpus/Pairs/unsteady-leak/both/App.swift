@@ -1,4 +1,4 @@
-// Leaks as many calls as the first argument says, which stands for what differs from run to run; and always five contacts.
+// Leaks five contacts, and as many calls as the first argument says: a number that differs from run to run.
 
 final class Call {
   var ended: (() -> Void)?

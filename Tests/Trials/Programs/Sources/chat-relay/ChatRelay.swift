@@ -1,10 +1,10 @@
-// A chat relay on SwiftNIO and the guests that come, say something and go. With "leak" a guest's handler stores its context and the context's promise,
-// and every guest that is told to leave has a promise that nobody completes.
+// A chat relay on SwiftNIO and its guests, who come, write something and leave. With "leak" a guest's handler stores its context and the context's
+// promise, and every guest that the relay asks to leave has a promise that is never completed.
 import NIOCore
 import NIOPosix
 import Synchronization
 
-/// Who is connected at the moment.
+/// The guests that are connected at the moment.
 final class Room: Sendable {
   private let guests = Mutex<[ObjectIdentifier: any Channel]>([:])
 
@@ -13,7 +13,7 @@ final class Room: Sendable {
   var count: Int { guests.withLock { $0.count } }
 }
 
-/// One guest's visit: what is told to it at the end waits for its farewell.
+/// One guest's visit: a callback at its end waits for the guest's farewell.
 final class Visit {
   private let farewell: EventLoopPromise<Int>
   private var lines = 0
@@ -22,7 +22,7 @@ final class Visit {
 
   func said() { lines += 1 }
 
-  /// `isForgetting`: the fault. The callback keeps the visit, and the promise that would let go of the callback is the visit's.
+  /// `isForgetting`: the fault. The promise is never completed: the visit owns the promise, and its callback keeps the visit.
   func end(isForgetting: Bool) {
     farewell.futureResult.assumeIsolated().whenSuccess { self.lines -= $0 }
     if !isForgetting { farewell.succeed(lines) }

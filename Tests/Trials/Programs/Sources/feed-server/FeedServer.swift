@@ -1,9 +1,9 @@
-// A news feed on FlyingFox, read by URLSession. With "leak" each reader leaves a task behind that waits for a confirmation which nobody can give.
+// A news feed on FlyingFox, read by URLSession. With "leak" each reader leaves a task behind that waits for a confirmation that can never come.
 import FlyingFox
 import Foundation
 import FoundationNetworking
 
-/// A reader's delivery: it is confirmed by whoever has it.
+/// A delivery to a reader. The reader that receives it confirms it.
 final class Delivery: Sendable {
   let item: Int
   init(item: Int) { self.item = item }

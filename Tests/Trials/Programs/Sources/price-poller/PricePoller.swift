@@ -1,5 +1,5 @@
 // A server of prices, and a service that asks it for them over and over through async-http-client. With "leak" every tenth quote stays on a list of quotes
-// to be audited, which nobody works off.
+// to audit, which is never worked off.
 import AsyncHTTPClient
 import Logging
 import NIOCore
@@ -41,7 +41,7 @@ final class Quote: Sendable {
   }
 }
 
-/// The quotes of the day: the last few for everyone, and those that are to be audited.
+/// The quotes of the day: the last few for all readers, and the quotes to audit.
 final class QuoteBook: Sendable {
   static let today = QuoteBook(isAuditing: CommandLine.arguments.last == "leak")
 

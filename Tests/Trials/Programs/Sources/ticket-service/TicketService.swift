@@ -6,7 +6,7 @@ import Logging
 import NIOCore
 import ServiceLifecycle
 
-/// A seat that is being sold, with what is to happen once it is paid for.
+/// A seat that is being sold, and a closure to run once it is paid for.
 final class Ticket: @unchecked Sendable {
   let seat: Int
   var whenPaid: (@Sendable () -> Int)?
