@@ -1,17 +1,17 @@
-// Heap profiles of a process that is recorded with samples, for its own routes.
+// Heap profiles of a process that is recorded by sampling, for its own HTTP routes.
 
 import CLeakTrace
 
 extension LeakTrace {
-  /// A heap profile of this process as `go tool pprof`, Pyroscope and Parca read it: the bytes of a `.pb.gz` file with
-  /// Go's sample types, of which `inuse_space` is shown at first. A server can answer `/debug/pprof/heap` with it.
+  /// Makes a heap profile of this process that `go tool pprof`, Pyroscope and Parca can read. The bytes are a `.pb.gz`
+  /// file with Go's sample types; viewers show `inuse_space` first. A server can answer `/debug/pprof/heap` with it.
   ///
-  /// Figures are estimates from the samples that a light recording takes (`leaktrace record --light`, or
+  /// The figures are estimates from the samples of a light recording (`leaktrace record --light`, or
   /// `LEAKTRACE_MODE=light`).
   ///
-  /// By any thread. Blocks the thread for some milliseconds, and longer the first time and after new functions came,
-  /// while a copy of the process looks for their names: call it where a thread may block, one caller at a time; others
-  /// wait.
+  /// Call it on any thread that may block. It blocks for some milliseconds. The first call takes longer, and so does a
+  /// call after new functions appeared, while a copy of the process looks up their names. Concurrent callers wait for
+  /// each other.
   /// - Returns: nil if no recording takes samples in this process, or the profile cannot be made.
   public static func heapProfile() -> [UInt8]? {
     guard cleaktrace_is_present() else { return nil }

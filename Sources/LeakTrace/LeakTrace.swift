@@ -2,12 +2,12 @@
 
 import CLeakTrace
 
-/// Says to `leaktrace record` what a program expects of its objects: that what a piece of work made is gone after it,
-/// that an object goes soon, that a phase is over.
+/// States what a program expects of its objects' lifetimes, for `leaktrace record` to record. A program can state that
+/// the objects of a piece of work are gone after it, that an object is freed soon, or that a phase is over.
 ///
-/// A program may link this and ship it. Without a recorder every call is one load and one branch, and its arguments are
-/// not evaluated. With one, a call writes a few dozen bytes to the trace; the verdicts are `leaktrace analyze`'s. All
-/// of it can be used from any thread and task.
+/// A program may link this module and ship it. Without a recorder, every call is one load and one branch, and its
+/// arguments are not evaluated. With a recorder, a call writes a few dozen bytes to the trace, and `leaktrace analyze`
+/// judges them later. All functions can be called from any thread and task.
 ///
 /// ```swift
 /// try await LeakTrace.scope("checkout") {
@@ -19,9 +19,11 @@ public enum LeakTrace {
   /// True if this process is being recorded, and also while the recording is paused.
   @inlinable public static var isTracing: Bool { cleaktrace_is_present() && cleaktrace_trace_path() != nil }
 
-  /// Writes a heap image to the trace, in which `analyze --snapshot` looks for leaks; `label` names it. Returns when
-  /// the other threads run again, while the image is being written; waits for one that is. Its number, or nil without a
-  /// recorder or when it could not be taken.
+  /// Writes a heap image to the trace. `leaktrace analyze --snapshot` finds the leaks in it; `label` names it.
+  ///
+  /// Waits for an earlier image that is still being written. Returns when the other threads run again, while this image
+  /// is still being written.
+  /// - Returns: The image's number, or nil without a recorder or if the image could not be taken.
   @inlinable @discardableResult
   public static func snapshot(_ label: @autoclosure () -> String = "") -> Int? {
     guard cleaktrace_is_present() else { return nil }
@@ -29,19 +31,19 @@ public enum LeakTrace {
     return number > 0 ? Int(number) : nil
   }
 
-  /// A new generation begins: what is made from here on is told from what was made before, and what of an older
-  /// generation is still there, and grows with each, stands out.
+  /// Starts a new generation. Reports list surviving objects by generation, and point out objects of older generations
+  /// whose number grows with each generation.
   @inlinable
   public static func mark(_ name: @autoclosure () -> String, file: StaticString = #fileID, line: UInt = #line) {
     guard cleaktrace_is_present() else { return }
     cleaktrace_mark(name(), text(file), UInt32(clamping: line))
   }
 
-  /// Expects the object's memory to be freed within `limit` from now. If it is not, the expectation is broken, whatever
-  /// becomes of the object later, and a heap image of that time shows what kept it.
+  /// Expects the object's memory to be freed within `limit` from now. If it is not, the expectation is broken, even if
+  /// the object is freed later. A heap image of that time shows what kept the object.
   ///
-  /// The object is not retained, nor looked at later. Its memory may outlive its `deinit` while unowned references are
-  /// left: that breaks the expectation, too.
+  /// The object is neither retained nor read later. Unowned references keep its memory after its `deinit`; that also
+  /// breaks the expectation.
   /// - Parameter name: The action that should end the object; shown with the finding.
   @inlinable
   public static func expectDeallocated(
@@ -53,14 +55,14 @@ public enum LeakTrace {
       Unmanaged.passUnretained(object).toOpaque(), nanoseconds(limit), name(), text(file), UInt32(clamping: line))
   }
 
-  /// `StaticString` ends with a zero.
+  /// The characters of a `StaticString` end with a zero byte.
   @usableFromInline static func text(_ file: StaticString) -> UnsafePointer<CChar>? {
     guard file.hasPointerRepresentation else { return nil }
     return UnsafeRawPointer(file.utf8Start).assumingMemoryBound(to: CChar.self)
   }
 
-  /// 0 for what is negative, and some 584 years for what does not fit: one less than "for ever", which is said by
-  /// UInt64.max.
+  /// Returns 0 for negative durations. Durations that do not fit become `UInt64.max - 1`, some 584 years, because
+  /// `UInt64.max` means "for ever".
   @usableFromInline static func nanoseconds(_ duration: Duration) -> UInt64 {
     let (seconds, attoseconds) = duration.components
     if seconds < 0 || attoseconds < 0 { return 0 }

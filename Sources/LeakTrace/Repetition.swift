@@ -1,11 +1,11 @@
-// Work that is done several times over: what grows each time is proven to leak.
+// Work that is repeated: objects whose number grows each time are proven to leak.
 
 import CLeakTrace
 
 extension LeakTrace {
-  /// Runs `body` several times, and writes a heap image after each. If a holder has more of something after every round
-  /// from the third on, that is a finding of
-  /// `leaktrace analyze`, although it is reachable: the first two rounds fill caches and make what is made once.
+  /// Runs `body` several times, and writes a heap image after each round. If a holder has more objects of some kind
+  /// after every round from the third on, `leaktrace analyze` reports it, although the objects are reachable. The first
+  /// two rounds fill caches and make objects that are made only once.
   ///
   /// ```swift
   /// LeakTrace.repeat("open screen") {
@@ -13,13 +13,13 @@ extension LeakTrace {
   ///   navigator.close(screen)
   /// }
   /// ```
-  /// Each round should do the same, with other objects than the last. Returns when the last image is written; each
-  /// takes milliseconds to seconds, depending on the size of the heap. Without a recorder, only runs `body`. An error
-  /// ends the repetition after the round in which it was thrown.
+  /// Each round should do the same work with new objects. Returns when the last image is written; each takes
+  /// milliseconds to seconds, depending on the size of the heap. Without a recorder, `repeat` only runs `body`. An
+  /// error ends the repetition after the round that threw it.
   /// - Parameters:
-  ///   - name: Shown with what grows.
-  ///   - times: The number of rounds. Fewer than five say nothing; a collection with a limit has to reach it in the
-  ///     first two rounds, or to level off in the others.
+  ///   - name: Shown with the objects that grow in number.
+  ///   - times: The number of rounds; fewer than five show nothing. A bounded collection must reach its limit in the
+  ///     first two rounds, or level off in the others.
   public static func `repeat`<Failure: Error>(
     _ name: @autoclosure () -> String = "", times: Int = 6, file: StaticString = #fileID, line: UInt = #line,
     _ body: () throws(Failure) -> Void
@@ -41,11 +41,10 @@ extension LeakTrace {
     }
   }
 
-  /// Runs `body` several times on the caller's actor, and writes a heap image after each, as the form for work that
-  /// does not suspend does.
+  /// Async variant. Runs `body` several times on the caller's actor, and writes a heap image after each round.
   ///
   /// Objects that other tasks leave behind count as well: a round should wait for the tasks that it starts. The call
-  /// keeps its thread while an image is written.
+  /// blocks its thread while an image is written.
   public static func `repeat`<Failure: Error>(
     _ name: @autoclosure () -> String = "", times: Int = 6, file: StaticString = #fileID, line: UInt = #line,
     isolation: isolated (any Actor)? = #isolation, _ body: () async throws(Failure) -> Void
@@ -67,7 +66,7 @@ extension LeakTrace {
     }
   }
 
-  /// Work that is repeated while it is recorded.
+  /// Repeated work that is being recorded.
   private struct Repetition {
     private let number: UInt64
     private let name: String

@@ -1,15 +1,15 @@
-// Scopes: what is made inside is to be gone after.
+// Scopes: objects made inside a scope should be gone after it.
 
 import CLeakTrace
 
 extension LeakTrace {
   /// Runs `body`, and expects the objects that it made to be gone `grace` after it.
   ///
-  /// Objects that the calling thread makes until `body` returns belong to the scope; in a task, those that the task
-  /// makes. Scopes may be nested; objects made in the inner one belong to both.
+  /// The scope has the objects that the calling thread makes until `body` returns; in a task, the objects that the task
+  /// makes. Scopes may be nested. Objects made in an inner scope belong to the outer one as well.
   /// - Parameters:
-  ///   - name: Shown with the objects that are left. Use the same name for the same work: the objects left of all its
-  ///     runs are one finding.
+  ///   - name: Shown with the surviving objects. Use the same name for the same work: the survivors of all its runs are
+  ///     one finding.
   ///   - grace: The time that objects may outlive `body`, for instance because other tasks finish first.
   @inlinable
   public static func scope<Result: ~Copyable, Failure: Error>(
@@ -22,10 +22,10 @@ extension LeakTrace {
     return try body()
   }
 
-  /// Runs `body` on the caller's actor, and expects what it made to be gone `grace` after it.
+  /// Runs `body` on the caller's actor, and expects the objects that it made to be gone `grace` after it.
   ///
-  /// The scope has all objects that the calling task makes until `body` returns, whichever threads it runs on, and those
-  /// of the tasks that were made inside. Other tasks on the same threads have no part in it.
+  /// The scope has all objects that the calling task makes until `body` returns, on whichever threads it runs. It also
+  /// has the objects of tasks created inside. Objects of other tasks on the same threads do not belong to it.
   @inlinable
   public static func scope<Result: ~Copyable, Failure: Error>(
     _ name: @autoclosure () -> String, grace: Duration = .zero, file: StaticString = #fileID, line: UInt = #line,
@@ -37,8 +37,8 @@ extension LeakTrace {
     return try await body()
   }
 
-  /// Begins a scope that need not end in the same function, nor in the order of others. It belongs to the task that
-  /// calls this, or outside of tasks to the calling thread. One that is never ended has no findings.
+  /// Begins a scope that may end in another function, and in any order relative to other scopes. It belongs to the
+  /// calling task, or outside of tasks to the calling thread. A scope that is never ended has no findings.
   @inlinable
   public static func begin(_ name: @autoclosure () -> String, file: StaticString = #fileID, line: UInt = #line) -> Scope
   {
@@ -48,12 +48,12 @@ extension LeakTrace {
 
   /// A scope that was begun. A plain value: copies are the same scope.
   public struct Scope: Hashable, Sendable {
-    /// Tells it from the process's other scopes; 0 if nothing is recorded.
+    /// Identifies the scope within the process; 0 if nothing is recorded.
     public let number: UInt64
 
     @usableFromInline init(number: UInt64) { self.number = number }
 
-    /// Ends it, in any task or thread. Only the first end counts.
+    /// Ends the scope, on any task or thread. Only the first end counts.
     @inlinable
     public func end(grace: Duration = .zero) {
       if number != 0 { cleaktrace_scope_end(number, nanoseconds(grace)) }

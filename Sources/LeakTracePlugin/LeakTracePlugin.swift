@@ -3,8 +3,8 @@
 import Foundation
 import PackagePlugin
 
-/// Builds with the package manager, and runs the built program by `leaktrace check`. The recording has the program alone,
-/// without the package manager and its children.
+/// Builds with the package manager, and runs the built program under `leaktrace check`. Only the program is recorded,
+/// not the package manager and its children.
 @main struct LeakTracePlugin: CommandPlugin {
   private static let usage = """
     USAGE: swift package leaktrace test [OPTION...] [-- ARGUMENT...]
@@ -56,7 +56,7 @@ import PackagePlugin
       guard let program = Self.testBundle(named: bundle, besides: executables) else {
         return Diagnostics.error("the build has no test bundle \(bundle)")
       }
-      // A bundle runs the tests of one library at a time. Both runs are one check, and one baseline.
+      // A test bundle runs the tests of one library at a time. Both runs form one check with one baseline.
       let script = """
         "$0" "$@"; first=$?
         "$0" --testing-library swift-testing "$@"; second=$?
@@ -72,7 +72,7 @@ import PackagePlugin
 
   private static func refuse() { Diagnostics.error("wrong usage\n\(usage)") }
 
-  /// Takes `-c` and its value out of the options.
+  /// Removes `-c` and its value from the options.
   private static func takeConfiguration(_ options: inout [String]) -> PackageManager.BuildConfiguration {
     guard let index = options.firstIndex(where: { $0 == "-c" || $0 == "--configuration" }), index + 1 < options.count
     else { return .debug }
@@ -81,7 +81,7 @@ import PackagePlugin
     return isRelease ? .release : .debug
   }
 
-  /// The command: named by LEAKTRACE, in PATH, or in the package's own .leaktrace folder.
+  /// The leaktrace command: named by LEAKTRACE, found in PATH, or in the package's own .leaktrace folder.
   private static func command(besides package: URL) -> URL? {
     let environment = ProcessInfo.processInfo.environment
     let folders = (environment["PATH"] ?? "").split(separator: ":").map { URL(fileURLWithPath: String($0)) }
@@ -91,7 +91,7 @@ import PackagePlugin
     return candidates.first { FileManager.default.isExecutableFile(atPath: $0.path) }
   }
 
-  /// The baseline beside Package.swift, unless the options name another or ask for none to exist.
+  /// The baseline beside Package.swift, if it exists or must be written, unless the options name another one.
   private static func baseline(_ options: [String], _ package: URL) -> [String] {
     let file = package.appendingPathComponent(".leaktrace-baseline")
     if options.contains(where: { $0 == "--baseline" || $0.hasPrefix("--baseline=") }) { return [] }
@@ -99,7 +99,7 @@ import PackagePlugin
     return isThere || options.contains("--update-baseline") ? ["--baseline", file.path] : []
   }
 
-  /// The test bundle lies beside the products. Some versions do not list it with them.
+  /// The test bundle is in the products' folder. Some versions do not list it among the products.
   private static func testBundle(named name: String, besides executables: [URL]) -> URL? {
     let folders = Set(executables.map { $0.deletingLastPathComponent() })
     return (executables + folders.map { $0.appendingPathComponent(name) }).first {
@@ -107,7 +107,7 @@ import PackagePlugin
     }
   }
 
-  /// Runs a command on this terminal. Ends the plugin with its status.
+  /// Runs a command on this terminal. If the command fails, ends the plugin with its status.
   private static func run(_ program: URL, _ arguments: [String], in directory: URL) throws {
     let process = Process()
     process.executableURL = program

@@ -1,9 +1,9 @@
-// Doing a test's work several times over, and asking what grew.
+// Runs a test's work several times, and finds the objects that grew in number.
 
 import CLeakTrace
 import LeakTrace
 
-/// Work of which heap images are taken round by round.
+/// Repeated work, with a heap image taken after each round.
 struct GrowthCheck: Sendable {
   private let check: LeakCheck
   private let repetition: UInt64
@@ -12,10 +12,11 @@ struct GrowthCheck: Sendable {
   private let line: UInt32
   private var lastImage: Int32 = 0
   private var rounds = 0
-  /// Fewer rounds say nothing, as the analysis sees it.
+  /// The analysis needs at least this number of rounds.
   private static let leastRounds = 5
 
-  /// Begins in the calling task, or outside of tasks in the calling thread. Nil when nothing is recorded.
+  /// Begins the work in the calling task, or outside of tasks in the calling thread. Returns nil if nothing is
+  /// recorded.
   init?(_ name: String, file: String, line: Int) {
     guard let check = LeakCheck(name, file: file, line: line) else { return nil }
     self.check = check
@@ -24,7 +25,7 @@ struct GrowthCheck: Sendable {
     (self.name, self.file, self.line) = (name, file, UInt32(clamping: line))
   }
 
-  /// A round is over, from 1. Returns when its heap image is written.
+  /// Ends a round; rounds count from 1. Returns when its heap image is written.
   mutating func end(round: Int) {
     rounds += 1
     cleaktrace_clear_stack()
@@ -33,7 +34,7 @@ struct GrowthCheck: Sendable {
 
   func end() { check.end() }
 
-  /// Returns the growth that was found, as texts for people. Call it after `end`.
+  /// Returns a text for each growth that was found. Call it after `end`.
   func failures() -> [String] {
     if rounds < Self.leastRounds {
       return ["growth was not judged: \(rounds) rounds are too few, \(Self.leastRounds) the least"]

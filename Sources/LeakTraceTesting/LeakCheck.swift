@@ -1,4 +1,4 @@
-// Asking for the leaks of a scope while the process that made them runs.
+// Finds the leaks of a scope while the process that made them runs.
 
 import CLeakTrace
 import LeakTrace
@@ -9,26 +9,27 @@ import LeakTrace
   import Foundation
 #endif
 
-/// A leak of a scope, as `leaktrace scope-report` tells it.
+/// A leak of a scope, as `leaktrace scope-report` reports it.
 struct LeakFinding: Decodable {
   /// The kind of leak and its object.
   var title: String
-  /// The whole finding, drawn.
+  /// The whole finding as rendered text.
   var text: String
-  /// Of the objects on its path, without modules.
+  /// The types of the objects on its path, without modules.
   var types: [String]
   var instances: Int
-  /// Not the program's doing.
+  /// The leak is not the program's fault.
   var library: Bool
 }
 
-/// One piece of work whose leaks are looked for.
+/// One piece of work that is checked for leaks.
 struct LeakCheck: Sendable {
-  /// Of the scope.
+  /// The scope's number.
   let number: UInt64
   private let name: String
 
-  /// Begins in the calling task, or outside of tasks in the calling thread. Nil when nothing is recorded.
+  /// Begins the scope in the calling task, or outside of tasks in the calling thread. Returns nil if nothing is
+  /// recorded.
   init?(_ name: String, file: String, line: Int) {
     guard LeakTrace.isTracing else { return nil }
     self.name = name
@@ -36,13 +37,13 @@ struct LeakCheck: Sendable {
     if number == 0 { return nil }
   }
 
-  /// Ends the scope, and lets its objects stay for ever, as caches do, as long as something leads to them.
+  /// Ends the scope. Its objects may live on indefinitely while something references them, as cached objects do.
   func end() { cleaktrace_scope_end(number, .max) }
 
-  /// Takes a heap image and has a process of its own analyse it. Blocks for as long as that takes. Returns the leaks
-  /// beyond what is allowed, as texts for people; one that gives the reason if that cannot be told.
+  /// Takes a heap image, and has a separate process analyse it. Blocks until the analysis is done. Returns a text for
+  /// each leak beyond the allowed ones. If the check failed, the only text gives the reason.
   ///
-  /// `allowances`: how many instances may be leaked, by the name of a type on the finding's path.
+  /// `allowances`: the number of leaked instances to allow, by the name of a type on the finding's path.
   func failures(allowing allowances: [String: Int]) -> [String] {
     cleaktrace_clear_stack()
     return findFailures(allowing: allowances)
@@ -62,8 +63,9 @@ struct LeakCheck: Sendable {
     }
   }
 
-  /// Returns what was made inside and grew with each round of a repetition inside, as texts for people; one that gives
-  /// the reason if that cannot be told. Call it once it has ended. Blocks for as long as the analysis takes.
+  /// Returns a text for each kind of object of this scope that grew in number with each round of a repetition inside
+  /// it. If the check failed, the only text gives the reason. Call it after the repetition's end. Blocks until the
+  /// analysis is done.
   func growthFailures(repetition: UInt64, lastImage: Int32) -> [String] {
     if lastImage <= 0 {
       return [
@@ -78,7 +80,7 @@ struct LeakCheck: Sendable {
     }
   }
 
-  /// Instances that are allowed are taken off finding by finding.
+  /// Allowed instances are subtracted finding by finding, in order.
   static func failures(_ findings: [LeakFinding], allowing allowances: [String: Int]) -> [String] {
     var left = allowances
     var failures: [String] = []

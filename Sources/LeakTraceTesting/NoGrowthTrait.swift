@@ -1,19 +1,19 @@
-// `.noGrowth`: tests that fail when what they do leaves more behind each time.
+// `.noGrowth`: fails tests that leave more objects behind on each run.
 
 #if canImport(Testing)
   import LeakTrace
   public import Testing
 
-  /// Runs a test several times over when it is recorded, and fails it when the same holder has more of what the test
-  /// made after every round from the third on: leaks that something still leads to. If the tests are not recorded, the
-  /// test runs once, as it would without.
+  /// Detects leaks that are still reachable. When a test is recorded, the trait runs it several times. The test fails
+  /// if some holder has more of the test's objects after every round from the third on. If the tests are not recorded,
+  /// the test runs once, as without the trait.
   ///
   /// ```swift
   /// @Test(.noGrowth) func opensAndClosesAScreen() async { … }
   /// ```
-  /// Made by it is what the test's task made, and the tasks that were made there. Each round takes a heap image, and
-  /// the rounds are analysed in the end: a second or two, more in large programs. On a suite it is meant for each of
-  /// its tests.
+  /// The objects of the test's task count, and the objects of tasks created in it. Each round takes a heap image. The
+  /// rounds are analysed at the end, which takes a second or two, more in large programs. On a suite, the trait applies
+  /// to each of its tests.
   public struct NoGrowthTrait: TestTrait, SuiteTrait, TestScoping {
     let rounds: Int
 
@@ -26,7 +26,7 @@
     ) async throws {
       guard LeakTrace.isTracing else { return try await function() }
       let place = test.sourceLocation
-      // In a task of its own, to which all that is made belongs.
+      // Run in a new task, so that all objects of the test belong to it.
       let check = try await withoutActuallyEscaping(function) { function in
         try await withThrowingTaskGroup(of: GrowthCheck?.self) { group in
           group.addTask {
@@ -50,10 +50,10 @@
   }
 
   extension Trait where Self == NoGrowthTrait {
-    /// Nothing may grow with each time that the test runs; it runs six times when it is recorded.
+    /// Fails if objects grow in number with each run of the test. A recorded test runs six times.
     public static var noGrowth: Self { noGrowth(repeating: 6) }
 
-    /// Nothing may grow with each of so many rounds. Fewer than five say nothing, and fail.
+    /// Fails if objects grow in number with each of `rounds` runs. Fewer than five rounds show nothing, and fail.
     public static func noGrowth(repeating rounds: Int) -> Self { NoGrowthTrait(rounds: rounds) }
   }
 #endif

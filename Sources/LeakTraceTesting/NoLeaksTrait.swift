@@ -1,28 +1,29 @@
-// `.noLeaks`: tests that fail when what they made is leaked.
+// `.noLeaks`: fails tests whose objects are leaked.
 
 #if canImport(Testing)
   import CLeakTrace
   import LeakTrace
   public import Testing
 
-  /// Fails a test, or a suite as a whole, when objects that were made in it are leaked: a cycle, or an object that
-  /// nothing leads to any more. Where the tests are not recorded, it does nothing.
+  /// Fails a test, or a suite as a whole, if objects made in it are leaked: in a retain cycle, or with no reference
+  /// left to them. If the tests are not recorded, the trait does nothing.
   ///
   /// ```swift
   /// @Test(.noLeaks) func opensAndCloses() async { … }
   /// ```
-  /// Made in it is what the test's task made, and the tasks that were made there; not what other tests made that ran at
-  /// the same time.
-  /// For each test the heap is written out and analysed: a second, more in large programs. On a suite that is done
-  /// once, after all its tests, which are not looked at one by one then: the finding says where the objects were made,
-  /// not by which test.
+  /// The objects of the test's task count, and the objects of tasks created in it. Objects of other tests that ran at
+  /// the same time do not.
+  ///
+  /// For each test, the heap is written out and analysed, which takes a second, more in large programs. On a suite,
+  /// this is done once, after all its tests, and not for each test. The finding then shows where the objects were made,
+  /// but not the test that made them.
   public struct NoLeaksTrait: TestTrait, SuiteTrait, TestScoping {
     let allowances: [String: Int]
 
-    /// Set while a suite is looked at as a whole.
+    /// Set while a suite is checked as a whole.
     @TaskLocal private static var isInSuite = false
 
-    /// Tests of a suite clear up after themselves.
+    /// A suite's trait also applies to its tests, so that each of them clears its stack.
     public var isRecursive: Bool { true }
 
     public func scopeProvider(for test: Test, testCase: Test.Case?) -> Self? {
@@ -38,8 +39,8 @@
         return try await function()
       }
       let place = test.sourceLocation
-      // In a task of its own, whose memory is gone with it: what the test's functions left there would look like
-      // references.
+      // Run in a new task whose memory goes with it. Otherwise, words that the test's functions left there would look
+      // like references.
       let check = try await withoutActuallyEscaping(function) { function in
         try await withThrowingTaskGroup(of: LeakCheck?.self) { group in
           group.addTask {
@@ -62,11 +63,11 @@
   }
 
   extension Trait where Self == NoLeaksTrait {
-    /// Nothing that the test made may be leaked.
+    /// Fails if any object that the test made is leaked.
     public static var noLeaks: Self { NoLeaksTrait(allowances: [:]) }
 
-    /// As many instances of leaks may be there as `limits` says by the name of a type that takes part in them, without
-    /// its module: `["Timer": 1]`.
+    /// Allows up to `limits[type]` leaked instances with that type on their path. Type names have no module:
+    /// `["Timer": 1]`.
     public static func noLeaks(allowing limits: [String: Int]) -> Self { NoLeaksTrait(allowances: limits) }
   }
 #endif

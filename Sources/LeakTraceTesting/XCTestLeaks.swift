@@ -1,14 +1,13 @@
-// The same for XCTest.
+// Leak and growth checks for XCTest.
 
 #if canImport(XCTest)
   import LeakTrace
   public import XCTest
 
-  /// Runs `body`, and fails the test when objects that it made are leaked afterwards. Where the tests are not recorded
-  /// it only runs it.
+  /// Runs `body`, and fails the test if objects that it made are leaked afterwards. If the tests are not recorded, only
+  /// runs `body`.
   ///
-  /// `limits`: how many instances of leaks may be there, by the name of a type that takes part in them, without its
-  /// module.
+  /// `limits`: the number of leaked instances to allow, by the name of a type on their path, without its module.
   public func XCTAssertNoLeaks<Result>(
     allowing limits: [String: Int] = [:], file: StaticString = #filePath, line: UInt = #line,
     _ body: () throws -> Result
@@ -23,7 +22,7 @@
     return result
   }
 
-  /// The same for what suspends.
+  /// Async variant.
   public func XCTAssertNoLeaks<Result>(
     allowing limits: [String: Int] = [:], file: StaticString = #filePath, line: UInt = #line,
     isolation: isolated (any Actor)? = #isolation,
@@ -40,8 +39,9 @@
     return result
   }
 
-  /// Runs `body` so many times over, and fails the test when the same holder has more of what it made after every round
-  /// from the third on. Where the tests are not recorded it runs once. Fewer than five rounds say nothing, and fail.
+  /// Runs `body` `rounds` times. Fails the test if some holder has more of the objects that `body` made after every
+  /// round from the third on. If the tests are not recorded, `body` runs once. Fewer than five rounds show nothing, and
+  /// fail.
   public func XCTAssertNoGrowth(
     repeating rounds: Int = 6, file: StaticString = #filePath, line: UInt = #line, _ body: () throws -> Void
   ) rethrows {
@@ -58,7 +58,7 @@
     for failure in check.failures() { XCTFail(failure, file: file, line: line) }
   }
 
-  /// The same for what suspends.
+  /// Async variant.
   public func XCTAssertNoGrowth(
     repeating rounds: Int = 6, file: StaticString = #filePath, line: UInt = #line,
     isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Void
@@ -78,8 +78,7 @@
     for failure in check.failures() { XCTFail(failure, file: file, line: line) }
   }
 
-  /// Overwrites the memory of the task in which functions that have returned kept their variables: those would look
-  /// like references.
+  /// Overwrites task memory where returned functions kept their variables. Those words would look like references.
   @inline(never)
   private func overwriteFrames(_ count: Int) async {
     let zeros = zeroWords()
@@ -91,8 +90,8 @@
   @inline(never) private func keepWords(_ words: SIMD32<UInt64>) { withExtendedLifetime(words) {} }
 
   extension XCTestCase {
-    /// From here to the end of the test nothing that is made may be leaked. To be called in `setUp` or at the beginning
-    /// of a test; looks when the test's teardown blocks run.
+    /// Fails the test if any object that it makes from here on is leaked. Call it in `setUp` or at the beginning of a
+    /// test. The check runs with the test's teardown blocks.
     public func expectNoLeaks(allowing limits: [String: Int] = [:], file: StaticString = #filePath, line: UInt = #line)
     {
       guard let check = LeakCheck(name, file: "\(file)", line: Int(line)) else { return }

@@ -1,9 +1,9 @@
-// Ways to show what is in a trace: for `analyze`, and for `inspect`, which makes the trace first.
+// Options for showing a trace: for `analyze`, and for `inspect`, which makes the trace first.
 
 import ArgumentParser
 import TraceAnalysis
 
-/// Options of a report about each of some traces.
+/// Options of a report about each of several traces.
 struct AnalysisOptions: ParsableArguments {
   @Option(help: "Order of the allocation sites.")
   var sort: SortKey = .live
@@ -59,8 +59,8 @@ struct AnalysisOptions: ParsableArguments {
     return selection
   }
 
-  /// People want to see where to look; each stack by itself hides that in recursion and in functions that many call.
-  /// `standard`: the number of sites to show unless the user says.
+  /// Folds sites by function, so that people see where to start. Single stacks hide that in recursion and in functions
+  /// with many callers. `standard`: the number of sites to show by default.
   func textSelection(showing standard: Int) -> ReportSelection {
     var selection = selection
     selection.grouping = eachStack ? .stack : .function
@@ -68,20 +68,20 @@ struct AnalysisOptions: ParsableArguments {
     return selection
   }
 
-  /// Rows of tables, and sites where a report has nothing else.
+  /// Rows of tables, and sites in a report that has nothing else.
   static let rows = 10
   /// Sites behind findings, which a person reads first. Each site has several lines.
   static let sitesBehindFindings = 3
 
-  /// Returns how many rows to show; nil for all. `standard`: unless the user says.
+  /// Returns the number of rows to show; nil for all. `standard`: the number by default.
   func shown(of standard: Int) -> Int? { noSites ? 0 : limit == 0 ? nil : limit ?? standard }
 
-  /// Rows of what grew from image to image, which `--no-sites` leaves alone.
+  /// Rows of the growth from image to image; `--no-sites` does not change them.
   var shownGrowth: Int? { limit == 0 ? nil : limit ?? Self.rows }
 }
 
-/// A command that writes such a report. The groups of its options are not in one group: an unoptimised ArgumentParser
-/// would check each of them 25 times.
+/// A command that writes such a report. The groups of its options are not in one group, because an unoptimised
+/// ArgumentParser would check each of them 25 times.
 protocol AnalyzingCommand: ParsableCommand {
   var options: AnalysisOptions { get }
   var outputs: ReportOutputs { get }
@@ -92,12 +92,13 @@ protocol AnalyzingCommand: ParsableCommand {
 }
 
 extension AnalyzingCommand {
-  /// - Parameter inputs: Files that are read.
+  /// - Parameter inputs: Files that the command reads.
   func validate(besides inputs: [String]) throws {
     try outputs.validate(besides: [gateOptions.baseline] + inputs)
   }
 
-  /// Shows each trace, judges it, and writes what was asked for. One at a time: each is shown, and its memory given back, before the next is read.
+  /// Shows each trace, judges it, and writes the requested outputs. Handles one trace at a time: its memory is freed
+  /// before the next one is read.
   func write(
     _ paths: [String], snapshot: Int?, among inspected: InspectedFiles = InspectedFiles(), _ status: inout ExitStatus
   ) throws {
@@ -152,7 +153,7 @@ extension AnalyzingCommand {
         remarks.append(explanation(of: error, path: path))
         unjudged = unjudged ?? explanation(of: error, path: path)
       }
-      // Gates want to see the rest.
+      // Gates need the other traces too.
       if writer.isClosed, gatekeeper.gates.isEmpty { break }
     }
     let (gates, outcome) = gatekeeper.close(

@@ -1,10 +1,11 @@
-// Answers of a database as text.
+// Formats the answers of a database as text.
 
 import TraceAnalysis
 
-/// Writes rows one after the other in a format. CSV and JSON come as they are read; a table once it is whole.
+/// Writes rows one after the other in a format. CSV and JSON are written as rows are read; a table is written once it
+/// is complete.
 struct AnswerText {
-  /// Rows that a table shows: more than anybody reads, and few enough to be kept.
+  /// Limit of a table's rows: more than anybody reads, and few enough to keep in memory.
   static let longestTable = 100_000
 
   private let columns: [String]
@@ -48,7 +49,7 @@ struct AnswerText {
     }
   }
 
-  /// Numbers stand to the right. A column of text is as wide as its widest cell.
+  /// Numbers are right-aligned. A column of text is as wide as its widest cell.
   private func table() -> String {
     let cells = [columns] + rows.map { $0.map(Self.text) }
     let widths = columns.indices.map { column in cells.map { $0[column].count }.max() ?? 0 }
@@ -71,14 +72,14 @@ struct AnswerText {
     return text
   }
 
-  /// A line as RFC 4180 has it, but for the line's end.
+  /// A line in RFC 4180 format, except for its line ending.
   private static func line(_ cells: [String]) -> String {
     cells.map { cell in
       cell.contains { $0 == "," || $0 == "\"" } ? "\"\(cell.replacing("\"", with: "\"\""))\"" : cell
     }.joined(separator: ",") + "\n"
   }
 
-  /// Empty for NULL. A query can make characters that no trace brought into the database.
+  /// Empty for NULL. A query can produce characters that no trace brought into the database.
   private static func text(_ value: SQLValue) -> String {
     switch value {
     case .null: ""

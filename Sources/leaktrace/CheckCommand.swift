@@ -91,7 +91,7 @@ struct CheckCommand: ParsableCommand {
     guard let name = command.first else {
       throw ValidationError("Name the program to run: leaktrace check -- COMMAND ARGUMENT...")
     }
-    // Capturing everything takes the help flags along.
+    // `.captureForPassthrough` also captures the help flags.
     if !isMarked, ["--help", "-h", "-help"].contains(name) { throw CleanExit.helpRequest(self) }
     if !isMarked, name.hasPrefix("-") {
       throw ValidationError(
@@ -144,11 +144,11 @@ struct CheckCommand: ParsableCommand {
     do {
       let pattern =
         directory.path.split(separator: "%", omittingEmptySubsequences: false).joined(separator: "%%") + "/%n.%p.trace"
-      // Found before it is run, to know whether it is of the toolchain.
+      // Find the program before the run, to know whether it belongs to a toolchain.
       let found = try TargetProgram.find(
         command: command[0], searchPath: ProcessInfo.processInfo.environment["PATH"], userID: getuid(),
         groupID: getgid())
-      // A program that starts a toolchain's swift may stand elsewhere, as swiftly's does.
+      // A program that starts a toolchain's swift may be installed elsewhere, such as swiftly's.
       let isToolchain = ProgramOrigin.isOfToolchain(found.path) || found.path.hasSuffix("/swift")
       let isTestRun = found.isSwiftTest(arguments: command.dropFirst())
       let follows = followChildren || isToolchain || !only.isEmpty
@@ -185,7 +185,7 @@ struct CheckCommand: ParsableCommand {
   }
 }
 
-/// A failure of the program, or of the command beside it, that `check` ends with.
+/// A failure of the program, or of the command beside it; `check` ends with it.
 struct ProgramFailure {
   let explanation: String
   private let waitStatus: Int32?
@@ -196,7 +196,7 @@ struct ProgramFailure {
     let wasEnded = companion?.hasEndedTarget ?? false
     switch waitStatus.map(ProcessOutcome.init) {
     case .exited(0): break
-    // Shells say so of a program that a signal ended.
+    // Shells report this status for a program that a signal ended.
     case .exited(let code) where wasEnded && code == 128 + UInt8(SIGTERM): break
     case .killed(SIGTERM, _) where wasEnded: break
     // Its last heap image is judged.
@@ -231,13 +231,13 @@ struct ProgramFailure {
     (self.explanation, self.waitStatus, self.exitCode) = (explanation, waitStatus, exitCode)
   }
 
-  /// True if the program itself ended by a status of its own, and by no signal.
+  /// True if the program exited with a status of its own, and was not killed by a signal.
   var isExitStatus: Bool {
     guard exitCode == nil, case .exited = waitStatus.map(ProcessOutcome.init) else { return false }
     return true
   }
 
-  /// Ends this process alike.
+  /// Ends this process in the same way.
   func end(_ target: TargetProcess) -> Never {
     if let exitCode { exit(exitCode) }
     target.endAsTargetDid(waitStatus: waitStatus)

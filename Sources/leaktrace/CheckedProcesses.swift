@@ -1,17 +1,17 @@
-// Chooses the processes of a run that are judged, with the reasons for leaving out the others.
+// Chooses the processes of a run to judge, with the reasons for leaving out the others.
 
 import TraceAnalysis
 
-/// Chooses by program: those that were named, or all but the toolchain's and the system's.
+/// Chooses by program: the named programs, or all except the programs of the toolchain and the system.
 struct CheckedProcesses {
-  /// Patterns for programs' names; none for the usual choice.
+  /// Patterns for program names; empty for the default choice.
   var names: [NamePattern]
-  /// Judge only what a package manager runs as tests.
+  /// Judge only the processes that a package manager runs as tests.
   var isTestRun: Bool
-  /// Only the program itself was recorded, and is meant whatever it is.
+  /// Only the program itself was recorded, so it is judged whatever it is.
   var choosesAll: Bool
 
-  /// Traces to judge, and the programs left out: path and reason.
+  /// Returns the traces to judge, and the programs left out: path and reason.
   func choose(_ traces: [RecordedTrace]) -> (judged: [RecordedTrace], leftOut: [String: String]) {
     var judged: [RecordedTrace] = []
     var leftOut: [String: String] = [:]
@@ -23,7 +23,7 @@ struct CheckedProcesses {
         last.append(trace)
         continue
       }
-      // The process went on as another program, which has its own trace.
+      // The process executed another program, which has its own trace.
       if reader.closing?.reason == .exec { continue }
       last.append(trace)
       let process = reader.definitions.process
@@ -35,12 +35,12 @@ struct CheckedProcesses {
         judged.append(trace)
       }
     }
-    // A program that is installed where the system's are is meant, if it was run by itself.
+    // A program that is installed among the system's programs is still judged if it was run by itself.
     if judged.isEmpty, last.count == 1, names.isEmpty, !isTestRun { return (last, [:]) }
     return (judged, leftOut)
   }
 
-  /// True if the trace of a running process will be judged, whatever other processes there are.
+  /// True if the trace of a running process will be judged, whatever other processes exist.
   func includes(_ process: RunningRecording) -> Bool {
     process.program.map { reasonToLeaveOut($0) == nil } ?? true
   }

@@ -1,4 +1,4 @@
-// `leaktrace digest`: what a later comparison needs of a run.
+// `leaktrace digest`: writes the part of a run that a later comparison needs.
 
 import ArgumentParser
 import Glibc

@@ -1,27 +1,27 @@
-// Puts the heap images of one process together, one examined image after the other.
+// Combines the heap images of one process, one examined image after the other.
 
 import TraceAnalysis
 
-/// What several images of one process show. Of each image only its figures stay. For one thread.
+/// The results of several images of one process. Only the figures of each image are kept. For one thread.
 struct ExaminedSeries {
   private(set) var images = ImageSeries()
   /// Suspicions of the image that was added last.
   private(set) var suspects: [Finding] = []
   private(set) var process = WatchedProcess(program: "", processID: 0)
 
-  /// Images of one trace that are compared: each is read with all that was written before it. Two for each part of a
-  /// curve, by which growth is judged.
+  /// Limit of one trace's images that are compared: each one is read together with everything written before it. There
+  /// are two for each part of the curve that growth is judged by.
   static let imageLimit = 24
 
   enum Outcome {
-    /// With the suspicions among its findings.
+    /// Includes the suspicions among its findings.
     case added(LeakReport)
-    /// Not later than the one before.
+    /// The image is not later than the one before.
     case isOld
     case isUnusable(reason: String)
   }
 
-  /// Adds an image that was examined with its analysis kept.
+  /// Adds an examined image whose analysis was kept.
   mutating func add(_ examined: ExaminedTrace) -> Outcome {
     guard let heap = examined.heap, examined.leaks.unavailable == nil else {
       return .isUnusable(reason: examined.leaks.unavailable ?? "it is damaged")
@@ -52,16 +52,16 @@ struct ExaminedSeries {
 }
 
 extension LeakSearch {
-  /// Examines the images of a light recording before `newest`, which was examined with its analysis kept, and adds the
-  /// suspicions to its findings. Nil for other recordings, and where there is one image alone: a full recording shows
-  /// of each block when it was made.
+  /// Examines the images of a light recording before `newest`, whose analysis must have been kept. Adds the suspicions
+  /// to the findings of `newest`. Nil for other recordings, because a full recording shows when each block was made.
+  /// Nil also if there is only one image.
   ///
-  /// O(images · trace), of at most `ExaminedSeries.imageLimit` images.
+  /// O(images · trace), for at most `ExaminedSeries.imageLimit` images.
   func growth(before newest: inout ExaminedTrace) throws(TraceFormatError) -> ProcessGrowth? {
     guard Self.hasSeries(newest.reader), let last = newest.heap?.model.snapshot else { return nil }
     let earlier = newest.reader.snapshots.filter { $0.isWhole && $0.time < last.time }
     guard !earlier.isEmpty else { return nil }
-    // A program that ends lets go of what it has: the image of that moment says nothing of what grew.
+    // A program that exits frees its objects: the image at exit says nothing about growth.
     let isOfEnd = last.reason == .exit && earlier.count >= GrowthRules.standard.leastImages
     var series = ExaminedSeries()
     var newestInSeries: LeakAnalysis?
@@ -92,12 +92,12 @@ extension LeakSearch {
     return series.images.moments.count > 1 ? series.growth : nil
   }
 
-  /// Its images are to be compared.
+  /// The trace's images can be compared.
   static func hasSeries(_ reader: TraceReader) -> Bool {
     reader.header.isLight && reader.snapshots.count(where: \.isWhole) > 1
   }
 
-  /// So many at most, the first and the last among them.
+  /// Returns at most `limit` images, including the first and the last.
   private static func spread(_ images: [TraceSnapshot], limit: Int) -> [TraceSnapshot] {
     if images.count <= limit { return images }
     return (0..<limit).map { images[$0 * (images.count - 1) / (limit - 1)] }

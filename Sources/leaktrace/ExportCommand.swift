@@ -1,4 +1,4 @@
-// `leaktrace export`: what a trace says, in files that other tools open.
+// `leaktrace export`: writes a trace's contents to files that other tools open.
 
 import ArgumentParser
 import Glibc
@@ -8,13 +8,13 @@ import TraceAnalysis
 enum ExportFormat: String, CaseIterable, ChosenWord {
   case pprof, collapsed, speedscope, dot, heapsnapshot, perfetto, sqlite, ndjson
 
-  /// The bytes are no text.
+  /// The file is binary.
   var isBinary: Bool { self == .pprof || self == .perfetto || self == .sqlite }
-  /// The file has a single figure of each stack.
+  /// The file has a single figure for each stack.
   var hasOneMeasure: Bool { self == .collapsed }
   /// The file has the blocks and references of a heap image.
   var isHeap: Bool { self == .heapsnapshot || self == .perfetto }
-  /// The file has what allocated, stack by stack.
+  /// The file has allocations, stack by stack.
   var isProfile: Bool { self == .pprof || self == .collapsed || self == .speedscope }
 }
 
@@ -133,7 +133,7 @@ struct ExportCommand: ParsableCommand {
     }
     if format.isHeap { return try heap(path, search) }
     if format == .ndjson { return try rows(path, search) }
-    // A file of allocations alone needs no look at the heap.
+    // A file of allocations alone does not need the heap's analysis.
     let needsLeaks = value.isEmpty ? !format.hasOneMeasure : value.contains(where: \.isOfLeaks)
     let examined = try search.examine(path, needsLeaks ? .findings : .allocations)
     if let reason = examined.leaks.unavailable, format == .dot || value.contains(where: \.isOfLeaks) {
@@ -199,7 +199,7 @@ struct ExportCommand: ParsableCommand {
     }
   }
 
-  /// The findings that are asked for.
+  /// The requested findings.
   private func chosen(_ findings: [Finding], in path: String) throws -> [Finding] {
     let shown = findings.filter { $0.suppression == nil && !$0.isWeak }
     guard let finding else { return shown }

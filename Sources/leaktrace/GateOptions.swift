@@ -1,11 +1,11 @@
-// Options that make a command fail by what it finds, and how they are kept to.
+// Options that make a command fail by its findings, and their evaluation.
 
 import ArgumentParser
 import FoundationEssentials
 import Glibc
 import TraceAnalysis
 
-/// On what to fail, and what is accepted.
+/// The conditions of failure, and the accepted findings.
 struct GateOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -29,7 +29,7 @@ struct GateOptions: ParsableArguments {
   }
 }
 
-/// The gates of one run: gathers findings, then judges them.
+/// The gates of one run: collects findings, then judges them.
 struct Gatekeeper {
   private(set) var gates: GateList
   private(set) var baseline: Baseline?
@@ -37,7 +37,7 @@ struct Gatekeeper {
   private let isUpdating: Bool
   private var findings: [Finding] = []
 
-  /// Throws an exit status after having said why.
+  /// Prints the reason before it throws an exit status.
   init(_ options: GateOptions, subject: GateList.Subject, standard: [String]) throws {
     do throws(GateSyntaxError) {
       gates = try GateList(parsing: options.failOn.isEmpty ? standard : options.failOn, for: subject)
@@ -50,7 +50,7 @@ struct Gatekeeper {
     if let path { baseline = try Self.read(path, isUpdating: isUpdating) }
   }
 
-  /// Nil if there is no such file, as before the first leak is accepted: then nothing is.
+  /// Nil if there is no such file, as before the first leak is accepted. Then no finding is accepted.
   private static func read(_ path: String, isUpdating: Bool) throws -> Baseline? {
     guard FileManager.default.fileExists(atPath: path) else {
       if isUpdating { return Baseline() }
@@ -71,10 +71,10 @@ struct Gatekeeper {
     }
   }
 
-  /// A gate cannot be judged without findings.
+  /// Some gate needs findings, or the baseline is being updated.
   var needsFindings: Bool { gates.needsFindings || isUpdating }
 
-  /// Notes what a trace has, and tells the report what is accepted.
+  /// Adds a trace's findings, and sets the report's accepted findings.
   mutating func admit(_ leaks: inout LeakReport) {
     leaks.baseline = baseline
     leaks.tolerance = gates.tolerance
@@ -82,25 +82,24 @@ struct Gatekeeper {
     findings += leaks.findings
   }
 
-  /// All findings as they stand to the baseline, one of each.
+  /// All findings, each once, with their standing relative to the baseline.
   var judged: [JudgedFinding] {
     JudgedFinding.union(
       (baseline ?? Baseline()).judge(findings, tolerance: gates.tolerance, judgesSuspicions: gates.judgesSuspicions))
   }
 
-  /// The part of the program's leaks that was looked at.
+  /// The part of the program's leaks that was examined.
   enum Coverage {
     case whole
-    /// Findings are right, but others may be missing: nothing is gone. With the cause, and when to update the baseline
-    /// again.
+    /// The findings are right, but others may be missing, so no finding counts as gone. Has the cause, and when to
+    /// update the baseline again.
     case limited(cause: String, remedy: String)
-    /// With the reason why there may be more findings: nothing can be said to be gone, and the baseline is left alone.
+    /// There may be more findings, for the given reason. No finding counts as gone, and the baseline is left alone.
     case partial(String)
   }
 
-  /// Judges; before that writes the baseline, if that was asked for. `unjudged`: why some findings are not known at
-  /// all; then no condition on findings is met.
-  /// The status is that of the gates and of writing.
+  /// Writes the baseline if that was requested, then judges. `unjudged`: the reason why some findings are not known at
+  /// all; then no condition on findings is met. The status covers the gates and the writing of the baseline.
   mutating func close(_ coverage: Coverage, unjudged: String?) -> (report: GateReport, status: ExitStatus) {
     let coverage = unjudged.map(Coverage.partial) ?? coverage
     var status = ExitStatus.success

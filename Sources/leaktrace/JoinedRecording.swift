@@ -1,4 +1,5 @@
-// The recording of a process that runs already: `leaktrace attach` begins one, and `record --pid` sees it to its end.
+// Records a process that already runs: `leaktrace attach` begins the recording, and `record --pid` also waits for its
+// end.
 
 import ArgumentParser
 import Glibc
@@ -11,10 +12,10 @@ struct JoinedRecording {
   /// The names that reports need are stored in the trace when the recording has ended.
   var storesNames = false
 
-  /// Where a process with its own view of files has its trace, unless another place is named.
+  /// Default directory of the trace of a process with its own view of files.
   private static let directoryElsewhere = "/tmp"
 
-  /// Begins the recording, and says so. Nil, after a message, if it cannot begin.
+  /// Begins the recording, and prints a message. Prints the reason and returns nil if it cannot begin.
   func begin() -> Attachment? {
     do {
       let view = try TargetView(of: processID)
@@ -36,7 +37,7 @@ struct JoinedRecording {
     }
   }
 
-  /// The recorder would take a trace that another process writes for an old one.
+  /// The recorder would mistake a trace that another process is writing for an old one.
   private func refuseTraceInUse(_ output: OutputPattern, _ view: TargetView) throws {
     guard output.namesOneFileForAProgram else { return }
     let path = view.ownPath(output.path(processID: UInt32(processID), programName: view.programName))
@@ -58,9 +59,9 @@ struct JoinedRecording {
 
   // MARK: To its end
 
-  /// Records for so many seconds, until a signal, or the process's end.
+  /// Records for `seconds`, until a signal, or until the process ends.
   func run(for seconds: Double?) throws {
-    // Before the recording begins: the first Ctrl-C ends it, and not this process.
+    // Block signals before the recording begins: the first Ctrl-C ends the recording, and not this process.
     var ending = sigset_t()
     sigemptyset(&ending)
     for signal in [SIGINT, SIGTERM, SIGHUP] { sigaddset(&ending, signal) }
@@ -78,7 +79,7 @@ struct JoinedRecording {
       do throws(AttachmentError) {
         try Attachment.end(in: processID, waitingSeconds: waitingSeconds)
       } catch {
-        // It may have ended meanwhile, and `leaktrace detach` may have been first.
+        // The process may have ended, or `leaktrace detach` may have ended the recording first.
         if case .recordsNothing = error {
         } else if isAlive {
           ErrorOutput.print(error.description)
@@ -89,7 +90,7 @@ struct JoinedRecording {
     try summarize(attachment)
   }
 
-  /// A process that has ended is there until its parent takes note.
+  /// A process that has ended exists until its parent waits for it.
   private var isAlive: Bool {
     guard kill(processID, 0) == 0 || errno == EPERM else { return false }
     let state = ProcFile.lines("/proc/\(processID)/status")["State"]
@@ -99,7 +100,7 @@ struct JoinedRecording {
   private func summarize(_ attachment: Attachment) throws {
     let isAbandoned = LiveRecording(tracePath: attachment.tracePath)?.recordingProcesses().isEmpty
     if isAbandoned ?? RecordedTrace(path: attachment.tracePath)?.isLeftLong ?? false {
-      // Nobody but its parent knows how it ended.
+      // Only its parent knows how it ended.
       do { _ = try TraceRecovery.finish(tracePath: attachment.tracePath, waitStatus: -1) } catch {
         ErrorOutput.print("warning: \(explanation(of: error, path: attachment.tracePath))")
       }

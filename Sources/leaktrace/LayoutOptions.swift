@@ -1,11 +1,11 @@
-// Options for the width and the format of what a command prints.
+// Options for the width and the format of a command's output.
 
 import ArgumentParser
 import TraceAnalysis
 
 /// The width of text, and its colours.
 struct LayoutOptions: ParsableArguments {
-  /// Below it, names have no room.
+  /// The least width that leaves room for names.
   private static let least = 40
 
   @Option(help: ArgumentHelp("Output width in columns (default: terminal width, or 80).", valueName: "columns"))
@@ -35,7 +35,7 @@ struct LayoutOptions: ParsableArguments {
   }
 }
 
-/// The output that has colours and bold type.
+/// When to use colours and bold type.
 enum ColorUse: String, CaseIterable, ChosenWord { case auto, always, never }
 
 /// Text for people or JSON for programs.

@@ -1,11 +1,11 @@
-// Looking at one trace: what was allocated, and what is leaked.
+// Examines one trace for its allocations and its leaks.
 
 import ArgumentParser
 import FoundationEssentials
 import Glibc
 import TraceAnalysis
 
-/// The places to look for files, and the findings to hide: options of every command that looks for leaks.
+/// Where to find files, and which findings to hide: options of every command that searches for leaks.
 struct LeakSearchOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -29,18 +29,18 @@ struct LeakSearchOptions: ParsableArguments {
   var memoryLimit: MemoryLimit = .standard
 }
 
-/// A trace with all that a report needs of it.
+/// A trace with everything that a report needs from it.
 struct ExaminedTrace {
   var reader: TraceReader
   var trace: ReportTrace
   var leaks: LeakReport
-  /// `damaged`, or `unreadable` if it has not the heap image that was asked for.
+  /// `damaged`, or `unreadable` if the trace lacks the requested heap image.
   var status: ExitStatus
-  /// The analysis of the heap image, if it was to be kept.
+  /// The analysis of the heap image, if the caller wants to keep it.
   var heap: LeakAnalysis?
 }
 
-/// Looks for leaks in one trace after the other, alike.
+/// Searches several traces for leaks, one after the other, with the same options.
 struct LeakSearch {
   /// Number of the heap image; nil for the last one.
   var snapshot: Int?
@@ -52,7 +52,7 @@ struct LeakSearch {
   private let memoryLimit: MemoryLimit
   private let ownModules: Set<String>
 
-  /// Throws an exit status after having said why.
+  /// Prints the reason before it throws an exit status.
   init(
     _ options: LeakSearchOptions, snapshot: Int? = nil, among inspected: InspectedFiles = InspectedFiles()
   ) throws {
@@ -81,24 +81,24 @@ struct LeakSearch {
   }
 
   enum Detail {
-    /// None: only what was allocated.
+    /// Allocations only, without findings.
     case allocations
     case findings
-    /// With the stacks of allocations and of references that were never released, which takes another pass over the
+    /// Also the stacks of allocations and of references that were never released. This takes another pass over the
     /// events.
     case findingsWithStacks
-    /// The same, and the analysis of the heap image, which has all its memory: for a page.
+    /// Also the analysis of the heap image, including all its memory: for a page.
     case page
   }
 
-  /// Whether the analysis of the heap image, which has all its memory, is kept in a detail that does not need it.
+  /// Whether to keep the analysis of the heap image, including all its memory, in a detail that does not need it.
   enum HeapUse {
     case never, always
-    /// Of a trace whose images are to be compared.
+    /// Keep it for a trace whose images can be compared.
     case ofSeries
   }
 
-  /// Looks for leaks.
+  /// Searches a trace for leaks.
   func examine(
     _ path: String, _ detail: Detail = .findings, keepsHeap: HeapUse = .never
   ) throws(TraceFormatError) -> ExaminedTrace {
@@ -128,7 +128,7 @@ struct LeakSearch {
     return ExaminedTrace(reader: reader, trace: trace, leaks: leaks, status: status, heap: heap)
   }
 
-  /// What a page shows of a trace that was examined in the detail of a page.
+  /// The page of a trace that was examined with `Detail.page`.
   func page(_ examined: ExaminedTrace) -> ProcessPage {
     var selection = ReportSelection()
     selection.limit = Self.shownSites
@@ -144,12 +144,12 @@ struct LeakSearch {
         examined.trace, limit: Self.shownEstimates, naming: naming(examined.trace)))
   }
 
-  /// Allocation sites in a page's data; its flame graph has all.
+  /// Limit of allocation sites in a page's data; its flame graph has all sites.
   private static let shownSites = 20
-  /// Estimated sites in a page: so many by what is live, and by what was allocated.
+  /// Limit of estimated sites in a page: this number by live bytes, and this number by allocated bytes.
   private static let shownEstimates = 100
 
-  /// Only what was allocated.
+  /// Reads the allocations only.
   func allocations(_ path: String) throws(TraceFormatError) -> ReportTrace {
     let reader = try TraceReader(path: path, part: .withImage(nil))
     let line = ReadingLine.show(reader, path: path)

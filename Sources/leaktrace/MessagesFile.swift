@@ -1,18 +1,18 @@
-// The private file in which the preloaded library says why it stepped aside.
+// The private file where the preloaded library says why it stepped aside.
 
 import Glibc
 import TraceAnalysis
 
-/// A file of mode 0600 in a temporary directory of its own, so that nobody else can put another in its place: below
-/// TMPDIR, or where that cannot be, in /tmp, and else beside the traces.
+/// A file of mode 0600 in its own temporary directory, so that no other user can replace it. The directory is below
+/// TMPDIR if possible, else in /tmp, else beside the traces.
 struct MessagesFile {
   let path: String
   private let directory: String
 
-  /// A line on standard error has it once already.
+  /// A line on standard error already begins with this.
   private static let sender = "leaktrace: "
 
-  /// `outputDirectory`: that of the traces.
+  /// `outputDirectory`: the directory of the traces.
   init(outputDirectory: String) throws(RecordingError) {
     guard let made = TemporaryDirectory.make(besides: [outputDirectory]) else {
       throw .outputDirectoryUnusable(path: outputDirectory, errno: errno)
@@ -28,7 +28,7 @@ struct MessagesFile {
     close(descriptor)
   }
 
-  /// The distinct messages so far, in order, without what says whose they are, and no more than a screenful.
+  /// The distinct messages so far, in order, without the sender's name, and at most a screenful.
   func lines() -> [String] {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return [] }

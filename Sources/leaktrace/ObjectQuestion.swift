@@ -1,10 +1,10 @@
-// The common part of the commands that are asked about objects: `why` and `history`.
+// The common part of the commands that answer questions about objects: `why` and `history`.
 
 import Glibc
 import TraceAnalysis
 
 enum ObjectQuestion {
-  /// Opens a trace; nil if it cannot be read, which has been said then.
+  /// Opens a trace. Prints the reason and returns nil if it cannot be read.
   static func open(_ trace: String, part: TracePart = .whole) -> TraceReader? {
     do {
       return try TraceReader(path: trace, part: part)
@@ -23,7 +23,7 @@ enum ObjectQuestion {
     return isSite ? .site(NamePattern(subject)) : .type(NamePattern(subject))
   }
 
-  /// Returns a question with names that the subject of a question may have meant; empty if there is none.
+  /// Returns a question that suggests names similar to the subject; empty if there is none.
   ///
   /// - Parameter names: The names in the trace; called only for a subject that is a name.
   static func suggestion(for subject: String, among names: () -> [String]) -> String {
@@ -38,10 +38,10 @@ enum ObjectQuestion {
     return zip(graph.types, isPresent).filter(\.1).map(\.0.name)
   }
 
-  /// Writes to standard output. `name` says what could not be written, if it could not.
+  /// Writes to standard output. `name`: names the output in the message if writing fails.
   static func show(_ text: String, called name: String) throws { try show(text.utf8, called: name) }
 
-  /// The same with bytes.
+  /// Writes bytes to standard output.
   static func show(_ bytes: some Sequence<UInt8>, called name: String) throws {
     let output = OutputBuffer()
     do {

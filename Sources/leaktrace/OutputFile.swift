@@ -1,31 +1,31 @@
-// Writing a file so that a reader finds the old one or the new one, and nothing between.
+// Writes files atomically: a reader finds the old file or the new one, and nothing in between.
 
 import Glibc
 
 enum OutputFile {
   struct Failure: Error { let errno: Int32 }
 
-  /// Replaces a regular file, or makes one, by a whole new one beside it; what a symbolic link leads to is replaced,
-  /// not the link. Permissions stay; a new file's are those that the umask leaves. Anything but a regular file (a pipe,
-  /// /dev/stdout) is written to.
+  /// Replaces or creates a regular file: writes a new file beside it, and renames it. If the path is a symbolic link,
+  /// the link's target is replaced, and not the link. Permissions are kept; a new file gets the permissions that the
+  /// umask allows. Anything but a regular file (a pipe, /dev/stdout) is written to directly.
   static func write(_ text: String, to path: String) throws(Failure) { try write(Array(text.utf8), to: path) }
 
-  /// The same with bytes.
+  /// Writes bytes as `write` does for text.
   static func write(_ bytes: [UInt8], to path: String) throws(Failure) {
     guard isReplaced(path) else { return try writeThrough(bytes, path) }
     try replace(path) { _, descriptor in put(bytes, descriptor) }
   }
 
-  /// It is a regular file, or to be made one. False for the process's own output, which may be a file that has
-  /// something in it.
+  /// True if the path is a regular file, or does not exist yet. False for the process's own output, which may be a file
+  /// with contents.
   static func isReplaced(_ path: String) -> Bool {
     if path.hasPrefix("/dev/") || path.hasPrefix("/proc/") { return false }
     var information = stat()
     return stat(path, &information) != 0 || information.st_mode & S_IFMT == S_IFREG
   }
 
-  /// Replaces such a file by one that `fill` writes. `fill` gets the path of the new file, which is empty, and its
-  /// descriptor; it returns 0, or the `errno` of what went wrong: then the old file stays.
+  /// Replaces such a file by one that `fill` writes. `fill` gets the path and the descriptor of the new, empty file. It
+  /// returns 0, or an `errno`: then the old file stays.
   static func replace(_ path: String, _ fill: (_ temporary: String, _ descriptor: Int32) -> Int32) throws(Failure) {
     var information = stat()
     let exists = stat(path, &information) == 0
@@ -39,7 +39,7 @@ enum OutputFile {
     let mask = umask(0)
     umask(mask)
     if fchmod(descriptor, exists ? information.st_mode & 0o7777 : 0o666 & ~mask) != 0 { failure = errno }
-    // Another owner's file stays that owner's, if that is allowed.
+    // Keep another owner of the file, if that is allowed.
     if exists, information.st_uid != geteuid() || information.st_gid != getegid() {
       _ = fchown(descriptor, information.st_uid, information.st_gid)
     }

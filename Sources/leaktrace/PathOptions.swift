@@ -1,9 +1,9 @@
-// Options on whose code is whose, and how much of a library's is shown.
+// Options that say whose code is whose, and how much of a library's code is shown.
 
 import ArgumentParser
 import TraceAnalysis
 
-/// Tells the program's own code from that of libraries.
+/// Separates the program's own code from the code of libraries.
 struct OwnModulesOption: ParsableArguments {
   static let help = ArgumentHelp(
     "Treat only this Swift module as your own code. Repeatable (default: every module outside the package manager's checkouts).",

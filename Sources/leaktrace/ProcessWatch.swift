@@ -4,7 +4,7 @@ import ArgumentParser
 import Glibc
 import TraceAnalysis
 
-/// One watch. For the main thread.
+/// A single watch. For the main thread.
 struct ProcessWatch {
   private let command: WatchCommand
   private let identity: ProcessIdentity
@@ -13,10 +13,10 @@ struct ProcessWatch {
   private var taken = 0
   private var failures = 0
 
-  /// Seconds between two looks at whether the process is still there, and at its size.
+  /// Seconds between two checks of the process's existence and size.
   private static let patience = 1.0
 
-  /// Throws an exit status after having said why there is nothing to watch.
+  /// Prints the reason and throws an exit status if there is nothing to watch.
   init(_ command: WatchCommand, _ target: String) throws {
     self.command = command
     let process: Int32
@@ -27,7 +27,7 @@ struct ProcessWatch {
       throw ExitStatus.unreadable.code
     }
     guard let identity = ProcessIdentity(of: process), let use = ProcessMemoryUse(of: process) else {
-      // It says what is wrong with this number.
+      // `inspect` says what is wrong with this number.
       let path = TemporaryDirectory.make()
       defer { if let path { rmdir(path) } }
       do { _ = try Inspection.inspect("\(process)", holds: false, to: (path ?? "/tmp") + "/none") } catch {
@@ -42,7 +42,7 @@ struct ProcessWatch {
         throw ExitStatus.usage.code
       }
       threshold = SizeThreshold(limit: above.limit)
-      // What it has at the beginning is in the first image.
+      // The first image has the process's size at the beginning.
       if let size = above.value(in: use) { _ = threshold?.isReached(by: size) }
     }
     traces = try KeptTraces(kept: command.output, limit: command.keep)
@@ -83,7 +83,7 @@ struct ProcessWatch {
     signals.letThrough()
   }
 
-  /// Removes the traces that are not to be kept.
+  /// Removes the traces that should not be kept.
   func end() { traces.end() }
 
   private mutating func isAbove() -> Bool {
@@ -107,13 +107,13 @@ struct ProcessWatch {
     return false
   }
 
-  /// Returns false if there is no more to come.
+  /// Returns false if there are no more images to take.
   private mutating func takeImage(_ report: inout WatchReport) throws -> Bool {
     guard isThere(&report) else { return false }
     let path = traces.next()
     do {
       let summary = try Inspection.inspect("\(identity.processID)", holds: command.hold, to: path)
-      // What was looked at must be the one that is watched.
+      // The inspected process must be the watched one.
       guard isThere(&report) else {
         traces.discard(path)
         return false
@@ -133,7 +133,7 @@ struct ProcessWatch {
       guard isThere(&report) else { return false }
       failures += 1
       complain("no image: \(error)\(taken > 0 ? "; going on" : "")")
-      // What cannot be looked at the first time cannot be later.
+      // A process that cannot be inspected the first time cannot be inspected later.
       if taken == 0 { throw ExitStatus.unreadable.code }
       report.noteFailure(number: failures)
       return true
@@ -142,7 +142,7 @@ struct ProcessWatch {
 
   private static func now() -> Double {
     var time = timespec()
-    // Goes on while the machine sleeps.
+    // This clock also runs while the machine sleeps.
     clock_gettime(CLOCK_BOOTTIME, &time)
     return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
   }

@@ -1,17 +1,16 @@
-// The line on the terminal that says how far a trace has been read.
+// The line on the terminal that shows the progress of reading a trace.
 
 import FoundationEssentials
 import Glibc
 import TraceAnalysis
 
-/// Shows on standard error how far the reading of a trace is, where that is a terminal and it takes long enough. The
-/// line is gone when `erase` has been called, which is to come before anything else is written. For one thread at a
-/// time.
+/// Shows the progress of reading a trace on standard error, if that is a terminal and reading takes long enough. Call
+/// `erase` before anything else is written; it removes the line. For one thread at a time.
 final class ReadingLine {
   private var text: ProgressText
   private var isOnScreen = false
 
-  /// Nil if no line is to be shown.
+  /// Nil if no line should be shown.
   static func show(_ reader: TraceReader, path: String) -> ReadingLine? {
     guard isatty(STDERR_FILENO) == 1, ProcessInfo.processInfo.environment["TERM"] != "dumb" else { return nil }
     let line = ReadingLine(path)
@@ -26,13 +25,13 @@ final class ReadingLine {
   private func update(_ position: ReadingPosition) {
     let now = Self.now
     text.see(position, now: now)
-    // A process in the background leaves the terminal alone.
+    // A process in the background must not write to the terminal.
     guard text.isDue(now), tcgetpgrp(STDERR_FILENO) == getpgrp() else { return }
     ErrorOutput.write("\r" + text.line(position, now: now, columns: Self.columns) + "\u{1B}[K")
     isOnScreen = true
   }
 
-  /// Says what goes on after the reading, if there is a line.
+  /// Shows the activity after the reading, if there is a line.
   func replace(_ activity: String) {
     if isOnScreen { ErrorOutput.write("\rleaktrace: \(activity)\u{1B}[K") }
   }
@@ -48,7 +47,7 @@ final class ReadingLine {
     return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
   }
 
-  /// As wide as the terminal is now.
+  /// The terminal's current width.
   private static var columns: Int {
     var size = winsize()
     return ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 ? Int(size.ws_col) : 80

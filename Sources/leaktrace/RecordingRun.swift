@@ -13,11 +13,11 @@ struct RecordingRun {
   private let session: RecordingSession
   private let messages: MessagesFile
   private let speech: Speech
-  /// The recording has heap images.
+  /// The recording takes heap images.
   private let takesImages: Bool
   /// The names that reports need are stored in the traces when the program has ended.
   private let storesNames: Bool
-  /// No other recording writes where this one does.
+  /// Keeps other recordings from writing to the same place.
   private let reservation: OutputReservation
 
   init(
@@ -49,9 +49,9 @@ struct RecordingRun {
   /// The recording of a program that has ended.
   struct Recorded {
     let target: TargetProcess
-    /// nil if the system does not say how it ended.
+    /// nil if the system does not report how it ended.
     let waitStatus: Int32?
-    /// In the order in which their processes began, finished where their processes have ended.
+    /// In the order of their processes' starts. Traces of processes that have ended are finished.
     let traces: [RecordedTrace]
     /// Paths of traces whose processes still run.
     let stillRecording: Set<String>
@@ -61,8 +61,8 @@ struct RecordingRun {
   /// The program's file.
   var programPath: String { program.path }
 
-  /// Runs the program and waits for its end. Signals stay blocked. `companion` is started when the program is, and
-  /// looked after meanwhile.
+  /// Runs the program and waits for its end. Signals stay blocked. `companion` is started with the program, and
+  /// monitored until the end.
   func run(companion: EndingCommand? = nil) throws(StartFailure) -> Recorded {
     for warning in program.warnings { ErrorOutput.print("warning: \(warning)") }
     var progress = ProgressLine(
@@ -95,7 +95,7 @@ struct RecordingRun {
     return recorded
   }
 
-  /// Says what was recorded, as `record` does.
+  /// Reports the recording, as `record` does.
   func tell(_ summary: RecordingSummary) {
     for problem in summary.problems { ErrorOutput.print("warning: \(problem)") }
     if speech != .problemsOnly { for note in summary.notes { ErrorOutput.print(note) } }
@@ -103,8 +103,8 @@ struct RecordingRun {
 
   private func finish(_ target: TargetProcess, waitStatus: Int32?) -> Recorded {
     let processID = target.processID
-    // A limit on file sizes, which the program that has just ended inherited from here, is an error to be told, not a
-    // reason to die.
+    // A limit on file sizes, which the ended program inherited from here, must cause an error message here and not a
+    // signal.
     signal(SIGXFSZ, SIG_IGN)
     var traces = session.traces()
     var stillRecording: Set<String> = []
@@ -119,7 +119,7 @@ struct RecordingRun {
         stillRecording.insert(trace.path)
         continue
       }
-      // The status is known of one process only.
+      // The status is known for one process only.
       let status = trace.processID == UInt32(processID) ? waitStatus : nil
       if let failure = finish(trace, waitStatus: status) { failures.append(failure) }
       traces[index] = RecordedTrace(path: trace.path) ?? trace
@@ -149,17 +149,17 @@ struct RecordingRun {
       target: target, waitStatus: waitStatus, traces: traces, stillRecording: stillRecording, summary: summary)
   }
 
-  /// Programs of the toolchain and the system stay as they are while the user's are built again.
+  /// Programs of the toolchain and the system stay the same, while the user's programs are rebuilt.
   private static func needsNames(_ trace: RecordedTrace, among count: Int) -> Bool {
     guard trace.eventCount > 0 else { return false }
     return count == 1 || TracedProgram(tracePath: trace.path).map { ProgramOrigin($0) == .user } ?? false
   }
 
-  /// The time that a copy that wrote an image of a process may take to see that the process has died. It looks between
+  /// Time that a process's copy, which writes an image, may take to notice that the process has died. It checks between
   /// two writes.
   private static let copyEndMilliseconds = 2000
 
-  /// The processes that have the recording mapped, after a copy made for an image has had the time to see that its
+  /// The processes that still have the recording mapped. Waits for copies made for an image to notice that their
   /// process is dead.
   private static func withoutAbandonedCopies(_ users: [Int32], of recording: LiveRecording, process: Int32) -> [Int32] {
     var users = users
@@ -172,13 +172,13 @@ struct RecordingRun {
     return users
   }
 
-  /// Seals what a process that died left in its live file. Returns what went wrong.
+  /// Seals the data that a dead process left in its live file. Returns an error message, if there is an error.
   private func finish(_ trace: RecordedTrace, waitStatus: Int32?) -> String? {
     do {
       try TraceRecovery.finish(tracePath: trace.path, waitStatus: waitStatus ?? -1)
       return nil
     } catch .busy {
-      // Another `record` does it: a process may start one that outlives it.
+      // Another `record` does this: a process may start one that outlives it.
       return nil
     } catch {
       return explanation(of: error, path: trace.path)
@@ -190,7 +190,7 @@ struct RecordingRun {
     Array(ProcessArguments.raw.suffix(count))
   }
 
-  /// Of this process, and of those that it started.
+  /// The limit of this process and of its children.
   private static func fileSizeLimit() -> UInt64? {
     var limit = rlimit()
     guard getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0, limit.rlim_cur != rlim_t.max else {

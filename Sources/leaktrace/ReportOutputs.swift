@@ -1,4 +1,4 @@
-// In which formats a report is given, and where to.
+// The formats of a report, and where it is written.
 
 import ArgumentParser
 import FoundationEssentials
@@ -9,7 +9,7 @@ enum ReportFormat: String, CaseIterable, ChosenWord {
   case text, json, html, markdown, github, sarif, junit, codequality
 }
 
-/// `FORMAT=PATH`: a report to be written to a file.
+/// `FORMAT=PATH`: a report that is written to a file.
 struct ReportFile: ExpressibleByArgument {
   var format: ReportFormat
   var path: String
@@ -26,7 +26,7 @@ struct ReportFile: ExpressibleByArgument {
   }
 }
 
-/// Formats and places of a report.
+/// Formats and destinations of a report.
 struct ReportOutputs: ParsableArguments {
   @Option(
     help:
@@ -51,7 +51,8 @@ struct ReportOutputs: ParsableArguments {
     }
   }
 
-  /// Each file is written once, and none over what is read. `others`: files that the command reads or writes besides.
+  /// Each file is written once, and no input file is overwritten. `others`: other files that the command reads or
+  /// writes.
   func validate(besides others: [String?]) throws {
     var places = Set(others.compactMap { $0 }.map(Self.place))
     for file in write where !file.path.hasPrefix("/dev/") {
@@ -61,22 +62,22 @@ struct ReportOutputs: ParsableArguments {
     }
   }
 
-  /// The file that a path means.
+  /// The file that a path refers to.
   static func place(_ path: String) -> String {
     URL(fileURLWithPath: path).resolvingSymlinksInPath().standardizedFileURL.path
   }
 
-  /// The report is asked for in this format somewhere.
+  /// The report is requested in this format somewhere.
   func has(_ format: ReportFormat) -> Bool { self.format == format || write.contains { $0.format == format } }
 
-  /// All that has to be found out for these formats. `fullStacks`: they were asked for.
+  /// The detail that these formats need. `fullStacks`: full stacks were requested.
   func detail(fullStacks: Bool) -> LeakSearch.Detail {
     has(.html) ? .page : fullStacks || has(.json) ? .findingsWithStacks : .findings
   }
 
   var sourceTree: SourceTree { SourceTree(root: sourceRoot ?? Self.workingTree(), access: LocalSources()) }
 
-  /// The nearest directory from the current one up that has a `.git`; the current one if none has.
+  /// The nearest directory with a `.git`, from the current one upwards; the current one if there is none.
   private static func workingTree() -> String {
     let current = FileManager.default.currentDirectoryPath
     var directory = current
@@ -89,14 +90,14 @@ struct ReportOutputs: ParsableArguments {
 }
 
 extension ReportOutputs {
-  /// Writes a report in all the formats and places that are asked for. `style`: that of standard output; files have
-  /// lines of 100 columns.
+  /// Writes a report to all requested formats and files. `style`: the style of standard output; files have lines of 100
+  /// columns.
   func deliver(style: TextStyle, _ render: (ReportFormat, TextStyle) -> String) throws {
     try ObjectQuestion.show(render(format, style), called: "the report")
     try Self.write(write) { render($0, TextStyle(width: 100)) }
   }
 
-  /// Writes files, each format rendered once. Tries all before it throws.
+  /// Writes files; each format is rendered once. Tries all files before it throws.
   fileprivate static func write(_ files: [ReportFile], _ contents: (ReportFormat) -> String) throws {
     var rendered: [ReportFormat: String] = [:]
     var hasFailed = false
@@ -114,7 +115,7 @@ extension ReportOutputs {
   }
 }
 
-/// Gathers what reports need, and writes them all at the end; text to standard output goes out as it comes.
+/// Collects the contents of reports, and writes them at the end. Text to standard output is written immediately.
 struct ReportWriter {
   private let outputs: ReportOutputs
   private let style: TextStyle
@@ -136,10 +137,10 @@ struct ReportWriter {
     (self.outputs, self.style, self.destination) = (outputs, style, destination)
   }
 
-  /// Nobody reads on.
+  /// The reader of standard output has closed it, and there are no other outputs.
   var isClosed: Bool { output.isClosed && outputs.write.isEmpty }
 
-  /// Text for people. `render`: for a style.
+  /// Text for people. `render`: renders the text in a style.
   mutating func text(_ render: (TextStyle) -> String) throws {
     if outputs.format == .text, case .standardOutput = destination { try put(render(style)) }
     if needsFileText { fileText += render(Self.fileStyle) }
@@ -154,7 +155,7 @@ struct ReportWriter {
 
   var needsJSON: Bool { outputs.has(.json) }
 
-  /// A report for JSON; kept only if that is asked for.
+  /// A report for JSON; kept only if JSON is requested.
   mutating func add(
     _ report: @autoclosure () -> AllocationReport, leaks: LeakReport?, growth: ProcessGrowth? = nil
   ) {
@@ -166,18 +167,18 @@ struct ReportWriter {
 
   var needsPage: Bool { outputs.has(.html) }
 
-  /// A process for the page; kept only if a page is asked for.
+  /// A process for the page; kept only if a page is requested.
   mutating func add(_ process: @autoclosure () -> ProcessPage) {
     if needsPage { page.add(process()) }
   }
 
-  /// What grew in the process that the page is about.
+  /// Sets the growth of the page's process.
   mutating func set(_ growth: ProcessGrowth) {
     if needsPage { page.set(growth.process, growth.growth) }
   }
 
-  /// Writes all that is asked for. `program`: what the documents call it; `remarks`: what a reader has to know, in
-  /// sentences; `unjudged`: the reason why leaks could not be judged.
+  /// Writes all requested outputs. `program`: the program's name in the documents; `remarks`: facts that a reader must
+  /// know, in sentences; `unjudged`: the reason why leaks could not be judged.
   mutating func finish(
     program: String, judged: [JudgedFinding], gates: GateReport, remarks: [String], unjudged: String? = nil
   ) throws {

@@ -1,4 +1,4 @@
-// A size of resident memory on the command line: `2GiB`, or `80%` of what the container may use.
+// A size of resident memory on the command line: `2GiB`, or `80%` of the container's limit.
 
 import ArgumentParser
 import TraceAnalysis
@@ -6,7 +6,7 @@ import TraceAnalysis
 struct ResidentLimit: ExpressibleByArgument {
   private enum Size {
     case bytes(UInt64)
-    /// Of the limit of the control group.
+    /// A part of the control group's limit.
     case share(Double)
   }
 
@@ -23,7 +23,7 @@ struct ResidentLimit: ExpressibleByArgument {
     }
   }
 
-  /// Reads the limit of this process's control group, which the program will be in, too.
+  /// Reads the limit of this process's control group; the program will be in the same group.
   func bytes() throws(RecordingError) -> UInt64 {
     switch size {
     case .bytes(let bytes): return bytes

@@ -1,4 +1,4 @@
-// Runs that are compared: from traces, directories of traces, or digests.
+// Reads runs to compare: from traces, directories of traces, or digests.
 
 import FoundationEssentials
 import Glibc
@@ -7,13 +7,13 @@ import TraceAnalysis
 /// Reads runs, one after the other, so that no two traces are in memory at once. For one thread at a time.
 struct RunDigests {
   private let search: LeakSearch
-  /// The gravest of what was met.
+  /// The gravest status so far.
   private(set) var status = ExitStatus.success
 
   init(_ search: LeakSearch) { self.search = search }
 
-  /// Complains, and throws an exit status, if the traces among these runs have more events than are read at once.
-  /// Digests take no time.
+  /// Checks that a comparison can read all the events of these runs' traces. If not, prints a message and throws an
+  /// exit status. Digests do not count.
   func check(runs: [String]) throws {
     var limit = ComparisonLimit()
     for run in runs where !isDigest(run) {
@@ -29,7 +29,7 @@ struct RunDigests {
     throw ExitStatus.unreadable.code
   }
 
-  /// The digest of a run. Complains, and throws an exit status, if there is none to be had.
+  /// Returns the digest of a run. If there is none, prints the reason and throws an exit status.
   mutating func digest(ofRun path: String) throws -> RunDigest {
     do {
       if let bytes = digestFile(at: path) {
@@ -61,7 +61,7 @@ struct RunDigests {
     throw ExitStatus.unreadable.code
   }
 
-  /// True if the file begins as a digest does.
+  /// True if the file begins like a digest.
   private func isDigest(_ path: String) -> Bool {
     TraceListing.firstBytes(ofFile: path, 64).map { DigestFile.isDigest($0) } ?? false
   }
@@ -74,7 +74,7 @@ struct RunDigests {
   private mutating func digest(ofTrace path: String) throws -> RunDigest {
     let examined = try search.examine(path, keepsHeap: .always)
     status = .worst(status, examined.status)
-    // A full recording has sites, which say more.
+    // A full recording has allocation sites, which say more.
     let census = examined.reader.header.lacksHistory ? examined.heap?.census().census : nil
     let naming = search.naming(examined.trace)
     let digest = RunDigest(examined.trace, leaks: examined.leaks, census: census, naming: naming)
@@ -82,7 +82,7 @@ struct RunDigests {
     return digest
   }
 
-  /// Without its names, each finding of a run would look new or gone.
+  /// Without the program's names, each finding of a run would look new or gone.
   private struct ReplacedProgram: Error { var file: String }
 
   private func damage(_ failure: DigestFile.Failure, _ path: String) -> String {

@@ -1,4 +1,4 @@
-// `leaktrace scope-report`: what one scope left behind, for the test traits of LeakTraceTesting.
+// `leaktrace scope-report`: reports the leaks of one scope, for the test traits of LeakTraceTesting.
 
 import ArgumentParser
 import FoundationEssentials

@@ -1,4 +1,4 @@
-// The recorded program as a child process: started with what this process was given, and waited for.
+// Starts the recorded program as a child process with this process's environment, and waits for it.
 
 import Glibc
 import TraceAnalysis
@@ -64,10 +64,11 @@ struct TargetProcess {
     return result
   }
 
-  /// The signal mask that a program started beside it is to have.
+  /// The signal mask for a program that is started beside it.
   var maskBefore: sigset_t { signals.maskBefore }
 
-  /// Waits for the program to end, relaying signals meanwhile. Returns nil if the system does not say how it ended.
+  /// Waits for the program to end, and relays signals until then. Returns nil if the system does not report how it
+  /// ended.
   ///
   /// - Parameters:
   ///   - tick: Returns the maximum number of seconds of the next wait for a signal; nil for no limit.
@@ -95,7 +96,7 @@ struct TargetProcess {
       }
       if wasToldToContinue {
         wasToldToContinue = false
-        // It has not heard of it: this process alone was continued.
+        // The program did not get the signal: only this process was continued.
         if isStopped { kill(processID, SIGCONT) }
       }
       beforeEachPause()
@@ -104,7 +105,7 @@ struct TargetProcess {
         continue
       }
       if signal.number == SIGCONT, isStopped {
-        // Shells continue the whole group. Time for the program's own change to be reported, so as not to continue it
+        // Shells continue the whole group. Wait until the program's own change is reported, so that it is not continued
         // twice.
         usleep(20_000)
         wasToldToContinue = true

@@ -1,11 +1,11 @@
-// The directory that the traces of `check` are in, and its removal, whatever happens.
+// The directory for the traces of `check`. It is removed in any case.
 
 import Dispatch
 import FoundationEssentials
 import Glibc
 import Synchronization
 
-/// Traces that are removed at the end, or kept where that was asked for.
+/// Traces that are removed at the end, or kept on request.
 final class TraceDirectory: Sendable {
   let path: String
   let isKept: Bool
@@ -15,8 +15,8 @@ final class TraceDirectory: Sendable {
     let errno: Int32
   }
 
-  /// - Parameter kept: The directory in which traces are to stay, made if it is not there; nil for a new temporary
-  ///   directory, of this user's alone.
+  /// - Parameter kept: The directory where traces stay; created if it does not exist. Nil for a new temporary directory
+  ///   of this user only.
   init(kept: String?) throws(Failure) {
     if let kept {
       isKept = true
@@ -36,10 +36,10 @@ final class TraceDirectory: Sendable {
     if !isKept { try? FileManager.default.removeItem(atPath: path) }
   }
 
-  /// From now on a signal that would end this process removes the traces first. To be called once, from the only
-  /// thread: threads that are started later must not take these signals either.
+  /// From now on, a signal that would end this process removes the traces first. Call it once, from the only thread:
+  /// threads started later must not receive these signals either.
   ///
-  /// - Parameter besides: The other signals to be blocked.
+  /// - Parameter besides: The other signals to block.
   func removeOnSignals(besides mask: sigset_t) {
     var all = mask
     for signal in Self.endings { sigaddset(&all, signal) }
@@ -61,7 +61,7 @@ final class TraceDirectory: Sendable {
     }
   }
 
-  /// Signals are this process's own again; returns when that is so.
+  /// Stops handling signals. Returns when no signal is handled any more.
   func forgetSignals() {
     isForgetting.store(true, ordering: .relaxed)
     ended.wait()

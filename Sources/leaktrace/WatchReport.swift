@@ -1,21 +1,22 @@
-// Puts the images of a watch together, and writes its report.
+// Combines the images of a watch, and writes its report.
 
 import ArgumentParser
 import Dispatch
 import Glibc
 import TraceAnalysis
 
-/// Gathers images one after another: of each only its figures stay, of the newest its findings. For one thread.
+/// Collects images one after another. Keeps only the figures of each image, and the findings of the newest. For one
+/// thread.
 struct WatchReport {
   var process = WatchedProcess(program: "", processID: 0)
   private let command: WatchCommand
   private let search: LeakSearch
   private var gatekeeper: Gatekeeper
   private var series = ExaminedSeries()
-  /// Of the newest image, the suspicions among its findings.
+  /// The suspicions among the newest image's findings.
   private var leaks: LeakReport?
   private var status = ExitStatus.success
-  /// Fingerprints that were told of.
+  /// Fingerprints that were already reported.
   private var told: Set<String> = []
   private var failed = 0
   private var leftOut = 0
@@ -27,7 +28,7 @@ struct WatchReport {
 
   mutating func note(_ remark: String) {
     complain(remark)
-    // Of what happens again and again the last says enough.
+    // For remarks that repeat, the last ones are enough.
     if process.remarks.count >= Self.remarkLimit { process.remarks.removeFirst() }
     process.remarks.append(remark)
   }
@@ -36,7 +37,7 @@ struct WatchReport {
 
   mutating func noteFailure(number: Int) { failed = number }
 
-  /// So many images were due and not taken, since the one before took longer than the interval.
+  /// Counts images that were due and not taken, because the one before took longer than the interval.
   mutating func noteLeftOut(_ count: Int) {
     if leftOut == 0 { complain("an image takes longer than the interval: those that are due meanwhile are left out") }
     leftOut += count
@@ -44,7 +45,7 @@ struct WatchReport {
 
   // MARK: Images
 
-  /// Adds the image of a trace that was just taken, and tells of it in a line.
+  /// Adds the image of a trace that was just taken, and reports it in a line.
   mutating func add(_ path: String, _ summary: InspectionSummary) throws {
     let begin = DispatchTime.now()
     let before = series.images.moments.last
@@ -62,7 +63,7 @@ struct WatchReport {
     try tellNewSuspects()
   }
 
-  /// Reads all images in a directory's traces, of one process.
+  /// Reads all images of one process from the traces in a directory.
   mutating func readTraces(in directory: String) throws {
     let (paths, listing) = TraceListing.all([directory])
     status = .worst(status, listing)
@@ -89,13 +90,13 @@ struct WatchReport {
     for image in images { _ = read(image.path, number: image.number) }
   }
 
-  /// Numbers and starts are equal, to within what two readings of the clock differ by.
+  /// Numbers and starts are equal, within the difference of two readings of the clock.
   private static func areOfOneProcess(_ a: TraceHeader, _ b: TraceHeader) -> Bool {
     let (first, second) = (a.startMonotonic, b.startMonotonic)
     return a.processID == b.processID && max(first, second) - min(first, second) < 50_000_000
   }
 
-  /// Returns false if there is no image in it that can be used.
+  /// Returns false if the trace has no usable image.
   private mutating func read(_ path: String, number: Int?) -> Bool {
     var search = search
     search.snapshot = number
@@ -125,7 +126,7 @@ struct WatchReport {
     return true
   }
 
-  /// Shows a suspicion when it comes up, and says nothing of it again.
+  /// Reports each suspicion once, when it first appears.
   private mutating func tellNewSuspects() throws {
     var isNew = false
     for finding in leaks?.findings ?? [] where !finding.isWeak && !finding.isLibrary && finding.suppression == nil {
@@ -184,7 +185,7 @@ struct WatchReport {
     return status
   }
 
-  /// A page about what grew, and about the newest image.
+  /// A page about the growth and the newest image.
   private func page(_ leaks: LeakReport, _ growth: SeriesGrowth) throws -> String {
     var examined = try search.examine(newestPath, .page)
     examined.leaks = leaks

@@ -3,16 +3,16 @@
 import TraceReading
 import TraceSymbolication
 
-/// A site that a report shows.
+/// A site in a report.
 package struct ReportSite: Hashable, Sendable {
   package var operation: Operation
-  /// The type's name, or that of the function that allocated.
+  /// The name of the type, or of the allocating function.
   package var type: String
   package var total: SiteTotal
-  /// Innermost first, inlined ones apart.
+  /// Innermost first; inlined frames are separate.
   package var frames: [ReportFrame]
   package var end: StackPath.End
-  /// Sites that are joined here; the one with most is shown.
+  /// The number of joined sites; the frames of the largest one are shown.
   package var stackCount = 1
 
   package init(
@@ -26,15 +26,15 @@ package struct ReportSite: Hashable, Sendable {
     self.stackCount = stackCount
   }
 
-  /// Index of the innermost frame that is the program's own; nil if there is none.
+  /// Index of the program's innermost frame; nil if it has none.
   package var userFrame: Int? { frames.firstIndex { $0.source.kind == .user } }
 }
 
-/// One trace, as a report's head tells of it.
+/// One trace, with the data for a report's head.
 package struct ReportTrace: Sendable {
   package var path: String
   package var analysis: AllocationAnalysis
-  /// What findings call its threads, by the trace's numbers for them; empty until a report names them.
+  /// The names of its threads in findings, by the trace's thread numbers; empty until a report names them.
   package var threadNames: [UInt32: String] = [:]
 
   package init(path: String, analysis: AllocationAnalysis) {
@@ -42,7 +42,7 @@ package struct ReportTrace: Sendable {
     self.analysis = analysis
   }
 
-  /// The program's path; the trace's if it does not say.
+  /// The program's path, or the trace's path if the trace does not have it.
   package var program: String {
     analysis.definitions.process.executable.isEmpty ? path : analysis.definitions.process.executable
   }
@@ -62,38 +62,38 @@ package struct ReportTrace: Sendable {
 package struct AllocationReport: Sendable {
   package var traces: [ReportTrace]
   package var selection: ReportSelection
-  /// Over all sites.
+  /// The sum over all sites.
   package var total: SiteTotal
-  /// Over those that the filters let through.
+  /// The sum over the sites that pass the filters.
   package var matchingTotal: SiteTotal
   package var matchingCount: Int
   package var siteCount: Int
-  /// Rows that there are to show: sites that the filters let through, or groups of those among them that have something
-  /// of what they are sorted by.
+  /// The number of rows: sites that pass the filters, or groups of them. Sites that are zero in the order's figure do
+  /// not count.
   package var rowCount: Int
   /// Call stacks in these rows.
   package var joinedStackCount: Int
   package var sites: [ReportSite]
-  /// Sums of the sites that the filters let through, those that are not shown included; most by the order's key first.
+  /// Sums of all sites that pass the filters, even those not shown; sorted by the order's key, largest first.
   package var types: [AllocationAnalysis.NamedTotal]
   package var operations: [AllocationAnalysis.NamedTotal]
-  /// Of light recordings, by what was estimated.
+  /// The estimated sites of light recordings.
   package var estimates: [EstimatedSite]
-  /// Those that are not shown included.
+  /// The number of all estimates, even those not shown.
   package var estimateCount: Int
-  /// Where threads stood, of inspections.
+  /// The stacks of threads, for inspections.
   package var threads: [ReportThread]
   /// The reasons why frames could not be named.
   package var namingRemarks: [String]
-  /// If the filters let no site through: names near to those that match nothing.
+  /// If no site passes the filters: names similar to the patterns without a match.
   package var nearestNames: [String]
 
-  /// Nothing is known but the blocks of a moment: they have types, and most have no places.
+  /// Only the blocks of one moment are known: they have types, and most have no places.
   package var lacksHistory: Bool { !traces.isEmpty && traces.allSatisfy(\.analysis.header.lacksHistory) }
 
-  /// Chooses, sorts and names. Names are looked up for the shown sites only, unless a filter asks for those of all.
-  /// Equal sites of several traces (by image and link-time addresses) are one; their peaks are each process's own,
-  /// added up.
+  /// Chooses, sorts and names sites. Names are looked up for the shown sites only, unless a filter needs the names of
+  /// all sites. Equal sites of several traces (by image and link-time address) are joined. Each process has its own
+  /// peak; peaks are added.
   package init(_ traces: [ReportTrace], selection: ReportSelection = ReportSelection(), naming: any FrameNaming) {
     self.traces = traces
     self.selection = selection
@@ -133,7 +133,7 @@ package struct AllocationReport: Sendable {
     for index in 0..<candidates.count {
       let total = candidates.total(index)
       sums.add(total, type: candidates.type(index), operation: candidates.site(index).operation)
-      // A site that has nothing of what is asked for is not worth its lines.
+      // A site that is zero in the order's figure is not worth its lines.
       let value = order.value(of: total)
       guard value > 0 else { continue }
       groups?.add(
@@ -178,7 +178,7 @@ package struct AllocationReport: Sendable {
     nearestNames = candidates.count == 0 ? Self.nearestNames(traces, selection, naming) : []
   }
 
-  /// Returns names near to those filters that match no name at all.
+  /// Returns names similar to those filters that match no name at all.
   private static func nearestNames(
     _ traces: [ReportTrace], _ selection: ReportSelection, _ naming: any FrameNaming
   ) -> [String] {
@@ -193,11 +193,11 @@ package struct AllocationReport: Sendable {
       + nearest(to: selection.modules) { SiteNames.modules($0, naming: naming) }
   }
 
-  /// The key by which the report sorts sites.
+  /// The key that sorts the report's sites.
   private struct Rank {
-    /// It comes after all that are not so, whatever its value.
+    /// The site comes after all others, whatever its value.
     var isLast = false
-    /// Of what the order goes by.
+    /// The figure of the report's order.
     var value: UInt64
     var allocatedBytes: UInt64
     var candidate: Int

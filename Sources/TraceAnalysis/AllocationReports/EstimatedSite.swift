@@ -1,15 +1,15 @@
-// The places that allocate, as the samples of a light recording tell.
+// The places that allocate, according to the samples of a light recording.
 
 import TraceReading
 import TraceSymbolication
 
-/// An amount of bytes that was estimated.
+/// An estimated amount of bytes.
 package struct ByteEstimate: Codable, Hashable, Sendable {
   package var bytes: UInt64
-  /// The standard error: two of three estimates are that near to the truth, 19 of 20 within twice as much.
+  /// The standard error: two of three estimates are this near to the true value, and 19 of 20 within twice the error.
   package var error: Double
 
-  /// No process has more memory; sums of such are numbers all the same.
+  /// No process has more memory. Sums of such errors stay finite.
   package static let errorLimit = 1e18
 
   package init(bytes: UInt64, error: Double) { (self.bytes, self.error) = (bytes, min(error, Self.errorLimit)) }
@@ -18,14 +18,14 @@ package struct ByteEstimate: Codable, Hashable, Sendable {
     self.init(bytes: sums.bytes, error: sums.byteError(period: period))
   }
 
-  /// Of two amounts whose samples are independent: errors add up in quadrature.
+  /// The sum of two amounts with independent samples: errors add up in quadrature.
   package static func + (a: Self, b: Self) -> Self {
     let (bytes, overflow) = a.bytes.addingReportingOverflow(b.bytes)
     return Self(bytes: overflow ? .max : bytes, error: (a.error * a.error + b.error * b.error).squareRoot())
   }
 }
 
-/// A call stack with estimates of what it allocated, and of what of that is live.
+/// A call stack with estimates of its allocated blocks, and of the live ones among them.
 package struct EstimatedSite: Hashable, Sendable {
   package var allocated: ByteEstimate
   package var allocatedObjects: UInt64
@@ -33,10 +33,10 @@ package struct EstimatedSite: Hashable, Sendable {
   package var live: ByteEstimate
   package var liveObjects: UInt64
   package var liveSamples: UInt64
-  /// Innermost first, inlined ones apart; empty if the stack is not known.
+  /// Innermost first; inlined frames are separate. Empty if the stack is not known.
   package var frames: [ReportFrame]
 
-  /// Index of the innermost frame that is the program's own; nil if there is none.
+  /// Index of the program's innermost frame; nil if it has none.
   package var userFrame: Int? { frames.firstIndex { $0.source.kind == .user } }
 
   private init(_ site: SampledSite, _ analysis: AllocationAnalysis, _ naming: any FrameNaming) {
@@ -53,8 +53,9 @@ package struct EstimatedSite: Hashable, Sendable {
     }
   }
 
-  /// The sites of one trace at its last image, most first, and how many there are; none unless it is a light recording.
-  /// By live bytes, or by those allocated where the order is not one of what lives. Only what is returned is named.
+  /// The sites of one trace at its last image, largest first, and their number; none unless it is a light recording.
+  /// They are ordered by live bytes if that is the report's order, else by allocated bytes. Only the returned sites are
+  /// named.
   static func sites(_ trace: ReportTrace, selection: ReportSelection, naming: any FrameNaming) -> (
     shown: [EstimatedSite], count: Int
   ) {
@@ -65,8 +66,8 @@ package struct EstimatedSite: Hashable, Sendable {
     )
   }
 
-  /// The sites of one trace at its last image that have most live bytes, and those that have most of all allocated, up
-  /// to `limit` of each; and how many there are in all. By live bytes, then by those allocated.
+  /// The sites of one trace at its last image with the most live bytes, and the sites with the most allocated bytes, up
+  /// to `limit` of each; and the number of all sites. Ordered by live bytes, then by allocated bytes.
   package static func largest(_ trace: ReportTrace, limit: Int, naming: any FrameNaming) -> (
     shown: [EstimatedSite], count: Int
   ) {
@@ -77,7 +78,7 @@ package struct EstimatedSite: Hashable, Sendable {
     return (sites.map { EstimatedSite($0, trace.analysis, naming) }, byAllocated.count)
   }
 
-  /// Those at the last image that have anything of a value, most first.
+  /// The sites at the last image with a value above 0, largest first.
   private static func ranked(_ trace: ReportTrace, by value: (SampledSite) -> UInt64) -> [SampledSite] {
     let sites = trace.analysis.definitions.sampledSites
     guard let last = sites.lazy.map(\.time).max() else { return [] }

@@ -1,4 +1,4 @@
-// The choice of what a report shows.
+// The choice of a report's contents.
 
 import TraceReading
 import TraceSymbolication
@@ -24,21 +24,22 @@ package struct ReportSelection: Hashable, Sendable {
   package enum Grouping: Hashable, Sendable {
     /// A call stack: an allocation site.
     case stack
-    /// All sites of one type and one function of the program's, whoever called it and however deep it recursed. Memory
-    /// that C libraries keep for themselves comes last.
+    /// All sites of one type and one function of the program, for all its callers and recursion depths. Memory that C
+    /// libraries keep for themselves comes last.
     case function
   }
 
   package var order: Order = .live
   package var grouping: Grouping = .stack
-  /// Sites to show; nil for all.
+  /// Limit of sites to show; nil for all.
   package var limit: Int? = 10
-  /// A site is shown if any of its frames is of an image or Swift module that one of these matches. None: all are
-  /// shown.
+  /// Shows a site if any of its frames is in an image or Swift module that one of these patterns matches. If empty, all
+  /// sites are shown.
   package var modules: [NamePattern] = []
-  /// The same for functions.
+  /// Shows a site if the function of any of its frames matches one of these patterns. If empty, all sites are shown.
   package var functions: [NamePattern] = []
-  /// A site is shown if its type's name, or the allocating function's for other blocks, matches one of these.
+  /// Shows a site if the name of its type, or of the allocating function for other blocks, matches one of these
+  /// patterns.
   package var types: [NamePattern] = []
 
   package init() {}

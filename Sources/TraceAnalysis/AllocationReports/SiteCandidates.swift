@@ -1,13 +1,13 @@
-// Sites that a report may show, and the sums over them.
+// Sites that a report may show, and their sums.
 
 import TraceReading
 
-/// The sites that the filters let through. A site's data stays in its trace's tables, but for sums of several.
+/// The sites that pass the filters. A site's data stays in its trace's tables, except for sums of several sites.
 struct Candidates {
   private struct Candidate {
     var trace: UInt32
     var site: SiteID
-    /// In `SiteTypeNames`.
+    /// Number in `SiteTypeNames`.
     var type: UInt32
   }
 
@@ -30,12 +30,12 @@ struct Candidates {
 
   func trace(_ index: Int) -> Int { Int(all[index].trace) }
   func type(_ index: Int) -> Int { Int(all[index].type) }
-  /// The first of those that are one here.
+  /// The first one of the sites that are joined here.
   func site(_ index: Int) -> AllocationSite { traces[trace(index)].analysis.sites[Int(all[index].site.rawValue)] }
   func total(_ index: Int) -> SiteTotal { sums[index] ?? site(index).total }
 }
 
-/// Sums over candidates: of all, by type, by operation.
+/// Sums over candidates: in all, by type, and by operation.
 struct CandidateSums {
   private(set) var whole = SiteTotal()
   private var byType: [SiteTotal?]
@@ -56,7 +56,7 @@ struct CandidateSums {
     Self.named(byOperation, order) { Operation(rawValue: UInt8($0)).name }
   }
 
-  /// Those of one name are one.
+  /// Joins sums of the same name.
   private static func named(_ sums: [SiteTotal?], _ order: ReportSelection.Order, name: (Int) -> String)
     -> [AllocationAnalysis.NamedTotal]
   {
@@ -71,7 +71,7 @@ struct CandidateSums {
 }
 
 extension Array {
-  /// The element at an index that holds an optional, or what stands in for nil.
+  /// The element at an index of an array of optionals, or a default for nil.
   fileprivate subscript<Value>(_ index: Int, default value: Value) -> Value where Element == Value? {
     get { self[index] ?? value }
     set { self[index] = newValue }

@@ -4,25 +4,26 @@ import PlatformRules
 import TraceReading
 import TraceSymbolication
 
-/// The key by which sites are joined: the program's innermost function on the stack.
+/// The key that joins sites: the program's innermost function on the stack.
 enum SiteOwner: Hashable {
-  /// By name, and the image that it is in.
+  /// A function by its name and its image.
   case function(String, image: String)
-  /// The program has no function on the stack: each stack is by itself.
+  /// The program has no function on the stack: each stack is separate.
   case library(stack: UInt32)
-  /// Memory that C libraries keep for themselves, once and for good: memory for exceptions that an initialiser of
-  /// libstdc++ asks for as the loader calls it (71 KiB in GCC 12), and the buffer of a stream such as standard output.
+  /// Memory that C libraries allocate once and keep. Examples are memory for exceptions that an initialiser of
+  /// libstdc++ allocates when the loader calls it (71 KiB in GCC 12), and the buffer of a stream such as standard
+  /// output.
   case cLibrary(stack: UInt32)
 }
 
-/// Finds the owners of sites. Each node of the tree of stacks is looked at once. For one thread at a time.
+/// Finds the owners of sites. Visits each node of the stack tree once. For one thread at a time.
 struct SiteFunctions {
   private struct Place {
-    /// Of the innermost frame of the program's, from here outwards.
+    /// The program's innermost function, from here outwards.
     var function: Int32
     /// The outermost frame is the loader's.
     var isLoaders: Bool
-    /// It is in the function that allocates the buffers of streams.
+    /// The stack is in the function that allocates stream buffers.
     var isOfStream = false
   }
 
@@ -39,7 +40,7 @@ struct SiteFunctions {
     (self.definitions, self.naming) = (definitions, naming)
   }
 
-  /// O(the part of its stack that is not known yet), and names for frames that are new.
+  /// O(the part of the stack that is not known yet), and names for new frames.
   mutating func owner(ofStack stack: StackID) -> SiteOwner {
     var pending: [StackID] = []
     var current = stack

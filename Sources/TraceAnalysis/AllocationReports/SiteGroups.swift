@@ -1,15 +1,15 @@
-// Allocation sites that one function of the program's makes, joined.
+// Joins the allocation sites of one function of the program.
 
 import TraceReading
 import TraceSymbolication
 
-/// Sites joined by type and function of the program's: those that have something of what the report is sorted by. Most
-/// of a long run's sites have nothing live, and their frames would all have to be named.
+/// Joins sites by type and the program's function. Leaves out sites that are zero in the report's order: most sites of
+/// a long run have nothing live, and all their frames would have to be named.
 struct SiteGroups {
   struct Group {
     var total: SiteTotal
     var siteCount: Int
-    /// The one with most, and of equal ones the first.
+    /// The largest site; the first one if several are equal.
     var candidate: Int
     var value: UInt64
     var isOfCLibrary: Bool
@@ -19,7 +19,7 @@ struct SiteGroups {
     var type: Int
     var operation: Operation
     var owner: SiteOwner
-    /// Stacks of several traces have numbers of their own.
+    /// Each trace has its own stack numbers.
     var trace: Int
   }
 

@@ -2,7 +2,7 @@
 
 import TraceReading
 
-/// Numbers sites by operation, type and stack: those of one stack hang together, as long as they are few.
+/// Numbers sites by operation, type and stack. The first few sites of one stack form a linked list.
 struct SiteIdentities {
   private struct Identity: Hashable {
     var operation: Operation
@@ -10,7 +10,7 @@ struct SiteIdentities {
     var stack: Int32
   }
 
-  /// Sites of one stack that are looked through one by one.
+  /// Limit of one stack's sites that are searched one by one.
   private static let chainLimit = 16
   private struct Row {
     var operation: Operation
@@ -21,7 +21,7 @@ struct SiteIdentities {
   }
   private var rows: [Row] = []
   private var firstByStack: [Int32] = []
-  /// Those of stacks that have more.
+  /// Sites beyond that limit.
   private var others: [Identity: Int32] = [:]
 
   var count: Int { rows.count }
@@ -55,7 +55,7 @@ struct SiteIdentities {
   mutating func setCandidate(_ candidate: Int, of index: Int) { rows[index].candidate = Int32(candidate) }
 }
 
-/// The stacks of several traces in one numbering, in which frames are told apart by image and link-time address.
+/// The stacks of several traces in one numbering. Frames are identified by image and link-time address.
 struct StackForest {
   private struct Image: Hashable {
     var path: String
@@ -71,8 +71,8 @@ struct StackForest {
   private var images: [Image: UInt32] = [:]
   private var nodes: [Key: UInt32] = [:]
 
-  /// The forest's numbers of a trace's nodes, by node; nil if they are the trace's own. Those of an only trace are,
-  /// unless an image came twice: then the same place in it has several nodes.
+  /// The forest's number for each node of a trace; nil if they are the trace's own numbers. A single trace keeps its
+  /// numbers, unless an image was loaded twice: then one place in it has several nodes.
   mutating func take(_ definitions: TraceDefinitions, isOnly: Bool) -> [UInt32]? {
     let images = Set(definitions.images.map { Image(path: $0.image.path, buildID: $0.image.buildID) })
     return isOnly && images.count == definitions.images.count ? nil : number(definitions)

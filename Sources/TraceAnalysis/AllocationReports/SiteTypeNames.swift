@@ -3,13 +3,13 @@
 import TraceReading
 import TraceSymbolication
 
-/// The names of the types of sites, each once, and which of them were asked for.
+/// The names of the types of sites, each once, and which of them match the selection.
 struct SiteTypeNames {
   private let patterns: [NamePattern]
   private var names: [String] = []
   private var areMatching: [Bool] = []
   private var numbers: [String: Int] = [:]
-  /// Of the present trace, by what decides a site's type name.
+  /// Names of the current trace, by the values that determine a site's type name.
   private var known: [UInt64: Int] = [:]
   private var analysis: AllocationAnalysis?
 

@@ -5,22 +5,22 @@ import RunDiff
 import TraceExports
 import TraceReading
 
-/// A tree of frames with the figures of the stacks that end there. What is too small to be seen is joined.
+/// A tree of frames with the figures of the stacks that end there. Nodes that are too small to see are joined.
 struct FlameTree {
-  /// A function, a type, or what is left out.
+  /// A function, a type, or a placeholder for omitted nodes.
   struct Frame: Hashable {
     enum Kind: String { case own, library, type, omitted }
     var name: String
     var place: String
     var kind: Kind
-    /// The name of the library or program that it is in; empty if that is not known.
+    /// The name of its library or program; empty if it is not known.
     var image = ""
   }
 
   let measures: [ProfileMeasure]
   private(set) var frames: [Frame] = []
-  /// Subjects are frames. Each node has the figures by measure; in a comparison those of the new build, then those of
-  /// the old.
+  /// Subjects are frames. Each node has its figures by measure; in a comparison, the new build's figures precede the
+  /// old build's.
   private(set) var tree: WeightedTree
 
   var nodes: [WeightedTree.Node] { tree.nodes }
@@ -34,7 +34,7 @@ struct FlameTree {
     var frame: Int
   }
 
-  /// Nodes of a page: more are not seen, and make it slow to open.
+  /// Limit of a page's nodes: more cannot be seen, and make the page slow to open.
   static let standardLimit = 20_000
 
   /// O(frames of all samples).

@@ -1,4 +1,4 @@
-// One page with all of a report: it opens from a file, and needs nothing else.
+// One page with a whole report: it opens from a file, and needs nothing else.
 
 import LeakDetection
 import TraceReading
@@ -6,8 +6,8 @@ import TraceReports
 
 /// A report as a self-contained HTML page, of one process, of several, or of a comparison.
 ///
-/// The page has its data as JSON, which its script puts on the screen as text. A content security policy lets the page
-/// load nothing, and run no script but its own. Keeps the text of what it was given, and nothing else of it. A value.
+/// The page has its data as JSON, which its script shows as text. A content security policy forbids it to load
+/// anything, and to run any other script. Keeps only the text of its contents. A value.
 package struct ReportPage: Sendable {
   private let toolVersion: String
   private var title: String?
@@ -18,7 +18,8 @@ package struct ReportPage: Sendable {
 
   package init(toolVersion: String) { self.toolVersion = toolVersion }
 
-  /// Nodes of the first process's trees. Those of further ones have fewer, so that a page about many can be opened.
+  /// Limits of nodes in the first process's trees. Further processes get fewer, so that a page about many processes can
+  /// be opened.
   private static let treeLimits = (flame: FlameTree.standardLimit, heap: 4_000)
   private static let leastNodes = 500
 
@@ -39,13 +40,13 @@ package struct ReportPage: Sendable {
     title = comparison.title
   }
 
-  /// Adds what grew from image to image; the process is the one of the newest image.
+  /// Adds the growth from image to image; the process is the one of the newest image.
   package mutating func set(_ process: WatchedProcess, _ growth: SeriesGrowth) {
     series = SeriesJSON.growth(process, growth).compactText
   }
 
-  /// The page. `title`: what it is about, if that is not to be the first process's program; `nonce`: 32 hexadecimal
-  /// digits that nobody could foresee, which its own script and style are known by. Linear in its contents.
+  /// The page. `title`: the page's title; nil uses the first process's program. `nonce`: 32 unpredictable hexadecimal
+  /// digits that identify the page's own script and style. Linear in its contents.
   package func html(title other: String? = nil, nonce: String = Self.nonce()) -> String {
     let title = PlainText.escaped(other ?? title ?? "no process")
     let data =
@@ -82,13 +83,13 @@ package struct ReportPage: Sendable {
       """
   }
 
-  /// Text as HTML shows it: none of its characters begins markup, in an element or in a quoted attribute.
+  /// Escapes text for HTML: no character begins markup, in an element or in a quoted attribute.
   private static func markup(_ text: String) -> String {
     text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
       .replacing("\"", with: "&quot;").replacing("'", with: "&#39;")
   }
 
-  /// The parts of the page's script, each after those that it needs.
+  /// The parts of the page's script, in the order of their dependencies.
   private static let script: String = {
     let parts = [
       PackageResources.elements_js, PackageResources.overview_js, PackageResources.findings_js,
@@ -105,8 +106,8 @@ package struct ReportPage: Sendable {
     return String(repeating: "0", count: max(0, 32 - digits.count)) + digits
   }
 
-  /// JSON without HTML markup: the replaced characters occur in strings only. Invisible characters, and those that
-  /// reverse the direction of text, become visible escapes, as in a terminal.
+  /// JSON without HTML markup: the replaced characters occur in strings only. Invisible characters and text-direction
+  /// marks become visible escapes, as in a terminal.
   static func embedded(_ json: String) -> String {
     let text = json.replacing("&", with: "\\u0026").replacing("<", with: "\\u003c").replacing(">", with: "\\u003e")
     if text.utf8.allSatisfy({ $0 < 0x80 }) { return text }

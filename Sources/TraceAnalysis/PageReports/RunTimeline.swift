@@ -1,13 +1,13 @@
-// The course of a run: live memory, and the moments that people look for in it.
+// The course of a run: live memory and important moments.
 
 import TraceReading
 
-/// Live memory over time with heap images, pauses and scopes. Made by a pass over the events. A value.
+/// Live memory over time, with heap images, pauses and scopes. Made by a pass over the events. A value.
 package struct RunTimeline: Sendable {
   /// A stretch of time, in ticks.
   struct Span: Sendable {
     var from: UInt64
-    /// Nil if it had no end.
+    /// Nil if it did not end.
     var to: UInt64?
     /// Empty for a pause.
     var name = ""
@@ -17,10 +17,10 @@ package struct RunTimeline: Sendable {
   let images: [TraceSnapshot]
   let pauses: [Span]
   let scopes: [Span]
-  /// Executions of scopes that are not among `scopes`: there are more than a chart can show.
+  /// Executions of scopes that are left out of `scopes`, because a chart cannot show more.
   let omittedScopes: UInt64
 
-  /// Of the trace that `analysis` was made from. Linear in its events.
+  /// Reads the timeline of the trace that `analysis` was made from. Linear in its events.
   package init(_ reader: TraceReader, _ analysis: AllocationAnalysis) {
     let timeline = LiveTimeline(from: analysis.header.startTime, to: analysis.atExit.time)
     let observed = Replayer.replay(reader, ObserverPair(timeline, ScopeTimes(reader.marks))).observer
@@ -39,7 +39,7 @@ package struct RunTimeline: Sendable {
     self.pauses = Array(pauses.prefix(Self.pauseLimit))
   }
 
-  /// More are a line to the eye.
+  /// More pauses would look like a solid line.
   private static let pauseLimit = 500
 }
 
@@ -48,7 +48,7 @@ private struct ScopeTimes: ReplayObserver {
   private let marks: MarkTable
   private(set) var scopes: [RunTimeline.Span] = []
   private(set) var omittedCount: UInt64 = 0
-  /// By the number that ties an end to its beginning.
+  /// By the number that an end shares with its beginning.
   private var open: [UInt64: Int] = [:]
 
   private static let limit = 500

@@ -1,4 +1,4 @@
-// The lines of source about the places of findings, where the files are at hand.
+// Source lines around the places of findings, if the files are available.
 
 import LeakDetection
 import TraceReading
@@ -7,22 +7,22 @@ import TraceReports
 /// Some lines of a file.
 struct SourceExcerpt {
   var file: String
-  /// The line that is meant, from 1.
+  /// The line of the place, from 1.
   var line: Int
-  /// The number of the first one here.
+  /// The number of the first line in `lines`.
   var first: Int
   var lines: [String]
 }
 
 /// Reads excerpts. For one thread at a time.
 struct SourceExcerpts {
-  /// Lines before and after the one that is meant.
+  /// Lines before and after the line of the place.
   private static let margin = 3
-  /// Of a line, in characters.
+  /// Limit of a line, in characters.
   private static let lineLimit = 300
-  /// Excerpts of a page.
+  /// Limit of a page's excerpts.
   private static let limit = 200
-  /// Bytes of a file.
+  /// Limit of a file, in bytes.
   private static let largestFile = 4 << 20
 
   private var files: [String: [Substring]?] = [:]
@@ -31,7 +31,7 @@ struct SourceExcerpts {
 
   init() {}
 
-  /// Adds the places of a finding's path that stand in the program's own code.
+  /// Adds the places of a finding's path in the program's own code.
   mutating func add(_ finding: Finding) {
     for step in finding.path {
       if step.library == nil {

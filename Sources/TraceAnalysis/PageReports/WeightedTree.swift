@@ -1,11 +1,11 @@
-// Trees with figures, small enough to be drawn.
+// Trees with figures, small enough to draw.
 
-/// A tree whose nodes have figures of their own, without those of their children. A value.
+/// A tree whose nodes have their own figures, without their children's figures. A value.
 struct WeightedTree {
   struct Node {
-    /// Lower than the node's own number; −1 for the outermost.
+    /// Lower than the node's own number; −1 for an outermost node.
     var parent: Int
-    /// What it is, as an index into a list of its owner's.
+    /// An index into the owner's list of subjects.
     var subject: Int
     /// By measure.
     var own: [UInt64]
@@ -28,8 +28,8 @@ struct WeightedTree {
     for measure in values.indices { nodes[node].own[measure] &+= values[measure] }
   }
 
-  /// Joins the smallest siblings until there are few enough nodes: whatever is smaller than a share of each whole goes
-  /// into one node of its parent's, of the subject `omitted`. O(nodes · log nodes).
+  /// Joins the smallest siblings until the tree has few enough nodes. Nodes below a share of each whole are joined into
+  /// one node of their parent, with the subject `omitted`. O(nodes · log nodes).
   mutating func prune(to limit: Int, omitted: Int) {
     guard nodes.count > limit else { return }
     var totals = nodes.map(\.own)
@@ -54,7 +54,7 @@ struct WeightedTree {
     for index in nodes.indices {
       let node = nodes[index]
       let parent = node.parent < 0 ? -1 : places[node.parent]
-      // Its parent is in a joined node already: that has all of it.
+      // Its parent is already part of a joined node, which then includes this node.
       if node.parent >= 0, parent < -1 {
         places[index] = parent
         continue

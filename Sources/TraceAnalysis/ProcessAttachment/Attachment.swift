@@ -1,4 +1,4 @@
-// Beginning and ending a recording in a process that runs.
+// Begins and ends a recording in a running process.
 
 import CProcessCalls
 import CTraceFormat
@@ -7,29 +7,29 @@ import ProcessInspection
 import TraceReading
 import TraceRecording
 
-/// A recording that this process has begun in another. It goes on when this one ends; the messages that the recorder
-/// may still have are lost then.
+/// A recording that this process has begun in another one. It continues when this process ends; later messages of the
+/// recorder are then lost.
 package struct Attachment {
   package let view: TargetView
   /// The trace, as this process can open it.
   package let tracePath: String
-  /// How long all threads stood still, and how long one was away.
+  /// The time that all threads were stopped, and the time that the calling thread was diverted.
   package let pauseNanoseconds: UInt64
   package let callNanoseconds: UInt64
   private let directory: SharedDirectory
 
-  /// Milliseconds for the call: the loader may wait for a slow disk.
+  /// Timeout of the call in milliseconds: the loader may wait for a slow disk.
   private static let callMilliseconds: UInt32 = 60_000
-  /// Between two looks at a program that loads its libraries.
+  /// Interval between two checks of a program that is loading its libraries.
   private static let loadingMicroseconds: UInt32 = 10_000
-  /// The C library is mapped by then, if the program has begun to load it.
+  /// By this time the C library is mapped, if the program has begun to load it.
   private static let mappingTime = Duration.seconds(1)
 
-  /// Has the process load the recorder and begin.
+  /// Makes the process load the recorder and begin to record.
   ///
   /// - Parameters:
   ///   - settings: `output` is a pattern in the process's own view of files. Children are never followed.
-  ///   - waitingSeconds: For a moment in which a thread can make the call.
+  ///   - waitingSeconds: Time to wait for a moment when a thread can make the call.
   /// - Throws: `AttachmentError`.
   package static func begin(
     in view: TargetView, settings: RecordingSettings, library: PreloadLibrary, waitingSeconds: Int
@@ -65,10 +65,10 @@ package struct Attachment {
   /// The recorder's messages so far.
   package func messages() -> [String] { directory.messages() }
 
-  /// Removes what was needed beside the trace. The recording goes on.
+  /// Removes the files that were needed beside the trace. The recording continues.
   package func forget() { directory.remove() }
 
-  /// Ends the recording of a process, whoever began it. Returns when its trace is complete.
+  /// Ends the recording of a process, whichever process began it. Returns when its trace is complete.
   ///
   /// - Throws: `AttachmentError`.
   package static func end(in processID: Int32, waitingSeconds: Int) throws(AttachmentError) {
@@ -94,7 +94,7 @@ package struct Attachment {
     }
   }
 
-  /// Waits for a program that has just begun to load its C library. Until then it looks like a static one.
+  /// Waits for a program that has just begun to load its C library. Until then it looks like a static program.
   private static func attach(
     _ view: TargetView, _ environment: String, libraries: [String], waitingSeconds: Int
   ) throws(AttachmentError) -> lt_library_call_outcome {

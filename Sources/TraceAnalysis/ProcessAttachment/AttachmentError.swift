@@ -1,46 +1,46 @@
-// Reasons why a recording cannot begin or end in a process that runs.
+// Reasons why a recording cannot begin or end in a running process.
 
 import CProcessCalls
 import Glibc
 import ProcessInspection
 import TraceReading
 
-/// A reason, and what to do about it. The process goes on as it was.
+/// A reason, and advice. The process continues unchanged.
 package enum AttachmentError: Error, Hashable, Sendable {
-  /// It cannot be looked at or traced, as for an inspection.
+  /// It cannot be read or traced, for the same reasons as an inspection.
   case inspection(InspectionError)
   case unsuitable(Int32, Unsuitability)
-  /// There was no moment in which a thread could make the call.
+  /// There was no moment when a thread could make the call.
   case noMoment(Int32, Obstacles, seconds: Int)
-  /// The loader has refused the library; its words.
+  /// The loader refused the library, with this message.
   case notLoaded(Int32, reason: String)
-  /// A library of the recorder's name, without its functions.
+  /// The process has a library with the recorder's name, but without its functions.
   case otherVersion(Int32)
-  /// It was started with the recorder.
+  /// The process was started with the recorder.
   case preloaded(Int32)
   case recordsAlready(Int32, tracePath: String?)
   case recordsNothing(Int32)
-  /// The recorder's words on why it has not begun.
+  /// The recorder's reason for not beginning.
   case refused(Int32, reason: String)
-  /// Another call is at work, or a thread has not left the last recording.
+  /// Another call is in progress, or a thread has not left the last recording.
   case busy(Int32)
-  /// The call has begun, and its end was not seen.
+  /// The call has begun, but its end was not seen.
   case unfinished(Int32, Unfinished)
-  /// A directory for the recorder's messages could not be made where the process sees it.
+  /// No directory for the recorder's messages could be created where the process can see it.
   case noDirectory(Int32, path: String, errno: Int32)
-  /// A path that means nothing in the process's own view of files.
+  /// A relative path, which means nothing in the process's own view of files.
   case relativePath(Int32, path: String)
 
   package enum Unsuitability: Hashable, Sendable {
     case `static`, unloaded, otherLibrary, missingFunctions, go, java, stopped, noAllocator, shadowStack, processor
-    /// By a filter of system calls that cannot be judged.
+    /// Filtered by a system-call filter whose effect is unknown.
     case filtered
-    /// By a filter that does not allow a call, whose name it has.
+    /// Forbidden by a system-call filter that does not allow this call.
     case forbidden(call: String)
   }
   package enum Unfinished: Hashable, Sendable { case late, fault, guardian }
 
-  /// Where threads were when the last try was given up.
+  /// The states of threads when the last attempt was given up.
   package struct Obstacles: Hashable, Sendable {
     package var inLoader = 0, inFork = 0, atExit = 0, notStopped = 0
     package var inAllocator = 0, inHandler = 0, inLibrary = 0, withoutRoom = 0, unknown = 0

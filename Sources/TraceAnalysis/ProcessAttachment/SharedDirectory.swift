@@ -1,15 +1,16 @@
-// A directory in which this process and the one that is joined both see the same files.
+// A directory whose files are visible to this process and to the attached process.
 
 import Glibc
 import TraceRecording
 
-/// Holds the file of the recorder's messages and, where the process cannot read this installation, a copy of the
-/// library. Of the process's user alone. To be removed by `remove`, after which the recorder has no more to say.
+/// Holds the file for the recorder's messages. If the process cannot read this installation, it also holds a copy of
+/// the library. Only the process's user can access it. `remove` deletes it; the recorder's later messages are then
+/// lost.
 struct SharedDirectory {
-  /// As the process sees it.
+  /// The path in the process's view.
   let path: String
   private let ownPath: String
-  /// Of the library, as the process sees it; nil if there is no copy.
+  /// The path of the library's copy in the process's view; nil if there is no copy.
   private(set) var libraryCopy: String?
 
   var messagesPath: String { path + "/messages" }
@@ -32,7 +33,7 @@ struct SharedDirectory {
       files.append("\(ownPath)/\(PreloadLibrary.fileName)")
     }
     if view.userID != geteuid() || view.groupID != getegid() {
-      // Only root may; for others the process is their own.
+      // Only root may do this; for other users the process is their own.
       for file in files { _ = chown(file, view.userID, view.groupID) }
     }
   }
@@ -53,7 +54,7 @@ struct SharedDirectory {
     }
   }
 
-  /// The recorder's messages so far, without what says whose they are.
+  /// The recorder's messages so far, without the sender's name.
   func messages() -> [String] {
     let descriptor = open(ownPath + "/messages", O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return [] }

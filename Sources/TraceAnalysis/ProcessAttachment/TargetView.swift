@@ -1,25 +1,25 @@
-// How a process that runs sees files, and what kind of program it is.
+// A running process's view of files, and its kind of program.
 
 import Glibc
 import ProcessInspection
 import TraceReading
 import TraceRecording
 
-/// A running process as a place to load a library into. A value: it may have changed a moment later.
+/// A running process that a library may be loaded into. A value: the process may have changed a moment later.
 package struct TargetView: Sendable {
   package let processID: Int32
   /// It has the same root directory and the same mounts as this process.
   package let sharesFiles: Bool
-  /// Has a Swift runtime, as a library or inside the program.
+  /// The process has a Swift runtime, as a library or inside the program.
   package let hasSwift: Bool
-  /// As the recorder puts it in place of `%n`.
+  /// The name that the recorder uses for `%n`.
   package let programName: String
   let userID: uid_t
   let groupID: gid_t
-  /// The process before anything of it was read.
+  /// The process's identity before any other fact about it was read.
   let identity: ProcessIdentity?
 
-  /// - Throws: `AttachmentError` if it cannot be joined for a reason that can be seen from outside.
+  /// - Throws: `AttachmentError` if it cannot be attached to, for a reason that is visible from outside.
   package init(of processID: Int32) throws(AttachmentError) {
     identity = ProcessIdentity(of: processID)
     do throws(InspectionError) { try TracingRights.check(processID) } catch {
@@ -36,7 +36,7 @@ package struct TargetView: Sendable {
     programName = ProcessMappings.programName(of: processID) ?? ""
     hasSwift = paths.contains { $0.contains("/libswiftCore.so") } || outline?.containsSwiftRuntime == true
     let status = ProcFile.lines("/proc/\(processID)/status")
-    // Linux 6.6. The call would return to where it did not come from.
+    // Linux 6.6. A shadow stack would reject the return of the injected call.
     if status["x86_Thread_features"]?.contains("shstk") == true { throw .unsuitable(processID, .shadowStack) }
     func effective(_ field: String) -> UInt32? {
       // Real, effective, saved, of the file system.
@@ -46,8 +46,8 @@ package struct TargetView: Sendable {
     groupID = effective("Gid") ?? getegid()
   }
 
-  /// The reason why a process has nothing to be seen, if it is of a language that keeps its objects in memory of its
-  /// own. What such memory looks like is chance: some of it may be taken for an allocator's books.
+  /// The reason why a process of another language cannot be inspected: it keeps its objects in its own memory. Parts of
+  /// such memory may look like an allocator's metadata by chance.
   package static func otherLanguage(_ processID: Int32) -> AttachmentError? {
     otherLanguage(outline(processID), mappedPaths(processID)).map { .unsuitable(processID, $0) }
   }
@@ -59,10 +59,10 @@ package struct TargetView: Sendable {
     return paths.contains { $0.hasSuffix("/libjvm.so") } ? .java : nil
   }
 
-  /// A path of the process's as this process can open it.
+  /// Converts a path of the process to one that this process can open.
   package func ownPath(_ path: String) -> String { sharesFiles ? path : "/proc/\(processID)/root\(path)" }
 
-  /// The traces that the process records to at this moment, as this process can open them.
+  /// The traces that the process is recording to, as paths that this process can open.
   package func recordedTraces() -> [String] {
     ((try? PauseSwitch.liveFiles(of: processID)) ?? []).map(\.tracePath)
   }
@@ -81,7 +81,7 @@ package struct TargetView: Sendable {
       && own.st_ino == other.st_ino
   }
 
-  /// Its program is linked dynamically, whatever is loaded so far.
+  /// The program is linked dynamically, whatever is loaded so far.
   var asksForLoader: Bool { Self.outline(processID)?.loader != nil }
 
   private static func outline(_ processID: Int32) -> ExecutableOutline? {
@@ -90,7 +90,7 @@ package struct TargetView: Sendable {
   }
 
   private static func mappedPaths(_ processID: Int32) -> Set<Substring> {
-    // The list has no size that is known beforehand; tens of megabytes are those of a hundred thousand mappings.
+    // The list's size is not known in advance; a hundred thousand mappings take tens of megabytes.
     let text = String(decoding: ProcFile.bytes("/proc/\(processID)/maps", upTo: 64 << 20), as: UTF8.self)
     var paths: Set<Substring> = []
     for line in text.split(separator: "\n") {

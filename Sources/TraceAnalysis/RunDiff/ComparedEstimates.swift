@@ -3,10 +3,10 @@
 import AllocationReports
 import TraceReading
 
-/// Sites that are equal by name are one, with an estimate for each run: nothing in a run whose samples have none.
+/// Merges sites that are equal by name. Each has one estimate per run, which is zero for a run without a sample of it.
 struct ComparedEstimates {
   struct Entry {
-    /// The program's functions on the stack, innermost first; those of the platform if there are none.
+    /// The program's functions on the stack, innermost first. If it has none, the platform's functions.
     var functions: [Int32]
     /// By run.
     var live: [ByteEstimate]
@@ -27,7 +27,7 @@ struct ComparedEstimates {
   static let figures: [Figure] = [.liveBytes, .allocatedBytes]
 
   private(set) var entries: [Entry] = []
-  /// The sum over all stacks in the run that has most, the unknown ones included.
+  /// The sum over all stacks, the unknown ones included, in the run with the largest sum.
   private(set) var wholes: [Figure: Double] = [:]
 
   /// Linear in the functions of all stacks.

@@ -3,11 +3,11 @@
 import LeakDetection
 import TraceReading
 
-/// Findings of one cause at one place are one, with its figures in each run: a cause that is mended at one place and
-/// comes at another is gone there and new here. Those of libraries are not the program's doing, and left out.
+/// Merges findings of one cause at one place, with their figures in each run. A cause that is fixed at one place and
+/// appears at another is gone there and new here. Library findings are not the program's fault, and are left out.
 struct ComparedFindings {
   struct Entry {
-    /// The one of the run in which it has most instances.
+    /// The finding of the run that has most instances of it.
     var finding: Finding
     /// Stable names by step of its path, innermost first.
     var allocations: [[String]]
@@ -35,7 +35,7 @@ struct ComparedFindings {
         let identity = FindingIdentity(finding)
         let parts = identity.parts
         if let number = known[parts] {
-          // Lines of one function are places of their own in a report.
+          // Lines of one function are separate places in a report.
           if var other = entries[number].runs[run] {
             other.add(finding)
             finding = other
@@ -94,7 +94,7 @@ extension Finding {
   /// A figure of findings; 0 for others.
   subscript(figure: Figure) -> UInt64 {
     if figure == .instances { return comparableInstances }
-    // Whatever else was in the image of a broken expectation is chance.
+    // The other contents of a broken expectation's image depend on chance.
     if expectation != nil { return 0 }
     switch figure {
     case .retainedBytes: return retainedBytes.rawValue

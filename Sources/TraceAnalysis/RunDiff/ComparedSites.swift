@@ -3,7 +3,7 @@
 import TraceReading
 import TraceSymbolication
 
-/// Sites that are equal by name are one, with a total for each run.
+/// Merges sites that are equal by name, with a total for each run.
 struct ComparedSites {
   struct Entry {
     /// The allocated type or the allocating function, the operation, and the functions on the way there, innermost
@@ -61,7 +61,7 @@ struct ComparedSites {
     return [innermost] + callers
   }
 
-  /// Of a stack of a digest. `frames`: numbers of its frames' names.
+  /// The functions of a digest's stack. `frames`: numbers of the names of the digest's frames.
   static func functions(_ stack: Int32, _ digest: RunDigest, _ frames: [Int32]) -> [Int32] {
     var result: [Int32] = []
     var node = stack

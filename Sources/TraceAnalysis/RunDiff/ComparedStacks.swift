@@ -15,7 +15,7 @@ package struct ComparedStacks: Sendable {
 
   package private(set) var frames: [DiffFrame] = []
   package private(set) var entries: [Entry] = []
-  /// Amount of work of a side: its runs, or what the comparison related figures to. Figures by work compare.
+  /// Amount of work of a side: its runs, or the comparison's unit of work. Figures divided by work are comparable.
   package let work: (old: Double, new: Double)
   /// Retains were recorded on both sides.
   package let hasRetains: Bool
@@ -28,7 +28,7 @@ package struct ComparedStacks: Sendable {
     var type: String
   }
 
-  /// The sites of runs that were compared. `report`: of these.
+  /// The sites of the compared runs. `report`: the report on these runs.
   package init(old: [RunDigest], new: [RunDigest], _ report: DiffReport) {
     func amount(_ side: DiffSide) -> Double { side.runs.reduce(0) { $0 + $1.work } }
     // Figures are shown for the new build's amount of work.
@@ -41,7 +41,7 @@ package struct ComparedStacks: Sendable {
     for run in old { add(run, \.old) { names.name($0) } }
   }
 
-  /// `current`: what a name is in the new build.
+  /// `current`: maps a name to its counterpart in the new build.
   private mutating func add(
     _ run: RunDigest, _ side: WritableKeyPath<Entry, SiteTotal>, _ current: (String) -> String
   ) {
@@ -70,14 +70,14 @@ package struct ComparedStacks: Sendable {
     return frames.count - 1
   }
 
-  /// Old names by what they are called now.
+  /// Maps old names to their current names.
   private struct CurrentNames {
     private let renames: [DiffRename]
     private let known: Set<String>
     private var index = RenameIndex()
     private var found: [String: String] = [:]
 
-    /// `known`: names that the new build has, which need no other.
+    /// `known`: names of the new build; they are not replaced.
     init(_ renames: [DiffRename], known: Set<String>) {
       (self.renames, self.known) = (renames, known)
       for (number, rename) in renames.enumerated() { index.insert(number, rename.old) }

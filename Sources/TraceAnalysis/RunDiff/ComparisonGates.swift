@@ -31,7 +31,7 @@ extension GateList {
           condition, worse: report.judged.filter { $0.isWorse && isWorse($0.finding, condition, report) })
       }
     case .libraryLeaks:
-      // The parser takes it for one build alone.
+      // The parser accepts this condition for one build alone.
       return GateOutcome(gate: condition.text, hasFailed: true, explanation: "cannot be judged: it is about one build")
     case .growth: return outcome(condition, figures: [.liveBytes], report)
     case .peak: return outcome(condition, figures: [.peakBytes], report)
@@ -42,11 +42,11 @@ extension GateList {
     }
   }
 
-  /// A finding that got worse, by as much as the threshold says.
+  /// The finding got worse by at least the threshold.
   private func isWorse(_ finding: Finding, _ condition: GateCondition, _ report: DiffReport) -> Bool {
     guard let threshold = condition.threshold else { return true }
-    // A finding that is worse than the baseline has not changed between the builds, and has been held against the same
-    // threshold.
+    // A finding that is worse than the baseline has not changed between the builds. It was already checked against the
+    // same threshold.
     guard
       let change = report.findings?.changes.first(where: {
         $0.new?.fingerprint == finding.fingerprint && $0.kind == .worse
@@ -55,7 +55,7 @@ extension GateList {
     return change.figures.contains { $0.direction == .worse && Self.reaches(threshold, $0) }
   }
 
-  /// `figures`: those of which any may fail it, all that there are if nil.
+  /// `figures`: any of these may fail the condition; nil for all figures of the report.
   private func outcome(_ condition: GateCondition, figures: [Figure]?, _ report: DiffReport) -> GateOutcome {
     let changes = report.totals.filter { figures?.contains($0.figure) ?? true }
     guard !changes.isEmpty else {
@@ -70,7 +70,8 @@ extension GateList {
       explanation: (told.isEmpty ? "no figure got worse" : told) + limit)
   }
 
-  /// Without a threshold what the comparison calls worse; with one what is beyond the runs' spread and reaches it.
+  /// Without a threshold, the comparison decides. With one, the change must reach it, and be worse or beyond the runs'
+  /// spread.
   private static func isWorse(_ change: FigureChange, _ threshold: GateCondition.Threshold?) -> Bool {
     guard let threshold else { return change.direction == .worse }
     return (change.direction == .worse || isBeyondSpread(change)) && reaches(threshold, change)
@@ -86,7 +87,7 @@ extension GateList {
     // A figure of blocks cannot reach a size, nor one of bytes a number.
     case .count(let least): !change.figure.isBytes && change.difference >= Double(least)
     case .bytes(let least): change.figure.isBytes && change.difference >= Double(least)
-    // The rounding of a division is not to let through what is exactly at the threshold.
+    // Rounding in the division must not let a change pass that is exactly at the threshold.
     case .part(let least): change.difference > 0 && (change.ratio.map { $0 - 1 >= least - 1e-9 } ?? true)
     }
   }

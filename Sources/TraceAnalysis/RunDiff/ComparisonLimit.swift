@@ -1,10 +1,10 @@
-// The limit on what the traces of a comparison may ask for together.
+// The limit on the combined size of a comparison's traces.
 
 import TraceReading
 
-/// Adds up what the traces of a comparison have. Each trace alone is read within its own limits, but a comparison reads
-/// several; what takes too long at once is digested trace by trace, and the digests are compared. A value; constant
-/// time but for the chunks of a trace.
+/// Adds up the sizes of a comparison's traces. Each trace alone is read within its own limits, but a comparison reads
+/// several. If they are too large together, the user must write a digest of each trace and compare the digests. A
+/// value. Constant time, except for the chunks of a trace.
 package struct ComparisonLimit {
   /// Bytes of the files, and of their events, decompressed.
   private var fileBytes: UInt64 = 0
@@ -17,6 +17,6 @@ package struct ComparisonLimit {
     eventBytes &+= ReadingLimits.eventBytes(of: reader.chunks)
   }
 
-  /// Together they have more events than files of their size pay for.
+  /// Together the traces have more events than the limit for files of their size.
   package var isExceeded: Bool { eventBytes > ReadingLimits.comparedBytes(fileSize: fileBytes) }
 }

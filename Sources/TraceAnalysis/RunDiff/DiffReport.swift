@@ -6,15 +6,15 @@ import LeakGates
 /// A quantity that two builds are compared by.
 package enum Figure: String, CaseIterable, Codable, Hashable, Sendable {
   case liveBytes, liveBlocks, peakBytes, allocatedBytes, allocatedBlocks, temporaryBlocks, retains, releases
-  /// Of a finding.
+  /// For findings.
   case instances, retainedBytes
-  /// Of a finding: objects that came to stay after the first quarter of the work (events) from the first to the
-  /// snapshot.
+  /// For findings: objects added after the first quarter of the work and still there. Work is counted in events, from
+  /// the first event to the snapshot.
   case growth
 
   package var isBytes: Bool { [.liveBytes, .peakBytes, .allocatedBytes, .retainedBytes].contains(self) }
 
-  /// Those of sites, types and whole programs.
+  /// Figures of sites, types and whole programs.
   package static let ofAllocations: [Figure] = [
     .liveBytes, .liveBlocks, .peakBytes, .allocatedBytes, .allocatedBlocks, .temporaryBlocks, .retains, .releases,
   ]
@@ -41,21 +41,21 @@ package struct FigureChange: Hashable, Sendable {
   package var direction: Direction
 
   package var difference: Double { new.median - expected }
-  /// Part of what was expected; nil if that is nothing.
+  /// The new median as a part of the expected one; nil if 0 was expected.
   package var ratio: Double? { expected > 0 ? new.median / expected : nil }
 }
 
-/// The way in which something on one side was found on the other.
+/// The kind of match between an item of one side and its counterpart.
 package enum DiffMatch: Hashable, Sendable {
   /// Equal in all that identifies it.
   case exact
-  /// Equal but for names that changed throughout.
+  /// Equal except for names that changed throughout.
   case renamed([DiffRename])
-  /// Alike, and nothing else is more so: what differs, in words.
+  /// Similar, and nothing else is more similar. The differences, in words.
   case likeness([String])
 }
 
-/// A name that has taken another's place wherever that stood.
+/// A name that replaced another one everywhere.
 package struct DiffRename: Hashable, Comparable, Sendable {
   package var old: String
   package var new: String
@@ -68,47 +68,47 @@ package enum DiffKind: String, CaseIterable, Hashable, Sendable {
   case new, worse, better, gone
 }
 
-/// Something that is not as it was.
+/// A change of an item.
 package protocol ChangeOfKind: Hashable, Sendable {
   var kind: DiffKind { get }
 }
 
-/// A finding that is not as it was.
+/// A changed finding.
 package struct FindingChange: ChangeOfKind {
   package var kind: DiffKind
   /// nil for new ones.
   package var old: Finding?
-  /// nil for those that are gone.
+  /// nil for findings that are gone.
   package var new: Finding?
-  /// nil for new ones and those that are gone.
+  /// nil for findings that are new or gone.
   package var match: DiffMatch?
-  /// All figures of findings, those that did not change included.
+  /// All figures of findings, including the unchanged ones.
   package var figures: [FigureChange]
-  /// Runs of each side in which it was found.
+  /// The number of runs of each side that have the finding.
   package var oldRuns: Int
   package var newRuns: Int
 
-  /// The one to show.
+  /// The finding to show: the new one if there is one.
   package var finding: Finding { (new ?? old)! }
 }
 
 /// A frame of a site, as both sides name it.
 package struct DiffFrame: Codable, Hashable, Sendable {
   package var function: String
-  /// Without numbers and marks that change with code elsewhere.
+  /// Without numbers and marks that depend on code elsewhere.
   package var stableName: String
-  /// Of its mangled name; 0 if it has none. See `SymbolHash`.
+  /// A hash of its mangled name; 0 if it has none. See `SymbolHash`.
   package var symbol: UInt32 = 0
-  /// It is not the program's, but the only kind there is on its stack.
+  /// The frame is a platform function, on a stack without functions of the program.
   package var isPlatform = false
   package var file: String?
   package var line: Int?
 }
 
-/// A type or an allocation site that is not as it was.
+/// A changed type or allocation site.
 package struct AllocationChange: ChangeOfKind {
   package var kind: DiffKind
-  /// The type's name, or that of the function that allocated; the new one.
+  /// The name of the type, or of the allocating function; the new name if it changed.
   package var name: String
   package var oldName: String?
   /// Innermost first; empty for types.
@@ -122,13 +122,13 @@ package struct AllocationChange: ChangeOfKind {
   package var changes: [FigureChange] { figures.filter { $0.direction != .same } }
 }
 
-/// Changes of one sort, largest first, and how many have none.
+/// Changes of one sort, largest first, and the number of unchanged items.
 package struct DiffSection<Change: ChangeOfKind>: Hashable, Sendable {
   package var changes: [Change]
   package var unchanged: Int
-  /// Of these, those that were matched by similarity or other names.
+  /// Unchanged items that were matched by similarity or under other names.
   package var moved: Int
-  /// Of the unchanged, findings that were met in some runs only.
+  /// Unchanged findings that occurred in some runs only.
   package var unsteady: Int
 
   package subscript(kind: DiffKind) -> [Change] { changes.filter { $0.kind == kind } }
@@ -139,21 +139,21 @@ package struct DiffSide: Hashable, Sendable {
   package struct Run: Hashable, Sendable {
     package var path: String
     package var events: UInt64
-    /// By the unit that was asked for; 1 if none was.
+    /// Amount of work in the requested unit; 1 without a unit.
     package var work: Double
   }
-  /// The kind of its runs: what is known of them.
+  /// The kind of its runs. It decides which facts about them are known.
   package enum Kind: Hashable, Sendable { case recorded, light, inspected }
 
   package var program: String
   package var runs: [Run]
-  /// `recorded` if they are of several kinds.
+  /// `recorded` if the runs are of several kinds.
   package var kind = Kind.recorded
 }
 
 /// Everything that `leaktrace diff` has to say.
 package struct DiffReport: Sendable {
-  /// By what figures were made comparable.
+  /// The unit of work that figures are related to.
   package enum Unit: Hashable, Sendable {
     case run
     case events
@@ -163,7 +163,7 @@ package struct DiffReport: Sendable {
   package var old: DiffSide
   package var new: DiffSide
   package var unit: Unit
-  /// Of the whole program, all figures of allocations; nil in those that one side did not record.
+  /// The whole program's figures of allocations, without figures that one side did not record.
   package var totals: [FigureChange]
   /// nil if a side has no heap image: then `findingsUnavailable` says why.
   package var findings: DiffSection<FindingChange>?
@@ -176,10 +176,10 @@ package struct DiffReport: Sendable {
 
   /// Findings as gates and machine-readable reports see them: all of the new build, unchanged ones as known.
   package var judged: [JudgedFinding]
-  /// Processes were looked at, none was recorded.
+  /// Processes were inspected; none was recorded.
   package var areInspections = false
-  /// Sites are types and what holds them, on both sides.
+  /// Sites are types and their holders, on both sides.
   package var listsHolders = false
-  /// Of light recordings, what samples say of the places that allocate; nil unless all runs have such estimates.
+  /// For light recordings, the sampled estimates of allocation sites; nil unless all runs have such estimates.
   package var estimatedSites: DiffSection<EstimatedSiteChange>?
 }

@@ -5,7 +5,7 @@ import LeakGates
 import TraceReading
 import Wording
 
-/// Amounts, changes and matches in words. Names in them are as the trace has them: a renderer escapes what it writes.
+/// Amounts, changes and matches in words. Names in them are unescaped, as in the trace: renderers escape their output.
 package enum DiffWords {
   // MARK: Figures
 
@@ -34,7 +34,7 @@ package enum DiffWords {
     return Decimal.fixed(value, places: value < 1 ? 3 : 1)
   }
 
-  /// Returns the old and the new amount: `120,000 → 180,000`, bytes to the last one if they would read alike.
+  /// Returns the old and the new amount: `120,000 → 180,000`. Both are exact if they would look equal otherwise.
   package static func step(_ change: FigureChange) -> String {
     let (old, new) = (amount(change.old.median, of: change.figure), amount(change.new.median, of: change.figure))
     guard old == new, change.old.median != change.new.median else { return "\(old) → \(new)" }
@@ -59,13 +59,13 @@ package enum DiffWords {
     return "\(percent < 0 ? "−" : "+")\(Decimal.fixed(size, places: size < 9.95 ? 1 : 0)) %"
   }
 
-  /// `retains 120,000 → 180,000 (+50 %)`; what is expected for the new amount of work, if that differs from the old
+  /// `retains 120,000 → 180,000 (+50 %)`. Includes the amount expected for the new work, if that differs from the old
   /// amount.
   static func change(_ change: FigureChange) -> String {
     "\(name(change.figure)) \(step(change)) (\(ratio(change))\(expectation(change).map { " of \($0)" } ?? ""))"
   }
 
-  /// `150,000 for as much work`; nil if no more work was done than before.
+  /// `150,000 for as much work`; nil if the expected amount is the old one.
   package static func expectation(_ change: FigureChange) -> String? {
     let expected = amount(change.expected, of: change.figure)
     return change.expected == change.old.median || expected == amount(change.old.median, of: change.figure)
@@ -83,7 +83,7 @@ package enum DiffWords {
     return low == high ? low : "\(low) to \(high)"
   }
 
-  /// Those that changed, the direction that gave the change its kind first.
+  /// The changed figures. The direction that gave the change its kind comes first.
   static func shown(_ figures: [FigureChange], of kind: DiffKind) -> [FigureChange] {
     let leading: FigureChange.Direction = kind == .better || kind == .gone ? .better : .worse
     return figures.filter { $0.direction == leading }
@@ -100,7 +100,7 @@ package enum DiffWords {
     return shown.isEmpty ? FindingTitle.extent(change.finding) : shown.map { self.change($0) }.joined(separator: ", ")
   }
 
-  /// Returns the change of a type or site; of one that is new or gone the amounts of the side that has it.
+  /// Returns the change of a type or site. If it is new or gone, returns the amounts of the side that has it.
   package static func figures(_ change: AllocationChange) -> String {
     switch change.kind {
     case .worse, .better: shown(change.figures, of: change.kind).map { self.change($0) }.joined(separator: ", ")
@@ -114,8 +114,8 @@ package enum DiffWords {
       separator: ", ")
   }
 
-  /// The same of an estimated site: `live bytes 4.00 MiB ± 1.40 MiB → 24.0 MiB ± 3.50 MiB (+500 %)`; of one that the
-  /// other side has no sample of `live bytes 24.0 MiB ± 3.50 MiB`.
+  /// Returns the change of an estimated site: `live bytes 4.00 MiB ± 1.40 MiB → 24.0 MiB ± 3.50 MiB (+500 %)`. If the
+  /// other side has no sample of it, returns the amount of one side: `live bytes 24.0 MiB ± 3.50 MiB`.
   package static func figures(_ change: EstimatedSiteChange) -> String {
     let leading: FigureChange.Direction = change.kind == .better || change.kind == .gone ? .better : .worse
     let changed = change.figures.filter { $0.change.direction != .same }
@@ -137,8 +137,7 @@ package enum DiffWords {
       }.joined(separator: ", ")
   }
 
-  /// The way in which something was found again, where it is not equal: `renamed: A is B now`, `matched by similarity:
-  /// the type's name differs`.
+  /// Describes a match that is not exact: `renamed: A is B now`, `matched by similarity: the type's name differs`.
   package static func match(_ match: DiffMatch?) -> String? {
     switch match {
     case nil, .exact?: nil
@@ -151,8 +150,8 @@ package enum DiffWords {
 
   static func rename(_ rename: DiffRename) -> String { "\(rename.old) is \(rename.new) now" }
 
-  /// In how many runs a finding was met: `in 2 of 5 runs`, `in 1 of 3 old runs and 5 of 5 new ones`; nil if it was in
-  /// all that count.
+  /// The number of runs with the finding: `in 2 of 5 runs`, `in 1 of 3 old runs and 5 of 5 new ones`. Nil if all runs
+  /// that count have it.
   package static func runs(_ change: FindingChange, of report: DiffReport) -> String? {
     let (old, new) = ((change.oldRuns, report.old.runs.count), (change.newRuns, report.new.runs.count))
     switch change.kind {
@@ -179,8 +178,8 @@ package enum DiffWords {
       .joined(separator: ", ")
   }
 
-  /// Returns what the number of unchanged ones leaves out: `2 matched under another name or by similarity, 1 not in
-  /// every run`; nil if there is nothing.
+  /// Describes the unchanged items that need a remark:
+  /// `2 matched under another name or by similarity, 1 not in every run`. Nil if there are none.
   package static func restOfSection(moved: Int, unsteady: Int) -> String? {
     var parts: [String] = []
     if moved > 0 { parts.append("\(Decimal.grouped(UInt64(moved))) matched under another name or by similarity") }
@@ -203,22 +202,22 @@ package enum DiffWords {
     let runs = UInt64(side.runs.count)
     switch side.kind {
     case .recorded: return "\(program), \(Decimal.counted(runs, "run")), \(Decimal.counted(events, "event"))"
-    // Each of its images has all blocks: their sum says nothing.
+    // Each heap image lists all blocks, so the sum of its events means nothing.
     case .light: return "\(program), \(Decimal.counted(runs, "light recording"))"
-    // All that is known of an inspected process is its blocks.
+    // Only the blocks of an inspected process are known.
     case .inspected: return "\(program), \(Decimal.counted(runs, "inspection")), \(Decimal.counted(events, "block"))"
     }
   }
 
-  /// Returns how much work the runs of a side did: `scope "request" ran 1,200, 1,180 times`; nil if that is not
-  /// counted, or said already.
+  /// Returns the amount of work of a side's runs: `scope "request" ran 1,200, 1,180 times`. Nil if work is not counted,
+  /// or is reported already.
   package static func work(_ side: DiffSide, _ unit: DiffReport.Unit) -> String? {
     guard case .scope(let name) = unit else { return nil }
     return
       "scope \"\(PlainText.escaped(name))\" ran \(side.runs.map { amount($0.work, of: .instances) }.joined(separator: ", ")) times"
   }
 
-  /// A sentence on what figures are related to; nil if they are as recorded.
+  /// A sentence about the unit of the figures; nil if they are as recorded.
   package static func unit(_ unit: DiffReport.Unit) -> String? {
     switch unit {
     case .run: nil

@@ -5,16 +5,16 @@ import FoundationEssentials
 import LeakDetection
 
 /// Reads and writes digests: JSON of one object, with a schema's name and version before the digest. Unknown fields are
-/// passed over.
+/// ignored.
 package enum DigestFile {
   private static let schema = "leaktrace.digest"
   /// Raised when a field changes its meaning or goes away.
   private static let version = 1
 
-  /// The reasons why a file is not a digest.
+  /// The reasons why a file is not a valid digest.
   package enum Failure: Error, Hashable, Sendable {
     case newerVersion(found: Int, known: Int)
-    /// The place in the file, and what was expected there.
+    /// The place in the file, and the value that was expected there.
     case malformed(String)
   }
 
@@ -29,7 +29,7 @@ package enum DigestFile {
     var schemaVersion: Int
   }
 
-  /// The file begins as digests do. Looks at its first bytes alone.
+  /// The file begins like a digest. Reads its first bytes only.
   package static func isDigest(_ start: some Sequence<UInt8>) -> Bool {
     start.starts(with: Array("{\"schema\":\"\(schema)\"".utf8))
   }
@@ -43,7 +43,7 @@ package enum DigestFile {
     return Array("{\"schema\":\"\(schema)\",\"schemaVersion\":\(version),\"digest\":\(body)}\n".utf8)
   }
 
-  /// The digest in a file. Nothing in it is believed: numbers that lead nowhere, or in a circle, are an error.
+  /// Decodes the digest in a file. Nothing in it is trusted: invalid or circular references are errors.
   package static func digest(_ bytes: [UInt8]) throws(Failure) -> RunDigest {
     let data = Data(bytes)
     let decoder = JSONDecoder()

@@ -9,8 +9,8 @@ extension RunDigest {
     var stack: Int32
   }
 
-  /// Returns what samples say at the last heap image, by stack. Those that are equal by name are one. Samples whose
-  /// stack is not known stay without: which ones those are is chance.
+  /// Returns the samples' estimates at the last heap image, by stack. Estimates with equal names are merged. Samples
+  /// with an unknown stack stay without one: chance decides which samples those are.
   static func estimates(_ analysis: AllocationAnalysis, _ namer: inout StackNamer) -> [Estimate] {
     let period = analysis.header.samplePeriod
     let sampled = analysis.definitions.sampledSites
@@ -33,7 +33,7 @@ extension RunDigest {
     return result
   }
 
-  /// Adds those of another process of the run. One without has nothing to add to what the others' samples say.
+  /// Adds the estimates of another process of the run. A process without estimates adds nothing.
   mutating func add(estimatesOf other: RunDigest, frameBase: Int32, stackBase: Int32) {
     samplePeriod = [samplePeriod, other.samplePeriod].compactMap(\.self).max()
     sampledSeconds = [sampledSeconds, other.sampledSeconds].compactMap(\.self).max()

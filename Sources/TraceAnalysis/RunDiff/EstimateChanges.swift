@@ -2,7 +2,7 @@
 
 import AllocationReports
 
-/// A site of light recordings that is not as it was, as far as samples tell.
+/// A changed site of light recordings, as far as samples show.
 package struct EstimatedSiteChange: ChangeOfKind {
   /// `new` and `gone`: the other side has no sample of it.
   package var kind: DiffKind
@@ -44,7 +44,7 @@ struct EstimateChanges {
   private let none: (old: [ByteEstimate], new: [ByteEstimate])
   private var pairs: [Pair] = []
 
-  /// `runs`: of each side.
+  /// `runs`: the number of runs of each side.
   init(
     old: ComparedEstimates, new: ComparedEstimates, judgement: EstimateJudgement, vocabulary: Vocabulary,
     runs: (old: Int, new: Int)
@@ -56,7 +56,8 @@ struct EstimateChanges {
     matchAlike()
   }
 
-  /// By name, with the renames that the comparison has found: samples are too few to find any.
+  /// Matches sites by name, with the renames that the comparison has found. Samples are too few to find renames
+  /// themselves.
   private mutating func match() {
     var matching = NameMatching(old: old.entries.map(\.item), new: new.entries.map(\.item))
     matching.matchEqual(old.entries.map(\.item), new.entries.map(\.item), vocabulary, isRenamed: false)
@@ -86,8 +87,9 @@ struct EstimateChanges {
 
   private func whole(_ figure: Figure) -> Double { max(old.wholes[figure] ?? 0, new.wholes[figure] ?? 0) }
 
-  /// Sites that seem gone and such that seem new may be one, by the rules for the stacks of sites. Only those are
-  /// compared of which samples leave no doubt: which of the others have a sample is chance. None if there are too many.
+  /// Pairs sites that seem gone with sites that seem new, by the rules for the stacks of sites. Compares only sites
+  /// whose change exceeds sampling error: chance decides which other sites have a sample. Compares none if there are
+  /// too many.
   private mutating func matchAlike() {
     let gone = pairs.indices.filter { pairs[$0].new == nil && pairs[$0].isChanged }
     let come = pairs.indices.filter { pairs[$0].old == nil && pairs[$0].isChanged }

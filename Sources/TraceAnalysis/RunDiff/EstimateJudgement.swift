@@ -1,10 +1,10 @@
-// Tells changes of estimated amounts from what sampling may have made of nothing.
+// Separates changes of estimated amounts from sampling noise.
 
 import AllocationReports
 
 /// A figure of estimates on both sides.
 package struct EstimateChange: Hashable, Sendable {
-  /// With the direction `same` if sampling, or the other causes of chance, may have made the difference.
+  /// The direction is `same` if sampling, or another cause of chance, may have made the difference.
   package var change: FigureChange
   /// Standard errors of the medians, in bytes.
   package var oldError: Double
@@ -15,27 +15,28 @@ package struct EstimateChange: Hashable, Sendable {
   }
 }
 
-/// A difference counts if it does for figures that were counted, and sampling does not explain it. For one run a side,
-/// that is so if it exceeds `errors` combined standard errors and `unseenPeriods` periods together.
+/// A difference counts if it would count for exact figures, and sampling does not explain it. For one run a side, it
+/// must exceed the sum of two parts: `errors` combined standard errors, and `unseenPeriods` periods.
 ///
-/// The first part is what estimates of equal amounts stray by. It comes from the samples themselves, and knows nothing
-/// of what no sample has met: a block of 2 MiB, at one sample in 512 KiB, is missed once in 55 times, and both
-/// estimates, the one with it and the one without, take themselves for nearly exact. The second part is for those.
-/// Sampling meets a byte in so many: that it misses all of N periods' bytes has the probability e⁻ᴺ, however large their
-/// blocks are.
+/// The first part is the error of estimates of equal amounts. It is computed from the samples, so it ignores blocks
+/// that no sample has met. A block of 2 MiB, at one sample in 512 KiB, is missed once in 55 times. Both estimates, with
+/// the block and without it, then have small errors. The second part accounts for missed blocks. Sampling misses all
+/// bytes of N periods with the probability e⁻ᴺ, however large their blocks are.
 struct EstimateJudgement {
-  /// Standard errors of a difference, with which samples of many blocks reach four times in a hundred thousand.
+  /// Standard errors that a difference must exceed. With samples of many blocks, chance reaches this four times in a
+  /// hundred thousand.
   static let errors = 4.0
   /// Periods whose bytes may all have been missed on one side: e⁻¹² is six in a million.
   static let unseenPeriods = 12.0
-  /// Least part of the whole estimate that a difference has to be: reports are of places that matter, and each place
-  /// less that is judged is one chance less to be wrong.
+  /// Least part of the whole estimate that a difference must exceed. Reports are about places that matter, and each
+  /// smaller place that is not judged is one chance less to be wrong.
   static let leastPart = 0.01
-  /// The standard error of a median of many runs to that of their mean: the root of π / 2. Of one or two it is the mean.
+  /// The standard error of a median of many runs, divided by the error of their mean: the root of π / 2. The median of
+  /// one or two runs is their mean.
   private static let errorOfMedian = 1.2533
 
   private let figures: FigureJudgement
-  /// Bytes from one sample to the next on the side where there are fewer samples.
+  /// Bytes from one sample to the next on the side with fewer samples.
   private let period: Double
 
   init(_ figures: FigureJudgement, period: UInt64) { (self.figures, self.period) = (figures, Double(period)) }
@@ -45,7 +46,7 @@ struct EstimateJudgement {
     func values(_ estimates: [ByteEstimate]) -> [Double] { estimates.map { Double($0.bytes) } }
     var change = figures.change(figure, old: values(old), new: values(new), whole: whole)
     let (oldError, newError) = (Self.error(of: old), Self.error(of: new))
-    // The old estimate is expected again, for the new amount of work.
+    // The old estimate is expected again, scaled to the new amount of work.
     let scale = change.old.median > 0 ? change.expected / change.old.median : 1
     let combined = (scale * scale * oldError * oldError + newError * newError).squareRoot()
     let least = max(

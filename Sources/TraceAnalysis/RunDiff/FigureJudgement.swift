@@ -1,40 +1,40 @@
-// Tells real changes of a figure from apparent ones.
+// Separates real changes of a figure from apparent ones.
 
-/// The least difference that counts as one.
+/// The least difference that counts as a change.
 package struct FigureTolerance: Hashable, Sendable {
   /// Part of the old value.
   var part: Double
-  /// The same of the peak, with one run a side: it depends on what comes together when.
+  /// Part of the old peak, with one run a side: the peak depends on the allocations that coincide.
   var partOfPeak: Double
-  /// The same of a site or type, with one run a side: the seeds of hash tables decide in which order things are
-  /// encoded, and what grows when.
+  /// Part of the old value of a site or type, with one run a side. The seeds of hash tables decide the order of encoded
+  /// values, and when collections grow.
   var partOfSite: Double
-  /// Of a count of independent events: so many times its standard deviation. With one run a side only.
+  /// Allowed standard deviations of a count of independent events. Used with one run a side only.
   var deviations: Double
-  /// Blocks and references that one event makes, on average: what comes together strays more.
+  /// Average number of blocks and references that one event makes: they come together, so their number strays more.
   var cluster = 1.0
-  /// The same of what is live at one moment.
+  /// Average number of live blocks of one event at one moment.
   var liveCluster = 1.0
-  /// Of a site or type: part of the whole program's figure. Which of a program's parts a few blocks are asked for by is
-  /// often chance (who comes first, the order of a hash table).
+  /// For a site or type: part of the whole program's figure. Chance often decides which part of a program allocates a
+  /// few blocks, for instance by thread order or the order of a hash table.
   var leastPart: Double
-  /// The same of what is live at one moment.
+  /// For a site or type: part of the whole program's live figure at one moment.
   var leastLivePart: Double
 
-  /// For several runs a side, and for programs that do the same each time but for the seeds of hash tables.
+  /// For several runs a side, and for programs that do the same each time except for the seeds of hash tables.
   package static let standard = FigureTolerance(
     part: 0.05, partOfPeak: 0.05, deviations: 4, partOfSite: 0.2, leastPart: 0.005, leastLivePart: 0.005)
-  /// For a few runs a side of a program whose work depends on when things happen. Of several busy threads, who runs
-  /// when decides how tasks are split, what is temporary, what comes together, and whether an actor that is waited for
-  /// gets one job for each who waits or two. A task that is under way has some three blocks: 7 jobs and 114 were seen
-  /// at one site of a small server, and 220 live blocks and 337.
+  /// For a few runs a side of a program whose work depends on timing. With several busy threads, scheduling decides how
+  /// tasks are split, which blocks are temporary and which coincide. It also decides whether an actor with waiters gets
+  /// one job for each waiter or two. A task in progress has some three blocks. One site of a small server had 7 jobs in
+  /// one run and 114 in another, and 220 live blocks in one and 337 in another.
   package static let timeDependent: FigureTolerance = {
     var tolerance = FigureTolerance(
       part: 0.05, partOfPeak: 0.5, deviations: 6, partOfSite: 0.5, leastPart: 0.02, leastLivePart: 0.05)
     (tolerance.cluster, tolerance.liveCluster) = (3, 3)
     return tolerance
   }()
-  /// The same of a program with a run loop, which turns as often as there is time. A turn of that of
+  /// For a program with a run loop, whose number of turns depends on time. A turn of the run loop of
   /// swift-corelibs-foundation makes some eight blocks: 30 timers' turns made 443 temporary blocks in one run, 233 in
   /// the next.
   package static let runLoop: FigureTolerance = {
@@ -42,15 +42,15 @@ package struct FigureTolerance: Hashable, Sendable {
     tolerance.cluster = 8
     return tolerance
   }()
-  /// For one process that was looked at twice: the seeds of its hash tables are the same, and what grew is asked for.
-  /// What independent things sway by is left out.
+  /// For one process that was inspected twice: the seeds of its hash tables are the same, and the user asks for its
+  /// growth. Differences within Poisson noise do not count.
   package static let sameProcess: FigureTolerance = {
     var tolerance = FigureTolerance(
       part: 0, partOfPeak: 0, deviations: 2, partOfSite: 0, leastPart: 0, leastLivePart: 0)
     tolerance.liveCluster = 1
     return tolerance
   }()
-  /// Chance decides which function does what at which time.
+  /// Chance decides which function does which work, and when.
   var isTimeDependent: Bool { self == .timeDependent || self == .runLoop }
   /// Every difference counts.
   package static let none = FigureTolerance(
@@ -73,18 +73,17 @@ package struct FigureTolerance: Hashable, Sendable {
   }
 }
 
-/// Decides what difference between two builds' figures is more than chance.
+/// Decides which differences between two builds' figures are more than chance.
 ///
-/// Several runs of a side show what chance does: a change counts if all of one side's values lie beyond all of the
-/// other's, by more than either side is wide (the more runs, the less). With one run a side nothing shows it, and a
-/// change must be beyond the tolerance, and beyond what counting things that happen independently would do to a number
-/// of that size.
+/// Several runs of a side show the effect of chance. A change counts if all values of one side lie beyond all values of
+/// the other, by more than the wider side's width (by less with more runs). One run a side does not show the effect of
+/// chance. Then a change must exceed the tolerance, and also the Poisson noise of a count of that size.
 struct FigureJudgement {
   var tolerance: FigureTolerance
-  /// By run, in the unit that was asked for. nil: runs are compared as they are.
+  /// Work of each run in the requested unit. nil: runs are compared as they are.
   var work: (old: [Double], new: [Double])?
-  /// The work is counted in what the program does anyhow, and not in units that it names: of every figure some part may
-  /// come with the work, and the other be the same in all runs.
+  /// Work is counted in the program's events, and not in units that the program names. One part of a figure may then
+  /// grow with the work, while the rest stays constant.
   var isWorkDerived = false
 
   init(tolerance: FigureTolerance = .standard, work: (old: [Double], new: [Double])? = nil, isWorkDerived: Bool = false)
@@ -104,11 +103,12 @@ struct FigureJudgement {
 
   /// Judges a figure by its values in the runs of both sides.
   ///
-  /// With a unit of work, what stays the same although the work does not is taken to be independent of it; all else
-  /// should be in proportion.
-  /// `expected`: that of the parts of a sum, if it is one; `stray`: by how much chance may change the sum. `whole`: the
-  /// program's figure, if this is a part of it. `blockSize`: of bytes, how many a block has, if blocks come or do not
-  /// by chance.
+  /// With a unit of work, a figure that stays the same although the amount of work differs counts as independent of the
+  /// work. All other figures should be in proportion to it.
+  ///
+  /// `expected`: for a sum, the sum of its parts' expected values; `stray`: by how much chance may change the sum.
+  /// `whole`: the program's figure, if this is a part of it. `blockSize`: for a figure in bytes whose blocks come and
+  /// go by chance, the bytes of a block.
   func change(
     _ figure: Figure, old: [Double], new: [Double], expected: Double? = nil, stray: Double = 0, whole: Double = 0,
     blockSize: Double = Self.smallBlock
@@ -134,7 +134,7 @@ struct FigureJudgement {
     scaled.expected = scaled.old.median * workRatio
     let inProportion = judged(
       scaled, factor: workRatio, least: least, isPart: whole > 0, runs: runs, blockSize: blockSize)
-    // More than without the work and less than in proportion to it, or the reverse.
+    // The figure grew by more than nothing and by less than the work, or the reverse.
     if isWorkDerived, inProportion.direction != asIs.direction {
       var between = inProportion
       between.direction = .same
@@ -143,13 +143,13 @@ struct FigureJudgement {
     return inProportion
   }
 
-  /// Values as they would be had each run done the middle amount of its side's work.
+  /// The values if each run had done the median amount of its side's work.
   private func perWork(_ values: [Double], _ work: [Double]) -> [Double] {
     let middle = Spread(work).median
     return zip(values, work).map { $1 > 0 ? $0 * middle / $1 : $0 }
   }
 
-  /// `factor`: what old values are multiplied by to be comparable.
+  /// `factor`: makes old values comparable by multiplication.
   private func judged(
     _ change: FigureChange, factor: Double = 1, least: Double, isPart: Bool, runs: Int, blockSize: Double
   ) -> FigureChange {
@@ -163,7 +163,7 @@ struct FigureJudgement {
     else { return change }
     if runs > 1 {
       let gap = difference > 0 ? new.lowest - old.highest : old.lowest - new.highest
-      // A cause that no run of one side has, and every run of the other, is told by that alone.
+      // A cause that no run of one side has, and every run of the other, is recognised by that alone.
       let isPresence = Figure.ofFindings.contains(change.figure) && min(old.highest, new.highest) == 0
       let width = max(old.highest - old.lowest, new.highest - new.lowest)
       guard gap > (isPresence ? 0 : width * Self.margin(runs: runs)) else { return change }
@@ -172,8 +172,8 @@ struct FigureJudgement {
     return change
   }
 
-  /// Returns the part of a side's width that has to lie between the sides: the fewer the runs, the less of the effect
-  /// of chance they have shown.
+  /// Returns the part of a side's width that must lie between the sides. The fewer the runs, the less they have shown
+  /// of the effect of chance.
   private static func margin(runs: Int) -> Double {
     switch runs {
     case 2: 1
@@ -185,9 +185,9 @@ struct FigureJudgement {
     }
   }
 
-  /// Figures of one thing beside each other. Objects that die are released once more, and may die soon, than those that
-  /// were leaked: more releases without more retains, and more temporary blocks without as many more allocations, are
-  /// no worse.
+  /// Relates the figures of one item to each other. Objects that are freed get one more release than leaked ones, and
+  /// may be temporary. So more releases without more retains are no worse, nor are more temporary blocks without as
+  /// many more allocations.
   static func related(_ changes: [FigureChange]) -> [FigureChange] {
     changes.map { change in
       var change = change
@@ -212,9 +212,9 @@ struct FigureJudgement {
     let part = figure == .peakBytes ? tolerance.partOfPeak : isPart ? tolerance.partOfSite : tolerance.part
     let relative = old * (runs > 1 ? tolerance.part : part)
     switch figure {
-    // Causes are few, and each is looked at by itself.
+    // Causes are few, and each is judged by itself.
     case .instances: return max(relative, 0.5)
-    // Part of an object's retained memory is the holder's own: links of queues, and what a timer has at the moment.
+    // Part of an object's retained memory belongs to its holder: the links of queues, and a timer's current contents.
     case .retainedBytes: return max(relative, 32, runs > 1 ? 0 : chance(max(old, new) / max(blockSize, 1)) * blockSize)
     // The growth at each quarter depends on when the image was taken.
     case .growth: return runs > 1 ? max(2 * relative, 2) : max(old / 2, 3)
@@ -227,25 +227,26 @@ struct FigureJudgement {
     case .liveBlocks: return max(relative, 8, runs > 1 ? 0 : chance(max(old, new), by: tolerance.liveCluster))
     case .allocatedBlocks, .temporaryBlocks:
       return max(relative, 8, runs > 1 ? 0 : chance(max(old, new), by: tolerance.cluster))
-    // References are copied by the cluster: what is looked for in a hash table is compared with all that is in its way,
-    // and the seed is another each time.
+    // References are copied in clusters: a lookup in a hash table compares the key with all keys on its probe path, and
+    // the seed differs in each run.
     case .retains, .releases:
       return max(relative, 64, runs > 1 ? 0 : Self.referenceCluster * chance(max(old, new), by: tolerance.cluster))
     }
   }
 
-  /// By how much more retains stray than a count of independent events: with NSCache, which looks a key up by its text,
-  /// 985 and 1,285 were seen of one build.
+  /// Retains stray more than a count of independent events, by this factor. NSCache looks up a key by its text; with
+  /// it, runs of one build had 985 and 1,285 retains.
   private static let referenceCluster = 3.0
 
-  /// Returns how far a count of independent events strays, or a count of what comes with them.
+  /// Returns how far a count of independent events strays, or a count of blocks or references that come with such
+  /// events.
   private func chance(_ count: Double, by cluster: Double = 1) -> Double {
     tolerance.deviations * (cluster * count).squareRoot()
   }
 }
 
 extension Spread {
-  /// Of at least one value. Of an even number of them the median is between the two in the middle.
+  /// Expects at least one value. For an even number of values, the median is between the two in the middle.
   init(_ values: [Double]) {
     let sorted = values.sorted()
     self.init(

@@ -20,7 +20,7 @@ struct FindingChanges {
 
   struct Result {
     var section = DiffSection<FindingChange>(changes: [], unchanged: 0, moved: 0, unsteady: 0)
-    /// All of the new side.
+    /// All findings of the new side.
     var judged: [JudgedFinding] = []
   }
 
@@ -69,7 +69,7 @@ struct FindingChanges {
     let isWeak = (before.map { old[$0].finding.isWeak } ?? true) && (after.map { new[$0].finding.isWeak } ?? true)
     let kind: DiffKind?
     if isWeak || isDrawn(before.map { old[$0].finding }, after.map { new[$0].finding }) {
-      // Chance brings and takes such suspicions, and places of samples.
+      // Chance decides whether such suspicions and sampled places occur.
       kind = nil
     } else if before == nil {
       kind = isWorse ? .new : nil
@@ -88,16 +88,16 @@ struct FindingChanges {
     return Pair(change: change, kind: kind)
   }
 
-  /// Tells whether samples may have made the difference: of lost memory without a type they are all that tells its place.
-  /// Chance decides whether there are any, and how many blocks they stand for.
+  /// True if samples may have made the difference: only samples show the place of lost memory without a type. Chance
+  /// decides whether there are samples, and how many blocks they represent.
   private func isDrawn(_ before: Finding?, _ after: Finding?) -> Bool {
     let drawn = [before, after].compactMap { $0 }.filter(\.isToldBySamples)
     guard let only = drawn.first else { return false }
     return before != nil && after != nil || Double(only.sampledInstances) < EstimateJudgement.unseenPeriods
   }
 
-  /// Bytes of one of the blocks of which chance may bring more or fewer; 0 where there is none of it: what nothing
-  /// reaches, in a program that does the same each time.
+  /// Bytes of one block whose number chance may change. 0 if chance has no influence: for unreachable memory in a
+  /// program that does the same each time.
   private func chanceBlock(_ findings: [Finding]) -> Double {
     guard judgement.tolerance.isTimeDependent || findings.contains(where: { $0.certainty == .suspected }) else {
       return 0
@@ -105,7 +105,7 @@ struct FindingChanges {
     return findings.map { Double($0.retainedBytes.rawValue) / Double(max(1, $0.retainedBlocks)) }.max() ?? 0
   }
 
-  /// One cause of which the same has become at several places is one.
+  /// Joins changes of one cause at several places if they are of the same kind.
   private static func joined(_ pairs: [Pair]) -> [Pair] {
     struct Key: Hashable {
       var kind: DiffKind?
@@ -144,7 +144,7 @@ struct FindingChanges {
       standing = .known(
         reason: pair.kind == nil && change.old == nil ? "met in \(change.newRuns) of \(runs.new) runs" : "")
     }
-    // The old build had it not, which is more than a suspicion by itself says.
+    // The old build did not have it, which is stronger evidence than a suspicion alone.
     result.judged.append(JudgedFinding(finding, standing, judgesSuspicions: true))
   }
 
@@ -160,7 +160,7 @@ struct FindingChanges {
     (finding.retainedBytes.rawValue, finding.instances, finding.fingerprint)
   }
 
-  /// By how many bytes more or less are retained, then instances.
+  /// Ordered by the difference in retained bytes, then in instances.
   private static func precedes(_ a: FindingChange, _ b: FindingChange) -> Bool {
     func key(_ change: FindingChange) -> (Double, Double, String) {
       func difference(_ figure: Figure) -> Double { abs(change.figures.first { $0.figure == figure }?.difference ?? 0) }
@@ -171,7 +171,7 @@ struct FindingChanges {
 }
 
 extension FindingChange {
-  /// Adds what has become of the same cause at another place.
+  /// Adds the change of the same cause at another place.
   fileprivate mutating func add(_ other: FindingChange) {
     if let more = other.old { old?.add(more) }
     if let more = other.new { new?.add(more) }

@@ -1,12 +1,12 @@
-// Matches findings that are the same though something of their path differs.
+// Matches findings that are the same although parts of their paths differ.
 
 import HeapAnalysis
 import LeakDetection
 import TraceSymbolication
 import Wording
 
-/// Matches findings that no name makes equal: with the same types along the path, held by the same fields (one may have
-/// another name now, or be another kind of collection), and allocated on like ways.
+/// Matches findings that are not equal by name. They have the same types along the path, held by the same fields, and
+/// similar allocation stacks. One field may have a new name, or hold another kind of collection.
 struct FindingLikeness {
   private let vocabulary: Vocabulary
   private let renames: [DiffRename]
@@ -17,11 +17,11 @@ struct FindingLikeness {
     var old: Int
     var new: Int
     var differences: [String]
-    /// The new one is what a mended old one leaves.
+    /// The new finding is the remainder of an old one that was fixed.
     var isRemainder = false
   }
 
-  /// Pairs of the unmatched, most alike first; each finding at most once. O(old · new · steps²).
+  /// Returns pairs of unmatched findings, most similar first; each finding occurs at most once. O(old · new · steps²).
   func pairs(_ old: [ComparedFindings.Entry], _ new: [ComparedFindings.Entry], _ matching: NameMatching) -> [Pair] {
     var candidates: [(likeness: Double, pair: Pair)] = []
     for a in old.indices where matching.partners[a] == nil {
@@ -47,7 +47,7 @@ struct FindingLikeness {
     return result
   }
 
-  /// They are of one sort, stated alike, and held by the same.
+  /// Both have the same sort of verdict, the same form and the same holder.
   private func isComparable(_ a: ComparedFindings.Entry, _ b: ComparedFindings.Entry) -> Bool {
     Self.sort(of: a.finding.verdict) == Self.sort(of: b.finding.verdict)
       && a.finding.evidence.isCycle == b.finding.evidence.isCycle
@@ -61,7 +61,7 @@ struct FindingLikeness {
     if a.finding.verdict != b.finding.verdict {
       differences.append("it was reported as \(VerdictWords(a.finding.verdict).inSentence)")
     }
-    // Of what outlives its scope the path may go another way each time; its last object is what counts.
+    // The path to an object that outlives its scope may differ in each run; only its last object counts.
     let isHeld = a.finding.evidence.retention != nil
     let steps = (a.identity.steps, b.identity.steps)
     let allocations =
@@ -94,7 +94,7 @@ struct FindingLikeness {
     var likeness = 0.0
     var otherEdges = 0
     for (index, (old, new)) in zip(a, b).enumerated() {
-      // Kind and type. One collection may stand where another stood.
+      // Compare kind and type. A collection may replace a collection of another kind.
       let isCollection = Self.isCollection(vocabulary.name(old[0])) && Self.isCollection(vocabulary.name(new[0]))
       guard isCollection || old[0] == new[0] && vocabulary.current(old[1]) == new[1] else { return nil }
       let way = SiteLikeness.stackLikeness(
@@ -114,7 +114,7 @@ struct FindingLikeness {
         )
       }
       if vocabulary.current(old[4]) != new[4] {
-        // A field that does not leak any more may well be there still.
+        // A field that no longer leaks may still exist.
         let (before, after) = (vocabulary.name(old[4]), vocabulary.name(new[4]))
         guard
           isCollection
@@ -132,14 +132,14 @@ struct FindingLikeness {
     return (likeness / Double(a.count) - LikenessRules.costOfOtherField * Double(otherEdges), differences)
   }
 
-  /// One of the fields that one build alone has, in place of one that the other alone has.
+  /// One of the fields that only one build has, in place of a field that only the other build has.
   private func isRenamedField(_ old: String, _ new: String, _ oldFields: [String], _ newFields: [String]) -> Bool {
     func top(_ name: String) -> String { String(name.prefix { $0 != "." }) }
     return oldFields.contains(top(old)) && newFields.contains(top(new)) && !oldFields.contains(top(new))
       && !newFields.contains(top(old))
   }
 
-  /// The same holder under the names that are known to have changed.
+  /// The holder is the same once known renames are applied.
   private func isSameHolder(_ old: Int32, _ new: Int32) -> Bool {
     if vocabulary.current(old) == new { return true }
     var text = vocabulary.name(old)
@@ -147,7 +147,7 @@ struct FindingLikeness {
     return text == vocabulary.name(new)
   }
 
-  /// A closure's function, or what it stands in, is another because one was taken away and the other put in its place.
+  /// A closure's function, or its enclosing function, was removed, and another one took its place.
   private func isReplaced(_ old: Int32, _ new: Int32) -> Bool {
     func place(_ name: String) -> Substring {
       var rest = name[...]
@@ -159,8 +159,8 @@ struct FindingLikeness {
       || !vocabulary.isOnNewSide(name: before) && !vocabulary.isOnOldSide(name: after)
   }
 
-  /// Of something that is registered and keeps its object, the closure may be left when the object is not captured any
-  /// more: what is left of the same leak.
+  /// A registration keeps a closure that captures an object. When the closure no longer captures the object, the
+  /// closure itself may remain registered: it is the remainder of the same leak.
   private func remainder(_ a: ComparedFindings.Entry, _ b: ComparedFindings.Entry) -> String? {
     guard let registration = a.finding.evidence.retention?.registration,
       registration == b.finding.evidence.retention?.registration,
@@ -176,7 +176,7 @@ struct FindingLikeness {
     return "the closure that kept \(object.type) is left"
   }
 
-  /// From the function that allocated on: an object's own initialisers tell nothing.
+  /// Drops the functions inside the allocating one: an object's own initialisers say nothing about its place.
   private static func way(_ functions: [String], from allocation: String) -> [String] {
     functions.firstIndex(of: allocation).map { Array(functions[$0...]) } ?? functions
   }
@@ -188,7 +188,7 @@ struct FindingLikeness {
     return name.firstIndex(of: ".").map { String(name[name.index(after: $0)...]) } ?? name
   }
 
-  /// Verdicts that numbers alone tell apart are of one sort.
+  /// Verdicts that differ only by numbers are of one sort.
   private static func sort(of verdict: Verdict) -> Verdict { verdict == .accumulating ? .outlived : verdict }
 
   private static func rotated<Element>(_ elements: [Element], _ shift: Int) -> [Element] {

@@ -1,33 +1,32 @@
-// Types and holders of a heap image in the place of allocation sites, which inspections and light recordings lack.
+// Types and holders of a heap image, used as sites for inspections and light recordings, which have no allocation
+// sites.
 
 import LeakDetection
 import TraceReading
 
-/// A process that was looked at, and the moment.
+/// The process that was inspected, and the moment.
 package struct InspectedMoment: Codable, Hashable, Sendable {
-  /// Nanoseconds of CLOCK_MONOTONIC at which the process began; 0 if that is not known, as of a core.
+  /// The start of the process, in nanoseconds of CLOCK_MONOTONIC; 0 if it is not known, as for a core.
   package var processStart: UInt64
   /// Nanoseconds since then.
   package var age: UInt64
 
   package init(processStart: UInt64, age: UInt64) { (self.processStart, self.age) = (processStart, age) }
 
-  /// Of seconds; a trace may claim any time.
+  /// Converts seconds to nanoseconds; 0 for implausible values, because a trace may claim any time.
   static func nanoseconds(_ seconds: Double) -> UInt64 {
     seconds > 0 && seconds < 1e9 ? UInt64(seconds * 1e9) : 0
   }
 }
 
 extension RunDigest {
-  /// Sites are types and what holds them, in this digest or one of an earlier version, which has those of inspections
-  /// alone.
+  /// Sites are types and their holders. In digests of earlier versions, only inspections have holders.
   package var hasHolders: Bool { listsHolders ?? (inspected != nil) }
 
-  /// The operation of rows that stand for types and holders, in digests of all versions.
+  /// The operation of rows for types and holders, in digests of all versions.
   private static let operationOfHolders = "inspected"
 
-  /// Puts the census of a heap image in the place of the sites: what keeps objects stands where the function that
-  /// allocated them would.
+  /// Replaces the sites by the census of a heap image. An object's holder takes the place of its allocating function.
   package mutating func replaceSites(with census: HolderCensus) {
     (sites, listsHolders) = ([], true)
     var places: [String: (frame: Int32, stack: Int32)] = [:]
@@ -54,10 +53,10 @@ extension RunDigest {
     total = all
   }
 
-  /// The same with one holder for blocks without a type that nothing of the program's holds. Libraries keep free memory
-  /// in chains that begin in a thread's own variables, and of which scanning sees more or less: of two equal runs of a
-  /// program with tasks, one had 192 blocks of libdispatch's held by nothing and 75 by such variables, the other 73 and
-  /// 193.
+  /// This digest, with one holder for untyped blocks that no code of the program holds. Libraries keep free memory in
+  /// chains that begin in thread-local variables, and scanning finds a varying part of them. Of two equal runs of a
+  /// program with tasks, one had 192 blocks of libdispatch held by nothing and 75 held by such variables. The other had
+  /// 73 and 193.
   var withJoinedHolders: RunDigest {
     guard hasHolders else { return self }
     var result = self
@@ -79,11 +78,11 @@ extension RunDigest {
 
   private static let joinedHolder = "held by nothing of the program's"
   private static let passingHolders = Set(HolderCensus.HolderName.all.map { "held by \($0)" })
-  /// Functions that allocate, which blocks without a type are called by.
+  /// Functions that allocate; untyped blocks are named by them.
   private static let untyped = Set((0...UInt8.max).map { Operation(rawValue: $0).name })
 
-  /// Both are of one process: equal number and program, and begun at the same moment, which two readings of the clock
-  /// give to within `clockSlack`.
+  /// True if both digests are of one process: the same number and program, and the same start. Two readings of the
+  /// clock agree on the start to within `clockSlack`.
   func isOfSameProcess(as other: RunDigest) -> Bool {
     guard let own = inspected, let others = other.inspected, own.processStart > 0, others.processStart > 0,
       let origin, let otherOrigin = other.origin, origin.process == otherOrigin.process, program == other.program,
@@ -94,9 +93,9 @@ extension RunDigest {
       && max(origin.startTime, otherOrigin.startTime) - min(origin.startTime, otherOrigin.startTime) < Self.clockChange
   }
 
-  /// Nanoseconds: five ticks of the clock that the kernel notes starts by.
+  /// Nanoseconds: five ticks of the kernel's clock for process starts.
   private static let clockSlack: UInt64 = 50_000_000
-  /// Nanoseconds by which somebody may have set the clock of the day meanwhile. A machine that was started again has
-  /// been off for longer than it takes a process to have the same number at the same time after the start.
+  /// Nanoseconds that someone may have moved the wall clock by between the inspections. A reboot makes a larger
+  /// difference: it takes longer until a process has the same number at the same time after boot.
   private static let clockChange: UInt64 = 60_000_000_000
 }

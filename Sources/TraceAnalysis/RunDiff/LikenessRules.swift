@@ -1,50 +1,50 @@
-// The numbers by which sites and findings of two builds are taken for the same.
+// The numbers that decide which sites and findings of two builds are the same.
 
-/// Every constant that decides whether something of the old build is the same in the new one, though no name makes it
-/// equal. Likeness is from 0 to 1. A wrong match hides a change; a missing one shows an old leak as new: both are
-/// wrong, so that a match needs the larger part of what can be compared.
+/// All constants that decide whether items of two builds are the same although their names differ. Likeness is from 0
+/// to 1. A wrong match hides a change; a missing one reports an old leak as new. Both are wrong, so a match needs
+/// agreement in most of the comparable parts.
 enum LikenessRules {
   // MARK: Stacks
 
-  /// Likeness from which on two stacks may be of one site or step: half of the longer one's functions.
+  /// Two stacks of at least this likeness may be of one site or step: half of the longer one's functions.
   static let leastOfStacks = 0.5
   /// Likeness of two stacks whose innermost functions are the same, or tied by a split or an inlining, whatever their
   /// callers are.
   static let ofSameFunction = 0.5
-  /// Likeness from which on one function may have replaced another that is gone: nearly all else must be the same.
+  /// From this likeness on, one function may have replaced another that is gone: nearly all else must be the same.
   static let leastOfReplaced = 0.75
-  /// Weight of like amounts beside like stacks: it decides between stacks that are equally alike, and nothing else.
+  /// Weight of similar amounts relative to similar stacks: it decides only between equally similar stacks.
   static let weightOfAmounts = 0.1
-  /// New sites with the same innermost function that an old one is compared with, where there are too many for all
-  /// pairs.
+  /// If there are too many for all pairs: the number of new sites with the same innermost function that an old site is
+  /// compared with.
   static let sharedFunctionLimit = 64
-  /// Blocks that the last site of a type must have allocated to be known by its numbers alone: small ones agree by
+  /// Blocks that the last site of a type must have allocated to be matched by its numbers alone: small numbers agree by
   /// chance.
   static let leastAmountOfLast = 8.0
-  /// Likeness of the numbers that is asked for then.
+  /// Likeness that those numbers must have.
   static let leastAmountLikenessOfLast = 0.98
 
   // MARK: Findings
 
-  /// Likeness from which on two findings are the same.
+  /// Two findings of more than this likeness are the same.
   static let leastOfFindings = 0.5
-  /// Likeness of a step whose closure is the same: it is told by its function more than by who made it.
+  /// Likeness of a step with the same closure: the closure's function identifies it better than its allocation does.
   static let ofSameClosure = 0.75
-  /// Likeness of what is left of a mended finding: less than that of a finding that is whole.
+  /// Likeness of a fixed finding's remainder: less than the likeness of a whole finding.
   static let ofRemainder = 0.6
-  /// Taken off for another verdict, and for another field or kind of collection on the path.
+  /// Subtracted for another verdict, and for another field or kind of collection on the path.
   static let costOfOtherVerdict = 0.2
   static let costOfOtherField = 0.1
-  /// Fields on a path that may be others: two are another path.
+  /// Fields on a path that may differ: with two, it is another path.
   static let otherFieldLimit = 1
 
   // MARK: Names
 
-  /// Parts of a name that may be hidden for each one that is shown besides one: with little else the same, the same
+  /// Hidden parts of a name that are allowed for each shown part after the first. If little else is the same, the same
   /// places mean nothing.
   static let hiddenForEachShown = 2
-  /// Votes from which on a name can be elected: a tenth of one pair of items that agree.
+  /// Votes that a name needs to be elected: a tenth of one pair of items that agree.
   static let leastVotes = 0.1
-  /// Part of the votes that a name gives, and of those that the other receives, above which they are one.
+  /// Two names are one if their votes exceed this part of all votes that the old name gives and the new name receives.
   static let majority = 0.6
 }

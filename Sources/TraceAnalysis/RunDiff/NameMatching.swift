@@ -1,29 +1,28 @@
-// Matches things of the old side with those of the new one, by name.
+// Matches items of the old side with items of the new side, by name.
 
-/// Something that is compared, by the names that it is made of.
+/// An item to compare, identified by its names.
 struct NamedItem {
-  /// The names that it is made of, in the order in which `name` makes them stand: what begins in an arbitrary place
-  /// begins where that comes first.
+  /// The item's names as replaced by `name`, and its own names in the same order. If an item begins at an arbitrary
+  /// place, as a cycle does, it begins where the replaced names sort first.
   var parts: (_ name: (Int32) -> Int32) -> (named: [Int32], own: [Int32])
-  /// Its number: one thing under two names mostly comes in like numbers.
+  /// The item's amount. The same item under two names mostly has similar amounts.
   var amount: Double
-  /// Its names are the program's own. Names of the platform's functions say nothing about the program's renames.
+  /// The names are the program's own. Names of platform functions do not help to find the program's renames.
   var isOfProgram = true
 }
 
-/// Matches items that are equal, then those that are equal once names are replaced which have changed throughout.
+/// Matches items that are equal, then items that are equal once renamed names are replaced.
 ///
-/// A name can only have changed if one side alone has it. Sites whose other names are the same, in the same places,
-/// each say which new name stands where the old one stood; a name has become another if most of what speaks of either
-/// says so, names that read alike before others. Findings do not say so: what leaks no more, and what leaks instead,
-/// would look like one thing under two names.
+/// Only a name that one side alone has can have been renamed. Sites whose other names are the same, in the same places,
+/// vote for the new name in the old name's place. A name is renamed if most votes on both names agree; similar names
+/// weigh more. Findings do not vote: a fixed leak and a new leak would look like one item under two names.
 struct NameMatching {
-  /// Each round may find names that others stand beside.
+  /// The renames of one round may reveal others in the next.
   private static let rounds = 3
-  /// Items with the same shared names, on both sides together, beyond which they say nothing.
+  /// Limit of items with the same shared names, on both sides together. Larger crowds do not vote.
   private static let crowd = 64
-  /// Names that are compared in a round: a second's work. Builds between which hundreds of functions were renamed take
-  /// some ten thousand.
+  /// Limit of name comparisons in a round: a second's work. Builds between which hundreds of functions were renamed
+  /// need some ten thousand.
   static let comparisonLimit = 1 << 17
 
   /// By old item: the new one, and whether names were replaced.
@@ -35,7 +34,7 @@ struct NameMatching {
     isTaken = Array(repeating: false, count: new.count)
   }
 
-  /// Matches what is equal under the successors known so far.
+  /// Matches items that are equal under the successors known so far.
   mutating func matchEqual(_ old: [NamedItem], _ new: [NamedItem], _ vocabulary: Vocabulary, isRenamed: Bool) {
     var places: [[Int32]: Int] = [:]
     for (index, item) in new.enumerated() where !isTaken[index] { places[item.parts { $0 }.named] = index }
@@ -102,20 +101,20 @@ struct NameMatching {
     }
   }
 
-  /// The largest crowd that is asked: smaller than usual if all of those would compare too many names.
+  /// The largest crowd that may vote: smaller than usual if all those crowds would compare too many names.
   static func crowdLimit(_ crowds: [(size: Int, comparisons: Int)]) -> Int {
     var limit = crowd
     while limit > 1, crowds.reduce(0, { $0 + ($1.size <= limit ? $1.comparisons : 0) }) > comparisonLimit { limit /= 2 }
     return limit
   }
 
-  /// 1 for equal amounts, towards 0 for ever more different ones.
+  /// 1 for equal amounts, falling towards 0 as they differ.
   static func likeness(_ a: Double, _ b: Double) -> Double {
     let larger = max(a, b)
     return larger > 0 ? min(a, b) / larger : 1
   }
 
-  /// Matches sites and findings by name, together: what is learnt of a name by the one holds for the other.
+  /// Matches sites and findings together, by name: a rename found for one applies to the other.
   static func match(
     sites: (old: [NamedItem], new: [NamedItem]), findings: (old: [NamedItem], new: [NamedItem]),
     _ vocabulary: Vocabulary
@@ -137,8 +136,8 @@ struct NameMatching {
     return (siteMatching, findingMatching)
   }
 
-  /// Names in unmatched items that have renamed ones in them, as a closure's has its function's: these follow. True if
-  /// there is one.
+  /// Applies renames to longer names of unmatched items, as a closure's name contains its function's name. True if any
+  /// name was replaced.
   func follow(_ old: [NamedItem], _ vocabulary: Vocabulary) -> Bool {
     guard !vocabulary.successors.isEmpty else { return false }
     let renames = DiffRename.simplest(
@@ -155,7 +154,7 @@ struct NameMatching {
     return isAny
   }
 
-  /// Takes a name to have become another if most votes on either say so. True if there is one.
+  /// Elects successors: most votes on both names must agree. True if any was elected.
   private static func elect(_ votes: [Int32: [Int32: Double]], _ vocabulary: Vocabulary) -> Bool {
     var received: [Int32: Double] = [:]
     for choices in votes.values { for (new, weight) in choices { received[new, default: 0] += weight } }

@@ -1,21 +1,21 @@
-// Looking for renames that stand in a name.
+// Finds the renames that apply to a name.
 
-/// An index of the renames that can apply to a name, by the first word that each replaces: a name has few words, and
-/// there may be thousands of renames.
+/// An index of renames by the first word of the replaced name. A name has few words, and there may be thousands of
+/// renames.
 ///
-/// It divides names into words as `String.replacingName` does, so it misses none that that function would replace. For
-/// one thread at a time.
+/// It divides names into words as `String.replacingName` does, so it misses no rename that the function would apply.
+/// For one thread at a time.
 struct RenameIndex {
   private var numbers: [Substring: [Int]] = [:]
-  /// The number of renames that may still be looked at. Names of real builds take far fewer; once it is used up, no
-  /// more are found.
+  /// The number of renames that may still be examined. Names of real builds need far fewer; once it is used up, no more
+  /// are found.
   private var spareCandidates = 1 << 17
 
   mutating func insert(_ number: Int, _ old: String) {
     numbers[Self.words(old).first ?? "", default: []].append(number)
   }
 
-  /// Numbers of renames that may stand in a text, ascending, from `first` on. O(length) and those.
+  /// Numbers of the renames that may apply to a text, ascending, from `first` on. Linear in the text and the result.
   mutating func candidates(in text: String, from first: Int = 0) -> [Int] {
     var result: [Int] = []
     for word in Set(Self.words(text)).union([""]) {
@@ -31,6 +31,6 @@ struct RenameIndex {
 }
 
 extension Character {
-  /// It stands in names of functions and types, and not between them.
+  /// The character is part of names of functions and types, not a separator between them.
   var isPartOfName: Bool { isLetter || isNumber || self == "_" }
 }

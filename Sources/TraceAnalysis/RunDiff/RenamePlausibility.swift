@@ -1,19 +1,19 @@
-// Tells which names can be one name before and after somebody changed it.
+// Decides which names can be one name before and after a rename.
 
 import TraceSymbolication
 
 extension DiffRename {
-  /// Somebody may have renamed the one to the other: functions stay functions, closures closures, initialisers
-  /// initialisers; of a type either the module stays or all the rest; and a generic type of the standard library stays
-  /// what it is. O(length).
+  /// A developer may have renamed the old name to the new one. Functions stay functions, closures closures,
+  /// initialisers initialisers. For a type, either the module or all the rest stays the same. A generic type of the
+  /// standard library stays the same type. O(length).
   var isPlausible: Bool {
     let (a, b) = (Form(old), Form(new))
     guard a.isFunction == b.isFunction, a.closures == b.closures else { return false }
     return a.isFunction ? a.role == b.role : Self.isPlausibleType(old[...], new[...])
   }
 
-  /// Part of the longer one's letters that both have in the same order, from 0 to 1; more than 1 if all but the owner
-  /// is the same. O(length²).
+  /// Part of the longer name's letters that both have in the same order, from 0 to 1; more than 1 if only the owners
+  /// differ. O(length²).
   var resemblance: Double {
     let (lastOld, lastNew) = (old.split(separator: ".").last, new.split(separator: ".").last)
     if lastOld == lastNew { return 1.32 }
@@ -24,7 +24,7 @@ extension DiffRename {
 
   static func isFunction(_ name: String) -> Bool { Form(name).isFunction }
 
-  /// The type that a function belongs to, as its name has it; empty for none.
+  /// The type that a function belongs to, according to its name; empty for none.
   static func owner(of function: String) -> Substring {
     var rest = function[...]
     while let range = rest.firstRange(of: " in ") { rest = rest[range.upperBound...] }

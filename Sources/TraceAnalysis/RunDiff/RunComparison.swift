@@ -1,10 +1,10 @@
-// Two builds, each by one or more runs: what changed.
+// Compares two builds, each by one or more runs.
 
 import LeakGates
 import TraceReading
 
-/// Compares digests. Takes time and memory in proportion to the sites of both sides by name; the likeness of what no
-/// name matches costs more, within limits.
+/// Compares digests. Takes time and memory in proportion to the sites of both sides by name. Items that no name matches
+/// cost more, within limits.
 package struct RunComparison {
   /// The reasons why two sides cannot be compared.
   package enum Failure: Error, Hashable, Sendable {
@@ -14,7 +14,8 @@ package struct RunComparison {
     case tooManyFunctions(path: String)
   }
 
-  /// Runs a side up to which the parts of a program that depends on time are not looked at closely.
+  /// With at most this many runs a side, timing decides too much of a time-dependent program's parts to judge them
+  /// closely.
   private static let fewRuns = 3
 
   private let old: [RunDigest]
@@ -23,7 +24,8 @@ package struct RunComparison {
   private let judgement: FigureJudgement
   private let vocabulary = Vocabulary()
 
-  /// The report of a comparison. `old` and `new` have at least one run each. `tolerance`: nil for what suits the runs.
+  /// The report of a comparison. `old` and `new` have at least one run each. `tolerance`: nil chooses one that suits
+  /// the runs.
   package static func report(
     old: [RunDigest], new: [RunDigest], unit: DiffReport.Unit = .run, tolerance: FigureTolerance? = nil
   ) throws(Failure) -> DiffReport {
@@ -111,7 +113,7 @@ package struct RunComparison {
       listsHolders: listsHolders, estimatedSites: estimatedSites)
   }
 
-  /// What samples say of both sides; nil unless all runs have them. After the names are matched.
+  /// The estimated sites of both sides; nil unless all runs have estimates. Call it after the names are matched.
   private func estimatedSites() -> DiffSection<EstimatedSiteChange>? {
     let runs = old + new
     guard runs.allSatisfy({ $0.estimates != nil }) else { return nil }
@@ -125,7 +127,7 @@ package struct RunComparison {
     }
   }
 
-  /// A function that allocates nothing any more is there all the same: the other build's symbols tell.
+  /// Adds functions that no longer allocate but still exist, as the other build's symbols show.
   private func noteFunctions(of runs: [RunDigest], on side: Vocabulary.Side, having others: [RunDigest]) {
     let functions = others.reduce(into: Set<UInt32>()) { $0.formUnion($1.functions) }
     for run in runs {
@@ -135,13 +137,13 @@ package struct RunComparison {
     }
   }
 
-  /// Processes were looked at, none was recorded.
+  /// Processes were inspected; none was recorded.
   private var areInspections: Bool { (old + new).allSatisfy { $0.inspected != nil } }
 
-  /// Rows are types and what holds them, of all runs.
+  /// Rows are types and their holders, in all runs.
   private var listsHolders: Bool { (old + new).allSatisfy(\.hasHolders) }
 
-  /// Each heap image of a light recording lists all blocks anew: as many as it has images, were they added up.
+  /// Each heap image of a light recording lists all blocks again. Their sum would count each block once per image.
   private var hasLightRecordings: Bool { (old + new).contains { $0.isLight == true } }
 
   private func side(_ runs: [RunDigest], _ work: [Double]) -> DiffSide {
@@ -162,7 +164,7 @@ package struct RunComparison {
     let changes = figures.map { figure in
       judgement.change(
         figure, old: old.map { Double($0.total[figure]) }, new: new.map { Double($0.total[figure]) },
-        // Peaks and what is live at the end belong to the whole; sums are expected to be what their sites are.
+        // A total is expected to be the sum of its sites' expected values.
         expected: judgement.work == nil ? nil : sites.expectedSum(figure), stray: sites.strayOfSum(figure))
     }
     return FigureJudgement.related(changes)
@@ -180,7 +182,7 @@ package struct RunComparison {
     return digest.frames(of: digest.sites[entry.site])
   }
 
-  /// Names that changed, without those that another's change explains.
+  /// Renamed names, without renames that another one explains.
   private func renames() -> [DiffRename] {
     let all = vocabulary.successors.map { DiffRename(old: vocabulary.name($0), new: vocabulary.name($1)) }.sorted()
     return DiffRename.simplest(all)
@@ -222,7 +224,7 @@ package struct RunComparison {
     return remarks + runRemarks
   }
 
-  /// A remark if samples were taken for much longer on one side: a server allocates as long as it runs. Nil if not.
+  /// A remark if samples were taken for much longer on one side: a server allocates as long as it runs. Otherwise nil.
   private var spanRemark: String? {
     let (before, after) = (old.compactMap(\.sampledSeconds).max() ?? 0, new.compactMap(\.sampledSeconds).max() ?? 0)
     guard max(before, after) >= Self.leastSpan, max(before, after) >= Self.unequalSpans * min(before, after) else {
@@ -232,9 +234,9 @@ package struct RunComparison {
       "samples were taken for \(Decimal.duration(before)) on the old side and \(Decimal.duration(after)) on the new one: a program that goes on allocating has allocated more in the longer time"
   }
 
-  /// Seconds below which a program's time is its start's and its work's rather than a server's.
+  /// Seconds. A shorter time covers a program's start and its work rather than a running server.
   private static let leastSpan = 60.0
-  /// Ratio of the times from which on they are told.
+  /// The report has a remark if the ratio of the two times is at least this.
   private static let unequalSpans = 1.5
 
   private var inspectionRemark: String {
@@ -249,7 +251,7 @@ package struct RunComparison {
       "one process, looked at twice in \(Decimal.duration(Double(after.age - before.age) / 1e9)): more is what it took on meanwhile, and no leak by itself"
   }
 
-  /// Remarks of the runs, each once with the runs that it is about.
+  /// The runs' remarks, each once, with the runs that have it.
   private var runRemarks: [String] {
     var order: [String] = []
     var runs: [String: (old: [String], new: [String])] = [:]
@@ -281,7 +283,7 @@ package struct RunComparison {
 }
 
 extension DiffRename {
-  /// Without those that are another's in a longer name: `Foo.run()` is `Bar.run()` because `Foo` is `Bar`.
+  /// Without renames that another one explains in a longer name: `Foo.run()` is `Bar.run()` because `Foo` is `Bar`.
   static func simplest(_ renames: [DiffRename]) -> [DiffRename] {
     var result: [DiffRename] = []
     var index = RenameIndex()
@@ -295,7 +297,7 @@ extension DiffRename {
     return result.sorted()
   }
 
-  /// `App.Foo` and `App.Bar` differ in `Foo` and `Bar`: without the owners that both begin with.
+  /// Without the owners that both names begin with: `App.Foo` and `App.Bar` differ in `Foo` and `Bar`.
   private var withoutCommonOwner: DiffRename {
     var (a, b) = (old[...], new[...])
     while let dotA = a.firstIndex(of: "."), let dotB = b.firstIndex(of: "."), a[..<dotA] == b[..<dotB],
@@ -314,9 +316,9 @@ extension DiffRename {
 }
 
 extension String {
-  /// With another name wherever a name stands as a whole.
+  /// Replaces `name` by `other` wherever it occurs as a whole name.
   func replacingName(_ name: String, with other: String) -> String {
-    // An empty name is everywhere.
+    // An empty name would occur everywhere.
     guard !name.isEmpty else { return self }
     func isPart(_ character: Character?) -> Bool { character?.isPartOfName ?? false }
     var result = ""

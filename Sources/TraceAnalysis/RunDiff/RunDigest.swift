@@ -7,14 +7,14 @@ import PlatformRules
 import TraceReading
 import TraceSymbolication
 
-/// The figures of a run that a comparison needs: sums by allocation site, and findings, by name. No addresses: once it
-/// is made, the trace and the program's files are not needed any more. Memory in proportion to the distinct sites by
-/// name, of which there are far fewer than stacks. A value; any thread.
+/// The figures of a run that a comparison needs: sums by allocation site, and findings, by name. It has no addresses:
+/// once it is made, the trace and the program's files are no longer needed. Memory in proportion to the distinct sites
+/// by name, which are far fewer than stacks. A value; any thread.
 package struct RunDigest: Codable, Hashable, Sendable {
-  /// A site by what stays the same from build to build: what was allocated, and the program's functions on the way
-  /// there.
+  /// A site, identified by names that are stable across builds: the allocated type, and the program's functions on the
+  /// stack.
   package struct Site: Codable, Hashable, Sendable {
-    /// The type's name, or that of the function that allocated.
+    /// The name of the type, or of the allocating function.
     package var type: String
     package var operation: String
     /// Number of the innermost frame in `frames`.
@@ -37,13 +37,13 @@ package struct RunDigest: Codable, Hashable, Sendable {
     package var allocations: [[String]]
   }
 
-  /// A stack at which allocations were sampled, with what the samples say of it: its errors are those of sampling.
+  /// A stack with sampled allocations and their estimates. The estimates' errors are sampling errors.
   package struct Estimate: Codable, Hashable, Sendable {
     /// Number of the innermost frame in `frames`.
     package var innermost: Int32
     /// Number of the stack in `stacks`.
     package var stack: Int32
-    /// Since the recording's start.
+    /// Since the start of the recording.
     package var allocated: ByteEstimate
     package var live: ByteEstimate
   }
@@ -51,23 +51,25 @@ package struct RunDigest: Codable, Hashable, Sendable {
   /// The path that the run was read from.
   package var path: String
   package var program: String
-  /// Of several processes, that of the first. Nil in a digest of an earlier version.
+  /// The first process's origin, if there are several. Nil in digests of earlier versions.
   package var origin: RunOrigin?
-  /// Set if the run is one look at a process.
+  /// Set if the run is a single inspection of a process.
   package var inspected: InspectedMoment?
-  /// Sites are types and what holds them. Nil in digests of earlier versions: see `hasHolders`.
+  /// Sites are types and their holders. Nil in digests of earlier versions: see `hasHolders`.
   package var listsHolders: Bool?
   /// Traces that were added up.
   package var processes: Int
   package var eventCount: UInt64
   package var recordsReferenceCounts: Bool
-  /// A trace of it is damaged: what is readable is in the sums.
+  /// A trace of the run is damaged; its readable part is in the sums.
   package var isDamaged: Bool
   /// Threads that made at least a hundredth of the events.
   package var busyThreads: Int
-  /// A run loop called what the program does: how often depends on the clock. Nil in a digest of an earlier version.
+  /// A run loop called the program's code, so the number of calls depends on the clock. Nil in digests of earlier
+  /// versions.
   package var hasRunLoop: Bool?
-  /// Blocks are those of heap images: nothing is known of what was freed before, nor of a peak. nil in older digests.
+  /// Blocks come from heap images: blocks that were freed before are missing, and no peak is known. Nil in older
+  /// digests.
   package var isLight: Bool?
   /// Over all sites, with the peak of the whole process.
   package var total: SiteTotal
@@ -79,13 +81,14 @@ package struct RunDigest: Codable, Hashable, Sendable {
   package var frames: [DiffFrame]
   package var stacks: [StackNode]
   package var sites: [Site]
-  /// Of a light recording at its last heap image; nil of others, without an image, and in older digests.
+  /// The estimates of a light recording at its last heap image. Nil for other recordings, without an image, and in
+  /// older digests.
   package var estimates: [Estimate]?
-  /// Of estimates: bytes of allocation from one sample to the next, on average.
+  /// For estimates: average number of allocated bytes from one sample to the next.
   package var samplePeriod: UInt64?
-  /// Of estimates: how long samples had been taken.
+  /// For estimates: seconds during which samples were taken.
   package var sampledSeconds: Double?
-  /// Of the program and of libraries; nil if there was no heap image to look at.
+  /// Findings of the program and of libraries; nil if there was no heap image.
   package var findings: [DigestedFinding]?
   /// The reason why there are no findings.
   package var findingsUnavailable: String?
@@ -97,8 +100,8 @@ extension RunDigest {
   /// Sums up a trace that has been analysed. Names every site: linear in the nodes of the stack tree, in the frames of
   /// sampled stacks, and in the distinct frames' symbols.
   ///
-  /// `leaks`: what was found in its heap image; suppressed findings are left out. `census`: of the same image, for a
-  /// trace that lacks history.
+  /// `leaks`: the findings of its heap image; suppressed findings are left out. `census`: the census of the same image,
+  /// for a trace without history.
   package init(_ trace: ReportTrace, leaks: LeakReport, census: HolderCensus? = nil, naming: any FrameNaming) {
     let analysis = trace.analysis
     path = trace.path
@@ -162,7 +165,7 @@ extension RunDigest {
     isLight = analysis.header.isLight
     hasRunLoop = frames.contains { $0.isPlatform && Self.runLoops.matches($0.stableName) }
     stacks = namer.nodes
-    // Functions without names are told by their image alone.
+    // Functions without names are identified by their image alone.
     remarks += naming.remarks
     guard analysis.header.lacksHistory, let census else { return }
     replaceSites(with: census)
@@ -180,8 +183,8 @@ extension RunDigest {
     var stack: Int32
   }
 
-  /// Adds another process of the same run: sums are added up, equal findings joined. Peaks are each process's own,
-  /// added up.
+  /// Adds another process of the same run. Sums are added, and equal findings joined. Each process has its own peak;
+  /// peaks are added.
   package mutating func add(_ other: RunDigest) {
     processes += other.processes
     listsHolders = hasHolders && other.hasHolders
@@ -215,7 +218,7 @@ extension RunDigest {
     for remark in other.remarks where !remarks.contains(remark) { remarks.append(remark) }
   }
 
-  /// A process without a heap image has nothing to add to what the others' show.
+  /// Joins findings. A process without a heap image adds nothing to the others' findings.
   private static func joined(_ a: [DigestedFinding]?, _ b: [DigestedFinding]?) -> [DigestedFinding]? {
     guard var result = a else { return b }
     var numbers: [[String]: Int] = [:]
@@ -232,8 +235,8 @@ extension RunDigest {
     return result
   }
 
-  /// A few kilobytes can say that very many sites are at the end of one very deep stack; a comparison writes each
-  /// site's stack out. Linear in sites and stacks.
+  /// A few kilobytes can claim that very many sites have one very deep stack, and a comparison writes out each site's
+  /// stack. Linear in sites and stacks.
   var hasTooManyFunctions: Bool {
     var depths: [Int] = []
     depths.reserveCapacity(stacks.count)
@@ -243,8 +246,8 @@ extension RunDigest {
     return functions > Self.leastFunctions + Self.functionsForEntry * (named.count + stacks.count)
   }
 
-  /// Functions of any run, and so many more for each site and stack. Sites of programs are some dozen functions deep,
-  /// most of which they share.
+  /// Functions allowed for any run, plus an allowance for each site and stack. Sites of programs are some dozen
+  /// functions deep, and share most of them.
   private static let (leastFunctions, functionsForEntry) = (4 << 20, 16)
 
   /// The functions of a site, innermost first.

@@ -1,12 +1,12 @@
-// Where a run comes from.
+// The origin of a run.
 
 import TraceReading
 
-/// When, as which process and of which build a run was recorded.
+/// The time, the process and the build of a recorded run.
 package struct RunOrigin: Codable, Hashable, Sendable {
-  /// Of the program's file, in hexadecimal digits; nil if the trace does not say.
+  /// The build ID of the program's file, in hexadecimal digits; nil if the trace does not have it.
   package var buildID: String?
-  /// Nanoseconds since 1970; 0 if the trace does not say.
+  /// Nanoseconds since 1970; 0 if the trace does not have it.
   package var startTime: UInt64
   /// The process's number on its machine.
   package var process: UInt32
@@ -15,7 +15,7 @@ package struct RunOrigin: Codable, Hashable, Sendable {
     (self.buildID, self.startTime, self.process) = (buildID, startTime, process)
   }
 
-  /// Of one trace.
+  /// Reads the origin from one trace.
   package init(_ trace: AllocationAnalysis) {
     let executable = trace.definitions.process.executable
     let image = trace.definitions.images.first { $0.image.path == executable }?.image

@@ -63,7 +63,7 @@ struct SiteChanges {
     )
   }
 
-  /// libdispatch keeps the links of its queues to use them again: how many there are shows how much was queued at once.
+  /// libdispatch keeps the links of its queues for reuse: their number shows how much was queued at once.
   private func isChance(_ pair: Pair) -> Bool {
     guard judgement.tolerance.isTimeDependent, let entry = pair.new.map({ new[$0] }) ?? pair.old.map({ old[$0] }) else {
       return false
@@ -78,8 +78,8 @@ struct SiteChanges {
       figure, old: before, new: after, whole: wholes[figure] ?? 0, blockSize: blockSize(pair, figure))
   }
 
-  /// Returns the block size for judging a figure. If work depends on time, chance decides which function asks for a
-  /// large block: so blocks of any size are counted.
+  /// Returns the block size for judging a figure. If work depends on time, chance decides which function allocates a
+  /// large block, so blocks of any size count.
   private func blockSize(_ pair: Pair, _ figure: Figure) -> Double {
     guard judgement.tolerance.isTimeDependent, figure == .allocatedBytes || figure == .liveBytes else {
       return FigureJudgement.smallBlock
@@ -91,12 +91,12 @@ struct SiteChanges {
     } ?? FigureJudgement.smallBlock
   }
 
-  /// Returns the sum that the sites lead one to expect.
+  /// Returns the sum of the sites' expected values.
   func expectedSum(_ figure: Figure) -> Double { pairs.reduce(0) { $0 + expected($1, figure) } }
 
-  /// By how many bytes chance may change the sum of the sites' blocks: the number at each site strays by its square
-  /// root, and it does so where it is another in both runs. One buffer of 32 KiB more, of each time that a directory
-  /// was read, is no change of a small program.
+  /// Bytes of chance variation in the sum of the sites' blocks. Where the number of a site's blocks differs between the
+  /// runs, it strays by its square root. Reading a directory allocates a buffer of 32 KiB: one more of them is no
+  /// change of a small program.
   func strayOfSum(_ figure: Figure) -> Double {
     let count: Figure
     switch figure {
@@ -109,7 +109,7 @@ struct SiteChanges {
       let (before, after) = (pair.old.map { old[$0].totals } ?? noneOld, pair.new.map { new[$0].totals } ?? noneNew)
       let (blocks, more) = (sum(before, count), sum(after, count))
       guard blocks != more else { return variance }
-      // Other sizes are a change of their own.
+      // A change in block sizes is a separate change.
       let sizes = [(blocks, sum(before, figure)), (more, sum(after, figure))].compactMap { $0 > 0 ? $1 / $0 : nil }
       let size = sizes.min() ?? 0
       return variance + min((more - blocks) * (more - blocks), max(blocks, more)) * size * size
@@ -117,11 +117,11 @@ struct SiteChanges {
     return Self.strayDeviations * variance.squareRoot()
   }
 
-  /// Standard deviations of a sum of numbers, each of which may have changed on purpose as well.
+  /// Standard deviations for a sum of numbers that may also have changed on purpose.
   private static let strayDeviations = 2.0
 
   private func expected(_ pair: Pair, _ figure: Figure) -> Double {
-    // Sites that are not judged count as they are: the sum contains them all the same.
+    // Sites that are not judged count as they are, because the sum contains them too.
     if isChance(pair) { return Spread((pair.new.map { new[$0].totals } ?? noneNew).map { Double($0[figure]) }).median }
     let change = change(pair, figure)
     return change.direction == .same && judgement.work != nil ? change.new.median : change.expected
@@ -152,7 +152,7 @@ struct SiteChanges {
     return section
   }
 
-  /// The same of what sites of one type add up to.
+  /// Returns the types whose sums over their sites have changed.
   func types(_ figures: [Figure], totals: [FigureChange]) -> DiffSection<AllocationChange> {
     struct Sum {
       var oldName: Int32?
@@ -200,7 +200,7 @@ struct SiteChanges {
       for index in before.indices { before[index] += old[index] }
       for index in after.indices { after[index] += new[index] }
     }
-    // Those that are not judged are in neither sum.
+    // Sites that are not judged are in neither sum.
     let expected =
       judgement.work == nil ? nil : pairs.filter { !isChance($0) }.reduce(0) { $0 + self.expected($1, figure) }
     return judgement.change(figure, old: before, new: after, expected: expected, whole: wholes[figure] ?? 0)

@@ -1,11 +1,11 @@
-// Matches sites that are the same though their stacks differ.
+// Matches sites that are the same although their stacks differ.
 
-/// Matches sites that no name makes equal: of one type, and allocated by the same function, or by one that was split,
-/// put into its caller, or replaced: what one side has and the other has not decides which.
+/// Matches sites that are not equal by name. Both have the same type. The allocating function is the same, or was
+/// split, inlined into its caller, or replaced. Functions that only one side has decide which.
 enum SiteLikeness {
-  /// Pairs of sites of one type beyond which only those are looked at that share their innermost function.
+  /// With more pairs of sites of one type than this, only sites that share their innermost function are compared.
   static let pairLimit = 20_000
-  /// Functions of a stack that are compared.
+  /// Limit of functions of a stack that are compared.
   static let depthLimit = 64
 
   private struct Candidate {
@@ -19,7 +19,7 @@ enum SiteLikeness {
     var operation: Int32
   }
 
-  /// Pairs of the unmatched, most alike first; each site at most once.
+  /// Returns pairs of unmatched sites, most similar first; each site occurs at most once.
   static func pairs(
     _ old: [ComparedSites.Entry], _ new: [ComparedSites.Entry], _ matching: NameMatching, _ vocabulary: Vocabulary
   ) -> [(old: Int, new: Int)] {
@@ -46,7 +46,7 @@ enum SiteLikeness {
     func consider(_ a: Int, _ b: Int) {
       let likeness = stackLikeness(way(old[a], vocabulary), way(new[b], vocabulary), vocabulary)
       guard likeness >= LikenessRules.leastOfStacks else { return }
-      // Of equally alike stacks the ones with like numbers belong together.
+      // Among equally similar stacks, sites with similar amounts belong together.
       candidates.append(
         Candidate(
           old: a, new: b,
@@ -73,7 +73,7 @@ enum SiteLikeness {
       takenNew.insert(candidate.new)
       result.append((candidate.old, candidate.new))
     }
-    // If what is left of a type is one site on each side, with the same numbers, that site has moved.
+    // If one site of a type is left on each side, with the same numbers, that site has moved.
     let restOld = olds.filter { !takenOld.contains($0) }
     let restNew = news.filter { !takenNew.contains($0) }
     if restOld.count == 1, restNew.count == 1, old[restOld[0]].amount >= LikenessRules.leastAmountOfLast,
@@ -84,14 +84,14 @@ enum SiteLikeness {
     return result
   }
 
-  /// The functions on the way, without initialisers at its inner end: every object of a type has those.
+  /// The functions on the stack, without initialisers at its inner end: every object of a type has those.
   private static func way(_ entry: ComparedSites.Entry, _ vocabulary: Vocabulary) -> [Int32] {
     let functions = entry.functions.prefix(depthLimit)
     let rest = functions.drop { vocabulary.name($0).contains("init(") }
     return Array(rest.isEmpty ? functions : rest)
   }
 
-  /// Functions on the way to a site that one side alone has, in words.
+  /// Describes the functions on a site's stack that one side alone has.
   static func differences(_ old: [Int32], _ new: [Int32], _ vocabulary: Vocabulary) -> [String] {
     let before = old.map(vocabulary.current)
     let gone = before.filter { !new.contains($0) }
@@ -103,9 +103,10 @@ enum SiteLikeness {
     return words.isEmpty ? ["called in another order"] : words
   }
 
-  /// From 0 to 1: the part of the longer stack that is on both in the same order. 0 if another function allocated,
-  /// unless it is new and was split from the old one, or the old one is gone: put into a caller, or replaced where
-  /// nearly all else is the same. Functions that both builds have are two.
+  /// Returns the part of the longer stack that both have in the same order, from 0 to 1. Returns 0 if another function
+  /// allocated, with two exceptions. The function is new and was split from the old one; or the old one is gone, and
+  /// was inlined into a caller, or replaced while nearly all else is the same. Functions that both builds have are
+  /// different functions.
   static func stackLikeness(_ old: [Int32], _ b: [Int32], _ vocabulary: Vocabulary) -> Double {
     let a = old.map(vocabulary.current)
     guard let first = a.first, let other = b.first else { return a.count == b.count ? 1 : 0 }
@@ -114,7 +115,7 @@ enum SiteLikeness {
     if first == other { return max(LikenessRules.ofSameFunction, common) }
     let isOldGone = !vocabulary.isOnNewSide(old[0])
     let isNewCome = !vocabulary.isOnOldSide(other)
-    // Beyond the outermost, which all of a program's stacks may share.
+    // The outermost function does not count, because all of a program's stacks may share it.
     let isSplit = isNewCome && b.contains(first) && (a.count > 1 || b.count == 2)
     let isJoined = isOldGone && a.contains(other) && (b.count > 1 || a.count == 2)
     if isSplit || isJoined { return max(LikenessRules.ofSameFunction, common) }

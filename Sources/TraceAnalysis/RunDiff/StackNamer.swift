@@ -1,14 +1,13 @@
-// Stacks of a trace by the program's functions, each once.
+// The stacks of a trace as the program's functions, each once.
 
 import TraceReading
 import TraceSymbolication
 
-/// Names the nodes of a stack tree, and joins those that are the same by name. Recursion is folded: a function counts
-/// where it stands outermost, so that stacks of every depth of a recursion are one. Frames of the platform and of
-/// thunks are left out, unless there is nothing else.
-/// For one thread at a time.
+/// Names the nodes of a stack tree, and joins nodes with the same names. Recursion is folded: a function counts at its
+/// outermost call, so stacks of all recursion depths are one. Frames of the platform and of thunks are left out, unless
+/// there are no others. For one thread at a time.
 struct StackNamer {
-  /// By number; several may have one stable name, at different lines.
+  /// By number. Several may have one stable name, at different lines.
   private(set) var frames: [DiffFrame] = []
   private(set) var nodes: [RunDigest.StackNode] = []
 
@@ -17,7 +16,7 @@ struct StackNamer {
     var name: Int32
   }
 
-  /// Of a node of the trace's tree: the folded stack, and the innermost frame of the program's.
+  /// For a node of the trace's tree: the folded stack, and the program's innermost frame.
   private struct Named {
     var stack: Int32 = -1
     var innermost: Int32 = -1
@@ -31,7 +30,7 @@ struct StackNamer {
   private let definitions: TraceDefinitions
   private let naming: any FrameNaming
   private var known: [Named?]
-  /// The same by the platform's functions, for stacks without any of the program's.
+  /// Named by the platform's functions, for stacks without functions of the program.
   private var knownOfPlatform: [Named?] = []
   private var steps: [Step: Int32] = [:]
   private var numbers: [DiffFrame: Int32] = [:]
@@ -41,10 +40,10 @@ struct StackNamer {
   private var stableNumbers: [Int32] = []
   private var stableNames: [String: Int32] = [:]
 
-  /// Callers that may still be looked at for recursions. Once that is used up, they are not folded any more.
+  /// Callers that may still be visited to find recursion. Once they are used up, recursion is no longer folded.
   private(set) var spareSteps: UInt64
 
-  /// `steps`: how many callers of functions may be looked at, all in all, to find out which call themselves.
+  /// `steps`: limit of callers that are visited, in all, to find functions that call themselves.
   init(_ definitions: TraceDefinitions, naming: any FrameNaming, steps: UInt64 = .max) {
     self.definitions = definitions
     self.naming = naming
@@ -66,7 +65,7 @@ struct StackNamer {
     var named = node.rawValue > 1 ? known[Int(node.rawValue)] ?? Named() : Named()
     for node in chain.reversed() {
       if let frame = definitions.stacks.frame(of: node) {
-        // Several functions stand at one address where calls were inlined; the innermost is first.
+        // Inlined calls put several functions at one address; the innermost is first.
         for function in functions(of: frame).user.reversed() {
           named.stack = push(function, on: named.stack)
           named.innermost = function
@@ -77,8 +76,8 @@ struct StackNamer {
     return named.stack >= 0 ? (named.stack, named.innermost) : systemStack(stack)
   }
 
-  /// The same of a stack that a sample has, the outermost frame first. Linear in its frames, and in the trace's images
-  /// for each address that was not met before.
+  /// Returns the folded stack and innermost frame of a sampled stack, which begins with the outermost frame. Linear in
+  /// its frames, and in the trace's images for each new address.
   mutating func stack(ofSampled frames: [FrameKey]) -> (stack: Int32, innermost: Int32) {
     let functions = frames.map { key in
       let frame =
@@ -97,8 +96,7 @@ struct StackNamer {
     return (named.stack, named.innermost)
   }
 
-  /// Returns names for a stack without any frame of the program: the outermost caller, and the innermost functions of
-  /// the platform.
+  /// Names a stack without functions of the program: by its outermost caller and the innermost platform functions.
   private mutating func systemStack(_ stack: StackID) -> (stack: Int32, innermost: Int32) {
     if knownOfPlatform.isEmpty { knownOfPlatform = Array(repeating: nil, count: known.count) }
     var chain: [StackID] = []
@@ -120,7 +118,7 @@ struct StackNamer {
     return (named.stack, named.innermost)
   }
 
-  /// Tells whether a library allocated it as a link of its queues, whatever the program called.
+  /// True if a library allocated the block as a link of its queues, whatever the program called.
   mutating func isOfQueue(_ stack: StackID) -> Bool {
     var node = stack
     for _ in 0..<QueueLinks.depth where node.rawValue > 1 {
@@ -146,7 +144,7 @@ struct StackNamer {
     return result
   }
 
-  /// The stack with a function called from another; that other one if the function is on it already.
+  /// Returns the stack with the function added as the innermost one; `stack` itself if the function is already on it.
   private mutating func push(_ frame: Int32, on stack: Int32) -> Int32 {
     let name = stableNumbers[Int(frame)]
     let step = Step(caller: stack, name: name)

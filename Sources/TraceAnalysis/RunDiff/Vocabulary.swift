@@ -1,17 +1,17 @@
-// The names that things of both sides are made of, as numbers.
+// The names of both sides' items, as numbers.
 
-/// Numbers names, and knows on which side each occurs. For one thread at a time.
+/// Assigns numbers to names, and records the sides that have each name. For one thread at a time.
 final class Vocabulary {
   enum Side { case old, new }
 
-  /// Stands for any name that one side alone has.
+  /// Represents any name that one side alone has.
   static let wildcard: Int32 = -1
 
   private var numbers: [String: Int32] = [:]
   private var names: [String] = []
   private var isOld: [Bool] = []
   private var isNew: [Bool] = []
-  /// By number: what an old name is called now.
+  /// The new name of each renamed old name, by number.
   private(set) var successors: [Int32: Int32] = [:]
   private var predecessors: Set<Int32> = []
 
@@ -30,17 +30,17 @@ final class Vocabulary {
     return number
   }
 
-  /// The new side has this old name, or one that has taken its place.
+  /// The new side has this old name, or its successor.
   func isOnNewSide(_ old: Int32) -> Bool { successors[old] != nil || isNew[Int(old)] }
 
-  /// The old side has this new name, or had another in its place.
+  /// The old side has this new name, or its predecessor.
   func isOnOldSide(_ new: Int32) -> Bool { predecessors.contains(new) || isOld[Int(new)] }
 
   func isOnNewSide(name: String) -> Bool { numbers[name].map(isOnNewSide) ?? false }
 
   func isOnOldSide(name: String) -> Bool { numbers[name].map(isOnOldSide) ?? false }
 
-  /// Returns an old name's counterpart on the new side; the name itself if nothing is known of it.
+  /// Returns an old name's counterpart on the new side; the name itself if no counterpart is known.
   func currentName(_ name: String) -> String { numbers[name].map { self.name(current($0)) } ?? name }
 
   func name(_ number: Int32) -> String { names[Int(number)] }
@@ -48,21 +48,21 @@ final class Vocabulary {
   /// Returns an old name's counterpart on the new side.
   func current(_ number: Int32) -> Int32 { successors[number] ?? number }
 
-  /// An old name as it is compared: by its successor, or as a wildcard if the new side has nothing of that name.
+  /// An old name for comparison: its successor, or a wildcard if the new side does not have the name.
   func masked(old number: Int32) -> Int32 {
     if let successor = successors[number] { return successor }
     return isNew[Int(number)] ? number : Self.wildcard
   }
 
-  /// A new name as it is compared: a wildcard if the old side has nothing of that name, under this name or another.
+  /// A new name for comparison: a wildcard if the old side has neither this name nor a predecessor of it.
   func masked(new number: Int32) -> Int32 {
     isOld[Int(number)] || predecessors.contains(number) ? number : Self.wildcard
   }
 
-  /// Somebody may have called by the one name what had the other.
+  /// A developer may have renamed the old name to the new one.
   func canBecome(_ old: Int32, _ new: Int32) -> Bool { DiffRename(old: name(old), new: name(new)).isPlausible }
 
-  /// From 0.25 for names that have nothing in common to 2 for those with one last part.
+  /// From 0.25 for names with nothing in common to 2 for names with the same last part.
   func resemblance(_ old: Int32, _ new: Int32) -> Double {
     let resemblance = DiffRename(old: name(old), new: name(new)).resemblance
     return 0.25 + resemblance * resemblance
@@ -70,7 +70,7 @@ final class Vocabulary {
 
   func isFunction(_ number: Int32) -> Bool { DiffRename.isFunction(name(number)) }
 
-  /// Of functions: the types that they belong to are the same, or one has taken the other's name.
+  /// For functions: both belong to the same type, or the new type has replaced the old one.
   func followsOwners(_ old: Int32, _ new: Int32) -> Bool {
     let (a, b) = (DiffRename.owner(of: name(old)), DiffRename.owner(of: name(new)))
     if a == b { return true }
@@ -79,14 +79,13 @@ final class Vocabulary {
     return successors.contains { DiffRename.isName(a, endOf: name($0)) && DiffRename.isName(b, endOf: name($1)) }
   }
 
-  /// Gives an old name that the new side has not the one that it has with other names replaced in it, if the new side
-  /// alone has that. True if it does.
-  /// `index` has the renames by their numbers.
+  /// Finds the successor of an old name that the new side lacks. Applies the renames to it; if only the new side has
+  /// the result, that is the successor. True if there is one. `index` has the renames by their numbers.
   func follow(_ old: Int32, _ renames: [DiffRename], _ index: inout RenameIndex) -> Bool {
     guard isOld[Int(old)], !isOnNewSide(old) else { return false }
     var text = name(old)
     var first = 0
-    // One by one, in their order: what a rename has put there may be another's.
+    // Apply renames one by one, in order: the result of one may contain a name that the next replaces.
     while let next = index.candidates(in: text, from: first).first {
       text = text.replacingName(renames[next].old, with: renames[next].new)
       first = next + 1
@@ -96,10 +95,10 @@ final class Vocabulary {
     return true
   }
 
-  /// Names of a site that are looked at for renames: more than stacks of programs have.
+  /// Limit of a site's names that are examined for renames: stacks of programs have fewer.
   private static let renameDepth = 512
 
-  /// Returns the names among old ones that others have taken the place of.
+  /// Returns the renames of those old names that were replaced.
   func renames(of names: [Int32]) -> [DiffRename] {
     DiffRename.simplest(
       Set(names.prefix(Self.renameDepth)).compactMap { old in

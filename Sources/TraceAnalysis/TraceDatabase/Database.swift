@@ -6,11 +6,11 @@ import CSQLite
 package struct DatabaseError: Error, Hashable, Sendable {
   /// SQLite's primary result code.
   package var code: Int32
-  /// SQLite's own words, which may quote the statement.
+  /// SQLite's own message, which may quote the statement.
   package var message: String
 
   package var isInterrupted: Bool { code == SQLITE_INTERRUPT }
-  /// There was not enough memory for it.
+  /// The statement needed more memory than was available.
   package var isTooLarge: Bool { code == SQLITE_NOMEM }
   /// The statement would do more than read.
   package var isDenied: Bool { code == SQLITE_AUTH }
@@ -22,12 +22,12 @@ package final class Database {
   /// The limit that the connection refers to.
   var keptLimit: QueryLimit?
 
-  /// An empty one in memory. Throws if there is no memory.
+  /// Opens an empty database in memory. Throws if memory is short.
   package convenience init() throws(DatabaseError) { try self.init(":memory:", SQLITE_OPEN_MEMORY) }
 
-  /// One in an empty file. Throws if it cannot be opened.
+  /// Opens a database in an empty file. Throws if it cannot be opened.
   package convenience init(file: String) throws(DatabaseError) {
-    // A name of its own kind, as `file:` begins one, is not for files.
+    // SQLite treats some names specially: `file:` begins a URI. With a slash, the name is a path.
     try self.init(file.hasPrefix("/") ? file : "./" + file, 0)
   }
 
@@ -40,18 +40,18 @@ package final class Database {
       throw DatabaseError(code: code, message: String(cString: sqlite3_errstr(code)))
     }
     connection = opened
-    // What a query sorts is no reason to write to a disk.
+    // A query that sorts must not write to the disk.
     try execute("PRAGMA temp_store = MEMORY")
   }
 
   deinit { sqlite3_close_v2(connection) }
 
-  /// Runs statements that give no rows.
+  /// Runs statements that return no rows.
   package func execute(_ statements: String) throws(DatabaseError) {
     guard sqlite3_exec(connection, statements, nil, nil, nil) == SQLITE_OK else { throw lastError }
   }
 
-  /// The bytes of a file with this database: what `sqlite3` and others open. Memory: as much again.
+  /// The bytes of a database file, which `sqlite3` and other tools can open. Needs the same amount of memory again.
   package func file() throws(DatabaseError) -> [UInt8] {
     var size: sqlite3_int64 = 0
     guard let bytes = sqlite3_serialize(connection, "main", &size, 0) else {

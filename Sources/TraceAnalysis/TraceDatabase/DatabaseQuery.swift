@@ -1,4 +1,4 @@
-// Questions that people ask a database.
+// Runs users' queries on a database.
 
 import CSQLite
 
@@ -7,19 +7,17 @@ extension Database {
   package struct Answer {
     package let columns: [String]
     fileprivate let statement: PreparedStatement
-    /// Keeps the time limit.
+    /// Keeps the time limit alive.
     fileprivate let limit: QueryLimit
 
     /// The next row; nil after the last one.
     package func next() throws(DatabaseError) -> [SQLValue]? { try statement.next() }
   }
 
-  /// Asks a question that changes nothing. It gets 1 GiB of memory, and is interrupted when `seconds` have passed
-  /// since. Afterwards the database can only be read. Throws if `text` is not one valid statement, or does more than
-  /// read.
+  /// Runs a read-only query. It gets 1 GiB of memory, and is interrupted after `seconds`. Afterwards the database can
+  /// only be read. Throws if `text` is not one valid statement, or does more than read.
   package func answer(_ text: String, seconds: Double) throws(DatabaseError) -> Answer {
-    // An operator's text may be a script of others: it reads tables, and nothing else. No file is attached, no
-    // extension loaded.
+    // The text may be someone else's script: it may only read tables, and neither attach files nor load extensions.
     sqlite3_set_authorizer(
       connection,
       { _, action, _, name, _, _ in
@@ -39,7 +37,7 @@ extension Database {
       Unmanaged.passUnretained(limit).toOpaque())
     keptLimit = limit
     let statement = try PreparedStatement(text, in: self)
-    // VACUUM INTO asks for no leave before it runs.
+    // VACUUM INTO does not ask the authorizer before it runs.
     guard statement.isQuestion else {
       throw DatabaseError(code: SQLITE_AUTH, message: "the statement does more than read")
     }
@@ -49,15 +47,15 @@ extension Database {
     return Answer(columns: statement.columns, statement: statement, limit: limit)
   }
 
-  /// Bytes that SQLite may take for queries, in the whole process: enough to sort millions of rows.
+  /// Bytes that SQLite may use for queries, in the whole process: enough to sort millions of rows.
   private static let memoryOfQueries: sqlite3_int64 = 1 << 30
-  /// Bytes of a text or of a row: room for joined names, none for a bomb.
+  /// Limit in bytes of a text or of a row: enough for joined names, too small for a bomb.
   private static let longestValue: Int32 = 16 << 20
-  /// Steps of SQLite's machine between two looks at the clock: some tenths of a millisecond.
+  /// Steps of SQLite's virtual machine between two checks of the clock: some tenths of a millisecond.
   private static let stepsBetweenLooks: Int32 = 10_000
 }
 
-/// The time up to which a query may run.
+/// The deadline of a query.
 final class QueryLimit {
   private let end: ContinuousClock.Instant
 

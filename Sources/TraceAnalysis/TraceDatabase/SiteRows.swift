@@ -3,9 +3,10 @@
 import TraceExports
 import TraceReading
 
-/// The rows of a profile's sites. The tables have no addresses: sites that differ in nothing else are one row.
+/// The rows of a profile's sites. The tables have no addresses: sites that differ only in addresses are one row.
 ///
-/// A recursion that branches has a stack of its own for nearly every path through it, and few that differ by line.
+/// A recursion that branches has a separate stack for nearly every path through it, and few of these stacks differ by
+/// line.
 struct SiteRows {
   /// Sites with the same type and the same lines on their stacks.
   struct Row {
@@ -57,11 +58,11 @@ struct SiteRows {
     (types, frames, stacks) = (typeNumbers.values, frameNumbers.values, stackNumbers.values)
   }
 
-  /// The numbers of all sites, those of one row together, in the order of the rows.
+  /// The numbers of all sites in the order of the rows; sites of one row are adjacent.
   var sitesByRow: [Int] { rowOfSite.indices.sorted { (rowOfSite[$0], $0) < (rowOfSite[$1], $1) } }
 }
 
-/// Numbers of distinct values in the order in which they came.
+/// Numbers distinct values in order of appearance.
 private struct Numbers<Value: Hashable> {
   private var numbers: [Value: Int] = [:]
   private(set) var values: [Value] = []

@@ -8,7 +8,7 @@ import TraceReading
 import TraceSymbolication
 import Wording
 
-/// All that a database has of one trace.
+/// The contents of a database for one trace.
 package struct TraceTables {
   private let path: String
   private let trace: AllocationAnalysis
@@ -18,7 +18,8 @@ package struct TraceTables {
   private let hasHeapReferences: Bool
 
   /// `profile` must be of `trace`. `heap`: the analysis that `leaks` came from, for the blocks of the heap image; nil
-  /// for none. `heapReferences`: with all references between them, of which there are more than blocks.
+  /// for none. `heapReferences`: true to include all references between the blocks, which are more numerous than
+  /// blocks.
   package init(
     path: String, _ trace: AllocationAnalysis, _ profile: StackProfile, leaks: LeakReport, heap: LeakAnalysis?,
     heapReferences: Bool
@@ -35,11 +36,11 @@ package struct TraceTables {
     return database
   }
 
-  /// Writes the database to an empty file. Memory in proportion to the sites alone. The file is whole when this returns,
-  /// though not yet on the disk; nothing is sound in it if this throws.
+  /// Writes the database to an empty file. Memory in proportion to the sites alone. On return, the file is complete,
+  /// though not yet on the disk. If this throws, the file is unusable.
   package func write(to file: String) throws(DatabaseError) {
     let database = try Database(file: file)
-    // Nobody else knows the file, and one that is not whole is of no use.
+    // No other process knows the file, and an incomplete file is useless.
     try database.execute("PRAGMA locking_mode = EXCLUSIVE; PRAGMA synchronous = OFF;")
     try fill(database)
   }
@@ -59,10 +60,10 @@ package struct TraceTables {
     try database.execute(TraceSchema.views + "COMMIT;")
   }
 
-  /// The only run of a file. Files of several runs are made by attaching one to the other.
+  /// The only run of a file. Users combine several runs by attaching one file to another.
   private static let run = SQLValue.integer(1)
 
-  /// Rows for a table, of as many columns as it has.
+  /// Writes rows to a table; the number of columns must be the table's.
   private struct Rows {
     private let statement: PreparedStatement
 
@@ -160,14 +161,14 @@ package struct TraceTables {
     }
   }
 
-  /// Live blocks at moments that divide the run's events into as many parts as a curve has intervals at most. Sites
-  /// without a live block at any of them have no rows.
+  /// Live blocks at moments that divide the run's events into equal parts: as many as the limit of a curve's intervals.
+  /// Sites without a live block at any of these moments have no rows.
   private func writeCurves(_ sites: SiteRows, _ database: Database) throws(DatabaseError) {
     let rows = try Rows("site_samples", 3, database)
     let parts = UInt64(LiveCurves.intervals)
     let (step, rest) = trace.eventCount.quotientAndRemainder(dividingBy: parts)
     var moments = (1...parts).map { $0 * step + $0 * rest / parts }
-    // Of a few events only.
+    // With few events, some moments are equal or zero.
     moments = moments.filter { $0 > 0 }.reduce(into: []) { if $0.last != $1 { $0.append($1) } }
     let byRow = sites.sitesByRow
     var next = 0
@@ -210,7 +211,7 @@ package struct TraceTables {
     }
   }
 
-  /// Roots and references. A root's number comes after those of all blocks.
+  /// Roots and references. The numbers of roots follow the numbers of all blocks.
   private func writeReferences(_ objects: ObjectGraph, _ database: Database) throws(DatabaseError) {
     let roots = try Rows("heap_roots", 2, database)
     for node in objects.rootNodes {

@@ -6,28 +6,28 @@ import TraceReading
 import TraceSymbolication
 import Wording
 
-/// One run of a program as rows of JSON, one a line, that a database of a fleet takes in with those of other runs.
+/// One run of a program as rows of JSON, one a line, for a fleet's database of many runs.
 ///
-/// Each row has every column, so that a table's columns do not depend on which rows came first; a column that says
-/// nothing of a row is null. Names of types and functions are those that stay from build to build. No addresses.
+/// Each row has every column, so that a table's columns do not depend on the first rows. Columns that do not apply to a
+/// row are null. Names of types and functions are stable across builds. No addresses.
 package enum FleetRows {
-  /// The run that the rows are of.
+  /// The run that the rows describe.
   package struct Origin: Hashable, Sendable {
-    /// The machine's name; nil if nobody said.
+    /// The machine's name; nil if it was not given.
     package var host: String?
     /// The build's name, or the build ID of the program's file; nil if neither is known.
     package var build: String?
-    /// Told apart from all other runs.
+    /// Distinguishes the run from all other runs.
     package var run: String
-    /// Nanoseconds since 1970; 0 if the trace does not say.
+    /// Nanoseconds since 1970; 0 if the trace does not have it.
     package var startTime: UInt64
 
     package init(host: String?, build: String?, run: String, startTime: UInt64) {
       (self.host, self.build, self.run, self.startTime) = (host, build, run, startTime)
     }
 
-    /// Of a run. What is nil is taken from its digest: the build ID, and the process with its start. Nil if there is no
-    /// name for the run, as of a digest that an earlier version wrote.
+    /// Replaces nil by the values of the run's digest: the build ID, and the process with its start. Nil if the run has
+    /// no name, as in digests that an earlier version wrote.
     package init?(_ digest: RunDigest, host: String?, build: String?, run: String?) {
       guard let run = run ?? digest.origin.map({ "\($0.startTime)-\($0.process)" }) else { return nil }
       self.init(
@@ -35,8 +35,8 @@ package enum FleetRows {
     }
   }
 
-  /// A row for the run, one for each type, one for each type and function of the program's, one for each finding at
-  /// each of its places. Linear in the digest's sites.
+  /// A row for the run, one for each type, one for each type and function of the program, and one for each place of
+  /// each finding. Linear in the digest's sites.
   package static func text(_ digest: RunDigest, _ origin: Origin) -> String {
     let head = Head(digest, origin)
     var types: [String: SiteTotal] = [:]
@@ -73,13 +73,13 @@ package enum FleetRows {
 
   private struct SiteKey: Hashable, Comparable {
     var type: String
-    /// Nil where the stack shows none.
+    /// Nil if the stack has no function of the program.
     var function: String?
 
     static func < (a: Self, b: Self) -> Bool { (a.type, a.function ?? "") < (b.type, b.function ?? "") }
   }
 
-  /// A row's own columns.
+  /// The columns that are specific to a row.
   private struct Row {
     var type: String?
     var function: String?
@@ -125,7 +125,7 @@ package enum FleetRows {
 
   private static func name(_ text: String?) -> JSONValue { .optional(text.map(PlainText.escaped)) }
 
-  /// Databases have numbers of 64 bits with a sign; only a forged trace has greater ones.
+  /// Databases have signed 64-bit numbers; only forged traces have larger ones.
   private static func number(_ value: UInt64?) -> JSONValue {
     value.map { .integer(Int64(clamping: $0)) } ?? .null
   }

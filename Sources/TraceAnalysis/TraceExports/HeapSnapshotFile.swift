@@ -8,15 +8,15 @@ import TraceReading
 /// Sources: V8, src/profiler/heap-snapshot-generator.h; Microsoft Edge's documentation, "The heap snapshot file format".
 package struct HeapSnapshotFile {
   /// The file of a heap image's graph, UTF-8. `trace` must be the analysis that the graph was made with. Blocks that no
-  /// root keeps hang below a node of their own, so that DevTools gives them retained sizes. Linear in blocks and
+  /// root keeps are children of a separate node, so that DevTools gives them retained sizes. Linear in blocks and
   /// references.
   package static func bytes(_ objects: ObjectGraph, _ trace: AllocationAnalysis) -> [UInt8] {
     var file = HeapSnapshotFile(ExportedHeap(objects, trace))
     return file.written()
   }
 
-  /// Blocks are objects and native memory, which DevTools lists by name; it joins all closures and all arrays, and adds
-  /// an array's size to that of its owner.
+  /// Blocks are objects and native memory, which DevTools lists by name. DevTools joins all closures and all arrays,
+  /// and adds an array's size to its owner's.
   private enum NodeType: Int, CaseIterable {
     case hidden, array, string, object, code, closure, regexp, number, native, synthetic
   }
@@ -25,20 +25,20 @@ package struct HeapSnapshotFile {
     case context, element, property, `internal`, hidden, shortcut, weak
   }
 
-  /// Its field `name_or_index` is a number for elements, else a string's.
+  /// The field `name_or_index` is a number for elements, and a string's number for others.
   private struct Edge {
     var type: EdgeType
     var nameOrIndex: Int
   }
 
-  /// Types of V8's own objects that no block is of. They follow the others, and DevTools asks for them by name.
+  /// Types of V8's own objects, which no block has. They follow the others, and DevTools looks them up by name.
   private static let otherNodeTypes = ["concatenated string", "sliced string", "symbol", "bigint", "object shape"]
-  /// Order and names are the format's.
+  /// Order and names are defined by the format.
   private static let nodeFields = ["type", "name", "id", "self_size", "edge_count", "trace_node_id", "detachedness"]
   private static let edgeFields = ["type", "name_or_index", "to_node"]
-  /// The synthetic root, and the node above the blocks that no root keeps, come before those of the graph.
+  /// The synthetic root, and the node above the unkept blocks, come before the graph's nodes.
   private static let firstNode = 2
-  /// DevTools takes sizes modulo 2³².
+  /// DevTools reads sizes modulo 2³².
   private static let greatestSize = UInt64(UInt32.max)
 
   private let heap: ExportedHeap
@@ -85,7 +85,7 @@ package struct HeapSnapshotFile {
       }
     }
     end()
-    // DevTools looks for all of them.
+    // DevTools expects all of these.
     for part in ["trace_function_infos", "trace_tree", "samples", "locations"] {
       begin(part)
       end()
@@ -94,7 +94,7 @@ package struct HeapSnapshotFile {
     return bytes
   }
 
-  /// `index`: of the edge among those of its node.
+  /// `index`: the edge's index among its node's edges.
   private mutating func described(_ edge: EdgeIndex, at index: Int, isOfRoot: Bool) -> Edge {
     guard !isOfRoot else { return Edge(type: .element, nameOrIndex: index) }
     let (name, strength) = (heap.fieldName(of: edge), heap.strength(of: edge))
@@ -106,7 +106,7 @@ package struct HeapSnapshotFile {
     return Edge(type: .element, nameOrIndex: max(offset, 0))
   }
 
-  /// The number of a string.
+  /// Returns the number of a string.
   private mutating func number(of text: String) -> Int {
     if let known = numbers[text] { return known }
     numbers[text] = strings.count
@@ -152,14 +152,14 @@ package struct HeapSnapshotFile {
     bytes.append(UInt8(ascii: ","))
   }
 
-  /// `index`: of the node in the file. Its number is odd, as V8's own are.
+  /// `index`: the node's index in the file. Its number is odd, like V8's own.
   private mutating func writeNode(_ type: NodeType, name: Int, index: Int, size: UInt64, edges: Int) {
     write(type.rawValue)
     write(name)
     write(index * 2 + 1)
     write(Int(min(size, Self.greatestSize)))
     write(edges)
-    // Neither an allocation's stack, nor a document's node.
+    // There is neither an allocation stack nor a document node.
     write(0)
     write(0)
   }

@@ -3,16 +3,16 @@
 import HeapAnalysis
 import TraceReading
 
-/// A trace in Perfetto's format that has one heap graph: blocks and roots as objects, owning references between them.
+/// A trace in Perfetto's format with one heap graph: blocks and roots as objects, and owning references between them.
 ///
-/// Source: github.com/google/perfetto, protos/perfetto/trace/trace_packet.proto and profiling/heap_graph.proto, whose
-/// field numbers are here.
+/// Source of the field numbers: github.com/google/perfetto, protos/perfetto/trace/trace_packet.proto and
+/// profiling/heap_graph.proto.
 package struct PerfettoTrace {
-  /// Bytes of objects from which on a packet ends and the next begins. Perfetto takes packets of up to 256 MiB.
+  /// A packet ends once its objects have this many bytes. Perfetto reads packets of up to 256 MiB.
   private static let packetSize = 1 << 20
 
   /// The file of a heap image's graph. `trace` must be the analysis that the graph was made with. Blocks that no root
-  /// keeps hang below an object of their own, so that Perfetto's dominator tree has them. Linear in blocks and
+  /// keeps are children of a separate object, so that Perfetto's dominator tree has them. Linear in blocks and
   /// references.
   package static func bytes(_ objects: ObjectGraph, _ trace: AllocationAnalysis) -> [UInt8] {
     bytes(objects, trace, packetSize: packetSize)
@@ -23,7 +23,7 @@ package struct PerfettoTrace {
     return file.written()
   }
 
-  /// The sole field of a file.
+  /// The only field of a file.
   private static let packetField = 1
   /// Packets of one sequence belong to one graph.
   private static let sequence: UInt64 = 1
@@ -45,7 +45,7 @@ package struct PerfettoTrace {
     static let types = 9
   }
 
-  /// Android's kinds of roots, of which those are used that come closest.
+  /// The closest of Android's kinds of roots.
   private enum RootType: UInt64, CaseIterable {
     case unknown = 0
     case nativeGlobal = 1
@@ -68,11 +68,11 @@ package struct PerfettoTrace {
   private let objects: ObjectGraph
   private let processID: UInt64
   private let program: String
-  /// Nanoseconds since the recording began; 0 if that is not known.
+  /// Nanoseconds since the start of the recording; 0 if it is not known.
   private let time: UInt64
   private let packetSize: Int
   private var file = ProtobufWriter()
-  /// Of the packet that is being written.
+  /// The packet that is being written.
   private var packet = ProtobufWriter()
   private var packetCount: UInt64 = 0
   private var types = NumberedNames()
@@ -82,7 +82,7 @@ package struct PerfettoTrace {
     heap = ExportedHeap(objects, trace)
     self.objects = objects
     self.packetSize = packetSize
-    // Perfetto has 32 bits with a sign.
+    // Perfetto has signed 32-bit numbers.
     processID = UInt64(trace.header.processID & UInt32(Int32.max))
     program = PlainText.escaped(trace.definitions.process.executable)
     let nanoseconds = trace.clock.seconds(at: objects.snapshot.time).flatMap { Int64(exactly: ($0 * 1e9).rounded()) }
@@ -111,9 +111,9 @@ package struct PerfettoTrace {
 
   // MARK: Objects
 
-  /// An object's number in the file, where 0 stands for no object.
+  /// An object's number in the file; 0 means no object.
   private static func number(of node: NodeID) -> UInt64 { UInt64(node) + 1 }
-  /// That of the object above what no root keeps, which comes after all others.
+  /// The number of the object above the unkept blocks. It follows all others.
   private var unkeptNumber: UInt64 { UInt64(objects.graph.nodeCount) + 1 }
 
   private struct References {
@@ -182,7 +182,7 @@ package struct PerfettoTrace {
     for (index, name) in fields.all.enumerated() {
       packet.message(GraphField.fieldNames) {
         $0.field(1, UInt64(index + 1))
-        // Perfetto takes what stands before the first space for the field's type.
+        // Perfetto reads the text before the first space as the field's type.
         $0.element(2, name.contains(" ") ? " \(name)" : name)
       }
     }

@@ -1,11 +1,11 @@
-// Profiles for pprof, and for all that reads its files.
+// Profiles for pprof, and for all tools that read its files.
 
 import TraceReading
 
 /// A profile in pprof's format.
 ///
-/// Source: profile.proto of github.com/google/pprof, whose field numbers are here. Sample types come in the order of
-/// Go's heap profiles: allocated objects and bytes, then those in use, which is the one that is shown at first.
+/// Source of the field numbers: profile.proto of github.com/google/pprof. Sample types are in the order of Go's heap
+/// profiles: allocated objects and bytes, then objects and bytes in use. Viewers show the bytes in use first.
 package enum PprofProfile {
   /// The file's bytes, compressed as pprof expects them. O(frames of all samples).
   /// - Returns: nil if there is no memory to compress them.
@@ -94,11 +94,11 @@ package enum PprofProfile {
         $0.field(1, UInt64(index + 1))
         $0.field(2, image.range.lowerBound.rawValue)
         $0.field(3, image.range.upperBound.rawValue)
-        // Offset in the file of the first mapped byte, which addresses less the bias stand for.
+        // File offset of the first mapped byte; an address minus the bias is an offset of the same kind.
         $0.field(4, image.range.lowerBound.rawValue &- image.loadBias)
         $0.field(5, path)
         $0.field(6, buildID)
-        // All names are in the profile; pprof is not to look for the file.
+        // The profile has all names; pprof must not search for the file.
         $0.field(7, isNamed[index])
         $0.field(8, hasLines[index])
         $0.field(9, hasLines[index])

@@ -1,4 +1,4 @@
-// The figures that a profile has of each call stack.
+// The figures of each call stack in a profile.
 
 import TraceReading
 
@@ -25,7 +25,7 @@ package enum ProfileMeasure: String, CaseIterable, Hashable, Sendable {
     }
   }
 
-  /// As Go's heap profiles call it, or in their manner.
+  /// The name in Go's heap profiles, or a name in their style.
   package var sampleType: String {
     switch self {
     case .allocatedBlocks: "alloc_objects"
@@ -42,7 +42,7 @@ package enum ProfileMeasure: String, CaseIterable, Hashable, Sendable {
     }
   }
 
-  /// A heap image has to be looked at for it.
+  /// The measure needs an analysed heap image.
   package var isOfLeaks: Bool { self == .leakedBlocks || self == .leakedBytes }
 
   /// For people.
@@ -70,7 +70,7 @@ package enum ProfileMeasure: String, CaseIterable, Hashable, Sendable {
     }
   }
 
-  /// Of allocations; 0 for what a total does not have.
+  /// The measure's value in a total of allocations; 0 if a total does not have it.
   package func value(of total: SiteTotal) -> UInt64 {
     switch self {
     case .allocatedBlocks: total.allocatedBlocks
@@ -88,7 +88,7 @@ package enum ProfileMeasure: String, CaseIterable, Hashable, Sendable {
 }
 
 extension StackProfile {
-  /// Those that were recorded.
+  /// The measures that were recorded.
   package var measures: [ProfileMeasure] {
     ProfileMeasure.allCases.filter { measure in
       switch measure {

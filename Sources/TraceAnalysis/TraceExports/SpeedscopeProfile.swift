@@ -2,11 +2,11 @@
 
 import TraceReading
 
-/// A document of speedscope's own format: frames once, and a profile for each measure.
+/// A document in speedscope's own format: each frame once, and a profile for each measure.
 ///
 /// Source: the JSON schema of speedscope, version 0.0.1 of its file format.
 package enum SpeedscopeProfile {
-  /// Profiles of `measures`, equal stacks joined; those that nothing was seen of are left out. `exporter`: name and
+  /// Profiles of `measures`, with equal stacks joined; a profile without samples is left out. `exporter`: name and
   /// version of this program. O(n log n) for the frames of all samples.
   package static func text(_ profile: StackProfile, _ measures: [ProfileMeasure], exporter: String) -> String {
     var frames = Frames(profile)
@@ -25,7 +25,7 @@ package enum SpeedscopeProfile {
 
   /// The frames of the document, by number.
   private struct Frames {
-    /// Functions come first, then the mark of a stack that was cut, then types as they are met.
+    /// Functions come first, then the mark of a stack that was cut, then types in order of appearance.
     private(set) var documents: [String]
     let cut: Int
     private var types: [String: Int] = [:]
@@ -58,7 +58,7 @@ package enum SpeedscopeProfile {
     var sums: [UInt64]
   }
 
-  /// The stacks in order of their text, which is the same for equal ones.
+  /// The stacks in order of their text; equal stacks have equal texts.
   private static func joined(_ profile: StackProfile, _ measures: [ProfileMeasure], _ frames: inout Frames) -> [Stack] {
     var sums: [String: [UInt64]] = [:]
     for sample in profile.samples {

@@ -1,14 +1,14 @@
-// The call stacks of a run with what each allocated: the data of flame graphs and of profiles for other tools.
+// The call stacks of a run with their allocations: the data of flame graphs and of profiles for other tools.
 
 import TraceReading
 import TraceSymbolication
 
 /// All allocation sites of one trace, with the names of their frames. Each distinct frame is named once.
 ///
-/// Names have no control characters and no marks that turn the direction of text. Immutable once made. Memory in
-/// proportion to the trace's sites and the frames of their stacks.
+/// Names have no control characters and no text-direction marks. Immutable once made. Memory in proportion to the
+/// trace's sites and the frames of their stacks.
 package struct StackProfile: Sendable {
-  /// A place in a function; several stand at one address where calls were inlined.
+  /// A place in a function; inlined calls have several places at one address.
   package struct Line: Hashable, Sendable {
     /// Index into `functions`.
     package var function: Int
@@ -17,22 +17,22 @@ package struct StackProfile: Sendable {
   }
 
   package struct Function: Hashable, Sendable {
-    /// For people: see `SourceFrame.function`.
+    /// A readable name: see `SourceFrame.function`.
     package var name: String
-    /// As the linker sees it; empty if it is not known.
+    /// The linker's name; empty if it is not known.
     package var mangledName: String
     /// Empty if it is not known.
     package var file: String
     package var kind: SourceFrame.Kind
-    /// The image's path, as the process knew it; empty if none covers the address.
+    /// The image's path, as the process knew it; empty if no image has the address.
     package var image: String
   }
 
   /// An address of a stack.
   package struct Location: Hashable, Sendable {
-    /// Of the call itself, not of the instruction after it.
+    /// The address of the call itself, not of the instruction after it.
     package var address: UInt64
-    /// Index into `images`; nil if none covers the address.
+    /// Index into `images`; nil if no image has the address.
     package var image: Int?
     /// The innermost inlined function first.
     package var lines: [Line]
@@ -42,18 +42,18 @@ package struct StackProfile: Sendable {
   package struct Sample: Sendable {
     /// Indices into `locations`, innermost first.
     package var locations: [Int]
-    /// The type's name, or that of the function that allocated.
+    /// The name of the type, or of the allocating function.
     package var type: String
     package var total: SiteTotal
-    /// The blocks that leak.
+    /// The leaked blocks.
     package var leaked = BlockSum()
     /// The recorder stopped before the outermost frame.
     package var isCut: Bool
   }
 
-  /// The program's path, or the trace's if it does not say.
+  /// The program's path, or the trace's path if the trace does not have it.
   package var program: String
-  /// Nanoseconds since 1970 at which the recording began; 0 if the trace does not say.
+  /// Start of the recording, in nanoseconds since 1970; 0 if the trace does not have it.
   package var startTime: UInt64
   /// Seconds; nil if the clock's rate is unknown.
   package var duration: Double?
@@ -61,14 +61,14 @@ package struct StackProfile: Sendable {
   package var functions: [Function] = []
   package var locations: [Location] = []
   package var samples: [Sample] = []
-  /// Retains were recorded, so that a count of none means that there were none.
+  /// Retains were recorded, so a count of 0 means that there were none.
   package var hasRetains: Bool
-  /// A whole heap image was looked at, so that no leaked block means that nothing leaks.
+  /// A whole heap image was analysed, so 0 leaked blocks mean that nothing leaks.
   package var hasLeaks: Bool
 
-  /// Names the frames of all sites. `path`: the trace's; `leaked`: the blocks that leak by site, nil if that is not
-  /// known; `frameLimit`: frames from which on stacks are cut short, so that a small file gives no large profile.
-  /// O(frames of all sites), and a look-up for each distinct one.
+  /// Names the frames of all sites. `path`: the trace's path. `leaked`: the leaked blocks by site; nil if they are not
+  /// known. `frameLimit`: with more frames than this, stacks are cut short, so that a small file gives no large
+  /// profile. O(frames of all sites), and a look-up for each distinct frame.
   package init(
     _ trace: AllocationAnalysis, path: String, leaked: [SiteID: BlockSum]?, frameLimit: Int, naming: any FrameNaming
   ) {
@@ -93,16 +93,16 @@ package struct StackProfile: Sendable {
     }
   }
 
-  /// Frames of a stack.
+  /// Limit of a stack's frames.
   private static let depth = StackTree.pathLimit
-  /// Frames of a stack if there were too many before.
+  /// Limit of a stack's frames once there were too many.
   private static let leastDepth = 32
 
-  /// The numbers of what has a name already.
+  /// The numbers of the functions, locations and types that have names already.
   private struct Names {
     private var functions: [Function: Int] = [:]
     private var locations: [StackFrame: Int] = [:]
-    /// Types as they are shown, by name, so that all their sites share one text.
+    /// Displayed type names, by name, so that all sites of a type share one string.
     private var types: [String: String] = [:]
 
     mutating func type(_ name: String) -> String {

@@ -1,26 +1,26 @@
-// The live file beside a trace: whether its process still records, how far it got, and its pause switch.
+// The live file beside a trace: whether its process still records, its progress, and its pause switch.
 
 import CTraceFormat
 import Glibc
 import TraceReading
 
-/// A live file found beside a trace. A value: what it says may be out of date a moment later.
+/// A live file found beside a trace. A value: it may be out of date a moment later.
 package struct LiveRecording: Hashable, Sendable {
   package var path: String
   package var traceID: UInt64
   let identity: FileIdentity
   private let slotSize: UInt32
   private let slotCount: UInt32
-  /// As it was when the file was opened.
+  /// The state when the file was opened.
   let isPaused: Bool
 
-  /// The live file beside a trace. Nil if there is none that is sound.
+  /// The live file beside a trace. Nil if there is no sound one.
   package init?(tracePath: String) { self.init(path: tracePath + String(LT_LIVE_SUFFIX)) }
 
-  /// The trace that it stands beside.
+  /// The path of the trace beside it.
   package var tracePath: String { String(path.dropLast(String(LT_LIVE_SUFFIX).count)) }
 
-  /// - Parameter path: Of the live file itself.
+  /// - Parameter path: The path of the live file itself.
   package init?(path: String) {
     guard let file = ReadOnlyFile(path: path) else { return nil }
     let page = file.bytes(at: 0, count: MemoryLayout<lt_live_header>.size)
@@ -37,7 +37,7 @@ package struct LiveRecording: Hashable, Sendable {
 
   static let magic: [UInt8] = [0x89] + Array("LKLIV\r\n".utf8)
 
-  /// The events in all slots.
+  /// The number of events in all slots.
   ///
   /// - Complexity: Linear in the number of slots.
   package func eventCount() -> UInt64 {
@@ -56,15 +56,15 @@ package struct LiveRecording: Hashable, Sendable {
     return sum
   }
 
-  /// The processes that have the file mapped, which is what recording to it means.
+  /// The processes that have the file mapped, which means that they record to it.
   ///
-  /// Those of other users may be missing, since their mappings cannot be read.
+  /// Processes of other users may be missing, because their mappings cannot be read.
   /// - Complexity: Linear in the number of the system's processes and their mappings.
   package func recordingProcesses() -> [Int32] {
     ProcessMappings.processIDs().filter { isMapped(by: $0) }
   }
 
-  /// The same for many files at once, in their order.
+  /// The recording processes of many files at once, in the files' order.
   ///
   /// - Complexity: Linear in the number of the system's processes and their mappings, whatever the number of files.
   package static func recordingProcesses(of recordings: [LiveRecording]) -> [[Int32]] {
@@ -84,7 +84,7 @@ package struct LiveRecording: Hashable, Sendable {
   }
 }
 
-/// Reads `/proc` on processes.
+/// Reads the files of `/proc` about processes.
 package enum ProcessMappings {
   package static func processIDs() -> [Int32] {
     guard let directory = opendir("/proc") else { return [] }
@@ -101,7 +101,7 @@ package enum ProcessMappings {
     var path: String
   }
 
-  /// The distinct files a process has mapped; none if it is gone or belongs to another user.
+  /// The distinct files that a process has mapped; none if it is gone or belongs to another user.
   static func mappedFiles(of processID: Int32) -> Set<MappedFile> {
     var result: Set<MappedFile> = []
     for line in contents(of: "/proc/\(processID)/maps").split(separator: UInt8(ascii: "\n")) {
@@ -120,16 +120,16 @@ package enum ProcessMappings {
     return result
   }
 
-  /// Paths that may lead this process to a file that another has mapped. A process in a container, or after chroot,
-  /// knows its files by other paths.
+  /// Paths that may lead this process to a file that another process has mapped. A process in a container, or after
+  /// chroot, knows its files by other paths.
   ///
-  /// - Parameter path: As the kernel shows the mapping to this process.
+  /// - Parameter path: The path that the kernel shows to this process.
   static func openablePaths(of path: String, in processID: Int32) -> [String] {
     let link = "/proc/\(processID)/root"
     var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
     let count = readlink(link, &buffer, buffer.count)
     let root = String(decoding: buffer[..<max(0, count)].map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    // After chroot in a mount namespace of its own, the kernel shows paths from the namespace's root.
+    // After chroot in another mount namespace, the kernel shows paths from the namespace's root.
     let below = root.count > 1 && path.hasPrefix(root + "/") ? ["\(link)\(path.dropFirst(root.count))"] : []
     return [path, link + path] + below
   }
@@ -145,12 +145,11 @@ package enum ProcessMappings {
     let count = readlink("/proc/\(processID)/exe", &buffer, buffer.count)
     guard count > 0 else { return nil }
     let path = String(decoding: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    // As the kernel calls a file that was replaced.
+    // The kernel marks a file that was replaced.
     return path.hasSuffix(" (deleted)") ? String(path.dropLast(10)) : path
   }
 
-  /// Tells whether the system shows this process which files another has mapped. If not, opening the list fails
-  /// already.
+  /// True if the system shows this process the mappings of another. If not, opening the list already fails.
   static func areReadable(of processID: Int32) -> Bool {
     let descriptor = open("/proc/\(processID)/maps", O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return false }
@@ -158,13 +157,13 @@ package enum ProcessMappings {
     return true
   }
 
-  /// Tells whether a process runs a program: threads of the kernel and processes that have ended have no command line.
+  /// True if a process runs a program: kernel threads and ended processes have no command line.
   static func isProgram(_ processID: Int32) -> Bool { !contents(of: "/proc/\(processID)/cmdline").isEmpty }
 
-  /// Processes that a process has started and that have not been waited for, in order of their IDs.
+  /// Processes that a process has started and not yet waited for, in order of their IDs.
   static func children(of processID: Int32) -> [Int32] {
     processIDs().filter { child in
-      // pid (name) state ppid …, and the name may have anything in it.
+      // The line is pid (name) state ppid …, and the name may contain anything.
       let fields = contents(of: "/proc/\(child)/stat")
       guard let end = fields.lastIndex(of: UInt8(ascii: ")")) else { return false }
       let rest = fields[(end + 1)...].split(separator: UInt8(ascii: " "))
@@ -172,7 +171,7 @@ package enum ProcessMappings {
     }.sorted()
   }
 
-  /// A file of `/proc`, whose size is not known beforehand.
+  /// Reads a file of `/proc`, whose size is not known in advance.
   private static func contents(of path: String) -> [UInt8] {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return [] }

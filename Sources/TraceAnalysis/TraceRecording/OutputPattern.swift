@@ -3,7 +3,7 @@
 import Glibc
 import TraceReading
 
-/// A path in which `%p` stands for the process ID, `%n` for the program's name and `%%` for a percent sign.
+/// A path with placeholders: `%p` for the process ID, `%n` for the program's name and `%%` for a percent sign.
 package struct OutputPattern: Hashable, Sendable {
   /// Absolute, with its placeholders.
   package let text: String
@@ -14,7 +14,7 @@ package struct OutputPattern: Hashable, Sendable {
 
   package static let standard = "leaktrace.%n.%p.trace"
 
-  /// - Parameter pattern: As given by a user; relative to `currentDirectory`.
+  /// - Parameter pattern: A user's pattern, relative to `currentDirectory`.
   /// - Throws: `RecordingError.outputPatternInvalid` for unknown placeholders, or `%p` and `%n` in a directory's name.
   package init(_ pattern: String, currentDirectory: String) throws(RecordingError) {
     guard !pattern.isEmpty, !pattern.hasSuffix("/") else {
@@ -42,7 +42,8 @@ package struct OutputPattern: Hashable, Sendable {
     text = (escaped == "/" ? "/" : escaped + "/") + fileName
   }
 
-  /// `pattern`, or the usual name in the folder that it names: one that is there, or whose name ends with a slash.
+  /// Returns `pattern`; if it names a directory, adds the default file name. A directory exists, or its name ends with
+  /// a slash.
   package static func inDirectory(_ pattern: String, of currentDirectory: String) -> String {
     var information = stat()
     let path = pattern.hasPrefix("/") ? pattern : currentDirectory + "/" + pattern
@@ -54,7 +55,7 @@ package struct OutputPattern: Hashable, Sendable {
     return (pattern.hasSuffix("/") ? pattern : pattern + "/") + standard
   }
 
-  /// The path of a process's trace, were it the first of that name.
+  /// The path of a process's trace, if no earlier process has taken that name.
   package func path(processID: UInt32, programName: String) -> String {
     (directory == "/" ? "/" : directory + "/")
       + Self.expand(fileName, processID: processID, programName: programName)!
@@ -76,10 +77,10 @@ package struct OutputPattern: Hashable, Sendable {
     return prefix
   }
 
-  /// Throws unless files can be created in the directory, and whatever already stands at the path of a trace known
-  /// beforehand is an old trace, which is removed. With `%p` in the pattern no path is known beforehand.
+  /// Checks that files can be created in the directory. Removes an old trace at each path that is known in advance;
+  /// throws if anything else exists there. With `%p` in the pattern, no path is known in advance.
   ///
-  /// - Returns: The lock that keeps other recordings from these paths: to be kept until this one has ended.
+  /// - Returns: The lock that keeps other recordings from these paths. Keep it until this recording has ended.
   /// - Throws: `RecordingError.outputDirectoryUnusable`, `.outputIsNotATrace`, `.outputInUse`.
   @discardableResult
   package func prepare(programNames: [String]) throws(RecordingError) -> OutputReservation {
@@ -95,7 +96,7 @@ package struct OutputPattern: Hashable, Sendable {
     let candidates = Set(programNames.map { path(processID: 0, programName: $0) }).sorted()
     let reservation = try OutputReservation(candidates)
     for candidate in candidates where lstat(candidate, &information) == 0 {
-      // An empty file has nothing to lose: an earlier recording that could not write leaves one.
+      // An empty file has no data to lose: a failed earlier recording leaves one.
       let isEmpty = information.st_size == 0
       guard information.st_mode & S_IFMT == S_IFREG, isEmpty || RecordedTrace(path: candidate) != nil else {
         throw .outputIsNotATrace(path: candidate)

@@ -1,18 +1,18 @@
-// Two recordings that would write to one file at the same time.
+// Prevents two recordings from writing to one file at the same time.
 
 import Glibc
 import TraceReading
 
-/// Claims the paths of traces that are known beforehand, for as long as it lives: a second recording that would write
-/// there is refused, instead of taking the trace that the first is about to write for an old one.
+/// Claims the paths of traces that are known in advance, as long as this object exists. A second recording to the same
+/// path is refused. Otherwise it could mistake the first one's future trace for an old one.
 ///
-/// A claim is the name of a socket that nobody can connect to, in the kernel's abstract namespace: the kernel forgets
-/// it with the process, so that no file is left behind.
-/// Processes in another network namespace do not see it; they see the live file of a trace that is being written.
+/// A claim is the name of a socket in the kernel's abstract namespace; no process connects to it. The kernel removes it
+/// with the process, so no file is left behind. Processes in another network namespace do not see it, but they see the
+/// live file of a trace that is being written.
 package final class OutputReservation: Sendable {
   private let sockets: [Int32]
 
-  /// - Throws: `RecordingError.outputInUse` if another recording has one of them.
+  /// - Throws: `RecordingError.outputInUse` if another recording has claimed one of the paths.
   package init(_ paths: [String]) throws(RecordingError) {
     var sockets: [Int32] = []
     for path in Set(paths).sorted() {
@@ -31,13 +31,14 @@ package final class OutputReservation: Sendable {
 
   deinit { for socket in sockets { close(socket) } }
 
-  /// By the directory's identity, since it has many paths, and the file's name. Nil if there is no such directory.
+  /// Combines the directory's identity, because a directory has many paths, and the file's name. Nil if there is no
+  /// such directory.
   private static func name(of path: String) -> [UInt8]? {
     let slash = path.lastIndex(of: "/")
     let directory = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
     var information = stat()
     guard stat(directory, &information) == 0 else { return nil }
-    // FNV-1a: what matters is that other names have other numbers.
+    // FNV-1a: it only matters that different names have different numbers.
     var hash: UInt64 = 0xCBF2_9CE4_8422_2325
     for byte in path[(slash.map { path.index(after: $0) } ?? path.startIndex)...].utf8 {
       hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3
@@ -51,7 +52,7 @@ package final class OutputReservation: Sendable {
   private static func bind(_ descriptor: Int32, _ name: [UInt8]) -> Int32 {
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)
-    // The first byte is 0: no file of the file system.
+    // A first byte of 0 means that it is no file of the file system.
     let room = MemoryLayout.size(ofValue: address.sun_path) - 1
     withUnsafeMutableBytes(of: &address.sun_path) { path in
       for (index, byte) in name.prefix(room).enumerated() { path[index + 1] = byte }

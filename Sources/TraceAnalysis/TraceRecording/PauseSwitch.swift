@@ -4,14 +4,14 @@ import CTraceFormat
 import Glibc
 import TraceReading
 
-/// The switch in a live file that the recorder's hooks look at.
+/// The switch in a live file that the recorder's hooks check.
 package enum PauseSwitch: Sendable {
   case record, paused
 
   package enum Failure: Error, Hashable, Sendable {
     /// The process does not exist, belongs to another user, or records nothing.
     case notRecording(processID: Int32)
-    /// There is no sound live file beside the trace: the recording has ended.
+    /// The trace has no sound live file: the recording has ended.
     case notLive(tracePath: String)
     case cannotWrite(path: String, errno: Int32)
   }
@@ -29,8 +29,8 @@ package enum PauseSwitch: Sendable {
     return live
   }
 
-  /// The recorded process that a process ID means: a `leaktrace record` stands for the program that it runs. Any other
-  /// is itself.
+  /// Resolves a process ID to the recorded process: for `leaktrace record`, the program that it runs; for any other
+  /// process, the process itself.
   package static func recordedProcess(_ processID: Int32) -> Int32 {
     guard ProcessMappings.programName(of: processID) == ProcessMappings.programName(of: getpid()) else {
       return processID
@@ -49,7 +49,7 @@ package enum PauseSwitch: Sendable {
 
   /// Sets the switch; the process's next event sees it.
   ///
-  /// - Throws: `Failure.cannotWrite`, or `.notLive` if the file changed meanwhile.
+  /// - Throws: `Failure.cannotWrite`, or `.notLive` if the file was replaced.
   package func set(in live: LiveRecording) throws(Failure) {
     let descriptor = open(live.path, O_RDWR | O_CLOEXEC | O_NOFOLLOW)
     guard descriptor >= 0 else { throw .cannotWrite(path: live.path, errno: errno) }
@@ -60,7 +60,7 @@ package enum PauseSwitch: Sendable {
     }
     var value = UInt32(self == .paused ? LT_SWITCH_PAUSED : LT_SWITCH_RECORD).littleEndian
     let offset = off_t(MemoryLayout<lt_live_header>.offset(of: \.pauseSwitch)!)
-    // Four aligned bytes of one page: the hooks read them whole.
+    // Four aligned bytes in one page: the hooks read them as a whole.
     guard pwrite(descriptor, &value, 4, offset) == 4 else { throw .cannotWrite(path: live.path, errno: errno) }
   }
 }

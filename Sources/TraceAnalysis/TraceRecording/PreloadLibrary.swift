@@ -1,16 +1,16 @@
-// Finding the library that is preloaded into the traced program.
+// Finds the library that is preloaded into the traced program.
 
 import Glibc
 import TraceReading
 
-/// A shared object that can stand in LD_PRELOAD.
+/// A shared object for LD_PRELOAD.
 package struct PreloadLibrary: Hashable, Sendable {
   /// Absolute.
   package let path: String
 
   package static let fileName = "libleaktrace.so"
 
-  /// The places where the library may stand, in order.
+  /// The possible paths of the library, in order.
   ///
   /// - Parameter override: Used alone if not nil.
   /// - Parameter executablePath: The resolved path of the running program.
@@ -20,7 +20,7 @@ package struct PreloadLibrary: Hashable, Sendable {
     return ["\(directory)/\(fileName)", "\(directory)/../lib/\(fileName)", "\(directory)/../lib/leaktrace/\(fileName)"]
   }
 
-  /// The first candidate that is there, checked.
+  /// The first existing candidate, checked.
   ///
   /// - Throws: `RecordingError.libraryNotFound`, `.libraryUnusable`.
   package static func find(in candidates: [String]) throws(RecordingError) -> PreloadLibrary {
@@ -34,7 +34,7 @@ package struct PreloadLibrary: Hashable, Sendable {
 
   /// - Parameter path: Absolute.
   init(checking path: String) throws(RecordingError) {
-    // The loader splits LD_PRELOAD at both, and knows no way to escape them.
+    // The loader splits LD_PRELOAD at spaces and colons, and has no way to escape them.
     if path.contains(where: { $0 == ":" || $0 == " " }) {
       throw .libraryUnusable(
         path: path, reason: "its path contains a space or a colon, where the loader would split it")

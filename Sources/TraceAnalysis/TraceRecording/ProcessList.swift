@@ -1,4 +1,4 @@
-// The processes that are recorded now, one a line.
+// The processes that are being recorded, one a line.
 
 import TraceReading
 
@@ -8,10 +8,10 @@ package struct ProcessList {
   package static let schemaVersion: UInt64 = 1
 
   private let found: RecordingProcess.Found
-  /// Of a moment in nanoseconds since 1970, for people.
+  /// Formats a time, in nanoseconds since 1970, for people.
   private let time: (UInt64) -> String
 
-  /// - Parameter time: Names a moment, in nanoseconds since 1970, in the reader's time zone.
+  /// - Parameter time: Formats a time, in nanoseconds since 1970, in the reader's time zone.
   package init(_ found: RecordingProcess.Found, time: @escaping (UInt64) -> String) {
     (self.found, self.time) = (found, time)
   }

@@ -3,14 +3,16 @@
 import Glibc
 import TraceReading
 
-/// A file opened for reading. Owns its descriptor, which no child process inherits; not for use by two threads at once.
+/// A file opened for reading. Owns its descriptor, which child processes do not inherit. Not for use by two threads at
+/// once.
 struct ReadOnlyFile: ~Copyable {
   private let descriptor: Int32
   /// The size when the file was opened.
   let size: UInt64
   let deviceAndInode: FileIdentity
 
-  /// Opens a regular file. Nil, with `errno` set, if that fails or if it is anything else (a pipe would block).
+  /// Opens a regular file. If that fails, or if it is not a regular file (a pipe would block), returns nil with `errno`
+  /// set.
   init?(path: String) {
     let fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
     guard fd >= 0 else { return nil }
@@ -27,7 +29,7 @@ struct ReadOnlyFile: ~Copyable {
 
   deinit { close(descriptor) }
 
-  /// Of a trace: where it ends without the room that its recorder has ahead.
+  /// For a trace: the end of its data, without the space that its recorder has reserved.
   var traceDataEnd: UInt64 { TraceReserve.dataEnd(descriptor: descriptor, size: size) }
 
   /// Up to `count` bytes from `offset`; fewer at the end of the file or after an error.
@@ -46,7 +48,7 @@ struct ReadOnlyFile: ~Copyable {
   }
 }
 
-/// Tells files apart whatever their names.
+/// Identifies a file independently of its names.
 struct FileIdentity: Hashable, Sendable {
   var device: UInt64
   var inode: UInt64

@@ -1,18 +1,18 @@
-// The fixed parts of a trace: what `record` says about it without reading its events.
+// The fixed parts of a trace: `record` reports them without reading its events.
 
 import CTraceFormat
 import CZstd
 import Glibc
 import TraceReading
 
-/// A trace as its header, status block and closing record describe it.
+/// A trace according to its header, status block and closing record.
 package struct RecordedTrace: Hashable, Sendable {
   package enum State: Hashable, Sendable {
-    /// A closing record is there.
+    /// There is a closing record.
     case closed(CloseReason)
     /// The recorder gave up before the process ended; the errno, 0 if unknown.
     case stopped(Int32)
-    /// No closing record: the process is running, or ended without one.
+    /// There is no closing record: the process is running, or ended without one.
     case open
   }
   package enum CloseReason: Hashable, Sendable {
@@ -33,7 +33,7 @@ package struct RecordedTrace: Hashable, Sendable {
   package var startRealtime: UInt64
   package var stackDepthLimit: UInt32
   package var state: State
-  /// Events of all chunks, or as far as the status block and the live file know.
+  /// Events of all chunks, or as far as the status block and the live file have them.
   package var eventCount: UInt64
   /// 0 if unknown.
   package var threadCount: UInt32
@@ -42,18 +42,18 @@ package struct RecordedTrace: Hashable, Sendable {
 
   /// Counts of missing events and stacks, by reason.
   package struct Drops: Hashable, Sendable {
-    /// Calls made inside the recorder, by a signal handler.
+    /// Calls made by a signal handler that interrupted the recorder.
     package var nested: UInt64 = 0
     /// Calls after the recorder gave up.
     package var afterStop: UInt64 = 0
     package var withoutMemory: UInt64 = 0
-    /// Stacks cut at the depth limit; their events are there. So for the following.
+    /// Stacks cut at the depth limit. Their events are recorded; the same is true for the next two.
     package var truncatedStacks: UInt64 = 0
     package var incompleteStacks: UInt64 = 0
     package var mismatchedStacks: UInt64 = 0
   }
 
-  /// Reads a file's header, status block and closing record. Nil if it is no trace, or of a newer version.
+  /// Reads a file's header, status block and closing record. Nil if it is no trace, or has a newer version.
   ///
   /// - Complexity: Constant, whatever the trace's size.
   package init?(path: String) {
@@ -75,7 +75,7 @@ package struct RecordedTrace: Hashable, Sendable {
     startRealtime = header.startRealtime
     stackDepthLimit = header.stackDepthLimit
     if let closing = Self.closing(of: file, dataEnd: dataEnd) {
-      // Whoever closed it, what matters is that the recording had stopped before.
+      // Whichever process closed it, the recording had already stopped.
       state =
         status.state == UInt32(LT_STATE_STOPPED) || closing.reason == UInt32(LT_CLOSE_STOPPED)
         ? .stopped(status.stopErrno) : .closed(CloseReason(closing.reason))
@@ -93,13 +93,13 @@ package struct RecordedTrace: Hashable, Sendable {
     }
   }
 
-  /// The process has closed the trace and could not shorten its file, as one that has given up its user cannot.
+  /// The process has closed the trace but could not shorten its file, for example because it had changed its user.
   package var isLeftLong: Bool {
     if case .closed = state { return hasRoomAhead }
     return false
   }
 
-  /// The trace of the program that the process became next, in the same directory. Nil if there is none.
+  /// The trace of the program that the process executed next, in the same directory. Nil if there is none.
   ///
   /// - Complexity: Linear in the number of files in the directory, which are opened.
   package func successor() -> RecordedTrace? {
@@ -120,7 +120,7 @@ package struct RecordedTrace: Hashable, Sendable {
 
   static let magic: [UInt8] = [0x89] + Array("LKTRC\r\n".utf8)
 
-  /// The last sound closing record in the last bytes of what is in the file.
+  /// The last sound closing record in the last bytes of the file's data.
   private static func closing(of file: borrowing ReadOnlyFile, dataEnd: UInt64) -> lt_closing? {
     let headerSize = MemoryLayout<lt_chunk_header>.size
     let window: UInt64 = 65536, alignment = UInt64(LT_CHUNK_ALIGNMENT)
@@ -140,7 +140,7 @@ package struct RecordedTrace: Hashable, Sendable {
     return nil
   }
 
-  /// The decompressed payload of a closing chunk; nil if it is too short, or longer than any closing record will be.
+  /// The decompressed payload of a closing chunk. Nil if it is too short, or longer than any closing record.
   private static func payload(_ stored: [UInt8], _ header: lt_chunk_header) -> [UInt8]? {
     let size = Int(header.rawSize)
     guard size >= MemoryLayout<lt_closing>.size, size <= 65536 else { return nil }
@@ -183,7 +183,7 @@ extension RecordedTrace.Drops {
 }
 
 extension [UInt8] {
-  /// A struct of the format at an offset that has been checked.
+  /// Loads a struct of the format; the caller must have checked the offset.
   func load<T: BitwiseCopyable>(_: T.Type, at offset: Int) -> T {
     withUnsafeBytes { $0.loadUnaligned(fromByteOffset: offset, as: T.self) }
   }

@@ -2,31 +2,31 @@
 
 import TraceReading
 
-/// Reasons for refusing to start a program under the recorder. Nothing has been started and no trace was written.
+/// Reasons for refusing to start a program under the recorder. Nothing was started and no trace was written.
 package enum RecordingError: Error, Hashable, Sendable {
   /// No file of that name is in the search path.
   case commandNotFound(String)
-  /// The file is there, but the system would not run it.
+  /// The file exists, but the system would not run it.
   case commandNotExecutable(path: String, reason: String)
   /// The file would run, but cannot be traced.
   case untraceable(path: String, UntraceableReason)
-  /// An ELF file whose headers do not hold together, at a byte offset.
+  /// An ELF file with inconsistent headers, at a byte offset.
   case damagedExecutable(path: String, offset: FileOffset)
   case outputPatternInvalid(pattern: String, reason: String)
-  /// A file that is not a trace stands where the trace would be written.
+  /// A file that is not a trace already exists at the trace's path.
   case outputIsNotATrace(path: String)
   /// Another process is still recording to this trace.
   case outputInUse(path: String)
   case outputDirectoryUnusable(path: String, errno: Int32)
   case libraryNotFound(searched: [String])
   case libraryUnusable(path: String, reason: String)
-  /// A share of the control group's limit was asked for, and it has none.
+  /// A share of the control group's limit was requested, but the group has no limit.
   case noMemoryLimit
 }
 
-/// The reasons why a preloaded library cannot trace a program that runs.
+/// The reasons why a preloaded library cannot trace a program that would run.
 package enum UntraceableReason: Hashable, Sendable {
-  /// No dynamic loader is asked for, so nothing can be preloaded.
+  /// The program has no dynamic loader, so nothing can be preloaded.
   case staticallyLinked
   /// Built for another kind of processor; the ELF machine number.
   case otherMachine(UInt16)
@@ -34,7 +34,7 @@ package enum UntraceableReason: Hashable, Sendable {
   case notSixtyFourBit
   /// Asks for the loader of another C library; the loader's path.
   case otherLoader(String)
-  /// Needs a sanitizer's library that ends the program unless it is the first to be loaded; its name.
+  /// Needs a sanitizer's library that must be loaded first, or else ends the program; its name.
   case sharedSanitizer(String)
   /// Runs as another user or group, or with capabilities; the loader then ignores preloaded libraries.
   case privileged(Privilege)

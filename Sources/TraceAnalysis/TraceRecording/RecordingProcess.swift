@@ -1,46 +1,46 @@
-// The processes that are recorded at this moment.
+// The processes that are being recorded.
 
 import CTraceFormat
 import Glibc
 import TraceReading
 
-/// A process that has the live file of a trace mapped, which means that it records. A value: what it says may be out of
-/// date a moment later.
+/// A process that has a trace's live file mapped, which means that it records. A value: it may be out of date a moment
+/// later.
 package struct RecordingProcess: Hashable, Sendable {
   package enum State: Hashable, Sendable { case recording, paused }
 
   package var processID: Int32
-  /// The path of its program; nil if the system does not tell.
+  /// The path of its program; nil if the system does not show it.
   package var program: String?
-  /// As the process knows it.
+  /// The path in the process's view.
   package var tracePath: String
-  /// Nanoseconds since 1970; nil, as what follows, if the trace cannot be read.
+  /// Nanoseconds since 1970. Nil if the trace cannot be read, like the next two properties.
   package var startRealtime: UInt64?
   package var traceSize: ByteCount?
-  /// As far as the trace and its live file know.
+  /// As far as the trace and its live file have it.
   package var eventCount: UInt64?
   package var state: State
 
-  /// The processes that this one may look at.
+  /// The processes that this process may read.
   package struct Found: Hashable, Sendable {
     /// In order of their IDs.
     package var processes: [RecordingProcess]
-    /// Programs whose mappings cannot be read: those of other users, and those that protect their memory.
+    /// The number of programs with unreadable mappings: other users' programs, and programs that protect their memory.
     package var hidden: Int
     /// The system does not list other users' processes at all.
     package var isListPartial: Bool
-    /// This process belongs to root, which may look at all others as a rule.
+    /// This process belongs to root, which may usually read all other processes.
     package var isPrivileged: Bool
   }
 
-  /// All that are recorded now. Needs no privileges; what it cannot see is counted.
+  /// Finds all processes that are being recorded. Needs no privileges; unreadable programs are counted.
   ///
   /// - Complexity: Linear in the number of the system's processes and their mappings.
   package static func all() -> Found {
     var found = Found(processes: [], hidden: 0, isListPartial: false, isPrivileged: geteuid() == 0)
     let processIDs = ProcessMappings.processIDs().sorted()
-    // The first process of a PID namespace is there as long as any other. Where /proc is mounted with hidepid=2 it is
-    // not shown.
+    // The first process of a PID namespace exists as long as any other. If /proc is mounted with hidepid=2, it is not
+    // listed.
     found.isListPartial = !processIDs.contains(1)
     for processID in processIDs {
       guard ProcessMappings.areReadable(of: processID) else {
@@ -55,7 +55,7 @@ package struct RecordingProcess: Hashable, Sendable {
 }
 
 extension RecordingProcess {
-  /// Nil if the file is no live file, or cannot be read.
+  /// Nil if the file is not a live file, or cannot be read.
   fileprivate init?(_ processID: Int32, _ file: ProcessMappings.MappedFile) {
     let paths = ProcessMappings.openablePaths(of: file.path, in: processID)
     guard let live = paths.lazy.compactMap({ LiveRecording(path: $0) }).first(where: { $0.identity == file.identity })

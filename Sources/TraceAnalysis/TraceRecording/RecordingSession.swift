@@ -1,4 +1,4 @@
-// Finding the traces that one run of `record` produced.
+// Finds the traces that one run of `record` produced.
 
 import CTraceFormat
 import Glibc
@@ -10,7 +10,7 @@ package struct RecordingSession: Hashable, Sendable {
   package var output: OutputPattern
   /// Seconds since 1970; older files are not opened.
   package var startTime: Int
-  /// The output directory as it was then; nil if it was not there.
+  /// The identity of the output directory at the start; nil if it did not exist.
   private let directory: FileIdentity?
 
   package init(sessionID: UInt64, output: OutputPattern, startTime: Int) {
@@ -25,12 +25,12 @@ package struct RecordingSession: Hashable, Sendable {
     return stat(path, &information) == 0 ? FileIdentity(information) : nil
   }
 
-  /// The output directory, if what stands in its place now is not what the session began with.
+  /// The output directory's path, if another directory or none is there now.
   package var lostDirectory: String? { Self.identity(output.directory) == directory ? nil : output.directory }
 
-  /// The session's traces in the order in which their processes began.
+  /// The session's traces, in the order of their processes' starts.
   ///
-  /// - Complexity: Linear in the number of files in the output directory; only those of fitting name and age are
+  /// - Complexity: Linear in the number of files in the output directory. Only files with a matching name and age are
   ///   opened.
   package func traces() -> [RecordedTrace] {
     guard let directory = opendir(output.directory) else { return [] }

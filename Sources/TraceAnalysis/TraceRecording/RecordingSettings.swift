@@ -1,4 +1,4 @@
-// The settings of a recording, and the way they are told to the preloaded library.
+// The settings of a recording, and the variables that pass them to the preloaded library.
 
 import CTraceFormat
 
@@ -7,22 +7,22 @@ package struct RecordingSettings: Hashable, Sendable {
   package enum Children: Hashable, Sendable { case followed, notFollowed }
   package enum Retains: String, Hashable, Sendable, CaseIterable { case stacks, counts, off }
   package enum Start: Hashable, Sendable { case recording, paused }
-  /// The stacks that are compared with a fresh unwind: for checking the recorder itself.
+  /// The stacks to compare with a fresh unwind, for checking the recorder itself.
   package enum StackChecking: Hashable, Sendable { case none, everyStack }
 
-  /// What is recorded: each call, or samples of allocations alone.
+  /// The recorded events: each call, or only samples of allocations.
   package enum Mode: Hashable, Sendable {
     case full
-    /// Each call until the trace has so many bytes, and samples from then on.
+    /// Records each call until the trace has this many bytes, then samples.
     case limited(traceBytes: UInt64, Sampling)
     case light(Sampling)
   }
 
-  /// What is done where samples are taken.
+  /// The settings of sampling.
   package struct Sampling: Hashable, Sendable {
     /// Bytes of allocation from one sample to the next, on average.
     package var period: UInt64
-    /// Allocations at the start that are all sampled.
+    /// The number of allocations at the start that are all sampled.
     package var first: UInt32
     package var images: DueImages
     /// Seconds from one heap profile to the next; nil for none.
@@ -36,13 +36,14 @@ package struct RecordingSettings: Hashable, Sendable {
     }
   }
 
-  /// Heap images that are taken by themselves.
+  /// Heap images that the recorder takes on its own.
   package struct DueImages: Hashable, Sendable {
     /// Seconds from one to the next; nil for none.
     package var interval: UInt64?
-    /// Resident bytes from which on one is taken, each ten minutes; nil for none.
+    /// An image is taken every ten minutes while at least this many bytes are resident; nil for none.
     package var residentBytes: UInt64?
-    /// Those that stay in the trace; 0 for all. The others make room for new ones, older ones first.
+    /// The number of images that stay in the trace; 0 for all. Older images are removed first to make room for new
+    /// ones.
     package var keptCount: UInt32
 
     package init(
@@ -52,42 +53,43 @@ package struct RecordingSettings: Hashable, Sendable {
     }
   }
 
-  /// The heap images that are written, at the end and when asked for.
+  /// The heap images that are written at the end and on request.
   package enum Snapshots: Hashable, Sendable {
-    /// `signal`: the number of the one that asks for them; nil for the recorder's own choice. `roundSignal`: of the one
-    /// that says that a round of repeated work is over; nil for none.
+    /// `signal`: the number of the signal that requests an image; nil for the recorder's own choice. `roundSignal`: the
+    /// number of the signal that ends a round of repeated work; nil for none.
     case taken(signal: Int32?, roundSignal: Int32? = nil)
     case none
   }
 
-  /// Bytes from one sample to the next, unless told otherwise: as other profilers of heaps have it.
+  /// Default number of bytes from one sample to the next: as in other heap profilers.
   package static let usualSamplePeriod: UInt64 = 512 << 10
-  /// Allocations that are all sampled, unless told otherwise: more than small programs make, and so few that a server
-  /// does not notice.
+  /// Default number of allocations that are all sampled: more than small programs make, and so few that a server does
+  /// not notice.
   package static let usualFirstSamples: UInt32 = 8192
-  /// As many stacks as a recorder has room for.
+  /// The number of stacks that a recorder has room for.
   package static let mostFirstSamples: UInt32 = 16384
-  /// Seconds from one heap image to the next, at least: the process stands still for each, and a copy of it is written.
+  /// Least number of seconds from one heap image to the next: the process is stopped for each image, and a copy of it
+  /// is written.
   package static let leastImageInterval: UInt64 = 10
-  /// Images that stay, unless told otherwise: enough for a curve of a week, in some 30 MB of a small server's trace.
+  /// Default number of images that stay: enough for a curve of a week, in some 30 MB of a small server's trace.
   package static let usualKeptImages: UInt32 = 100
-  /// Those that a recorder takes.
+  /// The numbers that a recorder accepts.
   package static let keptImages: ClosedRange<UInt32> = 2...UInt32(LT_KEPT_IMAGES_MAX)
-  /// Seconds from one heap profile to the next, at least.
+  /// Least number of seconds from one heap profile to the next.
   package static let leastProfileInterval: UInt64 = 1
-  /// Bytes of a trace, at least, after which samples are taken: less holds hardly more than what a program begins with.
+  /// Least number of trace bytes before sampling starts: a smaller trace has hardly more than the program's start.
   package static let leastTraceLimit: UInt64 = 1 << 20
-  /// Those that a recorder takes.
+  /// The periods that a recorder accepts.
   package static let samplePeriods: ClosedRange<UInt64> = 1...(1 << 40)
 
-  /// The signal that asks for heap images, unless another is chosen.
+  /// The default signal that requests heap images.
   package static let usualSnapshotSignal: Int32 = 62
 
   package var output: OutputPattern
   package var children: Children
-  /// The way retains and releases are recorded.
+  /// The recording mode for retains and releases.
   package var retains: Retains
-  /// Frames; nil for the recorder's own limit.
+  /// Limit in frames; nil for the recorder's own limit.
   package var stackDepthLimit: Int?
   package var start: Start
   package var stackChecking: StackChecking
@@ -110,13 +112,13 @@ package struct RecordingSettings: Hashable, Sendable {
   }
 }
 
-/// The environment under which a program is recorded. Entries are bytes, since an environment need not be UTF-8.
+/// The environment of the recorded program. Entries are bytes, because an environment need not be UTF-8.
 package struct RecordingEnvironment: Sendable {
   package var settings: RecordingSettings
   package var library: PreloadLibrary
   /// Stored in every trace of the run; not 0.
   package var sessionID: UInt64
-  /// The file to which the library writes why it stepped aside.
+  /// The file for the library's messages, such as why it stepped aside.
   package var messagesPath: String
 
   package init(settings: RecordingSettings, library: PreloadLibrary, sessionID: UInt64, messagesPath: String) {
@@ -164,8 +166,8 @@ package struct RecordingEnvironment: Sendable {
     return result
   }
 
-  /// `inherited` with the recorder's variables: the library is put before what LD_PRELOAD holds already, LEAKTRACE_
-  /// variables of a surrounding recording are replaced, and everything else keeps its place and bytes.
+  /// `inherited` with the recorder's variables. The library is put before the present contents of LD_PRELOAD,
+  /// LEAKTRACE_ variables of a surrounding recording are replaced, and everything else keeps its place and bytes.
   ///
   /// - Parameter inherited: `NAME=value` entries.
   package func entries(inherited: [[UInt8]]) -> [[UInt8]] {
@@ -174,11 +176,12 @@ package struct RecordingEnvironment: Sendable {
     let ours = Array(library.path.utf8)
     var result: [[UInt8]] = []
     var isPreloaded = false
-    // Entries that the library takes out again.
+    // The number of entries that the library removes again.
     var passing = variables.count
     for entry in inherited {
       if entry.starts(with: preload) {
-        // In its place, so that the variables are in their old order again once the library has taken its entry out.
+        // Keep the entry's place, so that the variables have their old order again once the library has removed its
+        // entry.
         let others = entry.dropFirst(preload.count).split { $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: " ") }
         let all = [ours] + others.map(Array.init).filter { $0 != ours }
         result.append(preload + Array(all.joined(separator: [UInt8(ascii: ":")])))
@@ -192,7 +195,7 @@ package struct RecordingEnvironment: Sendable {
       result.append(preload + ours)
       passing += 1
     }
-    // An even number leaves room for whole entries of the auxiliary vector, which is behind the environment.
+    // An even number leaves room for whole entries of the auxiliary vector, which follows the environment.
     if !passing.isMultiple(of: 2) { result.append(Array("LEAKTRACE_PADDING=".utf8)) }
     for (name, value) in variables { result.append(Array("\(name)=\(value)".utf8)) }
     return result

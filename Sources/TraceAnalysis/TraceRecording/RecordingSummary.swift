@@ -4,7 +4,7 @@ import TraceReading
 
 /// The lines of the summary of a recording, without a prefix.
 package struct RecordingSummary: Hashable, Sendable {
-  /// Losses and failures that a reader of the trace has to know. Shown even when asked to be quiet.
+  /// Losses and failures that a reader of the trace must know. Shown even in quiet mode.
   package var problems: [String] = []
   /// Everything else.
   package var notes: [String] = []
@@ -12,19 +12,19 @@ package struct RecordingSummary: Hashable, Sendable {
   /// The number of traces that are listed one by one.
   package static let listedTraces = 10
 
-  /// The beginning of messages of the library that tell of no problem.
+  /// The prefix of the library's messages that are not problems.
   private static let notice = "note: "
 
   /// Bytes of the smallest trace and its live file.
   private static let leastFileSize: UInt64 = 1 << 20
 
-  /// - Parameter traces: Those of the session, finished as far as they could be.
+  /// - Parameter traces: The session's traces, finished as far as possible.
   /// - Parameter stillRecording: Paths of traces whose processes still run.
-  /// - Parameter messages: The messages that the preloaded library wrote, mostly on stepping aside.
-  /// - Parameter lostDirectory: The directory of the traces, if it is not there any more.
-  /// - Parameter fileSizeLimit: Bytes that a file of the program's may have; nil if there is no limit.
-  /// - Parameter program: Describes the program of a trace; nil if the trace does not say.
-  /// - Parameter displayPath: Turns an absolute path into the one to show.
+  /// - Parameter messages: The messages that the preloaded library wrote, mostly about stepping aside.
+  /// - Parameter lostDirectory: The directory of the traces, if it does not exist any more.
+  /// - Parameter fileSizeLimit: Limit in bytes of the program's files; nil if there is no limit.
+  /// - Parameter program: Describes the program of a trace; nil if the trace does not have it.
+  /// - Parameter displayPath: Converts an absolute path for display.
   package init(
     traces: [RecordedTrace], stillRecording: Set<String>, messages: [String], lostDirectory: String? = nil,
     fileSizeLimit: UInt64? = nil,
@@ -37,7 +37,7 @@ package struct RecordingSummary: Hashable, Sendable {
       if let lostDirectory {
         problems.append("no trace is left: \(lostDirectory) was removed or replaced while the program ran")
       } else if messages.isEmpty, let fileSizeLimit, fileSizeLimit < Self.leastFileSize {
-        // Not even the recorder's own message has room.
+        // There is not even room for the recorder's own message.
         problems.append(
           "no trace was written: the limit on file sizes, \(sizeText(fileSizeLimit)), leaves no room for one. Raise it (ulimit -f)"
         )
@@ -92,7 +92,7 @@ package struct RecordingSummary: Hashable, Sendable {
     return result
   }
 
-  /// Events that are there with less of a stack than they had.
+  /// Events whose recorded stacks are incomplete.
   private static func shortcomings(of trace: RecordedTrace, _ displayPath: (String) -> String) -> [String] {
     var result: [String] = []
     func add(_ text: String) { result.append("\(displayPath(trace.path)): \(text)") }
@@ -142,8 +142,8 @@ package func sizeText(_ bytes: UInt64) -> String {
     "\(scaled / UInt64(scale)).\(String(repeating: "0", count: decimals - fraction.count))\(fraction) \(units[unit])"
 }
 
-/// A word that a POSIX shell reads back as `text`; one with control characters in it is written as `$'…'`, which bash,
-/// zsh and newer shells read.
+/// Quotes `text` as a word for a POSIX shell. Text with control characters is written as `$'…'`, which bash, zsh and
+/// newer shells read.
 func shellQuoted(_ text: String) -> String {
   if !text.unicodeScalars.allSatisfy(PlainText.isShown) {
     let bytes = text.utf8.map { byte -> String in

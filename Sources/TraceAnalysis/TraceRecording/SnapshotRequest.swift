@@ -1,37 +1,37 @@
-// Asking a process that is being recorded for a snapshot of its heap.
+// Requests a heap snapshot from a process that is being recorded.
 
 import CProcessCalls
 import CTraceFormat
 import Glibc
 import TraceReading
 
-/// A request to the recorder inside a process: the live file counts it.
+/// A request to the recorder inside a process, counted in the live file.
 ///
-/// For one thread. Two requesters at once may be answered by one snapshot.
+/// For one thread. One snapshot may answer two simultaneous requesters.
 package struct SnapshotRequest: Sendable {
   package enum Failure: Error, Hashable, Sendable {
-    /// The recorder handles no such signal: snapshots were switched off, or the program took the signal for itself.
+    /// The recorder handles no such signal: snapshots were switched off, or the program uses the signal itself.
     case notOffered(processID: Int32)
     case cannotOpen(path: String, errno: Int32)
     case cannotSignal(processID: Int32, errno: Int32)
     /// The process ended before it answered.
     case ended(processID: Int32)
     case noAnswer(processID: Int32, seconds: Int)
-    /// The recorder took it, and could not write it.
+    /// The recorder took the snapshot, but could not write it.
     case notWritten(processID: Int32, errno: Int32)
   }
 
   /// The purpose of the snapshot.
   package enum Purpose: Hashable, Sendable {
     case picture
-    /// It is the end of a round of work that is repeated.
+    /// The snapshot ends a round of repeated work.
     case round
   }
 
   package let processID: Int32
   private let live: LiveRecording
 
-  /// - Parameter live: One of the files that the process has mapped: see `PauseSwitch.liveFiles(of:)`.
+  /// - Parameter live: A live file that the process has mapped: see `PauseSwitch.liveFiles(of:)`.
   package init(processID: Int32, live: LiveRecording) {
     self.processID = processID
     self.live = live
@@ -39,10 +39,11 @@ package struct SnapshotRequest: Sendable {
 
   /// Takes a snapshot, and returns its number when it is written.
   ///
-  /// The process is made to start a thread that takes it, which needs the right to trace it, and a thread that stands
-  /// in a call. Else the next hook takes it, if one comes soon. A process that may not be traced and only waits gets a
-  /// signal, which ends calls such as `sleep` early. Again now and then: while another snapshot is being written,
-  /// nothing answers.
+  /// There are three ways to ask, tried in order. The process is made to start a thread that takes the snapshot; this
+  /// needs the right to trace the process, and a thread that waits in a system call. Otherwise the next hook takes it,
+  /// if one is called soon. A process that may not be traced and only waits gets a signal, which ends calls such as
+  /// `sleep` early. The request is repeated from time to time, because a process does not answer while another snapshot
+  /// is being written.
   package func take(_ purpose: Purpose = .picture, waitingSeconds: Int) throws(Failure) -> UInt32 {
     let header = try SharedHeader(path: live.path, identity: live.identity)
     guard header.load(\.snapshotSignal) != 0 || header.load(\.servingCall) != 0 else {
@@ -53,12 +54,12 @@ package struct SnapshotRequest: Sendable {
     let deadline = Deadline(seconds: waitingSeconds)
     while !deadline.isPast {
       do throws(Failure) {
-        // From the next one on only if one is impossible: an image may take long to be written.
+        // Try the next way only if the one before is impossible: an image may take long to write.
         for way in [Self.askByThread, Self.askBySwitch, Self.askBySignal] where !isAnswered(asked, in: header) {
           if try way(self)(header, deadline) == .asked { break }
         }
       } catch .ended {
-        // Its last answer is in the file.
+        // The process's last answer is in the file.
         guard isAnswered(asked, in: header) else { throw .ended(processID: processID) }
       }
       if awaitAnswer(to: asked, in: header, milliseconds: Self.repeatMilliseconds, deadline) {
@@ -72,17 +73,18 @@ package struct SnapshotRequest: Sendable {
 
   private enum Attempt { case asked, impossible }
 
-  /// Milliseconds in which a process that works calls a hook.
+  /// Milliseconds within which a busy process calls a hook.
   private static let busyMilliseconds = 50
-  /// Milliseconds for an image to be written, before the process is asked again.
+  /// Milliseconds to wait for an image, before the process is asked again.
   private static let repeatMilliseconds = 1000
 
-  /// The process makes a thread that takes the snapshot.
+  /// Makes the process start a thread that takes the snapshot.
   private func askByThread(_ header: SharedHeader, _ deadline: Deadline) throws(Failure) -> Attempt {
     ServingThread(header: header).start(in: processID) ? .asked : .impossible
   }
 
-  /// The next hook of any thread takes the snapshot. Of a paused recording hooks take none: it would go on in between.
+  /// Makes the next hook of any thread take the snapshot. Hooks of a paused recording take none, because the recording
+  /// would resume in between.
   private func askBySwitch(_ header: SharedHeader, _ deadline: Deadline) throws(Failure) -> Attempt {
     let (record, snapshot) = (UInt32(LT_SWITCH_RECORD), UInt32(LT_SWITCH_SNAPSHOT))
     guard header.change(\.pauseSwitch, from: record, to: snapshot) else { return .impossible }
@@ -90,10 +92,11 @@ package struct SnapshotRequest: Sendable {
     return header.change(\.pauseSwitch, from: snapshot, to: record) ? .impossible : .asked
   }
 
-  /// To a thread that does not block the signal. If all do, the next hook is asked again, also of a paused recording.
+  /// Sends the signal to a thread that does not block it. If all block it, asks the next hook again, even in a paused
+  /// recording.
   private func askBySignal(_ header: SharedHeader, _ deadline: Deadline) throws(Failure) -> Attempt {
     let threads = ProcessThreads.threads(of: processID)
-    // A zombie still has its thread, without memory.
+    // A zombie still has a thread, but no memory.
     guard !threads.isEmpty, live.isMapped(by: processID) else { throw .ended(processID: processID) }
     if let signal = Int32(exactly: header.load(\.snapshotSignal)), signal > 0, try send(signal, to: threads) {
       return .asked
@@ -101,7 +104,7 @@ package struct SnapshotRequest: Sendable {
     let before = header.load(\.pauseSwitch), snapshot = UInt32(LT_SWITCH_SNAPSHOT)
     header.store(snapshot, to: \.pauseSwitch)
     awaitHook(header, milliseconds: Self.repeatMilliseconds, deadline)
-    // Paused recording stays paused.
+    // A paused recording stays paused.
     if before == UInt32(LT_SWITCH_PAUSED) {
       header.store(before, to: \.pauseSwitch)
     } else {
@@ -110,7 +113,7 @@ package struct SnapshotRequest: Sendable {
     return .asked
   }
 
-  /// Until a hook has put the switch back.
+  /// Waits until a hook has reset the switch.
   private func awaitHook(_ header: SharedHeader, milliseconds: Int, _ deadline: Deadline) {
     for _ in 0..<milliseconds where header.load(\.pauseSwitch) == UInt32(LT_SWITCH_SNAPSHOT) && !deadline.isPast {
       usleep(1_000)
@@ -127,7 +130,7 @@ package struct SnapshotRequest: Sendable {
 
   // MARK: The answer
 
-  /// Counts wrap around.
+  /// The counters wrap around.
   private func isAnswered(_ asked: UInt32, in header: SharedHeader) -> Bool {
     Int32(bitPattern: header.load(\.snapshotsAnswered) &- asked) >= 0
   }
@@ -138,7 +141,7 @@ package struct SnapshotRequest: Sendable {
     return header.load(\.snapshotNumber)
   }
 
-  /// Waits, and tells whether an answer comes in time.
+  /// Waits for an answer. Returns false if none comes in time.
   private func awaitAnswer(to asked: UInt32, in header: SharedHeader, milliseconds: Int, _ deadline: Deadline) -> Bool {
     for _ in 0..<milliseconds {
       if isAnswered(asked, in: header) { return true }
@@ -155,15 +158,16 @@ package struct SnapshotRequest: Sendable {
   }
 }
 
-/// The thread that a process makes for a requester: see Sources/CTraceShim/image/serving_thread.c.
+/// The thread that a process starts for a requester: see Sources/CTraceShim/image/serving_thread.c.
 private struct ServingThread {
   let header: SharedHeader
 
-  /// Milliseconds for the thread of a request before this one to end, and for the tracer that stops the process for its
-  /// image to let it go.
+  /// Milliseconds to wait for the thread of an earlier request to end, and for the tracer that stops the process for
+  /// its image to detach.
   private static let turnMilliseconds = 1000
 
-  /// False where the process offers none, or may not be traced. True if it runs, for this request or for one before it.
+  /// False if the process offers no such thread, or may not be traced. True if the thread runs, for this request or an
+  /// earlier one.
   func start(in processID: Int32) -> Bool {
     let call = header.load(\.servingCall)
     guard call != 0 else { return false }
@@ -176,7 +180,7 @@ private struct ServingThread {
     for _ in 0..<Self.turnMilliseconds {
       let isBusy = ProcessThreads.threads(of: processID).contains { ProcessThreads.isTraced($0, of: processID) }
       for thread in ProcessThreads.threads(of: processID) where ProcessThreads.mayBeTraced(thread, of: processID) {
-        // Others may stand in a call where this one computes.
+        // Other threads may wait in a system call while this one computes.
         if lt_order_thread(thread, &order) == 0 {
           header.store(1, to: \.servingMayBegin)
           return true
@@ -206,9 +210,9 @@ private struct ServingThread {
   }
 }
 
-/// Reads `/proc` on a process's threads.
+/// Reads the files of `/proc` about a process's threads.
 enum ProcessThreads {
-  /// The first thread first; it is the likeliest to wait for signals.
+  /// The first thread comes first; it is the likeliest to wait for signals.
   static func threads(of processID: Int32) -> [Int32] {
     guard let directory = opendir("/proc/\(processID)/task") else { return [] }
     defer { closedir(directory) }
@@ -219,7 +223,7 @@ enum ProcessThreads {
     return result
   }
 
-  /// Tells whether the thread blocks the signal, or has ended.
+  /// True if the thread blocks the signal, or has ended.
   static func blocks(_ signal: Int32, thread: Int32, of processID: Int32) -> Bool {
     let status = status(of: thread, processID)
     guard let state = status["State"], !state.hasPrefix("Z"), !state.hasPrefix("X"),
@@ -228,14 +232,14 @@ enum ProcessThreads {
     return mask >> UInt64(signal - 1) & 1 != 0
   }
 
-  /// Tells whether the thread waits in a call that a tracer may interrupt, and no filter of system calls is in the way
-  /// of another call.
+  /// True if the thread waits in a call that a tracer may interrupt, and no system-call filter can prevent another
+  /// call.
   static func mayBeTraced(_ thread: Int32, of processID: Int32) -> Bool {
     let status = status(of: thread, processID)
     return status["State"]?.hasPrefix("S") == true && status["Seccomp"] == "0" && status["Name"] != "leaktrace"
   }
 
-  /// Tells whether another process traces it.
+  /// True if another process traces the thread.
   static func isTraced(_ thread: Int32, of processID: Int32) -> Bool {
     status(of: thread, processID)["TracerPid"].map { $0 != "0" } ?? false
   }
@@ -260,7 +264,8 @@ enum ProcessThreads {
       uniquingKeysWith: { first, _ in first })
   }
 
-  /// False with `errno` set. Older C libraries have no name for the call: then the process as a whole is signalled.
+  /// Returns false with `errno` set. Older C libraries have no wrapper for the call: then the signal goes to the whole
+  /// process.
   static func send(_ signal: Int32, to thread: Int32, of processID: Int32) -> Bool {
     typealias ThreadKill = @convention(c) (Int32, Int32, Int32) -> Int32
     guard let symbol = dlsym(nil, "tgkill") else { return kill(processID, signal) == 0 }
@@ -268,7 +273,7 @@ enum ProcessThreads {
   }
 }
 
-/// The header of a live file, mapped. Its fields are read and written whole: four aligned bytes each.
+/// The mapped header of a live file. Its fields are read and written as a whole: four aligned bytes each.
 private final class SharedHeader {
   private let page: UnsafeMutableRawPointer
 
@@ -296,7 +301,7 @@ private final class SharedHeader {
     pointer(field).storeBytes(of: value, as: UInt32.self)
   }
 
-  /// Atomic. False if the value is another.
+  /// Atomic. Returns false if the field does not have the expected value.
   func change(_ field: KeyPath<lt_live_header, UInt32>, from expected: UInt32, to desired: UInt32) -> Bool {
     lt_change_word(pointer(field).assumingMemoryBound(to: UInt32.self), expected, desired)
   }

@@ -1,4 +1,4 @@
-// Finding the program that a command means, and deciding whether it can be traced.
+// Finds the program of a command, and decides whether it can be traced.
 
 import Glibc
 import TraceReading
@@ -7,16 +7,16 @@ import TraceReading
 package struct TargetProgram: Hashable, Sendable {
   /// The path to execute.
   package var path: String
-  /// Arguments that stand between the program and the command's own: the shell's for a script without a `#!` line.
-  /// When not nil, the command's path follows it in place of the command's name.
+  /// The shell for a script without a `#!` line. It is put before the command, and the command's path follows it in
+  /// place of the command's name.
   package var shellForScript: String?
-  /// Warnings that the user should see before the recording is read.
+  /// Warnings that the user should see before reading the recording.
   package var warnings: [Warning]
-  /// Names under which the process may show itself as `%n`.
+  /// Possible values of `%n` for the process.
   package var programNames: [String]
 
   package enum Warning: Hashable, Sendable, CustomStringConvertible {
-    /// The Swift runtime is inside the program and its symbols are gone.
+    /// The Swift runtime is inside the program, and its symbols are stripped.
     case swiftRuntimeWithoutSymbols(path: String)
 
     package var description: String {
@@ -30,10 +30,10 @@ package struct TargetProgram: Hashable, Sendable {
 }
 
 extension TargetProgram {
-  /// Finds `command` as `execvp` would, and follows `#!` lines to the file that is really run.
+  /// Finds `command` as `execvp` would, and follows `#!` lines to the file that is executed in the end.
   ///
   /// - Parameter searchPath: The value of PATH, or nil for the system's default.
-  /// - Parameter userID: The real user who starts the program. So `groupID`.
+  /// - Parameter userID: The real user who starts the program. `groupID` is the real group.
   /// - Throws: `RecordingError` if there is no such program, or it cannot be traced.
   package static func find(
     command: String, searchPath: String?, userID: UInt32, groupID: UInt32
@@ -42,7 +42,7 @@ extension TargetProgram {
     var program = TargetProgram(path: path, shellForScript: nil, warnings: [], programNames: names(path))
     var current = path
     for _ in 0..<5 {
-      // A file that cannot be read (mode 0111) can still be run, so it is not judged.
+      // A file that cannot be read (mode 0111) may still be executable, so it is not judged.
       guard let kind = try ExecutableKind.read(path: current) else { return program }
       switch kind {
       case .script(let interpreter, _):
@@ -76,7 +76,7 @@ extension TargetProgram {
     throw .commandNotExecutable(path: path, reason: "too many levels of #! interpreters")
   }
 
-  /// The name that was asked for, and that of the file it is a symbolic link to.
+  /// The requested name, and the name of the file that it is a symbolic link to.
   private static func names(_ path: String) -> [String] {
     guard let resolved = realpath(path, nil) else { return [lastComponent(path)] }
     defer { free(resolved) }
@@ -89,7 +89,7 @@ extension TargetProgram {
       throw .untraceable(path: path, .otherMachine(outline.machine))
     }
     guard let loader = outline.loader else {
-      // The loader itself can be run as a program, and preloads like any other.
+      // The loader itself can be run as a program, and preloads libraries like any other.
       if let name = outline.ownName, name.hasPrefix("ld-linux") { return }
       throw .untraceable(path: path, .staticallyLinked)
     }
@@ -101,14 +101,14 @@ extension TargetProgram {
     }
   }
 
-  /// A file that is neither ELF nor `#!` is given to the shell, as execvp does, unless it is plainly not text.
+  /// Like execvp, passes a file that is neither ELF nor `#!` to the shell, unless it is obviously not text.
   private static func refuseBinary(_ path: String) throws(RecordingError) {
     guard let file = ReadOnlyFile(path: path) else { return }
     let firstLine = file.bytes(at: 0, count: 128).prefix { $0 != 0x0A }
     if firstLine.contains(0) { throw .commandNotExecutable(path: path, reason: "cannot execute: not a program") }
   }
 
-  /// Returns how running the file changes the process's rights, upon which the loader ignores LD_PRELOAD; nil if it
+  /// Returns how running the file changes the process's rights, which makes the loader ignore LD_PRELOAD. Nil if it
   /// does not.
   private static func privilege(of path: String, userID: UInt32, groupID: UInt32) -> UntraceableReason.Privilege? {
     var information = stat()

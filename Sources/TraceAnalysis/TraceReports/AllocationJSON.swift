@@ -10,16 +10,16 @@ package enum AllocationJSON {
   /// Raised when a field changes its meaning or goes away; not when one is added.
   package static let schemaVersion: UInt64 = 1
 
-  /// `leaks` has for each report what was found out about leaks, nil if that was not asked.
-  /// `gates`: what gates say of all of them; nil if there are none.
-  /// `growth` has for each report what grew from image to image, nil if that is not known.
+  /// `leaks`: the leak report for each allocation report; nil if leaks were not requested. `gates`: the outcome of the
+  /// gates for all reports; nil if there are none. `growth`: the growth from image to image for each report; nil if it
+  /// is not known.
   package static func text(
     _ reports: [AllocationReport], leaks: [LeakReport?] = [], growth: [ProcessGrowth?] = [], gates: GateReport? = nil
   ) -> String {
     document(reports, leaks: leaks, growth: growth, gates: gates).text + "\n"
   }
 
-  /// The same as a value, to be part of another document.
+  /// Renders reports as a value that can be part of another document.
   package static func document(
     _ reports: [AllocationReport], leaks: [LeakReport?] = [], growth: [ProcessGrowth?] = [], gates: GateReport? = nil
   ) -> JSONValue {
@@ -91,7 +91,7 @@ package enum AllocationJSON {
     ])
   }
 
-  /// What samples say of a stack.
+  /// The samples' estimates for a stack.
   package static func value(_ site: EstimatedSite) -> JSONValue {
     .object([
       ("allocated", value(site.allocated, objects: site.allocatedObjects, samples: site.allocatedSamples)),

@@ -12,7 +12,7 @@ package struct AllocationText {
 
   package init(style: TextStyle = TextStyle()) { self.style = style }
 
-  /// `leaks` stand before the sites.
+  /// `leaks` are printed before the sites.
   package func text(_ report: AllocationReport, leaks: LeakReport? = nil) -> String {
     var lines = TextLines(style: style)
     for trace in report.traces { writeHead(trace, leaks?.residentMemory, to: &lines) }
@@ -76,7 +76,7 @@ package struct AllocationText {
       return
         "\(name) \(Decimal.bytes(moment.liveBytes)) live in \(Decimal.counted(moment.liveBlocks, "block")), \(resident)"
     }
-    // One moment is all that it knows.
+    // Only one moment is known.
     if analysis.header.lacksHistory { return lines.line(row("in use:", analysis.atExit), indent: 2) }
     let end =
       analysis.definitions.limit != nil
@@ -94,7 +94,7 @@ package struct AllocationText {
     lines.line(row("at the peak\(time):", analysis.atPeak), indent: 2)
   }
 
-  /// Images from which on curves say more than figures.
+  /// The least number of images for a curve: with fewer, figures say as much.
   private static let leastImages = 3
 
   private func writeCourse(_ course: ResidentCourse, to lines: inout TextLines) {
@@ -220,10 +220,10 @@ package struct AllocationText {
     return parts.joined(separator: " · ")
   }
 
-  /// Of blocks without history: there is one moment.
+  /// For blocks without history: only one moment is known.
   private static let inUse = "in use"
 
-  /// The last moment that the trace has.
+  /// The last moment of the trace.
   private static func end(_ report: AllocationReport) -> String {
     if report.lacksHistory { return inUse }
     return report.traces.contains { $0.analysis.completeness == .open } ? "at the end of the trace" : "at exit"

@@ -4,9 +4,9 @@
 package enum CurveText {
   private static let blocks: [Character] = ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"]
 
-  /// A block for each value, but no more than there are columns: each stands for an equal stretch of time, and shows the
-  /// last value that was known by its end. The lowest value is the lowest block, and values that are all equal lie at
-  /// the bottom. `times`: as many as values, in order.
+  /// Draws a block for each value, but at most one per column. With fewer columns than values, each column covers an
+  /// equal stretch of time, and shows the last value known by its end. The lowest value gets the lowest block; if all
+  /// values are equal, they are at the bottom. `times`: one for each value, in order.
   package static func text(_ values: [Double], times: [Double], columns: Int) -> String {
     guard let first = times.first, let last = times.last, values.count == times.count, columns > 0 else { return "" }
     let count = min(columns, values.count)
@@ -26,6 +26,6 @@ package enum CurveText {
       })
   }
 
-  /// The columns that a curve has in lines of some width.
+  /// The number of columns of a curve, in lines of some width.
   package static func columns(width: Int) -> Int { max(8, min(40, width / 4)) }
 }

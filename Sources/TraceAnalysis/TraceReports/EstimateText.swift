@@ -7,10 +7,10 @@ import TraceReading
 struct EstimateText {
   let style: TextStyle
 
-  /// Totals from which on a curve says more than figures.
+  /// The least number of totals for a curve: with fewer, figures say as much.
   private static let leastTotals = 3
 
-  /// The course of what the samples of a recording say: nothing if there are too few.
+  /// Writes the course of a recording's sample totals; writes nothing if there are too few.
   func writeTotals(_ analysis: AllocationAnalysis, to lines: inout TextLines) {
     let totals = analysis.definitions.sampleTotals
     guard totals.count >= Self.leastTotals, let first = totals.first, let last = totals.last else { return }
@@ -62,6 +62,6 @@ struct EstimateText {
     Decimal.bytes(UInt64(min(max(value.rounded(), 0), byteLimit)))
   }
 
-  /// What a number of bytes holds, and no process has.
+  /// A limit that fits a byte count, and that no process reaches.
   private static let byteLimit = 1e18
 }

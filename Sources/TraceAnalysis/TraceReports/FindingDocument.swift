@@ -1,4 +1,4 @@
-// Judged findings for other programs and for pull requests: what all their formats have in common.
+// Judged findings for other programs and for pull requests: the common part of all their formats.
 
 import LeakDetection
 import LeakGates
@@ -6,9 +6,9 @@ import RunDiff
 import TraceReading
 import Wording
 
-/// The findings of one program, and what gates make of them, ready to be written in a format that CI systems read.
+/// The findings of one program and the outcomes of its gates, ready to be written in a format that CI systems read.
 ///
-/// Only formats; source files are looked at when it is made, and never again.
+/// Only formats. Source files are read when it is made, and not afterwards.
 package struct FindingDocument: Sendable {
   /// A finding with its places in the source tree.
   struct Entry {
@@ -19,7 +19,7 @@ package struct FindingDocument: Sendable {
     var place: SourcePlace? { notes.first?.place }
   }
 
-  /// Path of the executable; empty if the trace does not say.
+  /// Path of the executable; empty if the trace does not have it.
   let program: String
   let entries: [Entry]
   let gates: [GateOutcome]
@@ -27,12 +27,11 @@ package struct FindingDocument: Sendable {
   let root: String?
   let toolVersion: String
   let remarks: [String]
-  /// The reason why leaks could not be judged. A report with a reason must not read like *no leaks*. Nil if all were
-  /// judged.
+  /// The reason why leaks could not be judged; nil if they were. A report with a reason must not look like *no leaks*.
   let unjudged: String?
 
-  /// `judged`: in the order in which they are to be told; weak suspicions are left out. `remarks`: sentences on what
-  /// makes findings less certain. `unjudged`: the reason why leaks could not be judged; nil if they were.
+  /// `judged`: in the order of the report; weak suspicions are left out. `remarks`: sentences about facts that make
+  /// findings less certain. `unjudged`: the reason why leaks could not be judged; nil if they were.
   package init(
     program: String, judged: [JudgedFinding], gates: [GateOutcome], source: SourceTree, toolVersion: String,
     remarks: [String], unjudged: String? = nil
@@ -51,10 +50,11 @@ package struct FindingDocument: Sendable {
   /// SARIF 2.1.0, for code scanning.
   package func sarif() -> String { SarifLog(document: self).text }
 
-  /// JUnit XML: a test a finding. Gates are properties of the suite.
+  /// JUnit XML, with one test for each finding. Gates are properties of the suite.
   package func junit() -> String { JUnitXML(document: self).text }
 
-  /// Commands for a GitHub Actions log, one a line, that annotate what makes a gate fail; empty if nothing does.
+  /// Commands for a GitHub Actions log, one a line, that annotate the findings that make a gate fail. Empty if no gate
+  /// fails.
   package func annotations() -> String { WorkflowAnnotations(document: self).text }
 
   /// Issues for GitLab's code quality report, as JSON.
@@ -74,7 +74,7 @@ package struct FindingDocument: Sendable {
     return subject.isEmpty ? title : "\(title): \(subject)"
   }
 
-  /// Returns how a finding stands to known ones: `worse: 2 → 5 instances`; nil if it is new.
+  /// Returns a finding's standing relative to known findings: `worse: 2 → 5 instances`; nil if it is new.
   static func standing(_ judged: JudgedFinding) -> String? {
     switch judged.standing {
     case .new: judged.isFailing ? nil : "suspected, not proven"
@@ -92,7 +92,7 @@ package struct FindingDocument: Sendable {
     finding.owner == .unknown ? "Of unknown origin" : "Not caused by the program"
   }
 
-  /// Extent, standing, tests and advice, a line each, where only a few lines can be shown.
+  /// Extent, standing, tests and advice, a line each, for formats that can show only a few lines.
   static func summary(_ judged: JudgedFinding, separator: String = "\n") -> String {
     let extent = FindingTitle.extent(judged.finding) + (standing(judged).map { "; \($0)" } ?? "") + "."
     let advice = judged.finding.advice.map { PlainText.escaped(AdviceWords.sentence($0)) }
@@ -108,7 +108,7 @@ package struct FindingDocument: Sendable {
     return String(decoding: program.utf8.dropFirst(root.utf8.count + 1), as: UTF8.self)
   }
 
-  /// All of a finding, as in a text report.
+  /// A whole finding, as in a text report.
   package static func body(_ finding: Finding) -> String {
     var text = FindingText.text(finding, style: TextStyle(width: 100))
     while text.last == "\n" { text.removeLast() }

@@ -97,7 +97,7 @@ enum FindingJSON {
     ]
   }
 
-  /// A finding's fields, and how it stands to what is accepted.
+  /// A finding's fields, and its standing relative to accepted findings.
   private static func value(_ judged: JudgedFinding, _ stacks: FindingStacks?) -> JSONValue {
     let (standing, how, reason): (String, String?, String?) =
       switch judged.standing {
@@ -245,7 +245,7 @@ enum FindingJSON {
     ])
   }
 
-  /// The program's own function that had a package make an object.
+  /// The program's own function that called the package that made an object.
   private static func fields(own frame: SourceFrame?) -> [(String, JSONValue)] {
     [
       ("ownFunction", .optional(frame?.function)), ("ownFile", .optional(frame?.file)),

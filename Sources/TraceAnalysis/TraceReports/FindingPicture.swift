@@ -1,34 +1,34 @@
-// The picture of a finding: what is drawn of its path, in words.
+// The picture of a finding: the drawn parts of its path, in words.
 
 import LeakDetection
 import TraceReading
 import Wording
 
-/// The root, the objects and the references of the shown instance, with the objects that a library put in between
-/// folded. What graphs and pages draw; of a finding, or of an answer to `why`. A value; its words are safe to show.
+/// The root, the objects and the references of the shown instance, for graphs and pages. Objects that a library put in
+/// between are folded. Made from a finding, or from an answer to `why`. A value; its words are safe to show.
 package struct FindingPicture: Sendable {
   /// An object, or a run of folded ones.
   package struct Row: Sendable {
-    /// Index in the finding's path of the first object.
+    /// Path index of the first object.
     package var index: Int
-    /// The object's name; for a folded run, what is folded.
+    /// The object's name; for a folded run, a description of it.
     package var name: String
-    /// Function and position that made it, or of a closure the position where it is written.
+    /// The function and position that made it; for a closure, the position of its code.
     package var function: String
     package var position: String
-    /// The reference that leads to it from the row before, or from the root; nil for none that is known.
+    /// The reference from the row before, or from the root; nil if none is known.
     package var reference: String?
-    /// The reference is the one to let go.
+    /// The reference is the one to remove.
     package var isSuspect = false
     package var isFolded = false
-    /// The library that has it for itself; empty for what is the program's.
+    /// The library whose private object it is; empty for the program's objects.
     package var library: String
   }
 
-  /// Where the path begins; nil if nothing reaches it.
+  /// The root of the path; nil if nothing reaches it.
   package var root: String?
   package var rows: [Row] = []
-  /// Of a cycle, the reference from the last row to the first, and whether it is the one to cut.
+  /// For a cycle: the reference from the last row to the first, and whether it is the one to cut.
   package var back: String?
   package var isBackSuspect = false
 
@@ -56,7 +56,7 @@ package struct FindingPicture: Sendable {
     }
   }
 
-  /// A way in which objects are held. Linear in the path.
+  /// Draws one path of an answer to `why`. Linear in the path.
   package init(_ group: RetainedGroup) {
     root = PlainText.escaped(group.origin.name)
     rows = Self.rows(PathFolding.rows(of: group.path)[...], of: group.path)

@@ -6,17 +6,17 @@ import RunDiff
 import TraceReading
 import Wording
 
-/// Puts findings into lines: a heading, one instance drawn, what hangs from it, what to do. Only formats.
+/// Formats findings as lines: a heading, one drawn instance, its retained memory, and the advice. Only formats.
 struct FindingText {
   enum Addresses { case hidden, shown }
 
   let style: TextStyle
-  /// Addresses of the objects on a path: shown to those who ask about one.
+  /// Addresses of the objects on a path: shown to users who ask about an object.
   var addresses = Addresses.hidden
-  /// By fingerprint; they are shown with full stacks.
+  /// Stacks by fingerprint; shown with full stacks.
   var stacks: [String: FindingStacks] = [:]
 
-  /// One finding by itself.
+  /// A single finding.
   static func text(_ finding: Finding, style: TextStyle) -> String {
     var lines = TextLines(style: style)
     FindingText(style: style).write(finding, to: &lines)
@@ -31,7 +31,7 @@ struct FindingText {
       FindingTitle.extent(finding), indent: indent, emphasized: true, start: TintedStart(verdict, Tint(finding)))
   }
 
-  /// `standing`: how it stands to a baseline, if there is one.
+  /// `standing`: the finding's standing relative to a baseline, if there is one.
   func write(_ finding: Finding, standing: JudgedFinding.Standing? = nil, to lines: inout TextLines) {
     writeHeading(of: finding, to: &lines)
     if let words = standing.flatMap(words) { lines.line(words, indent: 2) }
@@ -74,7 +74,7 @@ struct FindingText {
     "\"\(PlainText.escaped(place.name))\"\(place.file.isEmpty ? "" : " (\(PlainText.escaped(fileName(ofPath: place.file))):\(place.line))")"
   }
 
-  /// An object a line, each further in than the one that holds it. Runs of a library's are one line.
+  /// Writes one object a line, each indented further than its holder. A run of a library's objects is one line.
   func write(path: [Finding.Step], to lines: inout TextLines, isCycle: Bool = false, limit: Int = 40) {
     let rows = PathFolding.rows(of: path, isCycle: isCycle, isFolded: style.paths == .folded)
     guard rows.count > limit else {
@@ -87,8 +87,8 @@ struct FindingText {
     for (level, row) in rows.suffix(ends).enumerated() { write(row, of: path, to: &lines, level: ends + level) }
   }
 
-  /// Below a root's name. `suspect`: index of the object that the reference leads to which should be gone; it is
-  /// marked.
+  /// Writes a path below its root's name. `suspect`: index of the object whose incoming reference should be gone; that
+  /// reference is marked.
   func write(path: [Finding.Step], from origin: PathOrigin, to lines: inout TextLines, suspect: Int) {
     var rows = PathFolding.rows(of: path, below: suspect, isFolded: style.paths == .folded)[...]
     if case .task? = rows.first {
@@ -141,7 +141,7 @@ struct FindingText {
       isDimmed: isDimmed)
   }
 
-  /// The place that made a step; of a closure, the one where it is written.
+  /// The place that made a step; for a closure, the place of its code.
   func placeWords(_ step: Finding.Step) -> String {
     let place = step.kind == .closure ? step.function?.position : step.place?.position
     var made = step.isFromBefore == true && place == nil ? "allocated before the recording began" : ""
@@ -159,7 +159,7 @@ struct FindingText {
     lines.row(String(repeating: "~", count: width) + " suspect", indent: indent + 2)
   }
 
-  /// Where those instances were made of which the recorder took samples.
+  /// Writes the places of sampled instances.
   private func writeSamples(_ finding: Finding, to lines: inout TextLines) {
     let sampled = UInt64(finding.sampledInstances)
     guard sampled > 0 else { return }
@@ -183,7 +183,7 @@ struct FindingText {
     if !rest.isEmpty { lines.line("and \(Decimal.counted(UInt64(rest.count), "more place"))", indent: 4) }
   }
 
-  /// Places besides the shown one, if there are any: how many instances come from each.
+  /// Writes the other places, if there are any, with the number of instances from each.
   private func writePlaces(_ finding: Finding, to lines: inout TextLines) {
     guard finding.places.count > 1 else { return }
     lines.line("In \(Decimal.grouped(UInt64(finding.places.count))) places:", indent: 2)

@@ -1,10 +1,10 @@
-// Source files of this machine.
+// Source files on this machine.
 
 import Glibc
 
 /// The files of this machine, read to count their lines, and for excerpts.
 package struct LocalSources: SourceAccess {
-  /// In bytes: nobody writes larger source files, and what is larger is not read.
+  /// In bytes. Larger files are not read: no source file is this large.
   private static let largestSize = 64 << 20
 
   package init() {}
@@ -26,17 +26,17 @@ package struct LocalSources: SourceAccess {
     return last == UInt8(ascii: "\n") ? lines : lines + 1
   }
 
-  /// The text of a file of at most `limit` bytes; nil if it is larger, or no file that can be read. What is not UTF-8 is
-  /// replaced.
+  /// The text of a file of at most `limit` bytes. Nil if it is larger, or not a readable file. Bytes that are not UTF-8
+  /// are replaced.
   package func text(ofFile path: String, limit: Int) -> String? {
     var bytes: [UInt8] = []
     return read(path, limit: limit) { bytes += $0 } ? String(decoding: bytes, as: UTF8.self) : nil
   }
 
-  /// Hands on a file's bytes in parts; false if it is larger than `limit`, or cannot be read.
+  /// Passes a file's bytes on in parts. False if the file is larger than `limit`, or cannot be read.
   private func read(_ path: String, limit: Int, _ take: (ArraySlice<UInt8>) -> Void) -> Bool {
     guard !path.utf8.contains(0) else { return false }
-    // Paths come from a trace, so a pipe may stand there: never wait for one to be opened.
+    // Paths come from a trace, and may lead to a pipe: never wait for a writer.
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
     guard descriptor >= 0 else { return false }
     defer { close(descriptor) }
@@ -52,7 +52,7 @@ package struct LocalSources: SourceAccess {
       guard count >= 0 else { return false }
       if count == 0 { return true }
       total += count
-      // It may grow while it is read.
+      // The file may grow while it is read.
       guard total <= limit else { return false }
       take(buffer[..<count])
     }

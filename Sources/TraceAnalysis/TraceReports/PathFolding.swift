@@ -1,25 +1,26 @@
-// Objects of a path that are drawn, and those of which the number is told.
+// Chooses the objects of a path to draw, and the objects to count.
 
 import LeakDetection
 import TraceReading
 import Wording
 
-/// Folds what a library put between the program's objects. Only chooses.
+/// Folds objects that a library put between the program's objects. Only chooses.
 enum PathFolding {
   enum Row: Hashable {
     /// Index in the path.
     case object(Int)
-    /// Objects in a row that a library has for itself.
+    /// Consecutive objects that are private to a library.
     case folded(Range<Int>)
-    /// Objects in a row that are like those before it, as in a list; `count` includes those that the path leaves out.
+    /// Consecutive objects that resemble the ones before, as in a list. `count` includes objects that the path leaves
+    /// out.
     case repeated(Range<Int>, count: Int)
-    /// A task that a library resumes. `joined` are the steps that lead to it, the task, and its closure.
+    /// A task that a library resumes. `joined`: the steps that lead to it, the task, and its closure.
     case task(Int, joined: Range<Int>)
   }
 
-  /// A path's rows in order. Its ends stand for themselves, since they are what it is about; in a cycle that is the
-  /// first object alone. So does the object `suspect`, if there is one, with the one that holds it: that reference is
-  /// the one to let go. O(path).
+  /// A path's rows in order. The ends of the path are never folded, because the path is about them; in a cycle, that is
+  /// only the first object. The object `suspect` and its holder are not folded either, because their reference is the
+  /// one to remove. O(path).
   static func rows(of path: [Finding.Step], below suspect: Int? = nil, isCycle: Bool = false, isFolded: Bool = true)
     -> [Row]
   {
@@ -34,7 +35,7 @@ enum PathFolding {
     while index < path.count {
       var end = index
       while end < path.count, mayFold(end, of: path, below: suspect, isCycle: isCycle) { end += 1 }
-      // One with a name says more than that there is one.
+      // A single object with a name says more than a count of one.
       if end - index > 1 || end - index == 1 && isNameless(index, of: path) {
         rows.append(.folded(index..<end))
         index = end
@@ -46,7 +47,8 @@ enum PathFolding {
     return foldingRepetitions(rows, of: path, below: suspect)
   }
 
-  /// The same rows with a list told by its ends. A list may have objects of several classes in turn. Linear in the rows.
+  /// Folds lists: keeps their ends, and counts the objects in between. A list may have objects of several classes in
+  /// turn. Linear in the rows.
   private static func foldingRepetitions(_ rows: [Row], of path: [Finding.Step], below suspect: Int?) -> [Row] {
     var result: [Row] = []
     var index = 0
@@ -58,7 +60,7 @@ enum PathFolding {
       }
       let middle = (index + period + 1)..<(end - period - 1)
       let first = object(rows[middle.lowerBound])!, last = object(rows[middle.upperBound - 1])!
-      // The suspect reference and its ends stay.
+      // Keep the suspect reference and its ends.
       if let suspect, (first...(last + 1)).contains(suspect) {
         result += rows[index..<end]
         index = end
@@ -73,7 +75,8 @@ enum PathFolding {
     return result
   }
 
-  /// Returns how many classes take turns in a list that begins at a row, and where it ends; nil if none begins there.
+  /// Returns the number of classes that alternate in a list that begins at a row, and the end of the list. Nil if no
+  /// list begins there.
   private static func repetition(at start: Int, of rows: [Row], _ path: [Finding.Step]) -> (period: Int, end: Int)? {
     for period in 1...longestPeriod {
       var end = start + period
@@ -87,7 +90,7 @@ enum PathFolding {
     return nil
   }
 
-  /// Tells whether two steps are objects of one class that one line made and one field holds.
+  /// True if both steps are objects of one class, made by one line and held by one field.
   private static func areAlike(_ first: Int, _ second: Int, of path: [Finding.Step]) -> Bool {
     guard min(first, second) > 0 else { return false }
     let (a, b) = (path[first], path[second])
@@ -100,13 +103,13 @@ enum PathFolding {
     return nil
   }
 
-  /// Classes that take turns in a list.
+  /// Limit of classes that alternate in a list.
   private static let longestPeriod = 4
-  /// The least number of objects in the middle of a list that a row folds.
+  /// Least number of objects in the middle of a list for a folded row.
   private static let leastRepeated = 2
 
-  /// The last task before the suspect reference, if the path comes from a library and meets no object of the program's
-  /// before that. Where the program's own field leads to a task, its author looks for the field.
+  /// The last task before the suspect reference, if the path comes from a library and has no object of the program
+  /// before the task. If the program's own field leads to a task, the developer needs to see the field.
   private static func resumedTask(of path: [Finding.Step], before suspect: Int) -> Int? {
     guard path.first?.library != nil, suspect <= path.count,
       let task = path[..<suspect].lastIndex(where: { $0.kind == .task })
@@ -122,7 +125,7 @@ enum PathFolding {
     }
   }
 
-  /// The function that a task runs, as a closure with captures: the first thing behind the task that is no library's.
+  /// The closure with captures that is a task's function: the first object after the task that is not a library's.
   private static func closure(of path: [Finding.Step], after task: Int, before suspect: Int) -> Int? {
     let index = (task + 1..<suspect).first { path[$0].kind != .malloc && path[$0].library == nil }
     return index.flatMap { path[$0].kind == .closure ? $0 : nil }
@@ -136,7 +139,7 @@ enum PathFolding {
     return index != suspect
   }
 
-  /// Memory of which no more is known than that it leads on.
+  /// Memory without a name to show: only its references are known.
   private static func isNameless(_ index: Int, of path: [Finding.Step]) -> Bool {
     let step = path[index]
     switch step.kind {
@@ -157,7 +160,7 @@ enum PathFolding {
     "… \(Decimal.grouped(UInt64(max(0, count)))) more like these …"
   }
 
-  /// Gives the place where a task waits: `suspended at Session.swift:8`; empty if it is not known.
+  /// Returns the place where a task waits: `suspended at Session.swift:8`; empty if it is not known.
   static func state(ofTask step: Finding.Step) -> String {
     step.code?.position.map { "suspended at \($0)" } ?? ""
   }

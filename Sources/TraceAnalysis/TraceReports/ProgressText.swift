@@ -1,18 +1,18 @@
-// The line that says how far a long analysis is.
+// The line that shows the progress of a long analysis.
 
 import TraceReading
 
-/// One line about the reading of one trace: part done, rate, time left. Knows no clock and no terminal; times are
-/// seconds of any clock that only goes forward.
+/// A line about the progress of reading one trace: part done, rate, time left. Uses no clock and no terminal; times are
+/// seconds of any monotonic clock.
 package struct ProgressText: Sendable {
-  /// In seconds: nothing is shown of work that is done sooner, and no line more often.
+  /// In seconds. Shorter work shows no line, and lines are shown at most once in an interval.
   package static let patience = 1.0, interval = 0.25
 
-  /// Empty if it is not known how many columns it takes.
+  /// Empty if its width in columns is not known.
   private let name: String
   private let start: Double
   private var lastShown: Double?
-  /// The positions of the pass in the last seconds, the oldest first: rate and time left are of these, since a trace
+  /// The positions of the pass in the last seconds, oldest first. Rate and time left come from these, because a trace
   /// does not read equally fast everywhere.
   private var seen: [(time: Double, position: ReadingPosition)] = []
 
@@ -22,7 +22,7 @@ package struct ProgressText: Sendable {
     start = now
   }
 
-  /// Takes note of where the reading is. To be told of every position, the first of each pass among them. O(1).
+  /// Adds a position. Must be called for every position, including the first of each pass. O(1).
   package mutating func see(_ position: ReadingPosition, now: Double) {
     if let last = seen.last {
       if last.position.pass != position.pass { seen.removeAll() } else if now - last.time < Self.interval { return }
@@ -31,7 +31,7 @@ package struct ProgressText: Sendable {
     while seen.count > 2, now - seen[1].time >= Self.memory { seen.removeFirst() }
   }
 
-  /// Tells whether the line is due, at most once for each moment.
+  /// Returns true if the line is due, at most once in an interval.
   package mutating func isDue(_ now: Double) -> Bool {
     guard now - start >= Self.patience, lastShown.map({ now - $0 >= Self.interval }) ?? true else { return false }
     lastShown = now
@@ -47,7 +47,7 @@ package struct ProgressText: Sendable {
     var line = "leaktrace: "
     let percent = "\(Int(part * 100))%"
     let numbers = String(repeating: " ", count: 4 - percent.count) + percent
-    // A guess from little would only jump.
+    // With little data, an estimate would only jump.
     let left =
       part >= 0.01 && bytesPerSecond > 0
       ? ", \(Self.duration(Double(position.totalBytes - min(position.bytes, position.totalBytes)) / bytesPerSecond)) left"
@@ -60,7 +60,7 @@ package struct ProgressText: Sendable {
       used += text.count
       return text
     }
-    // It keeps its room while it is not known, so that nothing moves when it is.
+    // Reserve its space while it is not known, so that nothing moves when it appears.
     let shownLeft = take(left.isEmpty ? String(repeating: " ", count: Self.leastLeft) : left)
     let leastBar = 3 + Self.leastBar
     let hasBar = used + leastBar <= room

@@ -4,22 +4,22 @@ import HeapAnalysis
 import TraceReading
 import Wording
 
-/// Puts records into lines whose fields are separated by one space and named, so that they can be searched.
-/// Strings stand last, with control characters escaped.
+/// Formats records as lines with named fields, separated by one space, so that they can be searched. Strings come last,
+/// with control characters escaped.
 package struct RecordDump {
   package enum Part: Hashable, Sendable {
     case events, definitions, chunks
     /// Heap images, a line for each.
     case snapshots
-    /// Their threads, regions and words.
+    /// The threads, regions and words of heap images.
     case memory
   }
 
-  /// The records take more text than the size of the file justifies: what was written is their beginning.
+  /// The records need more text than the size of the file justifies. The text written so far is their beginning.
   package struct BeyondFileSize: Error {}
   /// The amount of text that is written.
   package enum Extent: Hashable, Sendable {
-    /// So much text as the size of the file justifies. Some bytes may stand for millions of records.
+    /// At most the text that the size of the file justifies. A few bytes may encode millions of records.
     case asFileJustifies
     case everything
   }
@@ -36,9 +36,8 @@ package struct RecordDump {
     self.parts = parts
   }
 
-  /// Hands all lines, each with its newline, to `write`, in the order of the file. Memory of one chunk; for words that
-  /// of one heap image. Throws what `write` throws, and
-  /// `BeyondFileSize`.
+  /// Passes all lines, each with its newline, to `write`, in the order of the file. Needs memory for one chunk; for
+  /// words, for one heap image. Throws the errors of `write`, and `BeyondFileSize`.
   package func write(_ write: (String) throws -> Void) throws {
     var spare = spareText
     try writeAll { line in
@@ -84,7 +83,7 @@ package struct RecordDump {
       case .names where parts.contains(.chunks):
         for line in storedFileLines { try write("\(place(chunk)) \(line)\n") }
       case .snapshot where parts.contains(.snapshots) || parts.contains(.memory):
-        // Of several with one number the first counts.
+        // If several have the same number, the first one counts.
         guard let number = walker.snapshotNumber(inChunk: index), let snapshot = snapshots.removeValue(forKey: number)
         else { continue }
         try write("\(place(chunk)) \(line(of: snapshot))\n")
@@ -104,7 +103,7 @@ package struct RecordDump {
       }
   }
 
-  /// The same for events alone, of all threads, in order of time.
+  /// Writes events only, of all threads, in order of time.
   package func writeEventsByTime(_ write: @escaping (String) throws -> Void) throws {
     var spare = spareText
     var knownStacks = 2
@@ -118,8 +117,8 @@ package struct RecordDump {
     }
   }
 
-  /// A line for each stack that was met since the last time, before the event that has it. Its caller's line came
-  /// before.
+  /// Writes a line for each stack that is new since the last call, before the event with that stack. A caller's line
+  /// precedes its callees' lines.
   private func writeNewStacks(upTo known: inout Int, _ write: (String) throws -> Void) rethrows {
     let stacks = reader.definitions.stacks
     while known < stacks.nodeCount {

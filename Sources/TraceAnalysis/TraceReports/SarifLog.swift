@@ -7,7 +7,7 @@ import Wording
 
 /// Renders findings as a SARIF log of one run. Only formats.
 struct SarifLog {
-  /// The name by which URIs of source files refer to the root of the tree.
+  /// The name for the root of the tree in URIs of source files.
   private static let base = "SRCROOT"
 
   let document: FindingDocument
@@ -65,7 +65,7 @@ struct SarifLog {
 
   private var driver: JSONValue {
     var fields: [(String, JSONValue)] = [("name", .string("leaktrace"))]
-    // An empty version is none.
+    // An empty version is left out.
     if !document.toolVersion.isEmpty { fields.append(("version", .string(document.toolVersion))) }
     return .object(fields + [("rules", .array(Verdict.allCases.map(rule)))])
   }
@@ -149,12 +149,13 @@ struct SarifLog {
     case .new: "new"
     case .worse: "updated"
     case .known: "unchanged"
-    // They are not compared with what was known.
+    // These are not compared with known findings.
     case .hidden, .library: nil
     }
   }
 
-  /// Returns the reason why nobody needs to look at it. A known finding without a reason was not accepted by anybody.
+  /// Returns the reason why the finding needs no attention. A known finding without a reason was not accepted by
+  /// anyone.
   private static func suppression(_ standing: JudgedFinding.Standing) -> String? {
     switch standing {
     case .hidden(let pattern): "hidden by the suppression leak:\(pattern)"
@@ -165,8 +166,8 @@ struct SarifLog {
 
   // MARK: Locations
 
-  /// A line of the source tree; for what has none there the program, since code scanning refuses results without a
-  /// file.
+  /// A line of the source tree. A finding without one gets the program's file, because code scanning refuses results
+  /// without a file.
   private func location(_ entry: FindingDocument.Entry) -> JSONValue {
     var fields: [(String, JSONValue)] = []
     if let note = entry.notes.first {
@@ -209,7 +210,7 @@ struct SarifLog {
 
   // MARK: Text
 
-  /// A path as a URI's: all but unreserved characters and slashes percent-encoded, as UTF-8.
+  /// A path as a URI: percent-encoded as UTF-8, except for unreserved characters and slashes.
   static func encoded(_ path: String) -> String {
     var result = ""
     for byte in path.utf8 {
@@ -226,7 +227,7 @@ struct SarifLog {
     return result
   }
 
-  /// Braces would be placeholders, and a bracket before a parenthesis the end of a link's text.
+  /// Braces would be placeholders, and a bracket before a parenthesis would end a link's text.
   static func escaped(_ text: String) -> String {
     text.replacing("{", with: "{{").replacing("}", with: "}}").replacing("](", with: "\\](")
   }

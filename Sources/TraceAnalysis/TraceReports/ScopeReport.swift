@@ -1,4 +1,4 @@
-// The objects that a scope left behind, for a program: the answer of `leaktrace scope-report`.
+// The objects that a scope left behind, for programs: the output of `leaktrace scope-report`.
 
 import LeakDetection
 import TraceReading
@@ -11,7 +11,7 @@ import TraceReading
 ///  "findings": [{"title": "…", "text": "…", "types": ["Basket"], "instances": 1, "retainedBytes": 48, "library":
 ///  false, "finding": {…}}], "remarks": ["…"]}
 /// ```
-/// `types`: of the objects on the path, without modules; `finding`: as in the report of `analyze`.
+/// `types`: the types of the objects on the path, without modules; `finding`: as in the report of `analyze`.
 package struct ScopeReport {
   package var births: ScopeBirths
   package var findings: [Finding]
@@ -19,7 +19,7 @@ package struct ScopeReport {
   private let name: String
   private let file: String
 
-  /// The strings of the scope's beginning are those of `marks`.
+  /// `marks`: has the strings of the scope's beginning.
   package init(_ births: ScopeBirths, marks: MarkTable, findings: [Finding], remarks: [String]) {
     self.births = births
     self.findings = findings
@@ -28,7 +28,7 @@ package struct ScopeReport {
     file = births.beginning.map { marks.text($0.file) } ?? ""
   }
 
-  /// Of the program, not of libraries.
+  /// The program's findings, without library findings.
   package var programFindings: [Finding] { findings.filter { !$0.isLibrary } }
 
   package func json() -> String {
@@ -47,7 +47,7 @@ package struct ScopeReport {
     ]).text + "\n"
   }
 
-  /// Every finding drawn, those of libraries last.
+  /// Every finding as text, library findings last.
   package func text(style: TextStyle = TextStyle()) -> String {
     findings.map { FindingText.text($0, style: style) }.joined()
   }

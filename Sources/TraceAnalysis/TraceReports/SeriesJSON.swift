@@ -5,7 +5,7 @@ import LeakGates
 import TraceReading
 import Wording
 
-/// Renders all that a series shows. Only formats.
+/// Renders all results of a series. Only formats.
 package enum SeriesJSON {
   /// Raised when a field changes its meaning or goes away; not when one is added.
   package static let schemaVersion: UInt64 = 1
@@ -29,7 +29,7 @@ package enum SeriesJSON {
       ])
   }
 
-  /// Of the document, the part on images and on what grew from one to the next.
+  /// The part of the document about images and about the growth from one to the next.
   package static func growth(_ process: WatchedProcess, _ growth: SeriesGrowth) -> JSONValue {
     .object(fields(process, growth) + [("remarks", .array(process.remarks.map { .string($0) }))])
   }

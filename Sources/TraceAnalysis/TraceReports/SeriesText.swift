@@ -1,16 +1,16 @@
-// What a series of images shows, as text.
+// The results of a series of images, as text.
 
 import LeakDetection
 import LeakGates
 import TraceReading
 import Wording
 
-/// What a watch was about. A value.
+/// The process of a watch. A value.
 package struct WatchedProcess: Hashable, Sendable {
   /// Path of the program.
   package var program: String
   package var processID: UInt32
-  /// Why it ended, and what did not work, in sentences.
+  /// The reasons why the watch ended, and the failures, in sentences.
   package var remarks: [String]
 
   package init(program: String, processID: UInt32, remarks: [String] = []) {
@@ -18,7 +18,7 @@ package struct WatchedProcess: Hashable, Sendable {
   }
 }
 
-/// What the images of one process show. A value.
+/// The results of the images of one process. A value.
 package struct ProcessGrowth: Sendable {
   package var process: WatchedProcess
   package var growth: SeriesGrowth
@@ -26,15 +26,15 @@ package struct ProcessGrowth: Sendable {
   package init(process: WatchedProcess, growth: SeriesGrowth) { (self.process, self.growth) = (process, growth) }
 }
 
-/// Renders a series: sizes, suspicions, what else grew, findings. Only formats.
+/// Renders a series: sizes, suspicions, other growth, findings. Only formats.
 package struct SeriesText {
   private let style: TextStyle
-  /// Rows of what else grew; nil for all.
+  /// Limit of rows of other growth; nil for all.
   private let limit: Int?
 
   package init(style: TextStyle = TextStyle(), limit: Int? = 10) { (self.style, self.limit) = (style, limit) }
 
-  /// `leaks`: of the newest image, with the suspicions of the series among its findings; nil if there is no image.
+  /// `leaks`: the leaks of the newest image, including the suspicions of the series; nil if there is no image.
   package func text(_ process: WatchedProcess, _ growth: SeriesGrowth, leaks: LeakReport?) -> String {
     var lines = TextLines(style: style)
     writeHead(process, growth, to: &lines)
@@ -129,12 +129,12 @@ package struct SeriesText {
     lines.row("\(curve(row.figures.map { Double($0.count) }, growth))  \(words)", indent: 4)
   }
 
-  /// Without the gap that a closure's number leaves, which shifts from build to build.
+  /// Without the gap that a closure's number leaves; the number changes from build to build.
   private static func words(holder: String) -> String {
     PlainText.escaped(holder.split(separator: " ", omittingEmptySubsequences: true).joined(separator: " "))
   }
 
-  /// Nil where there is nothing to say.
+  /// Nil if there is nothing to say.
   private static func words(_ reason: GrowthCurve.Innocence) -> String? {
     switch reason {
     case .tooFewImages, .hardlyGrows: nil

@@ -1,18 +1,18 @@
-// Finds the best place in a checked-out source tree to point at for a finding.
+// Finds the best place in a checked-out source tree for a finding.
 
 import LeakDetection
 import TraceSymbolication
 
-/// Access to source files: a protocol, so that the caller chooses where they are.
+/// Access to source files. It is a protocol, so that the caller chooses where they are.
 package protocol SourceAccess: Sendable {
-  /// The absolute path without symbolic links, `.` and `..`; nil if nothing is there, or it may not be looked at.
+  /// The absolute path without symbolic links, `.` and `..`; nil if there is no such file, or access is denied.
   func resolvedPath(_ path: String) -> String?
-  /// Lines of a regular file, one without a newline at its end included; nil if it is none, is too large for source
-  /// code, or cannot be read.
+  /// The number of lines of a regular file; a last line without a newline counts. Nil if it is not a regular file, is
+  /// too large for source code, or cannot be read.
   func lineCount(ofFile path: String) -> Int?
 }
 
-/// A line of a file of the tree, which exists.
+/// A line of an existing file of the tree.
 package struct SourcePlace: Hashable, Sendable {
   /// Relative to the root, without symbolic links, `.` and `..`.
   package var path: String
@@ -22,10 +22,10 @@ package struct SourcePlace: Hashable, Sendable {
 
 /// The source code that a report points into: files below a root.
 ///
-/// Paths come from debug information, which may have been made elsewhere or of other code: what is not there has no
-/// place. Nor has code in hidden folders, such as packages in `.build`, since it is no part of what is reviewed.
+/// Paths come from debug information, which may be from another machine or other code: a missing file has no place.
+/// Code in hidden folders, such as packages in `.build`, has no place either, because it is not under review.
 package struct SourceTree: Sendable {
-  /// A place, and what it is to the finding: `allocated in Cache.fill(_:)`.
+  /// A place, and its role in the finding: `allocated in Cache.fill(_:)`.
   struct Note: Hashable {
     var place: SourcePlace
     var text: String
@@ -35,14 +35,13 @@ package struct SourceTree: Sendable {
   package let root: String?
   private let access: any SourceAccess
 
-  /// `root` may be relative or lead through symbolic links.
+  /// `root` may be relative, or contain symbolic links.
   package init(root: String, access: any SourceAccess = LocalSources()) {
     self.root = access.resolvedPath(root)
     self.access = access
   }
 
-  /// The line that is best pointed at; nil if none of those that the finding names is in the tree. Reads each file
-  /// once.
+  /// The best line to point at; nil if the tree has none of the finding's lines. Reads each file once.
   package func place(of finding: Finding) -> SourcePlace? {
     var known = Known()
     return notes(on: finding, &known).first?.place
@@ -54,7 +53,7 @@ package struct SourceTree: Sendable {
     return findings.map { notes(on: $0, &known) }
   }
 
-  /// A line by the path that debug information has for its file: absolute, or relative to the root.
+  /// A line by the path of its file in debug information: absolute, or relative to the root.
   package func place(file: String, line: Int) -> SourcePlace? {
     var known = Known()
     return place(file: file, line: line, &known)
@@ -62,8 +61,8 @@ package struct SourceTree: Sendable {
 
   // MARK: Lookup
 
-  /// The files that were looked up, by their paths in debug information: their paths in the tree and numbers of lines;
-  /// nil for a file without a place.
+  /// The files that were looked up, by their paths in debug information. The values are their paths in the tree and
+  /// their numbers of lines; nil for a file without a place.
   private typealias Known = [String: (path: String, lines: Int)?]
 
   private func place(file: String, line: Int, _ known: inout Known) -> SourcePlace? {
@@ -104,8 +103,8 @@ package struct SourceTree: Sendable {
 
   private typealias Candidates = [(SourceFrame, String)]
 
-  /// Returns the places in the program's code that a finding names, best first: the use of what is gone, closures that
-  /// capture, other closures and where tasks wait, where the objects were made, how an object ended.
+  /// Returns the places in the program's code that a finding names, best first: uses of a freed object, closures that
+  /// capture, other closures and waiting tasks, allocations, and an object's end.
   private static func candidates(_ finding: Finding) -> Candidates {
     switch finding.evidence {
     case .unreachable: return candidates(finding.path, isRegistered: false)
@@ -124,20 +123,19 @@ package struct SourceTree: Sendable {
     }
   }
 
-  /// The places of objects that something reachable keeps, best first.
+  /// The places of objects that are still reachable, best first.
   private static func candidates(
     _ path: [Finding.Step], of retention: Finding.Retention, _ siblings: Finding.Siblings?
   ) -> Candidates {
-    // Up to the suspect reference the path is what many objects share, and often code that has nothing to do with
-    // this one.
+    // Many objects share the path up to the suspect reference, and its code often has nothing to do with this object.
     let start = min(max(0, retention.suspect - 1), path.count)
     let scope = siblings?.scope.map { [($0, "others end within \($0.function)")] } ?? []
     return candidates(path[start...].reversed(), isRegistered: retention.registration != nil)
       + candidates(path[..<start].reversed(), isRegistered: false) + scope
   }
 
-  /// Of objects on a path, the one that matters most first; `isRegistered`: what calls it back stands before it, and
-  /// was made where that was asked for.
+  /// Returns the places of objects on a path, the most important object first. `isRegistered`: the object's
+  /// registration precedes it, and was made at the place that asked for the callback.
   private static func candidates(_ steps: [Finding.Step], isRegistered: Bool) -> Candidates {
     var (capturing, running, made) = (Candidates(), Candidates(), Candidates())
     for step in steps {
@@ -175,7 +173,7 @@ package struct SourceTree: Sendable {
     return reference.name
   }
 
-  /// The program's frame that says who did it, then the program's others.
+  /// The program's frame that did it, then the program's other frames.
   private static func frames(of moment: Finding.Moment?, _ words: String) -> [(SourceFrame, String)] {
     guard let moment else { return [] }
     let others = moment.frames.filter { $0.kind == .user && $0 != moment.frame }

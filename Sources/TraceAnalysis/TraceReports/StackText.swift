@@ -4,11 +4,11 @@ import AllocationReports
 import TraceReading
 import TraceSymbolication
 
-/// Puts a site's frames into lines: the innermost frame of the program leads, then its callers outwards; what the
-/// runtime and the libraries do in between is folded. Repetitions of a frame are counted.
+/// Formats a site's frames as lines. The program's innermost frame comes first, then its callers outwards. Frames of
+/// the runtime and of libraries in between are folded. Repetitions of a frame are counted.
 struct StackText {
   let style: TextStyle
-  /// Callers shown unless the style asks for full stacks.
+  /// Callers that are shown unless the style asks for full stacks.
   static let callerLimit = 12
 
   func write(_ site: ReportSite, to lines: inout TextLines, indent: Int) {
@@ -25,7 +25,7 @@ struct StackText {
     if site.frames.isEmpty { lines.row("(no stack was recorded)", indent: indent) }
   }
 
-  /// The functions that a thread stood in.
+  /// Writes the stack of a thread.
   func write(_ thread: ReportThread, to lines: inout TextLines, indent: Int) {
     write(thread.frames, from: thread.userFrame, to: &lines, indent: indent)
     switch thread.stack.end {
@@ -54,7 +54,7 @@ struct StackText {
     var count: Int
   }
 
-  /// Consecutive frames that read the same, as one.
+  /// Joins consecutive frames with the same text.
   private func runs(_ frames: some Sequence<ReportFrame>) -> [Run] {
     var runs: [Run] = []
     for frame in frames {
@@ -77,14 +77,14 @@ struct StackText {
   private func place(_ frame: ReportFrame) -> String? {
     let source = frame.source
     guard let file = source.file else {
-      // A name without a file still says which image it is in; module+offset says so itself.
+      // A name without a file still needs its image; module+offset already names it.
       return source.isNamed ? source.imageName.map { "in \(PlainText.escaped($0))" } : nil
     }
     let shown = PlainText.escaped(style.stacks == .full ? file : fileName(ofPath: file))
     return source.line.map { "\(shown):\($0)" } ?? shown
   }
 
-  /// A package that the program depends on: its code stands back behind the program's own.
+  /// True for a package that the program depends on: its code is less prominent than the program's own.
   private func isOfPackage(_ frame: ReportFrame) -> Bool {
     frame.source.file.map { Self.packages.package(ofFile: $0) != nil } ?? false
   }
@@ -100,7 +100,7 @@ struct StackText {
       isDimmed: !emphasized && isOfPackage(run.frame))
   }
 
-  /// Every frame; `user`: index of the program's innermost, which is emphasized.
+  /// Every frame. `user`: index of the program's innermost frame, which is emphasized.
   func writeFull(_ frames: [ReportFrame], from user: Int?, to lines: inout TextLines, indent: Int) {
     for run in runs(frames) { write(run, to: &lines, indent: indent, emphasized: user.map { frames[$0] } == run.frame) }
   }
@@ -132,8 +132,8 @@ struct StackText {
     foldedLine(&lines)
   }
 
-  /// Writes the function that the program called and that came to allocate: the outermost library frame inside its
-  /// innermost one.
+  /// Writes the library function that the program called and that then allocated: the outermost library frame inside
+  /// the program's innermost frame.
   private func writeCallee(_ inner: ArraySlice<ReportFrame>, to lines: inout TextLines, indent: Int) {
     guard let callee = inner.last(where: { $0.source.kind == .systemLibrary && $0.source.isNamed }) else { return }
     lines.pair(

@@ -1,15 +1,15 @@
-// Where the threads of an inspected process stood, as text.
+// The stacks of an inspected process's threads, as text.
 
 import AllocationReports
 import TraceReading
 
-/// Threads that stand at the same place are one row: a pool has many. Only formats.
+/// Threads with the same stack are one row, because a pool has many. Only formats.
 struct ThreadText {
   let style: TextStyle
 
-  /// Rows shown unless the style asks for full stacks.
+  /// Rows that are shown unless the style asks for full stacks.
   private static let rowLimit = 24
-  /// Numbers named of threads that are one row.
+  /// Limit of thread numbers in one row.
   private static let numberLimit = 8
 
   func write(_ threads: [ReportThread], to lines: inout TextLines) {
@@ -31,7 +31,7 @@ struct ThreadText {
     lines.blank()
   }
 
-  /// What makes threads one row.
+  /// Threads with equal values share a row.
   private struct Place: Hashable {
     var isMain: Bool
     var name: Substring
@@ -57,7 +57,7 @@ struct ThreadText {
     return rows
   }
 
-  /// A name without the number that tells it from others of its pool.
+  /// A name without the number that distinguishes it from others of its pool.
   private static func pool(_ name: String) -> Substring {
     var pool = name[...]
     while let last = pool.last, last.isNumber || last == "#" || last == "-" || last == "_" { pool.removeLast() }

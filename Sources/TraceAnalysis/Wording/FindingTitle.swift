@@ -5,10 +5,10 @@ import LeakDetection
 import TraceReading
 import TraceSymbolication
 
-/// The words that head a finding, the same in every report. Names in them are as the trace has them: a renderer escapes
-/// what it writes.
+/// The title of a finding, identical in every report. Names are unescaped, as in the trace: renderers escape their
+/// output.
 package enum FindingTitle {
-  /// Its subject in the program's terms. The same whichever instance is shown.
+  /// The finding's subject in the program's terms. It does not depend on the shown instance.
   package static func subject(_ finding: Finding) -> String {
     switch finding.evidence {
     case .unreachable(.cycle, _): return cycle(finding)
@@ -21,7 +21,7 @@ package enum FindingTitle {
     }
   }
 
-  /// The program's objects on a cycle; where there are none, a library's, and where there are no objects, the closures.
+  /// The program's objects on a cycle. If there are none, a library's objects; if there are no objects, the closures.
   private static func cycle(_ finding: Finding) -> String {
     var steps = finding.path.filter { $0.kind == .object && $0.library == nil }
     if steps.isEmpty { steps = finding.path.filter { $0.kind == .object } }
@@ -36,8 +36,8 @@ package enum FindingTitle {
     return all + (finding.subject.map { ", keeping \($0.type)" } ?? origin(finding.path.first))
   }
 
-  /// A wrapper by what it keeps of the program's, and by the program's function that made it; an object of the
-  /// program's by its type.
+  /// Names a wrapper by the program's object that it keeps, and by the program's function that made it. Names an object
+  /// of the program by its type.
   private static func told(_ step: Finding.Step?, of finding: Finding) -> String {
     guard let step else { return "" }
     if step.kind == .task { return name(step) + (finding.subject.map { ", keeping \($0.type)" } ?? "") }
@@ -45,7 +45,7 @@ package enum FindingTitle {
     guard let subject = finding.subject else {
       return name(step) + (step.kind == .closure && step.library == nil ? "" : origin(step))
     }
-    // A library's object that the program made for itself is known to it by its own name.
+    // If the program made a library's object for itself, its developer knows the object by its own name.
     if step.kind == .object, step.ownAllocation == nil, !subject.isValue {
       return "\(name(step)), keeping \(subject.type)"
     }
@@ -53,12 +53,12 @@ package enum FindingTitle {
       + (step.ownAllocation == nil ? subject.allocation.map { " from \($0.function)" } ?? origin(step) : origin(step))
   }
 
-  /// The program's function that had a library make it.
+  /// The program's function that called the library that made it.
   private static func origin(_ step: Finding.Step?) -> String {
     step?.ownAllocation.map { " from \($0.function)" } ?? ""
   }
 
-  /// A size that is one instance's alone would be another in the next run.
+  /// The size of a single instance could differ in the next run, so this has the range of sizes.
   private static func block(_ step: Finding.Step, of finding: Finding) -> String {
     guard !finding.isOfOneSize, let smallest = finding.places.map(\.smallest).min(),
       let largest = finding.places.map(\.largest).max()
@@ -67,7 +67,7 @@ package enum FindingTitle {
     return "\(least == most ? least : "\(least) to \(most)") of \(step.type)"
   }
 
-  /// The wrappers that keep what the title names; nil if the title says so.
+  /// The wrappers that keep the title's subject; nil if the title already says so.
   package static func wrapperLine(_ finding: Finding) -> String? {
     guard let subject = finding.subject, finding.verdict != .retainCycle else { return nil }
     guard let step = finding.evidence.retention == nil ? finding.path.first : finding.path.last, step.kind != .task
@@ -112,7 +112,7 @@ package enum FindingTitle {
     }
   }
 
-  /// By the function that it waits in; where that is a library's, by the program's that started it.
+  /// Named by the function that it waits in; if that is a library's, by the program's function that started it.
   private static func task(_ step: Finding.Step) -> String {
     if let function = step.code, function.kind == .user || step.place == nil {
       return "Task in \(function.closureName)"

@@ -1,9 +1,9 @@
-// The blocks of a process by the books of the allocators that it has.
+// The blocks of a process, read from the metadata of its allocators.
 
 import CHeapScan
 import TraceReading
 
-/// What the allocators of a process have given out.
+/// The live blocks of a process's allocators.
 package struct AllocatorHeap: Sendable {
   /// In order of their addresses, none overlapping.
   package private(set) var blocks: [AllocatedBlock] = []
@@ -12,18 +12,18 @@ package struct AllocatorHeap: Sendable {
   package private(set) var replacement: ReplacementHeap?
   /// Some of the allocators' blocks were not found.
   package private(set) var isIncomplete = false
-  /// Sentences on what is not known.
+  /// Sentences about facts that are not known.
   package private(set) var remarks: [String] = []
 
-  /// Nil if no allocator is known.
+  /// Nil if no known allocator was found.
   ///
-  /// - Parameter threads: All of the process.
-  /// - Complexity: That of the allocators' books.
+  /// - Parameter threads: All threads of the process.
+  /// - Complexity: Linear in the allocators' metadata.
   package init?(in memory: any ProcessMemory, threads: [InspectedThread]) {
     glibc = GlibcHeap(in: memory, threads: threads)
     jemalloc = JemallocHeap(in: memory, threads: threads)
     replacement = ReplacementHeap(in: memory, threads: threads)
-    // A libc whose malloc nobody calls has an arena all the same, where something has asked it early.
+    // A libc may have an arena although the program uses another malloc: early code may have called libc's.
     let lists = [glibc?.blocks, jemalloc?.blocks, replacement?.blocks].compactMap { $0 }
     guard lists.contains(where: { !$0.isEmpty }) else { return nil }
     if let glibc {
@@ -54,7 +54,7 @@ package struct AllocatorHeap: Sendable {
     var blocks = lists.joined().sorted { $0.address < $1.address }
     var end: UInt64 = 0
     blocks.removeAll { block in
-      // No two allocators have the same memory. The second one has found words of a block of the first.
+      // Two allocators never share memory. The second one misread words inside a block of the first.
       if block.address < end { return true }
       end = block.address &+ block.usableSize
       return false
@@ -64,7 +64,7 @@ package struct AllocatorHeap: Sendable {
 }
 
 extension AllocatorHeap {
-  /// The allocators' figures, for a trace. Those that have no block are left out.
+  /// The allocators' figures, for a trace. Allocators without a block are left out.
   package func records(time: UInt64) -> [AllocatorRecord] {
     [glibc?.record, jemalloc?.record, replacement?.record].compactMap { record in
       var record = record

@@ -1,10 +1,10 @@
-// A process's memory, as the C code that reads allocators' books sees it.
+// A process's memory, as the C code for allocator metadata sees it.
 
 import CHeapScan
 import CTraceFormat
 import TraceReading
 
-/// Gives C code what it needs to read an allocator's books. `books` is valid as long as this is.
+/// Gives C code the memory that it needs to read an allocator's metadata. `books` is valid as long as this object is.
 ///
 /// Not to be shared between threads.
 final class AllocatorMemory {
@@ -17,7 +17,7 @@ final class AllocatorMemory {
   private let data: UnsafeMutableBufferPointer<lt_address_range>
   private let written: WrittenMemory
 
-  /// - Parameter threads: All of the process; may be empty.
+  /// - Parameter threads: All threads of the process; may be empty.
   init(_ process: any ProcessMemory, threads: [InspectedThread]) {
     self.process = process
     scan = ScannedProcess(process)

@@ -1,4 +1,4 @@
-// The blocks of a process by the books of glibc's allocator.
+// The blocks of a process, read from the metadata of glibc's allocator.
 
 import CHeapScan
 import CTraceFormat
@@ -8,23 +8,23 @@ import TraceReading
 package struct AllocatedBlock: Hashable, Sendable {
   /// As malloc returned it.
   package var address: UInt64
-  /// Bytes that the program may use: at least what it asked for (`malloc_usable_size`).
+  /// Bytes that the program may use: at least the bytes that it requested (`malloc_usable_size`).
   package var usableSize: UInt64
 }
 
-/// What glibc's allocator has, read from its books in memory. The process is to stand still meanwhile; threads may stand
-/// inside the allocator.
+/// The contents of glibc's allocator, read from its metadata in memory. The process must be stopped in the meantime;
+/// threads may be stopped inside the allocator.
 ///
 /// A value; only its initialiser reads the memory.
 package struct GlibcHeap: Sendable {
-  /// An arena, and what it has. Bytes are those of chunks, with their heads.
+  /// An arena and its memory. Bytes are bytes of chunks, including their headers.
   package struct Arena: Hashable, Sendable {
     package var address: UInt64
-    /// libc's own, which has the program's break.
+    /// libc's main arena, which uses the program's break.
     package var isMain: Bool
-    /// Bytes that the arena has from the kernel, by its own account.
+    /// Bytes that the arena got from the kernel, by its own count.
     package var systemBytes: UInt64
-    /// Blocks that were given out.
+    /// Live blocks.
     package var blocks: UInt64
     package var blockBytes: UInt64
     /// Freed: in bins, in fast bins, and in the caches of threads.
@@ -33,16 +33,16 @@ package struct GlibcHeap: Sendable {
     package var cachedBytes: UInt64
     /// Free up to the arena's end.
     package var topBytes: UInt64
-    /// Whole pages of free chunks and of the top that are there: what `malloc_trim` gives back.
+    /// Whole resident pages of free chunks and of the top, which `malloc_trim` returns to the kernel.
     package var freePageBytes: UInt64
-    /// What has to be freed before the arena gets smaller.
+    /// The block to free before the arena can shrink.
     package var pin: Pin?
   }
 
   /// The chunk before the free end of an arena.
   package struct Pin: Hashable, Sendable {
     package enum Use: UInt64, Hashable, Sendable { case block = 1, cached, fast, cache }
-    /// Of the block, as malloc returned it.
+    /// The block's address, as malloc returned it.
     package var address: UInt64
     package var bytes: UInt64
     package var use: Use
@@ -50,29 +50,29 @@ package struct GlibcHeap: Sendable {
 
   /// In order of their addresses, each once.
   package private(set) var blocks: [AllocatedBlock] = []
-  /// Of all libcs that the process has, main ones first.
+  /// The arenas of all libcs of the process, main arenas first.
   package private(set) var arenas: [Arena] = []
   /// As a trace has it, at the time 0; nil if there is no block.
   package private(set) var record: AllocatorRecord?
-  /// Freed bytes that wait in lists of arenas, or in none.
+  /// Freed bytes in the lists of arenas, or in no list.
   package private(set) var freeBytes: UInt64 = 0
   /// Freed blocks in the caches of threads, and their bytes.
   package private(set) var cachedBlocks = 0
   package private(set) var cachedBytes: UInt64 = 0
-  /// Caches of threads that were recognised.
+  /// Thread caches that were recognised.
   package private(set) var threadCaches = 0
-  /// No thread's cache was found, though the release has such caches: freed blocks in them count as given out.
+  /// No thread cache was found, although this release has such caches: freed blocks in them count as live.
   package private(set) var areCachesUnread = false
   /// Freed blocks in fast bins, and their bytes.
   package private(set) var fastBlocks = 0
   package private(set) var fastBytes: UInt64 = 0
-  /// Blocks that are mappings of their own; and how many there are by the allocator's own count, if that was found.
+  /// Blocks that are separate mappings, and their number by the allocator's own count, if that was found.
   package private(set) var mappedBlocks = 0
   package private(set) var mappedBytes: UInt64 = 0
   package private(set) var mappedBlocksByCount: Int?
-  /// Bytes of an arena's free end from which glibc gives it back; nil if it is not known.
+  /// Size of an arena's free end from where on glibc returns it to the kernel; nil if it is not known.
   package private(set) var trimThreshold: UInt64?
-  /// Places where a chunk does not lead to the next, and the bytes that were left out there.
+  /// Places where a chunk does not lead to the next one, and the bytes that were skipped there.
   package private(set) var breaks = 0
   package private(set) var skippedBytes: UInt64 = 0
   /// Some memory of the allocator was not found.
@@ -80,9 +80,9 @@ package struct GlibcHeap: Sendable {
 
   package var arenaCount: Int { arenas.count }
 
-  /// Reads the books. Nil if the process has no allocator of glibc's, or one that has not been used.
+  /// Reads the metadata. Nil if the process has no allocator of glibc, or an unused one.
   ///
-  /// - Parameter threads: All of the process; may be empty, and then an empty cache counts as a block.
+  /// - Parameter threads: All threads of the process; may be empty, and then an empty cache counts as a block.
   /// - Complexity: Linear in the memory of the allocator, which is read twice, and the pages of anonymous memory.
   package init?(in memory: any ProcessMemory, threads: [InspectedThread] = []) {
     let source = AllocatorMemory(memory, threads: threads)
@@ -105,9 +105,9 @@ package struct GlibcHeap: Sendable {
     withExtendedLifetime(source) {}
   }
 
-  /// The assumption that fails where there is no heap, in words that go after a colon. Nil if there is one.
+  /// Explains why no heap was found, in words that fit after a colon. Nil if there is a heap.
   ///
-  /// - Complexity: As the initialiser's.
+  /// - Complexity: The initialiser's.
   package static func failure(in memory: any ProcessMemory) -> String? {
     let source = AllocatorMemory(memory, threads: [])
     let heap = UnsafeMutablePointer<lt_glibc_heap>.allocate(capacity: 1)

@@ -1,9 +1,9 @@
-// The blocks of a process by the books of jemalloc.
+// The blocks of a process, read from the metadata of jemalloc.
 
 import CHeapScan
 import TraceReading
 
-/// The blocks of jemalloc 5.1 to 5.3, read from its books in memory. The process must be stopped in the meantime.
+/// The blocks of jemalloc 5.1 to 5.3, read from its metadata in memory. The process must be stopped in the meantime.
 ///
 /// A value; only its initialiser reads the memory.
 package struct JemallocHeap: Sendable {
@@ -14,20 +14,19 @@ package struct JemallocHeap: Sendable {
   /// Freed blocks in the caches of threads, and their bytes.
   package private(set) var cachedBlocks = 0
   package private(set) var cachedBytes: UInt64 = 0
-  /// Caches of threads that were recognised.
+  /// Thread caches that were recognised.
   package private(set) var threadCaches = 0
-  /// Free parts of pages that have blocks, too.
+  /// Free parts of pages that also have live blocks.
   package private(set) var slabFreeBytes: UInt64 = 0
-  /// Pages that were freed and are not given back yet, and those of them that the kernel may take.
+  /// Freed pages that are not returned to the kernel yet, and the part of them that the kernel may take.
   package private(set) var dirtyBytes: UInt64 = 0
   package private(set) var muzzyBytes: UInt64 = 0
-  /// Records that contradict each other were left out, or memory for reading was short.
+  /// Some contradictory records were left out, or memory for reading was short.
   package private(set) var isIncomplete = false
 
-  /// Reads the books. Nil if the process has no jemalloc of a layout that is known, or one that has not been used.
+  /// Reads the metadata. Nil if the process has no jemalloc with a known layout, or an unused one.
   ///
-  /// - Parameter threads: All of the process: what is in the cache of a thread that is not among them counts as given
-  ///   out.
+  /// - Parameter threads: All threads of the process. Blocks in the cache of any other thread count as live.
   /// - Complexity: Linear in the data of images, the extents and the regions of slabs.
   package init?(in memory: any ProcessMemory, threads: [InspectedThread] = []) {
     let source = AllocatorMemory(memory, threads: threads)

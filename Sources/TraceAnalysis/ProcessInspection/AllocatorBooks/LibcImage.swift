@@ -2,10 +2,10 @@
 
 import TraceReading
 
-/// Where a process's libc is, and which release it is.
+/// The place of a process's libc, and its release.
 struct LibcImage {
-  /// Its initialised data. Where no mapping is known to be libc's, that of all files: a program may have libc inside, or
-  /// under another name.
+  /// libc's initialised data. If no mapping is known to be libc's, the data of all files: libc may be linked
+  /// statically, or have another name.
   let data: [Range<UInt64>]
   /// The 36 of glibc 2.36; 0 if it is not known.
   let release: UInt32
@@ -23,7 +23,7 @@ struct LibcImage {
 
   private static func isLibc(_ name: Substring) -> Bool { name.hasPrefix("libc.so") || name.hasPrefix("libc-2.") }
 
-  /// What libc says of itself when it is run as a program: "GNU C Library (Debian GLIBC 2.36-9) stable release version
+  /// Part of libc's output when it is run as a program: "GNU C Library (Debian GLIBC 2.36-9) stable release version
   /// 2.36."
   private static let mark = Array("release version 2.".utf8)
 

@@ -1,17 +1,17 @@
-// The Swift types of which a process has objects.
+// The Swift types of a process's objects.
 
 import CHeapScan
 import CTraceFormat
 import TraceReading
 
-/// Tells Swift objects from other blocks, and describes their types, by what stands in memory alone, as a recorder does
-/// in its own process.
+/// Distinguishes Swift objects from other blocks, and describes their types. Uses memory contents alone, as a recorder
+/// does in its own process.
 ///
 /// Not to be shared between threads.
 final class ObjectTypes {
   /// Superclasses before their subclasses.
   private(set) var types: [TraceType] = []
-  /// The same, for the scan of the memory.
+  /// The same types, for the memory scan.
   var scanned: [lt_scanned_type] {
     Array(UnsafeBufferPointer(start: state.pointee.scanned, count: Int(state.pointee.count)))
   }
@@ -19,7 +19,7 @@ final class ObjectTypes {
   private let scan: ScannedProcess
   private let regions: UnsafeMutableBufferPointer<lt_snapshot_region>
   private let state: UnsafeMutablePointer<lt_object_types>
-  /// Without memory there are no types.
+  /// False if memory was short; then there are no types.
   private let isReady: Bool
 
   init(_ scan: ScannedProcess) {
@@ -56,7 +56,7 @@ final class ObjectTypes {
         descriptor: RuntimeAddress(description.descriptor), name: name, superclass: met.superclass))
   }
 
-  /// The number of an object's type; 0 if the block is no object.
+  /// Returns the number of an object's type; 0 if the block is no object.
   ///
   /// - Parameters:
   ///   - first: The block's first word, and `second` the one after it.
@@ -65,12 +65,12 @@ final class ObjectTypes {
     isReady ? lt_object_type(state, first, second, size) : 0
   }
 
-  /// Bytes of a block that its object uses. The allocator rounds up: what is left at the block's end is from before.
+  /// Bytes of a block that its object uses. The allocator rounds up, so the bytes after the object may be stale.
   func size(ofType type: UInt32, usableSize: UInt64) -> UInt64 {
     lt_object_size(state, type, usableSize)
   }
 
-  /// Bytes of an object of which nobody knows where its block ends: those of its type, or all there may be.
+  /// Bytes of an object whose block has an unknown end: the size of its type, or else all of `room`.
   func size(ofType type: UInt32, room: UInt64) -> UInt64 {
     let size = lt_instance_size(state, type)
     return size > 0 ? min(size, room) : room

@@ -1,26 +1,26 @@
-// Objects of a process whose allocator's books nobody can read.
+// Finds objects of a process whose allocator's metadata cannot be read.
 
 import CHeapScan
 import TraceReading
 
-/// Finds Swift objects by what they begin with: metadata, and counts of an object that is alive.
+/// Finds Swift objects by their first words: metadata, and the counts of a live object.
 ///
-/// What it finds may have been freed, if nobody wrote to its beginning since; an object that was deinitialised is known
-/// by its counts, and left out.
+/// A found object may have been freed, if nothing has overwritten its beginning since. The counts show whether an
+/// object was deinitialised; such objects are left out.
 enum PlausibleObjects {
-  /// Objects stand at multiples of this: allocators give out what any type may need.
+  /// Objects begin at multiples of this: allocators align blocks for any type.
   private static let alignment: UInt64 = 16
   /// An object whose end is not known has no more bytes than this.
   private static let largestUnknown: UInt64 = 1 << 20
-  /// Of the counts: the object is being deinitialised, or was.
+  /// A bit of the counts: the object is being deinitialised, or was.
   private static let deinitialising: UInt64 = 1 << 32
-  /// Words that have no counts in them: of an immortal object, or the address of a side table.
+  /// Words that contain no counts: the counts of an immortal object, or the address of a side table.
   private static let immortal: UInt64 = 0xFFFF_FFFF
   private static let sideTable: UInt64 = 3 << 62
-  /// Bytes of memory that are searched.
+  /// Bytes of memory to search at most.
   private static let searchLimit: UInt64 = 1 << 36
 
-  /// In order of addresses, none overlapping. Linear in the private memory that is there.
+  /// In order of addresses, none overlapping. Linear in the resident private memory.
   static func blocks(
     in memory: any ProcessMemory, threads: [InspectedThread], _ types: ObjectTypes
   ) -> [ListedBlock] {
@@ -48,7 +48,7 @@ enum PlausibleObjects {
     return found
   }
 
-  /// Objects whose size is not known go on to the next one.
+  /// Objects of unknown size end where the next one begins.
   private static func finishLast(_ found: inout [ListedBlock], before address: UInt64) {
     guard let last = found.last, last.address &+ last.size > address else { return }
     found[found.count - 1].size = address - last.address

@@ -1,4 +1,4 @@
-// The outline of a core file: which bytes of memory are where, and the threads.
+// The outline of a core file: the memory ranges that it has, and the threads.
 
 import CElfutils
 import Glibc
@@ -8,11 +8,11 @@ import TraceReading
 ///
 /// Owns its descriptor. Not to be shared between threads.
 final class CoreFile {
-  /// A range of the process's memory, and how much of it the file has.
+  /// A range of the process's memory, and the part of it that the file has.
   struct Segment: Hashable, Sendable {
     var range: Range<UInt64>
     var fileOffset: UInt64
-    /// Bytes from the range's beginning on; at most as many as the range has, and as the file goes on for.
+    /// Bytes from the range's beginning on; limited by the range and by the end of the file.
     var size: UInt64
     /// ELF's: 1 executable, 2 writable, 4 readable.
     var flags: UInt32
@@ -21,14 +21,14 @@ final class CoreFile {
   let path: String
   /// In order of addresses, without overlaps.
   private(set) var segments: [Segment] = []
-  /// The main thread first, if it is known which one that is.
+  /// The main thread comes first, if it is known.
   private(set) var threads: [InspectedThread] = []
   /// 0 if the core does not say.
   private(set) var processID: Int32 = 0
   private(set) var parentProcessID: Int32 = 0
   /// In order of addresses.
   private(set) var files: [(range: Range<UInt64>, file: BackingFile)] = []
-  /// Where the kernel has mapped code of its own; 0 if the core does not say.
+  /// The address of the code that the kernel maps into each process; 0 if the core does not have it.
   private(set) var kernelCode: UInt64 = 0
   /// The file ends before the memory that its headers promise.
   private(set) var isTruncated = false
@@ -36,7 +36,7 @@ final class CoreFile {
   private let descriptor: Int32
   private let size: UInt64
 
-  /// - Parameter directory: Where a file that is compressed is unpacked, into a file without a name.
+  /// - Parameter directory: A compressed file is unpacked here, into a file without a name.
   init(path: String, unpackingIn directory: String = "/tmp") throws(InspectionError) {
     self.path = path
     descriptor = try Self.opened(path, unpackingIn: directory)
@@ -59,7 +59,7 @@ final class CoreFile {
     close(descriptor)
   }
 
-  /// The whole file; nil if there is no room for it.
+  /// The whole file, mapped; nil if there is no address space for it.
   private lazy var whole: UnsafeRawPointer? = {
     guard let address = mmap(nil, Int(size), PROT_READ, MAP_PRIVATE | MAP_NORESERVE, descriptor, 0),
       address != MAP_FAILED
@@ -67,15 +67,15 @@ final class CoreFile {
     return UnsafeRawPointer(address)
   }()
 
-  /// The file's bytes, mapped for as long as this object is there: only for somebody who may crash where the file has
-  /// become shorter. Nil if there are not as many.
+  /// The file's bytes, mapped as long as this object exists. Only for callers that may crash if the file has been
+  /// shortened. Nil if the file does not have `count` bytes there.
   func bytes(at offset: UInt64, count: UInt64) -> UnsafeRawPointer? {
     guard offset <= size, count <= size - offset else { return nil }
     return whole.map { $0 + Int(offset) }
   }
 
   private static func opened(_ path: String, unpackingIn directory: String) throws(InspectionError) -> Int32 {
-    // Anything may stand at the path: a pipe is not waited for.
+    // The path may be anything, even a pipe: do not wait for a writer.
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
     guard descriptor >= 0 else { throw .cannotOpen(path: path, errno: errno) }
     guard let packing = CorePacking(file: descriptor) else { return descriptor }
@@ -84,7 +84,7 @@ final class CoreFile {
     return try PackedCore(path: path, packed: descriptor, directory: directory).unpacked()
   }
 
-  /// Copies bytes of the file. Returns how many there are.
+  /// Copies bytes of the file. Returns the number of bytes copied.
   func read(at offset: UInt64, into buffer: UnsafeMutableRawBufferPointer) -> Int {
     var done = 0
     while done < buffer.count {
@@ -124,13 +124,13 @@ final class CoreFile {
       if program.p_type == PT_NOTE { try readNotes(handle, program, &notes) }
     }
     sortSegments()
-    // The kernel lists the thread first that crashed.
+    // The kernel lists the crashed thread first.
     if let main = threads.firstIndex(where: { $0.threadID == processID }), main > 0 { threads.swapAt(0, main) }
     files.sort { $0.range.lowerBound < $1.range.lowerBound }
     addUnlistedMappings()
   }
 
-  /// Mappings of files that no segment stands for, as debuggers write cores: they can be read, and the core has nothing
+  /// Adds mappings of files without a segment, as debuggers write cores. They are readable, and the core has no bytes
   /// of them.
   private func addUnlistedMappings() {
     var unlisted: [Segment] = []
@@ -156,7 +156,7 @@ final class CoreFile {
         flags: program.p_flags))
   }
 
-  /// Of segments that overlap the first by address counts.
+  /// If segments overlap, only the first one by address counts.
   private func sortSegments() {
     segments.sort { ($0.range.lowerBound, $0.range.upperBound) < ($1.range.lowerBound, $1.range.upperBound) }
     var end: UInt64 = 0
@@ -206,11 +206,11 @@ final class CoreFile {
   private static let processStatus: UInt32 = 3
   private static let auxiliaryVector: UInt32 = 6
   private static let mappedFiles: UInt32 = 0x4649_4C45
-  /// In the auxiliary vector: where the kernel's own code is (AT_SYSINFO_EHDR).
+  /// Key of the auxiliary vector: the address of the kernel's own code (AT_SYSINFO_EHDR).
   private static let kernelCodeKey: UInt64 = 33
-  /// Of `elf_prstatus`, in bytes.
+  /// Offsets in `elf_prstatus`, in bytes.
   private static let (threadIDOffset, registersOffset) = (32, 112)
-  /// Of `elf_prpsinfo`, in bytes: the process's number, then its parent's.
+  /// Offset in `elf_prpsinfo`, in bytes: the process's number, then its parent's.
   private static let processIDOffset = 24
 
   private func addThread(_ note: CoreNote) {

@@ -3,8 +3,7 @@
 import TraceReading
 import TraceSymbolication
 
-/// Memory as a core file has it; what the file leaves out because it came from another file is read from that, if it is
-/// still the same one.
+/// Memory from a core file. Mapped files that the core leaves out are read from disk, if they are still the same.
 ///
 /// Not to be shared between threads.
 package final class CoreMemory: ProcessMemory {
@@ -15,23 +14,23 @@ package final class CoreMemory: ProcessMemory {
   package var parentProcessID: Int32 { core.parentProcessID }
   /// The core ends before the memory that it promises.
   package var isTruncated: Bool { core.isTruncated }
-  /// Anonymous memory that the core leaves out, as the process's `coredump_filter` or its writer had it.
+  /// Anonymous memory that the core leaves out, because of the process's `coredump_filter` or the core's writer.
   package let missingAnonymousBytes: UInt64
-  /// Threads whose stack is zeros in the core: its writer could not read a guard page in the stack's mapping, and left
-  /// out all that follows (gdb 13.1 with glibc 2.42 or later; gdb 18.1 writes the rest).
+  /// Threads whose stack is all zeros in the core. Its writer could not read a guard page in the stack's mapping, and
+  /// left out the rest (gdb 13.1 with glibc 2.42 or later; gdb 18.1 writes the rest).
   package let missingStacks: Int
   /// Memory is missing that may hold objects.
   package let lacksMemory: Bool
-  /// Mapped files whose bytes the core leaves out, and that cannot be read in its place: of another build, or gone. In
-  /// order of paths; any bytes may stand in them.
+  /// Mapped files whose bytes the core leaves out, and whose file on disk is gone or of another build. In order of
+  /// paths; a path may have any bytes.
   package let missingFiles: [String]
 
   private let core: CoreFile
   private let substitutes: [String: ImageSubstitute]
 
   /// - Parameters:
-  ///   - files: Where mapped files are looked for.
-  ///   - directory: Where a core that is compressed is unpacked, into a file without a name.
+  ///   - files: Finds the mapped files.
+  ///   - directory: A compressed core is unpacked here, into a file without a name.
   package convenience init(
     path: String, files: any SymbolFileAccess = LocalSymbolFiles(), unpackingIn directory: String = "/tmp"
   ) throws(InspectionError) {
@@ -72,7 +71,7 @@ package final class CoreMemory: ProcessMemory {
         if segment.size > 0 { missing &+= length - segment.size } else { untouched &+= length }
       }
     }
-    // The kernel leaves out what was never written to, mapping by mapping, and a filter what is of one kind.
+    // The kernel leaves out mappings that were never written to; a filter leaves out memory of one kind.
     missingAnonymousBytes = hasOwnMemory ? missing : missing &+ untouched
     missingStacks = Self.missingStacks(of: core)
     lacksMemory = core.isTruncated || missingAnonymousBytes > 0 || missingStacks > 0
@@ -86,7 +85,7 @@ package final class CoreMemory: ProcessMemory {
       substitutes[path] = ImageSubstitute(path: path, header: header, access)
     }
     self.substitutes = substitutes
-    // Debuggers leave out code that they find in the file, and say nothing of its rights.
+    // Debuggers leave out code that they find in the file, and do not record its protection.
     for index in mappings.indices where core.segments[index].size == 0 && !mappings[index].isWritable {
       guard let file = mappings[index].file, substitutes[file.path]?.hasCode(at: file.offset) == true else { continue }
       mappings[index].isExecutable = true
@@ -95,8 +94,8 @@ package final class CoreMemory: ProcessMemory {
     missingFiles = incomplete.filter { substitutes[$0] == nil }.sorted()
   }
 
-  /// Counts threads whose memory is zero from their stack pointer to the end of its segment: a thread has its first
-  /// frame or its variables there, or the program's arguments. Linear in the zeros.
+  /// Counts threads whose memory is zero from their stack pointer to the end of its segment. A real stack has the
+  /// thread's first frame there, or its variables, or the program's arguments. Linear in the zeros.
   private static func missingStacks(of core: CoreFile) -> Int {
     var zeros: Range<UInt64> = 0..<0
     return core.threads.map(\.stackPointer).sorted().count { pointer in
@@ -109,7 +108,7 @@ package final class CoreMemory: ProcessMemory {
     }
   }
 
-  /// Whether the core has bytes of the segment from `address` on, and all of them are zero.
+  /// True if the core has bytes of the segment from `address` on, and all of them are zero.
   private static func isZero(_ core: CoreFile, _ segment: CoreFile.Segment, from address: UInt64) -> Bool {
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
     defer { buffer.deallocate() }
@@ -125,7 +124,7 @@ package final class CoreMemory: ProcessMemory {
     return true
   }
 
-  /// The kernel's own variables, which no core has: up to its code there is nothing else.
+  /// The kernel's own variables, which no core contains. They end where its code begins.
   private static func kernelData(before code: UInt64, _ mappings: [MemoryMapping]) -> Range<UInt64> {
     var begin = code
     for mapping in mappings.reversed()
@@ -147,7 +146,7 @@ package final class CoreMemory: ProcessMemory {
     return done
   }
 
-  /// The parts that the core has. What it leaves out is a file's own, or was not kept.
+  /// The parts that the core has. Parts that it leaves out are unmodified file contents, or were not kept.
   package func writtenRanges(in range: Range<UInt64>) -> [Range<UInt64>] {
     guard !range.isEmpty, var index = Self.firstIndex(endingAfter: range.lowerBound, in: core.segments) else {
       return []
@@ -179,7 +178,7 @@ package final class CoreMemory: ProcessMemory {
     return .kept(pieces)
   }
 
-  /// Reads up to the next bound of a segment, or of what the core has of one.
+  /// Reads up to the next bound of a segment, or to the end of the segment's bytes in the core.
   private func readPiece(_ address: UInt64, _ buffer: UnsafeMutableRawBufferPointer) -> Int {
     guard let index = Self.index(of: address, in: core.segments) else { return 0 }
     let segment = core.segments[index]

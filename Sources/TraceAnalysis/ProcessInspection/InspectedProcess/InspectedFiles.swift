@@ -1,18 +1,18 @@
-// Where the files of a process are, that may have another root and other mounts than this one.
+// Finds the files of a process that may have another root and other mounts than this one.
 
 import Glibc
 import TraceReading
 import TraceSymbolication
 
-/// Paths of this process to files of another, as long as that is there. Build IDs tell whether a file is the one that
-/// was mapped.
+/// Paths in this process to files of another process; valid as long as that process exists. Build IDs prove whether a
+/// file is the mapped one.
 package struct InspectedFiles: Hashable, Sendable {
-  /// The other's root directory; nil if both see the same files.
+  /// The other process's root directory; nil if both see the same files.
   package private(set) var root: String?
   /// Candidates for images, by build ID.
   package private(set) var byBuildID: [[UInt8]: [String]] = [:]
 
-  /// Those of a core: any process of this machine.
+  /// For a core: the files that any process of this machine sees.
   package init() {}
 
   init(ofProcess process: Int32, mappings: [MemoryMapping], images: [LoadedImage]) {
@@ -22,7 +22,7 @@ package struct InspectedFiles: Hashable, Sendable {
     for image in images where !image.buildID.isEmpty && image.path.hasPrefix("/") {
       var paths: [String] = []
       if self.root != nil { paths.append(root + DebugFileSearch.withoutDeletion(image.path)) }
-      // Leads to files that have no name any more, too. Only root may use it.
+      // This path also reaches deleted files. Only root may use it.
       if let mapping = mappings.mapping(at: image.range.lowerBound.rawValue) {
         paths.append(
           "/proc/\(process)/map_files/"
@@ -35,7 +35,7 @@ package struct InspectedFiles: Hashable, Sendable {
     }
   }
 
-  /// Whether a path means another file to the process than to this one.
+  /// True if a path may lead to another file for the process than for this one.
   private static func hasOtherFiles(_ process: Int32) -> Bool {
     var (own, other) = (stat(), stat())
     guard stat("/", &own) == 0, stat("/proc/\(process)/root/", &other) == 0 else { return false }
@@ -45,13 +45,13 @@ package struct InspectedFiles: Hashable, Sendable {
 }
 
 extension DebugFileSearch {
-  /// The same search among a process's own files. A root that was given stays.
+  /// Returns the search within a process's own files. A given root stays.
   package func among(_ files: InspectedFiles) -> DebugFileSearch {
     var search = self
     search.known = files.byBuildID
     if search.sysroot == nil, let root = files.root {
       search.sysroot = root
-      // This machine's debug files may be those of the same packages.
+      // This machine's debug files may be from the same packages.
       search.debugPaths.append(systemDebugPath)
     }
     return search

@@ -1,44 +1,44 @@
-// Reasons why a process or a core file cannot be looked at.
+// Reasons why a process or a core file cannot be inspected.
 
 import TraceReading
 
 /// A reason why there is nothing to inspect.
 package enum InspectionError: Error, Hashable, Sendable {
   case noSuchProcess(Int32)
-  /// The system refused; the number is its `errno`.
+  /// The system refused access; the number is its `errno`.
   case processRefused(Int32, errno: Int32)
-  /// A process with nothing to look at, and the reason.
+  /// A process that cannot be inspected, and the reason.
   case unsuitable(Int32, Unsuitability)
   case endedMeanwhile(Int32)
   case executedMeanwhile(Int32, program: String)
-  /// No copy could be made of a process that may be traced.
+  /// The process may be traced, but no copy of it could be made.
   case cannotCopy(Int32, CopyFailure, errno: Int32)
   case cannotOpen(path: String, errno: Int32)
   case notACore(path: String)
   /// A core of a machine that is not 64-bit x86. The number is ELF's `e_machine`.
   case otherMachine(path: String, machine: UInt16)
-  /// A core that lacks the memory that has the allocator's books.
+  /// A core without the memory that holds the allocator's metadata.
   case cutShort(path: String)
-  /// A core that is compressed in a way that is not read.
+  /// A core with an unsupported compression.
   case packed(path: String, CorePacking)
-  /// A compressed core for which there is no room.
+  /// A compressed core that is too large to unpack here.
   case cannotUnpack(path: String, directory: String, errno: Int32)
   /// A core with more of something than any process has.
   case beyondLimit(path: String, what: String)
-  /// No books of an allocator that is known were found in its memory.
+  /// No metadata of a known allocator was found in its memory.
   case noAllocator
-  /// Nothing in its memory is an object of Swift.
+  /// Its memory has no Swift object.
   case noSwift
 
   package enum Unsuitability: Hashable, Sendable {
     case ended, firstThreadEnded, kernelThread, otherMachine
-    /// By a debugger, or the like.
+    /// Traced by a debugger, or the like.
     case traced(by: Int32)
   }
 
   package enum CopyFailure: Hashable, Sendable { case noCall(CopyObstacle), filtered, cloning, guardian }
 
-  /// The obstacle that the last of many tries met.
+  /// The obstacle that stopped the last of many attempts.
   package enum CopyObstacle: Hashable, Sendable { case otherProgram, noStop, noPlace, noProcessor, slowKernel, unknown }
 }
 

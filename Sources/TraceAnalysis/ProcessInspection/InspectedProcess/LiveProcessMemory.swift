@@ -1,18 +1,18 @@
-// The memory of a process that is there.
+// The memory of an existing process.
 
 import CProcessCalls
 import Glibc
 import TraceReading
 
-/// Memory of a process that stands still, or of a copy of one: it is read from outside, and never written.
+/// Memory of a stopped process, or of a copy of a process. It is read from outside, and never written.
 ///
-/// The mappings are those of the moment of `init`. Reading fails, and does nothing worse, once the process has ended.
+/// `init` reads the mappings; later changes are not seen. Once the process has ended, reading fails, and does no harm.
 package struct LiveProcessMemory: ProcessMemory {
   package let processID: Int32
   package let mappings: [MemoryMapping]
   private let file: MemoryFile
 
-  /// - Parameter processID: As this process's PID namespace has it.
+  /// - Parameter processID: The number in this process's PID namespace.
   package init(processID: Int32) throws(InspectionError) {
     self.processID = processID
     file = MemoryFile(of: processID)
@@ -37,7 +37,8 @@ package struct LiveProcessMemory: ProcessMemory {
     }
   }
 
-  /// A path as a process with another root knows it; the same if it has no other, or the path is not below it.
+  /// Removes another root from a path. Returns the path unchanged if there is no other root, or the path is not below
+  /// it.
   static func path(_ path: String, below root: String) -> String {
     guard root.count > 1, path.hasPrefix(root), path.dropFirst(root.count).first == "/" else { return path }
     return String(path.dropFirst(root.count))
@@ -53,15 +54,16 @@ package struct LiveProcessMemory: ProcessMemory {
     return lt_read_memory_file(file.descriptor, address.rawValue, buffer.baseAddress, count)
   }
 
-  /// Reads by `process_vm_readv` alone. Returns how many bytes were read, and the errno that ended the read; 0 if all were.
+  /// Reads by `process_vm_readv` alone. Returns the number of bytes read, and the errno that ended the read; 0 if all
+  /// were read.
   func directRead(at address: UInt64, count: Int) -> (count: Int, errno: Int32) {
     var bytes = [UInt8](repeating: 0, count: count)
     let read = lt_read_process(processID, address, &bytes, count)
     return (read, read == count ? 0 : Glibc.errno)
   }
 
-  /// The bytes from an address on that the process may read itself, `count` at most. The kernel's file gives the others
-  /// as well.
+  /// The bytes from an address on that the process may read itself, at most `count`. The kernel's file would return
+  /// unreadable bytes as well.
   private func readableCount(at address: UInt64, of count: Int) -> Int {
     var end = address
     while end - address < count, let mapping = mappings.mapping(at: end), mapping.isReadable {
@@ -70,8 +72,8 @@ package struct LiveProcessMemory: ProcessMemory {
     return Int(min(end - address, UInt64(count)))
   }
 
-  /// By the process's page tables: a page that was never touched is in none. Of a file's private mapping, pages that
-  /// nobody wrote to are the file's own.
+  /// Reads the process's page tables: they do not have pages that were never touched. In a private mapping of a file,
+  /// pages that were never written to are the file's own.
   package func writtenRanges(in range: Range<UInt64>) -> [Range<UInt64>] {
     let page = MemoryWindow.pageSize
     let descriptor = open("/proc/\(processID)/pagemap", O_RDONLY | O_CLOEXEC)
@@ -88,7 +90,7 @@ package struct LiveProcessMemory: ProcessMemory {
         pread(descriptor, $0.baseAddress, Int(wanted) * 8, off_t(at / page * 8))
       }
       guard count >= 8 else {
-        // Nobody tells: any of it may have been written.
+        // The page tables are unreadable: any of this range may have been written.
         ranges.append(max(at, range.lowerBound)..<range.upperBound)
         break
       }
@@ -104,7 +106,8 @@ package struct LiveProcessMemory: ProcessMemory {
     return ranges
   }
 
-  /// As the kernel lists them since Linux 6.7, at a cost that follows the resident memory. Nil if it does not.
+  /// Uses the kernel's list of ranges (Linux 6.7 and later). Its cost follows the resident memory. Nil if the kernel
+  /// has no such list.
   private static func listedRanges(
     in range: Range<UInt64>, of pagemap: Int32, leavesOutFiles: Bool
   ) -> [Range<UInt64>]? {
@@ -127,13 +130,13 @@ package struct LiveProcessMemory: ProcessMemory {
 
   private static let rangesAtOnce = 512
   private static let entriesAtOnce = 4096
-  /// Bits 62 and 63 of an entry (Linux, Documentation/admin-guide/mm/pagemap.rst).
+  /// Bits 62 and 63 of an entry: present, or swapped (Linux, Documentation/admin-guide/mm/pagemap.rst).
   private static let presentOrSwapped: UInt64 = 3 << 62
   /// Bit 61: the page is a file's, or shared.
   private static let ofFile: UInt64 = 1 << 61
 }
 
-/// The file `mem` of a process. Closes it at the end.
+/// The file `mem` of a process. Closed in `deinit`.
 private final class MemoryFile: Sendable {
   let descriptor: Int32  // negative if the file cannot be opened
 
@@ -143,7 +146,7 @@ private final class MemoryFile: Sendable {
 }
 
 extension [Range<UInt64>] {
-  /// Adds a range that begins at or behind the end of the last one. Ranges that touch become one.
+  /// Adds a range that begins at or after the end of the last one. Adjacent ranges are merged.
   fileprivate mutating func join(_ range: Range<UInt64>) {
     if let last, last.upperBound == range.lowerBound {
       self[count - 1] = last.lowerBound..<range.upperBound

@@ -1,29 +1,29 @@
-// The ELF images that a process has loaded, from its memory alone.
+// Finds the ELF images that a process has loaded, from its memory alone.
 
 import CElfutils
 import CHeapScan
 import Glibc
 import TraceReading
 
-/// An image in a process, and how much of each thread's static storage it may take.
+/// An image in a process, and its share of each thread's static thread-local storage.
 struct MappedImage: Hashable {
   var image: LoadedImage
-  /// Bytes of its thread-local variables, with what aligns them.
+  /// Bytes of its thread-local variables, including alignment.
   var threadLocalBytes: UInt64
-  /// The address of its table of rules for unwinding (`.eh_frame_hdr`); nil if it has none.
+  /// The address of its unwind table (`.eh_frame_hdr`); nil if it has none.
   var unwindTable: UInt64?
 }
 
-/// Finds images by the files that are mapped from their beginnings.
+/// Finds images by file mappings that begin at the file's first byte.
 enum MappedImages {
-  /// Images that a process may have; the loader's own limit is the number of mappings.
+  /// Limit of images in a process; the loader's own limit is the number of mappings.
   private static let limit = 1 << 16
   /// Bytes at an image's beginning that hold its program headers, in every linker's layout.
   private static let headerBytes = 4096
-  /// A build ID's note: that of a linker has 36 bytes, and other notes may stand before it.
+  /// Bytes that are searched for a build ID's note. A linker's note has 36 bytes, and other notes may precede it.
   private static let noteBytes = 1 << 12
 
-  /// The loader's and debuggers' name of the code that the kernel gives to every process.
+  /// The name that the loader and debuggers use for the code that the kernel maps into every process.
   private static let kernelsImage = "[vdso]"
 
   /// In order of addresses.
@@ -37,7 +37,7 @@ enum MappedImages {
       } else if mapping.isExecutable, !mapping.isWritable,
         let image = image(at: mapping.range.lowerBound, path: kernelsImage, process)
       {
-        // The kernel's own code, which a process cannot name.
+        // The kernel's own code, which has no file.
         found.append(image)
       }
     }
@@ -79,7 +79,7 @@ enum MappedImages {
   /// The program headers in the first bytes of an ELF file or a loaded image. Empty if there are none.
   static func programHeaders(_ header: [UInt8]) -> [GElf_Phdr] {
     _ = elf_version(UInt32(EV_CURRENT))
-    // The library may write where it changes the byte order.
+    // The library may write to the bytes when it changes the byte order.
     var bytes = header.map { CChar(bitPattern: $0) }
     return bytes.withUnsafeMutableBufferPointer { buffer in
       guard let base = buffer.baseAddress, let handle = elf_memory(base, buffer.count) else { return [] }
@@ -93,8 +93,8 @@ enum MappedImages {
     }
   }
 
-  /// The build ID among some notes: words of the name's length, the contents' length and the kind, then both, each
-  /// filled up to 4 bytes.
+  /// Returns the build ID from a list of notes. Each note has three words: the length of the name, the length of the
+  /// contents, and the kind. Then come name and contents, each padded to 4 bytes.
   static func buildID(inNotes notes: [UInt8]) -> [UInt8] {
     func half(_ at: Int) -> Int {
       notes.withUnsafeBytes { Int(UInt32(littleEndian: $0.loadUnaligned(fromByteOffset: at, as: UInt32.self))) }

@@ -1,17 +1,18 @@
 // One mapping of a process's address space.
 
-/// A range of addresses that one mapping stands behind, in whole pages.
+/// A range of addresses in one mapping, in whole pages.
 package struct MemoryMapping: Hashable, Sendable {
   /// Addresses in the process; never empty.
   package var range: Range<UInt64>
   package var isReadable: Bool
   package var isWritable: Bool
   package var isExecutable: Bool
-  /// Changes reach the file, or other processes.
+  /// Writes reach the file, or other processes.
   package var isShared: Bool
-  /// The file behind it; nil for anonymous memory.
+  /// The mapped file; nil for anonymous memory.
   package var file: BackingFile?
-  /// The kernel's name for memory without a file, as `[heap]`; empty if it has none, and always in core files.
+  /// The kernel's name for memory without a file, such as `[heap]`; empty if it has none, and always empty for core
+  /// files.
   package var kernelName: String
 
   package init(
@@ -27,15 +28,15 @@ package struct MemoryMapping: Hashable, Sendable {
     self.kernelName = kernelName
   }
 
-  /// Memory that belongs to this process alone, from no file.
+  /// The memory belongs to this process alone, and is from no file.
   package var isPrivateAnonymous: Bool { file == nil && !isShared }
 }
 
-/// The file behind a mapping, as the process knew it.
+/// The mapped file, as the process knew it.
 package struct BackingFile: Hashable, Sendable {
-  /// Bytes of any kind may stand in it.
+  /// The path may have any bytes.
   package var path: String
-  /// Of the mapping's first byte, in bytes.
+  /// Offset of the mapping's first byte in the file, in bytes.
   package var offset: UInt64
 
   package init(path: String, offset: UInt64) {
@@ -43,12 +44,12 @@ package struct BackingFile: Hashable, Sendable {
     self.offset = offset
   }
 
-  /// What follows the last slash.
+  /// The part after the last slash.
   package var name: Substring { path.lastIndex(of: "/").map { path[path.index(after: $0)...] } ?? path[...] }
 }
 
 extension [MemoryMapping] {
-  /// The mapping with an address; nil if none has it. The array is in order of addresses. O(log n)
+  /// The mapping that contains an address; nil if there is none. The array is in order of addresses. O(log n)
   package func mapping(at address: UInt64) -> MemoryMapping? {
     var low = 0
     var high = count

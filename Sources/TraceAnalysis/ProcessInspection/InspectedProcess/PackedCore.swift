@@ -1,13 +1,13 @@
-// Core files that a system has compressed, as systemd keeps them.
+// Core files that a system has compressed, as systemd does.
 
 import CZstd
 import Glibc
 
-/// The way in which a core file is compressed.
+/// The compression of a core file.
 package enum CorePacking: String, CaseIterable, Hashable, Sendable {
   case zstd, lz4, xz, gzip
 
-  /// How a file begins that is packed so: Zstandard's and LZ4's frames, XZ's and gzip's headers.
+  /// The first bytes of such a file: Zstandard's and LZ4's frames, XZ's and gzip's headers.
   private var head: [UInt8] {
     switch self {
     case .zstd: [0x28, 0xB5, 0x2F, 0xFD]
@@ -17,7 +17,7 @@ package enum CorePacking: String, CaseIterable, Hashable, Sendable {
     }
   }
 
-  /// Nil if the file is not packed in a way that is known.
+  /// Nil if the file has no known compression.
   init?(file descriptor: Int32) {
     var bytes = [UInt8](repeating: 0, count: 8)
     let count = max(0, pread(descriptor, &bytes, bytes.count, 0))
@@ -26,8 +26,8 @@ package enum CorePacking: String, CaseIterable, Hashable, Sendable {
   }
 }
 
-/// Unpacks a core file as a stream into a file without a name, which takes no room for pages of zeros, and is gone once
-/// it is closed.
+/// Decompresses a core file as a stream into a file without a name. Pages of zeros take no space in that file, and it
+/// is deleted when it is closed.
 ///
 /// Not to be shared between threads.
 struct PackedCore {
@@ -35,23 +35,23 @@ struct PackedCore {
   private let packed: Int32
   private let directory: String
 
-  /// Bytes at once; a multiple of the page.
+  /// Bytes to decompress at once; a multiple of the page size.
   private static let pieceBytes = 1 << 20
   private static let pageBytes = 4096
-  /// Bytes of the disk that are left to others.
+  /// Free bytes of the disk that are left to other programs.
   private static let spareBytes: UInt64 = 512 << 20
-  /// Bytes that no process has resident.
+  /// Upper limit of the size: no process has that much resident memory.
   private static let sizeLimit: UInt64 = 1 << 40
 
   /// - Parameters:
-  ///   - packed: The descriptor of the file, which stays the caller's.
-  ///   - directory: Where there is room.
+  ///   - packed: The descriptor of the file. The caller keeps its ownership.
+  ///   - directory: The directory for the unpacked file.
   init(path: String, packed: Int32, directory: String) {
     (self.path, self.packed, self.directory) = (path, packed, directory)
   }
 
-  /// The descriptor of the unpacked file, which is the caller's. Of a file that is damaged or cut short it has what
-  /// stands before that. O(unpacked bytes)
+  /// Returns the descriptor of the unpacked file; the caller owns it. If the packed file is damaged or cut short, the
+  /// result has the bytes before that place. O(unpacked bytes)
   func unpacked() throws(InspectionError) -> Int32 {
     let file = temporaryFile()
     guard file >= 0 else { throw .cannotUnpack(path: path, directory: directory, errno: errno) }
@@ -108,13 +108,13 @@ struct PackedCore {
     try write(UnsafeRawBufferPointer(rebasing: output[..<out.pos]), at: size, to: file)
     size += UInt64(out.pos)
     guard size > 0 else { throw .notACore(path: path) }
-    // Pages of zeros at the end are part of the file as well.
+    // Pages of zeros at the end also belong to the file.
     guard ftruncate(file, off_t(size)) == 0 else {
       throw .cannotUnpack(path: path, directory: directory, errno: errno)
     }
   }
 
-  /// Writes what is not zero, page by page.
+  /// Writes the pages that are not all zeros.
   private func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64, to file: Int32) throws(InspectionError) {
     guard Self.room(on: file) >= Self.spareBytes else {
       throw .cannotUnpack(path: path, directory: directory, errno: ENOSPC)

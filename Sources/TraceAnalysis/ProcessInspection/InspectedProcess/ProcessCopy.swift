@@ -1,25 +1,26 @@
-// A running process, as it was at one moment.
+// A running process as it was at one moment.
 
 import CProcessCalls
 import Glibc
 import TraceReading
 
-/// A copy of a process, or the process itself while it is held. It is there until `end`, or the end of this object.
+/// A copy of a process, or the process itself while it is held. It exists until `end` is called, or this object is
+/// freed.
 ///
-/// The process goes on in any case: a guardian sees to it when this process ends, in whatever way.
+/// The process resumes in any case: a guardian resumes it if this process ends in any way.
 package final class ProcessCopy {
   package let memory: LiveProcessMemory
-  /// The main thread first. Those that did not stop in time are left out.
+  /// The main thread comes first. Threads that did not stop in time are left out.
   package let threads: [InspectedThread]
-  /// Threads that did not stop: what they alone refer to looks lost.
+  /// Threads that did not stop: objects that they alone refer to look lost.
   package let missingThreads: Int
-  /// Nanoseconds for which the process stood still; 0 while it is held.
+  /// Nanoseconds that the process was stopped; 0 while it is held.
   package let pauseNanoseconds: UInt64
   private var copy = lt_process_copy()
 
   /// Stops a process for a moment.
   ///
-  /// - Parameter holds: No copy is made, and the process stands still until `end`.
+  /// - Parameter holds: Makes no copy, but stops the process until `end`.
   package init(of process: Int32, holds: Bool = false) throws(InspectionError) {
     let before = ProcessIdentity(of: process)
     try TracingRights.check(process)
@@ -53,13 +54,13 @@ package final class ProcessCopy {
 
   deinit { end() }
 
-  /// The number that a thread's own PID namespace has for it; 0 if that is this one's.
+  /// A thread's number in its own PID namespace; 0 if that is this process's namespace.
   private static func ownNumber(of thread: Int32, in process: Int32) -> UInt64 {
     let numbers = ProcFile.lines("/proc/\(process)/task/\(thread)/status")["NSpid"]?.split(separator: "\t") ?? []
     return numbers.count > 1 ? numbers.last.flatMap { UInt64($0) } ?? 0 : 0
   }
 
-  /// Ends the copy, or lets the process go. Returns when nothing is left of it.
+  /// Ends the copy, or resumes the process. Returns when that is done.
   package func end() { _ = lt_process_copy_end(&copy) }
 
   private static func error(_ result: Int32, _ copy: lt_process_copy, _ process: Int32) -> InspectionError {

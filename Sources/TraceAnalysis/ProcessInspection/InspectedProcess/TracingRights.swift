@@ -1,10 +1,10 @@
-// Whether a process can be looked at, and what to do where it cannot.
+// Checks whether a process can be inspected, and gives advice if it cannot.
 
 import Glibc
 import TraceReading
 
 package enum TracingRights {
-  /// Refuses a process in which there is nothing to look at. What the kernel does not tell is left to the attempt.
+  /// Throws if a process cannot be inspected. Obstacles that the kernel does not show are left to the attempt.
   package static func check(_ process: Int32) throws(InspectionError) {
     guard kill(process, 0) == 0 || errno == EPERM else { throw .noSuchProcess(process) }
     let status = ProcFile.lines("/proc/\(process)/status")
@@ -24,7 +24,7 @@ package enum TracingRights {
     }
   }
 
-  /// One sentence for people whom the system has refused.
+  /// One sentence of advice for people whom the system has refused access.
   static func advice(process: Int32) -> String {
     let status = ProcFile.lines("/proc/\(process)/status")
     let owner = status["Uid"].flatMap { UInt32($0.prefix { $0.isNumber }) }
@@ -41,7 +41,7 @@ package enum TracingRights {
   }
 }
 
-/// Small files of the kernel's.
+/// Small files of the kernel.
 package enum ProcFile {
   /// Empty if there is no such file.
   package static func bytes(_ path: String, limit: Int) -> [UInt8] {
@@ -53,7 +53,7 @@ package enum ProcFile {
     }
   }
 
-  /// A file of any size, read to its end or to `most` bytes.
+  /// Reads a file of any size, up to its end or to `most` bytes.
   package static func bytes(_ path: String, upTo most: Int) -> [UInt8] {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return [] }
@@ -77,7 +77,7 @@ package enum ProcFile {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// The values of a file with lines as `Name:\tvalue`.
+  /// The values of a file with lines of the form `Name:\tvalue`.
   package static func lines(_ path: String) -> [Substring: Substring] {
     var values: [Substring: Substring] = [:]
     for line in String(decoding: bytes(path, limit: 1 << 14), as: UTF8.self).split(separator: "\n") {

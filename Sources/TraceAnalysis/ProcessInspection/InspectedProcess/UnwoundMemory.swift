@@ -1,9 +1,9 @@
-// A process's memory for somebody who has no descriptors.
+// A process's memory, for unwinding in a child process without descriptors.
 
-/// Where unwinding finds a process's memory: in a child process of this one.
+/// The source of a process's memory for unwinding in a child process.
 package enum UnwoundMemory {
-  /// A process that is there, and that may be read.
+  /// An existing process that may be read.
   case process(Int32)
-  /// Bytes that this process has, in order of addresses, without overlaps.
+  /// Bytes in this process, in order of addresses, without overlaps.
   case kept([(range: Range<UInt64>, bytes: UnsafeRawPointer)])
 }

@@ -1,10 +1,10 @@
-// What is known of an inspected process besides its memory.
+// Facts about an inspected process besides its memory.
 
 import Glibc
 import TraceReading
 import TraceSymbolication
 
-/// Facts of a process; those of a core are fewer.
+/// Facts about a process; fewer are known for a core.
 package struct InspectedFacts: Hashable, Sendable {
   package var processID: UInt32 = 0
   package var parentProcessID: UInt32 = 0
@@ -13,19 +13,19 @@ package struct InspectedFacts: Hashable, Sendable {
   /// 0 if it is not known.
   package var residentBytes: UInt64 = 0
   package var peakResidentBytes: UInt64 = 0
-  /// How the kernel divides its memory; nil if it does not say.
+  /// The kernel's account of its memory; nil if there is none.
   package var residence: ResidenceRecord?
-  /// Nanoseconds of CLOCK_MONOTONIC at which the process began, and at which it was looked at.
+  /// Start of the process and time of the inspection, in nanoseconds of CLOCK_MONOTONIC.
   package var startNanoseconds: UInt64 = 0
   package var nanoseconds: UInt64 = 0
-  /// Nanoseconds since 1970 at which it began.
+  /// Start of the process, in nanoseconds since 1970.
   package var startRealtime: UInt64 = 0
-  /// Time for which its threads stood still, in nanoseconds.
+  /// Time that its threads were stopped, in nanoseconds.
   package var pauseNanoseconds: UInt64 = 0
 
   package init() {}
 
-  /// Facts of a process that is there. Those that the kernel does not give stay unknown.
+  /// Facts about an existing process. Facts that the kernel does not provide stay unknown.
   package init(ofProcess process: Int32) {
     processID = UInt32(process)
     executable = DebugFileSearch.withoutDeletion(
@@ -43,7 +43,7 @@ package struct InspectedFacts: Hashable, Sendable {
     }
     nanoseconds = Self.now(CLOCK_MONOTONIC)
     residence = Self.residence(process, time: nanoseconds)
-    // The field after the name, which may hold anything, is the 3rd; the 22nd is the start since boot, in ticks.
+    // The field after the name, which may contain anything, is the 3rd. The 22nd is the start since boot, in ticks.
     let stat = Self.text("/proc/\(process)/stat")
     let fields = stat[(stat.lastIndex(of: ")") ?? stat.startIndex)...].split(separator: " ").dropFirst()
     let ticks = UInt64(max(1, sysconf(Int32(_SC_CLK_TCK))))
@@ -75,7 +75,7 @@ package struct InspectedFacts: Hashable, Sendable {
   }
 
   private static func text(_ path: String) -> String {
-    // One page has all of either file.
+    // The limit covers all of either file.
     String(decoding: ProcFile.bytes(path, upTo: 1 << 14), as: UTF8.self)
   }
 }

@@ -1,14 +1,14 @@
-// From a process or a core file to a trace.
+// Writes a process or a core file as a trace.
 
 import Glibc
 import TraceReading
 
-/// Inspects what a command line names.
+/// Inspects the target of a command line.
 package enum Inspection {
   /// - Parameters:
   ///   - target: A number is a process; anything else is the path of a core file.
-  ///   - holds: A process stands still while it is read; no copy of it is made.
-  ///   - path: Of the trace; must not be there.
+  ///   - holds: The process is stopped while it is read; no copy of it is made.
+  ///   - path: The path of the trace; must not exist yet.
   package static func inspect(_ target: String, holds: Bool, to path: String) throws -> InspectionSummary {
     if let process = Int32(target), process > 0 { return try inspect(process: process, holds: holds, to: path) }
     let directory = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
@@ -16,7 +16,7 @@ package enum Inspection {
     var facts = InspectedFacts()
     facts.processID = UInt32(bitPattern: core.processID)
     facts.parentProcessID = UInt32(bitPattern: core.parentProcessID)
-    // Times are numbers above 0; a core knows none.
+    // Times must be above 0, and a core has none.
     facts.nanoseconds = 8
     do {
       return try InspectionTrace.write(
@@ -41,7 +41,7 @@ package enum Inspection {
       summary = try InspectionTrace.write(
         copy.memory, threads: copy.threads, facts: facts, remarks: remarks, to: path)
     } catch let error as InspectionError {
-      // A program that has just begun has neither an allocator nor objects.
+      // A program that has just started has neither an allocator nor objects yet.
       throw identity?.reason(for: error) ?? error
     }
     summary.files = InspectedFiles(
@@ -53,7 +53,7 @@ package enum Inspection {
 }
 
 extension CoreMemory {
-  /// Sentences on what the core lacks.
+  /// Sentences about memory and files that the core lacks.
   var remarks: [String] {
     var remarks: [String] = []
     if isTruncated { remarks.append("the core file is cut short: it ends before the memory that it promises") }
@@ -78,12 +78,12 @@ extension CoreMemory {
     return remarks
   }
 
-  /// More names tell nobody more.
+  /// Limit of files to list: more names would not help.
   private static let toldFiles = 3
 }
 
 extension InspectionSummary {
-  /// One line that says what was read.
+  /// One line that summarises the inspection.
   package func line(path: String?) -> String {
     let pause =
       pauseNanoseconds > 0

@@ -1,34 +1,34 @@
-// A process that was never recorded, as a trace.
+// Writes a process that was never recorded as a trace.
 
 import CHeapScan
 import CTraceFormat
 import Glibc
 import TraceReading
 
-/// What was found in a process.
+/// The results of inspecting a process.
 package struct InspectionSummary: Hashable, Sendable {
   package var blocks = 0
   package var objects = 0
   package var types = 0
   package var threads = 0
-  /// For which a process stood still; 0 for a core.
+  /// Nanoseconds that the process was stopped; 0 for a core.
   package var pauseNanoseconds: UInt64 = 0
   /// The allocator has memory whose blocks were not found.
   package var isIncomplete = false
   /// Bytes of the trace.
   package var traceSize: UInt64 = 0
-  /// The files of the process, as long as it is there.
+  /// The files of the process; valid as long as it exists.
   package var files = InspectedFiles()
 }
 
-/// Writes blocks and an image of a process's memory as a trace: all that is known of a process without history. Only
-/// words that a recorder's image would have are in it.
+/// Writes blocks and an image of a process's memory as a trace: everything that is known about a process without
+/// history. It contains only words that a recorder's image would contain.
 package enum InspectionTrace {
   /// - Parameters:
-  ///   - memory: Does not change meanwhile.
-  ///   - remarks: Sentences on what is not known of the process.
-  ///   - lacksMemory: What is not there may hold objects.
-  ///   - path: Must not be there.
+  ///   - memory: Must not change in the meantime.
+  ///   - remarks: Sentences about facts that are not known about the process.
+  ///   - lacksMemory: Some memory that may hold objects is missing.
+  ///   - path: Must not exist yet.
   /// - Complexity: Linear in the process's resident memory, which is read three times.
   package static func write(
     _ memory: any ProcessMemory, threads: [InspectedThread], facts: InspectedFacts, remarks: [String] = [],
@@ -45,7 +45,7 @@ package enum InspectionTrace {
       remarks += heap.remarks
       blocks = InspectedBlocks(heap.blocks, types, memory)
     } else {
-      // Without books, what is freed cannot be told from what is not.
+      // Without metadata, freed blocks cannot be distinguished from live ones.
       blocks = InspectedBlocks(PlausibleObjects.blocks(in: memory, threads: threads, types))
       if blocks.count == 0 { throw InspectionError.noAllocator }
       summary.isIncomplete = true
@@ -99,7 +99,7 @@ package enum InspectionTrace {
     return summary
   }
 
-  /// Says which allocator is not read, and why.
+  /// Says which allocator's metadata was not read, and why.
   private static func unreadAllocator(in memory: any ProcessMemory) -> String {
     let name = OtherAllocators.name(in: memory).map { "the allocator is \($0), whose metadata leaktrace does not read" }
     let reason =

@@ -1,12 +1,13 @@
-// The functions that threads of an inspected process stand in.
+// The stacks of an inspected process's threads.
 
 import CSandboxedChild
 import CUnwinder
 import TraceReading
 import TraceSymbolication
 
-/// Unwinds threads with libunwind, by the rules in the images' memory alone: no file is needed. A child process does it,
-/// since the memory may hold anything: what makes it crash or run away costs one stack.
+/// Unwinds threads with libunwind, using only the unwind tables in the images' memory: no file is needed. A child
+/// process does the work, because the memory may contain anything: a crash or an endless loop then costs only one
+/// stack.
 ///
 /// Not to be shared between threads.
 final class ThreadUnwinder {
@@ -15,10 +16,10 @@ final class ThreadUnwinder {
   private let input: UnsafeMutablePointer<lt_unwinder_input>
   private let child: SandboxedChild
 
-  /// Stacks that ended the child take no longer than this together.
+  /// Limit of the total time of stacks that ended the child.
   private static let lostTimeLimit = Duration.seconds(240)
 
-  /// - Parameter memory: Is kept, with all its bytes, as long as this object.
+  /// - Parameter memory: Kept alive, with all its bytes, as long as this object.
   init(_ memory: any ProcessMemory, images: [MappedImage]) {
     self.memory = memory
     var end: UInt64 = 0
@@ -58,7 +59,7 @@ final class ThreadUnwinder {
     images.deallocate()
   }
 
-  /// The frames of a thread; none if they cannot be told.
+  /// The frames of a thread; none if they are not known.
   func stack(of thread: InspectedThread) -> ThreadStack {
     var stack = ThreadStack(osThread: UInt64(UInt32(bitPattern: thread.threadID)))
     (stack.ownNumber, stack.name, stack.activity) = (thread.ownNumber, thread.name, thread.activity)
@@ -95,12 +96,12 @@ final class ThreadUnwinder {
 }
 
 extension InspectedThread {
-  /// Places in `user_regs_struct` of the registers that DWARF numbers from 0: rax, rdx, rcx, rbx, rsi, rdi, rbp, rsp, r8
-  /// to r15, and the return address's, which is where the thread stands.
+  /// Places in `user_regs_struct` of the registers that DWARF numbers from 0: rax, rdx, rcx, rbx, rsi, rdi, rbp, rsp,
+  /// r8 to r15. The last one is the return address's, which has the thread's current address.
   private static let dwarfPlaces = [10, 12, 11, 5, 13, 14, 4, 19, 9, 8, 7, 6, 3, 2, 1, 0, 16]
   private static let callPlace = 15
 
-  /// As `lt_unwinder_question` has them; nil if they are not known.
+  /// In the order of `lt_unwinder_question`; nil if they are not known.
   fileprivate var unwindRegisters: [UInt64]? {
     registers.count == Self.registerCount ? Self.dwarfPlaces.map { registers[$0] } : nil
   }

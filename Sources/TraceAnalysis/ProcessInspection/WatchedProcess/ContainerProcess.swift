@@ -1,9 +1,9 @@
-// The main process of a container, without asking a container's daemon.
+// Finds the main process of a container, without asking a container daemon.
 
 import Glibc
 import TraceReading
 
-/// Resolves what people call a container.
+/// Resolves a container's name to a process.
 package enum ContainerProcess {
   package enum Failure: Error, Hashable, Sendable, CustomStringConvertible {
     case none(String)
@@ -19,22 +19,22 @@ package enum ContainerProcess {
     }
   }
 
-  /// A process with what tells whether it is the first of its container.
+  /// A process, with the facts that show whether it is the first of its container.
   struct Candidate: Hashable {
     var process: Int32
     var parent: Int32
     var startTicks: UInt64
-    /// In its own namespace it is number 1.
+    /// It is number 1 in its own namespace.
     var isFirst: Bool
   }
 
-  /// The process that a number, a container's ID or the path of a control group means.
+  /// Resolves a process number, a container ID, or the path of a control group to a process.
   package static func resolve(_ target: String) throws(Failure) -> Int32 {
     if let process = Int32(target), process > 0 { return process }
     let root = "/sys/fs/cgroup"
     let path = target.hasPrefix(root + "/") ? String(target.dropFirst(root.count)) : target
     let isPath = path.hasPrefix("/")
-    // A prefix of an ID's digits is what container tools print.
+    // Container tools print a prefix of the ID's digits.
     guard isPath || target.count >= leastDigits && target.allSatisfy(\.isHexDigit) else { throw .none(target) }
     let members = all().filter { process in
       let list = String(decoding: ProcFile.bytes("/proc/\(process)/cgroup", limit: 1 << 14), as: UTF8.self)
@@ -59,7 +59,8 @@ package enum ContainerProcess {
     }
   }
 
-  /// The one that the container was started with: number 1 of its namespace, or the one whose parent is not among them.
+  /// The process that the container was started with: number 1 of its namespace, or the process whose parent is not a
+  /// member.
   static func main(of members: [Candidate], name: String) throws(Failure) -> Int32 {
     let first = members.filter(\.isFirst)
     if first.count == 1 { return first[0].process }

@@ -1,26 +1,26 @@
-// What one image of a process costs it, as far as that is known beforehand.
+// The cost of one image to the process, as far as it is known in advance.
 
 import TraceReading
 
-/// Estimates, stated before the first image. They come from measurements that docs/inspecting.md has; the lines of the
-/// images have what was measured since.
+/// Estimates, stated before the first image. They come from the measurements in docs/inspecting.md; the lines of the
+/// images have the measured values.
 package struct ImageCost: Hashable, Sendable {
-  /// Seconds for which all threads stand still.
+  /// Seconds that all threads are stopped.
   package var pause: Double
-  /// Bytes that the process may need besides: of each page that it writes to while it is read there are two.
+  /// Additional bytes that the process may need: each page that it writes to while it is read exists twice.
   package var mostCopied: UInt64
   /// Bytes of the trace.
   package var trace: UInt64
 
-  /// Stopping and letting go of a process takes so long, whatever its size.
+  /// Seconds to stop and resume a process of any size.
   private static let basis = 0.004
-  /// And so long for each thread that computes.
+  /// Additional seconds for each running thread.
   private static let perThread = 0.0003
-  /// The kernel copies the page tables of 1 GiB, which take 2 MiB, in 16 ms.
+  /// Copying the page tables of 1 GiB, which take 2 MiB, takes the kernel 16 ms.
   private static let perPageTableByte = 0.016 / Double(2 << 20)
-  /// The trace of a process with hardly any objects: its images, their types, words of their data.
+  /// The trace of a process with hardly any objects: its images, their types, and words of their data.
   private static let leastTrace: UInt64 = 160 << 10
-  /// Part of the memory that is no file's, where that is small objects that refer to each other.
+  /// Size of the trace as a part of the anonymous memory, if that has small objects that refer to each other.
   private static let tracePart: UInt64 = 10
 
   package init(_ use: ProcessMemoryUse) {
@@ -30,7 +30,7 @@ package struct ImageCost: Hashable, Sendable {
     trace = Self.leastTrace + use.anonymous / Self.tracePart
   }
 
-  /// Of a program that is to be started, once it has so many bytes, none of which are a file's.
+  /// Estimates for a program that has not started yet, at a size of `size` bytes of anonymous memory.
   package init(ofSize size: UInt64) {
     var use = ProcessMemoryUse()
     use.resident = size
@@ -39,10 +39,10 @@ package struct ImageCost: Hashable, Sendable {
     self.init(use)
   }
 
-  /// An entry of 8 bytes for each page of 4 KiB.
+  /// A page-table entry has 8 bytes and covers a page of 4 KiB.
   private static let bytesForPageTableByte: UInt64 = 512
 
-  /// `stands still for about 20 ms; …`
+  /// The estimates as the predicate of a sentence about the process.
   package var words: String {
     "stands still for about \(Decimal.duration(pause)) where a processor is free, may need up to \(Decimal.bytes(mostCopied)) more memory while it is read (pages that it writes to meanwhile), and writes a trace of up to about \(Decimal.bytes(trace))"
   }

@@ -1,20 +1,20 @@
-// How much memory a process has, and how much its control group lets it have.
+// The memory of a process, and the limit of its control group.
 
 import Glibc
 import TraceReading
 
-/// Sizes in bytes, of one moment.
+/// Sizes in bytes, at one moment.
 package struct ProcessMemoryUse: Hashable, Sendable {
   package var resident: UInt64 = 0
-  /// The part that is no file's: what a copy of the process shares until one of the two writes to it.
+  /// The anonymous part, which a copy of the process shares until one of the two writes to it.
   package var anonymous: UInt64 = 0
-  /// Page tables, which the kernel copies while the process stands still.
+  /// Page tables, which the kernel copies while the process is stopped.
   package var pageTables: UInt64 = 0
   package var threads = 1
-  /// Of the control group that limits it; nil without one that has a limit.
+  /// The memory of the control group that limits the process; nil without a limit.
   package var group: GroupUse?
 
-  /// The memory of a control group and what it may have at most.
+  /// The memory of a control group and its limit.
   package struct GroupUse: Hashable, Sendable {
     package var used: UInt64
     package var limit: UInt64
@@ -42,7 +42,7 @@ package struct ProcessMemoryUse: Hashable, Sendable {
     }
   }
 
-  /// The group with the least room, of a process's own and all above it.
+  /// The group with the least room, among the process's own group and all its ancestors.
   ///
   /// - Parameters:
   ///   - list: `/proc/PID/cgroup`.
@@ -74,6 +74,6 @@ package struct ProcessMemoryUse: Hashable, Sendable {
 
   private static func number(_ text: String) -> UInt64? { UInt64(text.prefix { $0.isNumber }) }
 
-  /// Version 1 writes the largest multiple of a page for no limit.
+  /// Version 1 writes the largest multiple of a page if there is no limit.
   private static let unlimited: UInt64 = 1 << 62
 }

@@ -1,7 +1,7 @@
-// When the next image is due.
+// The times of images.
 
-/// Times of images, in seconds of a clock that only goes forward: multiples of the interval after the start, however
-/// long an image takes. Those that are missed meanwhile are left out. A value.
+/// Times of images, in seconds of a monotonic clock: multiples of the interval after the start, however long an image
+/// takes. Times that pass during an image are skipped. A value.
 package struct WatchSchedule: Hashable, Sendable {
   package let start: Double
   package let interval: Double
@@ -17,19 +17,19 @@ package struct WatchSchedule: Hashable, Sendable {
     now < start ? start : start + (((now - start) / interval).rounded(.down) + 1) * interval
   }
 
-  /// Times that were missed between one that was kept and the next that can be.
+  /// The number of times that were skipped between the last image and the next one.
   package func missed(between kept: Double, and next: Double) -> Int {
     max(0, Int(((next - kept) / interval).rounded()) - 1)
   }
 }
 
-/// Tells when a process reaches a size: once, and then only if it has grown by a quarter since, or had fallen well
-/// below. A process that stays at its limit is not looked at without end. A value.
+/// Decides when a process reaches a size. It does so once; again only if the process has grown by a quarter since, or
+/// had fallen well below the limit. So a process that stays at its limit does not cause endless images. A value.
 package struct SizeThreshold: Hashable, Sendable {
   package let limit: Double
   private var next: Double
 
-  /// Of the limit: below it the process has fallen back.
+  /// Part of the limit: below it, the process counts as having fallen back.
   private static let fallback = 0.9
   private static let growth = 1.25
 
