@@ -22,7 +22,7 @@ public struct AllocationTotal: Hashable, Sendable {
   }
 }
 
-/// A call stack that allocates, with what it allocated.
+/// A call stack that allocates, with its allocations.
 public struct AllocationSiteSummary: Hashable, Sendable {
   /// The type of the objects, or the function that was called for memory.
   public let type: String

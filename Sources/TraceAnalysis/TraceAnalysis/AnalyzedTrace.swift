@@ -21,7 +21,7 @@ public struct AnalyzedTrace: Sendable {
   /// Reads a trace, replays it, and looks for leaks in its last whole heap image.
   ///
   /// Takes several passes over the events, each O(events · log threads), and memory in proportion to the blocks that
-  /// were live at once. Damage that can be stepped over is no error; `remarks` tells of it. Blocks the calling thread.
+  /// were live at once. Damage that can be skipped is no error; `remarks` reports it. Blocks the calling thread.
   ///
   /// - Throws: `UnreadableTrace` if the file cannot be read as a trace at all.
   public init(path: String, options: AnalysisOptions = AnalysisOptions()) throws(UnreadableTrace) {
@@ -46,10 +46,11 @@ public struct AnalyzedTrace: Sendable {
     }
   }
 
-  /// The findings: those of the program first, then those of libraries; in each part those that retain most come first.
+  /// The findings: the program's first, then those in libraries; each part is sorted by retained bytes, most first.
   public var findings: [LeakFinding] { leaks.findings.map { LeakFinding($0) } }
 
-  /// The reason why the trace could not be searched for leaks, in a sentence; nil if it was. Then there are no findings.
+  /// The reason why the trace could not be searched for leaks, in a sentence; nil if it was. Then there are no
+  /// findings.
   public var leaksUnavailable: String? { leaks.unavailable }
 
   /// Sentences on what makes the findings less certain, such as events that are missing.

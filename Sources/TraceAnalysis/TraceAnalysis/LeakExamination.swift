@@ -7,12 +7,11 @@ import TraceReading
 import TraceSymbolication
 
 extension LeakReport {
-  /// Looks for leaks in a heap image of `reader`, and adds what is wrong with the image to the diagnostics of `analysis`.
+  /// Searches a heap image of `reader` for leaks, and adds problems of the image to the diagnostics of `allocations`.
   ///
-  /// `access`: gives the files, in the place of this machine and the trace;
-  /// `openFiles`: symbol files that were opened before with the same search;
-  /// `toolPath`: directories that may hold a Swift toolchain, as in PATH; `ownModules`: Swift modules that are the
-  /// program's own code; `inspect`: is given the analysis of the image.
+  /// `access`: reads the files, instead of this machine and the trace; `openFiles`: symbol files that were opened
+  /// before with the same search; `toolPath`: directories that may hold a Swift toolchain, as in PATH; `ownModules`:
+  /// Swift modules that are the program's own code; `inspect`: receives the analysis of the image.
   package init(
     _ reader: TraceReader, _ allocations: inout AllocationAnalysis, snapshot: TraceSnapshot, files: DebugFileSearch,
     access: (any SymbolFileAccess)? = nil, openFiles: OpenImageFiles = OpenImageFiles(), toolPath: String,

@@ -10,24 +10,24 @@ public struct LeakFinding: Hashable, Sendable, Identifiable {
 
   init(_ finding: Finding) { self.finding = finding }
 
-  /// The same in every run and build, as long as the cause is the same.
+  /// Stable across runs and builds while the cause stays the same.
   public var id: String { finding.fingerprint }
   /// The kind of fault, as in the JSON report: `retainCycle`, `lost`, `outlived`, and so on.
   public var verdict: String { finding.verdict.rawValue }
   /// The fault and its subject in a line, such as `Retain cycle: Parent ⇄ Child`.
   public var title: String { FindingDocument.headline(finding) }
-  /// Memory or the program's own word shows it; if false, it was concluded from what became of other objects.
+  /// Memory or the program's own statements show it; if false, it was concluded from the fates of other objects.
   public var isProven: Bool { finding.certainty == .proven }
   /// It was made and is held inside the platform's libraries alone, or its owner is not known.
   public var isLibrary: Bool { finding.isLibrary }
-  /// Nobody saw who asked for the lost memory, and nothing in it tells: it may be the program's or a library's. True only
-  /// of findings that count as a library's.
+  /// The stack that allocated the lost memory is unknown, and its contents do not show the owner: it may be the
+  /// program's or a library's. True only for findings that count as a library's.
   public var hasUnknownOwner: Bool { finding.owner == .unknown }
-  /// The number of times that it is in the heap.
+  /// The number of times that it occurs in the heap.
   public var instances: Int { finding.instances }
   /// Bytes that would be freed without it.
   public var retainedBytes: UInt64 { finding.retainedBytes.rawValue }
-  /// The number of blocks that they stand in.
+  /// The number of blocks that hold these bytes.
   public var retainedBlocks: UInt64 { finding.retainedBlocks }
   /// Sentences on what to change; may be empty.
   public var advice: [String] { finding.advice.map(AdviceWords.sentence) }

@@ -6,11 +6,11 @@ import LeakGates
 import TraceReading
 import TraceSymbolication
 
-/// The names of one trace: functions with file and line of every recorded stack, and fields and layouts of every type that
-/// its heap image has.
+/// The names of one trace: functions with file and line of every recorded stack, and fields and layouts of every type
+/// that its heap image has.
 ///
-/// Names are stored as the parts of files that an analysis reads. Every later report then reads the same bytes, also when
-/// the files are gone, were replaced, or are on another machine.
+/// Names are stored as the parts of files that an analysis reads. Every later report then reads the same bytes, even if
+/// the files were removed or replaced, or are on another machine.
 package struct NamesCollection {
   /// What was added to a trace.
   package struct Outcome: Hashable, Sendable {
@@ -40,10 +40,11 @@ package struct NamesCollection {
     (self.memoryLimit, self.timeLimit) = (memoryLimit, timeLimit)
   }
 
-  /// Analyzes the trace at `path`, and stores the parts of files that this read, in the place of names that the trace has.
+  /// Analyzes the trace at `path`, and stores the parts of files that this read, in the place of names that the trace
+  /// has.
   ///
-  /// Takes as long as `analyze`, and some microseconds for each distinct frame. Takes over SIGSEGV of the process. Throws
-  /// as `TraceReader` and `NamesWriter` do; then the trace has no names.
+  /// Takes as long as `analyze`, and some microseconds for each distinct frame. Takes over SIGSEGV of the process.
+  /// Throws as `TraceReader` and `NamesWriter` do; then the trace has no names.
   package func add(toTraceAt path: String) throws(TraceFormatError) -> Outcome {
     let deadline = ContinuousClock.now + timeLimit
     let files = TrackedSymbolFiles()

@@ -6,17 +6,17 @@ import TraceRecording
 
 /// The choice of one of a trace's heap images.
 package enum SnapshotChoice {
-  /// The one with a number; otherwise the last whole one, or the last begun. An image that was requested right before
-  /// the program ended goes before the one at its exit: a server lets go of its state when it ends. One pass over the
-  /// events if there is such an image.
+  /// Returns the image with `number`; without a number the last whole image, or else the last begun. An image that was
+  /// requested right before the program ended is preferred to the image at the exit: a server releases its state when
+  /// it ends. One pass over the events if there is such an image.
   package static func choose(_ reader: TraceReader, number: Int?) -> TraceSnapshot? {
     if let number { return reader.snapshots.first { Int($0.number) == number } }
     guard let last = reader.snapshots.last(where: \.isWhole) else { return reader.snapshots.last }
     return requested(rightBefore: last, reader) ?? last
   }
 
-  /// The part of all events that may come after an image for the program to have done little else than end. If a signal
-  /// of the end asked for the image, the part of the time counts as well: to release much takes many events.
+  /// If at most this share of all events follows an image, the program did little else than end. If the signal that
+  /// ended the program requested the image, the share of the time counts as well: many releases take many events.
   private static let greatestRest = 0.1
 
   private static func requested(rightBefore last: TraceSnapshot, _ reader: TraceReader) -> TraceSnapshot? {
@@ -33,14 +33,14 @@ package enum SnapshotChoice {
     return end - moment <= greatestRest * end ? requested : nil
   }
 
-  /// Has an image judged. Without a whole one, the report says why leaks were not checked, and what to do next. A report
-  /// by an earlier image than the last says so.
+  /// Judges an image. Without a whole image, the report has the reason why leaks were not checked, and the next step. A
+  /// report on an earlier image than the last one mentions that.
   package static func report(
     _ reader: TraceReader, _ chosen: TraceSnapshot?, number: Int?, path: String, judge: (TraceSnapshot) -> LeakReport
   ) -> LeakReport {
     guard let chosen else { return LeakReport(unavailable: explanation(reader, number: number, path: path)) }
     var report = judge(chosen)
-    // No findings by half an analysis are no clean result.
+    // An incomplete analysis without findings is no clean result.
     if let obstacle = report.obstacle, !chosen.isWhole || report.programFindings.isEmpty {
       report.unavailable = obstacle
     }
@@ -83,7 +83,7 @@ package enum SnapshotChoice {
     return "heap image \(last.0) is missing: \(last.1). Leaks are those of image \(chosen.number)\(taken)"
   }
 
-  /// `, taken 2.1 s before the exit`; empty if the clock does not say so. `end`: ticks.
+  /// `, taken 2.1 s before the exit`; empty if the clock's rate is unknown. `end`: ticks.
   private static func age(of snapshot: TraceSnapshot, at end: UInt64, _ event: String, _ reader: TraceReader) -> String
   {
     guard let end = reader.clock.seconds(at: end), let begin = reader.clock.seconds(at: snapshot.time) else {

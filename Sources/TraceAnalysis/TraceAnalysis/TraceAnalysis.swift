@@ -1,5 +1,4 @@
-// The modules of the analysis under one name. Programs of other packages see what is public: `AnalyzedTrace` and what
-// it gives.
+// The modules of the analysis under one name. Other packages see the public parts: `AnalyzedTrace` and its results.
 
 @_exported import AllocationReports
 @_exported import FeatureChecks

@@ -1,9 +1,9 @@
 // Finds the innermost of many nested address ranges that covers an address.
 
-/// A fixed set of link-address ranges, each with a number. Where ranges overlap, the one that begins last covers; of
-/// those that begin together, the shorter; of equal ones, the one added last.
+/// A fixed set of link-address ranges, each with a number. If several ranges cover an address, the range that begins
+/// last counts. Among ranges with one start, the shortest counts; among equal ranges, the last one added.
 ///
-/// Making it is O(n log n), a look-up O(log n). The overlaps are resolved when it is made, so look-ups never walk
+/// The initialiser is O(n log n), a look-up O(log n). The initialiser resolves the overlaps, so look-ups never walk
 /// outwards.
 struct AddressMap {
   struct Entry {

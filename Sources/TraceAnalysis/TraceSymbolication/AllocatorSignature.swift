@@ -1,17 +1,17 @@
-// Functions that hand out memory for any purpose, known by their declared parameters and results.
+// Functions that allocate memory for any purpose, recognised by their declared parameters and results.
 
 import CElfutils
 
-/// The signature of an allocator: a number of bytes goes in, memory of no type comes out, as in `void *xmalloc(size_t)`
-/// or `allocate(bytes: Int) -> UnsafeMutableRawPointer`.
+/// The signature of an allocator: it takes a number of bytes and returns memory of no type.
+/// Examples: `void *xmalloc(size_t)` and `allocate(bytes: Int) -> UnsafeMutableRawPointer`.
 ///
-/// A function with it does not know the purpose of the memory; its caller does. A function that makes something gives a
-/// pointer to that.
+/// A function with this signature does not know the purpose of the memory; its caller does. A function that makes a
+/// value returns a typed pointer to it.
 enum AllocatorSignature {
   /// More parameters than any function has.
   private static let parameterLimit = 512
 
-  /// Tells whether a function of C or C++, or an inlined call of one, is declared so. O(parameters).
+  /// Returns whether a function of C or C++, or an inlined call of one, has this signature. O(parameters).
   static func isDeclared(by function: Dwarf_Die) -> Bool {
     var declaration = function
     var result = Dwarf_Attribute()
@@ -19,12 +19,12 @@ enum AllocatorSignature {
     var type = Dwarf_Die()
     guard dwarf_formref_die(&result, &type) != nil, let resolved = plain(type) else { return false }
     var pointer = resolved
-    // A pointer to nothing is one to `void`.
+    // A pointer without a target type is a pointer to `void`.
     guard dwarf_tag(&pointer) == DW_TAG_pointer_type, pointer.reference(DW_AT_type) == nil else { return false }
     return takesNumber(function.abstractInstance)
   }
 
-  /// Tells whether a Swift function is declared so, by its demangled name with all types.
+  /// Returns whether a Swift function has this signature, by its demangled name with all types.
   static func isDeclared(by swiftName: String) -> Bool {
     guard
       swiftName.hasSuffix(" -> Swift.UnsafeMutableRawPointer")

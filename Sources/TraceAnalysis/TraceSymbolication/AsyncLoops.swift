@@ -6,8 +6,8 @@ import TraceReading
 /// The loops of async functions.
 ///
 /// The compiler divides an async function at its suspensions. Each part is a function of its own, and its symbol is the
-/// function's name with `TQ` or `TY`, a number and an underscore behind it. A part that suspends leaves the address of
-/// the part that goes on. So a part is in a loop if code that it leads to names its address again.
+/// function's name, followed by `TQ` or `TY`, a number and an underscore. A part that suspends stores the address of
+/// the part that resumes. So a part is in a loop if code that it leads to uses its address again.
 ///
 /// The code is searched for 32-bit offsets, and for short jumps, that lead exactly to the start of a part. It is not
 /// decoded. For x86-64. Seen with Swift 6.1.2 and 6.3.1, at -Onone and at -O.
@@ -20,8 +20,8 @@ struct AsyncLoops {
     (self.symbols, self.code) = (symbols, code)
   }
 
-  /// Tells whether the part of a function at an address is in a loop. Nil if no part begins there, or if its code cannot
-  /// be read. O(symbols + bytes of the function).
+  /// Returns whether the part of a function at an address is in a loop. Nil if no part begins there, or if its code
+  /// cannot be read. O(symbols + bytes of the function).
   func contains(partAt address: LinkAddress) -> Bool? {
     guard let name = symbols.name(at: address), let function = Self.function(ofPart: name) else { return nil }
     let parts = symbols.ranges(ofFunctionsWithPrefix: function).filter { found in

@@ -1,11 +1,11 @@
-// The rules by which a caller's registers are found from a function's, as the compiler wrote them into an image's file.
+// The compiler's rules in an image's file for finding a caller's registers from a function's.
 
 import CElfutils
 import Glibc
 
 /// The call frame information of one file: its `.eh_frame`, as libdw reads it. Not to be shared between threads.
 package final class CallFrameInformation {
-  /// The registers that unwinding needs, by their DWARF numbers; none for those that are not known.
+  /// The registers that unwinding needs, by their DWARF numbers; none for unknown ones.
   package struct Registers: Equatable {
     fileprivate(set) var values: [UInt64?]
 
@@ -31,7 +31,8 @@ package final class CallFrameInformation {
   private let file: ElfFile
   private let handle: OpaquePointer
 
-  /// Operations of one expression; those of the C library's signal frames and linkage tables have some ten.
+  /// The most operations of one expression. Expressions of the C library's signal frames and linkage tables have some
+  /// ten.
   private static let operationLimit = 64
 
   /// `nil` if the file has none.
@@ -43,11 +44,11 @@ package final class CallFrameInformation {
 
   deinit { dwarf_cfi_end(handle) }
 
-  /// The registers of the caller of a frame; `nil` if the file does not say how, or needs a word or a register that is
-  /// not known.
+  /// The registers of the caller of a frame; `nil` if the file has no rule, or if the rule needs an unknown word or
+  /// register.
   ///
   /// - Parameters:
-  ///   - address: where the frame stands, as the file has it.
+  ///   - address: the frame's code address, in the file's own addresses.
   ///   - word: the 8 bytes at an address of the process.
   package func step(at address: UInt64, _ registers: Registers, _ processor: FrameRegisters, word: (UInt64) -> UInt64?)
     -> Step?

@@ -6,10 +6,10 @@ package struct CapturedVariable: Hashable, Sendable {
   package var name: String
   /// Demangled, with all modules; `nil` if it is not known.
   package var typeName: String?
-  /// Bytes in the closure's context; for a variable in a box those of the reference to the box. `nil` if they depend on
-  /// generic parameters.
+  /// Bytes in the closure's context; for a boxed variable, the size of the reference to the box. `nil` if the size
+  /// depends on generic parameters.
   package var size: Int?
-  /// The closure and others share the variable: the context has a reference to the box it is in.
+  /// The closure shares the variable with other code: the context has a reference to the variable's box.
   package var isBoxed: Bool
 
   package init(name: String, typeName: String?, size: Int?, isBoxed: Bool) {
@@ -23,7 +23,7 @@ package struct CapturedVariable: Hashable, Sendable {
 /// The variables that a closure captured, in the order of its context.
 package struct ClosureCaptures: Hashable, Sendable {
   package var variables: [CapturedVariable]
-  /// Metadata of generic parameters may stand in the context before the variables.
+  /// Metadata of generic parameters may precede the variables in the context.
   package var isGeneric: Bool
 
   package init(variables: [CapturedVariable], isGeneric: Bool) {
@@ -35,16 +35,16 @@ package struct ClosureCaptures: Hashable, Sendable {
   /// More generic parameters and conformances than any context binds.
   private static let bindingLimit = 16
 
-  /// The variable that a reference at `offset` of the context belongs to.
+  /// The variable that contains a reference at `offset` of the context.
   ///
-  /// By place where the sizes of the variables add up to `contextSize`, in bytes with the header; where a size is not
-  /// known, by type, if only one variable has that type. `nil` where the answer might be wrong. `typeName` is that of
-  /// the reference, empty if not known; with
-  /// `isPart` it is a part of the variable's value, which has another type. O(variables)
+  /// If all sizes are known, the variable is found by its offset, and the sizes must add up to `contextSize`, in bytes
+  /// with the header. If a size is unknown, the variable is found by type, provided that only one variable has that
+  /// type. `nil` if the answer might be wrong. `typeName` is the type of the reference, empty if unknown. With `isPart`
+  /// the reference is a part of the variable's value, whose type differs. O(variables)
   package func variable(at offset: Int, typeName: String, contextSize: Int, isPart: Bool = false) -> CapturedVariable? {
     let head = isPart ? "" : Self.head(of: typeName)
     guard variables.allSatisfy({ $0.size != nil }) else {
-      // Words between the unknown sizes can only be told by type.
+      // With unknown sizes only the type can identify a word's variable.
       let fitting = variables.filter { !$0.isBoxed && !head.isEmpty && $0.head == head }
       return fitting.count == 1 ? fitting[0] : nil
     }
@@ -56,7 +56,7 @@ package struct ClosureCaptures: Hashable, Sendable {
       end = place + size
       guard offset < end else { continue }
       guard offset >= place else { return nil }
-      // A type that belongs to another variable says that the order is not the one assumed.
+      // If the type belongs to another variable, the order is not the assumed one.
       if !variable.isBoxed, !head.isEmpty, variable.head != head, variables.contains(where: { $0.head == head }) {
         return nil
       }
@@ -87,14 +87,14 @@ package struct ClosureCaptures: Hashable, Sendable {
     return (offset + alignment - 1) & -alignment
   }
 
-  /// Returns the head of a type's name: of `weak M.Cache<Swift.Int>?` it is `Cache`. Arguments and contexts are written
-  /// in more ways than one.
+  /// Returns the head of a type's name: `Cache` for `weak M.Cache<Swift.Int>?`. Arguments and contexts are written in
+  /// several ways.
   fileprivate static func head(of typeName: String) -> Substring {
     let plain = ReferentName.of(typeName).name
     var name = plain[...]
     while name.hasSuffix("?") { name = name.dropLast() }
     name = name.prefix { $0 != "<" }
-    // A private type's name stands in brackets, with a discriminator.
+    // A private type's name is in brackets, with a discriminator.
     if let open = name.lastIndex(of: "("), let end = name[open...].range(of: " in ") {
       return name[name.index(after: open)..<end.lowerBound]
     }
@@ -121,13 +121,13 @@ extension Substring {
 
 /// Facts about a closure's parameters in its linker name.
 enum ClosureName {
-  /// The closure itself, for the thunk that gives a specialised closure the parameters of the generic one.
+  /// The name of the closure itself, for the thunk that gives a specialised closure the parameters of the generic one.
   static func withoutReabstraction(_ mangled: String) -> String {
     mangled.hasSuffix("_TG5") ? mangled.dropLast(4) + "_Tg5" : mangled
   }
 
-  /// Returns the number of parameters in the type of `closure #1 (Swift.Int) -> () in f()`; `nil` if the name is not
-  /// that of a closure or a local function. O(length)
+  /// Returns the number of parameters in the type of `closure #1 (Swift.Int) -> () in f()`; `nil` if the name is not a
+  /// closure's or a local function's. O(length)
   static func parameterCount(_ demangled: String) -> Int? {
     let bytes = Array(demangled.utf8)
     guard let number = numberOfLocalFunction(bytes) else { return nil }
@@ -179,8 +179,8 @@ enum ClosureName {
     return nil
   }
 
-  /// Tells for each of the last `count` parameters whether the compiler changed it from a box to a value, since nobody
-  /// writes to it any more.
+  /// Returns for each of the last `count` parameters whether the compiler changed it from a box to a value, because no
+  /// code writes to it any more.
   static func promoted(_ mangled: String, last count: Int) -> [Bool] {
     var result = [Bool](repeating: false, count: count)
     let bytes = Array(mangled.utf8)

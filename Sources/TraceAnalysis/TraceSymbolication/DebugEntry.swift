@@ -3,7 +3,7 @@
 import CElfutils
 
 extension Dwarf_Die {
-  /// References from one entry to the next, as of a type to the one that it is another name of. Real chains have a few;
+  /// The most references in a chain of entries, such as from a type's alias to the type. Real chains have a few;
   /// damaged ones may have no end.
   static let chainLimit = 16
 

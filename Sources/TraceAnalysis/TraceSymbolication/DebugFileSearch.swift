@@ -6,11 +6,11 @@ import TraceReading
 package struct DebugFileSearch: Hashable, Sendable {
   /// Directories with debug files or unstripped copies: laid out by build ID, like the traced file system, or flat.
   package var debugPaths: [String]
-  /// The traced system's root directory as it is seen here, without a slash at its end; `nil` when it was this machine.
+  /// The traced system's root directory on this machine, without a slash at its end; `nil` if this machine was traced.
   package var sysroot: String?
   /// Searched last, below the sysroot.
   package var systemDebugPath: String
-  /// Files that are known to be of a build ID, or were: searched first.
+  /// Files that have, or once had, a build ID, by that ID: searched first.
   package var known: [[UInt8]: [String]] = [:]
 
   package init(debugPaths: [String] = [], sysroot: String? = nil, systemDebugPath: String = "/usr/lib/debug") {
@@ -19,15 +19,15 @@ package struct DebugFileSearch: Hashable, Sendable {
     self.systemDebugPath = systemDebugPath
   }
 
-  /// Returns the path at which an image should be on this machine.
+  /// Returns the path where an image should be on this machine.
   package func localPath(ofImage path: String) -> String {
     let clean = Self.withoutDeletion(path)
     guard let sysroot else { return clean }
     return clean.hasPrefix("/") ? sysroot + clean : sysroot + "/" + clean
   }
 
-  /// The path at which a file stood. The kernel adds a remark to that of a file that is gone; a new build may stand at
-  /// the same place, and the build ID will tell.
+  /// The path where a file was. The kernel adds a remark to the path of a deleted file. A new build may be at the same
+  /// path; its build ID shows that.
   package static func withoutDeletion(_ path: String) -> String {
     let deleted = " (deleted)"
     return path.hasSuffix(deleted) ? String(path.dropLast(deleted.count)) : path
@@ -42,7 +42,7 @@ package struct DebugFileSearch: Hashable, Sendable {
     return known[buildID, default: []] + directories.flatMap { [$0 + name + ".debug", $0 + name] }
   }
 
-  /// Files that may be a copy of the image or its debug file, by path and name. Only their build ID tells.
+  /// Files that may be a copy of the image or its debug file, by path and name. Only their build ID proves it.
   package func paths(forImage path: String) -> [String] {
     let path = Self.withoutDeletion(path)
     let rooted = path.hasPrefix("/") ? path : "/" + path
@@ -73,7 +73,7 @@ package struct DebugFileSearch: Hashable, Sendable {
 }
 
 extension DebugFileSearch {
-  /// Gives the files of this machine, and in the place of those that are gone or replaced the parts in the traces.
+  /// Reads the files of this machine; for missing or replaced files it reads the parts in the traces.
   package func access(storedBy stored: [StoredFiles]) -> any SymbolFileAccess {
     stored.isEmpty ? LocalSymbolFiles() : StoredSymbolFiles(stored, sysroot: sysroot)
   }

@@ -5,8 +5,8 @@ import TraceReading
 
 /// Asks debuginfod servers for files by build ID, with elfutils' client library.
 ///
-/// Nothing is asked unless the variable DEBUGINFOD_URLS is set and libdebuginfod.so.1 is installed. The library keeps what
-/// it fetches in its cache. A question waits for the network: up to 90 seconds for a server that does not answer
+/// Nothing is asked unless the variable DEBUGINFOD_URLS is set and libdebuginfod.so.1 is installed. The library keeps
+/// fetched files in its cache. A question waits for the network: up to 90 seconds for a server that does not answer
 /// (elfutils 0.188, DEBUGINFOD_TIMEOUT). For one thread at a time.
 package final class DebugFileServers {
   private typealias Begin = @convention(c) () -> OpaquePointer?
@@ -40,8 +40,8 @@ package final class DebugFileServers {
 
   deinit { end(client) }
 
-  /// The path of a fetched file of an image; nil if no server has it. System libraries are not fetched: reports have little
-  /// use of their names. `image`: the path of the image.
+  /// The path of a fetched file of an image; nil if no server has it. System libraries are not fetched: reports have
+  /// little use of their names. `image`: the path of the image.
   package static func fetchedPath(of kind: Kind, image: String, buildID: [UInt8]) -> String? {
     guard !SystemCode.isSystemImage(image), !SystemCode.isOfOperatingSystem(image) else { return nil }
     return DebugFileServers()?.path(of: kind, buildID: buildID)

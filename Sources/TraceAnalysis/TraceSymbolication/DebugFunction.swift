@@ -4,10 +4,10 @@ import CElfutils
 
 /// A function with code of its own.
 final class DebugFunction {
-  /// A call whose callee's code stands in place of it.
+  /// A call that the compiler replaced with the callee's code.
   struct InlinedCall {
     var die: Dwarf_Die
-    /// The inlined call around this one; `nil` if that is the function itself.
+    /// The inlined call around this one; `nil` if the function itself contains it.
     var parent: Int?
     var callFile: Int
     var callLine: Int
@@ -54,8 +54,8 @@ final class DebugFunction {
     return nil
   }
 
-  /// Tells for each call inlined at an address, innermost first, and last for the function itself, whether it is
-  /// declared as allocators are.
+  /// Returns whether each call inlined at an address, innermost first, and last the function itself, is declared like
+  /// an allocator.
   func allocatorSignatures(at address: UInt64, _ codeFile: ElfFile) -> [Bool] {
     readInlinedCalls(codeFile)
     var result: [Bool] = []

@@ -3,10 +3,10 @@
 import CElfutils
 import TraceReading
 
-/// One function that covers an address, as debug information knows it; inlined ones have the position of their call in
-/// the next.
+/// One function that covers an address, from debug information. A function that was inlined has its call's position in
+/// the next frame.
 struct DebugFrame {
-  /// The linkage name where there is one, else the name in the source. `nil` if neither is recorded.
+  /// The linkage name if there is one, else the name in the source. `nil` if neither is recorded.
   var name: String?
   /// `name` is the linker's name, not just the source's short name.
   var isLinkageName: Bool
@@ -14,7 +14,7 @@ struct DebugFrame {
   var isInlined: Bool
 }
 
-/// A place in source code. Line and column are from 1, 0 where the compiler gave none.
+/// A place in source code. Line and column are from 1; 0 if the compiler gave none.
 struct SourcePosition: Hashable {
   var file: String?
   var line: Int
@@ -23,10 +23,10 @@ struct SourcePosition: Hashable {
 
 /// The debug information of an ELF file. Units are read when an address in them is first looked up.
 ///
-/// Not to be shared between threads. Making it is O(units); everything it reads lives as long as it does.
+/// Not to be shared between threads. The initialiser is O(units); everything that it reads lives as long as the object.
 final class DebugInformation {
   private let file: ElfFile
-  /// The file with the code: that of the image itself, which a separate debug file may lack.
+  /// The file with the code: the image's own file. A separate debug file may lack the code.
   private let codeFile: ElfFile
   /// A file with the parts that several debug files share.
   private var supplement: DebugInformation?
@@ -87,12 +87,12 @@ final class DebugInformation {
     unit(at: address)?.parameters(ofFunction: linkageName, at: address.rawValue)
   }
 
-  /// Tells for each function of `frames(at:)`, in their order, whether it is declared as allocators are.
+  /// Returns for each function of `frames(at:)`, in their order, whether it is declared like an allocator.
   func allocatorSignatures(at address: LinkAddress) -> [Bool] {
     unit(at: address)?.allocatorSignatures(at: address.rawValue) ?? []
   }
 
-  /// A source file of each Swift module that has functions here. O(units): each tells of a few.
+  /// A source file of each Swift module that has functions here. O(units): each unit has a few modules.
   private(set) lazy var moduleFiles: [String: String] = {
     var files: [String: String] = [:]
     for index in unitDies.indices { readModules(ofUnit: &unitDies[index], into: &files) }
@@ -104,7 +104,7 @@ final class DebugInformation {
     readModules(below: &unit, depth: 0, &left, into: &files)
   }
 
-  /// Functions stand below the module and the types that they are of.
+  /// Functions are below their modules and types in the tree.
   private func readModules(
     below parent: inout Dwarf_Die, depth: Int, _ left: inout (functions: Int, entries: Int),
     into files: inout [String: String]

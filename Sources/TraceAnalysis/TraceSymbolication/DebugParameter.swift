@@ -26,12 +26,12 @@ struct DebugParameters {
   /// More than any function has.
   private static let limit = 512
 
-  /// Reads the parameters of a function, of an inlined call, or of what they are instances of. O(entries directly below
-  /// the function)
+  /// Reads the parameters of a function or an inlined call, or of the abstract instance of either. O(entries directly
+  /// below the function)
   init(_ function: Dwarf_Die) {
     var function = function.abstractInstance
     var declaration = function.reference(DW_AT_specification)
-    // A function in a type has the line at its declaration there.
+    // The line of a function in a type is at its declaration there.
     line = Int(clamping: function.number(DW_AT_decl_line) ?? declaration?.number(DW_AT_decl_line) ?? 0)
     var die = Dwarf_Die()
     guard dwarf_child(&function, &die) == 0 else { return }
@@ -82,7 +82,7 @@ struct DebugParameters {
     return (name, nil, isConstant)
   }
 
-  /// Instances of generic types are nameless, with a member of the type that they stand for.
+  /// Instances of generic types have no name. A member has the type that they represent.
   private static func typeName(_ type: inout Dwarf_Die) -> String? {
     if let name = linkageName(&type) ?? text(dwarf_diename(&type)) { return name }
     var member = Dwarf_Die()

@@ -12,7 +12,7 @@ package enum DeclarationName {
   /// An initialiser of some type.
   package static func isInitialiser(_ function: String) -> Bool { function.range(ofInitialiser: ()) != nil }
 
-  /// `(entries in _48EE…)`, as the compiler tells private names of one file from another's, is `entries`.
+  /// Returns the name without the compiler's marks of private names: `(entries in _48EE…)` becomes `entries`.
   package static func withoutDiscriminators(_ name: String) -> String {
     var result = ""
     var rest = name[...]

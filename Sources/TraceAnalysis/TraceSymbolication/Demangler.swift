@@ -17,7 +17,7 @@ package struct DemangledName: Hashable, Sendable {
   package var module: String?
   /// The compiler made the function; see `SourceFrame.Kind.thunk`.
   package var isThunk: Bool
-  /// The body is shared by functions that differ in constants only; the name is that of one of them.
+  /// The body is shared by functions that differ in constants only; the name belongs to one of them.
   package var isMerged: Bool
   package var isAsync: Bool
   package var asyncPart: SourceFrame.AsyncPart?
@@ -53,7 +53,7 @@ package final class Demangler {
     self.process = process
   }
 
-  /// Never fails: a name that cannot be demangled stands for itself. O(length) when not asked before.
+  /// Never fails: a name that cannot be demangled is returned unchanged. O(length) on the first call.
   package func demangle(_ mangled: String) -> DemangledName {
     if let known = cache[mangled] { return known }
     if cache.count >= Self.cacheLimit { cache.removeAll(keepingCapacity: true) }

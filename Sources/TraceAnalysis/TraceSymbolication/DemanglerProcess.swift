@@ -5,9 +5,9 @@ import Glibc
 
 /// Demangles names in a child process.
 ///
-/// Names come from files that may be damaged, and the Swift runtime's demangler aborts on some malformed names, and on
-/// others takes memory without end. A file with many such names has none worth having: then all stand for themselves.
-/// Not to be shared between threads.
+/// Names come from files that may be damaged. The Swift runtime's demangler aborts on some malformed names, and takes
+/// memory without end on others. A file with many such names has no useful ones: then all names stay mangled. Not to be
+/// shared between threads.
 final class DemanglerProcess {
   private let child = SandboxedChild { lt_demangler_start($0) }
   private var mayFork = true

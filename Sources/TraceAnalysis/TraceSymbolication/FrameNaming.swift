@@ -2,27 +2,26 @@
 
 import TraceReading
 
-/// Gives the source frames of a recorded address, the innermost inlined one first; never none. For one thread at a
+/// Finds the source frames of a recorded address, the innermost inlined one first; at least one. For one thread at a
 /// time.
 package protocol FrameNaming {
   func frames(for key: FrameKey, in image: LoadedImage?) -> [SourceFrame]
-  /// The address at which the function with a linker's name begins; nil if that is not known.
+  /// The address where the function with a linker name begins; nil if unknown.
   func address(ofFunction mangledName: String, in image: LoadedImage) -> RuntimeAddress?
-  /// The variable at an address in an image's data; nil if that is not known.
+  /// The variable at an address in an image's data; nil if unknown.
   func variable(at address: RuntimeAddress, in image: LoadedImage) -> String?
-  /// The captures of the closure with a linker's name, found at its own address or its forwarder's; nil if they are not
-  /// known.
+  /// The captures of the closure with a linker name, found at its own address or its forwarder's; nil if unknown.
   func captures(ofClosure mangledName: String, at address: RuntimeAddress, in image: LoadedImage) -> ClosureCaptures?
-  /// The line on which a closure begins; nil if debug information does not say.
+  /// The line where a closure begins; nil if debug information does not say.
   func line(ofClosure mangledName: String, at address: RuntimeAddress, in image: LoadedImage) -> Int?
-  /// Tells for each frame of `frames(for:in:)`, in their order, whether its function is declared as allocators are
-  /// (`AllocatorSignature`); fewer if that is not known.
+  /// Returns for each frame of `frames(for:in:)`, in their order, whether its function is declared like an allocator
+  /// (`AllocatorSignature`); fewer if that is unknown.
   func allocatorSignatures(for key: FrameKey, in image: LoadedImage?) -> [Bool]
-  /// Hashes of the mangled names of the Swift functions that images have, called or not; without those of images whose
-  /// names are not known. See `SymbolHash`.
+  /// Hashes of the mangled names of the Swift functions in images, called or not, except images whose names are
+  /// unknown. See `SymbolHash`.
   func functionHashes(in images: [LoadedImage]) -> Set<UInt32>
-  /// Tells whether the part of an async function that begins at an address comes back to the same suspension. Nil if the
-  /// image's code does not show it.
+  /// Returns whether the part of an async function that begins at an address comes back to the same suspension. Nil if
+  /// the image's code does not show it.
   func isLoop(partAt address: RuntimeAddress, in image: LoadedImage) -> Bool?
   /// The demangled form of a linker's name; nil if it cannot be demangled.
   func demangled(_ mangledName: String) -> String?
@@ -47,8 +46,8 @@ extension FrameNaming {
 }
 
 extension Symbolicator {
-  /// The path of a file of the program that is another build than the one that ran, so that its names are missing. Nil if
-  /// there is none among the files that were opened. System libraries do not count.
+  /// The path of a file of the program from another build than the traced one, so that its names are missing. Nil if
+  /// there is none among the opened files. System libraries do not count.
   package var replacedProgramFile: String? {
     problems.first { problem in
       guard case .buildIDMismatch = problem.reason else { return false }
@@ -65,7 +64,7 @@ extension Symbolicator: FrameNaming {
     return limit
       + problems.compactMap { problem in
         let image = PlainText.escaped(problem.imagePath)
-        // System libraries seldom come with their debug information, and nobody misses it.
+        // System libraries seldom come with debug information, and users do not need it.
         let isSystem = SystemCode.isSystemImage(problem.imagePath) || problem.imagePath.hasPrefix("[")
         return switch problem.reason {
         case .fileMissing:

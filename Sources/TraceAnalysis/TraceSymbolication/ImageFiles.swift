@@ -25,7 +25,8 @@ struct ImageFiles {
     case checksum(UInt32)
   }
 
-  /// Searches and opens. Cost is that of the sections read: the symbol table and the list of compilation units.
+  /// Searches and opens the files. The cost is in the sections read: the symbol table and the list of compilation
+  /// units.
   init(_ image: LoadedImage, search: DebugFileSearch, access: any SymbolFileAccess) {
     self.image = image
     self.search = search
@@ -122,7 +123,7 @@ struct ImageFiles {
 
   private mutating func readDebugInformation(_ files: [ElfFile], main: ElfFile?) {
     for file in files where file.hasDebugInformation {
-      // The image's own program headers are the ones that were loaded; a debug file's may have no contents.
+      // The image's own program headers describe the loaded segments; a debug file's segments may have no contents.
       let codeFile = main.map { $0.executableRanges.isEmpty ? file : $0 } ?? file
       guard
         let found = DebugInformation(file, codeFile: codeFile, supplement: { supplement(of: file, linkedFrom: $0) }),

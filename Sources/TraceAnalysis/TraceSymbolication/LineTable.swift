@@ -19,8 +19,8 @@ struct LineTable {
     self.count = count
   }
 
-  /// Returns the source position of the code at `address`. Of several rows at one address the last holds: the others
-  /// cover no code. O(log n)
+  /// Returns the source position of the code at `address`. Among several rows at one address the last one counts: the
+  /// others cover no code. O(log n)
   func position(at address: UInt64) -> SourcePosition? {
     guard let lines else { return nil }
     var low = 0

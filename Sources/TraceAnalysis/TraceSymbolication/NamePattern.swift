@@ -28,7 +28,7 @@ package struct NamePattern: Hashable, Sendable {
   /// The name in lower case, or a part of one; nil for a glob.
   package var word: String? { isGlob ? nil : text }
 
-  /// The pattern is no glob, and the name itself but for case.
+  /// The pattern is no glob, and equals the name except for case.
   package func isExactly(_ name: String) -> Bool { !isGlob && name.lowercased() == text }
 
   /// O(length of name · length of pattern) at worst.

@@ -3,8 +3,8 @@
 /// Symbol files that were opened, by the file's one path and the build ID that the trace has, and demanglers.
 ///
 /// A file that goes by many names is read once. An analysis has several symbolicators, and a command may read many
-/// traces of one program. They share a value of this class, so that nothing is read or demangled twice. All of them must
-/// have the same search. The files stay open, and their parts in memory, for as long as the value lives. Not to be
+/// traces of one program. They share a value of this class, so that nothing is read or demangled twice. All of them
+/// must have the same search. The files stay open, and their parts in memory, for as long as the value lives. Not to be
 /// shared between threads.
 package final class OpenImageFiles {
   private struct Place: Hashable {

@@ -1,15 +1,15 @@
-// Tells code of the packages that a program depends on from the program's own.
+// Separates code of the packages that a program depends on from the program's own.
 
-/// Finds the package of a source file, by the place where the package manager checks packages out.
+/// Finds the package of a source file, by the package manager's folder for checkouts.
 ///
 /// A package that the program's author works on (the root package, a local or an edited one) is the program's own code.
-/// If folders do not tell (all of it is in one repository, or another build system keeps it), `ownModules` says which
-/// code is the program's: then no other is.
+/// Folders may not separate packages from the program, if all code is in one repository or another build system keeps
+/// it. Then `ownModules` are the program's code, and no other code is.
 package struct PackageCode {
   private let executable: String
-  /// Swift modules that are the program's own; empty if folders tell.
+  /// Swift modules that are the program's own; empty if folders decide.
   private let ownModules: Set<String>
-  /// The folder in which the build that made the executable keeps its checkouts; with a slash at the end.
+  /// The checkouts folder's parent in the build that made the executable; with a slash at the end.
   private let scratch: String?
 
   /// `executable`: the path of the traced program.
@@ -21,11 +21,11 @@ package struct PackageCode {
     scratch = parts.count > 4 ? parts.dropLast(3).joined(separator: "/") + "/" : nil
   }
 
-  /// The name of the package that a file was compiled from; nil for the program's own files, and if no package
-  /// manager's folder tells. O(length).
+  /// The name of the package that a file was compiled from; nil for the program's own files, and for files outside any
+  /// package manager's folder. O(length).
   package func package(ofFile path: String) -> String? {
     let parts = path.split(separator: "/", omittingEmptySubsequences: false)
-    // If a package was built inside another's checkout, the innermost folder tells.
+    // If a package was built inside another's checkout, the innermost folder decides.
     for index in parts.indices.reversed() where index > 0 && index + 1 < parts.count {
       let folder = parts[...index].joined(separator: "/") + "/"
       guard let name = name(parts, at: index, folder) else { continue }
@@ -35,7 +35,7 @@ package struct PackageCode {
     return nil
   }
 
-  /// Returns the folder behind that of checkouts; for a registry's packages, the one behind that of the scope.
+  /// Returns the folder after the checkouts folder; for a registry's packages, the folder after the scope's.
   private func name(_ parts: [Substring], at index: Int, _ folder: String) -> String? {
     switch parts[index] {
     case "checkouts":
@@ -52,8 +52,8 @@ package struct PackageCode {
   }
 
   /// The package of a frame's function; nil for the program's own and the platform's code. If a function has no line
-  /// (initialisers that nobody wrote, default arguments), another one of its Swift module tells. `frames`: those to
-  /// look for one in. O(frames).
+  /// (compiler-made initialisers, default arguments), another function of its Swift module decides. `frames`: the
+  /// frames to search for one. O(frames).
   package func package(of frame: SourceFrame, among frames: [SourceFrame]) -> String? {
     guard frame.kind == .user else { return nil }
     let module = Self.module(of: frame)
@@ -67,7 +67,7 @@ package struct PackageCode {
   }
 
   /// The package of a Swift module; nil for the program's own and the platform's. `file`: one of the module's source
-  /// files, if any is known. A module without one is taken to be the program's own.
+  /// files, if any is known. A module without one counts as the program's own.
   package func package(ofModule module: String, file: String?) -> String? {
     if module.isEmpty || SystemCode.isSystemModule(module) { return nil }
     if !ownModules.isEmpty { return ownModules.contains(module) ? nil : file.flatMap(package(ofFile:)) ?? module }

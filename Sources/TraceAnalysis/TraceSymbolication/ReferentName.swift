@@ -1,11 +1,12 @@
 // The name of a reference's target, taken from the name of the reference's type.
 
 package enum ReferentName {
-  /// Values that are a reference, or none.
+  /// Wrappers whose values are a reference or nothing.
   private static let wrappers = ["Swift.Optional<", "Swift.Unmanaged<"]
 
-  /// `weak Swift.Optional<M.C>` and `Swift.Unmanaged<M.C>` are `M.C`, as the recorder names types, private ones without their files. The type of a
-  /// captured variable, `<A> { var A } <M.C>`, stands between the braces.
+  /// The target's name, as the recorder names types, private ones without their files. It is `M.C` for
+  /// `Swift.Unmanaged<M.C>` and `weak Swift.Optional<M.C>`. For a captured variable, `<A> { var A } <M.C>`, the type is
+  /// between the braces.
   package static func of(_ typeName: String) -> (name: String, isVariable: Bool) {
     var name = Substring(typeName)
     var isVariable = false

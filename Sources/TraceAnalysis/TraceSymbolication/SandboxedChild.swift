@@ -1,14 +1,14 @@
-// Keeps the damage that damaged data does to code which trusts it away from the analysis.
+// Protects the analysis from crashes of code that trusts its data, if the data is damaged.
 
 import CSandboxedChild
 import Glibc
 
-/// A child process that answers questions; started when something is asked, and again when a question ended it.
+/// A child process that answers questions; started for the first question, and again after a question ended it.
 ///
 /// A question costs some ten microseconds. Not to be shared between threads.
 package final class SandboxedChild {
   package enum Failure: Error {
-    /// The question ended the child: everything that the child kept of earlier ones is gone.
+    /// The question ended the child: its state from earlier questions is lost.
     case died
     /// Questions ended too many children, or took too long doing so. No more are asked.
     case exhausted
@@ -16,20 +16,20 @@ package final class SandboxedChild {
     case unstartable(errno: Int32)
   }
 
-  /// After as many questions that ended the child, no more are asked: such data is not worth the time.
+  /// The most questions that may end the child. After these, no more are asked: such data is not worth the time.
   private static let deathLimit = 64
 
   private let begin: (UnsafeMutablePointer<lt_child>) -> Int32
-  /// No more questions are asked after as much time went into those that ended the child.
+  /// The most time for questions that ended the child. After this, no more are asked.
   private let lostTimeLimit: Duration
   private var child = lt_child()
   /// Questions that ended the child.
   package private(set) var deaths = 0
   private var lostTime = Duration.zero
-  /// Counts children, so that what one said is told from what the one before said.
+  /// Counts children, so that answers of different children are not mixed.
   package private(set) var generation = 0
 
-  /// - Parameter lostTimeLimit: time for questions that end the child; without it, their number alone is limited.
+  /// - Parameter lostTimeLimit: time for questions that end the child; without it, only their number is limited.
   /// - Parameter begin: starts a child of the service, and returns 0 or an errno.
   package init(
     lostTimeLimit: Duration = .seconds(Int64.max), begin: @escaping (UnsafeMutablePointer<lt_child>) -> Int32
@@ -40,7 +40,7 @@ package final class SandboxedChild {
 
   deinit { lt_child_stop(&child) }
 
-  /// Starts the child, if there is none, before anything is asked.
+  /// Starts the child before the first question, if there is none.
   package func start() throws(Failure) {
     guard child.process == 0 else { return }
     generation += 1
@@ -48,8 +48,8 @@ package final class SandboxedChild {
     guard status == 0 else { throw .unstartable(errno: status) }
   }
 
-  /// Asks a question. `decode` gets the answer's bytes, `nil` if the service has none to give; when it returns `nil`,
-  /// the answer makes no sense, which counts as the end of the child.
+  /// Asks a question. `decode` receives the answer's bytes; `nil` if the service has no answer. If it returns `nil`,
+  /// the answer is invalid, which counts as the end of the child.
   package func ask<Answer>(
     _ question: UnsafeRawBufferPointer, _ decode: (UnsafeRawBufferPointer?) -> Answer?
   ) throws(Failure) -> Answer {

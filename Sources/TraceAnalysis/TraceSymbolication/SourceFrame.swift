@@ -1,22 +1,20 @@
-// A function activation whose address has been looked up: names, source position, and the part of it that is the
-// program's own.
+// A function activation whose address has been looked up: names, source position, and the owner of its code.
 
 import TraceReading
 
-/// One function in a call stack, as source code knows it. One recorded address gives several when calls were inlined
-/// there.
+/// One function in a call stack, as in the source code. One recorded address has several if calls were inlined there.
 package struct SourceFrame: Codable, Hashable, Sendable {
   /// The owner of a frame's code, so that a report can lead with the program's own line.
   package enum Kind: Codable, Hashable, Sendable {
-    /// Code somebody wrote in the program or in a package it uses.
+    /// Code written for the program or for a package that it uses.
     case user
     /// The Swift runtime and libraries of the toolchain, the C and C++ libraries, the loader, the recorder itself.
     case systemLibrary
-    /// Made by the compiler to join two pieces of code: nobody's line, and fit to be folded away.
+    /// Made by the compiler to join two pieces of code: it has no source line, and reports may fold it.
     case thunk
   }
 
-  /// The part at which an async function goes on after it gave its thread away.
+  /// The part where an async function resumes after a suspension.
   package enum AsyncPart: Codable, Hashable, Sendable {
     /// The part after the `index`-th suspension that waits for a callee.
     case afterAwait(index: Int)
@@ -24,34 +22,33 @@ package struct SourceFrame: Codable, Hashable, Sendable {
     case afterSuspension(index: Int)
   }
 
-  /// For people: modules, parameter types and specialization parameters are left out where the rest still says which
-  /// function it is.
-  /// `module+0xoffset` or a bare address when nothing is known.
+  /// For people: leaves out modules, parameter types and specialization parameters if the rest still identifies the
+  /// function. `module+0xoffset` or a bare address if nothing is known.
   package var function: String
-  /// The demangled name with every type and module in it; equal to `function` when nothing more is known.
+  /// The demangled name with every type and module in it; equal to `function` if nothing more is known.
   package var fullFunction: String
-  /// As the linker sees it. `nil` when no symbol and no debug information name the function.
+  /// The linker name. `nil` if no symbol and no debug information name the function.
   package var mangledName: String?
-  /// The path the traced process knew the image by; `nil` if no image covers the address.
+  /// The image's path in the traced process; `nil` if no image covers the address.
   package var imagePath: String?
-  /// An absolute path where the compiler recorded one.
+  /// An absolute path if the compiler recorded one.
   package var file: String?
-  /// From 1; `nil` when unknown or when the compiler attributes the code to no line.
+  /// From 1; `nil` if unknown, or if the compiler attributes the code to no line.
   package var line: Int?
-  /// From 1; `nil` when unknown.
+  /// From 1; `nil` if unknown.
   package var column: Int?
-  /// The function's code stands inside its caller's, which is the next frame of the same address.
+  /// The function's code was inlined into its caller, which is the next frame of the same address.
   package var isInlined: Bool
   package var kind: Kind
   /// The code belongs to an async function, or the frame is a suspended logical caller.
   package var isAsync: Bool
-  /// Set for the later parts of an async function that the compiler split; the name is that of the whole function.
+  /// Set for the later parts of an async function that the compiler split; the frame's name is the whole function's.
   package var asyncPart: AsyncPart?
 
   /// The last component of `imagePath`.
   package var imageName: String? { imagePath.map(fileName(ofPath:)) }
 
-  /// The name of a closure, without the forwarder that hands it its context, and without the optimiser's part.
+  /// The name of a closure, without the forwarder that passes it its context, and without the optimiser's additions.
   package var closureName: String {
     var name = function
     for prefix in ["partial apply forwarder for ", "partial apply for ", "specialized "] {
@@ -72,12 +69,12 @@ package struct SourceFrame: Codable, Hashable, Sendable {
   /// The function is known by a name and not just by its address.
   package var isNamed: Bool { mangledName != nil }
 
-  /// The Swift module that the function is declared in, read off its full name; nil for other languages and where it
-  /// does not show.
+  /// The Swift module that declares the function, from its full name; nil for other languages, and if the name does not
+  /// show it.
   package var swiftModule: String? {
     guard let mangledName, mangledName.hasPrefix("$s") || mangledName.hasPrefix("$S") || mangledName.hasPrefix("_$s")
     else { return nil }
-    // "closure #1 (A.B) -> () in M.f()": the outermost declaration stands last.
+    // "closure #1 (A.B) -> () in M.f()": the outermost declaration is last.
     var name = Substring(fullFunction)
     while let range = name.firstRange(of: " in ") { name = name[range.upperBound...] }
     if name.hasPrefix("static ") { name = name.dropFirst(7) }
@@ -88,7 +85,7 @@ package struct SourceFrame: Codable, Hashable, Sendable {
 }
 
 extension SourceFrame {
-  /// `Download.swift:41`; the file alone where no line is known, and nil without a file.
+  /// `Download.swift:41`; the file alone if the line is unknown, and nil without a file.
   package var position: String? {
     file.map { file in line.map { "\(fileName(ofPath: file)):\($0)" } ?? fileName(ofPath: file) }
   }

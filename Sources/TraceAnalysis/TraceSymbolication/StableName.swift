@@ -2,16 +2,15 @@
 
 /// The name that a function or type has in one build and the next.
 ///
-/// Leaves out numbers that the compiler gives in order (`closure #2`, `local #1`), the mark of the file that a private
-/// name stands in, the optimiser's additions (`specialized`, `merged`, `.constprop.0`), and addresses of functions that
-/// have no name. O(length).
+/// Leaves out numbers that the compiler gives in order (`closure #2`, `local #1`), the mark of a private name's file,
+/// the optimiser's additions (`specialized`, `merged`, `.constprop.0`), and addresses of functions without a name.
+/// O(length).
 package enum StableName {
   package static func of(_ frame: SourceFrame?) -> String {
     guard let frame else { return "" }
     // `module+0x1234` is another address in the next build.
     if !frame.isNamed, frame.file == nil { return "in \(frame.imageName ?? "?")" }
-    // Short names leave out the module that the program's file is called after, and the file may be called otherwise
-    // next time.
+    // Short names leave out the module named after the program's file. That file may have another name next time.
     guard let module = frame.swiftModule else { return of(frame.function) }
     return of(frame.function.removingOwner(module))
   }
@@ -57,7 +56,7 @@ package enum StableName {
 }
 
 extension String {
-  /// Without a module's name wherever it owns what follows. O(length).
+  /// Returns the text without a module's name wherever it qualifies the next name. O(length).
   fileprivate func removingOwner(_ module: String) -> String {
     let owner = module + "."
     guard contains(owner) else { return self }

@@ -1,14 +1,14 @@
-// Files whose parts are in traces, in the place of files that are gone or replaced.
+// Files whose parts are stored in traces, for use instead of missing or replaced files.
 
 import Glibc
 import TraceReading
 
-/// Gives the files of this machine, and the stored parts of those that are gone or replaced.
+/// Reads the files of this machine, and the stored parts of missing or replaced files.
 ///
-/// A file of the same path, size and build ID is the same file. It is read from this machine: it has all parts. Any other
-/// is put together from the trace, with zeros where the trace has nothing. For one thread at a time.
+/// A file with the same path, size and build ID is the same file. It is read from this machine, where it has all parts.
+/// Any other file is assembled from the trace, with zeros for missing parts. For one thread at a time.
 package final class StoredSymbolFiles: SymbolFileAccess {
-  /// The largest file that is put together, in bytes of address space.
+  /// The largest file that is assembled, in bytes of address space.
   private static let largest: UInt64 = 64 << 30
 
   private let stored: [StoredFiles]
@@ -17,7 +17,7 @@ package final class StoredSymbolFiles: SymbolFileAccess {
   private var known: [String: SymbolFileContents] = [:]
 
   /// - Parameters:
-  ///   - stored: of all traces that are read; of files with one path, the first counts.
+  ///   - stored: the stored files of all traces that are read; among files with one path, the first counts.
   ///   - sysroot: see `DebugFileSearch`; paths in traces do not have it.
   package init(_ stored: [StoredFiles], sysroot: String?) { (self.stored, self.sysroot) = (stored, sysroot) }
 

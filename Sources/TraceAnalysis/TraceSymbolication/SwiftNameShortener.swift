@@ -1,10 +1,10 @@
-// Makes the short form of a demangled Swift name, and learns from it the kind of the function.
+// Makes the short form of a demangled Swift name, and derives the kind of the function from it.
 
-/// Reads the text that the Swift demangler gives for one symbol.
+/// Parses the Swift demangler's text for one symbol.
 ///
-/// The demangler's text has a shape that can be taken apart without knowing Swift: wrappers such as `partial apply
-/// forwarder for …`, around entities such as `closure #1 () -> () in Module.Type.method(label: Type) -> Type`. A text
-/// of another shape is kept as it is. O(length), but for wrappers within wrappers, of which real names have a handful.
+/// The text can be parsed without knowledge of Swift: wrappers such as `partial apply forwarder for …`, around entities
+/// such as `closure #1 () -> () in Module.Type.method(label: Type) -> Type`. A text of another shape is kept unchanged.
+/// O(length) for each level of nested wrappers; real names have a handful.
 struct SwiftNameShortener {
   private(set) var module: String?
   private(set) var isThunk = false
@@ -61,7 +61,7 @@ struct SwiftNameShortener {
         rest = rest.dropFirst(artifact.count)
         output += artifact
         isThunk = true
-        // `: Protocol in Module` tells the conformance.
+        // `: Protocol in Module` is the conformance.
         output += withoutModules(rest[..<(firstOutside(" : ", in: rest) ?? rest.endIndex)])
         return
       } else if rest.starts(with: Array("outlined ".utf8)) {
@@ -146,7 +146,7 @@ struct SwiftNameShortener {
       if parts > 0 { output += Array(" in ".utf8) }
       let wasAsync = isAsync
       readPart(part, isOutermost: separator == nil)
-      // The enclosing function may be async when the one inside is not.
+      // The enclosing function may be async when the inner one is not.
       if parts > 0 { isAsync = wasAsync }
       parts += 1
       guard let separator else { break }

@@ -1,7 +1,7 @@
-// The phrases in which the Swift demangler describes functions that the compiler made or changed.
+// The Swift demangler's phrases for functions that the compiler made or changed.
 
 extension SwiftNameShortener {
-  /// Wrappers around an entity, their replacements in the short form, and whether they are nobody's source code.
+  /// Wrappers around an entity, their replacements in the short form, and whether the function has no source code.
   static let wrappers: [(text: [UInt8], short: [UInt8], isThunk: Bool)] = [
     ("partial apply forwarder for ", "partial apply for ", true),
     ("partial apply ObjC forwarder for ", "partial apply for ", true),

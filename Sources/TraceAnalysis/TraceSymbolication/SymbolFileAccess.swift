@@ -7,9 +7,9 @@ import TraceReading
 package enum SymbolFileError: Error, Hashable, Sendable {
   /// The operating system refused; the number is its `errno`.
   case system(errno: Int32)
-  /// A directory, device or pipe stands at the path.
+  /// The path leads to a directory, device or pipe.
   case notARegularFile
-  /// The bytes are no ELF file, or a damaged one. `offset` is the place in the file, as far as it is known.
+  /// The bytes are no ELF file, or a damaged one. `offset` is the place in the file, as far as known.
   case notELF(offset: FileOffset)
 }
 
@@ -45,7 +45,7 @@ extension SymbolFileAccess {
 
 /// The bytes of one file, private to the process, for as long as the object lives.
 package final class SymbolFileContents {
-  /// Writable because the ELF library asks for it; changes never reach the file.
+  /// Writable because the ELF library requires it; changes never reach the file.
   package let bytes: UnsafeMutableRawBufferPointer
   private let release: (UnsafeMutableRawBufferPointer) -> Void
 
@@ -56,7 +56,7 @@ package final class SymbolFileContents {
     release = { $0.deallocate() }
   }
 
-  /// Takes ownership of a mapping, which `release` ends; of one made with `mmap` unless told otherwise.
+  /// Takes ownership of a mapping, which `release` unmaps. The default is for a mapping by `mmap`.
   init(
     mapping: UnsafeMutableRawBufferPointer,
     release: @escaping (UnsafeMutableRawBufferPointer) -> Void = { munmap($0.baseAddress, $0.count) }
@@ -67,7 +67,7 @@ package final class SymbolFileContents {
   deinit { release(bytes) }
 }
 
-/// The files of this machine, mapped into memory when asked for, so that only the parts read take up memory.
+/// The files of this machine, mapped into memory on demand, so that only the parts read take up memory.
 package struct LocalSymbolFiles: SymbolFileAccess, Sendable {
   package init() {}
 
@@ -90,7 +90,7 @@ package struct LocalSymbolFiles: SymbolFileAccess, Sendable {
   static func contents(ofFile path: String, map: (Int32, Int) -> SymbolFileContents?) throws(SymbolFileError)
     -> SymbolFileContents?
   {
-    // Paths come from a trace, so a pipe may stand there: never wait for one to be opened.
+    // Paths come from a trace and may lead to a pipe: never wait for one to be opened.
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
     guard descriptor >= 0 else {
       if errno == ENOENT || errno == ENOTDIR { return nil }

@@ -4,17 +4,17 @@ import CElfutils
 import Glibc
 import TraceReading
 
-/// The function symbols of an ELF file, or those of variables, local ones too, sorted by address.
+/// The function symbols or the variable symbols of an ELF file, local ones too, sorted by address.
 ///
-/// Making it is O(n log n) in the number of symbols; a look-up is O(log n). Names stay in the file until they are asked
-/// for.
+/// The initialiser is O(n log n) in the number of symbols; a look-up is O(log n). Names stay in the file until they are
+/// looked up.
 package final class SymbolTable {
   private struct Symbol {
     var address: UInt64
     var size: UInt64
     var section: UInt32
     var name: UInt32
-    /// The rank of a symbol: of several at one place the one with the highest rank names it.
+    /// The rank of a symbol: among several at one place, the highest rank names it.
     var rank: UInt8
   }
 
@@ -100,7 +100,7 @@ package final class SymbolTable {
     return String(cString: name)
   }
 
-  /// Returns the address at which the function of a name begins. O(n).
+  /// Returns the address where the function with a name begins. O(n).
   package func address(of name: String) -> LinkAddress? {
     name.withCString { name in
       for (index, offset) in names.enumerated() {
@@ -137,7 +137,7 @@ package final class SymbolTable {
     return hashes
   }
 
-  /// Tells whether a name is a Swift function's, by the last letters of its mangling.
+  /// Returns whether a name is a Swift function's, by the last letters of its mangling.
   private static func isSwiftFunction(_ name: UnsafeBufferPointer<CChar>) -> Bool {
     guard name.count > 4, name[0] == CChar(bitPattern: UInt8(ascii: "$")),
       name[1] == CChar(bitPattern: UInt8(ascii: "s"))
@@ -186,8 +186,8 @@ package final class SymbolTable {
   }
 }
 
-/// A function's mangled name in 32 bits: FNV-1a. Says whether a build has a function, but for one in some hundred
-/// thousand.
+/// A function's mangled name in 32 bits: FNV-1a. A build's hashes show whether it has a function; about one answer in
+/// some hundred thousand is wrong.
 package enum SymbolHash {
   package static func of(_ bytes: some Sequence<UInt8>) -> UInt32 {
     var hash: UInt32 = 0x811C_9DC5

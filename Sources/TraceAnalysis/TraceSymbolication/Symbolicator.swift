@@ -4,8 +4,8 @@ import TraceReading
 
 /// Looks run-time addresses up in the files of the images they belong to.
 ///
-/// A file is opened when the first address in its image is asked for. A bad file stops nothing: its addresses stand as
-/// `module+0xoffset`, and `problems` says why. Not to be shared between threads.
+/// A file is opened at the first look-up of an address in its image. A bad file stops nothing: its addresses are named
+/// `module+0xoffset`, and `problems` has the reason. Not to be shared between threads.
 ///
 ///     let symbolicator = Symbolicator(images: trace.images)
 ///     for frame in symbolicator.frames(for: key, in: image) { … }
@@ -41,10 +41,10 @@ package final class Symbolicator {
   private let openFiles: OpenImageFiles
   private var functionAddresses: [FunctionKey: LinkAddress?] = [:]
   private var cache: [AddressKey: [SourceFrame]] = [:]
-  /// The number of distinct frames that are looked up, and the frame that stands for all others.
+  /// The number of distinct frames that are looked up, and the frame that is used for all others.
   private let frameLimit: Int
   private lazy var nameless = [unnamed("code without a name", image: nil, isAsync: false)]
-  /// Frames were asked for beyond the limit.
+  /// More frames than the limit were looked up.
   private(set) var isOverLimit = false
 
   /// - Parameters:
@@ -67,7 +67,7 @@ package final class Symbolicator {
     for image in images { _ = number(of: image) }
   }
 
-  /// For the frames of traces that have been analysed: as many as their files pay for.
+  /// For the frames of analysed traces. The traces' file sizes limit the number of frames.
   package convenience init(
     of analyses: [AllocationAnalysis], search: DebugFileSearch = DebugFileSearch(),
     access: (any SymbolFileAccess)? = nil, openFiles: OpenImageFiles = OpenImageFiles()
@@ -79,8 +79,8 @@ package final class Symbolicator {
       frameLimit: ReadingLimits(fileSize: size).frameCount)
   }
 
-  /// The functions at an address: the innermost inlined one first, its caller next, and last the one that the linker
-  /// knows. Never empty: an unknown address gives one frame, named by image and offset.
+  /// The functions at an address: the innermost inlined one first, then its caller, and last the function in the symbol
+  /// table. Never empty: an unknown address gives one frame, named by image and offset.
   ///
   /// `image` is the one that covers the address; with `nil` the frame is the bare address.
   /// O(log n) when the image is open; reading a compilation unit for the first time takes longer.
@@ -104,13 +104,15 @@ package final class Symbolicator {
 
   private static let noImage = -1
 
-  /// A return address is that of the instruction after the call, which may belong to another line or another function.
+  /// A return address is the address of the instruction after the call, which may belong to another line or another
+  /// function.
   private static func target(of key: FrameKey, in image: LoadedImage) -> LinkAddress {
     let address = key.address.rawValue &- image.loadBias
     return LinkAddress(key.isExact || key.isAsync || address == 0 ? address : address - 1)
   }
 
-  /// O(parameters of the functions) after the first look-up in the unit.
+  /// See `FrameNaming.allocatorSignatures(for:in:)`. O(parameters of the functions) after the first look-up in the
+  /// unit.
   package func allocatorSignatures(for key: FrameKey, in image: LoadedImage?) -> [Bool] {
     guard let image else { return [] }
     let declared =
@@ -121,8 +123,8 @@ package final class Symbolicator {
     }
   }
 
-  /// Returns the address at which the function with a linker's name begins in the process. Linear in the image's
-  /// symbols; asked once for each name.
+  /// Returns the address in the process where the function with a linker name begins. Linear in the image's symbols;
+  /// cached for each name.
   package func address(ofFunction mangledName: String, in image: LoadedImage) -> RuntimeAddress? {
     let key = FunctionKey(file: number(of: image), name: mangledName)
     let link = functionAddresses[key] ?? open(key.file).files.symbols?.address(of: mangledName)
@@ -130,12 +132,11 @@ package final class Symbolicator {
     return link.map { RuntimeAddress($0.rawValue &+ image.loadBias) }
   }
 
-  /// The variables that the closure with a linker's name captured. `address` is its own, or that of the forwarder that
-  /// hands it its context, into which it may be inlined. `nil` if debug information does not say.
+  /// The variables that the closure with a linker name captured. `address` is the closure's own, or the address of the
+  /// forwarder that passes it its context, into which it may be inlined. `nil` if debug information does not list them.
   ///
   /// In the compiler's debug information they are the last parameters of the closure's function, in the order of its
-  /// context.
-  /// O(inlined calls of the function) after the first look-up in its unit.
+  /// context. O(inlined calls of the function) after the first look-up in its unit.
   package func captures(ofClosure mangledName: String, at address: RuntimeAddress, in image: LoadedImage)
     -> ClosureCaptures?
   {
@@ -146,7 +147,7 @@ package final class Symbolicator {
     }
   }
 
-  /// The line on which a closure begins; its first instruction may be some lines further down. As
+  /// The line where a closure begins; its first instruction may be some lines further down. The arguments are those for
   /// `captures(ofClosure:at:in:)`.
   package func line(ofClosure mangledName: String, at address: RuntimeAddress, in image: LoadedImage) -> Int? {
     parameters(ofClosure: mangledName, at: address, in: image).flatMap { $0.line > 0 ? $0.line : nil }
@@ -162,7 +163,7 @@ package final class Symbolicator {
     }
     return parameters(at: address) ?? parameters(at: self.address(ofFunction: closure, in: image))
       ?? (closure == mangledName ? nil : parameters(at: self.address(ofFunction: mangledName, in: image)))
-      // An async closure's address is that of a record.
+      // An async closure's address is the address of a record.
       ?? parameters(at: self.address(ofFunction: mangledName + "TA", in: image))
   }
 
@@ -170,7 +171,7 @@ package final class Symbolicator {
   {
     let name = demangler.demangle(mangledName).full
     guard let declared = ClosureName.parameterCount(name), declared <= function.parameters.count else { return nil }
-    // A parameter that stands before the closure was captured, whatever else is missing.
+    // A parameter declared before the closure was captured, whatever else is missing.
     let own = function.parameters.prefix(declared).prefix { $0.line == 0 || $0.line >= function.line }.count
     let captured = function.parameters.dropFirst(own)
     let promoted = ClosureName.promoted(mangledName, last: captured.count)
@@ -196,13 +197,13 @@ package final class Symbolicator {
     return opened.demangler.variableName(name)
   }
 
-  /// With all modules.
+  /// The demangled name with all module names; `nil` if the name is not mangled.
   package func demangled(_ mangledName: String) -> String? {
     let name = openFiles.demangler(programModules: []).demangle(mangledName)
     return name.full == mangledName ? nil : name.full
   }
 
-  /// O(symbols) for each address.
+  /// See `FrameNaming.isLoop(partAt:in:)`. O(symbols) for each address.
   package func isLoop(partAt address: RuntimeAddress, in image: LoadedImage) -> Bool? {
     let files = open(number(of: image)).files
     guard let symbols = files.symbols, let code = files.code else { return nil }
@@ -228,7 +229,7 @@ package final class Symbolicator {
     return nil
   }
 
-  /// Problems with the images whose addresses were asked for so far, in the order of the images.
+  /// Problems with the images whose addresses were looked up so far, in the order of the images.
   package var problems: [ImageProblem] {
     opened.sorted { $0.key < $1.key }.flatMap { $0.value.files.problems }
   }
@@ -283,7 +284,7 @@ package final class Symbolicator {
       frames.append(
         frame(inlined.name, position: inlined.position, image: image, opened, isInlined: true, isAsync: isAsync))
     }
-    // A plain name in debug information may be one of many; the symbol says which, where it says more.
+    // A plain name in debug information may be ambiguous; a mangled symbol resolves it.
     let name =
       physical.isLinkageName ? physical.name : symbol.map { isMangled($0) ? $0 : physical.name ?? $0 } ?? physical.name
     if let name {
@@ -296,7 +297,7 @@ package final class Symbolicator {
     return frames
   }
 
-  /// Returns the code of an async function whose record, which stands for it in function values, is at an address.
+  /// Returns the code of an async function whose record is at an address. Function values refer to that record.
   private func asyncFunction(at address: LinkAddress, _ opened: OpenedImage) -> LinkAddress? {
     guard let record = opened.files.variables?.name(at: address), record.hasPrefix("$s"), record.hasSuffix("Tu") else {
       return nil
@@ -347,7 +348,7 @@ package final class Symbolicator {
   }
 }
 
-/// The Swift module that an image's name stands for: `libNet.so.1` is `Net`, `my-tool` is `my_tool`.
+/// The Swift module of an image with this name: `libNet.so.1` is `Net`, `my-tool` is `my_tool`.
 package func moduleName(ofImage path: String) -> String {
   var name = fileName(ofPath: path)
   if name.hasPrefix("lib"), let end = name.firstIndex(of: "."), name[end...].hasPrefix(".so") {

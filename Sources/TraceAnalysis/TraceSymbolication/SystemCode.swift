@@ -1,10 +1,10 @@
-// Tells the platform's own code from the program's.
+// Separates the platform's own code from the program's.
 
 import PlatformRules
 import TraceReading
 
-/// The rules that tell the platform's code: by the image it is in, and, for programs that have the libraries linked
-/// into them, by name.
+/// The rules that identify the platform's code: by its image, and, for programs with the libraries linked into them, by
+/// name.
 package struct SystemCode {
   private static let modules = RuleBook.shipped.table(.platform, by: .module)
   private static let images = RuleBook.shipped.table(.platform, by: .image)
@@ -12,11 +12,11 @@ package struct SystemCode {
   private static let compiled = RuleBook.shipped.table(.compiled, by: .symbol)
   private static let cLibraries = RuleBook.shipped.table(.cLibrary, by: .image)
 
-  /// The image is one of the platform's. `path` is as the traced process knew it.
+  /// The image is one of the platform's. `path` is the path in the traced process.
   package static func isSystemImage(_ path: String) -> Bool { images.matches(fileName(ofPath: path)) }
 
-  /// The image is a shared library that came with the operating system: where its packages put them, and neither the
-  /// program nor what was built with it is. `path` is as the traced process knew it.
+  /// The image is a shared library of the operating system: it is in a folder that only the system's packages use, not
+  /// the program or libraries built with it. `path` is the path in the traced process.
   package static func isOfOperatingSystem(_ path: String) -> Bool {
     let folders = ["/lib/", "/lib64/", "/usr/lib/", "/usr/lib64/"]
     return folders.contains { path.hasPrefix($0) } && fileName(ofPath: path).contains(".so")
@@ -41,9 +41,9 @@ package struct SystemCode {
     path.hasPrefix("/usr/include/") && path.contains("/bits/") && path.hasSuffix(".h") && !path.contains("c++")
   }
 
-  /// Code that a macro expands to, in a file that no one has and that the compiler names for the macro (Swift 5.9 to
-  /// 6.3). With optimisation the expansion has a name of that kind, and stands at line 1 of the file that uses the
-  /// macro. The line that does is the next frame's.
+  /// Code of a macro expansion, in a file that does not exist and that the compiler names after the macro (Swift 5.9 to
+  /// 6.3). With optimisation the expansion has such a name, and its line is 1 of the file that uses the macro. The next
+  /// frame has the line of the use.
   private static func isMacroExpansion(_ name: DemangledName, _ position: SourcePosition?) -> Bool {
     name.full.hasPrefix("freestanding macro expansion #")
       || position?.file.map { fileName(ofPath: $0).hasPrefix("@__swiftmacro_") } ?? false

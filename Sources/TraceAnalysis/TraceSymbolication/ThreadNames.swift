@@ -3,20 +3,19 @@
 import PlatformRules
 import TraceReading
 
-/// Says which thread of a trace is meant: the main thread, one of libdispatch's, or by the program's function that it
-/// started in.
+/// Describes a thread of a trace: the main thread, a thread of libdispatch, or a thread by the program's function where
+/// it started.
 ///
-/// An inspection knows the names that programs give to threads, and where they stand. A recording shows where a thread
-/// started by the stack of one of its events.
-/// For one thread at a time.
+/// An inspection has the names that programs give to threads, and their stacks. A recording shows where a thread
+/// started by the stack of one of its events. For one thread at a time.
 package struct ThreadNames {
   private let definitions: TraceDefinitions
   private let mainThread: UInt64
   private let stack: (UInt32) -> StackID?
   private let frames: (FrameKey) -> [SourceFrame]
 
-  /// Outermost frames that a thread's beginning is looked for in. Foundation and libdispatch put about ten before the
-  /// program's first function.
+  /// The outermost frames that are searched for a thread's beginning. Foundation and libdispatch put about ten before
+  /// the program's first function.
   private static let outermostFrames = 32
 
   /// - Parameters:
@@ -52,7 +51,7 @@ package struct ThreadNames {
     if let stack = definitions.threadStacks[number] {
       return stack.end == .complete ? stack.frames.suffix(Self.outermostFrames).reversed().map(\.key) : []
     }
-    // Of threads with one number, one after the other, the last is there.
+    // If several threads had the number one after the other, the last one still exists.
     guard let record = definitions.threads.last(where: { $0.osThread == number }),
       let stack = stack(record.thread)
     else { return [] }
@@ -61,7 +60,7 @@ package struct ThreadNames {
     return path.frames.suffix(Self.outermostFrames).reversed().map(\.key)
   }
 
-  /// A pool's threads serve any queue: the function that one of them runs first says nothing of it.
+  /// A pool's threads serve any queue: the first function that a pool's thread runs does not identify it.
   private static func isPool(_ frame: SourceFrame) -> Bool {
     frame.mangledName.map { poolFunctions.matches($0) } ?? false
   }

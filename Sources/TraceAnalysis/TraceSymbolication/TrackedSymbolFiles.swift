@@ -29,8 +29,8 @@ package final class TrackedSymbolFiles: SymbolFileAccess {
     return contents
   }
 
-  /// The files that were read and are ELF files, by path, with the parts that were touched. The bytes live as long as this
-  /// object. Linear in the files' sizes.
+  /// The files that were read and are ELF files, by path, with the parts that were touched. The bytes live as long as
+  /// this object. Linear in the files' sizes.
   package func namedFiles() -> [NamedFile] {
     known.sorted { $0.key < $1.key }.compactMap { path, contents in
       let parts = Self.parts(of: contents)

@@ -1,9 +1,8 @@
 // Nodes in the order of their cost.
 
-/// A queue for shortest paths where edges cost 0 to 255: as many lists in a ring as costs can be apart (R. B. Dial,
-/// CACM 12 (1969)).
-/// First in, first out among equals, so that results do not depend on anything but the graph. Entries whose node has
-/// since been given a lower cost are for the reader to pass over. Memory: 4 bytes an entry.
+/// A queue for shortest paths where edges cost 0 to 255. It has a ring of lists, one for each possible difference of
+/// costs (R. B. Dial, CACM 12 (1969)). First in, first out among equal costs, so that results depend only on the graph.
+/// The reader must skip entries whose node has since been given a lower cost. Memory: 4 bytes an entry.
 struct CostQueue: ~Copyable {
   private let lists: UnsafeMutablePointer<GrowingStack<NodeID>>
   private let mask: Int

@@ -10,18 +10,18 @@ package struct NodeCycle: Hashable, Sendable {
 }
 
 /// Finds cycles of lowest cost inside strongly connected components, over the edges and nodes that the components were
-/// made with. Same input, same cycles. Keeps its working memory between searches, so that many small ones are cheap: 12
-/// bytes for each node that a search came to, by pages, and that of `ComponentMembers`. For one thread at a time.
+/// made with. Same input, same cycles. Keeps its working memory between searches, so many small ones are cheap: 12
+/// bytes for each node that a search reached, by pages, and the memory of `ComponentMembers`. For one thread at a time.
 package final class CycleSearch {
   private let components: StronglyConnectedComponents
   private let edgeCosts: EdgeCosts
   private let members: ComponentMembers
-  /// The bits of each node's cost, inverted: 0 for those that no search has come to.
+  /// The bits of each node's cost, inverted: 0 for nodes that no search has reached.
   private let costs: NodeTable<UInt32>
   private let parents: NodeTable<NodeID>
   private let parentEdges: NodeTable<EdgeIndex>
   private var queue: CostQueue
-  /// Nodes whose cost has been set and is to be wiped before the next search.
+  /// Nodes whose cost has been set and must be cleared before the next search.
   private var touched = GrowingStack<NodeID>()
 
   /// O(nodes of the components).

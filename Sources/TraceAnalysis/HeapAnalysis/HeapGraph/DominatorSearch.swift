@@ -23,7 +23,7 @@ enum DominatorSearch {
     var edge: UInt32
   }
 
-  /// Sources of edges, other than the parent in the search tree.
+  /// Sources of edges to a vertex, except its parent in the search tree.
   private struct Predecessors {
     /// The index of a vertex's first predecessor; the next vertex's first ends them.
     let offsets: NodeTable<UInt32>
@@ -156,7 +156,7 @@ enum DominatorSearch {
   private static func solve(_ table: NodeTable<Vertex>, _ predecessors: Predecessors) -> NodeTable<UInt32> {
     let vertices = table.start
     let dominators = NodeTable<UInt32>(repeating: 0, count: table.count)
-    // Vertices that wait for the one that is their semidominator, in a list for each such one; 0 ends a list.
+    // Vertices that wait for their semidominator, in a list for each semidominator; 0 ends a list.
     let firstWaiting = NodeTable<UInt32>(repeating: 0, count: table.count)
     let nextWaiting = NodeTable<UInt32>(repeating: 0, count: table.count)
     let (offsets, sources) = (predecessors.offsets.start, predecessors.numbers.start)
@@ -203,8 +203,8 @@ enum DominatorSearch {
     return dominators
   }
 
-  /// Makes the label of a linked vertex that of its whole path up to the first vertex not linked; those are the ones up
-  /// to `current`.
+  /// Sets the label of a linked vertex to its whole path's label, up to the first unlinked vertex. The vertices up to
+  /// `current` are unlinked.
   @inline(__always)
   private static func compress(
     _ vertex: UInt32, _ current: UInt32, _ vertices: UnsafeMutablePointer<Vertex>, _ path: inout GrowingStack<UInt32>

@@ -1,7 +1,7 @@
 // Dominators: the nodes that every path to a node passes through, and that keep it alive.
 
-/// The dominator tree of the part of a graph that can be reached from some roots. Above all roots stands one super root
-/// that is no node: a root, and a node that several roots reach on separate paths, has no dominator but that.
+/// The dominator tree of the part of a graph that can be reached from some roots. One super root, which is no node,
+/// precedes all roots. It is the only dominator of a root, and of a node that several roots reach on separate paths.
 ///
 /// Memory: 4 bytes a node and 4 bytes a node reached. Any number of threads may use it at once.
 package final class DominatorTree: @unchecked Sendable {
@@ -15,9 +15,8 @@ package final class DominatorTree: @unchecked Sendable {
   package static let unreached = HeapGraph.noNode
 
   /// The tree over edges of some kinds through nodes of `subset`; nil means all nodes. Roots outside `subset` are
-  /// passed over, and a root may be named twice; a root that is no node traps. O(edges · log nodes) at worst, and in
-  /// practice linear. Memory while working: about
-  /// 36 bytes a node reached, 4 a node, and 4 an edge.
+  /// skipped, and a root may occur twice; a root that is no node traps. O(edges · log nodes) at worst, and in practice
+  /// linear. Memory while working: about 36 bytes a node reached, 4 a node, and 4 an edge.
   package init(_ graph: HeapGraph, roots: some Sequence<NodeID>, kinds: EdgeKinds = .all, within subset: NodeSet? = nil)
   {
     let scope = GraphScope(graph, kinds: kinds, within: subset)
@@ -30,7 +29,7 @@ package final class DominatorTree: @unchecked Sendable {
   /// `sizes` has a size for every node. Sums that exceed 64 bits stay at the highest value. O(nodes).
   package func retainedSizes(_ sizes: [UInt32]) -> NodeTable<UInt64> { sums { UInt64(sizes[$0]) } }
 
-  /// As with sizes of 32 bits.
+  /// The variant for sizes of 64 bits.
   package func retainedSizes(_ sizes: [UInt64]) -> NodeTable<UInt64> { sums { sizes[$0] } }
 
   /// For every node one more than the number of nodes it dominates; 0 for nodes not reached. O(nodes).

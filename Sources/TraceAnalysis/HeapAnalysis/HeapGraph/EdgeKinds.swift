@@ -3,7 +3,7 @@
 /// A set of edge kinds. Callers give the kinds their meaning (strong, weak, conservative, ...): the graph knows eight
 /// numbers.
 package struct EdgeKinds: OptionSet, Hashable, Sendable {
-  /// Bit `k` stands for kind `k`.
+  /// Bit `k` is set if kind `k` is in the set.
   package let rawValue: UInt8
   package init(rawValue: UInt8) { self.rawValue = rawValue }
 

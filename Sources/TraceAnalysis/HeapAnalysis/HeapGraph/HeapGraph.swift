@@ -5,8 +5,8 @@ package typealias NodeID = UInt32
 /// An edge's number: 0 up to the graph's edge count, in the order of source nodes.
 package typealias EdgeIndex = UInt32
 
-/// An immutable directed graph in compressed rows: the edges of a node lie side by side, in the order in which they
-/// were added. Parallel edges and edges from a node to itself are kept. The graph does not know the meaning of nodes,
+/// An immutable directed graph in compressed rows: the edges of a node lie side by side, in the order of their
+/// insertion. Parallel edges and edges from a node to itself are kept. The graph does not know the meaning of nodes,
 /// labels and kinds, nor a node's size.
 ///
 /// Made by `HeapGraphBuilder`. Memory: 4 bytes a node and 9 bytes an edge. Any number of threads may use it at once.
@@ -90,14 +90,14 @@ struct GraphScope {
     nodeCount = graph.nodeCount
   }
 
-  /// Tells whether a node of the graph is in the set.
+  /// Returns whether a node of the graph is in the set.
   @inline(__always)
   func contains(_ node: NodeID) -> Bool {
     guard let subset else { return true }
     return subset[Int(node) &>> 6] &>> UInt64(node & 63) & 1 != 0
   }
 
-  /// Tells whether an edge is of a kind to be followed; its ends are not looked at.
+  /// Returns whether the set includes an edge's kind; ignores the edge's ends.
   @inline(__always)
   func follows(_ edge: Int) -> Bool { allowsEveryKind || kindBits &>> UInt32(kinds[edge]) & 1 != 0 }
 
@@ -106,7 +106,7 @@ struct GraphScope {
     Range(uncheckedBounds: (Int(offsets[Int(node)]), Int(offsets[Int(node) &+ 1])))
   }
 
-  /// Tells whether a number from outside is a node in the set. Traps if it is no node.
+  /// Returns whether a caller's number is a node in the set. Traps if it is no node.
   func admits(_ root: NodeID) -> Bool {
     precondition(Int(root) < nodeCount, "no such node")
     return contains(root)

@@ -20,7 +20,7 @@ package final class HeapGraphBuilder {
   private var labels: GrowingStack<UInt32>
   private var kinds: GrowingStack<UInt8>
   private var lastSource: NodeID = 0
-  /// Edges whose source is lower than that of an edge before.
+  /// Edges whose source is lower than the source of an earlier edge.
   private var lateSources = GrowingStack<NodeID>()
   private var lateTargets = GrowingStack<NodeID>()
   private var lateLabels = GrowingStack<UInt32>()
@@ -40,10 +40,8 @@ package final class HeapGraphBuilder {
 
   package var edgeCount: Int { targets.count + lateTargets.count }
 
-  /// Adds an edge between two nodes; traps if there is no such node or kind. `label` is given back by
-  /// `HeapGraph.label`. Beyond
-  /// `edgeLimit` the edge is counted and left out. Amortised constant time, but for the first edge:
-  /// O(nodes).
+  /// Adds an edge between two nodes; traps if there is no such node or kind. `HeapGraph.label` returns `label`. Beyond
+  /// `edgeLimit` the edge is counted and left out. Amortised constant time, except the first edge: O(nodes).
   @inline(__always)
   package func addEdge(from source: NodeID, to target: NodeID, label: UInt32 = 0, kind: UInt8 = 0) {
     precondition(Int(source) < nodeCount && Int(target) < nodeCount, "no such node")
@@ -102,7 +100,7 @@ package final class HeapGraphBuilder {
     return graph
   }
 
-  /// Puts late edges behind the others of their sources: none of those came later.
+  /// Moves each late edge behind the other edges of its source, which were all added earlier.
   private func mergeLate(_ offsets: UnsafeMutablePointer<EdgeIndex>) {
     let lateCount = lateSources.count
     if lateCount == 0 { return }

@@ -5,7 +5,7 @@
 /// Memory: a byte a node, by pages, and an entry of a dictionary for each count above 254.
 package final class NodeCounts {
   private let low: NodeTable<UInt8>
-  /// Where the byte has no room.
+  /// Counts that do not fit a byte.
   private var high: [NodeID: UInt32] = [:]
 
   init(count: Int) { low = NodeTable(zeroed: count) }

@@ -1,4 +1,4 @@
-// Retain paths: the cheapest paths from the roots to a node, which tell why it is alive.
+// Retain paths: the cheapest paths from the roots to a node, which show why it is alive.
 
 /// One path of lowest cost from the roots to each node that they reach. Same input, same paths: among equals, earlier
 /// roots and edges win.
@@ -10,7 +10,7 @@ package final class RetainPaths: @unchecked Sendable {
   /// The node before each node on its path; `HeapGraph.noNode` for a root that is its own path, and for nodes not
   /// reached.
   package let parents: NodeTable<NodeID>
-  /// The edge by which the path comes from the parent; `HeapGraph.noEdge` where there is no parent.
+  /// The path's edge from the parent; `HeapGraph.noEdge` for a node without parent.
   package let parentEdges: NodeTable<EdgeIndex>
 
   package static let unreached = UInt32.max
@@ -64,7 +64,7 @@ package final class RetainPaths: @unchecked Sendable {
     return overflow || sum == unreached ? unreached - 1 : sum
   }
 
-  /// Tells whether a path leads to a node; traps if there is no such node. Constant time.
+  /// Returns whether a path leads to a node; traps if there is no such node. Constant time.
   package func reaches(_ node: NodeID) -> Bool { costs[node] != Self.unreached }
 
   /// The path to a node; nil if there is none; traps if there is no such node. O(length of the path).
@@ -90,7 +90,7 @@ package struct RetainPath: Hashable, Sendable {
   }
 
   package var root: NodeID
-  /// From the root onwards; none if the root itself was asked for.
+  /// From the root onwards; empty for a path to the root itself.
   package var steps: [Step]
   /// The sum of its edges' costs and its root's.
   package var cost: UInt32

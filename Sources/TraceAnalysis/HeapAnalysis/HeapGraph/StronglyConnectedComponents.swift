@@ -78,7 +78,7 @@ package final class StronglyConnectedComponents: @unchecked Sendable {
             if scope.contains(target) {
               let value = table[Int(target)]
               if value == 0 {
-                // The edge is looked at once more when the child is done, and then shows what the child can reach.
+                // The edge is read again when the child is done, and then shows which nodes the child can reach.
                 child = target
                 break
               }
@@ -158,7 +158,7 @@ package struct ComponentTable: Sendable {
   /// no such node. Constant time.
   package subscript(_ node: NodeID) -> ComponentID { @inline(__always) get { following[node] &- 1 } }
 
-  /// As the subscript, of a node that there is.
+  /// Like the subscript, for a node that must exist.
   @inline(__always) func unchecked(_ node: NodeID) -> ComponentID { following.start[Int(node)] &- 1 }
 }
 

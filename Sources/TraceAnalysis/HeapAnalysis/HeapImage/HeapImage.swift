@@ -3,27 +3,26 @@
 import CTraceFormat
 import TraceReading
 
-/// The words of one snapshot, by address. A word that is missing was 0, or users' data: the two are the same to a
-/// search for pointers.
+/// The words of one snapshot, by address. A missing word was 0, or users' data. A search for pointers treats both the
+/// same.
 ///
-/// Memory: that of `PackedPages`, and 88 bytes a page. Not to be shared between threads while being looked at, since the
-/// last pages are remembered.
+/// Memory: `PackedPages`, and 88 bytes a page. Even reads are for one thread at a time, since the image remembers the
+/// last pages.
 package final class HeapImage {
-  // Looked up for each word of each object: checking at run time that nobody else has these at the same moment took a
-  // tenth of the time of an analysis.
-  // They are only changed while the image is read, and the last page within a look-up.
+  // These are read for each word of each object. A run-time check for exclusive access took a tenth of the time of an
+  // analysis. They change only while the image is read; the last page changes in look-ups.
 
   /// Page numbers (address / 4096), ascending, without repeats.
   @exclusivity(unchecked) private(set) var pages: [UInt64] = []
-  /// Eight words a page: a bit for each word that is there.
+  /// Eight words a page: a bit for each word in the image.
   @exclusivity(unchecked) private var bitmaps = GrowingStack<UInt64>()
-  /// Eight a page: index of the first value of each of those eight groups of 64 words.
+  /// Eight numbers a page: the index of the first value of each group of 64 words.
   @exclusivity(unchecked) private var starts: [UInt16] = []
   private let values = PackedPages()
   @exclusivity(unchecked) private var lastIndex = 0
   @exclusivity(unchecked) private var lastPage = UInt64.max
 
-  /// All parts that the recorder says it wrote were there, sound, and in order.
+  /// All parts that the recorder reported were there, sound, and in order.
   package private(set) var isWhole = true
   /// Set if reading stopped because the image would have taken more than this many bytes.
   package private(set) var exceededLimit: ByteCount?
@@ -49,8 +48,8 @@ package final class HeapImage {
 
   /// Reads the image of `snapshot`. Linear in its words. Damage is added to `diagnostics`.
   ///
-  /// The image's end, which its checksum covers, says how many words and pages to expect: more are damage. An image
-  /// without its end gets as many as the size of the file justifies. Neither takes more memory than `limit`.
+  /// The image's end, which its checksum covers, has the expected number of words and pages: more are damage. For an
+  /// image without its end, the size of the file limits them. Neither takes more memory than `limit`.
   package init(
     _ snapshot: TraceSnapshot, in reader: TraceReader, limit: MemoryLimit = .standard,
     diagnostics: inout TraceDiagnostics
@@ -76,7 +75,7 @@ package final class HeapImage {
         continue
       }
       let head = buffer.bytes.loadUnaligned(as: lt_memory_part.self)
-      // Another image's, of the same time.
+      // A part of another image with the same time.
       if head.snapshot != snapshot.number { continue }
       if head.part != partCount { isWhole = false }
       partCount &+= 1
@@ -113,10 +112,11 @@ package final class HeapImage {
     finish()
   }
 
-  /// Compressed bytes of a file for which a page is expected: pages are seldom as alike as that.
+  /// The fewest compressed bytes of a file for each page: pages rarely repeat more than that.
   private static let leastPageBytes: UInt64 = 2
 
-  /// The amount of an image that is taken in. A word counts as 8 bytes, though it takes less: references are made of it.
+  /// The amount of an image that is read. A word counts as 8 bytes although it takes less, because the graph's
+  /// references come from these words.
   private struct Budget {
     static let wordCost: UInt64 = 8
     /// The least limit of an image without its end, in bytes, whatever the size of its file.
@@ -124,12 +124,12 @@ package final class HeapImage {
     /// A page's number, bitmap, and the places of its words.
     static let pageCost: UInt64 = 8 + 64 + 16 + 8
 
-    /// As the image's end says.
+    /// From the image's end.
     let words: UInt64
     let pages: UInt64
     /// Bytes of memory.
     let bytes: UInt64
-    /// This machine limits the memory, not the file.
+    /// This machine's memory sets the limit, not the file.
     let isOfMachine: Bool
     var usedBytes: UInt64 = 0
 
@@ -175,8 +175,8 @@ package final class HeapImage {
         value = value &+ UInt64(bitPattern: difference)
         values[index] = value
       }
-      // Arrays and tables that were filled with one reference are pages of equal words, of which a small file has very
-      // many.
+      // Arrays and tables filled with one reference are pages of equal words. Even a small file may have very many of
+      // these.
       budget.usedBytes += (differences == 0 ? 1 : UInt64(count)) * Budget.wordCost + Budget.pageCost
       guard budget.usedBytes <= budget.bytes else { return .tooMuch }
       add(page, words, values, count)
@@ -184,7 +184,7 @@ package final class HeapImage {
     return nil
   }
 
-  /// Adds the page behind the others: eight words that have a bit for each of its words, and those.
+  /// Adds a page after the others: eight words with a bit for each word of the page, and the words.
   private func add(_ page: UInt64, _ bitmap: UnsafeRawPointer, _ words: UnsafePointer<UInt64>, _ count: Int) {
     for group in 0..<8 { bitmaps.push(bitmap.loadUnaligned(fromByteOffset: group * 8, as: UInt64.self)) }
     values.append(words, at: page << 12, bitmap: self.bitmap(pages.count))
@@ -195,7 +195,7 @@ package final class HeapImage {
   @inline(__always)
   private func bitmap(_ index: Int) -> UnsafePointer<UInt64> { UnsafePointer(bitmaps.start + index &* 8) }
 
-  /// The words of the page at an index, until another page is looked at.
+  /// The words of the page at an index, until another page is read.
   @inline(__always)
   private func values(_ index: Int) -> UnsafePointer<UInt64> {
     values.words(ofPage: index, at: pages[index] << 12, bitmap: bitmap(index))
@@ -212,7 +212,7 @@ package final class HeapImage {
     }
   }
 
-  /// Index of the first page at or after `page`. Logarithmic; constant for the page asked for last and the one after.
+  /// Index of the first page at or after `page`. Logarithmic; constant for the last page and the one after it.
   private func lowerBound(_ page: UInt64) -> Int {
     if page == lastPage { return lastIndex }
     if page == lastPage &+ 1, lastIndex < pages.count {
@@ -243,7 +243,7 @@ package final class HeapImage {
     return values(index)[Int(starts[index * 8 + word / 64]) + (bitmap & (bit - 1)).nonzeroBitCount]
   }
 
-  /// The address of the first word in `range`. Constant time where the image has words near by, logarithmic otherwise.
+  /// The address of the first word in `range`. Constant time if the image has words near by, logarithmic otherwise.
   package func firstWord(in range: Range<UInt64>) -> UInt64? {
     guard range.lowerBound < range.upperBound, range.lowerBound <= UInt64.max - 7 else { return nil }
     let first = (range.lowerBound + 7) & ~7
@@ -266,7 +266,7 @@ package final class HeapImage {
   }
 
   /// Calls `body` with the address and value of each word in `range`, in order. Linear in the words, and the pages
-  /// between.
+  /// between them.
   @inline(__always)
   package func forEachWord(in range: Range<UInt64>, _ body: (UInt64, UInt64) -> Void) {
     guard range.lowerBound < range.upperBound, range.lowerBound <= UInt64.max - 7 else { return }
@@ -277,7 +277,7 @@ package final class HeapImage {
       if base >= range.upperBound { return }
       let from = base < first ? Int((first - base) >> 3) : 0
       let to = range.upperBound - base >= 4096 ? 512 : Int((range.upperBound - base + 7) >> 3)
-      // Not so if no multiple of 8 lies in the range.
+      // This fails if no multiple of 8 lies in the range.
       guard first < range.upperBound, from < to else { return }
       var group = from / 64
       while group * 64 < to {
@@ -289,7 +289,7 @@ package final class HeapImage {
           var offset = Int(starts[index * 8 + group]) + (whole & ((bits & (0 &- bits)) &- 1)).nonzeroBitCount
           while bits != 0 {
             let bit = bits.trailingZeroBitCount
-            // What `body` looks at may take the page's place.
+            // A look-up by `body` may unpack another page in this one's place.
             body(base + UInt64(group * 64 + bit) * 8, values(index)[offset])
             offset += 1
             bits &= bits - 1

@@ -1,4 +1,4 @@
-// Roots: the memory that is in use for its own sake, at which reachability begins.
+// Roots: memory that is in use for its own sake, where reachability begins.
 
 import PlatformRules
 import TraceReading
@@ -14,7 +14,7 @@ package struct HeapRoot: Hashable, Sendable {
     case threadLocal(thread: Int)
     /// Memory that the program mapped itself, or the loader.
     case mapping
-    /// Memory of the allocator's in which no known block stands, in a trace that lacks calls: it may be in use.
+    /// Memory of the allocator without any known block, in a trace that lacks calls: it may be in use.
     case unseen
   }
 
@@ -22,16 +22,16 @@ package struct HeapRoot: Hashable, Sendable {
   package var ranges: [Range<UInt64>]
   /// For registers.
   package var values: [UInt64] = []
-  /// A pointer into the middle of a block counts. False for the C library's own variables: the allocator's point close
-  /// to blocks.
+  /// A pointer into the middle of a block counts. False for the C library's own variables, since the allocator's
+  /// pointers lead close to blocks.
   package var acceptsInterior = true
-  /// The thread is of a pool, and runs nobody's code at this moment: it has just ended some work, or is about to begin
-  /// some. It may have that work in its hands, but it works with no object. So it does not keep one in use all of whose
-  /// references are known, nor a task whose continuation somebody has.
+  /// The thread belongs to a pool and runs no work item at this moment: it has just ended one, or is about to begin
+  /// one. It may hold a work item, but uses no object. So it keeps no object in use whose references are all known, and
+  /// no task whose continuation is held elsewhere.
   package var isBetweenWork = false
 
-  /// Tells whether it is the stack or the registers of a thread that may be in any function of the program. The thread
-  /// that ends the process has left them all but the outermost, and has old words in its frames.
+  /// Returns whether this is the stack or the registers of a thread that may be in any function of the program. The
+  /// thread that ends the process has left all its functions except the outermost, and has old words in its frames.
   package func isOfRunningThread(in snapshot: TraceSnapshot) -> Bool {
     switch kind {
     case .stack(let thread), .registers(let thread): snapshot.reason != .exit || !snapshot.threads[thread].isSelf
@@ -40,13 +40,13 @@ package struct HeapRoot: Hashable, Sendable {
   }
 }
 
-/// Owners of the code at an address, as far as they tell that a thread waits for work.
+/// Owners of the code at an address, as far as they show that a thread waits for work.
 package enum WaitingCode: Sendable {
   /// A pool of threads: libdispatch.
   case pool
   /// The C library and the loader, below which every wait ends, and above which every thread begins.
   case cLibrary
-  /// The Swift runtime, which a thread is in on the way from one function of a task to the next.
+  /// The Swift runtime, which a thread enters between one function of a task and the next.
   case runtime
   case other
 }
@@ -57,14 +57,14 @@ package struct HeapRoots: Sendable {
   /// Images that were loaded when the snapshot was taken.
   package let images: [LoadedImage]
 
-  /// - Parameters:
-  ///   - gaps: what the trace lacks.
-  ///   - waitingCode: whose code an address in an image is.
-  ///   - frames: where a thread's functions stand, as `ThreadFrames.addresses` says.
-  ///
-  /// Linear in the regions and their pages.
   private static let keepingBeginnings = RuleBook.shipped.table(.keepsBeginnings, by: .image)
 
+  /// - Parameters:
+  ///   - gaps: the calls that the trace lacks.
+  ///   - waitingCode: returns the owner of the code at an address in an image.
+  ///   - frames: returns the addresses of a thread's functions, as `ThreadFrames.addresses` does.
+  ///
+  /// Linear in the regions and their pages.
   package init(
     _ snapshot: TraceSnapshot, images: [LoadedImage], heap: LiveHeap, image: HeapImage, gaps: TraceGaps = .none,
     waitingCode: @escaping (UInt64, LoadedImage) -> WaitingCode = { _, _ in .other },
@@ -72,7 +72,7 @@ package struct HeapRoots: Sendable {
   ) {
     self.images = images.sorted { $0.range.lowerBound < $1.range.lowerBound }
     var roots: [HeapRoot] = []
-    // No two roots of a kind share memory, whatever the trace says: so each word is looked at a few times at most.
+    // No two roots of a kind share memory, whatever the trace says. So each word is read a few times at most.
     let imageRanges = Self.cutWhereTheyMeet(
       self.images.map { $0.range.lowerBound.rawValue..<$0.range.upperBound.rawValue })
     for (index, one) in self.images.enumerated() {
@@ -116,7 +116,8 @@ package struct HeapRoots: Sendable {
         roots.append(HeapRoot(kind: .threadLocal(thread: index), ranges: [threadLocals[index]]))
       }
     }
-    // Several threads may have their stacks in one mapping of the program's; what stands above the last is its own.
+    // Several threads may have their stacks in one mapping of the program. The memory above the last stack is the
+    // program's own.
     var stackEnds: [UInt64: UInt64] = [:]
     for (thread, place) in zip(snapshot.threads, places) {
       guard let region = place.stackRegion, stackRegions.contains(region.range.lowerBound) else { continue }
@@ -197,7 +198,7 @@ package struct HeapRoots: Sendable {
     }
   }
 
-  /// Tells whether an address lies in an image.
+  /// Returns whether an address lies in an image.
   package func isImage(_ address: UInt64) -> Bool { image(at: address) != nil }
 
   package func image(at address: UInt64) -> LoadedImage? { Self.image(at: address, images) }
@@ -250,7 +251,7 @@ package struct HeapRoots: Sendable {
     ranges.filter { !$0.isEmpty }.sorted { $0.lowerBound < $1.lowerBound }
   }
 
-  /// Tells whether a range overlaps one of many, which are disjoint and in order of address. Logarithmic.
+  /// Returns whether a range overlaps one of many ranges, which are disjoint and in order of address. Logarithmic.
   private static func touches(_ range: Range<UInt64>, _ others: [Range<UInt64>]) -> Bool {
     var low = 0
     var high = others.count
@@ -272,13 +273,13 @@ package struct HeapRoots: Sendable {
     return low < images.count && images[low].range.contains(RuntimeAddress(address)) ? images[low] : nil
   }
 
-  /// A thread that waits for work in a pool runs nobody's code: its last work left the words on its stack behind. It
-  /// sleeps in a call of the C library, and all functions that it will return to are the pool's or the C library's. A
-  /// thread that stands anywhere else may have its work in registers, though nothing on its stack tells: the start
-  /// routine is called by the C library.
+  /// Returns whether a thread waits for work in a pool. Such a thread runs no code of the program: the words on its
+  /// stack are left over from its last work. It sleeps in a call of the C library, and will return only to functions of
+  /// the pool or of the C library. A thread in any other code may have its work in registers, even if nothing on its
+  /// stack shows it: the C library calls the start routine.
   ///
-  /// If the stack cannot be unwound, all words on it count that look like return addresses. Then an old one in a frame
-  /// that is not all written hides an idle thread.
+  /// If the stack cannot be unwound, all words on it count that look like return addresses. Then an old return address
+  /// in a frame that is not fully written hides an idle thread.
   private static func isIdle(
     _ thread: SnapshotThread, _ range: Range<UInt64>, _ image: HeapImage, _ regions: [MemoryRegion],
     _ code: (UInt64) -> WaitingCode,
@@ -299,7 +300,7 @@ package struct HeapRoots: Sendable {
     return isOfPool && isIdle
   }
 
-  /// Tells whether a pool's functions are among a thread's, and no code outside `allowed`.
+  /// Returns whether a pool's functions are among a thread's functions, and no code outside `allowed` is.
   private static func isOfPool(
     _ addresses: [UInt64], _ code: (UInt64) -> WaitingCode, besides allowed: Set<WaitingCode>
   ) -> Bool {
@@ -307,8 +308,8 @@ package struct HeapRoots: Sendable {
     return codes.contains(.pool) && codes.isSubset(of: allowed)
   }
 
-  /// The way from a pool's start routine to where it waits takes some hundred bytes; the thread that waits for events
-  /// has room for some of those.
+  /// The frames from a pool's start routine to its wait take some hundred bytes. The thread that waits for events also
+  /// has room for some events.
   private static let idleStackLimit: UInt64 = 16 << 10
 
   private static func region(at address: UInt64, _ regions: [MemoryRegion]) -> MemoryRegion? {

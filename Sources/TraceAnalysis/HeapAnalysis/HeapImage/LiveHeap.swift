@@ -9,15 +9,15 @@ package struct BlockID: Hashable, Comparable, Sendable, BitwiseCopyable {
   package static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
 }
 
-/// The live blocks of a trace at one moment, to be looked up by any address inside them. Immutable.
+/// The live blocks of a trace at one moment, for look-ups by any address inside them. Immutable.
 ///
-/// Memory: that of a `LiveBlockList`, and 12 to 24 bytes for each page with a block in it.
+/// Memory: a `LiveBlockList`, and 12 to 24 bytes for each page with a block in it.
 package struct LiveHeap: @unchecked Sendable {
-  /// Ascending by address; disjoint, and below `RuntimeAddress.limit`: of blocks that an incomplete trace lets stand in
-  /// one place the last one counts, and one that reaches into the next all the same, or beyond all memory, is cut
-  /// there. So the sum of all sizes is a number of 64 bits.
+  /// Ascending by address, disjoint, and below `RuntimeAddress.limit`. If an incomplete trace has several blocks in one
+  /// place, the last one counts. A block that still reaches into the next, or beyond all memory, is cut there. So the
+  /// sum of all sizes fits 64 bits.
   package let blocks: LiveBlockList
-  /// Of these blocks.
+  /// The places of `blocks`.
   private let places: LiveBlockList.Places
   /// Open-addressed from page number + 1 to the first block that begins in the page.
   private let pageKeys: [UInt64]
@@ -27,7 +27,7 @@ package struct LiveHeap: @unchecked Sendable {
   /// No two blocks may begin at the same address.
   package init(_ blocks: [LiveBlock]) { self.init(LiveBlockList(blocks)) }
 
-  /// O(n log n), and linear for blocks that are in order. No two may begin at the same address.
+  /// O(n log n), and linear for sorted blocks. No two may begin at the same address.
   package init(_ unsorted: LiveBlockList) {
     let blocks = Self.isInOrder(unsorted) ? unsorted : Self.ordered(unsorted)
     self.blocks = blocks
@@ -56,7 +56,7 @@ package struct LiveHeap: @unchecked Sendable {
     self.shift = shift
   }
 
-  /// Tells whether blocks are as `blocks` is to be.
+  /// Returns whether blocks are sorted and disjoint, as `blocks` must be.
   private static func isInOrder(_ list: LiveBlockList) -> Bool {
     guard list.count <= ReadingLimits.blockLimit else { return false }
     let places = list.places
@@ -91,8 +91,8 @@ package struct LiveHeap: @unchecked Sendable {
     }
   }
 
-  /// Removes blocks that a later one was put over: their frees were not seen. Blocks of which nothing says which is the
-  /// later stay. Returns how many are left, at the beginning. Linear.
+  /// Removes blocks that a later block replaced: their frees were not recorded. Blocks whose order is unknown stay.
+  /// Returns the number of the remaining blocks, which are at the beginning. Linear.
   private static func removeReplaced(_ blocks: UnsafeMutableBufferPointer<LiveBlock>) -> Int {
     var kept = 0
     for index in blocks.indices {
@@ -122,7 +122,7 @@ package struct LiveHeap: @unchecked Sendable {
     let index = Int(id.rawValue)
     precondition(index < blocks.count, "no such block")
     if places.areWhole { return (places.start + index &* places.stride).load(as: LiveBlock.self) }
-    // Most ask for one property: written out here, that takes one load.
+    // Most callers use one property: written out here, that takes one load.
     var block = places.common
     block.address = places.address(index)
     block.size = places.size(index) ?? blocks[index].size
@@ -143,7 +143,7 @@ package struct LiveHeap: @unchecked Sendable {
       if key == page &+ 1 {
         var index = Int(pageFirst[slot])
         if self.address(index) > address { return index == 0 ? nil : hit(index - 1, address) }
-        // No allocator puts more blocks into a page than this; a hostile file may.
+        // No allocator puts more blocks into a page; a hostile file may.
         let last = min(blocks.count - 1, index + 256)
         while index < last, self.address(index + 1) <= address { index += 1 }
         return index == last ? searched(address) : hit(index, address)
@@ -159,7 +159,7 @@ package struct LiveHeap: @unchecked Sendable {
       ? BlockID(UInt32(index)) : nil
   }
 
-  /// In a page where no block begins, inside a large block or nowhere; or where very many do.
+  /// For a page where no block begins, inside a large block or nowhere, or where very many begin.
   @inline(never)
   private func searched(_ address: UInt64) -> BlockID? {
     guard address < RuntimeAddress.limit else { return nil }

@@ -1,22 +1,22 @@
-// The memory that a program mapped itself: what is left of the writable regions without all that has other owners.
+// Memory that a program mapped itself: the writable regions, without the parts that have other owners.
 
 import TraceReading
 
-/// Finds the parts of writable regions that are neither an image's, nor a thread's stack, nor the allocator's.
+/// Finds the parts of writable regions that belong to no image, no thread's stack and no allocator.
 ///
-/// The kernel joins neighbours of one kind to one region: a mapping of the program's own with a thread's stack below it,
-/// with the zeroed variables of a library, or with a large block of the allocator's. So each region is taken apart.
-/// Source: Linux 6.18, mm/vma.c (can_vma_merge_before, can_vma_merge_after).
+/// The kernel joins neighbours of one kind to one region: a mapping of the program with a thread's stack below it, with
+/// the zeroed variables of a library, or with a large block of the allocator. So each region is split by owner. Source:
+/// Linux 6.18, mm/vma.c (can_vma_merge_before, can_vma_merge_after).
 struct OwnMappings {
   let heap: LiveHeap
   let image: HeapImage
   /// Disjoint and in order of address.
   let imageRanges: [Range<UInt64>]
-  /// Places where a thread's control block stands.
+  /// Addresses of the threads' control blocks.
   let controlBlocks: Set<UInt64>
-  /// False where threads ran on, so that stacks in use look like those that were left.
+  /// False if threads kept running, so that stacks in use look like stacks of ended threads.
   let isFrozen: Bool
-  /// Places that may still be looked at for arenas of the allocator's.
+  /// Addresses that may still be checked for arenas of the allocator.
   private var spareLooks = 1 << 20
 
   init(
@@ -27,8 +27,8 @@ struct OwnMappings {
     )
   }
 
-  /// The parts of a region that are the program's, in order. `stackEnd`: the end of a thread's stack at the region's
-  /// beginning. Linear in the images and arenas in it, in its large blocks, its pages, and in the words at its end.
+  /// The program's parts of a region, in order. `stackEnd`: the end of a thread's stack at the region's beginning.
+  /// Linear in the images and arenas in it, in its large blocks, its pages, and in the words at its end.
   mutating func parts(of region: MemoryRegion, above stackEnd: UInt64?) -> [Range<UInt64>] {
     var start = min(max(stackEnd ?? 0, region.range.lowerBound), region.range.upperBound)
     var parts: [Range<UInt64>] = []
@@ -40,7 +40,7 @@ struct OwnMappings {
       if stack == nil, stackEnd == nil, block == left.first {
         start = min(Self.stackEnd(controlBlock: block), region.range.upperBound)
       }
-      // Otherwise the table's place is in the rest.
+      // Otherwise the word with the table's address is in the rest.
       if stack != nil || block < start {
         parts.append(block + Self.threadVectorOffset..<block + Self.threadVectorOffset + 8)
       }
@@ -66,7 +66,7 @@ struct OwnMappings {
 
   // MARK: Stacks
 
-  /// The end of the pages of a stack at whose top a control block stands.
+  /// The end of the pages of a stack with a control block at its top.
   static func stackEnd(controlBlock: UInt64) -> UInt64 {
     let (end, overflow) = controlBlock.addingReportingOverflow(controlBlockSize + pageSize - 1)
     return (overflow ? .max : end) & ~(pageSize - 1)
@@ -75,8 +75,8 @@ struct OwnMappings {
   /// Returns the control blocks on the stacks of threads that have ended, in order. The C library keeps some stacks for
   /// new threads. At the top of each is a control block, which points to itself twice, and no thread has it.
   ///
-  /// Since glibc 2.42, guard pages do not separate mappings: several stacks may be in one region. All control blocks are
-  /// at the same place in a page.
+  /// Since glibc 2.42, guard pages do not separate mappings: several stacks may be in one region. All control blocks
+  /// are at the same place in a page.
   private func leftControlBlocks(in region: MemoryRegion) -> [UInt64] {
     let end = region.range.upperBound
     func isLeft(_ address: UInt64) -> Bool {
@@ -104,7 +104,7 @@ struct OwnMappings {
     return found.sorted()
   }
 
-  /// The stack of a control block, which has the stack's address beside its size. Nil if it has neither.
+  /// The stack of a control block, which has the stack's address next to its size. Nil if there is no such pair.
   /// Source: glibc 2.43, nptl/descr.h (struct pthread: stackblock, stackblock_size).
   private func leftStack(controlBlock: UInt64) -> Range<UInt64>? {
     let (fieldsEnd, overflow) = controlBlock.addingReportingOverflow(Self.controlBlockSize)
@@ -121,10 +121,12 @@ struct OwnMappings {
 
   /// Bytes of a control block that are before the fields of the stack.
   private static let stackFields: UInt64 = 0x200
-  /// The place in a control block that has the table of the thread's own variables, which a new thread on this stack
-  /// takes over. Source: glibc 2.36, sysdeps/x86_64/nptl/tls.h (tcbhead_t) and nptl/allocatestack.c (get_cached_stack).
+  /// Offset in a control block of the address of the table of the thread's own variables. A new thread on this stack
+  /// takes the table over. Source: glibc 2.36, sysdeps/x86_64/nptl/tls.h (tcbhead_t) and nptl/allocatestack.c
+  /// (get_cached_stack).
   private static let threadVectorOffset: UInt64 = 8
-  /// Source: glibc 2.36, nptl/descr.h (struct pthread). Others are of this size or less by no more than a page's rest.
+  /// Source: glibc 2.36, nptl/descr.h (struct pthread). In other versions it has this size, or is smaller by at most
+  /// the rest of a page.
   private static let controlBlockSize: UInt64 = 0x900
   private static let pageSize: UInt64 = 4096
 
@@ -146,15 +148,15 @@ struct OwnMappings {
 
   private static let arenaSize: UInt64 = 64 << 20
 
-  /// An arena begins with a pointer to its state, which follows at once in the first of a chain.
+  /// An arena begins with a pointer to its state, which follows directly in the first arena of a chain.
   static func isArena(at address: UInt64, _ image: HeapImage) -> Bool {
     guard address % arenaSize == 0, let state = image.word(at: address) else { return false }
     return state % arenaSize < 256
   }
 
-  /// The parts of a range in which no block stands; none where an allocator has its small blocks. A large block of
-  /// glibc's is a mapping by itself, and what is left beside it is somebody else's. Between the blocks of an allocator
-  /// there is its own memory, with old words in it.
+  /// The parts of a range without any block; none if an allocator has its small blocks there. A large block of glibc is
+  /// a mapping by itself, and memory beside it has another owner. The memory between small blocks is the allocator's
+  /// own, with old words in it.
   private func withoutBlocks(_ range: Range<UInt64>) -> [Range<UInt64>] {
     var first = heap.lowerBound(range.lowerBound)
     // The block before may reach into the range.
@@ -177,8 +179,8 @@ struct OwnMappings {
     return parts
   }
 
-  /// Tells whether a block is one that glibc mapped by itself: behind the header at the beginning of a page. No block of
-  /// jemalloc's, tcmalloc's or mimalloc's that is so large stands there.
+  /// Returns whether glibc mapped a block by itself: the block follows the header at the beginning of a page. No block
+  /// of this size of jemalloc, tcmalloc or mimalloc has such an address.
   private static func isMapping(_ block: LiveBlock) -> Bool {
     block.size >= largeSize && block.address % pageSize == chunkHeader
   }
@@ -188,17 +190,17 @@ struct OwnMappings {
     return overflow ? .max : end
   }
 
-  /// The words before a block that are the allocator's. Source: glibc 2.36, malloc/malloc.c (malloc_chunk).
+  /// The allocator's words before a block. Source: glibc 2.36, malloc/malloc.c (malloc_chunk).
   private static let chunkHeader: UInt64 = 16
   /// glibc maps blocks of 128 KiB and more by themselves, unless the program has another limit (M_MMAP_THRESHOLD).
   private static let largeSize: UInt64 = 64 << 10
-  /// glibc maps no more blocks than these by themselves (M_MMAP_MAX).
+  /// The most blocks that glibc maps by themselves (M_MMAP_MAX).
   private static let largeBlocks = 65_536
 
   // MARK: Ranges
 
-  /// The parts of a range that none of the others covers, which are disjoint and in order. Logarithmic in these, and
-  /// linear in those that overlap it.
+  /// The parts of a range outside all the other ranges, which are disjoint and in order. Logarithmic in these, and
+  /// linear in the overlapping ones.
   static func rest(of range: Range<UInt64>, without others: [Range<UInt64>]) -> [Range<UInt64>] {
     var low = 0
     var high = others.count

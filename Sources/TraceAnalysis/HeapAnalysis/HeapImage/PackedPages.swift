@@ -2,23 +2,23 @@
 
 import TraceReading
 
-/// The words of an image's pages, packed, and those of the pages looked at last as they are.
+/// The words of an image's pages, packed; the last used pages are also kept unpacked.
 ///
-/// Words of a heap repeat each other, as metadata and counts do, or lead to something near: most take 1 to 4 bytes,
-/// and none more than 9. Looking at a page that is not among the last unpacks it, which takes about a microsecond.
+/// Words of a heap repeat each other, as metadata and counts do, or lead to something near: most take 1 to 4 bytes, and
+/// none more than 9. A read of any other page unpacks it, which takes about a microsecond.
 ///
 /// Memory: the packed words, 8 bytes a page, and 4 KiB for each page that is kept unpacked. For one thread at a time.
 ///
-/// Each page is packed by itself, word by word, in the order of their addresses. A word's first byte says what it is:
+/// Each page is packed by itself, word by word, in the order of their addresses. The first byte of a word is its code:
 ///
-/// - 0 to 63: the value that was last put at this place of a table of 64, where a hash of each value says its place;
-/// - 64 to 127: the value of the word before, for up to 64 words;
-/// - 128 to 247: how far the value is from the word's own address, in 0 to 6 more bytes, little-endian; from 192 on with
-///   its highest bit set, as Swift marks strings that are objects;
+/// - 0 to 63: the last value stored at this index of a table of 64; a hash of each value is its index;
+/// - 64 to 127: the value of the previous word, for up to 64 words;
+/// - 128 to 247: the distance of the value from the word's own address, in 0 to 6 more bytes, little-endian; from 192
+///   on with its highest bit set, as Swift marks strings that are objects;
 /// - 248: the value, in 8 more bytes.
 final class PackedPages {
   static let wordsOfPage = 512
-  /// Pages kept unpacked at most, in 16 MiB; a power of two. A heap of that size is unpacked once.
+  /// The most pages that are kept unpacked, in 16 MiB; a power of two. A heap of that size is unpacked once.
   private static let unpackedPages = 4096
 
   private enum Code {
@@ -37,7 +37,7 @@ final class PackedPages {
   /// Index of the first byte of each page.
   @exclusivity(unchecked) private var starts = GrowingStack<Int>()
   private let recent: UnsafeMutablePointer<UInt64>
-  /// Of each place for an unpacked page: 1 + the page that is there.
+  /// For each slot of an unpacked page: 1 + the page in it.
   private let kept: UnsafeMutablePointer<Int>
   private let unpacked: UnsafeMutablePointer<UInt64>
 
@@ -53,8 +53,8 @@ final class PackedPages {
     TableMemory.deallocate(unpacked)
   }
 
-  /// Adds the words of the next page, which begins at `base`. `bitmap` has a bit for each word of the page, in 8 groups,
-  /// and `words` a value for each bit that is set. Linear in the words.
+  /// Adds the words of the next page, which begins at `base`. `bitmap` has a bit for each word of the page, in 8
+  /// groups, and `words` a value for each bit that is set. Linear in the words.
   func append(_ words: UnsafePointer<UInt64>, at base: UInt64, bitmap: UnsafePointer<UInt64>) {
     starts.push(bytes.count)
     recent.update(repeating: 0, count: Code.recentCount)
@@ -96,7 +96,7 @@ final class PackedPages {
     }
   }
 
-  /// To be called behind the last page, and before the first is looked at: unpacking reads 8 bytes at a time.
+  /// Call this after the last page is added, and before any page is read: unpacking reads 8 bytes at a time.
   func finish() {
     for _ in 0..<8 { bytes.push(0) }
   }
@@ -130,7 +130,7 @@ final class PackedPages {
     Int(truncatingIfNeeded: (value &* 0x9E37_79B9_7F4A_7C15) &>> 58)
   }
 
-  /// The words of a page, by what was said of it when it was added. They are there until another page is asked for.
+  /// The words of a page; `base` and `bitmap` as given to `append`. They stay valid until another page is read.
   @inline(__always)
   func words(ofPage page: Int, at base: UInt64, bitmap: UnsafePointer<UInt64>) -> UnsafePointer<UInt64> {
     let slot = page & (Self.unpackedPages &- 1)

@@ -31,7 +31,7 @@ package final class BlockContentsByAllocator {
 
   private static let streamBuffers = RuleBook.shipped.table(.streamBuffer, by: .symbol)
   private static let typeTables = RuleBook.shipped.table(.typeRecords, by: .symbol)
-  /// Frames of the runtime that are looked at.
+  /// The most frames of the runtime that are checked.
   private static let depthLimit = 24
 
   package init(_ definitions: TraceDefinitions, naming: any FrameNaming) {
@@ -39,8 +39,7 @@ package final class BlockContentsByAllocator {
   }
 
   /// Returns the possible contents of blocks that were allocated with a stack. Expected constant time; a frame is
-  /// looked up by name once, and only those of the
-  /// C library and of the runtime are.
+  /// looked up by name once, and only if it is the C library's or the runtime's.
   package func contents(ofBlocksAllocatedBy stack: StackID) -> BlockContents {
     if let known = known[stack] { return known }
     let found = look(at: stack)
@@ -79,18 +78,19 @@ package final class BlockContentsByAllocator {
     }
     guard isRuntime(index, image) else { return .other }
     guard let name = naming.frames(for: frame.key, in: image).last?.mangledName else {
-      // A stripped library: only the functions that it exports have names. Those that allocate for others are among them.
+      // A stripped library: only the functions that it exports have names. Those that allocate for others are among
+      // them.
       return SystemCode.isSystemImage(image.path) ? .runtime : .other
     }
     if Self.typeTables.matches(name) { return .typeRecords }
-    // For code in Swift, and what allocates for it, the caller tells the purpose.
+    // For Swift code, and for functions that allocate for it, the caller decides the purpose.
     let isRuntime =
       name.hasPrefix("_ZN") && name.contains("5swift") || name.hasPrefix("_ZN12_GLOBAL__N_1") || name == "_Znwm"
       || name == "swift_once"
     return isRuntime && !name.contains("StackAllocator") ? .runtime : .other
   }
 
-  /// Tells whether the Swift runtime is in an image, by itself or with a program.
+  /// Returns whether an image contains the Swift runtime, alone or linked into a program.
   private func isRuntime(_ index: Int, _ image: LoadedImage) -> Bool {
     if let known = runtimes[index] { return known }
     let isRuntime = naming.address(ofFunction: "swift_getTypeByMangledName", in: image) != nil

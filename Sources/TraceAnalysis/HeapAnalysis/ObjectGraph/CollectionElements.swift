@@ -74,7 +74,7 @@ extension ObjectGraphBuilder {
       return
     }
     var next = start
-    // Elements in which the image has nothing are left out: a count may claim any number of them.
+    // Elements without words in the image are skipped: a count may claim any number of them.
     while next < limit, let word = image.firstWord(in: next..<limit) {
       next += (word - next) / part.stride * part.stride
       read(part, of: node, block, at: next, limit: limit)
@@ -82,7 +82,7 @@ extension ObjectGraphBuilder {
     }
   }
 
-  /// Tells whether a collection is empty: words left behind by removed elements are no references.
+  /// Returns whether a collection is empty: words that removed elements left behind are no references.
   func isEmptyCollection(_ kind: NodeKind, _ block: LiveBlock) -> Bool {
     switch kind {
     case .array, .dictionary, .set: image.word(at: block.address &+ 16) == 0
@@ -91,8 +91,8 @@ extension ObjectGraphBuilder {
   }
 
   /// Returns the end of a collection's memory. Collections of the standard library use all the memory that the
-  /// allocator gave them, also beyond what they had asked for: up to the next multiple of 16 less the allocator's word,
-  /// or a size class, but never into the next block.
+  /// allocator gave them, also beyond the requested size: up to the next multiple of 16 less the allocator's word, or a
+  /// size class, but never into the next block.
   func usableEnd(_ node: Int, _ block: LiveBlock) -> UInt64 {
     let end = block.address + block.size
     let next = node + 1 < heap.count ? heap.blocks[node + 1].address : UInt64.max

@@ -2,17 +2,17 @@
 
 import TraceReading
 
-/// Continuations of libdispatch that are free: a thread keeps some hundred of those it has run in a list of its own,
-/// and takes them from there again.
-/// They hold one another and nothing else.
+/// Free continuations of libdispatch. A thread keeps some hundred of its finished continuations in a list of its own,
+/// and reuses them. They hold one another and nothing else.
 ///
-/// A continuation has 64 bytes by calloc. It begins with flags, or with the address of a table of functions. In a list,
-/// the next word is the number of continuations behind it. At 16 is the next one, at 32 the function, at 40 its context,
-/// and at 48 data. A continuation with a table uses the word at 56 as well. A list begins in a thread-local variable.
+/// A continuation is a block of 64 bytes from calloc. It begins with flags, or with the address of a table of
+/// functions. In a list, the second word is the number of continuations after it. At 16 is the next continuation, at 32
+/// the function, at 40 its context, and at 48 data. A continuation with a table uses the word at 56 as well. A list
+/// begins in a thread-local variable.
 ///
-/// One that is taken from the list keeps what its last use left in it until a queue writes another link. A continuation
-/// made by dispatch_after is in no queue, and has flags: it uses the function, the context and the data alone. The data
-/// is the source that it made for the timer, whose record, at 88, has the continuation for its handler, at 40.
+/// A continuation from the list keeps the words of its last use until a queue writes another link. A continuation made
+/// by dispatch_after is in no queue, and has flags: it uses only the function, the context and the data. The data is
+/// the source that it made for the timer, whose record, at 88, has the continuation for its handler, at 40.
 ///
 /// Source: swiftlang/swift-corelibs-libdispatch, src/queue_internal.h, src/inline_internal.h, src/source.c and
 /// src/shims/tsd.h; seen with Swift 6.1.2, 6.2.3 and 6.3.1.
@@ -38,7 +38,7 @@ struct DispatchMemory {
 
   /// - Parameters:
   ///   - isCalloc: whether a block came from calloc, as far as is known, and is no object.
-  ///   - isListed: whether nobody saw it being allocated.
+  ///   - isListed: whether a block's allocation was not recorded.
   ///
   /// Linear in the thread-local variables and the free continuations.
   init(
@@ -64,13 +64,13 @@ struct DispatchMemory {
     }
   }
 
-  /// The continuation behind a free one.
+  /// The continuation after a free one.
   func next(after continuation: BlockID) -> BlockID? {
     image.word(at: heap[continuation].address &+ Self.nextOffset).flatMap { self.continuation(at: $0) }
   }
 
-  /// Tells whether a block is a continuation that waits for a timer, so that all words but `timerWords` are left over
-  /// from earlier uses, or lead to code.
+  /// Returns whether a block is a continuation that waits for a timer. All its words except `timerWords` are then left
+  /// over from earlier uses, or lead to code.
   func waitsForTimer(_ block: BlockID) -> Bool {
     let address = heap[block].address
     guard isContinuation(block),
@@ -99,7 +99,7 @@ struct DispatchMemory {
       image.word(at: continuation &+ Self.countOffset) == nil
     else { return false }
     if let function = image.word(at: continuation &+ Self.functionOffset) { return roots.isImage(function) }
-    // One that resumed a task has no function; the link to others of its kind tells.
+    // A continuation that resumed a task has no function. Its link to another continuation identifies it.
     return image.word(at: continuation &+ Self.nextOffset).map { self.continuation(at: $0) != nil } ?? false
   }
 }

@@ -13,11 +13,11 @@ package enum EdgeStrength: UInt8, CaseIterable, Codable, Hashable, Sendable {
   /// An object's side table, which weak references need.
   case bookkeeping = 5
   /// From a task's own words to another task: a place in a queue, or a word in a frame. A waiting task keeps itself
-  /// until it is resumed, no matter who has a handle of it, and either may be left over.
+  /// until it is resumed, whatever code has a handle of it, and either word may be left over.
   case taskLink = 6
-  /// A word that looks like a pointer to an object whose reference count the references in known fields account for, or
-  /// that stands in a place of a task that keeps nothing: left over, or borrowed. A frame that is at work with an object
-  /// may have no more of it, so such a word keeps its target in use; but it does not keep lost objects.
+  /// A word that looks like a pointer, but is left over or borrowed. Either the references in known fields account for
+  /// the reference count of its object, or the word is in a place of a task that keeps nothing. A frame that uses an
+  /// object may have only such a word. So the word keeps its target in use, but it does not keep lost objects.
   case surplus = 7
 
   /// The name in JSON.
@@ -37,14 +37,14 @@ package enum EdgeStrength: UInt8, CaseIterable, Codable, Hashable, Sendable {
 package struct EdgeLabel: Hashable, Sendable {
   package enum Role: Hashable, Sendable {
     case field
-    /// A function value's context; the function stands `functionOffset` bytes after the start of the block, for array
-    /// elements after that of the element.
+    /// A function value's context. The function is `functionOffset` bytes after the start of the block; for array
+    /// elements, after the start of the element.
     case closure(functionOffset: Int)
     case capture
     case element, key, value
   }
 
-  /// As the programmer wrote it: `viewModel`, `[].handler`; empty for captures whose variable is not known.
+  /// The name in the source code: `viewModel`, `[].handler`; empty for captures whose variable is unknown.
   package var name: String
   package var role: Role
   /// The enum case whose payload it is.

@@ -1,29 +1,29 @@
-// Words of a task's memory that nobody has written yet.
+// Words of a task's memory that have not been written yet.
 
 import TraceReading
 
 /// The words of tasks that still hold the contents of earlier uses of their memory.
 ///
-/// A task is a header, then what its kind adds (its parent, its group, the future with its result), then a prefix for
-/// its function, then the context of that function, at an address that is a multiple of 16. The header is by bytes: at
-/// 56 where the task goes on, at 64 with which context, at 72 a word that is reserved. Behind the header the runtime
-/// keeps its own, where the allocator of frames stands at 112. The prefix is, from the context back: an error, which is
-/// written when the task ends; the function's context, its captures; the function; and of a task with a result the
-/// address of that. The context begins with its parent, none, and where to go on when the function ends. Its function
-/// writes the rest.
+/// A task is a header, then the additions of its kind (its parent, its group, the future with its result), then a
+/// prefix for its function, then the context of that function, at an address that is a multiple of 16. Byte offsets in
+/// the header: 56 the address where the task resumes, 64 the context it resumes with, 72 a reserved word. Behind the
+/// header is the runtime's private part, with the allocator of frames at 112. The prefix has, from the context back: an
+/// error, which is written when the task ends; the function's context with its captures; the function; and for a task
+/// with a result the address of that. The context begins with its parent, which is none, and the address to resume at
+/// when the function ends. The task's function writes the rest.
 ///
-/// A task that has not begun goes on at one of two adapters of the runtime, which call the task's function. The runtime
-/// tells debuggers where those are. A running task still looks so until it is first suspended: a task that a thread
-/// refers to does not count.
+/// A task that has not begun resumes at one of two adapters of the runtime, which call the task's function. The runtime
+/// exports their addresses for debuggers. A running task has the same words until it is first suspended: so a task that
+/// a thread refers to does not count.
 ///
 /// Source: swiftlang/swift, include/swift/ABI/Task.h, stdlib/public/Concurrency/Task.cpp, TaskPrivate.h and Debug.h;
-/// seen with Swift 6.0.3 and 6.1.2, with a header of 192 bytes, and with 6.2.3 and 6.3.1, with one of 208.
+/// seen with Swift 6.0.3 and 6.1.2, with a header of 192 bytes, and with 6.2.3 and 6.3.1, with a header of 208.
 struct InitialTaskMemory {
   static let adapterVariables = [
     "_swift_concurrency_debug_future_adapter", "_swift_concurrency_debug_non_future_adapter",
   ]
 
-  /// By block of a task: the ranges that hold nothing, in order.
+  /// By block of a task: the ranges without contents, in order.
   private(set) var unwritten: [UInt32: [Range<UInt64>]] = [:]
 
   static let resumeOffset: UInt64 = 56
@@ -31,7 +31,7 @@ struct InitialTaskMemory {
   private static let reserved: Range<UInt64> = 72..<80
   private static let allocator: Range<UInt64> = 112..<128
   static let leastHeaderSize: UInt64 = 192
-  /// Size of a future: its waiting tasks, the result's type, an error; the result stands behind them.
+  /// Size of a future: its waiting tasks, the result's type, an error. The result follows.
   static let futureSize: UInt64 = 24
   /// Back from the context.
   static let resultDistance: UInt64 = 32
@@ -40,9 +40,9 @@ struct InitialTaskMemory {
   static let contextHeaderSize: UInt64 = 16
 
   /// - Parameters:
-  ///   - tasks: those with blocks of their own.
+  ///   - tasks: tasks with blocks of their own.
   ///   - layout: the layout of the runtimes' tasks.
-  ///   - variable: the values of the variables of a name that the concurrency runtimes of the process export, one for
+  ///   - variable: the values of the variables with a name that the concurrency runtimes of the process export, one for
   ///     each.
   ///
   /// Linear in the tasks, and in the words that threads have if one of the tasks may not have begun.
@@ -71,7 +71,7 @@ struct InitialTaskMemory {
     for (task, ranges) in waiting { unwritten[task, default: []] += ranges }
   }
 
-  /// Returns the ranges of a task that has not begun by its own words; nil if they say anything else.
+  /// Returns the ranges of a task whose own words show that it has not begun; nil otherwise.
   private static func ranges(
     of block: LiveBlock, _ image: HeapImage, _ roots: HeapRoots, future: Set<UInt64>, other: Set<UInt64>
   ) -> [Range<UInt64>]? {

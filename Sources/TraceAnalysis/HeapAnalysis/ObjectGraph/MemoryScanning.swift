@@ -1,11 +1,11 @@
-// Adds the references in memory of which no type is known, and in roots.
+// Adds the references in memory of unknown type, and in roots.
 
 import TraceReading
 
 extension ObjectGraphBuilder {
-  /// A queue links its tasks by two words of theirs, which keep old contents of the memory until a task is first put
-  /// into a queue. They lead to other tasks, and to parts of the queue, never to objects or the frames of a task. The
-  /// end of a task resumes all that wait for it: of those each keeps the next.
+  /// A queue links its tasks through two of their words, which keep old contents of the memory until a task is first
+  /// put into a queue. The links lead to other tasks, and to parts of the queue, never to objects or the frames of a
+  /// task. The end of a task resumes all tasks that wait for it, so each of these keeps the next.
   mutating func readQueueLinks(_ node: Int, _ block: LiveBlock) {
     let range =
       block.address + TaskMemory.queueLinks.lowerBound..<block.address
@@ -23,7 +23,7 @@ extension ObjectGraphBuilder {
     }
   }
 
-  /// Scans a range without a task's freed frames, and without words that nobody has written yet.
+  /// Scans a range without a task's freed frames, and without words that have not been written yet.
   mutating func scanUsed(_ node: Int, _ block: LiveBlock, _ range: Range<UInt64>) {
     var next = range.lowerBound
     for hole in unused[UInt32(node)] ?? [] where hole.upperBound > next && hole.lowerBound < range.upperBound {
@@ -33,7 +33,7 @@ extension ObjectGraphBuilder {
     if next < range.upperBound { scan(node, block, next..<range.upperBound) }
   }
 
-  /// - Parameter isLeftOver: nobody wrote these words since the block was allocated, as far as its layout is known.
+  /// - Parameter isLeftOver: these words have not been written since the block was allocated, by its known layout.
   mutating func scan(
     _ node: Int, _ block: LiveBlock, _ range: Range<UInt64>, label: UInt32? = nil, isLeftOver: Bool = false
   ) {
@@ -62,7 +62,7 @@ extension ObjectGraphBuilder {
       }
       let label = label ?? EdgeLabelID.scanned(offset: address - block.address).rawValue
       if targetKind == .task, isHandle(value, at: address, of: target, from: UInt32(node), block) {
-        // Nobody has a handle of a task among the frames of another.
+        // No code has a handle of a task among the frames of another task.
         if leadsToStart(value, of: target) { handles.append((UInt32(node), target, label, strength)) }
         return
       }
@@ -78,8 +78,9 @@ extension ObjectGraphBuilder {
     addEdge(from: source, to: object.rawValue, label: label, kind: EdgeStrength.weak.rawValue)
   }
 
-  /// Tells whether a word that leads to a task cannot have it go on. A task's own words before its frames are written by
-  /// the runtime, and memory for the frames of a task among another's frames is the other's own.
+  /// Returns whether a word that leads to a task is a handle, which cannot resume it. A task's own words before its
+  /// frames are no handles: the runtime writes them. Words in memory for the frames of an inner task are no handles of
+  /// the outer task, which owns that memory.
   private func isHandle(
     _ word: UInt64, at address: UInt64, of task: UInt32, from source: UInt32, _ block: LiveBlock
   ) -> Bool {
@@ -91,8 +92,9 @@ extension ObjectGraphBuilder {
     word & Self.addressBits & ~7 == heap[BlockID(target)].address
   }
 
-  /// Adds the words that are handles of tasks, where a task has any: references that no known field accounts for,
-  /// besides the one that it has of itself until it ends. All others are left over from earlier uses of the memory.
+  /// Adds the words that are handles of tasks, if a task has any. A task has handles if its count exceeds its known
+  /// references and the one that it has to itself until it ends. All other words are left over from earlier uses of the
+  /// memory.
   ///
   /// Source: swiftlang/swift, stdlib/public/Concurrency/Task.cpp (swift_task_create_common: one reference for the
   /// caller, and one that `completeTask` gives up); seen with Swift 6.3.1 for tasks and the children of groups.
@@ -109,8 +111,8 @@ extension ObjectGraphBuilder {
     SurplusWords.room(besides: held, at: heap[BlockID(task)].address, in: image).map { $0 > 1 } ?? true
   }
 
-  /// The block that a scanned word leads to. C code keeps pointers into the middle of its blocks; a counted object is
-  /// held by its start.
+  /// The block that a scanned word leads to. C code keeps pointers into the middle of its blocks; a reference to a
+  /// counted object leads to its start.
   @inline(__always)
   mutating func target(of word: UInt64) -> UInt32? {
     let address = word & Self.addressBits
@@ -125,7 +127,7 @@ extension ObjectGraphBuilder {
     return kind.isCounted && kind != .task ? nil : found.rawValue
   }
 
-  /// The roots come after the blocks, whose fields are known then.
+  /// Reads the roots, after the blocks, whose fields are known then.
   mutating func readRoots() {
     lazy var held = graph.edgeCounts(ofKind: EdgeStrength.strong.rawValue)
     func isAccountedFor(_ node: UInt32) -> Bool {

@@ -1,4 +1,4 @@
-// Tells what each block of a heap image is: an object of a type, a task, a side table, or plain memory.
+// Classifies each block of a heap image: an object of a type, a task, a side table, or plain memory.
 
 import TraceReading
 
@@ -60,10 +60,10 @@ extension ObjectGraphBuilder {
     }
   }
 
-  /// Marks blocks that may have been freed unseen. An object is still itself if its first word is its type's metadata
-  /// and its count says that its
-  /// `deinit` has not begun: nothing frees an object before that, and a block in its place begins with words of its
-  /// own. Nothing tells that of other memory, so that it is read as memory that may hold anything.
+  /// Marks blocks that may have been freed without a record. An object is still itself if its first word is its type's
+  /// metadata and its count shows that its `deinit` has not begun: nothing frees an object before that, and a block in
+  /// its place begins with words of its own. Other memory has no such proof, so it is read as memory that may hold
+  /// anything.
   mutating func markUncertain(_ gaps: TraceGaps) {
     guard gaps.end != nil else { return }
     var unknown: UInt32?
@@ -89,7 +89,7 @@ extension ObjectGraphBuilder {
     return type.metadata.rawValue != 0 && image.word(at: block.address) == type.metadata.rawValue
   }
 
-  /// Tasks come from malloc: their first word tells.
+  /// Tasks come from malloc, and are recognised by their first word.
   mutating func isTask(_ block: LiveBlock) -> Bool {
     block.size >= 64 && isTask(at: block.address)
   }
@@ -102,8 +102,7 @@ extension ObjectGraphBuilder {
     return result
   }
 
-  /// Marks the blocks that live objects' count words lead to, and those that look like the table of an object that is
-  /// gone.
+  /// Marks the blocks that live objects' count words lead to, and blocks that look like the table of a freed object.
   mutating func markSideTables() {
     for (node, block) in heap.blocks.enumerated() {
       guard types[Int(nodeTypes[node])].kind.isCounted else {

@@ -7,20 +7,20 @@ import TraceSymbolication
 package protocol LayoutSource: AnyObject {
   /// The layout of an instance at an address whose first word is `metadata`; nil if nothing is known.
   func layout(ofInstanceAt address: RuntimeAddress, metadata: RuntimeAddress) -> ObjectLayout?
-  /// Tells whether the layout of one instance says nothing of the next.
+  /// Whether each instance of the type may have its own layout.
   func dependsOnInstance(_ metadata: RuntimeAddress) -> Bool
   /// The form of a value of a type in the buffer of an `any P`; nil if it is not known.
   func bufferedValue(ofTypeWithMetadata address: UInt64) -> BufferedValue?
-  /// The first word of a metadata record, which tells its kind; nil if it is not known.
+  /// The first word of a metadata record, which is its kind; nil if unknown.
   func metadataKind(at address: UInt64) -> UInt64?
-  /// The 8 bytes at an address, of the heap image or of an image's file; nil if they are not known.
+  /// The 8 bytes at an address, from the heap image or an image's file; nil if unknown.
   func word(at address: UInt64) -> UInt64?
-  /// Tells whether values of the type whose metadata is at an address have no size; false if that is not known.
+  /// Whether values of the type whose metadata is at an address have no size; false if that is unknown.
   func hasNoSize(valuesOfTypeAt address: UInt64) -> Bool
-  /// The addresses of the variables of a name that the concurrency runtime exports: one for each runtime in the
+  /// The addresses of the variables with a name that the concurrency runtime exports: one for each runtime in the
   /// process.
   func addresses(ofConcurrencyVariable name: String) -> [UInt64]
-  /// Tells whether a concurrency runtime of the process has a function of a name.
+  /// Whether a concurrency runtime of the process has a function with a name.
   func hasConcurrency(function name: String) -> Bool
   /// The reason why there are no layouts at all.
   var problem: String? { get }
@@ -40,21 +40,21 @@ struct NodeLayout {
     var offset: UInt64
     var strength: EdgeStrength
     var label: UInt32
-    /// The label without a case, for use while the active case is not known.
+    /// The label without a case, for use while the active case is unknown.
     var unnamedLabel: UInt32
     /// `ReferenceField.isAlwaysSet`
     var isRequired = false
     /// An unsafe pointer: it may lead to the end of a block, or to memory that was never malloc'd.
     var isRawPointer = false
-    /// The class that the target is of, whatever the object's contents; nil for a protocol, for a generic class, whose
-    /// name may be spelled otherwise, and in an enumeration's payload.
+    /// The class of the target, whatever the object's contents. Nil for a protocol, for a generic class, whose name may
+    /// be spelled otherwise, and in an enumeration's payload.
     var className: String?
   }
   struct Opaque {
     var range: Range<UInt64>
     /// Nil if the part has no name.
     var label: UInt32?
-    /// As `Reference.unnamedLabel`.
+    /// The label without a case, like `Reference.unnamedLabel`.
     var unnamedLabel: UInt32?
     /// Offset of the metadata of the value in the buffer of an `any P`. The buffer's first word is an object, a box
     /// with the value, or the value's own.
@@ -68,20 +68,20 @@ struct NodeLayout {
     var references: [Reference]
     var opaque: [Opaque]
     var selectors: [PayloadSelector] = []
-    /// By reference: index of the first behind it that stands in another place.
+    /// By reference: index of the next reference with another offset.
     var ends: [Int] = []
     /// By reference: the payloads that it is a part of.
     var conditions: [[PayloadSelector.Condition]] = []
     /// By reference: the kind and type of its target.
     var targets: [ReferenceTarget] = []
-    /// Offsets of words of which the recorder keeps the lowest byte if it may be the case of an enumeration.
+    /// Offsets of words whose lowest byte the recorder keeps if it may be the case of an enumeration.
     var caseBytes: Range<UInt64> = 0..<0
-    /// It is that of a dictionary's values, whose bytes older images do not have.
+    /// The part is a dictionary's values, whose case bytes older images do not have.
     var isOfDictionaryValues = false
-    /// Bytes that neither of them covers: no reference by reflection's account. A word there that is the address of an
-    /// object is taken for one all the same, since a reference that is missed makes a false leak. Not so a word that
-    /// has a value of less than a word in it: the rest of it is padding, which keeps the contents that the memory had
-    /// before.
+    /// Ranges outside all references and opaque parts: no references by reflection's account. A word there that is the
+    /// address of an object still counts as a reference, since a missed reference makes a false leak. The ranges leave
+    /// out each word that contains a smaller value: the rest of such a word is padding, which keeps its earlier
+    /// contents.
     var gaps: [Range<UInt64>] = []
     /// Words of plain data, besides `gaps`, where the bytes of an address may begin.
     var numbers: [Range<UInt64>] = []
@@ -95,11 +95,11 @@ struct NodeLayout {
     case hashTable(scale: UInt64, bitmap: UInt64, keys: UInt64, Part, values: UInt64?, Part?)
   }
 
-  /// As in `LT_CASE_WORD_LIMIT`, in bytes.
+  /// `LT_CASE_WORD_LIMIT` in bytes.
   private static let caseByteLimit: UInt64 = 64 * 8
 
   var size: UInt64
-  /// The class's own name and those of its superclasses; empty if it is no class.
+  /// The names of the class and its superclasses; empty for other types.
   var classNames: [String]
   var fields: Part
   var tail: Tail
@@ -146,8 +146,8 @@ struct NodeLayout {
 }
 
 extension NodeLayout.Part {
-  /// Makes the part of a value in the buffer of an `any P`, whose fields are named after the buffer's. Offsets count
-  /// from the start of the value that contains the buffer.
+  /// Makes the part of a value in the buffer of an `any P`; its fields have the buffer's name as a prefix. Offsets
+  /// count from the start of the value that contains the buffer.
   init(_ value: ValueLayout, in buffer: NodeLayout.Opaque, labels: LabelTable) {
     let label = buffer.label.map { labels.labels[Int($0)] }
     let start = Int(clamping: buffer.range.lowerBound)
@@ -197,8 +197,8 @@ extension NodeLayout.Part {
   /// The bytes of an address that are not zero.
   private static let addressSize: UInt64 = 6
 
-  /// Finds the words where an address may begin that lies across values of less than a word, such as bytes. No byte of
-  /// the address is padding.
+  /// Finds the words where an address may begin that extends over several narrow values, such as bytes. No byte of the
+  /// address is padding.
   private mutating func findNumbers(in whole: Range<UInt64>, narrow: [Range<Int>]) {
     guard !narrow.isEmpty else { return }
     let values = narrow.map {
@@ -209,7 +209,7 @@ extension NodeLayout.Part {
     func words(_ row: Range<UInt64>) -> Range<UInt64>? {
       guard row.upperBound - row.lowerBound >= Self.addressSize else { return nil }
       let last = row.upperBound - Self.addressSize
-      // The image may have an address that begins in the last bytes of a word in the place of the next word.
+      // The image may store an address that begins in the last bytes of a word as the next word.
       return row.lowerBound & ~7..<(last & ~7) + (last & 7 >= 6 ? 16 : 8)
     }
     for range in (values + gaps).sorted(by: { $0.lowerBound < $1.lowerBound }) where !range.isEmpty {
@@ -239,7 +239,7 @@ extension NodeLayout.Part {
       let short = EdgeLabel.shortName(field, isPayload: caseName != nil)
       return prefix.isEmpty ? short : short.isEmpty ? prefix : "\(prefix).\(short)"
     }
-    /// Returns the label of a part while the case that it belongs to is not known.
+    /// Returns the label of a part while its active case is unknown.
     func unnamed(_ label: EdgeLabel, _ payloads: [PayloadCase]) -> EdgeLabel {
       guard let enumeration = payloads.first?.enumeration, enumerations.indices.contains(enumeration) else {
         return label
@@ -306,7 +306,7 @@ extension NodeLayout.Part {
         }
         required.append(.init(offset: metadata, cases: last.cases, isMetadata: true))
       }
-      // Enumerations are looked at in order.
+      // Enumerations are read in order.
       let enclosing = cases.conditions(enumerations[index].payloads.filter { $0.enumeration < index })
       return PayloadSelector(
         enumerations[index], enclosing: enclosing, cases: cases.all(of: index), required: required,

@@ -47,7 +47,7 @@ extension ObjectGraphBuilder {
     default:
       guard block.size > 16 else { return }
       addSideTable(node, block)
-      // Words that deinit left behind are no references any more; while it runs, the fields are.
+      // Words that deinit left behind are no references any more. While deinit runs, the fields still are.
       if deinitialised.contains(UInt32(node)), !ending.contains(UInt32(node)) { return }
       let end = block.address &+ block.size
       if isEmptyCollection(types[row].kind, block) { return }
@@ -78,8 +78,8 @@ extension ObjectGraphBuilder {
     }
   }
 
-  /// Tells whether the end of a block, from `size` on, is what the allocator added. Closures and boxes have no elements
-  /// behind their captures.
+  /// Returns whether the bytes of a block from `size` on are the allocator's padding. Closures and boxes have no
+  /// elements after their captures.
   private func isLeftOver(behind size: UInt64, _ block: LiveBlock, _ kind: NodeKind) -> Bool {
     (kind == .closure || kind == .box) && isListed(block) && block.mayHaveSize((size &+ 7) & ~7, isListed: true)
   }
@@ -109,11 +109,11 @@ extension ObjectGraphBuilder {
     if !part.gaps.isEmpty { readGaps(part, of: node, block, at: base, limit: limit) }
     for words in part.numbers where base < limit && words.lowerBound < limit - base {
       let end = base + min(limit - base, words.upperBound)
-      // Where a tag, a case or a number with a mark has an address's place, the address has the next one.
+      // If the last word is a tag, a case or a number with a mark, the address is in the next word.
       let isMoved = end < limit && image.word(at: end - 8).map { numberTarget(of: $0) == nil } ?? false
       readNumbers(node, base + words.lowerBound..<(isMoved ? end + 8 : end))
     }
-    // A value in a buffer may have enumerations of its own, which are looked at after those of the whole.
+    // A value in a buffer may have enumerations of its own, which are read after the whole part's own enumerations.
     var inline: [(part: NodeLayout.Part, limit: UInt64)] = []
     for opaque in part.opaque where base < limit && opaque.range.lowerBound < limit - base {
       let isNamed = opaque.conditions.isEmpty || selection.isNamed(opaque.conditions)
@@ -122,7 +122,7 @@ extension ObjectGraphBuilder {
       var from = max(base + opaque.range.lowerBound, block.address + 16)
       let to = base + min(limit - base, opaque.range.upperBound)
       if !isNamed {
-        // Another case knows the meaning of some of the words.
+        // Another case defines some of the words.
         for index in part.references.indices
         where !part.conditions[index].isEmpty && selection.isActive(part.conditions[index]) {
           let known = base &+ part.references[index].offset
@@ -144,7 +144,7 @@ extension ObjectGraphBuilder {
     for value in inline { read(value.part, of: node, block, at: base, limit: value.limit) }
   }
 
-  /// Reads the buffer of an `any P` by the type of the value in it. False if that is not known.
+  /// Reads the buffer of an `any P` by the type of the value in it. False if the type is unknown.
   private mutating func readBuffer(
     _ opaque: NodeLayout.Opaque, of node: Int, _ block: LiveBlock, at start: UInt64, base: UInt64, limit: UInt64,
     _ inline: inout [(part: NodeLayout.Part, limit: UInt64)]
@@ -182,7 +182,7 @@ extension ObjectGraphBuilder {
     return contents
   }
 
-  /// Tells whether a reference of a part, by its index, can lead to what is at an address.
+  /// Returns whether the reference with an index in a part can lead to the block at an address.
   private mutating func fits(_ part: NodeLayout.Part, _ index: Int, _ target: UInt64) -> Bool {
     guard let found = heap.block(containing: target) else { return true }
     let reference = part.references[index]
@@ -200,7 +200,8 @@ extension ObjectGraphBuilder {
     return isPossible
   }
 
-  /// Tells whether a type's metadata is at an address: a class's begins with 0, that of others with their kind.
+  /// Returns whether a type's metadata is at an address: a class's metadata begins with 0, other metadata with its
+  /// kind.
   private mutating func isMetadata(_ address: UInt64) -> Bool {
     if let known = isTypeMetadata[address] { return known }
     let kind = address & 7 == 0 ? layouts?.metadataKind(at: address) : nil
@@ -209,15 +210,15 @@ extension ObjectGraphBuilder {
     return result
   }
 
-  /// Tells whether a class of the name has instances. A reference may have the name of an enumeration instead, or of a
-  /// class that has subclasses alone.
+  /// Returns whether a class with the name has instances. The name of a reference's type may also be an enumeration's,
+  /// or the name of a class whose subclasses alone have instances.
   private mutating func isClass(_ name: String) -> Bool {
     if classNames.isEmpty { classNames = Set(types.lazy.filter { $0.kind == .object }.map(\.qualifiedName)) }
     return classNames.contains(name)
   }
 
-  /// Adds the references in words that reflection takes for something else. A number that is not exactly the address of
-  /// an object is noted as a number.
+  /// Adds the references in words that reflection describes as something else. A number that is not exactly the address
+  /// of an object is recorded as a number.
   private mutating func readGaps(
     _ part: NodeLayout.Part, of node: Int, _ block: LiveBlock, at base: UInt64, limit: UInt64
   ) {
@@ -247,7 +248,7 @@ extension ObjectGraphBuilder {
     return overflow || place >= limit || limit - place < 8 ? nil : place
   }
 
-  /// The references of a value that has enumerations, several of whose cases may have one in the same place.
+  /// The references of a value with enumerations, where several cases may have a reference at the same offset.
   private mutating func readPayloads(_ part: NodeLayout.Part, of node: Int, at base: UInt64, limit: UInt64) {
     var next = 0
     while next < part.references.count, let place = place(of: part.references[next], base, limit) {
@@ -301,8 +302,8 @@ extension ObjectGraphBuilder {
             isTargetOfOtherClass: isOfOtherClass(found, at: target, than: reference.className)))
       }
     }
-    // A raw pointer may lead anywhere in a block; a counted reference leads to an object's start, which may stand among
-    // a task's frames.
+    // A raw pointer may lead anywhere in a block. A counted reference leads to an object's start, which may be among a
+    // task's frames.
     guard heap[found].address == target || reference.strength == .unmanaged else {
       if let parent = parent(ofTaskAt: target, in: found), parent != UInt32(node) {
         addEdge(from: UInt32(node), to: parent, label: label, kind: reference.strength.rawValue)
@@ -312,8 +313,8 @@ extension ObjectGraphBuilder {
     addEdge(from: UInt32(node), to: found.rawValue, label: label, kind: reference.strength.rawValue)
   }
 
-  /// `async let` makes a task among the frames of the one that waits for it: whoever can resume the child resumes the
-  /// parent with it.
+  /// Returns the task that contains the `async let` task at an address. `async let` makes a task among the frames of
+  /// the task that waits for it. A reference that can resume the child can therefore resume the parent.
   mutating func parent(ofTaskAt address: UInt64, in found: BlockID) -> UInt32? {
     guard heap[found].address != address else { return nil }
     let isTaskBlock = types[Int(nodeTypes[Int(found.rawValue)])].kind == .task
@@ -342,8 +343,8 @@ extension ObjectGraphBuilder {
     dangling.append(reference)
   }
 
-  /// Tells whether the object at an address is of a class that is known with all its superclasses, and that none of them
-  /// is the one that a reference was declared with.
+  /// Returns whether an object certainly lacks the declared class of a reference: its class and all its superclasses
+  /// are known, and none is that class.
   private mutating func isOfOtherClass(_ found: BlockID, at address: UInt64, than declared: String?) -> Bool {
     let row = Int(nodeTypes[Int(found.rawValue)])
     guard let declared, heap[found].address == address, types[row].kind == .object,
@@ -353,8 +354,8 @@ extension ObjectGraphBuilder {
     return !classNames.contains { ReferentName.withoutFiles($0) == declared }
   }
 
-  /// Adds an edge, unless it repeats the one before: a row of references to one target, as in a table filled with it,
-  /// is one edge. Of scanned words the first of the row stands for all.
+  /// Adds an edge, unless it repeats the last one: a row of references to one target, as in a table filled with it, is
+  /// one edge. In a row of scanned words, only the first word gives an edge.
   @inline(__always)
   mutating func addEdge(from source: UInt32, to target: UInt32, label: UInt32, kind: UInt8) {
     if last.target == target, last.source == source, last.kind == kind,

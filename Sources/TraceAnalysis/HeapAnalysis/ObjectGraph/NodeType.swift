@@ -39,10 +39,10 @@ package enum NodeKind: UInt8, Codable, Hashable, Sendable {
   }
 }
 
-/// A type of node: blocks of one are alike in all but their contents.
+/// A type of node: its blocks differ only in their contents.
 package struct NodeType: Hashable, Sendable {
   package var kind: NodeKind
-  /// As the runtime knows it, with modules; for malloc'd blocks the function that was called.
+  /// The runtime's name, with modules; for malloc'd blocks the function that was called.
   package var qualifiedName: String
   /// Without modules, and with the language's own signs for its collections: `[Node]`, `[String: Handler]`.
   package var name: String

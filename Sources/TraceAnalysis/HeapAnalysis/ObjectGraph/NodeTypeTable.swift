@@ -11,7 +11,7 @@ package struct NodeTypeTable {
   /// Each block is of the first type.
   init(count: Int) { narrow = Array(repeating: 0, count: count) }
 
-  /// The index of a block's type. Traps if there is no such block. Constant time, but for the first index that takes
+  /// The index of a block's type. Traps if there is no such block. Constant time, except the first index that takes
   /// more than 2 bytes: O(blocks).
   package subscript(_ block: Int) -> UInt32 {
     @inline(__always) get { wide.isEmpty ? UInt32(narrow[block]) : wide[block] }

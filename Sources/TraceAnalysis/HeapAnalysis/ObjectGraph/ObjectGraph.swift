@@ -4,8 +4,8 @@ import TraceReading
 
 /// The live heap of a snapshot as a graph: its nodes are the blocks in order of address, then the roots.
 ///
-/// Memory: 6 bytes a block and 9 a reference, besides the heap and the image. Immutable, but reading the image
-/// keeps a cache: for one thread at a time.
+/// Memory: 6 bytes a block and 9 a reference, besides the heap and the image. Immutable, but reads of the image use a
+/// cache: for one thread at a time.
 package final class ObjectGraph {
   package let snapshot: TraceSnapshot
   package let heap: LiveHeap
@@ -16,37 +16,37 @@ package final class ObjectGraph {
   package let labels: [EdgeLabel]
   /// By block: index into `types`.
   package let nodeTypes: NodeTypeTable
-  /// By block: its `deinit` has run, and its memory is kept all the same.
+  /// By block: its `deinit` has run, but its memory is still kept.
   package let deinitialised: NodeSet
   /// By block: it was allocated before calls went missing from the trace, and nothing in the image proves that it is
-  /// still the same. Its memory may be anybody's.
+  /// still the same. Its memory may have been reused.
   package let uncertain: NodeSet
-  /// Every reference of the process is in it, as far as its image is meant to have them.
+  /// The graph has every reference of the process that its image should have.
   package let isWhole: Bool
-  /// Memory that a task took for its functions' frames: the task it is a part of.
+  /// Memory that a task took for its functions' frames, by node: the task.
   package let taskOfSlab: [UInt32: UInt32]
-  /// The Swift module that the executable was made from, as far as its name tells.
+  /// The Swift module of the executable, guessed from its name.
   package let mainModule: String
-  /// Names of the fields that hold references, by index into `types`; none where no layout was asked for.
+  /// Names of the fields that hold references, by index into `types`; none if no layout was looked up.
   let fieldNames: [[String]]
   /// References without ownership to memory that is no longer allocated.
   package let dangling: [DanglingReference]
-  /// Numbers that are addresses of blocks, in places that hold no references by their type.
+  /// Numbers that equal addresses of blocks, in places where the type has no references.
   package let numbers: [NumberReference]
-  /// By node of a task: its state, as far as it is known.
+  /// By node of a task: its state, if known.
   package let taskStates: [UInt32: TaskState]
-  /// Tasks that may do something when they are cancelled.
+  /// Tasks that may react to a cancellation.
   package let cancellableTasks: Set<NodeID>
-  /// Tasks of a layout that is not known. What resumes them cannot be seen.
+  /// Tasks of unknown layout. The references that resume them cannot be seen.
   package let unknownTasks: [NodeID]
-  /// Types whose fields are not known, so that they were scanned; by index into `types`.
+  /// Types that were scanned because their fields are unknown; by index into `types`.
   package let scannedTypes: [Int]
   /// Missing facts about the program's Swift runtime, and their consequences, in sentences.
   package let runtimeRemarks: [String]
   /// The reason why no type's fields are known; nil if reflection worked.
   package let reflectionProblem: String?
 
-  /// A number of a node's that is the address of another node.
+  /// A number in a node that is the address of another node.
   package struct NumberReference: Hashable, Sendable {
     package var from: UInt32
     package var to: UInt32
@@ -56,10 +56,10 @@ package final class ObjectGraph {
     package var from: BlockID
     package var label: EdgeLabelID
     package var target: UInt64
-    /// Something lives at the target that is not of the reference's type by name; it dangles only if one of that type
-    /// has ended there.
+    /// The block that is now at the target does not have the name of the reference's type. The reference dangles only
+    /// if an object of that type has ended there.
     package var isTargetReused = false
-    /// An object lives at the target whose class is certainly neither the reference's nor inherits from it.
+    /// The object that is now at the target is certainly not of the reference's class or of a subclass.
     package var isTargetOfOtherClass = false
   }
 
@@ -68,10 +68,10 @@ package final class ObjectGraph {
     .strong, .conservative, .unmanaged, .bookkeeping, .taskLink, .surplus,
   ])
 
-  /// Edges by which lost objects keep other lost objects, so that both have one cause.
+  /// Edges that make lost objects keep other lost objects, so that both have one cause.
   package static let keeping: EdgeKinds = EdgeKinds([.strong, .conservative, .unmanaged, .bookkeeping])
 
-  /// Memory may be in use whose allocation the trace does not show.
+  /// The trace does not show all allocations of memory in use.
   package var hasUnseenMemory: Bool { roots.roots.contains { $0.kind == .unseen } }
 
   package var blockCount: Int { heap.count }
@@ -133,8 +133,8 @@ package final class ObjectGraph {
 extension ObjectGraph {
   /// The resumption addresses of a suspended task's functions, innermost first; at most 65.
   ///
-  /// By bytes, in a task: 56 the address of the innermost function, 64 its context. In a context: 0 the next outer one, 8
-  /// the address. Seen with Swift 6.1.2 and 6.3.1. Source: swiftlang/swift, include/swift/ABI/Task.h.
+  /// By bytes, in a task: 56 the address of the innermost function, 64 its context. In a context: 0 the next outer one,
+  /// 8 the address. Seen with Swift 6.1.2 and 6.3.1. Source: swiftlang/swift, include/swift/ABI/Task.h.
   package func resumptions(of task: NodeID) -> [UInt64] {
     let start = heap[BlockID(task)].address
     var addresses = [image.word(at: start &+ 56)]
@@ -159,9 +159,9 @@ extension EdgeKinds {
 package struct ReferenceCount: Codable, Hashable, Sendable {
   /// References that keep it from being deinitialised.
   package var strong: UInt32
-  /// References that keep its memory, one of which stands for all strong ones.
+  /// References that keep its memory; all strong references together count as one.
   package var unowned: UInt32
-  /// Weak references; 0 without a side table, and where it was not captured.
+  /// Weak references; 0 without a side table, or if the image lacks the count.
   package var weak: UInt32
   /// `deinit` has begun.
   package var isDeiniting: Bool
@@ -187,7 +187,7 @@ package struct ReferenceCount: Codable, Hashable, Sendable {
     self.weak = UInt32(truncatingIfNeeded: weak ?? 0)
   }
 
-  /// The address of the side table that the word stands for, if it does.
+  /// The address of the side table, if the word has one instead of counts.
   static func sideTable(_ bits: UInt64) -> UInt64? {
     bits >> 62 == 3 ? (bits & (1 << 62 - 1)) << 3 : nil
   }

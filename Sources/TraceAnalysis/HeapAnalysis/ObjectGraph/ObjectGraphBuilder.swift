@@ -41,7 +41,7 @@ package struct ObjectGraphBuilder {
   var numbers: [ObjectGraph.NumberReference] = []
   var heapExtent: Range<UInt64>
   let selection: PayloadSelection
-  /// For a label of a reference and the row of a type: whether the reference can lead to the type. Looking at names
+  /// For a label of a reference and the row of a type: whether the reference can lead to the type. Comparing names
   /// takes time.
   var fitting: [UInt64: Bool] = [:]
   var classNames: Set<String> = []
@@ -51,10 +51,10 @@ package struct ObjectGraphBuilder {
 
   static let danglingLimit = 100_000
   static let numberLimit = 1 << 22
-  /// Addresses that are remembered to be metadata or not.
+  /// The most addresses whose check for metadata is cached.
   static let metadataLimit = 1 << 16
 
-  /// A type in the buffer of an `any P` at an offset. Captures have no labels that could tell one buffer from another.
+  /// A type in the buffer of an `any P` at an offset. Captures have no labels to distinguish their buffers.
   struct BufferKey: Hashable {
     var metadata: UInt64
     var label: UInt32?
@@ -77,11 +77,11 @@ package struct ObjectGraphBuilder {
   }
 
   /// - Parameters:
-  ///   - contents: what is known of a block that is no Swift object.
-  ///   - typeOf: the type of a block, or nil for one that is no Swift object, and what allocated it.
-  ///   - gaps: what the trace lacks.
+  ///   - contents: the possible contents of a block that is no Swift object.
+  ///   - typeOf: the type of a block, or nil for a block that is no Swift object, and the call that allocated it.
+  ///   - gaps: the trace's gaps.
   ///   - lacksThreads: whether threads that are not in the image may have held blocks of it.
-  ///   - isListed: whether nobody saw a block being allocated, so that its size is the C library's.
+  ///   - isListed: whether a block comes from a list and not from events, so that its size is the C library's.
   package static func build(
     _ snapshot: TraceSnapshot, heap: LiveHeap, image: HeapImage, roots: HeapRoots,
     typeOf: (LiveBlock) -> (type: TraceType?, operation: Operation),
@@ -146,8 +146,8 @@ package struct ObjectGraphBuilder {
     selection = PayloadSelection(image, of: snapshot)
     heapExtent = (heap.blocks.first?.address ?? 0)..<(heap.blocks.last.map { $0.address &+ max($0.size, 1) } ?? 0)
   }
-  /// Tells whether the reference count of a block covers all its holders. That of a task does not: no reference keeps
-  /// one that waits.
+  /// Returns whether the reference count of a block covers all its holders. A task's count does not: no reference keeps
+  /// a waiting task.
   func isCountedByRuntime(_ node: NodeID) -> Bool {
     let kind = types[Int(nodeTypes[Int(node)])].kind
     return kind.isCounted && kind != .task

@@ -1,21 +1,20 @@
-// Finds the payloads of a value's enumerations that mean anything.
+// Finds the payloads in use of a value's enumerations.
 
 import TraceReading
 
-/// The active cases of a value's enumerations, as far as the image has the words that tell them.
+/// The active cases of a value's enumerations, as far as the image has the words that identify them.
 ///
-/// If it does not, all cases that are possible count as active, and none by name: a reference that is missed makes a
-/// false leak, and a wrong name misleads. One selection serves all values of a heap, one after the other.
+/// Without these words all possible cases count as active, and none by name: a missed reference makes a false leak, and
+/// a wrong name misleads. One selection serves all values of a heap, one after the other.
 final class PayloadSelection {
   private let image: HeapImage
   /// The image has the bits of references that are no part of their addresses.
   private let hasReferenceTags: Bool
-  /// The image has the bytes that are an enumeration's case, where `Part.caseBytes` says so.
+  /// The image has the bytes of enumeration cases at the offsets in `Part.caseBytes`.
   private let hasCaseBytes: Bool
-  /// The same for values of dictionaries.
+  /// The image has these bytes for values of dictionaries, too.
   private let hasValueCaseBytes: Bool
-  /// By selector of the part that was looked at last. Pointers, since counting references to arrays would take most of
-  /// the time.
+  /// By selector of the last part read. Pointers, since counting references to arrays would take most of the time.
   private let active = UnsafeMutablePointer<UInt64>.allocate(capacity: PayloadSelector.limit)
   private let named = UnsafeMutablePointer<UInt64>.allocate(capacity: PayloadSelector.limit)
 
@@ -38,11 +37,11 @@ final class PayloadSelection {
     named.deallocate()
   }
 
-  /// Looks at the value at `base`. Linear in its enumerations, their bits and references.
+  /// Reads the value at `base`. Linear in its enumerations, their bits and references.
   ///
   /// - Parameters:
   ///   - isMetadata: whether a type's metadata is at an address.
-  ///   - fits: whether a reference, by its index, can lead to what is at an address.
+  ///   - fits: whether a reference, by its index, can lead to the block at an address.
   func select(_ part: NodeLayout.Part, at base: UInt64, isMetadata: (UInt64) -> Bool, fits: (Int, UInt64) -> Bool) {
     let hasCaseBytes = part.isOfDictionaryValues ? hasValueCaseBytes : hasCaseBytes
     let caseBytes = hasCaseBytes ? part.caseBytes : 0..<0
@@ -71,19 +70,19 @@ final class PayloadSelection {
         active[index] = told
         named[index] = told
       } else if !selector.keepsOldWords {
-        // Nothing but the payloads themselves can tell. They do if no other case may have left them there.
+        // Only the payloads themselves can identify the case. They do if no other case may have left them there.
         named[index] = possible.nonzeroBitCount <= 1 ? possible : fitting(possible, index, part, base, fits)
       }
     }
   }
 
-  /// Tells whether all of the cases may be active.
+  /// Returns whether all of the cases may be active.
   func isActive(_ conditions: [PayloadSelector.Condition]) -> Bool {
     for condition in conditions where active[condition.selector] & condition.cases == 0 { return false }
     return true
   }
 
-  /// Tells whether exactly these cases are active.
+  /// Returns whether exactly these cases are active.
   func isNamed(_ conditions: [PayloadSelector.Condition]) -> Bool {
     for condition in conditions
     where named[condition.selector] != condition.cases || condition.cases == PayloadSelector.shared { return false }

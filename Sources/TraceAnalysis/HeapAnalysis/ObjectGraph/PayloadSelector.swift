@@ -1,8 +1,8 @@
-// An enumeration among the parts of a value, made ready for looking at its values.
+// An enumeration among the parts of a value, prepared for reading its values.
 
-/// The words of a value that tell which of its payloads means anything. Its cases with parts have a bit each, in order.
+/// The words of a value that identify the payload in use. The cases with parts have a bit each, in order.
 ///
-/// Immutable, and a class because values are looked at by the million: nothing of it is copied.
+/// Immutable, and a class because values are read by the million: nothing of it is copied.
 final class PayloadSelector {
   /// A reference or an opaque part counts if these cases of a selector are active.
   struct Condition {
@@ -10,7 +10,7 @@ final class PayloadSelector {
     var cases: UInt64
   }
 
-  /// A word with bits that say something of the case.
+  /// A word with bits that depend on the case.
   struct Word {
     var offset: UInt64
     var mask: UInt64
@@ -22,7 +22,7 @@ final class PayloadSelector {
   struct Required {
     var offset: UInt64
     var cases: UInt64
-    /// The address is that of a type's metadata.
+    /// The address leads to a type's metadata.
     var isMetadata = false
   }
 
@@ -42,7 +42,7 @@ final class PayloadSelector {
   let words: [Word]
   /// A tag's cases: for each number the case's bit, 0 for none.
   let table: [UInt64]
-  /// True for an address if a word missing from the image is no address. Not so where short strings may stand.
+  /// True for an address if a word missing from the image is no address. False if the word may be a short string.
   let isCertain: Bool
   let enclosing: [Condition]
   /// All its cases that have parts.
@@ -55,10 +55,10 @@ final class PayloadSelector {
   /// The tag is a number of a byte or more, and none of `neverCases` is a case of it.
   var hasByteTag: Bool { table.count >= Self.neverCases.upperBound }
 
-  /// Cases beyond share the last bit, and are never told apart.
+  /// Cases beyond this number share the last bit, and are never distinguished.
   static let caseLimit = 63
   static let shared = UInt64(1) << UInt64(caseLimit)
-  /// Enumerations of one value; real ones have some dozens. If a value has more, no case is told.
+  /// Enumerations of one value; real ones have some dozens. If a value has more, its cases are not distinguished.
   static let limit = 4096
 
   static func bit(_ ordinal: Int) -> UInt64 { 1 << UInt64(min(ordinal, caseLimit)) }

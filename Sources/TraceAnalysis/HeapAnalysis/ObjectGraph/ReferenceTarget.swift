@@ -8,7 +8,7 @@ struct ReferenceTarget {
 }
 
 extension NodeKind {
-  /// Tells whether the reference's type allows for a block of this kind.
+  /// Returns whether the reference's type allows a block of this kind.
   func mayBe(_ target: ReferenceTarget) -> Bool {
     switch target.kind {
     case .error: self == .error
@@ -21,7 +21,7 @@ extension NodeKind {
   }
 
   private func mayBeReferred(toBy name: String) -> Bool {
-    // The payload of an indirect case stands in a box.
+    // The payload of an indirect case is in a box.
     if name == "Builtin.NativeObject" { return self == .box || self == .closure }
     guard name.hasPrefix("Swift.") else { return name.isEmpty || name.hasPrefix("Builtin.") || self == .object }
     for (prefix, kind) in Self.libraryTypes where name.hasPrefix(prefix) { return self == kind }
@@ -37,8 +37,8 @@ extension NodeKind {
 }
 
 extension ReferenceTarget {
-  /// Tells whether it may be an instance of a class that has these names, by itself and by its superclasses; nil and
-  /// none where they are not known.
+  /// Returns whether the target may be an instance of a class whose own name and superclasses' names are `classNames`.
+  /// Nil and empty mean that they are unknown.
   func mayBeInstance(of classNames: [String]?) -> Bool {
     guard case .object = kind, let classNames, !classNames.isEmpty, !typeName.isEmpty, !typeName.hasPrefix("Swift."),
       !typeName.hasPrefix("Builtin.")

@@ -69,7 +69,7 @@ package final class ReflectedLayouts: LayoutSource {
     reflection?.bufferedValue(ofTypeWithMetadata: RuntimeAddress(address))
   }
 
-  /// The first word of a metadata record, which tells its kind.
+  /// The first word of a metadata record, which is its kind.
   package func metadataKind(at address: UInt64) -> UInt64? { word(at: address) }
 
   package func word(at address: UInt64) -> UInt64? { memory.word(at: RuntimeAddress(address)) }

@@ -1,23 +1,23 @@
-// Words that look like references, and cannot be.
+// Words that look like references, but cannot be.
 
 /// Finds scanned words that hold nothing, by the reference counts of their targets.
 ///
 /// Frames of tasks, and memory of unknown layout, have words left over from earlier uses. Such a word joins objects
-/// that are lost for separate reasons: of a hundred leaked sessions some then seem to be kept by others, and chance
-/// decides which. An object's reference count says how many references it has. If those in known fields account for all
-/// of them, no scanned word is one. If they leave some over, and there are more words than that, the words in blocks
-/// that the object itself keeps alive come first: they account for a cycle of its own.
+/// that are lost for separate reasons: among a hundred leaked sessions, some then seem to keep others, and chance
+/// decides which. An object's reference count is the number of its references. If the known fields account for all of
+/// them, no scanned word is a reference. If more scanned words than references remain, the words in blocks that the
+/// object itself keeps alive come first: they account for a cycle of its own.
 ///
-/// Such words become edges of the kind `surplus`. Objects that a root reaches by one are in use all the same: a
-/// function may work with an object without a reference of its own.
+/// Such words become edges of the kind `surplus`. Objects that a root reaches over such an edge are still in use: a
+/// function may use an object without a reference of its own.
 struct SurplusWords {
   private let graph: HeapGraph
   private let heap: LiveHeap
   private let image: HeapImage
   private let taskOfSlab: [UInt32: UInt32]
-  /// Tells whether a node's fields hold their targets.
+  /// Whether a node's fields hold their targets.
   private let isHolder: (NodeID) -> Bool
-  /// Tells whether the runtime counts all references to a node.
+  /// Whether the runtime counts all references to a node.
   private let isCounted: (NodeID) -> Bool
 
   /// Scanned words, by node.
@@ -27,9 +27,9 @@ struct SurplusWords {
   /// Nodes with more scanned words than references that known fields leave over.
   private let open: NodeSet
 
-  /// An island of lost objects seldom has more objects; in a larger one, words are taken for references.
+  /// An island of lost objects seldom has more objects. In a larger island, all scanned words count as references.
   private static let islandLimit = 4096
-  /// Nodes that are looked at for all islands together.
+  /// The most nodes that are searched for all islands together.
   private static let stepLimit = 1 << 22
 
   init(
@@ -44,8 +44,8 @@ struct SurplusWords {
     open = NodeSet(bound: graph.nodeCount)
   }
 
-  /// Marks them. To be called before the graph is shared. O(nodes + edges), 2 bytes meanwhile for each node with such words, and a bounded
-  /// search for each word that leads to a node with too many of them.
+  /// Marks the surplus words. Call it before the graph is shared. O(nodes + edges), 2 bytes in the meantime for each
+  /// node with such words, and a bounded search for each word that leads to a node with too many of them.
   func mark(roots: some Sequence<NodeID>) {
     countGuesses()
     countHeld()

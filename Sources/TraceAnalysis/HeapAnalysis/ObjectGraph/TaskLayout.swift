@@ -1,9 +1,9 @@
-// Whether the concurrency runtimes of a process lay out tasks in a way that is known.
+// Whether the concurrency runtimes of a process have a known layout of tasks.
 
-/// The layout of tasks, as the concurrency runtimes of a process tell it.
+/// The layout of tasks, from variables of the process's concurrency runtimes.
 ///
-/// Since 6.1 a runtime tells debuggers a number for the layout, and since 6.2 the size of a task's header. Swift 6.0 says
-/// neither, and has the layout of 6.1. It is known by a function that no earlier runtime exports.
+/// Since 6.1 a runtime exports a number of the layout for debuggers, and since 6.2 the size of a task's header. Swift
+/// 6.0 exports neither, and has the layout of 6.1. It is recognised by a function that no earlier runtime exports.
 ///
 /// Source: swiftlang/swift, include/swift/Runtime/Debug.h and Concurrency.h; seen with the libraries of Swift 6.0.3,
 /// 6.1.2, 6.2.3 and 6.3.1.
@@ -13,10 +13,10 @@ struct TaskLayout {
   /// Exported since Swift 6.0.
   static let newestFunction = "swift_task_getPreferredTaskExecutor"
   private static let version: UInt64 = 1
-  /// Bytes of a task's header, where the runtime tells them.
+  /// Bytes of a task's header, for runtimes that export the size.
   private static let headerSize: UInt64 = 208
 
-  /// All runtimes lay out tasks like those that were looked at.
+  /// All runtimes of the process have the known layout of tasks.
   let isKnown: Bool
   /// A sentence about an unknown layout. Nil if no runtime has one.
   let remark: String?

@@ -1,22 +1,21 @@
 // The memory of tasks for the frames of their functions, and its part in use.
 
-/// A task allocates its functions' frames as a stack, in slabs: the first usually stands in the task's own block, the
-/// others are blocks of malloc.
-/// A slab has a header of 32 bytes: the address of a metadata record that no object has, of the next slab, and in 4
-/// bytes each its capacity and how much of it is in use. Freed frames are behind that, and their words are no
-/// references any more.
+/// A task allocates its functions' frames as a stack, in slabs. The first slab is usually in the task's own block; the
+/// others are malloc blocks. A slab has a header of 32 bytes: the address of a metadata record that no object has, the
+/// address of the next slab, and in 4 bytes each its capacity and the number of bytes in use. Freed frames are behind
+/// the bytes in use, and their words are no references any more.
 ///
 /// Source: swiftlang/swift, stdlib/public/runtime/StackAllocator.h and stdlib/public/Concurrency/TaskPrivate.h; seen
-/// with Swift 6.1.2 and 6.3.1, where a task's allocator begins at byte 112: the address of the last allocation, that of
-/// the first slab. It is found by its targets.
+/// with Swift 6.1.2 and 6.3.1, where a task's allocator begins at byte 112 with the addresses of the last allocation
+/// and of the first slab. The allocator is found by its targets.
 struct TaskMemory {
   /// By block of a slab: the task.
   private(set) var taskOfSlab: [UInt32: UInt32] = [:]
-  /// By block of a slab that belongs to a task which `async let` made among the frames of another: that other task. Such
-  /// a slab counts as any block of malloc, but for what its words keep.
+  /// The outer task, by block of a slab, for a slab of a task that `async let` made among that outer task's frames.
+  /// Such a slab counts as an ordinary malloc block, except for the references that its words keep.
   private(set) var outerTaskOfSlab: [UInt32: UInt32] = [:]
-  /// Addresses of what looks like tasks among the frames of others: some may have ended, and stand in memory that
-  /// nobody has written since.
+  /// Addresses that look like tasks among the frames of other tasks. Some of these tasks may have ended, in memory that
+  /// has not been overwritten since.
   private(set) var innerTasks: Set<UInt64> = []
   /// By block, a task's or a slab's: the words behind the last frame.
   private(set) var unused: [UInt32: Range<UInt64>] = [:]
@@ -25,25 +24,25 @@ struct TaskMemory {
   private let image: HeapImage
   private let isSlabMetadata: (UInt64) -> Bool
 
-  /// From the start of a task: the two words by which its scheduler links it. Source: swiftlang/swift,
+  /// Offsets in a task: the two words through which its scheduler links it. Source: swiftlang/swift,
   /// include/swift/ABI/Task.h, Job.
   static let queueLinks: Range<UInt64> = 16..<32
   /// From the start of a slab.
   private static let nextOffset: UInt64 = 8
   private static let countsOffset: UInt64 = 16
   static let headerSize: UInt64 = 32
-  /// From the start of an allocation, which begins with the address of the one before.
+  /// From the start of an allocation, which begins with the address of the previous allocation.
   private static let slabOffset: UInt64 = 8
   private static let allocationHeaderSize: UInt64 = 16
-  /// A task's allocator stands behind the words of its scheduler and its flags.
+  /// A task's allocator is behind the words of its scheduler and its flags.
   private static let allocatorRange: Range<UInt64> = 64..<512
-  /// Its offset in the runtimes that were looked at.
+  /// The allocator's offset in the runtimes that were examined.
   private static let allocatorOffset: UInt64 = 112
-  /// Smaller blocks are none: the runtime asks for 1 KiB less some bytes at least.
+  /// Smaller blocks are no slabs: the runtime asks for at least 1 KiB less some bytes.
   private static let leastSlabSize: UInt64 = 256
   private static let slabLimit = 1 << 16
 
-  /// - Parameter isSlabMetadata: whether an address is that of a metadata record that no type has.
+  /// - Parameter isSlabMetadata: whether an address is the address of a metadata record that no type has.
   init(heap: LiveHeap, image: HeapImage, isSlabMetadata: @escaping (UInt64) -> Bool) {
     self.heap = heap
     self.image = image
@@ -52,9 +51,10 @@ struct TaskMemory {
 
   private struct Slab {
     var start: UInt64
-    /// The block that it is or stands in.
+    /// The block that the slab is, or lies in.
     var block: BlockID
-    /// The number of bytes behind the header, and of those in use; nil if the recorder did not know it for a slab.
+    /// Bytes behind the header, and those in use; nil if the recorder did not recognise the slab and so left the
+    /// numbers out.
     var counts: (capacity: UInt64, used: UInt64)?
     var next: UInt64?
   }
@@ -84,11 +84,11 @@ struct TaskMemory {
       isKnownPlace: first.allocator - block.address == Self.allocatorOffset)
   }
 
-  /// Looks for the slabs of tasks that stand among the frames of `tasks`, which have been added, and of those among their
-  /// frames. Linear in the words of frames and in the slabs.
+  /// Finds the slabs of tasks among the frames of `tasks`, and of the tasks among their frames in turn. `tasks` must
+  /// have been added. Linear in the words of frames and in the slabs.
   mutating func addInner(of tasks: [BlockID], isPlain: (BlockID) -> Bool) {
     let metadata = Set(tasks.compactMap { image.word(at: heap[$0].address) })
-    // A slab leads to the same ones whoever leads to it, so that no trace makes a list be followed twice.
+    // The slabs after a slab are the same on every way to it. So each list is followed once, even in a forged trace.
     var followed: Set<UInt64> = []
     var pending = tasks.map { (block: $0, task: $0.rawValue) }
     pending += taskOfSlab.sorted { $0.key < $1.key }.map { (BlockID($0.key), $0.value) }
@@ -106,7 +106,7 @@ struct TaskMemory {
           let found = heap.block(containing: slab), followed.insert(slab).inserted
         {
           next = image.word(at: slab &+ Self.nextOffset)
-          // The first usually stands beside the child.
+          // The first slab is usually beside the child.
           if found.rawValue == task || taskOfSlab[found.rawValue] == task { continue }
           guard heap[found].address == slab, heap[found].size >= Self.leastSlabSize, isPlain(found),
             taskOfSlab[found.rawValue] == nil, outerTaskOfSlab[found.rawValue] == nil
@@ -118,7 +118,8 @@ struct TaskMemory {
     }
   }
 
-  /// Tells whether a task's frames are all freed. Its allocator is known by its place, and says so itself.
+  /// Returns whether all of a task's frames are freed. The allocator is found by its offset, and its slab has the
+  /// count.
   func hasNoFrames(_ task: BlockID) -> Bool {
     let allocator = heap[task].address &+ Self.allocatorOffset
     guard image.word(at: allocator) == nil, let first = image.word(at: allocator &+ 8),
@@ -130,8 +131,8 @@ struct TaskMemory {
   /// The task that a timer runs, by the record that the timer's source has for its context; `slab` is the block that
   /// the record is in.
   ///
-  /// A sleep that is given a tolerance waits in a source, whose context is a record in the task's own frames: the
-  /// source and the task. Without one the timer has the task itself. Source: swiftlang/swift,
+  /// A sleep with a tolerance waits in a source, whose context is a record in the task's own frames: the source and the
+  /// task. Without a tolerance the timer has the task itself. Source: swiftlang/swift,
   /// stdlib/public/Concurrency/DispatchGlobalExecutor.cpp; seen with Swift 6.3.1.
   func task(ofTimerRecordAt address: UInt64, in slab: BlockID) -> UInt32? {
     guard let task = taskOfSlab[slab.rawValue], image.word(at: address &+ 8) == heap[BlockID(task)].address,
@@ -141,8 +142,8 @@ struct TaskMemory {
     return task
   }
 
-  /// The words behind the last frame of a suspended task among the frames of another, by block. `record`: the task's
-  /// last allocation, which says what it waits for; it ends the frames.
+  /// The words behind the last frame of a suspended task among the frames of another task, by block. `record`: the
+  /// task's last allocation, which is the record of its wait; the frames end with it.
   func unused(behind record: Range<UInt64>) -> [(block: UInt32, words: Range<UInt64>)] {
     guard let slab = image.word(at: record.lowerBound &- Self.allocationHeaderSize &+ Self.slabOffset),
       slab < record.lowerBound, image.word(at: slab).map(isSlabMetadata) == true,
@@ -173,7 +174,7 @@ struct TaskMemory {
     return Slab(start: address, block: block, counts: counts, next: image.word(at: address &+ Self.nextOffset))
   }
 
-  /// Slabs behind that of the last allocation are empty. If anything speaks against that, all of them count as in use.
+  /// Slabs after the slab of the last allocation are empty. If anything contradicts that, all of them count as in use.
   private mutating func markUnused(_ slabs: [Slab], lastAllocation: UInt64?, isKnownPlace: Bool) {
     var inUse = 0
     if let lastAllocation {
@@ -189,14 +190,14 @@ struct TaskMemory {
       inUse = index + 1
     }
     if slabs[inUse...].contains(where: { $0.counts.map { $0.used > 0 } ?? false }) { return }
-    // Nothing is allocated, as in a task that has not begun: certain if the allocator stands where it is known to, or a
-    // slab says so itself.
+    // Nothing is allocated, as in a task that has not begun. That is certain only if the allocator is at its known
+    // offset, or if a slab has counts.
     if inUse == 0, !isKnownPlace, !slabs.contains(where: { $0.counts != nil }) { return }
     for (index, slab) in slabs.enumerated() {
       let block = heap[slab.block]
       let used = index < inUse ? slab.counts?.used : 0
       guard let used else { continue }
-      // In a task, as in a block of its own, it is the last: stdlib/public/Concurrency/Task.cpp.
+      // The slab is the last part of a task, and of a block of its own: stdlib/public/Concurrency/Task.cpp.
       let end = block.address + block.size
       let start = slab.start + Self.headerSize + used
       if start < end { unused[slab.block.rawValue] = start..<end }

@@ -1,9 +1,10 @@
-// The lists in which newer Swift runtimes link all tasks for debuggers.
+// The lists where newer Swift runtimes link all tasks for debuggers.
 
-/// The place of a runtime's lists of all tasks, which own nothing. If it were not known, every task would be reachable.
+/// The addresses of a runtime's lists of all tasks, which own nothing. If the lists were not recognised, every task
+/// would be reachable.
 ///
-/// 64 heads, 64 bytes apart, at an exported variable; in each task two words, the next task and the one before. The
-/// offset of those in a task is not exported: it is learnt from the lists themselves.
+/// There are 64 heads, 64 bytes apart, at an exported variable. Each task has two words: the next task and the previous
+/// one. Their offset in a task is not exported, so it is derived from the lists themselves.
 ///
 /// Source: swiftlang/swift, stdlib/public/Concurrency/TaskRegistry.h and TaskPrivate.h, of the pull request 90547;
 /// after Swift 6.3.
@@ -11,23 +12,22 @@ struct TaskRegistry {
   static let variable = "_swift_concurrency_task_registry"
   static let headCount: UInt64 = 64
   static let headStride: UInt64 = 64
-  /// The links stand in the runtime's private part, behind a task's header and before its frames.
+  /// The links are in the runtime's private part, behind a task's header and before its frames.
   private static let linkOffsets = stride(from: 64 as UInt64, to: 512, by: 8)
 
   /// Addresses of the words that begin a list.
   let heads: Set<UInt64>
   /// Addresses of the words in tasks that link them.
   private(set) var links: Set<UInt64> = []
-  /// There are tasks in the lists, and no place in them that links them.
+  /// There are tasks in the lists, but no offset fits their links.
   private(set) var isUnknown = false
 
   /// - Parameters:
   ///   - variables: the addresses of the lists, in each runtime of the process.
-  ///   - isTask: whether a task stands at an address: in a block of its own, or among the frames of the task that made
-  ///     it.
+  ///   - isTask: whether a task is at an address: in a block of its own, or among the frames of the task that made it.
   ///   - taskCount: the number of tasks with blocks of their own.
   ///
-  /// Linear in the tasks, times the places that may link them.
+  /// Linear in the tasks, times the offsets that may link them.
   init(variables: [UInt64], image: HeapImage, isTask: (UInt64) -> Bool, taskCount: Int) {
     var heads: Set<UInt64> = []
     for variable in variables where variable <= UInt64.max - Self.headCount * Self.headStride {
@@ -36,12 +36,12 @@ struct TaskRegistry {
     self.heads = heads
     let firsts = heads.compactMap { image.word(at: $0) }.filter(isTask).sorted()
     guard !firsts.isEmpty else { return }
-    /// The tasks behind the first of each list if they are linked at an offset; nil if they cannot be.
+    /// The number of tasks after the first of each list if they are linked at an offset; nil if they cannot be.
     func followers(_ offset: UInt64) -> Int? {
       var count = 0
       var seen: Set<UInt64> = []
       for first in firsts {
-        // Nothing stands before the first.
+        // The first task has no previous one.
         guard image.word(at: first &+ offset &+ 8) == nil else { return nil }
         var current = first
         while let next = image.word(at: current &+ offset) {

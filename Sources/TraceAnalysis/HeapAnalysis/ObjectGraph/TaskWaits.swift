@@ -4,7 +4,7 @@ import TraceReading
 
 /// The state of a task in a heap image.
 package enum TaskState: Hashable, Sendable {
-  /// Its function has returned: only its result may still be asked for.
+  /// Its function has returned: only its result may still be read.
   case finished
   case waiting(TaskWait)
 }
@@ -17,44 +17,47 @@ package enum TaskWait: String, Codable, Hashable, Sendable {
   case end
 }
 
-/// Tells which words can have a suspended task go on, and which are left over.
+/// Distinguishes words that can resume a suspended task from words that are left over.
 ///
-/// A task that is suspended, or in a queue, says so: its private part leads to a record among its own frames, which
-/// names what it waits for. That is a continuation, another task, a group of children, or an executor. So
+/// A task that is suspended or queued has a record of its wait. Its private part leads to that record, which lies among
+/// the task's own frames. The record names the awaited thing: a continuation, another task, a group of children, or an
+/// executor. So
 ///
-/// - a task that waits for anything but an executor stands in no executor's queue: its links are left over,
-/// - a task that stands among those whom the end of a task or of a group's child resumes has no continuation. A word that
-///   leads to it is a handle, or left over.
+/// - a task that waits for anything but an executor is in no executor's queue: its links are left over,
+/// - a task that resumes when a task or a group's child ends has no continuation. A word that leads to it is a handle,
+///   or left over.
 ///
-/// The record is made when the task has been suspended and before anybody is told of it, and changed before the task is
-/// put into a queue; a thread that is about to resume those who wait for the end of a task takes them out of that task's
-/// list first. So what follows is true of an image taken between any two instructions.
+/// The runtime makes the record after it suspends the task, and before anything can learn of the suspension. It changes
+/// the record before it puts the task into a queue. A thread about to resume the tasks that wait for a task's end first
+/// takes them out of that task's list. So the conclusions hold for an image taken between any two instructions.
 ///
-/// By bytes, in a task: 64 the context it goes on with, 104 its innermost status record, 112 the last allocation of a
-/// frame, 160 the record of what it waits for, which is the innermost one and the last allocation. In that record: 8 the
-/// next outer record, 16 what it waits for, 40 the task. Of numbers the image knows none, so that what the record waits
-/// for tells its kind: the task's own context, a task, or a group. In a group: 0 its table of functions, 88 the task
-/// that waits for a child. In the records of a group and of child tasks: from 16 on, the children.
+/// Byte offsets in a task: 64 the context it resumes with, 104 its innermost status record, 112 the last allocation of
+/// a frame, 160 the record of its wait. That record is the innermost status record and the last allocation. Offsets in
+/// the record: 8 the next outer record, 16 the awaited thing, 40 the task. The image holds no plain numbers, so the
+/// awaited thing shows the kind of wait: the task's own context, a task, or a group. Offsets in a group: 0 its table of
+/// functions, 88 the task that waits for a child. In the records of a group and of child tasks: from 16 on, the
+/// children.
 ///
-/// A parent cancels its children by a list. Its record leads to the first child and, of a group, to the last one. A child
-/// has two words: its parent, and the next child. None of these words resumes a child that waits for a continuation and
-/// has no cancellation handler.
+/// A parent cancels its children through a list. Its record leads to the first child and, for a group, to the last one.
+/// A child has two words: its parent, and the next child. None of these words resumes a child that waits for a
+/// continuation and has no cancellation handler.
 ///
 /// Source: swiftlang/swift, include/swift/ABI/TaskStatus.h (TaskDependencyStatusRecord),
 /// stdlib/public/Concurrency/TaskPrivate.h (flagAsSuspended, flagAsAndEnqueueOnExecutor), Task.cpp (waitFuture,
-/// completeFuture) and TaskGroup.cpp; seen with Swift 6.0.3 and 6.3.1. In a runtime that lays it out otherwise the words do not
-/// lead to one another, and nothing is concluded.
+/// completeFuture) and TaskGroup.cpp; seen with Swift 6.0.3 and 6.3.1. In a runtime with another layout the words do
+/// not lead to one another, and nothing is concluded.
 struct TaskWaits {
-  /// By the address of a suspended task, where the record and what it names agree.
+  /// By the address of a suspended task whose record and awaited thing agree.
   private(set) var waits: [UInt64: TaskWait] = [:]
-  /// By the address of a task: that of the record of what it waits for.
+  /// The address of the record of a task's wait, by the task's address.
   private(set) var records: [UInt64: UInt64] = [:]
-  /// Addresses of tasks with another status record than the record of their wait. They or their children may react to a
-  /// cancellation.
+  /// Addresses of tasks that have a status record besides the record of their wait. They or their children may react to
+  /// a cancellation.
   private(set) var hearing: Set<UInt64> = []
   /// Addresses of the words of queues that lead to nothing any more.
   private(set) var leftOverLinks: Set<UInt64> = []
-  /// Addresses of the words by which a task's end resumes others, or by which it is told of being cancelled.
+  /// Addresses of the words through which a task's end resumes other tasks, or through which a cancellation reaches a
+  /// task.
   private(set) var used: Set<UInt64> = []
   /// Addresses of the words in lists of children: of the first child, the last, and each next one.
   private(set) var childLinks: Set<UInt64> = []
@@ -74,9 +77,9 @@ struct TaskWaits {
   private static let allocationHeaderSize: UInt64 = 16
   /// From the start of a group.
   private static let groupWaiterOffset: UInt64 = 88
-  /// A future begins somewhere here behind a task's start: behind the header, the words of a child, and the group.
+  /// A future begins at one of these offsets in a task: behind the header, the words of a child, and the group.
   private static let futures = stride(from: InitialTaskMemory.leastHeaderSize, through: 248, by: 8)
-  /// A child has its parent somewhere here.
+  /// A child's word for its parent is at one of these offsets.
   private static let parents = stride(from: InitialTaskMemory.leastHeaderSize, through: headerEnd - 8, by: 8)
   /// Words of a task before this offset are the runtime's own, and written by it.
   static let headerEnd: UInt64 = 272
@@ -90,7 +93,7 @@ struct TaskWaits {
   /// - Parameters:
   ///   - tasks: addresses of tasks, in blocks of their own or among the frames of others, as runtimes of the known
   ///     layout make them.
-  ///   - isTask: whether a task stands at an address.
+  ///   - isTask: whether a task is at an address.
   ///   - isImage: whether an address lies in an image.
   ///
   /// Linear in the tasks and their status records.
@@ -125,22 +128,22 @@ struct TaskWaits {
     for task in tasks { addChildren(of: task, image, isTask) }
   }
 
-  /// Tells whether a word, as far as it leads to a task, can have that go on, or tell it of being cancelled; otherwise it
-  /// is a handle, or left over. `address`: where it stands, nil for roots.
+  /// Returns whether a word can resume a task that it leads to, or pass a cancellation to it. Otherwise the word is a
+  /// handle, or left over. `address`: the word's address, nil for roots.
   func mayResume(wordAt address: UInt64?, _ word: UInt64) -> Bool {
     if waits[word & ObjectGraphBuilder.addressBits & ~Self.stateBits] != .end { return true }
     return address.map(used.contains) ?? false
   }
 
-  /// Tells whether a word leads to a child that it can only cancel, in vain: one that waits for a continuation or has
-  /// finished. A group keeps the results of those that have finished by other words.
+  /// Returns whether a word leads to a child that it can only cancel, without effect: a child that waits for a
+  /// continuation or has finished. A group keeps the results of finished children through other words.
   func cancelsInVain(_ address: UInt64, _ word: UInt64) -> Bool {
     guard childLinks.contains(address) else { return false }
     let child = word & ObjectGraphBuilder.addressBits & ~Self.stateBits
     return finished.contains(child) || waits[child] == .continuation && !hearing.contains(child)
   }
 
-  /// Tells whether a link of a queue leads to a task that is in none.
+  /// Returns whether a link of a queue leads to a task that is in no queue.
   func isLeftOverLink(_ address: UInt64, _ word: UInt64) -> Bool {
     if leftOverLinks.contains(address) { return true }
     return waits[word & ObjectGraphBuilder.addressBits & ~Self.stateBits] != nil && !used.contains(address)
@@ -151,8 +154,8 @@ struct TaskWaits {
     leftOverLinks.insert(task &+ TaskMemory.queueLinks.lowerBound &+ 8)
   }
 
-  /// Notes the words by which a task's children are told that it is cancelled: two words of each of its records, which
-  /// may be something else. Returns the number of records.
+  /// Adds the words that pass a task's cancellation on to its children: two words of each status record. In some kinds
+  /// of records these words hold something else. Returns the number of records.
   private mutating func addStatusRecords(of task: UInt64, _ image: HeapImage) -> Int {
     var next = image.word(at: task &+ Self.statusRecordOffset)
     var count = 0
@@ -164,8 +167,9 @@ struct TaskWaits {
     return count
   }
 
-  /// Follows the list of those that wait for a task: from its future by the first link of each. Behind that word stands
-  /// the type of the result; behind one that leads to a parent, another child or nothing.
+  /// Follows the list of tasks that wait for a task. The list begins in the task's future and continues in the first
+  /// link of each waiting task. The word after the head of the list is the type of the result. The word after a child's
+  /// parent is another child or nothing.
   private mutating func addQueue(
     of task: UInt64, _ waiters: Set<UInt64>, _ image: HeapImage, _ isTask: (UInt64) -> Bool
   ) {
@@ -197,7 +201,8 @@ struct TaskWaits {
     while let current = record, count < Self.recordLimit {
       record = image.word(at: current &+ Self.outerOffset)
       count += 1
-      // This record leads to the awaited task. That one leads back to the tasks that wait, as a child does to its parent.
+      // This record leads to the awaited task. That one leads back to the tasks that wait, as a child does to its
+      // parent.
       if current == records[task] { continue }
       var link = current &+ Self.subjectOffset
       var last: UInt64?

@@ -2,25 +2,25 @@
 
 import TraceReading
 
-/// Tells which words of a task's own block keep what they lead to.
+/// Distinguishes the words of a task's own block that keep their targets from those that do not.
 ///
-/// A task that waits keeps itself. Others have its address for one of three reasons: they resume it when they end, they
-/// have a handle of it, or the word is left over from an earlier use of the memory. The first stands in known places: a
-/// future has the task that waits for its result, a child has its parent. Nothing tells handles from left-over words;
-/// neither keeps a task. So of several tasks that nothing can resume each is a loss of its own, but for those that wait
-/// for another one.
+/// A task that waits keeps itself. Other tasks have its address for one of three reasons: they resume it when they end,
+/// they have a handle of it, or the word is left over from an earlier use of the memory. Words that resume a task have
+/// known places: a future has the task that waits for its result, a child has its parent. Handles and left-over words
+/// look the same, and neither keeps a task. So among several tasks that nothing can resume, each is a loss of its own,
+/// unless it waits for another one.
 ///
-/// Other words of a task may keep what they lead to, but for those that nobody writes before it ends: the error in the
-/// prefix of its function, storage for a result of no size, and the word by which glibc's blocks are longer than a task,
-/// whose size is a multiple of 16.
+/// Other words of a task may keep their targets, except words that are not written before the task ends: the error in
+/// the prefix of its function, storage for a result of no size, and the last word of a glibc block that is longer than
+/// the task, whose size is a multiple of 16.
 ///
-/// A task's initial context is found by what stands around it; see `InitialTaskMemory` for the places and their source.
-/// Of a task in which it is not found any word counts.
+/// A task's initial context is found by the words around it; see `InitialTaskMemory` for the places and their source.
+/// If it is not found, every word of the task counts.
 struct TaskWords {
   private struct Places {
     /// Addresses of the words that lead to tasks which this one resumes.
     var resumed: [UInt64]
-    /// Ranges that nobody has written.
+    /// Ranges that have not been written.
     var unwritten: [Range<UInt64>]
   }
 
@@ -30,7 +30,7 @@ struct TaskWords {
   init() {}
 
   /// - Parameters:
-  ///   - tasks: those with blocks of their own, as runtimes of the known layout make them.
+  ///   - tasks: tasks with blocks of their own, as runtimes of the known layout make them.
   ///   - isImage: whether an address lies in an image.
   ///   - isEmpty: whether values of the type whose metadata is at an address have no size.
   ///
@@ -41,7 +41,7 @@ struct TaskWords {
     for task in tasks { places[task.rawValue] = Self.places(of: heap[task], image, isImage, isEmpty) }
   }
 
-  /// Tells whether a word of a task's block leads to something that it does not keep.
+  /// Returns whether a word of a task's block leads to a target that it does not keep.
   func isBorrowed(_ address: UInt64, of task: UInt32, leadsToTask: Bool) -> Bool {
     guard let places = places[task] else { return false }
     return leadsToTask
@@ -83,7 +83,7 @@ struct TaskWords {
     let context: UInt64
     if let found = contexts.first(where: { result($0) != nil }), let result = result(found) {
       context = found
-      // A result that is aligned to 16 bytes may stand a word behind its future.
+      // A result that is aligned to 16 bytes may be one word behind its future.
       let futures = [result - Layout.futureSize] + (result & 15 == 0 ? [result - Layout.futureSize - wordSize] : [])
       resumed = futures + futures.map { $0 - childSize }
       if let type = image.word(at: result - Layout.futureSize + resultTypeOffset), isEmpty(type) {

@@ -1,21 +1,21 @@
-// The Swift runtime's tables of types, told by the variables that hold them.
+// The Swift runtime's tables of types, found by the variables that hold them.
 
 import PlatformRules
 import TraceReading
 import TraceSymbolication
 
-/// Blocks to which a variable of the Swift runtime's leads that has nothing but type records. Where nobody saw who
-/// allocated a block, only the variable tells what is in it; the words that an earlier use left in it would keep their
-/// targets.
+/// Blocks that hold only type records, found by the variables of the Swift runtime that lead to them. If the allocation
+/// of a block was not recorded, only the variable shows the block's contents. Otherwise the words that an earlier use
+/// left in it would keep their targets.
 ///
-/// Blocks to which only other tables lead are not among them: such a word may itself be left over, and the block at its
-/// end the program's.
+/// Blocks that only other tables lead to are not included: such a word may itself be left over, and the block at its
+/// end may be the program's.
 package struct TypeRecordTables {
   private var addresses: Set<UInt64> = []
 
   private static let variables = RuleBook.shipped.table(.typeRecords, by: .variable)
 
-  /// - Parameter isListed: whether nobody saw a block being allocated. Only such blocks are looked at.
+  /// - Parameter isListed: whether a block's allocation was not recorded. Only such blocks are checked.
   ///
   /// Linear in the words of images' variables; those that lead to listed blocks are looked up by name.
   package init(

@@ -1,11 +1,11 @@
-// Memory in which blocks may stand that the trace does not show, and the parts of it in use.
+// Memory that may hold blocks that the trace does not show, and the parts of it in use.
 
 /// The allocator's memory that no certain block covers, in a trace that lacks calls: gaps between known blocks, and
-/// blocks that may have been freed unseen.
+/// blocks that may have been freed without a record.
 ///
-/// A block allocated there unseen lies between two certain blocks, and something leads to it if it is in use. So each
-/// stretch from one certain block to the next is in use as a whole once a pointer leads into it, and otherwise holds
-/// nothing: left-over words of freed memory, of which it is full, do not count.
+/// A block allocated there without a record lies between two certain blocks, and a reference leads to it if it is in
+/// use. So each stretch from one certain block to the next is in use as a whole once a pointer leads into it. Otherwise
+/// it holds nothing: its left-over words of freed memory do not count.
 struct UnseenMemory {
   /// Disjoint, in order of address.
   private let stretches: [Range<UInt64>]
@@ -54,7 +54,7 @@ struct UnseenMemory {
     while let range = pending.popLast() { image.forEachWord(in: range) { follow($1) } }
   }
 
-  /// Tells whether memory at an address may be in use.
+  /// Returns whether memory at an address may be in use.
   func isReached(_ address: UInt64) -> Bool {
     stretch(at: address).map { reached.contains(UInt32(truncatingIfNeeded: $0)) } ?? false
   }

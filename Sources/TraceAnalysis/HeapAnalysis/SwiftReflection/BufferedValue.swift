@@ -2,8 +2,8 @@
 
 import TraceReading
 
-/// Three words are an `any P`'s buffer, whatever value is in it: the value, or a box with it. A value that is smaller
-/// leaves the rest as it was.
+/// The buffer of an `any P` has three words, for any value: they hold the value, or a box with it. A smaller value
+/// leaves the remaining words unchanged.
 ///
 /// Layouts: swift/ABI/Metadata.h, swift/ABI/MetadataValues.h (ValueWitnessFlags); seen with Swift 6.1.2 and 6.3.1.
 package enum BufferedValue: Hashable, Sendable {
@@ -14,10 +14,10 @@ package enum BufferedValue: Hashable, Sendable {
 
   package static let bufferSize = 24
 
-  /// Reads the form of values of the type whose metadata is at an address; `nil` if there is no sound metadata, or not
-  /// all of it is known.
+  /// Reads the form of values of the type whose metadata is at an address; `nil` if there is no sound metadata, or if
+  /// parts of it are unknown.
   ///
-  /// - Parameter layout: the layout of the type's values, asked for if they are stored in place.
+  /// - Parameter layout: returns the layout of the type's values; called only if they are stored in place.
   init?(ofTypeWithMetadata metadata: RuntimeAddress, in memory: some TargetMemory, layout: () -> ValueLayout?) {
     guard metadata.rawValue & 7 == 0, let kind = memory.word(at: metadata) else { return nil }
     switch kind {

@@ -77,7 +77,7 @@ struct ClassMetadata {
     guard let flags = half(0), flags & 31 == 16 else { return nil }
     let offset: Int64
     if flags >> 29 & 1 != 0 {
-      // The superclass may grow: values that are known at run time alone stand in a record of their own.
+      // The superclass may grow: values that are known only at run time are in a record of their own.
       guard let bounds = Self.relative(at: descriptor.rawValue &+ 24, in: memory),
         let own = memory.word(at: RuntimeAddress(bounds))
       else { return nil }

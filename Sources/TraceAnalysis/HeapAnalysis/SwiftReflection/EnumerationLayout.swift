@@ -1,4 +1,4 @@
-// The bytes by which the values of an enumeration tell their cases apart.
+// The bytes that identify the case of an enumeration's value.
 
 /// A case of an enumeration with a payload, as parts of the payload refer to it.
 package struct PayloadCase: Hashable, Sendable {
@@ -13,18 +13,17 @@ package struct PayloadCase: Hashable, Sendable {
   }
 }
 
-/// An enumeration within an object or a value: of its payloads only that of the active case means anything.
+/// An enumeration within an object or a value: only the payload of the active case is meaningful.
 ///
 /// Enumerations with a single reference in a single payload, such as optional objects, need none: the reference is
 /// there or not.
 package struct EnumerationLayout: Hashable, Sendable {
-  /// The bytes of a value that say which case it has.
+  /// The bytes of a value that identify its case.
   package enum Discriminator: Hashable, Sendable {
-    /// Their place is not known.
+    /// Their place is unknown.
     case unknown
-    /// Bits, by their number from the start of the object or element, make a number, the first its lowest bit. For each
-    /// number the case;
-    /// `nil` for one without payload, and for no case at all.
+    /// A number made of `bits`, lowest first, each counted from the start of the object or element. `cases` has the
+    /// case for each number; `nil` for a case without payload, and for no case at all.
     case tag(bits: [Int], cases: [Int?])
     /// The word at an offset, in bytes, is an address if the payload is there, and a small number otherwise.
     case address(offset: Int)
@@ -35,18 +34,17 @@ package struct EnumerationLayout: Hashable, Sendable {
     case zeros(bits: [Int])
   }
 
-  /// As `ReferenceField.name`; empty for the value itself.
+  /// Named like `ReferenceField.name`; empty for the value itself.
   package var name: String
   /// The payloads that it is a part of, from the outermost. Their enumerations come before this one.
   package var payloads: [PayloadCase]
   package var discriminator: Discriminator
-  /// Setting a value to another case may leave the words of the payload before: the value has parts that can only be
-  /// copied in place, such as
-  /// `any P`, weak references, and values of generic type.
+  /// A change to another case may leave the words of the earlier payload. The value has parts that can only be copied
+  /// in place, such as `any P`, weak references, and values of generic type.
   package var keepsOldWords: Bool
 
-  /// Offsets, in bytes, of words that have a reference or nothing in each payload, besides bits of the case. One that
-  /// is not in an image is 0.
+  /// Offsets, in bytes, of words that hold a reference or nothing in each payload, besides bits of the case. Such a
+  /// word is 0 if the image lacks it.
   package var referenceWords: Set<Int>
 
   package init(
@@ -60,7 +58,7 @@ package struct EnumerationLayout: Hashable, Sendable {
     self.referenceWords = referenceWords
   }
 
-  /// The same `offset` bytes further on, as a part of a value with `count` enumerations before it.
+  /// Returns the enumeration `offset` bytes further on, as a part of a value with `count` enumerations before it.
   func moved(by offset: Int, after count: Int) -> EnumerationLayout {
     var moved = self
     moved.payloads = payloads.moved(after: count)

@@ -27,13 +27,13 @@ package final class ImageContents {
     var fileBytes: UnsafeRawBufferPointer
   }
 
-  /// Images whose files are looked at: processes have some hundred at most.
+  /// The most images whose files are opened: processes have some hundred at most.
   private static let limit = 1024
 
   let images: [Image]
   private var segments: [Segment] = []
 
-  /// Opens the images' files. The cost is that of their program headers.
+  /// Opens the images' files. O(program headers).
   package init(
     _ images: [LoadedImage], search: DebugFileSearch = DebugFileSearch(),
     access: any SymbolFileAccess = LocalSymbolFiles()
@@ -55,7 +55,7 @@ package final class ImageContents {
     segments.sort { $0.range.lowerBound < $1.range.lowerBound }
   }
 
-  /// The image's own file, not the one with only its debug information.
+  /// The image's own file, not a file with only its debug information.
   private static func file(of image: LoadedImage, search: DebugFileSearch, access: any SymbolFileAccess) -> ElfFile? {
     var tried: Set<String> = []
     let candidates =

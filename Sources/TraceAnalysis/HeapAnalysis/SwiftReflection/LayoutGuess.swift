@@ -1,11 +1,11 @@
-// The mirror library's assumptions about enumerations, and the check of them by the runtime's own figures.
+// The mirror library's assumptions about enumerations, and their check against the runtime's own figures.
 
-/// Parts of a layout that may not be as the library says.
+/// Parts of a layout that the library may describe wrongly.
 ///
 /// The compiler lays out an enumeration of a generic type by itself if its payloads have one size for all bindings, as
-/// references to instances of generic classes have: spare bits of the payloads tell its cases. The library adds a byte
-/// for the case, as the runtime does where sizes depend on the parameters.
-/// Seen with Swift 6.1.2 and 6.3.1. Source: swiftlang/swift, stdlib/public/RemoteInspection/TypeLowering.cpp.
+/// references to instances of generic classes have: spare bits of the payloads identify the case. The library adds a
+/// byte for the case, as the runtime does if sizes depend on the parameters. Seen with Swift 6.1.2 and 6.3.1. Source:
+/// swiftlang/swift, stdlib/public/RemoteInspection/TypeLowering.cpp.
 enum LayoutGuess: Hashable, Sendable {
   case none
   /// The case of a value, and its size. Payloads are where the library says.
@@ -17,8 +17,8 @@ enum LayoutGuess: Hashable, Sendable {
 extension ValueLayout {
   /// Returns the reliable parts of the layout; nil if there are none.
   ///
-  /// A byte for the case makes an enumeration longer, so that its own size tells. That of a structure does not: padding
-  /// may make up for the byte.
+  /// A byte for the case makes an enumeration longer, so its own size decides. A structure's size does not: padding may
+  /// absorb the byte.
   func confirmed(by size: ValueSize) -> ValueLayout? {
     switch (guess, size) {
     case (.none, _): return self
@@ -31,7 +31,7 @@ extension ValueLayout {
     }
   }
 
-  /// The same layout if any case of its enumerations with something in it may be active.
+  /// Returns the layout with every case that has a payload as possibly active.
   func withOpenCases(size: Int, stride: Int) -> ValueLayout {
     var layout = self
     (layout.size, layout.stride, layout.guess, layout.narrow) = (size, stride, .none, [])
@@ -52,7 +52,7 @@ extension ValueLayout {
   }
 }
 
-/// The size of a type's values, as the runtime has it.
+/// The size of a type's values in the runtime.
 enum ValueSize: Hashable {
   case known(Int, stride: Int)
   /// The compiler did not know it. An image has no such numbers.

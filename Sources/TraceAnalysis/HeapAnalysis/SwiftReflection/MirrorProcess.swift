@@ -30,7 +30,7 @@ struct MirrorAnswer {
   var fields: [Field]
 }
 
-/// A child process; started when something is asked, and again when a question ended it.
+/// A child process; started for the first question, and again after a question ended it.
 ///
 /// A question costs some ten microseconds, the first of a child up to some seconds. Not to be shared between threads.
 final class MirrorProcess {
@@ -48,7 +48,7 @@ final class MirrorProcess {
   private let child: SandboxedChild
   /// Questions that ended the child.
   var deaths: Int { child.deaths }
-  /// Counts children, so that types are told from those of the one before.
+  /// Counts children, so that types of different children are not mixed.
   var generation: Int { child.generation }
 
   /// The file bytes that the regions point into are kept by `contents`.
@@ -118,7 +118,7 @@ final class MirrorProcess {
     try ask(LT_MIRROR_OF_VALUE_METADATA, metadata.rawValue)
   }
 
-  /// Tells how the values of an enumeration tell their cases apart. Some milliseconds for a large one.
+  /// Asks for the discriminator of an enumeration. Some milliseconds for a large one.
   func cases(of type: MirrorType) throws(Failure) -> MirrorCases {
     try ask(LT_MIRROR_CASES_OF_TYPE, type.rawValue) { MirrorCases($0) }
   }

@@ -1,6 +1,6 @@
 // Layouts by reflection: the places of an object's references, and their names.
 
-/// The way in which a reference counts towards the life of its target.
+/// How a reference counts towards the life of its target.
 package enum ReferenceStrength: Hashable, Sendable {
   case strong
   /// The word is the address of a side table, not of the object.
@@ -33,17 +33,16 @@ package struct ReferenceField: Hashable, Sendable {
   package var offset: Int
   /// `viewModel`; `state.task` for a field of a structure; empty for a capture, which has none.
   package var name: String
-  /// For a reference that is there in one case of an enumeration alone: the case's name, from the outermost, with dots.
-  /// Not for optionals.
-  /// Fields of several cases have the same offset.
+  /// The case's name if the reference exists only in one case of an enumeration, from the outermost, with dots. Not for
+  /// optionals. Fields of several cases have the same offset.
   package var caseName: String?
   package var strength: ReferenceStrength
   package var kind: Kind
-  /// Demangled, as far as it is known, without `Optional`.
+  /// Demangled as far as known, without `Optional`.
   package var typeName: String
-  /// The payloads that it is a part of, from the outermost: it is a reference if all their cases are active.
+  /// The payloads that contain it, from the outermost: it is a reference if all their cases are active.
   package var payloads: [PayloadCase]
-  /// The word is never 0, nor a number, where the reference is one: it refers to an object, and is not optional.
+  /// The word is never 0 and never a number while it is a reference: it refers to an object, and is not optional.
   package var isAlwaysSet: Bool
 
   package init(
@@ -61,7 +60,7 @@ package struct ReferenceField: Hashable, Sendable {
     self.isAlwaysSet = isAlwaysSet
   }
 
-  /// The same `distance` bytes further on, as a part of a value with `count` enumerations before its own.
+  /// Returns the field `distance` bytes further on, as a part of a value with `count` enumerations before its own.
   func moved(by distance: Int, after count: Int = 0) -> ReferenceField {
     var moved = self
     moved.offset += distance
@@ -71,18 +70,18 @@ package struct ReferenceField: Hashable, Sendable {
   }
 }
 
-/// A part of an object with contents unknown to reflection: any word of it may be a strong reference.
+/// A part of an object with contents unknown to reflection: any of its words may be a strong reference.
 package struct OpaqueField: Hashable, Sendable {
   /// From the start of the object or element, in bytes.
   package var range: Range<Int>
-  /// Empty if it is not known.
+  /// Empty if unknown.
   package var name: String
   package var caseName: String?
   package var typeName: String
-  /// In the buffer of an `any P`: the place of the metadata of the value in it. See
+  /// For the buffer of an `any P`: the offset of the metadata of the value in it. See
   /// `SwiftReflection.value(ofTypeWithMetadata:)`.
   package var metadataOffset: Int?
-  /// As `ReferenceField.payloads`.
+  /// See `ReferenceField.payloads`.
   package var payloads: [PayloadCase]
 
   package init(
@@ -97,7 +96,7 @@ package struct OpaqueField: Hashable, Sendable {
     self.payloads = payloads
   }
 
-  /// As `ReferenceField.moved`.
+  /// See `ReferenceField.moved`.
   func moved(by distance: Int, after count: Int = 0) -> OpaqueField {
     var moved = self
     moved.range = range.lowerBound + distance..<range.upperBound + distance
@@ -121,7 +120,7 @@ package struct ValueLayout: Hashable, Sendable {
   /// Ranges of values of less than a word: a `Bool`, an `Int32`, the tag of an enumeration. The rest of such a word is
   /// padding, which keeps its old contents.
   package var narrow: [Range<Int>] = []
-  /// The assumptions of the layout, which the value's own type has to confirm.
+  /// The assumptions of the layout, which the value's own type must confirm.
   var guess = LayoutGuess.none
 
   package var holdsNoReferences: Bool { references.isEmpty && opaque.isEmpty }
@@ -129,20 +128,18 @@ package struct ValueLayout: Hashable, Sendable {
 
 /// The contents of a block behind its stored properties.
 package enum ObjectTail: Hashable, Sendable {
-  /// Not known, and nothing at all in most classes: any word may be a reference.
+  /// Unknown, and empty in most classes: any word may be a reference.
   case unknown
   /// Bytes without references, as in a string's storage.
   case plain
-  /// Elements from `start` on, as many as the word at `countOffset` says.
+  /// Elements from `start` on. The word at `countOffset` is their number.
   case array(start: Int, countOffset: Int, element: ValueLayout)
-  /// Elements of a deque: a ring of as many slots from `start` on as the word at `capacityOffset` says, of which
-  /// `countOffset` has how many are in use, and
-  /// `firstOffset` the number of the first of them.
+  /// A deque's elements: a ring of slots from `start` on. The word at `capacityOffset` is the number of slots, at
+  /// `countOffset` the number of slots in use, and at `firstOffset` the number of the first slot in use.
   case ring(start: Int, capacityOffset: Int, countOffset: Int, firstOffset: Int, element: ValueLayout)
-  /// Elements of a set or a dictionary, in 2^(byte at `scaleOffset`) places of which those are in use whose bit is set
-  /// in the bitmap at
-  /// `bitmapOffset`. The words at `keysOffset` and `valuesOffset` are addresses of the first place. `value` is `nil`
-  /// for a set.
+  /// Elements of a set or a dictionary, in 2^(byte at `scaleOffset`) slots. A slot is in use if its bit is set in the
+  /// bitmap at `bitmapOffset`. The words at `keysOffset` and `valuesOffset` are addresses of the first slot. `value` is
+  /// `nil` for a set.
   case hashTable(
     scaleOffset: Int, bitmapOffset: Int, keysOffset: Int, key: ValueLayout, valuesOffset: Int?, value: ValueLayout?)
 }
@@ -152,13 +149,13 @@ package struct ObjectLayout: Hashable, Sendable {
   package var typeName: String
   /// Names of a class's superclasses, from the nearest.
   package var superclassNames: [String] = []
-  /// Bytes that `references` and `opaque` tell of; the rest of the block is the tail.
+  /// Bytes that `references` and `opaque` describe; the rest of the block is the tail.
   package var size: Int
   /// In order of offset.
   package var references: [ReferenceField]
   package var opaque: [OpaqueField]
   package var enumerations: [EnumerationLayout]
-  /// As `ValueLayout.narrow`.
+  /// See `ValueLayout.narrow`.
   package var narrow: [Range<Int>]
   package var tail: ObjectTail
 

@@ -4,11 +4,11 @@ import CRemoteMirror
 import PlatformRules
 import TraceReading
 
-/// Tells the layout of Swift objects of a process that need not exist any more.
+/// Finds the layouts of Swift objects of a process that need not exist any more.
 ///
-/// The Swift runtime's remote mirror library does the reading, in a child process. Objects that it cannot take are not
-/// reflected, and the caller scans their words as if any could be a reference. Layouts are kept by metadata. Not to be
-/// shared between threads.
+/// The Swift runtime's remote mirror library does the reading, in a child process. Objects that the library cannot read
+/// are not reflected, and the caller scans their words as if any could be a reference. Layouts are kept by metadata.
+/// Not to be shared between threads.
 package final class SwiftReflection {
   private let memory: any TargetMemory
   private let mirror: MirrorProcess
@@ -18,7 +18,7 @@ package final class SwiftReflection {
   private var contexts: [RuntimeAddress: ObjectLayout?] = [:]
   private var valueTypes: [RuntimeAddress: ValueLayout?] = [:]
 
-  /// The number of times that one object's types may end the child before it is given up.
+  /// The number of times that one object's types may end the child before reflection skips the object.
   private static let attemptLimit = 4
   /// Superclasses of one class.
   private static let depthLimit = 256
@@ -37,7 +37,7 @@ package final class SwiftReflection {
     values = ValueReflection(mirror)
   }
 
-  /// The number of questions that the child did not survive. From a sound trace: none.
+  /// The number of questions that ended the child; 0 for a sound trace.
   package var failedQuestions: Int { mirror.deaths }
 
   /// The layout of the object at an address; `nil` if nothing is known of it.
@@ -181,7 +181,8 @@ package final class SwiftReflection {
     return answer
   }
 
-  /// The stored properties of a class, of which the library knows nothing as soon as it does not know the type of one.
+  /// The stored properties of a class with a property of unknown type: for such a class the library has no layout at
+  /// all.
   private func opaqueFields(of part: ClassMetadata, from start: Int, offsets: [Int?], className: String)
     -> [OpaqueField]
   {
@@ -233,9 +234,9 @@ package final class SwiftReflection {
 
   // MARK: Closure contexts, boxes, errors
 
-  /// The capture descriptor of a closure context tells the bindings of its generic parameters only together with an
-  /// instance. A generic closure learns the types of its captures from the captures themselves: each context may be
-  /// laid out differently.
+  /// Returns whether each context of a generic closure may have its own layout. The capture descriptor gives the
+  /// bindings of generic parameters only together with an instance: the closure finds the types of its captures in the
+  /// captures themselves.
   func dependsOnInstance(_ metadata: RuntimeAddress) -> Bool {
     guard let descriptor = memory.word(at: RuntimeAddress(metadata.rawValue &+ 16)), descriptor != 0 else {
       return false

@@ -26,14 +26,14 @@ extension TargetMemory {
 package protocol CapturedWords {
   /// The word at an address that is a multiple of 8; `nil` if it was not captured.
   func word(at address: RuntimeAddress) -> UInt64?
-  /// Tells whether memory at the address was looked at, so that a word that was not captured counts as 0.
+  /// Returns whether memory at the address was read, so that a word that was not captured counts as 0.
   func covers(_ address: RuntimeAddress) -> Bool
 }
 
 /// Memory put together from image files, and from captured words where there are some.
 ///
-/// An image's bytes are those of its file, or 0 where the file has none; a captured word goes before them, since
-/// relocation and the program change them. Reading is O(bytes), plus a search among the images.
+/// An image's bytes come from its file, or are 0 beyond the file's contents. Captured words take precedence, since
+/// relocation and the program change the bytes. Reading is O(bytes), plus a search among the images.
 package struct ImageBackedMemory: TargetMemory {
   private let images: ImageContents
   private let captured: any CapturedWords

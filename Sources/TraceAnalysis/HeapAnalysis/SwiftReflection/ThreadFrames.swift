@@ -1,4 +1,4 @@
-// The functions that a heap image's threads stand in.
+// The active functions of a heap image's threads.
 
 import TraceReading
 import TraceSymbolication
@@ -19,8 +19,8 @@ package final class ThreadFrames {
     self.image = image
   }
 
-  /// Returns the addresses at which a thread's functions stand, from the innermost to the one that began the thread;
-  /// `nil` unless all are found. A caller's address is the one at which it will go on.
+  /// Returns the code addresses of a thread's active functions, from the innermost to the one that began the thread;
+  /// `nil` unless all are found. A caller's address is its return address.
   package func addresses(of thread: SnapshotThread) -> [UInt64]? {
     guard let stackPointer = thread.stackPointer else { return nil }
     var registers = CallFrameInformation.Registers(processor)

@@ -126,8 +126,8 @@ final class ValueReflection {
   }
 
   /// - Parameters:
-  ///   - end: where the part of the field ends at most.
-  ///   - hasOwnOffset: the offsets of the field and of the one behind it are the type's own, and no guess.
+  ///   - end: the highest offset where the part of the field may end.
+  ///   - hasOwnOffset: whether the offsets of the field and of the next one are the type's own, and no guess.
   private func append(
     _ field: MirrorAnswer.Field, end: Int, caseName: String?, hasOwnOffset: Bool = false, to parts: inout Parts
   ) throws(MirrorProcess.Failure) {
@@ -155,7 +155,7 @@ final class ValueReflection {
       return
     }
     if inner.guess != .none, hasOwnOffset {
-      // A byte more or less for the case makes a difference to where the next field is, but for padding.
+      // One byte more or less for the case moves the next field, unless padding absorbs it.
       let room = max(0, end - field.offset)
       let isConfirmed = inner.guess == .cases && inner.size <= room && (inner.size == room || (inner.size - 1) % 8 == 0)
       if !isConfirmed {
@@ -259,7 +259,7 @@ final class ValueReflection {
     }
   }
 
-  /// Tells whether the word at `offset` is a reference's in every payload that is long enough to have it.
+  /// Returns whether the word at `offset` is a reference in every payload that is long enough to contain it.
   private func hasReferenceOrNothing(
     _ answer: MirrorAnswer, at offset: Int, _ payloads: [(index: Int, parts: Parts)]
   ) throws(MirrorProcess.Failure) -> Bool {
@@ -280,7 +280,7 @@ final class ValueReflection {
     return true
   }
 
-  /// Tells whether the word may be something else than an address or 0, as in a short string.
+  /// Returns whether the word may be anything but an address or 0, as in a short string.
   private static func mayBeData(_ reference: ReferenceField) -> Bool {
     reference.kind == .rawPointer || reference.strength == .unmanaged || reference.typeName.hasPrefix("Swift.")
       || reference.typeName.hasPrefix("Foundation.")
@@ -319,7 +319,7 @@ final class ValueReflection {
     }
   }
 
-  /// Returns for each field the offset at which its part ends, at most: the beginning of the next.
+  /// Returns for each field the highest offset where its part may end: the beginning of the next field.
   private static func ends(of fields: [MirrorAnswer.Field], size: Int) -> [Int] {
     let offsets = fields.map(\.offset).sorted()
     return fields.map { field in
@@ -333,7 +333,7 @@ final class ValueReflection {
     }
   }
 
-  /// Hides the parts of a standard library type: its own name stands for all of it.
+  /// Hides the parts of a standard library type: its own name replaces their names.
   private static func collapse(_ parts: inout Parts, to typeName: String) {
     for index in parts.references.indices {
       parts.references[index].name = ""

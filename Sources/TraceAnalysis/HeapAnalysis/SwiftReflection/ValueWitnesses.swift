@@ -11,7 +11,7 @@ struct ValueWitnesses {
   /// An `any P` has them in its buffer.
   let isInline: Bool
 
-  /// Reads those of the type whose metadata is at an address.
+  /// Reads the value witnesses of the type whose metadata is at an address.
   init?(ofTypeWithMetadata metadata: RuntimeAddress, in memory: some TargetMemory) {
     guard metadata.rawValue & 7 == 0, let table = memory.word(at: RuntimeAddress(metadata.rawValue &- 8)) else {
       return nil

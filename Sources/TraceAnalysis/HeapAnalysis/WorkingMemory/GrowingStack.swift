@@ -1,4 +1,4 @@
-// Memory that grows at one end: of algorithms that must not recurse, and of what is read in.
+// Memory that grows at one end: for algorithms that must not recurse, and for input.
 
 import Glibc
 

@@ -31,20 +31,20 @@ package struct AllocationAnalysis: Sendable {
   package var mismatchCounts: [UInt64]
   package var atExit: MemoryMoment
   package var atPeak: MemoryMoment
-  /// The blocks that were live at the snapshot that was asked for; sites index `sites`.
+  /// The blocks that were live at the requested snapshot; sites index `sites`.
   package var blocksAtSnapshot = LiveBlockList([])
-  /// Scopes and expectations of its objects, and their outcomes by then.
+  /// Scopes and expectations of these objects, and their outcomes by then.
   package var statements = ProgramStatements()
-  /// Calls that the trace lacks up to then; without a snapshot up to the trace's end.
+  /// Calls that the trace lacks until then; without a snapshot, until the trace's end.
   package var gaps = TraceGaps.none
-  /// Those of the blocks at the snapshot that no event tells of: the allocator's books have them, and they were
-  /// allocated before the recording began. Nil if the trace does not say which these are.
+  /// The blocks at the snapshot without any event: the allocator's metadata has them, and they were allocated before
+  /// the recording began. Nil if the trace does not identify them.
   package private(set) var unseen: BlockSum?
   /// The activations that control was in then.
   package var activationsAtSnapshot = Activations.none
-  /// Of a light trace: the stacks of those of these blocks that were sampled, by address.
+  /// The stacks of the sampled blocks at the snapshot, by address; for light traces.
   package private(set) var sampledStacks: [UInt64: StackID] = [:]
-  /// Addresses at which references seem to have been counted after the free of the block there; see `FreedAddresses`.
+  /// Addresses whose references seem to have been counted after the free of the block there; see `FreedAddresses`.
   package var suspects: Set<UInt64> = []
 
   package var eventCount: UInt64 { eventCounts.reduce(0) { $0 &+ $1 } }
@@ -135,13 +135,13 @@ package struct AllocationAnalysis: Sendable {
       reader, diagnostics: diagnostics, until: snapshot?.time ?? endTime, books: unseen == nil ? .unknown : .listed)
     let samples = Self.memorySamples(definitions, closing)
     atExit = Self.moment(endTime, totals.liveBytes, totals.liveBlocks, samples)
-    // Where nothing was ever allocated, the beginning was as good as any other moment.
+    // If nothing was ever allocated, the peak is at the beginning.
     let peakTime = totals.peakBlocks == 0 ? header.startTime : totals.peakTime
     atPeak = Self.moment(peakTime, totals.peakBytes, totals.peakBlocks, samples)
   }
 
-  /// The blocks of the allocator's books that are not known from events: those that are none of the known ones, nor a
-  /// part of one, nor about to be freed. They count as made when the recording began. O(n log n).
+  /// The blocks in the allocator's metadata that events do not account for. They neither equal nor overlap a known
+  /// block, and are not about to be freed. Their time is the start of the recording. O(n log n).
   private static func unseenBlocks<Observer: ReplayObserver>(
     _ listed: [ListedBlock], beside known: LiveBlockList, _ replayer: Replayer<Observer>, since start: UInt64
   ) -> [LiveBlock] {

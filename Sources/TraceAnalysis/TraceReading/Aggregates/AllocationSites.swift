@@ -1,9 +1,9 @@
 // The allocation sites of a replayed trace, as its tables have them.
 
-/// The sites of a replay, in order of first sight; index: `SiteID`. A site is put together when it is asked for: a
-/// program may have a million of them, of hundreds of bytes each. Any thread; copies share the tables.
+/// The sites of a replay, in order of first sight; index: `SiteID`. A site is assembled on each access: a program may
+/// have a million of them, of hundreds of bytes each. Any thread; copies share the tables.
 package struct AllocationSites: RandomAccessCollection, Sendable {
-  /// The tables of the sites. Nobody writes to them once the replay is over.
+  /// The tables of the sites. They do not change after the replay.
   fileprivate final class Tables: @unchecked Sendable {
     let keys: SiteKeys
     let totals: SiteTotals
@@ -40,7 +40,7 @@ package struct AllocationSite: Sendable {
   package let number: SiteID
   package let operation: Operation
   package let stack: StackID
-  /// Type ID; 0 but for Swift objects. The lowest of several that mean the same type.
+  /// Type ID; 0 for all but Swift objects. The lowest ID if several mean the same type.
   package let type: UInt32
 
   fileprivate init(tables: AllocationSites.Tables, number: SiteID) {

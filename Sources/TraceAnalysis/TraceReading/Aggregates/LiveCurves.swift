@@ -2,13 +2,13 @@
 
 /// Live blocks over the work of a process, in intervals of equal length. A value.
 package struct LiveCurve: Hashable, Sendable {
-  /// Events of the process at which the first interval begins, and how many each interval has.
+  /// Events of the process before the first interval begins, and the events of each interval.
   let start: UInt64
   let width: UInt64
   /// Live blocks at the end of each interval. Past the last one nothing changed.
   let counts: [UInt32]
 
-  /// Live blocks when the process had seen so many events, to the accuracy of an interval. Constant time.
+  /// Live blocks when the process had seen `ordinal` events, to the accuracy of an interval. Constant time.
   package func live(at ordinal: UInt64) -> UInt64 {
     guard ordinal >= start, let last = counts.last else { return 0 }
     let interval = (ordinal - start) / width
@@ -30,12 +30,12 @@ package struct LiveCurves: BitwiseCopyable {
   /// as that needs no curve.
   private static let shareOfRun = 10
 
-  /// As many `Count`s as there are intervals.
+  /// One `Count` for each interval.
   typealias Counts = SIMD32<UInt16>
 
-  /// A site's row: the place in its curve where the site was met last.
+  /// A site's row: the last place in its curve.
   struct Position: BitwiseCopyable {
-    /// 1 more than the index of the curve; 0 as long as it is all zero.
+    /// 1 more than the index of the curve; 0 while the curve is all zero.
     fileprivate var curve: UInt32 = 0
     fileprivate var interval: UInt16 = 0
     fileprivate var shift: UInt16 = 0

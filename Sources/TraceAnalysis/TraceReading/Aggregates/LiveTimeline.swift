@@ -22,7 +22,7 @@ package struct LiveTimeline: ReplayObserver {
   private var live = (bytes: UInt64(0), blocks: UInt64(0))
   private var most = (bytes: UInt64(0), blocks: UInt64(0))
 
-  /// Of the time from one moment to another, in ticks.
+  /// A timeline from one moment to another, in ticks.
   package init(from start: UInt64, to end: UInt64, count: Int = Self.standardCount) {
     self.start = start
     self.count = max(1, count)
@@ -30,7 +30,7 @@ package struct LiveTimeline: ReplayObserver {
     finished.reserveCapacity(self.count)
   }
 
-  /// All intervals, in order. Those that came after the last event have what was live then.
+  /// All intervals, in order. Intervals after the last event have the blocks that were live then.
   package var intervals: [Interval] {
     var result = self
     while result.finished.count < count { result.finish() }

@@ -13,14 +13,14 @@ package struct MarkPlace: Codable, Hashable, Sendable {
 /// All executions of one marked scope.
 package struct ScopeOutcome: Hashable, Sendable {
   package var place: MarkPlace
-  /// Executions that were begun, and those of them not ended by the snapshot or the trace's end.
+  /// Executions that began, and those that had not ended at the snapshot or the trace's end.
   package var executions: UInt64 = 0
   package var open: UInt64 = 0
   /// Swift objects made inside.
   package var births: UInt64 = 0
-  /// Executions whose end, with its grace, came to pass while something was left of them.
+  /// Executions whose grace after the end passed while some of their objects were left.
   package var executionsWithRest: UInt64 = 0
-  /// Blocks that were left when the grace had passed, as many as are kept; `execution` counts from 0.
+  /// Blocks that were left when the grace had passed, up to a limit; `execution` counts from 0.
   package var rest: [(block: LiveBlock, execution: UInt64)] = []
   /// Ticks, of the last end.
   package var grace: UInt64 = 0
@@ -43,9 +43,9 @@ package struct ExpectationOutcome: Hashable, Sendable {
   package var undecided: UInt64 = 0
   /// Expectations of objects that were not seen being made, or whose end the trace may lack: their outcome is unknown.
   package var unknown: UInt64 = 0
-  /// Ticks: the longest that one was late.
+  /// Ticks: the longest delay of a late one.
   package var longestDelay: UInt64 = 0
-  /// Objects that were still there at their deadline, as many as are kept.
+  /// Objects that were still there at their deadline, up to a limit.
   package var rest: [Rest] = []
 
   package struct Rest: Hashable, Sendable {
@@ -66,7 +66,7 @@ package struct GenerationStart: Hashable, Sendable {
 
 /// The end of a round of work that the program repeats.
 package struct RoundMark: Hashable, Sendable {
-  /// The number of the repetition, which ties its rounds to each other, and the place where it stands.
+  /// The number of the repetition, which connects its rounds, and the place of its statement in the program.
   package var repetition: UInt64
   package var place: MarkPlace
   /// From 1.
@@ -82,7 +82,7 @@ package struct ProgramStatements: Sendable {
   package var scopes: [ScopeOutcome] = []
   package var expectations: [ExpectationOutcome] = []
   package var generations: [GenerationStart] = []
-  /// Those of the whole trace, whichever image the rest is of.
+  /// Rounds of the whole trace, whatever image the other statements are for.
   package var rounds: [RoundMark] = []
 
   package init(
@@ -99,12 +99,12 @@ package struct ProgramStatements: Sendable {
 
 /// Watches scopes and expectations.
 ///
-/// A scope's objects are those that its thread, or its task, makes between its beginning and its end, and those made
-/// meanwhile by tasks that were made in it. Memory in proportion to the scopes that are open or in their grace, the
-/// live blocks made in them, and the expectations that are not settled. Costs programs without marks a comparison an
-/// event.
+/// A scope's objects are those that its thread or its task makes between its beginning and its end. Objects that tasks
+/// make in that time also count, if the tasks were made in the scope. Memory in proportion to the scopes that are open
+/// or in their grace, the live blocks made in them, and the unsettled expectations. Programs without marks pay one
+/// comparison an event.
 struct ProgramMarks: ReplayObserver {
-  /// So many of the objects left are kept one by one, for each place.
+  /// The most remaining objects that are kept one by one, for each place.
   private static let restLimit = 10_000
 
   private final class Scope {
@@ -118,8 +118,8 @@ struct ProgramMarks: ReplayObserver {
     var strands: Set<UInt32> = []
     var live: [UInt64: LiveBlock] = [:]
     var isOpen = true
-    /// The objects left of it count. False for a scope that only tells whose objects are meant: those of a repetition,
-    /// or of a test whose leaks alone are looked for.
+    /// Its remaining objects count. False for a scope that only selects objects, for a repetition or for a test whose
+    /// leaks alone are reported.
     var isJudged = true
     init(place: Int, execution: UInt64, outer: Scope?) {
       (self.place, self.execution, self.outer) = (place, execution, outer)
@@ -148,7 +148,7 @@ struct ProgramMarks: ReplayObserver {
     /// Open scopes by number, and the innermost of each strand.
     var open: [UInt64: Scope] = [:]
     var innermost: [UInt32: Scope] = [:]
-    /// Strands that were made in a scope, or that were looked at and were not.
+    /// Strands that were made in a scope, with nil for strands that were checked and were made in none.
     var inherited: [UInt32: Scope?] = [:]
     /// By address: the innermost scope that a live block was made in.
     var scopeOfBlock: [UInt64: Scope] = [:]
@@ -156,8 +156,8 @@ struct ProgramMarks: ReplayObserver {
     var waiting = PriorityQueue<Deadline>()
     var endCount = 0
     var nextDeadline = UInt64.max
-    /// The number of births and deaths that may still be noted in scopes further out than the innermost. A trace that
-    /// needs more is no process's: then nothing is said of scopes.
+    /// The number of births and deaths that may still be recorded in scopes further out than the innermost. No real
+    /// process needs more. At 0 nothing is reported about scopes.
     var spareSteps: UInt64
     init(steps: UInt64) { spareSteps = steps }
     /// By address.
@@ -193,7 +193,7 @@ struct ProgramMarks: ReplayObserver {
       if let scope = state.open[mark.scope] { leaveUnjudged(scope) }
       return
     }
-    // A mark for activations alone, which have taken its stack in.
+    // A mark for activations alone, which have recorded its stack.
     if mark.kind == .end { return }
     guard event.time <= end else { return }
     isUsed = true
@@ -276,13 +276,14 @@ struct ProgramMarks: ReplayObserver {
 
   // MARK: Blocks
 
-  /// The innermost open scope of a strand: one that was begun there, or in which its task was made.
+  /// The innermost open scope of a strand: a scope that began on the strand, or the scope where the strand's task was
+  /// made.
   private func current(_ strand: StrandID) -> Scope? {
     if let own = state.innermost[strand.rawValue] { return own }
     if let known = state.inherited[strand.rawValue] { return opened(known) }
     let block = activations[strand].block
     let scope = block == 0 ? nil : state.scopeOfBlock[block]
-    // A task whose block was made in no scope never comes to be in one.
+    // A task whose block was made in no scope never enters one later.
     state.inherited[strand.rawValue] = .some(scope)
     return opened(scope)
   }
@@ -303,7 +304,7 @@ struct ProgramMarks: ReplayObserver {
     guard event.time <= end else { return }
     settle(upTo: event.time)
     guard !state.open.isEmpty, let innermost = current(block.strand) else { return }
-    // Other blocks of a program's first steps, in the runtime and the C library, are not what a person means by a
+    // Only objects count. Blocks that the runtime and the C library allocate on first use are not what people mean by a
     // scope's objects.
     state.scopeOfBlock[block.address] = innermost
     guard event.operation == .object else { return }
@@ -340,7 +341,7 @@ struct ProgramMarks: ReplayObserver {
       if event.time <= rest.deadline {
         state.statements.expectations[place].met += 1
       } else if event.operation.effect != .free {
-        // Its free was not seen, but the allocation in its place.
+        // Its free was not recorded, only the next allocation at its address.
         state.statements.expectations[place].unknown += 1
       } else {
         state.statements.expectations[place].late += 1
@@ -356,7 +357,7 @@ struct ProgramMarks: ReplayObserver {
     }
   }
 
-  /// False if no more may be noted: then all scopes are forgotten.
+  /// Returns false if no more may be recorded: then all scopes are forgotten.
   private func takeStep() -> Bool {
     if state.spareSteps > 0 {
       state.spareSteps -= 1
@@ -376,7 +377,7 @@ struct ProgramMarks: ReplayObserver {
   @inline(__always) mutating func referencesChanged(_ block: LiveBlock, by event: TraceEvent) {}
   @inline(__always) mutating func mismatched(_ mismatch: Mismatch, _ event: TraceEvent) {}
 
-  /// Looks at the objects left of scopes whose grace has passed.
+  /// Settles the scopes whose grace has passed.
   private func settle(upTo time: UInt64) {
     guard state.nextDeadline < time else { return }
     while let first = state.waiting.first, first.time < time {
@@ -398,8 +399,8 @@ struct ProgramMarks: ReplayObserver {
 
   // MARK: Results
 
-  /// The outcomes as of `time`, in ticks: a snapshot's, or the end of the trace. At the end of the process nothing is
-  /// given more time (`isFinal`).
+  /// The outcomes as of `time`, in ticks: the time of a snapshot, or of the end of the trace. At the end of the process
+  /// no scope gets more time (`isFinal`).
   func statements(at time: UInt64, isFinal: Bool) -> ProgramStatements {
     while let first = state.waiting.first, isFinal || first.time < time {
       state.waiting.removeFirst()

@@ -1,11 +1,11 @@
 // Running retain balances of live blocks: what their reference counts should be.
 
-/// The references to a block, as far as its events tell.
+/// The references to a block, as far as its events show.
 package struct ReferenceBalance: Hashable, Sendable, BitwiseCopyable {
-  /// Strong references: that of the allocation of an object, and those taken since, less those given up. Negative if
-  /// more were given up than seen taken.
+  /// Strong references: one from an object's allocation, plus those taken since, less those given up. Negative if more
+  /// were given up than were recorded as taken.
   package var strong: Int64
-  /// Unowned references, of which the runtime counts one for all strong ones together.
+  /// Unowned references. The runtime counts one for all strong ones together.
   package var unowned: Int64
 
   /// The balance of a block whose allocation was just recorded. A block that is no Swift object has no references of
@@ -41,7 +41,7 @@ package struct RetainBalances: ReplayObserver {
   /// `endTime`, in ticks: events after it change nothing.
   package init(until endTime: UInt64 = .max) { self.endTime = endTime }
 
-  /// The balance of the block live at `address` at the end of the replay, or of the time it was asked for.
+  /// The balance of the block live at `address` at the end of the replay, or at `endTime`.
   package subscript(_ address: RuntimeAddress) -> ReferenceBalance? { balances[address.rawValue] }
 
   /// Returns the balances of the blocks live when `snapshot` was taken: one pass over the events.

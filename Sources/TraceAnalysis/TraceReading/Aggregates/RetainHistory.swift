@@ -1,6 +1,6 @@
 // The retains and releases of chosen blocks, as they happened.
 
-/// The identity of an allocation of a trace: the same in every replay.
+/// The identity of an allocation of a trace, equal in every replay.
 package struct BlockIdentity: Hashable, Sendable, BitwiseCopyable {
   package var threadIndex: UInt32
   package var ordinal: UInt64
@@ -102,7 +102,7 @@ package struct RetainHistory: ReplayObserver {
     (spareEvents, spareCollected) = (kept, collected)
   }
 
-  /// As much as the file of `reader` pays for.
+  /// Uses the limits for the file of `reader`.
   private init(_ choice: Choice, until endTime: UInt64, in reader: TraceReader) {
     self.init(choice, until: endTime, kept: reader.limits.historyEvents, collected: reader.limits.collectedEvents)
   }
@@ -128,9 +128,9 @@ package struct RetainHistory: ReplayObserver {
     return replayer.observer.chosen
   }
 
-  /// Returns the histories of blocks as `histories(of:until:in:)` does, and the shapes of all blocks of some sites. Either
-  /// is empty if there are too many events to be kept.
-  /// One pass over the events. For the sites, one more: it finds the addresses whose stacks are needed.
+  /// Returns the histories of blocks as `histories(of:until:in:)` does, and the shapes of all blocks of some sites.
+  /// Either is empty if there are too many events to be kept. One pass over the events. For the sites, one more: it
+  /// finds the addresses whose stacks are needed.
   package static func collect(
     blocks: [LiveBlock], sites: Set<SiteID>, until endTime: UInt64, in reader: TraceReader
   ) -> (histories: [BlockHistory], shapes: [Shape: (blocks: UInt64, first: BlockHistory)]) {
@@ -150,7 +150,7 @@ package struct RetainHistory: ReplayObserver {
   /// The histories of live blocks in the order of their last releases; none if some events were left out.
   private var chosen: [BlockHistory] {
     guard refusedEvents == 0 else { return [] }
-    // Times are too coarse to tell.
+    // Times are too coarse for this order.
     func order(_ entry: BlockHistory) -> (UInt64, UInt64) {
       (lastReleases[entry.block.address] ?? 0, entry.block.address)
     }

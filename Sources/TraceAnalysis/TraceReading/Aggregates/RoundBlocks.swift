@@ -1,6 +1,6 @@
 // The blocks that were live at each of several moments, from one pass over the events.
 
-/// Watches a replay for what is live at given times.
+/// Records the blocks of a replay that are live at given times.
 ///
 /// Memory: 80 bytes for each block that is live at one of the times or more.
 package struct RoundBlocks: ReplayObserver {
@@ -8,7 +8,7 @@ package struct RoundBlocks: ReplayObserver {
   private let times: [UInt64]
   private var ended: [(block: LiveBlock, end: UInt64)] = []
   private var live: [LiveBlock] = []
-  /// By thread: the entry of the block that it gave to realloc last.
+  /// By thread: the entry of the last block that it passed to realloc.
   private var reallocated: [UInt32: Int] = [:]
 
   private init(times: [UInt64]) { self.times = times }
@@ -17,7 +17,7 @@ package struct RoundBlocks: ReplayObserver {
   package static func collect(at times: [UInt64], in reader: TraceReader) -> RoundBlocks {
     let last = times.max() ?? 0
     var replayer = Replayer(RoundBlocks(times: times.sorted()), for: reader)
-    // As the pass that numbered the sites of the report.
+    // The stacks of the pass that numbered the report's sites, so that the numbers match.
     reader.replay(into: &replayer, stacks: .allocations)
     var live: [LiveBlock] = []
     replayer.forEachLiveBlock { if $0.birthTime <= last { live.append($0) } }
@@ -29,7 +29,7 @@ package struct RoundBlocks: ReplayObserver {
   /// Blocks that are kept.
   package var count: Int { ended.count + live.count }
 
-  /// Returns the blocks that were live at one of the given times, in no particular order. Linear in what is kept.
+  /// Returns the blocks that were live at one of the given times, in no particular order. Linear in the kept blocks.
   package func blocks(at time: UInt64) -> [LiveBlock] {
     ended.filter { $0.block.birthTime <= time && time < $0.end }.map(\.block) + live.filter { $0.birthTime <= time }
   }

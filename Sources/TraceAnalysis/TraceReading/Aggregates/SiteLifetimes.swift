@@ -1,7 +1,6 @@
 // Lifetimes of the blocks of each allocation site, and the activations within which they end.
 
-/// The fate of a site's blocks, up to the moment of a snapshot. Sums over several sites that allocate alike have a
-/// meaning, too.
+/// The fates of a site's blocks, up to the moment of a snapshot. A sum over the sites of a family is meaningful, too.
 package struct SiteLifetime: Hashable, Sendable, BitwiseCopyable {
   /// Blocks made, and how many of them ended.
   package var births: UInt64 = 0
@@ -9,28 +8,28 @@ package struct SiteLifetime: Hashable, Sendable, BitwiseCopyable {
   /// Ticks; of the first and of the last block made.
   package var firstBirth: UInt64 = 0
   package var lastBirth: UInt64 = 0
-  /// Ticks; of the last one that ended.
+  /// Ticks; of the last block that ended.
   package var lastDeath: UInt64 = 0
-  /// Events of the process before that.
+  /// Events of the process before that death.
   package var lastDeathOrdinal: UInt64 = 0
-  /// Events of the process before the first and the last, and the sum over all.
+  /// Events of the process before the first and the last birth, and the sum over all births.
   package var firstOrdinal: UInt64 = 0
   package var lastOrdinal: UInt64 = 0
   package var ordinalSum: UInt64 = 0
-  /// The longest life of a block that ended, in ticks and in events of the process. To the accuracy of 24 bits.
+  /// The longest life of a block that ended, in ticks and in events of the process. Accurate to 24 bits.
   package var longestDuration: UInt64 = 0
   package var longestWork: UInt64 = 0
-  /// Departures: how far out control had to go from the place where a block was made until it ended. Of the first
-  /// `fullCount` deaths, then of a part.
+  /// Departures: how far out control had to go from the place where a block was made until it ended. Counts the first
+  /// `fullCount` deaths, then a part of them.
   package var departures = DepartureCounts()
   /// Departures between a block of the site and the next one.
   package var gaps = DepartureCounts()
-  /// By time.
+  /// Lifetimes in ticks.
   package var durations = DurationCounts()
-  /// By work: 64ths of events of the process, which no busy machine makes longer.
+  /// Lifetimes by work: in 64ths of events of the process. A busy machine does not lengthen these.
   package var work = DurationCounts()
 
-  /// Events of the process before the last thing that happened to a block of the site.
+  /// Events of the process before the last birth or death of a block of the site.
   package var lastEventOrdinal: UInt64 { max(lastOrdinal, lastDeathOrdinal) }
 
   package static let fullCount: UInt64 = 1024
@@ -57,9 +56,9 @@ package struct SiteLifetime: Hashable, Sendable, BitwiseCopyable {
   }
 }
 
-/// Numbers of blocks by departure: how many of the activations in which they were made control had left when they
-/// ended. 0 is none, so that they ended in the function that allocated. Few distinct numbers are kept apart; other
-/// blocks are counted as having gone further than they had.
+/// Numbers of blocks by departure: how many of their activations control had left when they ended. At 0 a block ended
+/// in the function that allocated it. Few distinct distances are kept apart; other blocks are counted under a larger
+/// distance than theirs.
 package struct DepartureCounts: Hashable, Sendable, BitwiseCopyable {
   private typealias Slots = (UInt32, UInt32, UInt32, UInt32)
   /// Ascending; unused ones have no count.
@@ -77,7 +76,7 @@ package struct DepartureCounts: Hashable, Sendable, BitwiseCopyable {
     }
   }
 
-  /// The one that came first.
+  /// The first one added.
   @inline(__always)
   fileprivate var first: UInt32 { distances.0 }
 
@@ -149,8 +148,8 @@ package struct DurationCounts: Hashable, Sendable, BitwiseCopyable {
   /// 32 counts of 16 bits, four a word. When one is full, all are halved: only their shares matter.
   private typealias Buckets = (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64)
   private var buckets: Buckets = (0, 0, 0, 0, 0, 0, 0, 0)
-  /// The number of times that the counts of a sum were halved to have room. A single site loses by that only its own
-  /// early lifetimes, which does not count.
+  /// The number of times that the counts of a sum were halved to have room. A single site's own halvings are not
+  /// counted: they lose only early lifetimes.
   private var halvings: UInt8 = 0
   static let bucketCount = 32
   /// The first bucket ends at 2^10 ticks, some hundred nanoseconds.
@@ -175,13 +174,13 @@ package struct DurationCounts: Hashable, Sendable, BitwiseCopyable {
   fileprivate mutating func count(_ bucket: Int, times: UInt16 = 1) {
     withUnsafeMutableBytes(of: &buckets) { bytes in
       let start = bytes.baseAddress!.assumingMemoryBound(to: UInt16.self)
-      // One that lived long is not to be forgotten for many that did not.
+      // The halved count rounds up, so that many short lives do not erase one long life.
       if start[bucket] == .max { for index in 0..<Self.bucketCount { start[index] -= start[index] / 2 } }
       start[bucket] &+= times
     }
   }
 
-  /// A sum of many weighs as many, whichever comes first.
+  /// Each block has the same weight in a sum, in any order of the summands.
   package static func += (a: inout Self, b: Self) {
     var halvings = max(a.halvings, b.halvings)
     var sums = zip(a.all, b.all).map {
@@ -198,9 +197,8 @@ package struct DurationCounts: Hashable, Sendable, BitwiseCopyable {
     }
   }
 
-  /// An upper bound in ticks, to a factor of two, of the shortest lifetime that `share` of the blocks did not exceed;
-  /// nil without any, and
-  /// `UInt64.max` if it lies beyond the last bound.
+  /// An upper bound in ticks, to a factor of two, of the shortest lifetime that `share` of the blocks did not exceed.
+  /// Nil without any blocks, and `UInt64.max` if it exceeds the last bound.
   package func bound(of share: Double) -> UInt64? {
     let all = self.all
     let total = all.reduce(0.0) { $0 + Double($1) }
@@ -213,8 +211,9 @@ package struct DurationCounts: Hashable, Sendable, BitwiseCopyable {
     return .max
   }
 
-  /// Bounds of the buckets that have any, descending, each with the number of blocks that lived beyond it, of `total`
-  /// in all. If there are very many, the counts were halved to have room: those are estimates, and never too low.
+  /// Bounds of the buckets with counts, descending, each with the number of blocks that lived longer, of `total` in
+  /// all. If there are very many blocks, the counts were halved to have room: then the numbers are estimates, never too
+  /// low.
   package func tails(of total: UInt64) -> [(bound: UInt64, beyond: UInt64)] {
     let all = self.all
     let known = all.reduce(0.0) { $0 + Double($1) }
@@ -232,12 +231,12 @@ package struct DurationCounts: Hashable, Sendable, BitwiseCopyable {
   }
 }
 
-/// `DurationCounts` of at most four different buckets in a quarter of the room: most sites need no more, and those that
-/// do get `DurationCounts` of their own.
+/// `DurationCounts` with at most four different buckets in a quarter of the room. Most sites need no more; other sites
+/// get `DurationCounts` of their own.
 private struct FewDurations: BitwiseCopyable {
-  /// Numbers of buckets and 1 more; 0 where there is none.
+  /// Numbers of buckets plus 1; 0 for unused entries.
   private var buckets: (UInt8, UInt8, UInt8, UInt8) = (0, 0, 0, 0)
-  /// 1 more than the index of the counts that are in use instead; 0 as long as there are none.
+  /// Index plus 1 of the counts that replace these; 0 if there are none.
   private var elsewhere: UInt32 = 0
   private var counts: (UInt16, UInt16, UInt16, UInt16) = (0, 0, 0, 0)
 
@@ -245,7 +244,7 @@ private struct FewDurations: BitwiseCopyable {
   mutating func add(_ ticks: UInt64, _ many: RowTable<DurationCounts>) {
     let bucket = DurationCounts.bucket(of: ticks)
     let key = UInt8(truncatingIfNeeded: bucket &+ 1)
-    // Those that moved elsewhere have no buckets here.
+    // Counts that moved elsewhere have no buckets here.
     if buckets.0 == key, counts.0 < .max {
       counts.0 &+= 1
     } else if buckets.1 == key, counts.1 < .max {
@@ -292,13 +291,13 @@ private struct FewDurations: BitwiseCopyable {
   }
 }
 
-/// Watches how the blocks of each site end, up to a moment: later ends are no part of the picture that a snapshot is
-/// compared with.
+/// Records how the blocks of each site end, up to a moment. Later ends are ignored, because the results are compared
+/// with a snapshot.
 ///
-/// A reference in all but name: copies share their rows. Constant time an event, but for the logarithm of the stack's
-/// depth at a death.
+/// A reference in all but name: copies share their rows. Constant time an event, except that a death costs the
+/// logarithm of the stack's depth.
 struct SiteLifetimes: ReplayObserver {
-  /// A `SiteLifetime` in three lines of the cache: the fields that births change, those that deaths change, and the
+  /// A `SiteLifetime` in three cache lines: the fields that births change, the fields that deaths change, and the
   /// common ones.
   private struct Row: BitwiseCopyable {
     var births: UInt64 = 0
@@ -326,7 +325,7 @@ struct SiteLifetimes: ReplayObserver {
   /// Durations of sites whose rows have no room for them.
   private let durations: RowTable<DurationCounts>
   private let curves: LiveCurves
-  /// The replay's, which keeps it: no references to it are counted here.
+  /// The replay's tracker, which the replay keeps alive: no references to it are counted here.
   private let activations: Unmanaged<ActivationTracker>
   /// Ticks.
   private let end: UInt64
@@ -339,7 +338,7 @@ struct SiteLifetimes: ReplayObserver {
     self.end = end ?? .max
   }
 
-  /// Makes room for a site that no event tells of.
+  /// Makes room for a site that has no event.
   func reach(_ site: SiteID) { rows.reach(Int(site.rawValue)) }
 
   /// Sites first met after the end have no births.
@@ -392,7 +391,7 @@ struct SiteLifetimes: ReplayObserver {
         live: births &- row.pointee.deaths)
     }
     if births == 0 {
-      // The first has none before it.
+      // The first block has none before it.
     } else if births < SiteLifetime.fullCount || births & 15 == 0 {
       let shared = activations._withUnsafeGuaranteedRef { $0.sharedDepth(block.strand, since: row.pointee.lastOrdinal) }
       row.pointee.gaps.add(UInt32(truncatingIfNeeded: max(0, Int(row.pointee.depth) &- shared)))
@@ -423,7 +422,7 @@ struct SiteLifetimes: ReplayObserver {
     row.pointee.work.add(work &* 64, durations)
     row.pointee.longestDuration = max(row.pointee.longestDuration, Float(duration))
     row.pointee.longestWork = max(row.pointee.longestWork, Float(work))
-    // Departures: of many, the later ones differ little from the first.
+    // With many deaths, later departures differ little from the first.
     if deaths > SiteLifetime.fullCount, deaths & 15 != 0 { return }
     let shared = activations._withUnsafeGuaranteedRef { $0.sharedDepth(block.strand, since: block.ordinal) }
     row.pointee.departures.add(UInt32(truncatingIfNeeded: max(0, Int(row.pointee.depth) &- shared)))
@@ -431,7 +430,7 @@ struct SiteLifetimes: ReplayObserver {
 
   @inline(__always)
   mutating func blockRestored(_ block: LiveBlock, by event: TraceEvent) {
-    // Its end was not counted if the times of the thread go back.
+    // Its death was not counted if the times of the thread go back.
     let row = rows[Int(block.site.rawValue)]
     if event.time <= end, row.pointee.deaths > 0 { row.pointee.deaths &-= 1 }
   }

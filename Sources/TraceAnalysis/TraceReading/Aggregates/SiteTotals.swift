@@ -40,15 +40,15 @@ package struct SiteTotal: Codable, Hashable, Sendable, BitwiseCopyable {
 /// Sums by site and over all, with each site's exact share of the peak, in one pass.
 ///
 /// A new peak would need a copy of every site's live bytes. Instead each site copies its own when it first changes
-/// after a peak: until then it stands as it stood at the peak. So every event costs constant time, and no second pass
-/// is needed.
+/// after a peak: until then it keeps its values of the peak. So every event costs constant time, and no second pass is
+/// needed.
 /// A reference in all but name: copies share their rows. Arithmetic wraps: only a forged trace gets that far.
 package struct SiteTotals: ReplayObserver {
   /// A block freed with at most this many other allocations of its thread in between is temporary.
   package static let temporaryDistance: UInt32 = 1
 
   private struct Row: BitwiseCopyable {
-    /// The number of the peak that `peakBytes` and `peakBlocks` are of; older ones are out of date.
+    /// The number of the peak for `peakBytes` and `peakBlocks`; older ones are out of date.
     var peakNumber: UInt64 = 0
     var total = SiteTotal()
   }
@@ -79,7 +79,7 @@ package struct SiteTotals: ReplayObserver {
 
   package var siteCount: Int { rows.count }
 
-  /// Makes room for a site that no event tells of.
+  /// Makes room for a site that has no event.
   func reach(_ site: SiteID) { rows.reach(Int(site.rawValue)) }
 
   package func total(of site: SiteID) -> SiteTotal {

@@ -1,8 +1,8 @@
-// What an allocator and the kernel said of a process's memory.
+// Figures of an allocator and of the kernel for a process's memory.
 
 import CTraceFormat
 
-/// What an allocator had when an image was taken, by its own books. Amounts are bytes.
+/// An allocator's state when an image was taken, from its own metadata. Amounts are bytes.
 package struct AllocatorRecord: Hashable, Sendable {
   package enum Kind: UInt64, Hashable, Sendable {
     case glibc = 1, jemalloc, mimalloc, tcmalloc
@@ -10,9 +10,9 @@ package struct AllocatorRecord: Hashable, Sendable {
     package var name: String { String(describing: self) }
   }
 
-  /// A block that stands between an arena and its getting smaller.
+  /// A block that keeps an arena from shrinking.
   package struct Pin: Hashable, Sendable {
-    /// Free below it, and behind it up to the arena's end.
+    /// Free bytes below the block, and behind it up to the arena's end.
     package var freeBelow: UInt64
     package var freeBehind: UInt64
     package var address: UInt64
@@ -28,26 +28,26 @@ package struct AllocatorRecord: Hashable, Sendable {
 
   package var time: UInt64
   package var kind: Kind
-  /// Given out, with what blocks are rounded up by.
+  /// Allocated, including the bytes that rounding adds to blocks.
   package var inUse: UInt64 = 0
-  /// Freed, between what is in use.
+  /// Freed, between blocks in use.
   package var free: UInt64 = 0
   /// Freed, in threads' caches and fast bins.
   package var cached: UInt64 = 0
   /// Free at the ends of arenas.
   package var top: UInt64 = 0
-  /// Of what is in use: blocks that are mappings of their own.
+  /// Bytes of blocks that are mappings of their own, included in `inUse`.
   package var mapped: UInt64 = 0
-  /// Whole free pages that are resident: what can be given back.
+  /// Whole free pages that are resident, which can be given back.
   package var freePages: UInt64 = 0
   /// From the kernel, without mapped blocks.
   package var system: UInt64 = 0
   package var arenas: UInt64 = 0
-  /// Arenas that the program or its environment allows; 0 for the allocator's own limit, nil if it is not known.
+  /// Arenas that the program or its environment allows; 0 for the allocator's own limit, nil if unknown.
   package var arenaLimit: UInt64?
   /// Free in arenas other than the main one.
   package var freeInOtherArenas: UInt64 = 0
-  /// Of the arenas with most free memory, most first.
+  /// Pins of the arenas with most free memory, in descending order of it.
   package var pins: [Pin] = []
 
   package init(time: UInt64, kind: Kind) {
@@ -55,7 +55,7 @@ package struct AllocatorRecord: Hashable, Sendable {
     self.kind = kind
   }
 
-  /// `figures`: in the order of LT_ALLOCATOR_; those that are missing are 0.
+  /// `figures`: in the order of LT_ALLOCATOR_; missing ones are 0.
   package init(time: UInt64, kind: Kind, figures: [UInt64], pins: [Pin]) {
     func figure(_ index: Int) -> UInt64 { index < figures.count ? figures[index] : 0 }
     self.init(time: time, kind: kind)
@@ -73,11 +73,11 @@ package struct AllocatorRecord: Hashable, Sendable {
     self.pins = pins
   }
 
-  /// All that was freed and that the allocator has.
+  /// All freed memory that the allocator keeps.
   package var held: UInt64 { free &+ cached &+ top }
 }
 
-/// How the kernel divides resident memory.
+/// The kernel's division of resident memory.
 package struct ResidenceRecord: Hashable, Sendable {
   package var time: UInt64
   /// Bytes of no file.
@@ -102,7 +102,7 @@ extension AllocatorRecord {
   /// More figures and pins than a later version would write.
   private static let listLimit: UInt64 = 1 << 10
 
-  /// Nil if the fields do not fit; of another kind of allocator, too.
+  /// Nil if the fields do not fit, or if the kind of allocator is unknown.
   init?(_ cursor: inout ByteCursor) {
     guard let time = cursor.varint(), let number = cursor.varint(), let kind = Kind(rawValue: number),
       let count = cursor.varint(), count <= Self.listLimit
@@ -110,7 +110,7 @@ extension AllocatorRecord {
     var figures: [UInt64] = []
     for _ in 0..<count {
       guard let figure = cursor.varint() else { return nil }
-      // No process has more memory; sums of a few figures are numbers all the same.
+      // No process has more memory. Sums of a few such figures do not overflow.
       figures.append(min(figure, RuntimeAddress.limit))
     }
     var pins: [Pin] = []

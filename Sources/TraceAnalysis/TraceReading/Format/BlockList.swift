@@ -6,11 +6,10 @@ import CTraceFormat
 struct BlockList {
   /// In order of address, disjoint. Types are among the trace's.
   private(set) var blocks: [ListedBlock] = []
-  /// All parts were there, sound, and in order. Otherwise nothing may be concluded from what is not listed.
+  /// All parts were there, sound, and in order. Otherwise an unlisted block proves nothing.
   private(set) var isWhole = false
 
-  /// Reads the list of `snapshot`, with as many blocks as the file pays for. Linear in it. Damage is added to
-  /// `diagnostics`.
+  /// Reads the list of `snapshot`, up to the file's limit of blocks. Linear in it. Damage is added to `diagnostics`.
   init(of snapshot: TraceSnapshot, in reader: TraceReader, diagnostics: inout TraceDiagnostics) {
     let buffer = PayloadBuffer()
     let types = reader.definitions.types, repeated = reader.definitions.repeatedTypes
@@ -55,7 +54,7 @@ struct BlockList {
     }
   }
 
-  /// Nil if it breaks off, or is none that can stand behind the one before.
+  /// Nil if it breaks off, or if it cannot follow the last block.
   private static func block(_ cursor: inout ByteCursor, after address: UInt64, _ last: ListedBlock?) -> ListedBlock? {
     guard let difference = cursor.varint(), let size = cursor.varint(), let type = cursor.varint(),
       let type = UInt32(exactly: type)

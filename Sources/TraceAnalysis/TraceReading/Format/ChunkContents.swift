@@ -1,4 +1,4 @@
-// The chunks that a trace is read from: those of its file, and what its live file has beyond them.
+// The chunks that a trace is read from: the chunks of its file, and later ones from its live file.
 
 import CTraceFormat
 
@@ -13,7 +13,7 @@ struct ChunkContents {
   private(set) var chunks: [TraceChunk] = []
   private var known: Set<Identity> = []
 
-  /// Scans a trace, and adds its live file if given. Says what is damaged, and what is missing.
+  /// Scans a trace, and adds its live file if given. Reports damaged and missing chunks.
   init(source: ByteSource, liveFile: LiveFile?, limits: ReadingLimits, diagnostics: inout TraceDiagnostics) {
     var scanner = ChunkScanner(source: source, damageLimit: limits.damagedBytes)
     scanner.scan()
@@ -55,7 +55,7 @@ struct ChunkContents {
     }
   }
 
-  /// Tells whether there is a sound chunk of the same thread, kind and number.
+  /// Returns whether there is a sound chunk of the same thread, kind and number.
   private func holds(_ chunk: TraceChunk) -> Bool {
     known.contains(Identity(thread: chunk.thread, kind: chunk.kind, sequence: chunk.sequence))
   }

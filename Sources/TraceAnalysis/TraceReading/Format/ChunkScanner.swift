@@ -27,7 +27,7 @@ struct ChunkScanner {
     func endOfDamage(_ here: UInt64, _ diagnostics: inout [TraceDiagnostic]) {
       guard let start = damageStart else { return }
       damageStart = nil
-      // A hostile file must not fill the memory with remarks; the limit lies above that of TraceDiagnostics.
+      // A hostile file must not fill the memory with remarks; this limit is above `TraceDiagnostics.limit`.
       guard diagnostics.count <= TraceDiagnostics.limit else { return }
       diagnostics.append(.init(.unreadableBytes(skipped: ByteCount(here - start)), at: .trace(FileOffset(start))))
     }

@@ -11,7 +11,7 @@ struct DefinitionCollector {
   private let limits: ReadingLimits
   private var ignored: UInt64 = 0
 
-  /// The limit of what is read also limits what is kept.
+  /// The limit on bytes read also limits the bytes kept.
   init(limits: ReadingLimits) {
     self.limits = limits
     budget = limits.definitionBytes

@@ -122,7 +122,7 @@ struct DefinitionDecoder {
 extension Definition {
   var isImage: Bool { if case .imageLoaded = self { true } else { false } }
 
-  /// The record as it stands in a payload.
+  /// The record's bytes in a payload.
   var encoded: [UInt8] {
     var fields = ByteBuilder()
     let kind: UInt8

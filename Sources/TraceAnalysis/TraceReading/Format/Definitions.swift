@@ -96,7 +96,7 @@ package struct MemorySample: Hashable, Sendable {
   package var residentOfProgram: UInt64 { resident - min(resident, recorder) }
 }
 
-/// A moment at which recording was paused or resumed.
+/// A time when recording was paused or resumed.
 package struct PauseRecord: Hashable, Sendable {
   package var begins: Bool
   package var time: UInt64
@@ -128,20 +128,21 @@ package struct ProcessRecord: Hashable, Sendable {
   }
 
   package var hasSwiftHooks: Bool { flags & UInt64(LT_PROCESS_SWIFT_HOOKS) != 0 }
-  /// A runtime is inside the program or a library of it, or in a namespace of its own: functions that are interposed by
-  /// name are not seen.
+  /// A runtime is linked into the program or one of its libraries, or is in a namespace of its own: functions that are
+  /// interposed by name are not seen.
   package var hasStaticRuntime: Bool { flags & UInt64(LT_PROCESS_SWIFT_STATIC) != 0 }
   /// Began as a fork: the parent's blocks are live but were never seen allocated.
   package var isForked: Bool { flags & UInt64(LT_PROCESS_FORKED) != 0 }
   /// Was running when the recording began: blocks from before are live but were never seen allocated.
   package var isAttached: Bool { flags & UInt64(LT_PROCESS_ATTACHED) != 0 }
-  /// Began as a fork by one of several threads: what the others held was in use, and the child cannot tell.
+  /// Began as a fork by one of several threads. The other threads kept objects in use, and the child cannot identify
+  /// them.
   package var lacksThreads: Bool { flags & UInt64(LT_PROCESS_THREADS_MISSING) != 0 }
   /// The allocator has memory whose blocks an inspection did not find.
   package var lacksBlocks: Bool { flags & UInt64(LT_PROCESS_BLOCKS_MISSING) != 0 }
 }
 
-/// Everything a trace defines. Immutable once read, but for the stacks.
+/// Everything a trace defines. Immutable once read, except the stacks.
 package struct TraceDefinitions: Sendable {
   /// Grows while events are read.
   package let stacks = StackTree()
@@ -150,13 +151,13 @@ package struct TraceDefinitions: Sendable {
   package internal(set) var clockSamples: [ClockSample] = []
   /// In order of time.
   package internal(set) var memorySamples: [MemorySample] = []
-  /// What allocators had at images, in order of time.
+  /// The allocators' states at images, in order of time.
   package internal(set) var allocators: [AllocatorRecord] = []
   /// In order of time.
   package internal(set) var residences: [ResidenceRecord] = []
-  /// Of a light recording, in order of time.
+  /// In order of time; only in light recordings.
   package internal(set) var sampleTotals: [SampleTotals] = []
-  /// Of a light recording, in order of time: all of them at each image.
+  /// In order of time, all sites at each image; only in light recordings.
   package internal(set) var sampledSites: [SampledSite] = []
   /// Set if the trace has reached its limit.
   package internal(set) var limit: ReachedLimit?
@@ -165,14 +166,14 @@ package struct TraceDefinitions: Sendable {
   /// By number.
   package internal(set) var threads: [ThreadRecord] = []
   package internal(set) var warnings: [String] = []
-  /// Of an inspection, by the kernel's number of the thread.
+  /// By the kernel's number of the thread; only in inspections.
   package internal(set) var threadStacks: [UInt64: ThreadStack] = [:]
   package internal(set) var process = ProcessRecord()
 
   init() {}
 
-  /// Two threads that meet a type at the same moment give it a number each. Maps the higher numbers to the lowest of
-  /// the same type. Linear in the types.
+  /// Two threads that meet a type at the same moment each give it a number. Maps the higher numbers of a type to its
+  /// lowest. Linear in the types.
   var repeatedTypes: [UInt32: UInt32] {
     struct Meaning: Hashable {
       var metadata: RuntimeAddress

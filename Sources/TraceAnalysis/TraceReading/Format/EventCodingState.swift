@@ -1,4 +1,4 @@
-// The state of the adaptive coding of events, the same for reading and writing.
+// The state of the adaptive coding of events, for both reading and writing.
 
 import CTraceFormat
 
@@ -23,7 +23,7 @@ struct EventCodingState: @unchecked Sendable {
   var time: UInt64 = 0
   var isExact = false
   var task: UInt64 = 0
-  /// Nothing ties the next stack to the one before.
+  /// Nothing relates the next stack to the previous one.
   var isStackNew = true
 
   /// Bytes that one state takes.
@@ -65,7 +65,7 @@ struct EventCodingState: @unchecked Sendable {
     table.deallocate()
   }
 
-  /// As at the start of every chunk.
+  /// Resets the state, as at the start of every chunk.
   mutating func begin(firstTime: UInt64) {
     prediction.initialize(repeating: 0, count: 2 * Int(LT_CONTEXT_COUNT))
     keys.initialize(repeating: 0, count: Int(LT_KEY_COUNT))

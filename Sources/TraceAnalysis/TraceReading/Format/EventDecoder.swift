@@ -2,7 +2,7 @@
 
 import CTraceFormat
 
-/// Walks an events payload that stands in a `PayloadBuffer`. Allocates nothing after `init`. For one thread at a time;
+/// Decodes an events payload in a `PayloadBuffer`. Allocates nothing after `init`. For one thread at a time;
 /// `deallocate` ends it.
 struct EventDecoder {
   enum Step {
@@ -19,17 +19,17 @@ struct EventDecoder {
   /// Events decoded from this payload.
   private(set) var eventCount: UInt64 = 0
   private let kept: (stacks: StackTree, marks: MarkTable, filter: AddressFilter?)
-  /// The same for the loop, which counts no references to them.
+  /// The objects in `kept`, for the loop, which counts no references to them.
   private let stacks: Unmanaged<StackTree>
   private let marks: Unmanaged<MarkTable>
   /// Operations, by bit, whose stacks are looked up.
   private let stackOperations: UInt64
-  /// Those of them, by bit, whose stacks are looked up only for addresses of the filter.
+  /// The subset of `stackOperations` whose stacks are looked up only for addresses of the filter.
   private let filteredOperations: UInt64
   private let filter: Unmanaged<AddressFilter>
   private let operationsWithoutStack: UInt64
 
-  /// Looks stacks up in the tree, which it makes grow, for the operations asked for.
+  /// Looks stacks up in `stacks`, which grows, for the selected operations.
   init(
     stacks: StackTree, marks: MarkTable, referenceCounting: TraceHeader.ReferenceCounting,
     wanting selection: StackSelection
@@ -63,7 +63,7 @@ struct EventDecoder {
 
   func deallocate() { state.deallocate(kept.stacks) }
 
-  /// The beginning of the next record; after `.damaged`, of the damaged one.
+  /// The offset of the next record; after `.damaged`, of the damaged one.
   var offset: Int { position - start }
 
   /// The time of the last event or time record.
@@ -78,8 +78,7 @@ struct EventDecoder {
     state.begin(firstTime: firstTime)
   }
 
-  /// Reads a varint that begins before `end`; the padding keeps it from running away. Sets `bad` if it has more than 64
-  /// bits.
+  /// Reads a varint that begins before `end`; the padding stops it. Sets `bad` if it has more than 64 bits.
   @inline(__always)
   private func varint(_ p: inout UnsafePointer<UInt8>, _ bad: inout Bool) -> UInt64 {
     let first = UInt64(p.pointee)
@@ -114,7 +113,7 @@ struct EventDecoder {
   @inline(__always)
   private static func unzigzag(_ n: UInt64) -> UInt64 { (n >> 1) ^ (0 &- (n & 1)) }
 
-  /// Decodes up to the next event and fills `event`, but for its `thread` and `chunk`. Amortised constant time.
+  /// Decodes up to the next event and fills `event`, except its `thread` and `chunk`. Amortised constant time.
   @inline(__always)
   mutating func next(_ event: inout TraceEvent) -> Step {
     while position < end {
@@ -153,7 +152,7 @@ struct EventDecoder {
     var hasStack: Bool
   }
 
-  /// Does again what followed last time in this context. Nil if nothing did.
+  /// Repeats the operation and stack change that followed last time in this context. Nil if there is none.
   @inline(__always)
   private mutating func takePredictedHead(_ tag: UInt64) -> Head? {
     let first = state.prediction[2 &* state.context]
@@ -168,8 +167,8 @@ struct EventDecoder {
     return Head(operation: operation, code: tag & UInt64(LT_TAG_LOW_MASK), hasStack: hasStack)
   }
 
-  /// Reads the address code and the stack change behind the tag, and keeps what they say as this context's prediction.
-  /// Nil if they are damaged.
+  /// Reads the address code and the stack change after the tag, and stores the operation and the change as this
+  /// context's prediction. Nil if they are damaged.
   @inline(__always)
   private mutating func takeExplicitHead(_ tag: UInt64, _ p: inout UnsafePointer<UInt8>) -> Head? {
     let operation = tag & UInt64(LT_TAG_LOW_MASK)
@@ -217,7 +216,7 @@ struct EventDecoder {
     }
   }
 
-  /// Sets the event's size and type: those behind the record, or the last ones in this context. False if they are
+  /// Sets the event's size and type: the operands after the record, or the last ones in this context. False if they are
   /// damaged.
   @inline(__always)
   private mutating func takeOperands(
@@ -240,8 +239,8 @@ struct EventDecoder {
     if operation == 1 {
       type = varint(&p, &bad)
       if type > UInt64(UInt32.max) { return false }
-      // An event without a type leaves alone that of an object in the same context: the recorder does not write it
-      // again.
+      // An event without a type does not change the type of an object in the same context: the recorder does not write
+      // it again.
       state.siteType[index] = UInt32(truncatingIfNeeded: type)
     }
     state.siteSize[index] = size
@@ -250,7 +249,7 @@ struct EventDecoder {
     return true
   }
 
-  /// Sets where the event's record is, and what its thread is doing.
+  /// Sets the offset of the event's record, and the state of its thread.
   @inline(__always)
   private mutating func setPlace(of event: inout TraceEvent) {
     event.payloadOffset = UInt32(truncatingIfNeeded: position - start)
@@ -262,8 +261,8 @@ struct EventDecoder {
     event.isStackNew = state.isStackNew
   }
 
-  /// Looks the event's stack up if it is wanted; a task's first is, whatever the event, if any are. One call of
-  /// `resolve`: with two, the compiler leaves this function out of `next`.
+  /// Looks the event's stack up if it is selected. A task's first stack is looked up for any event, if any operation is
+  /// selected. There is one call of `resolve`: with two, the compiler does not inline this function into `next`.
   @inline(__always)
   private mutating func takeStack(_ head: Head, _ address: UInt64) -> StackID {
     if !head.hasStack { return .empty }
@@ -288,8 +287,8 @@ struct EventDecoder {
     return true
   }
 
-  /// Reads a stack change of few frames, all of them of the dictionary, as nearly all are, and keeps it as the
-  /// prediction of this context. False for any other, and then nothing has happened. May read past the end, into the
+  /// Reads a stack change of few frames that are all in the dictionary, as nearly all changes are. Stores it as this
+  /// context's prediction. Returns false for any other change, without any effect. May read past the end, into the
   /// padding.
   @inline(__always)
   private mutating func takeSmallChange(_ p: inout UnsafePointer<UInt8>, _ operation: UInt64) -> Bool {
@@ -310,7 +309,7 @@ struct EventDecoder {
         q += 1
       }
       let index = token &- UInt64(LT_TOKEN_DICTIONARY)
-      // A key stands at its own index; 0 may stand anywhere.
+      // Each key is stored at its own index; 0 may be at any index.
       if index >= UInt64(LT_KEY_COUNT) || keys[Int(truncatingIfNeeded: index)] == 0 { return false }
       if number < 2 {
         first |= index &<< UInt64(truncatingIfNeeded: 32 &+ 16 &* number)
@@ -327,7 +326,7 @@ struct EventDecoder {
     return true
   }
 
-  /// Pushes keys of the dictionary, for which there is room.
+  /// Pushes keys of the dictionary. There must be room for them.
   @inline(__always)
   private mutating func push(_ pushes: Int, _ first: UInt64, _ second: UInt64) {
     let keys = state.keys
@@ -344,7 +343,7 @@ struct EventDecoder {
     state.stack.take(pushes)
   }
 
-  /// Reads a stack change. With an operation, keeps it as the prediction of this context if it is small enough.
+  /// Reads a stack change. With an operation, stores it as this context's prediction if it is small enough.
   @inline(never)
   private mutating func changeStack(_ p: inout UnsafePointer<UInt8>, predicting operation: UInt64?) -> Bool {
     var bad = false
@@ -411,14 +410,14 @@ struct EventDecoder {
   }
 
   private enum Control {
-    /// It changed the state, or is of a kind that is not known.
+    /// It changed the state, or its kind is unknown.
     case passedOver
-    /// It is a mark, and `event` says so.
+    /// It is a mark, which `event` now describes.
     case mark
     case damaged
   }
 
-  /// Takes in a control record, whose payload begins at `p`, and steps over it.
+  /// Decodes a control record, whose payload begins at `p`, and skips it.
   @inline(__always)
   private mutating func takeControl(_ tag: UInt64, _ p: UnsafePointer<UInt8>, _ event: inout TraceEvent) -> Control {
     let offset = position - start
@@ -430,7 +429,8 @@ struct EventDecoder {
     return .mark
   }
 
-  /// Makes an event of a mark: its operation, and as its size its index in the table. A chunk's head does not count it.
+  /// Makes an event of a mark: the event's size is the mark's index in the table. The event count in a chunk's head
+  /// does not include it.
   @inline(never)
   private func fill(_ event: inout TraceEvent, mark: Int, offset: Int) {
     let said = marks._withUnsafeGuaranteedRef { $0.mark(mark) }
@@ -447,8 +447,8 @@ struct EventDecoder {
     event.payloadOffset = UInt32(truncatingIfNeeded: offset)
   }
 
-  /// Takes in a control record whose tag has been read. Returns the index of the mark it is, −1 for other records, nil
-  /// if it is damaged.
+  /// Decodes a control record after its tag. Returns the index of a mark, −1 for other records, nil if the record is
+  /// damaged.
   @inline(never)
   private mutating func control(_ kind: UInt64, _ p: inout UnsafePointer<UInt8>) -> Int? {
     guard p < end else { return nil }

@@ -3,12 +3,12 @@
 /// Takes in merged events. Conform a concrete type: the loop is specialised for it, and calls nothing through a witness
 /// table.
 package protocol EventSink {
-  /// Takes an event, or says that its thread should wait. `mayWait` is false when nothing is gained by waiting any
-  /// longer: then take it.
+  /// Takes an event, or returns that its thread should wait. If `mayWait` is false, waiting longer gains nothing: take
+  /// the event.
   mutating func take(_ event: TraceEvent, mayWait: Bool) -> EventVerdict
-  /// The same, for an event that stands in a batch and need not be copied.
+  /// Takes an event in place: it is in a batch and need not be copied.
   mutating func take(at event: UnsafePointer<TraceEvent>, mayWait: Bool) -> EventVerdict
-  /// These events come next, or soon. A chance to bring their data into the cache, all at once; must change nothing.
+  /// These events come soon. Use this to load their data into the cache, all at once; it must change nothing.
   func foresee(_ events: UnsafeBufferPointer<TraceEvent>)
 }
 
@@ -21,23 +21,22 @@ extension EventSink {
 
 package enum EventVerdict: Hashable, Sendable {
   case taken
-  /// The block's address is in use: its free stands in another thread whose clock is behind.
+  /// The block's address is in use: the free of the old block is in another thread, whose clock is behind.
   case waitForFree
-  /// Nothing is known at the address: its allocation stands in another thread whose clock is behind.
+  /// No block is known at the address: its allocation is in another thread, whose clock is behind.
   case waitForAllocation
 }
 
-/// Hands events on in the order in which they come, but for those of threads that wait for another thread's event:
-/// these are kept until it has come, or the merge is a millisecond past them. Constant time an event while nobody
-/// waits, and linear in the threads that wait otherwise. Memory in proportion to the events kept, whose number has a
-/// limit.
+/// Delivers events in the order of their arrival, except where a thread waits for another thread's event. Its events
+/// are kept until that event has come, or until the merge is a millisecond past them. Constant time an event while no
+/// thread waits, else linear in the waiting threads. Memory in proportion to the kept events, whose number is limited.
 struct EventDelivery {
   /// A thread that waits, or that has waited and is behind.
   private struct Held {
     let thread: UInt32
     var events: [TraceEvent] = []
     var taken = 0
-    /// Time at which its next event is due.
+    /// The time when its next event is due.
     var key: UInt64
     var keyBeforeWaiting: UInt64
     /// Nil if it waits no longer.
@@ -48,18 +47,18 @@ struct EventDelivery {
 
   /// 1 ms: clocks of one machine that disagree, disagree by far less.
   static let patienceInSeconds = 0.001
-  /// Events that are kept. More than machines do in a millisecond: only a forged trace comes here.
+  /// The most events that are kept. It is more than machines record in a millisecond: only a forged trace reaches it.
   private static let limit = 1 << 18
 
   /// In ticks.
   private let patience: UInt64
-  /// The latest time so far: events come in order of it, but for those of one thread whose times go back.
+  /// The latest time so far. Events arrive in order of time, except where one thread's times go back.
   private var now: UInt64 = 0
   private var held: [Held] = []
   private var heldCount = 0
 
-  /// Steps past waiting threads that may still be taken. A trace in which threads wait all the time is no process's:
-  /// then none waits any longer.
+  /// Steps past waiting threads that may still be taken. No real process has threads that wait all the time. At 0 no
+  /// thread waits any longer.
   private var spareSteps: UInt64
 
   init(patience: UInt64, steps: UInt64 = .max) { (self.patience, spareSteps) = (patience, steps) }
@@ -97,7 +96,7 @@ struct EventDelivery {
     heldCount += 1
   }
 
-  /// Returns the time at which a thread that begins to wait at `key` is due in any case.
+  /// Returns the time when a thread that begins to wait at `key` stops waiting.
   private func due(_ key: UInt64) -> UInt64 { key.addingReportingOverflow(patience).overflow ? .max : key + patience }
 
   /// Index of the held thread that is due first.
@@ -139,7 +138,7 @@ struct EventDelivery {
   /// Hands on the next event of a held thread.
   private mutating func run<Sink: EventSink>(_ index: Int, hasOthers: Bool, to sink: inout Sink) {
     let event = held[index].events[held[index].taken]
-    // An event this late has been waited for already: so no thread falls further behind, and few events are kept.
+    // An event this late has waited already. So no thread falls further behind, and few events are kept.
     let due = max(held[index].key, due(event.time))
     spareSteps -= min(spareSteps, UInt64(held.count))
     let mayWait = !held[index].hasWaited && hasOthers && due > now && spareSteps > 0

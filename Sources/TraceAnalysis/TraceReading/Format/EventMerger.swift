@@ -84,7 +84,7 @@ struct EventMerger {
     siftDown(0)
   }
 
-  /// Puts the events that come next into a batch, which holds none yet; false if there are none left.
+  /// Puts the next events into an empty batch; false if no events are left.
   mutating func fill(_ batch: EventBatch) -> Bool {
     while batch.room > 0, let first = heap.first {
       let stream = streams + Int(first)
@@ -178,7 +178,7 @@ struct EventMerger {
     place += 1
     let thread = stream.pointee.thread
     let chunk = stream.pointee.event.chunk
-    // A copy that nobody else can see may stay in registers.
+    // A local copy may stay in registers.
     var decoder = stream.pointee.decoder
     var step = EventDecoder.Step.event
     while place < end {
@@ -206,7 +206,7 @@ struct EventMerger {
 
   // MARK: Chunks
 
-  /// Opens the stream's next chunk and decodes its first event; false if there is none left.
+  /// Opens the stream's next chunk and decodes its first event; false if no chunk is left.
   private mutating func openNext(_ stream: UnsafeMutablePointer<ThreadStream>) -> Bool {
     while stream.pointee.nextChunk < stream.pointee.chunks.count {
       let index = stream.pointee.chunks[stream.pointee.nextChunk]

@@ -1,8 +1,8 @@
 // The events of a trace one by one, without a heap that is rebuilt from them.
 
 extension TraceReader {
-  /// Calls `body` with every event of the trace, merged by time, until it throws, and throws what it threw. One pass
-  /// over the events; a pass that the size of the file does not pay for has none. O(events · log threads).
+  /// Calls `body` with every event of the trace, merged by time, until it throws, and rethrows its error. One pass over
+  /// the events; a pass beyond the limit for the file's size has no events. O(events · log threads).
   package func forEachEvent(_ body: (TraceEvent) throws -> Void) throws {
     let failure = withoutActuallyEscaping(body) { body in
       var visit = EventVisit(body: body)

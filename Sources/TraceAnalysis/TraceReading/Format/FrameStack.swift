@@ -2,15 +2,14 @@
 
 import CTraceFormat
 
-/// Frame keys, the outermost first, and for the outer part of them the nodes in the tree. Owns its memory; the owner
-/// calls `deallocate`.
-/// Beyond a small start it asks the tree for room, which knows what the file justifies.
+/// Frame keys, the outermost first, and the tree's nodes for the outer part of them. Owns its memory; the owner calls
+/// `deallocate`. Above a small start it requests room from the tree, which has the limits for the file's size.
 struct FrameStack: @unchecked Sendable {
   private(set) var keys: UnsafeMutablePointer<UInt64>
   private var nodes: UnsafeMutablePointer<UInt32>
   private var capacity: Int
   private(set) var depth = 0
-  /// The number of outermost keys that have their node.
+  /// The number of outermost keys with a known node.
   private var resolved = 0
   /// The least depth since it was last set.
   var lowest = 0
@@ -61,16 +60,15 @@ struct FrameStack: @unchecked Sendable {
     return true
   }
 
-  /// Returns the place to put `count` keys at before `take` is called; nil at the depth limit, or if the file does not
-  /// justify so many frames.
-  /// The keys further out stand in front of that place.
+  /// Returns the place to store `count` keys before the call of `take`; nil at the depth limit, or beyond the limit of
+  /// frames for the file's size. The keys further out precede that place.
   @inline(__always)
   mutating func room(for count: Int, in tree: Unmanaged<StackTree>) -> UnsafeMutablePointer<UInt64>? {
     if count > capacity &- depth, !grow(count, tree.takeUnretainedValue()) { return nil }
     return keys + depth
   }
 
-  /// Tells whether so many keys fit at the inner end without more memory.
+  /// Returns whether `count` more keys fit at the inner end without more memory.
   @inline(__always)
   func hasRoom(for count: Int) -> Bool { count <= capacity &- depth }
 

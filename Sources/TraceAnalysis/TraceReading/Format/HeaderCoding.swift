@@ -32,7 +32,7 @@ extension TraceHeader {
       throw .truncatedHeader(size: ByteCount(UInt64(bytes.count)))
     }
     let raw = bytes.withUnsafeBytes { $0.loadUnaligned(as: lt_trace_header.self) }
-    // The version is looked at first: a later version may keep its checksum elsewhere.
+    // Check the version first: a later version may keep its checksum elsewhere.
     if raw.version > UInt32(LT_FORMAT_THINNED_VERSION) {
       throw .newerVersion(found: raw.version, known: UInt32(LT_FORMAT_THINNED_VERSION))
     }

@@ -1,6 +1,6 @@
-// Finds the image that a frame meant: images come and go, and addresses are used again.
+// Finds the image of a frame: images come and go, and addresses are used again.
 
-/// An image, and the times at which it was loaded and unloaded.
+/// An image, and the times when it was loaded and unloaded.
 package struct TraceImage: Hashable, Sendable {
   package var image: LoadedImage
   /// Ticks.
@@ -11,13 +11,12 @@ package struct TraceImage: Hashable, Sendable {
 
 /// Finds the image of a frame. Immutable; a look-up takes O(log² images), however they overlap.
 ///
-/// A segment tree over the addresses at which images begin and end: an image stands at the O(log n) nodes that make up
-/// its range, and each node knows at what times each of its images was loaded. Memory: O(n log n), but of images that
-/// are disjoint O(n).
+/// A segment tree over the addresses where images begin and end. An image is at the O(log n) nodes that make up its
+/// range, and each node has the load times of its images. Memory: O(n log n), but O(n) for disjoint images.
 struct ImageIndex {
   /// Ascending, each once.
   private let bounds: [UInt64]
-  /// By node, the leaves last; nil where no image stands.
+  /// By node, the leaves last; nil for nodes without images.
   private let histories: [ImageTimes?]
   /// True if some address belonged to more than one image.
   let isAmbiguous: Bool
@@ -41,7 +40,7 @@ struct ImageIndex {
       if range.lowerBound.rawValue < highest { isAmbiguous = true }
       highest = max(highest, range.upperBound.rawValue)
     }
-    // Of two images loaded at the same time, the one that begins later counts.
+    // If two images were loaded at the same time, the image at the higher address counts.
     let byTime = byStart.enumerated().sorted {
       (images[$0.element].loadTime, $0.offset) < (images[$1.element].loadTime, $1.offset)
     }
@@ -79,8 +78,8 @@ struct ImageIndex {
     return low
   }
 
-  /// Index into the images of the one that covers `address` at a time in ticks: the latest loaded by then and not
-  /// unloaded. If none was loaded yet, the earliest that covers it: images present from the start may be noticed late.
+  /// Index of the image that covers `address` at a time in ticks: the last one loaded by then and not unloaded. If none
+  /// was loaded yet, the earliest later image: images present from the start may be recorded late.
   func image(covering address: UInt64, time: UInt64) -> Int? {
     guard let first = bounds.first, address >= first else { return nil }
     var node = Self.lowerBound(bounds, address)
@@ -114,7 +113,7 @@ private struct ImageTimes {
     func isBefore(_ other: Entry) -> Bool { loadTime != other.loadTime ? loadTime < other.loadTime : rank > other.rank }
   }
 
-  /// From a time on, the entry with that index is the latest loaded that is there; −1 for none.
+  /// From `time` on, `entries[entry]` is the last loaded image that is still present; −1 if there is none.
   private struct Change {
     var time: UInt64
     var entry: Int

@@ -79,7 +79,7 @@ struct LiveFile {
   }
 
   private mutating func readSlot(at offset: UInt64, slotSize: UInt64, source: ByteSource) {
-    // The slot of a running process may be sealed and begun anew between two reads: then read again.
+    // The slot of a running process may be sealed and reused between two reads: then read again.
     for attempt in 1...4 {
       guard let before = Self.slot(at: offset, source) else { return }
       guard before.thread != 0 else { return }

@@ -10,7 +10,7 @@ package struct NamedFile {
   package var buildID: [UInt8]
   /// The whole file, for as long as it is being written.
   package var bytes: UnsafeRawBufferPointer
-  /// Its parts, in order, none touching the next.
+  /// Its parts, in order, with gaps between them.
   package var parts: [Range<Int>]
 
   package init(path: String, buildID: [UInt8], bytes: UnsafeRawBufferPointer, parts: [Range<Int>]) {
@@ -23,11 +23,12 @@ package enum NamesWriter {
   /// Bytes of parts in one chunk.
   private static let chunkSize = 4 << 20
 
-  /// Adds the parts of files to the trace at `path`, in the place of those that it has. Returns the bytes that were added.
+  /// Adds the parts of files to the trace at `path`, in the place of those that it has. Returns the bytes that were
+  /// added.
   ///
-  /// Writes the parts, the list, and a copy of the closing record. If writing fails, the trace is as it was without names.
-  /// Throws `.busy` while a process records into it or finishes it, and `.notClosed` if it has no closing record.
-  /// Linear in the parts.
+  /// Writes the parts, the list, and a copy of the closing record. If writing fails, the trace is as it was without
+  /// names. Throws `.busy` while a process records into it or finishes it, and `.notClosed` if it has no closing
+  /// record. Linear in the parts.
   @discardableResult
   package static func write(
     _ files: [NamedFile], isComplete: Bool, toolVersion: String, toTraceAt path: String

@@ -27,7 +27,7 @@ package struct Operation: RawRepresentable, Hashable, Sendable, BitwiseCopyable 
   package static var reallocFree: Operation { .init(LT_OP_REALLOC_FREE) }
   package static var reallocFailed: Operation { .init(LT_OP_REALLOC_FAILED) }
   package static var operatorDelete: Operation { .init(LT_OP_DELETE) }
-  /// All blocks are as good as gone: those that are there follow.
+  /// All blocks end here: a list of the existing ones follows.
   package static var heapListed: Operation { .init(LT_OP_HEAP_LISTED) }
   package static var retain: Operation { .init(LT_OP_RETAIN) }
   package static var retainN: Operation { .init(LT_OP_RETAIN_N) }
@@ -92,7 +92,7 @@ package struct Operation: RawRepresentable, Hashable, Sendable, BitwiseCopyable 
   @inline(__always)
   package var hasCount: Bool { rawValue == 25 || rawValue == 32 || rawValue == 37 || rawValue == 39 }
 
-  /// The name that reports and dumps use: that of the function called.
+  /// The name in reports and dumps: the name of the called function.
   package var name: String {
     switch rawValue {
     case 1: "swift_allocObject"

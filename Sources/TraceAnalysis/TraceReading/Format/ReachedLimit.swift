@@ -1,14 +1,14 @@
-// The moment at which a recording went over from events to samples.
+// The moment when a recording switched from events to samples.
 
-/// What the trace says of that moment.
+/// The trace's record of that moment.
 package struct ReachedLimit: Hashable, Sendable {
-  /// Ticks. Every event up to it is in the trace.
+  /// Ticks. Every event until then is in the trace.
   package var time: UInt64
-  /// Size of the trace from which on samples were taken.
+  /// Size of the trace when sampling began.
   package var bytes: UInt64
   /// Bytes of allocation from one sample to the next, on average.
   package var samplePeriod: UInt64
-  /// The last whole heap image before it; nil if there is none, or if the images were not looked at.
+  /// The last whole heap image before it; nil if there is none, or if the images were not read.
   package internal(set) var imageBefore: UInt32?
   /// There is a whole heap image after it.
   package internal(set) var hasLaterImage = false
@@ -35,7 +35,8 @@ package enum TracePart: Hashable, Sendable {
   case whole
   /// The part that has events.
   case events
-  /// The part with this heap image, or if there is none of the number, or no number, with the newest whole one.
+  /// The part with this heap image; without a number, or if no image has the number, the part with the newest whole
+  /// image.
   case withImage(Int?)
 }
 
@@ -69,7 +70,7 @@ struct PartContents {
     }
     let isSampled = chosen?.isListed ?? false
     snapshots.removeAll { $0.isListed != isSampled }
-    // Indices of chunks stay what they are.
+    // Chunks keep their indices.
     for index in chunks.indices where chunks[index].kind == .events {
       if (chunks[index].thread == TraceChunk.threadOfLists) != isSampled {
         chunks[index].kind = .unknown(chunks[index].kind.rawValue)

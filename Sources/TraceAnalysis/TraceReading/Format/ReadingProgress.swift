@@ -11,8 +11,8 @@ package struct ReadingPosition: Hashable, Sendable {
 
   package init(totalBytes: UInt64) { self.totalBytes = totalBytes }
 
-  /// Moves on to the next chunk, which is due after all that is counted so far. A chunk that does not fit any more is
-  /// the first of another pass.
+  /// Moves on to the next chunk, after the chunks counted so far. A chunk that exceeds the total is the first of
+  /// another pass.
   mutating func advance(to chunk: TraceChunk, past last: TraceChunk?) {
     if let last {
       bytes += UInt64(last.storedSize)
@@ -27,8 +27,8 @@ package struct ReadingPosition: Hashable, Sendable {
 }
 
 extension TraceReader {
-  /// Has `tell` called whenever a chunk of events is about to be read, with the position reached before it, on the
-  /// thread that reads. O(chunks) once.
+  /// Calls `tell` before each chunk of events is read, with the position before that chunk, on the reading thread.
+  /// O(chunks) once.
   package func whileReading(_ tell: @escaping (ReadingPosition) -> Void) {
     var position = ReadingPosition(
       totalBytes: chunks.lazy.filter { $0.kind == .events }.reduce(0) { $0 + UInt64($1.storedSize) })

@@ -1,23 +1,22 @@
-// What a light recording says of the places that allocate: estimates, and how far they may be off.
+// The allocation sites of a light recording: estimates, and their errors.
 
 import CTraceFormat
 
-/// A stack at which allocations were sampled, as it was when an image was taken. Figures count from the recording's
-/// start.
+/// A stack with sampled allocations, as it was when an image was taken. Figures count from the recording's start.
 package struct SampledSite: Hashable, Sendable {
-  /// Sums over samples, each of which stands for 1 / p allocations of its size.
+  /// Sums over samples. A sample taken with probability p counts as 1 / p allocations of its size.
   package struct Sums: Hashable, Sendable {
     package var samples: UInt64
     package var objects: UInt64
     package var bytes: UInt64
-    /// Of `bytes`, in units of (samplePeriod / 256)².
+    /// The variance of `bytes`, in units of (samplePeriod / 256)².
     package var variance: UInt64
 
     package init(samples: UInt64, objects: UInt64, bytes: UInt64, variance: UInt64) {
       (self.samples, self.objects, self.bytes, self.variance) = (samples, objects, bytes, variance)
     }
 
-    /// 0 where more was taken out than there was: a damaged trace, or a sample that was being taken.
+    /// 0 if more was freed than allocated: in a damaged trace, or while a sample is being taken.
     static func - (a: Sums, b: Sums) -> Sums {
       func difference(_ x: UInt64, _ y: UInt64) -> UInt64 { x > y ? x - y : 0 }
       return Sums(
@@ -37,7 +36,7 @@ package struct SampledSite: Hashable, Sendable {
   package var number: UInt64
   package var allocated: Sums
   package var freed: Sums
-  /// The outermost first; empty if the stack is not known.
+  /// The outermost first; empty if the stack is unknown.
   package var frames: [FrameKey]
 
   package init(time: UInt64, number: UInt64, allocated: Sums, freed: Sums, frames: [FrameKey]) {
@@ -48,7 +47,7 @@ package struct SampledSite: Hashable, Sendable {
   package var live: Sums { allocated - freed }
 }
 
-/// What was allocated and freed from a light recording's start until a moment, as its samples tell.
+/// Estimates from samples: the allocations and frees from a light recording's start until a moment.
 package struct SampleTotals: Hashable, Sendable {
   package var time: UInt64
   package var allocatedObjects: UInt64
@@ -56,7 +55,7 @@ package struct SampleTotals: Hashable, Sendable {
   package var freedObjects: UInt64
   package var freedBytes: UInt64
   package var samples: UInt64
-  /// Of `samples`, those without a stack.
+  /// The part of `samples` without a stack.
   package var withoutStack: UInt64
   /// Samples that no table had room for.
   package var leftOut: UInt64
@@ -75,7 +74,7 @@ package struct SampleTotals: Hashable, Sendable {
 }
 
 extension SampledSite {
-  /// Bytes that keeping it takes, about.
+  /// Approximate bytes that the reader keeps for it.
   var cost: UInt64 { 160 + 24 * UInt64(frames.count) }
 
   init?(_ cursor: inout ByteCursor) {
@@ -130,10 +129,10 @@ extension SampleTotals {
 }
 
 extension TraceDefinitions {
-  /// The only image that ever covered an address; nil if there is none, or if one took another's place. O(images)
+  /// The only image that ever covered an address; nil if there is none, or if one image replaced another. O(images)
   package func onlyImage(at address: UInt64) -> LoadedImage? { onlyImageIndex(at: address).map { images[$0].image } }
 
-  /// The same as an index into `images`.
+  /// The index into `images` of the only image that ever covered an address; nil as for `onlyImage(at:)`. O(images)
   package func onlyImageIndex(at address: UInt64) -> Int? {
     var found: Int?
     for (index, image) in images.enumerated() where image.image.range.contains(RuntimeAddress(address)) {

@@ -3,7 +3,7 @@
 import CTraceFormat
 import CZstd
 
-/// A chunk as it stands in a file.
+/// A chunk in the form that a file has.
 package enum SealedChunk {
   package enum Compression: Hashable, Sendable { case none, zstd }
 

@@ -1,8 +1,8 @@
-// Looking for stacks that have a frame of some kind.
+// Finds stacks with a frame of some kind.
 
-/// Looks for frames that fit, from stacks' inner ends outwards. Each stack, and each address, is looked at once,
-/// however many stacks run through it: deep stacks have most of their frames in common. A byte for each stack of the
-/// trace. For one thread at a time.
+/// Searches stacks for frames that fit, from their inner ends outwards. Each stack and each address is checked once,
+/// even if many stacks contain it: deep stacks share most of their frames. A byte for each stack of the trace. For one
+/// thread at a time.
 package final class StackSearch {
   private enum Answer: UInt8 { case unknown, lacks, has }
 
@@ -11,12 +11,12 @@ package final class StackSearch {
   private var answers: [Answer] = []
   private var frames: [StackFrame: Bool] = [:]
 
-  /// `fits` is asked once for each distinct frame.
+  /// `fits` is called once for each distinct frame.
   package init(_ stacks: StackTree, _ fits: @escaping (StackFrame) -> Bool) {
     (self.stacks, self.fits) = (stacks, fits)
   }
 
-  /// Tells whether a frame of the stack fits. Linear in those of its callers that were not looked at before.
+  /// Returns whether a frame of the stack fits. Linear in its callers that were not searched before.
   package func contains(_ stack: StackID) -> Bool {
     let count = stacks.nodeCount
     guard Int(stack.rawValue) < count else { return false }

@@ -4,7 +4,7 @@
 package enum StackSelection: Hashable, Sendable {
   case none
   case allocations
-  /// Allocations, and all that happens at these addresses.
+  /// Allocations, and all events at these addresses.
   case chosen(AddressFilter)
   case all
 
@@ -17,13 +17,13 @@ package enum StackSelection: Hashable, Sendable {
     }
   }
 
-  /// Operations, by bit, whose stacks are looked up for some addresses alone.
+  /// Operations, by bit, whose stacks are looked up only for some addresses.
   var filteredOperations: UInt64 {
     if case .chosen = self { return ~Self.allocations.operations }
     return 0
   }
 
-  /// The addresses that decide; nil if none do.
+  /// The addresses that select events; nil if addresses do not matter.
   var filter: AddressFilter? {
     if case .chosen(let filter) = self { return filter }
     return nil

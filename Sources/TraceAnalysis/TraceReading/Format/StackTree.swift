@@ -11,13 +11,13 @@ package struct StackFrame: Hashable, Sendable {
   package init(key: FrameKey, image: Int?) { (self.key, self.image) = (key, image) }
 }
 
-/// Frames from the innermost outwards, and how far they go.
+/// Frames from the innermost outwards, and the reason why they end.
 package struct StackPath: Hashable, Sendable {
   package enum End: Hashable, Sendable {
     case complete
-    /// The recorder stopped there, or after so many frames the reader did.
+    /// The recorder stopped there, or the reader did at its limit of frames.
     case cut
-    /// Not looked up, or more stacks than the file justifies.
+    /// Not looked up, or beyond the number of stacks that the file's size allows.
     case undefined
   }
   package var frames: [StackFrame]
@@ -25,12 +25,12 @@ package struct StackPath: Hashable, Sendable {
 }
 
 /// All stacks met so far. Equal stacks have equal nodes; parents have lower numbers than their children. Grows while
-/// events are read from its trace. 32 to 64 bytes a node. For one thread at a time, but for `parent` and `ancestor`:
-/// nodes never move or change, so another thread may ask for the parents of stacks that it was given.
+/// events are read from its trace. 32 to 64 bytes a node. For one thread at a time, except `parent` and `ancestor`:
+/// nodes never move or change, so another thread may look up the parents of stacks that it was given.
 ///
-/// Nodes are numbered as they are met, and programs come by the same stacks in the same order again: so a node is
-/// looked for near the place that its parent's number gives, and only if that is crowded, by its hash. Nothing is ever
-/// removed, so the first empty place ends the search.
+/// Nodes are numbered in the order of their first use, and programs meet the same stacks in the same order again. So
+/// the search for a node begins near the slot that its parent's number gives, and uses the hash only if that part is
+/// crowded. Nothing is ever removed, so the first empty slot ends the search.
 package final class StackTree: @unchecked Sendable {
   private struct Node: BitwiseCopyable {
     var key: UInt64
@@ -39,7 +39,7 @@ package final class StackTree: @unchecked Sendable {
     var image: Int32
   }
 
-  /// By segment; there is room for all that there can be.
+  /// By segment; the array has room for the highest possible number of segments.
   private let segments: UnsafeMutablePointer<UnsafeMutablePointer<Node>>
   private var segmentCount = 0
   private static let segmentBits = 17
@@ -56,7 +56,7 @@ package final class StackTree: @unchecked Sendable {
 
   /// Distinct stacks, the empty one and the unknown one included.
   package private(set) var nodeCount = 2
-  /// Stacks that were not kept, and frames that were not pushed, since there were more than the file justifies.
+  /// Stacks that were not kept and frames that were not pushed, because they exceeded the limits for the file's size.
   package private(set) var overflowCount: UInt64 = 0
 
   package init() {
@@ -85,8 +85,8 @@ package final class StackTree: @unchecked Sendable {
     segmentCount += 1
   }
 
-  /// Sets the images, before the first stack, and the limits that the file pays for: a small file may have deep stacks,
-  /// but not without end.
+  /// Sets the images, before the first stack, and the limits for the file's size. A small file may have deep stacks, up
+  /// to a limit.
   func prepare(images: [TraceImage], limits: ReadingLimits) {
     imageIndex = ImageIndex(images: images)
     nodeLimit = limits.stackCount
@@ -96,7 +96,7 @@ package final class StackTree: @unchecked Sendable {
     spareCopies = copyLimit
   }
 
-  /// Begins a pass over the events: frames copied are counted anew.
+  /// Begins a pass over the events: the count of copied frames restarts.
   func beginPass() { spareCopies = copyLimit }
 
   /// Takes `count` repeated frames of one token off the limit; false if that many are not left.
@@ -123,7 +123,7 @@ package final class StackTree: @unchecked Sendable {
     stack.rawValue < 2 ? stack : StackID(node(stack.rawValue).pointee.parent)
   }
 
-  /// The caller so many calls further out.
+  /// The caller `distance` calls further out.
   func ancestor(of stack: StackID, distance: Int32) -> StackID {
     var stack = stack
     for _ in 0..<max(0, distance) { stack = parent(of: stack) }
@@ -139,8 +139,8 @@ package final class StackTree: @unchecked Sendable {
     return StackFrame(key: key, image: node.image < 0 ? nil : Int(node.image))
   }
 
-  /// Frames of a path. Recorders go no deeper unless they are told to; if a recursion does, its innermost frames
-  /// identify it.
+  /// The most frames of a path. By default recorders record no deeper stacks. In deeper recursions, the innermost
+  /// frames identify the stack.
   package static let pathLimit = 1 << 12
 
   /// The frames of a stack, innermost first, at most 4,096. Linear in its depth.
@@ -162,8 +162,8 @@ package final class StackTree: @unchecked Sendable {
     return path
   }
 
-  /// The stack that has a frame inside `parent`, by the frame's number in the trace, at a time in ticks. Expected
-  /// constant time.
+  /// The stack whose innermost frame is `key`, the frame's number in the trace, and whose caller is `parent`, at a time
+  /// in ticks. Expected constant time.
   @inline(__always)
   func child(of parent: UInt32, key: UInt64, time: UInt64) -> UInt32 {
     // If several images used the same addresses, one address may mean two frames.
@@ -178,8 +178,8 @@ package final class StackTree: @unchecked Sendable {
       }
       slot = (slot &+ 1) & mask
     }
-    // Each of these searches waits for memory. If a file has twice as many stacks as it pays for, the rest are not
-    // looked for.
+    // Each of these searches waits for memory. If a file has twice as many stacks as its size allows, the rest are not
+    // searched for.
     if overflowCount > UInt64(nodeLimit) {
       overflowCount += 1
       return StackID.unknown.rawValue
@@ -216,7 +216,8 @@ package final class StackTree: @unchecked Sendable {
 
   private static let nearbyPlaces = 8
 
-  /// Returns the place at which the search for a node's children begins; those of one parent are spread by their keys.
+  /// Returns the slot where the search for a node's children begins. The children of one parent are spread by their
+  /// keys.
   @inline(__always)
   private func nearby(_ parent: UInt32, _ key: UInt64) -> Int {
     (Int(parent) &* 2 &+ Int(truncatingIfNeeded: (key &* 0x9E37_79B9_7F4A_7C15) >> 61)) & mask
@@ -290,6 +291,6 @@ extension FrameKey {
     address.rawValue & Self.addressMask | (isExact ? Self.exactFlag : 0) | (isAsync ? Self.asyncFlag : 0)
   }
 
-  /// The address to look up: that of the call for a return address.
+  /// The address to look up: for a return address, an address in the call before it.
   package var lookupAddress: UInt64 { isExact || address.rawValue == 0 ? address.rawValue : address.rawValue - 1 }
 }

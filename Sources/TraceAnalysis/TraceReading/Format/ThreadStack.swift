@@ -1,8 +1,8 @@
-// Where a thread stood when a process was inspected.
+// The state of a thread in an inspected process.
 
 import CTraceFormat
 
-/// The functions that a thread of a heap image stood in, unwound when the image was made.
+/// The active functions of a thread in a heap image, unwound when the image was made.
 package struct ThreadStack: Hashable, Sendable {
   package enum Activity: Hashable, Sendable {
     case computing
@@ -14,11 +14,11 @@ package struct ThreadStack: Hashable, Sendable {
   package enum End: Hashable, Sendable {
     /// The thread began there.
     case complete
-    /// There are more frames than are kept.
+    /// There are more frames than the limit.
     case cut
-    /// The last frame is of code without rules for unwinding.
+    /// The last frame's code has no unwinding rules.
     case noRules
-    /// What follows is no stack, or memory that is missing.
+    /// The next frame is not on a stack, or its memory is missing.
     case unsound
     /// It was not unwound.
     case unknown
@@ -56,11 +56,11 @@ package struct ThreadStack: Hashable, Sendable {
     }
   }
 
-  /// The kernel's number of the thread, as the inspector's namespace has it.
+  /// The kernel's number of the thread in the inspector's PID namespace.
   package var osThread: UInt64
-  /// The same as the process's own namespace has it; 0 if that is not known.
+  /// The kernel's number of the thread in the process's own PID namespace; 0 if unknown.
   package var ownNumber: UInt64
-  /// As the program named it; empty if that is not known.
+  /// The name that the program gave it; empty if unknown.
   package var name: String
   package var activity: Activity
   /// The innermost first.
@@ -79,11 +79,11 @@ package struct ThreadStack: Hashable, Sendable {
     self.end = end
   }
 
-  /// Index of the frame whose memory has an address on the thread's stack; nil if none has. O(frames)
+  /// Index of the frame whose memory contains an address on the thread's stack; nil if there is none. O(frames)
   package func frame(holding address: UInt64) -> Int? {
     var found: Int?
     for (index, frame) in frames.enumerated() where frame.stackPointer &- Self.redZone(of: index) <= address {
-      // Of a signal's own stack the frames may lie anywhere.
+      // The frames on a signal's own stack may have any addresses.
       if found.map({ frames[$0].stackPointer <= frame.stackPointer }) ?? true { found = index }
     }
     return found
@@ -94,7 +94,7 @@ package struct ThreadStack: Hashable, Sendable {
 }
 
 extension ThreadStack {
-  /// Bytes that keeping it takes, about.
+  /// Approximate bytes that the reader keeps for it.
   var cost: UInt64 { 160 + 24 * UInt64(frames.count) + UInt64(name.utf8.count) }
 
   init?(decoding payload: ByteCursor) {
@@ -142,8 +142,7 @@ extension ThreadStack {
 }
 
 extension TraceDefinitions {
-  /// The name that the program gave to a thread itself; empty if it has that of the main thread, which new threads take
-  /// over.
+  /// The name that the program gave to this thread; empty if it equals the main thread's, which new threads inherit.
   package func ownName(of stack: ThreadStack, mainThread: UInt64) -> String {
     stack.osThread != mainThread && stack.name == threadStacks[mainThread]?.name ? "" : stack.name
   }

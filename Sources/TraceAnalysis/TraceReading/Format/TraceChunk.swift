@@ -73,7 +73,7 @@ package struct TraceChunk: Hashable, Sendable {
   /// Ticks.
   package var firstTime: UInt64
   package var lastTime: UInt64
-  /// As its header says.
+  /// The count in its header.
   package var eventCount: UInt64
   /// 0 none, 1 zstd; others cannot be read.
   package var compression: UInt8
@@ -83,12 +83,12 @@ package struct TraceChunk: Hashable, Sendable {
   package var place: TraceDiagnostic.Place
   /// Index into the payloads kept from the live file.
   var livePayload: Int?
-  /// Its payload is not read: with it, the trace would take more than its file pays for.
+  /// Its payload is not read: with it, the trace would exceed the limits for its file's size.
   var isRefused = false
 }
 
 extension TraceChunk {
-  /// The thread that lists of blocks have in the place of one.
+  /// The thread number of lists of blocks.
   static let threadOfLists = UInt32(LT_THREAD_OF_LISTS)
   static let headerSize = MemoryLayout<lt_chunk_header>.size
   static let maximumRawSize = UInt64(LT_CHUNK_MAX_RAW)

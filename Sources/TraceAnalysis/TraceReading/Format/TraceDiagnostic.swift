@@ -1,4 +1,4 @@
-// Damage that a reader stepped over in a trace, each with the place where it stood.
+// Damage that a reader skipped in a trace, with its place.
 
 /// A fault in a trace that does not keep the rest of it from being read.
 package struct TraceDiagnostic: Hashable, Sendable {
@@ -25,8 +25,8 @@ package struct TraceDiagnostic: Hashable, Sendable {
     /// Chunks of events that were not read to their ends, since threads take turns more often than the size of the file
     /// justifies.
     case tooManyTurns(chunks: Int)
-    /// Blocks that were live at once, or were allocated among very many others, beyond what the size of the file
-    /// justifies, and were not kept.
+    /// Blocks that were live at once, or were allocated among very many others, above the limit for the size of the
+    /// file. They were not kept.
     case tooManyBlocks(ignored: UInt64)
     /// Allocations at more distinct sites than the size of the file justifies: these count as made at an unknown stack.
     case tooManySites(allocations: UInt64)
@@ -45,7 +45,7 @@ package struct TraceDiagnostic: Hashable, Sendable {
     /// Stack nodes whose parent was never defined, or is its own ancestor. They hang from an unknown caller.
     /// More stack frames than a file of this size justifies: their stacks are not known.
     case tooManyStacks(frames: UInt64)
-    /// Definitions beyond what the size of the file justifies were not kept.
+    /// Definitions above the limit for the size of the file. They were not kept.
     case tooManyDefinitions(ignored: UInt64)
     /// An events payload that breaks off at byte `payloadOffset`, after `events` whole events.
     case damagedEvents(payloadOffset: Int, events: UInt64)
@@ -61,7 +61,7 @@ package struct TraceDiagnostic: Hashable, Sendable {
     case damagedSnapshot
     /// Pages of a heap image that break off at byte `payloadOffset`.
     case damagedMemory(payloadOffset: Int)
-    /// A heap image of which `parts` were read, and which was not written to its end, or lacks some; `expected` is the
+    /// A heap image that was not written to its end, or lacks some parts: `parts` were read, and `expected` is the
     /// number that its end gives.
     case incompleteSnapshot(number: UInt32, parts: UInt32, expected: UInt32?)
     /// More words in a heap image without an end than the file justifies.

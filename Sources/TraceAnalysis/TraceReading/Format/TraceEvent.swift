@@ -2,16 +2,16 @@
 
 /// An event. A plain value of numbers, so that a decoder can fill one over and over without allocating.
 package struct TraceEvent: Hashable, Sendable {
-  /// In ticks of the trace's clock; to be turned into seconds by `TraceClock`.
+  /// In ticks of the trace's clock; `TraceClock` converts them to seconds.
   package var time: UInt64
   /// The block's address; never a pointer into it.
   package var address: UInt64
-  /// Bytes asked for, or the count of an operation on several references. 0 for operations without operands.
+  /// Requested bytes, or the count of an operation on several references. 0 for operations without operands.
   package var size: UInt64
-  /// A number that tells the task that ran from other tasks of its time; 0 outside of tasks, and if stacks are not
+  /// A number of the running task, unique among the tasks of its time; 0 outside of tasks, and if stacks are not
   /// recorded.
   package var task: UInt64
-  /// In the trace's `StackTree`; `.unknown` for operations whose stacks the reader was not asked for. Never unknown if
+  /// In the trace's `StackTree`; `.unknown` for operations outside the reader's selection of stacks. Never unknown if
   /// `isStackNew`.
   package var stack: StackID
   /// Type ID, for `Operation.object`; otherwise 0.
@@ -28,7 +28,7 @@ package struct TraceEvent: Hashable, Sendable {
   /// `isStackNew`.
   package var keptDepth: UInt32
   package var operation: Operation
-  /// A chunk begins, or another task runs: nothing ties this stack to the one before.
+  /// A chunk begins, or another task runs: nothing relates this stack to the previous one.
   package var isStackNew: Bool
 
   package init(
@@ -50,7 +50,7 @@ package struct TraceEvent: Hashable, Sendable {
     payloadOffset = 0
   }
 
-  /// The number of references it adds or takes: 1 but for the `_n` operations.
+  /// The number of references it adds or takes: 1 except for the `_n` operations.
   @inline(__always)
   package var referenceCount: UInt64 { operation.hasCount ? size : 1 }
 }

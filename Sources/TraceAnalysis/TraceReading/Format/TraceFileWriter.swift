@@ -20,7 +20,7 @@ package struct ListedBlock: Hashable, Sendable {
 
 /// Appends chunks to a file, which is a trace from the first call of `append` on. For one thread at a time.
 ///
-/// Owns its descriptor. A file that an error left behind is cut short, as that of a process that was killed.
+/// Owns its descriptor. After an error the file is truncated, like a file of a process that was killed.
 package final class TraceFileWriter {
   private let descriptor: Int32
   private let path: String

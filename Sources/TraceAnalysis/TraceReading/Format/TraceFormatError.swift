@@ -4,9 +4,9 @@
 package enum TraceFormatError: Error, Hashable, Sendable {
   /// A call of the operating system failed on `path`.
   case system(call: String, path: String, errno: Int32)
-  /// The first bytes are not those of a trace.
+  /// The file does not begin with a trace's magic bytes.
   case notATrace(firstBytes: [UInt8])
-  /// The first bytes are those of the live file that stands beside a trace.
+  /// The file begins with the magic bytes of a trace's live file.
   case isLiveFile
   /// The file ends inside its header; `size` bytes are there.
   case truncatedHeader(size: ByteCount)

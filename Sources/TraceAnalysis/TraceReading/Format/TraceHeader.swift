@@ -40,23 +40,23 @@ package struct TraceHeader: Hashable, Sendable {
   package var stackDepthLimit: UInt32 = 0
   /// Bytes.
   package var liveSlotSize: UInt32 = 0
-  /// Of a light recording: bytes of allocation from one sample to the next, on average.
+  /// Bytes of allocation from one sample to the next, on average; only in light recordings.
   package var samplePeriod: UInt64 = 0
-  /// Of a light recording: allocations, at most, that were all sampled before others were.
+  /// The most allocations at the beginning that were all sampled; only in light recordings.
   package var firstSamples: UInt32 = 0
 
   package init() {}
 
   package var followsChildren: Bool { options & UInt32(LT_OPTION_FOLLOW_CHILDREN) != 0 }
-  /// The process was looked at from outside, once: the trace has blocks and an image, and no history.
+  /// The process was inspected from outside, once: the trace has blocks and an image, and no history.
   package var isInspection: Bool { options & UInt32(LT_OPTION_INSPECTED) != 0 }
   /// The recorder took samples: the trace has the blocks of each heap image, some of them with stacks, and no history.
   package var isLight: Bool { options & UInt32(LT_OPTION_LIGHT) != 0 }
-  /// The blocks are those of images alone. Nothing says when they were allocated, or what was freed.
+  /// The blocks come only from images. The trace does not show when they were allocated, or which blocks were freed.
   package var lacksHistory: Bool { isInspection || isLight }
   package var startedPaused: Bool { options & UInt32(LT_OPTION_START_PAUSED) != 0 }
 
-  /// What it would be if the recorder had taken samples from the beginning.
+  /// Changes the header as if the recorder had sampled from the beginning.
   mutating func becomeLight(samplePeriod: UInt64) {
     options |= UInt32(LT_OPTION_LIGHT)
     self.samplePeriod = samplePeriod
@@ -74,7 +74,7 @@ package struct TraceStatus: Hashable, Sendable {
   package var drops: DropCounts
 }
 
-/// Reasons why something is missing from a trace, and how often.
+/// Reasons why calls or stacks are missing from a trace, and their numbers.
 package struct DropCounts: Hashable, Sendable {
   package enum Reason: Int, CaseIterable, Hashable, Sendable {
     case nested = 0, stopped, noMemory, stackTruncated, stackIncomplete, expectationUnwatched, paused, stackMismatch
@@ -117,14 +117,14 @@ package struct DropCounts: Hashable, Sendable {
     }
   }
 
-  /// By index of the format, those this reader does not know included.
+  /// By index of the format, including reasons that this reader does not know.
   package var counts: [UInt64]
 
   package init(counts: [UInt64] = Array(repeating: 0, count: Int(LT_DROP_COUNT))) { self.counts = counts }
 
   package subscript(reason: Reason) -> UInt64 { reason.rawValue < counts.count ? counts[reason.rawValue] : 0 }
 
-  /// Those counted under reasons that this reader does not know.
+  /// Calls counted under reasons that this reader does not know.
   package var unknown: UInt64 { counts.dropFirst(Reason.allCases.count).reduce(0) { $0 &+ $1 } }
 }
 
@@ -136,7 +136,7 @@ package struct TraceClosing: Hashable, Sendable {
   }
 
   package var reason: Reason
-  /// As by waitpid; −1 if unknown.
+  /// The status from waitpid; −1 if unknown.
   package var waitStatus: Int32
   /// Ticks.
   package var time: UInt64
@@ -169,7 +169,7 @@ package struct TraceClosing: Hashable, Sendable {
 }
 
 extension TraceClosing {
-  /// What it would be if recording had ended then, and the process had gone on.
+  /// Returns the closing record as if recording had ended at `time`, and the process had continued.
   func ended(at time: UInt64) -> TraceClosing {
     var closing = self
     closing.reason = .stopped

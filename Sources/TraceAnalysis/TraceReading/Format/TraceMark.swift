@@ -11,11 +11,11 @@ package struct TraceMark: Hashable, Sendable {
     case scopeEnd
     /// Objects made from here on belong to a new generation.
     case generation
-    /// The object that lives at `address` now is to be gone at `deadline`.
+    /// The object that is now live at `address` must be gone at `deadline`.
     case expectation
-    /// A round of work that is repeated is over.
+    /// A round of repeated work is over.
     case round
-    /// The process is to end: control does not come back to the functions of the stack.
+    /// The process will end: control does not return to the functions of the stack.
     case end
   }
 
@@ -50,8 +50,8 @@ struct NamedMark: Sendable {
   var file: String
 }
 
-/// The marks that a pass over the events has met, and their strings, each once. A new pass begins it anew. For one
-/// thread at a time.
+/// The marks that a pass over the events has met, and their strings, each once. A new pass clears it. For one thread at
+/// a time.
 package final class MarkTable: @unchecked Sendable {
   package private(set) var marks: [TraceMark] = []
   /// Marks before the first of `marks`.
@@ -109,8 +109,8 @@ package final class MarkTable: @unchecked Sendable {
   /// By the number that `take` gave it, if it was not handed over since.
   package func mark(_ number: Int) -> TraceMark { marks[number - handedOver] }
 
-  /// Takes in the payload of a mark record. Its number, its index among all so far; nil if it is damaged or of an
-  /// unknown kind, which `isDamaged` tells.
+  /// Decodes the payload of a mark record. Returns the mark's index among all marks so far; nil for a damaged mark,
+  /// where `isDamaged` is set, and for an unknown kind.
   func take(_ payload: inout ByteCursor, isDamaged: inout Bool) -> Int? {
     guard handedOver + marks.count < limit, let kind = payload.varint(), let time = payload.varint() else {
       isDamaged = true

@@ -5,9 +5,8 @@ import CTraceFormat
 /// An opened trace: its header, its sound chunks, and all its definitions. Events are read on demand, in order of time
 /// (`replay(into:)`) or chunk by chunk (`ChunkWalker`).
 ///
-/// Damage inside the trace is stepped over and told in `diagnostics`. Reading never takes more memory than the file
-/// justifies.
-/// For one thread at a time.
+/// Damage inside the trace is skipped and reported in `diagnostics`. Reading never takes more memory than the limits
+/// for the file's size allow. For one thread at a time.
 package final class TraceReader {
   package let header: TraceHeader
   package let status: TraceStatus
@@ -24,15 +23,15 @@ package final class TraceReader {
   package let chunks: [TraceChunk]
   /// Bytes of the trace file.
   package let fileSize: ByteCount
-  /// True if a live file with its `traceID` stands beside it.
+  /// True if there is a live file with its `traceID` beside the trace.
   package let hasLiveFile: Bool
   package private(set) var diagnostics: TraceDiagnostics
-  /// The amount of work that its file pays for.
+  /// The amount of work that its file's size allows.
   package let limits: ReadingLimits
   package let loader: PayloadLoader
   /// Parts of the program's files that names are read from. Nil if the trace has none.
   package let storedFiles: StoredFiles?
-  /// Events after this time are left out: they are of another part of the trace. Ticks.
+  /// Events after this time are left out: they belong to another part of the trace. Ticks.
   let end: UInt64
   private let source: ByteSource
   /// Keeps a running recorder from taking these images back. Nil for a trace in memory.
@@ -56,14 +55,14 @@ package final class TraceReader {
     self.hold = hold
   }
 
-  /// Opens a trace, and its live file if given, that stand in memory.
+  /// Opens a trace in memory, and its live file if given.
   package convenience init(bytes: [UInt8], liveBytes: [UInt8]? = nil, part: TracePart = .whole)
     throws(TraceFormatError)
   {
     try self.init(bytes: bytes, liveBytes: liveBytes, limits: nil, part: part)
   }
 
-  /// `limits`: in the place of those that the size justifies.
+  /// `limits`: replaces the limits for the file's size.
   convenience init(bytes: [UInt8], liveBytes: [UInt8]? = nil, limits: ReadingLimits?, part: TracePart = .whole)
     throws(TraceFormatError)
   {
@@ -125,14 +124,14 @@ package final class TraceReader {
   /// Ticks as seconds.
   package var clock: TraceClock { TraceClock(header: header, samples: definitions.clockSamples, closing: closing) }
 
-  /// The chunk whose sound header stands at `offset`, whatever its payload.
+  /// The chunk with a sound header at `offset`, whatever its payload.
   func tornChunk(at offset: UInt64) -> TraceChunk? {
     source.bytes(at: offset, count: TraceChunk.headerSize)?.withUnsafeBytes {
       TraceChunk(header: $0.baseAddress!, offset: offset)
     }
   }
 
-  /// `marks` takes those that are met; the reader's own unless given.
+  /// `marks` receives the marks in the events; nil for the reader's own table.
   func makeDecoder(wanting stacks: StackSelection, marks: MarkTable? = nil) -> EventDecoder {
     EventDecoder(
       stacks: definitions.stacks, marks: marks ?? self.marks, referenceCounting: header.referenceCounting,
@@ -153,7 +152,7 @@ package final class TraceReader {
       limits.replays(ofBytes: ReadingLimits.eventBytes(of: chunks), blocks: blocks))
   }
 
-  /// Tells whether so many passes may be made now. If not, `refusedPass` says why.
+  /// Returns whether this number of passes may be made now. If not, `refusedPass` has the reason.
   package func mayReplay(times: Int) -> Bool {
     if times <= sparePasses { return true }
     if refusedPass == nil {

@@ -17,12 +17,12 @@ package enum TraceRecovery {
     package var fileSize: ByteCount
   }
 
-  /// Appends the payloads that stand in the live file alone as sealed chunks, then a closing record, and makes sure
-  /// they are on disk before it removes the live file. The process must be dead.
+  /// Appends the payloads that only the live file has as sealed chunks, then a closing record. Removes the live file
+  /// once these are on disk. The process must be dead.
   ///
-  /// May be run again, and after being killed at any point. If there is no room, or writing fails, both files are as
-  /// they were, and this throws. Throws `.busy` while another process does the same. `waitStatus` as by waitpid, −1 if
-  /// unknown.
+  /// May be repeated, even after it was killed at any point. If there is no room, or if writing fails, both files are
+  /// left as they were, and this throws. Throws `.busy` while another process does the same. `waitStatus` as by
+  /// waitpid, −1 if unknown.
   @discardableResult
   package static func finish(tracePath: String, waitStatus: Int32) throws(TraceFormatError) -> Outcome {
     try finish(tracePath: tracePath, waitStatus: waitStatus, calls: RecoveryCalls())
@@ -78,7 +78,7 @@ package enum TraceRecovery {
       return lastSound
     }
     guard lastSound < reader.fileSize.rawValue, let torn = reader.tornChunk(at: lastSound) else { return end }
-    // A closing record that was being written is written anew.
+    // A partly written closing record is written again.
     let isHeldLive =
       torn.kind == .closing
       || reader.chunks.contains {
@@ -180,12 +180,12 @@ package enum TraceRecovery {
   }
 }
 
-/// The calls by which a trace is added to; tests make them fail.
+/// The calls that extend a trace; tests make them fail.
 struct RecoveryCalls {
-  /// As posix_fallocate: gives the error.
+  /// Like posix_fallocate: returns the error.
   var reserve: (Int32, off_t, off_t) -> Int32 = { posix_fallocate($0, $1, $2) }
-  /// As pwrite.
+  /// Like pwrite.
   var write: (Int32, UnsafeRawPointer, Int, off_t) -> Int = { pwrite($0, $1, $2, $3) }
-  /// As fsync.
+  /// Like fsync.
   var sync: (Int32) -> Int32 = { fsync($0) }
 }

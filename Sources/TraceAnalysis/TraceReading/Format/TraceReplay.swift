@@ -54,8 +54,8 @@ private final class EventSource: @unchecked Sendable {
 
   init(_ merger: EventMerger) { self.merger = merger }
 
-  /// Starts the thread, which has the merger, and all of the reader that decoding takes, to itself until `join`. Nil if
-  /// there can be none.
+  /// Starts the thread. Until `join` it alone uses the merger and the parts of the reader that decoding needs. Nil if
+  /// no thread can be started.
   func begin() -> BatchQueue? {
     // Signals of the process are not for this thread.
     var all = sigset_t()

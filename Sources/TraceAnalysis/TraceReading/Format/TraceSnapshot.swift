@@ -3,18 +3,19 @@
 import CTraceFormat
 import Glibc
 
-/// The reason for which a heap image was taken.
+/// The event that caused a heap image.
 package enum SnapshotReason: Hashable, Sendable {
   case exit, signal, request, call
-  /// An object was still live when the program expected it to be gone. The label is `expectation NUMBER: NAME`.
+  /// An object was still live at the deadline of the program's expectation. The label is `expectation NUMBER: NAME`.
   case expectation
-  /// A round of work that is repeated was over. The label is the repetition's name; empty if it was said from outside.
+  /// A round of repeated work was over. The label is the repetition's name; empty if the round was declared from
+  /// outside the program.
   case round
   /// The process was not recorded: its memory was read from outside.
   case inspection
-  /// One is taken every so often.
+  /// Images are taken at intervals.
   case interval
-  /// The process had more resident memory than was allowed for.
+  /// The process had more resident memory than its limit for an image.
   case size
   /// The trace had reached its limit.
   case limit
@@ -53,7 +54,7 @@ package enum SnapshotReason: Hashable, Sendable {
   }
 }
 
-/// A thread as it stood when an image was taken.
+/// A thread's state when an image was taken.
 package struct SnapshotThread: Hashable, Sendable {
   package var osThread: UInt32
   /// The stack is in use from here up; nil if the thread could not be stopped.
@@ -65,7 +66,7 @@ package struct SnapshotThread: Hashable, Sendable {
   package var registers: [UInt64]
   /// This thread took the snapshot.
   package var isSelf: Bool
-  /// The thread slept in a system call when it was stopped. Older recorders did not say so: then no thread waits.
+  /// The thread slept in a system call when it was stopped. Older recorders did not write this: then no thread waits.
   package var isWaiting: Bool
 
   package init(
@@ -117,19 +118,19 @@ package struct TraceSnapshot: Hashable, Sendable {
   package var time: UInt64
   /// Nanoseconds of CLOCK_MONOTONIC.
   package var monotonic: UInt64
-  /// Every other thread stood still.
+  /// All other threads were stopped.
   package var isFrozen: Bool
-  /// The words of the image have the bits of a reference besides the address: the top byte, where an enumeration may
-  /// keep its case.
+  /// The words of the image keep the bits of a reference besides the address: the top byte, where an enumeration may
+  /// store its case.
   package var hasReferenceTags: Bool
-  /// In the objects of classes and in the elements of arrays, the lowest byte of a word that is not in the image is
-  /// none that an enumeration has for a case, but 0.
+  /// The image has words that consist only of an enumeration's case byte, in instances of classes and in elements of
+  /// arrays. So the lowest byte of a word that the image lacks there is 0.
   package var hasCaseBytes: Bool
-  /// The same of a dictionary's values.
+  /// `hasCaseBytes` holds for the values of dictionaries, too.
   package var hasValueCaseBytes = false
-  /// The list of blocks that goes with the image lacks some: memory of the allocator's was not found.
+  /// The image's list of blocks is incomplete: some of the allocator's memory was not found.
   package var lacksBlocks = false
-  /// The recorder took samples: the blocks of the image are those of a list, and not what events tell.
+  /// The recorder sampled: the image's blocks come from a list, not from events.
   package var isListed = false
   /// Bytes below a thread pointer that are thread-local variables.
   package var staticTLSSize: UInt64
@@ -145,7 +146,7 @@ package struct TraceSnapshot: Hashable, Sendable {
   package var end: End?
   /// Indices of its memory chunks in the reader's.
   package var memoryChunks: [Int] = []
-  /// The same of the chunks that list its blocks.
+  /// Indices of the chunks that list its blocks, in the reader's chunks.
   var blockChunks: [Int] = []
 
   package struct End: Hashable, Sendable {
@@ -156,9 +157,9 @@ package struct TraceSnapshot: Hashable, Sendable {
     package var unreadablePages: UInt32
     package var pageCount: UInt64
     package var wordCount: UInt64
-    /// Resident memory that was looked at.
+    /// Resident memory that was read.
     package var capturedBytes: UInt64
-    /// The time for which other threads stood still.
+    /// The time that other threads were stopped.
     package var pauseNanoseconds: UInt64
     package var totalNanoseconds: UInt64
 
@@ -251,7 +252,7 @@ extension TraceSnapshot {
       decoding: UnsafeRawBufferPointer(rebasing: bytes[regionsEnd..<regionsEnd + Int(head.labelSize)]), as: UTF8.self)
   }
 
-  /// As the recorder writes it.
+  /// The bytes that the recorder writes for it.
   func encoded() -> [UInt8] {
     var head = lt_snapshot()
     head.number = number
@@ -400,7 +401,7 @@ extension TraceSnapshot {
 
 /// Puts the chunks of each image together; they may be scattered over the file.
 struct SnapshotCollector {
-  /// More images than this are not told apart by number; a process that takes so many is not in earnest.
+  /// The most images that are kept. No real process takes so many.
   private static let limit = 1 << 16
   private var snapshots: [UInt32: TraceSnapshot] = [:]
   private var ends: [UInt32: TraceSnapshot.End] = [:]
@@ -413,8 +414,8 @@ struct SnapshotCollector {
   /// `fileSize`: size of the trace in bytes, which justifies the amount that is kept.
   init(fileSize: UInt64) { budget = (32 << 20) + min(fileSize, 1 << 50) * 64 }
 
-  /// Returns what is wrong with the payload; nil if nothing is. Of two images or ends with one number the first is
-  /// kept.
+  /// Returns the problem of the payload; nil if there is none. Keeps the first of two images, or of two ends, with one
+  /// number.
   mutating func take(_ bytes: UnsafeRawBufferPointer, of chunk: TraceChunk) -> TraceDiagnostic.Kind? {
     if chunk.kind == .snapshotEnd {
       guard bytes.count >= MemoryLayout<lt_snapshot_end>.size else { return .damagedSnapshot }
@@ -433,13 +434,13 @@ struct SnapshotCollector {
     return nil
   }
 
-  /// `time` stands in the chunk's header, and is the image's.
+  /// Adds a chunk of an image's memory. `time` is in the chunk's header, and equals the image's.
   mutating func takeMemory(chunk: Int, time: UInt64) { memory[time, default: []].append(chunk) }
 
-  /// The same for a list of blocks.
+  /// Adds a chunk that lists an image's blocks. `time` is the image's.
   mutating func takeBlocks(chunk: Int, time: UInt64) { blocks[time, default: []].append(chunk) }
 
-  /// Images of which the trace has only the reason for their failure.
+  /// Images that the trace lacks except for the reason of their failure.
   var failures: [FailedSnapshot] {
     ends.filter { snapshots[$0.key] == nil && $0.value.error != 0 }.map {
       FailedSnapshot(number: $0.key, error: $0.value.error)

@@ -1,23 +1,22 @@
 // Tracks the function activations that control is in, thread by thread and task by task.
 
-/// Follows the stacks of all strands. Records for every frame of a strand's present stack the moment since which it has
-/// been there, counted in events of the process: so a block made at an earlier moment and the present event share just
-/// the frames that began before. Frames that came together are one run.
+/// Follows the stacks of all strands. Records for every frame of a strand's present stack when the frame began, counted
+/// in events of the process. So a block made at an earlier moment and the present event share just the frames that
+/// began before. Frames that began with one event are one run.
 ///
-/// An activation that ends and is entered again from the same call, without an event of the caller between, is taken
-/// for one that went on: the trace shows stacks at events alone. Memory in proportion to the depth of the stacks that
-/// are in use; amortised constant time an event, and the stack's depth where a thread changes tasks. For one thread at
-/// a time.
+/// If an activation ends and begins again from the same call, without an event of the caller in between, both count as
+/// one: the trace has stacks only at events. Memory in proportion to the depth of the stacks in use; amortised constant
+/// time an event, and the stack's depth if a thread changes tasks. For one thread at a time.
 package final class ActivationTracker {
-  /// Frames that came with one event.
+  /// Frames that began with one event.
   package struct Run: BitwiseCopyable, Sendable {
-    /// The outermost of them, and the one after the innermost, counted from the outermost of the stack. Some of the
-    /// inner ones may be gone since.
+    /// Indices of the outermost frame, and of the frame after the innermost, counted from the outermost of the stack.
+    /// Some of the inner frames may have returned since.
     var start: Int32
     var end: Int32
     /// Events of the process before them.
     var began: UInt64
-    /// The stack that they came with, in the tree of stacks; `end` frames deep.
+    /// The stack that they began with, in the tree of stacks; `end` frames deep.
     package var stack: StackID
   }
 
@@ -28,11 +27,11 @@ package final class ActivationTracker {
     var runs: UnsafeMutablePointer<Run>?
     var runCount: Int32
     var capacity: Int32
-    /// Frames of the present stack, as far as it is known.
+    /// Frames of the present stack, as far as known.
     var depth: Int32
-    /// Its task is gone.
+    /// Its task has ended.
     var isEnded: Bool
-    /// The block the task lives in; 0 if it is not known.
+    /// The task's block; 0 if unknown.
     var block: UInt64
     /// Index of the thread that ran it last; `.max` before any did.
     var thread: UInt32
@@ -51,12 +50,12 @@ package final class ActivationTracker {
 
   struct ThreadRow: BitwiseCopyable {
     fileprivate var strand: UInt32 = .max
-    /// The same, where it stands.
+    /// The address of that strand.
     fileprivate var place: UnsafeMutablePointer<Strand>?
     /// The thread's strand when it runs no task.
     fileprivate var own: UInt32 = .max
-    /// Frames that the next stack keeps of the thread's last one say nothing of its strand: that has no stack from this
-    /// thread, or one from another since.
+    /// The frames that the next stack keeps from the thread's last one show nothing about the strand. The strand has no
+    /// stack from this thread, or has had one from another thread since.
     fileprivate var isUntied = true
     /// Its index.
     fileprivate var number: UInt32 = 0
@@ -66,12 +65,12 @@ package final class ActivationTracker {
   }
 
   private let stacks: StackTree
-  /// When a strand is met again, its stack may differ in so many frames. Frames beyond are counted over the whole
-  /// replay: no process changes between stacks that are thousands of frames deep and have nothing in common again and
-  /// again.
+  /// The number of different frames that are free of charge when a strand is met again. Further frames are counted over
+  /// the whole replay. No process changes again and again between stacks that are thousands of frames deep and have
+  /// nothing in common.
   private static let freeSteps: Int32 = 4096
   private var spareSteps = 1 << 28
-  /// Events of the process before the latest that was taken in.
+  /// Events of the process before the latest recorded one.
   private(set) var ordinal: UInt64 = 0
   private let memory = TableOwner()
   private let strands: RowTable<Strand>
@@ -217,7 +216,7 @@ package final class ActivationTracker {
     }
     var node = stacks.ancestor(of: event.stack, distance: depth - strand.pointee.depth)
     var shared = strand.pointee.depth
-    // A node stands for its frame and all further out: where nodes agree, so do the rest.
+    // A node represents its frame and all frames further out: if nodes are equal, so are the rest.
     var run = Int(strand.pointee.runCount) - 1
     search: while run >= 0 {
       let present = strand.pointee.runs![run]
@@ -315,19 +314,19 @@ package struct Activations: Sendable {
   /// Nothing runs.
   package static var none: Activations { Activations(stacks: [:], ordinal: 0, ownStrands: [:]) }
 
-  /// A stack that has the outermost frames of a thread outside of tasks. Nil if none is known.
+  /// A stack that has the outermost frames of a thread outside of tasks. Nil if unknown.
   package func outermostStack(ofThread number: UInt32) -> StackID? {
     ownStrands[number].flatMap { stacks[$0]?.runs.first?.stack }
   }
 
-  /// Without the stack of a thread that has none of the program's functions left.
+  /// Returns the activations without the stack of a thread that has left all functions of the program.
   package func leaving(thread number: UInt32) -> Activations {
     var stacks = self.stacks
     if let strand = ownStrands[number] { stacks[strand] = nil }
     return Activations(stacks: stacks, ordinal: ordinal, ownStrands: ownStrands)
   }
 
-  /// Index of the first run of which something is not as asked; those before it are.
+  /// Index of the first run beyond the condition; all runs before it satisfy `isWithin`.
   private static func first(_ runs: [ActivationTracker.Run], beyond isWithin: (ActivationTracker.Run) -> Bool) -> Int {
     var low = 0
     var high = runs.count

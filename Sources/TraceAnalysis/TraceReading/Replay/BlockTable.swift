@@ -5,15 +5,15 @@
 /// 3, 6.4, algorithm R).
 ///
 /// Neighbours in the heap are neighbours in the table, by half KiB: programs use blocks near one another at about the
-/// same time, and the cost of a look-up is cache misses. The blocks themselves stand in a pool, and do not move: blocks
-/// that came up together stay together there.
+/// same time, and the cost of a look-up is cache misses. The blocks themselves are in a pool and do not move: blocks
+/// that were allocated together stay together there.
 ///
 /// Expected constant time. Memory: 32 to 64 bytes for each block of the largest number live at once, besides the
 /// block's own 64.
 /// Address 0 cannot be stored. A reference in all but name, as `RowTable` is. For one thread at a time.
 struct BlockTable: BitwiseCopyable {
   private struct Slot: BitwiseCopyable {
-    /// 0 where there is none.
+    /// 0 for an empty slot.
     var address: UInt64
     var place: UnsafeMutablePointer<Place>
   }
@@ -58,7 +58,7 @@ struct BlockTable: BitwiseCopyable {
     }
   }
 
-  /// Vacant slots lead to a place, too: `foresee` takes one for that of an event without an address.
+  /// Vacant slots lead to a place, too: `foresee` uses one for an event without an address.
   private static func allocate(_ capacity: Int, vacant place: UnsafeMutablePointer<Place>) -> UnsafeMutablePointer<Slot>
   {
     let slots = TableMemory.allocate(Slot.self, capacity: capacity)
@@ -90,8 +90,8 @@ struct BlockTable: BitwiseCopyable {
     }
   }
 
-  /// The block whose slot is the first that is looked at for an address; if that is another's, some block. Reads
-  /// nothing of the block.
+  /// The block in the first slot for an address; some block if that slot has another address. Reads nothing of the
+  /// block.
   @inline(__always)
   func foresee(_ address: UInt64) -> UnsafePointer<LiveBlock> {
     let slot = header.pointee.slots[Self.home(address, header)]
@@ -104,7 +104,7 @@ struct BlockTable: BitwiseCopyable {
     UnsafeMutableRawPointer(place).assumingMemoryBound(to: LiveBlock.self)
   }
 
-  /// Adds a block at an address that is neither live nor 0; where it stands until it is removed.
+  /// Adds a block at an address that is neither live nor 0. The result is the block's address until it is removed.
   @inline(__always)
   @discardableResult
   func insert(_ block: LiveBlock) -> UnsafeMutablePointer<LiveBlock> {
@@ -160,8 +160,8 @@ struct BlockTable: BitwiseCopyable {
     return Self.block(place)
   }
 
-  /// Removes all blocks, and gives back most of the table: what is done once for each of many lists must not cost what
-  /// the longest of them did. Linear in the size of the table.
+  /// Removes all blocks, and gives back most of the table: a removal after each of many lists must not cost as much as
+  /// the longest list. Linear in the size of the table.
   func removeAll() {
     let old = header.pointee.slots
     for index in 0...header.pointee.mask where old[index].address != 0 {

@@ -1,18 +1,16 @@
 // Past blocks at a few addresses, and their ends: for a second pass over the events.
 
-/// Follows the blocks that cover addresses of interest, so that each freed one is known with its stacks, and each use
-/// after the free is told from a use of something else.
+/// Follows the blocks that cover addresses of interest, so that each freed block is known with its stacks, and each use
+/// after the free is distinguished from a use of another block.
 ///
-/// A reference that is counted where a Swift object was freed is a use after its end if no block seen since covers the
-/// place, and the order of the two events is certain: of one thread, or further apart than the clocks of a machine
-/// disagree. Retains and releases of an object's own
-/// `deinit` come before its free, and objects on stacks and in the data of images stand where no block ever was.
-///
-/// Memory in proportion to the addresses. Each allocation and free costs O(log addresses). For one thread at a time.
+/// A reference that is counted at the address of a freed Swift object is a use after its end under two conditions. No
+/// later block covers the address, and the order of the two events is certain: they are in one thread, or further apart
+/// than the clocks of a machine disagree. Retains and releases of an object's own `deinit` come before its free.
+/// Objects on stacks and in the data of images are in places that never had a block. Memory in proportion to the
+/// addresses. Each allocation and free costs O(log addresses). For one thread at a time.
 package struct EndHistory: ReplayObserver {
-  /// Larger blocks may have been mapped by themselves and unmapped by their free, so that anything may stand there
-  /// next, stacks included.
-  /// Source: M_MMAP_THRESHOLD of the GNU C library.
+  /// Larger blocks may have been mapped by themselves and unmapped by their free, so anything may be there next, stacks
+  /// included. Source: M_MMAP_THRESHOLD of the GNU C library.
   static let mappedSize: UInt64 = 128 << 10
 
   private struct Birth {
@@ -33,23 +31,23 @@ package struct EndHistory: ReplayObserver {
     var endsByType: [EndedBlock] = []
   }
 
-  /// More types than this seldom take turns at one place.
+  /// More types than this seldom alternate at one place.
   private static let rememberedTypes = 8
 
   /// Ascending by address.
   private var places: [Place]
-  /// The number of times that places may still be looked at because a block covers them. Blocks cover few; one that is
-  /// said to cover all memory, and comes and goes a million times, would cost as much each time.
+  /// The number of visits to places that may still be made for blocks that cover them. Real blocks cover few places. A
+  /// forged block that covers all memory, and comes and goes a million times, would visit all places each time.
   private var spareVisits = 1 << 26
   private let lowest: UInt64
   private let highest: UInt64
   private let snapshotTime: UInt64
-  /// In ticks; 0 if the clock's rate is not known, and then nothing is certain between threads.
+  /// In ticks. 0 if the clock's rate is unknown: then no order between threads is certain.
   private let patience: UInt64
-  /// Blocks that were used after their free, and whose memory has been given to others since.
+  /// Blocks that were used after their free, and whose memory has been reused since.
   private var replaced: [EndedBlock] = []
 
-  /// `snapshotTime`: the moment, in ticks, up to which ends are kept for each address.
+  /// `snapshotTime`: the moment, in ticks, until which ends are kept for each address.
   init(addresses: some Sequence<UInt64>, snapshotTime: UInt64, patience: UInt64) {
     places = Set(addresses).sorted().map { Place(address: $0) }
     lowest = places.first?.address ?? .max
@@ -146,7 +144,7 @@ package struct EndHistory: ReplayObserver {
     places[index].ended?.uses &+= 1
   }
 
-  /// Tells whether an event that was merged after a free was after it for certain.
+  /// Returns whether an event that was merged after a free certainly happened after it.
   private func isAfter(_ event: TraceEvent, _ free: EndedBlock.Moment) -> Bool {
     if event.thread == free.thread { return true }
     return patience > 0 && event.time > free.time && event.time - free.time > patience
@@ -160,8 +158,8 @@ package struct EndHistory: ReplayObserver {
     return (replaced + current).sorted { ($0.address, $0.freed.time) < ($1.address, $1.freed.time) }
   }
 
-  /// Returns for each type the last block that began at one of the addresses and ended there, up to the snapshot; the
-  /// latest end last. Something else may live there since.
+  /// Returns for each type the last block that began at one of the addresses and ended there before the snapshot; the
+  /// latest end last. Another block may have the memory since.
   package func ends(at address: UInt64) -> [EndedBlock] {
     let index = index(of: address)
     return index < places.count && places[index].address == address ? places[index].endsByType : []

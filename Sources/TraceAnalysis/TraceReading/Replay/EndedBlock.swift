@@ -20,7 +20,7 @@ package struct EndedBlock: Hashable, Sendable {
   }
 
   package var address: UInt64
-  /// Bytes asked for.
+  /// Requested bytes.
   package var size: UInt64
   /// Type ID of a Swift object; otherwise 0.
   package var type: UInt32
@@ -31,7 +31,7 @@ package struct EndedBlock: Hashable, Sendable {
   /// The number of such times.
   package var uses: UInt64 = 0
 
-  /// Tells whether both are one block, whatever their uses.
+  /// Returns whether both are the same block; ignores their uses.
   package func isSame(as other: EndedBlock) -> Bool {
     address == other.address && allocated == other.allocated && freed == other.freed
   }

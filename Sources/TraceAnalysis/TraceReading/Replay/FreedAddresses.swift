@@ -1,17 +1,17 @@
-// Addresses at which references were counted after their block had been freed: suspects, found in passing.
+// Addresses whose references were counted after their block had been freed: suspects, found in passing.
 
-/// Remembers where blocks were freed, and notes the retains and releases at such a place while nothing is live there. A
-/// suspect is not yet a finding: it may lie inside another block by then, or the free may stand before it only because
-/// clocks disagree. `EndHistory` tells.
+/// Remembers where blocks were freed, and records the retains and releases at such a place while nothing is live there.
+/// A suspect is not yet a finding. It may lie inside another block by then, or the free may come first only because
+/// clocks disagree. `EndHistory` decides.
 ///
-/// Memory: 1 MiB, however many blocks there are. So it forgets: a free takes the place of an older one at another
-/// address when both fall on the same slot. A reference in all but name: copies share the table.
+/// Memory: 1 MiB, for any number of blocks. So it forgets: a free replaces an older one at another address if both have
+/// the same slot. A reference in all but name: copies share the table.
 package struct FreedAddresses: ReplayObserver {
   private static let rowBits: UInt64 = 12
-  /// Suspects beyond this number are not noted: one is enough to look for the cause.
+  /// The most suspects that are recorded: one is enough to search for the cause.
   static let suspectLimit = 1024
 
-  /// The address freed last of those that fall on a slot; 0 at first.
+  /// For each slot the address freed last; 0 at first.
   private let table: RowTable<UInt64>
   private let memory = TableOwner()
   /// Addresses of blocks, in no particular order.

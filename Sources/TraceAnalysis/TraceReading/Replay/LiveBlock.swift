@@ -16,7 +16,7 @@ package struct StrandID: Hashable, Sendable, BitwiseCopyable {
 /// A live block, as its allocation was recorded.
 package struct LiveBlock: Hashable, Sendable, BitwiseCopyable {
   package var address: UInt64
-  /// Bytes asked for.
+  /// Requested bytes.
   package var size: UInt64
   /// Ticks.
   package var birthTime: UInt64
@@ -31,15 +31,16 @@ package struct LiveBlock: Hashable, Sendable, BitwiseCopyable {
   package var strand: StrandID
   /// The time when it was last retained or released, in `useUnit`s of events of the process; 0 if it never was.
   package var lastUse: UInt32 = 0
-  /// The ages at which it was retained or released: bit n stands for 2^n to 2^(n+1) `useUnit`s of events of the process
-  /// since its birth, the last bit for all beyond.
+  /// The ages at its retains and releases: bit n means 2^n to 2^(n+1) `useUnit`s of events of the process since its
+  /// birth; the last bit means any higher age.
   package var useAges: UInt16 = 0
-  /// A task lives in it, which has a strand.
+  /// A task with a strand is in the block.
   package var hasTask = false
 
-  /// Tells whether it may be a block of so many bytes, at most 2^32. Of a listed one it is only known what the allocator
-  /// makes of the bytes that were asked for. glibc's: with its own word up to a multiple of 16, and a rest of 16 that is
-  /// no block by itself. jemalloc's: the next of its classes. A set that the recorder keeps: the next multiple of 8.
+  /// Returns whether it may be a block of `asked` bytes, at most 2^32. A listed block's size is only the allocator's
+  /// usable size for the requested bytes. For glibc: the bytes and its own word rounded up to a multiple of 16, plus a
+  /// rest of 16 that is too small for a block. For jemalloc: its next size class. For a set that the recorder keeps:
+  /// the next multiple of 8.
   package func mayHaveSize(_ asked: UInt64, isListed: Bool) -> Bool {
     guard isListed else { return size == asked }
     let usable = (asked + 8 + 15) & ~15 - 8
@@ -53,14 +54,14 @@ package struct LiveBlock: Hashable, Sendable, BitwiseCopyable {
     return (asked + distance - 1) & ~(distance - 1)
   }
 
-  /// Events: few enough to tell a request from the next, many enough that 32 bits last.
+  /// Events: few enough to separate one request from the next, many enough that 32 bits last.
   package static let useUnit: UInt64 = 64
 
   /// The bit of `useAges` for an age in events of the process.
   @inline(__always)
   package static func ageBit(_ age: UInt64) -> UInt64 { min(63 &- UInt64((age / useUnit | 1).leadingZeroBitCount), 15) }
 
-  /// Notes that a reference to it was counted, when the process had seen so many events.
+  /// Records that a reference to it was counted, when the process had seen `ordinal` events.
   @inline(__always)
   mutating func noteUse(at ordinal: UInt64) {
     lastUse = UInt32(truncatingIfNeeded: ordinal / Self.useUnit)

@@ -29,7 +29,7 @@ package struct LiveBlockList: RandomAccessCollection, @unchecked Sendable {
     var size: UInt64 { UInt64(high >> 16) }
   }
 
-  /// Keeps the blocks, and what those of a list have in common.
+  /// Keeps the blocks, and the properties that a list's blocks share.
   fileprivate final class Memory {
     var start: UnsafeMutableRawPointer
     var capacity: Int
@@ -91,7 +91,7 @@ package struct LiveBlockList: RandomAccessCollection, @unchecked Sendable {
     self.init(memory, count: count)
   }
 
-  /// Traps at an index that is none.
+  /// Traps if there is no such index.
   package subscript(_ index: Int) -> LiveBlock {
     precondition(index >= 0 && index < count, "no such block")
     let place = memory.start + index &* memory.stride
@@ -117,7 +117,7 @@ package struct LiveBlockList: RandomAccessCollection, @unchecked Sendable {
     package let start: UnsafeRawPointer
     /// Bytes from a block to the next.
     package let stride: Int
-    /// Each is a `LiveBlock`. Otherwise each is a `Row`, and what else is to be known stands in `common`.
+    /// Each is a `LiveBlock`. Otherwise each is a `Row`, and the other properties are in `common`.
     package let areWhole: Bool
     package let common: LiveBlock
     /// The bits of a block's first word that are its address.
@@ -146,7 +146,8 @@ package struct LiveBlockList: RandomAccessCollection, @unchecked Sendable {
       return size == Row.largeSize ? nil : size
     }
 
-    /// The index of the first of `count` blocks at or after an address, where they are in order of address. Logarithmic.
+    /// The index of the first of `count` blocks at or after an address, where they are in order of address.
+    /// Logarithmic.
     package func lowerBound(_ address: UInt64, count: Int) -> Int {
       var (low, high) = (0, count)
       while low < high {
@@ -171,7 +172,7 @@ package struct LiveBlockList: RandomAccessCollection, @unchecked Sendable {
     private(set) var count = 0
     private var lastAddress: UInt64 = 0
 
-    /// Tells whether a block may be the next one. The first decides what all have in common.
+    /// Returns whether a block may be the next one. The first block sets the properties that all share.
     @inline(__always)
     func admits(address: UInt64, time: UInt64) -> Bool {
       address > lastAddress && address < Row.addressLimit && (count == 0 || time == memory.common.birthTime)

@@ -50,7 +50,7 @@ package protocol ReplayObserver {
   /// A block of this site may come or go soon. Reads the observer's data of the site, if there are any, and returns
   /// some of them, so that they are in the cache.
   func foreseeBlock(of site: SiteID) -> UInt64
-  /// The same for a retain or release of a block.
+  /// Prefetches the observer's data of a site for a retain or release of a block, like `foreseeBlock(of:)`.
   func foreseeReference(to site: SiteID) -> UInt64
 }
 

@@ -11,7 +11,7 @@ package struct ThreadTotal: Hashable, Sendable, BitwiseCopyable {
   init(number: UInt32) { self.number = number }
 }
 
-/// Replays a trace, keeping the live blocks, and telling an observer. An object's death is the free of its block.
+/// Replays a trace, keeps the live blocks, and reports to an observer. An object's death is the free of its block.
 ///
 /// Memory in proportion to the blocks live at once, the sites and the threads, not to the events. For one thread at a
 /// time.
@@ -19,13 +19,13 @@ package struct Replayer<Observer: ReplayObserver>: EventSink {
   package var observer: Observer
   private let memory = TableOwner()
   private let blocks: BlockTable
-  /// The blocks, as long as all that has come, or has since the blocks before were forgotten, is a list: they are not in
-  /// the table then.
+  /// The live blocks while all events so far, or all since the earlier blocks were forgotten, form a list. The table is
+  /// empty then.
   private var listing = LiveBlockList.Listing()
   private var isListing: Bool
-  /// `keptBlocks` are those of the listing, which does not change any more.
+  /// `keptBlocks` are the blocks of the listing, which must not change any more.
   private var isListingKept = false
-  /// Takes the data read ahead, so that they are read.
+  /// Receives the prefetched data, so that the compiler keeps the reads.
   private let foreseen: UnsafeMutablePointer<UInt64>
   private let siteTable: SiteTable
   private let siteMemory = TableOwner()
@@ -37,31 +37,30 @@ package struct Replayer<Observer: ReplayObserver>: EventSink {
   private var state: UnsafeMutablePointer<ThreadState>
   private var trackedThread: UnsafeMutablePointer<ActivationTracker.ThreadRow>
   private let hasUnseenBlocks: Bool
-  /// Blocks come in lists. Those that were sampled are told apart by their stacks, and not by sites of their own: with
-  /// them, equal objects would be of two kinds.
+  /// Blocks come in lists. Sampled blocks are distinguished by their stacks, not by sites of their own, which would
+  /// split equal objects into two kinds.
   private let isLight: Bool
   private var sampledStacks: [UInt64: StackID] = [:]
 
   private struct ThreadState: BitwiseCopyable {
     var total: ThreadTotal
-    /// The block it gave to realloc last; at address 0 if none.
+    /// The last block that it passed to realloc; the address is 0 if there is none.
     var reallocated = LiveBlock(address: 0, size: 0, birthTime: 0, site: SiteID(0))
-    /// Address of the block that it freed last: the free may still be under way.
+    /// Address of the last block that it freed: the free may still be in progress.
     var freed: UInt64 = 0
-    /// Address of a block given to realloc that was an orphan.
+    /// Address of an orphan block that it passed to realloc.
     var orphanRealloc: UInt64 = 0
-    /// Its next event has been met before, and had to wait: its stack is already taken in.
+    /// Its next event was taken before and had to wait: its stack is already recorded.
     var isTakenInAlready = false
   }
 
-  /// `hasUnseenBlocks`: the process has memory from before the recording, of its parent's or its own, so that frees of
-  /// blocks never seen allocated are to be expected.
+  /// `hasUnseenBlocks`: the process has memory from before the recording, of its parent's or its own, so frees of
+  /// blocks that were never seen allocated are expected.
   package init(_ observer: Observer, process: ProcessRecord, stacks: StackTree, checkpoint: UInt64? = nil) {
     self.init(observer, process: process, activations: ActivationTracker(stacks: stacks), checkpoint: checkpoint)
   }
 
-  /// For the events of `reader`, keeping as many blocks as its file justifies; with a tracker that the observer asks as
-  /// well.
+  /// For the events of `reader`, with its limits on live blocks and sites. The observer may share the tracker.
   init(_ observer: Observer, for reader: TraceReader, activations: ActivationTracker? = nil, checkpoint: UInt64? = nil)
   {
     let tracker = activations ?? ActivationTracker(stacks: reader.definitions.stacks)
@@ -93,14 +92,15 @@ package struct Replayer<Observer: ReplayObserver>: EventSink {
     self.checkpoint = checkpoint ?? .max
   }
 
-  /// Blocks that may be live at once, and allocations that were left out because there were as many.
+  /// The most blocks that may be live at once.
   private let blockLimit: Int
   /// Allocations that may still be taken while there are more than `nearBlocks`.
   private var spareFarAllocations: UInt64
-  /// Blocks whose table stays in a processor's cache.
+  /// The most blocks whose table stays in a processor's cache.
   private static var nearBlocks: Int { 1 << 14 }
+  /// Allocations that were left out because one of these limits was reached.
   private(set) var refusedBlocks: UInt64 = 0
-  /// Allocations whose sites are not told apart, since there are too many.
+  /// Allocations whose sites are not distinguished, because there are too many.
   var allocationsAtUnknownSites: UInt64 { siteTable.overflowCount }
   private let activations: ActivationTracker
   /// The same tracker for the loop, which counts no references to it.
@@ -115,17 +115,17 @@ package struct Replayer<Observer: ReplayObserver>: EventSink {
   private var keptStacks: [UInt64: StackID]?
   private var keptFrees: Set<UInt64>?
 
-  /// The activations that control was in at the checkpoint; those it is in now if no event came after it.
+  /// The activations that control was in at the checkpoint; the present ones if no event came after it.
   package var activationsAtCheckpoint: Activations { keptActivations ?? presentActivations }
 
-  /// The blocks that were live at the checkpoint, in no particular order; those live now if no event came after it.
+  /// The blocks that were live at the checkpoint, in no particular order; the present ones if no event came after it.
   package var blocksAtCheckpoint: LiveBlockList { keptBlocks ?? liveBlocks }
 
-  /// Of a light trace: the stacks of those of these blocks that were sampled, by address.
+  /// The stacks of the sampled blocks at the checkpoint, by address; for light traces.
   package var sampledStacksAtCheckpoint: [UInt64: StackID] { keptStacks ?? sampledStacks }
 
-  /// The blocks that each thread freed last before the checkpoint: the frees are recorded before they happen, and may
-  /// not have happened then.
+  /// The last block that each thread freed before the checkpoint. Frees are recorded before they happen, and may not
+  /// have happened then.
   var freesAtCheckpoint: Set<UInt64> { keptFrees ?? lastFrees }
 
   private var lastFrees: Set<UInt64> { Set(threads.all.lazy.map(\.freed)) }
@@ -142,7 +142,7 @@ package struct Replayer<Observer: ReplayObserver>: EventSink {
     }
   }
 
-  /// Replays a whole trace and returns the observer, with the blocks live at the end.
+  /// Replays a whole trace and returns the replayer, with the blocks live at the end.
   package static func replay(_ reader: TraceReader, _ observer: Observer, checkpoint: UInt64? = nil) -> Replayer {
     let activations = ActivationTracker(stacks: reader.definitions.stacks)
     var replayer = Replayer(observer, for: reader, activations: activations, checkpoint: checkpoint)
@@ -171,7 +171,7 @@ package struct Replayer<Observer: ReplayObserver>: EventSink {
     if isListing { listing.blocks.forEach(body) } else { blocks.forEach(body) }
   }
 
-  /// The site of blocks that no event tells of, without a stack.
+  /// The site, without a stack, of a block that has no event.
   func site(ofUnseen block: ListedBlock) -> SiteID {
     siteTable.site(SiteKey(operation: block.type == 0 ? .malloc : .object, stack: .empty, type: block.type))
   }
@@ -225,21 +225,21 @@ package struct Replayer<Observer: ReplayObserver>: EventSink {
     return verdict
   }
 
-  /// Looking up one block after the other waits for memory each time; all at once the waits overlap. Small tables are
-  /// in the cache anyway.
+  /// Prefetches the data of coming events. Single look-ups wait for memory one after the other; together their waits
+  /// overlap. Small tables are in the cache anyway.
   @inline(__always)
   package func foresee(_ events: UnsafeBufferPointer<TraceEvent>) {
     if siteTable.count > 1 << 12 || (blocks.count > 1 << 16 && siteTable.count > 0) { warm(events) }
   }
 
-  /// Goes step by step for all events, without branches that depend on the data found: so the processor reads on while
-  /// it waits.
+  /// Does each step for all events, without branches that depend on loaded data, so the processor reads on while it
+  /// waits.
   @inline(never)
   private func warm(_ events: UnsafeBufferPointer<TraceEvent>) {
     withUnsafeTemporaryAllocation(of: UnsafePointer<LiveBlock>.self, capacity: events.count) { found in
       withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 2 * events.count) { sites in
         let found = found.baseAddress!
-        // Sites of blocks that come and go, and of those whose references are counted.
+        // Sites of blocks that come and go, and sites of blocks whose references are counted.
         let changed = sites.baseAddress!
         let used = changed + events.count
         var changedCount = 0
@@ -281,7 +281,7 @@ package struct Replayer<Observer: ReplayObserver>: EventSink {
     }
   }
 
-  /// Goes on with a table.
+  /// Moves the listed blocks to the table, which replaces the list.
   @inline(never)
   private mutating func endListing() {
     let listed = listing.blocks
@@ -308,8 +308,8 @@ package struct Replayer<Observer: ReplayObserver>: EventSink {
     }
   }
 
-  /// A task's outermost context stands near the beginning of the block that the task was given, if it was given one of
-  /// its own. Marks the block.
+  /// Returns the address of the block that was allocated for the task with a context, and marks the block. A task's
+  /// outermost context is near the beginning of its block, if it has one of its own.
   @inline(never)
   private func taskBlock(of context: UInt64) -> UInt64? {
     var address = context & ~15
@@ -413,7 +413,7 @@ package struct Replayer<Observer: ReplayObserver>: EventSink {
     return .empty
   }
 
-  /// Ends all blocks: a list of those that are there follows.
+  /// Ends all blocks: a list of the existing ones follows.
   @inline(never)
   private mutating func forgetBlocks(_ event: TraceEvent) {
     for block in liveBlocks { observer.blockFreed(block, by: event) }
@@ -422,7 +422,7 @@ package struct Replayer<Observer: ReplayObserver>: EventSink {
     if isLight { (isListing, isListingKept, listing) = (true, false, LiveBlockList.Listing()) }
   }
 
-  /// Ends the block that lives at an allocation's address: its free was not seen.
+  /// Ends the block that is live at an allocation's address: its free was not recorded.
   @inline(never)
   private mutating func takeOver(_ event: TraceEvent) {
     guard let block = blocks.remove(event.address)?.pointee else { return }
@@ -458,7 +458,7 @@ package struct Replayer<Observer: ReplayObserver>: EventSink {
       blocks.insert(block)
       observer.blockRestored(block, by: event)
     } else if state.pointee.orphanRealloc == event.address, event.address != 0 {
-      // Counted already, as the orphan that it was.
+      // Already counted, as an orphan.
       state.pointee.orphanRealloc = 0
     } else {
       report(event.address == 0 ? .nullAddress : .orphanReallocFailure, event)

@@ -1,8 +1,8 @@
 // Blocks that were made in one marked scope, and are still live.
 
-/// Watches a replay for one scope: it follows the blocks that its task made between its beginning and its end (outside
-/// of tasks, its thread), and those made meanwhile by tasks that were made in it. Does not find out that a task was
-/// made in it if its memory is another task's (`async let`).
+/// Watches a replay for one scope. It follows the blocks that its task makes between its beginning and its end (outside
+/// of tasks, its thread). It also follows blocks that other tasks make in that time, if the tasks were made in the
+/// scope. It misses a task whose memory is another task's (`async let`).
 ///
 /// Memory in proportion to the scope's live blocks.
 package struct ScopeBirths: ReplayObserver {
@@ -18,8 +18,7 @@ package struct ScopeBirths: ReplayObserver {
   private var task: UInt64 = 0
   private var thread: UInt32 = 0
   private var isOpen = false
-  /// By address of the block that the task lives in, for blocks made in the scope; sizes as well, since contexts stand
-  /// inside.
+  /// The sizes of blocks made in the scope, by address. A task made there has its context inside its block.
   private var sizes: [UInt64: UInt64] = [:]
   private var strangers: Set<UInt64> = []
 
@@ -66,7 +65,7 @@ package struct ScopeBirths: ReplayObserver {
 
   /// A task takes a few hundred bytes.
   private static let leastTask: UInt64 = 128
-  /// The distance at which a task's outermost context may stand from the beginning of its block, in steps of 16 bytes.
+  /// How far a task's outermost context may be from the beginning of its block, in steps of 16 bytes.
   private static let contextSteps: UInt64 = 64
 
   private mutating func isOfTaskMadeInside(_ context: UInt64) -> Bool {

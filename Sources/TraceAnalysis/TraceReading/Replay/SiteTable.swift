@@ -4,7 +4,7 @@
 package struct SiteKey: Hashable, Sendable, BitwiseCopyable {
   package var operation: Operation
   package var stack: StackID
-  /// 0 but for Swift objects.
+  /// 0 for all but Swift objects.
   package var type: UInt32
 
   @inline(__always)
@@ -19,22 +19,22 @@ package struct SiteKey: Hashable, Sendable, BitwiseCopyable {
 /// in all but name, as
 /// `RowTable` is. For one thread at a time.
 ///
-/// Stacks that are met one after the other have numbers near one another, so their sites stand near one another: a key
-/// is looked for in a few places by its stack, and if those are taken, by its hash. Nothing is ever removed, so the
-/// first empty place ends the search.
+/// Stacks that are met one after the other have close numbers, so their sites have close slots. The search for a key
+/// first tries a few slots by its stack, and if those are taken, slots by its hash. Nothing is ever removed, so the
+/// first empty slot ends the search.
 struct SiteTable: BitwiseCopyable {
   private struct Header: BitwiseCopyable {
     var slots: UnsafeMutablePointer<UInt32>
     var mask: Int
     var limit: Int
-    /// Allocations at sites that there was no room for.
+    /// Allocations at sites beyond the limit.
     var overflowCount: UInt64 = 0
   }
 
   private let header: UnsafeMutablePointer<Header>
   private let keys: RowTable<SiteKey>
 
-  /// `limit`: sites that are told apart. Allocations at more of them count as made at an unknown stack.
+  /// `limit`: the most sites that are distinguished. Allocations at further sites count as made at an unknown stack.
   init(limit: Int = .max, ownedBy owner: TableOwner) {
     let header = UnsafeMutablePointer<Header>.allocate(capacity: 1)
     header.initialize(to: Header(slots: Self.allocate(1024), mask: 1023, limit: limit))
@@ -53,7 +53,7 @@ struct SiteTable: BitwiseCopyable {
   }
 
   var count: Int { keys.count }
-  /// Allocations whose sites were not told apart.
+  /// Allocations whose sites were not distinguished.
   var overflowCount: UInt64 { header.pointee.overflowCount }
 
   private static let nearbyPlaces = 8
@@ -85,8 +85,8 @@ struct SiteTable: BitwiseCopyable {
     return distantSite(key)
   }
 
-  /// The number of the site that is looked at first for an allocation by a stack, which is likely the one; large if
-  /// there is none.
+  /// The site in the first slot for a stack's allocations, which is likely the right one; a large number if the slot is
+  /// empty.
   @inline(__always)
   func foresee(_ stack: StackID) -> UInt32 {
     header.pointee.slots[Int(truncatingIfNeeded: UInt64(stack.rawValue) &* 2) & header.pointee.mask]

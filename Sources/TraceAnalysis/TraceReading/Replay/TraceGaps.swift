@@ -1,10 +1,10 @@
-// Gaps of a trace: times at which it lacks calls, so that it does not show what was allocated or freed.
+// Gaps of a trace: times when calls are missing, so that the trace does not show all allocations and frees.
 
-/// The time up to which calls may be missing from a trace, and the causes.
+/// The time until which calls may be missing from a trace, and the causes.
 ///
-/// A block that was made before the last gap ended may have been freed in it, and its memory may be anybody's since. A
-/// block allocated in a gap is memory in use that the trace does not know, and it may hold any object. So the absence
-/// of a reference says nothing of either.
+/// A block that was made before the last gap ended may have been freed in that gap, and its memory reused. A block
+/// allocated in a gap is memory in use that the trace does not know, and it may hold any object. So the absence of a
+/// reference proves nothing about either block.
 package struct TraceGaps: Hashable, Sendable {
   package enum Cause: Hashable, Sendable, CaseIterable {
     /// `leaktrace pause`, or recording began paused.
@@ -13,17 +13,16 @@ package struct TraceGaps: Hashable, Sendable {
     case dropped
     /// Chunks of the trace are missing or cannot be read.
     case damaged
-    /// The process began as a fork: it has memory that its parent allocated. What it frees is seen.
+    /// The process began as a fork: it has memory that its parent allocated. Its own frees are recorded.
     case inherited
-    /// The recording began while the process was running: it has memory from before. What it frees is seen.
+    /// The recording began while the process was running: it has memory from before. Its frees since then are recorded.
     case attached
     /// An inspection did not find all blocks of the allocator.
     case notFound
   }
 
   package var causes: Set<Cause> = []
-  /// Ticks. A block that was made up to this time may have been freed without a trace of it; nil if every free is
-  /// there.
+  /// Ticks. A block that was made until this time may have been freed without a record; nil if every free is recorded.
   package var end: UInt64?
 
   /// Every call is there.
@@ -32,7 +31,7 @@ package struct TraceGaps: Hashable, Sendable {
   /// There may be memory in use whose allocation the trace does not show.
   package var hideAllocations: Bool { !causes.isEmpty }
 
-  /// Tells whether the free of a block that was made at a time may be missing.
+  /// Returns whether the free of a block that was made at a time may be missing.
   package func mayHideFree(ofBlockMadeAt time: UInt64) -> Bool { end.map { time <= $0 } ?? false }
 
   private mutating func add(_ cause: Cause, until time: UInt64) {
@@ -40,15 +39,15 @@ package struct TraceGaps: Hashable, Sendable {
     end = max(end ?? 0, time)
   }
 
-  /// Whether the trace says which blocks there were at a moment, by the allocator's books.
+  /// Whether the trace lists the blocks of a moment, from the allocator's metadata.
   enum Books: Hashable, Sendable { case listed, unknown }
 
-  /// The gaps of a trace before `time`, in ticks, once its events have been read. `books`: those of that time, beside
-  /// the events.
+  /// The gaps of a trace before `time`, in ticks. The trace's events must have been read. `books`: the list of blocks
+  /// at that time, besides the events.
   init(_ reader: TraceReader, diagnostics: TraceDiagnostics, until time: UInt64, books: Books = .unknown) {
     let isLight = reader.header.isLight
     defer {
-      // Images list all blocks, whatever was seen of them before; only what is damaged is missing.
+      // Images list all blocks, recorded or not. Only damage and unfound blocks leave gaps.
       if isLight { causes.formIntersection([.damaged, .notFound]) }
       if isLight, causes.isEmpty { end = nil }
     }
@@ -65,12 +64,12 @@ package struct TraceGaps: Hashable, Sendable {
       add(.paused, until: pause.time)
     }
     if isPaused { add(.paused, until: time) }
-    // The time of dropped calls is not known, but for those after the recording had to stop.
+    // The time of dropped calls is unknown, except for calls after the recording had to stop.
     let drops = reader.drops
     let isCounted = DropCounts.Reason.allCases.contains { $0.losesEvents && $0 != .stopped && drops[$0] > 0 }
     let hasStopped = drops[.stopped] > 0 && reader.status.stopTime < time
     if isCounted || hasStopped || drops.unknown > 0 { add(.dropped, until: time) }
-    // Threads had events in a live file that is not there.
+    // Threads had events in a live file that is missing.
     let isLiveMissing = reader.closing == nil && reader.status.state == 1 && !reader.hasLiveFile
     if isLiveMissing || diagnostics.count > diagnostics.first.count
       || diagnostics.first.contains(where: { Self.losesEvents($0, reader) })
@@ -81,7 +80,7 @@ package struct TraceGaps: Hashable, Sendable {
 
   private init() {}
 
-  /// Tells whether events may be missing because of it. Heap images and the closing record have none.
+  /// Returns whether the problem may have lost events. Heap images and the closing record have none.
   private static func losesEvents(_ diagnostic: TraceDiagnostic, _ reader: TraceReader) -> Bool {
     switch diagnostic.kind {
     case .duplicateChunk, .damagedClosing, .damagedSnapshot, .damagedMemory, .incompleteSnapshot, .tooMuchMemory,

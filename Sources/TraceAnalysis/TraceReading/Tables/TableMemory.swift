@@ -7,8 +7,8 @@ import Glibc
 package enum TableMemory {
   private static let largePage = 2 << 20
 
-  /// Returns uninitialised memory, to be given back by `deallocate`. Traps if there is none. `isSparse`: only its
-  /// beginning may come to be used.
+  /// Returns uninitialised memory; the caller frees it with `deallocate`. Traps if there is none. `isSparse`: perhaps
+  /// only its beginning will be used.
   package static func allocate<Element: BitwiseCopyable>(
     _ type: Element.Type, capacity: Int, isSparse: Bool = false
   ) -> UnsafeMutablePointer<Element> {
@@ -22,15 +22,15 @@ package enum TableMemory {
     return memory.bindMemory(to: Element.self, capacity: capacity)
   }
 
-  /// Returns memory that is 0, to be given back by `deallocate`. Only what is written to takes memory of the machine.
-  /// Traps if there is none.
+  /// Returns zeroed memory; the caller frees it with `deallocate`. Only written pages take memory of the machine. Traps
+  /// if there is none.
   package static func allocateZeroed<Element: BitwiseCopyable>(
     _ type: Element.Type, capacity: Int
   ) -> UnsafeMutablePointer<Element> {
     let size = max(1, capacity * MemoryLayout<Element>.stride)
     guard let memory = calloc(1, size) else { preconditionFailure("no memory for a table of \(size) bytes") }
     if size >= largePage {
-      // Whole pages: the first begins with what the allocator notes.
+      // Whole pages: the first page begins with the allocator's header.
       let page = Int(sysconf(Int32(_SC_PAGESIZE)))
       let start = (UInt(bitPattern: memory) + UInt(page) - 1) & ~(UInt(page) - 1)
       madvise(UnsafeMutableRawPointer(bitPattern: start), size - page, MADV_NOHUGEPAGE)

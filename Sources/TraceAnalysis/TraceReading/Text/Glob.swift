@@ -6,7 +6,7 @@ package struct Glob: Hashable, Sendable {
     case byte(UInt8)
     /// Any Unicode scalar.
     case anyScalar
-    /// Any text, also none.
+    /// Any text, even empty text.
     case anyText
   }
 

@@ -1,4 +1,4 @@
-// GitHub's Markdown, with names that stay what they are.
+// GitHub's Markdown. Names are escaped, so that they appear unchanged.
 
 /// Collects the parts of a comment, and stops before it is too long to be posted.
 package struct MarkdownText {

@@ -4,9 +4,10 @@
 package enum NearestWords {
   /// Returns the candidates nearest to `word`, nearest first, and equally near ones in their order.
   ///
-  /// A candidate is near if few letters are missing, added, changed or swapped with their neighbour: one in words of up to
-  /// six letters, two in words of up to nine, and three in longer ones. A candidate that begins with `word` is near, too.
-  /// A qualified name is as near as its last part without arguments: `App.Cache<Int>.fill(_:)` is as near as `fill`.
+  /// A candidate is near if few letters are missing, added, changed or swapped with their neighbour: one in words of up
+  /// to six letters, two in words of up to nine, and three in longer ones. A candidate that begins with `word` is near,
+  /// too. A qualified name is as near as its last part without arguments: `App.Cache<Int>.fill(_:)` is as near as
+  /// `fill`.
   ///
   /// O(candidates · the square of a name's length).
   ///
@@ -26,8 +27,8 @@ package enum NearestWords {
     return found.sorted { ($0.distance, $0.place) < ($1.distance, $1.place) }.prefix(limit).map(\.name)
   }
 
-  /// Returns `Did you mean 'a'?` or `Did you mean 'a', 'b' or 'c'?`; nil without candidates. Names that a terminal would
-  /// obey are escaped.
+  /// Returns `Did you mean 'a'?` or `Did you mean 'a', 'b' or 'c'?`; nil without candidates. Names that a terminal
+  /// would obey are escaped.
   package static func question(_ candidates: [String]) -> String? {
     let quoted = candidates.map { "'\(PlainText.escaped($0))'" }
     guard let last = quoted.last else { return nil }

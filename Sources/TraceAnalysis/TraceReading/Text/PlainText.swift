@@ -15,7 +15,7 @@ package enum PlainText {
     return result
   }
 
-  /// Tells whether a scalar is shown as it is.
+  /// Returns whether a scalar is shown unescaped.
   package static func isShown(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.properties.generalCategory {
     case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned: false
@@ -63,7 +63,7 @@ package enum Decimal {
     return "\(fixed(seconds * 1e6, places: 0)) µs"
   }
 
-  /// From one to another; just one if they read alike.
+  /// A range of durations; a single one if both have the same text.
   package static func span(_ first: Double, _ second: Double) -> String {
     let (a, b) = (duration(first), duration(second))
     return a == b ? a : "\(a) to \(b)"

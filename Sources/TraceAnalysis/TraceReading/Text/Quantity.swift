@@ -1,6 +1,6 @@
 // Amounts that people write.
 
-/// A number above zero and its unit, as somebody wrote them: `3`, `64KiB`, `1 MB`, `10%`.
+/// A number above zero and its unit, as a person writes them: `3`, `64KiB`, `1 MB`, `10%`.
 package struct Quantity {
   package let value: Double
   /// In lower case; empty if there is none.

@@ -4,13 +4,13 @@
 package struct TextStyle: Hashable, Sendable {
   package enum Emphasis: Hashable, Sendable { case none, terminal }
   package enum Stacks: Hashable, Sendable {
-    /// The program's frames; those of libraries and the runtime folded.
+    /// The program's frames; frames of libraries and the runtime are folded.
     case folded
     case full
   }
 
   package enum Paths: Hashable, Sendable {
-    /// The program's objects; those that libraries put between them folded.
+    /// The program's objects; library objects between them are folded.
     case folded
     case full
   }
@@ -35,8 +35,8 @@ package struct TextStyle: Hashable, Sendable {
 
 /// The colour of a few words that say how certain a finding is, or begin its fix.
 ///
-/// The colours are three of the eight standard ones, and bold. Each of them is readable on light and on dark backgrounds;
-/// yellow and cyan are not. The words say the same without colour.
+/// The colours are three of the eight standard ones, and bold. Each of them is readable on light and on dark
+/// backgrounds; yellow and cyan are not. The words say the same without colour.
 package enum Tint: Hashable, Sendable {
   case proven, suspected, fix
 
@@ -168,7 +168,7 @@ package struct TextLines {
     }
   }
 
-  /// Lines of a library stand back.
+  /// Dims a library's lines.
   private func dim(_ text: String, _ isDimmed: Bool) -> String {
     isDimmed && style.emphasis == .terminal ? "\u{1B}[2m\(text)\u{1B}[0m" : text
   }
@@ -196,8 +196,9 @@ package struct TextLines {
     } while !rest.isEmpty
   }
 
-  /// As much of a name as fits, up to a joint: a space by preference, or else behind a comma, a dot, a bracket, a slash
-  /// or a colon. Breaks within a word only if it alone is longer than the room. `next`: the room in the next line.
+  /// Returns the longest part of a name that fits, up to a joint: a space by preference, or else after a comma, a dot,
+  /// a bracket, a slash or a colon. Breaks within a word only if the word alone is longer than the room. `next`: the
+  /// room in the next line.
   private static func head(of name: Substring, room: Int, next: Int) -> Substring {
     let part = name.prefix(room)
     guard part.endIndex < name.endIndex else { return part }
