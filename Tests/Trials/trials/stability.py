@@ -6,10 +6,12 @@ import collections
 import concurrent.futures
 import os
 import signal
+import subprocess
 import sys
 import tempfile
 import time
 
+from . import corpus_servers
 from .corpus import VARIANTS, Case, build, cases
 from .flips import flips, unsteady
 from .leaktrace import Leaktrace
@@ -84,6 +86,10 @@ def parse():
         action="store_true",
         help="programs with findings of every kind, at -Onone and -O: each fingerprint that is not in all runs",
     )
+    parser.add_argument(
+        "--servers", action="store_true", help="the servers of the corpus, under the load of their load generator"
+    )
+    parser.add_argument("--loops", type=int, default=0, metavar="LOOPS", help="with so many busy loops meanwhile")
     parser.add_argument("--variant", choices=VARIANTS, action="append", help="these variants alone (default: all four)")
     parser.add_argument(
         "--rotate",
@@ -114,7 +120,7 @@ def chosen(options):
     usual = (
         ["dynamic-O"] if options.short else ["dynamic-Onone", "dynamic-O"] if options.fingerprints else list(VARIANTS)
     )
-    found = cases(options.variant or usual)
+    found = corpus_servers.cases() if options.servers else cases(options.variant or usual)
     names = set(options.names) or set(SHORT if options.short else FINGERPRINTS if options.fingerprints else ())
     unknown = names - {case.name for case in found}
     if unknown:
@@ -142,10 +148,9 @@ class Runner:
         )
         stays = False
         try:
-            program = self._executables[case.executable, case.variant]
-            recording = self._leaktrace.record([program, case.name, case.mode], trace, limit=RUN_SECONDS)
-            if recording.status != 0:
-                return f"{'did not end in time' if recording.timed_out else f'status {recording.status}'}: {recording.output.strip()[-200:]}"
+            reason = self._record(case, trace)
+            if reason is not None:
+                return reason
             analysis = self._leaktrace.analyze(trace, limit=RUN_SECONDS)
             outcome = analysis.reason or analysis.findings
             stays = self._stays(case, outcome)
@@ -154,6 +159,22 @@ class Runner:
             for path in (trace, trace + ".json", trace + ".live", trace + ".run"):
                 if os.path.exists(path) and not stays:
                     os.remove(path)
+
+    def _record(self, case, trace):
+        """Why there is no recording; None if there is one."""
+        program = self._executables[case.executable, case.variant]
+        if case.executable == corpus_servers.EXECUTABLE:
+            server = corpus_servers.servers()[case.name]
+            try:
+                corpus_servers.record(self._leaktrace.command, program, server, case.mode, trace, RUN_SECONDS)
+            except (FailedCommand, subprocess.TimeoutExpired) as failure:
+                return str(failure)
+            return None
+        recording = self._leaktrace.record([program, case.name, case.mode], trace, limit=RUN_SECONDS)
+        if recording.status == 0:
+            return None
+        state = "did not end in time" if recording.timed_out else f"status {recording.status}"
+        return f"{state}: {recording.output.strip()[-200:]}"
 
     def _stays(self, case, outcome):
         if self._compare is None or case in self._differing:
@@ -209,12 +230,16 @@ def main():
         executables = {(case.executable, case.variant): None for case in case_list}
         for executable, variant in executables:
             say(f"{executable}, {variant}")
-            executables[executable, variant] = build(executable, variant, options.jobs)
+            executables[executable, variant] = (
+                corpus_servers.build(options.jobs)
+                if executable == corpus_servers.EXECUTABLE
+                else build(executable, variant, options.jobs)
+            )
     except FailedCommand as failure:
         sys.exit(f"stability: {failure}")
     if options.keep:
         os.makedirs(options.keep, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix="leaktrace-stability-") as directory, Load(options.loaded):
+    with tempfile.TemporaryDirectory(prefix="leaktrace-stability-") as directory, Load(options.loaded, options.loops):
         runner = Runner(
             leaktrace, executables, options.keep or directory, comparison(options) if options.keep else None
         )
@@ -240,7 +265,7 @@ def report(case_list, found, failed, rounds, options):
             flipping += 1
             print(case)
             print("".join(f"  {line}\n" for line in lines), end="")
-    machine = "loaded" if options.loaded else "idle"
+    machine = "loaded" if options.loaded or options.loops else "idle"
     if options.rotate:
         programs = (
             f"{len(in_turn(case_list, 0))} programs in {len(case_list)} forms, {rounds} runs each, a form in turn"

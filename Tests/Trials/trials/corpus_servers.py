@@ -1,0 +1,84 @@
+"""The servers of Tests/Corpus/Packages under the load of their load generator, recorded from the first request until a
+signal ends them."""
+
+import dataclasses
+import json
+import os
+import re
+import signal
+import subprocess
+import time
+
+from .corpus import CORPUS, PROGRAMS, Case
+from .processes import FailedCommand, environment, must
+
+EXECUTABLE = "servers"
+PACKAGE = os.path.join(CORPUS, "Packages")
+START_SECONDS = 60
+
+
+@dataclasses.dataclass(frozen=True)
+class Server:
+    """A server, and what the load generator sends to it."""
+
+    name: str
+    load: str
+    requests: int
+    connections: int
+
+
+def servers():
+    """By name, all that the data of the corpus list."""
+    with open(os.path.join(PACKAGE, "servers.json")) as file:
+        fields = [field.name for field in dataclasses.fields(Server)]
+        return {values["name"]: Server(**{name: values[name] for name in fields}) for values in json.load(file)}
+
+
+def cases():
+    """Each server with its fault and without it."""
+    return [Case(EXECUTABLE, name, mode, "dynamic-O") for name in servers() for mode in ("leak", "clean")]
+
+
+def build(jobs):
+    """The folder with the servers and the load generator."""
+    command = ["swift", "build", "--package-path", PACKAGE, "--scratch-path", os.path.join(PROGRAMS, "packages")]
+    command += ["--configuration", "release", "--jobs", str(jobs)]
+    must(command, limit=3600)
+    return must([*command, "--show-bin-path"]).strip().splitlines()[-1]
+
+
+def record(command, products, server, mode, trace, limit):
+    """Records a server, from its start to SIGTERM. `command`: leaktrace. Raises FailedCommand if a part fails."""
+    printed = f"{trace}.out"
+    try:
+        with open(printed, "wb") as output:
+            words = [command, "record", "--quiet", "-o", trace, "--", os.path.join(products, server.name), mode]
+            process = subprocess.Popen(words, stdout=output, stderr=subprocess.STDOUT, env=environment())
+        try:
+            words = [os.path.join(products, "load"), _port(printed, process)]
+            must([*words, str(server.requests), str(server.connections), server.load], limit=limit)
+            process.send_signal(signal.SIGTERM)
+            if process.wait(limit) != 0:
+                raise FailedCommand(f"{server.name} ended with {process.returncode}: {_text(printed)[-200:]}")
+        finally:
+            if process.poll() is None:
+                process.kill()
+                process.wait()
+    finally:
+        if os.path.exists(printed):
+            os.remove(printed)
+
+
+def _text(path):
+    with open(path, errors="replace") as file:
+        return file.read()
+
+
+def _port(printed, process):
+    """The port that a server prints in its first line."""
+    end = time.monotonic() + START_SECONDS
+    while time.monotonic() < end and process.poll() is None:
+        if found := re.match(r"port (\d+)\n", _text(printed)):
+            return found[1]
+        time.sleep(0.02)
+    raise FailedCommand(f"the server printed no port: {_text(printed)[-200:]}")
