@@ -1,6 +1,5 @@
-// Finds the words by the records of fields, whose layout is part of the ABI.
-// Source: swiftlang/swift, include/swift/RemoteInspection/Records.h, include/swift/ABI/Metadata.h and
-// docs/ABI/Mangling.rst.
+// Finds the words from the records of fields, whose layout is part of the ABI. Source: swiftlang/swift,
+// include/swift/RemoteInspection/Records.h, include/swift/ABI/Metadata.h and docs/ABI/Mangling.rst.
 
 #include "case_words.h"
 
@@ -27,7 +26,7 @@ static uint64_t words_between(uint64_t from, uint64_t end) {
   return below & ~((1ull << first) - 1);
 }
 
-/// Tells whether a type is a number, a string or an optional one: `Si`, `SSSg`. Their contents are users' data.
+/// True if a type is a number, a string or an optional one: `Si`, `SSSg`. Their contents are users' data.
 static bool is_plain(const struct lt_memory *memory, uint64_t typeName) {
   char name[5] = {0};
   for (unsigned i = 0; i < 4; i++)
@@ -36,7 +35,7 @@ static bool is_plain(const struct lt_memory *memory, uint64_t typeName) {
   return name[2] == 0 || (name[2] == 'S' && name[3] == 'g' && name[4] == 0);
 }
 
-/// Returns the words of a class's own fields, without those of its superclass.
+/// Returns the words of a class's own fields, without its superclass's fields.
 static uint64_t words_of_fields(const struct lt_memory *memory, uint64_t metadata, uint64_t class,
                                 uint64_t superclass) {
   uint64_t start = superclass ? lt_half_at(memory, superclass + 24) : HEADER_SIZE, end = lt_half_at(memory, class + 24),
@@ -77,8 +76,8 @@ static struct lt_case_words words_of_class(const struct lt_memory *memory, uint6
   return words;
 }
 
-/// Returns the words of elements of the type that is a class's generic argument of that number. The first element
-/// begins at `start` or behind it, as its alignment asks.
+/// Returns the words of elements whose type is the class's generic argument `argument`. The first element begins at
+/// `start`, rounded up to its alignment.
 static struct lt_case_words words_of_elements(const struct lt_memory *memory, uint64_t metadata, unsigned argument,
                                               uint64_t start) {
   struct lt_case_words words = {0};

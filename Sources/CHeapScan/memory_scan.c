@@ -1,8 +1,8 @@
-// Goes through the memory of a process and encodes the words that belong in a heap image.
+// Scans the memory of a process and encodes the words that belong in a heap image.
 //
-// Everything else may be users' data: no word may get into an image that is neither an address in mapped memory nor
-// known to be a count of the Swift runtime or the standard library, or part of a metadata record.
-// Two passes go through memory: words that lie apart from their object have to be known before their page's turn comes.
+// Everything else may be users' data. A word may be in an image only if it is an address in mapped memory, a known
+// count of the Swift runtime or the standard library, or part of a metadata record. Memory is scanned in two passes:
+// words apart from their object must be known before their page is encoded.
 
 #include "memory_scan.h"
 
@@ -18,7 +18,7 @@ enum { PAGE = LT_MEMORY_PAGE, EXACT_LIMIT = 64 << 20, EXACT_LIMIT_IN_NEED = 1 <<
 
 // --- residence -------------------------------------------------------------------------------------------------------
 
-/// Skips pages that are not there.
+/// Skips pages that are not present.
 static uint64_t first_present(struct lt_memory_scan *s, const struct lt_snapshot_region *region, uint64_t at) {
   uint64_t first = s->firstPresent ? s->firstPresent(s, region, at) : at;
   LT_CHECK(first >= at && first <= region->end && (first % PAGE == 0 || first == region->end));
@@ -28,7 +28,7 @@ static uint64_t first_present(struct lt_memory_scan *s, const struct lt_snapshot
 /// Without the kernel's page flags, small mappings are taken whole.
 enum { UNKNOWN_RELRO_LIMIT = 16 << 20 };
 
-/// Tells whether a read-only private mapping of a file was written to: by the loader, before it made it read-only.
+/// True if a read-only private mapping of a file was written to: by the loader, before it made it read-only.
 static bool was_written(struct lt_memory_scan *s, const struct lt_snapshot_region *region) {
   if ((region->end - 1) >> LT_SCANNED_ADDRESS_BITS) return false;
   if (!s->knowsWrittenPages) return region->end - region->start <= UNKNOWN_RELRO_LIMIT;
@@ -45,20 +45,20 @@ static bool was_written(struct lt_memory_scan *s, const struct lt_snapshot_regio
 
 // --- objects ---------------------------------------------------------------------------------------------------------
 
-/// The ranges of an object in the region that is being looked at: see lt_object_ranges.
+/// The ranges of an object in the current region: see lt_object_ranges.
 static unsigned object_ranges(struct lt_memory_scan *s, uint64_t address, const struct lt_known_type *type,
                               uint64_t count, struct lt_exact_range ranges[LT_OBJECT_RANGES], unsigned *aside) {
   LT_CHECK(address >= s->region->start && address < s->region->end);
   return lt_object_ranges(s->memory, &s->index, s->region->end, address, type->storage, count, ranges, aside);
 }
 
-/// Tells whether `count` words from an address on are in the region that is being looked at.
+/// True if `count` words from an address on are in the current region.
 static bool is_in_region(const struct lt_memory_scan *s, uint64_t address, uint64_t count) {
   LT_CHECK(s->region && s->region->start < s->region->end);
   return address >= s->region->start && address <= s->region->end && (s->region->end - address) / 8 >= count;
 }
 
-/// Notes the counts of a side table that no object leads to any more: `address` is where they may stand.
+/// Notes the counts of a side table that no object refers to any more: `address` is where they may be.
 static LT_NOINLINE void find_freed_side_table(struct lt_memory_scan *s, uint64_t address) {
   uint64_t table = address - 16;
   uint64_t words[4];
@@ -68,9 +68,9 @@ static LT_NOINLINE void find_freed_side_table(struct lt_memory_scan *s, uint64_t
   if (lt_address_index_has(&s->index, words[0])) lt_exact_words_add(&s->exact, address, 1, 8);
 }
 
-/// Notes the part of a task's slab that is in use: `address` is where the slab may begin. Its first word leads to a
-/// metadata record that no object has, of the kind 0; its second to the next slab, which has the same. An object has
-/// its counts there, which are no address.
+/// Notes the used size of a task's slab: `address` is where the slab may begin. Its first word refers to a metadata
+/// record that no object has, of the kind 0. Its second word refers to the next slab, which has the same metadata. An
+/// object has its counts there instead, which are not an address.
 static LT_NOINLINE void find_task_slab(struct lt_memory_scan *s, uint64_t address) {
   uint64_t slab[6];
   if (!is_in_region(s, address, 6) || !lt_read_bytes(s->memory, address, slab, sizeof slab) ||
@@ -86,13 +86,13 @@ static LT_NOINLINE void find_task_slab(struct lt_memory_scan *s, uint64_t addres
   lt_exact_words_add(&s->exact, address + 16, 1, 8);
 }
 
-/// First pass: finds words outside their object's page, and words that no object leads to.
+/// First pass: finds words outside their object's page, and words that no object refers to.
 static void find_apart(struct lt_memory_scan *s, uint64_t page, unsigned firstWord) {
   const uint64_t *words = s->content;
   LT_CHECK(words && page % PAGE == 0 && firstWord < LT_MEMORY_PAGE_WORDS);
   for (unsigned i = (firstWord + 1) & ~1u; i < LT_MEMORY_PAGE_WORDS; i += 2) {
     uint64_t word = words[i], slab = page + 8 * i - 32;
-    // The first allocation in a slab, which begins 32 bytes after it, has the slab's address second.
+    // The first allocation in a slab begins 32 bytes after the slab, and its second word is the slab's address.
     if (LT_UNLIKELY(words[i + 1] == slab)) find_task_slab(s, slab);
     if (LT_UNLIKELY(word == LT_FREED_OBJECT_COUNTS)) find_freed_side_table(s, page + 8 * i);
     if (LT_LIKELY(word == 0 || !lt_type_set_may_have(&s->typeSet, word))) continue;
@@ -110,7 +110,7 @@ static void find_apart(struct lt_memory_scan *s, uint64_t page, unsigned firstWo
 
 // --- words -----------------------------------------------------------------------------------------------------------
 
-/// Puts those words of the range that are in the page as they are.
+/// Writes the range's words that are in the page, unchanged.
 static void put_exact(struct lt_memory_scan *s, uint64_t page, unsigned firstWord, const struct lt_exact_range *r) {
   const uint64_t *words = s->content;
   LT_CHECK(r->address + 8ull * r->count >= page && r->keptBytes >= 1 && r->keptBytes <= 8);
@@ -118,8 +118,8 @@ static void put_exact(struct lt_memory_scan *s, uint64_t page, unsigned firstWor
   if (start < firstWord) start = firstWord;
   if (end > LT_MEMORY_PAGE_WORDS) end = LT_MEMORY_PAGE_WORDS;
   uint64_t mask = r->keptBytes >= 8 ? ~0ull : (1ull << 8 * r->keptBytes) - 1;
-  // A count of 0 differs from an unknown one; 0 in a bitmap does not. Counts of references and of elements stand side
-  // by side: a deque has four.
+  // A count of 0 differs from an unknown one; 0 in a bitmap does not. Counts of references and of elements are
+  // adjacent: a deque has four.
   enum { COUNT_LIMIT = 4 };
   bool keepsZero = r->count <= COUNT_LIMIT && r->keptBytes >= 8;
   for (uint64_t i = start; i < end; i++) {
@@ -138,16 +138,16 @@ static inline void put_word(struct lt_memory_scan *s, unsigned i, uint64_t word)
   s->bits[i >> 6] |= 1ull << (i & 63);
 }
 
-/// Tells whether the lowest byte of a word may be a case. `address` lies in the span or behind it.
+/// True if the lowest byte of a word may be a case. `address` is in the span or after it.
 static inline bool is_case_place(const struct lt_case_span *span, uint64_t address) {
   uint64_t offset = address - span->origin - span->words.start;
   if (span->words.stride) offset %= span->words.stride;
   return address < span->end && offset / 8 < LT_CASE_WORD_LIMIT && span->words.mask >> offset / 8 & 1;
 }
 
-/// Puts the lowest bytes of the span's words in the page that may be the case of an enumeration, and are in words that
-/// are no addresses. An address that begins in such a word moves to the next place, if that is free and has no case.
-/// Otherwise the address stays: in a row of bytes each word may be a case.
+/// Writes the lowest bytes of the span's words in the page if they may be an enumeration's case, and the words are not
+/// addresses. An address that begins in such a word moves to the next place, if that is free and has no case. Otherwise
+/// the address stays: in a row of bytes each word may be a case.
 static void put_cases(struct lt_memory_scan *s, uint64_t page, unsigned firstWord, const struct lt_case_span *span) {
   const uint64_t *words = s->content;
   LT_CHECK(span->words.stride % 8 == 0 && page % PAGE == 0);
@@ -163,7 +163,7 @@ static void put_cases(struct lt_memory_scan *s, uint64_t page, unsigned firstWor
       unsigned i = (unsigned)(address - page) / 8;
       uint8_t byte = (uint8_t)words[i];
       if (has_word(s, i)) {
-        // An address that begins in another byte has the place. It ends in the next word.
+        // An address that begins in another byte occupies the place. It ends in the next word.
         bool isOther = (uint8_t)s->words[i] != byte && (byte == 0 || lt_is_case(byte));
         if (!isOther || i + 1 == LT_MEMORY_PAGE_WORDS || has_word(s, i + 1) || is_case_place(span, address + 8))
           continue;
@@ -177,9 +177,9 @@ static void put_cases(struct lt_memory_scan *s, uint64_t page, unsigned firstWor
   }
 }
 
-/// Returns the part of an object at `address` in which cases may stand. `counts` is the last range of words that are
-/// kept as they are: what says where the object's elements are comes last, and is there if it can be. Ends before it
-/// begins if there is no such part.
+/// Returns the part of an object at `address` that may contain cases. `counts`: the last range of words that are kept
+/// unchanged. The range that locates the object's elements comes last, if it is present. The span ends before it begins
+/// if there is no such part.
 static struct lt_case_span case_span(const struct lt_memory_scan *s, uint64_t address, const struct lt_known_type *type,
                                      const struct lt_exact_range *counts) {
   struct lt_case_span none = {0}, span = {.words = type->cases, .origin = address};
@@ -190,7 +190,7 @@ static struct lt_case_span case_span(const struct lt_memory_scan *s, uint64_t ad
     if (counts->address != address + 16) return none;
     span.end = address + span.words.start + lt_word_at(s->memory, address + 16) * stride;
   } else {
-    // Buckets without an element have a value's memory, too.
+    // Empty buckets have memory for a value, too.
     if (counts->address != address + 64) return none;
     uint64_t scale = lt_word_at(s->memory, address + 32) & 0xFF;
     span.origin = lt_word_at(s->memory, address + 56);
@@ -226,16 +226,16 @@ static int flush(struct lt_memory_scan *s) {
   return 0;
 }
 
-/// Tells whether a word has only bits that are no part of any reference: an enumeration keeps its case there if the
-/// payload of that case ends before. The last word of a short string looks so too; its count of bytes, after 0xE, stays
-/// out of the image.
+/// True if a word has only bits that are not part of any reference. An enumeration keeps its case there if the payload
+/// of that case ends before. The last word of a short string looks the same; its count of bytes, after 0xE, stays out
+/// of the image.
 static LT_ALWAYS_INLINE bool is_tag(uint64_t word) {
   enum { SHORT_STRING = 0xE };
   return LT_UNLIKELY((word & LT_WORD_ADDRESS_MASK & ~7ull) == 0) && word >> 56 && word >> 60 != SHORT_STRING;
 }
 
-/// The address in a number whose program keeps a mark of its own in the highest 16 bits, without the mark; 0 if it is
-/// none. References of Swift never have a bit there below the highest byte.
+/// The address in a number whose program keeps a mark of its own in the highest 16 bits, without the mark; 0 if there
+/// is none. Swift references never have a bit there below the highest byte.
 static LT_ALWAYS_INLINE uint64_t marked_address(struct lt_memory_scan *s, uint64_t word) {
   const uint64_t lowest48 = (1ull << 48) - 1;
   if (LT_LIKELY((word & LT_WORD_ADDRESS_MASK) <= lowest48)) return 0;
@@ -251,13 +251,13 @@ static LT_ALWAYS_INLINE uint64_t zero_bytes(uint64_t word) {
 /// Returns the address that begins at a byte of a word after its first; 0 if there is none. The two highest bytes of an
 /// address are zero. Both are in the next word, or one is the last byte of this word.
 static LT_ALWAYS_INLINE uint64_t unaligned_address(struct lt_memory_scan *s, uint64_t word, uint64_t next) {
-  // The next word's two highest bytes end the address that is that word.
+  // The next word's two highest bytes end the address that fills that word.
   const uint64_t secondHighest = 0x80ull << 48;
   if (LT_LIKELY(!(word | next))) return 0;
   uint64_t zeros = zero_bytes(next), pairs = (zeros & zeros >> 8 & ~secondHighest) << 8;
   if (!(word >> 56)) pairs |= zeros & 0x80;
   for (; LT_UNLIKELY(pairs); pairs &= pairs - 1) {
-    // Bit 7 belongs to the address that begins in byte 1, bit 15 to that in byte 2.
+    // Bit 7 belongs to the address that begins in byte 1, bit 15 to the one that begins in byte 2.
     unsigned bits = ((unsigned)__builtin_ctzll(pairs) & ~7u) + 8;
     LT_CHECK(bits < 64);
     uint64_t address = word >> bits | next << (64 - bits);
@@ -266,7 +266,7 @@ static LT_ALWAYS_INLINE uint64_t unaligned_address(struct lt_memory_scan *s, uin
   return 0;
 }
 
-/// Encodes the page whose words have been put.
+/// Encodes the page whose words have been written.
 static int end_page(struct lt_memory_scan *s) {
   unsigned count = 0;
   for (int k = 0; k < 8; k++) count += (unsigned)__builtin_popcountll(s->bits[k]);
@@ -283,8 +283,8 @@ static int end_page(struct lt_memory_scan *s) {
   return 0;
 }
 
-/// Puts the address that begins in the last word of the page before and ends in a page. Returns it if its place is
-/// taken, and otherwise 0.
+/// Writes the address that begins in the last word of the previous page and ends in this page. Returns it if its place
+/// is taken, otherwise 0.
 static uint64_t put_begun(struct lt_memory_scan *s, uint64_t page) {
   if (page + PAGE > s->bytesEnd || s->pageBefore + PAGE != page) return 0;
   uint64_t begun = unaligned_address(s, s->wordBefore, s->content[0]);
@@ -293,10 +293,10 @@ static uint64_t put_begun(struct lt_memory_scan *s, uint64_t page) {
   return 0;
 }
 
-/// Second pass: puts the words of a page, and encodes the page before.
+/// Second pass: writes the words of a page, and encodes the previous page.
 ///
-/// An address in bytes takes the place of the word that it begins in. After a tag, a number with a mark or another
-/// address it takes the next free place. A reader looks at places of bytes and at places of unknown contents.
+/// An address among bytes takes the place of the word that it begins in. After a tag, a number with a mark or another
+/// address, it takes the next free place. A reader checks the places of bytes and the places of unknown contents.
 static int put_page(struct lt_memory_scan *s, uint64_t page, unsigned firstWord) {
   const uint64_t *words = s->content;
   uint16_t objects[LT_MEMORY_PAGE_WORDS / 2];
@@ -319,7 +319,7 @@ static int put_page(struct lt_memory_scan *s, uint64_t page, unsigned firstWord)
     uint64_t word = words[i], address = word & LT_WORD_ADDRESS_MASK;
     bool isAddress = lt_address_index_has(&s->index, address), isTag = !isAddress && is_tag(word);
     // A tag, or a number with a mark, may be the lowest bytes of an address among bytes. It keeps its place. So does an
-    // address, which may be old contents of the memory before the bytes.
+    // address, which may be stale contents of the memory before the bytes.
     uint64_t marked = isAddress || isTag ? 0 : marked_address(s, word), unaligned = 0;
     if (hasBytes && i + 1 < LT_MEMORY_PAGE_WORDS) unaligned = unaligned_address(s, word, words[i + 1]);
     if (marked) word = marked;
@@ -354,8 +354,8 @@ static int put_page(struct lt_memory_scan *s, uint64_t page, unsigned firstWord)
 
 // --- regions ---------------------------------------------------------------------------------------------------------
 
-/// Returns the start of the part of a region that is in use: nothing is below the stack pointer of a thread whose stack
-/// it surely is.
+/// Returns the start of the part of a region that is in use. In a region that is surely a thread's stack, no memory
+/// below the stack pointer is in use.
 static uint64_t first_in_use(const struct lt_memory_scan *s, const struct lt_snapshot_region *region) {
   uint64_t lowest = UINT64_MAX, threadPointer = 0;
   for (uint32_t i = 0; i < s->threadCount; i++) {
@@ -366,8 +366,8 @@ static uint64_t first_in_use(const struct lt_memory_scan *s, const struct lt_sna
   }
   if (lowest == UINT64_MAX) return region->start;
   if (region->kind != LT_REGION_MAIN_STACK) {
-    // The C library's own stacks end in the thread's control block, and have a guard below them. Others may share their
-    // mapping with anything.
+    // The C library's own stacks end in the thread's control block, and have a guard below them. Other stacks may share
+    // their mapping with any data.
     const struct lt_snapshot_region *guard = region > s->regions ? region - 1 : NULL;
     enum { ACCESSIBLE = LT_REGION_READABLE | LT_REGION_WRITABLE | LT_REGION_EXECUTABLE };
     bool hasGuard = guard && guard->end == region->start && !(guard->flags & ACCESSIBLE);
@@ -388,12 +388,12 @@ static uint64_t bytes_end(const struct lt_memory_scan *s, const struct lt_snapsh
   return end;
 }
 
-/// Shows the resident pages of all captured regions to a pass.
+/// Passes the resident pages of all captured regions to a pass.
 static int go_through(struct lt_memory_scan *s, bool isSecond) {
   s->isFirstPass = !isSecond;
   for (uint32_t r = 0; r < s->regionCount; r++) {
     const struct lt_snapshot_region *region = &s->regions[r];
-    // The kernel's memory is at the end of all addresses, and no program's.
+    // The kernel's memory is at the end of all addresses, and belongs to no program.
     if (!(region->flags & LT_REGION_CAPTURED) || (region->end - 1) >> LT_SCANNED_ADDRESS_BITS) continue;
     s->region = region;
     uint64_t inUse = first_in_use(s, region);

@@ -1,5 +1,5 @@
-// Reading Swift metadata records, whose layout is part of the ABI, without trusting any address in them.
-// Source: swiftlang/swift, docs/ABI/TypeMetadata.rst and include/swift/ABI/Metadata.h.
+// Reads Swift metadata records, whose layout is part of the ABI, without trusting any address in them. Source:
+// swiftlang/swift, docs/ABI/TypeMetadata.rst and include/swift/ABI/Metadata.h.
 
 #ifndef LEAKTRACE_METADATA_READING_H
 #define LEAKTRACE_METADATA_READING_H
@@ -25,20 +25,20 @@ enum lt_metadata_kind {
   KIND_LAST = 0x7ff,
 };
 
-/// A pointer stored as a distance from where it stands.
+/// A pointer stored as a distance from its own address.
 static inline uint64_t lt_relative_at(const struct lt_memory *memory, uint64_t address) {
   int32_t distance = (int32_t)lt_half_at(memory, address);
   return distance == 0 ? 0 : address + (uint64_t)(int64_t)distance;
 }
 
-/// The same, but with its low bit set it leads to the pointer proper, in another image.
+/// The same, but if its low bit is set, it refers to the actual pointer, in another image.
 static inline uint64_t lt_relative_indirectable_at(const struct lt_memory *memory, uint64_t address) {
   int32_t distance = (int32_t)lt_half_at(memory, address);
   if (distance & 1) return lt_word_at(memory, address + (uint64_t)(int64_t)(distance & ~1));
   return lt_relative_at(memory, address);
 }
 
-/// Tells whether a context descriptor is that of a generic type.
+/// True if a context descriptor describes a generic type.
 static inline bool lt_is_generic(const struct lt_memory *memory, uint64_t descriptor) {
   return lt_half_at(memory, descriptor) >> 7 & 1;
 }

@@ -1,4 +1,4 @@
-// Tells Swift objects from other blocks: an object begins with its metadata and a word that may be its counts.
+// Distinguishes Swift objects from other blocks: an object begins with its metadata and a word that may be its counts.
 
 #include "object_types.h"
 
@@ -9,26 +9,27 @@
 #include <string.h>
 
 enum {
-  /// Types that a process may have. Programs have some thousands; generic ones with many arguments some ten thousand.
+  /// The most types of a process. Programs have some thousands; generic ones with many arguments some ten thousand.
   TYPE_LIMIT = 1 << 18,
   SUPERCLASS_LIMIT = 64,
-  /// Words that were looked at, metadata or not. Those beyond half of them are looked at again and again.
+  /// Places for words that were checked, metadata or not. Once half of them are in use, further words are checked every
+  /// time.
   NUMBER_PLACES = 1 << 20,
   HEADER_SIZE = 16,
-  /// Sizes that a class may have for its instances and for its metadata; and what its metadata has at least.
+  /// The largest sizes of a class's instances and metadata; and the smallest size of its metadata.
   SIZE_LIMIT = 1 << 24,
   LEAST_METADATA = 56,
-  /// Bytes that glibc adds to a block at most: up to the next multiple of 16, and a rest that is too small for a block
+  /// The most bytes that glibc adds to a block: up to the next multiple of 16, and a rest that is too small for a block
   /// of its own.
   ROUNDING_LIMIT = 15 + 16,
-  /// jemalloc adds a quarter, and up to the next multiple of 16.
+  /// jemalloc adds up to a quarter, and rounds up to the next multiple of 16.
   QUARTER_ROUNDING = 16,
-  /// Of the flags of a context descriptor. Source: swiftlang/swift, include/swift/ABI/MetadataValues.h.
+  /// The kind in the flags of a context descriptor. Source: swiftlang/swift, include/swift/ABI/MetadataValues.h.
   DESCRIPTOR_KIND = 31,
   CLASS_DESCRIPTOR = 16,
 };
 
-/// Classes whose instances go on behind their fields: storage of the standard library and of swift-collections, and
+/// Classes whose instances continue after their fields: storage of the standard library and of swift-collections, and
 /// buffers.
 static const char *const growingModules[] = {"Swift.", "DequeModule.", "HashTreeCollections.", "RopeModule.",
                                              "Foundation."};
@@ -93,7 +94,7 @@ static bool is_class(struct lt_object_types *s, uint64_t metadata) {
          is_code(s, lt_word_at(memory, metadata - 16));
 }
 
-/// Tells whether there is the metadata of objects: of a class, a closure's context, a box, an error or a task.
+/// True if the address is the metadata of objects: of a class, a closure's context, a box, an error or a task.
 static bool is_metadata(struct lt_object_types *s, uint64_t metadata) {
   uint64_t kind;
   if (!has_flag(s, metadata, LT_REGION_READABLE) || !lt_read_bytes(s->memory, metadata, &kind, sizeof kind))
@@ -103,7 +104,7 @@ static bool is_metadata(struct lt_object_types *s, uint64_t metadata) {
     case KIND_CONTEXT:
     case KIND_BOX:
     case KIND_ERROR:
-    // The function that frees such an object stands before its value witnesses.
+    // The function that frees such an object precedes its value witnesses.
     case KIND_TASK: return is_code(s, lt_word_at(s->memory, metadata - 16));
     default: return false;
   }
@@ -115,14 +116,14 @@ static uint32_t instance_size(const struct lt_object_types *s, uint64_t metadata
   if (description->kind != LT_TYPE_CLASS) return 0;
   for (size_t i = 0; i < sizeof growingModules / sizeof *growingModules; i++)
     if (strncmp(description->name, growingModules[i], strlen(growingModules[i])) == 0) return 0;
-  // What is above goes on behind its fields, and so does this.
+  // If the superclass's instances continue after their fields, so do this class's.
   if (superclass && !s->instanceSizes[superclass]) return 0;
   return lt_half_at(s->memory, metadata + 24);
 }
 
 // --- numbers ---------------------------------------------------------------------------------------------------------
 
-/// The place of a word that is known, or the one for it.
+/// The place of a known word, or a free place for it.
 static struct lt_type_number *place_of(struct lt_object_types *s, uint64_t metadata) {
   uint64_t at = (metadata * LT_HASH_MULTIPLIER) >> 44;
   LT_CHECK(metadata && at < NUMBER_PLACES && s->numberCount <= NUMBER_PLACES / 2);
@@ -142,7 +143,7 @@ static struct lt_type_number *note(struct lt_object_types *s, uint64_t metadata,
   return place;
 }
 
-/// The index of a type, from 1; 0 if there is no metadata of objects.
+/// The index of a type, from 1; 0 if the address is not the metadata of objects.
 static uint32_t index_of(struct lt_object_types *s, uint64_t metadata, uint32_t depth) {
   if (!metadata) return 0;
   const struct lt_type_number *known = place_of(s, metadata);
@@ -151,7 +152,7 @@ static uint32_t index_of(struct lt_object_types *s, uint64_t metadata, uint32_t 
     note(s, metadata, 0);
     return 0;
   }
-  // A class that says that it is above itself has no superclass. A type that has no place would be met again.
+  // A class that claims to be its own superclass has none. A type without a place would be reported again.
   if (!note(s, metadata, 0)) return 0;
   struct lt_type_description description;
   memset(&description, 0, sizeof description);

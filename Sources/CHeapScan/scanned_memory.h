@@ -1,4 +1,4 @@
-// The memory that is looked at: the recorder's own process, or another one.
+// The memory that is scanned: the recorder's own process, or another one.
 
 #ifndef LEAKTRACE_SCANNED_MEMORY_H
 #define LEAKTRACE_SCANNED_MEMORY_H
@@ -8,14 +8,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/// A process's memory, of which no address is trusted, and room to work in. For one thread at a time.
+/// A process's memory, where no address is trusted, and working memory. For one thread at a time.
 struct lt_memory {
-  /// Copies bytes, a page of them at most. False if some of them cannot be read; nothing is copied then.
+  /// Copies at most a page of bytes. False if some of them cannot be read; nothing is copied then.
   bool (*read)(const struct lt_memory *memory, uint64_t address, void *to, size_t size);
-  /// Gives zeroed memory of the calling process, which costs nothing until it is touched. NULL if there is none.
+  /// Allocates zeroed memory in the calling process, which costs nothing until it is touched. NULL if there is none.
   void *(*allocate)(size_t size);
   void (*release)(void *allocated, size_t size);
-  void *context; ///< of whoever reads
+  void *context; ///< the reader's
 };
 
 static inline bool lt_read_bytes(const struct lt_memory *memory, uint64_t address, void *to, size_t size) {

@@ -6,7 +6,7 @@
 #include "case_words.h"
 #include "check.h"
 
-/// A type of which there are, or were, objects.
+/// A type that has, or had, objects.
 struct lt_scanned_type {
   uint64_t metadata;
   uint32_t storage; ///< LT_STORAGE_
@@ -25,7 +25,7 @@ struct lt_type_set {
   uint64_t filter[1024]; ///< a bit a hash of each address
 };
 
-/// Builds the set, and looks into the types for where cases of enumerations may stand. False without memory.
+/// Builds the set, and finds the words of each type that may contain cases of enumerations. False without memory.
 bool lt_type_set_build(struct lt_type_set *set, const struct lt_memory *memory, const struct lt_scanned_type *types,
                        uint32_t count);
 void lt_type_set_free(struct lt_type_set *set, const struct lt_memory *memory);
@@ -35,7 +35,7 @@ const struct lt_known_type *lt_type_set_find(const struct lt_type_set *set, uint
 static inline uint32_t lt_type_filter_index(uint64_t metadata) {
   return (uint32_t)((metadata * LT_HASH_MULTIPLIER) >> 48);
 }
-/// Tells of most words that are no metadata in the set that they are not, in about a nanosecond.
+/// False for most words that are not metadata in the set, in about a nanosecond.
 static LT_ALWAYS_INLINE bool lt_type_set_may_have(const struct lt_type_set *set, uint64_t word) {
   uint32_t index = lt_type_filter_index(word);
   return set->filter[index >> 6] >> (index & 63) & 1;

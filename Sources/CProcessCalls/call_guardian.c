@@ -23,15 +23,15 @@
 #include <unistd.h>
 
 enum {
-  // For which all threads stand still until the last has stopped. It grows from try to try, since threads that wait for
-  // processors get their turns one after the other.
+  // The longest time that threads stay stopped while the last ones are awaited. It grows from try to try: threads that
+  // wait for processors get their turns one after the other.
   FIRST_STANDSTILL_MILLISECONDS = 25,
   MORE_STANDSTILL_MILLISECONDS = 5,
   LONGEST_STANDSTILL_MILLISECONDS = 100,
   FIRST_PAUSE_MILLISECONDS = 1, // between two tries, growing
   LONGEST_PAUSE_MILLISECONDS = 50,
-  /// For what is called: with what the visit takes it was 9,168 bytes in a program of few libraries (glibc 2.36). The
-  /// recorder has stacks of its own.
+  /// Stack space for the called functions. They and the visit took 9,168 bytes in a program of few libraries (glibc
+  /// 2.36). The recorder has stacks of its own.
   CALL_ROOM = 96 << 10,
   MILLISECOND = 1000000,
   FUNCTION_BYTES = 32,
@@ -41,7 +41,7 @@ static uint64_t in_milliseconds(uint64_t milliseconds) { return lt_nanoseconds()
 
 static void answer(int result) { (void)!write(LT_GUARDIAN_ANSWER, &result, sizeof result); }
 
-/// The bytes that the visited thread gets below its stack, and their places in it.
+/// The bytes written below the visited thread's stack, and the offsets of the strings in them.
 struct passed {
   char bytes[LT_CALL_TEXT_BYTES];
   size_t size;
@@ -96,7 +96,7 @@ static void write_word(pid_t process, uint64_t address, int value) {
 
 // --- the calls -------------------------------------------------------------------------------------------------------
 
-/// One that makes the call, and what is known of its process.
+/// The thread that makes the call, and the code addresses of its process.
 struct caller {
   struct lt_call_exchange *exchange;
   struct lt_code_places *places;
@@ -118,7 +118,7 @@ static void ask_why(struct caller *caller, uint64_t deadline) {
   char *text = caller->exchange->outcome.text;
   uint64_t place = 0;
   text[0] = 0;
-  // A filter that sees the pointer for a call, should this tracer be killed just then, may end the process.
+  // If this tracer is killed just then, a filter takes the pointer for a system call, and may end the process.
   if (caller->places->lastError == 0 || caller->exchange->isFiltered) return;
   int visited = lt_visit_ask(&caller->visit, caller->places->lastError, deadline, &place);
   if (visited == LT_VISIT_NOT_BEGUN) return;
@@ -167,13 +167,13 @@ static int make_calls(struct caller *caller, const struct passed *passed, uint64
 }
 
 static void note_pause(struct lt_call_exchange *exchange) {
-  // Of a process of one thread nobody else has been let go: it is at its call from now on.
+  // A single-threaded process has no other thread to resume: its pause ends here, where its call begins.
   uint64_t end = exchange->stopped.end ? exchange->stopped.end : lt_nanoseconds();
   uint64_t pause = end - exchange->stopped.begin;
   if (pause > exchange->outcome.pauseNanoseconds) exchange->outcome.pauseNanoseconds = pause;
 }
 
-/// All are stopped. `chosen` makes the call, and the others go on before it begins.
+/// Makes the call on thread `chosen`. All threads are stopped; the others resume before the call begins.
 static int call_on(struct lt_call_exchange *exchange, size_t chosen, struct lt_code_places *places,
                    const struct passed *passed) {
   const struct lt_copied_thread *thread = &exchange->stopped.threads[chosen];
@@ -241,14 +241,14 @@ static int try_once(struct lt_call_exchange *exchange, struct lt_code_places *pl
   return result;
 }
 
-/// Until `deadline`, or the owner's end. False then.
+/// Pauses before the next try. False if `deadline` has passed or the owner has ended.
 static bool wait_for_next(struct lt_call_exchange *exchange, uint64_t deadline) {
   uint64_t pause = FIRST_PAUSE_MILLISECONDS + exchange->outcome.tries;
   if (pause > LONGEST_PAUSE_MILLISECONDS) pause = LONGEST_PAUSE_MILLISECONDS;
   do {
     struct pollfd owner = {.fd = LT_GUARDIAN_PARENT, .events = POLLIN};
     if (poll(&owner, 1, (int)pause) > 0 || lt_nanoseconds() >= deadline) return false;
-    // One that is asked to stop again before it has stopped is another tracer's.
+    // A late thread that is asked again before it has stopped looks like another tracer's.
   } while (lt_release_late_threads(&exchange->stopped) > 0);
   return true;
 }

@@ -14,7 +14,7 @@ static const char *const allocatorFunctions[] = {
     "aligned_alloc", "valloc",       "pvalloc",     "mallinfo",       "mallopt",
     "malloc_trim",   "malloc_stats", "malloc_info", "posix_memalign", "malloc_usable_size",
 };
-/// By which an allocator inside the program is entered, besides.
+/// Further entry points of an allocator inside the program.
 static const char *const operators[] = {
     "_Znwm",   "_Znam",   "_ZnwmRKSt9nothrow_t", "_ZnwmSt11align_val_t", "_ZdlPv", "_ZdaPv",
     "_ZdlPvm", "_ZdaPvm", "reallocarray"};
@@ -53,7 +53,7 @@ static const struct {
 };
 /// `mov $15, %rax; syscall`: glibc's __restore_rt, which has no name in the file.
 static const unsigned char restorerCode[] = {0x48, 0xC7, 0xC0, 0x0F, 0x00, 0x00, 0x00, 0x0F, 0x05};
-/// __RTLD_DLOPEN of glibc, without which __libc_dlopen_mode, before 2.34, takes its caller for the C library.
+/// __RTLD_DLOPEN of glibc. Without it, __libc_dlopen_mode before 2.34 takes its caller for the C library.
 static const uint64_t asProgram = 0x80000000;
 
 static void add(struct lt_code_places *places, uint64_t start, uint64_t end, enum lt_code_place place) {
@@ -102,7 +102,7 @@ static void add_functions(struct lt_code_places *places, const struct lt_remote_
       add(places, function.start, function.end, LT_CODE_ALLOCATOR);
 }
 
-/// An allocator that stands in front of the C library's: a library of its own, or a part of the program.
+/// An allocator that replaces the C library's: a library of its own, or a part of the program.
 static void add_allocator(struct lt_code_places *places, const struct lt_remote_image *image) {
   if (address(places, image, "malloc") == 0) return;
   if (!image->isExecutable) {

@@ -1,5 +1,5 @@
-// Code of another process that matters to a call of the loader: where its loader, its allocator and its C library are,
-// and what is called there.
+// Code of another process that matters to a call of the loader: its loader, its allocator, its C library, and the
+// functions to call.
 
 #ifndef LEAKTRACE_CODE_PLACES_H
 #define LEAKTRACE_CODE_PLACES_H
@@ -7,9 +7,9 @@
 #include "remote_images.h"
 
 enum lt_code_place {
-  LT_CODE_OTHER,     ///< the program's, and that of libraries
+  LT_CODE_OTHER,     ///< the program's or a library's
   LT_CODE_NOWHERE,   ///< in no image
-  LT_CODE_LIBC,      ///< of which the next ones are parts
+  LT_CODE_LIBC,      ///< the C library's; the next ones are parts of it
   LT_CODE_LOADER,    ///< may hold the loader's lock
   LT_CODE_ALLOCATOR, ///< may hold a lock of an arena; hooks of the recorder count as that
   LT_CODE_FORK,      ///< holds both
@@ -29,10 +29,10 @@ struct lt_code_places {
   struct lt_code_range ranges[LT_MOST_CODE_RANGES]; ///< the first that fits counts
   size_t rangeCount;
   uint64_t openLibrary; ///< dlopen
-  uint64_t openMode;    ///< its second argument's extra flags, for the function that stands in for it
+  uint64_t openMode;    ///< extra flags of its second argument, for the function used in its place
   uint64_t lastError;   ///< dlerror; 0 where it is not found
   uint64_t errorPlace;  ///< __errno_location
-  /// Code to which functions return that the kernel has called for a signal: it puts everything back.
+  /// The signal restorer, to which signal handlers return: it has the kernel restore all registers.
   uint64_t restorer;
   uint64_t systemCall, returning; ///< instructions `syscall` and `ret` of libc's function of the former's name; or 0
   const struct lt_remote_image *recorder; ///< the preloaded library; NULL if it is not there

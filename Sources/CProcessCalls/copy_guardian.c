@@ -1,5 +1,5 @@
-// The process that stops, copies and lets go. Runs after a fork of a process with threads: takes no memory from an
-// allocator.
+// The process that stops, copies and resumes the target. Runs after a fork of a process with threads: takes no memory
+// from an allocator.
 
 #define _GNU_SOURCE
 #include "copy_guardian.h"
@@ -24,24 +24,24 @@
 #include <unistd.h>
 
 enum {
-  // For which the others stand still until the thread that makes the copy has got a processor. If it gets none, all go
-  // on, and it is tried again.
+  // The longest time that the others stay stopped until the copying thread gets a processor. If it gets none, all
+  // resume, and the copy is tried again.
   FIRST_ENTRY_MILLISECONDS = 25,
   LONGEST_ENTRY_MILLISECONDS = 100,
   MOST_TRIES = 100,     // some seconds at a load of 40: beside dozens of busy processes 20 were too few once
-  MOST_LATE_COPIES = 3, // each has the others stand still for as long as a copy may take
-  // The same while the kernel makes the copy, which takes 16 ms for a gibibyte, and longer where others want the
-  // processor.
+  MOST_LATE_COPIES = 3, // each keeps the others stopped for as long as a copy may take
+  // The longest time that the others stay stopped while the kernel makes the copy. That takes 16 ms for a gibibyte, and
+  // longer where other processes want the processor.
   COPY_MILLISECONDS = 1000,
   COPY_MILLISECONDS_PER_GIBIBYTE = 250,
   CLOSE_MILLISECONDS = 5000, // the copy's descriptors; a close may wait for a slow file system
-  // For the copy's end, and then until another tracer has let the target go, or a thread has come to a call. Nobody
-  // stands still meanwhile. At a load of 45 an end takes seconds.
+  // Time for the copy to end, and then until another tracer has released the target or a thread has come to a call. The
+  // target runs during both waits. At a load of 45 an end takes seconds.
   END_MILLISECONDS = 60000,
   FORGET_MILLISECONDS = 60000,
   BETWEEN_TRIES_MILLISECONDS = 20,
   LATE_MILLISECONDS = 1,
-  OTHER_PROGRAM_MILLISECONDS = 50, // for which a tracee that has become another program may stand still
+  OTHER_PROGRAM_MILLISECONDS = 50, // the longest that a tracee that became another program stays stopped
   LATE_PATIENCE_MILLISECONDS = 10000,
   CLOSE_RANGE_CALL = 436, // close_range(2), Linux 5.9
   UNSHARE_DESCRIPTORS = 2,
@@ -77,12 +77,12 @@ static void make_expendable(pid_t copy) {
   close(file);
 }
 
-/// Makes the copy. It is born stopped, is ended by the kernel with this process, and shares the target's descriptors:
-/// a connection that the target closes is closed. −ECANCELED if the thread that makes it has not come to it in time,
-/// −ETIME if the kernel took so long that the others went on before the copy was made.
+/// Makes the copy, which is born stopped. The kernel ends it with this process. It shares the target's descriptors, so
+/// a connection that the target closes is closed. Returns −ECANCELED if the copying thread did not reach the call in
+/// time. Returns −ETIME if the kernel took so long that the others were resumed before the copy was made.
 static int make_copy(struct lt_copy_exchange *exchange, struct made_copy *copy, uint64_t entryMilliseconds) {
-  // Had the tracer no time to take hold of the copy, it would go on with a call of exit_group, whose number the code
-  // of `_exit` has in rdx.
+  // A copy that its tracer does not catch runs on in the code of `_exit`: it calls exit_group, whose number that code
+  // keeps in rdx.
   struct lt_injected_call call = {.instruction = exchange->exitCall,
                                   .number = SYS_clone,
                                   .arguments = {CLONE_FILES, 0, SYS_exit_group, 0},
@@ -93,12 +93,12 @@ static int make_copy(struct lt_copy_exchange *exchange, struct made_copy *copy, 
   int result = lt_begin_call_in_process(stopped, &call, &caller, in_milliseconds(entryMilliseconds));
   if (call.progress == LT_CALL_NOT_BEGUN) return result == -EACCES ? LT_COPY_FILTERED : result;
   uint64_t patience = COPY_MILLISECONDS + (lt_resident_bytes(stopped->process) >> 30) * COPY_MILLISECONDS_PER_GIBIBYTE;
-  // A thread that is alone keeps nobody waiting.
+  // In a single-threaded process no other thread waits.
   if (stopped->count == 1) patience = END_MILLISECONDS;
   pid_t thread = stopped->threads[caller].thread;
   if (result == 0) result = lt_thread_await_call(thread, &call, in_milliseconds(patience));
   exchange->copyNanoseconds = call.nanoseconds;
-  // The copy is there, or was refused. The thread that has made it has still to find its way back.
+  // The copy exists, or was refused. The thread that made it still has to return to its own work.
   lt_release_others(stopped, caller);
   int ended = lt_thread_end_call(thread, &call);
   if (call.child == 0 && ended != 0) return ended;
@@ -114,7 +114,7 @@ static int make_copy(struct lt_copy_exchange *exchange, struct made_copy *copy, 
   return isBorn ? ended : LT_COPY_NO_CALL;
 }
 
-/// The copy gives back its share of the descriptors.
+/// Makes the copy close its share of the descriptors.
 static void close_descriptors(const struct lt_copy_exchange *exchange, pid_t copy) {
   struct lt_copied_thread note = {0};
   if (lt_thread_note(copy, &note) != 0) return;
@@ -123,9 +123,9 @@ static void close_descriptors(const struct lt_copy_exchange *exchange, pid_t cop
                                   .arguments = {0, ~0u, UNSHARE_DESCRIPTORS, 0},
                                   .endsWithTracer = true,
                                   .allowFiltered = exchange->options.allowFiltered};
-  // Without libc's instruction the copy stands behind the one that made it.
+  // Without libc's instruction, use the one that made the copy: the copy is at the instruction after it.
   if (call.instruction == 0) call.instruction = note.programCounter - 2;
-  // A copy that is still at it can be read, and ended, as well.
+  // A copy that is still closing its descriptors can be read and ended as well.
   if (lt_thread_begin_call(copy, &call, UINT64_MAX) != 0) return;
   if (lt_thread_await_call(copy, &call, in_milliseconds(CLOSE_MILLISECONDS)) == 0) lt_thread_end_call(copy, &call);
 }
@@ -135,7 +135,7 @@ static void wait_moment(void) {
   nanosleep(&moment, NULL);
 }
 
-/// Has a thread of the target wait for the copy, which has ended, as nothing else in it does.
+/// Makes a target thread reap the exited copy.
 static int have_forgotten(struct lt_copy_exchange *exchange, const struct made_copy *copy) {
   // Other numbers mean other children.
   if (copy->numberInTarget <= 0) return LT_COPY_NO_CALL;
@@ -146,7 +146,7 @@ static int have_forgotten(struct lt_copy_exchange *exchange, const struct made_c
                                     .arguments = {(uint64_t)copy->numberInTarget, 0, __WALL | WNOHANG, 0},
                                     .allowFiltered = exchange->options.allowFiltered};
     int result = lt_call_by_one_thread(&exchange->stopped, &call, deadline);
-    // One that has ended has left the copy to its parent, which forgets it.
+    // An exited target has left the copy to its own parent, which reaps it.
     if (result == LT_COPY_GONE) return 0;
     if (result == 0 && (call.result == copy->numberInTarget || call.result == -ECHILD)) return 0;
     if (lt_nanoseconds() >= deadline) return LT_COPY_NO_CALL;
@@ -161,8 +161,8 @@ static int end_copy(struct lt_copy_exchange *exchange, const struct made_copy *c
   return have_forgotten(exchange, copy);
 }
 
-/// Until the parent closes the control or ends. Threads that stop only now are let go, and so is one that has become
-/// another program meanwhile: by its old number it has ended.
+/// Waits until the parent closes the control or ends. Resumes threads that stop only now, and the process if it has
+/// become another program: the old number of the thread that did that has ended.
 static void await_parent(struct lt_copy_exchange *exchange, bool holds) {
   for (;;) {
     size_t late = holds ? 0 : lt_release_late_threads(&exchange->stopped);
@@ -174,8 +174,8 @@ static void await_parent(struct lt_copy_exchange *exchange, bool holds) {
   }
 }
 
-/// Between two tries: a thread can be asked to stop only once, so those that are late are waited for. False if they do
-/// not come, or if nobody wants the copy any more.
+/// Waits between two tries. A thread can be asked to stop only once, so the late threads are awaited. False if they do
+/// not stop, or if the parent has ended or closed.
 static bool await_next_try(struct lt_stopped_process *stopped) {
   uint64_t deadline = in_milliseconds(LATE_PATIENCE_MILLISECONDS);
   do {
@@ -185,7 +185,7 @@ static bool await_next_try(struct lt_stopped_process *stopped) {
   return true;
 }
 
-/// Stops the target, tries to copy it, and lets it go on.
+/// Stops the target, tries to copy it, and resumes it.
 static int try_copy(struct lt_copy_exchange *exchange, struct made_copy *copy, uint64_t entryMilliseconds) {
   struct lt_stopped_process *stopped = &exchange->stopped;
   int result = lt_stop_process(stopped, exchange->options.stopMilliseconds);
@@ -200,7 +200,7 @@ static int try_copy(struct lt_copy_exchange *exchange, struct made_copy *copy, u
 /// The obstacle that a try met, if it may have passed by the next one; else LT_OBSTACLE_NONE.
 static enum lt_copy_obstacle obstacle_of(int result, const struct lt_stopped_process *stopped) {
   switch (result) {
-    // Threads are lost to one that makes another program of the process.
+    // The other threads end when one of them executes another program.
     case -ESRCH:
     case LT_COPY_GONE: return LT_OBSTACLE_OTHER_PROGRAM;
     case -ECANCELED: return LT_OBSTACLE_PROCESSOR;

@@ -1,4 +1,4 @@
-// The process that stops, copies and lets go.
+// The process that stops, copies and resumes the target.
 
 #ifndef LEAKTRACE_COPY_GUARDIAN_H
 #define LEAKTRACE_COPY_GUARDIAN_H

@@ -1,4 +1,4 @@
-// Looks at processes, and starts guardians.
+// Inspects processes, and starts guardians.
 
 #define _GNU_SOURCE
 #include "guardian.h"
@@ -51,20 +51,20 @@ struct scheduling {
   struct sched_param parameters;
 };
 
-/// The target stands still for as long as the guardian waits for a processor, which it needs for microseconds at a
-/// time. A process has its parent's policy from its first moment; so the parent takes it before the fork, and returns
-/// to `before` after it. Root may have it.
+/// Gives this process a realtime policy if it may have one, as root may. The target stays stopped while the guardian
+/// waits for a processor, which it needs for microseconds at a time. A process has its parent's policy from its first
+/// moment. So the parent takes the policy before the fork, and returns to `before` after it.
 static bool come_first(struct scheduling *before) {
-  // Where groups of processes share the processors (sched_autogroup_enabled), a priority counts within the guardian's
-  // own group alone: at a load of 54 one with the highest waited for seconds (Linux 6.18). A realtime policy counts for
-  // all.
+  // Where groups of processes share the processors (sched_autogroup_enabled), a priority counts only within the
+  // guardian's own group. At a load of 54, a guardian with the highest priority waited for seconds (Linux 6.18). A
+  // realtime policy counts system-wide.
   struct sched_param lowest = {.sched_priority = sched_get_priority_min(SCHED_FIFO)};
   before->policy = sched_getscheduler(0);
   if (before->policy < 0 || sched_getparam(0, &before->parameters) != 0) return false;
   return sched_setscheduler(0, SCHED_FIFO, &lowest) == 0;
 }
 
-/// A process that asks for short turns gets them soon, whoever runs it. Before Linux 6.12 it changes nothing.
+/// Asks for short time slices, which the scheduler grants soon, for any user. Has no effect before Linux 6.12.
 static void ask_for_short_turns(void) {
   // sched_attr of linux/sched/types.h, as it was at first.
   struct {

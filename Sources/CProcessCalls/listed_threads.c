@@ -1,4 +1,4 @@
-// The threads of another process, as the kernel's files tell of them. Takes no memory from an allocator.
+// The threads of another process, read from the kernel's files. Takes no memory from an allocator.
 
 #define _GNU_SOURCE
 #include "listed_threads.h"
@@ -75,7 +75,7 @@ char lt_thread_standing(pid_t process, pid_t thread, char *name) {
   char path[PATH_SIZE], text[STANDING_SIZE];
   snprintf(path, sizeof path, "/proc/%d/task/%d/stat", process, thread);
   if (read_text(path, text, sizeof text) == 0) return 0;
-  // The name stands in brackets, and may hold others.
+  // The name is in parentheses, and may contain more of them.
   const char *begin = strchr(text, '('), *end = strrchr(text, ')');
   if (begin == NULL || end == NULL || end[1] != ' ') return 0;
   if (name) {

@@ -1,4 +1,4 @@
-// The threads of another process, as the kernel's files tell of them.
+// The threads of another process, read from the kernel's files.
 
 #ifndef LEAKTRACE_LISTED_THREADS_H
 #define LEAKTRACE_LISTED_THREADS_H
@@ -34,17 +34,16 @@ void lt_listed_threads_close(struct lt_listed_threads *list);
 /// reaches it, T is stopped. 0 if it has ended. `name`, of LT_THREAD_NAME_SIZE bytes, may be NULL.
 char lt_thread_standing(pid_t process, pid_t thread, char *name);
 
-/// The number of a child as its parent knows it, whose namespace may be another than the caller's. 0 if it cannot be
-/// told.
+/// The number of a child in its parent's namespace, which may differ from the caller's. 0 if it is not known.
 pid_t lt_number_in_parent(pid_t parent, pid_t child);
 
-/// Bytes of a process's memory that are resident. 0 if that cannot be told.
+/// Resident bytes of a process's memory. 0 if they are not known.
 uint64_t lt_resident_bytes(pid_t process);
 
-/// True if a filter limits the system calls of this one thread, or if that cannot be told.
+/// True if a filter limits the system calls of this one thread, or if that is not known.
 bool lt_thread_is_filtered(pid_t thread);
 
-/// The number of the system call in which a thread sleeps; −1 if it does not, or if that cannot be told.
+/// The number of the system call that a thread sleeps in; −1 if it does not sleep, or if the call is not known.
 long lt_thread_sleeping_call(pid_t thread);
 
 #endif

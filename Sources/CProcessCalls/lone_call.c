@@ -1,4 +1,4 @@
-// Has one thread of a process make a call, while all others run. Takes no memory from an allocator.
+// Makes one thread of a process execute a call, while all others run. Takes no memory from an allocator.
 
 #define _GNU_SOURCE
 #include "lone_call.h"
@@ -20,7 +20,7 @@ enum {
   SYSCALL_LENGTH = 2,
 };
 
-/// The disturbance that a stop means for a thread, the least first.
+/// How much a stop disturbs a thread, least first.
 enum rank { WAITS_FOR_REST, SLEEPS, IS_STOPPED, RUNS, RANKS, UNFIT };
 
 /// Threads that were asked to stop, and have not stopped.
@@ -29,7 +29,7 @@ struct late_threads {
   size_t count;
 };
 
-/// Calls that begin their whole time again after a stop, as others do not.
+/// Calls that restart with their whole timeout after a stop. Other calls restart with the rest of it.
 static bool begins_its_time_again(long call) {
   switch (call) {
     case __NR_epoll_wait:

@@ -1,4 +1,4 @@
-// Reads images by the kernel's list of mappings and their own headers. The process may run meanwhile.
+// Reads images from the kernel's list of mappings and from their own headers. The process may run in the meantime.
 
 #define _GNU_SOURCE
 #include "remote_images.h"

@@ -11,7 +11,7 @@
 /// An image. Addresses are the process's, and nothing that its memory says is trusted.
 struct lt_remote_image {
   uint64_t start, end;
-  uint64_t bias;         ///< what is added to addresses in the file
+  uint64_t bias;         ///< added to addresses in the file
   uint64_t unwindHeader; ///< .eh_frame_hdr; 0 if there is none
   uint64_t symbols, names, hash;
   uint64_t namesSize;
@@ -25,7 +25,7 @@ struct lt_remote_images {
   size_t count;
 };
 
-/// Reads the list. False if the process cannot be read. To be freed in either case.
+/// Reads the list. False if the process cannot be read. Free the list in either case.
 bool lt_remote_images_read(pid_t process, struct lt_remote_images *images);
 void lt_remote_images_free(struct lt_remote_images *images);
 

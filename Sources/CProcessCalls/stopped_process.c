@@ -18,17 +18,17 @@
 enum {
   MILLISECOND = 1000000,
   SYSCALL_LENGTH = 2,
-  // Until the first of the threads that may run stops: nobody stands still. At a load of 45 on two processors a thread
-  // waits for its turn for 90 ms.
+  // Time for the first stop among the threads that may run. No thread is stopped yet. At a load of 45 on two
+  // processors, a thread waits 90 ms for its turn.
   RUNNER_MILLISECONDS = 200,
-  // The same for threads that sleep, and that have to be woken.
+  // Time for the first stop among sleeping threads, which must be woken first.
   SLEEPER_MILLISECONDS = 5000,
-  // Late threads get their turn within this time, or are not awaited any longer. Those that sleep where no signal
-  // reaches them (state D) may wait for a lock of the kernel's, whose holder waits for its turn; or for a device, and
+  // Late threads get their turn within this time, or are not awaited any longer. A thread that sleeps where no signal
+  // reaches it (state D) may wait for a kernel lock whose holder waits for its turn. Or it may wait for a device, and
   // for ever.
   LATE_RUNNER_MILLISECONDS = 10000,
   LATE_SLEEPER_MILLISECONDS = 1000,
-  // The same while the others stand still.
+  // The two limits while the other threads stay stopped.
   HELD_RUNNER_MILLISECONDS = 2000,
   HELD_SLEEPER_MILLISECONDS = 100,
   RESULT = 0, // of a call: rax in DWARF's numbers, and rdi for its first argument
@@ -76,7 +76,7 @@ static int note_listed(struct lt_stopped_process *stopped, struct lt_listed_thre
     struct lt_copied_thread *note = &stopped->threads[place];
     *note = (struct lt_copied_thread){.thread = thread, .state = LT_THREAD_NOT_MET};
     char standing = lt_thread_standing(stopped->process, thread, note->name);
-    // One that has ended while another has not been waited for, or a first thread that has ended before the others.
+    // An ended thread that has not been reaped, or a first thread that has ended before the others.
     stopped->stages[place] = standing ? LISTED : ENDED;
     stopped->mayRun[place] = standing == 'R' || standing == 'D';
     stopped->count++;
@@ -115,8 +115,8 @@ static int ask(struct lt_stopped_process *stopped, enum group group) {
       stopped->stages[i] = ASKED;
       continue;
     }
-    // It has ended since, or the thread is a first one that cannot be traced any more. A thread that may not be traced
-    // is one like the others.
+    // The thread has ended since, or is a first thread that cannot be traced any more. A thread that may not be traced
+    // is alive like the others.
     bool hasEnded = result == -ESRCH || lt_thread_standing(stopped->process, stopped->threads[i].thread, NULL) == 0;
     if (!hasEnded) return result == -EPERM ? LT_COPY_NOT_ALLOWED : result;
     stopped->stages[i] = ENDED;
@@ -124,7 +124,7 @@ static int ask(struct lt_stopped_process *stopped, enum group group) {
   return 0;
 }
 
-/// Looks whether a thread that was asked has stopped, and notes it then.
+/// Checks whether a thread that was asked has stopped, and notes its registers if so.
 static int meet(struct lt_stopped_process *stopped, size_t i, uint64_t deadline) {
   struct lt_copied_thread *note = &stopped->threads[i];
   int result = lt_thread_await_stop(note->thread, deadline);
@@ -135,7 +135,7 @@ static int meet(struct lt_stopped_process *stopped, size_t i, uint64_t deadline)
   return lt_thread_note(note->thread, note) == LT_COPY_OTHER_MACHINE ? LT_COPY_OTHER_MACHINE : 0;
 }
 
-/// Looks once at each of those that were asked. `awaited`: how many have not stopped.
+/// Checks each thread that was asked, once. `awaited`: the number that has not stopped.
 static int meet_some(struct lt_stopped_process *stopped, size_t *awaited, size_t *met) {
   *awaited = *met = 0;
   for (size_t i = 0; i < stopped->count; i++) {
@@ -148,14 +148,14 @@ static int meet_some(struct lt_stopped_process *stopped, size_t *awaited, size_t
   return 0;
 }
 
-/// Waits for those that were asked: while nobody stands still, until `patience`; then for `standstill` nanoseconds.
+/// Waits for the threads that were asked: until `patience` while none has stopped, then for `standstill` nanoseconds.
 static int await_asked(struct lt_stopped_process *stopped, uint64_t patience, uint64_t standstill) {
   while (stopped->begin == 0) {
     uint64_t before = lt_nanoseconds();
     size_t awaited, met;
     int result = meet_some(stopped, &awaited, &met);
     if (result != 0) return result;
-    // Nobody stood still when it was looked for the last time.
+    // At the last check no thread was stopped.
     if (met > 0) stopped->begin = stopped->lastLook ? stopped->lastLook : before;
     stopped->lastLook = before;
     if (met > 0) break;
@@ -175,7 +175,7 @@ static int stop_listed(struct lt_stopped_process *stopped, struct lt_listed_thre
   int result = note_listed(stopped, list);
   stopped->lastLook = lt_nanoseconds();
   if (result == 0) result = ask(stopped, THOSE_THAT_MAY_RUN);
-  // A half is left for those that have to be woken.
+  // Half of the time is left for threads that must be woken.
   if (result == 0) result = await_asked(stopped, after(lt_nanoseconds(), RUNNER_MILLISECONDS), standstill / 2);
   for (size_t known = SIZE_MAX; result == 0 && known != stopped->count;) {
     known = stopped->count;
@@ -206,7 +206,7 @@ static void release(struct lt_stopped_process *stopped, size_t i) {
   stopped->stages[i] = LET_GO;
 }
 
-/// All but one. Returns how many there were.
+/// Resumes all stopped threads except `kept`. Returns their number.
 static size_t release_stopped(struct lt_stopped_process *stopped, size_t kept) {
   size_t released = 0;
   for (size_t i = 0; i < stopped->count; i++) {
@@ -239,7 +239,7 @@ bool lt_has_met_thread(const struct lt_stopped_process *stopped) {
 
 // --- late ones -------------------------------------------------------------------------------------------------------
 
-/// A thread may have made another in the call that it was in when it was asked: that one has not been listed.
+/// A thread may have created another in the call that it was in when it was asked. The new thread is not listed.
 static bool has_made_thread(const struct lt_copied_thread *thread) {
   bool makes =
       (thread->call == SYS_clone && thread->general[FIRST_ARGUMENT] & CLONE_THREAD) || thread->call == SYS_clone3;
@@ -253,8 +253,8 @@ static void note_made_thread(struct lt_stopped_process *stopped) {
   stopped->stages[stopped->count++] = LET_GO;
 }
 
-/// A thread that becomes another program gets the number of the process's first one, under which it is traced from then
-/// on: lets it go when it stops. True if it has not stopped.
+/// A thread that becomes another program gets the number of the process's first thread, and is traced under it from
+/// then on. Releases it when it stops. True if it has not stopped.
 static bool release_successor(const struct lt_stopped_process *stopped) {
   for (size_t i = 0; i < stopped->count; i++)
     if (stopped->threads[i].thread == stopped->process && stopped->stages[i] == ASKED) return false;
@@ -309,7 +309,7 @@ size_t lt_release_late_threads(struct lt_stopped_process *stopped) {
 
 // --- calls -----------------------------------------------------------------------------------------------------------
 
-/// In a thread's own system call, the instruction that made it is before the one it goes on at.
+/// In a thread's own system call, the `syscall` instruction precedes the address at which the thread resumes.
 static int begin_on(const struct lt_copied_thread *thread, const struct lt_injected_call *model,
                     struct lt_injected_call *call, uint64_t deadline) {
   *call = *model;
@@ -324,7 +324,7 @@ int lt_begin_call_in_process(const struct lt_stopped_process *stopped, struct lt
                              uint64_t deadline) {
   const struct lt_injected_call model = *call;
   int result = LT_COPY_NO_CALL;
-  // Threads in a call first: nothing of theirs can be disturbed.
+  // Threads in a system call come first: nothing of theirs can be disturbed.
   for (uint32_t pass = 0; pass < 2; pass++) {
     uint32_t wanted = pass == 0 ? LT_THREAD_IN_CALL : LT_THREAD_COMPUTING;
     for (size_t i = 0; i < stopped->count; i++) {

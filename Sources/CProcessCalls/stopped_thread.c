@@ -46,7 +46,7 @@ uint64_t lt_nanoseconds(void) {
   return (uint64_t)now.tv_sec * 1000000000ull + (uint64_t)now.tv_nsec;
 }
 
-/// Stops that were reported while a request was interrupted, each until somebody asks for it.
+/// Stops that were reported while a request was interrupted. Each is kept until lt_thread_await_report asks for it.
 static struct report {
   pid_t thread;
   int status;
@@ -63,16 +63,16 @@ static bool take_kept(pid_t thread, int *status) {
   return false;
 }
 
-/// A tracee that has become another program is let go at once: it has the number of the process's first thread, whose
-/// registers are not its own. True if it was one.
+/// Releases a tracee that has become another program at once: it has the number of the process's first thread, whose
+/// registers are not its own. True if the report was of one.
 static bool let_go_of_another_program(pid_t thread, int status) {
   if (!WIFSTOPPED(status) || status >> 16 != PTRACE_EVENT_EXEC) return false;
   ptrace(PTRACE_DETACH, thread, 0, 0);
   return true;
 }
 
-/// Takes note of tracees that have ended, or have become another program, and keeps the stops of others: the kernel
-/// hands out all of them, whatever is asked for.
+/// Reaps tracees that have ended, releases those that have become another program, and keeps the stops of others. The
+/// kernel hands out every report, not just the ones asked for.
 static void take_reports(int signal) {
   (void)signal;
   int error = errno, status, earlier;
@@ -96,8 +96,8 @@ int lt_thread_await_report(pid_t thread, int *status, uint64_t deadline) {
     if (reported == thread) return let_go_of_another_program(thread, *status) ? -ESRCH : 0;
     if (reported < 0 && errno != EINTR) return -ESRCH;
     if (lt_nanoseconds() >= deadline) return -ETIME;
-    // The end of a process's first thread is reported when no other is left, and a thread that is becoming another
-    // program waits for its siblings: those that are traced are gone only when their tracer has taken note.
+    // The kernel reports the end of a process's first thread only when no other thread is left. A thread that is
+    // becoming another program waits for its siblings. Traced siblings are gone only when their tracer has reaped them.
     take_reports(0);
     if (take_kept(thread, status)) return 0;
     struct timespec moment = {.tv_nsec = WAKE_MILLISECONDS * 1000000};
@@ -105,9 +105,9 @@ int lt_thread_await_report(pid_t thread, int *status, uint64_t deadline) {
   }
 }
 
-/// A thread that is becoming another program holds a lock that the request needs, until its siblings are gone; and
-/// those that are traced are gone only when their tracer has taken note (ptrace(2), "bugs"). So the request is
-/// interrupted now and then for that; the kernel begins it anew.
+/// A thread that is becoming another program holds a lock that the request needs, until its siblings are gone. Traced
+/// siblings are gone only when their tracer has reaped them (ptrace(2), "bugs"). So a timer interrupts the request to
+/// reap them, and the kernel restarts it.
 static int seize(pid_t thread) {
   sigset_t alarm;
   sigemptyset(&alarm);
@@ -138,7 +138,7 @@ int lt_thread_await_stop(pid_t thread, uint64_t deadline) {
     int result = lt_thread_await_report(thread, &status, deadline);
     if (result != 0) return result;
     if (!WIFSTOPPED(status)) return -ESRCH;
-    // By the request, or as one of a process that is stopped as a whole.
+    // Stopped by the request, or because the whole process is stopped.
     if (status >> 16 == STOP_EVENT) return 0;
     int signal = status >> 16 ? 0 : WSTOPSIG(status);
     if (signal == SYSCALL_STOP) signal = 0;
@@ -203,7 +203,7 @@ struct saved_state {
 };
 _Static_assert(sizeof(struct saved_state) <= LT_SAVED_WORDS * sizeof(uint64_t), "the thread's state has its place");
 
-/// The thread stands at the entry of the call: without a number the kernel makes none.
+/// Cancels the call at whose entry the thread is stopped: without a number the kernel makes none.
 static void skip_call(pid_t thread) {
   struct user_regs_struct registers;
   if (ptrace(PTRACE_GETREGS, thread, 0, &registers) != 0) return;
@@ -218,7 +218,7 @@ static void note_child(pid_t thread, struct lt_injected_call *call) {
   call->progress = LT_CALL_HAS_CHILD;
 }
 
-/// On until the thread is as far as that.
+/// Resumes the thread until its call has progressed to `until`.
 static int pass_call(pid_t thread, struct lt_injected_call *call, enum lt_call_progress until, uint64_t deadline) {
   while (call->progress < until) {
     int status;
@@ -231,7 +231,7 @@ static int pass_call(pid_t thread, struct lt_injected_call *call, enum lt_call_p
     if (!WIFSTOPPED(status)) return -ESRCH;
     if (status >> 16 == PTRACE_EVENT_CLONE || status >> 16 == PTRACE_EVENT_FORK) note_child(thread, call);
     if (WSTOPSIG(status) != SYSCALL_STOP) continue;
-    // There is one on the way into the call, and one on the way out. Another signal cannot come: all are blocked, but
+    // One such stop is at the call's entry, and one at its exit. No other signal can arrive: all are blocked, except
     // those that end the process.
     bool enters = call->progress == LT_CALL_UNDER_WAY;
     if (enters && call->isCancelled) skip_call(thread);
@@ -255,7 +255,7 @@ int lt_thread_begin_call(pid_t thread, struct lt_injected_call *call, uint64_t d
   struct user_regs_struct registers = before.registers;
   registers.rip = call->instruction;
   registers.rax = (unsigned long)call->number;
-  registers.orig_rax = ~0ull; // nothing is begun anew
+  registers.orig_rax = ~0ull; // the kernel restarts no call
   registers.rdi = call->arguments[0];
   registers.rsi = call->arguments[1];
   registers.rdx = call->arguments[2];
@@ -289,7 +289,7 @@ int lt_thread_end_call(pid_t thread, struct lt_injected_call *call) {
   if (result == 0) result = ptrace(PTRACE_GETREGS, thread, 0, &registers) != 0 ? -errno : 0;
   if (result == 0) {
     call->result = (int64_t)registers.rax;
-    // To a stop at which the call that the thread was in can be begun anew.
+    // Continue to a stop after which the kernel can restart the thread's own call.
     bool goes = ptrace(PTRACE_INTERRUPT, thread, 0, 0) == 0 && ptrace(PTRACE_CONT, thread, 0, 0) == 0;
     result = goes ? lt_thread_await_stop(thread, UINT64_MAX) : -errno;
   }

@@ -1,4 +1,4 @@
-// One thread of another process, stopped by ptrace: what the machine's registers are is known here only.
+// One thread of another process, stopped by ptrace. Only this part knows the machine's registers.
 
 #ifndef LEAKTRACE_STOPPED_THREAD_H
 #define LEAKTRACE_STOPPED_THREAD_H
@@ -27,7 +27,7 @@ enum lt_call_progress {
   LT_CALL_RETURNED,
 };
 
-/// A call that a stopped thread is to make for its tracer.
+/// A call that a stopped thread makes for its tracer.
 struct lt_injected_call {
   uint64_t instruction; ///< address of a `syscall` instruction in the thread's memory
   long number;
@@ -36,10 +36,10 @@ struct lt_injected_call {
   bool followsChild;
   /// The kernel ends the thread's process when its tracer ends.
   bool endsWithTracer;
-  /// A filter of system calls that limits the thread sees the call. Without this it is suspended for the call's time,
-  /// which takes CAP_SYS_ADMIN.
+  /// A filter of system calls that limits the thread sees the call. Without this flag the filter is suspended during
+  /// the call, which takes CAP_SYS_ADMIN.
   bool allowFiltered;
-  // What becomes of it.
+  // Its outcome.
   pid_t child;
   int64_t result;
   uint64_t nanoseconds;
@@ -51,13 +51,12 @@ struct lt_injected_call {
 /// Monotonic time.
 uint64_t lt_nanoseconds(void);
 
-/// The tracee's next report, until the deadline. 0, −ETIME, or −ESRCH when there is no such tracee any more. Takes note
-/// of others that have ended, and keeps their stops for whoever asks for them. For a process that has no children but
-/// tracees.
+/// Waits for the tracee's next report until the deadline. Returns 0, −ETIME, or −ESRCH when the tracee no longer
+/// exists. Reaps other tracees that have ended, and keeps the stops of others for their own calls. For a process whose
+/// only children are tracees.
 int lt_thread_await_report(pid_t thread, int *status, uint64_t deadline);
 
-/// Takes note of tracees that have ended, lets go those that have become another program, and keeps the stops of
-/// others.
+/// Reaps tracees that have ended, releases those that have become another program, and keeps the stops of others.
 void lt_threads_take_reports(void);
 
 /// Asks a thread to stop. 0 or −errno.
@@ -77,24 +76,24 @@ int lt_thread_note(pid_t thread, struct lt_copied_thread *note);
 /// restartable sequence (rseq(2)), which must not be left unnoticed.
 bool lt_thread_can_call(pid_t thread, const struct lt_copied_thread *note);
 
-/// Has a stopped thread set out for a call, all signals blocked, and waits until it has entered it. 0 then; −ETIME if
-/// it has not come so far by the deadline, as when it gets no processor: the call is cancelled. After both,
-/// lt_thread_end_call must follow. Other errors: −EACCES where its filter cannot be suspended, −EFAULT where there is
-/// no instruction for it; then the thread is as it was.
+/// Makes a stopped thread start a call, with all signals blocked, and waits until it has entered it. Returns 0 then.
+/// Returns −ETIME if it has not entered it by the deadline, for example without a processor: the call is cancelled.
+/// After either, lt_thread_end_call must follow. After other errors the thread is unchanged: −EACCES if its filter
+/// cannot be suspended, −EFAULT if there is no instruction for the call.
 int lt_thread_begin_call(pid_t thread, struct lt_injected_call *call, uint64_t deadline);
 
-/// Waits until a call that was entered has made its child, or returns. 0 or −ETIME.
+/// Waits until an entered call has made its child or returned. 0 or −ETIME.
 int lt_thread_await_call(pid_t thread, struct lt_injected_call *call, uint64_t deadline);
 
-/// Waits for the call's end, however long it takes: a thread that is left before goes astray. Then puts its registers
-/// and its mask back. It stays stopped, and begins the call that it was in anew when it is let go. 0 when the call was
-/// made, with its result in `call`; −ECANCELED if it was cancelled, −ESRCH if the thread has ended.
+/// Waits for the call's end without a limit: a thread that is left before then goes astray. Then restores its registers
+/// and its signal mask. The thread stays stopped; the kernel restarts its own call when it is released. Returns 0 if
+/// the call was made, with its result in `call`; −ECANCELED if it was cancelled, −ESRCH if the thread has ended.
 int lt_thread_end_call(pid_t thread, struct lt_injected_call *call);
 
-/// Both.
+/// Calls lt_thread_begin_call and lt_thread_end_call.
 int lt_thread_call(pid_t thread, struct lt_injected_call *call);
 
-/// Lets a stopped thread go on. A call whose wait only the stop has ended is begun anew.
+/// Resumes a stopped thread. A wait that only the stop has interrupted is restarted.
 void lt_thread_release(pid_t thread);
 
 #endif

@@ -37,9 +37,9 @@ enum {
 
 // --- the frame -------------------------------------------------------------------------------------------------------
 
-/// Of the kernel's ucontext: which parts there are.
+/// Flags of the kernel's ucontext, for the parts that are present.
 enum { HAS_STATE = 1, HAS_STACK_SEGMENT = 2, STRICT_STACK_SEGMENT = 4 };
-/// No mode of an alternate stack: the kernel leaves that as it is.
+/// Not a mode of an alternate stack: the kernel leaves the mode unchanged.
 enum { NO_STACK_MODE = 7 };
 
 struct saved_registers {
@@ -49,9 +49,9 @@ struct saved_registers {
 };
 
 struct frame {
-  /// Where functions return to: one whose result is asked for to the first.
+  /// Return addresses. A function whose result is wanted returns to the first, others to the third.
   uint64_t toAskingCall, toReturn, toRestorer;
-  // What follows is where the stack pointer is in the restorer.
+  // In the restorer, the stack pointer is here.
   uint64_t parts, link;
   uint64_t stack;
   int32_t stackMode, stackPadding;
@@ -65,7 +65,7 @@ _Static_assert(offsetof(struct frame, registers) - RETURN_SLOTS == 40, "the kern
 _Static_assert(sizeof(struct saved_registers) == 256, "the kernel's layout");
 _Static_assert(offsetof(struct frame, mask) - RETURN_SLOTS == 296, "the kernel's layout");
 
-/// What the kernel says of a saved state in the bytes that are left for software in the legacy part.
+/// The kernel's description of a saved state, in the bytes of the legacy part that are left for software.
 struct state_note {
   uint32_t magic, size;
   uint64_t features;
@@ -73,7 +73,7 @@ struct state_note {
 };
 enum { NOTE_OFFSET = 464, FEATURES_OFFSET = 464, LEGACY_SIZE = 512, STATE_HEADER_SIZE = 64 };
 enum { STATE_MAGIC = 0x46505853, STATE_END_MAGIC = 0x46505845 };
-/// Registers of matrices, for which a process asks by itself, and which make the state larger only then.
+/// Matrix registers. A process must request them, and only then do they make the state larger.
 static const uint64_t matrixFeatures = 3ull << 17;
 
 /// The state's bytes up to the last of some features.
@@ -88,7 +88,7 @@ static size_t size_of(uint64_t features) {
   return size;
 }
 
-/// Makes of a state as ptrace gives it one that the kernel puts back. Returns its size; 0 if it cannot be.
+/// Turns a state from ptrace into one that the kernel restores. Returns its size; 0 if that is not possible.
 static size_t note_state(unsigned char *state, size_t given) {
   uint64_t features, used;
   if (given < LEGACY_SIZE + STATE_HEADER_SIZE) return 0;
@@ -120,7 +120,7 @@ static bool is_interrupted(const struct user_regs_struct *registers) {
   }
 }
 
-/// As the thread goes on without a tracer: a call that was interrupted is made again from its beginning.
+/// The registers with which the thread resumes without a tracer: an interrupted call starts over.
 static struct user_regs_struct on_its_own(const struct user_regs_struct *before) {
   struct user_regs_struct registers = *before;
   if (is_interrupted(before)) {
@@ -168,7 +168,7 @@ size_t lt_visit_size(void) {
   return RED_ZONE + LT_MOST_STATE_BYTES + LT_CALL_TEXT_BYTES + sizeof(struct frame) + 2 * STATE_ALIGNMENT;
 }
 
-/// Through the file, which makes a main thread's stack larger where that is needed.
+/// Writes through /proc/PID/mem, which grows a main thread's stack where needed.
 static bool write_memory(pid_t thread, uint64_t address, const void *bytes, size_t size) {
   char path[64];
   snprintf(path, sizeof path, "/proc/%d/mem", thread);
@@ -206,7 +206,7 @@ int lt_visit_begin(struct lt_thread_visit *visit, pid_t thread, const struct lt_
 
 // --- a call ----------------------------------------------------------------------------------------------------------
 
-/// Sent by the processor or the kernel for what the function did.
+/// True if the processor or the kernel sent the signal for an error of the function.
 static bool is_fault(pid_t thread, int signal) {
   if (signal != SIGSEGV && signal != SIGBUS && signal != SIGILL && signal != SIGFPE && signal != SIGTRAP &&
       signal != SIGSYS)
@@ -221,7 +221,7 @@ static int await_report(pid_t thread, int *status, uint64_t deadline) {
   return result == 0 && WIFSTOPPED(*status) ? LT_VISIT_DONE : LT_VISIT_GONE;
 }
 
-/// To a call of the system that is made by an instruction `syscall` which ends at `end`, with the stack at `stack`.
+/// Runs the thread to a system call whose `syscall` instruction ends at `end`, with the stack pointer at `stack`.
 static int await_call(const struct lt_thread_visit *visit, uint64_t end, uint64_t stack, uint64_t deadline,
                       struct user_regs_struct *registers) {
   for (int signal = 0;;) {
@@ -236,12 +236,12 @@ static int await_call(const struct lt_thread_visit *visit, uint64_t end, uint64_
       signal = WSTOPSIG(status);
       if (is_fault(visit->thread, signal)) return LT_VISIT_FAULT;
     }
-    // A stop of the process as a whole takes effect when the thread is let go.
+    // A stop of the whole process takes effect when the thread is released.
   }
 }
 
-/// At the stop, no call is made, and the thread begins a function instead. The first thing to be changed is all
-/// registers at once: whatever happens then, the thread finds its way back.
+/// Makes the stopped thread begin a function instead of its call. The first change sets all registers at once: whatever
+/// happens then, the thread returns to its own work.
 static int begin_function(struct lt_thread_visit *visit, uint64_t stack, uint64_t function, const uint64_t *arguments) {
   struct user_regs_struct registers = visit->before;
   registers.orig_rax = ~0ull;
@@ -313,7 +313,7 @@ static bool await_any_stop(pid_t thread) {
   return await_report(thread, &status, lt_nanoseconds() + RELEASE_MILLISECONDS * 1000000ull) == LT_VISIT_DONE;
 }
 
-/// Lets a thread go that is still at a function.
+/// Releases a thread that is still in a function.
 static void leave_alone(pid_t thread) {
   if (ptrace(PTRACE_INTERRUPT, thread, 0, 0) == 0 && await_any_stop(thread)) ptrace(PTRACE_DETACH, thread, 0, 0);
 }
@@ -330,13 +330,13 @@ void lt_visit_end(struct lt_thread_visit *visit, int outcome) {
     ptrace(PTRACE_SETREGSET, thread, NT_X86_XSTATE, &all);
     ptrace(PTRACE_SETSIGMASK, thread, sizeof visit->mask, &visit->mask);
     if (visit->isAtRestorer) {
-      // Up to here the kernel would still put everything back; from here on all is as it was. The kernel's own way is
-      // not taken: it forgets how far a wait had come that was interrupted.
+      // Up to here the kernel would still restore everything; from here on all is restored. The kernel's own
+      // restoration is not used: it forgets how long an interrupted wait has already waited.
       struct user_regs_struct own = on_its_own(&visit->before);
       if (ptrace(PTRACE_SETREGS, thread, 0, &own) != 0 || ptrace(PTRACE_SYSCALL, thread, 0, 0) != 0) return;
       if (!await_any_stop(thread)) return;
     }
-    // A call is begun anew only after a stop of this kind.
+    // The kernel restarts a call only after a stop of this kind.
     ptrace(PTRACE_SETREGS, thread, 0, &visit->before);
     if (ptrace(PTRACE_INTERRUPT, thread, 0, 0) != 0 || ptrace(PTRACE_CONT, thread, 0, 0) != 0) return;
     if (lt_thread_await_stop(thread, lt_nanoseconds() + RELEASE_MILLISECONDS * 1000000ull) != 0) return;

@@ -1,4 +1,4 @@
-// Has a stopped thread of another process call functions, as the kernel has a thread call a handler of a signal.
+// Makes a stopped thread of another process call functions, as the kernel makes a thread call a signal handler.
 
 #ifndef LEAKTRACE_THREAD_CALL_H
 #define LEAKTRACE_THREAD_CALL_H
@@ -11,24 +11,24 @@
 
 enum {
   LT_MOST_STATE_BYTES = 16384, ///< of a thread's floating point and vector registers
-  LT_CALL_TEXT_BYTES = 24576,  ///< for what is passed to the functions
+  LT_CALL_TEXT_BYTES = 24576,  ///< for the data that is passed to the functions
 };
 
-/// Code in the process to which functions return.
+/// Addresses in the process that called functions return to.
 struct lt_return_code {
-  uint64_t restorer;  ///< has the kernel put everything back, as after a handler of a signal
+  uint64_t restorer;  ///< makes the kernel restore everything, as after a signal handler
   uint64_t call;      ///< an instruction `syscall`, after which the function around it returns; 0 if there is none
-  uint64_t returning; ///< that return
+  uint64_t returning; ///< that `ret` instruction
 };
 
-/// A thread between its own work and calls that it makes for its tracer. All that the thread needs to go on by itself
-/// is in its own memory, below its stack: a call returns to code that has the kernel put everything back, so that no
-/// tracer is needed.
+/// A thread that makes calls for its tracer between its own work. Everything that the thread needs to resume by itself
+/// is in its own memory, below its stack. A call returns to code that makes the kernel restore everything, without a
+/// tracer.
 struct lt_thread_visit {
   pid_t thread;
   struct lt_return_code code;
-  uint64_t context; ///< the stack pointer with which the kernel is asked to put everything back
-  uint64_t text;    ///< where what is passed to functions is
+  uint64_t context; ///< the stack pointer at the call that restores everything
+  uint64_t text;    ///< the address of the data that is passed to functions
   struct user_regs_struct before;
   uint64_t mask;
   bool isUnderWay;   ///< the registers have been changed
@@ -42,7 +42,7 @@ enum lt_visit_error {
   LT_VISIT_NOT_BEGUN, ///< the thread is as it was
   LT_VISIT_GONE,      ///< it has ended
   LT_VISIT_LATE,      ///< the call takes too long. It goes on without a tracer
-  LT_VISIT_FAULT,     ///< the function did what the processor or the kernel answers by a signal. The thread goes on
+  LT_VISIT_FAULT,     ///< a signal of the processor or the kernel ended the function. The thread goes on
 };
 
 /// Bytes below a stack pointer that a visit takes before anything is called.
@@ -52,16 +52,16 @@ size_t lt_visit_size(void);
 int lt_visit_begin(struct lt_thread_visit *visit, pid_t thread, const struct lt_return_code *code, const void *text,
                    size_t size);
 
-/// Calls a function with two arguments, and waits for its end until `deadline`. Signals are held back meanwhile, but
-/// for those that the processor has for errors. What the function returns is not seen.
+/// Calls a function with two arguments, and waits for its end until `deadline`. Signals are blocked during the call,
+/// except those that the processor and the kernel send for errors. The function's result is not read.
 int lt_visit_call(struct lt_thread_visit *visit, uint64_t function, uint64_t first, uint64_t second, uint64_t deadline);
 
-/// The same for a function without arguments, with the pointer that it returns. Not for a function that may return a
-/// small number: without a tracer the kernel would take that for the number of a call. LT_VISIT_NOT_BEGUN where the
-/// process has no code for it.
+/// Calls a function without arguments, and gets the pointer that it returns. Not for a function that may return a small
+/// number: without a tracer the kernel would make the system call of that number. LT_VISIT_NOT_BEGUN where the process
+/// has no code for it.
 int lt_visit_ask(struct lt_thread_visit *visit, uint64_t function, uint64_t deadline, uint64_t *pointer);
 
-/// Puts everything back, and lets the thread go on. `outcome`: of the last call.
+/// Restores everything, and resumes the thread. `outcome`: of the last call.
 void lt_visit_end(struct lt_thread_visit *visit, int outcome);
 
 #endif

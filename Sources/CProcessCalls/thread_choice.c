@@ -1,9 +1,9 @@
-// Decides by the callers of all threads.
+// Chooses by the frames of all threads.
 //
 // The thread that calls the loader waits for locks of the loader and of the allocator, while all others run. So it must
-// hold none of them itself, nor may a thread that waits for something else: for a thread within the loader, which may
-// be running a library's initialiser, that is not known, and the call has to wait. A thread within the allocator waits
-// for nothing but others like it.
+// hold none of these locks itself. Neither may a thread that waits for something else. A thread within the loader may
+// be running a library's initialiser, whose waits are unknown, so the call has to wait. A thread within the allocator
+// waits only for other threads in it.
 
 #define _GNU_SOURCE
 #include "thread_choice.h"
@@ -19,7 +19,7 @@
 #include <sys/resource.h>
 
 enum {
-  SCANNED_WORDS = 1 << 15, // of a stack that cannot be followed
+  SCANNED_WORDS = 1 << 15, // of a stack that cannot be unwound
   PATH_SIZE = 64,
   LIMIT_LINE_SIZE = 128,
   STACK_GAP = 1 << 20, // that the kernel keeps free below a main thread's stack
@@ -27,7 +27,7 @@ enum {
 
 enum fitness { FIT, IN_LOADER, IN_FORK, AT_EXIT, NOT_STOPPED, IN_ALLOCATOR, IN_HANDLER, IN_LIBRARY, NO_ROOM, UNKNOWN };
 
-/// Calls in which a function of the C library waits, without a lock that the loader or the recorder takes.
+/// True for calls that a function of the C library waits in while it holds no lock of the loader or the recorder.
 static bool is_wait(int64_t call) {
   switch (call) {
     case __NR_futex:
@@ -94,8 +94,9 @@ static uint64_t stack_limit(pid_t process, uint64_t otherwise) {
   return limit;
 }
 
-/// Bytes below the thread's stack pointer that are its stack's. 0 unless the stack is the main thread's or one that the
-/// C library has made, which has the thread's own data at its top: not that of a coroutine, in the heap, or of signals.
+/// Free bytes of the thread's stack, below its stack pointer. Only two kinds of stack count: the main thread's, and
+/// stacks of the C library, which have the thread's own data at their top. 0 for a coroutine's stack in the heap, and
+/// for signal stacks.
 static uint64_t room_below(pid_t process, const struct lt_copied_thread *thread) {
   char path[PATH_SIZE];
   snprintf(path, sizeof path, "/proc/%d/maps", process);
@@ -128,7 +129,7 @@ static uint64_t room_below(pid_t process, const struct lt_copied_thread *thread)
 
 // --- where it is -----------------------------------------------------------------------------------------------------
 
-/// Looks for the loader's code among the words of a stack that cannot be followed.
+/// Searches the words of a stack that cannot be unwound for the loader's code.
 static bool has_loader_word(const struct lt_code_places *places, uint64_t stack) {
   static uint64_t words[SCANNED_WORDS];
   size_t count = lt_read_process(places->images.process, stack & ~7ull, words, sizeof words) / sizeof *words;
@@ -143,7 +144,7 @@ static bool is_in(const enum lt_code_place *found, size_t count, enum lt_code_pl
   return false;
 }
 
-/// The number of frames without those that begin a thread, which are the C library's, and the program's first.
+/// The number of frames without the ones that start a thread: the C library's, and the program's first.
 static size_t without_beginning(const struct lt_code_places *places, const struct lt_thread_frames *frames,
                                 const enum lt_code_place *found) {
   size_t count = frames->count;
@@ -171,7 +172,7 @@ static enum fitness fitness_of(const struct lt_copied_thread *thread, const stru
   if (is_in(found, frames.count, LT_CODE_ALLOCATOR)) return IN_ALLOCATOR;
   size_t count = without_beginning(places, &frames, found), inner = 0;
   while (inner < count && found[inner] == LT_CODE_LIBC) inner++;
-  // A callback of the C library's may run with a lock of its; and at its ends a thread has no code of its own.
+  // A callback from the C library may run under one of its locks. A thread that begins or ends has no code of its own.
   if (count == inner || is_in(found + inner, count - inner, LT_CODE_LIBC)) return IN_LIBRARY;
   if (is_in(found, count, LT_CODE_THREADS)) return IN_LIBRARY;
   bool isInCall = thread->state == LT_THREAD_IN_CALL;
@@ -179,7 +180,7 @@ static enum fitness fitness_of(const struct lt_copied_thread *thread, const stru
   return FIT;
 }
 
-/// Threads whose wait the kernel resumes by numbers that it keeps come after other waits, and those that compute last.
+/// Ranks waits first, then waits that the kernel resumes from saved arguments, and computing threads last.
 static int rank_of(const struct lt_copied_thread *thread) {
   if (thread->state != LT_THREAD_IN_CALL) return 2;
   return (int64_t)thread->general[0] == -LT_RESTART_BLOCK ? 1 : 0;

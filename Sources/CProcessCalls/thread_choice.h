@@ -1,4 +1,4 @@
-// Which thread of a stopped process may call the loader.
+// Chooses the thread of a stopped process that may call the loader.
 
 #ifndef LEAKTRACE_THREAD_CHOICE_H
 #define LEAKTRACE_THREAD_CHOICE_H

@@ -1,4 +1,4 @@
-// Unwinds with libunwind. What it asks for comes from the other process's memory alone: its files may be out of reach.
+// Unwinds with libunwind, which reads only the other process's memory: its files may be out of reach.
 
 #define _GNU_SOURCE
 #include "thread_frames.h"
@@ -20,7 +20,7 @@ struct lt_unwinding {
   const struct lt_remote_images *images;
   unw_addr_space_t space;
   const struct lt_copied_thread *thread; ///< the one at hand
-  bool isLost;                           ///< there was code of which nothing is known
+  bool isLost;                           ///< some code has no unwind information
   struct kept_page pages[PAGES];
 };
 

@@ -1,7 +1,7 @@
-// Finds the bits of an enumeration's values that tell its cases apart.
+// Finds the bits of an enumeration's values that distinguish its cases.
 //
-// The library only answers for a value in memory. Heap images have millions of values and few types, so it is asked
-// about made-up values of each type once: the bits that change its answer show where the case is written.
+// The library answers only for a value in memory. Heap images have millions of values and few types. So it is asked
+// once for each type, about made-up values: the bits that change its answer encode the case.
 
 #include "EnumCases.h"
 
@@ -78,8 +78,8 @@ static void find_tags(const struct enumeration *e, struct mirror_cases *cases) {
   cases->head.tableCount = 1u << count;
 }
 
-/// Tells whether the bits are those of numbers below all addresses, in one word, and the payload is there also if that
-/// word is an address. Its offset is `*offset`.
+/// True if the bits form numbers below all addresses, in one word, and the payload case also has an address in that
+/// word. Its offset is `*offset`.
 static bool is_reference_word(const struct enumeration *e, const uint32_t *bits, int count, uint32_t *offset) {
   *offset = bits[0] / 64 * 8;
   if (bits[count - 1] / 64 != bits[0] / 64 || bits[count - 1] % 64 >= NUMBER_BITS || *offset + 8 > e->size)

@@ -52,7 +52,7 @@ static bool send_all(int file, const void *buffer, size_t size) {
   return true;
 }
 
-/// In one call where possible: each wakes the child.
+/// Sends the question in one call where possible, since each call wakes the child.
 static bool send_question(int file, const void *question, uint32_t size) {
   char small[SMALL_QUESTION];
   if (size > sizeof small - sizeof size) return send_all(file, &size, sizeof size) && send_all(file, question, size);
@@ -105,7 +105,7 @@ static void limit_child(const struct lt_child_service *service) {
 }
 
 static void detach_child(int socket) {
-  // The terminal's signals are for the parent, whose end the child notices. Crashes are to be quick and silent.
+  // The terminal's signals are for the parent; the child notices the parent's end. Crashes must be quick and silent.
   signal(SIGINT, SIG_IGN);
   signal(SIGQUIT, SIG_IGN);
   const int fatal[] = {SIGABRT, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGPIPE, SIGTERM, SIGHUP};

@@ -33,7 +33,7 @@ enum {
 #define MEMORY_LIMIT ((size_t)256 << 20)
 #define STACK_LIMIT ((size_t)8 << 20)
 
-/// libunwind's own search, for accessors of one's own (as Linux's perf uses it): no header declares it.
+/// libunwind's own table search, for custom accessors, as Linux's perf uses it. No header declares it.
 extern int UNW_OBJ(dwarf_search_unwind_table)(unw_addr_space_t, unw_word_t, unw_dyn_info_t *, unw_proc_info_t *, int,
                                               void *);
 
@@ -204,7 +204,7 @@ static void *begin(void *context) {
   return unwinder;
 }
 
-/// Goes from frame to frame. Returns the reason why there are no more.
+/// Unwinds frame by frame. Returns the reason for the end.
 static enum lt_unwinder_end unwind(struct unwinder *unwinder, struct lt_unwinder_frame *frames, uint32_t *count) {
   unw_cursor_t cursor;
   bool isExact = true;
@@ -215,13 +215,13 @@ static enum lt_unwinder_end unwind(struct unwinder *unwinder, struct lt_unwinder
       return LT_UNWINDER_UNSOUND;
     if (*count > 0 && address == 0) return LT_UNWINDER_COMPLETE;
     if (*count == LT_UNWINDER_MOST_FRAMES) return LT_UNWINDER_CUT;
-    // A signal's frame stands wherever its stack is; all others lie one above the other.
+    // A signal's frame is wherever its stack is; all other frames are at increasing addresses.
     if (*count > 0 && !isExact && stackPointer <= frames[*count - 1].stackPointer) return LT_UNWINDER_UNSOUND;
     frames[(*count)++] =
         (struct lt_unwinder_frame){.address = address, .stackPointer = stackPointer, .isExact = isExact};
     unwinder->lacksRules = false;
     unwinder->readsOfStep = 0;
-    // What a signal has interrupted stands where it was.
+    // The caller of a signal frame was interrupted at exactly this address.
     isExact = unw_is_signal_frame(&cursor) > 0;
     int result = unw_step(&cursor);
     if (unwinder->lacksRules) return LT_UNWINDER_NO_RULES;

@@ -7,14 +7,14 @@
 
 #include <stddef.h>
 
-/// Bytes of a name, and of what it demangles to.
+/// The most bytes of a mangled name, and of a demangled name.
 enum { LT_DEMANGLER_NAME_LIMIT = 1 << 20 };
 
-/// Starts a child that demangles. 0, or an errno. A question is a Swift or C++ name, its answer the demangled one;
-/// there is none if the name is not mangled.
+/// Starts a child that demangles. Returns 0 or an errno. A question is a Swift or C++ name, and its answer the
+/// demangled name. There is no answer if the name is not mangled.
 int lt_demangler_start(struct lt_child *child);
 
-/// The same in this process: a string for `free`, NULL if the name is not mangled.
+/// Demangles a name in this process. Returns a string for `free`, or NULL if the name is not mangled.
 char *lt_demangle(const char *name, size_t length);
 
 #endif

@@ -11,29 +11,29 @@
 
 /// A block that keeps an arena from getting smaller.
 struct lt_allocator_pin {
-  uint64_t freeBelow, freeBehind; ///< bytes of the arena
+  uint64_t freeBelow, freeBehind; ///< free bytes of the arena below and above it
   uint64_t address, bytes;
 };
 
-/// Arenas whose pins are told.
+/// The most arenas whose pins are recorded.
 enum { LT_ALLOCATOR_PINS = 8 };
 
 struct lt_allocator_figures {
-  uint64_t kind;                          ///< by LT_ALLOCATOR_, such as LT_ALLOCATOR_GLIBC; 0 if it has no block
+  uint64_t kind;                          ///< LT_ALLOCATOR_, such as LT_ALLOCATOR_GLIBC; 0 if it has no block
   uint64_t figures[LT_ALLOCATOR_FIGURES]; ///< by LT_ALLOCATOR_
   struct lt_allocator_pin pins[LT_ALLOCATOR_PINS];
-  uint32_t pinCount; ///< those of the arenas with most free memory, most first
+  uint32_t pinCount; ///< pins of the arenas with the most free memory, largest first
 };
 
-/// Of a heap that was walked. Constant time for each arena.
+/// The figures of a heap that was walked. Constant time for each arena.
 struct lt_allocator_figures lt_glibc_heap_figures(const struct lt_glibc_heap *heap);
 struct lt_allocator_figures lt_jemalloc_heap_figures(const struct lt_jemalloc_heap *heap);
 struct lt_allocator_figures lt_mimalloc_heap_figures(const struct lt_mimalloc_heap *heap);
 struct lt_allocator_figures lt_tcmalloc_heap_figures(const struct lt_tcmalloc_heap *heap);
 
-/// Bytes of a definition's payload at most.
+/// The most bytes of a definition's payload.
 enum { LT_ALLOCATOR_PAYLOAD = 10 * (4 + LT_ALLOCATOR_FIGURES + 4 * LT_ALLOCATOR_PINS) };
-/// Puts the payload of LT_DEF_ALLOCATOR, and returns its bytes. `time`: of the image.
+/// Writes the payload of LT_DEF_ALLOCATOR, and returns its size. `time`: of the image.
 size_t lt_allocator_figures_put(const struct lt_allocator_figures *figures, uint64_t time, uint8_t *to);
 
 #endif

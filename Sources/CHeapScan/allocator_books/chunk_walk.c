@@ -1,4 +1,4 @@
-// Follows chunks by their sizes, and finds the next one where that breaks off.
+// Follows chunks by their sizes, and finds the next chunk where the sequence breaks off.
 
 #include "allocator_books/chunk_walk.h"
 
@@ -10,9 +10,9 @@
 enum {
   WINDOW = 128 << 10,
   PROBE = 16 << 10,
-  /// As many chunks in a row are no coincidence.
+  /// This many chunks in a row are no coincidence.
   CONVINCING_CHUNKS = 12,
-  /// Pages of a piece that may be missing before the rest is given up.
+  /// Missing pages of a piece after which the rest is given up.
   MISSING_PAGES = 1 << 16,
 };
 static const uint64_t SEARCH_LIMIT = 1ull << 30;
@@ -35,7 +35,7 @@ void lt_chunk_walk_rewind(struct lt_chunk_walk *walk) {
   walk->breaks = walk->skippedBytes = 0;
 }
 
-/// The chunk at an address below `end`; false if what stands there is none.
+/// The chunk at an address below `end`; false if there is no chunk.
 static LT_ALWAYS_INLINE bool chunk_at(struct lt_word_window *window, uint64_t address, uint64_t end,
                                       struct lt_heap_chunk *chunk) {
   uint64_t head, next;
@@ -49,7 +49,7 @@ static LT_ALWAYS_INLINE bool chunk_at(struct lt_word_window *window, uint64_t ad
   return true;
 }
 
-/// The last chunk of a piece: 16 bytes, behind which another such one stands, or one of 0 bytes.
+/// True for the last chunk of a piece: 16 bytes, followed by another such chunk or one of 0 bytes.
 static bool is_fencepost(struct lt_word_window *window, uint64_t address, uint64_t end) {
   uint64_t head, next;
   return end - address >= 2 * GLIBC_FENCEPOST && lt_window_word(window, address + GLIBC_CHUNK_SIZE, &head) &&
@@ -65,14 +65,14 @@ static bool is_convincing(struct lt_chunk_walk *walk, uint64_t address, uint64_t
     uint64_t before;
     if (!chunk_at(&walk->probe, at, end, &chunk)) return false;
     at += chunk.size;
-    // A free chunk's size stands in the next one, too.
+    // A free chunk's size is stored in the next one, too.
     if (!chunk.isInUse && (!lt_window_word(&walk->probe, at, &before) || before != chunk.size)) return false;
     if (at == end) return true;
   }
   return true;
 }
 
-/// The next address from which chunks follow each other; 0 if there is none up to the end.
+/// The next address where a sequence of chunks begins; 0 if there is none up to the end.
 static uint64_t resynchronised(struct lt_chunk_walk *walk, uint64_t address, uint64_t end) {
   uint64_t at = address + GLIBC_ALIGNMENT, head;
   unsigned missingPages = 0;
@@ -101,7 +101,7 @@ void lt_chunk_walk_run(struct lt_chunk_walk *walk, uint64_t start, uint64_t end,
       at += chunk.size;
       continue;
     }
-    // Memory of others, or nothing, is behind fenceposts, and before the first chunk of the break.
+    // Fenceposts are followed by other code's memory, or by nothing. The same may precede the first chunk of the break.
     bool isEnd = is_fencepost(&walk->window, at, end) || (mayBeginLate && at == start);
     if (!isEnd) walk->breaks++;
     uint64_t next = resynchronised(walk, at, end);

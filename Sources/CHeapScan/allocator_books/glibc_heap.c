@@ -1,5 +1,5 @@
-// Reads the books of glibc's allocator, in two walks through its chunks: the first finds threads' caches, the second
-// hands over what is in none.
+// Reads the books of glibc's allocator, in two walks through its chunks: the first finds threads' caches, and the
+// second passes on the chunks that are in none.
 
 #include "allocator_books/glibc_heap.h"
 
@@ -31,7 +31,8 @@ static bool find_pieces(struct lt_glibc_heap *h) {
   uint64_t main = 0;
   struct lt_malloc_parameters parameters = {0};
   h->mappedByCount = 0;
-  // Other arenas before the main ones, whose more distant memory is looked for where nobody else's is.
+  // Other arenas come before the main ones: a main arena's more distant memory is searched for only outside the other
+  // arenas' memory.
   for (size_t i = h->arenas.count; i-- > 0;) {
     struct lt_glibc_arena *arena = arena_at(h, i);
     if (is_main(arena)) {
@@ -80,7 +81,7 @@ static void look_for_cache(void *context, const struct lt_heap_chunk *chunk) {
     lt_thread_caches_look_at(&walk->caches, chunk->address);
 }
 
-/// A key if it is one: glibc draws another if a key has few bits set or few clear. Otherwise 0.
+/// Returns the key if it can be one, otherwise 0: glibc draws another if a key has few bits set or few clear.
 static uint64_t random_key(uint64_t key) {
   enum { LEAST_BITS = 16, MOST_BITS = 48, LEAST = 0x1000000 };
   int bits = __builtin_popcountll(key);
@@ -142,7 +143,7 @@ bool lt_glibc_heap_find(struct lt_glibc_heap *h, const struct lt_books_memory *b
   }
   isWhole &= find_pieces(h);
   bool hasRoom = find_fast_chunks(h) && find_caches(h);
-  // A program that has freed nothing has no cache in later releases.
+  // In later releases, a program that has freed nothing has no cache.
   h->areCachesUnread = h->caches == 0 && h->pieces.count > 0 && may_have_caches(h) &&
                        (books->libcRelease < GLIBC_FIRST_WITH_LATE_CACHES || books->libcRelease > GLIBC_LAST_KNOWN);
   isWhole &= find_mapped(h);
@@ -175,7 +176,7 @@ struct second_walk {
 };
 
 /// True if a chunk has the key of cached blocks, which glibc 2.43 clears when it gives a block out. So a freed block is
-/// known even if the list that has it is damaged.
+/// recognised even if its list is damaged.
 static bool has_cache_key(struct second_walk *w, struct lt_word_window *window, uint64_t chunk) {
   uint64_t word;
   return w->heap->cacheKey && lt_window_word(window, chunk + GLIBC_CHUNK_MEMORY + GLIBC_CACHE_KEY, &word) &&
@@ -188,7 +189,7 @@ static void hand_over(struct second_walk *w, uint64_t address, uint64_t size) {
   if (w->block) w->block(w->context, address, size);
 }
 
-/// Hands over the mapped blocks before an address.
+/// Passes on the mapped blocks before an address.
 static void hand_over_mapped(struct second_walk *w, uint64_t end) {
   const struct lt_growing_list *chunks = &w->heap->mappedChunks;
   for (; w->nextMapped < chunks->count && lt_list_number(chunks, w->nextMapped) < end; w->nextMapped++) {
@@ -207,7 +208,7 @@ static void hand_over_mapped(struct second_walk *w, uint64_t end) {
   }
 }
 
-/// Bytes of whole pages that are there in free memory.
+/// Bytes of whole present pages in free memory.
 static uint64_t page_bytes(struct second_walk *w, uint64_t start, uint64_t end) {
   start = lt_round_up(start, LT_BOOKS_PAGE);
   end &= ~(uint64_t)(LT_BOOKS_PAGE - 1);
@@ -218,7 +219,7 @@ static uint64_t page_bytes(struct second_walk *w, uint64_t start, uint64_t end) 
   return sum;
 }
 
-/// The use of a chunk that its neighbour calls in use. Chunks come in order.
+/// The use of a chunk that its neighbour records as in use. Must be called in order of address.
 static uint64_t use_of(struct second_walk *w, uint64_t chunk) {
   const struct lt_growing_list *kept = &w->heap->kept;
   while (w->nextKept < kept->count && lt_list_number(kept, w->nextKept) < chunk) w->nextKept++;
@@ -226,7 +227,7 @@ static uint64_t use_of(struct second_walk *w, uint64_t chunk) {
   return ((const struct lt_kept_chunk *)lt_list_item(kept, w->nextKept))->use;
 }
 
-/// The window to read a chunk's first words by. The walk's own one is further on behind a large chunk.
+/// The window for reading a chunk's first words. After a large chunk, the walk's own window is further on.
 static struct lt_word_window *window_of(struct second_walk *w, const struct lt_heap_chunk *chunk) {
   return w->walk->window.start <= chunk->address ? &w->walk->window : &w->walk->probe;
 }
@@ -237,7 +238,7 @@ static void visit(void *context, const struct lt_heap_chunk *chunk) {
   LT_CHECK(arena && (!w->last.size || w->last.address + w->last.size <= chunk->address));
   w->last = *chunk;
   if (!chunk->isInUse) {
-    // Behind the head of a free chunk stand four words of its bin's.
+    // The head of a free chunk is followed by four words of its bin's.
     enum { FREE_HEAD = 48 };
     arena->free++;
     arena->freeBytes += chunk->size;

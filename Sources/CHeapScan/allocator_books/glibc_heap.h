@@ -1,4 +1,4 @@
-// The blocks of a process by the books of glibc's allocator.
+// The blocks of a process, from the books of glibc's allocator.
 
 #ifndef LEAKTRACE_GLIBC_HEAP_H
 #define LEAKTRACE_GLIBC_HEAP_H
@@ -6,12 +6,12 @@
 #include "allocator_books/glibc_arenas.h"
 #include "allocator_books/malloc_parameters.h"
 
-/// What glibc's allocator has, read from its books in memory.
+/// The state of glibc's allocator, read from its books in memory.
 struct lt_glibc_heap {
   struct lt_growing_list arenas; ///< struct lt_glibc_arena, main ones first
-  /// Of the first libc; `address` is 0 if they are not known.
+  /// The parameters of the first libc; `address` is 0 if they are not known.
   struct lt_malloc_parameters parameters;
-  uint64_t blocks, blockBytes; ///< all that were given out, mapped ones among them; bytes that programs may use
+  uint64_t blocks, blockBytes; ///< all that were given out, including mapped ones; usable bytes
   uint64_t mapped, mappedBytes;
   /// Mapped blocks by the allocators' own counts; LT_GLIBC_UNKNOWN if they are not known.
   uint64_t mappedByCount;
@@ -20,31 +20,31 @@ struct lt_glibc_heap {
   /// out.
   bool areCachesUnread;
   /// The second word of each block in a cache, and of no other block: a random number. 0 if it is not known, and before
-  /// 2.43.
+  /// glibc 2.43.
   uint64_t cacheKey;
   int32_t failure; ///< LT_METADATA_ or ENOMEM if lt_glibc_heap_find has found nothing; otherwise 0
-  /// Places where a chunk does not lead to the next, and the bytes that were left out there.
+  /// Places where a chunk does not lead to the next, and the bytes that were skipped there.
   uint64_t breaks, skippedBytes;
   bool isIncomplete; ///< some memory of the allocator was not found
-  bool isShort;      ///< for lack of memory in the process that reads
+  bool isShort;      ///< the reading process lacked memory
 
-  // Of the walk itself.
+  // The walk's own state.
   const struct lt_books_memory *books;
   struct lt_growing_list pieces, kept, mappedChunks;
 };
 #define LT_GLIBC_UNKNOWN UINT64_MAX
 
-/// Finds arenas, their memory, and what lies freed where neighbours call it in use. False if the process has no
-/// allocator of glibc's, or one that has not been used; lt_glibc_heap_free is to be called in any case.
+/// Finds arenas, their memory, and freed blocks that their neighbours record as in use. False if the process has no
+/// glibc allocator, or has not used it; lt_glibc_heap_free must be called in any case.
 ///
 /// - `books`: outlives `heap`.
-/// - Complexity: linear in the memory of the allocator and the pages of anonymous memory. Takes memory for what lies in
-///   caches and fast bins, 16 bytes a block, and for mapped blocks.
+/// - Complexity: linear in the memory of the allocator and the pages of anonymous memory. Takes 16 bytes of memory for
+/// each block in caches and fast bins, and memory for mapped blocks.
 bool lt_glibc_heap_find(struct lt_glibc_heap *heap, const struct lt_books_memory *books);
 
-/// Goes through all chunks once more, and hands over each block that was given out: as malloc returned it, and the
-/// bytes that the program may use (malloc_usable_size); in order of address, each once. Fills in the figures, those of
-/// the arenas among them. Linear in the memory of the allocator.
+/// Walks all chunks again, and calls `block` for each block that was given out, in order of address, each once. Passes
+/// the address that malloc returned, and the usable bytes (malloc_usable_size). Fills in the figures, including the
+/// arenas'. Linear in the memory of the allocator.
 void lt_glibc_heap_walk(struct lt_glibc_heap *heap, void (*block)(void *context, uint64_t address, uint64_t size),
                         void *context);
 

@@ -1,4 +1,4 @@
-// Lists whose length nobody knows beforehand.
+// Lists whose length is not known beforehand.
 
 #ifndef LEAKTRACE_GROWING_LIST_H
 #define LEAKTRACE_GROWING_LIST_H
@@ -6,7 +6,7 @@
 #include "check.h"
 #include "scanned_memory.h"
 
-/// Items of one size, side by side. Each begins with a number by which they are put in order.
+/// Adjacent items of one size. Each begins with a number that determines its order.
 struct lt_growing_list {
   const struct lt_memory *memory;
   uint8_t *items;
@@ -21,9 +21,9 @@ void lt_list_init(struct lt_growing_list *list, const struct lt_memory *memory, 
 void lt_list_free(struct lt_growing_list *list);
 /// Copies an item to the end. False without memory.
 bool lt_list_append(struct lt_growing_list *list, const void *item);
-/// Puts the items in order of their first numbers. n log n.
+/// Sorts the items by their first numbers. n log n.
 void lt_list_sort(struct lt_growing_list *list);
-/// The place of the first item whose number is not below a number, in a sorted list. Logarithmic.
+/// The index of the first item whose number is at least `number`, in a sorted list. Logarithmic.
 size_t lt_list_place(const struct lt_growing_list *list, uint64_t number);
 
 static inline void *lt_list_item(const struct lt_growing_list *list, size_t index) {
@@ -33,7 +33,7 @@ static inline void *lt_list_item(const struct lt_growing_list *list, size_t inde
 static inline uint64_t lt_list_number(const struct lt_growing_list *list, size_t index) {
   return *(const uint64_t *)lt_list_item(list, index);
 }
-/// Tells whether a sorted list has an item with a number.
+/// True if a sorted list has an item with a number.
 static inline bool lt_list_has(const struct lt_growing_list *list, uint64_t number) {
   size_t place = lt_list_place(list, number);
   return place < list->count && lt_list_number(list, place) == number;

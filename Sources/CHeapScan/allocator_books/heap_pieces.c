@@ -1,4 +1,5 @@
-// Finds the memory of glibc's arenas: the break, heaps, and what was mapped because the break could not be moved.
+// Finds the memory of glibc's arenas: the break, heaps, and memory that was mapped because the break could not be
+// moved.
 
 #include "allocator_books/heap_pieces.h"
 
@@ -38,7 +39,7 @@ static void append(struct finding *f, uint64_t start, uint64_t end, bool isBreak
   if (!lt_list_append(f->pieces, &piece)) f->isIncomplete = true;
 }
 
-/// A run of regions without gaps, all of which may be the break's.
+/// A run of regions without gaps that may all belong to the break.
 struct run {
   uint64_t start, end;
 };
@@ -48,7 +49,8 @@ static bool may_be_heap(const struct lt_snapshot_region *region) {
          (region->flags & LT_REGION_READABLE) && (region->flags & LT_REGION_CAPTURED);
 }
 
-/// The run of regions of a kind with an address. The kernel lists one heap as several where their protection differs.
+/// The run of regions of one kind around an address. The kernel lists one heap as several regions where their
+/// protection differs.
 static bool run_with(struct finding *f, uint64_t address, bool isBreak, struct run *run) {
   const struct lt_snapshot_region *region = lt_books_region(f->books, address),
                                   *last = f->books->regions + f->books->regionCount;
@@ -67,7 +69,7 @@ static bool run_with(struct finding *f, uint64_t address, bool isBreak, struct r
   return true;
 }
 
-/// Appends a run, up to the top if that is in it.
+/// Appends a run, up to the top if the run contains it.
 static void append_run(struct finding *f, struct run run, uint64_t from, bool isBreak) {
   LT_CHECK(run.start < run.end);
   if (from > run.start && from < run.end) run.start = from;
@@ -75,7 +77,7 @@ static void append_run(struct finding *f, struct run run, uint64_t from, bool is
   append(f, run.start, hasTop ? f->arena->top : run.end, isBreak);
 }
 
-/// The part of a range from an address on that no piece has. False if there is none.
+/// Narrows a range to its first part that no piece has. False if there is none.
 static bool free_part(const struct finding *f, size_t known, uint64_t *start, uint64_t *end) {
   for (size_t i = 0; i < known; i++) {
     const struct lt_heap_piece *piece = lt_list_item(f->pieces, i);
@@ -91,8 +93,9 @@ static bool free_part(const struct finding *f, size_t known, uint64_t *start, ui
   return true;
 }
 
-/// Memory that was mapped because the break could not be moved: it begins with a chunk in a page of its own, and ends
-/// with fenceposts, or with the top. Looked for where nothing else of the allocator is. True if the top was found.
+/// Memory that was mapped because the break could not be moved. It begins with a chunk in a page of its own, and ends
+/// with fenceposts, or with the top. It is searched for where the allocator has nothing else. True if the top was
+/// found.
 static bool find_mapped_more(struct finding *f) {
   struct lt_chunk_walk walk;
   bool hasRoom = lt_chunk_walk_init(&walk, f->books), hasTop = false;
@@ -154,7 +157,7 @@ static bool newest_heap(struct finding *f, uint64_t *heap, uint64_t *alignment) 
   return false;
 }
 
-/// Heaps of a fixed greatest size; the newest has the top, each refers to the one before.
+/// Heaps with a fixed maximum size. The newest has the top, and each refers to the one before.
 static void find_heaps(struct finding *f) {
   uint64_t arena = f->arena->address, first = lt_glibc_first_heap(arena), heap, alignment, before = UINT64_MAX;
   if (!newest_heap(f, &heap, &alignment)) {
@@ -168,7 +171,7 @@ static void find_heaps(struct finding *f) {
         !lt_window_word(f->window, heap + GLIBC_HEAP_ARENA, &owner) || owner != arena ||
         !lt_window_word(f->window, heap + GLIBC_PREVIOUS_HEAP, &previous) ||
         !lt_window_word(f->window, heap + GLIBC_HEAP_SIZE, &size) || size > alignment)
-      break; // heaps that keep to this have no memory in common
+      break; // heaps that pass these checks do not overlap
     uint64_t end = heap + size, top = f->arena->top;
     append(f, heap == first ? lt_glibc_bins(f->arena) + GLIBC_ARENA_BEHIND_BINS : heap + (arena - first),
            top >= heap && top < end ? top : end, false);
@@ -191,7 +194,7 @@ bool lt_find_heap_pieces(const struct lt_books_memory *books, struct lt_word_win
   if (!lt_window_word(window, lt_glibc_top(arena), &top) || (top & 15) || top >= LT_BOOKS_ADDRESS_LIMIT) return false;
   if (!lt_window_word(window, lt_glibc_bins(arena) + GLIBC_SYSTEM_MEMORY_BEHIND_BINS, &arena->systemBytes))
     arena->systemBytes = 0;
-  // The word stands for an empty bin until there is memory.
+  // The word refers to an empty bin until there is memory.
   if (top == lt_glibc_top(arena)) return true;
   arena->top = top;
   if (lt_window_word(window, top + GLIBC_CHUNK_SIZE, &head)) arena->topBytes = head & ~(uint64_t)GLIBC_CHUNK_FLAGS;

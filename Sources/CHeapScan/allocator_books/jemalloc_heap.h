@@ -1,4 +1,4 @@
-// The blocks of a process by the books of jemalloc.
+// The blocks of a process, from the books of jemalloc.
 
 #ifndef LEAKTRACE_JEMALLOC_HEAP_H
 #define LEAKTRACE_JEMALLOC_HEAP_H
@@ -13,28 +13,28 @@ struct lt_jemalloc_heap {
   uint64_t blocks, blockBytes;                  ///< that were given out
   uint64_t cached, cachedBytes;                 ///< freed, in threads' caches
   uint64_t slabFreeBytes;                       ///< free regions of slabs
-  uint64_t dirtyBytes;                          ///< pages that were freed and not yet given back
+  uint64_t dirtyBytes;                          ///< pages that were freed and not yet returned to the kernel
   uint64_t muzzyBytes;                          ///< pages that the kernel may take
   uint64_t retainedBytes;                       ///< addresses without memory
   uint64_t caches;                              ///< threads' caches that were recognised
-  uint64_t oddExtents;                          ///< whose records contradict each other: left out
-  bool isShort;                                 ///< for lack of memory in the process that reads
+  uint64_t oddExtents;                          ///< extents whose records contradict each other: left out
+  bool isShort;                                 ///< the reading process lacked memory
 
-  // Of the walk itself.
+  // The walk's own state.
   const struct lt_books_memory *books;
   struct lt_growing_list kept;   ///< addresses of blocks in caches
-  struct lt_growing_list stacks; ///< struct lt_address_range: what caches stand in
+  struct lt_growing_list stacks; ///< struct lt_address_range: the memory of caches
 };
 
-/// Finds the tree of extents, by its shape, and threads' caches. False if the process has no jemalloc of a layout that
-/// is known, or one that has not been used; lt_jemalloc_heap_free is to be called in any case.
+/// Finds the tree of extents, by its shape, and threads' caches. False if the process has no jemalloc with a known
+/// layout, or has not used it; lt_jemalloc_heap_free must be called in any case.
 ///
 /// - `books`: outlives `heap`.
 /// - Complexity: linear in the data of images, and the blocks in caches.
 bool lt_jemalloc_heap_find(struct lt_jemalloc_heap *heap, const struct lt_books_memory *books);
 
-/// Hands over each block that was given out, with the bytes that the program may use, in order of address, each once.
-/// Fills in the figures. Linear in the extents and the regions of slabs.
+/// Calls `block` for each block that was given out, with its usable bytes, in order of address, each once. Fills in the
+/// figures. Linear in the extents and the regions of slabs.
 void lt_jemalloc_heap_walk(struct lt_jemalloc_heap *heap, void (*block)(void *context, uint64_t address, uint64_t size),
                            void *context);
 

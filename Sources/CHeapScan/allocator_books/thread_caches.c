@@ -1,4 +1,4 @@
-// Recognises threads' caches: counts of blocks by size, and a list for each count.
+// Recognises threads' caches: a count of blocks for each size, and a list for each count.
 
 #include "allocator_books/thread_caches.h"
 
@@ -8,10 +8,10 @@
 
 #include <string.h>
 
-/// Bytes below a thread pointer in which libc's thread-local variables are.
+/// Bytes below a thread pointer that contain libc's thread-local variables.
 enum { THREAD_LOCAL_BYTES = 1 << 14 };
 
-/// A word of a thread's variables that refers to what may be a cache.
+/// A word of a thread's variables that refers to a possible cache.
 struct lt_cache_reference {
   uint64_t chunk;
   uint64_t distance; ///< below the thread pointer
@@ -40,7 +40,7 @@ bool lt_thread_caches_init(struct lt_thread_caches *c, const struct lt_books_mem
     for (uint64_t distance = THREAD_LOCAL_BYTES; distance > 0; distance -= 8) {
       uint64_t word, head;
       if (!lt_window_word(&variables, pointer - distance, &word)) {
-        // Where the variables begin is not known: what is before them may not be there.
+        // The start of the variables is not known: memory before them may be missing.
         distance -= LT_BOOKS_PAGE - 8 - ((pointer - distance) & (LT_BOOKS_PAGE - 8));
         if (distance > THREAD_LOCAL_BYTES) break;
         continue;
@@ -67,7 +67,7 @@ void lt_thread_caches_free(struct lt_thread_caches *c) {
   lt_list_free(&c->found);
 }
 
-/// A cache as it is in memory.
+/// The contents of a cache in memory.
 struct contents {
   const struct lt_glibc_cache_layout *layout;
   uint64_t numbers[GLIBC_MOST_CACHE_BINS], first[GLIBC_MOST_CACHE_BINS];
@@ -93,7 +93,7 @@ static bool read_bins(struct lt_thread_caches *c, uint64_t chunk, struct content
 }
 
 /// Finds the second word that most cached blocks have, by majority vote. False if more than one block has another word:
-/// a block that is being put in or taken out has its key not yet, or not any more.
+/// a block that is just being added or removed may lack the key.
 static bool read_key(struct lt_thread_caches *c, uint64_t *key) {
   uint64_t votes = 0, odd = 0, word;
   *key = 0;
@@ -110,17 +110,17 @@ static bool read_key(struct lt_thread_caches *c, uint64_t *key) {
   return odd <= 1;
 }
 
-/// Puts the chunks in a cache into `entries`; false if the chunk has not a cache's shape.
+/// Stores the chunks in a cache in `entries`; false if the chunk does not have a cache's shape.
 static bool read_contents(struct lt_thread_caches *c, uint64_t chunk, uint64_t *key) {
   struct contents contents;
   uint64_t length[GLIBC_MOST_CACHE_BINS];
   c->entries.count = 0;
-  // All of it is read before the lists are followed to elsewhere.
+  // Read the whole cache before following the lists to other memory.
   if (!read_bins(c, chunk, &contents)) return false;
   const struct lt_glibc_cache_layout *layout = contents.layout;
   for (unsigned i = 0; i < layout->bins; i++) {
     uint64_t count = contents.numbers[i];
-    // The thread may be about to count one that it has put in or taken out.
+    // The thread may be about to count a block that it has added or removed.
     if (!layout->hasSlots && !contents.first[i] && count > 1) return false;
   }
   for (unsigned i = 0; i < layout->bins; i++) {
@@ -173,9 +173,9 @@ static bool has_equal_slots(struct lt_thread_caches *c, uint64_t chunk) {
 }
 
 void lt_thread_caches_finish(struct lt_thread_caches *c) {
-  // An empty cache may also be a block. A thread must refer to it, at the distance where most threads refer to caches
-  // or to the first chunk of a heap. Only a cache has the same number of free slots in each bin: where no cache has
-  // blocks, such chunks are votes too.
+  // An empty cache looks like a block. A thread must refer to it, at the distance where most threads refer to caches or
+  // to the first chunk of a heap. Only a cache has the same number of free slots in each bin: if no cache has blocks,
+  // such chunks are votes, too.
   enum { PLACES = THREAD_LOCAL_BYTES / 8 + 1 };
   size_t size = PLACES * sizeof(uint32_t);
   uint32_t *votes = c->books->memory->allocate(size);

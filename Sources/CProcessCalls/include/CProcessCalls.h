@@ -13,8 +13,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/// A thread that a process is to make: the registers of its call of clone, and where the instruction is that makes it.
-/// Addresses are the process's.
+/// A thread for another process to create: the registers for its call of clone, and the address of the `syscall`
+/// instruction. Addresses are the process's.
 struct lt_thread_order {
   uint64_t call; ///< of a `syscall` instruction, after which the new thread finds its way on its stack
   uint64_t flags;
@@ -23,14 +23,13 @@ struct lt_thread_order {
   uint64_t threadPointer;
 };
 
-/// Has the process make a thread, without a signal: one of its threads, which must stand in a system call, is stopped
-/// for a moment, makes the call of clone with every signal blocked, and goes on with the call it was in.
+/// Makes another process create a thread, without a signal. One of its threads, which must be in a system call, is
+/// stopped for a moment. It calls clone with every signal blocked, and then resumes its own call.
 ///
-/// `thread` is the kernel's number of the thread that is stopped. Returns 0, or −errno: −EPERM where tracing is not
-/// allowed, −EAGAIN if the thread computes, −EBUSY if it is stopped already, is limited by a filter of system calls or
-/// does not stop in time, −EFAULT if there is no such instruction. Blocks for a second, and then until the thread
-/// has made the call. Linux on x86-64
-/// only: −ENOSYS elsewhere.
+/// `thread` is the kernel's number of the thread to stop. Returns 0 or −errno: −EPERM where tracing is not allowed,
+/// −EAGAIN if the thread computes, −EFAULT if there is no such instruction. −EBUSY means that the thread is stopped
+/// already, is limited by a filter of system calls, or does not stop in time. Blocks for up to a second, and then until
+/// the thread has made the call. Linux on x86-64 only: −ENOSYS elsewhere.
 int lt_order_thread(pid_t thread, const struct lt_thread_order *order);
 
 /// Changes a word in shared memory from `expected` to `desired`. False if it is another. Atomic.

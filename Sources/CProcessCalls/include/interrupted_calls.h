@@ -6,13 +6,12 @@
 #include <asm/unistd.h>
 #include <stdbool.h>
 
-/// Numbers by which the kernel begins a call anew after a stop, which only a tracer sees as results (Linux,
-/// include/linux/errno.h).
+/// Results that make the kernel restart a call after a stop. Only a tracer sees them (Linux, include/linux/errno.h).
 enum { LT_RESTART = 512, LT_RESTART_NO_INTERRUPT = 513, LT_RESTART_NO_HANDLER = 514, LT_RESTART_BLOCK = 516 };
 
-/// Waits that the kernel does not begin anew of itself, as it does with others, when nothing but a tracer has
-/// interrupted them: they would return EINTR to the program. Nothing has happened in a call that returned it (Linux
-/// 6.18: fs/eventpoll.c, ipc/sem.c, kernel/signal.c, fs/aio.c, io_uring/io_uring.c, sock_intr_errno).
+/// True for waits that the kernel does not restart by itself when only a tracer has interrupted them. They would return
+/// EINTR to the program. A call that returned it has had no effect (Linux 6.18: fs/eventpoll.c, ipc/sem.c,
+/// kernel/signal.c, fs/aio.c, io_uring/io_uring.c, sock_intr_errno).
 static inline bool lt_call_is_repeatable(long call) {
   switch (call) {
     case __NR_epoll_wait:

@@ -1,4 +1,4 @@
-// Stops a process that runs, copies it, and lets it go on.
+// Stops a running process, copies it, and resumes it.
 
 #ifndef LEAKTRACE_PROCESS_COPY_H
 #define LEAKTRACE_PROCESS_COPY_H
@@ -16,7 +16,7 @@ enum lt_copy_error {
   LT_COPY_KERNEL_THREAD, ///< has no memory of its own
   LT_COPY_NOT_ALLOWED,   ///< another user's process, ptrace_scope, a container without the capability
   LT_COPY_TRACED,        ///< `tracer` traces it already
-  LT_COPY_OTHER_MACHINE, ///< 32-bit code, or a machine for which this is not made
+  LT_COPY_OTHER_MACHINE, ///< 32-bit code, or an unsupported machine
   LT_COPY_FILTERED,      ///< a filter of system calls limits it, which may end it at a call it does not expect
   LT_COPY_NO_CALL,       ///< no thread made the call, in many tries: `reason` is the enum lt_copy_obstacle of the last
   LT_COPY_REFUSED,       ///< the process may not make another (number of processes, memory): `reason` is the errno
@@ -40,14 +40,14 @@ enum lt_copy_mode {
 
 struct lt_copy_options {
   enum lt_copy_mode mode;
-  /// Milliseconds for which threads may stand still until the last has stopped; 0 for the default, 10. Those that have
-  /// not stopped by then, since they wait for a processor or sleep where no signal reaches them, run no code of the
-  /// program before they do: the copy is made without them, and they are noted when they stop, after the others have
-  /// gone on. Those that have not stopped a while later are not met.
+  /// The longest time in milliseconds that threads stay stopped while the last ones are awaited; 0 for the default, 10.
+  /// Late threads wait for a processor or sleep where no signal reaches them. They run no code of the program before
+  /// they stop: the copy is made without them, and they are noted when they stop, after the others have resumed.
+  /// Threads that have not stopped a while later are not met.
   uint32_t stopMilliseconds;
-  /// A filter of system calls that limits a thread sees the calls that it makes for the copy. Without this it is
-  /// suspended for their time, which takes CAP_SYS_ADMIN. The filter must let `clone`, `wait4` and `close_range` pass
-  /// or answer with an error: one that ends the process does so.
+  /// A filter of system calls that limits a thread sees the calls that it makes for the copy. Without this flag the
+  /// filter is suspended for those calls, which takes CAP_SYS_ADMIN. With it, the filter must allow `clone`, `wait4`
+  /// and `close_range`, or answer with an error. A filter that kills the process would kill it.
   bool allowFiltered;
 };
 
@@ -72,14 +72,14 @@ struct lt_copied_thread {
   char name[LT_THREAD_NAME_SIZE];
 };
 
-/// A process that stands still. The pause is the time from before the first thread stops until all go on but the one
-/// that makes the copy; that one follows when it has got a processor. Ended by lt_process_copy_end, once; or by the end
-/// of the process that made it.
+/// A copied or held process. The pause begins before the first thread stops. It ends when all threads but the one that
+/// makes the copy have resumed. That thread follows when it has got a processor. Ended once by lt_process_copy_end, or
+/// by the end of the process that made it.
 struct lt_process_copy {
   pid_t target;
   pid_t memory;                           ///< the process whose memory is read: the copy, or the target when it is held
-  uint64_t pauseNanoseconds;              ///< see below; 0 while the target is held
-  uint64_t copyNanoseconds;               ///< of it: the kernel's call that makes the copy
+  uint64_t pauseNanoseconds;              ///< see above; 0 while the target is held
+  uint64_t copyNanoseconds;               ///< the part taken by the kernel's call that makes the copy
   const struct lt_copied_thread *threads; ///< owned by the copy
   size_t threadCount;
   pid_t tracer; ///< for LT_COPY_TRACED
@@ -92,14 +92,14 @@ struct lt_process_copy {
 
 /// Stops all threads of `process`, notes their registers, and copies the process or holds it.
 ///
-/// A guardian process does the work: when the caller ends, by whatever, it lets the threads go and ends the copy. The
-/// copy never runs: it is traced, has no descriptors, and the kernel ends it with the guardian. It gives no signal to
-/// the target, whose own calls of `wait` do not see it. Returns 0, one of lt_copy_error, or −errno; `copy` needs to be
-/// ended only after 0. Linux on x86-64 only: LT_COPY_OTHER_MACHINE elsewhere.
+/// A guardian process does the work. If the caller ends for any reason, the guardian resumes the threads and ends the
+/// copy. The copy never runs: it is traced, has no descriptors, and the kernel ends it with the guardian. It sends no
+/// signal to the target, whose own calls of `wait` do not see it. Returns 0, one of lt_copy_error, or −errno; `copy`
+/// must be ended only after 0. Linux on x86-64 only: LT_COPY_OTHER_MACHINE elsewhere.
 int lt_process_copy_begin(pid_t process, const struct lt_copy_options *options, struct lt_process_copy *copy);
 
-/// Ends the copy, or lets the held process go on. Returns 0, or LT_COPY_NO_CALL when the target could not be made to
-/// forget the copy, of which an entry in the table of processes stays until the target ends.
+/// Ends the copy, or resumes the held process. Returns 0, or LT_COPY_NO_CALL if the target could not be made to reap
+/// the copy: its entry in the process table then stays until the target ends.
 int lt_process_copy_end(struct lt_process_copy *copy);
 
 #endif

@@ -45,8 +45,9 @@ struct lt_recorder_call {
 /// The number of ARCH_GET_CPUID in Linux, arch/x86/include/uapi/asm/prctl.h.
 #define LT_GET_CPUID 0x1011
 
-/// A test compares the list with the recorder's sources. Those to join are what the loader of glibc 2.31 to 2.41 makes
-/// to load a library whose own libraries are loaded already, and what brings the thread back.
+/// Every call of the recorder. A test compares the list with the recorder's sources. The calls for joining are the ones
+/// that bring the thread back, and the ones that the loader of glibc 2.31 to 2.41 makes to load a library whose own
+/// libraries are loaded already.
 static const struct lt_recorder_call lt_recorder_calls[] = {
     {LT_CALL_NAMED(clock_gettime), LT_TO_RECORD | LT_FOR_IMAGES, {CLOCK_MONOTONIC}},
     {LT_CALL_NAMED(clone),

@@ -1,8 +1,8 @@
-// The Swift runtime's remote mirror library, in a child process: it trusts what it reads, and aborts, crashes or runs
-// away on malformed data.
+// The Swift runtime's remote mirror library, in a child process. The library trusts the memory it reads, and aborts,
+// crashes or runs away on malformed data.
 //
 // The caller finds the library, which is loaded with dlopen. Its C interface has no installed header; the source
-// declares the part that is used.
+// declares the functions that are used.
 
 #ifndef LEAKTRACE_REMOTE_MIRROR_H
 #define LEAKTRACE_REMOTE_MIRROR_H
@@ -42,7 +42,7 @@ enum {
   LT_MIRROR_OF_INSTANCE = 2,       ///< one closure context or box, by its address
   LT_MIRROR_OF_TYPE = 3,           ///< a value of a type, by the number an earlier answer of the same child gave for it
   LT_MIRROR_OF_VALUE_METADATA = 4, ///< a value of the type whose metadata is at an address
-  /// the bits that tell an enumeration's cases apart, by a type's number: struct lt_mirror_cases
+  /// the bits that distinguish an enumeration's cases, by a type's number: struct lt_mirror_cases
   LT_MIRROR_CASES_OF_TYPE = 5,
 };
 
@@ -53,7 +53,7 @@ struct lt_mirror_question {
   uint32_t reserved;
 };
 
-/// Ways in which a value's bytes give its case.
+/// The ways that a value's bytes encode its case.
 enum {
   LT_MIRROR_CASE_UNKNOWN = 0,
   LT_MIRROR_CASE_BY_TAG = 1, ///< several payloads: some bits are a number, and a table has the case for each
@@ -122,7 +122,7 @@ char *lt_mirror_file_defining(const char *function);
 struct lt_mirror_input {
   const struct lt_mirror_library *library;
   struct lt_mirror_memory memory;
-  const uint64_t *images; ///< addresses at which the ELF images begin that the library is to read
+  const uint64_t *images; ///< start addresses of the ELF images that the library reads
   size_t imageCount;
 };
 

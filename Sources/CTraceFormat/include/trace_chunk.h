@@ -1,4 +1,4 @@
-// Chunks: everything in a trace file behind its header page.
+// Chunks: everything in a trace file after its header page.
 
 #ifndef LEAKTRACE_TRACE_CHUNK_H
 #define LEAKTRACE_TRACE_CHUNK_H
@@ -30,9 +30,9 @@ enum {
   LT_CHUNK_NAMES = 10,
 };
 
-/// The number that stands for a thread in lists of blocks, which no thread has written.
+/// The thread number of chunks with lists of blocks: no thread has recorded their events.
 #define LT_THREAD_OF_LISTS 0xFFFFFFFFu
-/// Types that only lists of blocks use have numbers above this, so that they are none of the threads'.
+/// Types that only lists of blocks use have numbers above this, so that they differ from the threads' types.
 #define LT_LISTED_TYPES (1u << 30)
 
 enum {

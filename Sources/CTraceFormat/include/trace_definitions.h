@@ -11,13 +11,13 @@ enum {
   /// type ID or 0.
   LT_DEF_TYPE = 2,
   /// varint load bias, varint first address, varint end address, varint time, varint length and bytes of the build ID,
-  /// string path. The time is that of noticing it: not after the first event with a frame in it.
+  /// string path. The time is when the recorder noticed the image: not after the first event with a frame in it.
   LT_DEF_IMAGE_LOADED = 3,
   /// varint first address, varint end address, varint time.
   LT_DEF_IMAGE_UNLOADED = 4,
   /// varint time, varint CLOCK_MONOTONIC nanoseconds: the two read together.
   LT_DEF_CLOCK = 5,
-  /// varint time, varint resident bytes, varint bytes of it that are the recorder's own, varint peak resident bytes (0
+  /// varint time, varint resident bytes, varint the recorder's own part of those bytes, varint peak resident bytes (0
   /// unknown).
   LT_DEF_MEMORY = 6,
   /// string executable path, varint flags (LT_PROCESS_).
@@ -26,17 +26,16 @@ enum {
   LT_DEF_PAUSE = 8,
   /// varint thread number, varint OS thread ID, varint time of its first event.
   LT_DEF_THREAD = 9,
-  /// string text: something the reader should show, such as why Swift calls could not be traced.
+  /// string text: a message for the reader to show, such as why Swift calls could not be traced.
   LT_DEF_WARNING = 10,
-  /// Of an inspection, where a thread stood: varint OS thread ID, varint the same number in the process's own PID
-  /// namespace (0 unknown), string name ("" unknown), varint LT_ACTIVITY_, varint LT_STACK_ end, varint number of
-  /// frames; for each, the innermost first: varint frame key, zigzag difference of its stack pointer from that of the
-  /// frame before, 0 before the first. A frame's memory begins at its stack pointer and ends at its caller's.
+  /// The stack of a thread in an inspection: varint OS thread ID, varint its number in the process's own PID namespace
+  /// (0 unknown), string name ("" unknown), varint LT_ACTIVITY_, varint LT_STACK_ end, varint number of frames. For
+  /// each frame, the innermost first: varint frame key, zigzag difference of its stack pointer from the frame before, 0
+  /// before the first. A frame's memory begins at its stack pointer and ends at its caller's.
   LT_DEF_THREAD_STACK = 11,
-  /// What an allocator has, by its own books: varint time of the image, varint LT_ALLOCATOR_ kind, varint number of
-  /// figures, and so many varints in the order of LT_ALLOCATOR_FIGURES; varint number of pins, and for each varint
-  /// bytes
-  /// that are free below it, varint bytes that are free behind it, varint address of the block, varint its bytes.
+  /// An allocator's memory, by its own books: varint time of the image, varint LT_ALLOCATOR_ kind, varint number of
+  /// figures, then the figures as varints in the order of LT_ALLOCATOR_FIGURES, then varint number of pins. For each
+  /// pin: varint free bytes below it, varint free bytes above it, varint address of the block, varint its bytes.
   LT_DEF_ALLOCATOR = 12,
   /// The kernel's division of resident memory (smaps_rollup): varint time, varint anonymous bytes, varint other bytes
   /// (files and shared memory), varint bytes in huge pages, varint swapped bytes.
@@ -44,16 +43,15 @@ enum {
   /// LT_OPTION_LIGHT: varint time; estimates since the start: varint objects allocated, bytes allocated, objects freed,
   /// bytes freed; counts since the start: varint samples, samples without a stack, samples that no table had room for.
   LT_DEF_SAMPLE_TOTALS = 14,
-  /// LT_OPTION_LIGHT: a stack at which allocations were sampled, as it was at an image: varint time of the image,
-  /// varint
-  /// number of the site; since the start: varint samples, varint samples that were freed; estimates: varint objects
-  /// allocated, varint bytes allocated, varint the variance of those, varint objects freed, varint bytes freed, varint
-  /// the variance of those; varint number of frames, and so many frame keys, the outermost first, each as the zigzag
-  /// difference from the one before, of the first from 0. Variances are in units of (samplePeriod / 256)². That of what
-  /// lives is the difference of the two. No frames: samples whose stack is not known.
+  /// LT_OPTION_LIGHT: a sampled stack and its figures at an image: varint time of the image, varint number of the site.
+  /// Counts since the start: varint samples, varint samples that were freed. Estimates: varint objects allocated,
+  /// varint bytes allocated, varint the variance of those bytes, varint objects freed, varint bytes freed, varint the
+  /// variance of those bytes. Then varint number of frames and their frame keys, the outermost first, each as the
+  /// zigzag difference from the one before, and from 0 for the first. Variances are in units of (samplePeriod / 256)².
+  /// The variance of live bytes is the difference of the two. No frames: samples whose stack is not known.
   LT_DEF_SAMPLED_SITE = 15,
-  /// LT_OPTION_LIMITED: the trace has reached its limit, and samples are taken from now on: varint time, up to which
-  /// every event is there; varint the limit in bytes; varint bytes of allocation from one sample to the next.
+  /// LT_OPTION_LIMITED: the trace has reached its limit, and samples are taken from now on. varint time until which
+  /// every event is recorded; varint the limit in bytes; varint bytes of allocation from one sample to the next.
   LT_DEF_LIMIT = 16,
 };
 
@@ -67,24 +65,24 @@ enum {
   LT_STACK_COMPLETE = 0, ///< the thread began at the last frame
   LT_STACK_CUT = 1,      ///< there are more frames than are kept
   LT_STACK_NO_RULES = 2, ///< the last frame is of code without rules for unwinding
-  LT_STACK_UNSOUND = 3,  ///< what follows is no stack, or memory that is missing
+  LT_STACK_UNSOUND = 3,  ///< the next frame's memory is missing, or is no stack
   LT_STACK_UNKNOWN = 4,  ///< it was not unwound
 };
 
 enum { LT_ALLOCATOR_GLIBC = 1, LT_ALLOCATOR_JEMALLOC = 2, LT_ALLOCATOR_MIMALLOC = 3, LT_ALLOCATOR_TCMALLOC = 4 };
 
-/// Figures of LT_DEF_ALLOCATOR, in bytes but for the last three. More may be added behind them.
+/// Figures of LT_DEF_ALLOCATOR, in bytes except the two counts of arenas. More may be added after them.
 enum {
-  LT_ALLOCATOR_IN_USE = 0,       ///< given out, with what blocks are rounded up by
-  LT_ALLOCATOR_FREE = 1,         ///< freed, between what is in use
+  LT_ALLOCATOR_IN_USE = 0,       ///< given out, with the rounding of block sizes
+  LT_ALLOCATOR_FREE = 1,         ///< freed, between blocks in use
   LT_ALLOCATOR_CACHED = 2,       ///< freed, in threads' caches and fast bins
   LT_ALLOCATOR_TOP = 3,          ///< free at arenas' ends
-  LT_ALLOCATOR_MAPPED = 4,       ///< of blocks in use: those that are mappings of their own
+  LT_ALLOCATOR_MAPPED = 4,       ///< the part of IN_USE in blocks with mappings of their own
   LT_ALLOCATOR_FREE_PAGES = 5,   ///< whole free pages that are resident
-  LT_ALLOCATOR_SYSTEM = 6,       ///< that it has from the kernel, without mapped blocks
+  LT_ALLOCATOR_SYSTEM = 6,       ///< obtained from the kernel, without mapped blocks
   LT_ALLOCATOR_ARENAS = 7,       ///< number of arenas
-  LT_ALLOCATOR_ARENA_LIMIT = 8,  ///< how many the program or its environment allows, and 1; 0 if it is not known
-  LT_ALLOCATOR_OTHER_ARENAS = 9, ///< bytes that are free in arenas that are not the main one
+  LT_ALLOCATOR_ARENA_LIMIT = 8,  ///< the number allowed by the program or its environment, plus 1; 0 if unknown
+  LT_ALLOCATOR_OTHER_ARENAS = 9, ///< free bytes in arenas other than the main one
   LT_ALLOCATOR_FIGURES = 10,
 };
 
@@ -93,11 +91,12 @@ enum {
   /// a runtime is linked into the executable or a library, or in a namespace of its own: weak and unowned references
   /// are not seen
   LT_PROCESS_SWIFT_STATIC = 1u << 1,
-  LT_PROCESS_FORKED = 1u << 2, ///< began as a fork: blocks of the parent are live unseen
-  /// the process had run for a while when the recording began: blocks of before are live unseen
+  LT_PROCESS_FORKED = 1u << 2, ///< began as a fork: blocks of the parent are live, without events
+  /// the process had run for a while when the recording began: earlier blocks are live, without events
   LT_PROCESS_ATTACHED = 1u << 3,
   LT_PROCESS_BLOCKS_MISSING = 1u << 4, ///< LT_OPTION_INSPECTED: not all of the allocator's blocks were found
-  /// LT_PROCESS_FORKED, by one of several threads: the others' stacks and registers, which held blocks, are not there
+  /// LT_PROCESS_FORKED, by one of several threads: the stacks and registers of the others, which held blocks, are
+  /// missing
   LT_PROCESS_THREADS_MISSING = 1u << 5,
 };
 

@@ -1,5 +1,5 @@
-// The coding of events: tags, and the tables that an encoder and a decoder keep alike. See docs/trace-format.md for the
-// grammar.
+// The coding of events: tags, and the tables that an encoder and a decoder keep identical. See docs/trace-format.md for
+// the grammar.
 
 #ifndef LEAKTRACE_TRACE_EVENT_CODING_H
 #define LEAKTRACE_TRACE_EVENT_CODING_H
@@ -41,8 +41,8 @@ static inline uint32_t lt_address_index(uint64_t address) {
 }
 /// Index into the dictionary of frame keys.
 static inline uint32_t lt_key_index(uint64_t key) { return (uint32_t)((key * LT_HASH_MULTIPLIER) >> 52); }
-/// Index into the prediction table and the site table: what an event did, and the two innermost frames of its stack (0
-/// where there are none).
+/// Index into the prediction table and the site table. The context is the event's operation and the two innermost
+/// frames of its stack (0 for missing frames).
 static inline uint32_t lt_context_index(uint32_t operation, uint64_t innermost, uint64_t next) {
   return (uint32_t)(((innermost + (next << 17) + ((uint64_t)operation << 48)) * LT_HASH_MULTIPLIER) >> 55);
 }

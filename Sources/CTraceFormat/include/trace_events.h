@@ -21,7 +21,7 @@ enum lt_operation {
   LT_OP_REALLOC_FREE = 17,   ///< the block that was given to realloc
   LT_OP_REALLOC_FAILED = 18, ///< that block again: realloc failed, it is still live. operand size (0 unknown)
   LT_OP_DELETE = 19,
-  LT_OP_HEAP_LISTED = 20, ///< at address 0: all blocks are as good as gone, and those that are there follow
+  LT_OP_HEAP_LISTED = 20, ///< at address 0: a list of all live blocks follows, and replaces every earlier block
   // Strong retains.
   LT_OP_RETAIN = 24,
   LT_OP_RETAIN_N = 25,         ///< operand size: the count

@@ -1,4 +1,4 @@
-// The header page of a trace file, which chunks follow until the end of the file: its part that is written once.
+// The part of a trace file's header page that is written once. Chunks follow the page until the end of the file.
 
 #ifndef LEAKTRACE_TRACE_HEADER_H
 #define LEAKTRACE_TRACE_HEADER_H
@@ -10,12 +10,12 @@
 #define LT_TRACE_MAGIC "\x89LKTRC\r\n"
 /// Raised by every change that an older reader cannot skip.
 #define LT_FORMAT_VERSION 2u
-/// Of traces whose recorder samples, or may go over to that (LT_OPTION_LIGHT, LT_OPTION_LIMITED): a reader that does
-/// not know LT_OP_HEAP_LISTED would take each list of blocks for one on top of the one before.
+/// The version of traces whose recorder samples, or may go over to sampling (LT_OPTION_LIGHT, LT_OPTION_LIMITED). A
+/// reader that does not know LT_OP_HEAP_LISTED would add each list of blocks to the one before.
 #define LT_FORMAT_LIGHT_VERSION 3u
-/// The version of recordings that take heap images back and use their space. The newest that there is.
+/// The newest version: recordings that remove heap images and reuse their space.
 #define LT_FORMAT_THINNED_VERSION 4u
-/// The oldest that is still read. Version 1 had 1,024 keys in a payload's dictionary.
+/// The oldest version that is still read. Version 1 had 1,024 keys in a payload's dictionary.
 #define LT_FORMAT_OLDEST_VERSION 2u
 /// Bytes before the first chunk of a trace file. The part after the two structs is zero.
 #define LT_TRACE_HEADER_SIZE 4096u
@@ -39,15 +39,15 @@ enum {
   LT_OPTION_FOLLOW_CHILDREN = 1u << 0,
   LT_OPTION_START_PAUSED = 1u << 1,
   LT_OPTION_VERIFY_STACKS = 1u << 2, ///< every stack was compared with a fresh unwind
-  /// made by looking at a process or its core from outside: its blocks stand as allocations without stacks, all at the
-  /// time of the one image. Nothing is known of what came before
+  /// made by reading a process or its core from outside. Its blocks are recorded as allocations without stacks, all at
+  /// the time of the one image. Nothing earlier is known
   LT_OPTION_INSPECTED = 1u << 3,
   /// the recorder samples: a stack for the first allocations, then for one in `samplePeriod` bytes, and no events. The
-  /// blocks of each image stand as allocations at its time, after LT_OP_HEAP_LISTED; those that were sampled have their
+  /// blocks of each image are recorded as allocations at its time, after LT_OP_HEAP_LISTED. Sampled blocks have their
   /// stacks
   LT_OPTION_LIGHT = 1u << 4,
-  /// every call is recorded until the trace has a given size, and samples are taken from then on. LT_DEF_LIMIT says
-  /// when that was; images with LT_SNAPSHOT_LISTED are those of a recorder that samples
+  /// every call is recorded until the trace reaches a given size, and samples are taken from then on. LT_DEF_LIMIT has
+  /// the time of that. Images with LT_SNAPSHOT_LISTED were taken while sampling
   LT_OPTION_LIMITED = 1u << 5,
 };
 

@@ -1,5 +1,5 @@
-// The live file: what threads have recorded since their last sealed chunk. Mapped shared, so that it outlives the
-// process. A header page, then slots of liveSlotSize bytes. Removed when the trace is closed.
+// The live file: the records of threads since their last sealed chunk. Mapped shared, so that it outlives the process.
+// A header page, then slots of liveSlotSize bytes. Removed when the trace is closed.
 
 #ifndef LEAKTRACE_TRACE_LIVE_FILE_H
 #define LEAKTRACE_TRACE_LIVE_FILE_H
@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/// First eight bytes of the live file that stands beside a trace while it is being written.
+/// First eight bytes of the live file, which exists next to a trace while it is being written.
 #define LT_LIVE_MAGIC "\x89LKLIV\r\n"
 /// Appended to the trace's path to get the live file's.
 #define LT_LIVE_SUFFIX ".live"
@@ -27,13 +27,13 @@ struct lt_live_header {
   /// LT_SNAPSHOT_ROUND if the requested snapshot ends a round; otherwise it is one requested from outside. Written
   /// before `snapshotsAsked`
   uint32_t snapshotReason;
-  // A requester has the process make a thread that takes the snapshot, by a call of clone(2) with these registers.
+  // A requester makes the process create a thread that takes the snapshot, by a call of clone(2) with these registers.
   // Addresses are the process's.
-  /// 0: none. The requester claims it with its own process's number; the kernel stores the thread's there, and 0 when
-  /// that has ended
+  /// 0: none. The requester claims it with the number of its own process. The kernel stores the thread's number there,
+  /// and 0 when the thread has ended
   uint32_t servingThread;
-  uint32_t servingMayBegin; ///< set to 0 with the claim, and to 1 once nobody traces the process any more
-  uint64_t servingCall;     ///< the `syscall` instruction to be executed; 0: no thread can be made
+  uint32_t servingMayBegin; ///< set to 0 with the claim, and to 1 once the process is no longer traced
+  uint64_t servingCall;     ///< the `syscall` instruction to execute; 0: no thread can be made
   uint64_t servingFlags;
   uint64_t servingStack; ///< stack pointer of the new thread
   uint64_t servingThreadPointer;
@@ -44,8 +44,7 @@ _Static_assert(offsetof(struct lt_live_header, servingThread) == 56, "layout");
 _Static_assert(sizeof(struct lt_live_header) == 104, "layout");
 
 #define LT_LIVE_HEADER_SIZE 4096u
-/// LT_SWITCH_SNAPSHOT: the next hook of any thread is to take the snapshot that was asked for, and to set
-/// LT_SWITCH_RECORD again.
+/// LT_SWITCH_SNAPSHOT: the next hook of any thread takes the requested snapshot, and sets LT_SWITCH_RECORD again.
 enum { LT_SWITCH_RECORD = 0, LT_SWITCH_PAUSED = 1, LT_SWITCH_SNAPSHOT = 2 };
 
 /// At the start of every slot. Payload bytes before the `used` offsets are complete records.

@@ -1,4 +1,4 @@
-// Numbers as payloads have them, and the hints for the compiler that all C of this package shares.
+// The encoding of numbers in payloads, and compiler hints shared by all C of this package.
 
 #ifndef LEAKTRACE_TRACE_NUMBERS_H
 #define LEAKTRACE_TRACE_NUMBERS_H
@@ -10,7 +10,7 @@
 #define LT_NOINLINE __attribute__((noinline))
 #define LT_ALWAYS_INLINE inline __attribute__((always_inline))
 
-/// Puts a varint. Returns what follows it.
+/// Writes a varint. Returns the address after it.
 static LT_ALWAYS_INLINE uint8_t *lt_put_varint(uint8_t *p, uint64_t value) {
   while (value >= 0x80) {
     *p++ = (uint8_t)(value | 0x80);

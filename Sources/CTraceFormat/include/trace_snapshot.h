@@ -1,9 +1,9 @@
-// Snapshots: what memory held at one moment, in three kinds of chunk (thread 0, sequence counts within each kind,
+// Snapshots: the contents of memory at one moment, in three kinds of chunk (thread 0, sequence counts within each kind,
 // firstTime and lastTime are lt_snapshot.time).
 //
-// An image holds words, not bytes: a word is in it if it looks like a pointer into the process's memory, or belongs to
-// a Swift metadata record, or is an object's reference count, or a count or occupancy bitmap of the standard library's
-// array, set and dictionary storage. Everything else, and so users' data, is left out, and reads as 0.
+// An image holds words, not bytes. A word is included if it looks like a pointer into the process's memory, belongs to
+// a Swift metadata record, is an object's reference count, or is a count or occupancy bitmap of the standard library's
+// array, set and dictionary storage. Everything else, including users' data, is left out, and reads as 0.
 
 #ifndef LEAKTRACE_TRACE_SNAPSHOT_H
 #define LEAKTRACE_TRACE_SNAPSHOT_H
@@ -20,23 +20,23 @@ enum {
   LT_SNAPSHOT_ROUND = 6,
   LT_SNAPSHOT_INSPECTION = 7, ///< the process was not recorded: its memory was read from outside
   LT_SNAPSHOT_INTERVAL = 8,   ///< one is taken every so often
-  LT_SNAPSHOT_SIZE = 9,       ///< the process has more resident memory than was allowed for
-  LT_SNAPSHOT_LIMIT = 10,     ///< the trace has reached its limit: the last image for which every event is there
+  LT_SNAPSHOT_SIZE = 9,       ///< the process has more resident memory than a configured limit
+  LT_SNAPSHOT_LIMIT = 10,     ///< the trace has reached its limit: the last image with all of its events
 };
 
-/// The most images, of those taken because of time or size, that a recorder keeps if it keeps not all.
+/// The most images taken because of time or size that a recorder keeps, if it does not keep all.
 #define LT_KEPT_IMAGES_MAX 4096u
 
 enum {
-  /// every other thread stood still, and its registers are known; otherwise whole stacks count as in use
+  /// every other thread was stopped, and its registers are known; otherwise whole stacks count as in use
   LT_SNAPSHOT_FROZEN = 1u << 0,
   /// words have their top byte, and some words are a top byte without an address
   LT_SNAPSHOT_REFERENCE_TAGS = 1u << 1,
   /// in objects and arrays, a word may have the byte of an enumeration's case and nothing else
   LT_SNAPSHOT_CASE_BYTES = 1u << 2,
-  /// not all of the allocator's blocks were found for the list that goes with the image
+  /// some of the allocator's blocks are missing from the list that goes with the image
   LT_SNAPSHOT_BLOCKS_MISSING = 1u << 3,
-  /// the recorder samples: the blocks of the image are those of a list, and not what events tell
+  /// the recorder samples: the image's blocks come from a list, not from events
   LT_SNAPSHOT_LISTED = 1u << 4,
   /// in values of dictionaries, too, a word may have the byte of an enumeration's case and nothing else
   LT_SNAPSHOT_VALUE_CASE_BYTES = 1u << 5,
@@ -58,17 +58,17 @@ _Static_assert(sizeof(struct lt_snapshot) == 48, "layout");
 enum {
   LT_SNAPSHOT_THREAD_REGISTERS = 1u << 0, ///< `stackPointer` and `registers` are known
   LT_SNAPSHOT_THREAD_SELF = 1u << 1,      ///< the thread that took the snapshot
-  LT_SNAPSHOT_THREAD_WAITING = 1u << 2,   ///< it slept in a system call: it ran no code, its own or a library's
+  LT_SNAPSHOT_THREAD_WAITING = 1u << 2,   ///< it slept in a system call: it ran no code of the program or a library
 };
 
 struct lt_snapshot_thread {
   uint32_t osThread;
   uint32_t flags; ///< LT_SNAPSHOT_THREAD_
-  /// the stack is in use from here up; but for LT_SNAPSHOT_THREAD_SELF also the ABI's 128 bytes below
+  /// the stack is in use from here up, and also in the ABI's 128 bytes below, except for LT_SNAPSHOT_THREAD_SELF
   uint64_t stackPointer;
   uint64_t threadPointer; ///< base of the thread's control block (fs)
   uint64_t instructionPointer;
-  uint64_t registers[16]; ///< those that look like pointers; the others 0
+  uint64_t registers[16]; ///< the ones that look like pointers; the others 0
 };
 _Static_assert(sizeof(struct lt_snapshot_thread) == 160, "layout");
 
@@ -95,9 +95,10 @@ struct lt_snapshot_region {
 _Static_assert(sizeof(struct lt_snapshot_region) == 24, "layout");
 
 /// Head of a LT_CHUNK_MEMORY. After it, pages until the end of the payload, in order of address, here and across parts.
-/// A page: varint of the page's number (address / 4096) less that of the page before it (0 before the first of a part);
-/// 64 bytes, a bit for each of its 512 words, the lowest first; and for each bit that is set a zigzag varint, the word
-/// less the word before it (0 before the first of a part).
+/// A page is encoded as:
+/// - varint of its number (address / 4096) minus the previous page's (0 before the first of a part);
+/// - 64 bytes, a bit for each of its 512 words, the lowest first;
+/// - for each bit that is set, a zigzag varint: the word minus the previous word (0 before the first of a part).
 struct lt_memory_part {
   uint32_t snapshot; ///< lt_snapshot.number
   uint32_t part;     ///< from 0
@@ -107,8 +108,8 @@ _Static_assert(sizeof(struct lt_memory_part) == 8, "layout");
 #define LT_MEMORY_PAGE_WORDS 512u
 
 /// Head of a LT_CHUNK_BLOCKS. After it, blocks until the end of the payload, in order of address, here and across
-/// parts. A block: varint of its address less that of the block before it (0 before the first of a part); varint of its
-/// size; varint of its type, 0 for what is no Swift object.
+/// parts. A block is encoded as varint of its address minus the previous block's (0 before the first of a part), varint
+/// of its size, and varint of its type, 0 unless it is a Swift object.
 struct lt_block_part {
   uint32_t snapshot; ///< lt_snapshot.number
   uint32_t part;     ///< from 0
@@ -119,12 +120,12 @@ _Static_assert(sizeof(struct lt_block_part) == 16, "layout");
 
 struct lt_snapshot_end {
   uint32_t number;
-  int32_t error; ///< errno or LT_METADATA_ that ended it early, 0 if the image is whole
+  int32_t error; ///< the errno or LT_METADATA_ that ended it early, 0 if the image is whole
   uint32_t partCount;
   uint32_t unreadablePages;      ///< of readable mappings, guard pages among them; 0 in older traces
   uint64_t pageCount, wordCount; ///< in the image
-  uint64_t capturedBytes;        ///< resident memory that was looked at
-  uint64_t pauseNanoseconds;     ///< time for which threads other than the snapshot's stood still
+  uint64_t capturedBytes;        ///< resident memory that was scanned
+  uint64_t pauseNanoseconds;     ///< time that threads other than the snapshot's were stopped
   uint64_t totalNanoseconds;     ///< from the request until the image was written
 };
 _Static_assert(sizeof(struct lt_snapshot_end) == 56, "layout");

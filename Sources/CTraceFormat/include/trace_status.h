@@ -17,10 +17,10 @@ enum {
 enum {
   LT_DROP_NESTED = 0,           ///< calls made inside a hook, by a signal handler
   LT_DROP_STOPPED = 1,          ///< calls after recording had to stop (disk full, file gone)
-  LT_DROP_NO_MEMORY = 2,        ///< no buffer could be had for a thread
+  LT_DROP_NO_MEMORY = 2,        ///< no memory for a thread's buffer
   LT_DROP_STACK_TRUNCATED = 3,  ///< stacks cut at the depth limit (the event itself is there)
   LT_DROP_STACK_INCOMPLETE = 4, ///< stacks that end at a frame without unwind information (the event is there)
-  /// expectations for which there was no room in the recorder's table (the mark is there)
+  /// expectations that found no room in the recorder's table (the mark is recorded)
   LT_DROP_EXPECTATION_UNWATCHED = 5,
   LT_DROP_PAUSED = 6,         ///< reserved: pauses are records, calls while paused are not counted
   LT_DROP_STACK_MISMATCH = 7, ///< LT_OPTION_VERIFY_STACKS: stacks that differed from a fresh unwind
@@ -34,7 +34,7 @@ struct lt_trace_status {
   uint64_t stopTime;   ///< trace clock
   uint64_t eventCount; ///< events in sealed chunks
   uint64_t drops[LT_DROP_COUNT];
-  /// offset behind the last chunk that was begun; 0 in traces that end with their file. The file may go on, as a hole
+  /// offset after the last chunk that was begun; 0 in traces that end with their file. The file may go on, as a hole
   uint64_t dataEnd;
   uint64_t fileSize;  ///< the file's size as the recorder set it
   uint32_t isGrowing; ///< a process that records is making the file larger

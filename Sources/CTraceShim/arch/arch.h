@@ -1,8 +1,8 @@
-// Everything that depends on the processor. A port to another one provides all of this, in a folder of its own beside
-// x86_64, and this file chooses it.
+// Everything that depends on the processor. A port to another processor provides all of this in its own folder next to
+// x86_64, and this file selects the folder.
 //
-// Functions that are not static are in the folder's .c files. They call nothing but memory and string primitives, and
-// need nothing else of the recorder's.
+// Functions that are not static are in the folder's .c files. They call only memory and string primitives, and need
+// nothing else of the recorder.
 
 #ifndef LEAKTRACE_ARCH_H
 #define LEAKTRACE_ARCH_H
@@ -43,15 +43,15 @@
 
 // --- clock -----------------------------------------------------------------------------------------------------------
 
-/// Tells whether the processor reports that its counter runs evenly in every state.
+/// True if the processor reports that its counter runs evenly in every state.
 bool lt_ticks_are_invariant(void);
-/// True if the calling thread may execute the instructions that the recorder uses to read the counter and to ask what
-/// the processor can do. A program can have them raise SIGSEGV, thread by thread.
+/// True if the calling thread may execute the instructions with which the recorder reads the counter and queries the
+/// processor's features. A program can make them raise SIGSEGV, thread by thread.
 bool lt_may_ask_processor(void);
-/// True if the call makes the instruction that asks the processor raise SIGSEGV.
+/// True if the call makes the instruction that queries the processor raise SIGSEGV.
 bool lt_makes_identification_fail(long number, long option, long argument);
-/// Tells whether a clock source of the kernel's is based on that counter, so that it runs evenly on all cores. The name
-/// is as in /sys/devices/system/clocksource.
+/// True if a clock source of the kernel's is based on that counter, so that it runs evenly on all cores. The name is as
+/// in /sys/devices/system/clocksource.
 bool lt_is_tick_clock(const char *clockSource);
 /// Nominal ticks per second of the processor's counter, or 0.
 uint64_t lt_nominal_tick_rate(void);
@@ -61,12 +61,12 @@ uint64_t lt_nominal_tick_rate(void);
 /// Starts a task that calls `run` on the stack that ends at `top`, and ends when that returns. Returns its number, or
 /// −errno.
 ///
-/// `flags`, `childThread` and `threadPointer` are those of clone(2). Without CLONE_SETTLS the calling thread's
-/// thread-local memory is the task's: nothing it calls may use any.
+/// `flags`, `childThread` and `threadPointer` are clone(2)'s. Without CLONE_SETTLS the task shares the calling thread's
+/// thread-local memory: no function it calls may use any.
 long lt_clone_call(long flags, void *top, void (*run)(void *), void *argument, void *childThread,
                    uintptr_t threadPointer);
 
-/// The registers with which a tracer starts such a task in place of this process.
+/// The registers with which a tracer starts such a task for this process.
 struct lt_clone_registers {
   uintptr_t call;  ///< of the instruction
   uintptr_t stack; ///< the stack's pointer
@@ -75,27 +75,28 @@ struct lt_clone_registers {
 /// Writes the task's first words to the stack.
 void lt_clone_prepare(struct lt_clone_registers *registers, void *top, void (*run)(void *), void *argument);
 
-/// Calls `function(argument)` on the stack that ends at `top`. Its highest word is the address at which the caller's
-/// stack was left, below all registers that calls preserve. The frame is found by the frame pointer, from either side.
+/// Calls `function(argument)` on the stack that ends at `top`. The stack's highest word holds the stack pointer at
+/// which the caller's stack was left, below all registers that calls preserve. The frame is found by the frame pointer,
+/// from either side.
 void lt_call_on_stack(void (*function)(void *), void *argument, void *top) __attribute__((visibility("hidden")));
 
-/// Bytes of thread-local memory, a multiple of the page's size, for a thread of the recorder's own that uses one
-/// thread-local variable. 0 if that stands too far from the thread pointer.
+/// Bytes of thread-local memory, a multiple of the page size, for a thread of the recorder's own that uses one
+/// thread-local variable. 0 if the variable is too far from the thread pointer.
 size_t lt_thread_local_size(const void *variable);
-/// Makes it of so many zeroed bytes: the variable is zero there, and the parts of the control block that compilers use
-/// are the calling thread's. Returns the thread pointer.
+/// Makes that memory from as many zeroed bytes. The variable is zero in it. The parts of the control block that
+/// compilers use are copied from the calling thread. Returns the thread pointer.
 uintptr_t lt_thread_local_make(uint8_t *memory, const void *variable);
 
 // --- faults ----------------------------------------------------------------------------------------------------------
 
 /// The return address of a handler that was set without the C library.
 void lt_signal_return(void) __attribute__((visibility("hidden")));
-/// Lets this thread read memory that a protection key denies it. Nothing without such keys.
+/// Lets this thread read memory that a protection key denies it. Does nothing without such keys.
 void lt_allow_protected_memory(void);
 
 // --- registers -------------------------------------------------------------------------------------------------------
 
-/// Numbers of the registers that calls preserve and that a function may keep its async context in besides
+/// Numbers of the registers that calls preserve and in which a function may keep its async context, in addition to
 /// LT_REG_CONTEXT.
 enum { LT_CONTEXT_REFUGES = 5 };
 extern const uint8_t lt_context_refuges[LT_CONTEXT_REFUGES] __attribute__((visibility("hidden")));
@@ -103,7 +104,7 @@ extern const uint8_t lt_context_refuges[LT_CONTEXT_REFUGES] __attribute__((visib
 /// Fills in a thread's registers, stack pointer and instruction pointer as a signal found them. Includes the stack that
 /// an interrupted function may use.
 void lt_describe_interrupted(struct lt_snapshot_thread *thread, const ucontext_t *interrupted);
-/// Does the same for an unwound frame, with the registers that calls preserve.
+/// Fills in an unwound frame's registers: the ones that calls preserve.
 void lt_describe_frame(struct lt_snapshot_thread *thread, const struct lt_registers *registers);
 
 /// A thread that a tracer has stopped.
@@ -120,32 +121,32 @@ bool lt_stopped_thread_read(pid_t thread, struct lt_stopped_thread *stopped);
 /// call. `number` is below 6. Only the thread's tracer may call these. False if the kernel refuses.
 bool lt_stopped_thread_argument(pid_t thread, unsigned number, uint64_t *value);
 bool lt_stopped_thread_set_argument(pid_t thread, unsigned number, uint64_t value);
-/// Gives the call another result, by the thread's tracer.
+/// Changes the result of the call. Only for the thread's tracer.
 void lt_stopped_thread_set_result(pid_t thread, long result);
 
 // --- code ------------------------------------------------------------------------------------------------------------
 
-/// The frame of a function that has no unwind information, from the instructions at its start. Works out the row for a
-/// call that returns to `address`, in a function that begins at or after `low`, the end of the last function before it
-/// that has unwind information. False when no beginning can be made out. Reads [low, address).
+/// Derives the frame of a function without unwind information from the instructions at its start. Gives the row for a
+/// call that returns to `address`. The function begins at or after `low`, the end of the last earlier function with
+/// unwind information. False if no beginning is found. Reads [low, address).
 bool lt_prologue_row(uintptr_t address, uintptr_t low, struct lt_unwind_row *row);
-/// Tells whether the call that returns to `address` is the one by which the concurrency runtime enters a task's code.
-/// The eight bytes before it can be read.
+/// True if the concurrency runtime enters a task's code with the call that returns to `address`. The eight bytes before
+/// `address` must be readable.
 bool lt_is_task_entry_call(uintptr_t address);
-/// Tells whether the instruction before `address` is a call. The eight bytes before it can be read.
+/// True if the instruction before `address` is a call. The eight bytes before `address` must be readable.
 bool lt_follows_call(uintptr_t address);
-/// Tells whether code of that many bytes may read or write the word at `address` by its distance. Linear in the size.
+/// True if `size` bytes of code may read or write the word at `address` by a relative address. Linear in the size.
 bool lt_code_refers_to(uintptr_t code, uint64_t size, uint64_t address);
 
-/// A jump to put over a function that does nothing.
+/// A jump that replaces a function that does nothing.
 enum { LT_JUMP_LIMIT = 16 };
 struct lt_jump {
   uint8_t bytes[LT_JUMP_LIMIT];
   size_t size;
 };
 
-/// Makes one that leads to `target`. False if the function at `function` does anything, has no room for it, or is too
-/// far away.
+/// Makes a jump to `target`. False if the function at `function` is not empty, has no room for the jump, or is too far
+/// away.
 bool lt_jump_over_empty(uintptr_t function, uintptr_t target, struct lt_jump *jump);
 
 #endif

@@ -23,17 +23,18 @@ struct lt_symbol {
   uint64_t address, size;
 };
 
-/// Maps the file. False if it cannot be read or is no such file; otherwise lt_elf_close is to follow.
+/// Maps the file. False if it cannot be read or is not such a file; otherwise lt_elf_close must follow.
 bool lt_elf_open(const char *path, struct lt_elf_file *file);
 void lt_elf_close(struct lt_elf_file *file);
-/// Looks up `count` names in .symtab. Addresses are those of link time. False without a .symtab. Linear in its length.
+/// Looks up `count` names in .symtab. Addresses are link-time addresses. False without a .symtab. Linear in its length.
 bool lt_elf_find_symbols(const struct lt_elf_file *file, const char *const names[], struct lt_symbol found[],
                          int count);
-/// Shows the defined symbols of .symtab, or of .dynsym where there is none, with their names, which are the file's.
+/// Calls `visit` for the defined symbols of .symtab, or of .dynsym if there is no .symtab. The names are owned by the
+/// file.
 void lt_elf_visit_symbols(const struct lt_elf_file *file,
                           void (*visit)(void *context, const ElfW(Sym) *symbol, const char *name), void *context);
 bool lt_elf_has_section(const struct lt_elf_file *file, const char *name);
-/// Tells whether the image whose ELF header is mapped at `base` is this file: its program headers are the same bytes.
+/// True if the image whose ELF header is mapped at `base` is this file: its program headers are the same bytes.
 bool lt_elf_is_image(const struct lt_elf_file *file, uintptr_t base);
 
 #endif

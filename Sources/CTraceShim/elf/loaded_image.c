@@ -206,7 +206,7 @@ void lt_loaded_image_replace(const struct lt_loaded_image *image, void **place, 
   for (uint32_t i = 0; i < image->programHeaderCount; i++) {
     const ElfW(Phdr) *p = &image->programHeaders[i];
     uintptr_t start = image->bias + p->p_vaddr;
-    // The loader leaves a page alone if only a part of it is to be read-only.
+    // The loader does not protect a page that is only partly read-only.
     if (p->p_type == PT_GNU_RELRO && (uintptr_t)place >= start &&
         (uintptr_t)place < ((start + p->p_memsz) & -(uintptr_t)PAGE))
       isReadOnly = true;
@@ -232,8 +232,9 @@ void lt_loaded_image_show_references(const struct lt_loaded_image *image,
       uintptr_t place = image->bias + entry->r_offset;
       if (!index || !isReference || place % sizeof(void *) || !lt_loaded_image_is_writable(image, place)) continue;
       const ElfW(Sym) *symbol = &symbols.table[index];
-      // Until its first call, a reference leads back into the image, to code that has the loader look for the function.
-      // One to a function that the image defines may lead to that, or to an implementation that it has chosen.
+      // Until its first call, a reference leads back into the image, to code that makes the loader look up the
+      // function. A reference to a function that the image defines may lead to that function, or to an implementation
+      // that it has chosen.
       uintptr_t target = *(const uintptr_t *)place;
       bool mayBeOwn = symbol->st_shndx != SHN_UNDEF &&
                       (ELF64_ST_TYPE(symbol->st_info) == STT_GNU_IFUNC || target == image->bias + symbol->st_value);

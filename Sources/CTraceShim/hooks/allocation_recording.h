@@ -1,6 +1,6 @@
 // Records calls of the allocator.
 //
-// A free is recorded before it happens, an allocation after: in between another thread may be given the address.
+// A free is recorded before it happens, an allocation afterwards: in between another thread may be given the address.
 
 #ifndef LEAKTRACE_ALLOCATION_RECORDING_H
 #define LEAKTRACE_ALLOCATION_RECORDING_H
@@ -46,10 +46,10 @@ static LT_ALWAYS_INLINE bool is_inside_object_allocation(void) { return LT_UNLIK
     }                                                                                              \
   } while (0)
 
-/// A realloc where samples are taken.
+/// A realloc while sampling.
 static LT_ALWAYS_INLINE void *sample_reallocation(void *(*next)(void *, size_t), void *block, size_t size,
                                                   const uintptr_t *frame) {
-  // As it was: a realloc that fails leaves the block alone.
+  // Save the old sample; a failed realloc leaves the block unchanged.
   struct lt_sampled_block before;
   bool isMarked = block && lt_is_marked(block),
        wasSampled = isMarked && lt_sampled_blocks_find((uintptr_t)block, &before);
@@ -65,7 +65,7 @@ static LT_ALWAYS_INLINE void *sample_reallocation(void *(*next)(void *, size_t),
   return result;
 }
 
-/// Both halves of a realloc.
+/// Calls and records a realloc, as a free and an allocation.
 static LT_ALWAYS_INLINE void *reallocate(void *(*next)(void *, size_t), void *block, size_t size, unsigned operation,
                                          const uintptr_t *frame) {
   if (lt_sample_period) return sample_reallocation(next, block, size, frame);

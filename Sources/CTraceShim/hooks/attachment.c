@@ -1,8 +1,8 @@
-// Recording of a process that was running, from a call to another: `leaktrace attach` has a thread of the process make
-// the one, `leaktrace detach` the other.
+// Records a running process between two calls. `leaktrace attach` makes a thread of the process call leaktrace_attach,
+// and `leaktrace detach` leaktrace_detach.
 //
-// The caller sees to it that no other thread is at work in the loader, or holds a lock of the allocator's. All threads
-// may go on meanwhile otherwise.
+// The caller ensures that no other thread is in the loader, or holds a lock of the allocator's. Otherwise all threads
+// may keep running.
 
 #define _GNU_SOURCE
 #include "CTraceFormat.h"
@@ -25,13 +25,14 @@
 #include <errno.h>
 #include <string.h>
 
-/// Begins a recording. `settings`: those that `leaktrace record` gives a program in its environment, as lines of
-/// `NAME=value`; children are never followed. Returns LT_ATTACH_; errno stays what it was.
+/// Begins a recording. `settings`: the settings that `leaktrace record` passes in the environment, as lines of
+/// `NAME=value`. Children are never followed. Returns LT_ATTACH_; keeps errno.
 LT_EXPORT int leaktrace_attach(const char *settings);
-/// Ends it. The library does nothing then, until the next one begins.
+/// Ends the recording. The library then does nothing until the next one begins.
 LT_EXPORT int leaktrace_detach(void);
 
-/// The same for a caller that sees no result: a thread that is made to call them from outside. The result is stored.
+/// Variants that store the result, for a thread that is made to call them from outside: its caller sees no return
+/// value.
 LT_EXPORT void leaktrace_attach_visited(const char *settings, int *result);
 LT_EXPORT void leaktrace_detach_visited(const char *unused, int *result);
 
@@ -39,7 +40,7 @@ enum { SETTING_LIMIT = 32, TEXT_SIZE = 16 << 10 };
 static _Atomic bool isAtWork;
 static bool isAttached; ///< hooks are in place. Changes only while `isAtWork`
 
-/// Reads the settings from lines as from an environment. False if there are too many.
+/// Reads the settings from lines, like those of an environment. False if there are too many lines.
 static bool read_settings(const char *lines) {
   static char text[TEXT_SIZE];
   char *variables[SETTING_LIMIT + 1];
@@ -60,7 +61,7 @@ static bool read_settings(const char *lines) {
   LT_CHECK(count <= SETTING_LIMIT);
   lt_environment_read(variables);
   lt_settings.followsChildren = false;
-  // Threads that are in the middle of a free would not see the marks change.
+  // A thread in the middle of a free would not see the marks change.
   lt_settings.samplePeriod = lt_settings.traceLimit = lt_settings.profileInterval = 0;
   return true;
 }
@@ -76,11 +77,11 @@ static int attach(const char *settings) {
   if (!lt_table_binding_prepare()) return LT_ATTACH_NO_ALLOCATOR;
   lt_description_join();
   lt_snapshot_list_blocks();
-  // There are threads that have not shown up yet.
+  // Some threads have not called a hook yet.
   lt_exact_time_require();
   if (!lt_begin_recording(true)) return LT_ATTACH_REFUSED;
   isAttached = true;
-  // The process may do nothing from now on, and yet an image is taken of it.
+  // An image may be taken even if the process does nothing from now on.
   lt_process_introduce();
   return LT_ATTACH_DONE;
 }
@@ -96,7 +97,7 @@ static int detach(void) {
   return LT_ATTACH_DONE;
 }
 
-/// Runs one of them, with signals held back: their handlers may take long, or never return.
+/// Runs attach or detach with signals blocked: their handlers may take long, or never return.
 static int run(int (*function)(const char *), const char *settings) {
   if (atomic_exchange(&isAtWork, true)) return LT_ATTACH_BUSY;
   int error = errno;

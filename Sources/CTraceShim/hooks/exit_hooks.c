@@ -1,9 +1,9 @@
-// Hooks of the ends of a process: a snapshot is taken before anything is torn down, and the trace is closed after
+// Hooks of the ends of a process. They take a snapshot before anything is torn down, and close the trace after
 // everything is.
 //
 // A return from main goes to the C library's own exit, past any hook. So every handler that is registered to run at
-// exit is wrapped, and the first that runs takes the snapshot. None of these functions is left on the stack of what it
-// calls: the recorder shows up in no stack.
+// exit is wrapped, and the first one that runs takes the snapshot. Each of these functions tail-calls the function
+// behind it, so the recorder appears in no stack.
 
 #define _GNU_SOURCE
 #include "hooks/exit_hooks.h"
@@ -29,7 +29,7 @@ struct handler {
   void (*function)(void *);
   void *argument;
 };
-/// Handlers beyond the limit are registered as they are: one that is wrapped runs soon enough.
+/// Handlers beyond the limit are registered unwrapped: a wrapped one runs soon enough.
 enum { HANDLER_LIMIT = 1 << 15 };
 static struct handler *handlers;
 static _Atomic uint32_t handlerCount;
@@ -70,7 +70,7 @@ void lt_exit_hooks_init(void (*finish)(void *)) {
 
 // --- ends ------------------------------------------------------------------------------------------------------------
 
-// Defined under names of their own, so that the compiler does not know that they do not return, and jumps.
+// Defined under names of their own: the compiler then does not know that they never return, and tail-calls.
 
 typedef void ending(int);
 

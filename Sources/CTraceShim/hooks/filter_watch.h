@@ -1,18 +1,19 @@
-// The filters of system calls by which a program confines itself (seccomp), looked at before they hold.
+// Checks the filters of system calls (seccomp) with which a program confines itself, before they take effect.
 //
-// A filter that ends the process for a call that it does not list would end it at the recorder's next call. So the
-// program's calls of prctl and syscall are watched; a filter is run on each call that the recorder makes, and if one of
-// them is not allowed, recording stops, or goes on without heap images.
+// A filter may end the process for a call that it does not list, and so at the recorder's next call. So the program's
+// calls of prctl and syscall are watched, and a new filter is tested against each call that the recorder makes. If one
+// of them is not allowed, recording stops, or goes on without heap images.
 //
-// The same calls can make two instructions of the recorder's raise SIGSEGV: rdtsc and cpuid. Recording stops before.
+// The same functions can make two instructions of the recorder raise SIGSEGV: rdtsc and cpuid. Recording stops before
+// that.
 
 #ifndef LEAKTRACE_FILTER_WATCH_H
 #define LEAKTRACE_FILTER_WATCH_H
 
 #include <stdbool.h>
 
-/// Tells whether programs that this process runs may be traced: whether the filters that hold, which they inherit, let
-/// them begin to record.
+/// True if programs that this process executes may be traced: they inherit the filters in effect, which must allow the
+/// calls that begin a recording.
 bool lt_filter_allows_beginning(void);
 
 #endif

@@ -1,7 +1,7 @@
-// Declares hooks, by the name of the function they stand in front of, visible to the loader.
+// Declares hooks. A hook has the name of the function that it interposes, visible to the loader.
 //
-// Inside a test program, where this code is linked instead of preloaded, hooks have names of their own: the program's
-// own calls go past them, and nothing begins by itself.
+// In a test program this code is linked, not preloaded. Hooks then have other names: the program's own calls do not
+// reach them, and no recording begins by itself.
 
 #ifndef LEAKTRACE_HOOK_H
 #define LEAKTRACE_HOOK_H
@@ -10,9 +10,9 @@
 
 #include <stdatomic.h>
 
-/// Code written in assembly calls with any stack pointer. The allocator takes that; the recorder's compiled code stores
-/// to addresses that the ABI aligns. A hook with this attribute keeps its frame while it calls the function it stands
-/// in front of: use it for functions that call no one else's.
+/// Code written in assembly may call with any stack pointer. The allocator accepts that, but the recorder's compiled
+/// code stores to addresses that the ABI aligns. A hook with this attribute keeps its frame while it calls the
+/// interposed function: use it only if that function calls no code of others.
 #define LT_ALIGNS_STACK __attribute__((force_align_arg_pointer))
 
 #ifdef LT_UNIT_TESTS
@@ -21,7 +21,7 @@
 #define LT_EXPORT __attribute__((visibility("hidden")))
 #else
 #define LT_HOOK(name) name
-/// Names the symbol of a hook that has another name in C, since the compiler knows the function of that name.
+/// Sets the symbol of a hook that has another name in C, because the compiler has built-in knowledge of the function.
 #define LT_NAMED(name) __asm__(#name)
 #define LT_EXPORT __attribute__((visibility("default")))
 #endif
@@ -38,7 +38,7 @@
     (__typeof__(&name))next_;                                          \
   })
 
-/// The frame address of the hook that uses it, by which the caller's frame is found.
+/// The frame address of the hook that uses it. The caller's frame is found from it.
 #define LT_HOOK_FRAME ((const uintptr_t *)__builtin_frame_address(0))
 /// The return address of the hook that uses it.
 #define LT_CALLER ((const void *)__builtin_return_address(0))

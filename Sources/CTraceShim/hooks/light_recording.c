@@ -1,5 +1,4 @@
-// Samples calls of the allocator. There is no event and no thread of the recorder's: what is due now and then is done
-// where a thread looks whether a sample is.
+// Samples calls of the allocator. Sampling writes no events and needs no thread. Periodic work runs at sampling checks.
 
 #define _GNU_SOURCE
 #include "hooks/light_recording.h"
@@ -32,24 +31,24 @@
 #include <errno.h>
 
 enum {
-  /// Bytes until a thread looks again whether samples are taken.
+  /// Bytes until a thread checks again whether samples are taken.
   LOOK_AGAIN = 1 << 30,
 };
-/// Totals are written as often as this: 1,440 records a day, of some 50 bytes.
+/// The interval between totals: 1,440 records a day, of some 50 bytes.
 #define TOTALS_NANOSECONDS 60000000000ull
-/// The kernel's clock is asked as often as this, which takes a system call: threads that allocate gigabytes in a second
-/// look up tens of thousands of times.
+/// The interval between readings of the kernel's clock, which take a system call. Threads that allocate gigabytes in a
+/// second reach tens of thousands of checks.
 #define CLOCK_NANOSECONDS 1000000ull
 
 uint64_t lt_sample_period;
 
 static uint64_t seed;
 static _Atomic uint64_t threadCount, fullTables;
-static _Atomic uint64_t firstLeft;                ///< allocations that are still sampled all
+static _Atomic uint64_t firstLeft;                ///< number of allocations that are still all sampled
 static _Atomic uint64_t nextTotals;               ///< CLOCK_MONOTONIC
 static _Atomic uint64_t lastClock, clockDistance; ///< in the trace's ticks
 
-// --- what is due now and then ----------------------------------------------------------------------------------------
+// --- periodic work ---------------------------------------------------------------------------------------------------
 
 static void put_totals(struct lt_thread *t) {
   struct lt_sample_totals totals = lt_sample_totals();
@@ -61,11 +60,12 @@ static void put_totals(struct lt_thread *t) {
   lt_define(t, LT_DEF_SAMPLE_TOTALS, payload, (size_t)(p - payload));
 }
 
-/// Writes totals, and what a sealed chunk would bring about. A thread that has no state yet waits for twice as long, so
-/// that few have one. `size`: bytes of the allocation that it is called in.
+/// Does the periodic work: due images and profiles, totals, and the work that goes with sealing a chunk. A thread
+/// without a state waits twice as long for totals, so that few threads get a state. `size`: bytes of the current
+/// allocation.
 static void keep_up(size_t size) {
   LT_CHECK(lt_tls.hookDepth == 1);
-  // A counter that begins anew, on another machine, is far from the last.
+  // A counter that restarts on another machine is far from the last value.
   uint64_t ticks = lt_now(), since = ticks - atomic_load_explicit(&lastClock, memory_order_relaxed);
   if (since < atomic_load_explicit(&clockDistance, memory_order_relaxed)) return;
   atomic_store_explicit(&lastClock, ticks, memory_order_relaxed);
@@ -95,22 +95,22 @@ static void take(void *block, uint64_t size, bool isCertain, const uintptr_t *fr
       .size = size, .time = lt_now(), .site = lt_sampled_stack_site(frame), .isCertain = isCertain};
   LT_CHECK(block && sample.site < LT_SAMPLED_SITE_LIMIT && lt_tls.hookDepth == 1);
   struct lt_sampled_block before;
-  // The free of a block that was at this address was not seen.
+  // The free of an earlier block at this address was not seen.
   if (lt_is_marked(block) && lt_sampled_blocks_remove((uintptr_t)block, &before))
     lt_sampled_site_freed(before.site, weight_of(&before));
   if (!lt_sampled_blocks_add((uintptr_t)block, &sample)) {
-    // Neither its allocation is counted nor its free: the estimate of what lives stays right without it.
+    // Count neither its allocation nor its free: the estimate of live memory stays right without it.
     atomic_fetch_add(&fullTables, 1);
     return;
   }
   lt_sampled_site_allocated(sample.site, weight_of(&sample));
 }
 
-/// Bytes until the thread looks again.
+/// Bytes until the thread's next sampling check.
 static uint64_t *until_sample(void) { return lt_keeps_blocks ? &lt_tls.untilKeptSample : &lt_tls.untilSample; }
 
-/// Tells whether an allocation is one of the first, all of which are sampled: a program that makes no more of them has
-/// the stacks of all its blocks, and so has what a server keeps from its start.
+/// True if an allocation is one of the first, which are all sampled. A small program thus has the stacks of all its
+/// blocks, and a server the stacks of the blocks that it keeps from its start.
 static bool is_one_of_first(void) {
   uint64_t left = atomic_load_explicit(&firstLeft, memory_order_relaxed);
   // A recursion at the start must not take the room of all later stacks.
@@ -119,7 +119,7 @@ static bool is_one_of_first(void) {
   return left;
 }
 
-/// Tells whether a sample is in the allocation, and whether that was certain.
+/// True if the allocation is sampled. Sets whether that was certain.
 static bool is_sampled(uint64_t size, bool *isCertain) {
   struct lt_tls *tls = &lt_tls;
   uint64_t *until = until_sample();
@@ -127,11 +127,11 @@ static bool is_sampled(uint64_t size, bool *isCertain) {
   LT_CHECK(lt_sample_period > 0);
   if (!tls->sampleRandom) {
     if (is_one_of_first()) {
-      *until = 0; // none passes
+      *until = 0; // every allocation is checked
       return *isCertain = true;
     }
-    // The thread's first allocation that need not be one, or the first after a pause.
-    // Two threads have starts of their own: the generator's steps from one to the other are as good as never made.
+    // The thread's first allocation that is not certain to be sampled, or the first after a pause.
+    // Each thread gets its own seed; the sequences practically never overlap.
     uint64_t start = seed + (atomic_fetch_add(&threadCount, 1) + 1) * 0xD1342543DE82EF95ull;
     tls->sampleRandom = (start ^ start >> 32) * 0xAEF17502108EF2D9ull | 1;
     *until = lt_sample_distance(&tls->sampleRandom, lt_look_period(lt_sample_period));
@@ -140,7 +140,7 @@ static bool is_sampled(uint64_t size, bool *isCertain) {
   return lt_sample_meets(&tls->sampleRandom, until, size, lt_sample_period);
 }
 
-/// Tells whether samples are taken in this process now; the thread looks again later if not.
+/// True if samples are taken in this process now. If not, the thread checks again later.
 static bool is_on(void) {
   bool isOn = atomic_load_explicit(&lt_hook_mode, memory_order_relaxed) != LT_HOOKS_OFF && lt_process_is_ours() &&
               lt_trace_is_writable();
@@ -150,7 +150,7 @@ static bool is_on(void) {
   if (!isOn) {
     *until_sample() =
         atomic_load_explicit(&lt_hook_mode, memory_order_relaxed) == LT_HOOKS_OFF ? LOOK_AGAIN : lt_sample_period;
-    lt_tls.sampleRandom = 0; // the way to the next sample begins anew
+    lt_tls.sampleRandom = 0; // draw a new distance to the next sample
   }
   return isOn;
 }
@@ -161,7 +161,7 @@ LT_NOINLINE void lt_light_allocated(void *block, size_t size, const uintptr_t *f
     if (lt_subtract(&lt_tls.untilKeptSample, size)) return;
     lt_tls.untilKeptSample += size;
   }
-  if (lt_tls.hookDepth) return; // by a signal's handler: the next allocation takes its place
+  if (lt_tls.hookDepth) return; // called by a signal handler: the next allocation takes its place
   lt_tls.hookDepth = 1;
   LT_CHECK(lt_sample_period > 0);
   __asm__ volatile("" ::: "memory");
@@ -191,7 +191,7 @@ LT_NOINLINE void lt_light_restored(void *block, const struct lt_sampled_block *s
 
 static void begin_samples(void) {
   lt_arc_mode = LT_ARC_OFF;
-  // From here on hooks write no event. Every free is still looked at; marks that are added meanwhile stay.
+  // From here on hooks write no events. Every free is still checked; marks that are added until the release stay.
   lt_sample_period = lt_settings.laterSamplePeriod;
   LT_CHECK(lt_sample_period > 0 && lt_sample_period <= LT_SAMPLE_PERIOD_LIMIT);
   lt_sampled_marks_release();
@@ -203,11 +203,11 @@ static void put_limit(struct lt_thread *t) {
   lt_define(t, LT_DEF_LIMIT, payload, (size_t)(p - payload));
 }
 
-/// Goes over to samples. Events that threads are in the middle of may still be written: their times say that they come
-/// after, and readers leave them out.
+/// Switches to sampling. Threads in the middle of recording may still write an event: its time is later, and readers
+/// leave it out.
 static bool go_over(struct lt_thread *t) {
   LT_CHECK(!lt_sample_period && t == lt_tls.thread);
-  // The last image with events first. Another may be under way; a process that takes none goes without.
+  // First take the last image with events. Another image may be under way; a process that takes none goes without.
   if (lt_snapshot_at_limit() == -EBUSY) return false;
   put_limit(t);
   atomic_store(&lt_is_sampling, true);
@@ -236,10 +236,10 @@ bool lt_light_begin(void) {
 
 void lt_light_open(void) {
   if ((!lt_sample_period && !lt_settings.traceLimit) || atomic_load(&lt_hook_mode) == LT_HOOKS_OFF) return;
-  // The trace is described, and has the images that are there, before a first sample.
+  // Write the trace's description and its loaded images before a first sample.
   struct lt_thread *t = lt_sample_period ? lt_enter() : NULL;
   if (t) lt_leave();
-  // The next allocator must not be given what is not its own.
+  // The next allocator must not free blocks of the bootstrap arena.
   if (lt_sample_period && lt_settings.takesSnapshots && !lt_block_list_may_read_books() && lt_kept_blocks_begin()) {
     lt_sampled_marks_hold();
     lt_tls.untilSample = 0; // the loader has just allocated

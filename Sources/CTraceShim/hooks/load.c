@@ -20,7 +20,7 @@ static int find_earlier(struct dl_phdr_info *info, size_t size, void *isLate) {
   struct lt_loaded_image image;
   if (!lt_loaded_image_from_info(info, &image)) return 0;
   if (lt_loaded_image_covers(&image, (uintptr_t)&lt_next)) return 1;
-  // A function that nobody interposes.
+  // The C library's image, by a function that no library interposes.
   *(bool *)isLate = lt_loaded_image_covers(&image, (uintptr_t)&gnu_get_libc_version);
   return *(bool *)isLate;
 }
@@ -35,7 +35,7 @@ bool lt_process_was_running(void) {
 static void begin(char **environment) {
   lt_environment_read(environment);
   lt_message_init(lt_settings.messages, lt_settings.isQuiet);
-  // The executable may have an allocator of its own inside, whose calls never reach this library.
+  // The executable may contain an allocator, whose calls never reach this library.
   if (!lt_symbol_is_first_here("malloc")) {
     lt_message("not tracing: the program defines malloc itself (a statically linked allocator?), so that its calls "
                "cannot be seen. "
@@ -46,19 +46,18 @@ static void begin(char **environment) {
   lt_begin_recording(false);
 }
 
-// The library is marked to be initialised before all others, since their constructors allocate. Tests call it
-// themselves.
+// The library is initialised before all others, since their constructors allocate. Tests call this function themselves.
 #ifndef LT_UNIT_TESTS
 __attribute__((constructor(101)))
 #endif
 void lt_process_load(int argumentCount, char **arguments, char **environment) {
   (void)argumentCount;
   (void)arguments;
-  // A program that runs has its own reasons to load this library; attachment begins the recording.
+  // A running program loads this library for its own reasons; attachment begins the recording.
   if (lt_process_was_running()) return;
   struct lt_next_functions next;
   lt_next_functions_find(&next);
-  // A program with more rights than its user is left alone.
+  // A program with more rights than its user is not recorded.
   if (!getauxval(AT_SECURE)) begin(environment);
   lt_next = next;
   lt_block_list_init((uintptr_t)next.malloc);

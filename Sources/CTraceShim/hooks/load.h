@@ -3,10 +3,10 @@
 
 #include <stdbool.h>
 
-/// Tells whether the library came into a process that was running: it stands behind the C library in the loader's
-/// order, where it is when it was not preloaded.
+/// True if the library was loaded into a running process. It was then not preloaded, and follows the C library in the
+/// loader's order.
 bool lt_process_was_running(void);
-/// The one constructor: has the process recorded, unless there is a reason not to, or it was running.
+/// The one constructor. Begins to record the process, unless there is a reason not to, or it was running.
 void lt_process_load(int argumentCount, char **arguments, char **environment) __attribute__((visibility("hidden")));
 
 #endif

@@ -1,10 +1,10 @@
-// Sees Swift runtimes before anything can use them, whoever loads them, in whatever namespace.
+// Finds Swift runtimes before any code can use them, whatever loads them, in any namespace.
 //
-// The loader has a function that does nothing: it calls it when it begins to change its list of images and when the
-// change is complete, for debuggers to stop at (`r_brk` of <link.h>). It does so with its lock held, before it
-// relocates the new images (glibc 2.35 to 2.40) or after (2.41), and in any case before it initialises them. That
-// function is made to lead here. If it cannot be, images are looked at when their code is first met on a stack, mostly
-// when they allocate from an initialiser.
+// The loader has an empty function for debuggers to stop at (`r_brk` of <link.h>). It calls that function when it
+// begins to change its list of images, and when the change is complete. It does so with its lock held, before it
+// relocates the new images (glibc 2.35 to 2.40) or after (2.41), and in any case before it initialises them. This file
+// patches that function with a jump to its own. If that fails, images are examined when their code first appears on a
+// stack, mostly when they allocate from an initialiser.
 
 #define _GNU_SOURCE
 #include "hooks/loader_watch.h"
@@ -35,7 +35,7 @@ static bool isOn, isLed;
 static bool bindsTables; ///< of the program's namespace
 static _Atomic bool isOver;
 
-/// Namespaces that have no images any more stay in the list.
+/// Empty namespaces stay in the list.
 static const struct rendezvous *next_space(const struct rendezvous *space) {
   return space->base.r_version > 1 ? space->next : NULL;
 }
@@ -49,11 +49,11 @@ struct image {
   const void *dynamic;
   const struct rendezvous *space;
   uintptr_t start, end;
-  bool isBound;  ///< to the hooks of its namespace's malloc family
-  bool hasTasks; ///< a concurrency runtime in the program's namespace, whose memory for tasks is to be bound
-  struct lt_swift_runtime runtime; ///< to be hooked when the image is initialised
+  bool isBound;                    ///< to the hooks of its namespace's malloc family
+  bool hasTasks;                   ///< a concurrency runtime in the program's namespace whose task memory must be bound
+  struct lt_swift_runtime runtime; ///< hooked when the image is initialised
   int detour;                      ///< −1 if there is none
-  uint32_t look;                   ///< the last one it was seen in
+  uint32_t look;                   ///< the last one that saw the image
 };
 static struct image *images;
 static uint32_t imageCount, looks; ///< at most IMAGE_LIMIT images; the loader's lock guards both
@@ -80,10 +80,10 @@ static struct image *keep(const struct link_map *map, const struct rendezvous *s
 
 // --- other namespaces ------------------------------------------------------------------------------------------------
 //
-// There the C library is another, and the preloaded hooks are not. Objects that are seen being allocated must be seen
-// being freed, and so must be the memory that holds them.
+// Other namespaces have a C library of their own, and the preloaded hooks do not reach them. If the allocations of
+// objects are recorded, their frees must be, too, and so must the memory that holds the objects.
 
-static const struct rendezvous *spaces[LT_NAMESPACE_LIMIT]; ///< those that have a Swift runtime
+static const struct rendezvous *spaces[LT_NAMESPACE_LIMIT]; ///< the namespaces with a Swift runtime
 enum { SPACE_IMAGE_LIMIT = 1024 };
 
 static bool is_programs(const struct rendezvous *space) { return space == loader; }
@@ -101,7 +101,7 @@ static int number_of(const struct rendezvous *space) {
   return -1;
 }
 
-/// Takes on a namespace that has a runtime. False if its memory cannot be seen.
+/// Prepares to hook the memory of a namespace that has a runtime. False if that is not possible.
 static bool take(const struct rendezvous *space) {
   if (is_programs(space) || number_of(space) >= 0) return true;
   int number = number_of(NULL);
@@ -118,7 +118,7 @@ static bool take(const struct rendezvous *space) {
   return isFound;
 }
 
-/// Binds the images of a namespace that are not bound yet. All are relocated.
+/// Binds the images of a namespace that are not bound yet. All must be relocated.
 static void bind(const struct rendezvous *space) {
   int number = number_of(space);
   LT_CHECK(number < LT_NAMESPACE_LIMIT);
@@ -142,7 +142,7 @@ static void forget_empty_spaces(void) {
     if (spaces[i] && !spaces[i]->base.r_map) spaces[i] = NULL;
 }
 
-/// Without their thread-local variables.
+/// Calls `look` for images of other namespaces, without their thread-local variables.
 static void show_elsewhere(int (*look)(struct dl_phdr_info *, size_t, void *), size_t size, void *context) {
   for (const struct rendezvous *space = next_space(loader); space; space = next_space(space)) {
     for (const struct link_map *map = space->base.r_map; map; map = map->l_next) {
@@ -159,8 +159,8 @@ static void show_elsewhere(int (*look)(struct dl_phdr_info *, size_t, void *), s
 
 // --- images that come and go -----------------------------------------------------------------------------------------
 
-/// Looks for a runtime in the image. Hooks it if it is relocated; if not, leaves it in `runtime` to be hooked, and
-/// returns true.
+/// Searches the image for a runtime. Hooks the runtime if it is relocated. If not, stores it in `runtime` to be hooked
+/// later, and returns true.
 static bool is_left_for_later(const struct lt_loaded_image *image, struct lt_swift_runtime *runtime) {
   enum lt_swift_search result = lt_swift_runtime_find(image, runtime);
   bool isFound = result == LT_SWIFT_FOUND, hasTasks = lt_task_memory_has_runtime(image, isFound ? runtime : NULL);
@@ -172,7 +172,7 @@ static bool is_left_for_later(const struct lt_loaded_image *image, struct lt_swi
   return false;
 }
 
-/// The loader is at work on a new image.
+/// Examines a new image that the loader is working on.
 static void look_at(struct image *known) {
   struct lt_loaded_image image;
   if (!lt_loaded_image_from_map(known->map, &image)) return;
@@ -192,10 +192,10 @@ static void look_at(struct image *known) {
   known->runtime.isLinkedIn |= !is_programs(known->space);
 }
 
-/// All images that came together are relocated before the first is initialised.
+/// Binds and hooks the new images. All images that were loaded together are relocated before the first is initialised.
 static void finish(void) {
   if (atomic_load_explicit(&isOver, memory_order_relaxed)) return;
-  // Before malloc of a concurrency runtime, which leads elsewhere.
+  // Before the malloc references of a concurrency runtime, which lead to another function.
   bind(loader);
   for (uint32_t i = 0; i < imageCount; i++) {
     struct lt_loaded_image image;
@@ -215,8 +215,8 @@ static void finish(void) {
     if (spaces[i]) bind(spaces[i]);
 }
 
-/// Prepares an image after all new ones have been looked at: the work that waits for their relocation is done before
-/// the first of them is initialised. False if it is relocated already.
+/// Prepares an image after all new ones have been examined: work that needs its relocation runs before the first of
+/// them is initialised. False if the image is relocated already.
 static bool prepare(struct image *known) {
   bool isToBeBound = is_programs(known->space) ? bindsTables && !known->isBound
                                                : number_of(known->space) >= 0 && !is_also_programs(known);
@@ -268,10 +268,10 @@ void lt_loader_watch_undo(void) {
   lt_table_binding_undo();
 }
 
-/// Called by the loader, with its lock held.
+/// Called by the loader when its images change, with its lock held.
 static void lt_loader_has_news(void) __attribute__((used));
 static void lt_loader_has_news(void) {
-  // A signal handler may load images while this thread is here, and another thread while the recording begins.
+  // A signal handler may load images during this call, and another thread while the recording begins.
   static _Atomic bool isLooking;
   if (atomic_load_explicit(&isOver, memory_order_relaxed) || atomic_exchange(&isLooking, true)) return;
   uint32_t before = imageCount, hint = 0, seen = 0;
@@ -307,11 +307,11 @@ static bool came(const struct dl_phdr_info *info) {
   return !is_left_for_later(&image, &runtime);
 }
 
-/// Notes the images of the program's namespace as known. While the loader shows an image, none comes or goes.
+/// Notes the images of the program's namespace as known. While the loader shows an image, none is loaded or unloaded.
 static void keep_first(void) {
   imageCount = 0;
   memset(spaces, 0, sizeof spaces);
-  // Those of other namespaces are new, if there are any.
+  // Images of other namespaces count as new, if there are any.
   for (const struct link_map *map = loader->base.r_map; map; map = map->l_next) {
     struct image *image = keep(map, loader);
     if (image) image->isBound = true;
@@ -326,7 +326,7 @@ static int look_at_first(struct dl_phdr_info *info, size_t size, void *isFirst) 
   return 0;
 }
 
-// The loader may be at its function any time after this.
+// The loader may call its function any time after this.
 LT_DEFINE_UNNOTICED_CALL(lt_loader_at_rendezvous, lt_loader_has_news);
 
 static struct rendezvous *find_rendezvous(void) {
@@ -343,8 +343,8 @@ static struct rendezvous *find_rendezvous(void) {
   return NULL;
 }
 
-/// Writes a jump over the loader's empty function and the padding behind it. Memory that can be executed keeps its
-/// protection: the kernel writes, as it does for a debugger, or refuses.
+/// Writes a jump over the loader's empty function and the padding after it. Executable memory keeps its protection: the
+/// kernel writes through it, as it does for a debugger, or refuses.
 static bool lead_here(uintptr_t function) {
   struct lt_jump jump;
   if (!lt_jump_over_empty(function, (uintptr_t)lt_loader_at_rendezvous, &jump)) return false;
@@ -365,7 +365,7 @@ static void begin(void) {
   if (!images || !loader || !loader->base.r_brk) return;
   uint32_t before = looks;
   if (!isLed) isLed = lead_here(loader->base.r_brk);
-  // Checks that this function runs: a simulator of processors may go on with the code it had seen before.
+  // Check that the jump works: a processor simulator may still run the code that it saw before.
   if (isLed) ((void (*)(void))loader->base.r_brk)();
   isOn = looks > before;
 }

@@ -1,10 +1,10 @@
 // The malloc family: guard, call, record, nothing else.
 //
-// Where samples are taken nearly all calls pass, by a jump: an allocation in which no sample is, and a free of a block
-// whose mark says that it is not sampled. Neither is so before the next allocator is known, and while all is recorded.
+// When sampling, most calls tail-call the real allocator: unsampled allocations, and frees of unmarked blocks. No call
+// does so before the next allocator is known, or while all calls are recorded.
 //
-// A free is recorded before it happens, an allocation after: in between another thread may be given the address.
-// errno is left as the allocator left it: nothing here touches it.
+// A free is recorded before it happens, an allocation afterwards: in between another thread may be given the address.
+// errno stays as the allocator left it: nothing here touches it.
 
 #include "hooks/allocation_recording.h"
 #include "hooks/hook.h"
@@ -16,7 +16,7 @@
 
 #define ALLOCATOR_HOOK LT_EXPORT LT_ALIGNS_STACK
 #define NEXT_IS_KNOWN LT_LIKELY(lt_next.free != NULL)
-/// The part of a hook that records. A frame of the same look stands above its caller's.
+/// The recording part of a hook. It is tail-called, so its frame replaces the hook's, next to the caller's.
 #define RECORDING static LT_NOINLINE LT_ALIGNS_STACK
 #define PASS_ON __attribute__((musttail)) return
 
@@ -92,7 +92,7 @@ ALLOCATOR_HOOK void *LT_HOOK(reallocarray)(void *block, size_t count, size_t siz
     return NULL;
   }
   if (!NEXT_IS_KNOWN || LT_UNLIKELY(lt_bootstrap_owns(block))) return LT_HOOK(realloc)(block, total);
-  // The C library's own goes through realloc, and would be seen twice.
+  // The C library's own reallocarray calls realloc, and would be recorded twice.
   return reallocate(lt_next.realloc, block, total, LT_OP_REALLOCARRAY, LT_HOOK_FRAME);
 }
 

@@ -1,4 +1,4 @@
-// The functions that the hooks stand in front of.
+// The functions that the hooks interpose.
 
 #define _GNU_SOURCE
 #include "hooks/next_functions.h"

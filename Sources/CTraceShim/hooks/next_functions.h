@@ -1,4 +1,4 @@
-// The functions that the hooks stand in front of: the next definition in the loader's order.
+// The functions that the hooks interpose: the next definition in the loader's order.
 
 #ifndef LEAKTRACE_NEXT_FUNCTIONS_H
 #define LEAKTRACE_NEXT_FUNCTIONS_H
@@ -26,7 +26,7 @@ struct lt_next_functions {
 };
 extern struct lt_next_functions lt_next __attribute__((visibility("hidden")));
 
-/// Finds them, into `found`. While `lt_next` is empty, calls are served from the bootstrap arena.
+/// Finds the functions and stores them in `found`. While `lt_next` is empty, calls are served from the bootstrap arena.
 void lt_next_functions_find(struct lt_next_functions *found);
 
 #endif

@@ -1,5 +1,5 @@
-// Guard, call, record, nothing else: as the hooks of the malloc family do. What the next function throws passes through
-// here.
+// Hooks of the C++ operators: guard, call, record, nothing else, like the hooks of the malloc family. Exceptions of the
+// next function pass through here.
 
 #include "hooks/operator_hooks.h"
 
@@ -22,7 +22,7 @@
     PASS_ON record_##name arguments;                            \
   }
 
-// jemalloc's operators jump to free, as others may: then it is not recorded again.
+// jemalloc's operators tail-call free, as others may: that free is not recorded again.
 #define DELETE_HOOK(name, parameters, arguments)                 \
   static void(*next_##name) parameters;                          \
   RECORDING void record_##name parameters {                      \
@@ -37,8 +37,7 @@
     PASS_ON record_##name arguments;                             \
   }
 
-// The names are those of the Itanium C++ ABI, where size_t is unsigned long. A reference, to std::nothrow, is a
-// pointer.
+// The names follow the Itanium C++ ABI, where size_t is unsigned long. A reference, to std::nothrow, is a pointer.
 #define SIZE (size_t size), (size)
 #define SIZE_OR_NULL (size_t size, const void *nothrow), (size, nothrow)
 #define SIZE_ALIGNED (size_t size, size_t alignment), (size, alignment)
@@ -72,7 +71,7 @@
   DELETE(_ZdlPvSt11align_val_tRKSt9nothrow_t, BLOCK_ALIGNED_OR_NULL) \
   DELETE(_ZdaPvSt11align_val_tRKSt9nothrow_t, BLOCK_ALIGNED_OR_NULL)
 
-// The parameters and arguments of a row are two: they are told apart once the row's are written out.
+// A row's parameters and arguments are two macro arguments, but only after the row has been expanded.
 #define EXPAND(hook, ...) hook(__VA_ARGS__)
 #define NEW_ROW(name, ...) EXPAND(NEW_HOOK, name, __VA_ARGS__)
 #define DELETE_ROW(name, ...) EXPAND(DELETE_HOOK, name, __VA_ARGS__)

@@ -1,5 +1,5 @@
-// Hooks of the functions that begin and end processes, threads and images. They record nothing themselves: they keep
-// the trace right.
+// Hooks of the functions that begin and end processes, threads and images. They record no events: they keep the trace
+// correct.
 
 #define _GNU_SOURCE
 #include "hooks/filter_watch.h"
@@ -33,14 +33,14 @@
 
 static bool preloads(enum lt_program_kind kind) { return kind == LT_PROGRAM_PRELOADS || kind == LT_PROGRAM_MISSING; }
 
-/// Tells whether the program that replaces this one will be there, and removes no live file at its start.
+/// True if the program that replaces this one exists, and will not remove the live file at its start.
 static bool is_last(enum lt_program_kind kind) {
   if (kind == LT_PROGRAM_MISSING) return false;
   return kind != LT_PROGRAM_PRELOADS || !lt_settings.preload[0] || !lt_filter_allows_beginning();
 }
 
-/// Returns the environment for a program that this process, or its child, is about to run; `environment` itself if
-/// nothing is to be done. The program that replaces the traced one is traced; one that replaces a child is traced if
+/// Returns the environment for a program that this process, or its child, is about to execute; `environment` itself if
+/// no change is needed. A program that replaces the traced one is traced. A program that replaces a child is traced if
 /// children are. A program that cannot be traced gets no variables, unless its children may be traced.
 static char **environment_for(enum lt_program_kind kind, char *const environment[], bool isOurs) {
   bool follows = lt_settings.followsChildren;
@@ -49,7 +49,7 @@ static char **environment_for(enum lt_program_kind kind, char *const environment
   return lt_environment_for_child(environment, isTraced, isTraced && isOurs ? lt_trace.file.path : NULL);
 }
 
-/// `call` replaces the program; `kind` is that of the new one.
+/// `call` replaces the program; `kind` is the new program's kind.
 #define REPLACE(kind, environment, call)                                                                           \
   do {                                                                                                             \
     bool isOurs = lt_recording_is_on();                                                                            \
@@ -149,7 +149,7 @@ LT_EXPORT pid_t LT_HOOK(fork)(void) {
 
 LT_EXPORT int LT_HOOK(pthread_create)(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *),
                                       void *argument) {
-  // From the first event of the second thread on, all threads' events must be comparable.
+  // From the second thread's first event on, the times of all threads' events must be comparable.
   if (atomic_load_explicit(&lt_hook_mode, memory_order_relaxed)) lt_exact_time_require();
   return NEXT(pthread_create)(thread, attributes, start, argument);
 }

@@ -1,7 +1,8 @@
-// The functions by which the traced program makes marks, through the LeakTrace library or directly, found with dlsym.
+// The functions with which the traced program makes marks. It calls them through the LeakTrace library, or directly,
+// found with dlsym.
 //
-// Any thread can call them at any time. Inside a signal handler that interrupted a call of the allocator they do
-// nothing, as when nothing is recorded. `name` and `file` are UTF-8, may be NULL, and are not kept.
+// Any thread can call them at any time. They do nothing while nothing is recorded, and inside a signal handler that
+// interrupted a call of the allocator. `name` and `file` are UTF-8, may be NULL, and are not kept.
 
 #ifndef LEAKTRACE_PROGRAM_MARKS_H
 #define LEAKTRACE_PROGRAM_MARKS_H
@@ -17,28 +18,28 @@ void lt_mark_end(const uintptr_t *hookFrame);
 /// Begins a scope, in the running task, or in the calling thread outside of tasks. Returns its number, or 0 if it was
 /// not recorded.
 LT_EXPORT uint64_t LT_HOOK(leaktrace_scope_begin)(const char *name, const char *file, uint32_t line);
-/// Ends a scope, wherever it began. Objects left of it may take `graceNanoseconds` to go. A number of 0 does nothing;
-/// readers ignore a second end.
+/// Ends a scope, wherever it began. Its remaining objects may take `graceNanoseconds` to be freed. A number of 0 does
+/// nothing; readers ignore a second end.
 LT_EXPORT void LT_HOOK(leaktrace_scope_end)(uint64_t number, uint64_t graceNanoseconds);
 /// Begins a new generation.
 LT_EXPORT void LT_HOOK(leaktrace_mark)(const char *name, const char *file, uint32_t line);
-/// Expects the live block at `object` to be freed within so many nanoseconds from now.
+/// Expects the live block at `object` to be freed within `nanoseconds` from now.
 LT_EXPORT void LT_HOOK(leaktrace_expect_deallocated)(const void *object, uint64_t nanoseconds, const char *name,
                                                      const char *file, uint32_t line);
-/// Returns a number, not 0, for work that is done several times over.
+/// Returns a number, not 0, for work that is repeated.
 LT_EXPORT uint64_t LT_HOOK(leaktrace_repetition_begin)(void);
 /// Ends a round of that work; `round` counts from 1. `scope`: only objects made in it count; 0: all do. Takes a heap
-/// image, and waits until it is written, or cannot be. Returns its number, or −errno.
+/// image, and waits until it is written, or has failed. Returns its number, or −errno.
 LT_EXPORT int LT_HOOK(leaktrace_round_end)(uint64_t repetition, uint64_t round, uint64_t scope, const char *name,
                                            const char *file, uint32_t line);
-/// Returns the path of the trace that this process writes now, or NULL. It stays valid; in a child made by fork it may
-/// become another's.
+/// Returns the path of the trace that this process is writing, or NULL. The pointer stays valid; in a child made by
+/// fork it may later hold another trace's path.
 LT_EXPORT const char *LT_HOOK(leaktrace_trace_path)(void);
-/// Takes a snapshot, named `label` (UTF-8, may be NULL), and returns while it is being written. Returns its
-/// number, from 1, or −errno. By any thread; waits for a snapshot that is being written.
+/// Takes a snapshot named `label` (UTF-8, may be NULL), and returns while it is being written. Returns its number, from
+/// 1, or −errno. May be called by any thread; waits for a snapshot that is being written.
 LT_EXPORT int LT_HOOK(leaktrace_snapshot)(const char *label);
 
-/// As leaktrace_snapshot, but returns when the image is written, or cannot be.
+/// As leaktrace_snapshot, but returns when the image is written, or has failed.
 LT_EXPORT int LT_HOOK(leaktrace_snapshot_written)(const char *label);
 
 #endif

@@ -1,8 +1,8 @@
-// The signals at which a snapshot is taken, and the functions by which a host would notice that they are handled.
+// The signals that cause a snapshot, and hooks of the functions that would show the host that they are handled.
 //
-// The host's view is kept: a signal that only the recorder handles is reported as having its default disposition, a
-// handler of the host's takes the recorder's place, and a host that goes back to the default gets the recorder's again.
-// A process that is ended by a signal still ends by it.
+// The host's view is preserved. A signal that only the recorder handles is reported with its default disposition. A
+// handler of the host replaces the recorder's. A host that returns to the default gets the recorder's handler again. A
+// process that is ended by a signal still ends by it.
 
 #define _GNU_SOURCE
 #include "hooks/snapshot_signals.h"
@@ -21,7 +21,7 @@
 enum {
   SIGNAL_LIMIT = 65,
   USUAL_REQUEST_SIGNAL = 62, ///< the third from the last: libraries take theirs from either end
-  /// The same signal may be sent to a process twice, to it and to its group. A later one comes from somebody impatient.
+  /// The same signal may be sent to a process twice, to it and to its group. A later one comes from an impatient user.
   REPEAT_NANOSECONDS = 2000000000,
 };
 
@@ -29,9 +29,9 @@ static bool isOn;
 static int requestSignal;
 static int roundSignal; ///< 0: none
 static int (*nextSigaction)(int, const struct sigaction *, struct sigaction *);
-static struct sigaction seen[SIGNAL_LIMIT]; ///< the host's, where the recorder's handler stands for the default
-/// The host's, where the recorder's handler calls the host's. Apart from `seen`: a child made by vfork goes back to the
-/// default in the memory of its parent, whose handler stays.
+static struct sigaction seen[SIGNAL_LIMIT]; ///< the host's, where the recorder's handler replaces the default
+/// The host's, where the recorder's handler calls it. Separate from `seen`: a child made by vfork returns to the
+/// default in its parent's memory, whose handler stays.
 static struct sigaction handled[SIGNAL_LIMIT];
 static _Atomic uint64_t endingSince;
 static _Atomic uint64_t handledBefore; ///< a bit for each signal
@@ -52,7 +52,7 @@ static void on_ending_signal(int number, siginfo_t *information, void *context) 
     if (atomic_compare_exchange_strong(&endingSince, &since, now)) lt_snapshot_at_signal(context);
     else if (now - since < REPEAT_NANOSECONDS) return;
   }
-  // The recording is safe in the live file.
+  // The live file preserves the recording.
   end_by(number);
 }
 
@@ -65,30 +65,30 @@ void lt_snapshot_before_end(int number, const ucontext_t *interrupted) {
   errno = error;
 }
 
-/// A server releases its state after such a signal.
+/// Called before the host's handler. A server releases its state after such a signal.
 static void on_handled_signal(int number, siginfo_t *information, void *context) {
   lt_snapshot_before_end(number, context);
-  // As the kernel does, also for handlers of one argument: another thread may change the handler and its flags now.
+  // Call it as the kernel does, even a handler of one argument: another thread may change the handler and its flags
+  // now.
   handled[number].sa_sigaction(number, information, context);
 }
 
 static void on_request(int number, siginfo_t *information, void *context) {
   (void)information;
-  // A child that is not traced has the handler too, until it replaces its program.
+  // An untraced child has the handler, too, until it replaces its program.
   if (!lt_identity_is_claimants()) end_by(number);
   else lt_snapshot_answer(context);
 }
 
-/// The thread that the signal interrupts waits if the last round's image is still being written, by the copy, which
-/// needs nothing of the host: a round without an image of its own would count with the next, and make that one look
-/// larger.
+/// The interrupted thread waits if the last round's image is still being written, by the copy, which needs nothing of
+/// the host. A round without an image of its own would count with the next, and make that one look larger.
 static void on_round(int number, siginfo_t *information, void *context) {
   (void)information;
   if (!lt_identity_is_claimants()) end_by(number);
   else lt_snapshot_take(LT_SNAPSHOT_ROUND, NULL, context, LT_SNAPSHOT_FOLLOWS);
 }
 
-/// Tells whether a signal means nothing to the host unless the host says so.
+/// True if a signal means nothing to the host unless the host says so.
 static bool is_asking(int number) { return number > 0 && (number == requestSignal || number == roundSignal); }
 
 static bool is_handled_here(int number) {
@@ -105,8 +105,7 @@ static struct sigaction *host_action(int number, const struct sigaction *ours) {
   return ours->sa_sigaction == on_handled_signal ? &handled[number] : &seen[number];
 }
 
-/// Tells whether the recorder's handler goes before one of the host's. A stack of the host's for signals may be too
-/// small for two.
+/// True if the recorder's handler runs before one of the host's. A signal stack of the host may be too small for both.
 static bool goes_before(int number, const struct sigaction *host) {
   enum { FIRST_PAGE = 4096 }; // SIG_DFL, SIG_IGN, SIG_HOLD
   return (number == SIGTERM || number == SIGINT) && (uintptr_t)host->sa_handler >= FIRST_PAGE && !is_ours(host) &&
@@ -126,13 +125,13 @@ static struct sigaction our_action(int number) {
     action.sa_sigaction = on_request;
   } else if (number == roundSignal) {
     action.sa_sigaction = on_round;
-    // The process may be ended right after its last round: of two signals that come together, the later one's handler
+    // The process may be ended right after its last round: if two signals arrive together, the later one's handler
     // would run first.
     const uint64_t ending = 1ull << (SIGTERM - 1) | 1ull << (SIGINT - 1) | 1ull << (SIGHUP - 1);
     memcpy(&action.sa_mask, &ending, sizeof ending);
   } else {
     action.sa_sigaction = on_ending_signal;
-    action.sa_flags |= SA_NODEFER; // a second one is to be noticed
+    action.sa_flags |= SA_NODEFER; // a second one must be noticed
   }
   return action;
 }
@@ -145,7 +144,7 @@ extern int __sigaction(int, const struct sigaction *, struct sigaction *);
 
 void lt_snapshot_signals_init(uint32_t request, uint32_t round) {
   nextSigaction = NEXT(sigaction);
-  // The C library's own, by the name that sanitizers do not intercept: they are initialised later.
+  // The C library's own function, under the name that sanitizers do not intercept: they are initialised later.
   int (*set)(int, const struct sigaction *, struct sigaction *) = NEXT(__sigaction);
   if (!set) set = nextSigaction;
   requestSignal = request ? (int)request : USUAL_REQUEST_SIGNAL;
@@ -153,7 +152,7 @@ void lt_snapshot_signals_init(uint32_t request, uint32_t round) {
   isOn = true;
   atomic_store(&endingSince, 0);
   atomic_store(&handledBefore, 0);
-  // The first process of a container is not ended by signals that have no handler.
+  // The first process of a container is not ended by signals without a handler.
   const int numbers[] = {requestSignal, roundSignal, SIGTERM, SIGINT, SIGHUP};
   for (int i = 0; i < (lt_process_id() == 1 ? 2 : 5); i++) {
     struct sigaction action;
@@ -181,7 +180,7 @@ void lt_snapshot_signals_end(void) {
 
 // --- the host's view -------------------------------------------------------------------------------------------------
 
-/// The host has set a handler, an ignored signal or the default; the recorder's stands for the latter.
+/// True if the recorder's handler replaces the default action that the host has set.
 static bool takes_default(int number) {
   return isOn && lt_recording_is_on() && (is_asking(number) || lt_process_id() != 1);
 }
@@ -195,7 +194,7 @@ static LT_NOINLINE int change_action(int number, const struct sigaction *action,
     ours = isDefault ? our_action(number) : our_action_before(action);
     used = &ours;
   }
-  // The signal may come at once.
+  // The signal may arrive at once.
   if (isBefore) handled[number] = *action;
   int result = nextSigaction(number, used, &before);
   if (result != 0) {

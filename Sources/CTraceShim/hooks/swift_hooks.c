@@ -4,8 +4,7 @@
 // caller holds the object anyway, so that the call can be the last thing the hook does. A call that may fail is
 // recorded when it has succeeded.
 //
-// A process may have several runtimes. Each has pointers of its own, and so gets hooks of its own, which lead back to
-// it.
+// A process may have several runtimes. Each has its own pointers, and so gets its own hooks, which call back into it.
 
 #define _GNU_SOURCE
 #include "hooks/swift_hooks.h"
@@ -13,7 +12,7 @@
 #include "hooks/light_recording.h"
 #include "hooks/swift_recording.h"
 
-/// A runtime's own functions, whatever its pointers are now.
+/// A runtime's own functions, independent of the current pointers.
 struct calls {
   void *(*allocObject)(const void *, size_t, size_t);
   void *(*retain)(void *);
@@ -24,7 +23,7 @@ struct calls {
   uint8_t *isHookedByte;
 };
 static struct calls runtimes[LT_SWIFT_RUNTIME_LIMIT];
-/// Where the pointers of each are, and what stood there that is not among its calls.
+/// The addresses of each runtime's pointers, and their original values that are not among its calls.
 static struct {
   struct lt_swift_runtime places;
   void *(*retainAdapter)(void *);
@@ -33,12 +32,12 @@ static struct {
 
 static LT_ALWAYS_INLINE void *allocate(const struct calls *runtime, const void *metadata, size_t size,
                                        size_t alignMask) {
-  // The runtime turns all its hooks on when it meets this one. Without retains and releases to record, its short ways
+  // The runtime turns all its hooks on when it sees this one. Without retains and releases to record, its fast paths
   // are better.
   if (lt_arc_mode == LT_ARC_OFF) {
     *runtime->isHookedByte = 0;
     if (lt_sample_period) {
-      // The recorder has gone over to samples. The runtime is there, since it calls.
+      // The recorder has switched to sampling. The runtime is still loaded, since it calls.
       lt_swift_hooks_remove((unsigned)(runtime - runtimes));
       return runtime->allocObject(metadata, size, alignMask);
     }
@@ -61,7 +60,8 @@ static LT_ALWAYS_INLINE void *record_and_retain(const struct calls *runtime, voi
   return object;
 }
 
-/// Does what the runtime's adapter should: that clears the marks of a small string before it checks for a pointer.
+/// Does the work of the runtime's adapter, but correctly: the adapter clears the marks of a small string before it
+/// checks for a pointer.
 static LT_ALWAYS_INLINE void *retain_only(const struct calls *runtime, void *object) {
   if (IS_COUNTED(object)) runtime->retain(OBJECT(object));
   return object;
@@ -90,7 +90,7 @@ static LT_ALWAYS_INLINE void *try_retain(const struct calls *runtime, void *obje
 }
 
 /// `retain_from_adapter` is for a runtime whose adapter could not be found by name. The adapter clears the marks of a
-/// reference before anybody can see whether it was a pointer.
+/// reference before a hook can see whether it was a pointer.
 #define HOOKS_OF(n)                                                                                              \
   static void *hook_allocObject_##n(const void *metadata, size_t size, size_t alignMask) {                       \
     return allocate(&runtimes[n], metadata, size, alignMask);                                                    \

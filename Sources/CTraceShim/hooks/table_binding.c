@@ -13,7 +13,8 @@
 // --- functions -------------------------------------------------------------------------------------------------------
 
 #define MALLOC_NAME(result, name, parameters) #name,
-/// The functions that keep a trace right, and those of a Swift runtime that are interposed by name (exports.map).
+/// The malloc family, the functions that keep a trace correct, and a Swift runtime's functions that are interposed by
+/// name (exports.map).
 static const char *const names[] = {
     LT_HOOKED_MALLOC_FAMILY(MALLOC_NAME)
     // Each of these is called as the next function of its own name.
@@ -23,7 +24,7 @@ static const char *const names[] = {
     "quick_exit", "__cxa_atexit", "waitpid", "wait4", "waitid", "getrusage", "times", "chroot", "setuid", "seteuid",
     "setreuid", "setresuid", "setgid", "setegid", "setregid", "setresgid", "unshare", "setns", "sigaction",
     "__sigaction", "signal", "bsd_signal", "ssignal", "sysv_signal", "__sysv_signal", "sigset", "signalfd", "read",
-    // These find the runtime that a call is for by themselves.
+    // These find the runtime of a call by themselves.
     "swift_weakLoadStrong", "swift_weakTakeStrong", "swift_unownedRetainStrong", "swift_unownedRetainStrongAndRelease",
     "swift_unownedRetain", "swift_unownedRelease", "swift_nonatomic_retain", "swift_nonatomic_retain_n",
     "swift_nonatomic_release", "swift_nonatomic_release_n"};
@@ -41,15 +42,15 @@ static const char *name_of(int i) { return i < NAME_COUNT ? names[i] : lt_operat
 static struct function {
   const char *name;
   void *hook;          ///< NULL: no reference is changed
-  void *next;          ///< what a reference must lead to now; NULL: whatever it leads to
-  bool mayBeUnsettled; ///< references that lead nowhere yet would lead to `next`
-  bool isAllocators;   ///< an operator: what the allocator calls itself is its own affair
+  void *next;          ///< the required current target of a reference; NULL: any
+  bool mayBeUnsettled; ///< an unresolved reference would resolve to `next`
+  bool isAllocators;   ///< an operator: the allocator's own references are not changed
 } functions[SEARCHED_COUNT];
 static int functionCount;
 
-/// What the images define, in the loader's order: the first definition is the one that others are bound to.
+/// The first definition of each function, in the loader's order of images: the loader binds references to it.
 struct search {
-  bool isForOperators; ///< malloc and the operators alone are looked for
+  bool isForOperators; ///< search only for malloc and the operators
   struct lt_loaded_image own;
   struct {
     uintptr_t address, start, end; ///< and of its image
@@ -93,13 +94,13 @@ static struct function function_of(int i, const struct search *search, void *hoo
   if (i < MALLOC_COUNT) return (struct function){names[i], hook, (void *)search->first[i].address, true, false};
   if (strncmp(names[i], swiftPrefix, sizeof swiftPrefix - 1) == 0)
     return (struct function){names[i], hook, NULL, true, false};
-  // Its hook asks the loader for the next function, which may have older versions as well.
+  // Its hook gets the next function from the loader, which may have older versions as well.
   void *next = lt_next_symbol(names[i]);
   bool isFirst = (uintptr_t)next >= search->first[i].start && (uintptr_t)next < search->first[i].end;
   return (struct function){names[i], next ? hook : NULL, next, isFirst, false};
 }
 
-/// Adds the C++ operators that stand beside the program's malloc, its first function.
+/// Adds the C++ operators in the image of the program's malloc, the first function.
 static void add_operators(const struct search *search) {
   for (int i = NAME_COUNT; i < SEARCHED_COUNT; i++) {
     if (!search->first[i].address || search->first[i].start != search->first[0].start) continue;
@@ -185,7 +186,7 @@ static int put_back(struct dl_phdr_info *info, size_t size, void *context) {
   if (!lt_loaded_image_from_info(info, &image)) return 0;
   for (uint32_t i = 0; i < changeCount; i++) {
     if (!lt_loaded_image_covers(&image, (uintptr_t)changes[i].place)) continue;
-    // The program, or the loader, may have put something else there.
+    // The program, or the loader, may have changed the word since.
     if (lt_is_own_address((uintptr_t)*changes[i].place))
       lt_loaded_image_replace(&image, changes[i].place, changes[i].before);
   }
@@ -194,7 +195,7 @@ static int put_back(struct dl_phdr_info *info, size_t size, void *context) {
 
 void lt_table_binding_undo(void) {
   if (!changes) return;
-  // While it shows an image, none comes or goes.
+  // While it shows an image, none is loaded or unloaded.
   dl_iterate_phdr(put_back, NULL);
   lt_unmap(changes, CHANGE_LIMIT * sizeof *changes);
   changes = NULL;

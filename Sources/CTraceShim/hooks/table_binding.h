@@ -1,7 +1,7 @@
-// Hooks in a process that was started without them: no name leads to them, so the tables of each image do.
+// Hooks in a process that was started without them. No name leads to them, so each image's tables are changed.
 //
-// The loader has put the address of each function that an image refers to into a word of that image. Such words are
-// made to lead to this library's function of the name, if they lead to the one that this library's stands in front of.
+// The loader stores the address of each function that an image refers to in a word of that image. If the word holds the
+// interposed function's address, it is changed to the hook's.
 
 #ifndef LEAKTRACE_TABLE_BINDING_H
 #define LEAKTRACE_TABLE_BINDING_H
@@ -10,18 +10,19 @@
 
 #include <stdbool.h>
 
-/// Finds the functions that the hooks stand in front of, and sets `lt_next`. False if the process has no allocator
-/// that others can call. May be called again. The loader must not be at work.
+/// Finds the functions that the hooks interpose, and sets `lt_next`. False if the process has no allocator that others
+/// can call. May be called again. The loader must not be running.
 bool lt_table_binding_prepare(void);
-/// Finds the C++ operators if they are the allocator's own, so that neither their names nor those of the malloc family
-/// lead to hooks. False if they are not: then nothing is to be bound. The loader must not be at work.
+/// Finds the C++ operators if they are the allocator's own. No name leads from a call of them to a hook then, neither
+/// their own nor the malloc family's. False if they are not, and no table needs binding. The loader must not be
+/// running.
 bool lt_table_binding_prepare_operators(void);
-/// Has the image's references lead to the hooks. The image must be relocated. Once it is bound, nothing changes. One
-/// thread at a time.
+/// Makes the image's references lead to the hooks. The image must be relocated. Binding it again changes nothing.
+/// Called by one thread at a time.
 void lt_table_binding_bind(const struct lt_loaded_image *image);
-/// Forgets what was changed in [start, end), which is gone.
+/// Forgets changed words in [start, end), which was unloaded.
 void lt_table_binding_forget(uintptr_t start, uintptr_t end);
-/// Puts back all words as they were.
+/// Restores all changed words.
 void lt_table_binding_undo(void);
 
 #endif

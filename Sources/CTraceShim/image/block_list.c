@@ -1,4 +1,4 @@
-// Lists the blocks of the process by the allocator's books, and tells objects by their first words.
+// Lists the blocks of the process from the allocator's books, and recognises objects by their first words.
 
 #define _GNU_SOURCE
 #include "image/block_list.h"
@@ -33,7 +33,7 @@ static uintptr_t allocateFunction;
 
 void lt_block_list_init(uintptr_t allocate) { allocateFunction = allocate; }
 
-/// jemalloc's function that answers questions about it.
+/// jemalloc's function mallctl, which reads its settings and state.
 typedef int (*control_function)(const char *name, void *old, size_t *oldSize, void *new, size_t newSize);
 
 /// The layouts that lt_jemalloc_heap reads: 5.1 to 5.3.
@@ -55,8 +55,8 @@ static uint32_t libc_release(void) {
 }
 
 bool lt_block_list_may_read_books(void) {
-  // A later release of glibc may have other layouts. A function of its own identifies jemalloc. A wrapper of
-  // glibc's malloc is neither: its blocks are kept, too.
+  // A later release of glibc may have other layouts. jemalloc is identified by a function that only it defines. A
+  // wrapper of glibc's malloc is neither: its blocks are kept, too.
   if (!lt_are_in_one_image(allocateFunction, allocateFunction)) return true;
   if (lt_are_in_one_image(allocateFunction, (uintptr_t)&gnu_get_libc_version))
     return libc_release() <= GLIBC_LAST_KNOWN;
@@ -67,24 +67,24 @@ bool lt_block_list_may_read_books(void) {
 
 // --- memory ----------------------------------------------------------------------------------------------------------
 
-/// What is being written. One list a copy.
+/// The list being written. Each copy writes one.
 static struct writer {
   struct lt_block_list *list;
   struct lt_memory_scan *scan;
   struct lt_object_types types;
   struct lt_word_window window;                ///< for the first words of blocks
   int memory;                                  ///< the process's own, as a file; −errno without it
-  uint64_t (*roundingOf)(uint64_t usableSize); ///< bytes that a block may have more than were asked for
+  uint64_t (*roundingOf)(uint64_t usableSize); ///< the most bytes that a block may exceed its requested size by
   uint8_t *events, *definitions;               ///< CHUNK_SIZE bytes each
   size_t eventSize, definitionSize;            ///< bytes of them that are filled
   uint64_t eventCount, lastAddress;
-  uint32_t partCount;  ///< of a list beside events
+  uint32_t partCount;  ///< parts written, of a list beside events
   uint64_t literal;    ///< the last key that was written out
-  uint32_t stackDepth; ///< frames of the stack that a reader has; at most STACK_LIMIT
+  uint32_t stackDepth; ///< frames of the stack that a reader knows; at most STACK_LIMIT
   int error;
 } writer;
 
-/// The region with an address, or the next one; NULL behind the last.
+/// The region with an address, or the next one; NULL after the last.
 static const struct lt_snapshot_region *region_from(uint64_t address) {
   const struct lt_block_list *list = writer.list;
   uint32_t low = 0, high = list->regionCount;
@@ -97,7 +97,7 @@ static const struct lt_snapshot_region *region_from(uint64_t address) {
   return low < list->regionCount ? &list->regions[low] : NULL;
 }
 
-/// The kernel copies, and stops before what cannot be read: a mapping may have pages that fault.
+/// Reads through the kernel, which stops at memory that cannot be read: a mapping may have pages that fault.
 static size_t read_on(const struct lt_books_memory *books, uint64_t address, void *to, size_t size) {
   (void)books;
   size_t done = 0;
@@ -107,7 +107,7 @@ static size_t read_on(const struct lt_books_memory *books, uint64_t address, voi
                                : lt_syscall6(SYS_pread64, writer.memory, (long)((uint8_t *)to + done),
                                              (long)(size - done), (long)at, 0, 0);
     if (n <= 0) {
-      // Without that file, page by page; a probe is of aligned words at either end.
+      // Without that file, read page by page; a probe reads aligned words at both ends.
       n = (long)(LT_BOOKS_PAGE - at % LT_BOOKS_PAGE);
       if (n > (long)(size - done)) n = (long)(size - done);
       if (!lt_read_bytes(&lt_own_memory, at, (uint8_t *)to + done, (size_t)n)) break;
@@ -117,14 +117,13 @@ static size_t read_on(const struct lt_books_memory *books, uint64_t address, voi
   return done;
 }
 
-/// Pages of a region that were asked for, and whether they are there.
+/// Pages of a region that were looked up, and whether they are present.
 static struct {
   uint64_t start, end;
   uint8_t pages[LT_SCAN_BLOCK_PAGES];
 } known;
 
-/// Learns of the pages from an address on, which is a page's, or of the next that are mapped. False if there are none
-/// before `end`.
+/// Looks up the pages from a page's address on, or from the next mapped one. False if there are none before `end`.
 static bool look_up_from(uint64_t address, uint64_t end) {
   struct lt_memory_scan *scan = writer.scan;
   const struct lt_snapshot_region *region;
@@ -180,7 +179,7 @@ static void end_definitions(void) {
   writer.definitionSize = 0;
 }
 
-/// Writes the events so far, and begins the next chunk: what uses a type comes after its definition.
+/// Writes the events so far, and begins the next chunk. A type's definition is written before its uses.
 static void end_events(void) {
   end_definitions();
   append(LT_CHUNK_EVENTS, writer.events, writer.eventSize, writer.eventCount);
@@ -211,7 +210,7 @@ static void define_type(struct lt_object_types *types, const struct lt_met_type 
   LT_CHECK(writer.definitionSize <= CHUNK_SIZE);
 }
 
-/// Puts a change from the reader's stack to another one.
+/// Writes a change from the reader's stack to another one.
 static uint8_t *put_stack(uint8_t *p, const uint64_t *keys, uint32_t count) {
   LT_CHECK(count <= STACK_LIMIT && writer.stackDepth <= STACK_LIMIT);
   static uint8_t change[RECORD_SIZE];
@@ -229,13 +228,13 @@ static uint8_t *put_stack(uint8_t *p, const uint64_t *keys, uint32_t count) {
   return p + (q - change);
 }
 
-/// Makes room for the next part of a list beside events.
+/// Reserves room for the head of the next part of a list beside events.
 static void begin_part(void) {
   writer.eventSize = sizeof(struct lt_block_part);
   writer.lastAddress = 0;
 }
 
-/// Writes the blocks so far: what uses a type comes after its definition.
+/// Writes the blocks so far. A type's definition is written before its uses.
 static void end_part(bool isLast) {
   const struct lt_block_part head = {.snapshot = writer.list->number, .part = writer.partCount++, .isLast = isLast};
   end_definitions();
@@ -290,7 +289,8 @@ static void put_block(uint64_t address, uint64_t size, uint32_t type, const stru
   writer.eventCount++;
 }
 
-/// Tells whether a block can be the one that was sampled, and not a later one whose predecessor's free was not seen.
+/// True if a block can be the sampled one. False for a later block at its address, if the sampled block's free was not
+/// seen.
 static bool is_plausible(const struct lt_sampled_block *sample, uint64_t usableSize) {
   return sample->size <= usableSize && usableSize - sample->size <= writer.roundingOf(usableSize);
 }
@@ -315,7 +315,7 @@ static void list_block(void *context, uint64_t address, uint64_t usableSize) {
 
 // --- the allocator ---------------------------------------------------------------------------------------------------
 
-/// The mappings of an image, which stand side by side.
+/// The mappings of an image, which are adjacent.
 struct image {
   const struct lt_snapshot_region *first, *last;
 };
@@ -336,7 +336,7 @@ static bool find_image(uintptr_t function, struct image *image) {
   return true;
 }
 
-/// Adds the image's mappings that are data.
+/// Adds the image's data mappings.
 static uint32_t data_of(const struct image *image, struct lt_address_range data[DATA_LIMIT]) {
   uint32_t count = 0;
   for (const struct lt_snapshot_region *r = image->first; r <= image->last && count < DATA_LIMIT; r++)
@@ -344,7 +344,7 @@ static uint32_t data_of(const struct image *image, struct lt_address_range data[
   return count;
 }
 
-/// Tells whether an address is in the image's data, with an initial value or without: that is mapped right behind.
+/// True if an address is in the image's data, initialised or not. Uninitialised data is mapped right after.
 static bool has_variable(const struct image *image, uint64_t address) {
   const struct lt_block_list *list = writer.list;
   const struct lt_snapshot_region *behind = image->last + 1;
@@ -353,25 +353,25 @@ static bool has_variable(const struct image *image, uint64_t address) {
   return address >= image->first->start && address < end;
 }
 
-// glibc: a mapped block is whole pages, and an aligned one has what was left of its chunk.
+// glibc: a mapped block takes whole pages, and an aligned block keeps the rest of its chunk.
 static uint64_t glibc_rounding(uint64_t usableSize) {
   (void)usableSize;
   return LT_BOOKS_PAGE + 64;
 }
 
-// jemalloc 5.1 to 5.3: four classes of size from one power of two to the next.
+// jemalloc 5.1 to 5.3: four size classes from one power of two to the next.
 static uint64_t jemalloc_rounding(uint64_t usableSize) { return usableSize / 4 + 16; }
 
-// The set has the size that was asked for, up to the next multiple of 8.
+// The set has the requested size, rounded up to a multiple of 8.
 static uint64_t kept_rounding(uint64_t usableSize) {
   (void)usableSize;
   return 8;
 }
 
-/// Where the blocks stand: in the books of the allocator whose malloc the program calls, or in the recorder's own set.
+/// The source of the blocks: the books of the allocator whose malloc the program calls, or the recorder's own set.
 enum heap_kind { GLIBC, JEMALLOC, KEPT };
 
-/// One a copy.
+/// Each copy has one.
 static struct {
   struct lt_books_memory books;
   struct lt_address_range data[DATA_LIMIT];
@@ -399,7 +399,7 @@ static int find_heap(void) {
     writer.roundingOf = kept_rounding;
     return 0;
   }
-  // A function that nobody interposes.
+  // The C library's image, by a function that no library interposes.
   if (!find_image((uintptr_t)&gnu_get_libc_version, &libc) || !find_image(allocateFunction, &allocator))
     return -LT_METADATA_NO_IMAGE;
   heap.books.dataCount = data_of(&libc, heap.data);
@@ -408,7 +408,7 @@ static int find_heap(void) {
     writer.roundingOf = jemalloc_rounding;
     if (!lt_jemalloc_heap_find(&heap.jemalloc, &heap.books))
       return heap.jemalloc.isShort ? -ENOMEM : -LT_METADATA_NO_ROOT;
-    // A process may have a second one.
+    // A process may have a second jemalloc.
     return has_variable(&allocator, heap.jemalloc.root) ? 0 : -LT_METADATA_OTHER_ROOT;
   }
   writer.roundingOf = glibc_rounding;
@@ -426,7 +426,7 @@ static bool walk_heap(void (*block)(void *context, uint64_t address, uint64_t si
   return !heap.glibc.isIncomplete && !heap.glibc.isShort;
 }
 
-/// Writes what the allocator has, once it was walked.
+/// Writes the allocator's figures, once its heap was walked.
 static void put_figures(void) {
   if (heap.kind == KEPT) return;
   const struct lt_allocator_figures figures =

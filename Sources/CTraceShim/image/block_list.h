@@ -1,4 +1,4 @@
-// The blocks of the process at an image, where no events say which there are: read from the allocator's books in the
+// The blocks of the process at an image, where events do not show them all: read from the allocator's books in the
 // copy, and written as allocations.
 
 #ifndef LEAKTRACE_BLOCK_LIST_H
@@ -8,7 +8,7 @@
 
 #include <sys/types.h>
 
-/// Where the list goes, and what it says besides.
+/// The destination and the properties of a list.
 struct lt_block_list {
   /// Takes a chunk's payload. Returns 0 or −errno.
   int (*append)(uint16_t kind, const uint8_t *payload, size_t size, uint64_t eventCount);
@@ -19,7 +19,7 @@ struct lt_block_list {
   uint64_t time;      ///< of the image
   uint32_t number;    ///< of the image
   uint32_t firstType; ///< number of the first type that is defined
-  /// The list stands beside events: it is written as LT_CHUNK_BLOCKS, not as events.
+  /// The list complements events: it is written as LT_CHUNK_BLOCKS, not as events.
   bool isBesideEvents;
 
   // Results.
@@ -29,17 +29,17 @@ struct lt_block_list {
   bool isIncomplete; ///< some memory of the allocator's was not found
 };
 
-/// Says which allocator is the program's: `allocate` is its malloc. Before the first image.
+/// Sets the program's allocator: `allocate` is its malloc. Called before the first image.
 void lt_block_list_init(uintptr_t allocate);
-/// True if that allocator and its version are known. Otherwise light recordings keep a set of blocks themselves. Not in
-/// a copy.
+/// True if that allocator and its version are known. Otherwise light recordings keep a set of blocks themselves. Must
+/// not be called in a copy.
 bool lt_block_list_may_read_books(void);
-/// Writes definitions of types and the blocks, those that were sampled with their stacks, and what the allocator has.
-/// Returns 0 or −errno: −LT_METADATA_ if the allocator's metadata cannot be read. In the copy, where nothing else runs.
-/// `scan`: reads the process's pages.
+/// Writes type definitions, the blocks, with stacks for the sampled ones, and the allocator's figures. Returns 0 or
+/// −errno: −LT_METADATA_ if the allocator's metadata cannot be read. Only for a copy that runs nothing else. `scan`:
+/// reads the process's pages.
 int lt_block_list_write(struct lt_block_list *list, struct lt_memory_scan *scan);
-/// Writes only what the allocator has, and what it holds free: LT_DEF_ALLOCATOR, which lt_block_list_write writes, too.
-/// Returns 0 or −errno, as above. In the copy. Linear in the memory of the allocator.
+/// Writes only the allocator's figures and pins: LT_DEF_ALLOCATOR, which lt_block_list_write writes, too. Returns 0 or
+/// −errno, as above. Only for a copy. Linear in the memory of the allocator.
 int lt_block_list_account(struct lt_block_list *list, struct lt_memory_scan *scan);
 
 #endif

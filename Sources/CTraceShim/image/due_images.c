@@ -9,9 +9,9 @@
 
 #include <stdatomic.h>
 
-/// The resident size is asked for as often as this: memory that fills faster is met at the next look.
+/// The interval between readings of the resident size. Memory that fills faster is noticed at the next reading.
 #define LOOK_NANOSECONDS 5000000000ull
-/// A process that stays large has an image as often as this: whoever compares them sees what grows.
+/// The interval between images of a process that stays large, so that comparing them shows which objects grow.
 #define LARGE_NANOSECONDS 600000000000ull
 
 static uint64_t interval, residentLimit;
@@ -26,7 +26,7 @@ void lt_due_images_begin(uint64_t every, uint64_t resident) {
   atomic_store(&nextLarge, 0);
 }
 
-/// Tells whether a time has come, and was `patience` ago; sets the next. One of several threads is told so.
+/// True if a time was reached at least `patience` ago; then sets the next one. Only one of several threads gets true.
 static bool is_over(_Atomic uint64_t *time, uint64_t now, uint64_t patience, uint64_t distance) {
   uint64_t due = atomic_load_explicit(time, memory_order_relaxed);
   LT_CHECK(distance > 0 || now < due);
@@ -34,8 +34,8 @@ static bool is_over(_Atomic uint64_t *time, uint64_t now, uint64_t patience, uin
 }
 
 void lt_due_images_take(uint64_t now, size_t size) {
-  // Memory for a collection that grows is large, and met by more samples than all else. Its field is empty at that
-  // moment: image after image would show that it holds nothing.
+  // The memory of a growing collection is large, so it meets more samples than all other blocks. The collection's field
+  // is empty at that moment: image after image would show that it holds nothing.
   enum { LARGEST_CALM_SIZE = 2048 };
   bool isCalm = size <= LARGEST_CALM_SIZE;
   uint32_t reason = 0;

@@ -1,8 +1,8 @@
 // The recorder's own thread, which notices that deadlines pass.
 //
 // It is made by the kernel's call, unknown to the C library, with a stack and thread-local memory of the recorder's
-// own: nothing it has is in a heap image. It blocks every signal and calls nothing of the C library but memory
-// primitives. It sleeps while nothing is due.
+// own: no heap image contains its memory. It blocks every signal, and calls only memory primitives of the C library. It
+// sleeps while nothing is due.
 
 #define _GNU_SOURCE
 #include "image/expectation_watcher.h"
@@ -29,14 +29,14 @@ enum {
   STACK_SIZE = 256 << 10,
   IMAGE_LIMIT = 8,
   IMAGE_INTERVAL_NANOSECONDS = 1000000000,
-  SHORTEST_SLEEP_NANOSECONDS = 10000000, ///< between two looks through the table
+  SHORTEST_SLEEP_NANOSECONDS = 10000000, ///< between two passes over the table
   SECOND = 1000000000,
 };
 
 enum { WATCHER_NONE = 0, WATCHER_STARTING = 1, WATCHER_RUNS = 2, WATCHER_REFUSED = 3 };
 static bool isOn;
 static _Atomic uint32_t state;
-static _Atomic uint32_t hasFailed; ///< images will be missing, and the trace says so
+static _Atomic uint32_t hasFailed; ///< images will be missing, and the trace has a warning
 static _Atomic bool isEnding;
 static _Atomic uint32_t wakes; ///< the word that the thread sleeps on
 
@@ -66,7 +66,7 @@ void lt_watcher_end(void) {
 
 // --- the thread ------------------------------------------------------------------------------------------------------
 
-/// Sleeps for so long, or until woken. UINT64_MAX: until woken.
+/// Sleeps for the given time, or until woken. UINT64_MAX: until woken.
 static void sleep_nanoseconds(uint64_t nanoseconds, uint32_t seenWakes) {
   struct timespec limit = {.tv_sec = (time_t)(nanoseconds / SECOND), .tv_nsec = (long)(nanoseconds % SECOND)};
   lt_syscall6(SYS_futex, (long)&wakes, FUTEX_WAIT_PRIVATE, seenWakes, nanoseconds == UINT64_MAX ? 0 : (long)&limit, 0,
@@ -90,7 +90,8 @@ static void watch(void *unused) {
     uint64_t begin = lt_clock_nanoseconds(CLOCK_MONOTONIC);
     uint64_t sinceImage = begin - lastImage;
     LT_CHECK(images <= IMAGE_LIMIT);
-    // While nothing is recorded, frees are not seen: a watched block may be gone. Its watch ends without an image.
+    // While nothing is recorded, frees are not seen: a watched block may have been freed. Its watch ends without an
+    // image.
     bool mayTakeImage =
         images < IMAGE_LIMIT && atomic_load(lt_pause_switch) == LT_SWITCH_RECORD && !lt_snapshot_is_ending();
     bool isTooSoon = mayTakeImage && images > 0 && sinceImage < IMAGE_INTERVAL_NANOSECONDS;
@@ -103,7 +104,7 @@ static void watch(void *unused) {
       images++;
       lastImage = lt_clock_nanoseconds(CLOCK_MONOTONIC);
     }
-    // Looking through a full table takes a while: it is to take a tenth of a processor at most.
+    // A pass over a full table takes a while: limit it to a tenth of a processor.
     uint64_t pause = 10 * (lt_clock_nanoseconds(CLOCK_MONOTONIC) - begin);
     if (isTooSoon && pause < IMAGE_INTERVAL_NANOSECONDS - sinceImage) pause = IMAGE_INTERVAL_NANOSECONDS - sinceImage;
     if (label[0] || pause < SHORTEST_SLEEP_NANOSECONDS) pause = SHORTEST_SLEEP_NANOSECONDS;
@@ -124,7 +125,7 @@ static bool start(void) {
   return made > 0;
 }
 
-/// Starts the thread unless it runs. False when it cannot be had.
+/// Starts the thread unless it runs. False if it cannot be started.
 static bool start_once(void) {
   uint32_t known = atomic_load_explicit(&state, memory_order_acquire);
   LT_CHECK(known <= WATCHER_REFUSED);
@@ -137,7 +138,7 @@ static bool start_once(void) {
 
 // --- expectations ----------------------------------------------------------------------------------------------------
 
-/// Says in the trace, once, that images will be missing.
+/// Writes a warning to the trace, once, that images will be missing.
 static void tell(struct lt_thread *t, const char *text) {
   uint32_t no = 0;
   if (!atomic_compare_exchange_strong(&hasFailed, &no, 1)) return;
@@ -148,7 +149,7 @@ static void tell(struct lt_thread *t, const char *text) {
 void lt_watcher_init(bool takesSnapshots) { isOn = takesSnapshots; }
 
 void lt_watcher_expect(struct lt_thread *t, const struct lt_expectation *e) {
-  // Where samples are taken most frees are not seen.
+  // While sampling, most frees are not seen.
   if (!isOn || atomic_load(&lt_is_sampling)) return;
   if (!lt_expectations_have_memory() || !start_once()) {
     tell(t, "heap images at the time of broken expectations are missing: the recorder could not start the thread that "

@@ -1,8 +1,8 @@
 // Objects that the program expects to be freed by a given time.
 //
-// A table by address. An entry's usual slot is given by the low bits of its address, so that neighbours in memory are
-// neighbours in the table and few of its pages come to be resident; where that slot is taken it has a few others. A
-// free looks at as many slots as an entry was ever put off by.
+// A table by address. The low bits of an entry's address give its usual slot, so that neighbours in memory are
+// neighbours in the table, and few of its pages become resident. If that slot is taken, the entry has a few others. A
+// free checks as many slots as any entry has ever been displaced by.
 
 #include "image/expectations.h"
 
@@ -13,16 +13,16 @@
 #include <string.h>
 
 enum {
-  /// a power of two: blocks are 16 bytes at least, so 32 MB of memory have a slot of their own for each
+  /// a power of two: blocks are 16 bytes at least, so 32 MB of memory have one slot for each block
   SLOT_COUNT = 1 << 21,
   PROBE_LIMIT = 8,
-  /// slots of a group: when a deadline passes, the groups that have entries are looked at
+  /// slots of a group: when a deadline passes, only groups with entries are searched
   GROUP_SIZE = 1 << 12,
   GROUP_COUNT = SLOT_COUNT / GROUP_SIZE,
   PLACE_COUNT = 1 << 10,
   PLACE_PROBES = 16,
   NAME_SIZE = 256,
-  RESERVED = 1, ///< an address that is none: the slot is being filled
+  RESERVED = 1, ///< not a valid address: the slot is being filled
 };
 
 LT_HOOK_DATA _Atomic uint32_t lt_expectations_pending;
@@ -43,7 +43,7 @@ struct place {
 static _Atomic(_Atomic uintptr_t *) addresses;
 static struct entry *entries;
 static struct place *places;
-static _Atomic uint32_t *groups; ///< entries in each; counted before the entry shows, and until after it has gone
+static _Atomic uint32_t *groups; ///< entries in each; counted from before the entry is visible until after its removal
 static uint32_t passes;          ///< counts passes over the table; one thread makes them
 static _Atomic uint32_t isMapping;
 static _Atomic uint32_t probes; ///< slots that an entry may be in; at most PROBE_LIMIT, and grows only
@@ -63,7 +63,7 @@ bool lt_expectations_have_memory(void) {
   if (LT_LIKELY(atomic_load_explicit(&addresses, memory_order_acquire) != NULL)) return true;
   uint32_t no = 0;
   if (!atomic_compare_exchange_strong(&isMapping, &no, 1)) {
-    // Another thread is at it, for a few system calls.
+    // Another thread is mapping it, for a few system calls.
     for (int i = 0; i < 1000 && !atomic_load(&addresses); i++) lt_syscall(SYS_sched_yield, 0, 0, 0);
     return atomic_load(&addresses) != NULL;
   }
@@ -71,13 +71,13 @@ bool lt_expectations_have_memory(void) {
   places = lt_map_private(PLACE_COUNT * sizeof *places);
   groups = lt_map_private(GROUP_COUNT * sizeof *groups);
   void *made = lt_map_private(SLOT_COUNT * sizeof(uintptr_t));
-  if (!entries || !places || !groups || !made) return false; // and nobody tries again
+  if (!entries || !places || !groups || !made) return false; // and no thread tries again
   atomic_store_explicit(&addresses, made, memory_order_release);
   return true;
 }
 
 static LT_ALWAYS_INLINE uint32_t slot_of(uintptr_t address, uint32_t probe) {
-  // Addresses that share their usual slot are 32 MB apart, and part ways at the next.
+  // Addresses that share their usual slot are 32 MB apart, and have different next slots.
   uint32_t step = (uint32_t)(((address >> 25) * LT_HASH_MULTIPLIER) >> 43) | 1;
   return ((uint32_t)(address >> 4) + probe * step) & (SLOT_COUNT - 1);
 }
@@ -149,7 +149,7 @@ bool lt_expectations_add(const struct lt_expectation *e, bool *isFirst) {
   return true;
 }
 
-/// Ends the watch if the slot still is the address's.
+/// Ends the watch if the slot still has the address.
 static bool release_slot(_Atomic uintptr_t *table, uint32_t slot, uintptr_t address) {
   LT_CHECK(slot < SLOT_COUNT);
   if (!atomic_compare_exchange_strong(&table[slot], &address, 0)) return false;
@@ -211,10 +211,10 @@ void lt_expectations_take_due(uint64_t now, enum lt_image_choice choice, char la
         if (entry.deadline < next) next = entry.deadline;
         continue;
       }
-      // One that is freed just now is not late.
+      // A block that is being freed just now is not late.
       if (!release_slot(table, slot, address) || !deservesImage) continue;
       atomic_store(&place->imagePass, passes);
-      // The first of those that share the image gives it its name.
+      // The first expectation that shares the image gives it its name.
       if (entry.number >= firstNumber) continue;
       firstNumber = entry.number;
       put_label(label, entry.number, place);

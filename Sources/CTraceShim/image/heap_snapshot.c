@@ -1,4 +1,4 @@
-// Decides when heap images of the running process are taken, and by which thread. Calls nothing that allocates or
+// Decides when heap images of the running process are taken, and on which thread. Calls nothing that allocates or
 // locks.
 
 #define _GNU_SOURCE
@@ -31,11 +31,11 @@
 enum {
   STACK_SIZE = 256 << 10,
   THREAD_LIMIT = 1 << 16,
-  WAIT_SECONDS = 300, ///< for an image to be written, before the process is let go
+  WAIT_SECONDS = 300, ///< for an image to be written, before the process goes on
 };
 
-/// The owner of the variables below: nobody, the thread that takes a snapshot, the copy that writes it, or the thread
-/// that cleans up after that.
+/// The owner of the variables below: none, the thread that takes a snapshot, the copy that writes it, or the thread
+/// that cleans up afterwards.
 enum { OWNER_NONE = 0, OWNER_TAKING = 1, OWNER_WRITING = 2, OWNER_COLLECTING = 3 };
 
 static bool isOn;
@@ -49,7 +49,7 @@ static struct lt_kept_images *kept;
 static struct lt_freeze freeze;
 static uint8_t *stack;
 static _Atomic pid_t copy; ///< the process that writes
-static bool isServed;      ///< the thread that takes the snapshot is none of the host's
+static bool isServed;      ///< the thread that takes the snapshot is not the host's
 
 /// True if there is memory for an image.
 LT_INVARIANT bool has_memory(void) { return progress && stack && job.threads; }
@@ -67,7 +67,7 @@ void lt_snapshot_init(bool on, uint32_t keptImages) {
   if (!stack) stack = lt_map_private(STACK_SIZE);
   if (!job.threads) job.threads = lt_map_shared(THREAD_LIMIT * sizeof *job.threads);
   if (!progress || !stack || !job.threads || !lt_freeze_init()) isOn = false;
-  // Pages of it that are not needed take no memory.
+  // Its unused pages take no memory.
   if (keptImages && !kept) kept = lt_map_shared(sizeof *kept);
   job.kept = keptImages ? kept : NULL;
   if (!job.kept) return;
@@ -87,7 +87,7 @@ void lt_snapshot_forget(void) {
 }
 
 void lt_snapshot_reset_after_fork(void) {
-  // Memory shared with the parent is the parent's. The rest is mapped anew with the child's own trace.
+  // Memory shared with the parent is the parent's. The rest is mapped again with the child's own trace.
   progress = NULL;
   kept = NULL;
   stack = NULL;
@@ -101,7 +101,7 @@ static bool is_possible(void) { return isOn && lt_trace_is_writable() && lt_iden
 
 // --- after it --------------------------------------------------------------------------------------------------------
 
-/// Tells the requester, and the trace's readers, why there is no image.
+/// Reports to the requester, and to readers of the trace, why there is no image.
 static void report_failure(int error) {
   LT_CHECK(error > 0 && has_memory());
   lt_trace.live->snapshotError = error;
@@ -116,20 +116,20 @@ bool lt_snapshot_is_helper(pid_t child) {
          (child == atomic_load(&copy) || child == atomic_load(&freeze.copy) || child == atomic_load(&freeze.tracer));
 }
 
-/// Cleans up after the copy if it is done, or gone. True if it was. Signals are blocked: a handler that came here in
-/// the middle would wait for its own thread.
+/// Cleans up after the copy if it is done or dead. Returns whether it was. Signals are blocked: a handler that called
+/// this in the middle would wait for its own thread.
 static bool collect_undisturbed(void) {
   uint32_t writing = OWNER_WRITING;
   LT_CHECK(has_memory());
   bool isDone = atomic_load(&progress->state) == LT_SNAPSHOT_DONE;
   if (!atomic_compare_exchange_strong(&owner, &writing, OWNER_COLLECTING)) return writing == OWNER_NONE;
-  // One that says it is done ends in a moment.
+  // A copy that reports that it is done ends in a moment.
   long result = lt_reap(atomic_load(&copy), isDone ? 0 : WNOHANG);
   bool isGone = isDone || result != 0;
   if (isGone) {
-    // It may have finished between the two looks at it.
+    // It may have finished between the two checks.
     isDone = atomic_load(&progress->state) == LT_SNAPSHOT_DONE;
-    // One that says nothing was killed, as the kernel does to it when memory is short.
+    // A copy that reports nothing was killed, as the kernel does when memory is short.
     int error = isDone ? atomic_load(&progress->error) : ECHILD;
     if (!isDone) report_failure(error);
     if (error) lt_message("a heap snapshot is missing from", lt_trace.file.path, error);
@@ -166,7 +166,7 @@ void lt_snapshot_finish(void) {
 static void write_in_copy(void *unused) {
   (void)unused;
   LT_CHECK(freeze.threadCount > (uint32_t)isServed && freeze.threadCount <= THREAD_LIMIT);
-  // In the copy: the list stays as it is for the next image.
+  // Only in the copy: the process's own list stays unchanged for the next image.
   job.threads += isServed;
   job.threadCount = freeze.threadCount - isServed;
   job.snapshot.flags = LT_SNAPSHOT_REFERENCE_TAGS | LT_SNAPSHOT_CASE_BYTES | LT_SNAPSHOT_VALUE_CASE_BYTES;
@@ -181,7 +181,7 @@ static void note_time(void *unused) {
   job.snapshot.monotonic = lt_clock_nanoseconds(CLOCK_MONOTONIC);
 }
 
-/// Everything but waiting. On a stack of its own: the host's may be nearly full, or small.
+/// Takes the snapshot, without waiting. Runs on a stack of its own: the host's may be nearly full, or small.
 static void begin(void *unused) {
   (void)unused;
   LT_CHECK(atomic_load(&owner) == OWNER_TAKING && has_memory());
@@ -206,7 +206,7 @@ static void begin(void *unused) {
 }
 
 /// Returns the frame of the function that the host called. Frames of this library are linked by the frame pointer;
-/// words in those below it are no references.
+/// words in the frames below it are no references.
 static LT_ALWAYS_INLINE const uintptr_t *outermost_own_frame(void) {
   const uintptr_t *frame = __builtin_frame_address(0);
   for (int i = 0; i < 32; i++) {
@@ -219,15 +219,15 @@ static LT_ALWAYS_INLINE const uintptr_t *outermost_own_frame(void) {
   return frame;
 }
 
-/// The C library and the loader: on a thread's way to its end their frames come after the host's, and hold no
+/// True for code of the C library and the loader. At a thread's end their frames come after the host's, and hold no
 /// references.
 static bool is_passed(uintptr_t address) {
   return lt_image_list_has_both(address, (uintptr_t)getauxval) || lt_image_list_has_both(address, getauxval(AT_BASE)) ||
          lt_is_own_address(address);
 }
 
-/// The calling thread as it is in the host's code that called this library, or as it was when a signal interrupted it.
-/// Memory below the stack pointer is not in use, except for the part that the ABI lets an interrupted function use.
+/// Describes the calling thread in the host's code that called this library, or where a signal interrupted it. Memory
+/// below the stack pointer is not in use, except for the part that the ABI lets an interrupted function use.
 /// `isInHook`: in a hook that is about to release something.
 static LT_ALWAYS_INLINE void describe_self(struct lt_snapshot_thread *self, uint32_t reason,
                                            const ucontext_t *interrupted, bool isInHook) {
@@ -240,15 +240,15 @@ static LT_ALWAYS_INLINE void describe_self(struct lt_snapshot_thread *self, uint
   }
   const uintptr_t *frame = outermost_own_frame();
   if (isInHook) {
-    // The last reference to what is being released may be the hook's argument: its frames belong to the host's stack
-    // here.
+    // The last reference to the released object may be the hook's argument: here the hook's frames count as the host's
+    // stack.
     lt_describe_here(self);
     self->instructionPointer = frame[1];
     return;
   }
   struct lt_registers registers;
   struct lt_thread *t = lt_thread_self();
-  // Inside of exit there may be handlers and destructors, but whoever returned from main or called exit is outside.
+  // Handlers and destructors may run inside exit. Skip them: describe the frame that returned from main or called exit.
   enum { EXIT_SIZE = 96 };
   if (t && ((reason == LT_SNAPSHOT_EXIT && exitFunction &&
              lt_unwind_from_call(t, exitFunction, EXIT_SIZE, is_passed, &registers)) ||
@@ -256,13 +256,12 @@ static LT_ALWAYS_INLINE void describe_self(struct lt_snapshot_thread *self, uint
     lt_describe_frame(self, &registers);
     return;
   }
-  // The registers that a caller may expect to keep were pushed right below the frame's two words, those that were
-  // changed since at least.
+  // The registers that calls preserve were pushed right below the frame's two words, at least the ones changed since.
   self->stackPointer = (uint64_t)(frame - LT_SAVED_REGISTERS);
   self->instructionPointer = frame[1];
 }
 
-/// Takes the variables, once a snapshot before this is done. A thread that has them never waits for another.
+/// Acquires the snapshot state, waiting for an earlier snapshot. A thread that holds it never waits for another.
 static bool take_over(enum lt_snapshot_wait wait) {
   uint64_t deadline = lt_clock_nanoseconds(CLOCK_MONOTONIC) + WAIT_SECONDS * 1000000000ull;
   for (;;) {
@@ -275,7 +274,7 @@ static bool take_over(enum lt_snapshot_wait wait) {
   }
 }
 
-/// True if no request in the live file waits for an image: one that began later than the request has answered it.
+/// True if no request in the live file waits for an image: an image that began later than the request has answered it.
 /// Counts wrap around.
 static bool is_every_request_answered(void) {
   uint32_t answered = atomic_load((_Atomic uint32_t *)&lt_trace.live->snapshotsAnswered);
@@ -287,8 +286,8 @@ static int take(uint32_t reason, const char *label, const ucontext_t *interrupte
                 bool isInHook, bool isCounted) {
   if (!is_possible()) return -ENODEV;
   uint64_t start = lt_clock_nanoseconds(CLOCK_MONOTONIC);
-  // From here until the threads go on nothing may interrupt: a handler that came back here would find the variables
-  // taken by its own thread.
+  // Nothing may interrupt until the threads resume: a handler that called this would find the state held by its own
+  // thread.
   uint64_t before = lt_block_signals(LT_ALL_SIGNALS);
   int result = -EBUSY;
   if (!take_over(wait)) {
@@ -296,7 +295,7 @@ static int take(uint32_t reason, const char *label, const ucontext_t *interrupte
   } else if (isCounted && is_every_request_answered()) {
     atomic_store(&owner, OWNER_NONE);
   } else {
-    // Later events must be told from earlier ones by their times.
+    // The times of events must distinguish later events from earlier ones.
     LT_CHECK(atomic_load(&owner) == OWNER_TAKING && has_memory());
     lt_exact_time_require();
     job.startNanoseconds = start;

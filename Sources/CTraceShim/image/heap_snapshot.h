@@ -1,4 +1,4 @@
-// Decides when heap images of the running process are taken, and by which thread. thread_freeze makes a copy of the
+// Decides when heap images of the running process are taken, and on which thread. thread_freeze makes a copy of the
 // process, and snapshot_writer writes the image of the copy's memory.
 
 #ifndef LEAKTRACE_HEAP_SNAPSHOT_H
@@ -9,50 +9,52 @@
 #include <sys/types.h>
 #include <ucontext.h>
 
-/// The wait of a call, beyond that for the threads to stand still.
+/// What a call waits for, in addition to the stop of all threads.
 enum lt_snapshot_wait {
-  LT_SNAPSHOT_RETURNS = 0, ///< for nothing
-  LT_SNAPSHOT_FOLLOWS = 1, ///< for the end of a snapshot that is being taken
-  LT_SNAPSHOT_WAITS = 2,   ///< for that, and until its own image is written
+  LT_SNAPSHOT_RETURNS = 0, ///< nothing
+  LT_SNAPSHOT_FOLLOWS = 1, ///< the end of a snapshot that is being taken
+  LT_SNAPSHOT_WAITS = 2,   ///< that, and the writing of its own image
 };
 
-/// Takes a snapshot. By any thread, in a hook or in a signal handler; never waits for a lock. `label` may be NULL.
-/// `interrupted` is the state in which a signal found the calling thread, else NULL. Returns its number, or −errno:
-/// −EBUSY while another is being taken, −ENODEV when nothing is recorded.
-/// Every wait has a limit of some minutes.
+/// Takes a snapshot. May be called by any thread, in a hook or in a signal handler; never waits for a lock. `label` may
+/// be NULL. `interrupted` is the calling thread's state when a signal interrupted it, else NULL. Returns its number, or
+/// −errno: −EBUSY while another is being taken, −ENODEV when nothing is recorded. Every wait has a limit of some
+/// minutes.
 int lt_snapshot_take(uint32_t reason, const char *label, const ucontext_t *interrupted, enum lt_snapshot_wait wait);
-/// Takes the snapshot when the process begins to end, once: later calls return at once, unless the first is still at
-/// it.
+/// Takes the snapshot when the process begins to end, once. Later calls return at once, unless the first is still
+/// running.
 void lt_snapshot_at_exit(void);
 /// Does the same when a signal is about to end the process.
 void lt_snapshot_at_signal(const ucontext_t *interrupted);
 /// Takes the snapshot that the pause switch asks for. Called by a hook.
 void lt_snapshot_at_switch(void);
-/// Takes the last snapshot for which every event is there. Called by a hook. As lt_snapshot_take.
+/// Takes the last snapshot before sampling begins, and so the last with all of its events. Called by a hook. Returns as
+/// lt_snapshot_take does.
 int lt_snapshot_at_limit(void);
-/// Takes the snapshot that was asked for from outside. `interrupted`: the state that a signal's handler was given, or
+/// Takes the snapshot that was requested from outside. `interrupted`: the state that a signal's handler was given, or
 /// NULL.
 void lt_snapshot_answer(const ucontext_t *interrupted);
-/// Tells whether a snapshot was begun within the last second.
+/// True if a snapshot was begun within the last second.
 bool lt_snapshot_is_recent(void);
-/// Tells whether the snapshot at the end was begun.
+/// True if the snapshot at the end was begun.
 bool lt_snapshot_is_ending(void);
 /// Waits for a snapshot that is being written, with a limit.
 void lt_snapshot_finish(void);
-/// Ends images for good, after the one that is being written.
+/// Takes no more images, after the one that is being written.
 void lt_snapshot_end(void);
-/// Cleans up after a snapshot that is done. Costs a load when there is none.
+/// Cleans up after a finished snapshot. Costs a load when there is none.
 void lt_snapshot_collect(void);
 
-/// Tells whether a child is one of the recorder's own: the copy that writes an image, or the tracer that stops threads
-/// for it.
+/// True if a child is one of the recorder's own: the copy that writes an image, or the tracer that stops threads for
+/// it.
 bool lt_snapshot_is_helper(pid_t child);
 
 /// Forgets the images of a recording that has ended, so that another can begin.
 void lt_snapshot_forget(void);
-/// Has images list the process's blocks by its allocator's books, since events do not tell of all. Before the first.
+/// Makes images list the process's blocks from its allocator's books, since events do not show all of them. Called
+/// before the first image.
 void lt_snapshot_list_blocks(void);
-/// Prepares; when the trace is open, and once for each.
+/// Prepares snapshots. Called once for each trace, when it is open.
 void lt_snapshot_init(bool isOn, uint32_t keptImages);
 /// In a child made by fork.
 void lt_snapshot_reset_after_fork(void);

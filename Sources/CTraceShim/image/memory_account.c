@@ -54,7 +54,7 @@ size_t lt_memory_account_put(const struct lt_memory_account *account, uint8_t *t
   uint8_t *start = to;
   const uint64_t memory[] = {account->time, resident, account->recorderBytes, account->peakResident};
   to = put_definition(to, LT_DEF_MEMORY, memory, 4);
-  // Of the copy: a look at the process's own would hold up its calls of mmap.
+  // Read the copy's file: reading the process's own would delay its calls of mmap.
   read_text("/proc/self/smaps_rollup", text);
   const uint64_t residence[] = {account->time, resident - other, other,
                                 bytes_of(text, "AnonHugePages:") + bytes_of(text, "Private_Hugetlb:"),

@@ -66,7 +66,7 @@ bool lt_memory_map_parse_line(const char *line, size_t length, struct lt_snapsho
   bool isReadable = permissions[0] == 'r', isWritable = permissions[1] == 'w';
   if (permissions[3] == 's') {
     region->kind = LT_REGION_SHARED;
-    // Memory without a file that mmap has shared with children.
+    // Anonymous memory that mmap has shared with children.
     if (isReadable && begins(p, end, "/dev/zero (deleted)")) region->flags |= LT_REGION_CAPTURED;
     return true;
   }
@@ -83,8 +83,8 @@ int lt_memory_map_read(struct lt_memory_map *map) {
   memset(map, 0, sizeof *map);
   map->limit = REGION_LIMIT;
   map->regions = lt_map_private(REGION_LIMIT * sizeof *map->regions);
-  // Stays until the map is freed: it is in the list, where it has to be known as the recorder's own, and what is mapped
-  // in its place later would be taken for the program's.
+  // The buffer stays mapped until the map is freed. It is in the list, where it must be recognised as the recorder's
+  // own. If it were unmapped, a later mapping in its place would count as the program's.
   char *text = map->text = lt_map_private(READ_SIZE);
   int descriptor = lt_open("/proc/self/maps", O_RDONLY, 0), error = 0;
   if (!map->regions || !text) error = -ENOMEM;
@@ -104,7 +104,7 @@ int lt_memory_map_read(struct lt_memory_map *map) {
       struct lt_snapshot_region *region = &map->regions[map->count];
       LT_CHECK(map->count < map->limit);
       if (!lt_memory_map_parse_line(text + start, (size_t)(newline - text) - start, region)) continue;
-      // The list is read in pieces, and is in order all the same.
+      // The list is read in pieces, but must be in order.
       if (map->count && region->start < region[-1].end) continue;
       if (++map->count == map->limit) {
         error = -E2BIG;
@@ -114,7 +114,7 @@ int lt_memory_map_read(struct lt_memory_map *map) {
     LT_CHECK(start <= used);
     memmove(text, text + start, used - start);
     used -= start;
-    if (used == READ_SIZE) error = -EINVAL; // no line is as long
+    if (used == READ_SIZE) error = -EINVAL; // no line is that long
   }
   if (descriptor >= 0) lt_close(descriptor);
   LT_CHECK(error || is_in_order(map));

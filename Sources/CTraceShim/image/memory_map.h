@@ -14,13 +14,13 @@ struct lt_memory_map {
   char *text;            ///< of the kernel's list
 };
 
-/// Parses one line of /proc/PID/maps, without its newline. LT_REGION_CAPTURED is set on readable private memory, unless
-/// it is a file's that cannot be written to, and on anonymous memory shared with children. False if it is no such line.
+/// Parses one line of /proc/PID/maps, without its newline. LT_REGION_CAPTURED is set on readable private memory, except
+/// files that cannot be written to, and on anonymous memory shared with children. False if it is not such a line.
 bool lt_memory_map_parse_line(const char *line, size_t length, struct lt_snapshot_region *region);
-/// Reads this process's mappings, all of them. Returns 0 or −errno; lt_memory_map_free is to be called in any case.
+/// Reads all mappings of this process. Returns 0 or −errno; lt_memory_map_free must be called in any case.
 int lt_memory_map_read(struct lt_memory_map *map);
-/// Makes regions of their own of the ranges, and marks them as the recorder's. Sorts the ranges. False when there is no
-/// room.
+/// Splits the ranges off as regions of their own, and marks them as the recorder's. Sorts the ranges. False when there
+/// is no room.
 bool lt_memory_map_mark_own(struct lt_memory_map *map, struct lt_own_range *ranges, uint32_t count);
 void lt_memory_map_free(struct lt_memory_map *map);
 /// The region of the address, or NULL. Logarithmic.

@@ -5,11 +5,11 @@
 
 #include "memory_scan.h"
 
-/// Has pages that cannot be read read as empty ones from now on, and pages behind a protection key as they are. For a
-/// copy of the host alone: handlers and mappings change.
+/// From now on, unreadable pages read as empty, and pages behind a protection key are readable. Only for a copy of the
+/// host: it changes handlers and mappings.
 void lt_catch_unreadable_pages(void);
 
-/// Has a scan read this process's own memory, which must not change meanwhile. One scan a process: it keeps a
+/// Makes a scan read this process's own memory, which must not change during the scan. One scan a process: it keeps a
 /// descriptor.
 void lt_scan_own_pages(struct lt_memory_scan *scan);
 

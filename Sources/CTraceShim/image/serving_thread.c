@@ -1,10 +1,10 @@
-// A thread that takes one image for a requester outside, who has the process make it: no call of the host's is
+// A thread that takes one image for an outside requester, which makes the process create it: no call of the host's is
 // interrupted.
 //
 // A process whose threads all wait calls no hook, and a signal would end calls such as sleep and poll. So the requester
-// stops one of the threads as a debugger does, lets it make the call of clone that the live file describes, and lets it
-// go on with its wait. The requester claims the stack by a word there, in which the kernel then keeps the thread's
-// number until the thread has ended.
+// stops one of the threads as a debugger does, makes it call clone as the live file describes, and lets it resume its
+// wait. The requester claims the stack with a word in the live file. The kernel then keeps the thread's number in that
+// word until the thread has ended.
 
 #define _GNU_SOURCE
 #include "image/serving_thread.h"
@@ -26,8 +26,8 @@
 enum {
   MILLISECOND = 1000000,
   STACK_SIZE = 64 << 10,
-  PATIENCE_MILLISECONDS = 3000, ///< for the requester to let go the thread that it stopped
-  END_MILLISECONDS = 1000,      ///< for the thread to end, before the recorder does
+  PATIENCE_MILLISECONDS = 3000, ///< for the requester to release the thread that it stopped
+  END_MILLISECONDS = 1000,      ///< for the thread to end before the recorder does
   IMAGE_MILLISECONDS = 10000,   ///< for the thread to take its image and to end
 };
 
@@ -38,7 +38,7 @@ static void serve(void *unused) {
   memset(&lt_tls, 0, sizeof lt_tls);
   struct lt_live_header *live = lt_trace.live;
   LT_CHECK(live && !lt_tls.thread);
-  // A thread that another traces cannot be stopped for the image.
+  // A thread that another process traces cannot be stopped for the image.
   for (int waited = 0; !atomic_load((_Atomic uint32_t *)&live->servingMayBegin); waited++) {
     if (waited == PATIENCE_MILLISECONDS) return;
     lt_sleep(MILLISECOND);
@@ -47,7 +47,7 @@ static void serve(void *unused) {
 }
 
 void lt_serving_init(void) {
-  // One after the other uses them.
+  // Only one serving thread uses them at a time.
   static uint8_t *stack;
   static uintptr_t threadPointer;
   if (!stack) stack = lt_map_private(STACK_SIZE);
@@ -66,7 +66,7 @@ void lt_serving_init(void) {
 }
 
 void lt_serving_await_other(void) {
-  // The memory of a child that was forked by the bare system call lacks these pages.
+  // A child that was forked by the bare system call lacks these pages.
   if (!lt_trace_is_writable() || !lt_identity_is_claimants()) return;
   const struct lt_live_header *live = lt_trace.live;
   for (int waited = 0; waited < IMAGE_MILLISECONDS &&

@@ -1,5 +1,5 @@
-// Writes a heap image, from a copy of the process. Calls nothing of the C library but memory primitives, and zstd in
-// memory of our own.
+// Writes a heap image, from a copy of the process. Calls only memory primitives of the C library, and zstd in memory of
+// our own.
 
 #define ZSTD_STATIC_LINKING_ONLY
 #include "image/snapshot_writer.h"
@@ -35,13 +35,13 @@ static struct writer {
   uint8_t *chunk;
   size_t chunkSize;
   uint8_t *part;
-  int lock; ///< the trace, opened for this process alone, to be locked; −errno where its path leads elsewhere
+  int lock; ///< the trace, opened only here for locking; −errno if its path leads elsewhere
 } writer;
 
 static bool is_process_gone(void) { return lt_parent_process_id() != writer.job->process; }
 
-/// Compresses and appends a chunk. Once the process has gone its trace may be finished by somebody else, and is left
-/// alone.
+/// Compresses and appends a chunk. If the process has ended, another process may be finishing its trace: then nothing
+/// is written.
 static int append_events(uint16_t kind, uint32_t thread, const void *payload, size_t size, uint64_t eventCount) {
   LT_CHECK(kind > 0 && kind <= LT_CHUNK_BLOCKS && size > 0);
   uint32_t *sequence = &writer.progress->sequences[kind];
@@ -91,7 +91,7 @@ void lt_snapshot_be_expendable(void) {
   lt_syscall6(SYS_prlimit64, 0, RLIMIT_CORE, (long)&none, 0, 0, 0);
 }
 
-/// Adds the threads that were not stopped, by number alone.
+/// Adds the threads that were not stopped, only with their numbers.
 static void list_threads(struct lt_snapshot_job *job, uint32_t limit) {
   struct lt_thread_list list;
   if (lt_thread_list_open(&list, job->process) != 0) return;
@@ -102,7 +102,7 @@ static void list_threads(struct lt_snapshot_job *job, uint32_t limit) {
   lt_thread_list_close(&list);
 }
 
-/// Marks the recorder's own memory, less the arena for calls that came early: that holds other libraries' blocks.
+/// Marks the recorder's own memory, except the arena for early calls: that holds other libraries' blocks.
 static bool mark_own_memory(struct lt_memory_map *map) {
   struct lt_own_range *ranges = lt_map_private((OWN_RANGE_LIMIT + 2) * sizeof *ranges);
   if (!ranges) return false;
@@ -128,7 +128,7 @@ static bool mark_own_memory(struct lt_memory_map *map) {
 static int write_beginning(struct lt_memory_scan *scan, const struct lt_memory_map *map) {
   struct lt_snapshot_job *job = writer.job;
   LT_CHECK(job->threadCount > 0 && job->threadCount <= THREAD_LIMIT && map->count > 0);
-  // A register's contents that are no address are a user's.
+  // Clear registers that hold no address: their contents are users' data.
   for (uint32_t i = 0; i < job->threadCount; i++) {
     for (int r = 0; r < 16; r++) {
       uint64_t address = job->threads[i].registers[r] & LT_WORD_ADDRESS_MASK;
@@ -170,8 +170,8 @@ static int prepare(void) {
   return writer.compressor ? 0 : -ENOMEM;
 }
 
-/// Definitions and, in a light recording, events of a list are those of a thread; lists beside events belong to the
-/// image, as its pages do.
+/// Appends chunks of a list. Definitions, and in a light recording the list's events, belong to the thread
+/// LT_THREAD_OF_LISTS. A list beside events belongs to the image, as its pages do.
 static int append_blocks_beside(uint16_t kind, const uint8_t *payload, size_t size, uint64_t eventCount) {
   return kind == LT_CHUNK_BLOCKS ? append(kind, payload, size) : append_blocks(kind, payload, size, eventCount);
 }
@@ -179,7 +179,7 @@ static int append_blocks_beside(uint16_t kind, const uint8_t *payload, size_t si
 static struct lt_block_list block_list(const struct lt_memory_map *map) {
   const struct lt_snapshot_job *job = writer.job;
   bool isBesideEvents = !(job->snapshot.flags & LT_SNAPSHOT_LISTED);
-  // Numbers of the recorder's own, which has met the types of events.
+  // The recorder has numbered the types of events, so types of the list need other numbers.
   bool hasOthers = !(lt_trace.header->options & LT_OPTION_LIGHT);
   return (struct lt_block_list){.append = append_blocks_beside,
                                 .regions = map->regions,
@@ -192,7 +192,7 @@ static struct lt_block_list block_list(const struct lt_memory_map *map) {
                                 .isBesideEvents = isBesideEvents};
 }
 
-/// Writes which blocks there are, where events do not say so, and hands on their types.
+/// Writes the list of blocks, where events do not show them all, and passes their types to the scan.
 static int write_blocks(struct lt_memory_scan *scan, const struct lt_memory_map *map) {
   struct lt_snapshot_job *job = writer.job;
   struct lt_block_list list = block_list(map);
@@ -205,7 +205,7 @@ static int write_blocks(struct lt_memory_scan *scan, const struct lt_memory_map 
   return 0;
 }
 
-/// Has the scan look for the objects of those types that were allocated, besides those that it has.
+/// Makes the scan look for objects of all types that were allocated, in addition to the types that it has.
 static int take_types(struct lt_memory_scan *scan) {
   struct lt_scanned_type *types = lt_map_private((LT_TYPE_PLACES + scan->typeCount) * sizeof *types);
   if (!types) return -ENOMEM;
@@ -215,16 +215,16 @@ static int take_types(struct lt_memory_scan *scan) {
   return 0;
 }
 
-/// The types to look for, and what the allocator has; of a process that was running when its recording began also the
-/// blocks, since events say nothing of those that it had.
+/// Writes the allocator's figures, and passes the scan the types to look for. If the process was running when its
+/// recording began, also writes its blocks: events do not show the older ones.
 static int write_heap(struct lt_memory_scan *scan, const struct lt_memory_map *map) {
   int error = 0;
   if (writer.job->snapshot.flags & LT_SNAPSHOT_LISTED) {
-    // Also where the allocator's books cannot be read.
+    // Even if the allocator's books cannot be read.
     error = lt_site_list_write(writer.job->snapshot.time, append_blocks);
     return error ? error : write_blocks(scan, map);
   }
-  // Where the allocator is another one, its figures and the list are missing, and nothing else.
+  // With an unknown allocator, only its figures and the list are missing.
   if (writer.job->listsBlocks) {
     error = write_blocks(scan, map);
   } else {
@@ -246,9 +246,9 @@ static int write_account(void) {
   return size ? append_blocks(LT_CHUNK_DEFINITIONS, payload, size, 0) : 0;
 }
 
-/// The whole image but its end.
+/// Writes the whole image except its end.
 static int write_image(struct lt_memory_scan *scan) {
-  // Mappings first, so that those made for writing are not among them.
+  // Read the mappings first, before any are made for writing.
   struct lt_memory_map map;
   int error = lt_memory_map_read(&map);
   if (!error && !mark_own_memory(&map)) error = -ENOMEM;
@@ -272,7 +272,7 @@ static int write_image(struct lt_memory_scan *scan) {
   return error ? error : lt_memory_scan_run(scan);
 }
 
-/// Returns the time for which the other threads stood still. They may still do so: the image of a small process is
+/// Returns the time that the other threads were stopped. They may still be stopped: the image of a small process is
 /// written in a moment.
 static uint64_t pause_nanoseconds(void) {
   for (int i = 0; i < 1000 && atomic_load(&writer.progress->pauseNanoseconds) == LT_SNAPSHOT_PAUSE_UNKNOWN; i++) {
@@ -332,7 +332,7 @@ _Noreturn void lt_snapshot_write(struct lt_snapshot_job *job, struct lt_snapshot
   lt_snapshot_be_expendable();
   int error = prepare();
   if (!error) error = write_image(&scan);
-  // Also if there is nothing but the reason.
+  // Even if it has only the reason.
   if (error != -ESRCH) {
     int endError = write_end(&scan, error);
     if (!error) error = endError;

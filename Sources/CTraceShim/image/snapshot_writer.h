@@ -20,10 +20,10 @@ struct lt_snapshot_job {
   uint32_t asked;              ///< lt_live_header.snapshotsAsked at that time
   pid_t process;               ///< the owner of the memory
   uint64_t recorderBytes, peakResident;
-  /// if frozen, all of them; otherwise the one that takes the snapshot. Registers as they were
+  /// if frozen, all threads; otherwise the one that takes the snapshot. Registers at the moment of the image
   struct lt_snapshot_thread *threads;
   uint32_t threadCount;        ///< at least one
-  bool listsBlocks;            ///< beside the events, which do not show all blocks
+  bool listsBlocks;            ///< in addition to the events, which do not show all blocks
   struct lt_kept_images *kept; ///< NULL: all images stay
   char label[LT_SNAPSHOT_LABEL_LIMIT];
 };
@@ -42,15 +42,16 @@ struct lt_snapshot_progress {
   struct lt_copy_claim claim;
 };
 
-/// Appends the end of an image, uncompressed: also of an image without anything else. `time`: the image's. Returns 0 or
-/// −errno. By a copy that has begun to write, or by the process.
+/// Appends the end of an image, uncompressed, even if the image has nothing else. `time`: the image's. Returns 0 or
+/// −errno. Called by a copy that has begun to write, or by the process.
 int lt_snapshot_append_end(const struct lt_snapshot_end *end, uint64_t time, struct lt_snapshot_progress *progress);
 
-/// In a copy of the process: has the kernel end it rather than the host when memory is short, and leave no dump of it.
+/// Called in a copy of the process. Makes the kernel end it rather than the host when memory is short, and dump no core
+/// of it.
 void lt_snapshot_be_expendable(void);
 
-/// Writes the image, says so in `progress` and in the live file, and ends this process. To be called in a copy of the
-/// process, in which nothing else runs and all signals are blocked. Closes all descriptors.
+/// Writes the image, reports the result in `progress` and in the live file, and ends this process. Must be called in a
+/// copy of the process that runs nothing else and has all signals blocked. Closes all descriptors.
 _Noreturn void lt_snapshot_write(struct lt_snapshot_job *job, struct lt_snapshot_progress *progress);
 
 #endif

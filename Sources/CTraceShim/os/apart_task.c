@@ -1,10 +1,10 @@
 // Calls that need descriptors, made where the host cannot take them.
 //
-// A host may close, duplicate over and reuse every number of its table at any moment, also one that the recorder has
-// just been given. So the recorder opens files in a task of the process's own kind, a thread that the C library does
-// not know, which leaves the shared table at once. Its mappings are the whole process's. It has the calling thread's
-// rights, root directory and namespaces, and is gone when the call returns: a host that may have one thread only finds
-// one.
+// A host may close, duplicate over and reuse every number of its table at any moment, even one that the recorder has
+// just been given. So the recorder opens files in a task of the same process, a thread that the C library does not
+// know, which leaves the shared table at once. Its mappings are the whole process's. It has the calling thread's
+// rights, root directory and namespaces, and has ended when the call returns: a host that must be single-threaded finds
+// only one thread.
 
 #define _GNU_SOURCE
 #include "os/apart_task.h"
@@ -20,22 +20,22 @@
 
 enum {
   STACK_SIZE = 64 << 10,
-  TASK_LIMIT = 4, ///< at once; a thread that finds all taken waits its turn
+  TASK_LIMIT = 4, ///< at a time; a thread that finds all taken waits
   TURN_MILLISECONDS = 2000,
   FIRST_UNSHARED = 3, ///< the standard descriptors stay: one may be where messages go
 };
 
 static struct task {
   _Atomic uint32_t isTaken; ///< held by the thread that fills in the other members
-  _Atomic uint32_t thread;  ///< cleared by the kernel when the task is through with memory
+  _Atomic uint32_t thread;  ///< cleared by the kernel when the task no longer uses memory
   _Atomic(uint8_t *) stack; ///< NULL until it is first needed; never changes after that
   bool isCalled;            ///< `function` was called; set by the task that a thread waits for
   void (*function)(void *);
   void *argument;
 } tasks[TASK_LIMIT];
-/// The one that nobody waits for.
+/// The task that its caller does not wait for.
 static struct task unawaited;
-static _Atomic pid_t unawaitedProcess; ///< whose it is: a child may see the memory of it
+static _Atomic pid_t unawaitedProcess; ///< its process: a child may see a copy of this memory
 
 static _Atomic uint32_t isAlone;
 static _Atomic uint32_t isUnshareRefused; ///< the kernel cannot leave a table without copying it (before 5.9)
@@ -62,7 +62,7 @@ static struct task *taken_task(void) {
 
 static bool has_stack(const struct task *t, uintptr_t stackPointer) {
   uintptr_t stack = (uintptr_t)atomic_load(&t->stack);
-  // A task that begins has nothing on its stack yet.
+  // A new task has an empty stack.
   return stack && stackPointer > stack && stackPointer <= stack + STACK_SIZE;
 }
 
@@ -76,7 +76,7 @@ static void run(void *task) {
   struct task *t = task;
   LT_CHECK(has_stack(t, (uintptr_t)__builtin_frame_address(0)));
   LT_CHECK(t->function && (t == &unawaited || !t->isCalled));
-  // A table of its own, of what stands below the range: nothing is copied, and nothing of the host's closed.
+  // Get a table with only the descriptors below the range: the kernel copies no others, and closes none of the host's.
   if (!atomic_load(&isUnshareRefused)) {
     if (lt_syscall(SYS_close_range, FIRST_UNSHARED, ~0u, CLOSE_RANGE_UNSHARE) != 0) {
       atomic_store(&isUnshareRefused, 1);
@@ -95,8 +95,8 @@ static long start(struct task *t, uint8_t *stack) {
   return lt_clone_call(flags, stack + STACK_SIZE, run, t, &t->thread, 0);
 }
 
-/// Waits until the task has left the process: one that has a single thread again may do things that others may not,
-/// such as enter a user namespace.
+/// Waits until the task has left the process. A process that has a single thread again may do more than others, such as
+/// enter a user namespace.
 static void wait_for_end(struct task *t, pid_t thread) {
   for (uint32_t value; (value = atomic_load(&t->thread)) != 0;)
     lt_syscall6(SYS_futex, (long)&t->thread, FUTEX_WAIT, value, 0, 0, 0);
@@ -125,7 +125,7 @@ static bool call(struct task *t, void (*function)(void *), void *argument) {
     if (thread < 0) return false;
     wait_for_end(t, (pid_t)thread);
     LT_CHECK(atomic_load(&t->thread) == 0);
-    // If the table could not be left, nothing was called: the next task begins with a copy of it.
+    // If the task could not leave the table, nothing was called: the next task begins with a copy of the table.
     if (t->isCalled) return true;
   }
   return false;
@@ -173,7 +173,7 @@ void lt_apart_await_other(void) {
 
 void lt_call_apart_or_here(void (*function)(void *), void *argument) {
   if (lt_call_apart(function, argument)) return;
-  // The recorder takes back signals that the call raises, unless they were pending before.
+  // The recorder consumes signals that the call raises, unless they were pending before.
   const uint64_t raised = 1ull << (SIGXFSZ - 1) | 1ull << (SIGPIPE - 1);
   uint64_t before = lt_block_signals(LT_ALL_SIGNALS), pending = 0;
   lt_syscall(SYS_rt_sigpending, &pending, sizeof pending, 0);

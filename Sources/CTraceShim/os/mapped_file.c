@@ -1,13 +1,13 @@
 // A file that is written through mappings alone.
 //
-// A mapping leads on to any other part of its file: mremap of nothing, from a page of a shared mapping, maps as much as
-// is asked for from that page on, and takes no descriptor and no rights. A file has to be as long as its mappings are
-// used; so its length runs ahead of what is written, as a hole that has no storage, and is made longer by a task of its
-// own (apart_task) that opens the file by its path. If the path leads nowhere any more, after chroot or a change of
-// user, the remaining length is used up.
+// A mapping gives access to any other part of its file. mremap with an old size of 0, from a page of a shared mapping,
+// maps the requested size from that page on, and takes no descriptor and no rights. A file must be as long as the used
+// part of its mappings. So its length runs ahead of the written part, as a hole that has no storage. A task of its own
+// (apart_task) makes the file longer, opening it by its path. If the path no longer leads to the file, after chroot or
+// a change of user, the remaining length is used up.
 //
-// Writing to a page without storage on a full disk would raise SIGBUS. So the kernel is asked to make the pages
-// writable first, and gives an error instead.
+// Writing to a page without storage on a full disk would raise SIGBUS. So the recorder asks the kernel to make the
+// pages writable first, and gets an error instead.
 
 #define _GNU_SOURCE
 #include "os/mapped_file.h"
@@ -30,7 +30,7 @@ enum { PAGE = 4096 };
 static const uint64_t USUAL_RESERVE = 64ull << 20;   // one step makes room for some million events
 static const uint64_t SMALL_RESERVE = 1ull << 20;    // where a hole takes storage
 static const uint64_t LARGEST_RESERVE = 16ull << 30; // out of reach
-static const uint64_t ANCHOR_DISTANCE = 4ull << 20;  // a mapping's way from its anchor takes addresses for a moment
+static const uint64_t ANCHOR_DISTANCE = 4ull << 20;  // mapping takes the addresses from the anchor on for a moment
 static const uint64_t GROWTH_SECONDS = 2;            // for another process or thread to make the file longer
 
 static uint64_t page_of(uint64_t offset) { return offset & ~(uint64_t)(PAGE - 1); }
@@ -118,12 +118,12 @@ static uint64_t allowed(uint64_t wanted) {
   return wanted < limit ? wanted : limit;
 }
 
-/// Makes the file `size` bytes long unless it is longer. By one thread at a time.
+/// Makes the file `size` bytes long unless it is longer. Called by one thread at a time.
 static int grow(struct lt_mapped_file *file, uint64_t size) {
   struct request r = {.file = file, .size = size};
   LT_CHECK(size > 0 && file->extent);
   if (!lt_call_apart(grow_apart, &r)) {
-    // No task can be had. A path is as good, but for the moment between the two calls.
+    // No task is available. A path is equivalent, except for the moment between the two calls.
     struct stat info;
     long error = lt_syscall6(SYS_newfstatat, AT_FDCWD, (long)file->path, (long)&info, AT_SYMLINK_NOFOLLOW, 0, 0);
     if (!error && !is_file(file, &info)) error = -ESTALE;
@@ -134,7 +134,7 @@ static int grow(struct lt_mapped_file *file, uint64_t size) {
   return r.error;
 }
 
-/// Makes the file reach to `end` at least, and ahead of it. Returns 0 or −errno.
+/// Makes the file at least `end` bytes long, plus its reserve. Returns 0 or −errno.
 static int reach(struct lt_mapped_file *file, uint64_t end) {
   uint64_t begin = 0;
   LT_CHECK(is_valid(file));
@@ -155,7 +155,7 @@ static int reach(struct lt_mapped_file *file, uint64_t end) {
     if (isThere) return 0;
     uint64_t now = lt_clock_nanoseconds(CLOCK_MONOTONIC);
     if (!begin) begin = now;
-    // The thread or process that was at it may have been killed.
+    // The thread or process that was growing the file may have been killed.
     if (now - begin > GROWTH_SECONDS * 1000000000ull) atomic_store(&file->extent->isGrowing, 0);
     lt_sleep(100000);
   }
@@ -199,7 +199,7 @@ static uint8_t *map_from(const struct lt_file_anchor *anchor, uint64_t offset, s
   LT_CHECK(anchor->page && offset % PAGE == 0 && size > 0 && size % PAGE == 0);
   LT_CHECK(anchor->offset % PAGE == 0 && (uintptr_t)anchor->page % PAGE == 0);
   size_t front = offset - anchor->offset;
-  // A page that the host has locked would have all that is mapped from it read in.
+  // If the host has locked the page, the kernel would read in everything that is mapped from it.
   lt_syscall(SYS_munlock, anchor->page, PAGE, 0);
   long result = lt_syscall6(SYS_mremap, (long)anchor->page, 0, (long)(front + size), MREMAP_MAYMOVE, 0, 0);
   if (is_error(result)) return NULL;
@@ -207,7 +207,7 @@ static uint8_t *map_from(const struct lt_file_anchor *anchor, uint64_t offset, s
   return (uint8_t *)result + front;
 }
 
-/// Puts an anchor near `offset`. The old one is given up once nobody else may be using it.
+/// Puts an anchor near `offset`. The old one is unmapped once no other thread may be using it.
 static void advance_anchor(struct lt_mapped_file *file, const struct lt_file_anchor *from, uint64_t offset) {
   uint32_t no = 0;
   if (!atomic_compare_exchange_strong(&file->isAnchoring, &no, 1)) return;
@@ -222,8 +222,7 @@ static void advance_anchor(struct lt_mapped_file *file, const struct lt_file_anc
       current = free;
     }
   }
-  // Threads that come from now on take the new one: if there is no user but this thread, the others have none. The
-  // first page is the file's own.
+  // New users take the new anchor: if this thread is the only user, no thread has the others. The first page is kept.
   for (uint32_t i = 1; i < LT_FILE_ANCHORS && atomic_load(&file->users) == 1; i++) {
     if (i == current || !file->anchors[i].page) continue;
     LT_CHECK(file->anchors[i].page != file->firstPage);
@@ -251,7 +250,7 @@ static int secure(uint8_t *address, size_t size) {
   do result = lt_syscall(SYS_madvise, start, end - start, MADV_POPULATE_WRITE);
   while (result == -EINTR || result == -EAGAIN);
   if (result != -EINVAL && result != -ENOSYS) return (int)result;
-  // An older kernel: it writes eight bytes of its own to each page, and gives an error where it cannot.
+  // On an older kernel, this call writes eight bytes of the kernel's to each page, and fails where it cannot.
   for (uintptr_t page = start; page < end; page += PAGE) {
     uintptr_t to = page < (uintptr_t)address ? (uintptr_t)address : page;
     if (lt_syscall6(SYS_rt_sigprocmask, SIG_BLOCK, 0, (long)to, 8, 0, 0) == -EFAULT) return -EFAULT;
@@ -330,7 +329,7 @@ int lt_mapped_file_begin(struct lt_mapped_file *file, int descriptor, size_t ext
   uint64_t size = allowed(PAGE + SMALL_RESERVE);
   error = (int)lt_syscall(SYS_ftruncate, descriptor, size, 0);
   if (error) return error;
-  // Some file systems know no holes, and give what is asked for.
+  // Some file systems have no holes, and allocate the whole length.
   if (lt_fstat(descriptor, &after) == 0 && (uint64_t)(after.st_blocks - before.st_blocks) * 512 < SMALL_RESERVE / 2) {
     uint64_t larger = allowed(PAGE + USUAL_RESERVE);
     if (lt_syscall(SYS_ftruncate, descriptor, larger, 0) == 0) {

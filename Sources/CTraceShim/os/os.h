@@ -1,8 +1,8 @@
-// The operating system calls that the recorder makes in several places. Others make them where they are needed, by
+// The operating system calls that the recorder makes in several places. Other calls are made where they are needed, by
 // lt_syscall.
 //
-// Calls go straight to the kernel: they leave errno alone, are no cancellation points, and cannot be interposed by
-// another preloaded library. Results are as the kernel gives them: a negative value is −errno.
+// Calls go straight to the kernel: they leave errno unchanged, are no cancellation points, and cannot be interposed by
+// another preloaded library. Results are the kernel's: a negative value is −errno.
 
 #ifndef LEAKTRACE_OS_H
 #define LEAKTRACE_OS_H
@@ -20,11 +20,11 @@
 
 /// Private zeroed memory, or NULL. Pages become resident when touched.
 void *lt_map_private(size_t size);
-/// The same, and a child made by fork sees it zeroed. NULL where the kernel cannot (before 4.14).
+/// Private zeroed memory that a child made by fork sees zeroed, too. NULL where the kernel cannot (before 4.14).
 void *lt_map_wiped_on_fork(size_t size);
 /// `size` bytes of the file at `offset`, shared. A child made by fork does not have the mapping. NULL on failure.
 void *lt_map_file(int descriptor, uint64_t offset, size_t size);
-/// The same, private and read-only.
+/// The first `size` bytes of the file, private and read-only.
 void *lt_map_file_read_only(int descriptor, size_t size);
 void lt_unmap(void *address, size_t size);
 /// Makes pages read-only, or writable too. They keep their contents. False if the kernel refuses.
@@ -38,7 +38,7 @@ void lt_note_own(void *address, size_t size);
 /// The start of this library's image, set by the linker.
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 extern const char _end[] __attribute__((visibility("hidden")));
-/// Tells whether an address is in it.
+/// True if an address is in this library's image.
 static inline bool lt_is_own_address(uintptr_t address) {
   return address >= (uintptr_t)__ehdr_start && address < (uintptr_t)_end;
 }
@@ -47,15 +47,15 @@ static inline bool lt_is_own_address(uintptr_t address) {
 struct lt_own_range {
   uintptr_t start, end;
 };
-/// Copies at most `limit` of the ranges that the functions above gave out and that are still mapped, and those of this
-/// library's image, in no order.
+/// Copies at most `limit` ranges, in no order: ranges that the functions above gave out and that are still mapped, and
+/// the ranges of this library's image.
 uint32_t lt_own_ranges(struct lt_own_range *ranges, uint32_t limit);
 
 int lt_open(const char *path, int flags, mode_t mode);
 void lt_close(int descriptor);
-/// Gives up this process's share of a table of descriptors that CLONE_FILES left to it, and has none open then. What
-/// was open would otherwise stay open as long as this process lives: a lock would be held, a port taken, and a peer
-/// would not see that a connection was closed.
+/// Gives up this process's share of the descriptor table that CLONE_FILES left to it, and then has none open. Otherwise
+/// the descriptors would stay open as long as this process lives: a lock would be held, a port taken, and a peer would
+/// not see that a connection was closed.
 void lt_leave_descriptors(void);
 long lt_read(int descriptor, void *buffer, size_t size);
 /// Writes all of it, past interruptions. Returns 0 or −errno.
@@ -76,7 +76,7 @@ pid_t lt_thread_id(void);
 bool lt_thread_exists(pid_t process, pid_t thread);
 /// Nanoseconds of CLOCK_MONOTONIC or CLOCK_REALTIME.
 uint64_t lt_clock_nanoseconds(clockid_t clock);
-/// Sleeps for so long, or until a signal's handler has run.
+/// Sleeps for the given time, or until a signal's handler has run.
 void lt_sleep(uint64_t nanoseconds);
 /// Random bits, for identifiers.
 uint64_t lt_random(void);
@@ -84,17 +84,17 @@ uint64_t lt_random(void);
 uint64_t lt_peak_resident_size(void);
 /// All signals, as a set: the lowest bit is signal 1.
 #define LT_ALL_SIGNALS (~0ull)
-/// Blocks signals in the calling thread, besides those already blocked. Returns the set of those.
+/// Blocks signals in the calling thread, in addition to those already blocked. Returns the set of those.
 uint64_t lt_block_signals(uint64_t signals);
-/// Blocks these and no others.
+/// Blocks the signals in `before` and no others.
 void lt_restore_signals(uint64_t before);
-/// Has a handler called at a fault of this process's, and lets the signal through. For a copy of the host alone.
+/// Installs a handler for a fault of this process, and unblocks the signal. Only for a copy of the host.
 void lt_set_fault_handler(int number, void (*handler)(int, siginfo_t *, void *));
 /// Gives a signal its default action.
 void lt_set_default_action(int number);
-/// Tells whether eight bytes at the address can be read. Costs a system call.
+/// True if eight bytes at the address can be read. Costs a system call.
 bool lt_is_readable(uintptr_t address);
-/// Tells whether the kernel itself keeps time by the processor's tick counter, so that it runs evenly on all cores.
+/// True if the kernel itself keeps time by the processor's tick counter, so that it runs evenly on all cores.
 bool lt_ticks_are_reliable(void);
 
 #endif

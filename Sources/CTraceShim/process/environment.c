@@ -1,4 +1,4 @@
-// The variables that tell a process to trace, and those for its children. Allocates only by mapping.
+// The environment variables that make a process record, and those for its children. Allocates only by mapping.
 
 #define _GNU_SOURCE
 #include "process/environment.h"
@@ -22,7 +22,7 @@ struct lt_settings lt_settings = {.depthLimit = 65536};
 
 enum {
   USUAL_SAMPLE_PERIOD = 512 << 10, ///< as other profilers of heaps have it
-  /// More than small programs make, and so few that their stacks take half of the table of sites at most.
+  /// More than small programs make, but few enough that their stacks use at most half of the table of sites.
   USUAL_FIRST_SAMPLES = 8192,
   USUAL_KEPT_IMAGES = 100,
   FIRST_SAMPLES_LIMIT = 16384,
@@ -47,7 +47,7 @@ static int copy_output(char *to, size_t size, const char *pattern) {
   to[0] = 0;
   if (pattern[0] != '/') {
     long n = lt_syscall(SYS_getcwd, to, size, 0);
-    // Of a directory outside of this process's root the kernel gives no path that begins there.
+    // For a directory outside this process's root, the kernel's path does not begin with a slash.
     int error = n < 0 ? (int)n : to[0] != '/' ? -ENOENT : 0;
     if (error) {
       to[0] = 0;
@@ -105,7 +105,7 @@ static const char *value_of(char **environment, const char *name) {
   return NULL;
 }
 
-/// Takes a variable out.
+/// Removes a variable.
 static void forget(char **environment, const char *entryPrefix) {
   char **to = environment;
   for (char **from = environment; from && *from; from++)
@@ -120,24 +120,24 @@ static char **end_of(char **environment) {
 
 /// Fills the words between the new and the old end of an environment that has lost entries.
 ///
-/// The kernel puts the auxiliary vector behind the environment, and programs look for it there, such as Go's runtime.
-/// The C library has its address. It cannot move, so entries that say nothing (AT_IGNORE) lead to it. An entry is two
-/// words: where one word is left over, the vector that begins there is empty, and such programs look elsewhere.
-/// `leaktrace record` sees to it that none is left over.
+/// The kernel puts the auxiliary vector after the environment, and programs such as Go's runtime search for it there.
+/// The C library has its address. It cannot move, so ignored entries (AT_IGNORE) fill the gap before it. An entry is
+/// two words. If one word were left over, the vector that begins there would be empty, and such programs would search
+/// elsewhere. `leaktrace record` ensures that none is left over.
 static void fill_gap(char **newEnd, char **oldEnd) {
   LT_CHECK(newEnd <= oldEnd && !*newEnd);
   size_t words = (size_t)(oldEnd - newEnd);
   for (size_t i = 0; i < words; i++) newEnd[1 + i] = words % 2 == 0 && i % 2 == 0 ? (char *)AT_IGNORE : NULL;
 }
 
-/// Takes this library and its variables out.
+/// Removes this library and its variables.
 static void forget_own(char **environment) {
   if (!environment) return;
   char **oldEnd = end_of(environment);
   char rest[4096];
   const char *preload = value_of(environment, "LD_PRELOAD");
   if (preload && strlen(preload) < sizeof rest && split_preload(preload, rest, sizeof rest, NULL, 0)) {
-    // The rest fits: it is shorter than the list it takes the place of.
+    // The rest fits: it is shorter than the list it replaces.
     if (*rest) strcpy((char *)preload, rest);
     else forget(environment, preloadPrefix);
   }
@@ -154,7 +154,7 @@ LT_INVARIANT bool are_settings_valid(const struct lt_settings *s) {
          s->firstSamples <= FIRST_SAMPLES_LIMIT && s->snapshotSignal <= 64 && s->roundSignal <= 64;
 }
 
-/// The number of images that stay. `text`: NULL for the usual one.
+/// The number of images to keep. `text`: NULL for the usual number.
 static uint32_t kept_images(const char *text) {
   uint64_t count = text ? parse_number(text, 10) : USUAL_KEPT_IMAGES;
   if (!count) return 0;
@@ -215,7 +215,7 @@ void lt_environment_read(char **environment) {
   LT_CHECK((s->outputError == 0) == (s->output[0] == '/') && s->outputError <= 0);
   const char *finished = value_of(environment, "LEAKTRACE_FINISHED");
   if (finished && *finished) {
-    // The program that this one replaced left its live file to be removed.
+    // The replaced program left its live file for this one to remove.
     lt_trace_finish_replaced(finished);
     *(char *)finished = 0; // it stays among the variables of a followed program
   }

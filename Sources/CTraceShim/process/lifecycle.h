@@ -7,34 +7,35 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/// Notes that Swift objects are seen from now on. `isPartly`: nothing of the runtime that is interposed by name.
+/// Notes that Swift objects are seen from now on. `isPartly`: except the runtime's functions that are interposed by
+/// name.
 void lt_process_has_swift(bool isPartly);
-/// Tells whoever started the recording, and the trace, what is not seen. `detail` is put behind the text, if it is not
-/// NULL. One text is told once.
+/// Reports to the user and in the trace what the recording lacks. `detail` is appended to the text, if it is not NULL.
+/// Each text is reported once.
 void lt_process_warn(const char *text, const char *detail);
 
-/// Has the calling thread write what is known of the process and its images, as the first call of a hook would.
+/// Makes the calling thread write the descriptions of the process and its images, as the first call of a hook would.
 void lt_process_introduce(void);
 
-/// Chunks that count only if the program is replaced: of other threads' events, and the closing record.
+/// Chunks that count only if the program is replaced: other threads' events, and the closing record.
 struct lt_exec_copies {
-  uint64_t *offsets; ///< places in the trace; NULL if there are none
+  uint64_t *offsets; ///< offsets in the trace; NULL if there are none
   size_t count, limit;
 };
 /// Closes the trace before an exec, in a way that can be undone. `isLast`: the new program exists and will not be
 /// recorded. No recorder removes the live file later, so this call does.
 void lt_process_before_exec(bool isLast, struct lt_exec_copies *copies);
-/// Voids those chunks after an exec that failed: the threads will seal the same events again.
+/// Voids those chunks after a failed exec: the threads will seal the same events again.
 void lt_process_after_failed_exec(const struct lt_exec_copies *copies);
-/// Tells whether this process changes its own memory when it writes: a child of vfork does not.
+/// True if this process writes to its own memory: a child of vfork writes to its parent's.
 bool lt_process_has_own_memory(void);
-/// Ends the recording while the process goes on, and says why: from here on the recorder makes no system call of its
-/// own, and has no thread.
+/// Ends the recording while the process goes on, and reports the reason. From here on the recorder makes no system
+/// calls of its own, and has no thread.
 void lt_process_stop(const char *why);
-/// Ends the recording while the process goes on, by a thread that is in no hook, so that another can begin later. False
-/// if nothing is recorded, or the process is at its end.
+/// Ends the recording while the process goes on, so that another can begin later. The calling thread must be in no
+/// hook. False if nothing is recorded, or the process is at its end.
 bool lt_process_detach(void);
-/// Gives up what is left of a recording that has ended so. False if some thread is inside a hook all the time.
+/// Frees the state of a recording that has ended so. False if some thread is inside a hook all the time.
 bool lt_process_forget_recording(void);
 /// Closes the trace for good. Safe to call twice, and in any process.
 void lt_process_finish(uint32_t reason);

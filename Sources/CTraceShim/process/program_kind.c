@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 enum {
-  PATH_LIMIT = 512, ///< longer ones are not looked at: this may run on a small stack
-  SCRIPT_LIMIT = 5, ///< levels of interpreters that the kernel goes through
+  PATH_LIMIT = 512, ///< longer ones are not examined: this may run on a small stack
+  SCRIPT_LIMIT = 5, ///< levels of interpreters that the kernel follows
   HEADER_LIMIT = 64,
   DYNAMIC_LIMIT = 256,
   START_SIZE = 256,
@@ -46,14 +46,15 @@ static bool entry_at(int file, const struct dynamic *d, unsigned i, Elf64_Dyn *e
 static void read_dynamic(int file, struct dynamic *d) {
   Elf64_Dyn entry;
   for (unsigned i = 0; entry_at(file, d, i, &entry); i++) {
-    // An object without a loader that says so is a program: the loader itself, which is run by the name of one, does
-    // not.
+    // An object without a loader is a program if it has this flag. The loader itself, which can be executed by name,
+    // does not have it.
     if (entry.d_tag == DT_FLAGS_1) d->isProgram = entry.d_un.d_val & DF_1_PIE;
     if (entry.d_tag == DT_STRTAB) d->strings = entry.d_un.d_ptr;
   }
 }
 
-/// The address sanitizer as a shared library ends a program into which another library is preloaded before it.
+/// True if the program uses the address sanitizer as a shared library, which ends the program if another library is
+/// preloaded before it.
 static bool needs_to_be_first(int file, const struct dynamic *d, uint64_t strings) {
   static const char *const names[] = {"libasan.so", "libclang_rt.asan"};
   Elf64_Dyn entry;
@@ -102,8 +103,8 @@ static void find_interpreter(const char *start, long size, char *to) {
   to[n] = 0;
 }
 
-/// Returns the kind of an open file. Of a script, leaves the interpreter's path in `interpreter`, and says nothing
-/// else.
+/// Returns the kind of an open file. For a script, stores the interpreter's path in `interpreter`, and the result has
+/// no meaning.
 static enum lt_program_kind kind_of_file(int file, char interpreter[START_SIZE]) {
   union {
     char text[START_SIZE];
@@ -121,7 +122,7 @@ enum lt_program_kind lt_program_kind_at(const char *path) {
   char interpreter[START_SIZE];
   enum lt_program_kind kind = LT_PROGRAM_PRELOADS;
   for (int level = 0; level < SCRIPT_LIMIT; level++, path = interpreter) {
-    // Anything but a file may block, or do something when it is opened.
+    // Anything but a regular file may block, or have side effects when it is opened.
     struct stat info;
     if (lt_syscall6(SYS_newfstatat, AT_FDCWD, (long)path, (long)&info, 0, 0, 0) != 0 || !S_ISREG(info.st_mode) ||
         lt_syscall(SYS_faccessat, AT_FDCWD, path, X_OK) != 0)

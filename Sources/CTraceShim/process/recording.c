@@ -46,7 +46,8 @@ void lt_recording_keep_up(struct lt_thread *t) {
   lt_trace_limit_look();
 }
 
-/// Of the trace to be opened. A child of a process that has gone over to samples takes samples from its beginning.
+/// The sample period of the trace to open. A child of a process that has switched to sampling samples from its
+/// beginning.
 static uint64_t sample_period(void) { return atomic_load(&lt_is_sampling) ? lt_settings.laterSamplePeriod : 0; }
 
 static bool open_trace(void) {
@@ -137,7 +138,7 @@ void lt_process_after_fork(void) {
   lt_stack_capture_invalidate();
   lt_description_reset_after_fork();
   if (observer.forked) observer.forked();
-  // Blocks of the parent's are the child's, too, with their stacks.
+  // The child inherits the parent's blocks with their stacks.
   lt_sampled_sites_reset();
   atomic_store(&isForkPending, 1);
   lt_hooks_set(LT_HOOKS_ON);
@@ -156,10 +157,10 @@ bool lt_process_is_ours(void) {
     return true;
   }
   if (LT_LIKELY(lt_identity_is_claimants())) return true;
-  // A child that shares our memory for a moment (vfork): it must not write to our trace, and what it changes here it
-  // changes for us.
+  // A child that shares our memory for a moment (vfork) must not write to our trace, and every change it makes here is
+  // made for us.
   if (lt_identity_shares_memory()) return false;
-  // A child whose fork went past the C library.
+  // A child whose fork bypassed the C library.
   uint32_t depth = lt_tls.hookDepth;
   LT_CHECK(depth <= 1);
   lt_process_after_fork();

@@ -1,8 +1,8 @@
 // Registers threads, and cleans up after those that have ended.
 //
 // A thread's end is not announced: destructors of thread-local variables, the C library's among them, still allocate
-// and free after any hook one could set. So a thread's state outlives it, and is sealed and reused when the kernel says
-// that the thread is gone: when another thread registers, and at the end of the process.
+// and free after any possible hook. So a thread's state outlives it. It is sealed and reused once the kernel reports
+// that the thread has ended. That is checked when another thread registers, and at the end of the process.
 
 #include "process/thread_entry.h"
 
@@ -26,12 +26,12 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/// The low half of a claim. A state that is being set up still names the thread that had it before: nobody may take
-/// that for its end.
+/// The low half of a claim. A state that is being set up still names its previous thread: the end of that thread must
+/// not make it free.
 enum { CLAIM_FREE = 0, CLAIM_USED = 1, CLAIM_REAPING = 2, CLAIM_SETTING_UP = 3 };
 
-/// The claim of a thread that records. Its number tells it from all that had the state before: a slow thread that has
-/// found one of them gone claims nothing of the next.
+/// The claim of a recording thread. Its number distinguishes it from all earlier users of the state: a slow thread that
+/// has found one of them gone claims nothing of the next.
 static uint64_t used_by(uint32_t number) { return (uint64_t)number << 32 | CLAIM_USED; }
 static bool is_used(uint64_t claim) { return (uint32_t)claim == CLAIM_USED; }
 
@@ -55,13 +55,13 @@ void lt_thread_reap(void) {
   for (struct lt_thread *t = lt_thread_first(); t; t = atomic_load(&t->next)) reap(t, process, self);
 }
 
-/// Tells whether a thread is inside a hook. The kernel compares: the memory may be gone at any time.
+/// True if a thread is inside a hook. The kernel makes the comparison: the memory may be unmapped at any time.
 static bool is_inside(const struct lt_thread *t) {
   struct timespec none = {0, 0};
   return lt_syscall6(SYS_futex, (long)t->hookDepth, FUTEX_WAIT_PRIVATE, 0, (long)&none, 0, 0) == -EAGAIN;
 }
 
-/// Tells whether a thread is inside a hook by which it could write to its state.
+/// True if a thread is inside a hook that could write to its state.
 static bool is_busy(const struct lt_thread *t, pid_t process, pid_t self) {
   uint64_t claim = atomic_load(&t->claim);
   if ((uint32_t)claim == CLAIM_SETTING_UP) return true;
@@ -82,7 +82,7 @@ bool lt_thread_await_others(void) {
   return true;
 }
 
-/// Makes memory zero, and gives it back to the kernel if that takes it.
+/// Zeroes memory, and returns it to the kernel if that is possible.
 static void wipe(struct lt_thread *t) {
   if (lt_syscall(SYS_madvise, t, sizeof *t, MADV_DONTNEED) != 0) memset(t, 0, sizeof *t);
 }
@@ -93,7 +93,7 @@ void lt_thread_forget_all(void) {
   for (struct lt_thread *t = lt_thread_unlist_all(), *next; t; t = next) {
     next = atomic_load(&t->next);
     LT_CHECK(t->room && t->roomSize);
-    // A thread that goes on finds its state as a child made by fork does: zero, not ready, without a number.
+    // A running thread finds its state as in a child made by fork: zero, not ready, without a number.
     bool isNeeded = is_used(atomic_load(&t->claim)) && lt_thread_exists(process, atomic_load(&t->osThread));
     lt_compressor_return(t->compressor);
     if (t->slot) lt_unmap(t->slot, LT_SLOT_SIZE);
@@ -127,7 +127,8 @@ static struct lt_thread *make_thread(struct lt_thread *former) {
   return t;
 }
 
-/// From here on hooks ask for nothing. In this order: code that changes what is asked for here clears `isReady` after.
+/// Lets hooks record without asking again. The order matters: code that changes a setting read here clears `isReady`
+/// afterwards.
 static void make_ready(struct lt_thread *t) {
   LT_CHECK(t->slot && t->number > 0);
   atomic_store(&t->isReady, 1);
@@ -137,7 +138,7 @@ static void make_ready(struct lt_thread *t) {
 
 static struct lt_thread *register_thread(void) {
   lt_thread_reap();
-  // A state that the thread has, and nobody else knows of, is to be of use again.
+  // Reuse a state of an earlier recording that only this thread still refers to.
   struct lt_thread *former = lt_tls.thread, *t = former ? NULL : claim_free();
   if (!t) t = make_thread(former);
   if (!t) return NULL;
@@ -179,8 +180,8 @@ static struct lt_thread *register_thread(void) {
   return t;
 }
 
-/// Registers the calling thread, and writes the records due before its first event. `thread`: where to put its state;
-/// nothing if there is no memory.
+/// Registers the calling thread, and writes the records due before its first event. `thread`: receives its state;
+/// unchanged if there is no memory.
 static void introduce(void *thread) {
   LT_CHECK(lt_tls.ownStack && lt_tls.hookDepth == 1);
   struct lt_thread *t = register_thread();
@@ -204,7 +205,7 @@ LT_NOINLINE struct lt_thread *lt_thread_prepare(void) {
     lt_snapshot_at_switch();
   if (atomic_load_explicit(lt_pause_switch, memory_order_relaxed) != LT_SWITCH_RECORD) {
     if (!isKnown) {
-      // A thread that has a state comes here with its next call, and writes it.
+      // A thread with a state calls this at its next hook, and writes it.
       if (lt_pause_notice()) lt_thread_send_to_prepare();
       return NULL;
     }
@@ -223,7 +224,7 @@ LT_NOINLINE struct lt_thread *lt_thread_prepare(void) {
   }
   if (!lt_trace_is_writable()) return NULL;
   t = NULL;
-  // A thread that found no memory once goes without: its calls would pay for asking, again and again.
+  // A thread that once found no memory stays unrecorded: asking again and again would slow its calls.
   if (!lt_tls.isUnrecorded) lt_on_own_stack(introduce, &t);
   LT_CHECK(!t || (t == lt_tls.thread && is_used(atomic_load(&t->claim))));
   if (t) return t;

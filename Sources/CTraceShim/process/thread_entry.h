@@ -13,9 +13,9 @@ LT_NOINLINE struct lt_thread *lt_thread_prepare(void);
 /// Counts a call made inside a hook.
 LT_NOINLINE void lt_thread_drop_nested(void);
 
-// A thread's state goes to another when the kernel says that the thread is gone, which the thread sanitizer cannot know
-// of. It is told by the address of a field that is not atomic: to store an atomic one makes it forget what was told
-// there.
+// A thread's state goes to another thread once the kernel reports that the first has ended, which the thread sanitizer
+// cannot see. These calls inform it, by the address of a non-atomic field: it forgets the information at an atomic
+// field when that is stored to.
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer)
 void __tsan_acquire(void *address);
@@ -57,12 +57,13 @@ static LT_ALWAYS_INLINE void lt_leave(void) {
   lt_tls.hookDepth = 0;
 }
 
-/// Waits, with a limit, until no other thread is inside a hook: after these were switched off. False if one still is.
+/// Waits, with a limit, until no other thread is inside a hook. Called after hooks were switched off. False if one
+/// still is.
 bool lt_thread_await_others(void);
-/// Gives up the states of all threads, while hooks are off and nobody is inside one. A thread that goes on gets its
-/// state anew when it next records.
+/// Frees the states of all threads, while hooks are off and no thread is inside one. A thread that goes on gets a new
+/// state when it next records.
 void lt_thread_forget_all(void);
-/// Seals what threads that have ended left in their slots.
+/// Seals the records that ended threads left in their slots.
 void lt_thread_reap(void);
 
 #endif

@@ -1,4 +1,4 @@
-// Reads /proc/thread-self/maps; the main thread, whose file /proc/self/maps is, may have ended.
+// Reads /proc/thread-self/maps. /proc/self/maps is the main thread's file, and that thread may have ended.
 
 #include "profile/code_maps.h"
 
@@ -60,7 +60,7 @@ static void read_build_id(struct lt_code_map *map, uint64_t address, uint64_t si
   }
 }
 
-/// Finds the bias and the build ID in what is mapped of the file's beginning.
+/// Finds the bias and the build ID in the mapped beginning of the file.
 static void read_header(struct lt_code_map *map) {
   ElfW(Ehdr) header;
   if (!map->base || !lt_read_bytes(&lt_own_memory, map->base, &header, sizeof header) ||

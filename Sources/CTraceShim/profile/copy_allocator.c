@@ -7,7 +7,7 @@
 #include <string.h>
 
 enum {
-  SIZE = 64 << 20, ///< of which those pages are there that are in use
+  SIZE = 64 << 20, ///< only its used pages are resident
   MANY = 1 << 20,
   HEAD = 16, ///< before a block: its size
 };
@@ -37,7 +37,7 @@ void *lt_copy_calloc(size_t count, size_t size) {
 
 void *lt_copy_realloc(void *block, size_t size) {
   void *made = lt_copy_malloc(size);
-  // The process's own blocks are another allocator's, whose sizes are not known.
+  // The process's own blocks belong to another allocator, so their sizes are unknown.
   if (!made || !block || (uint8_t *)block < memory || (uint8_t *)block >= memory + SIZE) return block ? NULL : made;
   size_t before;
   memcpy(&before, (uint8_t *)block - HEAD, sizeof before);

@@ -1,4 +1,5 @@
-// An allocator for a copy of the process, in which nothing else runs: it takes memory of its own, and gives none back.
+// An allocator for a copy of the process that runs nothing else: it maps its own memory, and returns none to the
+// kernel.
 
 #ifndef LEAKTRACE_COPY_ALLOCATOR_H
 #define LEAKTRACE_COPY_ALLOCATOR_H
@@ -11,7 +12,7 @@ void *lt_copy_realloc(void *block, size_t size);
 void lt_copy_free(void *block);
 void *lt_copy_aligned(size_t alignment, size_t size);
 int lt_copy_posix_memalign(void **block, size_t alignment, size_t size);
-/// Takes all blocks for freed, if there are many.
+/// Frees all blocks, if there are many.
 void lt_copy_allocator_rewind(void);
 
 #endif

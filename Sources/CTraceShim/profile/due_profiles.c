@@ -1,4 +1,5 @@
-// A file has another name while it is being written: whoever reads the folder finds whole profiles alone.
+// Writes heap profiles at an interval. A file has another name while it is being written, so that a reader of the
+// folder finds only whole profiles.
 
 #define _GNU_SOURCE
 #include "profile/due_profiles.h"
@@ -20,7 +21,7 @@
 static uint64_t interval, samplePeriod;
 static _Atomic uint64_t nextProfile = UINT64_MAX;
 static uint32_t written;           ///< files so far
-static _Atomic uint32_t hasFailed; ///< and the user was told
+static _Atomic uint32_t hasFailed; ///< and the user has been notified
 
 void lt_due_profiles_begin(uint64_t every, uint64_t period) {
   interval = every;
@@ -30,7 +31,8 @@ void lt_due_profiles_begin(uint64_t every, uint64_t period) {
   atomic_store(&nextProfile, every ? lt_clock_nanoseconds(CLOCK_MONOTONIC) + every : UINT64_MAX);
 }
 
-/// The path of a file: that of the trace, without its ending, a number and an ending. Returns where the number ends.
+/// Writes the path of a file: the trace's path without its ending, then a number and an ending. Returns the end of the
+/// number.
 static char *put_path(char path[PATH_MAX + 64], uint32_t number) {
   static const char ending[] = ".trace";
   size_t length = strlen(lt_trace.file.path), n = sizeof ending - 1;
@@ -51,7 +53,7 @@ static int write_file(const struct lt_heap_profile *profile) {
   char *end = put_path(path, written % LT_PROFILE_FILES);
   memcpy(whole, path, sizeof whole);
   memcpy(end, ".new", 5);
-  lt_unlink(path); // of a process that ended meanwhile
+  lt_unlink(path); // left by a process that has ended
   if (profile->size > lt_file_size_limit()) return -EFBIG;
   int file = lt_open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
   if (file < 0) return file;

@@ -20,16 +20,16 @@
 #include <sys/wait.h>
 
 enum {
-  PLACE_COUNT = 1 << 17, ///< of addresses and of functions' beginnings, of which two thirds are used
+  PLACE_COUNT = 1 << 17, ///< of addresses and of functions' beginnings; at most two thirds are used
   PLACE_LIMIT = PLACE_COUNT / 3 * 2,
-  TEXT_SIZE = 16 << 20, ///< of names, of which those in use are touched
+  TEXT_SIZE = 16 << 20, ///< of names; only the used bytes are touched
   NAME_LIMIT = 4096,    ///< bytes of a name
   COPY_STACK_SIZE = 4 << 20,
   COPY_SECONDS = 30,
-  FAILURE_LIMIT = 5, ///< copies that did not end by themselves, until there are none any more
+  FAILURE_LIMIT = 5, ///< copies that did not end by themselves; then no more are made
   MILLISECOND = 1000000,
 };
-/// Of a place that stands for the beginning of a function, and not for an address that is looked up.
+/// Marks the place of a function's beginning, as opposed to that of an address to look up.
 #define BEGINNING (1ull << 63)
 
 /// Shared with the copy, which fills it in.
@@ -38,7 +38,7 @@ struct place {
   uint32_t function;
 };
 static struct names {
-  uint64_t hash;                                ///< of the mappings that the names are of
+  uint64_t hash;                                ///< of the mappings that the names belong to
   uint32_t placesUsed, functionCount, textSize; ///< below PLACE_LIMIT + 1, LT_FUNCTION_LIMIT and TEXT_SIZE + 1
   uint32_t isFinished;                          ///< by the last copy
   struct place places[PLACE_COUNT];
@@ -68,7 +68,7 @@ LT_INVARIANT bool are_names_valid(void) {
          names->textSize >= 1 && names->textSize <= TEXT_SIZE;
 }
 
-/// The place of an address, or the one where it would be; NULL if all are taken.
+/// The place of an address, or the free one where it would go; NULL if all are taken.
 static struct place *place_of(uint64_t address) {
   LT_CHECK(address != 0 && are_names_valid());
   uint32_t first = (uint32_t)(address * LT_HASH_MULTIPLIER >> 40);
@@ -148,7 +148,7 @@ static bool ends_with(const char *text, const char *end) {
   return length >= n && strcmp(text + length - n, end) == 0;
 }
 
-/// The runtime's function: in its library, or in a program that has the runtime inside, which comes first of all
+/// The runtime's function, from its library, or from a program that contains the runtime, which is the first of all
 /// mappings.
 static demangle *find_demangle(const struct lt_code_maps *maps) {
   for (uint32_t i = maps->count; i-- > 0;) {
@@ -173,7 +173,7 @@ struct lookup {
   const uint64_t *addresses; ///< of that mapping, sorted
   uint32_t count;
   struct hit {
-    uint64_t start; ///< of the function, as the file has it
+    uint64_t start; ///< of the function, as in the file
     const char *symbol;
   } * hits; ///< for each address
 };
@@ -194,7 +194,8 @@ static void take_symbol(void *lookup, const ElfW(Sym) *symbol, const char *name)
     if (!l->hits[low].symbol) l->hits[low] = (struct hit){symbol->st_value, name};
 }
 
-/// Every step leaves the table right: the runtime's function may end the copy.
+/// Returns the function's number, adding it if it is new. The table is valid after every step: the runtime's function
+/// may end the copy.
 static uint32_t function_of(const struct lookup *l, const struct hit *hit, demangle *demangle) {
   uint64_t start = l->map->bias + hit->start;
   struct place *place = place_of(start | BEGINNING);
@@ -239,10 +240,10 @@ struct task {
   uint32_t count;
 };
 
-/// The thread-local memory is that of the thread which began the task, as it was when the copy was made.
+/// The copy runs this with the thread-local memory of the thread that began the task, as it was when the copy was made.
 static void run_copy(void *task) {
   const struct task *t = task;
-  // A copy whose maker is gone may be waiting for a lock that nobody gives back.
+  // A copy whose maker has ended may be waiting for a lock that is never released.
   lt_syscall6(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0, 0);
   lt_snapshot_be_expendable();
   lt_apart_is_alone();
@@ -256,7 +257,7 @@ static void run_copy(void *task) {
 
 // --- in the process --------------------------------------------------------------------------------------------------
 
-/// Makes the copy, and waits for its end. An end by force may leave what it was at without a name.
+/// Makes the copy, and waits for its end. If it is killed, the name it was working on may be missing.
 static bool call_in_copy(struct task *task) {
   uint8_t *stack = lt_map_private(COPY_STACK_SIZE);
   if (!stack) return false;
@@ -290,7 +291,7 @@ static void sift_down(uint64_t *heap, uint32_t root, uint32_t count) {
   }
 }
 
-/// Heapsort: without memory, and never slow.
+/// Heapsort: needs no memory, and has no slow case.
 static void sort(uint64_t *values, uint32_t count) {
   for (uint32_t i = count / 2; i-- > 0;) sift_down(values, i, count);
   for (uint32_t end = count; end-- > 1;) {
@@ -301,7 +302,7 @@ static void sort(uint64_t *values, uint32_t count) {
   }
 }
 
-/// Empties the table: the names were of other mappings.
+/// Empties the table if its names belong to other mappings.
 static bool begin(uint64_t hash) {
   if (names && names->hash == hash) return true;
   if (names) lt_unmap(names, sizeof *names);

@@ -12,8 +12,8 @@
 #include <errno.h>
 #include <string.h>
 
-/// Functions that are left out of stacks with all that they call: the allocation itself, which Go's profiles leave out,
-/// too.
+/// Functions that are left out of stacks together with their callees: the allocation itself, which Go's profiles leave
+/// out, too.
 static const char allocationFunctions[] =
     "swift_slowAlloc|swift_slowAllocTyped|_?swift_allocObject_?|swift_allocBox|swift_bufferAllocate|operator "
     "new.*|_Zn[aw]m.*|(m|c|re)alloc|posix_memalign|aligned_alloc";
@@ -22,7 +22,7 @@ enum {
   /// Addresses that have a location; the frames of further ones are left out.
   LOCATION_LIMIT = 1 << 16,
   LOCATION_PLACES = LOCATION_LIMIT * 2,
-  MESSAGE_LIMIT = 32 << 20, ///< bytes, of which those in use are touched
+  MESSAGE_LIMIT = 32 << 20, ///< bytes; only the used ones are touched
   WAIT_MILLISECONDS = 60000,
 };
 
@@ -61,7 +61,7 @@ enum {
   FUNCTION_SYSTEM_NAME = 3,
 };
 
-/// What is being made; one at a time.
+/// The profile being made. Only one is made at a time.
 static struct making {
   struct lt_protobuf message;
   struct lt_code_maps maps;
@@ -69,7 +69,7 @@ static struct making {
   uint64_t *addresses;    ///< of locations, whose numbers begin at 1
   uint32_t *places;       ///< numbers of locations by their addresses
   uint32_t locationCount; ///< at most LOCATION_LIMIT
-  bool *functions;        ///< those that were written, by number
+  bool *functions;        ///< whether each was written, by number
 } making;
 static _Atomic uint32_t isTaken, isForbidden;
 static uint64_t beginning; ///< CLOCK_MONOTONIC
@@ -85,7 +85,7 @@ void lt_heap_profile_reset_after_fork(void) {
 
 // --- parts -----------------------------------------------------------------------------------------------------------
 
-/// Texts are written where they are first needed: fields of a message come in any order.
+/// Writes a text where it is first needed, and returns its number: fields of a message come in any order.
 static uint64_t string(const char *text) {
   lt_protobuf_text(&making.message, PROFILE_STRING, text, strlen(text));
   return making.stringCount++;
@@ -99,7 +99,7 @@ static void put_value_type(uint32_t field, uint64_t type, uint64_t unit) {
 }
 
 static void put_head(uint64_t period) {
-  string(""); // has to be the first
+  string(""); // must be the first
   uint64_t count = string("count"), bytes = string("bytes"), allocObjects = string("alloc_objects"),
            allocSpace = string("alloc_space"), inuseObjects = string("inuse_objects"),
            inuseSpace = string("inuse_space"), space = string("space");
@@ -115,7 +115,7 @@ static void put_head(uint64_t period) {
   lt_protobuf_number(&making.message, PROFILE_DURATION, lt_clock_nanoseconds(CLOCK_MONOTONIC) - beginning);
 }
 
-/// A return address is behind the call: an address in the call says which function, and which line, it is in.
+/// Returns an address inside the call, which identifies its function and line: the return address is after it.
 static uint64_t address_of(uint64_t key) {
   uint64_t address = key & LT_FRAME_ADDRESS_MASK;
   return key & (LT_FRAME_EXACT | LT_FRAME_ASYNC) || !address ? address : address - 1;
@@ -152,7 +152,7 @@ static void put_sample(const struct lt_sampled_site *site) {
   packed = lt_protobuf_begin(message, SAMPLE_VALUES);
   lt_protobuf_element(message, (objects + LT_WEIGHT_ONE / 2) / LT_WEIGHT_ONE);
   lt_protobuf_element(message, bytes);
-  // Others may be counting.
+  // Other threads may be counting.
   lt_protobuf_element(message,
                       objects > freedObjects ? (objects - freedObjects + LT_WEIGHT_ONE / 2) / LT_WEIGHT_ONE : 0);
   lt_protobuf_element(message, bytes > freedBytes ? bytes - freedBytes : 0);

@@ -12,16 +12,17 @@ struct lt_heap_profile {
   size_t size, capacity;
 };
 
-/// Makes one of the figures as they are. To be called apart; waits while another is being made. Returns 0 or −errno.
+/// Makes a profile of the current figures. Must be called apart; waits while another is being made. Returns 0 or
+/// −errno.
 ///
 /// Figures are estimates of all allocations, as Go's are. Source: runtime/pprof/protomem.go of Go 1.19 (sample types,
 /// period), and profile.proto of github.com/google/pprof (field numbers).
 /// - `period`: bytes of allocation from one sample to the next.
 int lt_heap_profile_make(struct lt_heap_profile *profile, uint64_t period);
 void lt_heap_profile_free(struct lt_heap_profile *profile);
-/// Says when the recording began, of which a profile's figures are.
+/// Notes that the recording begins now: a profile's figures are counted from then on.
 void lt_heap_profile_begin(void);
-/// Makes none from now on: the process may not make the calls that it takes.
+/// Makes no profiles from now on: the process may not make the necessary system calls.
 void lt_heap_profile_forbid(void);
 void lt_heap_profile_reset_after_fork(void);
 

@@ -38,7 +38,7 @@ void lt_protobuf_text(struct lt_protobuf *message, uint32_t field, const char *t
 
 size_t lt_protobuf_begin(struct lt_protobuf *message, uint32_t field) {
   put(message, field << 3 | WIRE_LENGTH);
-  if (has_room(message, 1)) message->size++; // for a length below 128; a larger one moves what follows
+  if (has_room(message, 1)) message->size++; // for a length below 128; a larger one moves the bytes after it
   return message->size;
 }
 

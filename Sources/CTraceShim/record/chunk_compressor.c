@@ -1,4 +1,4 @@
-// Compressors in static memory, taken and given back.
+// Compressors in static memory, which threads take and return.
 
 #include "record/chunk_compressor.h"
 
@@ -10,7 +10,7 @@
 #include <stdatomic.h>
 
 #define ZSTD_STATIC_LINKING_ONLY
-#define ZSTD_DISABLE_DEPRECATE_WARNINGS // zstd has no other way to go on with a frame that needs no copy of what was
+#define ZSTD_DISABLE_DEPRECATE_WARNINGS // zstd has no other way to continue a frame without a copy of the data that was
                                         // compressed before
 #include <zstd.h>
 
@@ -23,16 +23,16 @@ enum {
 };
 
 struct lt_compressor {
-  _Atomic uint32_t isBusy;      ///< 1 from take to return; the taker alone uses it
+  _Atomic uint32_t isBusy;      ///< 1 from take to return; only the taker uses it
   _Atomic(ZSTD_CCtx *) context; ///< also read by the thread that counts them
   uint8_t *output;              ///< OUTPUT_SIZE bytes; NULL until first taken
   uint32_t consumed;            ///< bytes of the payload; grows only, from take to return
-  uint32_t stored;              ///< bytes that they became; at most PAYLOAD_ROOM
+  uint32_t stored;              ///< their compressed bytes; at most PAYLOAD_ROOM
   bool hasFailed;
 };
 
 static struct lt_compressor compressors[WHOLE_COUNT + GROWING_COUNT];
-static _Atomic size_t workspaceSize; ///< the same whoever finds it out
+static _Atomic size_t workspaceSize; ///< any thread that computes it gets the same value
 
 /// True if the compressor is one of those above, and taken.
 LT_INVARIANT bool is_taken(const struct lt_compressor *c) {

@@ -11,14 +11,14 @@
 
 #include <string.h>
 
-/// In a process with several threads, where one may wait for another, a payload is compressed in pieces of this size
-/// while it grows. Some 100 microseconds; each piece costs some bytes of the trace.
+/// In a process with several threads, where one may wait for another, a growing payload is compressed in pieces of this
+/// size. A piece takes some 100 microseconds, and costs some bytes of the trace.
 enum { COMPRESSION_STEP = 32 << 10 };
 
 static _Atomic uint32_t isExactTimeRequired;
 static void (*onSeal)(struct lt_thread *);
 
-/// True if the payload of definitions lies in its part of the slot. Another thread may be sealing it.
+/// True if the payload of definitions is in its part of the slot. Another thread may be sealing it.
 LT_INVARIANT bool are_definitions_valid(const struct lt_thread *t) {
   const uint8_t *slot = (const uint8_t *)t->slot;
   return slot && t->definitionCursor >= slot + sizeof *t->slot && t->definitionCursor <= t->definitionLimit &&
@@ -42,10 +42,10 @@ uint8_t *lt_buffer_put_units(struct lt_thread *t, uint8_t *p, uint64_t units) {
 }
 
 LT_NOINLINE uint8_t *lt_buffer_put_time(struct lt_thread *t, uint8_t *p) {
-  // The process has one thread: there are no others to be in order with.
+  // The process has one thread, so there is no order with others to keep.
   uint64_t now = (lt_clock_kind == LT_CLOCK_TSC ? lt_ticks_unordered() : lt_now()) >> LT_TIME_SHIFT;
   uint64_t units = now > t->timeUnits ? now - t->timeUnits : 0;
-  // About 20 microseconds: closer stamps say nothing that a person could use.
+  // About 20 microseconds: more frequent times would be of no use to a reader.
   return units >= 1u << 13 ? lt_buffer_put_units(t, p, units) : p;
 }
 
@@ -71,7 +71,7 @@ void lt_buffer_put_task(struct lt_thread *t) {
   *size = (uint8_t)(t->cursor - size - 1);
 }
 
-/// Lets events be written up to where the next piece is to be compressed.
+/// Moves the limit of events to the point where the next piece will be compressed.
 static void extend_limit(struct lt_thread *t) {
   LT_CHECK(t->cursor < t->end);
   t->limit = t->isExact && t->end - t->cursor > COMPRESSION_STEP ? t->cursor + COMPRESSION_STEP : t->end;
@@ -147,7 +147,7 @@ static bool seal_definitions(struct lt_thread *t) {
   return true;
 }
 
-/// `compressor`: has compressed the beginning of the events, or NULL.
+/// Seals both payloads. `compressor`: has compressed the beginning of the events, or NULL.
 static bool seal_payloads(struct lt_thread *t, struct lt_compressor *compressor) {
   struct lt_live_slot *slot = t->slot;
   if (!slot) return true;
@@ -155,7 +155,7 @@ static bool seal_payloads(struct lt_thread *t, struct lt_compressor *compressor)
   if (!seal_definitions(t)) return false;
   uint64_t complete = published(slot);
   uint32_t size = (uint32_t)complete, count = (uint32_t)(complete >> 32);
-  // Marks are no events, but as good a reason for a chunk.
+  // Marks are no events, but also a reason for a chunk.
   if (count || t->hasMarks) {
     LT_CHECK(t->number > 0 && size > 0);
     LT_CHECK(slot->firstTime <= t->timeUnits << LT_TIME_SHIFT);
@@ -174,9 +174,9 @@ static bool seal_payloads(struct lt_thread *t, struct lt_compressor *compressor)
   return true;
 }
 
-/// Keeps other threads from sealing the same payloads. False if the calling thread was at it already, and a signal's
-/// handler has interrupted it; or if another takes longer than sealing ever does. A chunk may then be written twice, of
-/// which readers take one.
+/// Keeps other threads from sealing the same payloads. False if a signal handler has interrupted the calling thread's
+/// own sealing, or if another thread takes longer than sealing ever does. A chunk may then be written twice, and
+/// readers use one.
 static bool begin_sealing(struct lt_thread *t) {
   enum { MOMENT_NANOSECONDS = 1000000, MOMENT_LIMIT = 1000 };
   pid_t self = lt_thread_id();
@@ -194,15 +194,15 @@ static void end_sealing(struct lt_thread *t, bool isBegun) {
   if (isBegun) atomic_store(&t->sealer, 0);
 }
 
-// The thread's own compressed pieces are of no use here: this may be another thread, or the thread may have been
-// interrupted while it did.
+// The thread's own compressed pieces cannot be used here: this may be another thread, or the thread may have been
+// interrupted while compressing.
 bool lt_buffer_seal_payloads(struct lt_thread *t) {
   bool isBegun = begin_sealing(t), isSealed = seal_payloads(t, NULL);
   end_sealing(t, isBegun);
   return isSealed;
 }
 
-/// Appends what another thread has published. The thread may go on writing behind that.
+/// Appends the published records of another thread, which may go on writing after them.
 static size_t copy_payloads(const struct lt_thread *t, uint64_t offsets[LT_BUFFER_COPIES]) {
   const struct lt_live_slot *slot = t->slot;
   size_t count = 0;
@@ -218,7 +218,7 @@ static size_t copy_payloads(const struct lt_thread *t, uint64_t offsets[LT_BUFFE
   }
   uint64_t complete = published(slot);
   if (!(uint32_t)complete) return count;
-  // Read after the events: none of those is later.
+  // Read after the events: none of them is later.
   uint64_t units = atomic_load_explicit((const _Atomic uint64_t *)&t->timeUnits, memory_order_relaxed);
   struct lt_chunk_header header = {.kind = LT_CHUNK_EVENTS,
                                    .thread = t->number,
@@ -244,7 +244,8 @@ void lt_buffer_end(struct lt_thread *t) {
   drop_compressor(t);
 }
 
-/// Seals what the thread's slot holds into chunks of the trace and begins new payloads. By the thread itself.
+/// Seals the records in the thread's slot into chunks of the trace, and begins new payloads. Called by the thread
+/// itself.
 static void seal(struct lt_thread *t) {
   LT_CHECK(t == lt_tls.thread && lt_tls.ownStack);
   bool isBegun = begin_sealing(t);
@@ -259,7 +260,7 @@ static void compress(void *thread) { compress_piece(thread); }
 LT_NOINLINE bool lt_buffer_make_room(struct lt_thread *t) {
   LT_CHECK(t->cursor >= t->limit);
   if (!t->slot || !lt_trace_is_writable() || t->cursor >= t->end) return lt_buffer_renew(t);
-  // The rest of the payload takes in what stays uncompressed now.
+  // Bytes that stay uncompressed now are compressed with the rest of the payload.
   if (!lt_on_own_stack(compress, t)) extend_limit(t);
   LT_CHECK(t->cursor < t->limit);
   return true;
@@ -275,7 +276,7 @@ bool lt_buffer_renew(struct lt_thread *t) {
   if (t->slot && lt_trace_is_writable()) lt_on_own_stack(renew, t);
   if (t->cursor < t->limit) return true;
   t->drops[LT_DROP_STOPPED]++;
-  lt_trace_add_drops(t); // no chunk will follow that would
+  lt_trace_add_drops(t); // no later chunk will add them
   return false;
 }
 

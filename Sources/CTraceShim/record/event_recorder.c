@@ -10,13 +10,13 @@
 #include "record/trace_clock.h"
 #include "record/type_table.h"
 
-/// Events of a process with one thread carry no time; every so often it is looked at.
+/// Events of a process with one thread carry no time; it is checked every so many events.
 enum { EVENTS_PER_TIME = 32 };
 
 /// Operands of an address code.
 enum operand_kind { NO_OPERAND, BYTE, VARINT };
 
-/// Codes an address and moves the address state on. Returns the address code; its operand goes to `operand`.
+/// Encodes an address and updates the address state. Returns the address code; its operand is stored in `operand`.
 static LT_ALWAYS_INLINE unsigned code_address(struct lt_thread *t, uint64_t address, enum operand_kind *kind,
                                               uint64_t *operand) {
   uint64_t recent = t->recent[0];
@@ -63,7 +63,7 @@ static LT_ALWAYS_INLINE unsigned code_address(struct lt_thread *t, uint64_t addr
   return code;
 }
 
-/// Puts a stack change that is not the predicted one, and predicts it next time.
+/// Writes a stack change that differs from the predicted one, and predicts it next time.
 static LT_NOINLINE uint8_t *put_change(struct lt_thread *t, uint8_t *p, struct lt_prediction *predicted,
                                        unsigned operation, uint32_t pops, uint32_t pushes, const uint64_t *keys) {
   LT_CHECK(pushes <= LT_EVENT_PUSH_LIMIT);
@@ -84,7 +84,7 @@ static LT_NOINLINE uint8_t *put_change(struct lt_thread *t, uint8_t *p, struct l
   return p;
 }
 
-/// A context's predicted stack change, as far as it is compared in one word.
+/// The part of a predicted stack change that is compared as one word.
 static LT_ALWAYS_INLINE uint64_t change_word(unsigned operation, uint64_t pops, uint64_t pushes) {
   return operation | pushes << 8 | pops << 16;
 }
@@ -103,8 +103,8 @@ static LT_ALWAYS_INLINE bool is_predicted(const struct lt_thread *t, const struc
   return true;
 }
 
-/// `hasSize`: `size`, and for objects the type of `metadata`, are recorded with it, if they are not those of last time.
-/// Inlined into each recorder with constants.
+/// Records an event. `hasSize`: with `size`, and for objects the type of `metadata`, if they differ from the last ones
+/// in this context. Inlined into each recorder with constants.
 static LT_ALWAYS_INLINE void record(struct lt_thread *t, unsigned operation, const void *block, bool hasStack,
                                     bool hasSize, bool hasType, uint64_t size, uint64_t metadata,
                                     const uintptr_t *frame) {

@@ -11,10 +11,10 @@
 
 /// Records an operation on the block or object at `address`.
 LT_NOINLINE void lt_record(struct lt_thread *thread, unsigned operation, const void *address, const uintptr_t *frame);
-/// Does the same with an operand: an allocation's size, a count.
+/// Records an operation with an operand: an allocation's size, or a count.
 LT_NOINLINE void lt_record_size(struct lt_thread *thread, unsigned operation, const void *address, uint64_t size,
                                 const uintptr_t *frame);
-/// swift_allocObject: the type is that of the metadata.
+/// Records swift_allocObject, with the type of the metadata.
 LT_NOINLINE void lt_record_object(struct lt_thread *thread, const void *object, uint64_t size, const void *metadata,
                                   const uintptr_t *frame);
 /// Records an operation without a stack.

@@ -1,6 +1,5 @@
-// The images loaded in the process, written to the trace as they come and go.
-// Calls dl_iterate_phdr, which takes the loader's lock for its list; while waiting for it, never holds a lock of ours
-// that anybody waits for.
+// The images of the process, written to the trace as they are loaded and unloaded. Calls dl_iterate_phdr, which takes
+// the loader's lock for its list. While it waits, it holds no lock of ours that a thread may wait for.
 
 #define _GNU_SOURCE
 #include "record/image_list.h"
@@ -17,13 +16,13 @@
 #include <link.h>
 #include <string.h>
 
-/// Others look for addresses in the list while it changes. So an entry stays where it is, and has a range only while
-/// both ends of it stand.
+/// Other threads search the list while it changes. So an entry never moves, and has a range only while both of its ends
+/// are set.
 struct image {
   /// `end` 0: an entry that is free. Otherwise `start` is below it, and no other entry has both
   _Atomic uintptr_t start, end;
   uintptr_t bias;
-  bool isPresent;   ///< in the last look; the thread that refreshes writes it
+  bool isPresent;   ///< in the last pass; written by the thread that refreshes
   bool isToBeShown; ///< to the observer, when it is relocated
 };
 
@@ -93,7 +92,7 @@ static void give_range(struct image *image, uintptr_t start, uintptr_t end) {
   atomic_store_explicit(&image->end, end, memory_order_release);
 }
 
-/// After this nobody takes a part of the old range for one of the next.
+/// Removes the range of an entry: afterwards no reader mixes one end of it with one of the next range.
 static void take_range(struct image *image) { atomic_store_explicit(&image->end, 0, memory_order_release); }
 
 static bool has_address(const struct image *image, uintptr_t address) {
@@ -125,7 +124,8 @@ static void define_image(struct lt_thread *t, const struct dl_phdr_info *info, u
   lt_define(t, LT_DEF_IMAGE_LOADED, payload, (size_t)(p - payload));
 }
 
-/// Thread-local variables of images that are there from the start stand below the thread pointer, in one block with it.
+/// Notes the size of static thread-local memory. Images loaded at the start have their thread-local variables below the
+/// thread pointer, in one block with it.
 static void look_at_thread_local(const struct dl_phdr_info *info) {
   uint64_t distance = lt_static_tls_distance((uintptr_t)info->dlpi_tls_data), size = atomic_load(&staticTLSSize);
   if (distance > STATIC_TLS_LIMIT) return;
@@ -134,7 +134,7 @@ static void look_at_thread_local(const struct dl_phdr_info *info) {
 
 uint64_t lt_static_tls_size(void) { return atomic_load(&staticTLSSize); }
 
-/// True once new images are those that were not there when the recording began.
+/// True once a new entry means that its image was loaded after the recording began.
 static bool isLooking;
 
 /// Shows an image to the observer.
@@ -174,7 +174,7 @@ static int look_at_image(struct dl_phdr_info *info, size_t size, void *context) 
   image->isPresent = true;
   image->isToBeShown = isLooking && observer.came;
   define_image(look->thread, info, start, end);
-  // Only now: a thread that finds the image in the list takes it for defined.
+  // Only now: a thread that finds the image in the list assumes that it is defined.
   give_range(image, start, end);
   if (place == count) atomic_store_explicit(&imageCount, count + 1, memory_order_release);
   show(info, image, look);
@@ -182,7 +182,8 @@ static int look_at_image(struct dl_phdr_info *info, size_t size, void *context) 
   return 0;
 }
 
-/// dl_iterate_phdr shows the images of its caller's namespace alone. While it shows one, no image comes or goes in any.
+/// dl_iterate_phdr shows only the images of its caller's namespace. While it shows one, no image is loaded or unloaded
+/// in any namespace.
 static int look_elsewhere(struct dl_phdr_info *info, size_t size, void *context) {
   (void)info;
   if (observer.showElsewhere) observer.showElsewhere(look_at_image, size, context);
@@ -216,7 +217,7 @@ static void refresh(void *thread) {
     LT_CHECK(are_images_distinct());
     if (hasGone || look.hasChanged) lt_stack_capture_invalidate();
     if (observer.changed) observer.changed();
-    // An image that is not relocated yet is looked at again.
+    // An image that is not relocated yet is examined again.
     lastAdds = look.hasUnfinished ? 0 : look.adds;
     lastSubs = look.subs;
   }

@@ -6,7 +6,7 @@
 #include "record/trace_clock.h"
 
 static _Atomic uint32_t isPauseNoted; ///< the trace says that recording is paused
-/// time at which a thread without a state noticed first that recording is paused; 0 if none did
+/// the first time that a thread without a state noticed the pause; 0 if none did
 static _Atomic uint64_t unnotedPause;
 
 void lt_pause_notes_reset_after_fork(void) {

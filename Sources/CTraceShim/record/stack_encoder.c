@@ -1,4 +1,4 @@
-// Encodes stacks that take more than an event of the usual size, and marks. Calls nothing that allocates.
+// Encodes marks, and stacks that need more room than a usual event. Calls nothing that allocates.
 
 #include "record/stack_encoder.h"
 
@@ -12,7 +12,7 @@
 
 LT_NOINLINE uint8_t *lt_buffer_put_literal(struct lt_thread *t, uint8_t *p, uint64_t key) {
   LT_CHECK(t->dictionary[lt_key_index(key)].key != key);
-  // The image must be defined before the event: this is the first time that the payload has this address.
+  // The image must be defined before the event: the address is new in this payload.
   if (!lt_image_list_covers(key & LT_FRAME_ADDRESS_MASK)) lt_image_list_refresh(t);
   *p++ = LT_TOKEN_LITERAL;
   p = lt_put_varint(p, lt_zigzag((int64_t)(key - t->literal)));
@@ -25,7 +25,7 @@ LT_NOINLINE uint8_t *lt_buffer_put_literal(struct lt_thread *t, uint8_t *p, uint
   return p;
 }
 
-/// The length of the longest run at keys[i] that repeats what stands `distance` before it.
+/// The length of the longest run at keys[i] that repeats the keys `distance` before it.
 static uint32_t repeated(const uint64_t *keys, uint32_t i, uint32_t count, uint32_t distance) {
   LT_CHECK(distance > 0 && distance <= i);
   uint32_t n = 0;
@@ -39,14 +39,14 @@ _Static_assert(LT_MARK_ROOM >= PIECE_SIZE + 1 + 10 + 2 * 10 + LT_MARK_MAX_SIZE,
 
 /// Writes the pops and the first `count` pushed keys of a change, and takes them out of it, as far as there is room.
 static void put_pieces(struct lt_thread *t, struct lt_stack_change *change, uint32_t count) {
-  // The payload of a control record has its length in front, and is not known to fit the slot. It goes in pieces, which
-  // do.
+  // A control record's length precedes its payload, and the whole change may not fit the slot. So it is written in
+  // pieces that do.
   enum { HEAD_SIZE = 1 + 10 + 2 * 10 };
   uint32_t i = 0;
   uint32_t pops = change->pops;
   LT_CHECK(count <= change->pushes && lt_buffer_is_valid(t));
   while ((i < count || pops) && t->cursor + PIECE_SIZE + HEAD_SIZE < t->end) {
-    // Put behind what stands before them, and moved up to it: nobody reads beyond what was published.
+    // Write the tokens after room for their head, and then move them up to it: readers stop at the published end.
     uint8_t *tokens = t->cursor + HEAD_SIZE, *p = tokens;
     uint32_t first = i;
     for (int n = 0; n < PIECE_TOKENS && i < count; n++) {
@@ -91,8 +91,8 @@ LT_NOINLINE void lt_buffer_put_large_change(struct lt_thread *t, struct lt_stack
   LT_CHECK(change->pushes > LT_EVENT_PUSH_LIMIT && change->pushes <= t->recordedDepth);
   put_pieces(t, change, change->pushes - LT_EVENT_PUSH_LIMIT / 2);
   if (LT_UNLIKELY(change->pushes > LT_EVENT_PUSH_LIMIT)) {
-    // The slot is full of this one stack: keep its inner end. Readers see a stack that lacks frames in the middle, and
-    // the count says so.
+    // This one stack fills the slot: keep its inner end. Readers get a stack that lacks frames in the middle, and the
+    // drop is counted.
     t->drops[LT_DROP_STACK_TRUNCATED]++;
     uint32_t lost = change->pushes - LT_EVENT_PUSH_LIMIT;
     LT_CHECK(lost < t->recordedDepth);
@@ -111,7 +111,7 @@ void lt_buffer_put_mark(struct lt_thread *t, struct lt_stack_change *change, con
   LT_CHECK(change->pops == 0);
   LT_CHECK(change->pushes <= t->recordedDepth);
   if (LT_UNLIKELY(change->pushes)) {
-    // As with events: a stack that fills the slot alone loses frames, and the count says so.
+    // As with events, a stack that fills the slot alone loses frames, and the drop is counted.
     t->drops[LT_DROP_STACK_TRUNCATED]++;
     t->recordedDepth -= change->pushes;
     t->depth = 0;

@@ -1,8 +1,8 @@
 // The trace and its live file: append chunks, close, stop when the disk is full.
 //
 // A host may close and reuse every descriptor, change its root or its user, or fill the disk. So both files are written
-// through mappings alone (mapped_file), and recording ends for good if that fails. A writer takes its place by adding
-// to the file's one end, so that threads and copies of the process need no lock. Calls nothing that allocates: zstd
+// only through mappings (mapped_file), and recording ends for good if that fails. A writer reserves its place by adding
+// to the file's end offset, so that threads and copies of the process need no lock. Calls nothing that allocates: zstd
 // works in memory of our own.
 
 #include "record/trace_file.h"
@@ -24,7 +24,7 @@
 
 struct lt_trace lt_trace = {.slotSize = LT_SLOT_SIZE};
 
-/// True if the trace's pointers lead to the first pages of its files.
+/// True if the trace's pointers refer to the first pages of its files.
 LT_INVARIANT bool has_pages(void) {
   return lt_trace.header && lt_trace.live && lt_trace.header == lt_trace.file.firstPage &&
          lt_trace.live == lt_trace.liveFile.firstPage &&
@@ -33,7 +33,7 @@ LT_INVARIANT bool has_pages(void) {
 
 bool lt_trace_is_writable(void) { return atomic_load_explicit(&lt_trace.isOpen, memory_order_acquire); }
 
-/// Ends the file with the last chunk, once nobody writes any more.
+/// Ends the file after the last chunk, once the last writer has left.
 static void leave_file(void) {
   if (!lt_mapped_file_leave(&lt_trace.file) || lt_trace_is_writable()) return;
   lt_mapped_file_trim(&lt_trace.file, lt_trace.status->dataEnd);
@@ -65,7 +65,7 @@ struct lt_live_slot *lt_trace_new_slot(void) {
   lt_mapped_file_enter(&lt_trace.liveFile);
   struct lt_live_slot *slot = lt_mapped_file_map(&lt_trace.liveFile, offset, LT_SLOT_SIZE, &error);
   lt_mapped_file_leave(&lt_trace.liveFile);
-  // Part of a program is not worth recording: one thread may free what another has allocated.
+  // Recording only some threads is useless: one may free blocks that another has allocated.
   if (!slot) stop(-error);
   if (slot) {
     LT_CHECK(slot->thread == 0 && slot->eventUsed == 0 && slot->definitionUsed == 0);
@@ -182,7 +182,7 @@ void lt_trace_add_drops(struct lt_thread *t) {
   LT_CHECK(lt_trace.status);
   for (int i = 0; i < LT_DROP_COUNT; i++) {
     if (!t->drops[i]) continue;
-    // A signal handler may count one meanwhile.
+    // A signal handler may be counting a drop.
     uint64_t count = atomic_exchange_explicit((_Atomic uint64_t *)&t->drops[i], 0, memory_order_relaxed);
     atomic_fetch_add((_Atomic uint64_t *)&lt_trace.status->drops[i], count);
   }
@@ -227,7 +227,7 @@ uint64_t lt_trace_close(uint32_t reason, bool keepLive) {
 void lt_trace_leave_behind(void) {
   if (!lt_trace_is_writable()) return;
   LT_CHECK(has_pages() && lt_identity_is_claimants());
-  // If the process goes on after all, threads may need slots of a file that has no path any more.
+  // If the process goes on after all, its threads may need slots of a file that no longer has a path.
   lt_mapped_file_enter(&lt_trace.liveFile);
   lt_mapped_file_reserve_all(&lt_trace.liveFile);
   lt_mapped_file_leave(&lt_trace.liveFile);
@@ -235,7 +235,7 @@ void lt_trace_leave_behind(void) {
   remove_live();
 }
 
-/// Chunks to be made voids.
+/// Chunks to turn into voids.
 struct voiding {
   const uint64_t *offsets;
   size_t count;
@@ -275,7 +275,7 @@ void lt_trace_forget(void) {
 }
 
 void lt_trace_reset_after_fork(void) {
-  // The mappings are gone from this process.
+  // This process does not have the mappings.
   lt_mapped_file_forget(&lt_trace.file);
   lt_mapped_file_forget(&lt_trace.liveFile);
   lt_apart_reset_after_fork();

@@ -22,46 +22,46 @@ extern struct lt_trace lt_trace __attribute__((visibility("hidden")));
 
 /// Returns the number of events in sealed chunks, which the status page holds.
 static inline _Atomic uint64_t *lt_trace_event_count(void) { return (_Atomic uint64_t *)&lt_trace.status->eventCount; }
-/// Tells whether chunks may be appended.
+/// True if chunks may be appended.
 bool lt_trace_is_writable(void);
-/// To be called before the process may give up rights by which it reaches the files' paths.
+/// Must be called before the process may give up rights that it needs to reach the files' paths.
 void lt_trace_before_losing_reach(void);
-/// Returns a slot of the live file, or NULL. Caller holds no lock.
+/// Returns a slot of the live file, or NULL. The caller must hold no lock.
 struct lt_live_slot *lt_trace_new_slot(void);
 struct lt_compressor;
-/// Compresses and appends a chunk. Fills in the header's sizes and checksums. 0 when recording has stopped, now or
-/// before. `begun`: has compressed the beginning of the payload, and stays the caller's; NULL if nothing has. Returns
-/// the chunk's offset in the trace.
+/// Compresses and appends a chunk. Fills in the header's sizes and checksums. `begun`: a compressor with the beginning
+/// of the payload, which stays the caller's; NULL if there is none. Returns the chunk's offset in the trace; 0 when
+/// recording has stopped, now or before.
 uint64_t lt_trace_append(struct lt_chunk_header *header, const void *payload, uint32_t size,
                          struct lt_compressor *begun);
-/// Appends the chunk that has room for its header and its padding around `header->storedSize` bytes of payload. Fills
-/// in checksums. Returns 0 or −errno, and leaves it to the caller what that means.
+/// Appends a chunk that has room for its header and its padding around `header->storedSize` bytes of payload. Fills in
+/// checksums. Returns 0 or −errno, which the caller handles.
 int lt_trace_append_chunk(struct lt_chunk_header *header, uint8_t *chunk);
 /// Returns the size of such a chunk in the trace, with its padding: a multiple of LT_CHUNK_ALIGNMENT.
 size_t lt_trace_chunk_size(const struct lt_chunk_header *header);
 /// Fills in checksums and padding of such a chunk. Returns its size.
 size_t lt_trace_finish_chunk(struct lt_chunk_header *header, uint8_t *chunk);
-/// Takes back chunks of this trace by their offsets: readers skip them.
+/// Makes chunks of this trace voids, by their offsets: readers skip them.
 void lt_trace_void_chunks(const uint64_t *offsets, size_t count);
-/// Lets a copy of this process that is made now write to the trace; and ends that.
+/// Between these two calls, a new copy of this process can write to the trace.
 void lt_trace_begin_copy(void);
 void lt_trace_end_copy(void);
-/// Takes the trace for that copy alone; called in it.
+/// Prepares the trace for use by that copy alone. Called in the copy.
 void lt_trace_be_copy(void);
 /// Adds the thread's drop counters to the trace's, and clears them.
 void lt_trace_add_drops(struct lt_thread *thread);
-/// Counts one call that was lost, for which there is no thread to count it.
+/// Counts a lost call that no thread can count.
 void lt_trace_add_drop(uint32_t reason);
 /// Appends the closing record. The live file is removed unless `keepLive`. Returns the record's offset; 0 if there is
 /// none.
 uint64_t lt_trace_close(uint32_t reason, bool keepLive);
-/// Removes the live file of a closed trace, and the room ahead of its end. If the process goes on, it goes on
+/// Removes the live file of a closed trace, and the room after its end. If the process goes on after all, it keeps
 /// recording, and a kill loses its last events.
 void lt_trace_leave_behind(void);
-/// Removes both files: nothing worth keeping was recorded.
+/// Removes both files, when nothing worth keeping was recorded.
 void lt_trace_discard(void);
-/// Gives up the memory of a trace that is closed, so that another can be opened. Nobody may be inside a hook that
-/// records, and no thread may have a slot.
+/// Frees the memory of a closed trace, so that another can be opened. No thread may be inside a hook that records, and
+/// none may have a slot.
 void lt_trace_forget(void);
 /// Forgets the parent's trace, in a child made by fork.
 void lt_trace_reset_after_fork(void);

@@ -9,19 +9,20 @@
 enum {
   GRANULE_SHIFT = 3, ///< allocators align the smallest blocks to 8 bytes
   CELL_SHIFT = GRANULE_SHIFT + 6,
-  /// A table has the cells of 256 MiB, in 8 MiB, of which those pages are resident that blocks have touched.
+  /// A table has the cells of 256 MiB, in 8 MiB. Only its pages that blocks have touched are resident.
   TABLE_SHIFT = 28,
   TABLE_CELLS = 1 << (TABLE_SHIFT - CELL_SHIFT),
   ADDRESS_BITS = 47,
   TABLE_LIMIT = 1 << (ADDRESS_BITS - TABLE_SHIFT),
-  /// From this size on the cell after a block's first is inside the block as a whole, and has its size: the end of a
+  /// From this size on, the cell after a block's first is entirely inside the block, and holds its size: the end of a
   /// large block would be far to look for.
   LARGE_SIZE = 3 << CELL_SHIFT,
 };
 
-/// 64 granules: where blocks begin, and where they end. Both bits of a block of one granule are the same.
+/// 64 granules: the ones where blocks begin, and the ones where they end. A block of one granule has the same bit in
+/// both.
 struct cell {
-  _Atomic uint64_t starts, ends; ///< a block that is in has a bit in both, or its size in the second cell
+  _Atomic uint64_t starts, ends; ///< a block in the set has a bit in both, or its size in the second cell
 };
 
 bool lt_keeps_blocks;
@@ -54,9 +55,9 @@ static struct cell *cell_of(uint64_t address, bool isToBeMade) {
 
 static uint64_t bit_of(uint64_t address) { return 1ull << (address >> GRANULE_SHIFT & 63); }
 
-/// The cell after that of a large block's beginning has the block's size, and beside it the same bits the other way
-/// round. No other cell looks like that: the uppermost bits of a size are zero, and so many blocks in a row that end
-/// and do not begin there cannot be.
+/// The size of a large block, if `cell` is the one after its first; otherwise 0. `starts` holds the size, and `ends`
+/// its complement. No other cell looks like that: the uppermost bits of a size are zero, and a row of blocks that all
+/// end but do not begin there is impossible.
 static uint64_t size_in(const struct cell *cell) {
   uint64_t size = atomic_load(&cell->starts);
   return size >= LARGE_SIZE && !(size >> ADDRESS_BITS) && atomic_load(&cell->ends) == ~size ? size : 0;
@@ -64,8 +65,8 @@ static uint64_t size_in(const struct cell *cell) {
 
 static uint64_t last_byte(uint64_t address, uint64_t size) { return address + (size ? size - 1 : 0); }
 
-/// Clears what is left in the memory of a new block of others whose free was not seen: in the bits of a cell from one
-/// address to another, inclusive.
+/// Clears the bits of a cell from one address to another, inclusive. They are left from earlier blocks in the memory of
+/// a new one, whose free was not seen.
 static void clear(struct cell *cell, uint64_t from, uint64_t to) {
   LT_CHECK(from <= to && from >> CELL_SHIFT == to >> CELL_SHIFT);
   uint64_t bits = (bit_of(to) | (bit_of(to) - 1)) & ~(bit_of(from) - 1);
@@ -128,7 +129,7 @@ uint64_t lt_kept_blocks_remove(uintptr_t address) {
   struct cell *first = cell_of(address, false);
   if (!first || !(atomic_load(&first->starts) & bit_of(address))) return 0;
   uint64_t size = size_at(address);
-  // A block that is freed twice at once is the program's fault; it is taken out once.
+  // A program that frees a block twice at once is at fault; the block is removed once.
   if (!(atomic_fetch_and(&first->starts, ~bit_of(address)) & bit_of(address)) || !size) return 0;
   if (size >= LARGE_SIZE) {
     struct cell *second = cell_of(address + (1 << CELL_SHIFT), false);
@@ -143,7 +144,7 @@ uint64_t lt_kept_blocks_remove(uintptr_t address) {
 }
 
 bool lt_kept_blocks_walk(void (*block)(void *context, uint64_t address, uint64_t size), void *context) {
-  uint64_t behind = 0; // the last block: a large one has its size in between
+  uint64_t behind = 0; // the last block's end: a large block's size is in a cell before it
   for (uint64_t i = 0; i < TABLE_LIMIT; i++) {
     struct cell *table = atomic_load(&tables[i]);
     for (uint64_t k = 0; table && k < TABLE_CELLS; k++) {

@@ -17,8 +17,8 @@ static uint64_t draw(uint64_t *random) {
 static uint64_t negative_logarithm(uint64_t x) {
   LT_CHECK(x > 0);
   int zeros = __builtin_clzll(x);
-  // A number from 1 to 2, in units of 2^−63. Squared, it is above 2 if its logarithm is above one half. Without a
-  // branch, which nobody could foretell.
+  // A number from 1 to 2, in units of 2^−63. Squared, it is above 2 if its logarithm is above one half. There is no
+  // branch, since a processor could not predict it.
   uint64_t m = x << zeros, logarithm = 0;
   for (int bit = 31; bit >= 0; bit--) {
     wide square = (wide)m * m;
@@ -40,7 +40,7 @@ uint64_t lt_sample_distance(uint64_t *random, uint64_t period) {
   return (uint64_t)(logarithm * period >> 32) + 1;
 }
 
-/// Points for each sample: so many that they are some 64 KiB apart, and 8 at most.
+/// The number of sampling checks per sample: enough for a check every 64 KiB or so, at most 8.
 static uint64_t looks(uint64_t period) {
   enum { LOOK_DISTANCE = 64 << 10, LOOK_LIMIT = 8 };
   uint64_t count = period / LOOK_DISTANCE;
@@ -57,7 +57,7 @@ bool lt_sample_meets(uint64_t *random, uint64_t *until, uint64_t size, uint64_t 
     rest -= *until;
     bool isSample = count == 1 || draw(random) % count == 0;
     *until = lt_sample_distance(random, period / count);
-    if (isSample) return true; // nothing is remembered: the next is as far from the end of the block as from there
+    if (isSample) return true; // the distance has no memory: it may as well begin at the block's end
   }
   LT_CHECK(*until > rest);
   *until -= rest;
@@ -75,7 +75,7 @@ static uint64_t hit_within_period(uint64_t x) {
   return sum;
 }
 
-/// The probability that one of so many bytes is hit, in units of 2^−64; UINT64_MAX stands for 1.
+/// The probability that one of `size` bytes is hit, in units of 2^−64; UINT64_MAX for 1.
 static uint64_t hit_probability(uint64_t size, uint64_t period) {
   const uint64_t inverseOfE = 0x5E2D58D8B3BCDF1Aull; // in units of 2^−64
   enum { CERTAIN_PERIODS = 44 };                     // exp(−44) is less than 2^−63
@@ -95,7 +95,7 @@ struct lt_sample_weight lt_sample_weight(uint64_t size, uint64_t period) {
   wide objects = ((wide)LT_WEIGHT_ONE << 64) / hit;
   uint64_t bytes = (uint64_t)(objects * size / LT_WEIGHT_ONE), missed = ~hit >> 32;
   LT_CHECK(objects >= LT_WEIGHT_ONE && bytes >= size);
-  // Where some are missed, `bytes` is less than 45 periods: the square has room.
+  // If `missed` is not 0, `bytes` is less than 45 periods, and the square cannot overflow.
   wide periods = missed ? ((wide)bytes << 16) / period : 0;
   uint64_t variance = (uint64_t)(periods * periods * missed >> 48);
   return (struct lt_sample_weight){.objects = (uint64_t)objects, .bytes = bytes, .variance = variance};

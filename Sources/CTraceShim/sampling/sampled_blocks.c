@@ -7,16 +7,16 @@
 #include <string.h>
 
 enum {
-  GROUP_SIZE = 16, ///< places in which a block may stand: two lines of the cache
+  GROUP_SIZE = 16, ///< possible places of a block: two cache lines
   GROUP_BITS = 12,
   RESERVED = 1, ///< a place that is being filled
   MARK_LIMIT = 255,
-  /// A mark of no block, which has every free looked at. One that is added makes it MARK_LIMIT.
+  /// A mark without a block, so that every free is checked. Adding a block to it makes it MARK_LIMIT.
   MARK_HELD = MARK_LIMIT - 1,
 };
-/// 65,536 blocks: at a sample in 512 KiB, those of a heap of 16 GiB take half of them.
+/// All groups hold 65,536 blocks. With a sample in 512 KiB, a heap of 16 GiB uses half of them.
 struct group {
-  _Atomic uintptr_t keys[GROUP_SIZE]; ///< 0 where there is none. A block is in one place at most, and has a mark
+  _Atomic uintptr_t keys[GROUP_SIZE]; ///< 0 where there is no block. A block is in one place at most, and has a mark
   struct lt_sampled_block blocks[GROUP_SIZE];
 };
 
@@ -40,7 +40,7 @@ static _Atomic uint8_t *mark_of(uintptr_t address) {
 
 void lt_sampled_marks_use(void) {
   LT_CHECK(marks != NULL);
-  // Other threads may be freeing: the old mask goes with either table.
+  // Other threads may be freeing: the old mask is valid with both tables.
   lt_sampled_marks.counts = marks;
   atomic_thread_fence(memory_order_seq_cst);
   lt_sampled_marks.mask = LT_SAMPLED_MARK_COUNT - 1;
@@ -80,8 +80,8 @@ static struct group *group_of(uintptr_t address) {
   return &groups[((address >> 4) * LT_HASH_MULTIPLIER) >> (64 - GROUP_BITS)];
 }
 
-/// An address in a form that looks like none: whoever looks at the process from outside, and takes words for pointers,
-/// would think that the table has the block.
+/// An address in a form that does not look like a pointer. A reader that scans the process from outside would otherwise
+/// believe that the table refers to the block.
 static uintptr_t key_of(uintptr_t address) { return ~address; }
 
 /// The place of a block in its group; GROUP_SIZE if it is not there.
@@ -97,7 +97,7 @@ bool lt_sampled_blocks_remove(uintptr_t address, struct lt_sampled_block *block)
   int place = groups ? place_of(group, address) : GROUP_SIZE;
   if (place == GROUP_SIZE) return false;
   *block = group->blocks[place];
-  // A block that is freed twice at once is the program's fault; it is counted once.
+  // A program that frees a block twice at once is at fault; the free is counted once.
   uintptr_t key = key_of(address);
   if (!atomic_compare_exchange_strong(&group->keys[place], &key, 0)) return false;
   remove_mark(address);

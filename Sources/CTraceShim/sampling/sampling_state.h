@@ -6,8 +6,8 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-/// Samples are taken in the place of events: from the beginning, or since the trace has reached its limit. Set before
-/// the first event is left out, so that a copy of the process in which it is not set has all events.
+/// Samples are taken instead of events: from the beginning, or since the trace has reached its limit. Set before the
+/// first event is skipped. So a copy of the process where this is not set has all events.
 extern _Atomic bool lt_is_sampling __attribute__((visibility("hidden")));
 
 #endif

@@ -1,4 +1,4 @@
-// Stacks of the recorder's own: the user of each, and the way there and back. Memory is mapped when a stack is first
+// Stacks of the recorder's own: the user of each, and the switch to it and back. Memory is mapped when a stack is first
 // needed, and kept.
 
 #include "thread/own_stack.h"
@@ -21,7 +21,7 @@ static uint8_t *memory_of(struct own_stack *stack) {
   memory = lt_map_private(LT_OWN_STACK_SIZE);
   if (!memory) return NULL;
   LT_CHECK(atomic_load(&stack->isTaken) == 1 && (uintptr_t)memory % PAGE == 0);
-  // A page that faults is better than one that belongs to somebody else. If the kernel refuses, it stays what it is.
+  // A page that faults is better than an overflow into other memory. If the kernel refuses, the page stays accessible.
   lt_syscall(SYS_mprotect, memory, PAGE, 0);
   atomic_store_explicit(&stack->memory, memory, memory_order_release);
   return memory;
@@ -44,7 +44,7 @@ bool lt_on_own_stack(void (*function)(void *), void *argument) {
     function(argument);
     return true;
   }
-  // Faults are not blocked: the host sees the recorder's, as ever.
+  // Faults are not blocked: the host still sees the recorder's.
   enum { FIRST = 1 };
   uint64_t held = ~(1ull << (SIGSEGV - FIRST) | 1ull << (SIGBUS - FIRST) | 1ull << (SIGILL - FIRST) |
                     1ull << (SIGFPE - FIRST) | 1ull << (SIGTRAP - FIRST) | 1ull << (SIGSYS - FIRST));
@@ -68,7 +68,7 @@ uintptr_t lt_own_stack_left_at(uintptr_t stackPointer) {
   for (uint32_t i = 0; i < STACK_LIMIT; i++) {
     uintptr_t memory = (uintptr_t)atomic_load_explicit(&stacks[i].memory, memory_order_acquire);
     if (memory && stackPointer >= memory && stackPointer < memory + LT_OWN_STACK_SIZE) {
-      // The thread writes the word before it moves the stack pointer. The word never leads into this stack.
+      // The thread writes the word before it moves the stack pointer. The word never points into this stack.
       LT_CHECK(*(const uintptr_t *)(memory + LT_OWN_STACK_SIZE - 8) - memory >= LT_OWN_STACK_SIZE);
       return *(const uintptr_t *)(memory + LT_OWN_STACK_SIZE - 8);
     }

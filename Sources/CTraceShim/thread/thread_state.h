@@ -1,8 +1,8 @@
-// The recorder's state of a thread, and the list of all.
+// The recorder's state of each thread, and the list of all states.
 //
 // `lt_tls` is the only thread-local variable: initial-exec, valid when all zero, so that reading it never allocates.
-// The struct it points to lives in memory that a fork wipes: in the child it reads as zero, `isReady` among it, whoever
-// called fork.
+// The struct it points to lives in memory that a fork wipes. In the child it reads as zero, `isReady` included,
+// whatever code called fork.
 
 #ifndef LEAKTRACE_THREAD_STATE_H
 #define LEAKTRACE_THREAD_STATE_H
@@ -18,7 +18,7 @@
 typedef uint64_t lt_two_words __attribute__((vector_size(16)));
 typedef lt_two_words lt_two_words_anywhere __attribute__((aligned(8)));
 
-/// The state that an unwinder is in when it has reached a frame.
+/// The state of an unwinder that has reached a frame.
 struct lt_frame_state {
   uintptr_t returnSlot;  ///< address of the return address on the stack
   uint64_t framePointer; ///< the register, as the code at the return address has it
@@ -28,10 +28,10 @@ struct lt_frame_state {
 struct lt_frame_entry {
   struct lt_frame_state state;
   uint64_t rule; ///< for stepping out of this frame; with LT_NEEDS_FRAME_POINTER
-  /// of `words` and `pairs`, so many have to hold for the frames outside of this one to be as they were
+  /// outer frames are unchanged if the first `wordEnd` words and `pairEnd` pairs match
   uint32_t wordEnd, pairEnd;
 };
-/// Stepping out of this frame, or out of one outside of it, depends on its frame pointer.
+/// Stepping out of this frame, or out of an outer frame, depends on its frame pointer.
 #define LT_NEEDS_FRAME_POINTER (1ull << 63)
 
 /// A frame that is being unwound.
@@ -40,12 +40,12 @@ struct lt_fresh_frame {
   uint64_t rule, returnAddress;
 };
 
-/// Words of the stack that entries depend on, the outermost first: those that an unwinder read, and their values.
+/// Words of the stack that an unwinder read and entries depend on, with their values, the outermost first.
 struct lt_stack_words {
   const uint64_t **addresses;
   uint64_t *values;
 };
-/// The same for two words that it read side by side.
+/// Pairs of adjacent words that an unwinder read, with their values, the outermost first.
 struct lt_stack_pairs {
   const lt_two_words_anywhere **addresses;
   lt_two_words *values;
@@ -67,9 +67,9 @@ struct lt_prediction {
   uint16_t keys[LT_PREDICTED_PUSHES];
 };
 _Static_assert(sizeof(struct lt_prediction) == 16, "four to a cache line");
-/// A frame key that a reader of the present payload has, and how to step out of that frame: LT_RULE_UNKNOWN if images
-/// went since it was looked up, and of addresses that are no return addresses. A suspended caller's has LT_RULE_END,
-/// which says that it is code.
+/// A frame key that a reader of the present payload knows, and the rule for stepping out of that frame. The rule is
+/// LT_RULE_UNKNOWN if images were unloaded since the lookup, and for addresses that are no return addresses. A
+/// suspended caller's is LT_RULE_END, which marks it as code.
 struct lt_known_key {
   uint64_t key, rule;
 };
@@ -93,20 +93,21 @@ struct lt_thread {
   uint32_t context;      ///< of the last event
   uint64_t timeUnits;    ///< time of the last event, in units of 2^LT_TIME_SHIFT ticks; never goes back in a payload
   uint64_t eventCount;   ///< in the present payload
-  uint64_t task;         ///< the outermost async context below the last captured stack; 0 if that was no task's
-  uint64_t recordedTask; ///< that a reader of the present payload has
+  uint64_t task;         ///< the outermost async context below the last captured stack; 0 if no task ran there
+  uint64_t recordedTask; ///< the task that a reader of the present payload knows
   uint32_t hasMarks;     ///< in the present payload
   uint8_t *end;          ///< of the room in the slot; LT_EVENT_MAX_SIZE bytes follow it
-  struct lt_compressor *compressor; ///< of the present payload, once a piece of it was compressed; or NULL
+  struct lt_compressor *compressor; ///< of the present payload, once a part of it was compressed; or NULL
 
   // Stack capture.
   uint32_t depth; ///< frames in `entries`, the outermost first; at most `entryLimit`. Return slots descend
-  /// entries[0] returns into the concurrency runtime: no frame of the recorded stack, `async` follows instead
+  /// entries[0] returns into the concurrency runtime: it is not a frame of the recorded stack, and `async` follows
+  /// instead
   uint32_t endsInTask;
   uint32_t asyncDepth; ///< suspended callers in `async`, the innermost first; at most LT_ASYNC_LIMIT
   uint32_t imageGeneration;
   uintptr_t mappedLow, mappedHigh; ///< stack memory known to be readable; whole pages
-  struct lt_frame_entry *entries;  ///< one more stands before the first, whose return slot is above all others
+  struct lt_frame_entry *entries;  ///< preceded by an extra entry whose return slot is above all others
   uint64_t *addresses;             ///< return addresses of `entries`
   struct lt_stack_words words;
   struct lt_stack_pairs pairs;
@@ -114,10 +115,10 @@ struct lt_thread {
   uint64_t *pushed;             ///< scratch for keys that are not in `addresses`
   uint32_t entryLimit;          ///< frames that there is room for; grows only
   uint32_t freshLimit;          ///< frames that may change in an ordinary event; at most `entryLimit`
-  /// more is to be done for a stack than to see what changed: it ends in a task, or is to be verified
+  /// a stack needs more than a search for changes: it ends in a task, or must be verified
   bool needsSlowCapture;
   uint32_t recordedAsync; ///< that stack begins with the keys of `async`
-  /// keys in the stack that a reader of the present payload has. With `depth` above 0 it equals `depth`; in a task it
+  /// keys in the stack that a reader of the present payload knows. With `depth` above 0 it equals `depth`; in a task it
   /// equals `asyncDepth` + `depth` − 1
   uint32_t recordedDepth;
   uint64_t literal; ///< last key written out
@@ -128,8 +129,8 @@ struct lt_thread {
 
   // Identity.
   uint32_t number;           ///< from 1 on; 0 in a state that was wiped
-  _Atomic pid_t osThread;    ///< others read it while a state goes from one thread to the next, and find a new claim
-  const uint32_t *hookDepth; ///< in the thread's own memory, which goes with it
+  _Atomic pid_t osThread;    ///< others may read it while the state changes threads, and then see a new claim
+  const uint32_t *hookDepth; ///< in the thread's own memory, which is freed with the thread
   uint32_t eventSequence, definitionSequence;
   uint64_t totalEvents;
   uint64_t drops[LT_DROP_COUNT];
@@ -156,13 +157,13 @@ struct lt_tls {
   uint32_t isClosingImage;           ///< inside dlclose
   uint32_t nestedDrops;              ///< calls made while the thread was being registered
   bool isInsideOperator;             ///< an allocator's own operator delete, which may call free
-  bool isUnrecorded;                 ///< there was no memory for the thread's state: it was asked for once
+  bool isUnrecorded;                 ///< no memory for the thread's state; it is requested only once
   void *ownStack; ///< the recorder's stack that the thread is on; NULL on the host's. See own_stack.h
-  // Of a recorder that samples.
-  /// bytes to where the thread looks next, which is the last of them; 0 before its first allocation, and if all is
-  /// recorded or no allocation passes
+  // Used while sampling.
+  /// bytes left until the thread's next sampling check; 0 before its first allocation, and while no allocation may
+  /// pass, as when every call is recorded
   uint64_t untilSample;
-  uint64_t untilKeptSample; ///< the same where a set of all blocks is kept, so that no allocation passes
+  uint64_t untilKeptSample; ///< the same distance while a set of all blocks is kept, and no allocation passes
   uint64_t sampleRandom;    ///< state of the generator; 0 before the thread's first allocation
 };
 
@@ -172,18 +173,18 @@ extern __thread struct lt_tls lt_tls __attribute__((tls_model("initial-exec"), v
 struct lt_thread *lt_thread_self(void);
 /// All threads that ever recorded, latest first. Never shrinks; entries are reused.
 struct lt_thread *lt_thread_first(void);
-/// A number that no thread had in this process, from 1 on: one is registered.
+/// A number from 1 on that no thread in this process has had. Registers one thread.
 uint32_t lt_thread_take_number(void);
-/// Threads that were registered.
+/// The number of threads that were registered.
 uint32_t lt_thread_count(void);
-/// Puts a state into that list.
+/// Adds a state to the list of lt_thread_first.
 void lt_thread_list(struct lt_thread *thread);
-/// Has every thread come by lt_thread_prepare at its next hook: a setting that hooks do not ask for themselves has
-/// changed.
+/// Makes every thread call lt_thread_prepare at its next hook: a setting has changed that hooks do not check
+/// themselves.
 void lt_thread_send_to_prepare(void);
-/// Takes all states out of the list and returns the first. Threads have numbers from 1 on again.
+/// Removes all states from the list and returns the first. Thread numbers begin at 1 again.
 struct lt_thread *lt_thread_unlist_all(void);
-/// Forgets every thread: in a child made by fork.
+/// Forgets every thread. For a child made by fork.
 void lt_thread_reset_after_fork(void);
 
 #endif

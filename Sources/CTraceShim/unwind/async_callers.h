@@ -11,17 +11,18 @@ struct lt_async_change {
   uint32_t kept; ///< number of its outermost entries that were in it before
 };
 
-/// `returnSlot` is where the outermost physical frame of the task's code returns into the concurrency runtime,
-/// `hasFramePointer` whether that frame is found by the frame pointer, `registerValue` what LT_REG_CONTEXT held in it.
+/// Updates the thread's `async`. `returnSlot`: the slot of the return address with which the outermost physical frame
+/// of the task's code returns into the concurrency runtime. `hasFramePointer`: that frame is found by the frame
+/// pointer. `registerValue`: the value of LT_REG_CONTEXT in that frame.
 struct lt_async_change lt_async_callers_update(struct lt_thread *thread, uintptr_t returnSlot, bool hasFramePointer,
                                                uint64_t registerValue);
 
-/// Does the same for a context that is in neither place: takes the first of the values that is one.
+/// Does the same for a context that is in neither place: uses the first candidate that is a context.
 struct lt_async_change lt_async_callers_search(struct lt_thread *thread, const uint64_t *candidates, uint32_t count);
 
-/// Tells whether the callers in the thread's `async` are still in memory as they were found. A task that has told those
-/// who await it has given its context up before its last function returns; a child's lies in its parent's memory, where
-/// another thread may write by then (Swift 6.3.1, AsyncTask::completeFuture).
+/// True if the callers in the thread's `async` are unchanged in memory. A task that has notified its awaiters has given
+/// up its context before its last function returns. A child's context is in its parent's memory, where another thread
+/// may write by then (Swift 6.3.1, AsyncTask::completeFuture).
 bool lt_async_callers_stand(const struct lt_thread *t);
 
 /// The frame key of entry `i` of the thread's `async`.

@@ -9,7 +9,7 @@
 #include "unwind/unwind_rules.h"
 #include "unwind/unwind_table.h"
 
-/// Tells whether a frame is the recorder's own, on whichever stack.
+/// Every frame of the recorder's own is readable, on any stack.
 static bool is_own_frame(void *unused, uintptr_t address) {
   (void)unused;
   (void)address;
@@ -43,7 +43,7 @@ static bool step_out_of(struct lt_thread *t, bool (*isPassed)(uintptr_t), struct
   return registers->value[LT_REG_RA] != 0;
 }
 
-/// The question and the answer of a step out, while on another stack.
+/// The arguments and the result of a step out, while on another stack.
 struct stepping_out {
   struct lt_thread *thread;
   const uintptr_t *hookFrame;
@@ -85,14 +85,14 @@ bool lt_unwind_from_call(struct lt_thread *t, uintptr_t function, size_t size, b
   return false;
 }
 
-/// The place at which the concurrency runtime entered a task's code.
+/// The call with which the concurrency runtime entered a task's code.
 struct task_entry {
-  struct lt_registers runner; ///< as they are in the runtime's function; LT_REG_RA 0 if there is none
-  struct lt_registers inside; ///< as they are in the task's outermost function
+  struct lt_registers runner; ///< in the runtime's function; LT_REG_RA 0 if there is none
+  struct lt_registers inside; ///< in the task's outermost function
 };
 
-/// Unwinds from the given registers to the end of the stack. With `task`, stops at the call by which the concurrency
-/// runtime entered a task's code.
+/// Unwinds from the given registers to the end of the stack. With `task`, stops at the concurrency runtime's call into
+/// a task's code.
 static void walk(struct lt_thread *t, struct lt_registers *registers, struct lt_full_stack *stack,
                  struct task_entry *task) {
   bool isExact = false;

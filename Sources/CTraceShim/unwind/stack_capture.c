@@ -1,5 +1,5 @@
-// Stacks that are not like the one before: their outer end, tasks, frames that the short rules cannot express; and the
-// checking mode.
+// Captures stacks that differ from the last one at their outer end, in tasks, or in frames that the short rules cannot
+// express. Also the checking mode.
 
 #include "unwind/stack_capture.h"
 
@@ -34,7 +34,7 @@ void lt_stack_capture_renew(struct lt_thread *t) {
   t->imageGeneration = generation;
   t->depth = 0;
   for (uint32_t i = 0; i < LT_KEY_COUNT; i++) t->dictionary[i].rule = LT_RULE_UNKNOWN;
-  // Another type may stand where one was: its number is asked for again.
+  // A new type may be at an old one's address: look its number up again.
   for (uint32_t i = 0; i < LT_CONTEXT_COUNT; i++) t->site[i].metadata = 0;
 }
 
@@ -53,7 +53,7 @@ LT_NOINLINE uint32_t lt_changed_entry(const struct lt_thread *t, uint32_t index)
       if (difference[0] | difference[1]) return index;
     }
   }
-  return 1; // another thread wrote to this one's stack between two looks: nothing is known of it
+  return 1; // another thread wrote to this stack between the checks: nothing is known of it
 }
 
 /// Makes the outermost frame the first entry.
@@ -67,15 +67,15 @@ static void keep_outermost(struct lt_thread *t, const struct lt_fresh_frame *fra
 
 // --- the task's callers ----------------------------------------------------------------------------------------------
 
-/// The context register of the frame that called a hook, seen from a function the hook called: in a slot of one of the
-/// recorder's own frames, or still in the register.
+/// The context register of the frame that called a hook, read in a function that the hook called: from a slot of one of
+/// the recorder's own frames, or still from the register.
 static LT_NOINLINE uint64_t live_context_register(const uintptr_t *hookFrame, uint32_t generation) {
   uint64_t value;
   uintptr_t address;
   lt_read_context_register(&value, &address);
   const uintptr_t *frame = __builtin_frame_address(0);
-  // This function's frame first, then outwards to the hook's: the outermost that saved the register has its oldest
-  // value.
+  // Begin with this function's frame and go outwards to the hook's: the outermost frame that saved the register has its
+  // oldest value.
   for (int i = 0; i < 16; i++) {
     uint64_t slot = lt_rule_context_slot(lt_rule_for(address, generation));
     if (slot) value = *(const uint64_t *)((uintptr_t)frame + 16 - slot);
@@ -86,8 +86,8 @@ static LT_NOINLINE uint64_t live_context_register(const uintptr_t *hookFrame, ui
   return value;
 }
 
-/// The context register in the async function at the bottom of the stack: saved by the outermost of the functions it
-/// called that did, or live.
+/// The context register in the async function at the bottom of the stack: saved by the outermost of its callees that
+/// saved it, or live.
 static uint64_t context_register(struct lt_thread *t, const uintptr_t *hookFrame) {
   for (uint32_t i = 2; i < t->depth; i++) {
     uint64_t slot = lt_rule_context_slot(t->entries[i].rule);
@@ -108,8 +108,8 @@ static LT_NOINLINE void change_everything(struct lt_thread *t, uint32_t count, s
   t->recordedDepth = count;
 }
 
-/// Returns the context that tells a task from others. The chain's length is limited: of a deeper one, this is a caller
-/// on the way.
+/// Returns the context that identifies a task. The chain's length is limited: in a deeper one, this is a caller in
+/// between.
 static LT_ALWAYS_INLINE uint64_t outermost_context(const struct lt_thread *t) {
   return t->asyncDepth ? (uint64_t)t->async[t->asyncDepth - 1].context : 0;
 }
@@ -123,7 +123,7 @@ static void set_ends_in_task(struct lt_thread *t, bool endsInTask) {
   t->asyncDepth = 0;
 }
 
-/// Captures by the full tables. Nothing is kept for the next capture to build on.
+/// Captures by the full tables. Keeps nothing for the next capture to reuse.
 static LT_NOINLINE void capture_by_full_tables(struct lt_thread *t, const uintptr_t *hookFrame,
                                                struct lt_stack_change *change) {
   t->depth = 0;
@@ -146,23 +146,22 @@ static LT_NOINLINE void capture_by_full_tables(struct lt_thread *t, const uintpt
   t->asyncDepth = 0;
 }
 
-/// Captures a stack deeper than the limit: the innermost frames are recorded, and hang from one that says that there
-/// are more.
+/// Captures a stack deeper than the limit: records the innermost frames, below a key that marks the missing ones.
 static LT_NOINLINE void capture_cut(struct lt_thread *t, uint32_t count, struct lt_stack_change *change) {
   LT_CHECK(count <= t->entryLimit);
   t->drops[LT_DROP_STACK_TRUNCATED]++;
   t->depth = 0;
   uint64_t task = t->task;
   set_ends_in_task(t, false);
-  t->task = task; // its end of the stack was not seen
+  t->task = task; // the task's end of the stack was not seen
   t->pushed[0] = LT_FRAME_EXACT;
   for (uint32_t i = 0; i < count; i++) t->pushed[i + 1] = t->fresh[count - 1 - i].returnAddress;
   change_everything(t, count + 1, change);
 }
 
-/// Settles the callers of the task that the bottom of the stack is in. `*kept` gets the number of the recorded stack's
-/// keys that stay; keys pushed below the physical frames go to the thread's scratch memory, as many as returned.
-/// UINT32_MAX: no callers found.
+/// Updates the callers of the task at the bottom of the stack. `*kept`: set to the number of the recorded stack's keys
+/// that stay. Writes the keys pushed below the physical frames to the thread's scratch memory. Returns their number;
+/// UINT32_MAX if no callers were found.
 static LT_NOINLINE uint32_t settle_task(struct lt_thread *t, const uintptr_t *hookFrame, uint32_t *kept) {
   bool hasFramePointer = t->depth > 1 && lt_rule_uses_frame_pointer(t->entries[1].rule);
   uint32_t before = t->asyncDepth;
@@ -175,7 +174,7 @@ static LT_NOINLINE uint32_t settle_task(struct lt_thread *t, const uintptr_t *ho
     *kept = t->asyncDepth + *kept - 1;
     return 0;
   }
-  // In a new payload, or after a stack that was not this task's, the reader has none of them.
+  // In a new payload, or after a stack that was not this task's, the reader knows none of them.
   if (t->recordedDepth < before || !t->recordedAsync) async.kept = 0;
   uint32_t count = 0;
   for (uint32_t i = t->asyncDepth - async.kept; i > 0; i--) t->pushed[count++] = lt_async_key(t, i - 1);
@@ -184,7 +183,7 @@ static LT_NOINLINE uint32_t settle_task(struct lt_thread *t, const uintptr_t *ho
   return count;
 }
 
-/// Finds the change of a stack whose bottom is in a task, and of which `physical` entries were kept. False if its
+/// Finds the change of a stack whose bottom is in a task. `physical`: its entries that were kept. False if the task's
 /// callers cannot be found.
 static LT_NOINLINE bool change_in_task(struct lt_thread *t, const uintptr_t *hookFrame, uint32_t physical,
                                        struct lt_stack_change *change) {
@@ -221,7 +220,7 @@ void lt_capture_finish(struct lt_thread *t, const uintptr_t *hookFrame, struct l
     keep_outermost(t, &t->fresh[walk.fresh - 1]);
     lt_keep_fresh(t, 1, walk.fresh - 1);
   } else if (total > t->entryLimit) {
-    // The limit was reached by growing on what was kept: begin again without it.
+    // The limit was reached with frames kept from the last stack: begin again without them.
     t->depth = 0;
     return capture_cut(t, lt_walk_changed(t, hookFrame, t->entryLimit).fresh, change);
   } else {
@@ -253,7 +252,7 @@ struct check {
 static void check_against_full_tables(void *check) {
   struct lt_thread *t = ((struct check *)check)->thread;
   const uintptr_t *hookFrame = ((struct check *)check)->hookFrame;
-  if (t->depth == 0) return; // was captured by them, or cut
+  if (t->depth == 0) return; // it was captured by them, or cut
   uint32_t asyncDepth = t->asyncDepth, bottom = t->endsInTask ? 1 : 0;
   struct lt_async_entry async[LT_ASYNC_LIMIT];
   LT_CHECK(asyncDepth <= LT_ASYNC_LIMIT && t->depth >= bottom);
@@ -265,7 +264,7 @@ static void check_against_full_tables(void *check) {
   for (uint32_t i = 0; isSame && i < physical; i++) isSame = stack.keys[i] == t->addresses[t->depth - 1 - i];
   for (uint32_t i = 0; isSame && bottom && i < asyncDepth; i++)
     isSame = stack.keys[physical + i] == (async[i].resume | LT_FRAME_EXACT | LT_FRAME_ASYNC);
-  // The fast path goes on with what it kept: a check must not repair it.
+  // The fast path continues from its own state: a check must not repair it.
   memcpy(t->async, async, asyncDepth * sizeof *async);
   t->asyncDepth = asyncDepth;
   // Both are right if the task's memory has changed between them.

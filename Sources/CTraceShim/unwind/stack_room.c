@@ -1,4 +1,4 @@
-// Memory for the record of a thread's last stack: one mapping, and all arrays in it.
+// Memory for the record of a thread's last stack: one mapping that holds all arrays.
 
 #include "unwind/stack_room.h"
 
@@ -14,7 +14,7 @@ enum {
   GROWTH = 8,
 };
 
-/// Puts an array behind those before it, into the given part of a page.
+/// Places an array after the earlier ones, in the given part of a page.
 static size_t place(size_t *used, size_t size, unsigned part) {
   size_t start = (*used + PAGE - 1) / PAGE * PAGE + part * PART;
   *used = start + size;
@@ -38,7 +38,7 @@ static bool take(struct lt_thread *t, uint32_t frames) {
   t->room = memory;
   t->roomSize = used;
   t->entries = (struct lt_frame_entry *)(memory + entries);
-  // One more stands before the first.
+  // An extra entry precedes the first.
   *t->entries++ = (struct lt_frame_entry){.state.returnSlot = UINTPTR_MAX};
   t->addresses = (uint64_t *)(memory + addresses);
   t->words = (struct lt_stack_words){(const uint64_t **)(memory + wordAddresses), (uint64_t *)(memory + wordValues)};

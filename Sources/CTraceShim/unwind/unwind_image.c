@@ -1,4 +1,5 @@
-// Calls nothing that allocates or locks where the loader offers _dl_find_object (glibc 2.35); else dl_iterate_phdr.
+// Calls nothing that allocates or locks if the loader offers _dl_find_object (glibc 2.35); otherwise calls
+// dl_iterate_phdr.
 
 #define _GNU_SOURCE
 #include "unwind/unwind_image.h"
@@ -69,14 +70,14 @@ bool lt_unwind_find_image(uintptr_t address, struct lt_unwind_image *image) {
   if (findObject((void *)address, &object) != 0) return false;
   *image = (struct lt_unwind_image){.bias = object.linkMap->l_addr, .searchTable = (uintptr_t)object.ehFrame};
   if (image->bias == program.bias && program.segmentCount) {
-    // The kernel maps the program's segments one by one. With a gap between two of them the loader takes each for a map
-    // of its own, at whose start there are no headers (glibc 2.36, elf/dl-find_object.c).
+    // The kernel maps the program's segments one by one. With a gap between two of them, the loader considers each a
+    // map of its own, and a map's start may have no headers (glibc 2.36, elf/dl-find_object.c).
     image->segments = program.segments;
     image->segmentCount = program.segmentCount;
     return true;
   }
   const ElfW(Ehdr) *header = object.mapStart;
-  // An image whose headers are not where it begins cannot be told what of it may be read.
+  // If an image's headers are not at its beginning, its readable parts are unknown.
   if (memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 || header->e_phentsize != sizeof(ElfW(Phdr))) return false;
   image->segments = (const ElfW(Phdr) *)((uintptr_t)header + header->e_phoff);
   image->segmentCount = header->e_phnum;

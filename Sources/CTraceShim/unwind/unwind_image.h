@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/// An image as it is mapped. Nothing outside of its segments is read.
+/// An image as it is mapped. Memory outside its segments is never read.
 struct lt_unwind_image {
   uintptr_t bias;
   const ElfW(Phdr) *segments; ///< program headers, of any kind
@@ -19,14 +19,14 @@ struct lt_unwind_image {
   bool endsUndescribed;  ///< a stack begins in code without a description, as in the loader
 };
 
-/// Prepares the lookup of images; once, before any other call here.
+/// Prepares the lookup of images. Called once, before any other function here.
 void lt_unwind_images_init(void);
 /// The image that covers an address. False if there is none, or its readable parts are unknown.
 bool lt_unwind_find_image(uintptr_t address, struct lt_unwind_image *image);
-/// Tells whether the address is the loader's. Its first instructions, from which constructors are called, have no
+/// True if the address is the loader's. The loader calls constructors from its first instructions, which have no
 /// description, and no caller.
 bool lt_unwind_is_in_loader(uintptr_t address);
-/// Tells whether the address is in a part of an image that is there to be executed.
+/// True if the address is in an executable part of an image.
 bool lt_unwind_is_code(uintptr_t address);
 
 /// The segment that covers an address, if all the given flags are set on it. NULL otherwise.
@@ -40,7 +40,7 @@ static inline const ElfW(Phdr) *lt_unwind_segment(const struct lt_unwind_image *
   return NULL;
 }
 
-/// Returns a reader of the bytes from an address on: to the end of its segment. Nothing outside of the image.
+/// Returns a reader of the bytes from an address to the end of its segment. The reader is empty outside the image.
 static inline struct lt_dwarf_reader lt_unwind_reader(const struct lt_unwind_image *image, uintptr_t address) {
   const ElfW(Phdr) *segment = lt_unwind_segment(image, address, PF_R);
   struct lt_dwarf_reader none = {.isShort = true};

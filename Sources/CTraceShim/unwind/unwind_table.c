@@ -1,5 +1,5 @@
-// Reads .eh_frame: the way from one frame to its caller.
-// Source: DWARF 5, section 6.4; System V ABI for x86-64, section 3.7; Linux Standard Base, "Exception Frames".
+// Reads .eh_frame, the rules for stepping from a frame to its caller. Source: DWARF 5, section 6.4; System V ABI for
+// x86-64, section 3.7; Linux Standard Base, "Exception Frames".
 
 #define _GNU_SOURCE
 #include "unwind/unwind_table.h"
@@ -60,7 +60,7 @@ struct frame_description {
   bool hasAugmentationData;
 };
 
-/// The contents of the entry at an address. False if it has none, or is longer than what can be read.
+/// The contents of the entry at an address. False if it has none, or is longer than the readable bytes.
 static bool open_entry(const struct lt_unwind_image *image, uintptr_t address, struct lt_dwarf_reader *entry) {
   struct lt_dwarf_reader r = lt_unwind_reader(image, address);
   uint32_t length = (uint32_t)read_fixed(&r, 4);
@@ -159,15 +159,15 @@ static bool find_frame_description(const struct lt_unwind_image *image, uintptr_
 
 enum { STATE_STACK_DEPTH = 8 };
 
-/// Follows the instructions up to those for `address`. False at an instruction that is not understood, or goes on
-/// behind the end of its entry.
+/// Executes the instructions up to those for `address`. False at an unknown instruction, or one that extends beyond its
+/// entry.
 static bool run_program(struct lt_dwarf_reader program, const struct frame_description *d, uintptr_t address,
                         const struct lt_unwind_row *initialRow, struct lt_unwind_row *row) {
   struct lt_dwarf_reader *p = &program;
   struct lt_unwind_row remembered[STATE_STACK_DEPTH];
   unsigned depth = 0;
   uintptr_t location = d->start;
-  // Products wrap: a nonsensical factor gives a nonsensical place, which nobody reads without asking.
+  // Products wrap: an invalid factor gives an invalid address, and addresses are checked before they are read.
 #define SCALED(number) ((int64_t)((uint64_t)(number) * (uint64_t)d->dataAlignment))
 #define SET(register_, rule_, offset_, expression_)  \
   do {                                               \
@@ -294,8 +294,8 @@ static bool run_program(struct lt_dwarf_reader program, const struct frame_descr
   return !p->isShort;
 }
 
-/// Tells whether no call can stand just before the address, where a described function begins: code that makes stacks,
-/// as makecontext does, put it there as the function to run when the outermost one returns.
+/// True if a described function begins at the address, and no call precedes it. Code that makes stacks, such as
+/// makecontext, puts such an address there, as the function to run when the outermost one returns.
 static bool is_planted(const struct lt_unwind_image *image, uintptr_t address) {
   struct frame_description d;
   uintptr_t gap;
@@ -317,7 +317,7 @@ bool lt_unwind_row_in(const struct lt_unwind_image *image, uintptr_t address, bo
       return true;
     }
     if (!gap || isExact || !code) return false;
-    // Descriptions may lie about where a function ends, and one may end in another segment.
+    // A description may give a wrong end of its function, and one may end in another segment.
     uintptr_t first = image->bias + code->p_vaddr;
     if (lt_prologue_row(address, gap > first ? gap : first, row)) return true;
     if (!row->isAfterCode || !is_planted(image, address)) return false;

@@ -1,4 +1,5 @@
-// Reads .eh_frame: the way from one frame to its caller. Pure reads of mapped memory; no locks, no allocation.
+// Reads .eh_frame, the rules for stepping from a frame to its caller. Only reads mapped memory; no locks, no
+// allocation.
 
 #ifndef LEAKTRACE_UNWIND_TABLE_H
 #define LEAKTRACE_UNWIND_TABLE_H
@@ -23,11 +24,11 @@ LT_INVARIANT bool lt_unwind_row_is_valid(const struct lt_unwind_row *row) {
 /// Finds the row for a code address. `isExact`: the address itself, not the call before it.
 /// False when no image covers it or the image has no rule for it.
 bool lt_unwind_row(uintptr_t address, bool isExact, struct lt_unwind_row *row);
-/// The same in one image, whatever stands in it.
+/// The same in one image, whose contents may be invalid.
 bool lt_unwind_row_in(const struct lt_unwind_image *image, uintptr_t address, bool isExact, struct lt_unwind_row *row);
 
-/// Moves `registers` to the caller by `row`. False at a rule that cannot be followed or at unreadable memory.
-/// `isReadable` is asked before any address outside what the caller vouches for is read.
+/// Moves `registers` to the caller by `row`. False at a rule that cannot be applied, or at unreadable memory.
+/// `isReadable` is called before any address is read that the caller does not guarantee.
 bool lt_unwind_apply(const struct lt_unwind_row *row, struct lt_registers *registers,
                      bool (*isReadable)(void *context, uintptr_t address), void *context);
 

@@ -10,19 +10,19 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/// Memory of the process that the reader has.
+/// A range of the process's memory that the reader has.
 struct lt_unwinder_memory {
   uint64_t start, end;  ///< addresses in the process
-  const uint8_t *bytes; ///< of this process, as many as the range has
+  const uint8_t *bytes; ///< in this process, as many as the range has
 };
 
 /// Code with rules for unwinding.
 struct lt_unwinder_image {
   uint64_t start, end; ///< addresses in the process
-  uint64_t table;      ///< where its `.eh_frame_hdr` is (PT_GNU_EH_FRAME)
+  uint64_t table;      ///< address of its `.eh_frame_hdr` (PT_GNU_EH_FRAME)
 };
 
-/// What the child sees of the process.
+/// The process as the child sees it.
 struct lt_unwinder_input {
   /// Memory is read from this process; 0: from `memory`, which is in order of addresses, without overlaps.
   pid_t process;
@@ -35,16 +35,16 @@ struct lt_unwinder_input {
 enum { LT_UNWINDER_REGISTERS = 17 };
 
 /// A question: a thread's registers by their DWARF numbers (System V ABI, AMD64: rax, rdx, rcx, rbx, rsi, rdi, rbp,
-/// rsp, r8 to r15, and where it stands).
+/// rsp, r8 to r15, and the program counter).
 struct lt_unwinder_question {
   uint64_t registers[LT_UNWINDER_REGISTERS];
 };
 
 enum lt_unwinder_end {
   LT_UNWINDER_COMPLETE, ///< the thread began here
-  LT_UNWINDER_CUT,      ///< there are more frames than are asked for
+  LT_UNWINDER_CUT,      ///< there are more frames than LT_UNWINDER_MOST_FRAMES
   LT_UNWINDER_NO_RULES, ///< code that has no rules for unwinding
-  LT_UNWINDER_UNSOUND,  ///< memory is missing, or what is there is no stack
+  LT_UNWINDER_UNSOUND,  ///< memory is missing, or is no stack
 };
 
 /// An answer: this, and `count` frames, the innermost first.
@@ -54,14 +54,14 @@ struct lt_unwinder_answer {
 };
 
 struct lt_unwinder_frame {
-  uint64_t address;      ///< where it stands, or will go on
+  uint64_t address;      ///< the executing address, or the return address
   uint64_t stackPointer; ///< its memory is from here up to the next frame's
-  uint64_t isExact;      ///< 1: it stands at the address; 0: it has called something, and will go on there
+  uint64_t isExact;      ///< 1: it was executing at the address; 0: it has called a function that returns there
 };
 
 enum { LT_UNWINDER_MOST_FRAMES = 4096 };
 
-/// Starts the child. 0, or an errno: ENOSYS where this is not made for the machine. The input need not be kept.
+/// Starts the child. Returns 0 or an errno: ENOSYS on an unsupported machine. The input need not be kept.
 int lt_unwinder_start(struct lt_child *child, const struct lt_unwinder_input *input);
 
 #endif

@@ -1,5 +1,5 @@
-// Functions in assembly that call functions of the recorder's in ways that C cannot express. A macro defines each
-// beside the one that it calls.
+// Functions in assembly that call functions of the recorder in ways that C cannot express. A macro defines each one
+// next to the function that it calls.
 
 #ifndef LEAKTRACE_X86_64_ENTRIES_H
 #define LEAKTRACE_X86_64_ENTRIES_H
@@ -7,9 +7,9 @@
 /// Bytes from one entry of LT_DEFINE_INITIALIZER_ENTRIES to the next.
 enum { LT_INITIALIZER_ENTRY_SIZE = 16 };
 
-/// Defines `count` entries, side by side from `entries` on, at which the loader may begin an image's initialisers. Each
-/// calls `reached` with an address inside the entry. It ends by calling the initialiser that `reached` returns, with
-/// the loader's arguments, as if the loader had called it; NULL: none.
+/// Defines `count` adjacent entries from `entries` on, which the loader may call as an image's initialisers. Each calls
+/// `reached` with an address inside the entry. It ends by calling the initialiser that `reached` returns, with the
+/// loader's arguments, as if the loader had called it; NULL: none.
 #define LT_DEFINE_INITIALIZER_ENTRIES(entries, count, reached)           \
   extern const uint8_t entries[] __attribute__((visibility("hidden")));  \
   __asm__(".text\n"                                                      \
@@ -45,8 +45,8 @@ enum { LT_INITIALIZER_ENTRY_SIZE = 16 };
           "  .cfi_endproc\n"                                             \
           ".size " #entries "_common, .-" #entries "_common\n")
 
-/// Defines `name`, which calls `function` and leaves all registers as they were: for a caller that relies on a callee
-/// that changes none.
+/// Defines `name`, which calls `function` and preserves all registers: for a caller that relies on a callee that
+/// changes none.
 #define LT_DEFINE_UNNOTICED_CALL(name, function)                                                                     \
   void name(void) __attribute__((visibility("hidden")));                                                             \
   __asm__(".text\n"                                                                                                  \
@@ -73,8 +73,8 @@ enum { LT_INITIALIZER_ENTRY_SIZE = 16 };
           "  .cfi_endproc\n"                                                                                         \
           ".size " #name ", .-" #name "\n")
 
-/// Defines `name`, to stand for a retain that is called by the runtime's adapter: calls `counted` if the reference was
-/// a pointer before the adapter cleared its marks. The adapter keeps the whole reference in rbx.
+/// Defines `name`, which replaces a retain that the runtime's adapter calls. It calls `counted` if the reference was a
+/// pointer before the adapter cleared its marks. The adapter keeps the whole reference in rbx.
 #define LT_DEFINE_RETAIN_FROM_ADAPTER(name, counted) \
   void *name(void *object);                          \
   __asm__(".text\n"                                  \

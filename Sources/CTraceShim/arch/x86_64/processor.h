@@ -12,14 +12,14 @@
 #define LT_RED_ZONE 128
 /// A process's addresses are below 1 << LT_ADDRESS_BITS, unless it asks for more.
 #define LT_ADDRESS_BITS 47
-/// EM_X86_64 of <elf.h>, as traces and ELF files have it.
+/// EM_X86_64 of <elf.h>, as used in traces and ELF files.
 #define LT_ELF_MACHINE 62
 /// The version of the symbols that glibc has had from its beginning on this processor.
 #define LT_FIRST_GLIBC "GLIBC_2.2.5"
-/// AUDIT_ARCH_X86_64 of <linux/audit.h>, as filters of system calls have it.
+/// AUDIT_ARCH_X86_64 of <linux/audit.h>, as used in filters of system calls.
 #define LT_AUDIT_ARCHITECTURE 0xC000003Eu
-/// Relocations of <elf.h>: an address in the image itself; that of a symbol, in the global offset table, for a call,
-/// anywhere.
+/// Relocations of <elf.h>: an address in the image itself; a symbol's address in the global offset table, for a call,
+/// and anywhere.
 enum { LT_RELOCATION_RELATIVE = 8, LT_RELOCATION_GLOBAL = 6, LT_RELOCATION_CALL = 7, LT_RELOCATION_ABSOLUTE = 1 };
 
 static LT_ALWAYS_INLINE long lt_syscall6(long number, long a, long b, long c, long d, long e, long f) {
@@ -68,8 +68,8 @@ static LT_ALWAYS_INLINE void lt_clear_memory(void *memory, size_t size) {
   __asm__ volatile("rep stosb" : "+D"(memory), "+c"(size) : "a"(0) : "memory");
 }
 
-/// Tells whether Valgrind simulates this processor. The instructions do nothing on a real one: the rotations are by 128
-/// bits in all. Source: the Valgrind manual, "The Client Request mechanism"; Valgrind 3.19.
+/// True if Valgrind simulates this processor. The instructions do nothing on a real one: the rotations are by 128 bits
+/// in all. Source: the Valgrind manual, "The Client Request mechanism"; Valgrind 3.19.
 static LT_ALWAYS_INLINE int lt_is_simulated(void) {
   enum { RUNNING_ON_VALGRIND = 0x1001 };
   volatile uint64_t request[6] = {RUNNING_ON_VALGRIND};

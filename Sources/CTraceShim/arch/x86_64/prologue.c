@@ -1,8 +1,8 @@
-// Frames of functions that have no unwind information, from the instructions at their start. Pure reads of code.
+// Derives frames of functions without unwind information from the instructions at their start. Only reads code.
 //
 // The Swift toolchain's libraries leave .eh_frame out for functions that cannot throw: a third of libswiftCore's.
-// Nearly all of them keep a frame pointer; the others push registers and move the stack pointer once, at their very
-// beginning. Functions begin at multiples of 16 there, after the end of the last one or the padding behind it.
+// Nearly all of them keep a frame pointer. The others push registers and move the stack pointer once, at their very
+// beginning. Functions begin at multiples of 16 there, after the end of the last one or the padding after it.
 
 #include "arch/arch.h"
 #include "check.h"
@@ -29,14 +29,14 @@ static bool sets_frame_pointer(const uint8_t *p) {
   return p[0] == 0x48 && ((p[1] == 0x89 && p[2] == 0xe5) || (p[1] == 0x8b && p[2] == 0xec));
 }
 
-/// Returns the distance of LEA rbp, [rsp + disp8], by which an async function finds its frame after it pushed rbp and
-/// its context, or −1.
+/// Returns the displacement of LEA rbp, [rsp + disp8], or −1. An async function uses it to set its frame pointer after
+/// it pushed rbp and its context.
 static int frame_pointer_distance(const uint8_t *p) {
   return p[0] == 0x48 && p[1] == 0x8d && p[2] == 0x6c && p[3] == 0x24 && p[4] < 0x80 ? p[4] : -1;
 }
 
-/// Tells whether a NOP of several bytes, or a stretch of zeros, ends before `p`: padding between functions, not an
-/// operand that ends in zero.
+/// True if a NOP of several bytes, or a run of zeros, ends before `p`: padding between functions, not an operand that
+/// ends in zero.
 static bool is_after_padding(const uint8_t *p) {
   static const struct {
     uint8_t size, bytes[4];
@@ -52,13 +52,13 @@ static bool is_after_padding(const uint8_t *p) {
   return true;
 }
 
-/// Tells whether control cannot run into `p` from before: a return, a jump, a trap, or padding.
+/// True if control cannot fall through to `p`: a return, a jump, a trap, or padding precedes it.
 static bool begins_after_end(const uint8_t *p) {
   return p[-1] == 0xc3 || p[-1] == 0xcc || p[-1] == 0x90 || is_after_padding(p) || (p[-2] == 0x0f && p[-1] == 0x0b) ||
          p[-5] == 0xe9 || p[-2] == 0xeb || (p[-2] == 0xff && (p[-1] & 0xf8) == 0xe0);
 }
 
-/// Reads the prologue at `start` as far as `end`. False if it is none.
+/// Reads the prologue at `start` up to `end`. False if there is none.
 static bool read_prologue(const uint8_t *start, const uint8_t *end, struct lt_unwind_row *row) {
   const uint8_t *p = start;
   int64_t depth = 8; // from the CFA down to the stack pointer
@@ -106,7 +106,7 @@ static bool read_prologue(const uint8_t *start, const uint8_t *end, struct lt_un
 
 bool lt_prologue_row(uintptr_t address, uintptr_t low, struct lt_unwind_row *row) {
   LT_CHECK(low <= address);
-  // The first function after the last that has unwind information, with nothing but padding before it.
+  // The first function after the last one with unwind information; only padding precedes it.
   uintptr_t first = (low + FUNCTION_ALIGNMENT - 1) / FUNCTION_ALIGNMENT * FUNCTION_ALIGNMENT;
   if (address - low > SEARCH_LIMIT) low = address - SEARCH_LIMIT;
   const uint8_t *end = (const uint8_t *)address;

@@ -1,4 +1,4 @@
-// Thread-local memory: variables stand below the thread pointer, which points to itself (System V ABI for x86-64,
+// Thread-local memory: variables are below the thread pointer, which points to itself (System V ABI for x86-64,
 // "Thread-Local Storage").
 
 #include "arch/arch.h"
@@ -6,7 +6,7 @@
 
 enum { PAGE = 4096, CONTROL_BLOCK_SIZE = 8192, LIMIT = 1 << 20 };
 
-/// Bytes from the page that has the variable in it, or is before it, to the thread pointer.
+/// Bytes from the page that contains or precedes the variable to the thread pointer.
 static size_t size_below(const void *variable) {
   return (lt_thread_pointer() - (uintptr_t)variable + PAGE - 1) & ~(uintptr_t)(PAGE - 1);
 }
