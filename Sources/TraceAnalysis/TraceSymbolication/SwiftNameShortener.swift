@@ -72,7 +72,9 @@ struct SwiftNameShortener {
         !rest[..<witness].contains(UInt8(ascii: "."))
       {
         isThunk = true
-        output += rest[..<witness] + Array(" for ".utf8) + withoutModules(rest[(witness + 19)...])
+        let conformance = rest[(witness + 19)...]
+        output += rest[..<witness]
+        output += Array(" for ".utf8) + withoutModules(conformance)
         return
       } else {
         return readEntity(rest)
