@@ -77,8 +77,16 @@ int main(int count, char **arguments) {
     usleep(10000);
     if (waitpid(-1, NULL, WNOHANG) != -1 || errno != ECHILD) disturbed++;
   }
-  unsigned long before = rounds[0];
-  usleep(200000);
-  printf("disturbed %d, %s\n", disturbed, rounds[0] > before || computing == 0 ? "computing" : "stuck");
+  int disturbances = disturbed;
+  // A busy machine may give a thread no processor for a while.
+  long going_on = 0;
+  unsigned long before[MOST_THREADS];
+  for (long number = 0; number < computing; number++) before[number] = rounds[number];
+  for (int tries = 0; tries < 600 && going_on < computing; tries++) {
+    usleep(50000);
+    going_on = 0;
+    for (long number = 0; number < computing; number++) going_on += rounds[number] > before[number];
+  }
+  printf("disturbed %d, %s\n", disturbances, going_on == computing ? "computing" : "stuck");
   return 0;
 }

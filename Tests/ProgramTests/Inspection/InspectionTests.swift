@@ -335,7 +335,7 @@ import TraceReading
     }
     #expect(program.states == ["TracerPid:\t0"])
     let ended = try program.end(SIGTERM)
-    #expect(ended.outcome.end == .exit(0) && ended.last == "disturbed 0, computing")
+    #expect(ended.outcome.end == .exit(0) && ended.last == "disturbed 0, computing", "\(ended)")
   }
 
   @Test("Inspectors that are killed at any moment leave the process as it was") func killedInspectors() throws {
@@ -354,7 +354,7 @@ import TraceReading
       }
     }
     let ended = try program.end(SIGTERM)
-    #expect(ended.outcome.end == .exit(0) && ended.last == "disturbed 0, computing")
+    #expect(ended.outcome.end == .exit(0) && ended.last == "disturbed 0, computing", "\(ended)")
   }
 
   @Test("A stopped process stays stopped") func stopped() throws {
