@@ -80,14 +80,22 @@ import Testing
     }
   }
 
-  @Test("Without names, a report of a deleted program has no lines, and says why")
+  @Test(
+    "Without names, a report of a replaced or deleted program has no lines and no advice about fields, and says why")
   func withoutNames() throws {
     let feed = try Feed(names: false)
     #expect(try feed.reports()["analyze"]?.contains("TimelineViewModel.swift:17") ?? false)
     try FileManager.default.removeItem(atPath: feed.program)
-    let outcome = try Command([BuildProducts.leaktrace, "analyze", feed.trace]).run()
-    #expect(!outcome.output.contains("TimelineViewModel.swift:17"))
-    #expect((outcome.output + outcome.errorOutput).contains("feed-client"))
+    try FileManager.default.copyItem(atPath: Feed.variant("clean").path(), toPath: feed.program)
+    for reason in ["is not the file that ran", "was not found"] {
+      let report = try Command([BuildProducts.leaktrace, "analyze", feed.trace]).run().output
+      #expect(!report.contains("TimelineViewModel.swift:17") && report.contains(reason), "\(report)")
+      // The cycle is there, and nobody knows which of its references is to be cut.
+      let cycle = report.components(separatedBy: "RETAIN CYCLE").dropFirst().first?.components(
+        separatedBy: "Fingerprint:")
+      #expect(cycle?.first?.contains("Fix:") == false, "\(report)")
+      try? FileManager.default.removeItem(atPath: feed.program)
+    }
   }
 
   @Test("A comparison with a trace whose program was replaced is refused, unless the trace has names")

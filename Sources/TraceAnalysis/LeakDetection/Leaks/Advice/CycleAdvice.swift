@@ -54,7 +54,7 @@ struct CycleAdvice {
         variable: block.frame.isMethod(of: type) ? "self" : nil, type: type, site: .passed(by: block.frame))
       return .capture(capture, or: nil)
     }
-    return cut.link.map(breaking)
+    return cut.link.flatMap(breaking)
   }
 
   /// The last field on the path; nil if there is none.
@@ -117,7 +117,8 @@ struct CycleAdvice {
 
   // MARK: Fields
 
-  private func breaking(_ link: CycleCut.Link) -> Advice.CycleChange {
+  /// Returns nil if no field of the program's is known. Advice about a nameless reference leads to no line.
+  private func breaking(_ link: CycleCut.Link) -> Advice.CycleChange? {
     let owner = SourceNames.plain(path[link.to].type)
     if cut.canBeWeak(link) {
       let name: String
@@ -136,9 +137,7 @@ struct CycleAdvice {
         name, container, owner: owner, orClear: names.field(of: link.to).flatMap { $0 == name ? nil : $0 })
     }
     let last = path[link.last]
-    let slot =
-      names.field(of: link.last).map { Advice.Slot.field($0) }
-      ?? .unnamed(in: SourceNames.plain(path[link.from].type))
+    guard let slot = names.field(of: link.last).map({ Advice.Slot.field($0) }) else { return nil }
     if last.kind.isCollection, last.reference?.caseName == nil { return .removeElement(owner: owner, from: slot) }
     let isCase = last.reference?.caseName != nil || path[link.from].reference?.caseName != nil
     return .clearValue(slot, owner: owner, isCase: isCase)
