@@ -1,9 +1,9 @@
-// Options for showing a trace: for `analyze`, and for `inspect`, which makes the trace first.
+// Options for showing a trace: for `analyze`, and for `inspect`, which first makes the trace.
 
 import ArgumentParser
 import TraceAnalysis
 
-/// Options of a report about each of several traces.
+/// Options for a report about one or more traces.
 struct AnalysisOptions: ParsableArguments {
   @Option(help: "Order of the allocation sites.")
   var sort: SortKey = .live
@@ -59,8 +59,8 @@ struct AnalysisOptions: ParsableArguments {
     return selection
   }
 
-  /// Folds sites by function, so that people see where to start. Single stacks hide that in recursion and in functions
-  /// with many callers. `standard`: the number of sites to show by default.
+  /// The selection for text. Sites are folded by function: with recursion, or with many callers, single stacks do not
+  /// show where to start. `standard`: the number of sites to show by default.
   func textSelection(showing standard: Int) -> ReportSelection {
     var selection = selection
     selection.grouping = eachStack ? .stack : .function
@@ -68,20 +68,20 @@ struct AnalysisOptions: ParsableArguments {
     return selection
   }
 
-  /// Rows of tables, and sites in a report that has nothing else.
+  /// Default number of rows of tables, and of sites in a report that shows only sites.
   static let rows = 10
-  /// Sites behind findings, which a person reads first. Each site has several lines.
+  /// Default number of sites after findings. A person reads the findings first, and each site has several lines.
   static let sitesBehindFindings = 3
 
-  /// Returns the number of rows to show; nil for all. `standard`: the number by default.
+  /// Returns the number of rows to show; nil for all. `standard`: the default number.
   func shown(of standard: Int) -> Int? { noSites ? 0 : limit == 0 ? nil : limit ?? standard }
 
-  /// Rows of the growth from image to image; `--no-sites` does not change them.
+  /// Number of rows in the table of growth between heap images. `--no-sites` does not change it.
   var shownGrowth: Int? { limit == 0 ? nil : limit ?? Self.rows }
 }
 
-/// A command that writes such a report. The groups of its options are not in one group, because an unoptimised
-/// ArgumentParser would check each of them 25 times.
+/// A command that writes a report with `AnalysisOptions`. The option groups are separate properties: in one common
+/// group, an unoptimised ArgumentParser would check each option 25 times.
 protocol AnalyzingCommand: ParsableCommand {
   var options: AnalysisOptions { get }
   var outputs: ReportOutputs { get }
@@ -92,13 +92,13 @@ protocol AnalyzingCommand: ParsableCommand {
 }
 
 extension AnalyzingCommand {
-  /// - Parameter inputs: Files that the command reads.
+  /// - Parameter inputs: Files that the command reads, which no output may overwrite.
   func validate(besides inputs: [String]) throws {
     try outputs.validate(besides: [gateOptions.baseline] + inputs)
   }
 
-  /// Shows each trace, judges it, and writes the requested outputs. Handles one trace at a time: its memory is freed
-  /// before the next one is read.
+  /// Shows each trace, judges it, and writes the requested outputs. Handles one trace at a time: frees a trace's memory
+  /// before it reads the next one.
   func write(
     _ paths: [String], snapshot: Int?, among inspected: InspectedFiles = InspectedFiles(), _ status: inout ExitStatus
   ) throws {
@@ -153,7 +153,7 @@ extension AnalyzingCommand {
         remarks.append(explanation(of: error, path: path))
         unjudged = unjudged ?? explanation(of: error, path: path)
       }
-      // Gates need the other traces too.
+      // Without a reader of the text, go on only if gates need the other traces.
       if writer.isClosed, gatekeeper.gates.isEmpty { break }
     }
     let (gates, outcome) = gatekeeper.close(
@@ -169,7 +169,7 @@ extension AnalyzingCommand {
   }
 }
 
-/// The names of the orders on the command line.
+/// Orders of allocation sites, under their names on the command line.
 enum SortKey: String, CaseIterable, ChosenWord {
   case live, peak, total, temporary, objects, retains
 

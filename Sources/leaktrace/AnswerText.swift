@@ -1,18 +1,18 @@
-// Formats the answers of a database as text.
+// Formats the rows that a database query returns as text.
 
 import TraceAnalysis
 
-/// Writes rows one after the other in a format. CSV and JSON are written as rows are read; a table is written once it
-/// is complete.
+/// Formats rows one by one. CSV and JSON are written while rows are read; a table is written when all rows are known,
+/// because its columns need their widths.
 struct AnswerText {
-  /// Limit of a table's rows: more than anybody reads, and few enough to keep in memory.
+  /// Maximum number of rows in a table: more than anybody reads, and few enough to keep in memory.
   static let longestTable = 100_000
 
   private let columns: [String]
   private let format: QueryCommand.AnswerFormat
   private var rows: [[SQLValue]] = []
   private var isFirst = true
-  /// Rows of a table were left out.
+  /// True if rows of the table were left out.
   private(set) var isCut = false
 
   init(_ columns: [String], format: QueryCommand.AnswerFormat) {
@@ -49,7 +49,7 @@ struct AnswerText {
     }
   }
 
-  /// Numbers are right-aligned. A column of text is as wide as its widest cell.
+  /// Formats the table. Numbers are right-aligned. Each column is as wide as its widest cell.
   private func table() -> String {
     let cells = [columns] + rows.map { $0.map(Self.text) }
     let widths = columns.indices.map { column in cells.map { $0[column].count }.max() ?? 0 }
@@ -72,14 +72,15 @@ struct AnswerText {
     return text
   }
 
-  /// A line in RFC 4180 format, except for its line ending.
+  /// Returns a line in the format of RFC 4180, but with a plain newline at its end.
   private static func line(_ cells: [String]) -> String {
     cells.map { cell in
       cell.contains { $0 == "," || $0 == "\"" } ? "\"\(cell.replacing("\"", with: "\"\""))\"" : cell
     }.joined(separator: ",") + "\n"
   }
 
-  /// Empty for NULL. A query can produce characters that no trace brought into the database.
+  /// Returns the text of a value; empty for NULL. Text is escaped here too, because a query can compose control
+  /// characters that were in no trace.
   private static func text(_ value: SQLValue) -> String {
     switch value {
     case .null: ""

@@ -1,4 +1,4 @@
-// `leaktrace attach` and `leaktrace detach`: recording a part of the life of a process that runs already.
+// `leaktrace attach` and `leaktrace detach`: record a part of the life of a process that is already running.
 
 import ArgumentParser
 import Glibc
@@ -19,7 +19,7 @@ struct AttachCommand: ParsableCommand {
       Exit status: 0 the process records, 1 it does not, 64 wrong usage.
       """)
 
-  /// Seconds.
+  /// Default of `--wait`, in seconds.
   static let usualWait = 30
 
   @Argument(help: ArgumentHelp("Process ID.", valueName: "pid"), completion: .process)

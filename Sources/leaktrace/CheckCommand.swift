@@ -104,7 +104,7 @@ struct CheckCommand: ParsableCommand {
   }
 
   func run() throws {
-    // Report errors of the command line before anything runs.
+    // Report errors of the command line before the program runs.
     let search = try LeakSearch(searchOptions)
     let gatekeeper = try Gatekeeper(gateOptions, subject: .analysis, standard: ["new-leaks", "worse", "library-leaks"])
     let directory: TraceDirectory
@@ -144,11 +144,11 @@ struct CheckCommand: ParsableCommand {
     do {
       let pattern =
         directory.path.split(separator: "%", omittingEmptySubsequences: false).joined(separator: "%%") + "/%n.%p.trace"
-      // Find the program before the run, to know whether it belongs to a toolchain.
+      // Find the program's file before the run, to know whether it belongs to a toolchain.
       let found = try TargetProgram.find(
         command: command[0], searchPath: ProcessInfo.processInfo.environment["PATH"], userID: getuid(),
         groupID: getgid())
-      // A program that starts a toolchain's swift may be installed elsewhere, such as swiftly's.
+      // `swift` may also be a launcher that is installed outside the toolchain, such as swiftly's.
       let isToolchain = ProgramOrigin.isOfToolchain(found.path) || found.path.hasSuffix("/swift")
       let isTestRun = found.isSwiftTest(arguments: command.dropFirst())
       let follows = followChildren || isToolchain || !only.isEmpty
@@ -185,21 +185,21 @@ struct CheckCommand: ParsableCommand {
   }
 }
 
-/// A failure of the program, or of the command beside it; `check` ends with it.
+/// A failure of the program or of the `--until` command. `check` ends with its status.
 struct ProgramFailure {
   let explanation: String
   private let waitStatus: Int32?
   private let exitCode: Int32?
 
-  /// nil if nothing failed.
+  /// Returns nil if neither failed.
   init?(_ waitStatus: Int32?, companion: EndingCommand?) {
     let wasEnded = companion?.hasEndedTarget ?? false
     switch waitStatus.map(ProcessOutcome.init) {
     case .exited(0): break
-    // Shells report this status for a program that a signal ended.
+    // Shells report this status for a program that SIGTERM ended.
     case .exited(let code) where wasEnded && code == 128 + UInt8(SIGTERM): break
     case .killed(SIGTERM, _) where wasEnded: break
-    // Its last heap image is judged.
+    // The program was killed because it did not end in time; its last heap image is judged.
     case .killed(SIGKILL, _) where companion?.hasKilledTarget ?? false: break
     case .exited(let code):
       self.init("the program failed with exit status \(code)", waitStatus, nil)
@@ -231,13 +231,13 @@ struct ProgramFailure {
     (self.explanation, self.waitStatus, self.exitCode) = (explanation, waitStatus, exitCode)
   }
 
-  /// True if the program exited with a status of its own, and was not killed by a signal.
+  /// True if the program exited with a status of its own; false if a signal killed it, or if something else failed.
   var isExitStatus: Bool {
     guard exitCode == nil, case .exited = waitStatus.map(ProcessOutcome.init) else { return false }
     return true
   }
 
-  /// Ends this process in the same way.
+  /// Ends this process with the same status or signal.
   func end(_ target: TargetProcess) -> Never {
     if let exitCode { exit(exitCode) }
     target.endAsTargetDid(waitStatus: waitStatus)

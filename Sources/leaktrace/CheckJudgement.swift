@@ -1,20 +1,20 @@
-// The judgement of the traces of a run by `check`: findings, gates, and traces that could not be judged.
+// `check`'s judgement of the traces of a run: findings, gates, and traces that could not be judged.
 
 import ArgumentParser
 import TraceAnalysis
 
-/// Judges the traces of a run one after another, and writes the reports. For one thread.
+/// Judges the traces of a run one after another, and writes the reports. Not thread-safe.
 struct CheckJudgement {
   private let command: CheckCommand
   private let search: LeakSearch
   private var gatekeeper: Gatekeeper
   private var writer: ReportWriter
   private var status = ExitStatus.success
-  /// Sentences that go into the reports.
+  /// Sentences that the reports repeat.
   private var remarks: [String] = []
   /// The first reason why leaks could not be judged.
   private var reasonUnjudged: String?
-  /// Names of the judged programs, each once.
+  /// Names of the judged programs, without duplicates.
   private var programs: [String] = []
   private var hasRounds = false
 
@@ -24,8 +24,8 @@ struct CheckJudgement {
       command.outputs, style: command.style, destination: command.report.map { .file($0) } ?? .standardOutput)
   }
 
-  /// Looks at all traces that count. `stop`: how the program was stopped, with `--until`. Throws an exit code if a
-  /// report cannot be written.
+  /// Judges all traces that the command selects. `stop`: how the program was stopped, with `--until`. Throws an exit
+  /// code if a report cannot be written.
   mutating func judge(
     _ recorded: RecordingRun.Recorded, _ processes: CheckedProcesses, _ failure: ProgramFailure?, _ stop: ProgramStop?
   ) throws -> ExitStatus {
@@ -80,7 +80,7 @@ struct CheckJudgement {
     }
   }
 
-  /// `count`: of all traces that are judged.
+  /// `count`: the number of traces to judge.
   private mutating func examine(
     _ trace: RecordedTrace, of count: Int, _ recorded: RecordingRun.Recorded, _ stop: ProgramStop?
   ) throws {
@@ -129,7 +129,7 @@ struct CheckJudgement {
     }
   }
 
-  /// `children`: processes that were not traced.
+  /// `children`: the number of child processes that were not traced.
   private func coverage(
     _ failure: ProgramFailure?, _ stop: ProgramStop?, children: UInt64
   ) -> Gatekeeper.Coverage {
@@ -139,8 +139,8 @@ struct CheckJudgement {
       return stop?.hasKilled ?? false
         ? .limited(cause: "the program was killed", remedy: "when it ends by itself") : .whole
     }
-    // A program that failed left work undone, which is no leak. A test run goes on after a test that failed, to the end
-    // of the others.
+    // A program that failed may have been stopped in the middle of its work; memory that it still had is no leak. A
+    // test run is different: it runs all other tests after a failed one.
     let areTests = !programs.isEmpty && programs.allSatisfy { $0.hasSuffix(".xctest") }
     return areTests && failure.isExitStatus
       ? .limited(cause: "tests failed", remedy: "when they pass") : .partial("the program failed")

@@ -1,23 +1,24 @@
-// Chooses the processes of a run to judge, with the reasons for leaving out the others.
+// Chooses which processes of a run are judged, and gives the reason for each of the others.
 
 import TraceAnalysis
 
-/// Chooses by program: the named programs, or all except the programs of the toolchain and the system.
+/// Chooses by program name: the names of `--only`, or else every program outside the toolchain and the system.
 struct CheckedProcesses {
   /// Patterns for program names; empty for the default choice.
   var names: [NamePattern]
-  /// Judge only the processes that a package manager runs as tests.
+  /// Judge only the test bundles (`.xctest`), because the command runs a package manager's tests.
   var isTestRun: Bool
-  /// Only the program itself was recorded, so it is judged whatever it is.
+  /// Judge every recorded process: only the program itself was recorded, and it is judged even if it belongs to the
+  /// toolchain or the system.
   var choosesAll: Bool
 
-  /// Returns the traces to judge, and the programs left out: path and reason.
+  /// Returns the traces to judge, and the path of each program that is left out, with the reason.
   func choose(_ traces: [RecordedTrace]) -> (judged: [RecordedTrace], leftOut: [String: String]) {
     var judged: [RecordedTrace] = []
     var leftOut: [String: String] = [:]
     var last: [RecordedTrace] = []
     for trace in traces {
-      // A trace that cannot be read is judged, so that it fails.
+      // An unreadable trace counts as judged, so that the check fails.
       guard let reader = try? TraceReader(path: trace.path) else {
         judged.append(trace)
         last.append(trace)
@@ -35,17 +36,17 @@ struct CheckedProcesses {
         judged.append(trace)
       }
     }
-    // A program that is installed among the system's programs is still judged if it was run by itself.
+    // A single program that was recorded alone is judged even if it is installed among the system's programs.
     if judged.isEmpty, last.count == 1, names.isEmpty, !isTestRun { return (last, [:]) }
     return (judged, leftOut)
   }
 
-  /// True if the trace of a running process will be judged, whatever other processes exist.
+  /// True if the trace of this running process will be judged, whatever other processes run.
   func includes(_ process: RunningRecording) -> Bool {
     process.program.map { reasonToLeaveOut($0) == nil } ?? true
   }
 
-  /// The running processes whose traces will be judged.
+  /// Returns the running processes whose traces will be judged.
   func choose(_ running: [RunningRecording]) -> [RunningRecording] {
     let judged = running.filter(includes)
     if judged.isEmpty, running.count == 1, names.isEmpty, !isTestRun { return running }

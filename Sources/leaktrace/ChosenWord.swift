@@ -1,9 +1,9 @@
-// Values of options that are one of some words, and suggestions for mistyped ones.
+// Option values that are one word of a fixed list, and suggestions for mistyped words.
 
 import ArgumentParser
 import TraceAnalysis
 
-/// A value of an option that is one of some words. A mistyped one gets a suggestion.
+/// An option value that is one word of a fixed list. The error message for a mistyped word suggests the nearest ones.
 package protocol ChosenWord: ExpressibleByArgument, CaseIterable, RawRepresentable where RawValue == String {}
 
 extension ChosenWord {
@@ -16,8 +16,8 @@ extension ChosenWord {
   }
 }
 
-/// The value that stopped the parsing of the command line. The parser asks a type for a value and takes nil for an
-/// answer, so the words that were possible are kept here until its message is written. Main thread only.
+/// The words near to the value that stopped the parsing. A type can only return nil to the parser to reject a value, so
+/// the suggestions are kept here until the parser has written its message. Main thread only.
 enum RejectedWord {
   nonisolated(unsafe) private static var nearest: [String] = []
 
@@ -28,17 +28,17 @@ enum RejectedWord {
   /// - Parameter words: The values that the user may have meant, in the form that the option takes.
   static func note(nearest words: [String]) { nearest = words }
 
-  /// Nil if no value was rejected, or nothing is near it.
+  /// A question that suggests the near words; nil if no value was rejected, or none is near.
   static var question: String? { NearestWords.question(nearest) }
 }
 
 /// Suggestions for mistakes on a command line.
 enum Suggestion {
-  /// Throws if the first word is no command, or `help` is asked about none.
+  /// Throws if the first word, or the word after `help`, is not a command.
   static func checkCommand(_ arguments: [String]) throws(ValidationError) {
     let isHelp = arguments.first == "help"
     guard let word = isHelp ? arguments.dropFirst().first : arguments.first, !word.hasPrefix("-") else { return }
-    // Some commands are not listed.
+    // Compare with all subcommands: some are not listed in the help.
     if word == "help" || Leaktrace.configuration.subcommands.contains(where: { $0.configuration.commandName == word }) {
       return
     }
@@ -51,7 +51,7 @@ enum Suggestion {
     throw ValidationError("There is no command '\(PlainText.escaped(word))'.\(question)")
   }
 
-  /// Returns the message of an error with a suggestion for the value that was rejected; nil without a suggestion.
+  /// Returns the message of an error, with a suggestion for the rejected value; nil if there is no suggestion.
   static func message(for error: any Error) -> String? {
     guard let question = RejectedWord.question, Leaktrace.exitCode(for: error) == .validationFailure else { return nil }
     var text = Leaktrace.fullMessage(for: error)
@@ -63,9 +63,10 @@ enum Suggestion {
     return text
   }
 
-  /// Returns a question with the options of a command that are near to a mistyped one; empty if none is.
+  /// Returns a question that suggests the options of a command that are near to a mistyped option; empty if none is
+  /// near.
   ///
-  /// - Parameter option: The word on the command line, which may have a `=` and a value.
+  /// - Parameter option: The word on the command line; a `=` and a value may follow the option's name.
   static func question(forOption option: String, of command: any ParsableCommand.Type) -> String {
     let name = String(option.prefix { $0 != "=" })
     return NearestWords.question(NearestWords.nearest(to: name, among: options(of: command))).map { " \($0)" } ?? ""
@@ -75,7 +76,7 @@ enum Suggestion {
   private static func options(of command: any ParsableCommand.Type) -> [String] {
     command.helpMessage(columns: 1000).split(separator: "\n").flatMap { line -> [String] in
       guard line.hasPrefix("  -") else { return [] }
-      // Two spaces end the names, and the help follows.
+      // The names end at two spaces; the help text follows.
       let words = line.dropFirst(2)
       let names = words.firstRange(of: "  ").map { words[..<$0.lowerBound] } ?? words
       return names.split { " ,/".contains($0) }.filter { $0.hasPrefix("--") }.map(String.init)

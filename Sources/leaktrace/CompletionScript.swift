@@ -2,9 +2,9 @@
 
 import ArgumentParser
 
-/// The parser's script for a shell, with functions for the values that it has no kind for.
+/// The ArgumentParser script for a shell, with functions for the values that ArgumentParser cannot complete.
 enum CompletionScript {
-  /// Returns the shell whose script the command line asks for; nil if it asks for none, or for one that is not known.
+  /// Returns the shell whose script the command line requests; nil if it requests none, or one that is unknown.
   static func shell(askedForBy arguments: [String]) -> CompletionShell? {
     let option = "--generate-completion-script"
     guard let first = arguments.first else { return nil }
@@ -19,7 +19,7 @@ enum CompletionScript {
     let commands = Leaktrace.commandNames.joined(separator: " ")
     switch shell {
     case .bash:
-      // The script is sourced, and no program.
+      // The script is sourced, not run, so its `#!` line goes.
       let own = calling(
         script.dropping("#!/bin/bash\n\n"), "__leaktrace_add_completions -W \"$(eval '", "')\"", call: String.init)
       let help = "_leaktrace_help() {\n    COMPREPLY+=($(compgen -W '\(commands)' -- \"${cur}\"))\n}"
@@ -37,7 +37,8 @@ enum CompletionScript {
     }
   }
 
-  /// Replaces what runs a function for its output by its call: the functions give the shell their words themselves.
+  /// Replaces each command substitution of a leaktrace function by a plain call, because the functions add their words
+  /// to the shell's completions themselves.
   private static func calling(
     _ script: String, _ beginning: String, _ end: String, call: (Substring) -> String
   ) -> String {
@@ -55,7 +56,7 @@ enum CompletionScript {
 
   // MARK: The functions
 
-  /// The functions add words to COMPREPLY. `cur` and `prev` are variables of the parser's script.
+  /// The functions add words to COMPREPLY. The parser's script defines `cur` and `prev`.
   private static let bashFunctions = #"""
     # Completes the command line of leaktrace.
 
@@ -194,7 +195,7 @@ enum CompletionScript {
     }
     """#
 
-  /// The functions print words.
+  /// The functions print the words.
   private static let fishFunctions = #"""
     # Completes the command line of leaktrace.
 
@@ -266,7 +267,7 @@ enum CompletionScript {
 }
 
 extension String {
-  /// Returns the text behind a beginning that it has to have.
+  /// Returns the text after the given beginning, which must be there.
   fileprivate func dropping(_ beginning: String) -> String {
     precondition(hasPrefix(beginning), "the parser's script begins otherwise")
     return String(dropFirst(beginning.count))

@@ -135,7 +135,7 @@ struct DiffCommand: ParsableCommand {
       }
     }
     var status = gates.contains(where: \.hasFailed) ? ExitStatus.worst(digests.status, .findings) : digests.status
-    // Not to be taken for something that was looked at and not accepted.
+    // Status 1 would mean that findings were compared and not accepted, so report `unreadable`.
     if report.findings == nil, gatekeeper.needsFindings { status = .worst(status, .unreadable) }
     if status != .success { throw status.code }
   }
@@ -153,7 +153,7 @@ struct DiffCommand: ParsableCommand {
   }
 }
 
-/// `scope:NAME` or `events`.
+/// `scope:NAME` or `events` on the command line.
 struct WorkUnit: ExpressibleByArgument {
   var unit: DiffReport.Unit
 
@@ -171,7 +171,7 @@ struct WorkUnit: ExpressibleByArgument {
   static let words = ["events", "scope:"]
 }
 
-/// `5` or `5%`.
+/// `5` or `5%` on the command line.
 struct Percentage: ExpressibleByArgument {
   /// 0.05 for 5 %.
   var value: Double

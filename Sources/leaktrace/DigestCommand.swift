@@ -1,4 +1,4 @@
-// `leaktrace digest`: writes the part of a run that a later comparison needs.
+// `leaktrace digest`: saves the part of a run that a later comparison needs.
 
 import ArgumentParser
 import Glibc

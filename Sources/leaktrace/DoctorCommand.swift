@@ -63,7 +63,8 @@ struct DoctorCommand: ParsableCommand {
     }
   }
 
-  /// A number that a container's tools show is another one here.
+  /// Explains the error. A number from inside a container names another process here, so the message suggests the
+  /// processes that have this number in a container.
   private static func explanation(of error: InspectionError, _ process: Int32?) -> String {
     guard case .noSuchProcess(let number) = error else { return "\(error)" }
     let others = TargetFacts.processes(withOwnNumber: number).prefix(4).map(String.init)
@@ -87,7 +88,7 @@ struct DoctorCommand: ParsableCommand {
 
 extension Feature: ExpressibleByArgument {}
 
-/// The process that `doctor` starts to look at: waits until its standard input ends.
+/// The process that `doctor` starts and then examines. It waits until its standard input ends.
 struct DoctorChildCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "doctor-child", abstract: "Wait for the end of standard input.", shouldDisplay: false)

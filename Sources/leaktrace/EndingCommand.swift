@@ -3,8 +3,8 @@
 import Glibc
 import TraceAnalysis
 
-/// The command of `check --until`: a load generator, which knows when a server has done enough. It finds the program's
-/// process ID in `LEAKTRACE_PID`. Main thread only.
+/// The command of `check --until`, such as a load generator, which ends when a server has done enough work. The command
+/// finds the program's process ID in `LEAKTRACE_PID`. Main thread only.
 final class EndingCommand {
   private static let processVariable = "LEAKTRACE_PID="
 
@@ -12,26 +12,26 @@ final class EndingCommand {
   private let choice: CheckedProcesses
   private let stopTimeout: Double
   private var processID: Int32 = 0
-  /// Nil until the command has started.
+  /// Stops the program; nil until the command was started.
   private(set) var programStop: ProgramStop?
-  /// The command's wait status; nil if it did not end before the program.
+  /// The command's wait status; nil if the command did not end before the program.
   private(set) var waitStatus: Int32?
   private(set) var startFailure: Int32 = 0
 
   /// - Parameters:
-  ///   - choice: The processes that are judged.
-  ///   - stopTimeout: Seconds for the program to end after SIGTERM.
+  ///   - choice: The processes to judge.
+  ///   - stopTimeout: Seconds that the program may take to end after SIGTERM.
   init(_ command: String, choice: CheckedProcesses, stopTimeout: Double) {
     (self.command, self.choice, self.stopTimeout) = (command, choice, stopTimeout)
   }
 
-  /// The program was sent SIGTERM.
+  /// True if the program was sent SIGTERM.
   var hasEndedTarget: Bool { programStop?.hasBegun ?? false }
-  /// The program did not end in time and was killed.
+  /// True if the program did not end in time and was killed.
   var hasKilledTarget: Bool { programStop?.hasKilledTarget ?? false }
 
-  /// Starts the command with the shell, its output on standard error, so that the program's standard output stays the
-  /// program's. If the command cannot be started, the program is stopped.
+  /// Starts the command in a shell. Its output goes to standard error: standard output is the program's alone. If the
+  /// command cannot be started, stops the program.
   func start(beside target: TargetProcess, of session: RecordingSession) {
     let programStop = ProgramStop(target, of: session, choice: choice, timeout: stopTimeout)
     self.programStop = programStop
@@ -40,7 +40,7 @@ final class EndingCommand {
     defer { posix_spawnattr_destroy(&attributes) }
     var mask = target.maskBefore
     posix_spawnattr_setsigmask(&attributes, &mask)
-    // A group of its own, so that all of it can be ended.
+    // Give the command its own process group, so that all of its processes can be ended.
     posix_spawnattr_setpgroup(&attributes, 0)
     posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP))
     var actions = posix_spawn_file_actions_t()
@@ -65,7 +65,8 @@ final class EndingCommand {
     }
   }
 
-  /// Checks whether the command has ended. If so, takes heap images and stops the program.
+  /// Checks whether the command has ended. If so, takes heap images and stops the program. Later calls kill the program
+  /// if it does not end in time.
   func look() {
     if waitStatus == nil, processID != 0 {
       var status: Int32 = 0
@@ -78,13 +79,13 @@ final class EndingCommand {
     }
   }
 
-  /// Call when the program has ended. Ends the command if it still runs, and else the processes that the program left
-  /// behind.
+  /// Call this when the program has ended. Ends the command if it still runs. If the command ended earlier, ends the
+  /// processes that the program left behind.
   func stop() {
     defer { programStop?.finish() }
     guard processID != 0, waitStatus == nil else { return }
     var status: Int32 = 0
-    // It may have ended by itself, in the same moment.
+    // The command may have ended by itself just now.
     if waitpid(processID, &status, WNOHANG) == processID {
       waitStatus = status
       return

@@ -1,11 +1,11 @@
-// Messages of `record` and its relatives on standard error.
+// Messages on standard error.
 
 import Glibc
 import TraceAnalysis
 
 enum ErrorOutput {
-  /// Writes one line with the program's name before it, in a single write so that it stays whole beside others' output.
-  /// Paths and names of programs may have control characters in them: no terminal is to obey these.
+  /// Writes one line that begins with the program's name. A single write keeps the line whole if other processes write
+  /// too. Escapes control characters in paths and program names, so that they cannot control the terminal.
   static func print(_ line: String) {
     write(
       "leaktrace: \(line.split(separator: "\n", omittingEmptySubsequences: false).map { PlainText.escaped(String($0)) }.joined(separator: "\n"))\n"

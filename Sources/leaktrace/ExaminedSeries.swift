@@ -1,27 +1,27 @@
-// Combines the heap images of one process, one examined image after the other.
+// Combines the examined heap images of one process into a series.
 
 import TraceAnalysis
 
-/// The results of several images of one process. Only the figures of each image are kept. For one thread.
+/// The results of several images of one process. Keeps only the figures of each image. Not thread-safe.
 struct ExaminedSeries {
   private(set) var images = ImageSeries()
-  /// Suspicions of the image that was added last.
+  /// Suspicions at the image that was added last.
   private(set) var suspects: [Finding] = []
   private(set) var process = WatchedProcess(program: "", processID: 0)
 
-  /// Limit of one trace's images that are compared: each one is read together with everything written before it. There
-  /// are two for each part of the curve that growth is judged by.
+  /// Maximum number of a trace's images to compare. Each image costs one more pass over everything that was written
+  /// before it. `GrowthRules` divides the curve into at most 12 parts, and each should have two images.
   static let imageLimit = 24
 
   enum Outcome {
-    /// Includes the suspicions among its findings.
+    /// The image was added. The report has the series' suspicions among its findings.
     case added(LeakReport)
-    /// The image is not later than the one before.
+    /// The image was not added: it is not later than the previous one.
     case isOld
     case isUnusable(reason: String)
   }
 
-  /// Adds an examined image whose analysis was kept.
+  /// Adds an examined image whose heap analysis was kept.
   mutating func add(_ examined: ExaminedTrace) -> Outcome {
     guard let heap = examined.heap, examined.leaks.unavailable == nil else {
       return .isUnusable(reason: examined.leaks.unavailable ?? "it is damaged")
@@ -52,16 +52,16 @@ struct ExaminedSeries {
 }
 
 extension LeakSearch {
-  /// Examines the images of a light recording before `newest`, whose analysis must have been kept. Adds the suspicions
-  /// to the findings of `newest`. Nil for other recordings, because a full recording shows when each block was made.
-  /// Nil also if there is only one image.
+  /// Examines the images before `newest` in a light recording, and adds the suspicions of growth to the findings of
+  /// `newest`. The heap analysis of `newest` must have been kept. Returns nil if there is only one image, and for other
+  /// recordings: a full recording shows when each block was made.
   ///
-  /// O(images · trace), for at most `ExaminedSeries.imageLimit` images.
+  /// O(images × size of the trace), for at most `ExaminedSeries.imageLimit` images.
   func growth(before newest: inout ExaminedTrace) throws(TraceFormatError) -> ProcessGrowth? {
     guard Self.hasSeries(newest.reader), let last = newest.heap?.model.snapshot else { return nil }
     let earlier = newest.reader.snapshots.filter { $0.isWhole && $0.time < last.time }
     guard !earlier.isEmpty else { return nil }
-    // A program that exits frees its objects: the image at exit says nothing about growth.
+    // A program that exits may free its objects first, so the image at exit says nothing about growth.
     let isOfEnd = last.reason == .exit && earlier.count >= GrowthRules.standard.leastImages
     var series = ExaminedSeries()
     var newestInSeries: LeakAnalysis?
@@ -92,7 +92,7 @@ extension LeakSearch {
     return series.images.moments.count > 1 ? series.growth : nil
   }
 
-  /// The trace's images can be compared.
+  /// True if the trace's images can be compared.
   static func hasSeries(_ reader: TraceReader) -> Bool {
     reader.header.isLight && reader.snapshots.count(where: \.isWhole) > 1
   }

@@ -4,8 +4,8 @@ import ArgumentParser
 import Glibc
 import TraceAnalysis
 
-/// The exit statuses of every subcommand that reads a trace. `record` passes on the status of the program it ran: see
-/// `RecordExitCode`.
+/// The exit statuses of every subcommand that reads a trace. `record` instead passes on the status of the program that
+/// it ran: see `RecordExitCode`.
 ///
 /// | status | meaning |
 /// | --- | --- |
@@ -17,13 +17,13 @@ import TraceAnalysis
 /// | 5 | the result could not be written |
 /// | 64 | the command line is wrong |
 ///
-/// If several apply, the gravest one is used (`worst`). Status 1 says that everything was read and a gate failed, so an
-/// unreadable part outweighs it. `check` ends as its program does if that fails. Otherwise it uses these statuses, and
-/// 3 also if nothing was recorded.
+/// If several apply, `worst` chooses the gravest. Status 1 means that everything was read and a gate failed, so an
+/// unreadable part outweighs it. `check` ends as its program did if the program failed. Otherwise it uses these
+/// statuses, and 3 also if nothing was recorded.
 ///
-/// `pause`, `resume` and `snapshot` read no trace: they exit with 0 if the process obeyed, and with 1 if not. `ps`
-/// exits with 0, even if it lists no process. `doctor` reads no trace either: it exits with 1 if a feature does not
-/// work, and with 3 if there is no such process.
+/// `pause`, `resume` and `snapshot` read no trace: they exit with 0 if the process obeyed, and otherwise with 1. `ps`
+/// exits with 0 even if it lists no process. `doctor` also reads no trace: it exits with 1 if a feature does not work,
+/// and with 3 if there is no such process.
 enum ExitStatus: Int32 {
   case success = 0
   case findings = 1
@@ -33,10 +33,10 @@ enum ExitStatus: Int32 {
   case outputFailed = 5
   case usage = 64
 
-  /// For a command's `run` to throw.
+  /// The exit code that a command's `run` throws.
   var code: ExitCode { ExitCode(rawValue) }
 
-  /// The status for several traces: the gravest one. An unreadable trace outweighs a damaged one.
+  /// Returns the graver of two statuses. An unreadable trace outweighs a damaged one.
   static func worst(_ a: ExitStatus, _ b: ExitStatus) -> ExitStatus {
     let byGravity: [ExitStatus] = [.outputFailed, .usage, .unreadable, .damaged, .notFound, .findings, .success]
     return byGravity.first { $0 == a || $0 == b } ?? a
@@ -51,12 +51,12 @@ func explanation(of error: any Error, path: String) -> String {
   (error as? TraceFormatError)?.explanation(path: path) ?? "\(path): \(error)"
 }
 
-/// The exit statuses of `record` if the program did not run; otherwise it ends as the program ended.
+/// The exit statuses of `record` if the program did not run. Otherwise `record` ends as the program ended.
 enum RecordExitCode {
-  /// `record` itself failed, or refused the program. The same number as in `env` and `timeout`.
+  /// `record` itself failed, or refused to run the program. `env` and `timeout` use the same number.
   static let failed: Int32 = 125
-  /// The command was found but cannot be executed. The same number as in shells.
+  /// The command was found but cannot be executed. Shells use the same number.
   static let notExecutable: Int32 = 126
-  /// There is no such command. The same number as in shells.
+  /// There is no such command. Shells use the same number.
   static let notFound: Int32 = 127
 }

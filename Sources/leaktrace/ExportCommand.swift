@@ -8,13 +8,13 @@ import TraceAnalysis
 enum ExportFormat: String, CaseIterable, ChosenWord {
   case pprof, collapsed, speedscope, dot, heapsnapshot, perfetto, sqlite, ndjson
 
-  /// The file is binary.
+  /// True if the file is binary.
   var isBinary: Bool { self == .pprof || self == .perfetto || self == .sqlite }
-  /// The file has a single figure for each stack.
+  /// True if the file has a single figure for each stack.
   var hasOneMeasure: Bool { self == .collapsed }
-  /// The file has the blocks and references of a heap image.
+  /// True if the file has the blocks and references of a heap image.
   var isHeap: Bool { self == .heapsnapshot || self == .perfetto }
-  /// The file has allocations, stack by stack.
+  /// True if the file has allocations by stack.
   var isProfile: Bool { self == .pprof || self == .collapsed || self == .speedscope }
 }
 
@@ -133,7 +133,7 @@ struct ExportCommand: ParsableCommand {
     }
     if format.isHeap { return try heap(path, search) }
     if format == .ndjson { return try rows(path, search) }
-    // A file of allocations alone does not need the heap's analysis.
+    // A file with allocations alone does not need the heap analysis.
     let needsLeaks = value.isEmpty ? !format.hasOneMeasure : value.contains(where: \.isOfLeaks)
     let examined = try search.examine(path, needsLeaks ? .findings : .allocations)
     if let reason = examined.leaks.unavailable, format == .dot || value.contains(where: \.isOfLeaks) {
@@ -167,7 +167,7 @@ struct ExportCommand: ParsableCommand {
     )
   }
 
-  /// Rows of a trace or of a digest.
+  /// Returns the rows of a trace or of a digest.
   private func rows(_ path: String, _ search: LeakSearch) throws -> (bytes: [UInt8], status: ExitStatus) {
     var runs = RunDigests(search)
     let digest = try runs.digest(ofRun: path)
@@ -199,7 +199,7 @@ struct ExportCommand: ParsableCommand {
     }
   }
 
-  /// The requested findings.
+  /// Returns the requested findings.
   private func chosen(_ findings: [Finding], in path: String) throws -> [Finding] {
     let shown = findings.filter { $0.suppression == nil && !$0.isWeak }
     guard let finding else { return shown }

@@ -1,11 +1,11 @@
-// Options that make a command fail by its findings, and their evaluation.
+// Options that make a command fail because of its findings, and their evaluation.
 
 import ArgumentParser
 import FoundationEssentials
 import Glibc
 import TraceAnalysis
 
-/// The conditions of failure, and the accepted findings.
+/// Options for the conditions of failure and the file of accepted findings.
 struct GateOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -50,7 +50,8 @@ struct Gatekeeper {
     if let path { baseline = try Self.read(path, isUpdating: isUpdating) }
   }
 
-  /// Nil if there is no such file, as before the first leak is accepted. Then no finding is accepted.
+  /// Reads the baseline. Returns nil if the file does not exist, as before the first leak is accepted; then no finding
+  /// is accepted.
   private static func read(_ path: String, isUpdating: Bool) throws -> Baseline? {
     guard FileManager.default.fileExists(atPath: path) else {
       if isUpdating { return Baseline() }
@@ -71,10 +72,10 @@ struct Gatekeeper {
     }
   }
 
-  /// Some gate needs findings, or the baseline is being updated.
+  /// True if some gate needs findings, or the baseline is being updated.
   var needsFindings: Bool { gates.needsFindings || isUpdating }
 
-  /// Adds a trace's findings, and sets the report's accepted findings.
+  /// Adds a trace's findings, and gives the report the baseline to judge its own findings by.
   mutating func admit(_ leaks: inout LeakReport) {
     leaks.baseline = baseline
     leaks.tolerance = gates.tolerance
@@ -82,24 +83,25 @@ struct Gatekeeper {
     findings += leaks.findings
   }
 
-  /// All findings, each once, with their standing relative to the baseline.
+  /// All findings without duplicates, with their standing relative to the baseline.
   var judged: [JudgedFinding] {
     JudgedFinding.union(
       (baseline ?? Baseline()).judge(findings, tolerance: gates.tolerance, judgesSuspicions: gates.judgesSuspicions))
   }
 
-  /// The part of the program's leaks that was examined.
+  /// How much of the program's leaks was examined.
   enum Coverage {
     case whole
-    /// The findings are right, but others may be missing, so no finding counts as gone. Has the cause, and when to
-    /// update the baseline again.
+    /// The findings are right, but others may be missing, so no finding counts as gone. `cause` says why; `remedy` says
+    /// when to update the baseline again.
     case limited(cause: String, remedy: String)
-    /// There may be more findings, for the given reason. No finding counts as gone, and the baseline is left alone.
+    /// Findings may be missing, for the given reason. No finding counts as gone, and the baseline is not changed.
     case partial(String)
   }
 
-  /// Writes the baseline if that was requested, then judges. `unjudged`: the reason why some findings are not known at
-  /// all; then no condition on findings is met. The status covers the gates and the writing of the baseline.
+  /// Writes the baseline if that was requested, then judges the gates. `unjudged`: why some findings are not known at
+  /// all. Then every gate fails; those that the known findings do not fail give this reason. The status covers the
+  /// gates and the writing of the baseline.
   mutating func close(_ coverage: Coverage, unjudged: String?) -> (report: GateReport, status: ExitStatus) {
     let coverage = unjudged.map(Coverage.partial) ?? coverage
     var status = ExitStatus.success

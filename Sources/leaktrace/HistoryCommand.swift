@@ -1,4 +1,4 @@
-// `leaktrace history`: who retained objects.
+// `leaktrace history`: shows who retained an object.
 
 import ArgumentParser
 import Glibc

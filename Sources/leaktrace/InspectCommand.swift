@@ -1,4 +1,4 @@
-// `leaktrace inspect`: the leaks of a process that was never recorded.
+// `leaktrace inspect`: reports the leaks of a process that was never recorded.
 
 import ArgumentParser
 import Glibc

@@ -1,4 +1,4 @@
-// Records a process that already runs: `leaktrace attach` begins the recording, and `record --pid` also waits for its
+// Records a process that is already running. `leaktrace attach` begins the recording; `record --pid` also waits for its
 // end.
 
 import ArgumentParser
@@ -9,13 +9,13 @@ struct JoinedRecording {
   let processID: Int32
   let options: RecordingOptions
   let waitingSeconds: Int
-  /// The names that reports need are stored in the trace when the recording has ended.
+  /// Store the names that reports need in the trace when the recording has ended.
   var storesNames = false
 
-  /// Default directory of the trace of a process with its own view of files.
+  /// Default directory of the trace if the process has its own view of files.
   private static let directoryElsewhere = "/tmp"
 
-  /// Begins the recording, and prints a message. Prints the reason and returns nil if it cannot begin.
+  /// Begins the recording, and prints a message. If the recording cannot begin, prints the reason and returns nil.
   func begin() -> Attachment? {
     do {
       let view = try TargetView(of: processID)
@@ -37,7 +37,7 @@ struct JoinedRecording {
     }
   }
 
-  /// The recorder would mistake a trace that another process is writing for an old one.
+  /// Refuses a path that another process is writing a trace to: the recorder would take that trace for an old one.
   private func refuseTraceInUse(_ output: OutputPattern, _ view: TargetView) throws {
     guard output.namesOneFileForAProgram else { return }
     let path = view.ownPath(output.path(processID: UInt32(processID), programName: view.programName))
@@ -59,9 +59,9 @@ struct JoinedRecording {
 
   // MARK: To its end
 
-  /// Records for `seconds`, until a signal, or until the process ends.
+  /// Records for `seconds`, until a signal arrives, or until the process ends.
   func run(for seconds: Double?) throws {
-    // Block signals before the recording begins: the first Ctrl-C ends the recording, and not this process.
+    // Block the signals before the recording begins: then the first Ctrl-C ends the recording and not this process.
     var ending = sigset_t()
     sigemptyset(&ending)
     for signal in [SIGINT, SIGTERM, SIGHUP] { sigaddset(&ending, signal) }
@@ -90,7 +90,8 @@ struct JoinedRecording {
     try summarize(attachment)
   }
 
-  /// A process that has ended exists until its parent waits for it.
+  /// True if the process runs. A process that has ended exists until its parent waits for it, so its state is checked
+  /// too.
   private var isAlive: Bool {
     guard kill(processID, 0) == 0 || errno == EPERM else { return false }
     let state = ProcFile.lines("/proc/\(processID)/status")["State"]
@@ -100,13 +101,13 @@ struct JoinedRecording {
   private func summarize(_ attachment: Attachment) throws {
     let isAbandoned = LiveRecording(tracePath: attachment.tracePath)?.recordingProcesses().isEmpty
     if isAbandoned ?? RecordedTrace(path: attachment.tracePath)?.isLeftLong ?? false {
-      // Only its parent knows how it ended.
+      // Only the parent of the process knows how it ended, so no wait status is known here.
       do { _ = try TraceRecovery.finish(tracePath: attachment.tracePath, waitStatus: -1) } catch {
         ErrorOutput.print("warning: \(explanation(of: error, path: attachment.tracePath))")
       }
     }
     var names = NamesRun()
-    // A process with its own view of files has other files at these paths.
+    // If the process has its own view of files, other files are at these paths here.
     if storesNames, attachment.view.sharesFiles { names.store(inTraceAt: attachment.tracePath) }
     guard let trace = RecordedTrace(path: attachment.tracePath) else {
       ErrorOutput.print("the trace \(PlainText.escaped(attachment.tracePath)) cannot be read")

@@ -1,10 +1,10 @@
-// The traces of a watch: a bounded number of files.
+// The trace files that a watch keeps: a bounded number.
 
 import FoundationEssentials
 import Glibc
 import TraceAnalysis
 
-/// Traces in one directory, in order of time. Those that are kept are spread over the whole time.
+/// Traces in one directory, in order of time. The kept traces are spread over the whole time of the watch.
 struct KeptTraces {
   let directory: String
   private let limit: Int
@@ -13,7 +13,8 @@ struct KeptTraces {
   private var made = 0
 
   /// - Parameters:
-  ///   - kept: The directory, made if it is not there; nil for a temporary one, which keeps the newest alone.
+  ///   - kept: The directory for the traces; created if it does not exist. Nil for a temporary directory that keeps
+  ///     only the newest trace.
   init(kept: String?, limit: Int) throws {
     if let kept {
       do { try FileManager.default.createDirectory(atPath: kept, withIntermediateDirectories: true) } catch {
@@ -31,7 +32,7 @@ struct KeptTraces {
     (directory, self.limit, isTemporary) = (made, 1, true)
   }
 
-  /// A name that is not taken, in order of time.
+  /// Returns the path for the next trace. No file has this path, and paths sort in order of time.
   mutating func next() -> String {
     while true {
       made += 1
@@ -41,7 +42,7 @@ struct KeptTraces {
     }
   }
 
-  /// Keeps a trace that was written, and removes another one if there are too many now.
+  /// Keeps a trace that was written, and removes other traces if there are now too many.
   mutating func keep(_ path: String, time: Double) {
     files.append((path, time))
     while files.count > limit {
@@ -50,7 +51,8 @@ struct KeptTraces {
     }
   }
 
-  /// The one between the first and the last whose neighbours are nearest to each other; of equals the oldest.
+  /// Returns the trace to remove: of all except the first and the last, the one with the least time between its two
+  /// neighbours. If several have the least, returns the oldest.
   static func leastNeeded(_ times: [Double]) -> Int {
     var (found, least) = (0, Double.infinity)
     for index in 1..<times.count - 1 {
@@ -60,7 +62,7 @@ struct KeptTraces {
     return found
   }
 
-  /// A trace that is not worth keeping.
+  /// Removes a trace that is not worth keeping.
   func discard(_ path: String) { unlink(path) }
 
   func end() {

@@ -3,9 +3,9 @@
 import ArgumentParser
 import TraceAnalysis
 
-/// The width of text, and its colours.
+/// Options for the width and the colours of text.
 struct LayoutOptions: ParsableArguments {
-  /// The least width that leaves room for names.
+  /// The smallest width that leaves room for names.
   private static let least = 40
 
   @Option(help: ArgumentHelp("Output width in columns (default: terminal width, or 80).", valueName: "columns"))
@@ -21,7 +21,7 @@ struct LayoutOptions: ParsableArguments {
     if let width, width < Self.least { throw ValidationError("--width must be at least \(Self.least) columns.") }
   }
 
-  /// A style for standard output.
+  /// Returns the style for standard output.
   func style(stacks: TextStyle.Stacks = .folded, paths: TextStyle.Paths = .folded) -> TextStyle {
     let terminal = TerminalOutput()
     let isColored =
@@ -38,7 +38,7 @@ struct LayoutOptions: ParsableArguments {
 /// When to use colours and bold type.
 enum ColorUse: String, CaseIterable, ChosenWord { case auto, always, never }
 
-/// Text for people or JSON for programs.
+/// The option for the output format: text for people, or JSON for programs.
 struct FormatOption: ParsableArguments {
   enum Format: String, CaseIterable, ChosenWord { case text, json }
 

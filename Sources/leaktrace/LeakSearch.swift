@@ -5,7 +5,7 @@ import FoundationEssentials
 import Glibc
 import TraceAnalysis
 
-/// Where to find files, and which findings to hide: options of every command that searches for leaks.
+/// Options of every command that searches for leaks: where to find files, and which findings to hide.
 struct LeakSearchOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -40,11 +40,11 @@ struct ExaminedTrace {
   var heap: LeakAnalysis?
 }
 
-/// Searches several traces for leaks, one after the other, with the same options.
+/// Searches traces for leaks, one after another, with the same options.
 struct LeakSearch {
-  /// Number of the heap image; nil for the last one.
+  /// Number of the heap image to search; nil for the default image.
   var snapshot: Int?
-  /// True if reports list every candidate for a suspicion, with the effects of the rules.
+  /// True if reports list every candidate for a suspicion, with the effects of the rules on it.
   var explains = false
   private let suppressions: Suppressions
   private let files: DebugFileSearch
@@ -81,20 +81,20 @@ struct LeakSearch {
   }
 
   enum Detail {
-    /// Allocations only, without findings.
+    /// Only allocations, without findings.
     case allocations
     case findings
     /// Also the stacks of allocations and of references that were never released. This takes another pass over the
     /// events.
     case findingsWithStacks
-    /// Also the analysis of the heap image, including all its memory: for a page.
+    /// Also the heap analysis, with all its memory: needed for a page.
     case page
   }
 
-  /// Whether to keep the analysis of the heap image, including all its memory, in a detail that does not need it.
+  /// Whether to keep the heap analysis, with all its memory, if the detail does not need it.
   enum HeapUse {
     case never, always
-    /// Keep it for a trace whose images can be compared.
+    /// Keep the analysis if the trace has a series of images to compare.
     case ofSeries
   }
 
@@ -128,7 +128,7 @@ struct LeakSearch {
     return ExaminedTrace(reader: reader, trace: trace, leaks: leaks, status: status, heap: heap)
   }
 
-  /// The page of a trace that was examined with `Detail.page`.
+  /// Returns the page of a trace that was examined with `Detail.page`.
   func page(_ examined: ExaminedTrace) -> ProcessPage {
     var selection = ReportSelection()
     selection.limit = Self.shownSites
@@ -144,12 +144,12 @@ struct LeakSearch {
         examined.trace, limit: Self.shownEstimates, naming: naming(examined.trace)))
   }
 
-  /// Limit of allocation sites in a page's data; its flame graph has all sites.
+  /// Maximum number of allocation sites in a page's data. The page's flame graph has all sites.
   private static let shownSites = 20
-  /// Limit of estimated sites in a page: this number by live bytes, and this number by allocated bytes.
+  /// Maximum number of estimated sites in a page, once by live bytes and once by allocated bytes.
   private static let shownEstimates = 100
 
-  /// Reads the allocations only.
+  /// Reads only the allocations of a trace.
   func allocations(_ path: String) throws(TraceFormatError) -> ReportTrace {
     let reader = try TraceReader(path: path, part: .withImage(nil))
     let line = ReadingLine.show(reader, path: path)
@@ -157,7 +157,7 @@ struct LeakSearch {
     return ReportTrace(path: path, analysis: AllocationAnalysis(reader, snapshot: nil))
   }
 
-  /// Names for a trace's frames.
+  /// Returns the names for a trace's frames.
   func naming(_ trace: ReportTrace) -> Symbolicator {
     Symbolicator(of: [trace.analysis], search: files, openFiles: openFiles)
   }

@@ -24,7 +24,7 @@ struct Leaktrace: ParsableCommand {
       ScopeReportCommand.self,
     ])
 
-  /// The names of the commands that its help lists.
+  /// The names of the commands that the help lists.
   static var commandNames: [String] {
     configuration.subcommands.map { $0.configuration }.filter(\.shouldDisplay).compactMap(\.commandName)
   }
@@ -44,7 +44,7 @@ struct Leaktrace: ParsableCommand {
     }
   }
 
-  /// Ends the process as the parser would, with a suggestion in its message if there is one.
+  /// Ends the process as ArgumentParser would. If there is a suggestion, adds it to the message.
   private static func fail(_ error: any Error) -> Never {
     guard let message = Suggestion.message(for: error) else { exit(withError: error) }
     ErrorOutput.write(message + "\n")

@@ -1,4 +1,4 @@
-// The options of light recordings: samples of allocations, and images that are taken by themselves.
+// The options of light recordings: samples of allocations, and heap images that the recorder takes by itself.
 
 import ArgumentParser
 import TraceAnalysis
@@ -97,7 +97,8 @@ struct LightOptions: ParsableArguments {
     ]
   }
 
-  /// What images that come by themselves cost, to be said beforehand; nil if none do.
+  /// Returns a sentence about the cost of heap images that the recorder takes by itself, for the start of the
+  /// recording. Nil if it takes none.
   func imageCost() throws(RecordingError) -> String? {
     guard snapshotEvery != nil || snapshotAbove != nil else { return nil }
     let limit = try snapshotAbove?.bytes()
@@ -109,7 +110,7 @@ struct LightOptions: ParsableArguments {
       "heap images \(times.joined(separator: ", and ")): for each, a program of \(Decimal.bytes(size)) \(ImageCost(ofSize: size).words)"
   }
 
-  /// The program has no size yet.
+  /// The size to describe the cost for, since the program does not run yet.
   private static let exampleSize: UInt64 = 1 << 30
 
   func mode() throws(RecordingError) -> RecordingSettings.Mode {

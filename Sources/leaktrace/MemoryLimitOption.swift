@@ -1,4 +1,4 @@
-// `--memory-limit`: of every command that reads a heap image.
+// `--memory-limit`, an option of every command that reads a heap image.
 
 import ArgumentParser
 import TraceAnalysis

@@ -1,18 +1,18 @@
-// The private file where the preloaded library says why it stepped aside.
+// The private file for the preloaded library's messages, such as why it did not record a process.
 
 import Glibc
 import TraceAnalysis
 
-/// A file of mode 0600 in its own temporary directory, so that no other user can replace it. The directory is below
-/// TMPDIR if possible, else in /tmp, else beside the traces.
+/// A file of mode 0600 in its own temporary directory, so that no other user can replace the file. The directory is
+/// below TMPDIR if possible, else in /tmp, else beside the traces.
 struct MessagesFile {
   let path: String
   private let directory: String
 
-  /// A line on standard error already begins with this.
+  /// The beginning of the library's messages. It is removed here, because `ErrorOutput` adds the same words.
   private static let sender = "leaktrace: "
 
-  /// `outputDirectory`: the directory of the traces.
+  /// - Parameter outputDirectory: The directory of the traces.
   init(outputDirectory: String) throws(RecordingError) {
     guard let made = TemporaryDirectory.make(besides: [outputDirectory]) else {
       throw .outputDirectoryUnusable(path: outputDirectory, errno: errno)
@@ -28,7 +28,7 @@ struct MessagesFile {
     close(descriptor)
   }
 
-  /// The distinct messages so far, in order, without the sender's name, and at most a screenful.
+  /// Returns the distinct messages so far, in order and without `sender`. Shortens the list to a screenful.
   func lines() -> [String] {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return [] }

@@ -1,24 +1,24 @@
-// The reading of names at the end of a recording, in a process of its own.
+// Reads names at the end of a recording, in a separate process.
 
 import Glibc
 import TraceAnalysis
 
-/// Runs `leaktrace names` for traces that are finished. A program with very many names costs the recording some seconds at
-/// most, and a file that ends the reading process costs only names.
+/// Runs `leaktrace names` for finished traces. A program with very many names delays the end of the recording at most
+/// until the time limit. If a file crashes the reading process, only names are lost.
 struct NamesRun {
-  /// Seconds for the names of all traces of a recording.
+  /// Seconds for the names of all traces of one recording.
   private static let timeLimit = 20.0
 
   private let deadline: ContinuousClock.Instant
-  /// A message for `RecordingSummary` that names were left out, and the reason.
+  /// A message for `RecordingSummary`: names are missing, and why. Nil if all names were stored.
   private(set) var remark: String?
 
   init() { deadline = ContinuousClock.now + .seconds(Self.timeLimit) }
 
-  /// Stores the names of a trace. Returns when it is done, or at the deadline, with the trace whole in either case.
+  /// Stores the names of a trace. Returns when they are stored, or at the deadline; the trace is whole in both cases.
   mutating func store(inTraceAt path: String) {
     let left = deadline - ContinuousClock.now
-    // A short time is not worth a process.
+    // Do not start a process for so short a time.
     guard left > .milliseconds(200) else { return note("reading all names would take too long") }
     let seconds = Double(left.components.seconds) + Double(left.components.attoseconds) / 1e18
     var process: pid_t = 0
@@ -30,7 +30,8 @@ struct NamesRun {
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)
     defer { posix_spawnattr_destroy(&attributes) }
-    // Signals are blocked here while a program is recorded. Ctrl-C ends the reading.
+    // While a program is recorded, this process blocks signals. Unblock them in the reading process, so that Ctrl-C
+    // ends it.
     var none = sigset_t()
     sigemptyset(&none)
     posix_spawnattr_setsigmask(&attributes, &none)
@@ -51,7 +52,7 @@ struct NamesRun {
     }
   }
 
-  /// The wait status of a process, which is killed at the deadline; then nil.
+  /// Returns the wait status of a process. Kills the process at the deadline, and then returns nil.
   private func end(of process: pid_t) -> Int32? {
     var status: Int32 = 0
     var pause: UInt32 = 1_000
@@ -71,7 +72,7 @@ struct NamesRun {
 
   private mutating func note(_ reason: String) {
     if remark == nil {
-      // The trace is sound. So this is a note, which --quiet leaves out.
+      // This is a note, which --quiet suppresses, because the trace itself is sound.
       remark = "note: some names are not in the trace: \(reason). 'leaktrace names TRACE' stores them"
     }
   }

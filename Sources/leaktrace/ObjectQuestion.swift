@@ -1,4 +1,4 @@
-// The common part of the commands that answer questions about objects: `why` and `history`.
+// The code that `why` and `history`, the commands that answer questions about objects, have in common.
 
 import Glibc
 import TraceAnalysis
@@ -14,8 +14,8 @@ enum ObjectQuestion {
     }
   }
 
-  /// Returns the subject of a question: an address, a type's name, or with `isSite` a function on the stack of the
-  /// allocation.
+  /// Parses the subject of a question: an address, a type's name, or with `isSite` the name of a function on the stack
+  /// of the allocation.
   static func query(_ subject: String, isSite: Bool) -> RetainQuery {
     if subject.hasPrefix("0x"), let address = UInt64(subject.dropFirst(2), radix: 16) {
       return .address(RuntimeAddress(address))
@@ -23,22 +23,22 @@ enum ObjectQuestion {
     return isSite ? .site(NamePattern(subject)) : .type(NamePattern(subject))
   }
 
-  /// Returns a question that suggests names similar to the subject; empty if there is none.
+  /// Returns a question that suggests names similar to the subject; empty if no name is similar.
   ///
-  /// - Parameter names: The names in the trace; called only for a subject that is a name.
+  /// - Parameter names: Returns the names in the trace; called only if the subject is a name.
   static func suggestion(for subject: String, among names: () -> [String]) -> String {
     guard let word = NamePattern(subject).word, !subject.hasPrefix("0x") else { return "" }
     return NearestWords.question(NearestWords.nearest(to: word, among: names())).map { " \($0)" } ?? ""
   }
 
-  /// The names of the types of an image's blocks, without modules.
+  /// Returns the type names of the blocks in a heap image, without module names.
   static func typeNames(_ graph: ObjectGraph) -> [String] {
     var isPresent = [Bool](repeating: false, count: graph.types.count)
     for node in 0..<graph.blockCount { isPresent[Int(graph.nodeTypes[node])] = true }
     return zip(graph.types, isPresent).filter(\.1).map(\.0.name)
   }
 
-  /// Writes to standard output. `name`: names the output in the message if writing fails.
+  /// Writes text to standard output. `name` is the output's name in the error message.
   static func show(_ text: String, called name: String) throws { try show(text.utf8, called: name) }
 
   /// Writes bytes to standard output.

@@ -1,9 +1,9 @@
-// Standard output, in large pieces.
+// Buffers standard output.
 
 import Glibc
 
-/// Gathers text and writes it out 64 KiB at a time. A reader that went away (`| head`) is no error: `isClosed` says so,
-/// and the rest is dropped.
+/// Collects text and writes it out 64 KiB at a time. If the reader has closed the pipe, as `| head` does, that is no
+/// error: `isClosed` becomes true, and further text is dropped.
 final class OutputBuffer {
   enum Failure: Error { case write(errno: Int32) }
 

@@ -1,31 +1,31 @@
-// Writes files atomically: a reader finds the old file or the new one, and nothing in between.
+// Writes files atomically: a reader finds either the old file or the complete new one.
 
 import Glibc
 
 enum OutputFile {
   struct Failure: Error { let errno: Int32 }
 
-  /// Replaces or creates a regular file: writes a new file beside it, and renames it. If the path is a symbolic link,
-  /// the link's target is replaced, and not the link. Permissions are kept; a new file gets the permissions that the
-  /// umask allows. Anything but a regular file (a pipe, /dev/stdout) is written to directly.
+  /// Creates or replaces a regular file: writes a new file in the same directory, and renames it. If the path is a
+  /// symbolic link, replaces the link's target and keeps the link. Keeps permissions; a new file gets the permissions
+  /// that the umask allows. Writes directly to anything that is not a regular file, such as a pipe or /dev/stdout.
   static func write(_ text: String, to path: String) throws(Failure) { try write(Array(text.utf8), to: path) }
 
-  /// Writes bytes as `write` does for text.
+  /// Writes bytes in the same way.
   static func write(_ bytes: [UInt8], to path: String) throws(Failure) {
     guard isReplaced(path) else { return try writeThrough(bytes, path) }
     try replace(path) { _, descriptor in put(bytes, descriptor) }
   }
 
-  /// True if the path is a regular file, or does not exist yet. False for the process's own output, which may be a file
-  /// with contents.
+  /// True if the path is a regular file or does not exist yet. False for paths in /dev and /proc: such a path may be
+  /// the process's own output, a file with contents that must stay.
   static func isReplaced(_ path: String) -> Bool {
     if path.hasPrefix("/dev/") || path.hasPrefix("/proc/") { return false }
     var information = stat()
     return stat(path, &information) != 0 || information.st_mode & S_IFMT == S_IFREG
   }
 
-  /// Replaces such a file by one that `fill` writes. `fill` gets the path and the descriptor of the new, empty file. It
-  /// returns 0, or an `errno`: then the old file stays.
+  /// Replaces or creates a file that `isReplaced`. `fill` gets the path and the descriptor of a new, empty file, and
+  /// returns 0 or an `errno`. If it fails, the old file stays.
   static func replace(_ path: String, _ fill: (_ temporary: String, _ descriptor: Int32) -> Int32) throws(Failure) {
     var information = stat()
     let exists = stat(path, &information) == 0
@@ -39,7 +39,7 @@ enum OutputFile {
     let mask = umask(0)
     umask(mask)
     if fchmod(descriptor, exists ? information.st_mode & 0o7777 : 0o666 & ~mask) != 0 { failure = errno }
-    // Keep another owner of the file, if that is allowed.
+    // Keep the owner of the old file, if that is allowed.
     if exists, information.st_uid != geteuid() || information.st_gid != getegid() {
       _ = fchown(descriptor, information.st_uid, information.st_gid)
     }

@@ -1,10 +1,10 @@
-// The file that `report` writes to if the user names none.
+// Chooses the file that `report` writes if the user names none.
 
 import Glibc
 
 enum PagePath {
-  /// Returns a path in the current directory that is named after a trace. It is free, or has an earlier page: the user
-  /// has named no other file to overwrite. It may be one that cannot be written.
+  /// Returns a path in the current directory, named after the trace. The path is free or has a page that leaktrace
+  /// wrote before: no other file is overwritten, since the user did not name one. The path need not be writable.
   static func free(forTrace trace: String) -> String {
     let name = baseName(ofTrace: trace)
     var number = 1
@@ -17,20 +17,20 @@ enum PagePath {
     }
   }
 
-  /// Returns the last component of the path, without the ending of a trace's name.
+  /// Returns the last component of the trace's path, without the extension of traces.
   private static func baseName(ofTrace trace: String) -> String {
     var name = trace.split(separator: "/").last.map(String.init) ?? "."
-    // A directory may be named by its place.
+    // For `.` and `..`, use the directory's real name.
     if name == "." || name == ".." {
       name = ReportOutputs.place(trace).split(separator: "/").last.map(String.init) ?? ""
     }
     for ending in [".trace", ".lktrace"] where name.hasSuffix(ending) { name.removeLast(ending.count) }
-    // A name with a dash in front would be an option of the command that opens the page.
+    // Remove leading dashes: the command that opens the page would take the name for an option.
     while name.hasPrefix("-") { name.removeFirst() }
     return name.isEmpty ? "report" : name
   }
 
-  /// Whether a file begins as the pages do that leaktrace writes.
+  /// True if a file begins as pages from leaktrace do.
   private static func isPage(_ path: String) -> Bool {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return false }
@@ -42,6 +42,6 @@ enum PagePath {
       && head.contains(": leaktrace</title>\n")
   }
 
-  /// Bytes up to the end of a page's title, which has the path of a program.
+  /// Enough bytes to include a page's title, which contains the path of a program.
   private static let headSize = 1 << 14
 }

@@ -1,9 +1,9 @@
-// Options that say whose code is whose, and how much of a library's code is shown.
+// Options that say which code is the program's own, and how much of the libraries' code is shown.
 
 import ArgumentParser
 import TraceAnalysis
 
-/// Separates the program's own code from the code of libraries.
+/// The option that separates the program's own code from library code.
 struct OwnModulesOption: ParsableArguments {
   static let help = ArgumentHelp(
     "Treat only this Swift module as your own code. Repeatable (default: every module outside the package manager's checkouts).",

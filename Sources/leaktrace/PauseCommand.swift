@@ -1,4 +1,4 @@
-// `leaktrace pause` and `leaktrace resume`: stopping and starting the recording of a running process.
+// `leaktrace pause` and `leaktrace resume`: stop and restart the recording of a running process.
 
 import ArgumentParser
 import TraceAnalysis

@@ -3,10 +3,10 @@
 import ProcessInspection
 
 enum ProcessArguments {
-  /// Byte for byte, the command first. Never freed, and not to be changed.
+  /// The arguments byte for byte, with the command first. Never freed; do not change them.
   ///
-  /// The standard library finds them beside the environment (Swift 6.3). It has none if a preloaded library has put the
-  /// environment elsewhere before, as libfaketime does. The kernel knows them all the same.
+  /// The standard library finds the arguments in memory next to the environment (Swift 6.3). It finds none if a
+  /// preloaded library, such as libfaketime, has moved the environment before. Then they are read from the kernel.
   nonisolated(unsafe) static let raw: [UnsafeMutablePointer<CChar>] = {
     let count = Int(CommandLine.argc)
     if count > 0 { return (0..<count).compactMap { CommandLine.unsafeArgv[$0] } }

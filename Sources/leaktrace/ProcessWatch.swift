@@ -1,10 +1,10 @@
-// Takes images of a process until there is a reason to stop.
+// Takes heap images of a process until there is a reason to stop.
 
 import ArgumentParser
 import Glibc
 import TraceAnalysis
 
-/// A single watch. For the main thread.
+/// One watch of one process. Main thread only.
 struct ProcessWatch {
   private let command: WatchCommand
   private let identity: ProcessIdentity
@@ -13,10 +13,10 @@ struct ProcessWatch {
   private var taken = 0
   private var failures = 0
 
-  /// Seconds between two checks of the process's existence and size.
+  /// Seconds from one check of the process's existence and size to the next.
   private static let patience = 1.0
 
-  /// Prints the reason and throws an exit status if there is nothing to watch.
+  /// Prints the reason and throws an exit status if the process cannot be watched.
   init(_ command: WatchCommand, _ target: String) throws {
     self.command = command
     let process: Int32
@@ -27,7 +27,7 @@ struct ProcessWatch {
       throw ExitStatus.unreadable.code
     }
     guard let identity = ProcessIdentity(of: process), let use = ProcessMemoryUse(of: process) else {
-      // `inspect` says what is wrong with this number.
+      // `inspect` fails too, and its error says what is wrong with this process ID.
       let path = TemporaryDirectory.make()
       defer { if let path { rmdir(path) } }
       do { _ = try Inspection.inspect("\(process)", holds: false, to: (path ?? "/tmp") + "/none") } catch {
@@ -42,7 +42,7 @@ struct ProcessWatch {
         throw ExitStatus.usage.code
       }
       threshold = SizeThreshold(limit: above.limit)
-      // The first image has the process's size at the beginning.
+      // The first image already covers the current size, so the threshold starts from it.
       if let size = above.value(in: use) { _ = threshold?.isReached(by: size) }
     }
     traces = try KeptTraces(kept: command.output, limit: command.keep)
@@ -55,7 +55,7 @@ struct ProcessWatch {
       "for each image it \(ImageCost(use).words). It has \(Decimal.bytes(use.resident)) resident.")
   }
 
-  /// Returns when the watch has ended; the reasons are in the report.
+  /// Returns when the watch has ended. The report has the reason.
   mutating func run(_ report: inout WatchReport) throws {
     let signals = WatchSignals()
     report.process = WatchedProcess(program: identity.executable, processID: UInt32(identity.processID))
@@ -83,7 +83,7 @@ struct ProcessWatch {
     signals.letThrough()
   }
 
-  /// Removes the traces that should not be kept.
+  /// Removes the traces that are not to be kept.
   func end() { traces.end() }
 
   private mutating func isAbove() -> Bool {
@@ -107,13 +107,13 @@ struct ProcessWatch {
     return false
   }
 
-  /// Returns false if there are no more images to take.
+  /// Takes an image. Returns false if no more images can be taken.
   private mutating func takeImage(_ report: inout WatchReport) throws -> Bool {
     guard isThere(&report) else { return false }
     let path = traces.next()
     do {
       let summary = try Inspection.inspect("\(identity.processID)", holds: command.hold, to: path)
-      // The inspected process must be the watched one.
+      // Check that the inspected process was still the watched one.
       guard isThere(&report) else {
         traces.discard(path)
         return false
@@ -133,7 +133,7 @@ struct ProcessWatch {
       guard isThere(&report) else { return false }
       failures += 1
       complain("no image: \(error)\(taken > 0 ? "; going on" : "")")
-      // A process that cannot be inspected the first time cannot be inspected later.
+      // If the first inspection fails, later ones would fail too.
       if taken == 0 { throw ExitStatus.unreadable.code }
       report.noteFailure(number: failures)
       return true

@@ -1,44 +1,45 @@
-// The end of a program whose load has ended: heap images, SIGTERM, and SIGKILL for processes that do not end.
+// Ends a program whose load has ended: takes heap images, sends SIGTERM, and sends SIGKILL to processes that do not
+// end.
 
 import Glibc
 import TraceAnalysis
 
 /// Stops the recorded program of `check --until`, and the recorded processes that it leaves behind. Main thread only.
 final class ProgramStop {
-  /// Seconds for a process to end after SIGTERM, unless the user chooses others.
+  /// Seconds that a process may take to end after SIGTERM, unless the user chooses another time.
   static let usualTimeout = 60.0
-  /// Seconds for a process to write its heap image.
+  /// Seconds that a process may take to write its heap image.
   private static let imageSeconds = 60
-  /// Seconds for the kernel to end a process after SIGKILL.
+  /// Seconds that the kernel may take to end a process after SIGKILL.
   private static let killSeconds = 10.0
 
   private let session: RecordingSession
   private let choice: CheckedProcesses
   private let targetID: Int32
   private let timeout: Double
-  /// Nanoseconds of CLOCK_MONOTONIC, as the following times.
+  /// When SIGTERM was sent, in nanoseconds of CLOCK_MONOTONIC, as in the other times below.
   private var beganAt: UInt64?
   private var endedAt: UInt64 = 0
-  /// By process ID.
+  /// When SIGKILL was sent, by process ID.
   private var killedAt: [Int32: UInt64] = [:]
-  /// Numbers of the heap images that were taken when the load ended, by trace path.
+  /// Numbers of the heap images that were taken when the load ended, by the trace's path.
   private var images: [String: UInt32] = [:]
-  /// The reasons why there is no such image, by trace path.
+  /// The reasons why such an image is missing, by the trace's path.
   private var failures: [String: String] = [:]
 
-  /// - Parameter timeout: Seconds for a process to end after SIGTERM.
+  /// - Parameter timeout: Seconds that a process may take to end after SIGTERM.
   init(_ target: TargetProcess, of session: RecordingSession, choice: CheckedProcesses, timeout: Double) {
     (targetID, self.session, self.choice, self.timeout) = (target.processID, session, choice, timeout)
   }
 
-  /// The program was sent SIGTERM.
+  /// True if the program was sent SIGTERM.
   var hasBegun: Bool { beganAt != nil }
-  /// The program, or a process that it left behind, was sent SIGKILL.
+  /// True if the program, or a process that it left behind, was sent SIGKILL.
   var hasKilled: Bool { !killedAt.isEmpty }
-  /// The program itself was sent SIGKILL.
+  /// True if the program itself was sent SIGKILL.
   var hasKilledTarget: Bool { killedAt[targetID] != nil }
 
-  /// Takes an image of each process that is judged, and sends the program SIGTERM.
+  /// Takes an image of each process to judge, and then sends the program SIGTERM.
   func begin(takesImages: Bool) {
     if takesImages { takeImages() }
     beganAt = Self.now()
@@ -56,7 +57,7 @@ final class ProgramStop {
     }
   }
 
-  /// The failure without the advice that fits `leaktrace snapshot`.
+  /// Returns the reason of a failure, without the advice in it that fits only `leaktrace snapshot`.
   private static func reason(_ failure: SnapshotRequest.Failure) -> String {
     switch failure {
     case .noAnswer(_, let seconds): "it took none within \(seconds) s"
@@ -72,8 +73,8 @@ final class ProgramStop {
     kill(targetID, SIGKILL)
   }
 
-  /// Call when the program has ended. Stops the judged processes that it leaves behind. Returns when all have ended, or
-  /// cannot be ended.
+  /// Call this when the program has ended. Stops the processes to judge that the program left behind. Returns when all
+  /// have ended, or cannot be ended.
   func finish() {
     endedAt = Self.now()
     guard hasBegun else { return }
@@ -97,10 +98,10 @@ final class ProgramStop {
 
   // MARK: Explanations
 
-  /// A sentence for a process that was killed, or that left no image when it ended. Nil for others.
+  /// Returns a sentence about a process that was killed, or that left no image at its end; nil for other processes.
   ///
   /// - Parameters:
-  ///   - process: What the sentence calls the process.
+  ///   - process: The name of the process in the sentence.
   ///   - image: The heap image whose leaks are reported.
   func remark(on trace: RecordedTrace, called process: String, image: TraceSnapshot) -> String? {
     let isOfLoad = images[trace.path] == image.number
@@ -112,7 +113,7 @@ final class ProgramStop {
       + "\(image.number), taken \(isOfLoad ? "at the end of the load, " : "")\(age) before"
   }
 
-  /// The reason why a process without a heap image has none. Nil if nothing is known of it.
+  /// Returns the reason why a process has no heap image; nil if no reason is known.
   func obstacle(of trace: RecordedTrace) -> String? {
     let parts = [
       killedAt[Int32(bitPattern: trace.processID)] == nil ? nil : "it \(notEnded)",

@@ -1,4 +1,4 @@
-// The line that shows, once a second, that the recording goes on.
+// The line on the terminal that shows, once a second, that the recording is running.
 
 import Glibc
 import TraceAnalysis
@@ -15,11 +15,11 @@ struct ProgressLine {
     start = time(nil)
   }
 
-  /// The program writes to the same terminal, so the line is shown only where the program's output goes elsewhere.
+  /// True if the line does not disturb the program: the program's output does not go to the same terminal.
   static var fitsTheTerminal: Bool { isatty(STDERR_FILENO) != 0 && isatty(STDOUT_FILENO) == 0 }
 
   mutating func update() {
-    // A process in the background leaves the terminal alone.
+    // A process in the background must not write to the terminal.
     guard isShown, isatty(STDERR_FILENO) == 0 || tcgetpgrp(STDERR_FILENO) == getpgrp() else { return }
     let seconds = time(nil) - start
     let size = session.traces().reduce(UInt64(0)) { $0 + $1.fileSize.rawValue }

@@ -1,4 +1,4 @@
-// `leaktrace ps`: which processes are recorded now.
+// `leaktrace ps`: lists the processes that are being recorded.
 
 import ArgumentParser
 import Glibc
@@ -25,7 +25,8 @@ struct PsCommand: ParsableCommand {
     try ObjectQuestion.show(formatOption.format == .json ? list.json() : list.text(style: style), called: "the list")
   }
 
-  /// `14:03:12`, and if that was on another day `2026-03-05 14:03:12`, in the time zone of this process.
+  /// Returns a time as `14:03:12`, or as `2026-03-05 14:03:12` if it is of another day, in the time zone of this
+  /// process.
   private static func localTime(_ nanoseconds: UInt64) -> String {
     func parts(_ moment: time_t) -> tm? {
       var (moment, parts) = (moment, tm())

@@ -1,4 +1,4 @@
-// `leaktrace query`: a question in SQL about one trace.
+// `leaktrace query`: answers a question in SQL about one trace.
 
 import ArgumentParser
 import TraceAnalysis
@@ -44,7 +44,7 @@ struct QueryCommand: ParsableCommand {
     }
   }
 
-  /// Seconds: a day.
+  /// A day, in seconds.
   private static let longestTimeout = 86_400.0
 
   func run() throws {
@@ -74,7 +74,7 @@ struct QueryCommand: ParsableCommand {
         complain("the table ends after \(AnswerText.longestTable) rows; --format csv writes all.")
       }
     } catch let error as DatabaseError {
-      // All rows that came before it are there, as of other tools.
+      // Write the rows that came before the error, as other SQL tools do.
       try? output.flush()
       complain(
         error.isInterrupted

@@ -4,13 +4,13 @@ import FoundationEssentials
 import Glibc
 import TraceAnalysis
 
-/// Shows the progress of reading a trace on standard error, if that is a terminal and reading takes long enough. Call
-/// `erase` before anything else is written; it removes the line. For one thread at a time.
+/// Shows the progress of reading a trace on standard error, if standard error is a terminal and reading takes long
+/// enough. Call `erase`, which removes the line, before writing anything else. For one thread at a time.
 final class ReadingLine {
   private var text: ProgressText
   private var isOnScreen = false
 
-  /// Nil if no line should be shown.
+  /// Returns nil if no line should be shown.
   static func show(_ reader: TraceReader, path: String) -> ReadingLine? {
     guard isatty(STDERR_FILENO) == 1, ProcessInfo.processInfo.environment["TERM"] != "dumb" else { return nil }
     let line = ReadingLine(path)
@@ -31,7 +31,7 @@ final class ReadingLine {
     isOnScreen = true
   }
 
-  /// Shows the activity after the reading, if there is a line.
+  /// Shows the activity that follows the reading, if a line is on the screen.
   func replace(_ activity: String) {
     if isOnScreen { ErrorOutput.write("\rleaktrace: \(activity)\u{1B}[K") }
   }

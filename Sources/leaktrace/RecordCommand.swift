@@ -70,7 +70,7 @@ struct RecordCommand: ParsableCommand {
     let isMarked = command.first == "--"
     if isMarked { command.removeFirst() }
     if processID != nil {
-      // Options behind the process's number are captured with the command.
+      // Options after the process's number are captured as a command.
       guard command.isEmpty else {
         throw ValidationError("--pid and a command exclude each other. Put --pid and its number last.")
       }
@@ -90,7 +90,7 @@ struct RecordCommand: ParsableCommand {
     guard let name = command.first else {
       throw ValidationError("Name the program to run: leaktrace record -- COMMAND ARGUMENT...")
     }
-    // Capturing everything takes the help flags along.
+    // `.captureForPassthrough` also captures the help flags.
     if !isMarked, ["--help", "-h", "-help"].contains(name) { throw CleanExit.helpRequest(self) }
     if !isMarked, name.hasPrefix("-") {
       throw ValidationError(
@@ -134,7 +134,7 @@ struct RecordCommand: ParsableCommand {
 }
 
 extension RecordCommand {
-  /// `swift test` runs the tests in processes that it starts.
+  /// True if the command is `swift test`, which runs the tests in processes that it starts.
   private func runsTests() throws(RecordingError) -> Bool {
     try TargetProgram.find(
       command: command[0], searchPath: RecordingRun.variable("PATH"), userID: getuid(), groupID: getgid()
@@ -152,13 +152,13 @@ struct SignalNumber: ExpressibleByArgument {
     "CONT": SIGCONT, "URG": SIGURG, "XCPU": SIGXCPU, "VTALRM": SIGVTALRM, "PROF": SIGPROF, "WINCH": SIGWINCH,
     "IO": SIGIO, "PWR": SIGPWR,
   ]
-  /// Those that a handler for snapshots would take from their purpose.
+  /// Signals that are needed for their usual purpose, so that the recorder may not handle them.
   private static let refused: Set<Int32> = [
     SIGHUP, SIGINT, SIGTERM, SIGKILL, SIGSTOP, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP, SIGCHLD,
   ]
   private static let realTime: ClosedRange<Int32> = 34...64
 
-  /// The names that an option takes.
+  /// The names that the option accepts.
   static var words: [String] { names.filter { !refused.contains($0.value) }.keys.sorted() + ["RTMIN", "RTMAX"] }
 
   init?(argument: String) {
@@ -185,7 +185,7 @@ struct SignalNumber: ExpressibleByArgument {
 }
 
 extension SignalNumber {
-  /// Throws if the signal asks for heap images already.
+  /// Throws if the signal already requests heap images.
   func validateAsRoundSignal(besides snapshotSignal: SignalNumber?) throws {
     if number == snapshotSignal?.number ?? RecordingSettings.usualSnapshotSignal {
       throw ValidationError("--repeat-signal must differ from the signal that 'leaktrace snapshot' uses.")

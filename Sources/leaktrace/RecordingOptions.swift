@@ -1,4 +1,4 @@
-// The options of a recording, whether a program is started for it or joined.
+// The options of a recording, whether it starts a program or joins a running process.
 
 import ArgumentParser
 import Glibc
@@ -56,7 +56,7 @@ struct RecordingOptions: ParsableArguments {
     try repeatSignal?.validateAsRoundSignal(besides: snapshotSignal)
   }
 
-  /// - Parameter directory: That a relative path begins at; nil for this process's.
+  /// - Parameter directory: The base directory of a relative path; nil for this process's current directory.
   func settings(
     in directory: String? = nil, children: RecordingSettings.Children = .notFollowed,
     stackChecking: RecordingSettings.StackChecking = .none, mode: RecordingSettings.Mode = .full

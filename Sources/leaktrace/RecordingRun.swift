@@ -1,9 +1,9 @@
-// One recording, from finding the program to its end.
+// One recording, from finding the program to the program's end.
 
 import Glibc
 import TraceAnalysis
 
-/// Everything that is needed to start the program; made before anything is started.
+/// Everything that is needed to record a program. Made before anything starts.
 struct RecordingRun {
   enum Speech { case problemsOnly, normal, progressAlways }
 
@@ -13,11 +13,11 @@ struct RecordingRun {
   private let session: RecordingSession
   private let messages: MessagesFile
   private let speech: Speech
-  /// The recording takes heap images.
+  /// True if the recording takes heap images.
   private let takesImages: Bool
-  /// The names that reports need are stored in the traces when the program has ended.
+  /// True if the names that reports need are stored in the traces when the program has ended.
   private let storesNames: Bool
-  /// Keeps other recordings from writing to the same place.
+  /// Keeps other recordings from writing to the same output.
   private let reservation: OutputReservation
 
   init(
@@ -49,20 +49,20 @@ struct RecordingRun {
   /// The recording of a program that has ended.
   struct Recorded {
     let target: TargetProcess
-    /// nil if the system does not report how it ended.
+    /// The program's wait status; nil if the system does not report how the program ended.
     let waitStatus: Int32?
-    /// In the order of their processes' starts. Traces of processes that have ended are finished.
+    /// The traces in order of the processes' start. Traces of ended processes are finished.
     let traces: [RecordedTrace]
     /// Paths of traces whose processes still run.
     let stillRecording: Set<String>
     let summary: RecordingSummary
   }
 
-  /// The program's file.
+  /// The path of the program's file.
   var programPath: String { program.path }
 
-  /// Runs the program and waits for its end. Signals stay blocked. `companion` is started with the program, and
-  /// monitored until the end.
+  /// Runs the program and waits for its end. Signals stay blocked afterwards. `companion` starts with the program and
+  /// is checked regularly until the program ends.
   func run(companion: EndingCommand? = nil) throws(StartFailure) -> Recorded {
     for warning in program.warnings { ErrorOutput.print("warning: \(warning)") }
     var progress = ProgressLine(
@@ -95,7 +95,7 @@ struct RecordingRun {
     return recorded
   }
 
-  /// Reports the recording, as `record` does.
+  /// Prints the summary of the recording as `record` does.
   func tell(_ summary: RecordingSummary) {
     for problem in summary.problems { ErrorOutput.print("warning: \(problem)") }
     if speech != .problemsOnly { for note in summary.notes { ErrorOutput.print(note) } }
@@ -103,8 +103,8 @@ struct RecordingRun {
 
   private func finish(_ target: TargetProcess, waitStatus: Int32?) -> Recorded {
     let processID = target.processID
-    // A limit on file sizes, which the ended program inherited from here, must cause an error message here and not a
-    // signal.
+    // Ignore SIGXFSZ: if a limit on file sizes is reached here, that must cause an error message and must not end this
+    // process.
     signal(SIGXFSZ, SIG_IGN)
     var traces = session.traces()
     var stillRecording: Set<String> = []
@@ -119,7 +119,7 @@ struct RecordingRun {
         stillRecording.insert(trace.path)
         continue
       }
-      // The status is known for one process only.
+      // Only the wait status of the program itself is known.
       let status = trace.processID == UInt32(processID) ? waitStatus : nil
       if let failure = finish(trace, waitStatus: status) { failures.append(failure) }
       traces[index] = RecordedTrace(path: trace.path) ?? trace
@@ -149,18 +149,19 @@ struct RecordingRun {
       target: target, waitStatus: waitStatus, traces: traces, stillRecording: stillRecording, summary: summary)
   }
 
-  /// Programs of the toolchain and the system stay the same, while the user's programs are rebuilt.
+  /// True if names should be stored in the trace. With several traces, only the user's programs need names: they are
+  /// rebuilt, while programs of the toolchain and the system stay the same.
   private static func needsNames(_ trace: RecordedTrace, among count: Int) -> Bool {
     guard trace.eventCount > 0 else { return false }
     return count == 1 || TracedProgram(tracePath: trace.path).map { ProgramOrigin($0) == .user } ?? false
   }
 
-  /// Time that a process's copy, which writes an image, may take to notice that the process has died. It checks between
-  /// two writes.
+  /// Milliseconds that a copy of a process may take to notice that the process has died. The copy writes a heap image,
+  /// and checks between two writes.
   private static let copyEndMilliseconds = 2000
 
-  /// The processes that still have the recording mapped. Waits for copies made for an image to notice that their
-  /// process is dead.
+  /// Returns the processes that still have the recording mapped. If only copies that write heap images are left, waits
+  /// until they notice that their process has died.
   private static func withoutAbandonedCopies(_ users: [Int32], of recording: LiveRecording, process: Int32) -> [Int32] {
     var users = users
     var waited = 0
@@ -172,25 +173,25 @@ struct RecordingRun {
     return users
   }
 
-  /// Seals the data that a dead process left in its live file. Returns an error message, if there is an error.
+  /// Seals the data that a dead process left in its live file. Returns an error message if that fails.
   private func finish(_ trace: RecordedTrace, waitStatus: Int32?) -> String? {
     do {
       try TraceRecovery.finish(tracePath: trace.path, waitStatus: waitStatus ?? -1)
       return nil
     } catch .busy {
-      // Another `record` does this: a process may start one that outlives it.
+      // Another `record` is doing this: a recorded process can start a `record` that outlives it.
       return nil
     } catch {
       return explanation(of: error, path: trace.path)
     }
   }
 
-  /// The last arguments of this process, byte for byte.
+  /// Returns the last arguments of this process, byte for byte.
   static func rawArguments(last count: Int) -> [UnsafeMutablePointer<CChar>] {
     Array(ProcessArguments.raw.suffix(count))
   }
 
-  /// The limit of this process and of its children.
+  /// The limit on file sizes for this process and its children.
   private static func fileSizeLimit() -> UInt64? {
     var limit = rlimit()
     guard getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0, limit.rlim_cur != rlim_t.max else {

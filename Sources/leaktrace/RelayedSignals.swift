@@ -1,20 +1,20 @@
-// Signals that reach `record` while the program runs: which are passed on, and how job control is kept.
+// The signals that reach `record` while the program runs: which of them are passed on, and how job control is kept.
 //
-// None is handled: they are blocked and taken off the queue one by one. So the dispositions that the program inherits
-// are those that `record` itself was given.
+// `record` installs no handlers. It blocks the signals and takes them off the queue one by one, so the program inherits
+// the dispositions that `record` itself was given.
 
 import Glibc
 
 /// The signal state of this process while a program is recorded. Main thread only.
 struct RelayedSignals {
-  /// The signal mask this process was started with.
+  /// The signal mask that this process was started with.
   let maskBefore: sigset_t
   private let waited: sigset_t
 
   /// A signal that arrived, and the kind of its sender.
   struct Arrival {
     var number: Int32
-    /// Sent by a process, as opposed to the terminal driver or the kernel.
+    /// True if a process sent the signal; false if the terminal driver or the kernel did.
     var isFromProcess: Bool
   }
 
@@ -36,11 +36,11 @@ struct RelayedSignals {
     sigprocmask(SIG_SETMASK, &mask, nil)
   }
 
-  /// A parent that ignores SIGCHLD is never told how its children ended. The program keeps the disposition it was
-  /// given.
+  /// Sets SIGCHLD to its default. A parent that ignores SIGCHLD cannot learn how its children ended. The program, which
+  /// has started, keeps the disposition that it was given.
   func reapChildren() { signal(SIGCHLD, SIG_DFL) }
 
-  /// The next signal, or nil when the time is over.
+  /// Waits for the next signal. Returns nil when the time is over.
   func next(timeout seconds: Int?) -> Arrival? {
     var set = waited
     var information = siginfo_t()
@@ -62,26 +62,27 @@ struct RelayedSignals {
     case SIGCHLD, SIGCONT:
       break
     case SIGTSTP:
-      // From the terminal it has reached the program as well; this process stops when that has stopped.
+      // From the terminal, the signal has reached the program as well. This process stops when the program has stopped.
       if signal.isFromProcess { kill(processID, SIGTSTP) }
     default:
-      // The terminal and the kernel signal the whole group.
+      // Signals from the terminal and the kernel reach the whole group, and so the program.
       if signal.isFromProcess { kill(processID, signal.number) }
     }
   }
 
-  /// Stops this process as the program was stopped, so that the shell sees the job as stopped; returns when continued.
+  /// Stops this process as the program was stopped, so that the shell sees the job as stopped. Returns when this
+  /// process is continued.
   func targetStopped(by signal: Int32) {
     switch signal {
     case SIGTSTP, SIGTTIN, SIGTTOU: raiseDefault(signal)
-    // Sent to the program alone it may be lifted for the program alone, and then nothing would continue this process.
-    // On a terminal's foreground the shell has to get the terminal back.
+    // SIGSTOP may have been sent to the program alone. Then SIGCONT may also go to the program alone, and nothing would
+    // continue this process. So this process stops only in the foreground, where the shell must get the terminal back.
     case SIGSTOP where Self.isForeground: raiseDefault(SIGSTOP)
     default: break
     }
   }
 
-  /// Ends this process by a signal, without a core dump of its own.
+  /// Ends this process by a signal, without a core dump of this process.
   func die(by signal: Int32) -> Never {
     var none = rlimit(rlim_cur: 0, rlim_max: 0)
     setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
@@ -96,7 +97,7 @@ struct RelayedSignals {
     sigemptyset(&set)
     sigaddset(&set, number)
     sigprocmask(SIG_BLOCK, &set, &previous)
-    // Made pending before it is let in, so that it is one with the terminal's, if that is still waiting.
+    // Make the signal pending before unblocking it: if the terminal's signal is still pending, the two become one.
     kill(getpid(), number)
     sigprocmask(SIG_UNBLOCK, &set, nil)
     sigprocmask(SIG_SETMASK, &previous, nil)
@@ -110,7 +111,7 @@ struct RelayedSignals {
     return tcgetpgrp(terminal) == getpgrp()
   }
 
-  /// Dumps that are piped to a program ignore the limit on core files.
+  /// Prevents core dumps: the limit on core files does not apply to dumps that are piped to a program.
   private static func forbidDumps() {
     typealias ProcessControl = @convention(c) (Int32, UInt, UInt, UInt, UInt) -> Int32
     guard let symbol = dlsym(nil, "prctl") else { return }

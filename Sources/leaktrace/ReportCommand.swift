@@ -1,4 +1,4 @@
-// `leaktrace report`: a page to look at.
+// `leaktrace report`: writes a page for a browser.
 
 import ArgumentParser
 import Glibc

@@ -9,7 +9,7 @@ enum ReportFormat: String, CaseIterable, ChosenWord {
   case text, json, html, markdown, github, sarif, junit, codequality
 }
 
-/// `FORMAT=PATH`: a report that is written to a file.
+/// A report that is written to a file: `FORMAT=PATH`.
 struct ReportFile: ExpressibleByArgument {
   var format: ReportFormat
   var path: String
@@ -26,7 +26,7 @@ struct ReportFile: ExpressibleByArgument {
   }
 }
 
-/// Formats and destinations of a report.
+/// Options for the formats and destinations of a report.
 struct ReportOutputs: ParsableArguments {
   @Option(
     help:
@@ -51,8 +51,8 @@ struct ReportOutputs: ParsableArguments {
     }
   }
 
-  /// Each file is written once, and no input file is overwritten. `others`: other files that the command reads or
-  /// writes.
+  /// Throws if a file would be written twice, or if an input file would be overwritten. `others`: other files that the
+  /// command reads or writes.
   func validate(besides others: [String?]) throws {
     var places = Set(others.compactMap { $0 }.map(Self.place))
     for file in write where !file.path.hasPrefix("/dev/") {
@@ -62,22 +62,23 @@ struct ReportOutputs: ParsableArguments {
     }
   }
 
-  /// The file that a path refers to.
+  /// Returns the file that a path refers to.
   static func place(_ path: String) -> String {
     URL(fileURLWithPath: path).resolvingSymlinksInPath().standardizedFileURL.path
   }
 
-  /// The report is requested in this format somewhere.
+  /// True if this format is requested, for standard output or a file.
   func has(_ format: ReportFormat) -> Bool { self.format == format || write.contains { $0.format == format } }
 
-  /// The detail that these formats need. `fullStacks`: full stacks were requested.
+  /// Returns the detail that the requested formats need. `fullStacks`: whether full stacks were requested.
   func detail(fullStacks: Bool) -> LeakSearch.Detail {
     has(.html) ? .page : fullStacks || has(.json) ? .findingsWithStacks : .findings
   }
 
   var sourceTree: SourceTree { SourceTree(root: sourceRoot ?? Self.workingTree(), access: LocalSources()) }
 
-  /// The nearest directory with a `.git`, from the current one upwards; the current one if there is none.
+  /// Returns the nearest directory with a `.git`, from the current directory upwards; the current directory if there is
+  /// none.
   private static func workingTree() -> String {
     let current = FileManager.default.currentDirectoryPath
     var directory = current
@@ -90,14 +91,14 @@ struct ReportOutputs: ParsableArguments {
 }
 
 extension ReportOutputs {
-  /// Writes a report to all requested formats and files. `style`: the style of standard output; files have lines of 100
-  /// columns.
+  /// Writes a report in all requested formats to all destinations. `style`: the style of standard output. Lines in
+  /// files have at most 100 columns.
   func deliver(style: TextStyle, _ render: (ReportFormat, TextStyle) -> String) throws {
     try ObjectQuestion.show(render(format, style), called: "the report")
     try Self.write(write) { render($0, TextStyle(width: 100)) }
   }
 
-  /// Writes files; each format is rendered once. Tries all files before it throws.
+  /// Writes files. Renders each format once. Tries all files before it throws.
   fileprivate static func write(_ files: [ReportFile], _ contents: (ReportFormat) -> String) throws {
     var rendered: [ReportFormat: String] = [:]
     var hasFailed = false
@@ -115,7 +116,7 @@ extension ReportOutputs {
   }
 }
 
-/// Collects the contents of reports, and writes them at the end. Text to standard output is written immediately.
+/// Collects the contents of reports, and writes them at the end. Text for standard output is written immediately.
 struct ReportWriter {
   private let outputs: ReportOutputs
   private let style: TextStyle
@@ -127,7 +128,7 @@ struct ReportWriter {
   private var growth: [ProcessGrowth?] = []
   private var page = ReportPage(toolVersion: leaktraceVersion)
 
-  /// The destination of the report of `--format`.
+  /// Where the report in the format of `--format` goes.
   enum Destination {
     case standardOutput
     case file(String)
@@ -137,10 +138,10 @@ struct ReportWriter {
     (self.outputs, self.style, self.destination) = (outputs, style, destination)
   }
 
-  /// The reader of standard output has closed it, and there are no other outputs.
+  /// True if the reader of standard output has closed it, and there are no other outputs.
   var isClosed: Bool { output.isClosed && outputs.write.isEmpty }
 
-  /// Text for people. `render`: renders the text in a style.
+  /// Adds text for people. `render`: renders the text in a given style.
   mutating func text(_ render: (TextStyle) -> String) throws {
     if outputs.format == .text, case .standardOutput = destination { try put(render(style)) }
     if needsFileText { fileText += render(Self.fileStyle) }
@@ -155,7 +156,7 @@ struct ReportWriter {
 
   var needsJSON: Bool { outputs.has(.json) }
 
-  /// A report for JSON; kept only if JSON is requested.
+  /// Adds a report for JSON; evaluates and keeps it only if JSON is requested.
   mutating func add(
     _ report: @autoclosure () -> AllocationReport, leaks: LeakReport?, growth: ProcessGrowth? = nil
   ) {
@@ -167,18 +168,18 @@ struct ReportWriter {
 
   var needsPage: Bool { outputs.has(.html) }
 
-  /// A process for the page; kept only if a page is requested.
+  /// Adds a process to the page; evaluates it only if a page is requested.
   mutating func add(_ process: @autoclosure () -> ProcessPage) {
     if needsPage { page.add(process()) }
   }
 
-  /// Sets the growth of the page's process.
+  /// Sets the growth that the page shows.
   mutating func set(_ growth: ProcessGrowth) {
     if needsPage { page.set(growth.process, growth.growth) }
   }
 
-  /// Writes all requested outputs. `program`: the program's name in the documents; `remarks`: facts that a reader must
-  /// know, in sentences; `unjudged`: the reason why leaks could not be judged.
+  /// Writes all requested outputs. `program`: the program's name in the documents. `remarks`: sentences with facts that
+  /// a reader must know. `unjudged`: the reason why leaks could not be judged.
   mutating func finish(
     program: String, judged: [JudgedFinding], gates: GateReport, remarks: [String], unjudged: String? = nil
   ) throws {

@@ -6,7 +6,7 @@ import TraceAnalysis
 struct ResidentLimit: ExpressibleByArgument {
   private enum Size {
     case bytes(UInt64)
-    /// A part of the control group's limit.
+    /// A share of the control group's limit, from 0 to 1.
     case share(Double)
   }
 
@@ -23,7 +23,8 @@ struct ResidentLimit: ExpressibleByArgument {
     }
   }
 
-  /// Reads the limit of this process's control group; the program will be in the same group.
+  /// Returns the limit in bytes. For a share, reads the limit of this process's control group, because the program will
+  /// be in the same group.
   func bytes() throws(RecordingError) -> UInt64 {
     switch size {
     case .bytes(let bytes): return bytes

@@ -1,10 +1,10 @@
-// Reads runs to compare: from traces, directories of traces, or digests.
+// Reads the runs to compare from traces, directories of traces, or digests.
 
 import FoundationEssentials
 import Glibc
 import TraceAnalysis
 
-/// Reads runs, one after the other, so that no two traces are in memory at once. For one thread at a time.
+/// Reads runs one after another, so that only one trace is in memory at a time. For one thread at a time.
 struct RunDigests {
   private let search: LeakSearch
   /// The gravest status so far.
@@ -12,12 +12,12 @@ struct RunDigests {
 
   init(_ search: LeakSearch) { self.search = search }
 
-  /// Checks that a comparison can read all the events of these runs' traces. If not, prints a message and throws an
-  /// exit status. Digests do not count.
+  /// Checks that a comparison can read all events of these runs' traces. If it cannot, prints a message and throws an
+  /// exit status. Ignores digests.
   func check(runs: [String]) throws {
     var limit = ComparisonLimit()
     for run in runs where !isDigest(run) {
-      // Errors in a trace are reported when it is read.
+      // Ignore an unreadable trace here: the error is reported when the trace is read.
       for trace in (try? TraceListing.traces(at: run)) ?? [] where TraceListing.isRegularFile(trace) {
         if let reader = try? TraceReader(path: trace, part: .withImage(nil)) { limit.add(reader) }
       }
@@ -29,7 +29,7 @@ struct RunDigests {
     throw ExitStatus.unreadable.code
   }
 
-  /// Returns the digest of a run. If there is none, prints the reason and throws an exit status.
+  /// Returns the digest of a run. If the run has none, prints the reason and throws an exit status.
   mutating func digest(ofRun path: String) throws -> RunDigest {
     do {
       if let bytes = digestFile(at: path) {
@@ -66,7 +66,7 @@ struct RunDigests {
     TraceListing.firstBytes(ofFile: path, 64).map { DigestFile.isDigest($0) } ?? false
   }
 
-  /// The whole file if it is a digest.
+  /// Returns the whole file if it is a digest; else nil.
   private func digestFile(at path: String) -> [UInt8]? {
     isDigest(path) ? FileManager.default.contents(atPath: path).map(Array.init) : nil
   }
@@ -74,7 +74,7 @@ struct RunDigests {
   private mutating func digest(ofTrace path: String) throws -> RunDigest {
     let examined = try search.examine(path, keepsHeap: .always)
     status = .worst(status, examined.status)
-    // A full recording has allocation sites, which say more.
+    // A full recording needs no census: its allocation sites say more.
     let census = examined.reader.header.lacksHistory ? examined.heap?.census().census : nil
     let naming = search.naming(examined.trace)
     let digest = RunDigest(examined.trace, leaks: examined.leaks, census: census, naming: naming)
@@ -82,7 +82,7 @@ struct RunDigests {
     return digest
   }
 
-  /// Without the program's names, each finding of a run would look new or gone.
+  /// The program's file is of another build. Without the right names, each finding of the run would look new or gone.
   private struct ReplacedProgram: Error { var file: String }
 
   private func damage(_ failure: DigestFile.Failure, _ path: String) -> String {

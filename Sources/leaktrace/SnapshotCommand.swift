@@ -1,4 +1,4 @@
-// `leaktrace snapshot`: has a running process write an image of its heap.
+// `leaktrace snapshot`: makes a running process write an image of its heap.
 
 import ArgumentParser
 import TraceAnalysis

@@ -1,4 +1,4 @@
-// `leaktrace snapshots`: which heap images a trace has.
+// `leaktrace snapshots`: lists the heap images of a trace.
 
 import ArgumentParser
 import TraceAnalysis

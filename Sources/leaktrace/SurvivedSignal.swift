@@ -1,11 +1,11 @@
-// Reports that the recorded program goes on after a signal that ends most programs.
+// Reports that the recorded program keeps running after a signal that ends most programs.
 
 import Glibc
 import TraceAnalysis
 
 /// Watches a program after SIGINT or SIGTERM, and prints at most one sentence. Main thread only.
 final class SurvivedSignal {
-  /// The time for a program to end after the signal.
+  /// The time that a program may take to end after the signal.
   private static let patience = Duration.seconds(2)
 
   private let session: RecordingSession
@@ -13,19 +13,19 @@ final class SurvivedSignal {
   private var signalledAt: ContinuousClock.Instant?
   private var isDone = false
 
-  /// - Parameter takesImages: The recording has heap images.
+  /// - Parameter takesImages: Whether the recording takes heap images.
   init(session: RecordingSession, takesImages: Bool) { (self.session, self.takesImages) = (session, takesImages) }
 
-  /// `look` must be called again soon.
+  /// True if `look` must be called again soon.
   var isWaiting: Bool { signalledAt != nil && !isDone }
 
-  /// Call at each signal that this process gets.
+  /// Call this for each signal that this process receives.
   func note(_ signal: Int32) {
     if signal == SIGINT || signal == SIGTERM { signalledAt = signalledAt ?? .now }
   }
 
-  /// Prints the sentence if the program still runs some time after the signal. Waits while a heap image is being
-  /// written: the recorder takes one before the signal ends the program.
+  /// Prints the sentence if the program still runs some time after the signal. While a heap image is being written,
+  /// waits: the recorder takes an image before the signal ends the program.
   func look() {
     guard isWaiting, let signalledAt, .now - signalledAt >= Self.patience else { return }
     let running = session.running()

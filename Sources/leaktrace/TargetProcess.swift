@@ -3,15 +3,15 @@
 import Glibc
 import TraceAnalysis
 
-/// A started program. Use from the main thread only, and only one at a time: it changes the signal mask.
+/// A started program. Main thread only, and only one at a time, because it changes the signal mask.
 struct TargetProcess {
   struct SpawnFailure: Error { let code: Int32 }
 
   let processID: Int32
   private let signals: RelayedSignals
 
-  /// Starts the program in this process's group and session, with its files, directory, ignored signals and signal
-  /// mask.
+  /// Starts the program in this process's group and session, with the same open files, directory, ignored signals and
+  /// signal mask.
   init(
     program: TargetProgram, arguments: [UnsafeMutablePointer<CChar>], environment: RecordingEnvironment
   ) throws(SpawnFailure) {
@@ -64,11 +64,11 @@ struct TargetProcess {
     return result
   }
 
-  /// The signal mask for a program that is started beside it.
+  /// The signal mask for other programs that are started beside this one.
   var maskBefore: sigset_t { signals.maskBefore }
 
-  /// Waits for the program to end, and relays signals until then. Returns nil if the system does not report how it
-  /// ended.
+  /// Waits for the program to end, and relays signals until then. Returns nil if the system does not report how the
+  /// program ended.
   ///
   /// - Parameters:
   ///   - tick: Returns the maximum number of seconds of the next wait for a signal; nil for no limit.
@@ -96,7 +96,7 @@ struct TargetProcess {
       }
       if wasToldToContinue {
         wasToldToContinue = false
-        // The program did not get the signal: only this process was continued.
+        // The program did not get SIGCONT: it was sent to this process alone.
         if isStopped { kill(processID, SIGCONT) }
       }
       beforeEachPause()
@@ -105,8 +105,8 @@ struct TargetProcess {
         continue
       }
       if signal.number == SIGCONT, isStopped {
-        // Shells continue the whole group. Wait until the program's own change is reported, so that it is not continued
-        // twice.
+        // Shells send SIGCONT to the whole group. First wait for the system to report that the program was continued,
+        // so that it does not get a second SIGCONT.
         usleep(20_000)
         wasToldToContinue = true
       } else {

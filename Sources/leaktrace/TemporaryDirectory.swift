@@ -1,10 +1,10 @@
-// New directories for files that are not to stay.
+// Creates directories for temporary files.
 
 import Glibc
 
 enum TemporaryDirectory {
-  /// Makes a directory of this user's alone: below TMPDIR, in /tmp, or in one of the others, whichever is the first
-  /// that can be written to. Nil, with `errno` set, if none can.
+  /// Creates a directory that only this user can access: below TMPDIR, in /tmp, or in one of `others`; the first of
+  /// these that is writable. Returns nil, with `errno` set, if none is.
   static func make(besides others: [String] = []) -> String? {
     let named = getenv("TMPDIR").map { String(cString: $0) }.flatMap { $0.hasPrefix("/") ? [$0] : nil } ?? []
     for base in named + ["/tmp"] + others {

@@ -3,10 +3,10 @@
 import FoundationEssentials
 import Glibc
 
-/// Columns and emphasis of standard output, as they are now.
+/// Columns and emphasis of standard output, as found at the initialization.
 struct TerminalOutput {
   let columns: Int
-  /// Only for a terminal, and not if NO_COLOR is set or TERM is dumb.
+  /// True only for a terminal, and only if NO_COLOR is not set and TERM is not dumb.
   let showsEmphasis: Bool
 
   init(environment: [String: String] = ProcessInfo.processInfo.environment) {

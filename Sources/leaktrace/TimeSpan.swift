@@ -3,7 +3,7 @@
 import ArgumentParser
 import TraceAnalysis
 
-/// `30s`, `10m`, `2h`, `7d`; a number alone is seconds.
+/// `30s`, `10m`, `2h`, `7d`; a number without a unit means seconds.
 struct TimeSpan: ExpressibleByArgument {
   var seconds: Double
 
@@ -17,7 +17,7 @@ struct TimeSpan: ExpressibleByArgument {
     seconds = quantity.value * unit
   }
 
-  /// Images that come faster take most of the process's time.
+  /// The shortest time: heap images in faster succession would take most of the process's time.
   private static let least = 0.1
   private static let most = 366.0 * 86400
 

@@ -1,4 +1,4 @@
-// Making the database of a trace, for `export` and `query`.
+// Makes the database of a trace, for `export` and `query`.
 
 import ArgumentParser
 import Glibc
@@ -12,7 +12,8 @@ struct TraceDatabaseSource {
     (self.search, self.heapReferences) = (search, heapReferences)
   }
 
-  /// The database of a trace, in memory. Throws an exit status after having said why, or the trace's own error.
+  /// Returns the database of a trace, in memory. Throws the trace's own error, or prints the reason and throws an exit
+  /// status.
   func open(_ path: String) throws -> (database: Database, status: ExitStatus) {
     let (tables, status) = try tables(of: path)
     do throws(DatabaseError) {
@@ -57,7 +58,7 @@ struct TraceDatabaseSource {
     return (tables, examined.status)
   }
 
-  /// The status for a database that could not be made.
+  /// Prints why the database could not be made, and returns the exit status.
   static func failure(_ error: DatabaseError) -> ExitCode {
     complain("cannot make the database: \(error.message)")
     return ExitStatus.outputFailed.code

@@ -1,11 +1,11 @@
-// The directory for the traces of `check`. It is removed in any case.
+// The directory for the traces of `check`. Unless traces are kept, it is removed however `check` ends.
 
 import Dispatch
 import FoundationEssentials
 import Glibc
 import Synchronization
 
-/// Traces that are removed at the end, or kept on request.
+/// A directory of traces that is removed at the end, or kept on request.
 final class TraceDirectory: Sendable {
   let path: String
   let isKept: Bool
@@ -16,7 +16,7 @@ final class TraceDirectory: Sendable {
   }
 
   /// - Parameter kept: The directory where traces stay; created if it does not exist. Nil for a new temporary directory
-  ///   of this user only.
+  ///   that only this user can access.
   init(kept: String?) throws(Failure) {
     if let kept {
       isKept = true
@@ -36,10 +36,10 @@ final class TraceDirectory: Sendable {
     if !isKept { try? FileManager.default.removeItem(atPath: path) }
   }
 
-  /// From now on, a signal that would end this process removes the traces first. Call it once, from the only thread:
-  /// threads started later must not receive these signals either.
+  /// From now on, a signal that would end this process removes the traces first. Call this once, while there is no
+  /// other thread: threads that start later inherit the blocked signals.
   ///
-  /// - Parameter besides: The other signals to block.
+  /// - Parameter besides: Further signals to block.
   func removeOnSignals(besides mask: sigset_t) {
     var all = mask
     for signal in Self.endings { sigaddset(&all, signal) }
@@ -61,7 +61,7 @@ final class TraceDirectory: Sendable {
     }
   }
 
-  /// Stops handling signals. Returns when no signal is handled any more.
+  /// Stops handling signals. Returns when no more signals will be handled.
   func forgetSignals() {
     isForgetting.store(true, ordering: .relaxed)
     ended.wait()

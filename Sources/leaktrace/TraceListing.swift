@@ -1,11 +1,11 @@
-// Finds the traces that an argument means, and describes each in a line.
+// Finds the traces that an argument refers to, and describes each in a line.
 
 import FoundationEssentials
 import Glibc
 import TraceAnalysis
 
 enum TraceListing {
-  /// The path itself, or the traces in a directory: its files that begin as traces do, in order of name.
+  /// Returns the path itself or, for a directory, the files in it that begin as traces do, in order of name.
   static func traces(at path: String) throws -> [String] {
     var isDirectory = false
     guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory), isDirectory else {
@@ -22,7 +22,8 @@ enum TraceListing {
     return found
   }
 
-  /// The traces that arguments mean, and `unreadable` if one of them means none, which is said.
+  /// Returns the traces that the arguments refer to. If an argument refers to none, prints the reason; then the status
+  /// is `unreadable`.
   static func all(_ arguments: [String]) -> (paths: [String], status: ExitStatus) {
     var paths: [String] = []
     var status = ExitStatus.success
@@ -37,7 +38,8 @@ enum TraceListing {
     return (paths, status)
   }
 
-  /// The only trace that an argument means. Throws an exit status after having said why there is none, or more.
+  /// Returns the only trace that an argument refers to. If there is none, or more than one, prints the reason and
+  /// throws an exit status.
   static func onlyTrace(at path: String) throws -> String {
     let paths: [String]
     do {
@@ -53,7 +55,7 @@ enum TraceListing {
     return paths[0]
   }
 
-  /// The trace of the user's program if all traces are of one recording.
+  /// Returns the trace of the user's program if all traces are of one recording; otherwise the first trace.
   private static func likeliest(of paths: [String]) -> String {
     let traces = paths.compactMap { RecordedTrace(path: $0) }
     guard Set(traces.map(\.sessionID)).count == 1 else { return paths[0] }
@@ -70,8 +72,8 @@ enum TraceListing {
     return stat(path, &information) == 0 && information.st_mode & S_IFMT == S_IFREG
   }
 
-  /// Up to `count` bytes from the beginning of a file. Nil if the path leads to no regular file, or to one that cannot be
-  /// read. Anything else is not opened: a pipe would block for ever.
+  /// Returns up to `count` bytes from the beginning of a file; nil if the path is no regular file, or the file cannot
+  /// be read. Opens only regular files, because a pipe could block for ever.
   static func firstBytes(ofFile path: String, _ count: Int) -> [UInt8]? {
     guard isRegularFile(path) else { return nil }
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
@@ -82,12 +84,12 @@ enum TraceListing {
     return length >= 0 ? Array(bytes.prefix(length)) : nil
   }
 
-  /// The file begins as traces do.
+  /// True if the file begins as traces do.
   static func isTrace(_ path: String) -> Bool {
     firstBytes(ofFile: path, 8) == [0x89, 0x4C, 0x4B, 0x54, 0x52, 0x43, 0x0D, 0x0A]
   }
 
-  /// Path, program and size of a trace.
+  /// Describes a trace in a line: path, program, process and number of events.
   static func line(_ trace: ReportTrace) -> String {
     "== \(trace.path): \(trace.program), pid \(trace.analysis.header.processID), \(trace.analysis.eventCount) events"
   }

@@ -1,4 +1,4 @@
-// `leaktrace watch`: images of a running process at intervals, and what grows from one to the next.
+// `leaktrace watch`: takes heap images of a running process at intervals, and shows what grows from one to the next.
 
 import ArgumentParser
 import Glibc
@@ -100,7 +100,7 @@ struct WatchCommand: ParsableCommand {
     let gatekeeper = try Gatekeeper(gateOptions, subject: .analysis, standard: ["new-leaks", "new-suspects"])
     var report = WatchReport(self, search, gatekeeper)
     var watch: ProcessWatch?
-    // The report may read the newest trace once more.
+    // Remove traces at the end, because the report may read the newest trace again.
     defer { watch?.end() }
     if let from {
       try report.readTraces(in: from)

@@ -1,22 +1,22 @@
-// Combines the images of a watch, and writes its report.
+// Combines the heap images of a watch, and writes its report.
 
 import ArgumentParser
 import Dispatch
 import Glibc
 import TraceAnalysis
 
-/// Collects images one after another. Keeps only the figures of each image, and the findings of the newest. For one
-/// thread.
+/// Collects images one after another. Keeps only the figures of each image, and the findings of the newest. Not
+/// thread-safe.
 struct WatchReport {
   var process = WatchedProcess(program: "", processID: 0)
   private let command: WatchCommand
   private let search: LeakSearch
   private var gatekeeper: Gatekeeper
   private var series = ExaminedSeries()
-  /// The suspicions among the newest image's findings.
+  /// The leaks in the newest image, with the suspicions of growth.
   private var leaks: LeakReport?
   private var status = ExitStatus.success
-  /// Fingerprints that were already reported.
+  /// Fingerprints of the suspicions that were already reported.
   private var told: Set<String> = []
   private var failed = 0
   private var leftOut = 0
@@ -28,7 +28,7 @@ struct WatchReport {
 
   mutating func note(_ remark: String) {
     complain(remark)
-    // For remarks that repeat, the last ones are enough.
+    // Remarks may repeat; the latest ones are enough.
     if process.remarks.count >= Self.remarkLimit { process.remarks.removeFirst() }
     process.remarks.append(remark)
   }
@@ -37,7 +37,7 @@ struct WatchReport {
 
   mutating func noteFailure(number: Int) { failed = number }
 
-  /// Counts images that were due and not taken, because the one before took longer than the interval.
+  /// Counts images that were due but not taken, because the previous image took longer than the interval.
   mutating func noteLeftOut(_ count: Int) {
     if leftOut == 0 { complain("an image takes longer than the interval: those that are due meanwhile are left out") }
     leftOut += count
@@ -45,7 +45,7 @@ struct WatchReport {
 
   // MARK: Images
 
-  /// Adds the image of a trace that was just taken, and reports it in a line.
+  /// Adds the image of a trace that was just written, and prints a line about it.
   mutating func add(_ path: String, _ summary: InspectionSummary) throws {
     let begin = DispatchTime.now()
     let before = series.images.moments.last
@@ -90,13 +90,13 @@ struct WatchReport {
     for image in images { _ = read(image.path, number: image.number) }
   }
 
-  /// Numbers and starts are equal, within the difference of two readings of the clock.
+  /// True if process IDs and start times are equal. The start times may differ by the error of two clock readings.
   private static func areOfOneProcess(_ a: TraceHeader, _ b: TraceHeader) -> Bool {
     let (first, second) = (a.startMonotonic, b.startMonotonic)
     return a.processID == b.processID && max(first, second) - min(first, second) < 50_000_000
   }
 
-  /// Returns false if the trace has no usable image.
+  /// Reads an image. Returns false if the trace has no usable image.
   private mutating func read(_ path: String, number: Int?) -> Bool {
     var search = search
     search.snapshot = number
@@ -146,7 +146,7 @@ struct WatchReport {
 
   // MARK: The report
 
-  /// Judges and writes.
+  /// Judges the findings, and writes the report.
   mutating func finish() throws -> ExitStatus {
     if failed > 0 { process.remarks.append("\(Decimal.counted(UInt64(failed), "image")) could not be taken") }
     if leftOut > 0 {
@@ -185,7 +185,7 @@ struct WatchReport {
     return status
   }
 
-  /// A page about the growth and the newest image.
+  /// Returns a page about the growth and the newest image.
   private func page(_ leaks: LeakReport, _ growth: SeriesGrowth) throws -> String {
     var examined = try search.examine(newestPath, .page)
     examined.leaks = leaks

@@ -2,11 +2,12 @@
 
 import Glibc
 
-/// Signals are taken off the queue between images, so that none ends an inspection in the middle. Main thread only.
+/// Takes signals off the queue between two images, so that no signal ends this process during an inspection. Main
+/// thread only.
 struct WatchSignals {
   private let waited: sigset_t
 
-  /// Blocks those that would end this process.
+  /// Blocks the signals that would end this process.
   init() {
     var set = sigset_t()
     sigemptyset(&set)
@@ -15,7 +16,7 @@ struct WatchSignals {
     waited = set
   }
 
-  /// Waits. True if one of them came.
+  /// Waits for a signal. Returns true if one arrived.
   func arrives(within seconds: Double) -> Bool {
     var set = waited
     let whole = max(0, seconds.rounded(.down))
@@ -23,7 +24,7 @@ struct WatchSignals {
     return sigtimedwait(&set, nil, &limit) > 0
   }
 
-  /// Lets the next one end this process: a report that takes long can be interrupted.
+  /// Unblocks the signals: the next one ends this process, so that a long report can be interrupted.
   func letThrough() {
     var set = waited
     sigprocmask(SIG_UNBLOCK, &set, nil)

@@ -4,7 +4,7 @@ import ArgumentParser
 import Glibc
 import TraceAnalysis
 
-/// A stretch of time, or a time of day that comes next.
+/// When a watch ends: after a duration, or at the next time that the clock shows a given time of day.
 enum WatchEnd: ExpressibleByArgument {
   case after(seconds: Double)
   case at(hour: Int, minute: Int)
@@ -22,7 +22,7 @@ enum WatchEnd: ExpressibleByArgument {
     }
   }
 
-  /// From now on.
+  /// Seconds from now until the end.
   var seconds: Double {
     switch self {
     case .after(let seconds): return seconds
@@ -30,15 +30,15 @@ enum WatchEnd: ExpressibleByArgument {
     }
   }
 
-  /// The seconds until the clock next shows a time of day in the local time zone. A time that a change of the clock leaves
-  /// out comes as much later as the clock moves.
+  /// Returns the seconds until the local clock next shows a given time of day. If a change of the clock skips this
+  /// time, it comes later by the size of the change.
   static func seconds(untilHour hour: Int, minute: Int, after now: time_t) -> Double {
     var now = now
     var date = tm()
     localtime_r(&now, &date)
     (date.tm_hour, date.tm_min, date.tm_sec) = (Int32(hour), Int32(minute), 0)
     for _ in 0..<2 {
-      // The clock may have changed since now.
+      // Let `mktime` find out whether daylight saving time applies then.
       date.tm_isdst = -1
       let moment = mktime(&date)
       if moment > now { return Double(moment - now) }
@@ -49,7 +49,7 @@ enum WatchEnd: ExpressibleByArgument {
   }
 }
 
-/// A resident size, or a part of a control group's limit.
+/// A resident size, or a share of a control group's limit.
 enum WatchedSize: ExpressibleByArgument {
   case resident(UInt64)
   case share(Double)
@@ -72,7 +72,7 @@ enum WatchedSize: ExpressibleByArgument {
     }
   }
 
-  /// Nil if there is no such figure.
+  /// Returns the figure to compare with `limit`; nil if there is none.
   func value(in use: ProcessMemoryUse) -> Double? {
     switch self {
     case .resident: Double(use.resident)

@@ -1,4 +1,4 @@
-// `leaktrace why`: what keeps objects alive.
+// `leaktrace why`: shows what keeps objects alive.
 
 import ArgumentParser
 import FoundationEssentials

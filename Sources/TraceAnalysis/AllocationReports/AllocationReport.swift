@@ -1,4 +1,4 @@
-// The contents of `leaktrace analyze`'s report, as a value: everything chosen, sorted and named, nothing formatted.
+// The contents of `leaktrace analyze`'s report, as a value: chosen, sorted and named, but not formatted.
 
 import TraceReading
 import TraceSymbolication
@@ -9,10 +9,10 @@ package struct ReportSite: Hashable, Sendable {
   /// The name of the type, or of the allocating function.
   package var type: String
   package var total: SiteTotal
-  /// Innermost first; inlined frames are separate.
+  /// The frames of the stack, innermost first. Inlined frames are separate.
   package var frames: [ReportFrame]
   package var end: StackPath.End
-  /// The number of joined sites; the frames of the largest one are shown.
+  /// The number of joined sites. `frames` shows the largest site.
   package var stackCount = 1
 
   package init(
@@ -26,7 +26,7 @@ package struct ReportSite: Hashable, Sendable {
     self.stackCount = stackCount
   }
 
-  /// Index of the program's innermost frame; nil if it has none.
+  /// Index of the program's innermost frame; nil if no frame is the program's.
   package var userFrame: Int? { frames.firstIndex { $0.source.kind == .user } }
 }
 
@@ -34,7 +34,7 @@ package struct ReportSite: Hashable, Sendable {
 package struct ReportTrace: Sendable {
   package var path: String
   package var analysis: AllocationAnalysis
-  /// The names of its threads in findings, by the trace's thread numbers; empty until a report names them.
+  /// The threads' names, by the trace's thread numbers; empty until a report names the threads.
   package var threadNames: [UInt32: String] = [:]
 
   package init(path: String, analysis: AllocationAnalysis) {
@@ -42,12 +42,12 @@ package struct ReportTrace: Sendable {
     self.analysis = analysis
   }
 
-  /// The program's path, or the trace's path if the trace does not have it.
+  /// The program's path, or the trace's path if the trace does not name the program.
   package var program: String {
     analysis.definitions.process.executable.isEmpty ? path : analysis.definitions.process.executable
   }
 
-  /// Linear in the depth of each thread's stack.
+  /// Names the threads. Linear in the depth of each thread's stack.
   fileprivate mutating func nameThreads(_ naming: any FrameNaming) {
     let definitions = analysis.definitions
     let names = ThreadNames(
@@ -58,7 +58,7 @@ package struct ReportTrace: Sendable {
   }
 }
 
-/// The allocations of one trace, or of several together.
+/// The allocations of one or more traces.
 package struct AllocationReport: Sendable {
   package var traces: [ReportTrace]
   package var selection: ReportSelection
@@ -68,32 +68,33 @@ package struct AllocationReport: Sendable {
   package var matchingTotal: SiteTotal
   package var matchingCount: Int
   package var siteCount: Int
-  /// The number of rows: sites that pass the filters, or groups of them. Sites that are zero in the order's figure do
-  /// not count.
+  /// The number of rows. Without grouping, one for each site that passes the filters. With grouping, one for each group
+  /// of these sites, without sites whose figure for the order is zero.
   package var rowCount: Int
-  /// Call stacks in these rows.
+  /// The number of call stacks in these rows.
   package var joinedStackCount: Int
   package var sites: [ReportSite]
-  /// Sums of all sites that pass the filters, even those not shown; sorted by the order's key, largest first.
+  /// Sums over all sites that pass the filters, by type and by operation, including sites that are not shown. Sorted by
+  /// the order's figure, largest first.
   package var types: [AllocationAnalysis.NamedTotal]
   package var operations: [AllocationAnalysis.NamedTotal]
-  /// The estimated sites of light recordings.
+  /// The estimated sites to show, for light recordings.
   package var estimates: [EstimatedSite]
-  /// The number of all estimates, even those not shown.
+  /// The number of all estimated sites, including those not shown.
   package var estimateCount: Int
-  /// The stacks of threads, for inspections.
+  /// The threads with their stacks, for inspections.
   package var threads: [ReportThread]
   /// The reasons why frames could not be named.
   package var namingRemarks: [String]
-  /// If no site passes the filters: names similar to the patterns without a match.
+  /// If no site passes the filters: names that are similar to patterns without any match.
   package var nearestNames: [String]
 
-  /// Only the blocks of one moment are known: they have types, and most have no places.
+  /// True if only the blocks of one moment are known. These blocks have types, but most have no allocation sites.
   package var lacksHistory: Bool { !traces.isEmpty && traces.allSatisfy(\.analysis.header.lacksHistory) }
 
-  /// Chooses, sorts and names sites. Names are looked up for the shown sites only, unless a filter needs the names of
-  /// all sites. Equal sites of several traces (by image and link-time address) are joined. Each process has its own
-  /// peak; peaks are added.
+  /// Chooses, sorts and names sites. Names only the shown sites, unless a filter needs the names of all sites. Joins
+  /// equal sites of several traces; stacks are equal if their frames have the same images and link-time addresses. Each
+  /// process has its own peak, and the peaks are added up.
   package init(_ traces: [ReportTrace], selection: ReportSelection = ReportSelection(), naming: any FrameNaming) {
     self.traces = traces
     self.selection = selection
@@ -133,7 +134,7 @@ package struct AllocationReport: Sendable {
     for index in 0..<candidates.count {
       let total = candidates.total(index)
       sums.add(total, type: candidates.type(index), operation: candidates.site(index).operation)
-      // A site that is zero in the order's figure is not worth its lines.
+      // Leave out sites whose figure for the order is zero.
       let value = order.value(of: total)
       guard value > 0 else { continue }
       groups?.add(
@@ -178,7 +179,7 @@ package struct AllocationReport: Sendable {
     nearestNames = candidates.count == 0 ? Self.nearestNames(traces, selection, naming) : []
   }
 
-  /// Returns names similar to those filters that match no name at all.
+  /// Returns names that are similar to the patterns without any match.
   private static func nearestNames(
     _ traces: [ReportTrace], _ selection: ReportSelection, _ naming: any FrameNaming
   ) -> [String] {
@@ -193,11 +194,11 @@ package struct AllocationReport: Sendable {
       + nearest(to: selection.modules) { SiteNames.modules($0, naming: naming) }
   }
 
-  /// The key that sorts the report's sites.
+  /// The sort key of a site in the report.
   private struct Rank {
-    /// The site comes after all others, whatever its value.
+    /// True if the site comes after all others, whatever its value.
     var isLast = false
-    /// The figure of the report's order.
+    /// The site's figure for the report's order.
     var value: UInt64
     var allocatedBytes: UInt64
     var candidate: Int

@@ -1,15 +1,16 @@
-// The places that allocate, according to the samples of a light recording.
+// The call stacks that allocate, estimated from the samples of a light recording.
 
 import TraceReading
 import TraceSymbolication
 
-/// An estimated amount of bytes.
+/// A number of bytes, estimated from samples.
 package struct ByteEstimate: Codable, Hashable, Sendable {
   package var bytes: UInt64
-  /// The standard error: two of three estimates are this near to the true value, and 19 of 20 within twice the error.
+  /// The standard error. Two of three estimates differ from the true value by at most this error, and 19 of 20 by at
+  /// most twice this error.
   package var error: Double
 
-  /// No process has more memory. Sums of such errors stay finite.
+  /// More bytes than any process has. With this limit, sums of errors stay finite.
   package static let errorLimit = 1e18
 
   package init(bytes: UInt64, error: Double) { (self.bytes, self.error) = (bytes, min(error, Self.errorLimit)) }
@@ -18,14 +19,14 @@ package struct ByteEstimate: Codable, Hashable, Sendable {
     self.init(bytes: sums.bytes, error: sums.byteError(period: period))
   }
 
-  /// The sum of two amounts with independent samples: errors add up in quadrature.
+  /// Returns the sum of two estimates from independent samples. The errors add up in quadrature.
   package static func + (a: Self, b: Self) -> Self {
     let (bytes, overflow) = a.bytes.addingReportingOverflow(b.bytes)
     return Self(bytes: overflow ? .max : bytes, error: (a.error * a.error + b.error * b.error).squareRoot())
   }
 }
 
-/// A call stack with estimates of its allocated blocks, and of the live ones among them.
+/// A call stack with estimates of the blocks that it allocated, and of those that are live.
 package struct EstimatedSite: Hashable, Sendable {
   package var allocated: ByteEstimate
   package var allocatedObjects: UInt64
@@ -33,10 +34,10 @@ package struct EstimatedSite: Hashable, Sendable {
   package var live: ByteEstimate
   package var liveObjects: UInt64
   package var liveSamples: UInt64
-  /// Innermost first; inlined frames are separate. Empty if the stack is not known.
+  /// The frames of the stack, innermost first. Inlined frames are separate. Empty if the stack is unknown.
   package var frames: [ReportFrame]
 
-  /// Index of the program's innermost frame; nil if it has none.
+  /// Index of the program's innermost frame; nil if no frame is the program's.
   package var userFrame: Int? { frames.firstIndex { $0.source.kind == .user } }
 
   private init(_ site: SampledSite, _ analysis: AllocationAnalysis, _ naming: any FrameNaming) {
@@ -53,9 +54,9 @@ package struct EstimatedSite: Hashable, Sendable {
     }
   }
 
-  /// The sites of one trace at its last image, largest first, and their number; none unless it is a light recording.
-  /// They are ordered by live bytes if that is the report's order, else by allocated bytes. Only the returned sites are
-  /// named.
+  /// Returns the sites of a light recording at its last image, largest first, and the number of all sites; none for
+  /// other traces. Orders sites by live bytes if that is the report's order, else by allocated bytes. Names only the
+  /// returned sites.
   static func sites(_ trace: ReportTrace, selection: ReportSelection, naming: any FrameNaming) -> (
     shown: [EstimatedSite], count: Int
   ) {
@@ -66,8 +67,8 @@ package struct EstimatedSite: Hashable, Sendable {
     )
   }
 
-  /// The sites of one trace at its last image with the most live bytes, and the sites with the most allocated bytes, up
-  /// to `limit` of each; and the number of all sites. Ordered by live bytes, then by allocated bytes.
+  /// Returns the sites with the most live bytes and the sites with the most allocated bytes at the last image, at most
+  /// `limit` of each, and the number of all sites. The sites are in this order, without duplicates.
   package static func largest(_ trace: ReportTrace, limit: Int, naming: any FrameNaming) -> (
     shown: [EstimatedSite], count: Int
   ) {
@@ -78,7 +79,7 @@ package struct EstimatedSite: Hashable, Sendable {
     return (sites.map { EstimatedSite($0, trace.analysis, naming) }, byAllocated.count)
   }
 
-  /// The sites at the last image with a value above 0, largest first.
+  /// Returns the sites at the last image whose value is above 0, largest first.
   private static func ranked(_ trace: ReportTrace, by value: (SampledSite) -> UInt64) -> [SampledSite] {
     let sites = trace.analysis.definitions.sampledSites
     guard let last = sites.lazy.map(\.time).max() else { return [] }

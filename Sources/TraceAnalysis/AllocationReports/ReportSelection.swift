@@ -3,7 +3,7 @@
 import TraceReading
 import TraceSymbolication
 
-/// The sites that a report shows, and their order.
+/// Which sites a report shows, and in what order.
 package struct ReportSelection: Hashable, Sendable {
   package enum Order: String, CaseIterable, Hashable, Sendable {
     case live, peak, total, temporary, objects, retains
@@ -20,26 +20,26 @@ package struct ReportSelection: Hashable, Sendable {
     }
   }
 
-  /// The unit of a row of the report.
+  /// The unit of a row in the report.
   package enum Grouping: Hashable, Sendable {
     /// A call stack: an allocation site.
     case stack
-    /// All sites of one type and one function of the program, for all its callers and recursion depths. Memory that C
+    /// All sites of one type and one function of the program, with all its callers and recursion depths. Memory that C
     /// libraries keep for themselves comes last.
     case function
   }
 
   package var order: Order = .live
   package var grouping: Grouping = .stack
-  /// Limit of sites to show; nil for all.
+  /// Maximum number of sites to show; nil for all.
   package var limit: Int? = 10
-  /// Shows a site if any of its frames is in an image or Swift module that one of these patterns matches. If empty, all
-  /// sites are shown.
+  /// Shows a site only if one of these patterns matches the image or Swift module of one of its frames. If empty, shows
+  /// all sites.
   package var modules: [NamePattern] = []
-  /// Shows a site if the function of any of its frames matches one of these patterns. If empty, all sites are shown.
+  /// Shows a site only if one of these patterns matches the function of one of its frames. If empty, shows all sites.
   package var functions: [NamePattern] = []
-  /// Shows a site if the name of its type, or of the allocating function for other blocks, matches one of these
-  /// patterns.
+  /// Shows a site only if one of these patterns matches the name of its type or, for untyped blocks, of the allocating
+  /// function. If empty, shows all sites.
   package var types: [NamePattern] = []
 
   package init() {}

@@ -1,4 +1,4 @@
-// Where the threads of an inspected process stood, with names.
+// The threads of an inspected process: where each was when the process was copied, with names.
 
 import TraceReading
 import TraceSymbolication
@@ -6,11 +6,11 @@ import TraceSymbolication
 /// A thread of an inspection.
 package struct ReportThread: Hashable, Sendable {
   package var stack: ThreadStack
-  /// The process began with it.
+  /// True if this is the process's first thread.
   package var isMain: Bool
-  /// The program gave it a name of its own; empty if it has the process's, or none.
+  /// The name that the program gave the thread; empty if the thread has none, or only the process's name.
   package var name: String
-  /// Innermost first, inlined ones apart.
+  /// The frames of the stack, innermost first. Inlined frames are separate.
   package var frames: [ReportFrame]
 
   package init(stack: ThreadStack, isMain: Bool, name: String, frames: [ReportFrame]) {
@@ -20,10 +20,11 @@ package struct ReportThread: Hashable, Sendable {
     self.frames = frames
   }
 
-  /// Index of the innermost frame that is the program's own; nil if there is none.
+  /// Index of the program's innermost frame; nil if no frame is the program's.
   package var userFrame: Int? { frames.firstIndex { $0.source.kind == .user } }
 
-  /// The threads of a trace, the main one first, then by number; none unless it is of an inspection. O(frames)
+  /// Returns the threads of an inspection, the main thread first and the others by number; none for other traces.
+  /// O(frames).
   static func threads(_ analysis: AllocationAnalysis, naming: any FrameNaming) -> [ReportThread] {
     let definitions = analysis.definitions
     let main = UInt64(analysis.header.processID)

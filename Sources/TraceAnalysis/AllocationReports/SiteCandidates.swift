@@ -1,13 +1,14 @@
-// Sites that a report may show, and their sums.
+// The sites that a report may show, and their sums.
 
 import TraceReading
 
-/// The sites that pass the filters. A site's data stays in its trace's tables, except for sums of several sites.
+/// The sites that pass the filters. The data of a site stays in the tables of its trace; only sums of joined sites are
+/// stored here.
 struct Candidates {
   private struct Candidate {
     var trace: UInt32
     var site: SiteID
-    /// Number in `SiteTypeNames`.
+    /// The type's number in `SiteTypeNames`.
     var type: UInt32
   }
 
@@ -30,12 +31,12 @@ struct Candidates {
 
   func trace(_ index: Int) -> Int { Int(all[index].trace) }
   func type(_ index: Int) -> Int { Int(all[index].type) }
-  /// The first one of the sites that are joined here.
+  /// Returns the first of the sites that were joined into a candidate.
   func site(_ index: Int) -> AllocationSite { traces[trace(index)].analysis.sites[Int(all[index].site.rawValue)] }
   func total(_ index: Int) -> SiteTotal { sums[index] ?? site(index).total }
 }
 
-/// Sums over candidates: in all, by type, and by operation.
+/// Sums over candidates: of all, by type, and by operation.
 struct CandidateSums {
   private(set) var whole = SiteTotal()
   private var byType: [SiteTotal?]
@@ -56,7 +57,7 @@ struct CandidateSums {
     Self.named(byOperation, order) { Operation(rawValue: UInt8($0)).name }
   }
 
-  /// Joins sums of the same name.
+  /// Joins sums with the same name, and sorts them.
   private static func named(_ sums: [SiteTotal?], _ order: ReportSelection.Order, name: (Int) -> String)
     -> [AllocationAnalysis.NamedTotal]
   {
@@ -71,7 +72,7 @@ struct CandidateSums {
 }
 
 extension Array {
-  /// The element at an index of an array of optionals, or a default for nil.
+  /// Accesses the element at an index of an array of optionals; reads a default in place of nil.
   fileprivate subscript<Value>(_ index: Int, default value: Value) -> Value where Element == Value? {
     get { self[index] ?? value }
     set { self[index] = newValue }

@@ -1,29 +1,28 @@
-// The program's functions that the sites of a trace belong to.
+// Finds the program's function that a site belongs to.
 
 import PlatformRules
 import TraceReading
 import TraceSymbolication
 
-/// The key that joins sites: the program's innermost function on the stack.
+/// The owner of a site. Sites with the same owner are joined.
 enum SiteOwner: Hashable {
-  /// A function by its name and its image.
+  /// The program's innermost function on the stack, by its name and its image.
   case function(String, image: String)
-  /// The program has no function on the stack: each stack is separate.
+  /// No function of the program is on the stack, so each stack is separate.
   case library(stack: UInt32)
-  /// Memory that C libraries allocate once and keep. Examples are memory for exceptions that an initialiser of
-  /// libstdc++ allocates when the loader calls it (71 KiB in GCC 12), and the buffer of a stream such as standard
-  /// output.
+  /// Memory that C libraries allocate once and keep. Examples are the buffer of a stream such as standard output, and
+  /// memory for exceptions: an initializer of libstdc++ allocates it when the loader calls it (71 KiB in GCC 12).
   case cLibrary(stack: UInt32)
 }
 
 /// Finds the owners of sites. Visits each node of the stack tree once. For one thread at a time.
 struct SiteFunctions {
   private struct Place {
-    /// The program's innermost function, from here outwards.
+    /// Number of the program's innermost function from this frame outwards; −1 if there is none.
     var function: Int32
-    /// The outermost frame is the loader's.
+    /// True if the outermost frame is in the loader.
     var isLoaders: Bool
-    /// The stack is in the function that allocates stream buffers.
+    /// True if the stack includes the function that allocates stream buffers.
     var isOfStream = false
   }
 
@@ -40,7 +39,7 @@ struct SiteFunctions {
     (self.definitions, self.naming) = (definitions, naming)
   }
 
-  /// O(the part of the stack that is not known yet), and names for new frames.
+  /// Returns the owner of a stack. O(frames that are not known yet), plus a name look-up for each of them.
   mutating func owner(ofStack stack: StackID) -> SiteOwner {
     var pending: [StackID] = []
     var current = stack

@@ -1,10 +1,10 @@
-// Joins the allocation sites of one function of the program.
+// Joins the allocation sites that belong to one function of the program.
 
 import TraceReading
 import TraceSymbolication
 
-/// Joins sites by type and the program's function. Leaves out sites that are zero in the report's order: most sites of
-/// a long run have nothing live, and all their frames would have to be named.
+/// Joins sites by type and by the program's function. The caller leaves out sites whose figure for the report's order
+/// is zero: most sites of a long run have nothing live, and naming all their frames would take long.
 struct SiteGroups {
   struct Group {
     var total: SiteTotal
@@ -19,7 +19,7 @@ struct SiteGroups {
     var type: Int
     var operation: Operation
     var owner: SiteOwner
-    /// Each trace has its own stack numbers.
+    /// Stack numbers differ between traces, so a stack needs its trace.
     var trace: Int
   }
 

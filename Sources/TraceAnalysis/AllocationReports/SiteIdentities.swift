@@ -1,8 +1,9 @@
-// Sites and stacks of several traces in one numbering.
+// Common numbers for the sites and stacks of several traces.
 
 import TraceReading
 
-/// Numbers sites by operation, type and stack. The first few sites of one stack form a linked list.
+/// Numbers sites by operation, type and stack. The first sites of each stack form a linked list; further ones are in a
+/// hash table.
 struct SiteIdentities {
   private struct Identity: Hashable {
     var operation: Operation
@@ -10,18 +11,19 @@ struct SiteIdentities {
     var stack: Int32
   }
 
-  /// Limit of one stack's sites that are searched one by one.
+  /// Maximum length of a stack's list.
   private static let chainLimit = 16
   private struct Row {
     var operation: Operation
     var type: Int32
-    /// Row of another site of the same stack, and index of the site's candidate; −1 for none.
+    /// `next`: the row of another site of the same stack. `candidate`: index of the site's candidate. Both are −1 if
+    /// there is none.
     var next: Int32
     var candidate: Int32 = -1
   }
   private var rows: [Row] = []
   private var firstByStack: [Int32] = []
-  /// Sites beyond that limit.
+  /// Sites of stacks whose lists are full.
   private var others: [Identity: Int32] = [:]
 
   var count: Int { rows.count }
@@ -55,7 +57,7 @@ struct SiteIdentities {
   mutating func setCandidate(_ candidate: Int, of index: Int) { rows[index].candidate = Int32(candidate) }
 }
 
-/// The stacks of several traces in one numbering. Frames are identified by image and link-time address.
+/// Common numbers for the stacks of several traces. A frame is identified by its image and link-time address.
 struct StackForest {
   private struct Image: Hashable {
     var path: String
@@ -71,8 +73,8 @@ struct StackForest {
   private var images: [Image: UInt32] = [:]
   private var nodes: [Key: UInt32] = [:]
 
-  /// The forest's number for each node of a trace; nil if they are the trace's own numbers. A single trace keeps its
-  /// numbers, unless an image was loaded twice: then one place in it has several nodes.
+  /// Returns the common number of each node of a trace; nil if the trace's own numbers can be used. They can for a
+  /// single trace, unless an image was loaded twice: then one place in the image has several nodes.
   mutating func take(_ definitions: TraceDefinitions, isOnly: Bool) -> [UInt32]? {
     let images = Set(definitions.images.map { Image(path: $0.image.path, buildID: $0.image.buildID) })
     return isOnly && images.count == definitions.images.count ? nil : number(definitions)
@@ -85,7 +87,7 @@ struct StackForest {
       images[key] = number
       return number
     }
-    // Parents are numbered before their children.
+    // Parents have lower numbers than their children.
     var numbers: [UInt32] = [0, 1]
     numbers.reserveCapacity(definitions.stacks.nodeCount)
     for node in 2..<max(2, definitions.stacks.nodeCount) {

@@ -1,12 +1,12 @@
-// The names in a trace's allocation sites, for suggestions where a name matches nothing.
+// The names in a trace's allocation sites. They are suggested if a name on the command line matches nothing.
 
 import TraceReading
 import TraceSymbolication
 
-/// Collects names. Each name appears once, in the order of the sites.
+/// Collects names, without duplicates and in the order of the sites.
 package enum SiteNames {
-  /// Returns the names of the types of allocated objects, and of the functions that were called for other blocks.
-  /// Linear in the sites.
+  /// Returns the type names of allocated objects and, for untyped blocks, the names of the functions that allocated
+  /// them. Linear in the sites.
   package static func types(_ analysis: AllocationAnalysis) -> [String] {
     unique(analysis.sites.lazy.map(analysis.typeName))
   }

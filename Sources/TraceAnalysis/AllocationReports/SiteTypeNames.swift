@@ -3,13 +3,13 @@
 import TraceReading
 import TraceSymbolication
 
-/// The names of the types of sites, each once, and which of them match the selection.
+/// The distinct type names of sites, and whether each matches the selection.
 struct SiteTypeNames {
   private let patterns: [NamePattern]
   private var names: [String] = []
   private var areMatching: [Bool] = []
   private var numbers: [String: Int] = [:]
-  /// Names of the current trace, by the values that determine a site's type name.
+  /// Numbers of names in the current trace, by the values that determine a site's type name.
   private var known: [UInt64: Int] = [:]
   private var analysis: AllocationAnalysis?
 

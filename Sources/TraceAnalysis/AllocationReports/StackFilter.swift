@@ -1,12 +1,13 @@
-// Finds the stacks with a frame that a filter names.
+// Finds the stacks that have a frame that matches a filter.
 
 import TraceReading
 import TraceSymbolication
 
-/// Decides for stacks of one trace. Each node is named once, however many stacks run through it. For one thread at a
-/// time.
+/// Filters the stacks of one trace. Looks up the names of each node once, even if many stacks share it. For one thread
+/// at a time.
 final class StackFilter {
-  /// Bit 0: a frame up to here matches the modules; bit 1: the functions; bit 7: known.
+  /// The result for each node. Bit 0: a frame from the outermost to this one matches the modules. Bit 1: one matches
+  /// the functions. Bit 7: the result is known.
   private var verdicts: [UInt8] = []
   private let definitions: TraceDefinitions
   private let naming: any FrameNaming

@@ -1,11 +1,11 @@
-// The gaps of a trace, in sentences.
+// What a trace lacks, in sentences.
 
 import TraceReading
 
 extension AllocationAnalysis {
-  /// Tells how a process ended that did not close its trace. `waitStatus`: −1 if unknown. A process that ends with a
-  /// status was not killed: the C library ends some by itself, such as the parent in `daemon`, and calls no function
-  /// that could be seen.
+  /// Describes the end of a process that did not close its trace. `waitStatus`: −1 if unknown. A process with an exit
+  /// status was not killed. The C library ends some processes itself, such as the parent in `daemon`, without calling a
+  /// function that the recorder could hook.
   private static func ending(_ waitStatus: Int32) -> String {
     if waitStatus == -1 { return "the process ended without closing its trace, or was killed" }
     return switch ProcessOutcome(waitStatus: waitStatus) {
@@ -15,7 +15,7 @@ extension AllocationAnalysis {
     }
   }
 
-  /// The gaps of the trace, in sentences.
+  /// Sentences about the gaps of the trace.
   package var gapRemarks: [String] {
     var remarks: [String] = []
     if header.isInspection {
@@ -61,11 +61,11 @@ extension AllocationAnalysis {
     return remarks
   }
 
-  /// The findings about reachable objects that one image can have.
+  /// The limit of findings about reachable objects, if a trace has only one image.
   private static let reachOfImages =
     "Objects that outlive their scope are found only if no code can end the task, timer or observer that keeps them"
 
-  /// The allocations that have stacks.
+  /// Describes which allocations have stacks.
   private func stacks(period: UInt64) -> String {
     let rest = "once in \(Decimal.bytes(period)) of allocation"
     guard header.firstSamples > 0 else { return "a stack was taken \(rest)" }
@@ -73,7 +73,7 @@ extension AllocationAnalysis {
       "a stack was taken of the first \(Decimal.grouped(UInt64(header.firstSamples))) allocations, and then \(rest)"
   }
 
-  /// What the limit of the trace means for this part of it.
+  /// Describes how the trace's limit affects this part of the trace.
   private func remark(_ limit: ReachedLimit) -> String {
     let moment = clock.seconds(at: limit.time).map { " after \(Decimal.duration($0))" } ?? ""
     let reached = "the trace reached its limit of \(Decimal.bytes(limit.bytes))\(moment)"

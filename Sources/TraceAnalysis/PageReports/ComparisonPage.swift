@@ -1,17 +1,17 @@
-// What a page shows of two builds.
+// The data of a page about two builds.
 
 import LeakGates
 import RunDiff
 import TraceReading
 import TraceReports
 
-/// All that a page has of a comparison. Only gathers; a value.
+/// All data that a page shows of a comparison. Only gathers data.
 package struct ComparisonPage: Sendable {
   private let report: DiffReport
   private let gates: [GateOutcome]
   private let stacks: ComparedStacks
 
-  /// `stacks`: of the runs that `report` compares.
+  /// `stacks`: the stacks of the runs that `report` compares.
   package init(_ report: DiffReport, gates: [GateOutcome], stacks: ComparedStacks) {
     (self.report, self.gates, self.stacks) = (report, gates, stacks)
   }
@@ -54,7 +54,8 @@ package struct ComparisonPage: Sendable {
     ])
   }
 
-  /// Both sides by the work of one new run.
+  /// Returns the flame graph of both sides. The scales divide the sums by the work, so both sides show the work of one
+  /// new run.
   private func flame(limit: Int) -> JSONValue {
     let flame = FlameTree(stacks, limit: limit)
     let count = flame.measures.count

@@ -1,11 +1,12 @@
-// The data of a flame graph: call stacks joined from their outermost frames on.
+// The data of a flame graph: call stacks joined from their outermost frames inwards.
 
 import LeakDetection
 import RunDiff
 import TraceExports
 import TraceReading
 
-/// A tree of frames with the figures of the stacks that end there. Nodes that are too small to see are joined.
+/// A tree of frames. Each node has the figures of the stacks that end at it. Nodes that are too small to see are
+/// joined.
 struct FlameTree {
   /// A function, a type, or a placeholder for omitted nodes.
   struct Frame: Hashable {
@@ -13,14 +14,14 @@ struct FlameTree {
     var name: String
     var place: String
     var kind: Kind
-    /// The name of its library or program; empty if it is not known.
+    /// The file name of its library or program; empty if unknown.
     var image = ""
   }
 
   let measures: [ProfileMeasure]
   private(set) var frames: [Frame] = []
-  /// Subjects are frames. Each node has its figures by measure; in a comparison, the new build's figures precede the
-  /// old build's.
+  /// The nodes; their subjects are indices into `frames`. Each node has one figure for each measure. In a comparison,
+  /// the new build's figures precede the old build's.
   private(set) var tree: WeightedTree
 
   var nodes: [WeightedTree.Node] { tree.nodes }
@@ -34,10 +35,10 @@ struct FlameTree {
     var frame: Int
   }
 
-  /// Limit of a page's nodes: more cannot be seen, and make the page slow to open.
+  /// Maximum number of nodes on a page. More could not be seen, and the page would open slowly.
   static let standardLimit = 20_000
 
-  /// O(frames of all samples).
+  /// Makes the tree of a profile. O(frames of all samples).
   init(_ profile: StackProfile, limit: Int = Self.standardLimit) {
     self.init(profile.measures.filter { profile.sum($0) > 0 }, sides: 1)
     let functions = profile.functions.map { function in
@@ -59,7 +60,7 @@ struct FlameTree {
     prune(to: limit)
   }
 
-  /// The figures of a comparison: sums over the runs of each side. O(frames of all sites).
+  /// Makes the tree of a comparison, whose figures are sums over the runs of each side. O(frames of all sites).
   init(_ stacks: ComparedStacks, limit: Int = Self.standardLimit) {
     let compared: [ProfileMeasure] = [
       .liveBytes, .liveBlocks, .peakBytes, .allocatedBytes, .allocatedBlocks, .temporaryBlocks,

@@ -1,11 +1,11 @@
-// Parts of a page's data that processes and comparisons share.
+// Parts of a page's data that pages about processes and pages about comparisons have in common.
 
 import LeakDetection
 import TraceReading
 import TraceReports
 
 enum PageJSON {
-  /// What a finding's view draws and says.
+  /// Returns the drawing and the text of a finding's view.
   static func picture(_ finding: Finding) -> JSONValue {
     let picture = FindingPicture(finding)
     return .object([
@@ -26,7 +26,7 @@ enum PageJSON {
     ])
   }
 
-  /// Excerpts about the places of findings.
+  /// Returns source excerpts around the places of findings.
   static func sources(_ findings: [Finding]) -> JSONValue {
     var excerpts = SourceExcerpts()
     for finding in findings { excerpts.add(finding) }
@@ -40,7 +40,7 @@ enum PageJSON {
       })
   }
 
-  /// A flame graph's fields.
+  /// Returns the fields of a flame graph.
   static func fields(_ flame: FlameTree) -> [(String, JSONValue)] {
     [
       (
@@ -64,7 +64,7 @@ enum PageJSON {
     ] + fields(flame.tree)
   }
 
-  /// The shape of a tree.
+  /// Returns the fields for the shape of a tree.
   static func fields(_ tree: WeightedTree) -> [(String, JSONValue)] {
     [
       ("parents", .array(tree.nodes.map { .integer(Int64($0.parent)) })),

@@ -1,4 +1,4 @@
-// What a page shows of one process.
+// The data of a page about one process.
 
 import AllocationReports
 import HeapAnalysis
@@ -9,7 +9,7 @@ import TraceReading
 import TraceReports
 import TraceSymbolication
 
-/// All that a page has of one process. Only gathers; a value.
+/// All data that a page shows of one process. Only gathers data.
 package struct ProcessPage: Sendable {
   private let report: AllocationReport
   private let leaks: LeakReport
@@ -19,8 +19,8 @@ package struct ProcessPage: Sendable {
   private let tasks: TaskOutline?
   private let estimates: (shown: [EstimatedSite], count: Int)
 
-  /// `report` must be of one trace. `outline` and `tasks`: of the heap image that `leaks` was found in; nil if there is
-  /// none. `estimates`: of a light recording, the sites to show, and how many there are.
+  /// `report` must be about one trace. `outline` and `tasks` must be of the heap image of `leaks`; nil if there is
+  /// none. `estimates`: for a light recording, the sites to show, and the number of all sites.
   package init(
     report: AllocationReport, leaks: LeakReport, profile: StackProfile, timeline: RunTimeline, outline: HeapOutline?,
     tasks: TaskOutline?, estimates: (shown: [EstimatedSite], count: Int) = ([], 0)
@@ -54,7 +54,7 @@ package struct ProcessPage: Sendable {
     func value(_ span: RunTimeline.Span) -> JSONValue {
       .object([("name", .string(span.name)), ("from", seconds(span.from)), ("to", span.to.map(seconds) ?? .null)])
     }
-    // Without a clock nothing has a place in the chart.
+    // Without a clock, no event has a place in the chart.
     let hasClock = clock.seconds(at: analysis.header.startTime) != nil
     return .object([
       ("seconds", .array(timeline.intervals.map { seconds($0.end) })),
@@ -78,10 +78,10 @@ package struct ProcessPage: Sendable {
     ])
   }
 
-  /// Types whose course is drawn, and points of each.
+  /// Maximum number of types with a curve, and the number of points of each curve.
   private static let (curveLimit, curvePoints) = (1_000, UInt64(16))
 
-  /// Live blocks of each type after equal parts of the run's events.
+  /// The number of live blocks of each type after equal parts of the run's events.
   private var typeCurves: JSONValue {
     guard let analysis = report.traces.first?.analysis, analysis.eventCount > 0 else { return .array([]) }
     let (step, rest) = analysis.eventCount.quotientAndRemainder(dividingBy: Self.curvePoints)
@@ -107,7 +107,7 @@ package struct ProcessPage: Sendable {
 
   // MARK: Heap
 
-  /// Types in the table, and holders of each.
+  /// Maximum number of types in the table, and of holders of each type.
   private static let (typeLimit, holderLimit) = (1_000, 20)
 
   private func heap(_ outline: HeapOutline, limit: Int) -> JSONValue {
@@ -118,7 +118,7 @@ package struct ProcessPage: Sendable {
       tree.add([group.bytes, group.blocks], to: node)
     }
     tree.prune(to: limit, omitted: omitted)
-    // Only names that something has.
+    // Write only the names that are used.
     var names: [Int: UInt64] = [:]
     var used: [Int] = []
     for node in tree.nodes where names[node.subject] == nil {
@@ -148,7 +148,7 @@ package struct ProcessPage: Sendable {
     ])
   }
 
-  /// `rows`: by kind, the row of its type.
+  /// `rows`: the row of each type in the table, by the type's kind.
   private func value(_ type: HeapOutline.TypeTotal, in outline: HeapOutline, _ rows: [Int: Int]) -> JSONValue {
     .object([
       ("name", .string(PlainText.escaped(outline.kinds[type.kind].name))),

@@ -1,25 +1,25 @@
-// One page with a whole report: it opens from a file, and needs nothing else.
+// A page with a whole report. It opens from a file and needs no other file.
 
 import LeakDetection
 import TraceReading
 import TraceReports
 
-/// A report as a self-contained HTML page, of one process, of several, or of a comparison.
+/// A report as a self-contained HTML page, about one process, several processes, or a comparison.
 ///
-/// The page has its data as JSON, which its script shows as text. A content security policy forbids it to load
-/// anything, and to run any other script. Keeps only the text of its contents. A value.
+/// The page contains its data as JSON, and its script shows the data as text. A content security policy forbids the
+/// page to load anything, or to run any other script. Until the page is written, only the JSON text is kept.
 package struct ReportPage: Sendable {
   private let toolVersion: String
   private var title: String?
-  /// Data of each process, as JSON.
+  /// The data of each process, as JSON.
   private var processes: [String] = []
   private var comparison: String?
   private var series: String?
 
   package init(toolVersion: String) { self.toolVersion = toolVersion }
 
-  /// Limits of nodes in the first process's trees. Further processes get fewer, so that a page about many processes can
-  /// be opened.
+  /// Maximum numbers of nodes in the trees of the first process. Further processes get fewer nodes, so that a browser
+  /// can open a page about many processes.
   private static let treeLimits = (flame: FlameTree.standardLimit, heap: 4_000)
   private static let leastNodes = 500
 
@@ -34,19 +34,19 @@ package struct ReportPage: Sendable {
     title = title ?? process.title
   }
 
-  /// Makes it a page about a comparison. Reads source files.
+  /// Makes this a page about a comparison. Reads source files.
   package mutating func set(_ comparison: ComparisonPage) {
     self.comparison = comparison.json(flameLimit: Self.treeLimits.flame).compactText
     title = comparison.title
   }
 
-  /// Adds the growth from image to image; the process is the one of the newest image.
+  /// Adds the growth from image to image. The newest image must be of the page's process.
   package mutating func set(_ process: WatchedProcess, _ growth: SeriesGrowth) {
     series = SeriesJSON.growth(process, growth).compactText
   }
 
-  /// The page. `title`: the page's title; nil uses the first process's program. `nonce`: 32 unpredictable hexadecimal
-  /// digits that identify the page's own script and style. Linear in its contents.
+  /// Returns the page. `title`: the page's title; nil for the name of the first process's program. `nonce`: 32
+  /// unpredictable hexadecimal digits that identify the page's own script and style. Linear in the page's contents.
   package func html(title other: String? = nil, nonce: String = Self.nonce()) -> String {
     let title = PlainText.escaped(other ?? title ?? "no process")
     let data =
@@ -83,13 +83,13 @@ package struct ReportPage: Sendable {
       """
   }
 
-  /// Escapes text for HTML: no character begins markup, in an element or in a quoted attribute.
+  /// Escapes text for HTML, so that no character begins markup in an element or in a quoted attribute.
   private static func markup(_ text: String) -> String {
     text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
       .replacing("\"", with: "&quot;").replacing("'", with: "&#39;")
   }
 
-  /// The parts of the page's script, in the order of their dependencies.
+  /// The parts of the page's script, each after the parts that it depends on.
   private static let script: String = {
     let parts = [
       PackageResources.elements_js, PackageResources.overview_js, PackageResources.findings_js,
@@ -106,8 +106,8 @@ package struct ReportPage: Sendable {
     return String(repeating: "0", count: max(0, 32 - digits.count)) + digits
   }
 
-  /// JSON without HTML markup: the replaced characters occur in strings only. Invisible characters and text-direction
-  /// marks become visible escapes, as in a terminal.
+  /// Returns JSON without HTML markup. The replaced characters occur only in strings. Invisible characters and
+  /// text-direction marks become visible escapes, as in a terminal.
   static func embedded(_ json: String) -> String {
     let text = json.replacing("&", with: "\\u0026").replacing("<", with: "\\u003c").replacing(">", with: "\\u003e")
     if text.utf8.allSatisfy({ $0 < 0x80 }) { return text }

@@ -1,15 +1,15 @@
-// The course of a run: live memory and important moments.
+// How a run went: live memory over time, and important moments.
 
 import TraceReading
 
-/// Live memory over time, with heap images, pauses and scopes. Made by a pass over the events. A value.
+/// Live memory over time, with heap images, pauses and scopes. Made by a pass over the events.
 package struct RunTimeline: Sendable {
-  /// A stretch of time, in ticks.
+  /// A span of time, in ticks.
   struct Span: Sendable {
     var from: UInt64
-    /// Nil if it did not end.
+    /// The end; nil if the span had not ended.
     var to: UInt64?
-    /// Empty for a pause.
+    /// The name of a scope; empty for a pause.
     var name = ""
   }
 
@@ -17,10 +17,10 @@ package struct RunTimeline: Sendable {
   let images: [TraceSnapshot]
   let pauses: [Span]
   let scopes: [Span]
-  /// Executions of scopes that are left out of `scopes`, because a chart cannot show more.
+  /// The number of executions of scopes that `scopes` leaves out, because a chart cannot show more.
   let omittedScopes: UInt64
 
-  /// Reads the timeline of the trace that `analysis` was made from. Linear in its events.
+  /// Makes the timeline of a trace. `analysis` must be of the same trace. Linear in the trace's events.
   package init(_ reader: TraceReader, _ analysis: AllocationAnalysis) {
     let timeline = LiveTimeline(from: analysis.header.startTime, to: analysis.atExit.time)
     let observed = Replayer.replay(reader, ObserverPair(timeline, ScopeTimes(reader.marks))).observer
@@ -39,16 +39,16 @@ package struct RunTimeline: Sendable {
     self.pauses = Array(pauses.prefix(Self.pauseLimit))
   }
 
-  /// More pauses would look like a solid line.
+  /// Maximum number of pauses. More would look like a solid line.
   private static let pauseLimit = 500
 }
 
-/// Beginnings and ends of the program's scopes.
+/// Collects the beginnings and ends of the program's scopes.
 private struct ScopeTimes: ReplayObserver {
   private let marks: MarkTable
   private(set) var scopes: [RunTimeline.Span] = []
   private(set) var omittedCount: UInt64 = 0
-  /// By the number that an end shares with its beginning.
+  /// Indices of scopes without an end yet, by the number that their beginning and end share.
   private var open: [UInt64: Int] = [:]
 
   private static let limit = 500

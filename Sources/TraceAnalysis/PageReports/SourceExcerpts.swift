@@ -1,4 +1,4 @@
-// Source lines around the places of findings, if the files are available.
+// Source lines around the places of findings, if the source files are available.
 
 import LeakDetection
 import TraceReading
@@ -7,22 +7,22 @@ import TraceReports
 /// Some lines of a file.
 struct SourceExcerpt {
   var file: String
-  /// The line of the place, from 1.
+  /// The line number of the place, starting at 1.
   var line: Int
-  /// The number of the first line in `lines`.
+  /// The line number of the first of `lines`.
   var first: Int
   var lines: [String]
 }
 
 /// Reads excerpts. For one thread at a time.
 struct SourceExcerpts {
-  /// Lines before and after the line of the place.
+  /// The number of lines to show before the place, and after it.
   private static let margin = 3
-  /// Limit of a line, in characters.
+  /// Maximum length of a line, in characters.
   private static let lineLimit = 300
-  /// Limit of a page's excerpts.
+  /// Maximum number of excerpts on a page.
   private static let limit = 200
-  /// Limit of a file, in bytes.
+  /// Maximum size of a file, in bytes.
   private static let largestFile = 4 << 20
 
   private var files: [String: [Substring]?] = [:]
@@ -31,7 +31,7 @@ struct SourceExcerpts {
 
   init() {}
 
-  /// Adds the places of a finding's path in the program's own code.
+  /// Adds the places in the program's own code that a finding's path names.
   mutating func add(_ finding: Finding) {
     for step in finding.path {
       if step.library == nil {

@@ -1,20 +1,20 @@
-// Trees with figures, small enough to draw.
+// Trees with figures, pruned to a size that can be drawn.
 
-/// A tree whose nodes have their own figures, without their children's figures. A value.
+/// A tree with figures. A node's own figures do not include its children's figures.
 struct WeightedTree {
   struct Node {
-    /// Lower than the node's own number; −1 for an outermost node.
+    /// The parent's number, which is lower than the node's own number; −1 for an outermost node.
     var parent: Int
-    /// An index into the owner's list of subjects.
+    /// An index into a list of subjects, which the user of the tree keeps.
     var subject: Int
-    /// By measure.
+    /// The node's own figures, by measure.
     var own: [UInt64]
   }
 
   let measureCount: Int
-  /// Parents before their children.
+  /// The nodes, with parents before their children.
   private(set) var nodes: [Node] = []
-  /// Nodes that were joined.
+  /// The number of nodes that were joined.
   private(set) var omittedCount = 0
 
   init(measureCount: Int) { self.measureCount = measureCount }
@@ -28,8 +28,8 @@ struct WeightedTree {
     for measure in values.indices { nodes[node].own[measure] &+= values[measure] }
   }
 
-  /// Joins the smallest siblings until the tree has few enough nodes. Nodes below a share of each whole are joined into
-  /// one node of their parent, with the subject `omitted`. O(nodes · log nodes).
+  /// Joins small nodes until few enough nodes are left. A node is small if its share of the whole is low for every
+  /// measure. The small children of a node become one child with the subject `omitted`. O(nodes · log nodes).
   mutating func prune(to limit: Int, omitted: Int) {
     guard nodes.count > limit else { return }
     var totals = nodes.map(\.own)
@@ -54,7 +54,7 @@ struct WeightedTree {
     for index in nodes.indices {
       let node = nodes[index]
       let parent = node.parent < 0 ? -1 : places[node.parent]
-      // Its parent is already part of a joined node, which then includes this node.
+      // If the parent is already part of a joined node, that node includes this one.
       if node.parent >= 0, parent < -1 {
         places[index] = parent
         continue

@@ -1,4 +1,4 @@
-// Allocations as programs of other packages see them.
+// Allocations in the public API, for other packages.
 
 import AllocationReports
 import TraceReading
@@ -7,10 +7,10 @@ import TraceReading
 public struct AllocationTotal: Hashable, Sendable {
   public let allocatedBlocks: UInt64
   public let allocatedBytes: UInt64
-  /// Live when the recording ended.
+  /// Blocks that were live when the recording ended.
   public let liveBlocks: UInt64
   public let liveBytes: UInt64
-  /// Live at the moment of most live bytes of the whole process.
+  /// Bytes that were live when the whole process had its most live bytes.
   public let peakBytes: UInt64
 
   init(_ total: SiteTotal) {
@@ -22,12 +22,12 @@ public struct AllocationTotal: Hashable, Sendable {
   }
 }
 
-/// A call stack that allocates, with its allocations.
+/// A call stack that allocates, with the sums of its allocations.
 public struct AllocationSiteSummary: Hashable, Sendable {
-  /// The type of the objects, or the function that was called for memory.
+  /// The type of the objects or, for untyped memory, the allocating function.
   public let type: String
   public let total: AllocationTotal
-  /// Functions of the stack, the innermost first.
+  /// The functions on the stack, innermost first.
   public let functions: [String]
 
   init(_ site: ReportSite) {

@@ -1,4 +1,4 @@
-// A trace as programs of other packages see it: opened, replayed, searched for leaks, and rendered.
+// A trace in the public API, for other packages: opened, replayed, searched for leaks, and rendered.
 
 import AllocationReports
 import HeapAnalysis
@@ -13,15 +13,15 @@ import TraceSymbolication
 ///     for finding in trace.findings where finding.isProven && !finding.isLibrary { print(finding.title) }
 ///     try Data(trace.json().utf8).write(to: report)
 ///
-/// A value of numbers and names. Nothing of it is read from the file later.
+/// A value with numbers and names. After the initializer, nothing more is read from the file.
 public struct AnalyzedTrace: Sendable {
   private let report: AllocationReport
   private let leaks: LeakReport
 
   /// Reads a trace, replays it, and looks for leaks in its last whole heap image.
   ///
-  /// Takes several passes over the events, each O(events · log threads), and memory in proportion to the blocks that
-  /// were live at once. Damage that can be skipped is no error; `remarks` reports it. Blocks the calling thread.
+  /// Takes several passes over the events, each O(events · log threads), and memory in proportion to the maximum number
+  /// of live blocks. Skips damage if possible, and reports it in `remarks`. Blocks the calling thread.
   ///
   /// - Throws: `UnreadableTrace` if the file cannot be read as a trace at all.
   public init(path: String, options: AnalysisOptions = AnalysisOptions()) throws(UnreadableTrace) {
@@ -46,35 +46,34 @@ public struct AnalyzedTrace: Sendable {
     }
   }
 
-  /// The findings: the program's first, then those in libraries; each part is sorted by retained bytes, most first.
+  /// The findings: the program's first, then the libraries'. Each part is sorted by retained bytes, largest first.
   public var findings: [LeakFinding] { leaks.findings.map { LeakFinding($0) } }
 
-  /// The reason why the trace could not be searched for leaks, in a sentence; nil if it was. Then there are no
-  /// findings.
+  /// Why the trace could not be searched for leaks, in a sentence; then there are no findings. Nil if it was searched.
   public var leaksUnavailable: String? { leaks.unavailable }
 
-  /// Sentences on what makes the findings less certain, such as events that are missing.
+  /// Sentences about what makes the findings less certain, such as missing events.
   public var remarks: [String] { leaks.remarks }
 
-  /// The allocation sites with the most live bytes at the end, at most `AnalysisOptions.siteLimit`.
+  /// The allocation sites with the most live bytes at the end of the recording, at most `AnalysisOptions.siteLimit`.
   public var allocationSites: [AllocationSiteSummary] { report.sites.map { AllocationSiteSummary($0) } }
 
-  /// All allocations of the process.
+  /// The sums over all allocations of the process.
   public var total: AllocationTotal { AllocationTotal(report.total) }
 
-  /// The report as people read it, as `leaktrace analyze` prints it. `width`: columns of a line.
+  /// Returns the report for people, as `leaktrace analyze` prints it. `width`: the line width in columns.
   public func text(width: Int = 100) -> String {
     AllocationText(style: TextStyle(width: width)).text(report, leaks: leaks)
   }
 
-  /// The report as JSON. docs/report-schema.md describes its fields.
+  /// Returns the report as JSON. docs/report-schema.md describes its fields.
   public func json() -> String { AllocationJSON.text([report], leaks: [leaks]) }
 }
 
 /// A file that cannot be read as a trace.
 public struct UnreadableTrace: Error, Hashable, Sendable, CustomStringConvertible {
   public let path: String
-  /// The fault and the next step, in a sentence or two that name the file.
+  /// The problem and the next step, in one or two sentences that name the file.
   public let reason: String
 
   public var description: String { reason }

@@ -1,4 +1,4 @@
-// Everything that is looked for in one trace: leaks of an image, what broke an expectation, what keeps growing.
+// All searches in one trace: for leaks in an image, for violated expectations, and for growth.
 
 import HeapAnalysis
 import LeakDetection
@@ -9,9 +9,9 @@ import TraceSymbolication
 extension LeakReport {
   /// Searches a heap image of `reader` for leaks, and adds problems of the image to the diagnostics of `allocations`.
   ///
-  /// `access`: reads the files, instead of this machine and the trace; `openFiles`: symbol files that were opened
-  /// before with the same search; `toolPath`: directories that may hold a Swift toolchain, as in PATH; `ownModules`:
-  /// Swift modules that are the program's own code; `inspect`: receives the analysis of the image.
+  /// `access`: reads symbol files; nil to read them from this machine and the trace. `openFiles`: symbol files that
+  /// were opened before with the same `files`. `toolPath`: directories that may contain a Swift toolchain, as in PATH.
+  /// `ownModules`: Swift modules that are the program's own code. `inspect`: receives the analysis of the image.
   package init(
     _ reader: TraceReader, _ allocations: inout AllocationAnalysis, snapshot: TraceSnapshot, files: DebugFileSearch,
     access: (any SymbolFileAccess)? = nil, openFiles: OpenImageFiles = OpenImageFiles(), toolPath: String,

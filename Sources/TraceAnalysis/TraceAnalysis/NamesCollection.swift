@@ -6,19 +6,19 @@ import LeakGates
 import TraceReading
 import TraceSymbolication
 
-/// The names of one trace: functions with file and line of every recorded stack, and fields and layouts of every type
-/// that its heap image has.
+/// The names of one trace: function, file and line for every recorded stack, and fields and layouts for every type in
+/// its heap image.
 ///
-/// Names are stored as the parts of files that an analysis reads. Every later report then reads the same bytes, even if
+/// The trace stores those parts of files that an analysis reads. Every later report then reads the same bytes, even if
 /// the files were removed or replaced, or are on another machine.
 package struct NamesCollection {
   /// What was added to a trace.
   package struct Outcome: Hashable, Sendable {
-    /// Bytes of the trace that are names.
+    /// The number of bytes of names in the trace.
     package var bytes: ByteCount
-    /// Files with stored parts.
+    /// The number of files with stored parts.
     package var files: Int
-    /// False if the limit of time was reached before all names were read.
+    /// False if the time limit was reached before all names were read.
     package var isComplete: Bool
   }
 
@@ -26,12 +26,12 @@ package struct NamesCollection {
   private let toolPath: String
   private let toolVersion: String
   private let memoryLimit: MemoryLimit
-  /// Longest time for reading names.
+  /// Maximum time for reading names.
   private let timeLimit: Duration
 
   /// - Parameters:
-  ///   - toolPath: directories that may hold a Swift toolchain, as in PATH.
-  ///   - timeLimit: no further names are read after that; a heap image is read to its end.
+  ///   - toolPath: Directories that may contain a Swift toolchain, as in PATH.
+  ///   - timeLimit: After this time, no more names are read. A heap image is always read to its end.
   package init(
     search: DebugFileSearch = DebugFileSearch(), toolPath: String, toolVersion: String,
     memoryLimit: MemoryLimit = .standard, timeLimit: Duration
@@ -40,11 +40,11 @@ package struct NamesCollection {
     (self.memoryLimit, self.timeLimit) = (memoryLimit, timeLimit)
   }
 
-  /// Analyzes the trace at `path`, and stores the parts of files that this read, in the place of names that the trace
-  /// has.
+  /// Analyzes the trace at `path`, and stores the parts of files that the analysis read. They replace names that are
+  /// already in the trace.
   ///
-  /// Takes as long as `analyze`, and some microseconds for each distinct frame. Takes over SIGSEGV of the process.
-  /// Throws as `TraceReader` and `NamesWriter` do; then the trace has no names.
+  /// Takes as long as `analyze`, plus some microseconds for each distinct frame. Replaces the process's SIGSEGV
+  /// handler. Throws as `TraceReader` and `NamesWriter` do; after an error, the trace has no names.
   package func add(toTraceAt path: String) throws(TraceFormatError) -> Outcome {
     let deadline = ContinuousClock.now + timeLimit
     let files = TrackedSymbolFiles()
@@ -71,12 +71,12 @@ package struct NamesCollection {
     return Outcome(bytes: ByteCount(bytes), files: named.count, isComplete: isComplete)
   }
 
-  /// Looks up the frames of all stacks. Returns false if the deadline came first.
+  /// Looks up the frames of all stacks. Returns false if it reached the deadline first.
   private func readFrames(
     of analysis: AllocationAnalysis, _ symbolicator: Symbolicator, until deadline: ContinuousClock.Instant
   ) -> Bool {
     let definitions = analysis.definitions
-    // Reading the clock costs as much as some frames.
+    // Check the deadline only after some frames, because reading the clock takes as long as a few frames.
     for number in 2..<max(2, definitions.stacks.nodeCount) {
       guard let frame = definitions.stacks.frame(of: StackID(UInt32(number))) else { continue }
       _ = symbolicator.frames(for: frame.key, in: frame.image.map { definitions.images[$0].image })

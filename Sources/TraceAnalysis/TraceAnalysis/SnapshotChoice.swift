@@ -4,19 +4,20 @@ import LeakGates
 import TraceReading
 import TraceRecording
 
-/// The choice of one of a trace's heap images.
+/// Chooses one of a trace's heap images.
 package enum SnapshotChoice {
-  /// Returns the image with `number`; without a number the last whole image, or else the last begun. An image that was
-  /// requested right before the program ended is preferred to the image at the exit: a server releases its state when
-  /// it ends. One pass over the events if there is such an image.
+  /// Returns the image with `number`. Without a number, returns the last whole image, or else the image that was begun
+  /// last. If the last whole image is the one at exit, an image that was requested right before the exit is preferred,
+  /// because a server releases its state at its end. Then takes one pass over the events.
   package static func choose(_ reader: TraceReader, number: Int?) -> TraceSnapshot? {
     if let number { return reader.snapshots.first { Int($0.number) == number } }
     guard let last = reader.snapshots.last(where: \.isWhole) else { return reader.snapshots.last }
     return requested(rightBefore: last, reader) ?? last
   }
 
-  /// If at most this share of all events follows an image, the program did little else than end. If the signal that
-  /// ended the program requested the image, the share of the time counts as well: many releases take many events.
+  /// If at most this share of all events follows a requested image, the program did little else than end after it. If
+  /// the signal that ended the program requested the image, the same share of the time also suffices, because releasing
+  /// state can take many events.
   private static let greatestRest = 0.1
 
   private static func requested(rightBefore last: TraceSnapshot, _ reader: TraceReader) -> TraceSnapshot? {
@@ -33,14 +34,14 @@ package enum SnapshotChoice {
     return end - moment <= greatestRest * end ? requested : nil
   }
 
-  /// Judges an image. Without a whole image, the report has the reason why leaks were not checked, and the next step. A
-  /// report on an earlier image than the last one mentions that.
+  /// Judges an image. Without a whole image, the report has the reason why leaks were not checked, and the next step.
+  /// If the judged image is not the last one, the report has a remark about that.
   package static func report(
     _ reader: TraceReader, _ chosen: TraceSnapshot?, number: Int?, path: String, judge: (TraceSnapshot) -> LeakReport
   ) -> LeakReport {
     guard let chosen else { return LeakReport(unavailable: explanation(reader, number: number, path: path)) }
     var report = judge(chosen)
-    // An incomplete analysis without findings is no clean result.
+    // An incomplete analysis without findings does not show that there are no leaks.
     if let obstacle = report.obstacle, !chosen.isWhole || report.programFindings.isEmpty {
       report.unavailable = obstacle
     }
@@ -48,7 +49,7 @@ package enum SnapshotChoice {
     return report
   }
 
-  /// The reason why no image can be judged, and the next step.
+  /// Returns why no image can be judged, and the next step.
   package static func explanation(_ reader: TraceReader, number: Int?, path: String) -> String {
     let next = "'leaktrace snapshot PID' takes an image of a running program"
     if reader.snapshots.isEmpty, reader.closing?.reason == .exec {
@@ -68,7 +69,7 @@ package enum SnapshotChoice {
     return "\(path) has no heap image \(number ?? 0); it has \(numbers)."
   }
 
-  /// The newest image failed, or shows the program's end, and an earlier one was judged.
+  /// Returns a remark if an earlier image was judged because the newest image failed, or shows only the program's end.
   private static func remark(_ reader: TraceReader, _ chosen: TraceSnapshot) -> String? {
     if let last = reader.snapshots.last(where: \.isWhole), last.number > chosen.number, last.reason == .exit {
       return
@@ -83,7 +84,8 @@ package enum SnapshotChoice {
     return "heap image \(last.0) is missing: \(last.1). Leaks are those of image \(chosen.number)\(taken)"
   }
 
-  /// `, taken 2.1 s before the exit`; empty if the clock's rate is unknown. `end`: ticks.
+  /// Returns the age of an image, such as `, taken 2.1 s before the exit`; empty if the clock's rate is unknown. `end`:
+  /// the time of the event in ticks.
   private static func age(of snapshot: TraceSnapshot, at end: UInt64, _ event: String, _ reader: TraceReader) -> String
   {
     guard let end = reader.clock.seconds(at: end), let begin = reader.clock.seconds(at: snapshot.time) else {

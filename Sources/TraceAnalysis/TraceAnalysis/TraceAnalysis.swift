@@ -1,4 +1,5 @@
-// The modules of the analysis under one name. Other packages see the public parts: `AnalyzedTrace` and its results.
+// Exports all analysis modules under one name. Other packages can use only the public parts: `AnalyzedTrace` and its
+// results.
 
 @_exported import AllocationReports
 @_exported import FeatureChecks

@@ -1,10 +1,10 @@
-// Errors of reading a file as a trace, in words.
+// Errors of reading a trace file, in words.
 
 import Glibc
 import TraceReading
 
 extension TraceFormatError {
-  /// The fault of the file at `path`, and the next step.
+  /// Returns the problem of the file at `path`, and the next step.
   package func explanation(path: String) -> String {
     switch self {
     case .system("open", let place, EINVAL):

@@ -1,8 +1,8 @@
-// A database in memory or in a file.
+// An SQLite database in memory or in a file.
 
 import CSQLite
 
-/// The reason why a database refused a statement.
+/// Why a database refused a statement.
 package struct DatabaseError: Error, Hashable, Sendable {
   /// SQLite's primary result code.
   package var code: Int32
@@ -10,24 +10,24 @@ package struct DatabaseError: Error, Hashable, Sendable {
   package var message: String
 
   package var isInterrupted: Bool { code == SQLITE_INTERRUPT }
-  /// The statement needed more memory than was available.
+  /// True if the statement needed more memory than was available.
   package var isTooLarge: Bool { code == SQLITE_NOMEM }
-  /// The statement would do more than read.
+  /// True if the statement was denied because it would do more than read.
   package var isDenied: Bool { code == SQLITE_AUTH }
 }
 
 /// An SQLite database. Owns its connection. For one thread at a time.
 package final class Database {
   let connection: OpaquePointer
-  /// The limit that the connection refers to.
+  /// Keeps the limit alive: the connection has a pointer to it.
   var keptLimit: QueryLimit?
 
-  /// Opens an empty database in memory. Throws if memory is short.
+  /// Opens an empty database in memory. Throws if there is not enough memory.
   package convenience init() throws(DatabaseError) { try self.init(":memory:", SQLITE_OPEN_MEMORY) }
 
   /// Opens a database in an empty file. Throws if it cannot be opened.
   package convenience init(file: String) throws(DatabaseError) {
-    // SQLite treats some names specially: `file:` begins a URI. With a slash, the name is a path.
+    // SQLite treats some names specially: `file:` begins a URI. A name that begins with `/` or `./` is always a path.
     try self.init(file.hasPrefix("/") ? file : "./" + file, 0)
   }
 
@@ -51,7 +51,8 @@ package final class Database {
     guard sqlite3_exec(connection, statements, nil, nil, nil) == SQLITE_OK else { throw lastError }
   }
 
-  /// The bytes of a database file, which `sqlite3` and other tools can open. Needs the same amount of memory again.
+  /// Returns the bytes of a database file that `sqlite3` and other tools can open. Needs as much memory again as the
+  /// database.
   package func file() throws(DatabaseError) -> [UInt8] {
     var size: sqlite3_int64 = 0
     guard let bytes = sqlite3_serialize(connection, "main", &size, 0) else {
@@ -61,7 +62,7 @@ package final class Database {
     return Array(UnsafeBufferPointer(start: bytes, count: Int(size)))
   }
 
-  /// The failure of the last call.
+  /// The failure of the latest SQLite call.
   var lastError: DatabaseError {
     DatabaseError(
       code: sqlite3_errcode(connection) & 0xFF, message: String(cString: sqlite3_errmsg(connection)))

@@ -3,21 +3,21 @@
 import CSQLite
 
 extension Database {
-  /// The answer to a query, row by row.
+  /// The answer to a query, to be read row by row.
   package struct Answer {
     package let columns: [String]
     fileprivate let statement: PreparedStatement
-    /// Keeps the time limit alive.
+    /// Keeps the time limit in memory while the query runs.
     fileprivate let limit: QueryLimit
 
-    /// The next row; nil after the last one.
+    /// Returns the next row; nil after the last one.
     package func next() throws(DatabaseError) -> [SQLValue]? { try statement.next() }
   }
 
-  /// Runs a read-only query. It gets 1 GiB of memory, and is interrupted after `seconds`. Afterwards the database can
-  /// only be read. Throws if `text` is not one valid statement, or does more than read.
+  /// Runs a read-only query with at most 1 GiB of memory, and interrupts it after `seconds`. Afterwards, the database
+  /// can only be read. Throws if `text` is not exactly one valid statement, or if the statement does more than read.
   package func answer(_ text: String, seconds: Double) throws(DatabaseError) -> Answer {
-    // The text may be someone else's script: it may only read tables, and neither attach files nor load extensions.
+    // The text may come from an untrusted script, so it may only read tables, not attach files or load extensions.
     sqlite3_set_authorizer(
       connection,
       { _, action, _, name, _, _ in
@@ -37,7 +37,7 @@ extension Database {
       Unmanaged.passUnretained(limit).toOpaque())
     keptLimit = limit
     let statement = try PreparedStatement(text, in: self)
-    // VACUUM INTO does not ask the authorizer before it runs.
+    // SQLite does not ask the authorizer about VACUUM INTO before it runs.
     guard statement.isQuestion else {
       throw DatabaseError(code: SQLITE_AUTH, message: "the statement does more than read")
     }
@@ -47,11 +47,11 @@ extension Database {
     return Answer(columns: statement.columns, statement: statement, limit: limit)
   }
 
-  /// Bytes that SQLite may use for queries, in the whole process: enough to sort millions of rows.
+  /// Number of bytes that SQLite may use for queries in the whole process: enough to sort millions of rows.
   private static let memoryOfQueries: sqlite3_int64 = 1 << 30
-  /// Limit in bytes of a text or of a row: enough for joined names, too small for a bomb.
+  /// Maximum length of a text or a row in bytes: enough for joined names, but too little to exhaust memory.
   private static let longestValue: Int32 = 16 << 20
-  /// Steps of SQLite's virtual machine between two checks of the clock: some tenths of a millisecond.
+  /// Number of steps of SQLite's virtual machine between two checks of the clock: some tenths of a millisecond.
   private static let stepsBetweenLooks: Int32 = 10_000
 }
 

@@ -2,14 +2,14 @@
 
 import CSQLite
 
-/// A prepared statement of a database, which it keeps open. For one thread at a time.
+/// A prepared statement. It keeps its database open. For one thread at a time.
 final class PreparedStatement {
   private let database: Database
   private let statement: OpaquePointer
-  /// The text behind the statement.
+  /// The text after the statement.
   let rest: String
 
-  /// Prepares the first statement of `text`. Throws if it is not valid, or if there is none.
+  /// Prepares the first statement of `text`. Throws if the statement is invalid, or if there is none.
   init(_ text: String, in database: Database) throws(DatabaseError) {
     self.database = database
     var prepared: OpaquePointer?
@@ -32,21 +32,21 @@ final class PreparedStatement {
 
   deinit { sqlite3_finalize(statement) }
 
-  /// It gives rows, and does not change the database it is of.
+  /// True if the statement returns rows and does not change the database.
   var isQuestion: Bool { sqlite3_column_count(statement) > 0 && sqlite3_stmt_readonly(statement) != 0 }
 
   var columns: [String] {
     (0..<sqlite3_column_count(statement)).map { sqlite3_column_name(statement, $0).map { String(cString: $0) } ?? "" }
   }
 
-  /// Runs it once for a row of parameters.
+  /// Runs the statement once with the given parameters.
   func run(_ values: [SQLValue]) throws(DatabaseError) {
     for (index, value) in values.enumerated() { try bind(value, Int32(index + 1)) }
     defer { sqlite3_reset(statement) }
     guard sqlite3_step(statement) == SQLITE_DONE else { throw database.lastError }
   }
 
-  /// The next row; nil after the last one.
+  /// Returns the next row; nil after the last one.
   func next() throws(DatabaseError) -> [SQLValue]? {
     switch sqlite3_step(statement) {
     case SQLITE_ROW: return (0..<sqlite3_column_count(statement)).map(column)
@@ -67,7 +67,7 @@ final class PreparedStatement {
     guard code == SQLITE_OK else { throw database.lastError }
   }
 
-  /// `SQLITE_TRANSIENT`: SQLite makes a copy.
+  /// `SQLITE_TRANSIENT`: makes SQLite copy the text.
   private static var copied: sqlite3_destructor_type { unsafeBitCast(-1, to: sqlite3_destructor_type.self) }
 
   private func column(_ index: Int32) -> SQLValue {

@@ -3,31 +3,31 @@
 import TraceExports
 import TraceReading
 
-/// The rows of a profile's sites. The tables have no addresses: sites that differ only in addresses are one row.
+/// The rows of a profile's sites. The tables have no addresses, so sites that differ only in addresses become one row.
 ///
-/// A recursion that branches has a separate stack for nearly every path through it, and few of these stacks differ by
-/// line.
+/// This matters for a recursion that branches: nearly every path through it has its own stack, but few of these stacks
+/// differ in their lines.
 struct SiteRows {
-  /// Sites with the same type and the same lines on their stacks.
+  /// The sites with the same type and the same lines on their stacks.
   struct Row {
-    /// Number in `types`.
+    /// Index into `types`.
     var type: Int
-    /// Number in `stacks`.
+    /// Index into `stacks`.
     var stack: Int
-    /// The recorder stopped before the outermost frame.
+    /// True if the recorder cut the stack before the outermost frame.
     var isCut: Bool
     var total = SiteTotal()
     var leaked = BlockSum()
   }
 
-  /// Names of the types.
+  /// The names of the types.
   private(set) var types: [String] = []
-  /// Distinct lines.
+  /// The distinct lines.
   private(set) var frames: [StackProfile.Line] = []
-  /// Numbers of frames, innermost first.
+  /// The stacks, as indices into `frames`, innermost first.
   private(set) var stacks: [[Int]] = []
   private(set) var rows: [Row] = []
-  /// The row of each site by the site's number.
+  /// Indices into `rows`, by the site's number.
   private(set) var rowOfSite: [Int] = []
 
   private struct Key: Hashable {
@@ -36,7 +36,8 @@ struct SiteRows {
     var isCut: Bool
   }
 
-  /// Linear in the frames of all sites. Memory: a number for each site, and for each frame of each distinct stack.
+  /// Linear in the frames of all sites. Memory: one number for each site, and one for each frame of each distinct
+  /// stack.
   init(_ profile: StackProfile) {
     var typeNumbers = Numbers<String>()
     var frameNumbers = Numbers<StackProfile.Line>()
@@ -58,7 +59,7 @@ struct SiteRows {
     (types, frames, stacks) = (typeNumbers.values, frameNumbers.values, stackNumbers.values)
   }
 
-  /// The numbers of all sites in the order of the rows; sites of one row are adjacent.
+  /// The numbers of all sites in the order of the rows, so that the sites of a row are adjacent.
   var sitesByRow: [Int] { rowOfSite.indices.sorted { (rowOfSite[$0], $0) < (rowOfSite[$1], $1) } }
 }
 
@@ -67,7 +68,7 @@ private struct Numbers<Value: Hashable> {
   private var numbers: [Value: Int] = [:]
   private(set) var values: [Value] = []
 
-  /// The value's number; the next one if it is new. Constant time, amortised.
+  /// Returns the value's number; a new value gets the next number. Amortized constant time.
   mutating func number(of value: Value) -> Int {
     if let known = numbers[value] { return known }
     numbers[value] = values.count

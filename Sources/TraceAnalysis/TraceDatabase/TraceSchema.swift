@@ -2,7 +2,8 @@
 
 /// The schema, as docs/database.md describes it.
 enum TraceSchema {
-  /// Kept in the file's `user_version`. Raised when a column changes its meaning or goes away.
+  /// The version of the schema, stored in the file's `user_version`. Raised if a column changes its meaning or is
+  /// removed.
   static let version = 1
 
   static let tables = """
@@ -55,7 +56,7 @@ enum TraceSchema {
       recorder_bytes INTEGER NOT NULL);
     """
 
-  /// Made when the rows are in: that is faster, and the indices are small.
+  /// Indices and views, made after the rows are inserted: this is faster, and makes the indices smaller.
   static let views = """
     CREATE INDEX blocks_by_site ON blocks(site_id);
     CREATE INDEX heap_references_by_target ON heap_references(target);

@@ -1,4 +1,4 @@
-// A trace as tables.
+// A trace as database tables.
 
 import HeapAnalysis
 import LeakDetection
@@ -18,8 +18,8 @@ package struct TraceTables {
   private let hasHeapReferences: Bool
 
   /// `profile` must be of `trace`. `heap`: the analysis that `leaks` came from, for the blocks of the heap image; nil
-  /// for none. `heapReferences`: true to include all references between the blocks, which are more numerous than
-  /// blocks.
+  /// for no blocks. `heapReferences`: whether to include all references between the blocks. There are more references
+  /// than blocks.
   package init(
     path: String, _ trace: AllocationAnalysis, _ profile: StackProfile, leaks: LeakReport, heap: LeakAnalysis?,
     heapReferences: Bool
@@ -28,19 +28,19 @@ package struct TraceTables {
     hasHeapReferences = heapReferences
   }
 
-  /// A database in memory with the tables and views. Linear in the frames of all sites, the blocks and the references;
-  /// memory in proportion to them.
+  /// Returns a database in memory with the tables and views. Time and memory are linear in the frames of all sites, the
+  /// blocks and the references.
   package func database() throws(DatabaseError) -> Database {
     let database = try Database()
     try fill(database)
     return database
   }
 
-  /// Writes the database to an empty file. Memory in proportion to the sites alone. On return, the file is complete,
-  /// though not yet on the disk. If this throws, the file is unusable.
+  /// Writes the database to an empty file. Needs memory only in proportion to the sites. On return, the file is
+  /// complete, but it may not be on the disk yet. If this throws, the file is unusable.
   package func write(to file: String) throws(DatabaseError) {
     let database = try Database(file: file)
-    // No other process knows the file, and an incomplete file is useless.
+    // Locks and syncs are not needed: no other process knows the file, and an incomplete file is useless.
     try database.execute("PRAGMA locking_mode = EXCLUSIVE; PRAGMA synchronous = OFF;")
     try fill(database)
   }
@@ -60,10 +60,10 @@ package struct TraceTables {
     try database.execute(TraceSchema.views + "COMMIT;")
   }
 
-  /// The only run of a file. Users combine several runs by attaching one file to another.
+  /// The number of the only run in a file. Users combine several runs by attaching one file to another.
   private static let run = SQLValue.integer(1)
 
-  /// Writes rows to a table; the number of columns must be the table's.
+  /// Writes rows to a table. `columns` must be the table's number of columns.
   private struct Rows {
     private let statement: PreparedStatement
 
@@ -161,14 +161,14 @@ package struct TraceTables {
     }
   }
 
-  /// Live blocks at moments that divide the run's events into equal parts: as many as the limit of a curve's intervals.
-  /// Sites without a live block at any of these moments have no rows.
+  /// Writes the numbers of live blocks at moments that divide the run's events into equal parts, as many as a curve has
+  /// intervals. Sites without a live block at any of these moments get no rows.
   private func writeCurves(_ sites: SiteRows, _ database: Database) throws(DatabaseError) {
     let rows = try Rows("site_samples", 3, database)
     let parts = UInt64(LiveCurves.intervals)
     let (step, rest) = trace.eventCount.quotientAndRemainder(dividingBy: parts)
     var moments = (1...parts).map { $0 * step + $0 * rest / parts }
-    // With few events, some moments are equal or zero.
+    // With few events, some moments are zero or equal.
     moments = moments.filter { $0 > 0 }.reduce(into: []) { if $0.last != $1 { $0.append($1) } }
     let byRow = sites.sitesByRow
     var next = 0
@@ -211,7 +211,7 @@ package struct TraceTables {
     }
   }
 
-  /// Roots and references. The numbers of roots follow the numbers of all blocks.
+  /// Writes roots and references. Root numbers follow the numbers of all blocks.
   private func writeReferences(_ objects: ObjectGraph, _ database: Database) throws(DatabaseError) {
     let roots = try Rows("heap_roots", 2, database)
     for node in objects.rootNodes {

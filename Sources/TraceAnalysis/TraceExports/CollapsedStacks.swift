@@ -1,12 +1,12 @@
-// Collapsed stacks: one line a stack, as flamegraph.pl, inferno and speedscope read them.
+// Collapsed stacks, with one line per stack: the format that flamegraph.pl, inferno and speedscope read.
 
 import TraceReading
 
-/// Text with a line for each call stack: its frames from the outermost to the innermost with semicolons in between, the
-/// type that was allocated as the last of them, a space, and a number.
+/// Text with one line per call stack. A line has the frames from the outermost to the innermost, separated by
+/// semicolons. The allocated type is the last frame. A space and a number follow.
 package enum CollapsedStacks {
-  /// The lines of all stacks that have some of `measure`, sorted, equal stacks joined. O(n log n) for the frames of all
-  /// samples.
+  /// Returns the lines of all stacks whose `measure` is above 0, sorted and with equal stacks joined. O(n log n) for
+  /// the frames of all samples.
   package static func text(_ profile: StackProfile, _ measure: ProfileMeasure) -> String {
     var sums: [String: UInt64] = [:]
     let names = profile.functions.map { frame($0.name) }
@@ -26,6 +26,6 @@ package enum CollapsedStacks {
     return sums.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }.map { "\($0.key) \($0.value)\n" }.joined()
   }
 
-  /// A semicolon would separate frames.
+  /// Replaces semicolons, which would separate frames.
   private static func frame(_ name: String) -> String { name.replacing(";", with: ",") }
 }

@@ -1,28 +1,30 @@
-// A heap image as the files have it that other tools open.
+// A heap image in the form that the file formats of other tools need.
 
 import HeapAnalysis
 import TraceReading
 
-/// The nodes and references of a heap image with their names, and where what no root keeps begins.
+/// The nodes and references of a heap image with their names, and the first unkept blocks. An unkept block is one that
+/// no root keeps.
 ///
-/// Readers of such files work out retained sizes from roots alone. Leaked blocks therefore hang from a node of their
-/// own, which is none of the graph's. Names have no control characters and no marks that turn the direction of text.
+/// Readers of such files compute retained sizes only from roots. So the files put unkept blocks below an extra node
+/// that is not in the graph. Names have no control characters and no text-direction marks.
 struct ExportedHeap {
   let objects: ObjectGraph
-  /// Names of blocks, each once: types and allocating functions, as reports name them.
+  /// Distinct names of the blocks, as in reports: types and allocating functions.
   let typeNames: [String]
-  /// One block of each group that no root keeps, and nothing outside of it: what no root keeps is reached from these.
+  /// One block of each group of unkept blocks that no block outside the group keeps. All other unkept blocks are
+  /// reached from these.
   let unkept: [NodeID]
 
-  /// The node above `unkept`.
+  /// The name of the extra node above `unkept`.
   static let unkeptName = "(no root leads here)"
 
-  /// By allocation site: index into `typeNames`.
+  /// Indices into `typeNames`, by allocation site.
   private let typeOfSite: [UInt32]
-  /// By label: the name of the field; nil if it has none.
+  /// The names of fields, by label; nil for a label without a name.
   private let labelNames: [String?]
 
-  /// `trace` must be the analysis that the graph was made with. Linear in blocks and references.
+  /// The graph must have been made with `trace`. Linear in blocks and references.
   init(_ objects: ObjectGraph, _ trace: AllocationAnalysis) {
     self.objects = objects
     var names: [String] = []
@@ -49,7 +51,8 @@ struct ExportedHeap {
     return PlainText.escaped("case \(payload)")
   }
 
-  /// Nothing leads from outside to a component that is the source of others, and each of its blocks keeps all of it.
+  /// Returns one block of each source component of the unkept blocks. Nothing outside such a component refers to it,
+  /// and each of its blocks keeps the whole component.
   private static func firstUnkept(of objects: ObjectGraph) -> [NodeID] {
     let unreached = objects.graph.reachable(from: objects.rootNodes, kinds: ObjectGraph.owning).complement
     guard !unreached.isEmpty else { return [] }
@@ -58,13 +61,13 @@ struct ExportedHeap {
     return components.sources().members.map { members.node(0, of: $0) }.sorted()
   }
 
-  /// Index into `typeNames`. Traps if the node is a root.
+  /// Returns an index into `typeNames`. Traps if the node is a root.
   func type(of block: NodeID) -> Int { Int(typeOfSite[Int(objects.heap[BlockID(block)].site.rawValue)]) }
 
-  /// Traps if the node is a block.
+  /// Returns a root's name. Traps if the node is a block.
   func rootName(_ node: NodeID) -> String { PlainText.escaped(objects.rootName(node)) }
 
-  /// Tells whether a reference keeps its target.
+  /// True if a reference keeps its target.
   func isOwning(_ edge: EdgeIndex) -> Bool {
     ObjectGraph.owning.contains(EdgeKinds(kind: objects.graph.kind(of: edge)))
   }
@@ -73,8 +76,8 @@ struct ExportedHeap {
     EdgeStrength(rawValue: objects.graph.kind(of: edge)) ?? .conservative
   }
 
-  /// The field that holds a reference; nil for words of memory whose layout is not known, and for variables that no name
-  /// is known of.
+  /// Returns the field that holds a reference. Nil for words of memory whose layout is unknown, and for variables
+  /// without a known name.
   func fieldName(of edge: EdgeIndex) -> String? {
     let label = objects.graph.label(of: edge)
     return labelNames.indices.contains(Int(label)) ? labelNames[Int(label)] : nil

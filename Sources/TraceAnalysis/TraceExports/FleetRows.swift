@@ -6,28 +6,28 @@ import TraceReading
 import TraceSymbolication
 import Wording
 
-/// One run of a program as rows of JSON, one a line, for a fleet's database of many runs.
+/// One run of a program as rows of JSON, one per line, for a database of the runs of a whole fleet.
 ///
-/// Each row has every column, so that a table's columns do not depend on the first rows. Columns that do not apply to a
-/// row are null. Names of types and functions are stable across builds. No addresses.
+/// Each row has every column, because a table's columns must not depend on the order of the rows. A column that does
+/// not apply to a row is null. Names of types and functions are stable across builds. Rows contain no addresses.
 package enum FleetRows {
   /// The run that the rows describe.
   package struct Origin: Hashable, Sendable {
-    /// The machine's name; nil if it was not given.
+    /// The machine's name; nil if none was given.
     package var host: String?
     /// The build's name, or the build ID of the program's file; nil if neither is known.
     package var build: String?
-    /// Distinguishes the run from all other runs.
+    /// A name that no other run has.
     package var run: String
-    /// Nanoseconds since 1970; 0 if the trace does not have it.
+    /// Start of the run in nanoseconds since 1970; 0 if the trace does not have it.
     package var startTime: UInt64
 
     package init(host: String?, build: String?, run: String, startTime: UInt64) {
       (self.host, self.build, self.run, self.startTime) = (host, build, run, startTime)
     }
 
-    /// Replaces nil by the values of the run's digest: the build ID, and the process with its start. Nil if the run has
-    /// no name, as in digests that an earlier version wrote.
+    /// Takes missing values from the run's digest: the build ID, and a run name made of the start time and the process.
+    /// Returns nil if the run has no name, as with digests that an earlier version wrote.
     package init?(_ digest: RunDigest, host: String?, build: String?, run: String?) {
       guard let run = run ?? digest.origin.map({ "\($0.startTime)-\($0.process)" }) else { return nil }
       self.init(
@@ -35,8 +35,8 @@ package enum FleetRows {
     }
   }
 
-  /// A row for the run, one for each type, one for each type and function of the program, and one for each place of
-  /// each finding. Linear in the digest's sites.
+  /// Returns one row for the run, one for each type, one for each pair of a type and a function of the program, and one
+  /// for each place of each finding. Linear in the digest's sites.
   package static func text(_ digest: RunDigest, _ origin: Origin) -> String {
     let head = Head(digest, origin)
     var types: [String: SiteTotal] = [:]
@@ -73,7 +73,7 @@ package enum FleetRows {
 
   private struct SiteKey: Hashable, Comparable {
     var type: String
-    /// Nil if the stack has no function of the program.
+    /// The program's function; nil if the stack has none.
     var function: String?
 
     static func < (a: Self, b: Self) -> Bool { (a.type, a.function ?? "") < (b.type, b.function ?? "") }
@@ -125,7 +125,7 @@ package enum FleetRows {
 
   private static func name(_ text: String?) -> JSONValue { .optional(text.map(PlainText.escaped)) }
 
-  /// Databases have signed 64-bit numbers; only forged traces have larger ones.
+  /// Limits a number to the databases' signed 64-bit range. Only forged traces exceed it.
   private static func number(_ value: UInt64?) -> JSONValue {
     value.map { .integer(Int64(clamping: $0)) } ?? .null
   }

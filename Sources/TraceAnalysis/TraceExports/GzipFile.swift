@@ -1,10 +1,10 @@
-// Compression as gzip does it, by zlib.
+// Compression in gzip's format, by zlib.
 
 import CZlib
 
 enum GzipFile {
-  /// The bytes as a gzip file has them. Deterministic: no name and no time is in it.
-  /// - Returns: nil if zlib has no memory left.
+  /// Returns the bytes of a gzip file. Deterministic: the file contains no name and no time.
+  /// - Returns: nil if zlib runs out of memory.
   static func compressed(_ bytes: [UInt8]) -> [UInt8]? {
     var stream = z_stream()
     guard
@@ -39,10 +39,10 @@ enum GzipFile {
     }
   }
 
-  /// 15 for the largest window, and 16 for the header and trailer of gzip.
+  /// 15 selects the largest window; adding 16 selects gzip's header and trailer.
   private static let windowBits: Int32 = 15 + 16
   /// zlib's default.
   private static let memoryLevel: Int32 = 8
-  /// Bytes that zlib is given, and takes room for, at a time.
+  /// Number of bytes that zlib gets at a time, and size of its output buffer.
   private static let portion = 1 << 18
 }

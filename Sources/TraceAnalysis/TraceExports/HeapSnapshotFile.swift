@@ -3,20 +3,20 @@
 import HeapAnalysis
 import TraceReading
 
-/// A file of V8's heap snapshot format: blocks and roots as nodes, references as edges.
+/// A file in V8's heap snapshot format. Blocks and roots are nodes, and references are edges.
 ///
 /// Sources: V8, src/profiler/heap-snapshot-generator.h; Microsoft Edge's documentation, "The heap snapshot file format".
 package struct HeapSnapshotFile {
-  /// The file of a heap image's graph, UTF-8. `trace` must be the analysis that the graph was made with. Blocks that no
-  /// root keeps are children of a separate node, so that DevTools gives them retained sizes. Linear in blocks and
+  /// Returns the file of a heap image's graph, in UTF-8. The graph must have been made with `trace`. Blocks that no
+  /// root keeps are children of an extra node, so that DevTools gives them retained sizes. Linear in blocks and
   /// references.
   package static func bytes(_ objects: ObjectGraph, _ trace: AllocationAnalysis) -> [UInt8] {
     var file = HeapSnapshotFile(ExportedHeap(objects, trace))
     return file.written()
   }
 
-  /// Blocks are objects and native memory, which DevTools lists by name. DevTools joins all closures and all arrays,
-  /// and adds an array's size to its owner's.
+  /// Blocks get the types `object` and `native`, because DevTools lists these by name. DevTools joins all closures and
+  /// all arrays, and adds an array's size to its owner's size.
   private enum NodeType: Int, CaseIterable {
     case hidden, array, string, object, code, closure, regexp, number, native, synthetic
   }
@@ -25,20 +25,20 @@ package struct HeapSnapshotFile {
     case context, element, property, `internal`, hidden, shortcut, weak
   }
 
-  /// The field `name_or_index` is a number for elements, and a string's number for others.
+  /// An edge. In the file, `name_or_index` is an index for elements, and the number of a string for all other edges.
   private struct Edge {
     var type: EdgeType
     var nameOrIndex: Int
   }
 
-  /// Types of V8's own objects, which no block has. They follow the others, and DevTools looks them up by name.
+  /// Types of V8's own objects. No block has them, but DevTools looks them up by name. They follow the other types.
   private static let otherNodeTypes = ["concatenated string", "sliced string", "symbol", "bigint", "object shape"]
-  /// Order and names are defined by the format.
+  /// The fields of a node. The format defines their order and names.
   private static let nodeFields = ["type", "name", "id", "self_size", "edge_count", "trace_node_id", "detachedness"]
   private static let edgeFields = ["type", "name_or_index", "to_node"]
-  /// The synthetic root, and the node above the unkept blocks, come before the graph's nodes.
+  /// The synthetic root and the extra node above unkept blocks precede the graph's nodes.
   private static let firstNode = 2
-  /// DevTools reads sizes modulo 2³².
+  /// DevTools reads sizes modulo 2³², so larger sizes are cut to this limit.
   private static let greatestSize = UInt64(UInt32.max)
 
   private let heap: ExportedHeap
@@ -85,7 +85,7 @@ package struct HeapSnapshotFile {
       }
     }
     end()
-    // DevTools expects all of these.
+    // DevTools expects all of these arrays.
     for part in ["trace_function_infos", "trace_tree", "samples", "locations"] {
       begin(part)
       end()
@@ -94,7 +94,7 @@ package struct HeapSnapshotFile {
     return bytes
   }
 
-  /// `index`: the edge's index among its node's edges.
+  /// Describes an edge for the file. `index`: the edge's index among its node's edges.
   private mutating func described(_ edge: EdgeIndex, at index: Int, isOfRoot: Bool) -> Edge {
     guard !isOfRoot else { return Edge(type: .element, nameOrIndex: index) }
     let (name, strength) = (heap.fieldName(of: edge), heap.strength(of: edge))
@@ -106,7 +106,7 @@ package struct HeapSnapshotFile {
     return Edge(type: .element, nameOrIndex: max(offset, 0))
   }
 
-  /// Returns the number of a string.
+  /// Returns the number of a string in the file.
   private mutating func number(of text: String) -> Int {
     if let known = numbers[text] { return known }
     numbers[text] = strings.count
@@ -152,14 +152,14 @@ package struct HeapSnapshotFile {
     bytes.append(UInt8(ascii: ","))
   }
 
-  /// `index`: the node's index in the file. Its number is odd, like V8's own.
+  /// `index`: the node's index in the file. The node's number is odd, as V8's own numbers are.
   private mutating func writeNode(_ type: NodeType, name: Int, index: Int, size: UInt64, edges: Int) {
     write(type.rawValue)
     write(name)
     write(index * 2 + 1)
     write(Int(min(size, Self.greatestSize)))
     write(edges)
-    // There is neither an allocation stack nor a document node.
+    // No allocation stack, and no detached document node.
     write(0)
     write(0)
   }

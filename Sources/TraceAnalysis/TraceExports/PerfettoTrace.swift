@@ -3,17 +3,16 @@
 import HeapAnalysis
 import TraceReading
 
-/// A trace in Perfetto's format with one heap graph: blocks and roots as objects, and owning references between them.
+/// A trace in Perfetto's format with one heap graph. Blocks and roots are objects; only owning references are included.
 ///
 /// Source of the field numbers: github.com/google/perfetto, protos/perfetto/trace/trace_packet.proto and
 /// profiling/heap_graph.proto.
 package struct PerfettoTrace {
-  /// A packet ends once its objects have this many bytes. Perfetto reads packets of up to 256 MiB.
+  /// A packet ends when its objects have this many bytes. Perfetto reads packets of up to 256 MiB.
   private static let packetSize = 1 << 20
 
-  /// The file of a heap image's graph. `trace` must be the analysis that the graph was made with. Blocks that no root
-  /// keeps are children of a separate object, so that Perfetto's dominator tree has them. Linear in blocks and
-  /// references.
+  /// Returns the file of a heap image's graph. The graph must have been made with `trace`. Blocks that no root keeps
+  /// are children of an extra object, so that Perfetto's dominator tree includes them. Linear in blocks and references.
   package static func bytes(_ objects: ObjectGraph, _ trace: AllocationAnalysis) -> [UInt8] {
     bytes(objects, trace, packetSize: packetSize)
   }
@@ -23,9 +22,9 @@ package struct PerfettoTrace {
     return file.written()
   }
 
-  /// The only field of a file.
+  /// The number of a file's only field.
   private static let packetField = 1
-  /// Packets of one sequence belong to one graph.
+  /// All packets belong to the same sequence, because one sequence is one graph.
   private static let sequence: UInt64 = 1
 
   private enum PacketField {
@@ -45,7 +44,7 @@ package struct PerfettoTrace {
     static let types = 9
   }
 
-  /// The closest of Android's kinds of roots.
+  /// Android's kinds of roots; each root gets the closest one.
   private enum RootType: UInt64, CaseIterable {
     case unknown = 0
     case nativeGlobal = 1
@@ -68,7 +67,7 @@ package struct PerfettoTrace {
   private let objects: ObjectGraph
   private let processID: UInt64
   private let program: String
-  /// Nanoseconds since the start of the recording; 0 if it is not known.
+  /// Nanoseconds from the start of the recording to the image; 0 if unknown.
   private let time: UInt64
   private let packetSize: Int
   private var file = ProtobufWriter()
@@ -82,7 +81,7 @@ package struct PerfettoTrace {
     heap = ExportedHeap(objects, trace)
     self.objects = objects
     self.packetSize = packetSize
-    // Perfetto has signed 32-bit numbers.
+    // Perfetto's process IDs are signed 32-bit numbers.
     processID = UInt64(trace.header.processID & UInt32(Int32.max))
     program = PlainText.escaped(trace.definitions.process.executable)
     let nanoseconds = trace.clock.seconds(at: objects.snapshot.time).flatMap { Int64(exactly: ($0 * 1e9).rounded()) }
@@ -111,9 +110,9 @@ package struct PerfettoTrace {
 
   // MARK: Objects
 
-  /// An object's number in the file; 0 means no object.
+  /// Returns an object's number in the file; 0 means no object.
   private static func number(of node: NodeID) -> UInt64 { UInt64(node) + 1 }
-  /// The number of the object above the unkept blocks. It follows all others.
+  /// The number of the extra object above unkept blocks. It follows all other numbers.
   private var unkeptNumber: UInt64 { UInt64(objects.graph.nodeCount) + 1 }
 
   private struct References {
@@ -156,7 +155,7 @@ package struct PerfettoTrace {
         fields: heap.unkept.map { _ in field }, targets: heap.unkept.map { Self.number(of: $0) }))
   }
 
-  // MARK: What stands behind the objects
+  // MARK: Roots and names
 
   private mutating func writeRoots() {
     var numbers: [RootType: [UInt64]] = [.unknown: [unkeptNumber]]
@@ -190,7 +189,7 @@ package struct PerfettoTrace {
 
   // MARK: Packets
 
-  /// The name of the program.
+  /// Writes the packet with the program's name.
   private mutating func writeProcess() {
     file.message(Self.packetField) { packet in
       packet.field(PacketField.timestamp, time)
@@ -217,7 +216,7 @@ package struct PerfettoTrace {
     packetCount += 1
   }
 
-  /// Each name has a number from 1.
+  /// Numbers names, starting at 1.
   private struct NumberedNames {
     private(set) var all: [String] = []
     private var numbers: [String: UInt64] = [:]

@@ -1,17 +1,17 @@
-// Profiles for pprof, and for all tools that read its files.
+// Profiles for pprof, and for all tools that read pprof's files.
 
 import TraceReading
 
 /// A profile in pprof's format.
 ///
-/// Source of the field numbers: profile.proto of github.com/google/pprof. Sample types are in the order of Go's heap
-/// profiles: allocated objects and bytes, then objects and bytes in use. Viewers show the bytes in use first.
+/// Source of the field numbers: profile.proto of github.com/google/pprof. Sample types begin as in Go's heap profiles:
+/// first allocated objects and bytes, then objects and bytes in use. Viewers show the bytes in use first.
 package enum PprofProfile {
-  /// The file's bytes, compressed as pprof expects them. O(frames of all samples).
-  /// - Returns: nil if there is no memory to compress them.
+  /// Returns the file, compressed as pprof expects. O(frames of all samples).
+  /// - Returns: nil if there is not enough memory to compress the profile.
   package static func file(_ profile: StackProfile) -> [UInt8]? { GzipFile.compressed(message(profile)) }
 
-  /// The message before it is compressed.
+  /// Returns the message before compression.
   static func message(_ profile: StackProfile) -> [UInt8] {
     var strings = StringTable()
     var writer = ProtobufWriter()
@@ -94,7 +94,7 @@ package enum PprofProfile {
         $0.field(1, UInt64(index + 1))
         $0.field(2, image.range.lowerBound.rawValue)
         $0.field(3, image.range.upperBound.rawValue)
-        // File offset of the first mapped byte; an address minus the bias is an offset of the same kind.
+        // File offset of the first mapped byte. An address minus the load bias is an offset of the same kind.
         $0.field(4, image.range.lowerBound.rawValue &- image.loadBias)
         $0.field(5, path)
         $0.field(6, buildID)
@@ -107,10 +107,10 @@ package enum PprofProfile {
     }
   }
 
-  /// 0 for more than three centuries.
+  /// Converts seconds to nanoseconds; returns 0 for more than three centuries.
   private static func nanoseconds(_ seconds: Double) -> Int64 { Int64(exactly: (seconds * 1e9).rounded()) ?? 0 }
 
-  /// Fields of the profile.
+  /// Field numbers of the profile message.
   private enum Field {
     static let sampleType = 1
     static let sample = 2
@@ -123,7 +123,7 @@ package enum PprofProfile {
     static let defaultSampleType = 14
   }
 
-  /// Each string has a number; the empty one is 0.
+  /// Numbers strings; the empty string is number 0.
   private struct StringTable {
     private(set) var all = [""]
     private var numbers = ["": 0]

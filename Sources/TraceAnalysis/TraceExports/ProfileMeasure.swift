@@ -2,7 +2,7 @@
 
 import TraceReading
 
-/// A figure of a call stack. Its raw value is its name on the command line.
+/// A figure of a call stack. The raw value is the figure's name on the command line.
 package enum ProfileMeasure: String, CaseIterable, Hashable, Sendable {
   case allocatedBlocks = "allocated-blocks"
   case allocatedBytes = "allocated-bytes"
@@ -25,7 +25,7 @@ package enum ProfileMeasure: String, CaseIterable, Hashable, Sendable {
     }
   }
 
-  /// The name in Go's heap profiles, or a name in their style.
+  /// The name in Go's heap profiles, or a name of the same style.
   package var sampleType: String {
     switch self {
     case .allocatedBlocks: "alloc_objects"
@@ -42,10 +42,10 @@ package enum ProfileMeasure: String, CaseIterable, Hashable, Sendable {
     }
   }
 
-  /// The measure needs an analysed heap image.
+  /// True if the measure needs an analyzed heap image.
   package var isOfLeaks: Bool { self == .leakedBlocks || self == .leakedBytes }
 
-  /// For people.
+  /// The name for people.
   package var title: String {
     switch self {
     case .allocatedBlocks: "allocated, blocks"
@@ -70,7 +70,7 @@ package enum ProfileMeasure: String, CaseIterable, Hashable, Sendable {
     }
   }
 
-  /// The measure's value in a total of allocations; 0 if a total does not have it.
+  /// Returns the measure's value in a total of allocations; 0 if totals do not have the measure.
   package func value(of total: SiteTotal) -> UInt64 {
     switch self {
     case .allocatedBlocks: total.allocatedBlocks

@@ -1,9 +1,10 @@
-// The wire format of protocol buffers, as far as messages are written.
+// The part of the protocol buffers wire format that is needed to write messages.
 
-/// The bytes of one message. A field whose value is the default (0, an empty string) is left out, as the format's
-/// readers expect; elements of repeated fields are not.
+/// The bytes of one message. Leaves out a field whose value is the default (0 or an empty string), as readers of the
+/// format expect. Elements of repeated fields are always written.
 ///
-/// Source: the encoding of protocol buffers, version 3: a field is a varint of its number and wire type, then the value.
+/// Source: the encoding of protocol buffers, version 3. A field is a varint of its number and wire type, followed by
+/// its value.
 struct ProtobufWriter {
   private(set) var bytes: [UInt8] = []
 
@@ -15,33 +16,33 @@ struct ProtobufWriter {
     varint(value)
   }
 
-  /// Two's complement of 64 bits, as `int64` has it.
+  /// Writes an `int64` field: a varint of the 64-bit two's complement.
   mutating func field(_ number: Int, _ value: Int64) { field(number, UInt64(bitPattern: value)) }
 
   mutating func field(_ number: Int, _ value: Bool) { field(number, value ? 1 as UInt64 : 0) }
 
-  /// An element of a repeated field.
+  /// Writes an element of a repeated field.
   mutating func element(_ number: Int, _ text: String) {
     key(number, .lengthDelimited)
     varint(UInt64(text.utf8.count))
     bytes += text.utf8
   }
 
-  /// A message, or an element of a repeated field of messages.
+  /// Writes a message field, or an element of a repeated message field.
   mutating func message(_ number: Int, _ build: (inout ProtobufWriter) -> Void) {
     var inner = ProtobufWriter()
     build(&inner)
     message(number, inner)
   }
 
-  /// A message that has been written.
+  /// Writes a message that was built before.
   mutating func message(_ number: Int, _ inner: ProtobufWriter) {
     key(number, .lengthDelimited)
     varint(UInt64(inner.bytes.count))
     bytes += inner.bytes
   }
 
-  /// A repeated field of numbers, in the packed form.
+  /// Writes a repeated field of numbers in the packed form.
   mutating func packed(_ number: Int, _ values: some Sequence<UInt64>) {
     var inner = ProtobufWriter()
     for value in values { inner.varint(value) }

@@ -2,12 +2,12 @@
 
 import TraceReading
 
-/// A document in speedscope's own format: each frame once, and a profile for each measure.
+/// A document in speedscope's own format: a list of distinct frames, and one profile for each measure.
 ///
 /// Source: the JSON schema of speedscope, version 0.0.1 of its file format.
 package enum SpeedscopeProfile {
-  /// Profiles of `measures`, with equal stacks joined; a profile without samples is left out. `exporter`: name and
-  /// version of this program. O(n log n) for the frames of all samples.
+  /// Returns a document with a profile for each of `measures`. Equal stacks are joined. A profile without samples is
+  /// left out. `exporter`: name and version of this program. O(n log n) for the frames of all samples.
   package static func text(_ profile: StackProfile, _ measures: [ProfileMeasure], exporter: String) -> String {
     var frames = Frames(profile)
     let stacks = joined(profile, measures, &frames)
@@ -25,7 +25,7 @@ package enum SpeedscopeProfile {
 
   /// The frames of the document, by number.
   private struct Frames {
-    /// Functions come first, then the mark of a stack that was cut, then types in order of appearance.
+    /// The frames as JSON: first the functions, then the mark of a cut stack, then types in order of appearance.
     private(set) var documents: [String]
     let cut: Int
     private var types: [String: Int] = [:]
@@ -52,13 +52,13 @@ package enum SpeedscopeProfile {
   }
 
   private struct Stack {
-    /// An array in JSON, the outermost frame first.
+    /// The frame numbers as a JSON array, outermost first.
     var text: String
-    /// By measure.
+    /// The sums, by measure.
     var sums: [UInt64]
   }
 
-  /// The stacks in order of their text; equal stacks have equal texts.
+  /// Returns the stacks in order of their text. Equal stacks have equal texts, so they are joined.
   private static func joined(_ profile: StackProfile, _ measures: [ProfileMeasure], _ frames: inout Frames) -> [Stack] {
     var sums: [String: [UInt64]] = [:]
     for sample in profile.samples {
@@ -78,7 +78,7 @@ package enum SpeedscopeProfile {
     }
   }
 
-  /// One profile; nil if it has no stack.
+  /// Returns one profile; nil if no stack is in it.
   private static func document(of measure: ProfileMeasure, _ stacks: [(text: String, value: UInt64)]) -> String? {
     guard !stacks.isEmpty else { return nil }
     let sum = stacks.reduce(0 as UInt64) { $0 &+ $1.value }

@@ -1,30 +1,30 @@
-// The call stacks of a run with their allocations: the data of flame graphs and of profiles for other tools.
+// The call stacks of a run with their allocations, for flame graphs and for profiles in other tools' formats.
 
 import TraceReading
 import TraceSymbolication
 
 /// All allocation sites of one trace, with the names of their frames. Each distinct frame is named once.
 ///
-/// Names have no control characters and no text-direction marks. Immutable once made. Memory in proportion to the
-/// trace's sites and the frames of their stacks.
+/// Names have no control characters and no text-direction marks. Memory in proportion to the trace's sites and the
+/// frames of their stacks.
 package struct StackProfile: Sendable {
   /// A place in a function; inlined calls have several places at one address.
   package struct Line: Hashable, Sendable {
     /// Index into `functions`.
     package var function: Int
-    /// From 1; 0 if it is not known.
+    /// The line number, starting at 1; 0 if unknown.
     package var line: Int
   }
 
   package struct Function: Hashable, Sendable {
     /// A readable name: see `SourceFrame.function`.
     package var name: String
-    /// The linker's name; empty if it is not known.
+    /// The linker's name; empty if unknown.
     package var mangledName: String
-    /// Empty if it is not known.
+    /// The source file; empty if unknown.
     package var file: String
     package var kind: SourceFrame.Kind
-    /// The image's path, as the process knew it; empty if no image has the address.
+    /// The image's path, as the process knew it; empty if no image contains the address.
     package var image: String
   }
 
@@ -32,9 +32,9 @@ package struct StackProfile: Sendable {
   package struct Location: Hashable, Sendable {
     /// The address of the call itself, not of the instruction after it.
     package var address: UInt64
-    /// Index into `images`; nil if no image has the address.
+    /// Index into `images`; nil if no image contains the address.
     package var image: Int?
-    /// The innermost inlined function first.
+    /// The lines at the address, with the innermost inlined function first.
     package var lines: [Line]
   }
 
@@ -47,28 +47,28 @@ package struct StackProfile: Sendable {
     package var total: SiteTotal
     /// The leaked blocks.
     package var leaked = BlockSum()
-    /// The recorder stopped before the outermost frame.
+    /// True if the recorder cut the stack before the outermost frame.
     package var isCut: Bool
   }
 
-  /// The program's path, or the trace's path if the trace does not have it.
+  /// The program's path, or the trace's path if the trace does not name the program.
   package var program: String
   /// Start of the recording, in nanoseconds since 1970; 0 if the trace does not have it.
   package var startTime: UInt64
-  /// Seconds; nil if the clock's rate is unknown.
+  /// Duration in seconds; nil if the clock's rate is unknown.
   package var duration: Double?
   package var images: [LoadedImage]
   package var functions: [Function] = []
   package var locations: [Location] = []
   package var samples: [Sample] = []
-  /// Retains were recorded, so a count of 0 means that there were none.
+  /// True if retains were recorded; then 0 means that there were none.
   package var hasRetains: Bool
-  /// A whole heap image was analysed, so 0 leaked blocks mean that nothing leaks.
+  /// True if a whole heap image was analyzed; then 0 leaked blocks mean that nothing leaks.
   package var hasLeaks: Bool
 
-  /// Names the frames of all sites. `path`: the trace's path. `leaked`: the leaked blocks by site; nil if they are not
-  /// known. `frameLimit`: with more frames than this, stacks are cut short, so that a small file gives no large
-  /// profile. O(frames of all sites), and a look-up for each distinct frame.
+  /// Names the frames of all sites. `path`: the trace's path. `leaked`: the leaked blocks by site; nil if unknown.
+  /// `frameLimit`: after this many frames, further stacks are cut short, so that a small trace cannot make a large
+  /// profile. O(frames of all sites), plus a look-up for each distinct frame.
   package init(
     _ trace: AllocationAnalysis, path: String, leaked: [SiteID: BlockSum]?, frameLimit: Int, naming: any FrameNaming
   ) {
@@ -93,16 +93,16 @@ package struct StackProfile: Sendable {
     }
   }
 
-  /// Limit of a stack's frames.
+  /// Maximum number of frames of a stack.
   private static let depth = StackTree.pathLimit
-  /// Limit of a stack's frames once there were too many.
+  /// Maximum number of frames of a stack after `frameLimit` is reached.
   private static let leastDepth = 32
 
-  /// The numbers of the functions, locations and types that have names already.
+  /// The numbers of functions, locations and types that were already named.
   private struct Names {
     private var functions: [Function: Int] = [:]
     private var locations: [StackFrame: Int] = [:]
-    /// Displayed type names, by name, so that all sites of a type share one string.
+    /// Escaped type names, by the original name. All sites of a type share one string.
     private var types: [String: String] = [:]
 
     mutating func type(_ name: String) -> String {

@@ -7,12 +7,12 @@ import TraceSymbolication
 
 /// Renders reports as one JSON document. Only formats.
 package enum AllocationJSON {
-  /// Raised when a field changes its meaning or goes away; not when one is added.
+  /// The version of the format. Raised if a field changes its meaning or is removed, but not if a field is added.
   package static let schemaVersion: UInt64 = 1
 
-  /// `leaks`: the leak report for each allocation report; nil if leaks were not requested. `gates`: the outcome of the
-  /// gates for all reports; nil if there are none. `growth`: the growth from image to image for each report; nil if it
-  /// is not known.
+  /// `leaks`: the leak report of each allocation report; nil if leaks were not requested. `gates`: the outcome of the
+  /// gates for all reports; nil if there are no gates. `growth`: the growth from image to image for each report; nil if
+  /// it is unknown.
   package static func text(
     _ reports: [AllocationReport], leaks: [LeakReport?] = [], growth: [ProcessGrowth?] = [], gates: GateReport? = nil
   ) -> String {
@@ -91,7 +91,7 @@ package enum AllocationJSON {
     ])
   }
 
-  /// The samples' estimates for a stack.
+  /// Returns a stack's figures, as estimated from samples.
   package static func value(_ site: EstimatedSite) -> JSONValue {
     .object([
       ("allocated", value(site.allocated, objects: site.allocatedObjects, samples: site.allocatedSamples)),

@@ -5,14 +5,14 @@ import LeakDetection
 import LeakGates
 import TraceReading
 
-/// Renders a report as text. Only formats. A terminal's escape sequences appear only with
-/// `TextStyle.Emphasis.terminal`; those in names are escaped.
+/// Renders a report as text. Only formats. Writes escape sequences for the terminal only with
+/// `TextStyle.Emphasis.terminal`; escapes such sequences in names.
 package struct AllocationText {
   private let style: TextStyle
 
   package init(style: TextStyle = TextStyle()) { self.style = style }
 
-  /// `leaks` are printed before the sites.
+  /// Returns the report. The leaks come before the sites.
   package func text(_ report: AllocationReport, leaks: LeakReport? = nil) -> String {
     var lines = TextLines(style: style)
     for trace in report.traces { writeHead(trace, leaks?.residentMemory, to: &lines) }
@@ -76,7 +76,7 @@ package struct AllocationText {
       return
         "\(name) \(Decimal.bytes(moment.liveBytes)) live in \(Decimal.counted(moment.liveBlocks, "block")), \(resident)"
     }
-    // Only one moment is known.
+    // An inspection or a light recording knows only one moment.
     if analysis.header.lacksHistory { return lines.line(row("in use:", analysis.atExit), indent: 2) }
     let end =
       analysis.definitions.limit != nil
@@ -94,7 +94,7 @@ package struct AllocationText {
     lines.line(row("at the peak\(time):", analysis.atPeak), indent: 2)
   }
 
-  /// The least number of images for a curve: with fewer, figures say as much.
+  /// Curves need at least this many images. With fewer, the figures alone say as much.
   private static let leastImages = 3
 
   private func writeCourse(_ course: ResidentCourse, to lines: inout TextLines) {
@@ -220,10 +220,10 @@ package struct AllocationText {
     return parts.joined(separator: " · ")
   }
 
-  /// For blocks without history: only one moment is known.
+  /// The words for blocks without a history: only one moment is known.
   private static let inUse = "in use"
 
-  /// The last moment of the trace.
+  /// Returns the words for the last moment of the trace.
   private static func end(_ report: AllocationReport) -> String {
     if report.lacksHistory { return inUse }
     return report.traces.contains { $0.analysis.completeness == .open } ? "at the end of the trace" : "at exit"

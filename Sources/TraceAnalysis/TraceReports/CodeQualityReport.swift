@@ -1,13 +1,13 @@
-// Findings as GitLab's code quality report, which merge requests show at their lines.
+// Findings as GitLab's code quality report. Merge requests show each finding at its line.
 
 import LeakDetection
 import LeakGates
 import TraceReading
 import Wording
 
-/// Renders findings as a JSON array of issues. Findings that a suppression hides are left out. Only formats.
+/// Renders findings as a JSON array of issues. Leaves out findings that a suppression hides. Only formats.
 ///
-/// GitLab compares the fingerprints of two branches, so known findings are listed as well.
+/// Known findings are listed too, because GitLab compares the fingerprints of two branches.
 struct CodeQualityReport {
   let document: FindingDocument
 
@@ -16,7 +16,7 @@ struct CodeQualityReport {
     let issues = document.entries.filter { !$0.judged.isHidden }.map { entry in
       let count = counts[entry.finding.fingerprint, default: 0] + 1
       counts[entry.finding.fingerprint] = count
-      // GitLab shows only the first issue of a fingerprint.
+      // GitLab shows only the first issue with a given fingerprint.
       return issue(entry, fingerprint: entry.finding.fingerprint + (count > 1 ? "-\(count)" : ""))
     }
     return JSONValue.array(issues).text + "\n"
@@ -38,13 +38,14 @@ struct CodeQualityReport {
     ])
   }
 
-  /// A finding that makes a gate fail is major or worse.
+  /// Returns the severity. A finding that makes a gate fail is at least major.
   private static func severity(_ judged: JudgedFinding) -> String {
     if judged.isFailing { return judged.finding.certainty == .proven ? "critical" : "major" }
     return judged.isUnaccepted ? "minor" : "info"
   }
 
-  /// A line of the tree. GitLab refuses issues without one, so other findings are at the program's first line.
+  /// Returns a line in the source tree. GitLab refuses issues without a location, so a finding without a line gets the
+  /// first line of the program's file.
   private func location(_ entry: FindingDocument.Entry) -> JSONValue {
     let path = entry.place?.path ?? document.programPathInTree.map(PlainText.escaped) ?? document.programName
     return .object([
@@ -54,6 +55,6 @@ struct CodeQualityReport {
 }
 
 extension JudgedFinding {
-  /// A suppression's pattern hides it.
+  /// True if a suppression hides the finding.
   fileprivate var isHidden: Bool { if case .hidden = standing { true } else { false } }
 }

@@ -4,9 +4,9 @@
 package enum CurveText {
   private static let blocks: [Character] = ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"]
 
-  /// Draws a block for each value, but at most one per column. With fewer columns than values, each column covers an
-  /// equal stretch of time, and shows the last value known by its end. The lowest value gets the lowest block; if all
-  /// values are equal, they are at the bottom. `times`: one for each value, in order.
+  /// Draws one block for each value, but at most one per column. With fewer columns than values, each column covers an
+  /// equal time span and shows the last value at its end. The lowest value gets the lowest block; if all values are
+  /// equal, all get the lowest block. `times`: the time of each value, in order.
   package static func text(_ values: [Double], times: [Double], columns: Int) -> String {
     guard let first = times.first, let last = times.last, values.count == times.count, columns > 0 else { return "" }
     let count = min(columns, values.count)
@@ -26,6 +26,6 @@ package enum CurveText {
       })
   }
 
-  /// The number of columns of a curve, in lines of some width.
+  /// Returns the number of columns for a curve in lines of the given width.
   package static func columns(width: Int) -> Int { max(8, min(40, width / 4)) }
 }

@@ -3,7 +3,7 @@
 import TraceReading
 
 extension TraceDiagnostic {
-  /// One sentence: the problem, and its place.
+  /// A sentence with the problem and its place.
   package var explanation: String {
     let text: String =
       switch kind {

@@ -5,9 +5,9 @@ import RunDiff
 import TraceReading
 import Wording
 
-/// Renders everything that a comparison found out. Only formats.
+/// Renders all results of a comparison. Only formats.
 package enum DiffJSON {
-  /// Raised when a field changes its meaning or goes away; not when one is added.
+  /// The version of the format. Raised if a field changes its meaning or is removed, but not if a field is added.
   package static let schemaVersion: UInt64 = 1
 
   package static func text(_ report: DiffReport, gates: [GateOutcome]) -> String {

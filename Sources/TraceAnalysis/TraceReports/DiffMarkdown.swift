@@ -4,11 +4,11 @@ import LeakGates
 import RunDiff
 import TraceReading
 
-/// Renders a comparison for a reviewer: the changes, largest first. Unchanged items are counted. Only formats.
+/// Renders a comparison for a reviewer: lists the changes, largest first, and counts the unchanged items. Only formats.
 package enum DiffMarkdown {
-  /// Changes of types and of sites that are listed for each kind; all are in the JSON.
+  /// Maximum number of types, and of sites, to list for each kind of change. The JSON has all.
   private static let listed = 10
-  /// Findings that are listed for each kind.
+  /// Maximum number of findings to list for each kind of change.
   private static let listedFindings = 30
 
   package static func text(_ report: DiffReport, gates: [GateOutcome]) -> String {
@@ -31,7 +31,7 @@ package enum DiffMarkdown {
     return markdown.text
   }
 
-  /// `2 new and 1 worse leaks, 3 gone`.
+  /// Returns the headline, such as `2 new and 1 worse leaks, 3 gone`.
   private static func headline(_ report: DiffReport) -> String {
     guard let findings = report.findings else { return "leaks were not compared" }
     let counts = DiffKind.allCases.compactMap { kind in
@@ -50,7 +50,7 @@ package enum DiffMarkdown {
       if !report.totals.isEmpty { markdown.line("No figure of the whole program changed beyond its spread.\n") }
       return
     }
-    // The expected amount differs from the old one only if the work does.
+    // The expected amount differs from the old amount only if the two sides did different amounts of work.
     let isRelated = changed.contains { DiffWords.expectation($0) != nil }
     markdown.line("| whole program | old → new |\(isRelated ? " expected |" : "") change | |")
     markdown.line("| --- | ---: |\(isRelated ? " ---: |" : "") ---: | --- |")
@@ -84,7 +84,7 @@ package enum DiffMarkdown {
     markdown.line()
   }
 
-  /// One that is gone is a line; the others unfold.
+  /// Writes a finding: a line if the leak is gone, else a section that unfolds. Returns false if there is no room.
   private static func write(_ change: FindingChange, of report: DiffReport, to markdown: inout MarkdownText) -> Bool {
     let notes = [DiffWords.figures(change), DiffWords.runs(change, of: report), DiffWords.match(change.match)]
       .compactMap(\.self).filter { !$0.isEmpty }
@@ -150,7 +150,7 @@ package enum DiffMarkdown {
     markdown.line()
   }
 
-  /// Writes items until there are enough or no room is left. Returns the number of those not written.
+  /// Writes items until `limit` is reached or no room is left. Returns the number of items that were not written.
   private static func list<Item>(_ items: [Item], limit: Int, _ write: (Item) -> Bool) -> Int {
     var shown = 0
     for item in items.prefix(limit) {

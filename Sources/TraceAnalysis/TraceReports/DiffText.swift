@@ -7,7 +7,7 @@ import TraceReading
 /// Renders a comparison for a terminal or a log. Only formats.
 package struct DiffText {
   private let style: TextStyle
-  /// Types and sites to show of each; nil for all.
+  /// Maximum number of types, and of sites, to show; nil for all.
   private let limit: Int?
 
   package init(style: TextStyle = TextStyle(), limit: Int? = 10) { (self.style, self.limit) = (style, limit) }

@@ -4,8 +4,8 @@ import LeakDetection
 import TraceReading
 import TraceSymbolication
 
-/// Puts the three moments of an object that has ended into lines: the program's line of each, or with full stacks every
-/// frame. Only formats.
+/// Writes the three moments of an object that was freed: its allocation, its end, and its use afterwards. Shows the
+/// program's line for each moment or, with full stacks, every frame. Only formats.
 struct EndingText {
   let style: TextStyle
 

@@ -3,14 +3,14 @@
 import AllocationReports
 import TraceReading
 
-/// Only formats.
+/// Renders estimates. Only formats.
 struct EstimateText {
   let style: TextStyle
 
-  /// The least number of totals for a curve: with fewer, figures say as much.
+  /// Curves need at least this many totals. With fewer, the figures alone say as much.
   private static let leastTotals = 3
 
-  /// Writes the course of a recording's sample totals; writes nothing if there are too few.
+  /// Writes how a recording's sample totals changed over time. Writes nothing if there are too few totals.
   func writeTotals(_ analysis: AllocationAnalysis, to lines: inout TextLines) {
     let totals = analysis.definitions.sampleTotals
     guard totals.count >= Self.leastTotals, let first = totals.first, let last = totals.last else { return }
@@ -44,7 +44,7 @@ struct EstimateText {
     }
   }
 
-  /// Such as `12.4 MiB ± 0.60 MiB live in about 3,000 blocks (25 samples)`.
+  /// Returns an estimate as `12.4 MiB ± 0.60 MiB live in about 3,000 blocks (25 samples)`.
   private static func text(_ estimate: ByteEstimate, _ verb: String, _ blocks: UInt64, _ samples: UInt64) -> String {
     if estimate.error == 0, samples == blocks {
       return "\(Decimal.bytes(estimate.bytes)) \(verb) in \(Decimal.counted(blocks, "block")), all sampled"
@@ -53,7 +53,7 @@ struct EstimateText {
       "\(text(estimate)) \(verb) in about \(Decimal.counted(blocks, "block")) (\(Decimal.counted(samples, "sample")))"
   }
 
-  /// Such as `12.4 MiB ± 0.60 MiB`.
+  /// Returns an estimate as `12.4 MiB ± 0.60 MiB`.
   static func text(_ estimate: ByteEstimate) -> String {
     "\(Decimal.bytes(estimate.bytes)) ± \(bytes(estimate.error))"
   }
@@ -62,6 +62,6 @@ struct EstimateText {
     Decimal.bytes(UInt64(min(max(value.rounded(), 0), byteLimit)))
   }
 
-  /// A limit that fits a byte count, and that no process reaches.
+  /// A limit for byte counts that `UInt64` can hold, and that no process reaches.
   private static let byteLimit = 1e18
 }

@@ -4,8 +4,8 @@ import HeapAnalysis
 import LeakDetection
 import TraceReading
 
-/// The values of those fields of a finding that depend on its evidence. The document has all of them for each finding,
-/// null where there is nothing to say.
+/// The fields of a finding whose values depend on the kind of its evidence. The document has all of them for each
+/// finding; a field without a value is null.
 struct EvidenceJSON {
   private(set) var strength: String?
   private(set) var way = JSONValue.null

@@ -6,8 +6,8 @@ import TraceReading
 import Wording
 
 extension FindingText {
-  /// Writes why the objects of a finding should be gone, and the path that shows one instance. Returns sentences about
-  /// the object itself, which follow the figures.
+  /// Writes why the objects of a finding should be gone, and the path of one instance. Returns sentences about the
+  /// object itself, which the caller writes after the figures.
   func writeEvidence(of finding: Finding, to lines: inout TextLines) -> [String] {
     switch finding.evidence {
     case .unreachable(let kind, let way):
@@ -68,7 +68,7 @@ extension FindingText {
   }
 
   private func writeDangling(_ finding: Finding, _ ending: Finding.Ending?, to lines: inout TextLines) {
-    // Only the ending describes an ended object without a known reference to it.
+    // If an ended object has no known reference, only its ending is written.
     if ending == nil || finding.path.last?.reference != nil { write(path: finding.path, to: &lines) }
     if let reference = finding.path.last?.reference {
       let target =
@@ -83,7 +83,7 @@ extension FindingText {
     if let ending { EndingText(style: style).write(ending, to: &lines) }
   }
 
-  /// A sentence about the way to a finding's objects.
+  /// Returns a sentence about how the program may still reach a finding's objects.
   static func words(_ way: Finding.Way, _ finding: Finding) -> String {
     let holder = PlainText.escaped(way.holder)
     switch way.kind {
@@ -105,7 +105,7 @@ extension FindingText {
     lines.line("Held by \(PlainText.escaped(within)).", indent: 2)
   }
 
-  /// `when`: the moment of the image that the path is from, for a path that is not from the report's own.
+  /// `when`: the moment of the path's heap image, if that is another image than the report's; else nil.
   private func writePath(
     _ finding: Finding, _ retention: Finding.Retention, when: String? = nil, to lines: inout TextLines
   ) {
@@ -142,7 +142,8 @@ extension FindingText {
     let name = strength == .strong ? "Strong suspicion" : "Weak suspicion"
     guard let chance else { return name + "." }
     let odds = 1 / max(chance, 1e-6)
-    // Such odds make no suspicion weak: another reason does, and the figure would contradict it.
+    // Chance does not make a suspicion with such odds weak: another reason does. The figure would seem to contradict
+    // the word `weak`, so leave it out.
     if odds >= 1e6, strength == .weak { return name + "." }
     if odds < 2 { return name + ": chance alone could explain it." }
     return name

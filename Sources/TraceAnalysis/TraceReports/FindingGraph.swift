@@ -3,16 +3,16 @@
 import LeakDetection
 import TraceReading
 
-/// Paths in GraphViz's language. A box is an object of the shown instance, and an arrow is a reference. A cluster is a
-/// finding, or one path of an answer. Objects that a library put between the program's objects are one box, as in the
-/// text.
+/// Paths as GraphViz graphs. A box is an object of the shown instance, an arrow is a reference, and a cluster is a
+/// finding or one path of an answer. As in the text, library objects between the program's objects are folded into one
+/// box.
 package enum FindingGraph {
-  /// One graph with all findings. Linear.
+  /// Returns one graph with all findings. Linear.
   package static func dot(_ findings: [Finding]) -> String {
     dot(findings.map { (heading(of: $0), FindingPicture($0), $0.evidence.isCycle) })
   }
 
-  /// One graph with all paths of an answer. Linear.
+  /// Returns one graph with all paths of an answer. Linear.
   package static func dot(_ answer: RetainAnswer) -> String {
     dot(answer.groups.map { ([extent($0.instances, $0.retainedBytes)], FindingPicture($0), false) })
   }
@@ -41,7 +41,8 @@ package enum FindingGraph {
     "\(Decimal.counted(UInt64(instances), "instance")), \(Decimal.bytes(retained.rawValue)) retained"
   }
 
-  /// Lines of text as one GraphViz string. In such a string, a backslash begins an escape, such as a line break.
+  /// Returns lines of text as one GraphViz string. In such a string, a backslash begins an escape, such as a line
+  /// break.
   private static func quoted(_ lines: [String]) -> String {
     let escaped = lines.filter { !$0.isEmpty }.map {
       PlainText.escaped($0).replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
@@ -49,7 +50,7 @@ package enum FindingGraph {
     return "\"\(escaped.joined(separator: "\\n"))\""
   }
 
-  /// The statements for one path.
+  /// The GraphViz statements for one path.
   private struct Cluster {
     private(set) var lines: [String] = []
     private let number: Int

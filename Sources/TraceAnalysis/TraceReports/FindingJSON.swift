@@ -7,7 +7,7 @@ import TraceSymbolication
 import Wording
 
 enum FindingJSON {
-  /// Returns the fields of a report's object that are about leaks.
+  /// Returns the leak fields of a report.
   static func fields(_ report: LeakReport) -> [(String, JSONValue)] {
     [
       ("conclusion", .string(report.conclusion.rawValue)),
@@ -97,7 +97,7 @@ enum FindingJSON {
     ]
   }
 
-  /// A finding's fields, and its standing relative to accepted findings.
+  /// Returns a finding's fields, with its standing relative to the accepted findings.
   private static func value(_ judged: JudgedFinding, _ stacks: FindingStacks?) -> JSONValue {
     let (standing, how, reason): (String, String?, String?) =
       switch judged.standing {
@@ -245,7 +245,7 @@ enum FindingJSON {
     ])
   }
 
-  /// The program's own function that called the package that made an object.
+  /// Returns the fields for a function of the program: the caller of the package that made an object.
   private static func fields(own frame: SourceFrame?) -> [(String, JSONValue)] {
     [
       ("ownFunction", .optional(frame?.function)), ("ownFile", .optional(frame?.file)),

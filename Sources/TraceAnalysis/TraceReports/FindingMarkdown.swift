@@ -6,7 +6,8 @@ import RunDiff
 import TraceReading
 import Wording
 
-/// Renders a headline, gates, a table of what makes a gate fail, and the whole of each finding folded. Only formats.
+/// Renders a headline, the gates, a table of the findings that make a gate fail, and each finding as a folded section.
+/// Only formats.
 struct FindingMarkdown {
   let document: FindingDocument
 
@@ -93,7 +94,7 @@ struct FindingMarkdown {
     }
   }
 
-  /// Returns a section that unfolds below `summary`, which is Markdown already.
+  /// Returns a section that unfolds below `summary`. `summary` must already be Markdown.
   static func details(_ summary: String, _ body: String) -> String {
     "<details><summary>\(summary)</summary>\n\n\(MarkdownText.preformatted(body))\n\n</details>\n"
   }

@@ -1,34 +1,34 @@
-// The picture of a finding: the drawn parts of its path, in words.
+// The picture of a finding: the parts of its path to draw, as text.
 
 import LeakDetection
 import TraceReading
 import Wording
 
-/// The root, the objects and the references of the shown instance, for graphs and pages. Objects that a library put in
-/// between are folded. Made from a finding, or from an answer to `why`. A value; its words are safe to show.
+/// The root, the objects and the references of the shown instance, for graphs and pages. Folds library objects between
+/// the program's objects. Made from a finding, or from an answer to `why`. All text is escaped.
 package struct FindingPicture: Sendable {
-  /// An object, or a run of folded ones.
+  /// An object, or a folded run of objects.
   package struct Row: Sendable {
     /// Path index of the first object.
     package var index: Int
     /// The object's name; for a folded run, a description of it.
     package var name: String
-    /// The function and position that made it; for a closure, the position of its code.
+    /// The function that made the object, and the position there. For a closure, only the position of its code.
     package var function: String
     package var position: String
-    /// The reference from the row before, or from the root; nil if none is known.
+    /// The reference from the previous row or from the root; nil if none is known.
     package var reference: String?
-    /// The reference is the one to remove.
+    /// True if this is the reference to remove.
     package var isSuspect = false
     package var isFolded = false
-    /// The library whose private object it is; empty for the program's objects.
+    /// The library that the object is private to; empty for the program's objects.
     package var library: String
   }
 
-  /// The root of the path; nil if nothing reaches it.
+  /// The root of the path; nil if no root reaches the object.
   package var root: String?
   package var rows: [Row] = []
-  /// For a cycle: the reference from the last row to the first, and whether it is the one to cut.
+  /// For a cycle: the reference from the last row to the first, and whether this is the reference to cut.
   package var back: String?
   package var isBackSuspect = false
 
@@ -95,7 +95,8 @@ package struct FindingPicture: Sendable {
     }
   }
 
-  /// The step of a cycle whose reference the advice names: by the closure's position, or by type and field.
+  /// Returns the step of a cycle whose reference the advice names, by a closure's position or by type and field. Nil
+  /// unless exactly one step matches.
   private static func cut(_ finding: Finding) -> Int? {
     guard let advice = finding.advice.first.map(AdviceWords.sentence) else { return nil }
     let named = finding.path.indices.filter { index in

@@ -3,11 +3,11 @@
 import LeakDetection
 import TraceReading
 
-/// Puts a finding's stacks into lines, every frame of them. Only formats.
+/// Writes a finding's stacks with every frame. Only formats.
 struct FindingStackText {
   let style: TextStyle
 
-  /// Stacks that are shown of one finding.
+  /// Maximum number of stacks to show for a finding.
   private static let limit = 10
 
   func write(_ stacks: FindingStacks, to lines: inout TextLines) {

@@ -11,12 +11,12 @@ struct FindingText {
   enum Addresses { case hidden, shown }
 
   let style: TextStyle
-  /// Addresses of the objects on a path: shown to users who ask about an object.
+  /// Whether to show the addresses of the objects on a path, as for users who ask about an object.
   var addresses = Addresses.hidden
-  /// Stacks by fingerprint; shown with full stacks.
+  /// Stacks by the fingerprint of their finding. Written only if the style has full stacks.
   var stacks: [String: FindingStacks] = [:]
 
-  /// A single finding.
+  /// Returns the text of one finding.
   static func text(_ finding: Finding, style: TextStyle) -> String {
     var lines = TextLines(style: style)
     FindingText(style: style).write(finding, to: &lines)
@@ -31,7 +31,7 @@ struct FindingText {
       FindingTitle.extent(finding), indent: indent, emphasized: true, start: TintedStart(verdict, Tint(finding)))
   }
 
-  /// `standing`: the finding's standing relative to a baseline, if there is one.
+  /// Writes a whole finding. `standing`: its standing relative to a baseline, if there is one.
   func write(_ finding: Finding, standing: JudgedFinding.Standing? = nil, to lines: inout TextLines) {
     writeHeading(of: finding, to: &lines)
     if let words = standing.flatMap(words) { lines.line(words, indent: 2) }
@@ -74,7 +74,7 @@ struct FindingText {
     "\"\(PlainText.escaped(place.name))\"\(place.file.isEmpty ? "" : " (\(PlainText.escaped(fileName(ofPath: place.file))):\(place.line))")"
   }
 
-  /// Writes one object a line, each indented further than its holder. A run of a library's objects is one line.
+  /// Writes one line per object. Each object is indented further than its holder. A run of library objects is one line.
   func write(path: [Finding.Step], to lines: inout TextLines, isCycle: Bool = false, limit: Int = 40) {
     let rows = PathFolding.rows(of: path, isCycle: isCycle, isFolded: style.paths == .folded)
     guard rows.count > limit else {
@@ -87,8 +87,8 @@ struct FindingText {
     for (level, row) in rows.suffix(ends).enumerated() { write(row, of: path, to: &lines, level: ends + level) }
   }
 
-  /// Writes a path below its root's name. `suspect`: index of the object whose incoming reference should be gone; that
-  /// reference is marked.
+  /// Writes a path below the name of its root. `suspect`: index of the object whose incoming reference should be gone.
+  /// That reference is marked.
   func write(path: [Finding.Step], from origin: PathOrigin, to lines: inout TextLines, suspect: Int) {
     var rows = PathFolding.rows(of: path, below: suspect, isFolded: style.paths == .folded)[...]
     if case .task? = rows.first {
@@ -141,7 +141,7 @@ struct FindingText {
       isDimmed: isDimmed)
   }
 
-  /// The place that made a step; for a closure, the place of its code.
+  /// Returns the place that made a step's object; for a closure, the place of its code.
   func placeWords(_ step: Finding.Step) -> String {
     let place = step.kind == .closure ? step.function?.position : step.place?.position
     var made = step.isFromBefore == true && place == nil ? "allocated before the recording began" : ""
@@ -159,13 +159,13 @@ struct FindingText {
     lines.row(String(repeating: "~", count: width) + " suspect", indent: indent + 2)
   }
 
-  /// Writes the places of sampled instances.
+  /// Writes the places where the sampled instances were allocated.
   private func writeSamples(_ finding: Finding, to lines: inout TextLines) {
     let sampled = UInt64(finding.sampledInstances)
     guard sampled > 0 else { return }
     let all = UInt64(max(0, finding.instances))
     if sampled == all {
-      // The path names the place of memory without a type.
+      // The path already names the place for memory without a type.
       if finding.origins.samples.count == 1, finding.path.first?.kind == .malloc, !finding.evidence.isCycle { return }
       lines.line("Allocated in", indent: 2)
     } else {
@@ -183,7 +183,7 @@ struct FindingText {
     if !rest.isEmpty { lines.line("and \(Decimal.counted(UInt64(rest.count), "more place"))", indent: 4) }
   }
 
-  /// Writes the other places, if there are any, with the number of instances from each.
+  /// If there are several places, writes each with its number of instances.
   private func writePlaces(_ finding: Finding, to lines: inout TextLines) {
     guard finding.places.count > 1 else { return }
     lines.line("In \(Decimal.grouped(UInt64(finding.places.count))) places:", indent: 2)

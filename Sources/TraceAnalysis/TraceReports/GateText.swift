@@ -3,9 +3,9 @@
 import LeakGates
 import TraceReading
 
-/// Renders the end of a report. Only formats.
+/// Renders the outcome of the gates, at the end of a report. Only formats.
 package enum GateText {
-  /// Empty if there is nothing to say.
+  /// Returns the text; empty if there are no gates and no gone findings.
   package static func text(_ report: GateReport, style: TextStyle) -> String {
     var lines = TextLines(style: style)
     if !report.gone.isEmpty {
@@ -56,7 +56,7 @@ package enum GateText {
   }
 }
 
-/// Renders leaks alone, of one process. Only formats.
+/// Renders only the leaks of one process. Only formats.
 package enum LeakText {
   package static func text(_ leaks: LeakReport, style: TextStyle) -> String {
     var lines = TextLines(style: style)

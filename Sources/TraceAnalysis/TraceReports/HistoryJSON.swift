@@ -6,10 +6,10 @@ import TraceReading
 
 /// Renders the answer to `leaktrace history` as one JSON document. Only formats.
 package enum HistoryJSON {
-  /// Raised when a field changes its meaning or goes away; not when one is added.
+  /// The version of the format. Raised if a field changes its meaning or is removed, but not if a field is added.
   package static let schemaVersion: UInt64 = 1
 
-  /// Places and rows are all there, whatever a text would leave out.
+  /// Returns the document, with all places and all rows, even those that the text would leave out.
   package static func text(_ report: HistoryReport, subject: String) -> String {
     var fields: [(String, JSONValue)] = [
       ("schema", .string("leaktrace.history")),

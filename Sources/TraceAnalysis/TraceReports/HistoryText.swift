@@ -5,14 +5,14 @@ import LeakDetection
 import TraceReading
 import TraceSymbolication
 
-/// Puts the answer to `leaktrace history` into lines. Only formats.
+/// Renders the answer to `leaktrace history`. Only formats.
 package struct HistoryText {
   private let style: TextStyle
-  /// Rows shown at either end of a history, and places; nil for all.
+  /// Maximum number of rows at each end of a history, and of places; nil for all.
   private let limit: Int?
   private let frames: (StackID) -> (frames: [ReportFrame], end: StackPath.End)
 
-  /// `frames` gives the frames of a stack, which full stacks are made of.
+  /// `frames`: returns the frames of a stack, for full stacks.
   package init(
     style: TextStyle = TextStyle(), limit: Int? = 10,
     frames: @escaping (StackID) -> (frames: [ReportFrame], end: StackPath.End)
@@ -227,8 +227,8 @@ extension String {
   }
 }
 
-/// The columns of a history's rows: number, time since the allocation, thread if there are several, strong references,
-/// operation, other half.
+/// The column widths of a history's rows: number, time since the allocation, thread (if there are several), strong
+/// references, operation, and partners.
 private struct RowLayout {
   private let number: Int
   private let time: Int

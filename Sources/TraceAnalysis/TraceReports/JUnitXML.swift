@@ -5,8 +5,8 @@ import RunDiff
 import TraceReading
 import Wording
 
-/// Renders findings as a suite of tests: those that make a gate fail have failed, the others were skipped. Gates are
-/// properties of the suite and count as no tests. Only formats.
+/// Renders findings as a test suite: findings that make a gate fail are failed tests, and the others are skipped tests.
+/// Gates are properties of the suite, not tests. Only formats.
 struct JUnitXML {
   private enum Outcome {
     case passed
@@ -61,13 +61,15 @@ struct JUnitXML {
     return tests
   }
 
-  /// The title, the tests that leaked, and the fingerprint. CI systems compare names between runs.
+  /// Returns the title, the tests that leaked, and the fingerprint. The name must be stable, because CI systems compare
+  /// names between runs.
   private static func name(_ finding: Finding) -> String {
     let parts = [FindingDocument.headline(finding), TestWords.place(finding), "(\(finding.fingerprint))"]
     return parts.compactMap(\.self).joined(separator: " ")
   }
 
-  /// The result of the run as a whole, if no finding shows it. Without it, a failed run could look like *no leaks*.
+  /// A test for the run as a whole, if no finding shows its result. Without this test, a failed run could look like *no
+  /// leaks*.
   private var wholeRun: Test? {
     let className = "leaktrace.\(document.programName)"
     if let obstacle = document.obstacle {
@@ -114,12 +116,12 @@ struct JUnitXML {
     }
   }
 
-  /// The value of an attribute, which keeps its line breaks and tabs.
+  /// Escapes the value of an attribute. Line breaks and tabs are encoded, because XML parsers turn them into spaces.
   static func attribute(_ text: String) -> String {
     content(text).replacing("\t", with: "&#9;").replacing("\n", with: "&#10;").replacing("\"", with: "&quot;")
   }
 
-  /// Text between tags. Characters that XML cannot contain become `\u{…}`.
+  /// Escapes text between tags. Characters that XML cannot contain become `\u{…}`.
   static func content(_ text: String) -> String {
     var result = ""
     for scalar in text.unicodeScalars {

@@ -2,9 +2,9 @@
 
 import Glibc
 
-/// The files of this machine, read to count their lines, and for excerpts.
+/// Reads files of this machine, to count their lines and for excerpts.
 package struct LocalSources: SourceAccess {
-  /// In bytes. Larger files are not read: no source file is this large.
+  /// In bytes. Larger files are not read, because no source file is this large.
   private static let largestSize = 64 << 20
 
   package init() {}
@@ -12,7 +12,7 @@ package struct LocalSources: SourceAccess {
   package func resolvedPath(_ path: String) -> String? {
     guard !path.utf8.contains(0), let resolved = realpath(path, nil) else { return nil }
     defer { free(resolved) }
-    // A name that is not UTF-8 cannot be written into a report.
+    // Reports are UTF-8, so a path that is not UTF-8 counts as missing.
     return String(validatingCString: resolved)
   }
 
@@ -26,17 +26,17 @@ package struct LocalSources: SourceAccess {
     return last == UInt8(ascii: "\n") ? lines : lines + 1
   }
 
-  /// The text of a file of at most `limit` bytes. Nil if it is larger, or not a readable file. Bytes that are not UTF-8
-  /// are replaced.
+  /// Returns the text of a file of at most `limit` bytes; nil if the file is larger or not readable. Replaces bytes
+  /// that are not UTF-8.
   package func text(ofFile path: String, limit: Int) -> String? {
     var bytes: [UInt8] = []
     return read(path, limit: limit) { bytes += $0 } ? String(decoding: bytes, as: UTF8.self) : nil
   }
 
-  /// Passes a file's bytes on in parts. False if the file is larger than `limit`, or cannot be read.
+  /// Passes a file's bytes to `take` in parts. Returns false if the file is larger than `limit` or cannot be read.
   private func read(_ path: String, limit: Int, _ take: (ArraySlice<UInt8>) -> Void) -> Bool {
     guard !path.utf8.contains(0) else { return false }
-    // Paths come from a trace, and may lead to a pipe: never wait for a writer.
+    // Paths come from a trace and may lead to a pipe. Do not block until the pipe has a writer.
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
     guard descriptor >= 0 else { return false }
     defer { close(descriptor) }

@@ -1,26 +1,26 @@
-// Chooses the objects of a path to draw, and the objects to count.
+// Chooses which objects of a path are drawn, and which are only counted.
 
 import LeakDetection
 import TraceReading
 import Wording
 
-/// Folds objects that a library put between the program's objects. Only chooses.
+/// Folds library objects between the program's objects. Only chooses; does not format.
 enum PathFolding {
   enum Row: Hashable {
     /// Index in the path.
     case object(Int)
     /// Consecutive objects that are private to a library.
     case folded(Range<Int>)
-    /// Consecutive objects that resemble the ones before, as in a list. `count` includes objects that the path leaves
-    /// out.
+    /// Consecutive objects that resemble the objects before them, as in a list. `count` includes objects that the path
+    /// leaves out.
     case repeated(Range<Int>, count: Int)
-    /// A task that a library resumes. `joined`: the steps that lead to it, the task, and its closure.
+    /// A task that a library resumes. `joined`: the steps that lead to the task, the task itself, and its closure.
     case task(Int, joined: Range<Int>)
   }
 
-  /// A path's rows in order. The ends of the path are never folded, because the path is about them; in a cycle, that is
-  /// only the first object. The object `suspect` and its holder are not folded either, because their reference is the
-  /// one to remove. O(path).
+  /// Returns a path's rows in order. The last object is folded only in a cycle, and the first only with a `suspect`,
+  /// because a path is about its ends. The object `suspect` is not folded, because the reference to it is the one to
+  /// remove. O(path).
   static func rows(of path: [Finding.Step], below suspect: Int? = nil, isCycle: Bool = false, isFolded: Bool = true)
     -> [Row]
   {
@@ -35,7 +35,7 @@ enum PathFolding {
     while index < path.count {
       var end = index
       while end < path.count, mayFold(end, of: path, below: suspect, isCycle: isCycle) { end += 1 }
-      // A single object with a name says more than a count of one.
+      // One object with a name says more than `1 step`.
       if end - index > 1 || end - index == 1 && isNameless(index, of: path) {
         rows.append(.folded(index..<end))
         index = end
@@ -47,8 +47,8 @@ enum PathFolding {
     return foldingRepetitions(rows, of: path, below: suspect)
   }
 
-  /// Folds lists: keeps their ends, and counts the objects in between. A list may have objects of several classes in
-  /// turn. Linear in the rows.
+  /// Folds lists: keeps the ends of each list, and counts the objects in between. In a list, objects of several classes
+  /// may alternate. Linear in the rows.
   private static func foldingRepetitions(_ rows: [Row], of path: [Finding.Step], below suspect: Int?) -> [Row] {
     var result: [Row] = []
     var index = 0
@@ -60,7 +60,7 @@ enum PathFolding {
       }
       let middle = (index + period + 1)..<(end - period - 1)
       let first = object(rows[middle.lowerBound])!, last = object(rows[middle.upperBound - 1])!
-      // Keep the suspect reference and its ends.
+      // If the suspect reference is in the list, keep every row.
       if let suspect, (first...(last + 1)).contains(suspect) {
         result += rows[index..<end]
         index = end
@@ -75,8 +75,8 @@ enum PathFolding {
     return result
   }
 
-  /// Returns the number of classes that alternate in a list that begins at a row, and the end of the list. Nil if no
-  /// list begins there.
+  /// Finds a list that begins at a row. Returns the number of classes that alternate in it, and its end; nil if no list
+  /// begins there.
   private static func repetition(at start: Int, of rows: [Row], _ path: [Finding.Step]) -> (period: Int, end: Int)? {
     for period in 1...longestPeriod {
       var end = start + period
@@ -90,7 +90,7 @@ enum PathFolding {
     return nil
   }
 
-  /// True if both steps are objects of one class, made by one line and held by one field.
+  /// True if both steps are objects of the same class, allocated by the same line and held by the same field.
   private static func areAlike(_ first: Int, _ second: Int, of path: [Finding.Step]) -> Bool {
     guard min(first, second) > 0 else { return false }
     let (a, b) = (path[first], path[second])
@@ -103,13 +103,14 @@ enum PathFolding {
     return nil
   }
 
-  /// Limit of classes that alternate in a list.
+  /// Maximum number of classes that alternate in a list.
   private static let longestPeriod = 4
-  /// Least number of objects in the middle of a list for a folded row.
+  /// Minimum number of objects in the middle of a list that become one folded row.
   private static let leastRepeated = 2
 
-  /// The last task before the suspect reference, if the path comes from a library and has no object of the program
-  /// before the task. If the program's own field leads to a task, the developer needs to see the field.
+  /// Returns the last task before the suspect reference, if the path begins in a library and has no object of the
+  /// program before the task. Otherwise nil: if the program's own field leads to the task, the developer needs to see
+  /// the field.
   private static func resumedTask(of path: [Finding.Step], before suspect: Int) -> Int? {
     guard path.first?.library != nil, suspect <= path.count,
       let task = path[..<suspect].lastIndex(where: { $0.kind == .task })
@@ -125,7 +126,8 @@ enum PathFolding {
     }
   }
 
-  /// The closure with captures that is a task's function: the first object after the task that is not a library's.
+  /// Returns the closure with captures that is a task's function: the first object after the task that is outside
+  /// libraries.
   private static func closure(of path: [Finding.Step], after task: Int, before suspect: Int) -> Int? {
     let index = (task + 1..<suspect).first { path[$0].kind != .malloc && path[$0].library == nil }
     return index.flatMap { path[$0].kind == .closure ? $0 : nil }
@@ -139,7 +141,7 @@ enum PathFolding {
     return index != suspect
   }
 
-  /// Memory without a name to show: only its references are known.
+  /// True for memory without a name to show: only its references are known.
   private static func isNameless(_ index: Int, of path: [Finding.Step]) -> Bool {
     let step = path[index]
     switch step.kind {
@@ -149,23 +151,23 @@ enum PathFolding {
     }
   }
 
-  /// Names a task by the function that started it: `a task started in Session.beat()`. If the start was not
-  /// recorded, by the function that it runs.
+  /// Names a task by the function that started it: `a task started in Session.beat()`. If the start was not recorded,
+  /// names the task by the function that it runs.
   static func name(ofTask step: Finding.Step) -> String {
     step.place.map { "a task started in \($0.function)" } ?? step.code.map { "a task in \($0.function)" } ?? "a task"
   }
 
-  /// `… 1,444 more like these …`
+  /// Returns the words for a folded list, such as `… 1,444 more like these …`.
   static func words(ofRepeated count: Int) -> String {
     "… \(Decimal.grouped(UInt64(max(0, count)))) more like these …"
   }
 
-  /// Returns the place where a task waits: `suspended at Session.swift:8`; empty if it is not known.
+  /// Returns the place where a task waits, such as `suspended at Session.swift:8`; empty if the place is unknown.
   static func state(ofTask step: Finding.Step) -> String {
     step.code?.position.map { "suspended at \($0)" } ?? ""
   }
 
-  /// `OpenCombine`, `libdispatch and the Swift runtime`.
+  /// Returns the names of the libraries, such as `OpenCombine` or `libdispatch and the Swift runtime`.
   static func libraries(_ steps: ArraySlice<Finding.Step>) -> String {
     var names: [String] = []
     for name in steps.compactMap(\.library) where !names.contains(name) { names.append(name) }

@@ -2,27 +2,27 @@
 
 import TraceReading
 
-/// A line about the progress of reading one trace: part done, rate, time left. Uses no clock and no terminal; times are
-/// seconds of any monotonic clock.
+/// A line about the progress of reading one trace: the part that is done, the rate, and the time left. Uses no clock
+/// and no terminal. The caller passes times, in seconds of any monotonic clock.
 package struct ProgressText: Sendable {
-  /// In seconds. Shorter work shows no line, and lines are shown at most once in an interval.
+  /// In seconds. Work shorter than `patience` shows no line. Lines are at least `interval` apart.
   package static let patience = 1.0, interval = 0.25
 
-  /// Empty if its width in columns is not known.
+  /// The trace's name; empty if its width in columns is unknown.
   private let name: String
   private let start: Double
   private var lastShown: Double?
-  /// The positions of the pass in the last seconds, oldest first. Rate and time left come from these, because a trace
-  /// does not read equally fast everywhere.
+  /// The positions of the current pass in the last `memory` seconds, oldest first. Rate and time left come from these,
+  /// because some parts of a trace take longer to read than others.
   private var seen: [(time: Double, position: ReadingPosition)] = []
 
-  /// - Parameter name: The name of the trace that is read.
+  /// - Parameter name: The name of the trace.
   package init(_ name: String, now: Double) {
     self.name = name.utf8.allSatisfy { (0x20..<0x7F).contains($0) } ? name : ""
     start = now
   }
 
-  /// Adds a position. Must be called for every position, including the first of each pass. O(1).
+  /// Adds a position. The caller must add every position, including the first of each pass. O(1).
   package mutating func see(_ position: ReadingPosition, now: Double) {
     if let last = seen.last {
       if last.position.pass != position.pass { seen.removeAll() } else if now - last.time < Self.interval { return }
@@ -31,15 +31,15 @@ package struct ProgressText: Sendable {
     while seen.count > 2, now - seen[1].time >= Self.memory { seen.removeFirst() }
   }
 
-  /// Returns true if the line is due, at most once in an interval.
+  /// Returns true if it is time to show the line: at most once per interval.
   package mutating func isDue(_ now: Double) -> Bool {
     guard now - start >= Self.patience, lastShown.map({ now - $0 >= Self.interval }) ?? true else { return false }
     lastShown = now
     return true
   }
 
-  /// The line, of less than `columns` columns, so that a terminal does not wrap it. Parts without room are left out:
-  /// first the name, then the rate, the bar, and the time left.
+  /// Returns the line. It is shorter than `columns`, so that a terminal does not wrap it. The time left gets room
+  /// first, then the bar, the rate, the verb and the name. Parts that do not fit are left out.
   package func line(_ position: ReadingPosition, now: Double, columns: Int) -> String {
     let part = position.totalBytes > 0 ? min(1, Double(position.bytes) / Double(position.totalBytes)) : 0
     let (bytesPerSecond, eventsPerSecond) = rates(position, now)
@@ -47,7 +47,7 @@ package struct ProgressText: Sendable {
     var line = "leaktrace: "
     let percent = "\(Int(part * 100))%"
     let numbers = String(repeating: " ", count: 4 - percent.count) + percent
-    // With little data, an estimate would only jump.
+    // With little data, the estimate would only jump up and down.
     let left =
       part >= 0.01 && bytesPerSecond > 0
       ? ", \(Self.duration(Double(position.totalBytes - min(position.bytes, position.totalBytes)) / bytesPerSecond)) left"
@@ -60,7 +60,7 @@ package struct ProgressText: Sendable {
       used += text.count
       return text
     }
-    // Reserve its space while it is not known, so that nothing moves when it appears.
+    // Reserve space while the time left is unknown, so that nothing moves when it appears.
     let shownLeft = take(left.isEmpty ? String(repeating: " ", count: Self.leastLeft) : left)
     let leastBar = 3 + Self.leastBar
     let hasBar = used + leastBar <= room
@@ -92,7 +92,7 @@ package struct ProgressText: Sendable {
     return "[" + String(repeating: "#", count: filled) + String(repeating: ".", count: width - filled) + "]"
   }
 
-  /// "0:07", "12:34", "1:02:03".
+  /// Returns a time as "0:07", "12:34" or "1:02:03".
   private static func duration(_ seconds: Double) -> String {
     let whole = Int(min(max(0, seconds.rounded(.up)), 359_999))
     func two(_ number: Int) -> String { (number < 10 ? "0" : "") + String(number) }

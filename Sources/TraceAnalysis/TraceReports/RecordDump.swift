@@ -1,25 +1,26 @@
-// The raw records of a trace as text, one a line.
+// The raw records of a trace as text, one record per line.
 
 import HeapAnalysis
 import TraceReading
 import Wording
 
-/// Formats records as lines with named fields, separated by one space, so that they can be searched. Strings come last,
-/// with control characters escaped.
+/// Formats records as lines of named fields, so that they can be searched. One space separates fields. Strings come
+/// last; their control characters are escaped.
 package struct RecordDump {
   package enum Part: Hashable, Sendable {
     case events, definitions, chunks
-    /// Heap images, a line for each.
+    /// Heap images, one line each.
     case snapshots
     /// The threads, regions and words of heap images.
     case memory
   }
 
-  /// The records need more text than the size of the file justifies. The text written so far is their beginning.
+  /// The records need more text than the size of the file justifies. The lines written before this error are the
+  /// beginning of the text.
   package struct BeyondFileSize: Error {}
-  /// The amount of text that is written.
+  /// The amount of text to write.
   package enum Extent: Hashable, Sendable {
-    /// At most the text that the size of the file justifies. A few bytes may encode millions of records.
+    /// At most as much text as the size of the file justifies, because a few bytes may encode millions of records.
     case asFileJustifies
     case everything
   }
@@ -36,8 +37,8 @@ package struct RecordDump {
     self.parts = parts
   }
 
-  /// Passes all lines, each with its newline, to `write`, in the order of the file. Needs memory for one chunk; for
-  /// words, for one heap image. Throws the errors of `write`, and `BeyondFileSize`.
+  /// Passes all lines, each with its newline, to `write`, in the order of the file. Keeps one chunk in memory, or one
+  /// heap image while its words are written. Throws the errors of `write`, and `BeyondFileSize`.
   package func write(_ write: (String) throws -> Void) throws {
     var spare = spareText
     try writeAll { line in
@@ -46,7 +47,7 @@ package struct RecordDump {
     }
   }
 
-  /// The number of bytes that may still be written.
+  /// Counts the bytes that may still be written.
   private struct SpareText {
     var bytes: UInt64
 
@@ -83,7 +84,7 @@ package struct RecordDump {
       case .names where parts.contains(.chunks):
         for line in storedFileLines { try write("\(place(chunk)) \(line)\n") }
       case .snapshot where parts.contains(.snapshots) || parts.contains(.memory):
-        // If several have the same number, the first one counts.
+        // If several images have the same number, only the first is written.
         guard let number = walker.snapshotNumber(inChunk: index), let snapshot = snapshots.removeValue(forKey: number)
         else { continue }
         try write("\(place(chunk)) \(line(of: snapshot))\n")
@@ -103,7 +104,7 @@ package struct RecordDump {
       }
   }
 
-  /// Writes events only, of all threads, in order of time.
+  /// Writes only events, with the events of all threads merged in order of time.
   package func writeEventsByTime(_ write: @escaping (String) throws -> Void) throws {
     var spare = spareText
     var knownStacks = 2
@@ -117,8 +118,8 @@ package struct RecordDump {
     }
   }
 
-  /// Writes a line for each stack that is new since the last call, before the event with that stack. A caller's line
-  /// precedes its callees' lines.
+  /// Writes a line for each stack that is new since the previous call. Called before an event is written, so that its
+  /// stack is already defined. A caller's line precedes its callees' lines.
   private func writeNewStacks(upTo known: inout Int, _ write: (String) throws -> Void) rethrows {
     let stacks = reader.definitions.stacks
     while known < stacks.nodeCount {
@@ -209,7 +210,7 @@ package struct RecordDump {
     if case .other(let number) = reason { "\(number)" } else { reason.key }
   }
 
-  /// Threads, regions and words. Linear in the words.
+  /// Writes the threads, regions and words of a heap image. Linear in the words.
   private func writeMemory(of snapshot: TraceSnapshot, _ write: (String) throws -> Void) throws {
     let number = snapshot.number
     for thread in snapshot.threads {

@@ -5,10 +5,10 @@ import LeakDetection
 import TraceReading
 import TraceSymbolication
 
-/// The words for a reference of a path.
+/// The words for one reference of a path.
 enum ReferenceText {
-  /// `.onPage  closure #1 in TimelineViewModel.screenDidOpen() captures self`. `target`: the object that it leads to; nil
-  /// for memory that is gone.
+  /// Returns words such as `.onPage  closure #1 in TimelineViewModel.screenDidOpen() captures self`. `target`: the
+  /// object that the reference leads to; nil for memory that was freed.
   static func words(_ reference: Finding.Reference, to target: Finding.Step?) -> String {
     var name = reference.name
     if let payload = reference.caseName, !payload.isEmpty {
@@ -18,14 +18,14 @@ enum ReferenceText {
     var how = reference.strength == .conservative ? "scanned word" : reference.strength.key
     if reference.isClosure {
       how = "closure"
-      // The context is named for the closure; where an object is the context, the reference has to say which closure it
-      // is.
+      // A closure's context has the closure's name. If another object is the context, the reference must name the
+      // closure.
       if target?.kind != .closure, let closure = reference.closure {
         how = "\(PlainText.escaped(closure.closureTitle))\(reference.capturesSelf ? " captures self" : "")"
       }
     }
     if reference.isCapture {
-      // Debug information names a variable for a word of the context: that the context was scanned says no more.
+      // The name comes from debug information for this word of the context, so `scanned word` would add nothing.
       if !name.isEmpty, reference.strength == .conservative { return "captures \(name)" }
       return "captures\(name.isEmpty ? "" : " \(name)"), \(how)"
     }

@@ -1,4 +1,4 @@
-// All findings of a run as text, with their number and with facts about the run.
+// All findings of a run as text, with their numbers and facts about the run.
 
 import LeakDetection
 import LeakGates
@@ -35,7 +35,7 @@ extension FindingText {
     write(unknown, to: &lines) { "Of unknown origin: \($0) of the program or of its libraries" }
   }
 
-  /// Findings that do not accuse the program. `title`: of their number.
+  /// Writes findings that do not accuse the program. `title`: makes a title from the number of findings.
   private func write(_ findings: [Finding], to lines: inout TextLines, title: (String) -> String) {
     guard !findings.isEmpty else { return }
     lines.line(title(Decimal.counted(UInt64(findings.count), "finding")), emphasized: 2)
@@ -43,7 +43,7 @@ extension FindingText {
     for finding in findings { write(finding, to: &lines) }
   }
 
-  /// One of the three parts.
+  /// Writes one of the three parts: proven, likely, or suspected.
   private func write(
     _ report: LeakReport, _ title: String, to lines: inout TextLines, of isPart: (Finding) -> Bool
   ) {
@@ -54,7 +54,7 @@ extension FindingText {
     for judged in shown { write(judged.finding, standing: report.baseline == nil ? nil : judged.standing, to: &lines) }
   }
 
-  /// The answer as a sentence: leaks by certainty, or what grew, or that none was found.
+  /// Returns the conclusion as a sentence: the leaks by certainty, what grew, or that nothing was found.
   static func conclusion(_ report: LeakReport) -> [Phrase] {
     let answer =
       switch report.conclusion {
@@ -69,7 +69,7 @@ extension FindingText {
     return [title] + answer + [Phrase("among \(Decimal.counted(UInt64(report.liveBlocks), "live block"))\(moment)")]
   }
 
-  /// `libraries`: leaks of libraries that are large enough for the first line.
+  /// `libraries`: leaks by libraries that are large enough for the first line.
   private static func leaks(_ findings: [Finding], of libraries: [Finding]) -> [Phrase] {
     let likely = findings.count(where: \.evidence.isDoubtful)
     let proven = findings.count { $0.certainty == .proven }
@@ -115,7 +115,7 @@ extension FindingText {
     }
   }
 
-  /// The largest collections that grew.
+  /// Writes the largest collections that grew.
   private func write(_ grown: [GrownCollection], to lines: inout TextLines) {
     guard !grown.isEmpty else { return }
     lines.line("Grew during the run: facts, which accuse no code", emphasized: 4)
@@ -138,12 +138,12 @@ extension FindingText {
 
   private static let shownGrown = 10
 
-  /// Every candidate for a suspicion, with the effects of the rules on it.
+  /// Writes every candidate for a suspicion, with the effects of the rules on it.
   private func write(_ candidates: [SuspicionAccount], to lines: inout TextLines) {
     lines.line("Candidates for a suspicion: \(Decimal.grouped(UInt64(candidates.count)))", emphasized: 4)
     for account in candidates {
       let place = [account.place?.function, account.place?.position].compactMap { $0 }.joined(separator: "  ")
-      // One image does not show the number of births.
+      // With a single image, the number of births is unknown.
       let births = account.births > 0 ? " of \(Decimal.grouped(account.births))" : ""
       let live = Decimal.grouped(UInt64(account.live)) + births
       let points = account.points.map { " (\(Self.signed($0)))" } ?? ""
@@ -165,7 +165,7 @@ extension FindingText {
 
   private static func signed(_ points: Int) -> String { points > 0 ? "+\(points)" : "\(points)" }
 
-  /// The program's scopes and expectations, also those that nothing is wrong with.
+  /// Writes the program's scopes and expectations, including those without leftovers.
   private func write(_ statements: ProgramStatements, to lines: inout TextLines) {
     guard !statements.scopes.isEmpty || !statements.expectations.isEmpty else { return }
     lines.line("Scopes and expectations", emphasized: 4)

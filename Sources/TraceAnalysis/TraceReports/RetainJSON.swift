@@ -5,7 +5,7 @@ import TraceReading
 
 /// Renders the answer to `leaktrace why` as one JSON document. Only formats.
 package enum RetainJSON {
-  /// Raised when a field changes its meaning or goes away; not when one is added.
+  /// The version of the format. Raised if a field changes its meaning or is removed, but not if a field is added.
   package static let schemaVersion: UInt64 = 1
 
   package static func text(_ answer: RetainAnswer, subject: String, snapshot: TraceSnapshot, remarks: [String])

@@ -3,13 +3,13 @@
 import LeakDetection
 import TraceReading
 
-/// Puts the answer to `leaktrace why` into lines. Only formats.
+/// Renders the answer to `leaktrace why`. Only formats.
 package struct RetainText {
   private let style: TextStyle
 
-  /// Longer paths are shown at both ends.
+  /// Maximum number of rows of a path. Of longer paths, only both ends are shown.
   private static let depthLimit = 16
-  /// Addresses of a way's objects that are listed.
+  /// Maximum number of addresses to list for the objects of a way.
   private static let addressLimit = 8
 
   package init(style: TextStyle = TextStyle()) { self.style = style }

@@ -7,7 +7,7 @@ import Wording
 
 /// Renders findings as a SARIF log of one run. Only formats.
 struct SarifLog {
-  /// The name for the root of the tree in URIs of source files.
+  /// The name for the source tree's root in URIs.
   private static let base = "SRCROOT"
 
   let document: FindingDocument
@@ -65,7 +65,7 @@ struct SarifLog {
 
   private var driver: JSONValue {
     var fields: [(String, JSONValue)] = [("name", .string("leaktrace"))]
-    // An empty version is left out.
+    // SARIF allows no empty version.
     if !document.toolVersion.isEmpty { fields.append(("version", .string(document.toolVersion))) }
     return .object(fields + [("rules", .array(Verdict.allCases.map(rule)))])
   }
@@ -149,13 +149,13 @@ struct SarifLog {
     case .new: "new"
     case .worse: "updated"
     case .known: "unchanged"
-    // These are not compared with known findings.
+    // Hidden and library findings are not compared with known findings.
     case .hidden, .library: nil
     }
   }
 
-  /// Returns the reason why the finding needs no attention. A known finding without a reason was not accepted by
-  /// anyone.
+  /// Returns the reason why a finding needs no attention; nil if it needs attention. Nil also for a known finding
+  /// without a reason, because it was never accepted.
   private static func suppression(_ standing: JudgedFinding.Standing) -> String? {
     switch standing {
     case .hidden(let pattern): "hidden by the suppression leak:\(pattern)"
@@ -166,8 +166,8 @@ struct SarifLog {
 
   // MARK: Locations
 
-  /// A line of the source tree. A finding without one gets the program's file, because code scanning refuses results
-  /// without a file.
+  /// Returns a line of the source tree. A finding without a line gets the program's file, because code scanning refuses
+  /// results without a file.
   private func location(_ entry: FindingDocument.Entry) -> JSONValue {
     var fields: [(String, JSONValue)] = []
     if let note = entry.notes.first {
@@ -210,7 +210,7 @@ struct SarifLog {
 
   // MARK: Text
 
-  /// A path as a URI: percent-encoded as UTF-8, except for unreserved characters and slashes.
+  /// Returns a path as a URI: percent-encodes its UTF-8 bytes, except for unreserved characters and slashes.
   static func encoded(_ path: String) -> String {
     var result = ""
     for byte in path.utf8 {
@@ -227,7 +227,7 @@ struct SarifLog {
     return result
   }
 
-  /// Braces would be placeholders, and a bracket before a parenthesis would end a link's text.
+  /// Escapes a message. Unescaped, braces would be placeholders, and `](` would end a link's text.
   static func escaped(_ text: String) -> String {
     text.replacing("{", with: "{{").replacing("}", with: "}}").replacing("](", with: "\\](")
   }

@@ -11,7 +11,8 @@ import TraceReading
 ///  "findings": [{"title": "…", "text": "…", "types": ["Basket"], "instances": 1, "retainedBytes": 48, "library":
 ///  false, "finding": {…}}], "remarks": ["…"]}
 /// ```
-/// `types`: the types of the objects on the path, without modules; `finding`: as in the report of `analyze`.
+/// `types`: the types of the objects on the path, without module names. `finding`: the same fields as in the report of
+/// `analyze`.
 package struct ScopeReport {
   package var births: ScopeBirths
   package var findings: [Finding]
@@ -19,7 +20,7 @@ package struct ScopeReport {
   private let name: String
   private let file: String
 
-  /// `marks`: has the strings of the scope's beginning.
+  /// `marks`: the table with the name and the file of the scope's beginning.
   package init(_ births: ScopeBirths, marks: MarkTable, findings: [Finding], remarks: [String]) {
     self.births = births
     self.findings = findings
@@ -47,7 +48,7 @@ package struct ScopeReport {
     ]).text + "\n"
   }
 
-  /// Every finding as text, library findings last.
+  /// Returns every finding as text.
   package func text(style: TextStyle = TextStyle()) -> String {
     findings.map { FindingText.text($0, style: style) }.joined()
   }

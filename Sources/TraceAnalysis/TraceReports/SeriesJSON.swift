@@ -7,7 +7,7 @@ import Wording
 
 /// Renders all results of a series. Only formats.
 package enum SeriesJSON {
-  /// Raised when a field changes its meaning or goes away; not when one is added.
+  /// The version of the format. Raised if a field changes its meaning or is removed, but not if a field is added.
   package static let schemaVersion: UInt64 = 1
 
   package static func text(
@@ -29,7 +29,7 @@ package enum SeriesJSON {
       ])
   }
 
-  /// The part of the document about images and about the growth from one to the next.
+  /// Returns the part of the document about the images and the growth from image to image.
   package static func growth(_ process: WatchedProcess, _ growth: SeriesGrowth) -> JSONValue {
     .object(fields(process, growth) + [("remarks", .array(process.remarks.map { .string($0) }))])
   }

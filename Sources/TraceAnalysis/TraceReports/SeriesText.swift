@@ -5,12 +5,12 @@ import LeakGates
 import TraceReading
 import Wording
 
-/// The process of a watch. A value.
+/// The process that a watch examines.
 package struct WatchedProcess: Hashable, Sendable {
   /// Path of the program.
   package var program: String
   package var processID: UInt32
-  /// The reasons why the watch ended, and the failures, in sentences.
+  /// Sentences about failures and about why the watch ended.
   package var remarks: [String]
 
   package init(program: String, processID: UInt32, remarks: [String] = []) {
@@ -18,7 +18,7 @@ package struct WatchedProcess: Hashable, Sendable {
   }
 }
 
-/// The results of the images of one process. A value.
+/// The growth in the images of one process.
 package struct ProcessGrowth: Sendable {
   package var process: WatchedProcess
   package var growth: SeriesGrowth
@@ -26,15 +26,16 @@ package struct ProcessGrowth: Sendable {
   package init(process: WatchedProcess, growth: SeriesGrowth) { (self.process, self.growth) = (process, growth) }
 }
 
-/// Renders a series: sizes, suspicions, other growth, findings. Only formats.
+/// Renders a series: sizes, suspicions, other growth, and findings. Only formats.
 package struct SeriesText {
   private let style: TextStyle
-  /// Limit of rows of other growth; nil for all.
+  /// Maximum number of rows of unsuspected growth; nil for all.
   private let limit: Int?
 
   package init(style: TextStyle = TextStyle(), limit: Int? = 10) { (self.style, self.limit) = (style, limit) }
 
-  /// `leaks`: the leaks of the newest image, including the suspicions of the series; nil if there is no image.
+  /// Returns the text. `leaks`: the leaks in the newest image, with the suspicions of the series; nil if there is no
+  /// image.
   package func text(_ process: WatchedProcess, _ growth: SeriesGrowth, leaks: LeakReport?) -> String {
     var lines = TextLines(style: style)
     writeHead(process, growth, to: &lines)
@@ -129,12 +130,13 @@ package struct SeriesText {
     lines.row("\(curve(row.figures.map { Double($0.count) }, growth))  \(words)", indent: 4)
   }
 
-  /// Without the gap that a closure's number leaves; the number changes from build to build.
+  /// Returns a holder's name without double spaces. A name may have them where a closure's number was removed, which
+  /// changes from build to build.
   private static func words(holder: String) -> String {
     PlainText.escaped(holder.split(separator: " ", omittingEmptySubsequences: true).joined(separator: " "))
   }
 
-  /// Nil if there is nothing to say.
+  /// Returns why growth is not suspected; nil if no explanation is needed.
   private static func words(_ reason: GrowthCurve.Innocence) -> String? {
     switch reason {
     case .tooFewImages, .hardlyGrows: nil

@@ -1,11 +1,11 @@
-// The heap images of a trace, one a line.
+// The heap images of a trace, one per line.
 
 import TraceReading
 import Wording
 
 /// The output of `leaktrace snapshots`. Only formats.
 package struct SnapshotList {
-  /// Raised when a field of the JSON changes its meaning or goes away; not when one is added.
+  /// The version of the JSON. Raised if a field changes its meaning or is removed, but not if a field is added.
   package static let schemaVersion: UInt64 = 1
 
   private let path: String
@@ -13,7 +13,7 @@ package struct SnapshotList {
   /// - Parameter path: The trace's name in the list.
   package init(_ reader: TraceReader, path: String) { (self.reader, self.path) = (reader, path) }
 
-  /// `whenNone`: why there are none, if there are none.
+  /// Returns the list as a table. `whenNone`: the text to return if there are no images.
   package func text(style: TextStyle, whenNone: String) -> String {
     var lines = TextLines(style: style)
     guard !reader.snapshots.isEmpty || !reader.failedSnapshots.isEmpty else {
@@ -48,7 +48,7 @@ package struct SnapshotList {
     return lines.text
   }
 
-  /// Nothing is left out of it.
+  /// Returns the list as JSON, with all fields of the images.
   package func json() -> String {
     JSONValue.object([
       ("schema", .string("leaktrace.snapshots")),

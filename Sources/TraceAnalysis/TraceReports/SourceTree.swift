@@ -1,37 +1,37 @@
-// Finds the best place in a checked-out source tree for a finding.
+// Finds the best place for a finding in a checked-out source tree.
 
 import LeakDetection
 import TraceSymbolication
 
-/// Access to source files. It is a protocol, so that the caller chooses where they are.
+/// Access to source files. A protocol, so that the caller chooses where the files are.
 package protocol SourceAccess: Sendable {
-  /// The absolute path without symbolic links, `.` and `..`; nil if there is no such file, or access is denied.
+  /// Returns the absolute path without symbolic links, `.` and `..`; nil if there is no such file, or access is denied.
   func resolvedPath(_ path: String) -> String?
-  /// The number of lines of a regular file; a last line without a newline counts. Nil if it is not a regular file, is
-  /// too large for source code, or cannot be read.
+  /// Returns the number of lines of a regular file, including a last line without a newline. Nil if the file is not
+  /// regular, is too large for source code, or cannot be read.
   func lineCount(ofFile path: String) -> Int?
 }
 
-/// A line of an existing file of the tree.
+/// A line of an existing file in the source tree.
 package struct SourcePlace: Hashable, Sendable {
-  /// Relative to the root, without symbolic links, `.` and `..`.
+  /// The path relative to the root, without symbolic links, `.` and `..`.
   package var path: String
-  /// From 1.
+  /// The line number, starting at 1.
   package var line: Int
 }
 
 /// The source code that a report points into: files below a root.
 ///
-/// Paths come from debug information, which may be from another machine or other code: a missing file has no place.
+/// Paths come from debug information, which may be of another machine or of other code, so a missing file has no place.
 /// Code in hidden folders, such as packages in `.build`, has no place either, because it is not under review.
 package struct SourceTree: Sendable {
-  /// A place, and its role in the finding: `allocated in Cache.fill(_:)`.
+  /// A place with its role in the finding, such as `allocated in Cache.fill(_:)`.
   struct Note: Hashable {
     var place: SourcePlace
     var text: String
   }
 
-  /// Absolute and without symbolic links; nil if there is no such folder.
+  /// The absolute path without symbolic links; nil if there is no such folder.
   package let root: String?
   private let access: any SourceAccess
 
@@ -41,19 +41,19 @@ package struct SourceTree: Sendable {
     self.access = access
   }
 
-  /// The best line to point at; nil if the tree has none of the finding's lines. Reads each file once.
+  /// Returns the best line for a finding; nil if no line of the finding is in the tree. Reads each file once.
   package func place(of finding: Finding) -> SourcePlace? {
     var known = Known()
     return notes(on: finding, &known).first?.place
   }
 
-  /// All lines of the tree that each finding names, the best one first. Reads each file once.
+  /// Returns, for each finding, all of its lines that are in the tree, the best one first. Reads each file once.
   func notes(on findings: [Finding]) -> [[Note]] {
     var known = Known()
     return findings.map { notes(on: $0, &known) }
   }
 
-  /// A line by the path of its file in debug information: absolute, or relative to the root.
+  /// Returns the place of a line. `file`: the file's path in debug information, absolute or relative to the root.
   package func place(file: String, line: Int) -> SourcePlace? {
     var known = Known()
     return place(file: file, line: line, &known)
@@ -61,8 +61,8 @@ package struct SourceTree: Sendable {
 
   // MARK: Lookup
 
-  /// The files that were looked up, by their paths in debug information. The values are their paths in the tree and
-  /// their numbers of lines; nil for a file without a place.
+  /// The files that were looked up, by their paths in debug information. Each value is the path in the tree and the
+  /// number of lines; nil for a file without a place.
   private typealias Known = [String: (path: String, lines: Int)?]
 
   private func place(file: String, line: Int, _ known: inout Known) -> SourcePlace? {
@@ -108,7 +108,7 @@ package struct SourceTree: Sendable {
   private static func candidates(_ finding: Finding) -> Candidates {
     switch finding.evidence {
     case .unreachable: return candidates(finding.path, isRegistered: false)
-    // The object that should be gone is at the end of a path, and its holder before it.
+    // The path ends at the object that should be gone, so its holder comes second in reverse order.
     case .deinitialised: return candidates(finding.path.reversed(), isRegistered: false)
     case .dangling(let ending):
       let path = candidates(finding.path, isRegistered: false)
@@ -123,19 +123,20 @@ package struct SourceTree: Sendable {
     }
   }
 
-  /// The places of objects that are still reachable, best first.
+  /// Returns the places of objects that are still reachable, best first.
   private static func candidates(
     _ path: [Finding.Step], of retention: Finding.Retention, _ siblings: Finding.Siblings?
   ) -> Candidates {
-    // Many objects share the path up to the suspect reference, and its code often has nothing to do with this object.
+    // Many objects share the path up to the suspect reference, and the code of that part often has nothing to do with
+    // this object.
     let start = min(max(0, retention.suspect - 1), path.count)
     let scope = siblings?.scope.map { [($0, "others end within \($0.function)")] } ?? []
     return candidates(path[start...].reversed(), isRegistered: retention.registration != nil)
       + candidates(path[..<start].reversed(), isRegistered: false) + scope
   }
 
-  /// Returns the places of objects on a path, the most important object first. `isRegistered`: the object's
-  /// registration precedes it, and was made at the place that asked for the callback.
+  /// Returns the places of objects on a path, the most important object first. `isRegistered`: the steps begin with the
+  /// object's registration, which was made where the program asked for the callback.
   private static func candidates(_ steps: [Finding.Step], isRegistered: Bool) -> Candidates {
     var (capturing, running, made) = (Candidates(), Candidates(), Candidates())
     for step in steps {
@@ -173,7 +174,7 @@ package struct SourceTree: Sendable {
     return reference.name
   }
 
-  /// The program's frame that did it, then the program's other frames.
+  /// Returns the program's frame at a moment, then the program's other frames.
   private static func frames(of moment: Finding.Moment?, _ words: String) -> [(SourceFrame, String)] {
     guard let moment else { return [] }
     let others = moment.frames.filter { $0.kind == .user && $0 != moment.frame }

@@ -1,14 +1,14 @@
-// A call stack as text: the program's own lines first.
+// A call stack as text, with the program's own lines first.
 
 import AllocationReports
 import TraceReading
 import TraceSymbolication
 
 /// Formats a site's frames as lines. The program's innermost frame comes first, then its callers outwards. Frames of
-/// the runtime and of libraries in between are folded. Repetitions of a frame are counted.
+/// the runtime and of libraries in between are folded. Repeated frames are counted.
 struct StackText {
   let style: TextStyle
-  /// Callers that are shown unless the style asks for full stacks.
+  /// Maximum number of callers to show, unless the style asks for full stacks.
   static let callerLimit = 12
 
   func write(_ site: ReportSite, to lines: inout TextLines, indent: Int) {
@@ -77,14 +77,15 @@ struct StackText {
   private func place(_ frame: ReportFrame) -> String? {
     let source = frame.source
     guard let file = source.file else {
-      // A name without a file still needs its image; module+offset already names it.
+      // A name without a file needs its image. A frame without a name is shown as module+offset, which already has the
+      // image.
       return source.isNamed ? source.imageName.map { "in \(PlainText.escaped($0))" } : nil
     }
     let shown = PlainText.escaped(style.stacks == .full ? file : fileName(ofPath: file))
     return source.line.map { "\(shown):\($0)" } ?? shown
   }
 
-  /// True for a package that the program depends on: its code is less prominent than the program's own.
+  /// True for code of a package that the program depends on. Such code is less prominent than the program's own.
   private func isOfPackage(_ frame: ReportFrame) -> Bool {
     frame.source.file.map { Self.packages.package(ofFile: $0) != nil } ?? false
   }
@@ -100,7 +101,7 @@ struct StackText {
       isDimmed: !emphasized && isOfPackage(run.frame))
   }
 
-  /// Every frame. `user`: index of the program's innermost frame, which is emphasized.
+  /// Writes every frame. `user`: index of the program's innermost frame, which is emphasized.
   func writeFull(_ frames: [ReportFrame], from user: Int?, to lines: inout TextLines, indent: Int) {
     for run in runs(frames) { write(run, to: &lines, indent: indent, emphasized: user.map { frames[$0] } == run.frame) }
   }

@@ -3,13 +3,13 @@
 import AllocationReports
 import TraceReading
 
-/// Threads with the same stack are one row, because a pool has many. Only formats.
+/// Renders threads. Threads with the same stack share a row, because a pool has many. Only formats.
 struct ThreadText {
   let style: TextStyle
 
-  /// Rows that are shown unless the style asks for full stacks.
+  /// Maximum number of rows, unless the style asks for full stacks.
   private static let rowLimit = 24
-  /// Limit of thread numbers in one row.
+  /// Maximum number of thread IDs in one row.
   private static let numberLimit = 8
 
   func write(_ threads: [ReportThread], to lines: inout TextLines) {
@@ -31,7 +31,7 @@ struct ThreadText {
     lines.blank()
   }
 
-  /// Threads with equal values share a row.
+  /// The key of a row. Threads with equal keys share a row.
   private struct Place: Hashable {
     var isMain: Bool
     var name: Substring
@@ -57,7 +57,7 @@ struct ThreadText {
     return rows
   }
 
-  /// A name without the number that distinguishes it from others of its pool.
+  /// Returns a thread's name without the number that distinguishes it from other threads of its pool.
   private static func pool(_ name: String) -> Substring {
     var pool = name[...]
     while let last = pool.last, last.isNumber || last == "#" || last == "-" || last == "_" { pool.removeLast() }

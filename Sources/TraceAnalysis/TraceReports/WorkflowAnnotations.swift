@@ -1,10 +1,10 @@
-// Findings as workflow commands of GitHub Actions, which shows them at their lines.
+// Findings as workflow commands of GitHub Actions. GitHub shows each finding at its line.
 
 import RunDiff
 import TraceReading
 
-/// Renders what makes a gate fail as commands for the log, one a line: gates first, since only the first few of a step
-/// are shown. Only formats.
+/// Renders failed gates and the findings that make them fail as commands for the log, one per line. Gates come first,
+/// because GitHub shows only the first few commands of a step. Only formats.
 struct WorkflowAnnotations {
   let document: FindingDocument
 
@@ -13,7 +13,7 @@ struct WorkflowAnnotations {
     for gate in document.gates where gate.hasFailed {
       lines.append(Self.error([("title", "leaktrace: \(document.programName)")], DiffWords.gate(gate)))
     }
-    // Without gates nothing else would say so.
+    // Without a failed gate, no other command reports the obstacle.
     if lines.isEmpty, let obstacle = document.obstacle {
       lines.append(Self.error([("title", "leaktrace: \(document.programName)")], obstacle))
     }
@@ -30,7 +30,8 @@ struct WorkflowAnnotations {
     "::error \(properties.map { "\($0)=\(property($1))" }.joined(separator: ","))::\(data(message))"
   }
 
-  /// A command's message: it ends with the line. Other control characters, which the log would obey, are written out.
+  /// Escapes a command's message. The message ends with the line, so line breaks are encoded. Other control characters
+  /// become visible escapes, because they could control a terminal that shows the log.
   static func data(_ text: String) -> String {
     replaced(text) { scalar in
       switch scalar {
@@ -43,7 +44,7 @@ struct WorkflowAnnotations {
     }
   }
 
-  /// The value of a property: it ends with a comma or a colon.
+  /// Escapes the value of a property, which would end at a comma or a colon.
   static func property(_ text: String) -> String {
     replaced(data(text)) { scalar in
       switch scalar {
@@ -54,7 +55,7 @@ struct WorkflowAnnotations {
     }
   }
 
-  /// By scalars: a line break made of two is one character.
+  /// Replaces scalars and not characters, because CR LF is a single character.
   private static func replaced(_ text: String, _ replacement: (Unicode.Scalar) -> String?) -> String {
     var result = ""
     for scalar in text.unicodeScalars {

@@ -4,7 +4,7 @@ import LeakDetection
 import TraceReading
 import TraceSymbolication
 
-/// Phrases advice. Names in the sentences are as the trace has them: a renderer escapes its output.
+/// Phrases advice. Names are as in the trace, so a renderer must escape the sentences.
 package enum AdviceWords {
   package static func sentence(_ advice: Advice) -> String {
     switch advice {
@@ -22,15 +22,15 @@ package enum AdviceWords {
     }
   }
 
-  /// `capture self weakly in the closure at Download.swift:41`.
+  /// Returns words such as `capture self weakly in the closure at Download.swift:41`.
   static func words(_ capture: Advice.WeakCapture) -> String {
     "capture \(variable(capture)) weakly\(words(capture.site))"
   }
 
-  /// `self`, or `the Download` where the variable is not known.
+  /// Returns `self`, or `the Download` if the variable is unknown.
   static func variable(_ capture: Advice.WeakCapture) -> String { capture.variable ?? "the \(capture.type)" }
 
-  /// ` in the closure at Download.swift:41`.
+  /// Returns words such as ` in the closure at Download.swift:41`.
   static func words(_ site: Advice.CaptureSite) -> String {
     switch site {
     case .closure(let closure): PlaceWords.inClosure(closure)
@@ -66,7 +66,7 @@ package enum AdviceWords {
         "Nothing is left that could resume the task\(PlaceWords.at(frame)): its continuation was dropped. Resume every continuation exactly once on every path, "
         + "also on errors and cancellation."
     case .givenUp(let frame):
-      // Without a line, the release is of a function that the optimiser put into this one.
+      // A frame without a line means that the optimiser inlined the releasing function here.
       let inlined = frame.line == nil ? ", or in a function that was inlined there" : ""
       return
         "The last reference by which other code could resume it was given up\(PlaceWords.within(frame))\(inlined): finish the stream there."

@@ -3,7 +3,7 @@
 import LeakDetection
 import TraceSymbolication
 
-/// Phrases the reference of a cycle to cut, and another way for where it has to stay.
+/// Phrases which reference of a cycle to cut, and an alternative if that reference must stay.
 enum CycleWords {
   static func sentence(_ change: Advice.CycleChange) -> String {
     switch change {
@@ -56,20 +56,20 @@ enum CycleWords {
     }
   }
 
-  /// A list of captures, for a variable with a dotted name.
+  /// Returns a capture list for a variable with a dotted name; empty for other variables.
   private static func list(_ capture: Advice.WeakCapture) -> String {
     guard let variable = capture.variable, let dot = variable.lastIndex(of: ".") else { return "" }
     return " ([weak \(variable[variable.index(after: dot)...]) = \(variable)])"
   }
 
-  /// `A.swift:7 and 9`.
+  /// Returns a list such as `A.swift:7 and 9`.
   private static func joined(_ places: [String], more: Int) -> String {
     more > 0
       ? "\(places.joined(separator: ", ")), and \(more) more"
       : "\(places.dropLast().joined(separator: ", ")) and \(places.last ?? "")"
   }
 
-  /// The rest of a sentence.
+  /// Returns the end of a sentence, with the alternative if there is one.
   private static func or(_ release: Advice.Release?) -> String { release.map { ", or \(words($0))." } ?? "." }
 
   private static func words(_ release: Advice.Release) -> String {

@@ -5,10 +5,9 @@ import LeakDetection
 import TraceReading
 import TraceSymbolication
 
-/// The title of a finding, identical in every report. Names are unescaped, as in the trace: renderers escape their
-/// output.
+/// The title of a finding, identical in all reports. Names are as in the trace, so renderers must escape the title.
 package enum FindingTitle {
-  /// The finding's subject in the program's terms. It does not depend on the shown instance.
+  /// Returns the finding's subject in the program's terms. The subject does not depend on the shown instance.
   package static func subject(_ finding: Finding) -> String {
     switch finding.evidence {
     case .unreachable(.cycle, _): return cycle(finding)
@@ -21,7 +20,8 @@ package enum FindingTitle {
     }
   }
 
-  /// The program's objects on a cycle. If there are none, a library's objects; if there are no objects, the closures.
+  /// Returns the program's objects on a cycle; if there are none, the libraries' objects; if there are no objects, the
+  /// closures.
   private static func cycle(_ finding: Finding) -> String {
     var steps = finding.path.filter { $0.kind == .object && $0.library == nil }
     if steps.isEmpty { steps = finding.path.filter { $0.kind == .object } }
@@ -36,8 +36,8 @@ package enum FindingTitle {
     return all + (finding.subject.map { ", keeping \($0.type)" } ?? origin(finding.path.first))
   }
 
-  /// Names a wrapper by the program's object that it keeps, and by the program's function that made it. Names an object
-  /// of the program by its type.
+  /// Returns the name of a step. An object of the program has its type's name. A wrapper is named by the program's
+  /// object that it keeps, and by the program's function that made it.
   private static func told(_ step: Finding.Step?, of finding: Finding) -> String {
     guard let step else { return "" }
     if step.kind == .task { return name(step) + (finding.subject.map { ", keeping \($0.type)" } ?? "") }
@@ -45,7 +45,7 @@ package enum FindingTitle {
     guard let subject = finding.subject else {
       return name(step) + (step.kind == .closure && step.library == nil ? "" : origin(step))
     }
-    // If the program made a library's object for itself, its developer knows the object by its own name.
+    // If the program made a library's object for itself, its developer knows the object by the object's own name.
     if step.kind == .object, step.ownAllocation == nil, !subject.isValue {
       return "\(name(step)), keeping \(subject.type)"
     }
@@ -53,12 +53,12 @@ package enum FindingTitle {
       + (step.ownAllocation == nil ? subject.allocation.map { " from \($0.function)" } ?? origin(step) : origin(step))
   }
 
-  /// The program's function that called the library that made it.
+  /// Returns words for the program's function that called the library that made the object.
   private static func origin(_ step: Finding.Step?) -> String {
     step?.ownAllocation.map { " from \($0.function)" } ?? ""
   }
 
-  /// The size of a single instance could differ in the next run, so this has the range of sizes.
+  /// Returns the range of sizes over all instances, because the size of a single instance could differ in the next run.
   private static func block(_ step: Finding.Step, of finding: Finding) -> String {
     guard !finding.isOfOneSize, let smallest = finding.places.map(\.smallest).min(),
       let largest = finding.places.map(\.largest).max()
@@ -67,7 +67,7 @@ package enum FindingTitle {
     return "\(least == most ? least : "\(least) to \(most)") of \(step.type)"
   }
 
-  /// The wrappers that keep the title's subject; nil if the title already says so.
+  /// Returns a sentence about the wrappers that keep the title's subject; nil if the title already names the wrapper.
   package static func wrapperLine(_ finding: Finding) -> String? {
     guard let subject = finding.subject, finding.verdict != .retainCycle else { return nil }
     guard let step = finding.evidence.retention == nil ? finding.path.first : finding.path.last, step.kind != .task
@@ -88,7 +88,7 @@ package enum FindingTitle {
     ("AEIOUaeiou".contains(name.first ?? " ") ? "an " : "a ") + name
   }
 
-  /// The size of a finding: `2 instances, 96 B retained`.
+  /// Returns the size of a finding, such as `2 instances, 96 B retained`.
   package static func extent(_ finding: Finding) -> String {
     let instances = Decimal.counted(UInt64(max(0, finding.instances)), "instance")
     return finding.verdict == .dangling
@@ -112,7 +112,8 @@ package enum FindingTitle {
     }
   }
 
-  /// Named by the function that it waits in; if that is a library's, by the program's function that started it.
+  /// Names a task by the function that it waits in. If that is a library's function, names the task by the program's
+  /// function that started it.
   private static func task(_ step: Finding.Step) -> String {
     if let function = step.code, function.kind == .user || step.place == nil {
       return "Task in \(function.closureName)"

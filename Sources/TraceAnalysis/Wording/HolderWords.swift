@@ -1,11 +1,11 @@
-// Advice for objects that something reachable still has, in sentences.
+// Advice, in sentences, for objects that a reachable object still holds.
 
 import LeakDetection
 import TraceReading
 
-/// Phrases where to let go, and the capture to make weak so that letting go suffices.
+/// Phrases where to let go of an object, and which capture to make weak so that letting go suffices.
 package enum HolderWords {
-  /// Says that no code can end the registrations of a finding's objects; nil if that is not known.
+  /// Returns a sentence that no code can end the registrations of a finding's objects; nil if that is not known.
   package static func reach(_ retention: Finding.Retention) -> String? {
     if let place = retention.letGo {
       return "The program let go of these\(PlaceWords.within(place)). Their tasks still wait, and keep them."

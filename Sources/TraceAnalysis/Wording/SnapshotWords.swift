@@ -3,7 +3,7 @@
 import TraceReading
 
 extension SnapshotReason {
-  /// The name in documents, which stays from version to version.
+  /// The name in documents. Later versions keep it.
   package var key: String {
     switch self {
     case .exit: "exit"
@@ -20,7 +20,7 @@ extension SnapshotReason {
     }
   }
 
-  /// The reason in a list that people read.
+  /// The name in lists for people.
   package var words: String {
     switch self {
     case .signal: "fatal signal"

@@ -5,13 +5,13 @@ import TraceReading
 
 /// Names the tests that ran when the instances of a finding were allocated. Only formats.
 package enum TestWords {
-  /// A sentence lists this many tests.
+  /// Maximum number of tests in a sentence.
   private static let listed = 10
-  /// The name of a test case lists this many tests.
+  /// Maximum number of tests in the name of a test case.
   private static let listedInName = 3
 
-  /// Returns `Leaked in test TillTests.opens.`, with counts if there are several tests or unknown ones. Nil if no test
-  /// is known.
+  /// Returns `Leaked in test TillTests.opens.`. Adds counts if there are several tests, or instances outside of known
+  /// tests. Nil if no test is known.
   package static func sentence(_ finding: Finding) -> String? {
     let tests = finding.origins.tests
     guard let first = tests.first else { return nil }
@@ -28,8 +28,8 @@ package enum TestWords {
     return "Leaked in \(noun): \(parts.joined(separator: ", "))."
   }
 
-  /// Returns `in TillTests.closes, TillTests.opens`, in alphabetical order and without counts. CI systems compare such
-  /// names between runs, so counts must not change them. Nil if no test is known.
+  /// Returns `in TillTests.closes, TillTests.opens`, in alphabetical order. The words have no counts, because CI
+  /// systems compare such names between runs. Nil if no test is known.
   package static func place(_ finding: Finding) -> String? {
     let names = finding.origins.tests.map(\.name).sorted()
     guard !names.isEmpty else { return nil }

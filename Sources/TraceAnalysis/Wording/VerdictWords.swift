@@ -2,21 +2,22 @@
 
 import LeakDetection
 
-/// A verdict in words, from the heading of a report to the help for those who have not read the documentation.
+/// A verdict in words: the heading of a report, a title, and explanations for readers who do not know the
+/// documentation.
 package struct VerdictWords {
-  /// `RETAIN CYCLE`, above a finding in a text report.
+  /// The heading in a text report, such as `RETAIN CYCLE`.
   package private(set) var heading: String
-  /// `Retain cycle`.
+  /// The title, such as `Retain cycle`.
   package private(set) var title: String
-  /// `a retain cycle`, in a sentence.
+  /// The words within a sentence, such as `a retain cycle`.
   package let inSentence: String
-  /// A sentence.
+  /// A short explanation: one sentence.
   package private(set) var short: String
   package private(set) var full: String
   /// The remedy.
   package private(set) var help: String
 
-  /// The words of evidence, which say more than its verdict.
+  /// Words for a finding's evidence, which can be more specific than the words for its verdict.
   package init(_ evidence: Finding.Evidence) {
     self.init(evidence.verdict)
     switch evidence {

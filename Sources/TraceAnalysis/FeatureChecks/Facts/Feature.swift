@@ -1,6 +1,6 @@
-// The features that a check reports on.
+// The features that a check reports.
 
-/// A feature of leaktrace that may work here, or for one process, or not. The raw value is the name on the command line
+/// A feature of leaktrace. It may work here, or for one process, or not. The raw value is the name on the command line
 /// and in JSON.
 package enum Feature: String, CaseIterable, Hashable, Sendable {
   case record, light, snapshot, attach, inspect, watch
@@ -8,7 +8,7 @@ package enum Feature: String, CaseIterable, Hashable, Sendable {
   case fieldNames = "field-names"
   case sourceLines = "source-lines"
 
-  /// The name in text.
+  /// The name in text reports.
   package var title: String {
     switch self {
     case .coreFiles: "core files"
@@ -18,8 +18,8 @@ package enum Feature: String, CaseIterable, Hashable, Sendable {
     }
   }
 
-  /// The feature needs the right to trace another process.
+  /// True if the feature needs the right to trace another process.
   package var needsTracing: Bool { [.attach, .inspect, .watch].contains(self) }
-  /// The feature loads the recorder into a program.
+  /// True if the feature loads the recorder into a program.
   package var needsRecorder: Bool { [.record, .light, .snapshot, .attach].contains(self) }
 }

@@ -1,4 +1,4 @@
-// Facts about what leaktrace itself needs: files, and a directory for traces.
+// Facts about leaktrace's own files, and about the directory for traces.
 
 /// The outcome of an attempt.
 package enum TrialResult<Value: Hashable & Sendable>: Hashable, Sendable {
@@ -14,14 +14,14 @@ package enum TrialResult<Value: Hashable & Sendable>: Hashable, Sendable {
   }
 }
 
-/// A directory as a place for files.
+/// Facts about a directory that files are to be written to.
 package struct DirectoryFacts: Hashable, Sendable {
   package var path: String
-  /// The errno of an attempt to make a file; 0 if one can be made.
+  /// The errno of an attempt to create a file; 0 if files can be created.
   package var writeError: Int32 = 0
-  /// Bytes that this user can still write; nil if the file system does not say.
+  /// The number of bytes that this user can still write; nil if the file system does not report it.
   package var freeBytes: UInt64?
-  /// No code is loaded from files in it (`noexec`).
+  /// True if no code can be loaded from files in the directory (`noexec`).
   package var forbidsCode = false
 
   package init(path: String) { self.path = path }
@@ -31,9 +31,9 @@ package struct DirectoryFacts: Hashable, Sendable {
 package struct InstallationFacts: Hashable, Sendable {
   /// The path of the recorder, found and checked.
   package var recorder: TrialResult<String> = .notTried
-  /// The path of a remote mirror library that was loaded.
+  /// The path of the remote mirror library that was loaded.
   package var mirror: TrialResult<String> = .notTried
-  /// Where traces would go.
+  /// The directory for traces.
   package var output = DirectoryFacts(path: ".")
 
   package init() {}

@@ -1,8 +1,8 @@
-// Facts about this process and the system that it runs on.
+// Facts about this process and its system.
 
 import ProcessInspection
 
-/// Capabilities of a process, as the kernel's bits (`/proc/PID/status`, capabilities(7)).
+/// Capabilities of a process, as the kernel's bit set (`/proc/PID/status`, capabilities(7)).
 package struct Capabilities: OptionSet, Hashable, Sendable {
   package let rawValue: UInt64
   package init(rawValue: UInt64) { self.rawValue = rawValue }
@@ -11,18 +11,18 @@ package struct Capabilities: OptionSet, Hashable, Sendable {
   package static let administration = Capabilities(rawValue: 1 << 21)
 }
 
-/// The mode of a process's limits on its own system calls (seccomp). The raw value is the kernel's.
+/// Whether a process limits its own system calls (seccomp), and how. The raw value is the kernel's.
 package enum CallFilter: Int, Hashable, Sendable { case none, strict, filter }
 
-/// Facts about this process and its system. Everything in it can be set, so that tests can describe other machines.
+/// Facts about this process and its system. All properties can be set, so that tests can describe other machines.
 package struct MachineFacts: Hashable, Sendable {
   package enum Container: String, Hashable, Sendable { case none, docker, podman, kubernetes, other }
 
-  /// The system's ways to write core files.
+  /// How the system writes core files.
   package struct CoreSettings: Hashable, Sendable {
-    /// `kernel.core_pattern`; begins with `|` if a program takes the cores.
+    /// `kernel.core_pattern`. It begins with `|` if a program receives the core files.
     package var pattern = "core"
-    /// Bytes at most, for programs that are started here; nil for no limit.
+    /// Maximum size of core files in bytes, for programs that are started here; nil for no limit.
     package var sizeLimit: UInt64? = 0
     package var hasGcore = false
 
@@ -34,39 +34,39 @@ package struct MachineFacts: Hashable, Sendable {
     }
   }
 
-  /// Effective.
+  /// The effective user ID.
   package var userID: UInt32 = 0
   package var groupID: UInt32 = 0
-  /// Effective.
+  /// The effective capabilities.
   package var capabilities: Capabilities = []
   package var filter = CallFilter.none
-  /// `no_new_privs` is set: neither sudo nor file capabilities can give rights to this process.
+  /// True if `no_new_privs` is set. Then neither sudo nor file capabilities can give this process more rights.
   package var cannotGainRights = false
-  /// Capabilities count for the whole machine, and not for a user namespace alone.
+  /// True if capabilities are valid for the whole machine, and not only within a user namespace.
   package var isInFirstUserNamespace = true
   package var container = Container.none
-  /// As `uname -m` prints it.
+  /// The processor, as `uname -m` prints it.
   package var processor = "x86_64"
   package var kernel = ""
-  /// The 36 of glibc 2.36; nil with another C library.
+  /// The minor version of glibc, such as 36 for glibc 2.36; nil with another C library.
   package var cLibrary: Int?
   /// `kernel.yama.ptrace_scope`; nil without Yama.
   package var ptraceScope: Int?
-  /// `/proc` is mounted with `hidepid`, and this process is not exempt.
+  /// True if `/proc` is mounted with `hidepid`, and this process is not exempt.
   package var hidesProcesses = false
   /// The label of a security module for this process; nil without one.
   package var securityLabel: String?
   package var cores = CoreSettings()
-  /// Of this process's control group; nil if it has no limit.
+  /// The memory use of this process's control group; nil if the group has no limit.
   package var groupMemory: ProcessMemoryUse.GroupUse?
-  /// Addresses of debuginfod servers are set, which leaktrace does not ask.
+  /// True if addresses of debuginfod servers are set. leaktrace does not query these servers.
   package var namesDebuginfod = false
 
   package init() {}
 
   package var isRoot: Bool { userID == 0 }
   package var mayTraceOthers: Bool { capabilities.contains(.tracing) }
-  /// The kernel suspends another process's filter for this one (`PTRACE_O_SUSPEND_SECCOMP`), and shows it.
+  /// True if the kernel lets this process suspend another process's filter (`PTRACE_O_SUSPEND_SECCOMP`) and read it.
   package var maySuspendFilters: Bool {
     capabilities.contains(.administration) && isInFirstUserNamespace && filter == .none
   }

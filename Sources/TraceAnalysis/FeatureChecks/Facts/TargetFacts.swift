@@ -1,94 +1,95 @@
-// Facts about the process that a check is for.
+// Facts about the process that is checked.
 
 import ProcessAttachment
 import ProcessInspection
 import TraceRecording
 import TraceSymbolication
 
-/// Facts about a running process. Everything in it can be set, so that tests can describe processes of other machines.
+/// Facts about a running process. All properties can be set, so that tests can describe processes of other machines.
 package struct TargetFacts: Hashable, Sendable {
   package enum Namespace: Hashable, Sendable { case same, other, unknown }
 
   /// The allocator that serves the program's calls of malloc.
   package enum Allocator: Hashable, Sendable {
     case glibc
-    /// A shared library, by its file's name.
+    /// A shared library with this file name.
     case library(String)
-    /// Defined in the program's own file.
+    /// An allocator in the program's own file.
     case inside
     case unknown
   }
 
-  /// The Swift runtime, by the functions and variables that it exports.
+  /// The version of the Swift runtime, derived from the functions and variables that the runtime exports.
   package enum SwiftVersion: String, Hashable, Sendable {
     case before6 = "before 6.0"
     case v6_0 = "6.0"
     case v6_1 = "6.1"
     case v6_2OrLater = "6.2 or later"
-    /// Inside the program, or in a file that cannot be read.
+    /// The runtime is inside the program, or in a file that cannot be read.
     case unknown
   }
 
   package enum Recording: Hashable, Sendable {
     case none
-    /// The trace, as this process can open it. `isAttached`: the recording began while the process was running.
+    /// The process is recorded to this trace; the path is valid in this process. `isAttached`: the recording began
+    /// while the process was running.
     case runs(tracePath: String, isAttached: Bool)
-    /// The recorder is loaded, and records nothing.
+    /// The recorder is loaded, but does not record.
     case loaded
   }
 
   package var processID: Int32
-  /// The system shows nothing of it (`hidepid`).
+  /// True if the system hides the process (`hidepid`).
   package var isHidden = false
-  /// The path of its program; nil if the system does not show it.
+  /// The path of the process's program; nil if the system does not show it.
   package var program: String?
-  /// Real, effective and saved.
+  /// The real, effective and saved user IDs.
   package var userIDs: [UInt32] = []
   package var groupIDs: [UInt32] = []
-  /// Permitted.
+  /// The permitted capabilities.
   package var capabilities: Capabilities = []
-  /// Other processes of its user may look at it (`PR_SET_DUMPABLE`).
+  /// True if other processes of the same user may access this process (`PR_SET_DUMPABLE`).
   package var isDumpable = true
   package var userNamespace = Namespace.unknown
-  /// The number that it has in its own PID namespace; nil if that is this process's.
+  /// The process ID in the process's own PID namespace; nil if this process is in the same namespace.
   package var ownNumber: Int32?
-  /// It sees the same files by the same paths; nil if that is not known.
+  /// True if the process finds the same files at the same paths; nil if unknown.
   package var sharesFiles: Bool?
-  /// `/proc` is mounted where it sees files; nil if that is not known.
+  /// True if `/proc` is mounted in the process's view of files; nil if unknown.
   package var seesProcesses: Bool?
   package var filter = CallFilter.none
   package var securityLabel: String?
-  /// A reason why there is nothing to look at.
+  /// Why the process cannot be inspected; nil if nothing prevents it.
   package var unsuitability: InspectionError.Unsuitability?
-  /// A reason why the recorder cannot join it, as far as it is seen without stopping it.
+  /// Why the recorder cannot join the process, if that is visible without stopping the process.
   package var joinObstacle: AttachmentError.Unsuitability?
-  /// A reason why the recorder cannot be preloaded into its program at the next start.
+  /// Why the recorder cannot be preloaded when the program is started again.
   package var startObstacle: RecordingError?
   package var allocator = Allocator.unknown
-  /// The file of a sanitizer's runtime, or the program's own with one inside.
+  /// The file name of a sanitizer's runtime, or of the program if it contains one.
   package var sanitizer: String?
   package var hasSwift = false
   package var swiftVersion = SwiftVersion.unknown
-  /// The 36 of glibc 2.36; nil if it is not known.
+  /// The minor version of glibc, such as 36 for glibc 2.36; nil if unknown.
   package var cLibrary: Int?
   package var recording = Recording.none
-  /// It was started with other rights than its user's (`AT_SECURE`); nil if that is not known.
+  /// True if the process was started with more rights than its user has (`AT_SECURE`); nil if unknown.
   package var wasStartedWithMoreRights: Bool?
-  /// Where `attach` puts its trace by default, as this process opens it.
+  /// The default directory of `attach` for the trace, by its path in this process.
   package var traceDirectory: DirectoryFacts?
-  /// Where the recorder's copy and messages go, as this process opens it.
+  /// The directory for the copy of the recorder and its messages, by its path in this process.
   package var temporaryDirectory: DirectoryFacts?
-  /// Its loader opens a copy of the recorder in the temporary directory.
+  /// True if the process's loader opens a copy of the recorder in the temporary directory.
   package var loadsCopy: Bool { sharesFiles == false || userIDs.count > 1 && userIDs[1] != checkingUser }
-  /// The user who runs the check.
+  /// The user ID that the check runs with.
   package var checkingUser: UInt32 = 0
-  /// Problems with the files of its program and of libraries that are not the system's.
+  /// Problems with the files of the program, and of libraries that do not belong to the system.
   package var fileProblems: [ImageProblem] = []
-  /// The number of files that were looked at for `fileProblems`.
+  /// The number of files that were checked for `fileProblems`.
   package var checkedFiles = 0
-  /// Bytes of a core file at most; nil for no limit.
+  /// Maximum size of a core file in bytes; nil for no limit.
   package var coreSizeLimit: UInt64?
-  /// Kinds of memory that the kernel writes to a core file (core(5)); nil if that is not known.
+  /// The kinds of memory that the kernel writes to a core file, as bits (core(5)); nil if unknown.
   package var coreFilter: UInt64?
   package var memory: ProcessMemoryUse?
 

@@ -1,4 +1,4 @@
-// Outcomes of attempts.
+// The outcomes of attempts.
 
 import ProcessAttachment
 import ProcessInspection
@@ -11,22 +11,22 @@ package enum TrialFailure: Error, Hashable, Sendable {
   case attachment(AttachmentError)
   /// A system call failed with this errno.
   case system(errno: Int32)
-  /// The words of the recorder, the loader or another part.
+  /// A message of the recorder, the loader or another part.
   case message(String)
-  /// The attempt took longer than this number of seconds, and was given up.
+  /// The attempt took longer than this number of seconds, and was abandoned.
   case late(seconds: Int)
   /// The loader did not load the recorder from this path.
   case notLoaded(path: String)
   case libraryMissing(searched: [String])
-  /// No program is here that the recorder could be tried with.
+  /// There is no program here to try the recorder with.
   case noProgram
 }
 
-/// A small program that was recorded.
+/// The result of recording a small program.
 package struct RecordedTrial: Hashable, Sendable {
   package var program: String
   package var events: UInt64
-  /// The trace has a whole heap image.
+  /// True if the trace has a whole heap image.
   package var hasImage: Bool
 
   package init(program: String, events: UInt64, hasImage: Bool) {
@@ -34,20 +34,20 @@ package struct RecordedTrial: Hashable, Sendable {
   }
 }
 
-/// The attempts and their outcomes. Without a process, the attempts are made with children of this process. For a process, nothing is
-/// tried that stops it.
+/// The attempts and their outcomes. Without a process to check, the attempts use children of this process. With a
+/// process, no attempt stops it.
 package struct TrialFacts: Hashable, Sendable {
   package var record: TrialResult<RecordedTrial> = .notTried
   package var light: TrialResult<RecordedTrial> = .notTried
-  /// The number of a heap image that a recorded child took on request.
+  /// The number of a heap image that a recorded child wrote on request.
   package var snapshot: TrialResult<UInt32> = .notTried
-  /// The pause of a child that was copied, in nanoseconds.
+  /// The pause of a child while it was copied, in nanoseconds.
   package var inspect: TrialResult<UInt64> = .notTried
-  /// The pause of a child that was joined, in nanoseconds.
+  /// The pause of a child while it was joined, in nanoseconds.
   package var attach: TrialResult<UInt64> = .notTried
-  /// A process was traced without being stopped.
+  /// Whether the checked process could be traced without stopping it.
   package var seize: TrialResult<Bool> = .notTried
-  /// Bytes of a process's memory that were read.
+  /// The number of bytes that were read from the checked process's memory.
   package var read: TrialResult<Int> = .notTried
 
   package init() {}

@@ -1,4 +1,4 @@
-// Conditions of a feature that meets no obstacle.
+// The conditions on a feature that no obstacle prevents.
 
 extension FeatureJudgement {
   func conditions(of feature: Feature) -> [FeatureCondition] {
@@ -51,7 +51,8 @@ extension FeatureJudgement {
     return installation.output
   }
 
-  /// The sanitizer whose allocator an inspection does not read. Versions of other allocators show in their memory alone.
+  /// The sanitizer, whose allocator an inspection cannot read. Whether an inspection can read another allocator depends
+  /// on its version, which only its memory shows.
   private var unreadAllocator: String? {
     facts.target?.sanitizer
   }

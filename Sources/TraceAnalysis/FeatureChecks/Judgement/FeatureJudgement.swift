@@ -1,4 +1,4 @@
-// Which features work, by facts alone.
+// Judges from facts alone which features work.
 
 import Glibc
 import ProcessAttachment
@@ -6,12 +6,12 @@ import ProcessInspection
 import TraceReading
 import TraceRecording
 
-/// Everything that is known. A pure value: a test can describe any machine.
+/// All facts of a check. A plain value, so that a test can describe any machine.
 package struct CheckedFacts: Hashable, Sendable {
   package var machine: MachineFacts
   package var installation: InstallationFacts
   package var trials: TrialFacts
-  /// Nil where no process was named.
+  /// The checked process; nil if none was named.
   package var target: TargetFacts?
 
   package init(
@@ -22,7 +22,7 @@ package struct CheckedFacts: Hashable, Sendable {
   }
 }
 
-/// Judges each feature by the facts. Reads nothing else.
+/// Judges each feature from the facts, and reads nothing else.
 package struct FeatureJudgement {
   let facts: CheckedFacts
   var machine: MachineFacts { facts.machine }
@@ -31,14 +31,14 @@ package struct FeatureJudgement {
 
   package init(_ facts: CheckedFacts) { self.facts = facts }
 
-  /// Minor versions of glibc 2. The recorder was checked with all of them.
+  /// Minor versions of glibc 2. The recorder was tested with all of them.
   package static let cLibraries = 31...43
-  /// Less room for a trace than this is worth a remark: some 200 million events.
+  /// Report free space below this limit. The limit is enough for about 200 million events.
   package static let roomForTrace: UInt64 = 64 << 20
-  /// A share of a control group's memory, above which a heap image may not fit.
+  /// If a larger share of the control group's memory is in use, a heap image may not fit.
   package static let tightMemory = 0.9
 
-  /// The answers, in the order of `features`.
+  /// Returns the verdicts, in the order of `features`.
   package func verdicts(for features: [Feature]) -> [FeatureVerdict] { features.map(verdict) }
 
   package func verdict(for feature: Feature) -> FeatureVerdict {
@@ -65,7 +65,7 @@ package struct FeatureJudgement {
   private func systemObstacle(_ feature: Feature) -> Obstacle? {
     guard feature.needsRecorder || feature.needsTracing else { return nil }
     if machine.processor != "x86_64" { return .otherProcessor(machine.processor) }
-    // The process may have a C library of its own, in a container.
+    // A checked process may have its own C library, in a container.
     if feature.needsRecorder, facts.target == nil {
       guard let version = machine.cLibrary else { return .cLibrary(nil) }
       if version < Self.cLibraries.lowerBound { return .cLibrary(version) }
@@ -106,17 +106,17 @@ package struct FeatureJudgement {
       if let obstacle = recorderObstacle ?? outputObstacle { return obstacle }
       return trials.snapshot.failure.map(trial)
     }
-    // A process that is recorded answers by its live file, and needs no right to be traced.
+    // A recorded process takes images on request, and needs no tracing for that.
     if case .runs = target.recording { return nil }
     return attachObstacle
   }
 
   // MARK: From outside
 
-  /// What keeps this process from looking at the other at all.
+  /// Returns why this process cannot access the checked process at all.
   private func targetObstacle(_ target: TargetFacts) -> Obstacle? {
     switch target.unsuitability {
-    // A tracer does not stay, and does not matter for the next start.
+    // A tracer prevents nothing here: it will not trace the program's next start.
     case .traced, nil: nil
     case let reason?: .unsuitable(reason)
     }
@@ -157,7 +157,7 @@ package struct FeatureJudgement {
     return target.filter != .none && !machine.maySuspendFilters ? .filtered : nil
   }
 
-  /// The obstacle in an attempt with a child of this process.
+  /// Returns the obstacle that a failed attempt with a child of this process shows.
   private func trialObstacle(_ failure: TrialFailure?) -> Obstacle? {
     switch failure {
     case nil: return nil
@@ -171,7 +171,7 @@ package struct FeatureJudgement {
     }
   }
 
-  /// The failure of an attempt that wrote files. The recorder says in words that the disk is full.
+  /// Returns the obstacle for a failed attempt that writes files. The recorder reports a full disk only in its message.
   private func trial(_ failure: TrialFailure) -> Obstacle {
     let full: Bool =
       switch failure {
@@ -189,9 +189,9 @@ package struct FeatureJudgement {
     if let obstacle = targetObstacle(target) { return obstacle }
     if target.isHidden { return .tracing(.hidden) }
     if !target.isDumpable { return .coreOfUndumpable }
-    // Anonymous private memory, which has the heap.
+    // Bit 0: anonymous private memory, which includes the heap.
     if let kinds = target.coreFilter, kinds & 1 == 0 { return .coreFilter(kinds) }
-    // A limit of 0 counts for files alone; a program takes cores whatever the limit is (core(5)).
+    // A limit of 0 prevents only core files. A program that receives cores gets them whatever the limit is (core(5)).
     if target.coreSizeLimit == 0, !machine.cores.isTakenByProgram, !(machine.cores.hasGcore && tracingObstacle == nil) {
       return .coresOff
     }
@@ -212,7 +212,7 @@ package struct FeatureJudgement {
 
   private var lineObstacle: Obstacle? { viewObstacle ?? facts.target.flatMap { fileObstacle($0, isAboutLines: true) } }
 
-  /// What keeps this process from seeing the other's files. A tracer does not.
+  /// Returns why this process cannot see the checked process's files. A tracer does not prevent that.
   private var viewObstacle: Obstacle? {
     if let target = facts.target, let obstacle = targetObstacle(target) { return obstacle }
     if facts.target?.isHidden == true { return .tracing(.hidden) }
@@ -220,7 +220,7 @@ package struct FeatureJudgement {
     return .tracing(TracingJudgement(machine, facts.target).obstacle(errno: code))
   }
 
-  /// The first of the program's files that does not serve.
+  /// Returns the obstacle for the first of the program's files that cannot be used.
   private func fileObstacle(_ target: TargetFacts, isAboutLines: Bool) -> Obstacle? {
     for problem in target.fileProblems {
       switch problem.reason {

@@ -6,21 +6,21 @@ import TraceRecording
 
 /// A reason why this process may not trace another.
 package enum TracingObstacle: Hashable, Sendable {
-  /// A filter on this process, or on its container, forbids the call.
+  /// A filter on this process, or on its container, forbids the system call.
   case ownFilter
-  /// Yama; the value of `kernel.yama.ptrace_scope`.
+  /// Yama forbids it. The value is that of `kernel.yama.ptrace_scope`.
   case ptraceScope(Int)
   /// The process belongs to another user.
   case otherUser(UInt32)
-  /// The process, or the program's file, keeps others from looking at it.
+  /// The process, or the file of its program, denies access to other processes.
   case undumpable
   case moreCapabilities
   case otherUserNamespace
-  /// The labels that a security module has for this process and the other.
+  /// A security module forbids it. The values are its labels for this process and for the other.
   case securityModule(own: String, other: String)
-  /// Root without the capability, as in a container.
+  /// This process is root, but lacks the capability, as in a container.
   case rootWithoutCapability
-  /// The system shows nothing of the process (`hidepid`).
+  /// The system hides the process (`hidepid`).
   case hidden
   case unknown(errno: Int32)
 }
@@ -28,7 +28,7 @@ package enum TracingObstacle: Hashable, Sendable {
 /// A reason why a feature does not work.
 package enum Obstacle: Hashable, Sendable {
   case otherProcessor(String)
-  /// The 27 of glibc 2.27; nil with another C library.
+  /// The minor version of glibc is too old, such as 27 for glibc 2.27; nil with another C library.
   case cLibrary(Int?)
   case recorderMissing(searched: [String])
   case recorderUnusable(path: String, reason: String)
@@ -37,24 +37,24 @@ package enum Obstacle: Hashable, Sendable {
   case mirrorMissing(searched: [String])
   case mirrorUnusable(path: String, reason: String)
   case tracing(TracingObstacle)
-  /// The process limits its system calls, and this process may not suspend its filter.
+  /// The process limits its system calls, and this process may not suspend the filter.
   case filtered
-  /// The process limits its system calls, and this process may not read its filter.
+  /// The process limits its system calls, and this process may not read the filter.
   case unreadableFilter
-  /// An attempt with a small program of leaktrace's own failed.
+  /// An attempt with one of leaktrace's small programs failed.
   case trial(TrialFailure)
-  /// The attempt left a trace without a heap image.
+  /// The attempt made a trace without a heap image.
   case noImage
   case unsuitable(InspectionError.Unsuitability)
   case notJoinable(AttachmentError.Unsuitability)
   case notStartable(RecordingError)
   case allocatorInside
-  /// The program was built with a sanitizer, which has an allocator of its own.
+  /// The program was built with a sanitizer, which has its own allocator.
   case sanitizer(String)
   case noSwift
   case recordsAlready(tracePath: String)
   case coresOff
-  /// The process's core would lack its own memory; the kernel's bits.
+  /// A core of the process would lack its anonymous memory. The value is the kernel's bits.
   case coreFilter(UInt64)
   case coreOfUndumpable
   case noDebugInformation(path: String, buildID: [UInt8])
@@ -63,29 +63,29 @@ package enum Obstacle: Hashable, Sendable {
   case fileUnreadable(path: String, errno: Int32?)
 }
 
-/// A condition. A feature that has one works if it is met.
+/// A condition on a feature. The feature works if all of its conditions are met.
 package enum FeatureCondition: Hashable, Sendable {
-  /// At the next start of its program.
+  /// The feature works when the program is started again.
   case atNextStart
-  /// If its program can be recorded, which this user cannot see.
+  /// The feature works if the program can be recorded. This user cannot see whether it can.
   case ifProgramSuits
-  /// Once the process is recorded.
+  /// The feature works when the process is being recorded.
   case onceRecorded
-  /// Once the recording has ended that runs already.
+  /// The feature works when the current recording has ended.
   case onceDetached(tracePath: String)
-  /// If its filter allows the recorder's calls.
+  /// The feature works if the process's filter allows the recorder's system calls.
   case ifFilterAllows
-  /// Of this program's kind only: programs with debug information.
+  /// The feature works only for programs with debug information.
   case withDebugInformation
-  /// Without the blocks of an allocator that is not read.
+  /// The feature works without the blocks of this allocator, which cannot be read.
   case withoutBlocks(allocator: String)
-  /// Without heap images: the recorder reads `/proc`, which the process does not see.
+  /// The feature works without heap images: the recorder reads `/proc`, and the process does not see it.
   case withoutImages
-  /// Free bytes are few.
+  /// The feature works while the disk has room: few bytes are free.
   case littleRoom(bytes: UInt64)
-  /// Of core files of other programs: this system writes none by itself.
+  /// The feature works once there is a core file. The kernel writes none. `byGcore`: gcore can write one.
   case onceWritten(byGcore: Bool)
-  /// The image's pages may exceed the control group's limit.
+  /// The feature works if memory lasts: the pages that an image copies may exceed the control group's limit.
   case littleMemory(used: UInt64, limit: UInt64)
 }
 
@@ -125,16 +125,16 @@ package enum Remedy: Hashable, Sendable {
 /// Whether a feature works.
 package enum FeatureStanding: Hashable, Sendable {
   case works
-  /// It works on these conditions, the most important first.
+  /// The feature works under these conditions, the most important first.
   case conditional([FeatureCondition])
   case fails(Obstacle)
 }
 
-/// The answer for one feature.
+/// The verdict on one feature.
 package struct FeatureVerdict: Hashable, Sendable {
   package var feature: Feature
   package var standing: FeatureStanding
-  /// Nil if it works, or if no change is known.
+  /// The change that enables the feature; nil if the feature works, or if no change is known.
   package var remedy: Remedy?
 
   package init(_ feature: Feature, _ standing: FeatureStanding, _ remedy: Remedy? = nil) {

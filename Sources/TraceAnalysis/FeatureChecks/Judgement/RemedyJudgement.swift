@@ -1,11 +1,12 @@
-// The one change that enables a feature.
+// Chooses the one change that enables a feature.
 
 import Glibc
 import ProcessAttachment
 import ProcessInspection
 import TraceRecording
 
-/// Chooses the least change for an obstacle: an option before a command, and a command before a setting of the system.
+/// Chooses the smallest change for an obstacle: an option rather than a command, and a command rather than a system
+/// setting.
 struct RemedyJudgement {
   private let facts: CheckedFacts
   private var machine: MachineFacts { facts.machine }
@@ -15,7 +16,7 @@ struct RemedyJudgement {
   func remedy(for obstacle: Obstacle, _ feature: Feature) -> Remedy? {
     switch obstacle {
     case .otherProcessor: return .otherMachine
-    // The command does not run where the recorder does not.
+    // leaktrace itself does not run where the recorder does not.
     case .cLibrary: return feature == .attach ? nil : .otherMachine
     case .recorderMissing, .recorderUnusable: return .setLibraryPath
     case .directory(let path, let code): return directoryRemedy(path, code, feature)
@@ -50,14 +51,14 @@ struct RemedyJudgement {
   }
 
   private func directoryRemedy(_ path: String, _ code: Int32, _ feature: Feature) -> Remedy {
-    // The recorder's messages and its copy have one place in the process's own files.
+    // The recorder's copy and messages always go to this directory in the process's view of files.
     if feature == .attach, path == facts.target?.temporaryDirectory?.path ?? "/tmp" {
       return .makeWritable(path: path)
     }
     return .chooseDirectory
   }
 
-  /// Only a process with this right, and without a filter of its own, may look at filters or suspend them.
+  /// Filters can be read and suspended only with CAP_SYS_ADMIN, and only by a process without a filter.
   private var filterRemedy: Remedy {
     if machine.container != .none { return .addAdministration }
     return machine.isRoot || machine.cannotGainRights ? .inspectOutside : .runAsRoot

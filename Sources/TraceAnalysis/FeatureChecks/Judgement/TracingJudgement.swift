@@ -1,23 +1,23 @@
-// Why the kernel refuses to trace a process, and the change that allows it.
+// Finds out why the kernel refuses to let this process trace another, and which change allows it.
 
 import Glibc
 
-/// Explains a refusal by facts about both processes. The kernel does not give its reason: ptrace(2) lists the
-/// checks, which are made here in the same order.
+/// Explains a refusal from facts about both processes, because the kernel gives no reason. Makes the checks that
+/// ptrace(2) lists, in the same order.
 package struct TracingJudgement {
   private let machine: MachineFacts
   private let target: TargetFacts?
 
-  /// - Parameter target: Nil for a child of this process, of the same user and with the same rights.
+  /// - Parameter target: Nil for a child of this process, with the same user and the same rights.
   package init(_ machine: MachineFacts, _ target: TargetFacts?) { (self.machine, self.target) = (machine, target) }
 
-  /// - Parameter errno: The kernel's answer.
+  /// - Parameter errno: The kernel's error code.
   package func obstacle(errno code: Int32) -> TracingObstacle {
-    // The kernel itself knows the call; a filter may answer that it does not.
+    // The kernel knows this system call, so ENOSYS comes from a filter.
     if code == ENOSYS { return .ownFilter }
     if target?.isHidden == true { return .hidden }
     let scope = machine.ptraceScope ?? 0
-    // No right helps until the system starts again.
+    // No right helps until the system restarts.
     if scope >= 3 { return .ptraceScope(scope) }
     if !machine.mayTraceOthers {
       if let other = otherUser { return machine.isRoot ? .rootWithoutCapability : .otherUser(other) }
@@ -27,8 +27,8 @@ package struct TracingJudgement {
       }
       if scope >= 1 { return .ptraceScope(scope) }
     }
-    // Capabilities count in this process's user namespace and below it. The kernel does not show the namespace of a
-    // process that it refuses.
+    // Capabilities are valid in this process's user namespace and those below it. If the kernel refuses access to a
+    // process, it does not show the process's namespace either.
     let isHidden = target?.userNamespace == .unknown && !machine.isInFirstUserNamespace
     if target?.userNamespace == .other || isHidden { return .otherUserNamespace }
     if let own = machine.securityLabel, let other = target?.securityLabel, own != other {
@@ -39,7 +39,8 @@ package struct TracingJudgement {
     return .unknown(errno: code)
   }
 
-  /// The first of the process's users and groups that is not this process's; the kernel compares all of them.
+  /// The first of the process's user IDs that differs from this process's. If only a group ID differs, the process's
+  /// user. Nil if all are equal. The kernel compares all of these IDs.
   private var otherUser: UInt32? {
     guard let target else { return nil }
     if let user = target.userIDs.first(where: { $0 != machine.userID }) { return user }
@@ -49,7 +50,7 @@ package struct TracingJudgement {
   /// Returns the change that lets this process trace the other; nil if none is known.
   package func remedy(for obstacle: TracingObstacle) -> Remedy? {
     switch obstacle {
-    // Every right that could help is there.
+    // This process already has every right that could help.
     case .unknown where machine.mayTraceOthers: return nil
     case .ownFilter: return .allowCalls
     case .ptraceScope(let scope) where scope >= 3: return .restartSystem
@@ -57,7 +58,7 @@ package struct TracingJudgement {
     case .otherUserNamespace: return .inspectOutside
     case .rootWithoutCapability: return .addTracing
     case .otherUser(let user):
-      // A user who cannot become root here may still become the process's user from outside.
+      // A user who cannot become root in this container can still be given the process's user from outside.
       return machine.container == .docker || machine.container == .podman ? .runAsUser(user) : moreRights
     case .ptraceScope, .undumpable, .moreCapabilities, .hidden, .unknown: return moreRights
     }

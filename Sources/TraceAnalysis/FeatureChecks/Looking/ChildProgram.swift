@@ -1,13 +1,13 @@
-// A small program that is started for an attempt.
+// A small program that an attempt starts.
 
 import Glibc
 
-/// A child process. It is killed and waited for by `end`, at the latest when this object goes. For one thread.
+/// A child process. `end` kills it and waits for it; the deinitializer calls `end`. For one thread.
 final class ChildProgram {
   let processID: Int32
-  /// Its standard output, read by this process.
+  /// The child's standard output, which this process reads.
   private let output: Int32
-  /// Its standard input; a child that waits ends when this is closed.
+  /// The child's standard input. A waiting child ends when this is closed.
   private var input: Int32
   private var status: Int32?
 
@@ -50,14 +50,14 @@ final class ChildProgram {
     close(output)
   }
 
-  /// A pipe that other programs do not get. Returns 0, or −1 with `errno` set.
+  /// Makes a pipe that other programs do not inherit. Returns 0, or −1 with `errno` set.
   private static func makePipe(_ ends: inout [Int32]) -> Int32 {
     guard pipe(&ends) == 0 else { return -1 }
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     return 0
   }
 
-  /// Waits until the child writes its first line. Throws `late` after a time, or `message` if it ends before.
+  /// Waits until the child writes a byte. Throws `late` when the time is over, or `message` if the child ends first.
   func awaitLine(seconds: Int) throws(TrialFailure) {
     var poller = pollfd(fd: output, events: Int16(POLLIN), revents: 0)
     guard poll(&poller, 1, Int32(seconds) * 1000) > 0 else { throw .late(seconds: seconds) }
@@ -65,7 +65,7 @@ final class ChildProgram {
     guard read(output, &byte, 1) == 1 else { throw .message("a small program ended before it was ready") }
   }
 
-  /// Waits for the child's own end. Throws `late` after a time.
+  /// Closes the child's input, and waits until the child ends by itself. Throws `late` when the time is over.
   func awaitEnd(seconds: Int) throws(TrialFailure) {
     closeInput()
     for _ in 0..<(seconds * 1_000_000 / Int(Self.stepMicroseconds)) {
@@ -75,7 +75,7 @@ final class ChildProgram {
     throw .late(seconds: seconds)
   }
 
-  /// Ends the child and waits for it.
+  /// Kills the child if it still runs, and waits for it.
   func end() {
     closeInput()
     guard !hasEnded else { return }

@@ -1,16 +1,16 @@
-// A check: looks, tries and judges.
+// A check: collects facts and makes attempts.
 
 import HeapAnalysis
 import ProcessInspection
 import TraceReading
 import TraceRecording
 
-/// Finds which features work here, or for a process.
+/// Collects the facts about which features work here, or for a process.
 package enum FeatureCheck {
-  /// Looks at this system and, if one is named, at a process. Tries what can be tried without harm.
+  /// Examines this system and, if one is named, a process. Attempts everything that does no harm.
   ///
-  /// Starts small programs, writes to `surroundings.traceDirectory` and to the temporary directory, and leaves nothing
-  /// there. Neither stops the process nor writes to it. Takes some tenths of a second.
+  /// Starts small programs. Writes to `surroundings.traceDirectory` and to the temporary directory, and leaves no files
+  /// there. Does not stop the process or write to it. Takes some tenths of a second.
   ///
   /// - Throws: `InspectionError.noSuchProcess`.
   package static func facts(
@@ -31,7 +31,7 @@ package enum FeatureCheck {
       } catch { facts.installation.recorder = .failed(.recording(error)) }
     }
     if features.contains(.fieldNames) {
-      // As an analysis does, but that the process's own runtime is the one that is mapped.
+      // Search as an analysis does, with the mapped files in place of a trace's images.
       let runtimes = (process.map { ProcessFiles.paths(of: $0) } ?? []).map {
         LoadedImage(path: $0, buildID: [], loadBias: 0, range: RuntimeAddress(0)..<RuntimeAddress(0))
       }
@@ -50,9 +50,9 @@ package enum FeatureCheck {
   }
 }
 
-/// Files that a process has mapped.
+/// The files that a process has mapped.
 enum ProcessFiles {
-  /// Paths as the process knows them; empty if they cannot be read.
+  /// Returns the files' paths as the process knows them; empty if they cannot be read.
   static func paths(of process: Int32) -> [String] {
     let lines = String(decoding: ProcFile.bytes("/proc/\(process)/maps", upTo: 64 << 20), as: UTF8.self)
       .split(separator: "\n")

@@ -1,4 +1,4 @@
-// Attempts with small programs of this process's own: the real thing, where nothing can be harmed.
+// Attempts with small programs that this process starts: they use the real features, and harm no other process.
 
 import CRemoteMirror
 import Glibc
@@ -8,7 +8,7 @@ import ProcessInspection
 import TraceReading
 import TraceRecording
 
-/// Tries features. Each attempt starts a child, and leaves neither a process nor a file behind.
+/// Tries features. Each attempt starts a child, and leaves no process and no file behind.
 package struct FeatureTrials {
   private let surroundings: CheckSurroundings
   private let library: PreloadLibrary?
@@ -23,7 +23,7 @@ package struct FeatureTrials {
 
   // MARK: Recording
 
-  /// Records small programs, one after the other, until one has left events and a heap image.
+  /// Records small programs one after another, until a trace has events and a heap image.
   func record(light: Bool) -> TrialResult<RecordedTrial> {
     guard let library else { return .notTried }
     var last = TrialResult<RecordedTrial>.failed(.noProgram)
@@ -59,7 +59,7 @@ package struct FeatureTrials {
   private static let traceName = "trial.trace"
   private static let messagesName = "messages"
 
-  /// A directory for the recorder's messages, apart from the trace: its disk may be full.
+  /// A directory for the recorder's messages. It is separate from the trace's directory, whose disk may be full.
   private var messagesDirectory: TrialDirectory? {
     for path in surroundings.temporaryDirectories {
       if let directory = try? TrialDirectory(in: path) { return directory }
@@ -81,12 +81,13 @@ package struct FeatureTrials {
     } catch { throw .recording(error) }
   }
 
-  /// Programs that end by themselves: the system's, which allocates when it prints its version, and this one.
+  /// Programs that end by themselves: the system's `true`, which allocates when it prints its version, and this
+  /// program.
   private var smallPrograms: [(path: String, arguments: [String])] {
     Self.systemPrograms.map { ($0, ["--version"]) } + [(surroundings.executablePath, ["--version"])]
   }
 
-  /// The pattern of a trace in a directory, whose name may have percent signs.
+  /// Returns the pattern for a trace in a directory. Percent signs in the directory's name are escaped.
   private func output(in directory: TrialDirectory) throws(RecordingError) -> OutputPattern {
     let path = directory.path.split(separator: "%", omittingEmptySubsequences: false).joined(separator: "%%")
     return try OutputPattern("\(path)/\(Self.traceName)", currentDirectory: surroundings.currentDirectory)
@@ -96,7 +97,7 @@ package struct FeatureTrials {
     (try? TargetProgram.find(command: path, searchPath: nil, userID: getuid(), groupID: getgid())) != nil
   }
 
-  /// Starts this command so that it waits, recorded or not.
+  /// Starts this program as a waiting child. The environment decides whether it is recorded.
   private func waitingChild(_ entries: [[UInt8]]) throws(TrialFailure) -> ChildProgram {
     let child = try ChildProgram(
       path: surroundings.executablePath, arguments: surroundings.waitingArguments, entries: entries)
@@ -104,7 +105,7 @@ package struct FeatureTrials {
     return child
   }
 
-  /// Has a recorded child take a heap image on request. Returns its number.
+  /// Makes a recorded child take a heap image on request. Returns the image's number.
   func snapshot() -> TrialResult<UInt32> {
     guard let library else { return .notTried }
     do throws(TrialFailure) {
@@ -127,17 +128,17 @@ package struct FeatureTrials {
     } catch { return .failed(error) }
   }
 
-  /// Waits for processes that the recorder of an ended child has made this one's children: those that wrote images. Where
-  /// process 1 waits for none, they would stay.
+  /// Waits for processes that wrote images for a child that has ended. The recorder made them children of this process.
+  /// Without this, they would stay if process 1 does not wait for its children.
   private func reapImageWriters() {
-    // __WALL of wait(2), for children that send no signal.
+    // __WALL of wait(2): includes children that send no signal when they end.
     let all: Int32 = 0x4000_0000
     while waitpid(-1, nil, WNOHANG | all) > 0 {}
   }
 
   // MARK: From outside
 
-  /// Copies a child, as an inspection does. Returns its pause in nanoseconds.
+  /// Copies a child, as an inspection does. Returns the child's pause in nanoseconds.
   func inspect() -> TrialResult<UInt64> {
     do throws(TrialFailure) {
       let child = try waitingChild(surroundings.environment)
@@ -153,7 +154,7 @@ package struct FeatureTrials {
     } catch { return .failed(error) }
   }
 
-  /// Joins a child and lets it go. Returns its pause in nanoseconds.
+  /// Joins a child, and ends the recording. Returns the child's pause in nanoseconds.
   func attach() -> TrialResult<UInt64> {
     guard let library else { return .notTried }
     do throws(TrialFailure) {
@@ -173,7 +174,7 @@ package struct FeatureTrials {
     } catch { return .failed(error) }
   }
 
-  /// Loads the first remote mirror library that is there.
+  /// Loads the first remote mirror library that exists and can be loaded.
   static func mirror(_ candidates: [String]) -> TrialResult<String> {
     var failure = TrialFailure.libraryMissing(searched: candidates)
     for path in candidates where access(path, R_OK) == 0 {

@@ -1,25 +1,25 @@
-// Facts about this process and its system, from the kernel.
+// Reads facts about this process and its system from the kernel.
 
 import Glibc
 import ProcessInspection
 import TraceReading
 import TraceRecording
 
-/// What the caller knows of its environment, which the library does not read.
+/// Facts that the caller knows about its own environment. This module does not read them.
 package struct CheckSurroundings: Sendable {
-  /// The environment of programs that are started for an attempt: `NAME=value` entries.
+  /// The environment of programs that attempts start, as `NAME=value` entries.
   package var environment: [[UInt8]]
-  /// Directories with programs, separated by colons.
+  /// Directories with programs, separated by colons as in `PATH`.
   package var toolPath: String
-  /// A path given for the recorder; nil for the usual places.
+  /// A path that the user gave for the recorder; nil to search the usual places.
   package var libraryOverride: String?
-  /// The command's own file, resolved.
+  /// The resolved path of the program's own file.
   package var executablePath: String
-  /// Arguments that make the command wait until its standard input ends: a process to look at.
+  /// Arguments that make the program wait until its standard input ends.
   package var waitingArguments: [String]
   /// Directories for small files, in order of preference.
   package var temporaryDirectories: [String]
-  /// Where traces would go. Absolute.
+  /// The directory for traces, as an absolute path.
   package var traceDirectory: String
   package var currentDirectory: String
 
@@ -37,7 +37,7 @@ package struct CheckSurroundings: Sendable {
     self.currentDirectory = currentDirectory
   }
 
-  /// An entry of that name has a value.
+  /// True if the environment has a non-empty value for this name.
   func names(_ variable: String) -> Bool {
     environment.contains { $0.starts(with: Array("\(variable)=".utf8)) && $0.count > variable.utf8.count + 1 }
   }
@@ -48,11 +48,12 @@ package struct CheckSurroundings: Sendable {
 }
 
 extension MachineFacts {
-  /// The kernel's number of the first namespace of a kind (Linux, include/linux/proc_ns.h).
+  /// The link text for the first user namespace. Linux, include/linux/proc_ns.h, has the numbers of the first
+  /// namespaces.
   private static let firstUserNamespace = "user:[4026531837]"
   private static let firstProcessNamespace = "pid:[4026531836]"
 
-  /// Looks at this process and the system. Complexity: some small files.
+  /// Reads the facts about this process and the system. Complexity: some small files.
   package init(_ surroundings: CheckSurroundings) {
     self.init()
     let status = ProcFile.lines("/proc/self/status")
@@ -85,7 +86,8 @@ extension MachineFacts {
     namesDebuginfod = surroundings.names("DEBUGINFOD_URLS")
   }
 
-  /// The 36 of glibc 2.36. Swift's module of the C library leaves the function out.
+  /// The minor version of this process's glibc, such as 36 for glibc 2.36. Swift's module of the C library does not
+  /// have this function.
   private static var ownCLibrary: Int? {
     typealias Version = @convention(c) () -> UnsafePointer<CChar>
     guard let symbol = dlsym(nil, "gnu_get_libc_version") else { return nil }
@@ -95,34 +97,34 @@ extension MachineFacts {
 
   static func bits(_ digits: Substring?) -> UInt64 { digits.flatMap { UInt64($0, radix: 16) } ?? 0 }
 
-  /// The label of a security module for a process; nil if there is none.
+  /// Returns a security module's label for a process; nil if there is none.
   static func label(of process: String) -> String? {
     let label = ProcFile.text("/proc/\(process)/attr/current").trimmedLine.filter { $0 != "\0" }
     return label.isEmpty ? nil : label
   }
 
-  /// The kind of container by the signs that the tools leave.
+  /// Returns the kind of container, judged by the signs that container tools leave.
   ///
   /// - Parameters:
-  ///   - isFiltered: The process limits its system calls.
-  ///   - hasNamespace: The process is in a PID namespace of its own.
+  ///   - isFiltered: Whether the process limits its system calls.
+  ///   - hasNamespace: Whether the process is in its own PID namespace.
   static func container(
     hasDockerFile: Bool, hasPodmanFile: Bool, isPod: Bool, groups: String, isFiltered: Bool, hasNamespace: Bool
   ) -> Container {
     if isPod || groups.contains("kubepods") { return .kubernetes }
-    // A file alone says little: a virtual machine may be made of a container's files.
+    // The file alone is no proof: a virtual machine may be made from a container's files.
     let isConfined = isFiltered || hasNamespace
     if hasPodmanFile && isConfined || groups.contains("libpod") { return .podman }
     if hasDockerFile && isConfined || groups.contains("/docker") { return .docker }
     return hasNamespace ? .other : .none
   }
 
-  /// Tells whether `/proc` hides processes of other users: hidepid of 1, 2 or 4, by number or by name (proc(5)).
+  /// True if `/proc` hides processes of other users: hidepid is 1, 2 or 4, as a number or a name (proc(5)).
   static func hidesProcesses(mounts: String) -> Bool {
     var hides = false
     for line in mounts.split(separator: "\n") {
       let fields = line.split(separator: " ")
-      // The last mount at a place counts. Options of the file system are the last field.
+      // Only the last mount at a place is visible. The options of the file system are the last field.
       guard fields.count > 6, fields[4] == "/proc", let options = fields.last else { continue }
       let value = options.split(separator: ",").first { $0.hasPrefix("hidepid=") }?.dropFirst("hidepid=".count)
       hides = value.map { $0 != "0" && $0 != "off" } ?? false
@@ -130,7 +132,8 @@ extension MachineFacts {
     return hides
   }
 
-  /// The soft limit on core files, in bytes, in the text of `/proc/PID/limits`; nil for no limit.
+  /// Returns the soft limit on the size of core files, in bytes; nil for no limit. `limits`: the text of
+  /// `/proc/PID/limits`.
   static func coreLimit(limits: String) -> UInt64? {
     for line in limits.split(separator: "\n") where line.hasPrefix("Max core file size") {
       return line.dropFirst("Max core file size".count).split(separator: " ").first.flatMap { UInt64($0) }
@@ -140,7 +143,7 @@ extension MachineFacts {
 }
 
 extension CallFilter {
-  /// By the text of a process's or thread's status.
+  /// Reads the mode from the status of a process or a thread.
   init(status: [Substring: Substring]) {
     self = status["Seccomp"].flatMap { CallFilter(rawValue: Int($0) ?? 0) } ?? .none
   }
@@ -150,7 +153,7 @@ extension DirectoryFacts {
   /// `ST_NOEXEC` of statvfs(3).
   private static let noExecution: UInt = 8
 
-  /// Looks at a directory. `faccessat` answers for read-only file systems as well.
+  /// Examines a directory. `faccessat` also reports read-only file systems.
   init(looking path: String) {
     self.init(path: path)
     var information = stat()
@@ -167,12 +170,12 @@ extension DirectoryFacts {
 }
 
 extension ProcFile {
-  /// A file's text, of 64 KiB at most.
+  /// Returns the text of a file, at most 64 KiB.
   static func text(_ path: String) -> String { String(decoding: bytes(path, upTo: 1 << 16), as: UTF8.self) }
   static func word(_ path: String) -> String { text(path).trimmedLine }
 }
 
 extension String {
-  /// Without the end of the line.
+  /// The first line, without its end.
   var trimmedLine: String { String(prefix { $0 != "\n" }) }
 }

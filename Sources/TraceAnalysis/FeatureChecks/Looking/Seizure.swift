@@ -1,15 +1,15 @@
-// Tracing a process without stopping it.
+// Traces a process without stopping it.
 
 import Glibc
 import ProcessInspection
 
-/// Tries whether the kernel lets this process trace another. The other runs on: PTRACE_SEIZE stops nothing, and the
-/// kernel ends the trace when the thread ends that began it.
+/// Tries whether the kernel lets this process trace another. The other process keeps running: PTRACE_SEIZE stops
+/// nothing, and the kernel ends the trace when the tracing thread ends.
 enum Seizure {
-  /// Numbers of Linux, include/uapi/linux/ptrace.h.
+  /// A request number of Linux, include/uapi/linux/ptrace.h.
   private static let seize: Int32 = 0x4206
 
-  /// Functions of the C library that Swift's module of it leaves out. The arguments are the system call's.
+  /// A function of the C library that Swift's module of it lacks. The system call has the same arguments.
   private typealias Trace = @convention(c) (Int32, Int32, UInt, UInt) -> Int
   private static let trace = dlsym(nil, "ptrace").map { unsafeBitCast($0, to: Trace.self) }
 
@@ -21,7 +21,7 @@ enum Seizure {
     init(_ process: Int32) { self.process = process }
   }
 
-  /// Returns 0, or the kernel's errno. Blocks until the trace has ended.
+  /// Returns 0, or the kernel's errno. Blocks until tracing has ended.
   static func attempt(_ process: Int32) -> Int32 {
     let question = Question(process)
     var thread = pthread_t()
@@ -36,7 +36,7 @@ enum Seizure {
     guard code == 0 else { return code }
     pthread_join(thread, nil)
     guard question.answer == 0 else { return question.answer }
-    // A thread is joined a moment before the kernel ends its traces.
+    // pthread_join returns a moment before the kernel ends the thread's traces.
     for _ in 0..<patienceMilliseconds {
       guard ProcFile.lines("/proc/\(process)/status")["TracerPid"] == "\(getpid())" else { break }
       usleep(1_000)

@@ -1,4 +1,4 @@
-// Facts about a process, from outside and without stopping it.
+// Reads facts about a process, without stopping it.
 
 import Glibc
 import ProcessAttachment
@@ -8,10 +8,10 @@ import TraceRecording
 import TraceSymbolication
 
 extension TargetFacts {
-  /// Looks at a process.
+  /// Examines a process.
   ///
   /// - Throws: `InspectionError.noSuchProcess`.
-  /// - Complexity: Linear in its threads, mappings and files.
+  /// - Complexity: Linear in the process's threads, mappings and files.
   package init(
     looking process: Int32, _ machine: MachineFacts, _ surroundings: CheckSurroundings, trials: inout TrialFacts
   ) throws(InspectionError) {
@@ -31,7 +31,8 @@ extension TargetFacts {
     memory = ProcessMemoryUse(of: process)
   }
 
-  /// Processes of this system that have a number in a PID namespace of their own, as a container's tools show it.
+  /// Returns the processes of this system that have a given process ID in their own PID namespace. Tools inside a
+  /// container show this ID.
   package static func processes(withOwnNumber number: Int32) -> [Int32] {
     ProcessMappings.processIDs().filter { process in
       let numbers = ProcFile.lines("/proc/\(process)/status")["NSpid"]?.split(separator: "\t") ?? []
@@ -50,7 +51,7 @@ extension TargetFacts {
     capabilities = Capabilities(rawValue: MachineFacts.bits(status["CapPrm"]))
     let own = status["NSpid"]?.split(separator: "\t") ?? []
     if own.count > 1 { ownNumber = own.last.flatMap { Int32($0) } }
-    // The strictest of its threads.
+    // Use the strictest mode of all threads.
     filter = CallFilter(status: status)
     for thread in Self.threads(of: processID) where filter != .strict {
       let its = CallFilter(status: ProcFile.lines("/proc/\(processID)/task/\(thread)/status"))
@@ -59,7 +60,8 @@ extension TargetFacts {
     securityLabel = MachineFacts.label(of: "\(processID)")
     var information = stat()
     if stat("/proc/\(processID)/maps", &information) == 0, userIDs.count > 1 {
-      // The kernel gives these files to root where the process may not be looked at (proc(5)). The folder stays its own.
+      // If a process denies access, its files in /proc belong to root (proc(5)). Its directory in /proc still belongs
+      // to the process's user.
       isDumpable = information.st_uid == userIDs[1]
     }
     let (here, there) = ("/proc/self/ns/user", "/proc/\(processID)/ns/user")
@@ -81,7 +83,7 @@ extension TargetFacts {
     return found
   }
 
-  /// Looks at the program's file as `leaktrace record` does before a start.
+  /// Checks the program's file as `leaktrace record` does before it starts a program.
   private mutating func noteProgram() {
     let link = "/proc/\(processID)/exe"
     let path = ProcFile.target(ofLink: link)
@@ -99,7 +101,7 @@ extension TargetFacts {
     if case .elf(let outline)? = try? ExecutableKind.read(path: link), outline.containsSwiftRuntime { hasSwift = true }
   }
 
-  /// Reads the images of the process, which is the trial of reading its memory.
+  /// Reads the process's images. This is also the attempt to read its memory.
   private mutating func noteOutline(_ surroundings: CheckSurroundings, _ trials: inout TrialFacts) {
     guard unsuitability == nil || unsuitability.map({ if case .traced = $0 { true } else { false } }) == true else {
       return
@@ -117,7 +119,7 @@ extension TargetFacts {
     if names.contains("libswiftCore.so") { hasSwift = true }
     if let runtime { swiftVersion = Self.swiftVersion(outline.files.byBuildID[runtime.buildID]?.first ?? runtime.path) }
     let search = DebugFileSearch().among(outline.files)
-    // As a report does: libraries of the system keep their short names.
+    // Choose images as a report does, which does not need lines for system libraries.
     let own = outline.images.filter {
       $0.path.hasPrefix("/") && !SystemCode.isSystemImage($0.path) && !SystemCode.isOfOperatingSystem($0.path)
     }
@@ -139,8 +141,8 @@ extension TargetFacts {
     if names.contains(PreloadLibrary.fileName) { recording = .loaded }
   }
 
-  /// By names that only later versions export (docs/runtimes.md). `_swift_concurrency_debug_asyncTaskSize` is in 6.2.3
-  /// and 6.3.1, the layout's version in 6.1.2 as well.
+  /// Finds the version by names that only newer runtimes export (docs/runtimes.md). 6.2.3 and 6.3.1 export
+  /// `_swift_concurrency_debug_asyncTaskSize`; 6.1.2 also exports the layout's version.
   static func swiftVersion(_ path: String) -> SwiftVersion {
     let size = "_swift_concurrency_debug_asyncTaskSize", layout = "_swift_concurrency_debug_internal_layout_version"
     let executor = "swift_task_getPreferredTaskExecutor"
@@ -151,7 +153,7 @@ extension TargetFacts {
     return names.contains(executor) ? .v6_0 : .before6
   }
 
-  /// Reads `AT_SECURE` in a process's auxiliary vector: pairs of words. Nil if it is not there.
+  /// Reads `AT_SECURE` from a process's auxiliary vector, which is a list of word pairs. Returns nil if it is missing.
   static func isSecure(_ vector: [UInt8]) -> Bool? {
     vector.withUnsafeBytes { bytes in
       for at in stride(from: 0, to: bytes.count - 15, by: 16)
@@ -197,8 +199,8 @@ extension TargetFacts {
 }
 
 extension DirectoryFacts {
-  /// Notes that another user may not write. By the mode's bits, which are all that shows of another user's rights;
-  /// lists of rights (ACLs) do not.
+  /// Sets `writeError` if another user may not write to the directory. Judges by the mode bits alone, because access
+  /// control lists do not show here.
   mutating func note(writer: UInt32?, groups: [UInt32], of path: String) {
     var information = stat()
     guard writeError == 0, let writer, writer != geteuid(), stat(path, &information) == 0 else { return }

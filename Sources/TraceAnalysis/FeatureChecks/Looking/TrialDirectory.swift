@@ -2,7 +2,7 @@
 
 import Glibc
 
-/// A directory in the place where traces would go. It goes with its files when this object does.
+/// A directory inside the given one. The deinitializer removes it with its files.
 final class TrialDirectory {
   let path: String
 
@@ -18,7 +18,7 @@ final class TrialDirectory {
     rmdir(path)
   }
 
-  /// Makes an empty file: the recorder adds messages to one that is there.
+  /// Creates an empty file. The recorder writes messages only to a file that exists.
   ///
   /// - Throws: `TrialFailure.system`.
   func makeFile(_ name: String) throws(TrialFailure) {
@@ -40,7 +40,7 @@ final class TrialDirectory {
     return found.filter { $0 != "." && $0 != ".." }
   }
 
-  /// The recorder's first message in a file here, without what says whose it is; nil if there is none.
+  /// Returns the recorder's first message in a file of this directory, without its sender's name; nil if there is none.
   func message(in name: String) -> String? {
     let descriptor = open("\(path)/\(name)", O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return nil }

@@ -1,11 +1,11 @@
-// The answers of a check, as text and as JSON.
+// The verdicts of a check, as text and as JSON.
 
 import ProcessInspection
 import TraceReading
 
 /// The output of `leaktrace doctor`. Only formats.
 package struct FeatureReport {
-  /// Raised when a field of the JSON changes its meaning or goes away; not when one is added.
+  /// The version of the JSON. Raised if a field changes its meaning or is removed, but not if a field is added.
   package static let schemaVersion: UInt64 = 1
 
   private let facts: CheckedFacts
@@ -13,12 +13,12 @@ package struct FeatureReport {
 
   package init(_ facts: CheckedFacts, _ verdicts: [FeatureVerdict]) { (self.facts, self.verdicts) = (facts, verdicts) }
 
-  /// Every feature works, perhaps on a condition.
+  /// True if every feature works, perhaps under conditions.
   package var allWork: Bool { verdicts.allSatisfy(\.works) }
 
   // MARK: Text
 
-  /// Columns of names, with the gap behind them.
+  /// The width of the column of names, with the gap after it.
   private static let nameColumns = 14
 
   package func text(style: TextStyle) -> String {
@@ -38,7 +38,7 @@ package struct FeatureReport {
     return lines.text
   }
 
-  /// Words behind a beginning; lines that follow begin at a column.
+  /// Writes words after a beginning. Further lines are indented to a column.
   private func hang(_ beginning: String, _ words: String, at column: Int, in lines: inout TextLines) {
     var line = beginning
     var isEmpty = true
@@ -52,7 +52,7 @@ package struct FeatureReport {
       line += (isEmpty ? "" : " ") + word
       isEmpty = false
     }
-    // A word that is longer than a line breaks where names do.
+    // A word that is longer than a line is broken where names are.
     if line.count > lines.style.width {
       lines.pair(line, nil, indent: 0, continuation: column)
     } else {
@@ -74,7 +74,7 @@ package struct FeatureReport {
     verdict.remedy.map { RemedyWords(facts).text($0, verdict.feature) }
   }
 
-  /// The result of an attempt, in words; nil if there was none.
+  /// Returns the result of an attempt in words; nil if there was no attempt.
   private func evidence(of feature: Feature) -> String? {
     func recorded(_ trial: RecordedTrial?) -> String? {
       trial.map {

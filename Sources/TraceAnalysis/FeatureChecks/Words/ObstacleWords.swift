@@ -6,13 +6,13 @@ import ProcessInspection
 import TraceReading
 import TraceRecording
 
-/// The words of obstacles and conditions. Each is a clause without a full stop at its end.
+/// The words for obstacles and conditions. Each is a clause without a full stop.
 struct ObstacleWords {
   private let facts: CheckedFacts
 
   init(_ facts: CheckedFacts) { self.facts = facts }
 
-  /// How text calls the process, or the programs that are meant without one.
+  /// The words for the checked process or, without one, for the programs of this machine.
   private var process: String { facts.target.map { "process \($0.processID)" } ?? "a program here" }
 
   func text(_ obstacle: Obstacle) -> String {
@@ -169,7 +169,7 @@ struct ObstacleWords {
 
   private func escaped(_ text: String) -> String { PlainText.escaped(text) }
 
-  /// A directory in the process's own view of files is shown as the process knows it.
+  /// Returns words for a directory. A directory in the process's own view of files has its path in that view.
   private func place(_ path: String) -> String {
     let root = "/proc/\(facts.target?.processID ?? 0)/root"
     return path.hasPrefix(root + "/") ? "\(escaped(String(path.dropFirst(root.count)))) of the process" : escaped(path)

@@ -1,8 +1,8 @@
-// Changes that enable a feature, in words: a command where there is one.
+// Changes that enable a feature, in words: a command if there is one.
 
 import TraceReading
 
-/// The words of remedies.
+/// The words for remedies.
 struct RemedyWords {
   private let facts: CheckedFacts
   private var machine: MachineFacts { facts.machine }
@@ -10,7 +10,7 @@ struct RemedyWords {
 
   init(_ facts: CheckedFacts) { self.facts = facts }
 
-  /// Either a command to run or a sentence without a full stop.
+  /// Returns a command to run, or a sentence without a full stop.
   func text(_ remedy: Remedy, _ feature: Feature) -> String {
     switch remedy {
     case .setLibraryPath: "export LEAKTRACE_LIBRARY=/path/to/libleaktrace.so"
@@ -47,13 +47,13 @@ struct RemedyWords {
     }
   }
 
-  /// The prefix of a command about a process of another user.
+  /// The prefix of a command that affects a process of another user.
   private var elevation: String {
     guard !machine.isRoot, let user = facts.target?.userIDs.dropFirst().first, user != machine.userID else { return "" }
     return "sudo "
   }
 
-  /// The command that the feature is for.
+  /// Returns the command for the feature.
   private func command(_ feature: Feature) -> String {
     switch feature {
     case .attach, .watch: "\(feature.rawValue) \(processID)"

@@ -1,4 +1,4 @@
-// Two builds compared: figures, findings, and what allocates more or less.
+// The comparison of two builds: figures, findings, and changes of allocations.
 
 const figureNames = {
   liveBytes: "Live bytes", liveBlocks: "Live blocks", peakBytes: "Peak bytes", allocatedBytes: "Allocated bytes", allocatedBlocks: "Allocations",

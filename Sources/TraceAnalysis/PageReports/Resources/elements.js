@@ -1,4 +1,4 @@
-// Elements, numbers and tables. All text goes into the page as text, never as markup.
+// Elements, numbers and tables. All text is inserted into the page as text, never as markup.
 const data = JSON.parse(document.getElementById("data").textContent);
 const main = document.getElementById("main");
 
@@ -25,7 +25,7 @@ function fill(made, attributes, children) {
   }
 }
 
-/// Control characters, and marks that turn the direction of text, as their numbers.
+/// Returns text with control characters and text-direction marks replaced by their code points.
 function visible(text) {
   return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, (mark) => `\\u{${mark.codePointAt(0).toString(16).toUpperCase()}}`);
 }
@@ -56,10 +56,10 @@ function seconds(value) {
 
 const shortName = (path) => path.split("/").pop() || path;
 
-/// Quoted for a shell.
+/// Quotes text for a shell.
 const quoted = (text) => (/^[\w./:+@%-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
 
-/// A name that breaks where its parts meet. A very long one shows its ends; the rest is in its title.
+/// Returns a name that may wrap where its parts meet. A very long name shows its two ends; its tooltip shows all of it.
 function named(text) {
   const name = visible(text);
   const shown = name.length <= longestName ? name : `${name.slice(0, longestName / 2)}…${name.slice(-longestName / 2)}`;
@@ -70,7 +70,8 @@ const longestName = 240;
 
 // MARK: Tables
 
-/// A sortable table. Columns: title, value of a row, text or element of a value, class. `limit`: rows shown at first.
+/// Returns a sortable table. A column has a title, a function for a row's value, a function for the value's text or
+/// element, and a class. `limit`: the number of rows to show at first.
 function table(name, columns, rows, sorted, limit) {
   const body = element("tbody");
   const heads = columns.map(([title, , , kind], index) => element("th", { scope: "col", class: kind },
@@ -111,10 +112,10 @@ function filtered(name, columns, rows, sorted, limit) {
 
 // MARK: Pictures
 
-/// Draws the pictures that fill the page's width again.
+/// Functions that redraw the pictures that are as wide as the page.
 let fitted = [];
 
-/// A picture that is as wide as the page is. `draw` makes it for a width in pixels.
+/// Returns a picture that is as wide as the page. `draw` makes the picture for a width in pixels.
 function fit(draw) {
   const room = element("div");
   const fill = () => {
@@ -126,7 +127,7 @@ function fit(draw) {
   return room;
 }
 
-/// Round values above 0 up to `top` for an axis, four at most.
+/// Returns at most four round values above 0 and up to `top`, for an axis.
 function ticks(top, unit) {
   const [power, part] = unit === "bytes" ? [1024, 0.25] : [10, 0.2];
   const base = power ** Math.floor(Math.log(Math.max(1, top)) / Math.log(power));
@@ -135,17 +136,18 @@ function ticks(top, unit) {
   return Array.from({ length: Math.floor(top / step) }, (_, index) => step * (index + 1));
 }
 
-/// Lines across a picture at round values, with the values: at the left edge, or of a second scale at the right one.
+/// Returns lines across a picture at round values, with the values at the left edge. A second scale has only values, at
+/// the right edge.
 function axis(top, unit, y, left, right, isSecond) {
   return ticks(top, unit).map((value) => drawing("g", { class: "tick" },
     isSecond ? null : drawing("line", { x1: left, x2: right, y1: y(value), y2: y(value) }),
     drawing("text", { x: isSecond ? right + 5 : left - 5, y: y(value) + 4, "text-anchor": isSecond ? "start" : "end", class: isSecond ? "second" : null }, roundAmount(value, unit))));
 }
 
-/// Without the digits that a round value does not need.
+/// Formats an amount without the decimals that a round value does not need.
 const roundAmount = (value, unit) => amount(value, unit).replace(/\.0+ /, " ");
 
-/// Bars of equal width, one for each value.
+/// Returns bars of equal width, one for each value.
 function bars(values, title) {
   const most = Math.max(1, ...values);
   const width = 120 / Math.max(1, values.length);

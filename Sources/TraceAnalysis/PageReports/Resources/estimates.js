@@ -1,11 +1,11 @@
-// Estimated sites: where a light recording's samples were taken, and how far what they say may be off.
+// Estimated sites: the call stacks that a light recording sampled, with estimates and their errors.
 
 function estimatedSites() {
   const most = (key) => Math.max(1, ...process.estimates.map((site) => site[key].bytes + site[key].standardError));
   const [mostLive, mostAllocated] = [most("live"), most("allocated")];
   const rows = process.estimates.map((site) => {
     const own = site.frames[site.userFrame === null ? 0 : site.userFrame];
-    // The filter looks at all names of the stack.
+    // The filter compares all names on the stack.
     return { ...site, own, name: site.frames.map((frame) => frame.function).join(" ") };
   });
   const figure = (key, top) => (value, row) => estimate(row[key], top);
@@ -25,7 +25,7 @@ function blocks(sums) {
   return [count(sums.blocks), element("div", { class: "quiet" }, counted(sums.samples, "sample"))];
 }
 
-/// An amount with its error, in words and as a bar. `most`: the amount of the longest bar.
+/// Returns an amount and its error as words and as a bar. `most`: the amount of the longest bar.
 function estimate(sums, most) {
   if (!sums.bytes) return element("span", { class: "quiet" }, "no sample");
   const error = sums.standardError;
@@ -37,11 +37,11 @@ function estimate(sums, most) {
       error ? [sums.bytes - error, sums.bytes + error].map((end) => drawing("line", { x1: x(end), x2: x(end), y1: 2, y2: 8 })) : null));
 }
 
-/// The program's function that allocates, and on request the whole stack.
+/// Returns the program's function that allocates. Unfolds to the whole stack.
 function estimatedPlace(row) {
   if (!row.own) return element("span", { class: "quiet" }, "stack not known");
   const place = (frame) => (frame.file ? element("span", { class: "quiet" }, ` ${shortName(frame.file)}${frame.line ? `:${frame.line}` : ""}`) : null);
-  // Places that share a function are told apart by who calls it.
+  // Callers distinguish places that share a function.
   const own = row.frames.filter((frame) => frame.kind === "user").slice(1, 1 + shownCallers).map((frame) => frame.function);
   return element("details", {}, element("summary", {}, named(row.own.function), place(row.own),
     own.length ? element("div", { class: "quiet" }, "called by ", named(own.join(", "))) : null),

@@ -1,6 +1,7 @@
-// The findings: a list, and beside it the chosen one with its picture, source, stacks and advice.
+// The findings: a list, and next to it the chosen finding with its picture, source, stacks and advice.
 
-/// `entries`: finding, picture, and the words that a list adds to its verdict. `pathName`: fragment of an entry.
+/// Shows findings. An entry has a finding, its picture, and words to put before its verdict in the list. `name`:
+/// returns the last part of an entry's fragment. `wanted`: that part for the entry to choose.
 function findingList(entries, wanted, name, none) {
   if (!entries.length) {
     main.append(none());
@@ -52,7 +53,8 @@ function about({ finding, picture, figures, match }) {
   return parts;
 }
 
-/// The program's own object, as far as there is one: of what outlived its scope the last on the path.
+/// Returns commands about the program's own object, or about the nearest one if the path has none. For an object that
+/// outlived its scope, this is the last one on the path.
 function commands(finding) {
   const file = quoted(process.trace.path);
   const steps = finding.outliving ? [...finding.path].reverse() : finding.path;
@@ -63,7 +65,7 @@ function commands(finding) {
     "# This line hides it, in a file for --suppressions:", `leak:^${step.type}$`].join("\n");
 }
 
-/// The objects from the root down; of a cycle with the reference back to the first.
+/// Returns the objects from the root down. For a cycle, the reference back to the first object follows.
 function path(finding, picture) {
   const rows = [];
   if (picture.root) rows.push(element("li", { class: "root" }, element("span", { class: "box" }, picture.root)));
@@ -79,7 +81,7 @@ function path(finding, picture) {
   return element("ol", { class: `path ${finding.isCycle ? "cycle" : ""}` }, rows);
 }
 
-/// The figures of a suspicion as small plots: live instances in the course of the run, and their ages.
+/// Returns small plots of the figures of a suspicion: live instances over the run, and their ages.
 function evidence(outliving) {
   const plots = [];
   if (outliving.live && outliving.live.length) plots.push(element("figure", { class: "growth" },
@@ -114,17 +116,17 @@ function excerpts(finding) {
         element("span", { class: "number" }, String(source.first + index).padStart(5)), ` ${text}\n`)))));
 }
 
-/// A place in the source. A reader can open it, or copy its name.
+/// Returns a place in the source, with buttons to open it and to copy its name.
 function sourceCaption({ file, line }) {
   const text = `${file}:${line}`;
   const name = element("span", {}, text);
   const copy = element("button", { type: "button", class: "small", onclick: () => copyText(name, copy) }, "Copy");
-  // Only a whole path says which file is meant.
+  // Only an absolute path identifies the file.
   const open = file.startsWith("/") ? element("a", { class: "small", href: `vscode://file${encodeURI(text)}` }, "Open in VS Code") : null;
   return element("figcaption", {}, name, open, copy);
 }
 
-/// Copies an element's text. Where a page may not use the clipboard, the text is selected, for a person to copy.
+/// Copies an element's text. If the page may not use the clipboard, selects the text so that a person can copy it.
 async function copyText(source, button) {
   try {
     await navigator.clipboard.writeText(source.textContent);
@@ -136,7 +138,7 @@ async function copyText(source, button) {
   setTimeout(() => { button.textContent = "Copy"; }, 2000);
 }
 
-/// Stacks with what each made, to open one by one.
+/// Returns stacks that unfold one by one, each with the amount that it made.
 function stacks(title, list) {
   if (!list.length) return [];
   return [element("h3", {}, title), ...list.slice(0, 5).map(([made, stack]) => element("details", {},

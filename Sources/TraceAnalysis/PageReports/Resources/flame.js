@@ -1,6 +1,7 @@
-// Flame graphs: of one run, or the difference of two builds.
+// Flame graphs of one run, or of the difference of two builds.
 
-/// Ready for drawing: children by node, and sums with callees by measure and side. Each tree once.
+/// Trees prepared for drawing: the children of each node, and sums that include callees, by side and measure. Each tree
+/// is prepared once.
 const prepared = new WeakMap();
 
 function prepare(tree) {
@@ -20,8 +21,8 @@ function prepare(tree) {
   return made;
 }
 
-/// The tree with each function once on a path: what it allocates when it is called again, by whatever way, is added to
-/// its outermost call.
+/// Returns the tree with each function at most once on a path. The allocations of a recursive call, direct or indirect,
+/// are added to the function's outermost call.
 function withoutRecursion(tree) {
   const [places, parents, nodeFrames] = [[], [], []];
   const known = new Map();
@@ -48,7 +49,7 @@ function withoutRecursion(tree) {
   return { ...tree, parents, nodeFrames, values: merged[0], before: tree.before ? merged[1] : undefined };
 }
 
-/// `wanted`: the key of a measure.
+/// Shows a flame graph. `wanted`: the key of the measure to show.
 function flame(whole, wanted) {
   if (!whole.measures.length) {
     main.append(element("p", { class: "empty" }, "Nothing was allocated."));
@@ -100,7 +101,7 @@ function flame(whole, wanted) {
     + (isDifference ? figures(totals.old[measure][node], totals.new[measure][node])
       : `${amount(value(node), unit())}, ${((value(node) / Math.max(1, whole1(side))) * 100).toFixed(1)} %`);
 
-  /// Children of a node, or the outermost, widest first.
+  /// Returns the children of a node, or the outermost nodes for a negative number, widest first.
   function ordered(node) {
     const key = `${side}/${measure}/${node}`;
     if (!orders.has(key)) orders.set(key, [...(node < 0 ? outermost : children[node])].sort((a, b) => value(b) - value(a)));
@@ -133,7 +134,7 @@ function flame(whole, wanted) {
     }
   }
 
-  /// The meaning of the colours. Each image has a colour of its own.
+  /// Shows the meanings of the colours.
   function explain() {
     const byImage = !isDifference && colouring.value === "image";
     const keys = isDifference ? [["more", "more than before"], ["less", "less"]]
@@ -143,7 +144,7 @@ function flame(whole, wanted) {
       ...(words ? [element("span", { class: "key found" }, "found")] : []));
   }
 
-  /// The images with most frames in sight.
+  /// Returns the images with the most visible frames.
   function images() {
     const counts = new Map();
     for (const box of boxes) { const image = frame(box.node)[3]; if (image) counts.set(image, (counts.get(image) || 0) + 1); }
@@ -156,7 +157,8 @@ function flame(whole, wanted) {
 
   const imageColour = (name) => `hsl(${hue(name)} 45% ${isDark() ? 34 : 78}%)`;
 
-  /// The chosen measure of all stacks with a function that the search finds, each counted once.
+  /// Returns the sum of the chosen measure over all stacks with a function that matches the search. Counts each stack
+  /// once.
   function matchingShare() {
     let sum = 0;
     const nodes = [...outermost];
@@ -170,7 +172,7 @@ function flame(whole, wanted) {
 
   function showAll() { focus = selected = -1; draw(); }
 
-  /// A colour of an image's own, the same in every page.
+  /// Returns an image's hue, which depends only on its name, so that it is equal on every page.
   function hue(name) {
     let sum = 7;
     for (const character of name) sum = (sum * 31 + character.codePointAt(0)) % 360;
@@ -273,7 +275,7 @@ function flame(whole, wanted) {
     draw();
   });
 
-  /// Figures by function; a function that calls itself counts once for a stack.
+  /// Shows the figures of each function. A recursive function counts once per stack.
   function fillTop() {
     const { children, outermost, totals } = prepare(whole);
     const sums = new Map();

@@ -1,4 +1,4 @@
-// What grew from image to image: sizes over time, suspicions, and what else grew.
+// Growth from image to image: sizes over time, suspicions, and other growth.
 
 function growth() {
   const { images, suspects, grown, remarks, imagesTaken } = data.series;
@@ -27,7 +27,7 @@ const reasons = {
   growsWithHolder: "it grows as what holds it does",
 };
 
-/// So many values as a small picture has columns.
+/// Returns at most as many values as a small picture has columns.
 function columns(values) {
   const most = 60;
   return values.length <= most ? values : Array.from({ length: most }, (_, index) => values[Math.round((index * (values.length - 1)) / (most - 1))]);
@@ -52,7 +52,8 @@ function sizes(images) {
       known ? element("span", { class: "key resident" }, `resident (own scale): ${bytes(images[0].residentBytes)} → ${bytes(last.residentBytes)}`) : null));
 }
 
-/// Values over time; the first series as an area. `most`: the top of a scale for all; without it, each has its own.
+/// Returns a picture of values over time, with the first series as an area. `most`: the top of a common scale; without
+/// it, each series has its own scale.
 function lines(times, series, label, most, unit) {
   return fit((width) => {
     const [height, bottom] = [160, 24];
@@ -75,7 +76,7 @@ function lines(times, series, label, most, unit) {
   });
 }
 
-/// The line at the bottom of a picture, and where it begins and ends.
+/// Returns the time axis at the bottom of a picture, with the time at each end.
 function timeAxis(left, right, y, length) {
   return [drawing("line", { class: "axis", x1: left, x2: right, y1: y, y2: y }),
     drawing("text", { x: left, y: y + 17 }, "0 s"), drawing("text", { x: right, y: y + 17, "text-anchor": "end" }, seconds(length))];

@@ -7,7 +7,7 @@ const verdictNames = {
 
 function overview() {
   main.append(element("h2", {}, "Leaks"), verdicts());
-  // One moment is all that an inspection knows.
+  // An inspection knows only one moment.
   if (!process.trace.isInspection) main.append(element("h2", {}, "Memory over time"), chart());
   if (process.report.residentMemory) main.append(element("h2", {}, "Resident memory"), residentMemory(process.report.residentMemory));
   main.append(element("h2", {}, "Run"), facts());
@@ -33,7 +33,7 @@ function verdicts() {
     [[false, "Not caused by the program"], [true, "Of unknown origin"]].flatMap(others));
 }
 
-/// Facts, which accuse no code.
+/// Returns the collections that grew. They are facts, and accuse no code.
 function grownCollections(grown) {
   if (!grown.length) return [];
   return [element("h3", {}, "Grew during the run"), table("grown-collections", [
@@ -52,7 +52,7 @@ function card(finding) {
     finding.advice.length ? element("span", { class: "advice" }, finding.advice[0]) : null));
 }
 
-/// The parts of resident memory at the heap image, as one bar.
+/// Returns the parts of the resident memory at the heap image, as one bar.
 function residentMemory(memory) {
   const isKnown = memory.freed !== null && memory.freed !== undefined;
   const parts = [["liveBlocks", "live blocks"], ["stacks", "stacks in use"], ...(isKnown ? [["freed", "freed, and kept by the allocator"]] : []),
@@ -98,7 +98,7 @@ function facts() {
 
 // MARK: Chart
 
-/// Pixels for the values of an axis.
+/// Width in pixels of the space for the values of an axis.
 const axisWidth = 58;
 
 function chart() {

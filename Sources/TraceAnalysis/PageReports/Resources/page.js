@@ -1,11 +1,12 @@
-// The page: its views, and the fragment that says which one is shown.
+// The page: its views, and the URL fragment that selects one.
 
 /// The process whose report is shown; null in a comparison.
 let process = null;
-/// Draws the shown picture again.
+/// Redraws the current picture.
 let redraw = null;
 
-/// Of one process: fragment, title, what draws it, and whether the process has it.
+/// The views: fragment, title, and function that draws the view. The fourth element returns whether the process has the
+/// view.
 const views = data.comparison ? [
   ["overview", () => "Overview", comparisonOverview],
   ["findings", () => `Findings (${changedFindings().length})`, comparisonFindings],
@@ -22,15 +23,15 @@ const views = data.comparison ? [
   ["threads", () => "Threads and tasks", threads],
 ];
 
-/// The fragment of a view of the shown process: `#2:findings/…` is one of the second process.
+/// Returns the fragment of a view of the current process: `#2:findings/…` is a view of the second process.
 function address(fragment) {
   const number = data.processes.indexOf(process);
   return data.processes.length > 1 ? `#${number + 1}:${fragment}` : `#${fragment}`;
 }
 
-/// Changes the fragment without a new view.
+/// Changes the fragment without showing another view.
 function note(fragment) {
-  // Viewers that keep pages in a frame of their own may forbid it: then the address stays as it is.
+  // A viewer that shows the page in a frame may forbid this. Then the fragment stays unchanged.
   try { history.replaceState(null, "", address(fragment.split("/").map(encodeURIComponent).join("/"))); } catch { }
 }
 
@@ -44,7 +45,7 @@ function choose(number) {
   process = chosen;
 }
 
-/// The process that a reader wants to see first: the first with a finding of its own.
+/// Returns the process to show first: the first with a finding in the program's own code.
 function firstChoice() {
   const number = data.processes.findIndex((_, number) => { choose(number); return process.findings.some((finding) => !finding.library); });
   return Math.max(0, number);
@@ -69,7 +70,7 @@ function show() {
   view[2](rest.join("/"));
 }
 
-/// A fragment that somebody wrote may be anything.
+/// Decodes a part of the fragment. A fragment typed by hand may be malformed.
 function decoded(text) {
   try { return decodeURIComponent(text); } catch { return text; }
 }

@@ -1,4 +1,4 @@
-// Threads and tasks: who allocates, and what waits.
+// Threads and tasks: allocations by thread, and the tasks that wait.
 
 function threads() {
   const { trace, tasks, report } = process;
@@ -23,7 +23,7 @@ function threads() {
 const activities = { computing: "computing", systemCall: "in a system call" };
 const stackEnds = { cut: "… more frames than are kept", noRules: "… code without rules for unwinding", unsound: "… no stack from here on", unknown: "the stack was not unwound" };
 
-/// Where the threads of an inspected process stood. Those at the same place are one entry: a pool has many.
+/// Returns the threads of an inspected process. Threads with the same stack share an entry, because a pool has many.
 function standing(threads) {
   const places = new Map();
   for (const thread of threads) {

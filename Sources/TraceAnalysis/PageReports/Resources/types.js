@@ -1,4 +1,4 @@
-// Types: a table with the course of each, and the heap image by who keeps whom alive.
+// Types: a table with a curve for each type, and the heap image by holder.
 
 function types() {
   const curves = new Map(process.typeCurves.map((each) => [each.type, each.live]));
@@ -10,7 +10,7 @@ function types() {
     ["Allocated", "allocatedBytes", bytes], ["Allocated blocks", "allocatedBlocks", count], ["Temporary blocks", "temporaryBlocks", count]]) {
     columns.push([title, (row) => row.total[key], unit, "number"]);
   }
-  // From the middle of the run on: what was made to begin with is no growth.
+  // Growth begins at the middle of the run, because objects from the start of a program are no growth.
   const grown = (row) => (row.curve.length > 1 ? row.curve[row.curve.length - 1] - row.curve[Math.floor(row.curve.length / 2) - 1] : 0);
   columns.push(["Growth in the second half of the run", grown, (value, row) => element("span", { class: "curve" }, row.curve.length ? bars(row.curve, "Live blocks in the course of the run") : null,
     value > 0 ? `+${count(value)}` : count(value)), "number"]);
@@ -41,7 +41,7 @@ function heap(wanted) {
   if (chosen >= 0) showHolders(outline, holder, chosen);
 }
 
-/// Who refers to the objects of a type, and on request who refers to those.
+/// Shows the holders of a type's objects. Each holder unfolds to its own holders.
 function showHolders(outline, place, index) {
   const type = outline.types[index];
   note(`heap/${type.name}`);
@@ -63,7 +63,7 @@ function showHolders(outline, place, index) {
     element("div", { class: "holders" }, level(index, [index])));
 }
 
-/// Boxes within boxes, as square as can be.
+/// Shows nested boxes that are as square as possible.
 function treemap(outline, picture, crumbs, info) {
   const tree = outline.tree;
   const sums = Float64Array.from(tree.bytes);
@@ -76,7 +76,7 @@ function treemap(outline, picture, crumbs, info) {
   const words = (node) => `${name(node)}: ${bytes(sums[node])}, ${((sums[node] / Math.max(1, whole)) * 100).toFixed(1)} %` + (tree.blocks[node] ? `, ${counted(tree.blocks[node], "object")} of its own` : "");
   let focus = -1;
 
-  /// Squarified rows (Bruls, Huizing and van Wijk).
+  /// Places boxes in squarified rows (Bruls, Huizing and van Wijk).
   function squares(nodes, x, y, width, height) {
     const found = [];
     const rest = nodes.filter((node) => sums[node] > 0).sort((a, b) => sums[b] - sums[a]);
@@ -129,7 +129,7 @@ function treemap(outline, picture, crumbs, info) {
       group.addEventListener("focus", () => { info.textContent = words(box.node); });
       svg.append(group);
       if (depth < 2 && inner.length && box.height > 2 * head && box.width > 30) {
-        // The part of a box that is its own stays empty.
+        // The share of a box's own memory stays empty.
         const share = inner.reduce((sum, each) => sum + sums[each], 0) / sums[box.node];
         const below = box.height - head - 4;
         squares(inner, box.x + 4, box.y + head, (box.width - 8) * share, below).forEach((each) => add(each, depth + 1));
