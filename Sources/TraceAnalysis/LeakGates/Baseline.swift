@@ -4,26 +4,26 @@ import LeakDetection
 import TraceReading
 import Wording
 
-/// Accepted findings, one a line: fingerprint, instances, verdict, subject in quotation marks, and to the end of the
-/// line the reason.
+/// Accepted findings, one per line: fingerprint, instances, verdict, and subject in quotation marks. The rest of the
+/// line is the reason.
 ///
 ///     4f1c0a9be2d37586 20 retainCycle "TimelineViewModel ↺" third-party player; reported upstream
 ///
-/// Only fingerprint and instances decide; verdict and subject are for people. Lines that begin with `#` are comments;
-/// those right above a line go where it goes. Lines are sorted by fingerprint, so that one finding more is one line
-/// more.
+/// Only fingerprint and instances decide; verdict and subject are for people. Lines that begin with `#` are comments.
+/// Comments directly above a finding move with it. The findings are sorted by fingerprint, so that one more finding
+/// adds one line in place.
 package struct Baseline: Hashable, Sendable {
   package struct Entry: Hashable, Sendable {
     /// 16 hexadecimal digits.
     package var fingerprint: String
-    /// In one process: of several the most.
+    /// The number in one process; the largest one if several processes have the finding.
     package var instances: Int
     package var verdict: String
-    /// The leak, in words.
+    /// A description of the leak.
     package var subject: String
     /// The reason for accepting it; empty if none was given.
     package var reason: String
-    /// Lines above it, with their `#`.
+    /// The comment lines directly above the entry, with their `#`.
     package var comments: [String] = []
 
     package init(fingerprint: String, instances: Int, verdict: String, subject: String, reason: String) {
@@ -40,11 +40,11 @@ package struct Baseline: Hashable, Sendable {
     }
   }
 
-  /// The least increase over the accepted instances that counts as worse, unless a gate sets another; at least one more
-  /// instance in any case.
+  /// The smallest relative increase over the accepted instances that counts as worse, unless a gate sets another one.
+  /// There must also be at least one more instance.
   package static let tolerance = 0.05
 
-  /// Sorted by fingerprint, each once.
+  /// The accepted findings, sorted by fingerprint; each fingerprint occurs once.
   package private(set) var entries: [Entry]
   /// Comment lines before the first entry.
   private(set) var head: [String]
@@ -54,8 +54,8 @@ package struct Baseline: Hashable, Sendable {
   /// Accepts nothing.
   package init() { (entries, head, tail) = ([], Self.standardHead, []) }
 
-  /// - Parameter entries: In any order. Entries with equal fingerprints are merged: the greater number of instances
-  ///   counts, and each given reason is kept.
+  /// - Parameter entries: In any order. Entries with equal fingerprints are merged: the largest number of instances
+  ///   counts, and all reasons are kept.
   init(_ entries: [Entry], head: [String], tail: [String]) {
     var merged: [String: Entry] = [:]
     for entry in entries {
@@ -73,7 +73,7 @@ package struct Baseline: Hashable, Sendable {
     (self.head, self.tail) = (head, tail)
   }
 
-  /// The entry that accepts a finding. O(log n).
+  /// The entry that accepts a finding; nil if there is none. O(log n).
   package subscript(fingerprint: String) -> Entry? {
     var (low, high) = (0, entries.count)
     while low < high {
@@ -88,8 +88,8 @@ package struct Baseline: Hashable, Sendable {
   /// Compares findings with this baseline.
   ///
   /// - Parameters:
-  ///   - tolerance: An accepted finding is worse if it has more instances by this part of them or more, and by one at
-  ///     least.
+  ///   - tolerance: An accepted finding is worse if its instances increased by at least this share of the accepted
+  ///     number, and by at least one.
   ///   - judgesSuspicions: True if suspicions can fail a gate as proofs do.
   package func judge(_ findings: [Finding], tolerance: Double = Baseline.tolerance, judgesSuspicions: Bool = false)
     -> [JudgedFinding]
@@ -97,8 +97,8 @@ package struct Baseline: Hashable, Sendable {
     findings.map { JudgedFinding($0, standing(of: $0, tolerance), judgesSuspicions: judgesSuspicions) }
   }
 
-  /// Findings that another comparison calls new, and that are accepted here, are known; all else stays as it was
-  /// judged.
+  /// Judges again the findings that another comparison calls new: those that this baseline accepts become known or
+  /// worse. All other findings keep their standing.
   package func accepting(_ judged: [JudgedFinding], tolerance: Double = Baseline.tolerance) -> [JudgedFinding] {
     judged.map {
       $0.standing == .new
@@ -112,7 +112,7 @@ package struct Baseline: Hashable, Sendable {
     guard let entry = self[finding.fingerprint] else { return .new }
     let instances = Int(clamping: finding.comparableInstances)
     let more = instances - entry.instances
-    // An increase of exactly the tolerance is worse, whatever its binary fraction.
+    // An increase of exactly the tolerance is worse, even if floating-point rounding makes it look smaller.
     guard more >= 1, Double(more) >= Double(entry.instances) * tolerance - 1e-9 else {
       return .known(reason: entry.reason)
     }
@@ -121,7 +121,7 @@ package struct Baseline: Hashable, Sendable {
     )
   }
 
-  /// Entries that none of the findings has, suppressed and library ones included among these.
+  /// Returns the entries that none of the findings matches. Suppressed findings and library findings match nothing.
   package func unmatched(by findings: [Finding]) -> [Entry] {
     let found = Set(findings.lazy.filter { !$0.isLibrary && $0.suppression == nil }.map(\.fingerprint))
     return entries.filter { !found.contains($0.fingerprint) }
@@ -134,22 +134,22 @@ package struct Baseline: Hashable, Sendable {
     package var baseline: Baseline
     package var added: [Entry] = []
     package var dropped: [Entry] = []
-    /// Those whose number of instances is another now, as they are now.
+    /// The new entries of those whose number of instances changed.
     package var changed: [Entry] = []
 
     package var isEmpty: Bool { added.isEmpty && dropped.isEmpty && changed.isEmpty }
   }
 
-  /// A baseline that accepts these findings and no others. Entries that are still found keep their reasons and
-  /// comments. Library findings and suppressed findings are not added. If several traces have a finding, the most
-  /// instances count.
+  /// Returns a baseline that accepts these findings and no others. Entries that are still found keep their reasons and
+  /// comments. Library findings and suppressed findings are not added. If several traces have a finding, the largest
+  /// number of instances counts.
   package func updated(with findings: [Finding]) -> Update {
     let found = accepted(findings)
     return update(to: Baseline(Array(found.values), head: head, tail: tail))
   }
 
-  /// A baseline that accepts these findings and everything that this one accepts, for an incomplete set of findings. No
-  /// entry is removed, and none gets fewer instances.
+  /// Returns a baseline that accepts these findings and everything that this one accepts. Use it for an incomplete set
+  /// of findings: no entry is removed, and none gets fewer instances.
   package func extended(with findings: [Finding]) -> Update {
     var all = accepted(findings)
     for entry in entries {
@@ -169,13 +169,13 @@ package struct Baseline: Hashable, Sendable {
       })
   }
 
-  /// Entries for findings, by fingerprint.
+  /// Returns entries for the findings, by fingerprint.
   private func accepted(_ findings: [Finding]) -> [String: Entry] {
     var found: [String: Entry] = [:]
     for finding in findings where !finding.isLibrary && finding.suppression == nil {
       var entry = Entry(finding)
       if let other = found[entry.fingerprint] { entry.instances = max(entry.instances, other.instances) }
-      // The subject stays, too: a size in it is another in every run.
+      // Keep the old subject, because a size in it differs in every run.
       if let old = self[entry.fingerprint] {
         (entry.subject, entry.reason, entry.comments) = (old.subject, old.reason, old.comments)
       }

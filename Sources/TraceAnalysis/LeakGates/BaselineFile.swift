@@ -1,4 +1,4 @@
-// The baseline as text: written to be read in a review and merged by line, read as people leave it.
+// Writes a baseline as text for reviews and merges by line, and reads the text as people edited it.
 
 import TraceReading
 
@@ -48,7 +48,7 @@ extension Baseline {
       guard let text = String(validating: line, as: UTF8.self) else { throw failure(.notUTF8) }
       let content = Self.trimmed(text)
       if content.isEmpty {
-        // A comment above an empty line is about the whole file.
+        // A comment that an empty line follows is about the whole file.
         if entries.isEmpty, !comments.isEmpty {
           head = (head.map { $0 + [""] } ?? []) + comments
           comments = []
@@ -67,7 +67,7 @@ extension Baseline {
         entries.append(entry)
       }
     }
-    // Without any entry all comments are about the file.
+    // If there is no entry, all comments are about the file.
     if entries.isEmpty, !comments.isEmpty {
       head = (head.map { $0 + [""] } ?? []) + comments
       comments = []
@@ -78,7 +78,7 @@ extension Baseline {
   private static func entry(_ content: String, _ failure: (BaselineSyntaxError.Reason) -> BaselineSyntaxError)
     throws(BaselineSyntaxError) -> Entry
   {
-    // Scalars, because a mark that combines with a space or quotation mark would make one Character with it.
+    // Parse scalars: a combining mark after a space or quotation mark would form one Character with it.
     var rest = content.unicodeScalars[...]
     func word() -> String {
       let word = rest.prefix { !isBlank($0) }
@@ -147,7 +147,7 @@ extension Baseline {
 /// A line of a baseline that cannot be read. The description begins with file and line.
 package struct BaselineSyntaxError: Error, Hashable, Sendable, CustomStringConvertible {
   package enum Reason: Hashable, Sendable {
-    /// The marker that a merge leaves where both sides changed.
+    /// A marker that a merge leaves where both sides changed the file.
     case conflict
     case badFingerprint(String)
     case badCount(String)
@@ -157,7 +157,7 @@ package struct BaselineSyntaxError: Error, Hashable, Sendable, CustomStringConve
   }
 
   package var file: String
-  /// From 1.
+  /// The line's number, from 1.
   package var line: Int
   package var reason: Reason
 

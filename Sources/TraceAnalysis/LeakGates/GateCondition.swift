@@ -2,23 +2,23 @@
 
 import TraceReading
 
-/// A condition with the least amount that makes it fail.
+/// A condition and the smallest amount that makes it fail.
 package struct GateCondition: Hashable, Sendable {
   package enum Name: String, CaseIterable, Hashable, Sendable {
     /// Proven findings of the program, accepted or not.
     case leaks
     /// Proven findings that were not known before.
     case newLeaks = "new-leaks"
-    /// Suspicions, accepted or not; those that were not known before. Weak ones do not count.
+    /// Strong suspicions, accepted or not. `newSuspects`: those that were not known before.
     case suspects
     case newSuspects = "new-suspects"
-    /// Findings that were known before, and have got worse.
+    /// Findings that were known before and got worse.
     case worse
-    /// Large proven findings of libraries, which the program pays for.
+    /// Proven findings of libraries that are large enough to matter.
     case libraryLeaks = "library-leaks"
-    /// Bytes retained together by findings that were not accepted.
+    /// Bytes that proven findings that were not accepted retain together.
     case retained
-    /// Growth: findings that keep growing, or between builds the live bytes at exit.
+    /// For one build: findings that keep growing. For two builds: the increase of live bytes at exit.
     case growth
     case peak, allocations, temporary
     /// Retains or releases.
@@ -35,9 +35,9 @@ package struct GateCondition: Hashable, Sendable {
   }
 
   package var name: Name
-  /// The least amount that makes it fail; nil for the smallest possible amount.
+  /// The smallest amount that makes the condition fail; nil for the smallest possible one.
   package var threshold: Threshold?
-  /// The text that it was parsed from.
+  /// The text that the condition was parsed from.
   package var text: String
 
   /// Returns the names of the conditions for a subject, and the word for none.
@@ -45,13 +45,13 @@ package struct GateCondition: Hashable, Sendable {
     Name.allCases.filter { $0.kinds(for: subject) != nil }.map(\.rawValue) + [GateList.nothing]
   }
 
-  /// - Parameter text: A name, or a name, a colon and a threshold.
+  /// - Parameter text: A name, optionally followed by a colon and a threshold.
   /// - Throws: A `GateSyntaxError` that says what is allowed for the subject.
   package init(parsing text: String, for subject: GateList.Subject) throws(GateSyntaxError) {
     let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
     guard let name = Name(rawValue: parts[0]), name.kinds(for: subject) != nil else {
       let allowed = Self.names(for: subject)
-      // A name that only the other subject has is known, and no typing error.
+      // A name that only the other subject has is not a typing error.
       let otherSubject = Name(rawValue: parts[0]) != nil
       throw .unknownName(
         parts[0], allowed: allowed,
@@ -71,7 +71,7 @@ package struct GateCondition: Hashable, Sendable {
 }
 
 extension GateCondition.Name {
-  /// The kinds of threshold it takes; nil if there is no such condition for the subject.
+  /// The kinds of threshold that the condition takes; nil if there is no such condition for the subject.
   func kinds(for subject: GateList.Subject) -> [GateCondition.Threshold.Kind]? {
     switch (self, subject) {
     case (.leaks, _), (.newLeaks, _), (.suspects, _), (.newSuspects, _): [.count]
@@ -112,7 +112,7 @@ extension GateCondition.Threshold {
     }
   }
 
-  /// A whole number, a size with its unit, or a percentage; all greater than nothing.
+  /// Reads a whole number, a size with its unit, or a percentage, each greater than 0.
   init?(parsing text: String) {
     guard let quantity = Quantity(parsing: text) else { return nil }
     if quantity.unit == "%" {
@@ -132,9 +132,9 @@ package enum GateSyntaxError: Error, Hashable, Sendable, CustomStringConvertible
   case unknownName(String, allowed: [String], suggestion: String?, GateList.Subject)
   case badThreshold(String, allowed: [String])
   case missingThreshold(String)
-  /// `none` beside others.
+  /// `none` was combined with other conditions.
   case nothingAndSomething
-  /// One name with two thresholds.
+  /// One condition was given with two thresholds.
   case contradiction(String, String)
 
   package var description: String {

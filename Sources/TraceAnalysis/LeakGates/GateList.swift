@@ -13,13 +13,13 @@ package struct GateList: Hashable, Sendable {
     case comparison
   }
 
-  /// The name for no condition at all.
+  /// The word for an empty list.
   static let nothing = "none"
 
   package let subject: Subject
   package private(set) var conditions: [GateCondition] = []
 
-  /// - Parameter texts: Each one condition or several with commas between; `none` alone means none.
+  /// - Parameter texts: Each text is one condition, or several separated by commas. `none` alone means an empty list.
   package init(parsing texts: [String], for subject: Subject) throws(GateSyntaxError) {
     self.subject = subject
     var isNothing = false
@@ -43,7 +43,7 @@ package struct GateList: Hashable, Sendable {
 
   package var isEmpty: Bool { conditions.isEmpty }
 
-  /// Some condition is about findings: without a heap image it cannot be judged.
+  /// Whether some condition is about findings. Such a condition cannot be judged without a heap image.
   package var needsFindings: Bool {
     conditions.contains {
       [.leaks, .newLeaks, .suspects, .newSuspects, .worse, .libraryLeaks, .retained].contains($0.name)
@@ -51,7 +51,7 @@ package struct GateList: Hashable, Sendable {
     }
   }
 
-  /// Some condition is about suspicions, so that they can fail it.
+  /// Whether suspicions can make some condition fail.
   package var judgesSuspicions: Bool {
     subject == .comparison || conditions.contains { [.suspects, .newSuspects, .growth].contains($0.name) }
   }
@@ -64,8 +64,8 @@ package struct GateList: Hashable, Sendable {
     return Baseline.tolerance
   }
 
-  /// Returns the outcome of each condition on the findings of one build. A finding in several traces counts once. Its
-  /// bytes count in each.
+  /// Returns the outcome of each condition on the findings of one build. A finding in several traces counts once, but
+  /// its bytes in all of the traces are added.
   package func outcomes(_ judged: [JudgedFinding]) -> [GateOutcome] {
     let program = judged.filter(\.isOfProgram)
     let unaccepted = judged.filter(\.isUnaccepted)
@@ -93,13 +93,13 @@ package struct GateList: Hashable, Sendable {
           Self.outcome(condition, findings: unaccepted.filter(\.finding.keepsGrowing), "that keep growing")
         }
       case .peak, .allocations, .temporary, .retains, .regressions:
-        // The parser takes these for comparisons alone.
+        // The parser accepts these conditions only for comparisons.
         GateOutcome(gate: condition.text, hasFailed: true, explanation: "cannot be judged: it compares two builds")
       }
     }
   }
 
-  /// Suspicions that are not weak.
+  /// Judges the suspicions that are not weak.
   package static func outcome(_ condition: GateCondition, suspicions: [JudgedFinding]) -> GateOutcome {
     let listed = suspicions.filter { $0.finding.certainty == .suspected && !$0.finding.isWeak }
     return outcome(
@@ -128,7 +128,7 @@ package struct GateList: Hashable, Sendable {
       explanation: "\(count == 0 ? "no known finding" : Decimal.counted(count, "known finding")) got worse\(by)")
   }
 
-  /// Findings of libraries that reach the threshold each.
+  /// Fails if a single library finding reaches the threshold.
   private static func outcome(_ condition: GateCondition, libraries: [Finding]) -> GateOutcome {
     var (bytes, blocks): (UInt64?, UInt64?) = (Finding.largeLibraryBytes, Finding.largeLibraryBlocks)
     switch condition.threshold {
@@ -182,7 +182,7 @@ package struct GateList: Hashable, Sendable {
 }
 
 extension JudgedFinding {
-  /// Neither a library's nor hidden by a suppression.
+  /// Whether the finding is neither a library's nor hidden by a suppression.
   package var isOfProgram: Bool {
     switch standing {
     case .new, .worse, .known: true
@@ -193,7 +193,7 @@ extension JudgedFinding {
   package var isWorse: Bool { if case .worse = standing { true } else { false } }
 
   /// Joins findings by fingerprint, in order of first occurrence: a finding in several traces of one build is one
-  /// finding. Keeps the one with the most instances, with the tests of all of them.
+  /// finding. Keeps the finding with the most instances, and gives it the tests of all.
   package static func union(_ all: [JudgedFinding]) -> [JudgedFinding] {
     var indices: [String: Int] = [:]
     var result: [JudgedFinding] = []
@@ -210,7 +210,7 @@ extension JudgedFinding {
     return result
   }
 
-  /// Each test once, those with most instances first.
+  /// Joins equal tests. The tests with the most instances come first.
   private static func joined(_ tests: [Finding.TestShare], _ others: [Finding.TestShare]) -> [Finding.TestShare] {
     var shares: [String: Finding.TestShare] = [:]
     for share in tests + others {
@@ -226,11 +226,12 @@ extension JudgedFinding {
 }
 
 extension Finding {
-  /// The least size of a library's leak that makes the program grow.
+  /// A library's leak of at least this size makes the program grow noticeably.
   static let largeLibraryBytes: UInt64 = 1 << 20
   static let largeLibraryBlocks: UInt64 = 1000
 
-  /// Whether it is a proven leak of a library with so many bytes or blocks. Nil means no limit of that kind.
+  /// Whether the finding is a proven leak of a library with at least so many bytes or blocks. Nil means that this
+  /// amount does not count.
   func isLibraryLeak(
     bytes: UInt64? = Finding.largeLibraryBytes, blocks: UInt64? = Finding.largeLibraryBlocks
   ) -> Bool {
@@ -238,7 +239,8 @@ extension Finding {
       && (bytes.map { retainedBytes.rawValue >= $0 } == true || blocks.map { retainedBlocks >= $0 } == true)
   }
 
-  /// Its objects have become more from the first quarter of the work to the last.
+  /// Whether the number of its objects grew from the first quarter of the work to the last. Weak suspicions do not
+  /// count.
   var keepsGrowing: Bool {
     guard !isWeak else { return false }
     let growth = evidence.growth

@@ -1,6 +1,6 @@
-// The outcomes of all gates of one run, and the baseline's lines that are gone.
+// The outcomes of all gates of one run, and the baseline's entries that are gone.
 
-/// The outcome of gates, for the end of a report.
+/// The outcomes of gates, for the end of a report.
 package struct GateReport: Hashable, Sendable {
   package var outcomes: [GateOutcome]
   /// The baseline's path as it was given; nil if there is none.
@@ -13,7 +13,7 @@ package struct GateReport: Hashable, Sendable {
   }
 
   package var hasFailed: Bool { outcomes.contains(where: \.hasFailed) }
-  /// There is nothing to say.
+  /// Whether there is nothing to report.
   package var isEmpty: Bool { outcomes.isEmpty && gone.isEmpty }
 
   /// A sentence for each accepted finding that is gone.

@@ -1,4 +1,4 @@
-// Findings as a gate judges them: known and accepted ones, and others.
+// Findings with their standing, which gates judge.
 
 import LeakDetection
 
@@ -7,11 +7,11 @@ package struct JudgedFinding: Hashable, Sendable {
   package enum Standing: Hashable, Sendable {
     /// Not known before.
     case new
-    /// Known before, and now worse: how, in words.
+    /// Known before, and worse now. The text describes the change.
     case worse(String)
-    /// Known before, and no worse. `reason`: why it was accepted; empty if none was given.
+    /// Known before, and not worse. `reason`: the reason for accepting the finding; empty if none was given.
     case known(reason: String)
-    /// A suppression's pattern hides it.
+    /// A suppression hides the finding.
     case hidden(pattern: String)
     /// A finding of the platform's libraries, not of the program.
     case library
@@ -20,15 +20,14 @@ package struct JudgedFinding: Hashable, Sendable {
   package var finding: Finding
   package var standing: Standing
 
-  /// True if suspicions are judged like proofs, since there is another build to compare with, or since it was asked
-  /// for.
+  /// True if suspicions are judged like proofs: in a comparison with another build, or if a gate requests it.
   package var judgesSuspicions = false
 
   package init(_ finding: Finding, _ standing: Standing, judgesSuspicions: Bool = false) {
     (self.finding, self.standing, self.judgesSuspicions) = (finding, standing, judgesSuspicions)
   }
 
-  /// It is the program's, not hidden, and new or worse.
+  /// Whether the finding is new or worse. Hidden findings and library findings are neither.
   package var isUnaccepted: Bool {
     switch standing {
     case .new, .worse: true
@@ -36,7 +35,7 @@ package struct JudgedFinding: Hashable, Sendable {
     }
   }
 
-  /// It makes a gate fail, or could.
+  /// Whether the finding can make a gate fail.
   package var isFailing: Bool { isUnaccepted && (finding.certainty == .proven || judgesSuspicions && !finding.isWeak) }
 }
 
@@ -45,7 +44,7 @@ package struct GateOutcome: Hashable, Sendable {
   /// The text of the gate, such as `new-leaks` or `retains:10%`.
   package var gate: String
   package var hasFailed: Bool
-  /// A sentence: the result, and the amount that would have passed.
+  /// The result, and the smallest amount that fails the gate if that is not obvious.
   package var explanation: String
 
   package init(gate: String, hasFailed: Bool, explanation: String) {

@@ -4,16 +4,16 @@ import LeakDetection
 import TraceReading
 import TraceSymbolication
 
-/// The findings of one snapshot, as they are shown.
+/// The findings of one snapshot, ready to be shown.
 package struct LeakReport: Sendable {
   /// The reason why there are no findings to show, if no heap image could be analyzed.
   package var unavailable: String?
-  /// The reason why the heap image could not be analyzed as a whole. Nil if it was.
+  /// The reason why a part of the heap image could not be analyzed; nil if all of it was.
   package private(set) var obstacle: String?
   package var snapshot: TraceSnapshot?
-  /// The program's findings, then those in libraries. Includes hidden findings.
+  /// The program's findings, then the libraries' findings. Includes hidden findings.
   package var findings: [Finding] = []
-  /// Patterns that hid something, and those that hid nothing.
+  /// All patterns, with the number of findings that each one hid.
   package var suppressions = Suppressions()
   package var remarks: [String] = []
   package var liveBlocks = 0
@@ -23,29 +23,30 @@ package struct LeakReport: Sendable {
   package var leaked: [SiteID: BlockSum]?
   /// The program's scopes and expectations, with their outcomes.
   package var statements = ProgramStatements()
-  /// Collections that grew, as facts that accuse no code.
+  /// Collections that grew. These are facts, not findings.
   package var grown: [GrownCollection] = []
-  /// Every candidate for a suspicion with the effects of the rules. Nil unless the report explains suspicions.
+  /// Every candidate for a suspicion, with the effects of the rules on it; nil unless the report explains suspicions.
   package var candidates: [SuspicionAccount]?
   /// Live objects by the program's generations.
   package var generations: [Generation] = []
-  /// The accepted findings; nil if no baseline was given. Then every finding of the program is new.
+  /// The accepted findings; nil if no baseline was given, and then every finding of the program is new.
   package var baseline: Baseline?
   /// The relative growth that makes an accepted finding worse.
   package var tolerance = Baseline.tolerance
 
   /// True if suspicions can fail a gate.
   package var judgesSuspicions = false
-  /// True if weak suspicions are listed, too.
+  /// True if weak suspicions are listed as well.
   package var listsWeak = false
 
-  /// By fingerprint; empty if stacks were not requested.
+  /// For each fingerprint: the stacks of the finding. Empty if stacks were not requested.
   package var stacks: [String: FindingStacks] = [:]
 
   package init(unavailable: String) { self.unavailable = unavailable }
 
-  /// `atExpectations`: findings from the heap images taken when expectations were not met; they replace this image's
-  /// findings of the same expectations. `growth`: growth proven by repetitions; it replaces findings of the same cause.
+  /// `atExpectations`: findings from the heap images that were taken when expectations were not met. They replace this
+  /// image's findings about the same expectations. `growth`: growth proven by repetitions; it replaces findings of the
+  /// same cause.
   package init(
     _ analysis: LeakAnalysis, suppressions: Suppressions = Suppressions(),
     atExpectations: ExpectationImages = ExpectationImages(), growth: GrowthReport = GrowthReport()
@@ -78,7 +79,8 @@ package struct LeakReport: Sendable {
     }
   }
 
-  /// Adds suspicions from a series of images whose newest is this report's. Patterns hide those, too.
+  /// Adds suspicions from a series of images whose newest one is the image of this report. Suppressions apply to them,
+  /// too.
   package mutating func add(_ suspects: [Finding], of analysis: LeakAnalysis) {
     let names = analysis.suppressionNames
     let hidden = suspects.map { finding in
@@ -93,20 +95,19 @@ package struct LeakReport: Sendable {
     findings = FindingBuilder.sorted(findings + hidden)
   }
 
-  /// Looks up the stacks of all findings: of their allocations, and of the references that were never released.
-  /// `allocations` must have been made with the same snapshot.
-  /// One pass over the events, if retains were recorded.
+  /// Looks up the stacks of all findings: the stacks of their allocations, and of the retains that were never released.
+  /// `allocations` must have been made with the same snapshot. Takes one pass over the events if retains were recorded.
   package mutating func findStacks(_ reader: TraceReader, _ allocations: AllocationAnalysis, naming: any FrameNaming) {
     guard let snapshot, !findings.isEmpty else { return }
     stacks = FindingStackSearch(reader, allocations, snapshot: snapshot, naming: naming).stacks(of: findings)
   }
 
-  /// All findings, in their order, as they stand to the baseline.
+  /// All findings, in their order, compared with the baseline.
   package var judged: [JudgedFinding] {
     (baseline ?? Baseline()).judge(findings, tolerance: tolerance, judgesSuspicions: judgesSuspicions)
   }
 
-  /// The answer that a report begins with.
+  /// The overall result, which a report begins with.
   package enum Conclusion: String, Sendable {
     case notChecked, leak, suspected
     /// No finding is listed, but a collection grew during the run.
@@ -114,7 +115,7 @@ package struct LeakReport: Sendable {
     case steady
   }
 
-  /// Findings that a pattern hides, weak suspicions that are not listed, and small findings of libraries do not count.
+  /// The overall result. Hidden findings, weak suspicions that are not listed, and small library findings do not count.
   package var conclusion: Conclusion {
     if unavailable != nil { return .notChecked }
     let listed = programFindings
@@ -123,19 +124,19 @@ package struct LeakReport: Sendable {
     return grown.isEmpty ? .steady : .growing
   }
 
-  /// Those that are listed.
+  /// The program's findings that are listed.
   package var programFindings: [Finding] { findings.filter { !$0.isLibrary && $0.suppression == nil && isListed($0) } }
-  /// Suspicions of the program that are counted and not listed.
+  /// Weak suspicions, which a report counts but does not list.
   package var unlisted: [Finding] { findings.filter { $0.suppression == nil && !isListed($0) } }
   package func isListed(_ finding: Finding) -> Bool { listsWeak || !finding.isWeak }
   package var libraryFindings: [Finding] { findings.filter { $0.isLibrary && $0.suppression == nil && isListed($0) } }
-  /// Leaks of libraries that the program pays for: a library that leaks at each call of the program grows with it.
+  /// Large leaks of libraries. If a library leaks at each call, the program's memory grows with its number of calls.
   package var largeLibraryFindings: [Finding] { libraryFindings.filter { $0.isLibraryLeak() } }
   package var hiddenFindings: [Finding] { findings.filter { $0.suppression != nil } }
 }
 
 extension Finding {
-  /// Tells whether `concluded` is a suspicion about the objects that this finding proves to grow.
+  /// Returns whether `concluded` is a suspicion about the objects whose growth this finding proves.
   fileprivate func isOfSameCause(as concluded: Finding) -> Bool {
     guard case .suspected(_, let survivors) = concluded.evidence else { return false }
     return evidence.retention?.holder == survivors.retention.holder

@@ -1,10 +1,10 @@
-// One fact about a platform or a library.
+// A rule: one fact about a platform or a library.
 
-/// A name that a rule is looked up by.
+/// The kind of name that a rule is looked up by.
 package enum RuleSubject: String, CaseIterable, Hashable, Sendable {
-  /// A linker's name.
+  /// A linker symbol, which may be mangled.
   case symbol
-  /// A function's demangled name: short, where its kind does not say otherwise.
+  /// A function's demangled name; the short form unless the rule's kind says otherwise.
   case function
   /// A type's name with its module.
   case type
@@ -21,7 +21,7 @@ package enum RuleSubject: String, CaseIterable, Hashable, Sendable {
 package struct Rule: Hashable, Sendable {
   package struct Place: Hashable, Sendable, CustomStringConvertible {
     package var file: String
-    /// From 1.
+    /// The line's number, from 1.
     package var line: Int
 
     package var description: String { "\(file):\(line)" }
@@ -29,16 +29,16 @@ package struct Rule: Hashable, Sendable {
 
   package var kind: RuleKind
   package var patterns: [RulePattern]
-  /// Its words for a report, or a word that its kind knows; nil if its kind has none.
+  /// Words for a report, or one of the words that the rule's kind defines; nil if the kind has no statement.
   package var statement: String?
-  /// The reason why it holds, for people who change the rule.
+  /// The reason for the rule, for people who change it.
   package var reason: String
   /// The versions that the fact was observed in.
   package var seen: String
   package var place: Place
 }
 
-/// A name, or with a `*` at one end or both a part of one.
+/// A name, or a part of a name with a `*` at one end or both ends.
 package struct RulePattern: Hashable, Sendable {
   package enum Part: Hashable, Sendable { case all, beginning, end, any }
 
@@ -46,7 +46,7 @@ package struct RulePattern: Hashable, Sendable {
   package var part: Part
   package var text: String
 
-  /// Nil if nothing is left but stars, or if there is one in the middle.
+  /// Returns nil if there is nothing but stars, or a star in the middle.
   init?(_ subject: RuleSubject, _ written: Substring) {
     let star = UInt8(ascii: "*")
     var text = written.utf8

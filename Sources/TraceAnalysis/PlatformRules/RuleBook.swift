@@ -1,6 +1,6 @@
-// All that is known of platforms and libraries.
+// All rules about platforms and libraries.
 
-/// Rules by their kind. Immutable, and so for any thread.
+/// Rules by their kind. Immutable, and so safe for any thread.
 package struct RuleBook: Sendable {
   package let rules: [Rule]
   private let tables: [Key: RuleTable]
@@ -10,7 +10,7 @@ package struct RuleBook: Sendable {
     var subject: RuleSubject
   }
 
-  /// The rules that come with leaktrace. Tests hold that their files are sound, so that they always can be read.
+  /// The rules that come with leaktrace. Tests check that their files can be read.
   package static let shipped: RuleBook = {
     do {
       return try RuleBook(RuleFiles.shipped)
@@ -19,7 +19,7 @@ package struct RuleBook: Sendable {
     }
   }()
 
-  /// Reads files. No two rules of a kind may have the same pattern. Linear in their text.
+  /// Reads rules from files. No two rules of a kind may have the same pattern. Linear in the text.
   package init(_ files: [RuleFile]) throws(RuleError) {
     var rules: [Rule] = []
     for file in files { rules += try RuleParser.rules(in: file.text, ofFile: file.name) }
@@ -42,7 +42,8 @@ package struct RuleBook: Sendable {
     self.tables = tables
   }
 
-  /// The rules of a kind, by a subject that it is looked up by. Keep the table for frequent lookups.
+  /// Returns the rules of a kind, to look up by one of the kind's subjects. Callers should keep the table for frequent
+  /// lookups.
   package func table(_ kind: RuleKind, by subject: RuleSubject) -> RuleTable {
     guard let table = tables[Key(kind: kind, subject: subject)] else {
       preconditionFailure("rules of the kind \(kind.rawValue) are not looked up by \(subject.rawValue)")

@@ -1,4 +1,4 @@
-// The files of rules that come with leaktrace. The package manager puts their bytes into the program.
+// The files of rules that come with leaktrace. The package manager embeds their bytes in the program.
 
 /// A file of rules.
 package struct RuleFile: Hashable, Sendable {
@@ -13,7 +13,7 @@ package struct RuleFile: Hashable, Sendable {
 }
 
 package enum RuleFiles {
-  /// In lookup order. A test checks that every file of the folder is here.
+  /// The files in lookup order. A test checks that every file of the folder is here.
   package static var shipped: [RuleFile] {
     [
       RuleFile("dispatch.rules", PackageResources.dispatch_rules),

@@ -4,16 +4,15 @@
 package enum RuleKind: String, CaseIterable, Sendable {
   // The owner of code.
 
-  /// Code of the platform, which no program wrote: a shared library, a Swift module, a function that may be linked into
-  /// the program.
+  /// Code of the platform: a shared library, a Swift module, or a function that may be linked into the program.
   case platform
-  /// A function that the Swift compiler makes in every program.
+  /// A function that the Swift compiler generates in every program.
   case compiled
   /// The C library.
   case cLibrary = "c-library"
   /// The loader.
   case loader
-  /// The people's name of the library that code is of.
+  /// The common name of the library that code belongs to.
   case partOf = "part-of"
   /// A library that runs tests.
   case testLibrary = "test-library"
@@ -22,23 +21,23 @@ package enum RuleKind: String, CaseIterable, Sendable {
 
   /// A function that allocates for its caller.
   case allocator
-  /// Code that makes something for its caller, if it is not in Swift.
+  /// Code in another language than Swift that makes objects or memory for its caller.
   case makesForCaller = "makes-for-caller"
-  /// The same, in Swift.
+  /// Swift code that makes objects or memory for its caller.
   case makesForCallerInSwift = "makes-for-caller-in-swift"
-  /// Code that makes what its library keeps for good in tables of its own.
+  /// Code that allocates memory that its library keeps forever in tables of its own.
   case keepsForItself = "keeps-for-itself"
-  /// An exception to `keepsForItself`: the result is the caller's.
+  /// An exception to `keepsForItself`: the result belongs to the caller.
   case givesAway = "gives-away"
-  /// A function of Swift that gives its caller a pointer: by the type of its result, or by its whole name.
+  /// A Swift function that returns a pointer to its caller, identified by its result type or by its whole name.
   case givesPointer = "gives-pointer"
   /// A function that calls code that the program passed to it.
   case callsProgram = "calls-program"
   /// A function that repeatedly calls code that others passed to it.
   case callsAgain = "calls-again"
-  /// A function that suspends its task for a time.
+  /// A function that suspends its task for a period of time.
   case sleeps
-  /// A function in whose calls a thread runs a run loop.
+  /// A function that runs a run loop until it returns.
   case runsLoop = "runs-loop"
   /// A function that calls `main` for the program.
   case startsMain = "starts-main"
@@ -47,57 +46,60 @@ package enum RuleKind: String, CaseIterable, Sendable {
 
   // Memory.
 
-  /// An image that keeps addresses of blocks' beginnings alone: an address inside a block means nothing there.
+  /// An image whose variables refer to blocks only by the address of their beginning. An address inside a block is no
+  /// reference there.
   case keepsBeginnings = "keeps-beginnings"
-  /// A function that allocates buffers of streams: their contents are no references.
+  /// A function that allocates buffers of streams. The contents of such a buffer are no references.
   case streamBuffer = "stream-buffer"
-  /// A function that allocates links of queues, which threads use again and again.
+  /// A function that allocates links of queues, which threads reuse.
   case queueLinks = "queue-links"
-  /// A function that allocates tables of types, or a variable that holds them: no reference in them leads to an object.
+  /// A function that allocates tables of types, or a variable that holds such tables. They contain no references to
+  /// objects.
   case typeRecords = "type-records"
-  /// A class that has a lock behind its stored properties, and nothing else.
+  /// A class whose objects have only a lock after the stored properties.
   case lockBehind = "lock-behind"
 
   // Holders.
 
   /// An object that is registered until the program ends it, or a function that makes one.
   case registration
-  /// A class whose objects code needs to end registrations. A registration does not lead to them.
+  /// A class of tokens: the program needs the token to end a registration. The registration itself has no reference to
+  /// it.
   case token
-  /// A class whose objects resume tasks that wait.
+  /// A class whose objects resume waiting tasks.
   case resumes
-  /// Memory with work that a library is about to run: by its type, or by the function that allocates it.
+  /// Memory with work that a library is about to run, identified by its type or by the function that allocates it.
   case job
-  /// A class of a library each of whose objects is something of the program's: a stream, a lock, a file. Other objects
-  /// of libraries are values, or parts of something else.
+  /// A library class whose objects the program creates as resources of its own: streams, locks, files. Objects of other
+  /// library classes are values, or parts of something else.
   case resource
-  /// A variable, or a function in a stack, of timers that wait for their time.
+  /// A variable that holds timers, or a function that makes a source that is a timer.
   case timers
   /// A variable that leads to queued work, or code that keeps such work.
   case queue
-  /// A variable that people know by another name.
+  /// A variable that programmers know by another name.
   case knownAs = "known-as"
   /// Code that threads wait in.
   case waitsIn = "waits-in"
-  /// A function of threads that serve any work.
+  /// A function that runs in threads of a pool, which serve any work.
   case poolThread = "pool-thread"
 
   // Leaks.
 
-  /// A type whose objects a library leaks whatever the program does, with the reason.
+  /// A type whose objects a library always leaks, with the reason.
   case leaked
-  /// A type or field that is part of cycles which the program must break in a certain way, with the advice.
+  /// A type or field in cycles that the program must break in a certain way, with the advice.
   case cycle
 }
 
 extension RuleKind {
-  /// The meaning of a rule's `says`.
+  /// The form of a rule's `says` line.
   enum Statement: Equatable {
-    /// The rule has none.
+    /// The rule has no such line.
     case none
-    /// Words for a report.
+    /// The line has words for a report.
     case text
-    /// One of these.
+    /// The line has one of these words.
     case one(of: Set<String>)
   }
 

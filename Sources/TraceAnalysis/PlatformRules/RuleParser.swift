@@ -1,19 +1,19 @@
-// Reading rules from text.
+// Reads rules from text.
 
 /// The reason why a file of rules cannot be used.
 package struct RuleError: Error, Hashable, Sendable, CustomStringConvertible {
   package enum Problem: Hashable, Sendable {
     case unknownKind(String)
     case unknownKey(String)
-    /// The kind is not looked up by this subject.
+    /// Rules of the kind are not looked up by this subject.
     case wrongSubject(RuleSubject)
     case wrongPattern(String)
     case noPattern
     case missing(String)
     case repeated(String)
-    /// The kind has no statement, or not this one.
+    /// Rules of this kind have no statement, or must have another one.
     case wrongStatement(String)
-    /// Another rule of the kind has the pattern.
+    /// Another rule of the kind has the same pattern.
     case duplicate(of: Rule.Place)
     case outsideOfRule
   }
@@ -39,7 +39,7 @@ package struct RuleError: Error, Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// Reads a file of rules. A rule is a line with its kind, and indented lines behind it, each with a key and a value:
+/// Reads a file of rules. A rule is a line with its kind, followed by indented lines, each with a key and a value:
 ///
 ///     registration
 ///       type    Foundation.Timer*, Foundation.OtherTimer*
@@ -47,8 +47,8 @@ package struct RuleError: Error, Hashable, Sendable, CustomStringConvertible {
 ///       reason  A run loop holds its timers.
 ///       seen    Swift 6.1.2, 6.3.1
 ///
-/// A subject's value is patterns with commas in between; the key may be repeated. Lines that are empty, or begin with
-/// `#`, say nothing.
+/// The value of a subject is a list of patterns, separated by commas. The key of a subject may be repeated. Empty lines
+/// and lines that begin with `#` are ignored.
 struct RuleParser {
   private struct Draft {
     var kind: RuleKind
@@ -67,7 +67,7 @@ struct RuleParser {
 
   private init(_ file: String) { self.file = file }
 
-  /// Linear in the text.
+  /// Returns the rules in a file's text. Linear in the text.
   static func rules(in text: String, ofFile file: String) throws(RuleError) -> [Rule] {
     var parser = RuleParser(file)
     var number = 0
@@ -79,7 +79,7 @@ struct RuleParser {
     return parser.rules
   }
 
-  // Bytes rather than characters, which take a hundred times as long to compare: each start reads all files.
+  // Parse bytes: comparing characters takes a hundred times as long, and leaktrace parses all files at each start.
   private typealias Bytes = Substring.UTF8View
 
   private mutating func take(_ line: Bytes, at place: Rule.Place) throws(RuleError) {
@@ -122,7 +122,7 @@ struct RuleParser {
     draft!.texts[key] = value.isEmpty ? nil : String(Substring(value))
   }
 
-  /// Completes the rule that was begun, if one was.
+  /// Completes the present rule, if there is one.
   private mutating func finish() throws(RuleError) {
     guard let draft else { return }
     self.draft = nil

@@ -1,10 +1,10 @@
-// Looking names up in the patterns of rules.
+// Looks up names in the patterns of rules.
 
 import Glibc
 
-/// The patterns of one kind and one subject. Immutable.
+/// The patterns of one kind of rule for one subject. Immutable.
 package struct RuleTable: Sendable {
-  /// A pattern that is not a whole name, with its rule's place in the order of rules.
+  /// A pattern that is a part of a name. `order`: the index of its rule.
   private struct Entry {
     var text: [UInt8]
     var order: Int
@@ -12,7 +12,7 @@ package struct RuleTable: Sendable {
 
   private let rules: [Rule]
   private var names: [String: Int] = [:]
-  /// By their first byte.
+  /// The patterns of beginnings, by their first byte.
   private var beginnings: [[Entry]] = []
   private var ends: [Entry] = []
   private var parts: [Entry] = []
@@ -38,10 +38,10 @@ package struct RuleTable: Sendable {
   /// Ends and parts are all compared, in O(length × patterns).
   package func matches(_ name: some StringProtocol) -> Bool { order(name) != nil }
 
-  /// The first matching rule, in file order. As fast as `matches`.
+  /// Returns the first matching rule, in file order. As fast as `matches`.
   package func rule(for name: some StringProtocol) -> Rule? { order(name).map { rules[$0] } }
 
-  /// The statement of the first rule that matches.
+  /// Returns the statement of the first matching rule.
   package func statement(for name: some StringProtocol) -> String? { rule(for: name)?.statement }
 
   private func order(_ name: some StringProtocol) -> Int? {
@@ -75,7 +75,7 @@ package struct RuleTable: Sendable {
   /// Linear in practice: `memchr` finds the few places that have the first byte.
   private static func contains(_ name: UnsafeBufferPointer<UInt8>, _ text: [UInt8]) -> Bool {
     guard var place = UnsafeRawPointer(name.baseAddress), let first = text.first else { return false }
-    // The last place where the text fits is before this one.
+    // The text must begin before this address to fit into the name.
     let end = place + (name.count - text.count + 1)
     while place < end, let found = memchr(place, Int32(first), end - place) {
       if memcmp(found, text, text.count) == 0 { return true }

@@ -7,29 +7,30 @@ import ProcessInspection
 import TraceReading
 import TraceRecording
 
-/// A recording that this process has begun in another one. It continues when this process ends; later messages of the
-/// recorder are then lost.
+/// A recording that this process began in another process. The recording continues when this process ends, but later
+/// messages of the recorder are then lost.
 package struct Attachment {
   package let view: TargetView
-  /// The trace, as this process can open it.
+  /// The path of the trace, as this process can open it.
   package let tracePath: String
-  /// The time that all threads were stopped, and the time that the calling thread was diverted.
+  /// Nanoseconds that all threads were stopped. `callNanoseconds`: nanoseconds that the thread that made the call was
+  /// diverted from its work.
   package let pauseNanoseconds: UInt64
   package let callNanoseconds: UInt64
   private let directory: SharedDirectory
 
-  /// Timeout of the call in milliseconds: the loader may wait for a slow disk.
+  /// Timeout of the call in milliseconds. It is long because the loader may wait for a slow disk.
   private static let callMilliseconds: UInt32 = 60_000
   /// Interval between two checks of a program that is loading its libraries.
   private static let loadingMicroseconds: UInt32 = 10_000
-  /// By this time the C library is mapped, if the program has begun to load it.
+  /// Time within which the loader maps all parts of the C library once it has begun.
   private static let mappingTime = Duration.seconds(1)
 
   /// Makes the process load the recorder and begin to record.
   ///
   /// - Parameters:
   ///   - settings: `output` is a pattern in the process's own view of files. Children are never followed.
-  ///   - waitingSeconds: Time to wait for a moment when a thread can make the call.
+  ///   - waitingSeconds: Seconds to wait for a moment when a thread can make the call.
   /// - Throws: `AttachmentError`.
   package static func begin(
     in view: TargetView, settings: RecordingSettings, library: PreloadLibrary, waitingSeconds: Int
@@ -68,7 +69,7 @@ package struct Attachment {
   /// Removes the files that were needed beside the trace. The recording continues.
   package func forget() { directory.remove() }
 
-  /// Ends the recording of a process, whichever process began it. Returns when its trace is complete.
+  /// Ends the recording of a process, even if another process began it. Returns when its trace is complete.
   ///
   /// - Throws: `AttachmentError`.
   package static func end(in processID: Int32, waitingSeconds: Int) throws(AttachmentError) {
@@ -94,7 +95,8 @@ package struct Attachment {
     }
   }
 
-  /// Waits for a program that has just begun to load its C library. Until then it looks like a static program.
+  /// Makes the call. Waits for a program that has just started and has not loaded the C library yet: until then, it
+  /// looks like a static program.
   private static func attach(
     _ view: TargetView, _ environment: String, libraries: [String], waitingSeconds: Int
   ) throws(AttachmentError) -> lt_library_call_outcome {
@@ -111,7 +113,7 @@ package struct Attachment {
           throw .unsuitable(view.processID, .unloaded)
         }
       } catch .unsuitable(view.processID, .missingFunctions) {
-        // The loader maps a library part by part.
+        // The loader maps a library part by part, so the functions may be mapped a moment later.
         guard ContinuousClock.now - begin < mappingTime else { throw .unsuitable(view.processID, .missingFunctions) }
       }
       usleep(loadingMicroseconds)

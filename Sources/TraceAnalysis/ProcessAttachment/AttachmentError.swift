@@ -5,9 +5,9 @@ import Glibc
 import ProcessInspection
 import TraceReading
 
-/// A reason, and advice. The process continues unchanged.
+/// A reason why an attempt failed. The process continues. The description includes advice.
 package enum AttachmentError: Error, Hashable, Sendable {
-  /// It cannot be read or traced, for the same reasons as an inspection.
+  /// The process cannot be read or traced, for the same reasons as in an inspection.
   case inspection(InspectionError)
   case unsuitable(Int32, Unsuitability)
   /// There was no moment when a thread could make the call.
@@ -28,14 +28,14 @@ package enum AttachmentError: Error, Hashable, Sendable {
   case unfinished(Int32, Unfinished)
   /// No directory for the recorder's messages could be created where the process can see it.
   case noDirectory(Int32, path: String, errno: Int32)
-  /// A relative path, which means nothing in the process's own view of files.
+  /// The path is relative, which means nothing in the process's own view of files.
   case relativePath(Int32, path: String)
 
   package enum Unsuitability: Hashable, Sendable {
     case `static`, unloaded, otherLibrary, missingFunctions, go, java, stopped, noAllocator, shadowStack, processor
-    /// Filtered by a system-call filter whose effect is unknown.
+    /// The process has a system-call filter whose effect is unknown.
     case filtered
-    /// Forbidden by a system-call filter that does not allow this call.
+    /// The process has a system-call filter that forbids this call.
     case forbidden(call: String)
   }
   package enum Unfinished: Hashable, Sendable { case late, fault, guardian }

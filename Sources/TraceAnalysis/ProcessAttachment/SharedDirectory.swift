@@ -4,8 +4,8 @@ import Glibc
 import TraceRecording
 
 /// Holds the file for the recorder's messages. If the process cannot read this installation, it also holds a copy of
-/// the library. Only the process's user can access it. `remove` deletes it; the recorder's later messages are then
-/// lost.
+/// the library. Only the process's user can access the directory. `remove` deletes the directory; later messages of the
+/// recorder are then lost.
 struct SharedDirectory {
   /// The path in the process's view.
   let path: String
@@ -33,7 +33,7 @@ struct SharedDirectory {
       files.append("\(ownPath)/\(PreloadLibrary.fileName)")
     }
     if view.userID != geteuid() || view.groupID != getegid() {
-      // Only root may do this; for other users the process is their own.
+      // Only root can get here: all other users attach to their own processes.
       for file in files { _ = chown(file, view.userID, view.groupID) }
     }
   }

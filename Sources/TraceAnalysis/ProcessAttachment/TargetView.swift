@@ -8,18 +8,18 @@ import TraceRecording
 /// A running process that a library may be loaded into. A value: the process may have changed a moment later.
 package struct TargetView: Sendable {
   package let processID: Int32
-  /// It has the same root directory and the same mounts as this process.
+  /// Whether the process has the same root directory and mounts as this process.
   package let sharesFiles: Bool
-  /// The process has a Swift runtime, as a library or inside the program.
+  /// Whether the process has a Swift runtime, as a library or inside the program.
   package let hasSwift: Bool
   /// The name that the recorder uses for `%n`.
   package let programName: String
   let userID: uid_t
   let groupID: gid_t
-  /// The process's identity before any other fact about it was read.
+  /// The process's identity, read before all other facts about the process.
   let identity: ProcessIdentity?
 
-  /// - Throws: `AttachmentError` if it cannot be attached to, for a reason that is visible from outside.
+  /// - Throws: `AttachmentError` if a fact that is visible from outside prevents attaching to the process.
   package init(of processID: Int32) throws(AttachmentError) {
     identity = ProcessIdentity(of: processID)
     do throws(InspectionError) { try TracingRights.check(processID) } catch {
@@ -36,18 +36,19 @@ package struct TargetView: Sendable {
     programName = ProcessMappings.programName(of: processID) ?? ""
     hasSwift = paths.contains { $0.contains("/libswiftCore.so") } || outline?.containsSwiftRuntime == true
     let status = ProcFile.lines("/proc/\(processID)/status")
-    // Linux 6.6. A shadow stack would reject the return of the injected call.
+    // Linux shows this since version 6.6. A shadow stack would reject the return of the injected call.
     if status["x86_Thread_features"]?.contains("shstk") == true { throw .unsuitable(processID, .shadowStack) }
     func effective(_ field: String) -> UInt32? {
-      // Real, effective, saved, of the file system.
+      // The IDs are the real, effective, saved and file-system ones. The last one owns the files that the process
+      // creates.
       status[field[...]].flatMap { UInt32($0.split(separator: "\t").dropFirst(3).first ?? "") }
     }
     userID = effective("Uid") ?? geteuid()
     groupID = effective("Gid") ?? getegid()
   }
 
-  /// The reason why a process of another language cannot be inspected: it keeps its objects in its own memory. Parts of
-  /// such memory may look like an allocator's metadata by chance.
+  /// Returns the reason why a process in a language such as Go or Java cannot be inspected; nil for other processes.
+  /// Such a process manages its own memory, which may look like an allocator's metadata by chance.
   package static func otherLanguage(_ processID: Int32) -> AttachmentError? {
     otherLanguage(outline(processID), mappedPaths(processID)).map { .unsuitable(processID, $0) }
   }
@@ -81,7 +82,7 @@ package struct TargetView: Sendable {
       && own.st_ino == other.st_ino
   }
 
-  /// The program is linked dynamically, whatever is loaded so far.
+  /// Whether the program is linked dynamically. Its libraries may not be loaded yet.
   var asksForLoader: Bool { Self.outline(processID)?.loader != nil }
 
   private static func outline(_ processID: Int32) -> ExecutableOutline? {
@@ -90,7 +91,7 @@ package struct TargetView: Sendable {
   }
 
   private static func mappedPaths(_ processID: Int32) -> Set<Substring> {
-    // The list's size is not known in advance; a hundred thousand mappings take tens of megabytes.
+    // The size of the list is not known in advance. A hundred thousand mappings take tens of megabytes.
     let text = String(decoding: ProcFile.bytes("/proc/\(processID)/maps", upTo: 64 << 20), as: UTF8.self)
     var paths: Set<Substring> = []
     for line in text.split(separator: "\n") {

@@ -1,7 +1,8 @@
-// The length of the longest common subsequence of two rows.
+// The length of the longest common subsequence of two arrays.
 
 enum CommonSubsequence {
-  /// The length of the longest row whose elements are in both, in the same order. O(a · b) time, O(b) memory.
+  /// Returns the length of the longest sequence whose elements are in both arrays in the same order. O(a · b) time,
+  /// O(b) memory.
   static func length<Element: Equatable>(_ a: [Element], _ b: [Element]) -> Int {
     var row = Array(repeating: 0, count: b.count + 1)
     for x in a {

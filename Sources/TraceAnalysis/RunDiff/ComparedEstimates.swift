@@ -3,15 +3,16 @@
 import AllocationReports
 import TraceReading
 
-/// Merges sites that are equal by name. Each has one estimate per run, which is zero for a run without a sample of it.
+/// Merges sites that are equal by name. Each site has one estimate per run. The estimate is zero if the run has no
+/// sample of the site.
 struct ComparedEstimates {
   struct Entry {
     /// The program's functions on the stack, innermost first. If it has none, the platform's functions.
     var functions: [Int32]
-    /// By run.
+    /// The estimates of live bytes, one for each run.
     var live: [ByteEstimate]
     var allocated: [ByteEstimate]
-    /// The source of its frames: a run, and the estimate there.
+    /// The source of the frames: the index of a run, and the index of the estimate in that run.
     var run: Int
     var number: Int
 
@@ -27,7 +28,7 @@ struct ComparedEstimates {
   static let figures: [Figure] = [.liveBytes, .allocatedBytes]
 
   private(set) var entries: [Entry] = []
-  /// The sum over all stacks, the unknown ones included, in the run with the largest sum.
+  /// The sum over all stacks, including unknown ones, in the run with the largest sum.
   private(set) var wholes: [Figure: Double] = [:]
 
   /// Linear in the functions of all stacks.

@@ -3,16 +3,17 @@
 import LeakDetection
 import TraceReading
 
-/// Merges findings of one cause at one place, with their figures in each run. A cause that is fixed at one place and
-/// appears at another is gone there and new here. Library findings are not the program's fault, and are left out.
+/// Merges findings of one cause at one place, with their figures in each run. If a cause was fixed at one place and
+/// appears at another, its finding is gone at the first place and new at the second. Library findings are left out,
+/// because they are not the program's fault.
 struct ComparedFindings {
   struct Entry {
-    /// The finding of the run that has most instances of it.
+    /// The finding in the run with the most instances.
     var finding: Finding
-    /// Stable names by step of its path, innermost first.
+    /// For each step of the path: stable names of the allocating functions, innermost first.
     var allocations: [[String]]
     var identity: NamedIdentity
-    /// By run; nil if it was not found.
+    /// For each run: its finding; nil if the run does not have it.
     var runs: [Finding?]
 
     var foundIn: Int { runs.lazy.filter { $0 != nil }.count }
@@ -35,7 +36,7 @@ struct ComparedFindings {
         let identity = FindingIdentity(finding)
         let parts = identity.parts
         if let number = known[parts] {
-          // Lines of one function are separate places in a report.
+          // A report separates the lines of one function; join them here.
           if var other = entries[number].runs[run] {
             other.add(finding)
             finding = other
@@ -59,7 +60,7 @@ struct ComparedFindings {
   }
 }
 
-/// A finding's identity in numbers of a vocabulary.
+/// A finding's identity, with the vocabulary's numbers in place of names.
 struct NamedIdentity {
   var head: [Int32]
   var steps: [[Int32]]
@@ -91,15 +92,15 @@ struct NamedIdentity {
 }
 
 extension Finding {
-  /// A figure of findings; 0 for others.
+  /// Returns a figure of findings; 0 for all other figures.
   subscript(figure: Figure) -> UInt64 {
     if figure == .instances { return comparableInstances }
-    // The other contents of a broken expectation's image depend on chance.
+    // Only the instances of a failed expectation count: chance decides what else is in memory when it fails.
     if expectation != nil { return 0 }
     switch figure {
     case .retainedBytes: return retainedBytes.rawValue
     case .growth:
-      // Objects that were there from the start on, or that came and went, are no growth.
+      // Objects that existed from the start, or that came and went, are no growth.
       guard let first = evidence.growth.first, let last = evidence.growth.last, last > first else { return 0 }
       return UInt64(last.subtractingReportingOverflow(first).partialValue.magnitude)
     default: return 0
@@ -108,7 +109,7 @@ extension Finding {
 }
 
 extension SiteTotal {
-  /// A figure of allocations; 0 for others.
+  /// Returns a figure of allocations; 0 for all other figures.
   subscript(figure: Figure) -> UInt64 {
     switch figure {
     case .liveBytes: liveBytes

@@ -6,12 +6,11 @@ import TraceSymbolication
 /// Merges sites that are equal by name, with a total for each run.
 struct ComparedSites {
   struct Entry {
-    /// The allocated type or the allocating function, the operation, and the functions on the way there, innermost
-    /// first.
+    /// The allocated type or the allocating function, the operation, and the functions on the stack, innermost first.
     var parts: [Int32]
-    /// By run.
+    /// One total for each run.
     var totals: [SiteTotal]
-    /// The source of its frames: a run, and the site there.
+    /// The source of the frames: the index of a run, and the index of the site in that run.
     var run: Int
     var site: Int
     var isOfProgram: Bool
@@ -20,7 +19,7 @@ struct ComparedSites {
     var operation: Int32 { parts[1] }
     var functions: ArraySlice<Int32> { parts[2...] }
 
-    /// Blocks allocated, in the middle of the runs.
+    /// The median of the runs' numbers of allocated blocks.
     var amount: Double { Spread(totals.map { Double($0.allocatedBlocks) }).median }
 
     var item: NamedItem {
@@ -55,13 +54,13 @@ struct ComparedSites {
     }
   }
 
-  /// The functions on the way to a site, innermost first.
+  /// Returns the functions on a site's stack, innermost first.
   static func functions(innermost: Int32?, _ callers: [Int32]) -> [Int32] {
     guard let innermost, callers.first != innermost else { return callers }
     return [innermost] + callers
   }
 
-  /// The functions of a digest's stack. `frames`: numbers of the names of the digest's frames.
+  /// Returns the functions of a digest's stack. `frames`: for each frame of the digest, the number of its name.
   static func functions(_ stack: Int32, _ digest: RunDigest, _ frames: [Int32]) -> [Int32] {
     var result: [Int32] = []
     var node = stack

@@ -2,8 +2,8 @@
 
 import TraceReading
 
-/// The allocation sites of both builds under the new build's names, joined where stack and type are equal. Sums over
-/// all runs of a side. Memory in proportion to the sites and the frames of their stacks. A value.
+/// The allocation sites of both builds under the new build's names. Sites with equal stacks and types are joined, and
+/// the runs of a side are added up. A value. Its memory is proportional to the sites and the frames of their stacks.
 package struct ComparedStacks: Sendable {
   package struct Entry: Sendable {
     /// Indices into `frames`, outermost first.
@@ -15,9 +15,10 @@ package struct ComparedStacks: Sendable {
 
   package private(set) var frames: [DiffFrame] = []
   package private(set) var entries: [Entry] = []
-  /// Amount of work of a side: its runs, or the comparison's unit of work. Figures divided by work are comparable.
+  /// The amount of work of each side, by runs or by the comparison's unit of work. Figures divided by work are
+  /// comparable.
   package let work: (old: Double, new: Double)
-  /// Retains were recorded on both sides.
+  /// Whether retains were recorded on both sides.
   package let hasRetains: Bool
 
   private var frameNumbers: [String: Int] = [:]
@@ -28,10 +29,10 @@ package struct ComparedStacks: Sendable {
     var type: String
   }
 
-  /// The sites of the compared runs. `report`: the report on these runs.
+  /// Joins the sites of the compared runs. `report`: the report on these runs.
   package init(old: [RunDigest], new: [RunDigest], _ report: DiffReport) {
     func amount(_ side: DiffSide) -> Double { side.runs.reduce(0) { $0 + $1.work } }
-    // Figures are shown for the new build's amount of work.
+    // Scale the work so that the new side's amount is its number of runs.
     let runs = Double(max(1, new.count))
     let newWork = max(amount(report.new), .leastNormalMagnitude)
     work = (amount(report.old) / newWork * runs, runs)
@@ -77,7 +78,7 @@ package struct ComparedStacks: Sendable {
     private var index = RenameIndex()
     private var found: [String: String] = [:]
 
-    /// `known`: names of the new build; they are not replaced.
+    /// `known`: names of the new build, which are not replaced.
     init(_ renames: [DiffRename], known: Set<String>) {
       (self.renames, self.known) = (renames, known)
       for (number, rename) in renames.enumerated() { index.insert(number, rename.old) }

@@ -1,11 +1,11 @@
-// Judges conditions on two builds.
+// Judges gates that compare two builds.
 
 import LeakDetection
 import LeakGates
 
 extension GateList {
-  /// Returns the outcome of each condition. A condition that cannot be judged, since a build has no heap image or did
-  /// not record the figure, fails.
+  /// Returns the outcome of each condition. A condition fails if it cannot be judged because a build has no heap image
+  /// or did not record the figure.
   package func outcomes(_ report: DiffReport) -> [GateOutcome] { conditions.map { outcome($0, report) } }
 
   private func outcome(_ condition: GateCondition, _ report: DiffReport) -> GateOutcome {
@@ -31,7 +31,7 @@ extension GateList {
           condition, worse: report.judged.filter { $0.isWorse && isWorse($0.finding, condition, report) })
       }
     case .libraryLeaks:
-      // The parser accepts this condition for one build alone.
+      // The parser accepts this condition only for a single build.
       return GateOutcome(gate: condition.text, hasFailed: true, explanation: "cannot be judged: it is about one build")
     case .growth: return outcome(condition, figures: [.liveBytes], report)
     case .peak: return outcome(condition, figures: [.peakBytes], report)
@@ -42,11 +42,11 @@ extension GateList {
     }
   }
 
-  /// The finding got worse by at least the threshold.
+  /// Returns whether the finding got worse by at least the threshold.
   private func isWorse(_ finding: Finding, _ condition: GateCondition, _ report: DiffReport) -> Bool {
     guard let threshold = condition.threshold else { return true }
-    // A finding that is worse than the baseline has not changed between the builds. It was already checked against the
-    // same threshold.
+    // If a finding has no such change, it is worse than the baseline only. It was already compared with the same
+    // threshold there.
     guard
       let change = report.findings?.changes.first(where: {
         $0.new?.fingerprint == finding.fingerprint && $0.kind == .worse
@@ -55,7 +55,7 @@ extension GateList {
     return change.figures.contains { $0.direction == .worse && Self.reaches(threshold, $0) }
   }
 
-  /// `figures`: any of these may fail the condition; nil for all figures of the report.
+  /// `figures`: the condition fails if one of these fails; nil for all figures of the report.
   private func outcome(_ condition: GateCondition, figures: [Figure]?, _ report: DiffReport) -> GateOutcome {
     let changes = report.totals.filter { figures?.contains($0.figure) ?? true }
     guard !changes.isEmpty else {
@@ -70,8 +70,8 @@ extension GateList {
       explanation: (told.isEmpty ? "no figure got worse" : told) + limit)
   }
 
-  /// Without a threshold, the comparison decides. With one, the change must reach it, and be worse or beyond the runs'
-  /// spread.
+  /// Without a threshold, the comparison decides. With a threshold, the change must reach it, and must also be worse by
+  /// the comparison or exceed the runs' spread.
   private static func isWorse(_ change: FigureChange, _ threshold: GateCondition.Threshold?) -> Bool {
     guard let threshold else { return change.direction == .worse }
     return (change.direction == .worse || isBeyondSpread(change)) && reaches(threshold, change)
@@ -84,10 +84,10 @@ extension GateList {
 
   private static func reaches(_ threshold: GateCondition.Threshold, _ change: FigureChange) -> Bool {
     switch threshold {
-    // A figure of blocks cannot reach a size, nor one of bytes a number.
+    // A number of blocks cannot reach a size in bytes, and bytes cannot reach a number.
     case .count(let least): !change.figure.isBytes && change.difference >= Double(least)
     case .bytes(let least): change.figure.isBytes && change.difference >= Double(least)
-    // Rounding in the division must not let a change pass that is exactly at the threshold.
+    // A change that is exactly at the threshold must fail despite rounding in the division.
     case .part(let least): change.difference > 0 && (change.ratio.map { $0 - 1 >= least - 1e-9 } ?? true)
     }
   }

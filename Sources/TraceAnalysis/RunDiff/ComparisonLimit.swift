@@ -3,10 +3,10 @@
 import TraceReading
 
 /// Adds up the sizes of a comparison's traces. Each trace alone is read within its own limits, but a comparison reads
-/// several. If they are too large together, the user must write a digest of each trace and compare the digests. A
-/// value. Constant time, except for the chunks of a trace.
+/// several. If the traces are too large together, the user must write a digest of each trace and compare the digests. A
+/// value. Adding a trace is linear in its chunks.
 package struct ComparisonLimit {
-  /// Bytes of the files, and of their events, decompressed.
+  /// Bytes of the files. `eventBytes`: bytes of their decompressed events.
   private var fileBytes: UInt64 = 0
   private var eventBytes: UInt64 = 0
 
@@ -17,6 +17,6 @@ package struct ComparisonLimit {
     eventBytes &+= ReadingLimits.eventBytes(of: reader.chunks)
   }
 
-  /// Together the traces have more events than the limit for files of their size.
+  /// Whether the traces together have more bytes of events than files of their size may have.
   package var isExceeded: Bool { eventBytes > ReadingLimits.comparedBytes(fileSize: fileBytes) }
 }

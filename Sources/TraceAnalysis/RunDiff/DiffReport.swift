@@ -1,4 +1,4 @@
-// The changes between two builds, as a value: matched, judged and sorted, nothing formatted.
+// The changes between two builds, as a value. They are matched, judged and sorted, but not formatted.
 
 import LeakDetection
 import LeakGates
@@ -8,8 +8,8 @@ package enum Figure: String, CaseIterable, Codable, Hashable, Sendable {
   case liveBytes, liveBlocks, peakBytes, allocatedBytes, allocatedBlocks, temporaryBlocks, retains, releases
   /// For findings.
   case instances, retainedBytes
-  /// For findings: objects added after the first quarter of the work and still there. Work is counted in events, from
-  /// the first event to the snapshot.
+  /// For findings: objects that were added after the first quarter of the work and still exist. Work is counted in
+  /// events, from the first event to the snapshot.
   case growth
 
   package var isBytes: Bool { [.liveBytes, .peakBytes, .allocatedBytes, .retainedBytes].contains(self) }
@@ -28,30 +28,31 @@ package struct Spread: Hashable, Sendable {
   package var highest: Double
 }
 
-/// A figure on both sides.
+/// A figure of both sides, with the judgement on its change.
 package struct FigureChange: Hashable, Sendable {
   package enum Direction: Hashable, Sendable { case worse, better, same }
 
   package var figure: Figure
   package var old: Spread
   package var new: Spread
-  /// The new median if nothing had changed: the old one, or with `--per` the old one for the new amount of work.
+  /// The new median that is expected if nothing changed: the old median. With `--per`, it is scaled to the new amount
+  /// of work.
   package var expected: Double
-  /// `same` if the difference lies within the spread or the tolerance.
+  /// `same` if the difference is within the spread of the runs or the tolerance.
   package var direction: Direction
 
   package var difference: Double { new.median - expected }
-  /// The new median as a part of the expected one; nil if 0 was expected.
+  /// The new median divided by the expected one; nil if 0 was expected.
   package var ratio: Double? { expected > 0 ? new.median / expected : nil }
 }
 
 /// The kind of match between an item of one side and its counterpart.
 package enum DiffMatch: Hashable, Sendable {
-  /// Equal in all that identifies it.
+  /// All identifying parts are equal.
   case exact
-  /// Equal except for names that changed throughout.
+  /// All identifying parts are equal except for names that changed everywhere.
   case renamed([DiffRename])
-  /// Similar, and nothing else is more similar. The differences, in words.
+  /// The items are similar, and no other item is more similar. The strings describe the differences.
   case likeness([String])
 }
 
@@ -76,7 +77,7 @@ package protocol ChangeOfKind: Hashable, Sendable {
 /// A changed finding.
 package struct FindingChange: ChangeOfKind {
   package var kind: DiffKind
-  /// nil for new ones.
+  /// nil for new findings.
   package var old: Finding?
   /// nil for findings that are gone.
   package var new: Finding?
@@ -92,14 +93,14 @@ package struct FindingChange: ChangeOfKind {
   package var finding: Finding { (new ?? old)! }
 }
 
-/// A frame of a site, as both sides name it.
+/// A frame of a site.
 package struct DiffFrame: Codable, Hashable, Sendable {
   package var function: String
-  /// Without numbers and marks that depend on code elsewhere.
+  /// The name without numbers and marks that depend on code elsewhere.
   package var stableName: String
-  /// A hash of its mangled name; 0 if it has none. See `SymbolHash`.
+  /// A hash of the function's mangled name; 0 if there is none. See `SymbolHash`.
   package var symbol: UInt32 = 0
-  /// The frame is a platform function, on a stack without functions of the program.
+  /// Whether the frame is a platform function. Such frames are kept only on stacks without functions of the program.
   package var isPlatform = false
   package var file: String?
   package var line: Int?
@@ -116,19 +117,19 @@ package struct AllocationChange: ChangeOfKind {
   package var match: DiffMatch?
   /// All figures of allocations.
   package var figures: [FigureChange]
-  /// The largest change's part of the whole program's figure, from 0 to 1.
+  /// The largest change, as a share of the whole program's figure, from 0 to 1.
   package var weight: Double
 
   package var changes: [FigureChange] { figures.filter { $0.direction != .same } }
 }
 
-/// Changes of one sort, largest first, and the number of unchanged items.
+/// Changes of findings, types or sites, largest first, and the number of unchanged items.
 package struct DiffSection<Change: ChangeOfKind>: Hashable, Sendable {
   package var changes: [Change]
   package var unchanged: Int
   /// Unchanged items that were matched by similarity or under other names.
   package var moved: Int
-  /// Unchanged findings that occurred in some runs only.
+  /// Unchanged findings that occurred in only some of the runs.
   package var unsteady: Int
 
   package subscript(kind: DiffKind) -> [Change] { changes.filter { $0.kind == kind } }
@@ -142,16 +143,16 @@ package struct DiffSide: Hashable, Sendable {
     /// Amount of work in the requested unit; 1 without a unit.
     package var work: Double
   }
-  /// The kind of its runs. It decides which facts about them are known.
+  /// The kind of the runs, which decides the facts that are known about them.
   package enum Kind: Hashable, Sendable { case recorded, light, inspected }
 
   package var program: String
   package var runs: [Run]
-  /// `recorded` if the runs are of several kinds.
+  /// The kind of all runs; `recorded` if they are of several kinds.
   package var kind = Kind.recorded
 }
 
-/// Everything that `leaktrace diff` has to say.
+/// Everything that `leaktrace diff` reports.
 package struct DiffReport: Sendable {
   /// The unit of work that figures are related to.
   package enum Unit: Hashable, Sendable {
@@ -165,7 +166,7 @@ package struct DiffReport: Sendable {
   package var unit: Unit
   /// The whole program's figures of allocations, without figures that one side did not record.
   package var totals: [FigureChange]
-  /// nil if a side has no heap image: then `findingsUnavailable` says why.
+  /// nil if a side has no heap image; `findingsUnavailable` then has the reason.
   package var findings: DiffSection<FindingChange>?
   package var findingsUnavailable: String?
   package var types: DiffSection<AllocationChange>
@@ -174,11 +175,11 @@ package struct DiffReport: Sendable {
   /// Sentences that a reader needs to judge the changes.
   package var remarks: [String]
 
-  /// Findings as gates and machine-readable reports see them: all of the new build, unchanged ones as known.
+  /// All findings of the new build, for gates and machine-readable reports. Unchanged findings count as known.
   package var judged: [JudgedFinding]
-  /// Processes were inspected; none was recorded.
+  /// Whether all runs are inspections.
   package var areInspections = false
-  /// Sites are types and their holders, on both sides.
+  /// Whether the sites are types and their holders, on both sides.
   package var listsHolders = false
   /// For light recordings, the sampled estimates of allocation sites; nil unless all runs have such estimates.
   package var estimatedSites: DiffSection<EstimatedSiteChange>?

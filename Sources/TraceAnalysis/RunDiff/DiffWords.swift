@@ -5,7 +5,7 @@ import LeakGates
 import TraceReading
 import Wording
 
-/// Amounts, changes and matches in words. Names in them are unescaped, as in the trace: renderers escape their output.
+/// Amounts, changes and matches in words. Names in the texts are not escaped: renderers must escape their output.
 package enum DiffWords {
   // MARK: Figures
 
@@ -25,7 +25,7 @@ package enum DiffWords {
     }
   }
 
-  /// An amount by itself: `1.20 MiB`, `120,000`. Medians of an even number of runs may end in a half.
+  /// Returns an amount: `1.20 MiB`, `120,000`. The median of an even number of runs may end in a half.
   package static func amount(_ value: Double, of figure: Figure) -> String {
     guard value.isFinite, abs(value) < 1e15 else { return "?" }
     if value < 0 { return "−" + amount(-value, of: figure) }
@@ -34,7 +34,7 @@ package enum DiffWords {
     return Decimal.fixed(value, places: value < 1 ? 3 : 1)
   }
 
-  /// Returns the old and the new amount: `120,000 → 180,000`. Both are exact if they would look equal otherwise.
+  /// Returns the old and the new amount: `120,000 → 180,000`. Uses exact amounts if the rounded ones would look equal.
   package static func step(_ change: FigureChange) -> String {
     let (old, new) = (amount(change.old.median, of: change.figure), amount(change.new.median, of: change.figure))
     guard old == new, change.old.median != change.new.median else { return "\(old) → \(new)" }
@@ -59,20 +59,21 @@ package enum DiffWords {
     return "\(percent < 0 ? "−" : "+")\(Decimal.fixed(size, places: size < 9.95 ? 1 : 0)) %"
   }
 
-  /// `retains 120,000 → 180,000 (+50 %)`. Includes the amount expected for the new work, if that differs from the old
-  /// amount.
+  /// `retains 120,000 → 180,000 (+50 %)`. Includes the amount expected for the new amount of work, if it differs from
+  /// the old amount.
   static func change(_ change: FigureChange) -> String {
     "\(name(change.figure)) \(step(change)) (\(ratio(change))\(expectation(change).map { " of \($0)" } ?? ""))"
   }
 
-  /// `150,000 for as much work`; nil if the expected amount is the old one.
+  /// Returns the expected amount: `150,000 for as much work`. Returns nil if it equals the old amount.
   package static func expectation(_ change: FigureChange) -> String? {
     let expected = amount(change.expected, of: change.figure)
     return change.expected == change.old.median || expected == amount(change.old.median, of: change.figure)
       ? nil : "\(expected) for as much work"
   }
 
-  /// The runs of both sides: `old 118,000 to 122,000, new 179,000 to 181,000`; nil if none differs from another.
+  /// Returns the ranges of both sides' runs: `old 118,000 to 122,000, new 179,000 to 181,000`; nil if the runs of each
+  /// side are equal.
   static func spread(_ change: FigureChange) -> String? {
     guard change.old.lowest != change.old.highest || change.new.lowest != change.new.highest else { return nil }
     return "old \(span(change.old, of: change.figure)), new \(span(change.new, of: change.figure))"
@@ -83,7 +84,7 @@ package enum DiffWords {
     return low == high ? low : "\(low) to \(high)"
   }
 
-  /// The changed figures. The direction that gave the change its kind comes first.
+  /// Returns the changed figures. Figures whose direction gave the change its kind come first.
   static func shown(_ figures: [FigureChange], of kind: DiffKind) -> [FigureChange] {
     let leading: FigureChange.Direction = kind == .better || kind == .gone ? .better : .worse
     return figures.filter { $0.direction == leading }
@@ -92,15 +93,16 @@ package enum DiffWords {
 
   // MARK: Findings, types and sites
 
-  /// Returns a finding's change in figures: `2 instances, 96 B retained` if it is new or gone, else the old and the new
-  /// ones.
+  /// Returns a finding's change in figures: `2 instances, 96 B retained` if the finding is new or gone, otherwise the
+  /// old and the new figures.
   package static func figures(_ change: FindingChange) -> String {
     guard change.kind == .worse || change.kind == .better else { return FindingTitle.extent(change.finding) }
     let shown = shown(change.figures, of: change.kind)
     return shown.isEmpty ? FindingTitle.extent(change.finding) : shown.map { self.change($0) }.joined(separator: ", ")
   }
 
-  /// Returns the change of a type or site. If it is new or gone, returns the amounts of the side that has it.
+  /// Returns the change of a type or site. If the type or site is new or gone, returns the amounts on the side that has
+  /// it.
   package static func figures(_ change: AllocationChange) -> String {
     switch change.kind {
     case .worse, .better: shown(change.figures, of: change.kind).map { self.change($0) }.joined(separator: ", ")
@@ -114,8 +116,8 @@ package enum DiffWords {
       separator: ", ")
   }
 
-  /// Returns the change of an estimated site: `live bytes 4.00 MiB ± 1.40 MiB → 24.0 MiB ± 3.50 MiB (+500 %)`. If the
-  /// other side has no sample of it, returns the amount of one side: `live bytes 24.0 MiB ± 3.50 MiB`.
+  /// Returns the change of an estimated site: `live bytes 4.00 MiB ± 1.40 MiB → 24.0 MiB ± 3.50 MiB (+500 %)`. If one
+  /// side has no sample of the site, returns the amount on the other side: `live bytes 24.0 MiB ± 3.50 MiB`.
   package static func figures(_ change: EstimatedSiteChange) -> String {
     let leading: FigureChange.Direction = change.kind == .better || change.kind == .gone ? .better : .worse
     let changed = change.figures.filter { $0.change.direction != .same }
@@ -150,8 +152,8 @@ package enum DiffWords {
 
   static func rename(_ rename: DiffRename) -> String { "\(rename.old) is \(rename.new) now" }
 
-  /// The number of runs with the finding: `in 2 of 5 runs`, `in 1 of 3 old runs and 5 of 5 new ones`. Nil if all runs
-  /// that count have it.
+  /// Returns the number of runs with the finding: `in 2 of 5 runs`, `in 1 of 3 old runs and 5 of 5 new ones`. Returns
+  /// nil if all runs have it; for new and gone findings, only the runs of one side count.
   package static func runs(_ change: FindingChange, of report: DiffReport) -> String? {
     let (old, new) = ((change.oldRuns, report.old.runs.count), (change.newRuns, report.new.runs.count))
     switch change.kind {
@@ -195,29 +197,29 @@ package enum DiffWords {
     return "Leaks: \(counts(findings))"
   }
 
-  /// `app, 3 runs, 1,204,000 events`; `app, 1 run` of an unknown program is just that.
+  /// Describes a side: `app, 3 runs, 1,204,000 events`.
   package static func side(_ side: DiffSide) -> String {
     let events = side.runs.reduce(UInt64(0)) { $0 &+ $1.events }
     let program = side.program.isEmpty ? "unknown program" : fileName(ofPath: side.program)
     let runs = UInt64(side.runs.count)
     switch side.kind {
     case .recorded: return "\(program), \(Decimal.counted(runs, "run")), \(Decimal.counted(events, "event"))"
-    // Each heap image lists all blocks, so the sum of its events means nothing.
+    // Each heap image lists all blocks again, so the number of events means nothing.
     case .light: return "\(program), \(Decimal.counted(runs, "light recording"))"
-    // Only the blocks of an inspected process are known.
+    // An inspection knows only the live blocks of a process.
     case .inspected: return "\(program), \(Decimal.counted(runs, "inspection")), \(Decimal.counted(events, "block"))"
     }
   }
 
-  /// Returns the amount of work of a side's runs: `scope "request" ran 1,200, 1,180 times`. Nil if work is not counted,
-  /// or is reported already.
+  /// Returns the amount of work of a side's runs: `scope "request" ran 1,200, 1,180 times`. Returns nil unless the unit
+  /// is a scope.
   package static func work(_ side: DiffSide, _ unit: DiffReport.Unit) -> String? {
     guard case .scope(let name) = unit else { return nil }
     return
       "scope \"\(PlainText.escaped(name))\" ran \(side.runs.map { amount($0.work, of: .instances) }.joined(separator: ", ")) times"
   }
 
-  /// A sentence about the unit of the figures; nil if they are as recorded.
+  /// Returns a sentence about the unit of the figures; nil if they are compared as recorded.
   package static func unit(_ unit: DiffReport.Unit) -> String? {
     switch unit {
     case .run: nil

@@ -1,20 +1,20 @@
-// A digest as a file, so that a build can be compared when its trace and its binary are gone.
+// Digests as files, so that a build can be compared when its trace and its binary no longer exist.
 
 import AllocationReports
 import FoundationEssentials
 import LeakDetection
 
-/// Reads and writes digests: JSON of one object, with a schema's name and version before the digest. Unknown fields are
-/// ignored.
+/// Reads and writes digests. A file is one JSON object, with the name and version of its schema before the digest.
+/// Unknown fields are ignored.
 package enum DigestFile {
   private static let schema = "leaktrace.digest"
-  /// Raised when a field changes its meaning or goes away.
+  /// The schema's version. It is raised when a field changes its meaning or is removed.
   private static let version = 1
 
   /// The reasons why a file is not a valid digest.
   package enum Failure: Error, Hashable, Sendable {
     case newerVersion(found: Int, known: Int)
-    /// The place in the file, and the value that was expected there.
+    /// The text describes the problem and its place in the file.
     case malformed(String)
   }
 
@@ -29,16 +29,16 @@ package enum DigestFile {
     var schemaVersion: Int
   }
 
-  /// The file begins like a digest. Reads its first bytes only.
+  /// Returns whether a file begins like a digest. `start`: the first bytes of the file.
   package static func isDigest(_ start: some Sequence<UInt8>) -> Bool {
     start.starts(with: Array("{\"schema\":\"\(schema)\"".utf8))
   }
 
-  /// Equal digests are equal bytes.
+  /// Encodes a digest. Equal digests have equal bytes.
   package static func bytes(_ digest: RunDigest) throws -> [UInt8] {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    // Fields are sorted; the schema has to come first.
+    // Write the schema here, because the encoder sorts fields and the schema must come first.
     let body = String(decoding: try encoder.encode(digest), as: UTF8.self)
     return Array("{\"schema\":\"\(schema)\",\"schemaVersion\":\(version),\"digest\":\(body)}\n".utf8)
   }
@@ -83,7 +83,7 @@ package enum DigestFile {
         throw .malformed("estimate \(index) has no such stack or frame, or no such error")
       }
     }
-    // A count that would overflow when a run's processes are added up is not accepted.
+    // Reject counts that would overflow when a run's processes are added up.
     let count = 0...(1 << 48)
     for (index, entry) in (digest.findings ?? []).enumerated() {
       let finding = entry.finding

@@ -1,4 +1,4 @@
-// The estimates of a light recording as a digest has them.
+// The estimates of a light recording, in a digest.
 
 import AllocationReports
 import TraceReading
@@ -10,7 +10,7 @@ extension RunDigest {
   }
 
   /// Returns the samples' estimates at the last heap image, by stack. Estimates with equal names are merged. Samples
-  /// with an unknown stack stay without one: chance decides which samples those are.
+  /// with an unknown stack keep an empty one: chance decides which samples those are.
   static func estimates(_ analysis: AllocationAnalysis, _ namer: inout StackNamer) -> [Estimate] {
     let period = analysis.header.samplePeriod
     let sampled = analysis.definitions.sampledSites
@@ -50,13 +50,13 @@ extension RunDigest {
 }
 
 extension RunDigest.Estimate {
-  /// Adds what other samples say of the same stack.
+  /// Adds the estimates that other samples give for the same stack.
   mutating func add(_ other: Self) {
     allocated = allocated + other.allocated
     live = live + other.live
   }
 
-  /// A figure of estimates; nothing for others.
+  /// Returns a figure of estimates; 0 for all other figures.
   subscript(figure: Figure) -> ByteEstimate {
     switch figure {
     case .liveBytes: live

@@ -2,16 +2,16 @@
 
 import AllocationReports
 
-/// A changed site of light recordings, as far as samples show.
+/// A changed site of light recordings, according to samples.
 package struct EstimatedSiteChange: ChangeOfKind {
-  /// `new` and `gone`: the other side has no sample of it.
+  /// The kind of change. `new` and `gone` mean that the other side has no sample of the site.
   package var kind: DiffKind
-  /// Innermost first; never empty.
+  /// The frames of the site, innermost first; never empty.
   package var frames: [DiffFrame]
   package var match: DiffMatch?
-  /// Live and allocated bytes.
+  /// The changes of live and allocated bytes.
   package var figures: [EstimateChange]
-  /// The largest change's part of the whole estimate, from 0 to 1.
+  /// The largest change, as a share of the whole program's estimate, from 0 to 1.
   package var weight: Double
 
   package init(
@@ -25,10 +25,10 @@ package struct EstimatedSiteChange: ChangeOfKind {
   package var name: String { frames.first?.function ?? "" }
 }
 
-/// Estimated sites of both sides that belong together, judged figure by figure.
+/// Pairs of estimated sites that belong together, judged figure by figure.
 struct EstimateChanges {
   private struct Pair {
-    /// Index; nil on the side that has no such site.
+    /// The index of the site on the old side; nil if that side has no such site.
     var old: Int?
     var new: Int?
     var match: DiffMatch?
@@ -56,8 +56,8 @@ struct EstimateChanges {
     matchAlike()
   }
 
-  /// Matches sites by name, with the renames that the comparison has found. Samples are too few to find renames
-  /// themselves.
+  /// Matches sites by name, with the renames that the comparison has found. There are too few samples to find further
+  /// renames.
   private mutating func match() {
     var matching = NameMatching(old: old.entries.map(\.item), new: new.entries.map(\.item))
     matching.matchEqual(old.entries.map(\.item), new.entries.map(\.item), vocabulary, isRenamed: false)
@@ -88,8 +88,8 @@ struct EstimateChanges {
   private func whole(_ figure: Figure) -> Double { max(old.wholes[figure] ?? 0, new.wholes[figure] ?? 0) }
 
   /// Pairs sites that seem gone with sites that seem new, by the rules for the stacks of sites. Compares only sites
-  /// whose change exceeds sampling error: chance decides which other sites have a sample. Compares none if there are
-  /// too many.
+  /// whose change exceeds sampling error, because chance decides which of the other sites have a sample. Compares none
+  /// if there are too many.
   private mutating func matchAlike() {
     let gone = pairs.indices.filter { pairs[$0].new == nil && pairs[$0].isChanged }
     let come = pairs.indices.filter { pairs[$0].old == nil && pairs[$0].isChanged }
@@ -121,7 +121,7 @@ struct EstimateChanges {
     var section = DiffSection<EstimatedSiteChange>(changes: [], unchanged: 0, moved: 0, unsteady: 0)
     for pair in pairs {
       guard pair.isChanged else {
-        // A few samples on one side alone are no change either.
+        // A few samples that only one side has are no change either.
         section.unchanged += 1
         if let match = pair.match, match != .exact { section.moved += 1 }
         continue

@@ -2,11 +2,11 @@
 
 import AllocationReports
 
-/// A figure of estimates on both sides.
+/// The change of an estimated figure from the old build to the new one.
 package struct EstimateChange: Hashable, Sendable {
   /// The direction is `same` if sampling, or another cause of chance, may have made the difference.
   package var change: FigureChange
-  /// Standard errors of the medians, in bytes.
+  /// The standard error of each side's median, in bytes.
   package var oldError: Double
   package var newError: Double
 
@@ -15,38 +15,40 @@ package struct EstimateChange: Hashable, Sendable {
   }
 }
 
-/// A difference counts if it would count for exact figures, and sampling does not explain it. For one run a side, it
-/// must exceed the sum of two parts: `errors` combined standard errors, and `unseenPeriods` periods.
+/// Decides which differences of estimates count. A difference counts if it would count for exact figures and sampling
+/// error does not explain it. It must exceed the sum of two terms: `errors` combined standard errors, and
+/// `unseenPeriods` sample periods.
 ///
-/// The first part is the error of estimates of equal amounts. It is computed from the samples, so it ignores blocks
-/// that no sample has met. A block of 2 MiB, at one sample in 512 KiB, is missed once in 55 times. Both estimates, with
-/// the block and without it, then have small errors. The second part accounts for missed blocks. Sampling misses all
-/// bytes of N periods with the probability e⁻ᴺ, however large their blocks are.
+/// The first term covers the noise of the samples that were taken. It cannot cover blocks that no sample hit. At one
+/// sample in 512 KiB, a block of 2 MiB is missed once in 55 times. The estimate then looks precise, although it lacks
+/// the block. The second term covers missed blocks. Sampling misses all bytes of N periods with the probability e⁻ᴺ,
+/// however large their blocks are.
 struct EstimateJudgement {
-  /// Standard errors that a difference must exceed. With samples of many blocks, chance reaches this four times in a
-  /// hundred thousand.
+  /// The number of standard errors that a difference must exceed. If many blocks were sampled, chance exceeds this four
+  /// times in a hundred thousand.
   static let errors = 4.0
-  /// Periods whose bytes may all have been missed on one side: e⁻¹² is six in a million.
+  /// The number of periods whose bytes one side may have missed by chance: e⁻¹² is six in a million.
   static let unseenPeriods = 12.0
-  /// Least part of the whole estimate that a difference must exceed. Reports are about places that matter, and each
-  /// smaller place that is not judged is one chance less to be wrong.
+  /// The share of the whole program's estimate that a difference must exceed. Smaller sites hardly matter, and judging
+  /// fewer sites means fewer false changes.
   static let leastPart = 0.01
-  /// The standard error of a median of many runs, divided by the error of their mean: the root of π / 2. The median of
-  /// one or two runs is their mean.
+  /// The standard error of the median of many runs, divided by the standard error of their mean: the square root of π /
+  /// 2. The median of one or two runs is their mean, so it needs no factor.
   private static let errorOfMedian = 1.2533
 
   private let figures: FigureJudgement
-  /// Bytes from one sample to the next on the side with fewer samples.
+  /// Average number of bytes from one sample to the next, on the side where it is larger.
   private let period: Double
 
   init(_ figures: FigureJudgement, period: UInt64) { (self.figures, self.period) = (figures, Double(period)) }
 
-  /// Judges a site's figure by its estimates in the runs of both sides. `whole`: the estimate of the whole program.
+  /// Judges a figure of a site by the site's estimates in the runs of both sides. `whole`: the estimate of the whole
+  /// program.
   func change(_ figure: Figure, old: [ByteEstimate], new: [ByteEstimate], whole: Double) -> EstimateChange {
     func values(_ estimates: [ByteEstimate]) -> [Double] { estimates.map { Double($0.bytes) } }
     var change = figures.change(figure, old: values(old), new: values(new), whole: whole)
     let (oldError, newError) = (Self.error(of: old), Self.error(of: new))
-    // The old estimate is expected again, scaled to the new amount of work.
+    // Without a change, the new estimate is the old one, scaled to the new amount of work.
     let scale = change.old.median > 0 ? change.expected / change.old.median : 1
     let combined = (scale * scale * oldError * oldError + newError * newError).squareRoot()
     let least = max(
@@ -56,7 +58,7 @@ struct EstimateJudgement {
     return EstimateChange(change: change, oldError: oldError, newError: newError)
   }
 
-  /// The standard error of the median of independent estimates.
+  /// Returns the standard error of the median of independent estimates.
   private static func error(of estimates: [ByteEstimate]) -> Double {
     guard !estimates.isEmpty else { return 0 }
     let mean =

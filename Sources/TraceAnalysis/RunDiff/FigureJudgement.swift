@@ -1,33 +1,33 @@
-// Separates real changes of a figure from apparent ones.
+// Separates real changes of a figure from chance.
 
-/// The least difference that counts as a change.
+/// The smallest difference that counts as a change. Each property is one limit that a difference must exceed.
 package struct FigureTolerance: Hashable, Sendable {
-  /// Part of the old value.
+  /// Share of the old value.
   var part: Double
-  /// Part of the old peak, with one run a side: the peak depends on the allocations that coincide.
+  /// With one run per side: share of the old peak. The peak depends on the allocations that coincide.
   var partOfPeak: Double
-  /// Part of the old value of a site or type, with one run a side. The seeds of hash tables decide the order of encoded
-  /// values, and when collections grow.
+  /// With one run per side: share of the old value of a site or type. The seeds of hash tables decide the order of
+  /// encoded values, and the times when collections grow.
   var partOfSite: Double
-  /// Allowed standard deviations of a count of independent events. Used with one run a side only.
+  /// With one run per side: number of standard deviations of a count of independent events.
   var deviations: Double
-  /// Average number of blocks and references that one event makes: they come together, so their number strays more.
+  /// Average number of blocks and references that one event makes. A count of things that come in groups varies more.
   var cluster = 1.0
-  /// Average number of live blocks of one event at one moment.
+  /// Average number of blocks of one event that are live at the same time.
   var liveCluster = 1.0
-  /// For a site or type: part of the whole program's figure. Chance often decides which part of a program allocates a
-  /// few blocks, for instance by thread order or the order of a hash table.
+  /// For a site or type: share of the whole program's figure. Chance, such as the order of threads or of a hash table,
+  /// often decides which part of a program allocates a few blocks.
   var leastPart: Double
-  /// For a site or type: part of the whole program's live figure at one moment.
+  /// For a site or type: share of the whole program's live figure at one moment.
   var leastLivePart: Double
 
-  /// For several runs a side, and for programs that do the same each time except for the seeds of hash tables.
+  /// For several runs per side, and for programs that do the same each time except for the seeds of hash tables.
   package static let standard = FigureTolerance(
     part: 0.05, partOfPeak: 0.05, deviations: 4, partOfSite: 0.2, leastPart: 0.005, leastLivePart: 0.005)
-  /// For a few runs a side of a program whose work depends on timing. With several busy threads, scheduling decides how
-  /// tasks are split, which blocks are temporary and which coincide. It also decides whether an actor with waiters gets
-  /// one job for each waiter or two. A task in progress has some three blocks. One site of a small server had 7 jobs in
-  /// one run and 114 in another, and 220 live blocks in one and 337 in another.
+  /// For a few runs per side of a program whose work depends on timing. With several busy threads, scheduling decides
+  /// how tasks are split, which blocks are temporary and which coincide. Scheduling also decides whether an actor gets
+  /// one job or two for each waiter. A task in progress has some three blocks. One site of a small server had 7 jobs in
+  /// one run and 114 in another; the numbers of live blocks were 220 and 337.
   package static let timeDependent: FigureTolerance = {
     var tolerance = FigureTolerance(
       part: 0.05, partOfPeak: 0.5, deviations: 6, partOfSite: 0.5, leastPart: 0.02, leastLivePart: 0.05)
@@ -35,22 +35,22 @@ package struct FigureTolerance: Hashable, Sendable {
     return tolerance
   }()
   /// For a program with a run loop, whose number of turns depends on time. A turn of the run loop of
-  /// swift-corelibs-foundation makes some eight blocks: 30 timers' turns made 443 temporary blocks in one run, 233 in
-  /// the next.
+  /// swift-corelibs-foundation makes some eight blocks. The turns of 30 timers made 443 temporary blocks in one run and
+  /// 233 in the next.
   package static let runLoop: FigureTolerance = {
     var tolerance = timeDependent
     tolerance.cluster = 8
     return tolerance
   }()
-  /// For one process that was inspected twice: the seeds of its hash tables are the same, and the user asks for its
-  /// growth. Differences within Poisson noise do not count.
+  /// For one process that was inspected twice. The seeds of its hash tables are the same, and the user wants to see its
+  /// growth, so all differences beyond Poisson noise count.
   package static let sameProcess: FigureTolerance = {
     var tolerance = FigureTolerance(
       part: 0, partOfPeak: 0, deviations: 2, partOfSite: 0, leastPart: 0, leastLivePart: 0)
     tolerance.liveCluster = 1
     return tolerance
   }()
-  /// Chance decides which function does which work, and when.
+  /// Whether chance decides which function does which work, and when.
   var isTimeDependent: Bool { self == .timeDependent || self == .runLoop }
   /// Every difference counts.
   package static let none = FigureTolerance(
@@ -75,15 +75,16 @@ package struct FigureTolerance: Hashable, Sendable {
 
 /// Decides which differences between two builds' figures are more than chance.
 ///
-/// Several runs of a side show the effect of chance. A change counts if all values of one side lie beyond all values of
-/// the other, by more than the wider side's width (by less with more runs). One run a side does not show the effect of
-/// chance. Then a change must exceed the tolerance, and also the Poisson noise of a count of that size.
+/// Several runs per side show the effect of chance. A change then counts if all values of one side are above all values
+/// of the other, with a gap larger than the wider side's range; with more runs, a smaller gap suffices. One run per
+/// side does not show the effect of chance. A change must then exceed the tolerance and the Poisson noise of a count of
+/// that size.
 struct FigureJudgement {
   var tolerance: FigureTolerance
-  /// Work of each run in the requested unit. nil: runs are compared as they are.
+  /// The amount of work of each run in the requested unit; nil if runs are compared as they are.
   var work: (old: [Double], new: [Double])?
-  /// Work is counted in the program's events, and not in units that the program names. One part of a figure may then
-  /// grow with the work, while the rest stays constant.
+  /// Whether work is counted in events, and not in units that the program names. A part of a figure may then grow with
+  /// the work while the rest stays constant.
   var isWorkDerived = false
 
   init(tolerance: FigureTolerance = .standard, work: (old: [Double], new: [Double])? = nil, isWorkDerived: Bool = false)
@@ -91,10 +92,10 @@ struct FigureJudgement {
     (self.tolerance, self.work, self.isWorkDerived) = (tolerance, work, isWorkDerived)
   }
 
-  /// Bytes of a block where their sizes are not known.
+  /// Assumed bytes of a block if block sizes are not known.
   static let smallBlock = 64.0
 
-  /// New work to old work; 1 if runs are compared as they are.
+  /// The new amount of work divided by the old one; 1 if runs are compared as they are.
   var workRatio: Double {
     guard let work else { return 1 }
     let old = Spread(work.old).median
@@ -104,11 +105,11 @@ struct FigureJudgement {
   /// Judges a figure by its values in the runs of both sides.
   ///
   /// With a unit of work, a figure that stays the same although the amount of work differs counts as independent of the
-  /// work. All other figures should be in proportion to it.
+  /// work. All other figures are expected to be proportional to the work.
   ///
-  /// `expected`: for a sum, the sum of its parts' expected values; `stray`: by how much chance may change the sum.
-  /// `whole`: the program's figure, if this is a part of it. `blockSize`: for a figure in bytes whose blocks come and
-  /// go by chance, the bytes of a block.
+  /// `expected`: for a sum, the sum of the expected values of its parts. `stray`: for a sum, the largest change that
+  /// chance may make. `whole`: for a part of the program, the whole program's figure. `blockSize`: for a figure in
+  /// bytes, the bytes of a block that may exist or not by chance.
   func change(
     _ figure: Figure, old: [Double], new: [Double], expected: Double? = nil, stray: Double = 0, whole: Double = 0,
     blockSize: Double = Self.smallBlock
@@ -134,7 +135,7 @@ struct FigureJudgement {
     scaled.expected = scaled.old.median * workRatio
     let inProportion = judged(
       scaled, factor: workRatio, least: least, isPart: whole > 0, runs: runs, blockSize: blockSize)
-    // The figure grew by more than nothing and by less than the work, or the reverse.
+    // The figure changed, but by less than the work did. A constant part would explain that, so it does not count.
     if isWorkDerived, inProportion.direction != asIs.direction {
       var between = inProportion
       between.direction = .same
@@ -143,13 +144,13 @@ struct FigureJudgement {
     return inProportion
   }
 
-  /// The values if each run had done the median amount of its side's work.
+  /// Returns the values that the runs would have if each had done the median amount of work of its side.
   private func perWork(_ values: [Double], _ work: [Double]) -> [Double] {
     let middle = Spread(work).median
     return zip(values, work).map { $1 > 0 ? $0 * middle / $1 : $0 }
   }
 
-  /// `factor`: makes old values comparable by multiplication.
+  /// `factor`: the old values are multiplied by it to make them comparable.
   private func judged(
     _ change: FigureChange, factor: Double = 1, least: Double, isPart: Bool, runs: Int, blockSize: Double
   ) -> FigureChange {
@@ -163,7 +164,7 @@ struct FigureJudgement {
     else { return change }
     if runs > 1 {
       let gap = difference > 0 ? new.lowest - old.highest : old.lowest - new.highest
-      // A cause that no run of one side has, and every run of the other, is recognised by that alone.
+      // If no run of one side has a cause and every run of the other has it, the range of the values does not matter.
       let isPresence = Figure.ofFindings.contains(change.figure) && min(old.highest, new.highest) == 0
       let width = max(old.highest - old.lowest, new.highest - new.lowest)
       guard gap > (isPresence ? 0 : width * Self.margin(runs: runs)) else { return change }
@@ -172,22 +173,22 @@ struct FigureJudgement {
     return change
   }
 
-  /// Returns the part of a side's width that must lie between the sides. The fewer the runs, the less they have shown
-  /// of the effect of chance.
+  /// Returns the minimum gap between the sides, as a share of the wider side's range. Fewer runs show less of the
+  /// effect of chance, so they need a larger gap.
   private static func margin(runs: Int) -> Double {
     switch runs {
     case 2: 1
     case 3: 0.5
-    // With five runs a side, chance puts all of one side beyond the other in 1 of 126 cases, for each figure that
-    // strays at all; with eight in 1 of 6,435.
+    // With five runs per side, chance puts all values of one side above all of the other in 1 of 126 cases, for each
+    // figure that varies at all. With eight runs, it does so in 1 of 6,435 cases.
     case 4...7: 0.25
     default: 0
     }
   }
 
-  /// Relates the figures of one item to each other. Objects that are freed get one more release than leaked ones, and
-  /// may be temporary. So more releases without more retains are no worse, nor are more temporary blocks without as
-  /// many more allocations.
+  /// Relates the figures of one item to each other. If a leak is fixed, its objects get one more release and may become
+  /// temporary. So releases count only if retains changed in the same direction, and temporary blocks only if
+  /// allocations changed about as much.
   static func related(_ changes: [FigureChange]) -> [FigureChange] {
     changes.map { change in
       var change = change
@@ -212,11 +213,11 @@ struct FigureJudgement {
     let part = figure == .peakBytes ? tolerance.partOfPeak : isPart ? tolerance.partOfSite : tolerance.part
     let relative = old * (runs > 1 ? tolerance.part : part)
     switch figure {
-    // Causes are few, and each is judged by itself.
+    // There are few causes, and each one is judged by itself.
     case .instances: return max(relative, 0.5)
-    // Part of an object's retained memory belongs to its holder: the links of queues, and a timer's current contents.
+    // The retained memory includes parts that vary by chance, such as the links of queues and a timer's contents.
     case .retainedBytes: return max(relative, 32, runs > 1 ? 0 : chance(max(old, new) / max(blockSize, 1)) * blockSize)
-    // The growth at each quarter depends on when the image was taken.
+    // The quarters of the work, and so the growth, depend on the time of the image.
     case .growth: return runs > 1 ? max(2 * relative, 2) : max(old / 2, 3)
     case .peakBytes: return max(relative, 4096)
     case .liveBytes:
@@ -227,26 +228,26 @@ struct FigureJudgement {
     case .liveBlocks: return max(relative, 8, runs > 1 ? 0 : chance(max(old, new), by: tolerance.liveCluster))
     case .allocatedBlocks, .temporaryBlocks:
       return max(relative, 8, runs > 1 ? 0 : chance(max(old, new), by: tolerance.cluster))
-    // References are copied in clusters: a lookup in a hash table compares the key with all keys on its probe path, and
+    // References are copied in groups: a lookup in a hash table compares the key with all keys on its probe path, and
     // the seed differs in each run.
     case .retains, .releases:
       return max(relative, 64, runs > 1 ? 0 : Self.referenceCluster * chance(max(old, new), by: tolerance.cluster))
     }
   }
 
-  /// Retains stray more than a count of independent events, by this factor. NSCache looks up a key by its text; with
-  /// it, runs of one build had 985 and 1,285 retains.
+  /// Retains vary more than a count of independent events, by this factor. With NSCache, which looks up a key by its
+  /// text, two runs of one build had 985 and 1,285 retains.
   private static let referenceCluster = 3.0
 
-  /// Returns how far a count of independent events strays, or a count of blocks or references that come with such
-  /// events.
+  /// Returns the variation of a count by chance. The count is of independent events, or of things that come in groups
+  /// of `cluster` with such events.
   private func chance(_ count: Double, by cluster: Double = 1) -> Double {
     tolerance.deviations * (cluster * count).squareRoot()
   }
 }
 
 extension Spread {
-  /// Expects at least one value. For an even number of values, the median is between the two in the middle.
+  /// There should be at least one value. For an even number of values, the median is the mean of the middle two.
   init(_ values: [Double]) {
     let sorted = values.sorted()
     self.init(

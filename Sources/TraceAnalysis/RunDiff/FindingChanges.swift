@@ -3,7 +3,7 @@
 import LeakDetection
 import LeakGates
 
-/// Findings of both sides that belong together, judged figure by figure.
+/// Compares the matched findings of both sides, figure by figure.
 struct FindingChanges {
   private let old: [ComparedFindings.Entry]
   private let new: [ComparedFindings.Entry]
@@ -50,7 +50,7 @@ struct FindingChanges {
     return result
   }
 
-  /// A change of findings that belong together, and its kind; nil if nothing has changed.
+  /// A change of findings that belong together. `kind`: nil if nothing has changed.
   private struct Pair {
     var change: FindingChange
     var kind: DiffKind?
@@ -69,14 +69,14 @@ struct FindingChanges {
     let isWeak = (before.map { old[$0].finding.isWeak } ?? true) && (after.map { new[$0].finding.isWeak } ?? true)
     let kind: DiffKind?
     if isWeak || isDrawn(before.map { old[$0].finding }, after.map { new[$0].finding }) {
-      // Chance decides whether such suspicions and sampled places occur.
+      // Chance decides whether such suspicions and sampled places are found.
       kind = nil
     } else if before == nil {
       kind = isWorse ? .new : nil
     } else if after == nil {
       kind = isBetter ? .gone : nil
     } else if isRemainder {
-      // The memory was retained before as well, by objects that are gone now.
+      // The old finding's objects retained this memory, too, and they no longer leak.
       kind = .better
     } else {
       kind = isWorse ? .worse : isBetter ? .better : nil
@@ -88,16 +88,16 @@ struct FindingChanges {
     return Pair(change: change, kind: kind)
   }
 
-  /// True if samples may have made the difference: only samples show the place of lost memory without a type. Chance
-  /// decides whether there are samples, and how many blocks they represent.
+  /// Returns whether sampling may have made the difference. Only samples show where lost memory without a type was
+  /// allocated. Chance decides whether there are samples, and how many blocks they represent.
   private func isDrawn(_ before: Finding?, _ after: Finding?) -> Bool {
     let drawn = [before, after].compactMap { $0 }.filter(\.isToldBySamples)
     guard let only = drawn.first else { return false }
     return before != nil && after != nil || Double(only.sampledInstances) < EstimateJudgement.unseenPeriods
   }
 
-  /// Bytes of one block whose number chance may change. 0 if chance has no influence: for unreachable memory in a
-  /// program that does the same each time.
+  /// Returns the bytes of one of the blocks whose number chance may change. Returns 0 for unreachable memory in a
+  /// program that does the same each time, because chance has no influence on it.
   private func chanceBlock(_ findings: [Finding]) -> Double {
     guard judgement.tolerance.isTimeDependent || findings.contains(where: { $0.certainty == .suspected }) else {
       return 0
@@ -105,7 +105,7 @@ struct FindingChanges {
     return findings.map { Double($0.retainedBytes.rawValue) / Double(max(1, $0.retainedBlocks)) }.max() ?? 0
   }
 
-  /// Joins changes of one cause at several places if they are of the same kind.
+  /// Joins the changes of one cause at several places if they are of the same kind.
   private static func joined(_ pairs: [Pair]) -> [Pair] {
     struct Key: Hashable {
       var kind: DiffKind?
@@ -144,7 +144,7 @@ struct FindingChanges {
       standing = .known(
         reason: pair.kind == nil && change.old == nil ? "met in \(change.newRuns) of \(runs.new) runs" : "")
     }
-    // The old build did not have it, which is stronger evidence than a suspicion alone.
+    // Suspicions count here: that the old build did not have the finding is stronger evidence than a suspicion alone.
     result.judged.append(JudgedFinding(finding, standing, judgesSuspicions: true))
   }
 
@@ -160,7 +160,7 @@ struct FindingChanges {
     (finding.retainedBytes.rawValue, finding.instances, finding.fingerprint)
   }
 
-  /// Ordered by the difference in retained bytes, then in instances.
+  /// Orders changes by the difference in retained bytes, then in instances; the largest comes first.
   private static func precedes(_ a: FindingChange, _ b: FindingChange) -> Bool {
     func key(_ change: FindingChange) -> (Double, Double, String) {
       func difference(_ figure: Figure) -> Double { abs(change.figures.first { $0.figure == figure }?.difference ?? 0) }

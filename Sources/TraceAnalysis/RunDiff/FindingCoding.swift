@@ -1,4 +1,4 @@
-// Findings in files: their advice is in sentences there.
+// Encodes findings in files. A file has their advice as sentences.
 
 import LeakDetection
 import Wording

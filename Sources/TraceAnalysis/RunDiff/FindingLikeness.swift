@@ -1,12 +1,12 @@
-// Matches findings that are the same although parts of their paths differ.
+// Matches findings that have the same cause although parts of their paths differ.
 
 import HeapAnalysis
 import LeakDetection
 import TraceSymbolication
 import Wording
 
-/// Matches findings that are not equal by name. They have the same types along the path, held by the same fields, and
-/// similar allocation stacks. One field may have a new name, or hold another kind of collection.
+/// Matches findings that are not equal by name. Two findings match if the types and fields along their paths are the
+/// same and the allocation stacks are similar. One field may have a new name, or hold another kind of collection.
 struct FindingLikeness {
   private let vocabulary: Vocabulary
   private let renames: [DiffRename]
@@ -17,7 +17,7 @@ struct FindingLikeness {
     var old: Int
     var new: Int
     var differences: [String]
-    /// The new finding is the remainder of an old one that was fixed.
+    /// Whether the new finding is the remainder of an old one that was fixed.
     var isRemainder = false
   }
 
@@ -47,7 +47,7 @@ struct FindingLikeness {
     return result
   }
 
-  /// Both have the same sort of verdict, the same form and the same holder.
+  /// Returns whether the findings have similar verdicts, the same form and the same holder.
   private func isComparable(_ a: ComparedFindings.Entry, _ b: ComparedFindings.Entry) -> Bool {
     Self.sort(of: a.finding.verdict) == Self.sort(of: b.finding.verdict)
       && a.finding.evidence.isCycle == b.finding.evidence.isCycle
@@ -61,7 +61,7 @@ struct FindingLikeness {
     if a.finding.verdict != b.finding.verdict {
       differences.append("it was reported as \(VerdictWords(a.finding.verdict).inSentence)")
     }
-    // The path to an object that outlives its scope may differ in each run; only its last object counts.
+    // The path to an object that outlives its scope may differ in each run, so only the path's last object counts.
     let isHeld = a.finding.evidence.retention != nil
     let steps = (a.identity.steps, b.identity.steps)
     let allocations =
@@ -83,7 +83,7 @@ struct FindingLikeness {
     return best.0 > LikenessRules.leastOfFindings ? best : nil
   }
 
-  /// Identities, ways of allocation and fields, by step.
+  /// For each step of a path: the identity, the allocating functions and the fields.
   private typealias Path = (steps: [[Int32]], ways: [[String]], fields: [[String]])
 
   private func compare(_ old: Path, _ new: Path) -> (Double, [String])? {
@@ -114,7 +114,7 @@ struct FindingLikeness {
         )
       }
       if vocabulary.current(old[4]) != new[4] {
-        // A field that no longer leaks may still exist.
+        // The old field may still exist without the leak, so check that only the old build has it.
         let (before, after) = (vocabulary.name(old[4]), vocabulary.name(new[4]))
         guard
           isCollection
@@ -132,14 +132,14 @@ struct FindingLikeness {
     return (likeness / Double(a.count) - LikenessRules.costOfOtherField * Double(otherEdges), differences)
   }
 
-  /// One of the fields that only one build has, in place of a field that only the other build has.
+  /// Returns whether a field that only the new build has replaced a field that only the old build has.
   private func isRenamedField(_ old: String, _ new: String, _ oldFields: [String], _ newFields: [String]) -> Bool {
     func top(_ name: String) -> String { String(name.prefix { $0 != "." }) }
     return oldFields.contains(top(old)) && newFields.contains(top(new)) && !oldFields.contains(top(new))
       && !newFields.contains(top(old))
   }
 
-  /// The holder is the same once known renames are applied.
+  /// Returns whether the holder is the same once known renames are applied.
   private func isSameHolder(_ old: Int32, _ new: Int32) -> Bool {
     if vocabulary.current(old) == new { return true }
     var text = vocabulary.name(old)
@@ -147,7 +147,8 @@ struct FindingLikeness {
     return text == vocabulary.name(new)
   }
 
-  /// A closure's function, or its enclosing function, was removed, and another one took its place.
+  /// Returns whether one closure replaced the other: their enclosing functions correspond, or the old function was
+  /// removed and the new one added.
   private func isReplaced(_ old: Int32, _ new: Int32) -> Bool {
     func place(_ name: String) -> Substring {
       var rest = name[...]
@@ -159,8 +160,9 @@ struct FindingLikeness {
       || !vocabulary.isOnNewSide(name: before) && !vocabulary.isOnOldSide(name: after)
   }
 
-  /// A registration keeps a closure that captures an object. When the closure no longer captures the object, the
-  /// closure itself may remain registered: it is the remainder of the same leak.
+  /// Returns a description of the new finding if it is the remainder of the old one; nil otherwise. A registration
+  /// keeps a closure that captures an object. When the closure no longer captures the object, the closure may still
+  /// remain registered. That is the remainder of the same leak.
   private func remainder(_ a: ComparedFindings.Entry, _ b: ComparedFindings.Entry) -> String? {
     guard let registration = a.finding.evidence.retention?.registration,
       registration == b.finding.evidence.retention?.registration,
@@ -176,7 +178,7 @@ struct FindingLikeness {
     return "the closure that kept \(object.type) is left"
   }
 
-  /// Drops the functions inside the allocating one: an object's own initialisers say nothing about its place.
+  /// Drops the functions that the allocating function called: an object's own initialisers say nothing about its place.
   private static func way(_ functions: [String], from allocation: String) -> [String] {
     functions.firstIndex(of: allocation).map { Array(functions[$0...]) } ?? functions
   }
@@ -188,7 +190,7 @@ struct FindingLikeness {
     return name.firstIndex(of: ".").map { String(name[name.index(after: $0)...]) } ?? name
   }
 
-  /// Verdicts that differ only by numbers are of one sort.
+  /// Joins verdicts that differ only by numbers.
   private static func sort(of verdict: Verdict) -> Verdict { verdict == .accumulating ? .outlived : verdict }
 
   private static func rotated<Element>(_ elements: [Element], _ shift: Int) -> [Element] {

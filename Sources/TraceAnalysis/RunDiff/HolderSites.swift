@@ -1,32 +1,32 @@
-// Types and holders of a heap image, used as sites for inspections and light recordings, which have no allocation
-// sites.
+// The types and holders of a heap image. They replace the allocation sites, which inspections and light recordings
+// lack.
 
 import LeakDetection
 import TraceReading
 
-/// The process that was inspected, and the moment.
+/// The start of an inspected process, and its age at the inspection.
 package struct InspectedMoment: Codable, Hashable, Sendable {
   /// The start of the process, in nanoseconds of CLOCK_MONOTONIC; 0 if it is not known, as for a core.
   package var processStart: UInt64
-  /// Nanoseconds since then.
+  /// Nanoseconds from the start to the inspection.
   package var age: UInt64
 
   package init(processStart: UInt64, age: UInt64) { (self.processStart, self.age) = (processStart, age) }
 
-  /// Converts seconds to nanoseconds; 0 for implausible values, because a trace may claim any time.
+  /// Converts seconds to nanoseconds. Returns 0 for implausible values, which a damaged trace may have.
   static func nanoseconds(_ seconds: Double) -> UInt64 {
     seconds > 0 && seconds < 1e9 ? UInt64(seconds * 1e9) : 0
   }
 }
 
 extension RunDigest {
-  /// Sites are types and their holders. In digests of earlier versions, only inspections have holders.
+  /// Whether the sites are types and their holders. In digests of earlier versions, only inspections have holders.
   package var hasHolders: Bool { listsHolders ?? (inspected != nil) }
 
-  /// The operation of rows for types and holders, in digests of all versions.
+  /// The operation of sites that are types and holders, in digests of all versions.
   private static let operationOfHolders = "inspected"
 
-  /// Replaces the sites by the census of a heap image. An object's holder takes the place of its allocating function.
+  /// Replaces the sites with the census of a heap image. The holder replaces the allocating function.
   package mutating func replaceSites(with census: HolderCensus) {
     (sites, listsHolders) = ([], true)
     var places: [String: (frame: Int32, stack: Int32)] = [:]
@@ -53,10 +53,10 @@ extension RunDigest {
     total = all
   }
 
-  /// This digest, with one holder for untyped blocks that no code of the program holds. Libraries keep free memory in
-  /// chains that begin in thread-local variables, and scanning finds a varying part of them. Of two equal runs of a
-  /// program with tasks, one had 192 blocks of libdispatch held by nothing and 75 held by such variables. The other had
-  /// 73 and 193.
+  /// This digest, with a single holder for all untyped blocks that nothing of the program holds. Libraries keep free
+  /// memory in chains that begin in thread-local variables, and scanning finds a varying part of the chains. In one of
+  /// two equal runs of a program with tasks, 192 blocks of libdispatch were held by nothing and 75 by such variables.
+  /// In the other run, the numbers were 73 and 193.
   var withJoinedHolders: RunDigest {
     guard hasHolders else { return self }
     var result = self
@@ -78,11 +78,11 @@ extension RunDigest {
 
   private static let joinedHolder = "held by nothing of the program's"
   private static let passingHolders = Set(HolderCensus.HolderName.all.map { "held by \($0)" })
-  /// Functions that allocate; untyped blocks are named by them.
+  /// The names of allocating functions, which are the type names of untyped blocks.
   private static let untyped = Set((0...UInt8.max).map { Operation(rawValue: $0).name })
 
-  /// True if both digests are of one process: the same number and program, and the same start. Two readings of the
-  /// clock agree on the start to within `clockSlack`.
+  /// Returns whether both digests are of one process: the number, the program and the start are the same. Starts count
+  /// as the same if they differ by less than `clockSlack`.
   func isOfSameProcess(as other: RunDigest) -> Bool {
     guard let own = inspected, let others = other.inspected, own.processStart > 0, others.processStart > 0,
       let origin, let otherOrigin = other.origin, origin.process == otherOrigin.process, program == other.program,
@@ -93,9 +93,9 @@ extension RunDigest {
       && max(origin.startTime, otherOrigin.startTime) - min(origin.startTime, otherOrigin.startTime) < Self.clockChange
   }
 
-  /// Nanoseconds: five ticks of the kernel's clock for process starts.
+  /// Nanoseconds: five ticks of the clock that the kernel uses for process starts.
   private static let clockSlack: UInt64 = 50_000_000
-  /// Nanoseconds that someone may have moved the wall clock by between the inspections. A reboot makes a larger
-  /// difference: it takes longer until a process has the same number at the same time after boot.
+  /// Nanoseconds: the wall clock may have been adjusted by so much between the inspections. A reboot makes a larger
+  /// difference, because no process then has the same number at the same time after boot so soon.
   private static let clockChange: UInt64 = 60_000_000_000
 }

@@ -2,30 +2,31 @@
 
 /// An item to compare, identified by its names.
 struct NamedItem {
-  /// The item's names as replaced by `name`, and its own names in the same order. If an item begins at an arbitrary
-  /// place, as a cycle does, it begins where the replaced names sort first.
+  /// Returns the item's names after replacement by `name`, and its original names in the same order. A cycle has no
+  /// natural beginning, so it begins where the replaced names sort first.
   var parts: (_ name: (Int32) -> Int32) -> (named: [Int32], own: [Int32])
-  /// The item's amount. The same item under two names mostly has similar amounts.
+  /// The item's amount. An item mostly has similar amounts on both sides.
   var amount: Double
-  /// The names are the program's own. Names of platform functions do not help to find the program's renames.
+  /// Whether the names are the program's own. Names of platform functions do not help to find the program's renames.
   var isOfProgram = true
 }
 
 /// Matches items that are equal, then items that are equal once renamed names are replaced.
 ///
-/// Only a name that one side alone has can have been renamed. Sites whose other names are the same, in the same places,
-/// vote for the new name in the old name's place. A name is renamed if most votes on both names agree; similar names
-/// weigh more. Findings do not vote: a fixed leak and a new leak would look like one item under two names.
+/// Only a name that occurs on one side alone can have been renamed. If two sites have equal names in all other places,
+/// they vote that the new name replaced the old one. A name counts as renamed if most votes on both names agree.
+/// Similar names have more weight. Findings do not vote, because a fixed leak and a new leak would look like one
+/// renamed item.
 struct NameMatching {
-  /// The renames of one round may reveal others in the next.
+  /// Limit of the rounds. The renames of one round may reveal others in the next.
   private static let rounds = 3
-  /// Limit of items with the same shared names, on both sides together. Larger crowds do not vote.
+  /// Limit of the items with the same shared names, on both sides together. Larger groups do not vote.
   private static let crowd = 64
-  /// Limit of name comparisons in a round: a second's work. Builds between which hundreds of functions were renamed
-  /// need some ten thousand.
+  /// Limit of name comparisons in a round, which take about a second. If hundreds of functions were renamed, some ten
+  /// thousand comparisons are needed.
   static let comparisonLimit = 1 << 17
 
-  /// By old item: the new one, and whether names were replaced.
+  /// For each old item: the matching new one, and whether names were replaced.
   private(set) var partners: [(new: Int, isRenamed: Bool)?]
   private(set) var isTaken: [Bool]
 
@@ -34,7 +35,7 @@ struct NameMatching {
     isTaken = Array(repeating: false, count: new.count)
   }
 
-  /// Matches items that are equal under the successors known so far.
+  /// Matches items that are equal after the renames that are known so far.
   mutating func matchEqual(_ old: [NamedItem], _ new: [NamedItem], _ vocabulary: Vocabulary, isRenamed: Bool) {
     var places: [[Int32]: Int] = [:]
     for (index, item) in new.enumerated() where !isTaken[index] { places[item.parts { $0 }.named] = index }
@@ -45,7 +46,7 @@ struct NameMatching {
     }
   }
 
-  /// Collects votes on the new name of each old one: old, new, and the weight of the vote.
+  /// Adds votes on the new name of each old name. `votes`: the weight by old name and new name.
   fileprivate func votes(
     _ old: [NamedItem], _ new: [NamedItem], _ vocabulary: Vocabulary, into votes: inout [Int32: [Int32: Double]]
   ) {
@@ -72,7 +73,7 @@ struct NameMatching {
     }
     crowds = crowds.filter { mask, crowd in
       let hidden = mask.count { $0 == Vocabulary.wildcard }
-      // If little else is the same, the same places mean nothing.
+      // If few other names are the same, the agreement means nothing.
       return !crowd.old.isEmpty && !crowd.new.isEmpty
         && hidden <= LikenessRules.hiddenForEachShown * (mask.count - hidden - 1)
     }
@@ -89,7 +90,7 @@ struct NameMatching {
         for b in crowd.new {
           let share =
             Self.likeness(old[a.item].amount, new[b.item].amount) / Double(max(crowd.old.count, crowd.new.count))
-          // A name counts once, however often the item has it.
+          // A name votes once, even if the item has it several times.
           var seen: Set<Int32> = []
           for index in hidden
           where seen.insert(a.own[index]).inserted && vocabulary.canBecome(a.own[index], b.own[index]) {
@@ -101,14 +102,15 @@ struct NameMatching {
     }
   }
 
-  /// The largest crowd that may vote: smaller than usual if all those crowds would compare too many names.
+  /// Returns the size of the largest group that may vote. It is smaller than `crowd` if those groups would compare too
+  /// many names.
   static func crowdLimit(_ crowds: [(size: Int, comparisons: Int)]) -> Int {
     var limit = crowd
     while limit > 1, crowds.reduce(0, { $0 + ($1.size <= limit ? $1.comparisons : 0) }) > comparisonLimit { limit /= 2 }
     return limit
   }
 
-  /// 1 for equal amounts, falling towards 0 as they differ.
+  /// Returns the likeness of two amounts: 1 if they are equal, falling towards 0 the more they differ.
   static func likeness(_ a: Double, _ b: Double) -> Double {
     let larger = max(a, b)
     return larger > 0 ? min(a, b) / larger : 1
@@ -136,8 +138,8 @@ struct NameMatching {
     return (siteMatching, findingMatching)
   }
 
-  /// Applies renames to longer names of unmatched items, as a closure's name contains its function's name. True if any
-  /// name was replaced.
+  /// Applies renames to longer names of unmatched items, as a closure's name contains its function's name. Returns
+  /// whether any name was replaced.
   func follow(_ old: [NamedItem], _ vocabulary: Vocabulary) -> Bool {
     guard !vocabulary.successors.isEmpty else { return false }
     let renames = DiffRename.simplest(
@@ -154,7 +156,7 @@ struct NameMatching {
     return isAny
   }
 
-  /// Elects successors: most votes on both names must agree. True if any was elected.
+  /// Elects the new names: most votes on both names must agree. Returns whether any name was elected.
   private static func elect(_ votes: [Int32: [Int32: Double]], _ vocabulary: Vocabulary) -> Bool {
     var received: [Int32: Double] = [:]
     for choices in votes.values { for (new, weight) in choices { received[new, default: 0] += weight } }
@@ -167,7 +169,7 @@ struct NameMatching {
       else { continue }
       elected.append((old, new))
     }
-    // Types settle first: their methods' names follow from theirs.
+    // Rename types first, because the names of methods contain them.
     let types = elected.filter { !vocabulary.isFunction($0.old) }
     for (old, new) in types { vocabulary.rename(old, to: new) }
     var isAny = !types.isEmpty

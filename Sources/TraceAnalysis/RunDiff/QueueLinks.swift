@@ -1,14 +1,15 @@
-// Memory whose amount shows how much was queued at once.
+// Memory whose amount depends on how much work was queued at the same time.
 
 import PlatformRules
 
-/// The links of queues. Each thread keeps those it is done with, to use them again, and asks for more when it has none:
-/// which function of the program does something just then is chance, and so is how many there come to be.
+/// The links of queues. Each thread keeps used links for reuse, and allocates more when it has none. So chance decides
+/// which function of the program causes an allocation, and how many links there are.
 enum QueueLinks {
-  /// Their name in place of `calloc`.
+  /// The name of these blocks in a digest, in place of `calloc`.
   static let name = "link of a dispatch queue"
-  /// The functions that ask for them, by stable name.
+  /// The functions that allocate links, by stable name.
   static let allocators = RuleBook.shipped.table(.queueLinks, by: .symbol)
-  /// Frames from the allocation function up to such a one: libdispatch's calls `calloc` itself.
+  /// Limit of the frames to search for such a function, from the allocation function on: libdispatch's function calls
+  /// `calloc` directly.
   static let depth = 4
 }

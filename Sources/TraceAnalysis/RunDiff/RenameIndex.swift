@@ -7,15 +7,16 @@
 /// For one thread at a time.
 struct RenameIndex {
   private var numbers: [Substring: [Int]] = [:]
-  /// The number of renames that may still be examined. Names of real builds need far fewer; once it is used up, no more
-  /// are found.
+  /// The number of renames that may still be examined. Real builds need far fewer. When the number is used up, no more
+  /// renames are found.
   private var spareCandidates = 1 << 17
 
   mutating func insert(_ number: Int, _ old: String) {
     numbers[Self.words(old).first ?? "", default: []].append(number)
   }
 
-  /// Numbers of the renames that may apply to a text, ascending, from `first` on. Linear in the text and the result.
+  /// Returns the numbers of the renames that may apply to a text, in ascending order, from `first` on. Linear in the
+  /// text and the result.
   mutating func candidates(in text: String, from first: Int = 0) -> [Int] {
     var result: [Int] = []
     for word in Set(Self.words(text)).union([""]) {
@@ -31,6 +32,6 @@ struct RenameIndex {
 }
 
 extension Character {
-  /// The character is part of names of functions and types, not a separator between them.
+  /// Whether the character can be a part of a function's or type's name. Other characters separate names.
   var isPartOfName: Bool { isLetter || isNumber || self == "_" }
 }

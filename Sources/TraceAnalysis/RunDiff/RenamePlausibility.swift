@@ -1,19 +1,19 @@
-// Decides which names can be one name before and after a rename.
+// Decides which pairs of names can be a rename.
 
 import TraceSymbolication
 
 extension DiffRename {
-  /// A developer may have renamed the old name to the new one. Functions stay functions, closures closures,
-  /// initialisers initialisers. For a type, either the module or all the rest stays the same. A generic type of the
-  /// standard library stays the same type. O(length).
+  /// Whether a developer may have renamed the old name to the new one. A function stays a function, a closure a
+  /// closure, and an initialiser an initialiser. For a type, either the module or everything else stays the same. Types
+  /// of the platform are not renamed, but their generic arguments may be. O(length).
   var isPlausible: Bool {
     let (a, b) = (Form(old), Form(new))
     guard a.isFunction == b.isFunction, a.closures == b.closures else { return false }
     return a.isFunction ? a.role == b.role : Self.isPlausibleType(old[...], new[...])
   }
 
-  /// Part of the longer name's letters that both have in the same order, from 0 to 1; more than 1 if only the owners
-  /// differ. O(length²).
+  /// The share of the longer name's letters that both names have in the same order, from 0 to 1. If only the owners
+  /// differ, it is more than 1. O(length²).
   var resemblance: Double {
     let (lastOld, lastNew) = (old.split(separator: ".").last, new.split(separator: ".").last)
     if lastOld == lastNew { return 1.32 }
@@ -24,7 +24,7 @@ extension DiffRename {
 
   static func isFunction(_ name: String) -> Bool { Form(name).isFunction }
 
-  /// The type that a function belongs to, according to its name; empty for none.
+  /// Returns the type that a function belongs to, according to its name; empty if there is none.
   static func owner(of function: String) -> Substring {
     var rest = function[...]
     while let range = rest.firstRange(of: " in ") { rest = rest[range.upperBound...] }
@@ -40,12 +40,12 @@ extension DiffRename {
     return owner[..<inner]
   }
 
-  /// A type's name, or its end after an owner's.
+  /// Returns whether `name` is the type's whole name, or its last parts.
   static func isName(_ name: Substring, endOf type: String) -> Bool { type == name || type.hasSuffix("." + name) }
 
   private static func isPlausibleType(_ a: Substring, _ b: Substring) -> Bool {
     let (headA, headB) = (a.prefix { $0 != "<" }, b.prefix { $0 != "<" })
-    // Fields have no owners.
+    // Names without a dot are fields, which may get any name.
     if !a.contains("."), !b.contains(".") { return true }
     let isGeneric = headA.endIndex < a.endIndex
     guard isGeneric == (headB.endIndex < b.endIndex) else { return false }
@@ -60,7 +60,8 @@ extension DiffRename {
   private struct Form {
     var isFunction: Bool
     var closures: Int
-    /// The role of a function that the language names: `init`, `deinit`, `getter`; empty for those that people name.
+    /// The role of a function whose name the language defines: `init`, `deinit`, `getter`. Empty for all other
+    /// functions.
     var role: Substring
 
     private static let roles: Set<Substring> = [

@@ -3,19 +3,18 @@
 import LeakGates
 import TraceReading
 
-/// Compares digests. Takes time and memory in proportion to the sites of both sides by name. Items that no name matches
-/// cost more, within limits.
+/// Compares digests. Time and memory are proportional to the distinct sites of both sides. Items that cannot be matched
+/// by name take more time, within limits.
 package struct RunComparison {
   /// The reasons why two sides cannot be compared.
   package enum Failure: Error, Hashable, Sendable {
-    /// A run has no execution of the scope that figures were to be related to; the scopes it has.
+    /// A run has no execution of the scope that is the unit of work. `known`: the scopes that the run has.
     case scopeMissing(name: String, path: String, known: [String])
-    /// The stacks of a run's sites have more functions, each counted at each site, than a digest of its size may have.
+    /// The stacks of all sites of a run together have more functions than a digest of its size may have.
     case tooManyFunctions(path: String)
   }
 
-  /// With at most this many runs a side, timing decides too much of a time-dependent program's parts to judge them
-  /// closely.
+  /// With at most this many runs per side, time-dependent programs are judged with a larger tolerance.
   private static let fewRuns = 3
 
   private let old: [RunDigest]
@@ -24,8 +23,8 @@ package struct RunComparison {
   private let judgement: FigureJudgement
   private let vocabulary = Vocabulary()
 
-  /// The report of a comparison. `old` and `new` have at least one run each. `tolerance`: nil chooses one that suits
-  /// the runs.
+  /// Returns the report of a comparison. `old` and `new` must each have at least one run. `tolerance`: nil chooses a
+  /// tolerance that suits the runs.
   package static func report(
     old: [RunDigest], new: [RunDigest], unit: DiffReport.Unit = .run, tolerance: FigureTolerance? = nil
   ) throws(Failure) -> DiffReport {
@@ -35,7 +34,7 @@ package struct RunComparison {
     let judgement = FigureJudgement(
       tolerance: tolerance ?? usualTolerance(old, new), work: unit == .run ? nil : (oldWork, newWork),
       isWorkDerived: unit == .events)
-    // Holders of one process are followed exactly.
+    // In one process, holders can be compared exactly.
     let isOneProcess = old.count == 1 && new.count == 1 && old[0].isOfSameProcess(as: new[0])
     return RunComparison(
       old: isOneProcess ? old : old.map(\.withJoinedHolders), new: isOneProcess ? new : new.map(\.withJoinedHolders),
@@ -113,7 +112,8 @@ package struct RunComparison {
       listsHolders: listsHolders, estimatedSites: estimatedSites)
   }
 
-  /// The estimated sites of both sides; nil unless all runs have estimates. Call it after the names are matched.
+  /// Returns the changes of estimated sites; nil unless all runs have estimates. Must be called after names are
+  /// matched.
   private func estimatedSites() -> DiffSection<EstimatedSiteChange>? {
     let runs = old + new
     guard runs.allSatisfy({ $0.estimates != nil }) else { return nil }
@@ -127,7 +127,8 @@ package struct RunComparison {
     }
   }
 
-  /// Adds functions that no longer allocate but still exist, as the other build's symbols show.
+  /// Adds the functions of `runs` that also exist on the other side, according to its symbols, even if they no longer
+  /// allocate there.
   private func noteFunctions(of runs: [RunDigest], on side: Vocabulary.Side, having others: [RunDigest]) {
     let functions = others.reduce(into: Set<UInt32>()) { $0.formUnion($1.functions) }
     for run in runs {
@@ -137,13 +138,14 @@ package struct RunComparison {
     }
   }
 
-  /// Processes were inspected; none was recorded.
+  /// Whether all runs are inspections.
   private var areInspections: Bool { (old + new).allSatisfy { $0.inspected != nil } }
 
-  /// Rows are types and their holders, in all runs.
+  /// Whether the sites of all runs are types and their holders.
   private var listsHolders: Bool { (old + new).allSatisfy(\.hasHolders) }
 
-  /// Each heap image of a light recording lists all blocks again. Their sum would count each block once per image.
+  /// Whether some run is a light recording. Each heap image of a light recording lists all blocks again, so sums over
+  /// the recording would count a block once per image.
   private var hasLightRecordings: Bool { (old + new).contains { $0.isLight == true } }
 
   private func side(_ runs: [RunDigest], _ work: [Double]) -> DiffSide {
@@ -182,7 +184,7 @@ package struct RunComparison {
     return digest.frames(of: digest.sites[entry.site])
   }
 
-  /// Renamed names, without renames that another one explains.
+  /// Returns the renames, without those that another rename explains.
   private func renames() -> [DiffRename] {
     let all = vocabulary.successors.map { DiffRename(old: vocabulary.name($0), new: vocabulary.name($1)) }.sorted()
     return DiffRename.simplest(all)
@@ -224,7 +226,7 @@ package struct RunComparison {
     return remarks + runRemarks
   }
 
-  /// A remark if samples were taken for much longer on one side: a server allocates as long as it runs. Otherwise nil.
+  /// A remark if samples were taken for much longer on one side; otherwise nil. A server allocates as long as it runs.
   private var spanRemark: String? {
     let (before, after) = (old.compactMap(\.sampledSeconds).max() ?? 0, new.compactMap(\.sampledSeconds).max() ?? 0)
     guard max(before, after) >= Self.leastSpan, max(before, after) >= Self.unequalSpans * min(before, after) else {
@@ -234,9 +236,9 @@ package struct RunComparison {
       "samples were taken for \(Decimal.duration(before)) on the old side and \(Decimal.duration(after)) on the new one: a program that goes on allocating has allocated more in the longer time"
   }
 
-  /// Seconds. A shorter time covers a program's start and its work rather than a running server.
+  /// Minimum seconds for the remark. A shorter time covers a program's start and its work rather than a running server.
   private static let leastSpan = 60.0
-  /// The report has a remark if the ratio of the two times is at least this.
+  /// Minimum ratio of the two times for the remark.
   private static let unequalSpans = 1.5
 
   private var inspectionRemark: String {
@@ -251,7 +253,7 @@ package struct RunComparison {
       "one process, looked at twice in \(Decimal.duration(Double(after.age - before.age) / 1e9)): more is what it took on meanwhile, and no leak by itself"
   }
 
-  /// The runs' remarks, each once, with the runs that have it.
+  /// The remarks of all runs. Each remark occurs once, with the names of the runs that have it.
   private var runRemarks: [String] {
     var order: [String] = []
     var runs: [String: (old: [String], new: [String])] = [:]
@@ -275,7 +277,7 @@ package struct RunComparison {
     }
   }
 
-  /// The first names, and how many more there are.
+  /// Returns the first names, and the number of further ones.
   private static func listed(_ names: [String]) -> String {
     let rest = names.count - 3
     return names.prefix(3).joined(separator: ", ") + (rest > 0 ? " and \(Decimal.grouped(UInt64(rest))) more" : "")
@@ -283,7 +285,7 @@ package struct RunComparison {
 }
 
 extension DiffRename {
-  /// Without renames that another one explains in a longer name: `Foo.run()` is `Bar.run()` because `Foo` is `Bar`.
+  /// Drops renames that a shorter one explains: `Foo.run()` became `Bar.run()` because `Foo` became `Bar`.
   static func simplest(_ renames: [DiffRename]) -> [DiffRename] {
     var result: [DiffRename] = []
     var index = RenameIndex()
@@ -297,7 +299,7 @@ extension DiffRename {
     return result.sorted()
   }
 
-  /// Without the owners that both names begin with: `App.Foo` and `App.Bar` differ in `Foo` and `Bar`.
+  /// The rename without the owners that both names begin with: `Foo` to `Bar` for `App.Foo` to `App.Bar`.
   private var withoutCommonOwner: DiffRename {
     var (a, b) = (old[...], new[...])
     while let dotA = a.firstIndex(of: "."), let dotB = b.firstIndex(of: "."), a[..<dotA] == b[..<dotB],

@@ -1,4 +1,4 @@
-// One run of a program, summed up so that it can be compared with a run of another build.
+// The digest of one run of a program, which can be compared with a run of another build.
 
 import AllocationReports
 import LeakDetection
@@ -7,9 +7,9 @@ import PlatformRules
 import TraceReading
 import TraceSymbolication
 
-/// The figures of a run that a comparison needs: sums by allocation site, and findings, by name. It has no addresses:
-/// once it is made, the trace and the program's files are no longer needed. Memory in proportion to the distinct sites
-/// by name, which are far fewer than stacks. A value; any thread.
+/// The figures of a run that a comparison needs: sums by allocation site, and findings. A digest has names and no
+/// addresses, so the trace and the program's files are no longer needed. Its memory is proportional to the sites with
+/// distinct names, which are far fewer than stacks. A value; for any thread.
 package struct RunDigest: Codable, Hashable, Sendable {
   /// A site, identified by names that are stable across builds: the allocated type, and the program's functions on the
   /// stack.
@@ -24,7 +24,8 @@ package struct RunDigest: Codable, Hashable, Sendable {
     package var total: SiteTotal
   }
 
-  /// A stack, each function once: a function, and the number of the stack of its callers, -1 for none.
+  /// A stack without repeated functions: its innermost function, and the number of its callers' stack; -1 if there is
+  /// none.
   package struct StackNode: Codable, Hashable, Sendable {
     package var caller: Int32
     package var frame: Int32
@@ -33,7 +34,7 @@ package struct RunDigest: Codable, Hashable, Sendable {
   /// A finding at one place, with the program's functions where the objects of its path were allocated.
   package struct DigestedFinding: Codable, Hashable, Sendable {
     package var finding: Finding
-    /// Stable names by step of the path, innermost first, each once.
+    /// For each step of the path: stable names of the allocating functions, innermost first, without repeats.
     package var allocations: [[String]]
   }
 
@@ -43,7 +44,7 @@ package struct RunDigest: Codable, Hashable, Sendable {
     package var innermost: Int32
     /// Number of the stack in `stacks`.
     package var stack: Int32
-    /// Since the start of the recording.
+    /// Bytes allocated since the start of the recording.
     package var allocated: ByteEstimate
     package var live: ByteEstimate
   }
@@ -55,34 +56,33 @@ package struct RunDigest: Codable, Hashable, Sendable {
   package var origin: RunOrigin?
   /// Set if the run is a single inspection of a process.
   package var inspected: InspectedMoment?
-  /// Sites are types and their holders. Nil in digests of earlier versions: see `hasHolders`.
+  /// Whether the sites are types and their holders. Nil in digests of earlier versions: see `hasHolders`.
   package var listsHolders: Bool?
-  /// Traces that were added up.
+  /// The number of traces that were added up.
   package var processes: Int
   package var eventCount: UInt64
   package var recordsReferenceCounts: Bool
-  /// A trace of the run is damaged; its readable part is in the sums.
+  /// Whether a trace of the run is damaged. The sums include its readable part.
   package var isDamaged: Bool
-  /// Threads that made at least a hundredth of the events.
+  /// The number of threads that made more than a hundredth of the events.
   package var busyThreads: Int
-  /// A run loop called the program's code, so the number of calls depends on the clock. Nil in digests of earlier
-  /// versions.
+  /// Whether a run loop called the program's code, so that the number of calls depends on the clock. Nil in digests of
+  /// earlier versions.
   package var hasRunLoop: Bool?
-  /// Blocks come from heap images: blocks that were freed before are missing, and no peak is known. Nil in older
-  /// digests.
+  /// Whether the run is a light recording. Its blocks come from heap images: blocks that were freed before an image are
+  /// missing, and no peak is known. Nil in digests of earlier versions.
   package var isLight: Bool?
-  /// Over all sites, with the peak of the whole process.
+  /// The total of all sites, with the peak of the whole process.
   package var total: SiteTotal
-  /// Executions of the program's scopes, by name.
+  /// The number of executions of each of the program's scopes, by name.
   package var scopes: [String: UInt64]
-  /// Functions that the program's own files have, called or not: hashes of their mangled names, sorted. See
-  /// `SymbolHash`.
+  /// The functions in the program's own files, called or not: hashes of their mangled names, sorted. See `SymbolHash`.
   package var functions: [UInt32]
   package var frames: [DiffFrame]
   package var stacks: [StackNode]
   package var sites: [Site]
-  /// The estimates of a light recording at its last heap image. Nil for other recordings, without an image, and in
-  /// older digests.
+  /// The estimates of a light recording at its last heap image. Nil for other recordings, for recordings without an
+  /// image, and in digests of earlier versions.
   package var estimates: [Estimate]?
   /// For estimates: average number of allocated bytes from one sample to the next.
   package var samplePeriod: UInt64?
@@ -97,11 +97,11 @@ package struct RunDigest: Codable, Hashable, Sendable {
 }
 
 extension RunDigest {
-  /// Sums up a trace that has been analysed. Names every site: linear in the nodes of the stack tree, in the frames of
-  /// sampled stacks, and in the distinct frames' symbols.
+  /// Makes the digest of an analysed trace. Linear in the nodes of the stack tree, in the frames of sampled stacks, and
+  /// in the symbols of distinct frames, because every site is named.
   ///
-  /// `leaks`: the findings of its heap image; suppressed findings are left out. `census`: the census of the same image,
-  /// for a trace without history.
+  /// `leaks`: the findings of the trace's heap image; suppressed findings are left out. `census`: for a trace without
+  /// history, the census of the same image.
   package init(_ trace: ReportTrace, leaks: LeakReport, census: HolderCensus? = nil, naming: any FrameNaming) {
     let analysis = trace.analysis
     path = trace.path
@@ -143,7 +143,7 @@ extension RunDigest {
     total.peakBytes = analysis.atPeak.liveBytes
     total.peakBlocks = analysis.atPeak.liveBlocks
 
-    // Gaps in a trace make freed objects seem live, and held ones lost.
+    // Gaps in a trace make freed objects look live, and held objects look lost.
     findingsUnavailable =
       leaks.unavailable
       ?? (isDamaged ? "the trace is damaged" : leaks.snapshot?.isWhole == false ? "the heap image is incomplete" : nil)
@@ -165,7 +165,7 @@ extension RunDigest {
     isLight = analysis.header.isLight
     hasRunLoop = frames.contains { $0.isPlatform && Self.runLoops.matches($0.stableName) }
     stacks = namer.nodes
-    // Functions without names are identified by their image alone.
+    // Include the remarks on files without symbols: functions without names are identified by their image alone.
     remarks += naming.remarks
     guard analysis.header.lacksHistory, let census else { return }
     replaceSites(with: census)
@@ -183,8 +183,8 @@ extension RunDigest {
     var stack: Int32
   }
 
-  /// Adds another process of the same run. Sums are added, and equal findings joined. Each process has its own peak;
-  /// peaks are added.
+  /// Adds another process of the same run. Sums and peaks are added, although each process has its peak at another
+  /// moment. Equal findings are joined.
   package mutating func add(_ other: RunDigest) {
     processes += other.processes
     listsHolders = hasHolders && other.hasHolders
@@ -218,7 +218,7 @@ extension RunDigest {
     for remark in other.remarks where !remarks.contains(remark) { remarks.append(remark) }
   }
 
-  /// Joins findings. A process without a heap image adds nothing to the others' findings.
+  /// Joins the findings of two processes. A process without a heap image has none.
   private static func joined(_ a: [DigestedFinding]?, _ b: [DigestedFinding]?) -> [DigestedFinding]? {
     guard var result = a else { return b }
     var numbers: [[String]: Int] = [:]
@@ -235,8 +235,9 @@ extension RunDigest {
     return result
   }
 
-  /// A few kilobytes can claim that very many sites have one very deep stack, and a comparison writes out each site's
-  /// stack. Linear in sites and stacks.
+  /// Whether the stacks of all sites together have more functions than a digest of this size may have. A comparison
+  /// expands each site's stack, and a file of a few kilobytes can claim very many sites with one very deep stack.
+  /// Linear in sites and stacks.
   var hasTooManyFunctions: Bool {
     var depths: [Int] = []
     depths.reserveCapacity(stacks.count)
@@ -246,11 +247,11 @@ extension RunDigest {
     return functions > Self.leastFunctions + Self.functionsForEntry * (named.count + stacks.count)
   }
 
-  /// Functions allowed for any run, plus an allowance for each site and stack. Sites of programs are some dozen
-  /// functions deep, and share most of them.
+  /// The number of functions that any run may have, and the allowance for each site and stack. Stacks of real programs
+  /// have some dozen functions, and share most of them.
   private static let (leastFunctions, functionsForEntry) = (4 << 20, 16)
 
-  /// The functions of a site, innermost first.
+  /// Returns the functions of a site, innermost first.
   package func frames(of site: Site) -> [DiffFrame] { frames(innermost: site.innermost, stack: site.stack) }
 
   package func frames(of estimate: Estimate) -> [DiffFrame] {

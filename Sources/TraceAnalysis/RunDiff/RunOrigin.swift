@@ -2,7 +2,7 @@
 
 import TraceReading
 
-/// The time, the process and the build of a recorded run.
+/// The start time, the process number and the build of a recorded run.
 package struct RunOrigin: Codable, Hashable, Sendable {
   /// The build ID of the program's file, in hexadecimal digits; nil if the trace does not have it.
   package var buildID: String?

@@ -1,11 +1,11 @@
-// The changes of sites, and of the types that they add up to.
+// The changes of sites, and of types as sums of their sites.
 
 import TraceReading
 
-/// Sites of both sides that belong together, judged figure by figure.
+/// Pairs of sites that belong together, judged figure by figure.
 struct SiteChanges {
   private struct Pair {
-    /// Index; nil on the side that has no such site.
+    /// The index of the site on the old side; nil if that side has no such site.
     var old: Int?
     var new: Int?
     var match: DiffMatch?
@@ -63,7 +63,8 @@ struct SiteChanges {
     )
   }
 
-  /// libdispatch keeps the links of its queues for reuse: their number shows how much was queued at once.
+  /// Returns whether chance decides the number of the site's blocks. libdispatch keeps the links of its queues for
+  /// reuse, so their number depends on how much was queued at the same time.
   private func isChance(_ pair: Pair) -> Bool {
     guard judgement.tolerance.isTimeDependent, let entry = pair.new.map({ new[$0] }) ?? pair.old.map({ old[$0] }) else {
       return false
@@ -78,8 +79,8 @@ struct SiteChanges {
       figure, old: before, new: after, whole: wholes[figure] ?? 0, blockSize: blockSize(pair, figure))
   }
 
-  /// Returns the block size for judging a figure. If work depends on time, chance decides which function allocates a
-  /// large block, so blocks of any size count.
+  /// Returns the block size for judging a figure. If work depends on timing, chance decides which function allocates a
+  /// large block, so use the site's average block size.
   private func blockSize(_ pair: Pair, _ figure: Figure) -> Double {
     guard judgement.tolerance.isTimeDependent, figure == .allocatedBytes || figure == .liveBytes else {
       return FigureJudgement.smallBlock
@@ -94,9 +95,9 @@ struct SiteChanges {
   /// Returns the sum of the sites' expected values.
   func expectedSum(_ figure: Figure) -> Double { pairs.reduce(0) { $0 + expected($1, figure) } }
 
-  /// Bytes of chance variation in the sum of the sites' blocks. Where the number of a site's blocks differs between the
-  /// runs, it strays by its square root. Reading a directory allocates a buffer of 32 KiB: one more of them is no
-  /// change of a small program.
+  /// Returns the variation by chance of the sum of all sites, in bytes. If the number of a site's blocks differs
+  /// between the sides, that number varies by up to its square root. For example, reading a directory allocates a
+  /// buffer of 32 KiB, and one more buffer is no change of a small program.
   func strayOfSum(_ figure: Figure) -> Double {
     let count: Figure
     switch figure {
@@ -109,7 +110,7 @@ struct SiteChanges {
       let (before, after) = (pair.old.map { old[$0].totals } ?? noneOld, pair.new.map { new[$0].totals } ?? noneNew)
       let (blocks, more) = (sum(before, count), sum(after, count))
       guard blocks != more else { return variance }
-      // A change in block sizes is a separate change.
+      // A change in block sizes does not count here, so use the smaller size.
       let sizes = [(blocks, sum(before, figure)), (more, sum(after, figure))].compactMap { $0 > 0 ? $1 / $0 : nil }
       let size = sizes.min() ?? 0
       return variance + min((more - blocks) * (more - blocks), max(blocks, more)) * size * size
@@ -117,11 +118,11 @@ struct SiteChanges {
     return Self.strayDeviations * variance.squareRoot()
   }
 
-  /// Standard deviations for a sum of numbers that may also have changed on purpose.
+  /// The number of standard deviations to allow. It is low because the numbers may also have changed on purpose.
   private static let strayDeviations = 2.0
 
   private func expected(_ pair: Pair, _ figure: Figure) -> Double {
-    // Sites that are not judged count as they are, because the sum contains them too.
+    // Expect the new value of sites that are not judged, because the sum contains them, too.
     if isChance(pair) { return Spread((pair.new.map { new[$0].totals } ?? noneNew).map { Double($0[figure]) }).median }
     let change = change(pair, figure)
     return change.direction == .same && judgement.work != nil ? change.new.median : change.expected
@@ -200,7 +201,7 @@ struct SiteChanges {
       for index in before.indices { before[index] += old[index] }
       for index in after.indices { after[index] += new[index] }
     }
-    // Sites that are not judged are in neither sum.
+    // Neither sum includes sites that are not judged.
     let expected =
       judgement.work == nil ? nil : pairs.filter { !isChance($0) }.reduce(0) { $0 + self.expected($1, figure) }
     return judgement.change(figure, old: before, new: after, expected: expected, whole: wholes[figure] ?? 0)
@@ -208,8 +209,8 @@ struct SiteChanges {
 
   // MARK: Kinds
 
-  /// Returns the changes that count. A part's share of the peak means something only if the peak itself has changed:
-  /// chance decides which of two like peaks is the higher one.
+  /// Returns the changes that count. A site's share of the peak counts only if the peak itself changed in the same
+  /// direction: chance decides which of two similar peaks is the higher one.
   private static func weighed(_ changes: [FigureChange], _ totals: [FigureChange]) -> [FigureChange] {
     let whole = totals.first { $0.figure == .peakBytes }?.direction
     return FigureJudgement.related(changes).map { change in

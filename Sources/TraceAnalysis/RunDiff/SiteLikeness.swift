@@ -1,11 +1,12 @@
 // Matches sites that are the same although their stacks differ.
 
-/// Matches sites that are not equal by name. Both have the same type. The allocating function is the same, or was
-/// split, inlined into its caller, or replaced. Functions that only one side has decide which.
+/// Matches sites that are not equal by name. Both sites must have the same type. The allocating function must be the
+/// same, or have been split, inlined into its caller, or replaced. The functions that only one side has show which of
+/// these happened.
 enum SiteLikeness {
-  /// With more pairs of sites of one type than this, only sites that share their innermost function are compared.
+  /// If there are more pairs of sites of one type than this, only sites with the same innermost function are compared.
   static let pairLimit = 20_000
-  /// Limit of functions of a stack that are compared.
+  /// Limit of the functions of a stack that are compared.
   static let depthLimit = 64
 
   private struct Candidate {
@@ -73,7 +74,7 @@ enum SiteLikeness {
       takenNew.insert(candidate.new)
       result.append((candidate.old, candidate.new))
     }
-    // If one site of a type is left on each side, with the same numbers, that site has moved.
+    // If one site of a type is left on each side, and their amounts are nearly the same, the site has moved.
     let restOld = olds.filter { !takenOld.contains($0) }
     let restNew = news.filter { !takenNew.contains($0) }
     if restOld.count == 1, restNew.count == 1, old[restOld[0]].amount >= LikenessRules.leastAmountOfLast,
@@ -84,14 +85,14 @@ enum SiteLikeness {
     return result
   }
 
-  /// The functions on the stack, without initialisers at its inner end: every object of a type has those.
+  /// Returns the functions on the stack, without the innermost initialisers, which every object of the type has.
   private static func way(_ entry: ComparedSites.Entry, _ vocabulary: Vocabulary) -> [Int32] {
     let functions = entry.functions.prefix(depthLimit)
     let rest = functions.drop { vocabulary.name($0).contains("init(") }
     return Array(rest.isEmpty ? functions : rest)
   }
 
-  /// Describes the functions on a site's stack that one side alone has.
+  /// Describes the functions on a site's stack that only one side has.
   static func differences(_ old: [Int32], _ new: [Int32], _ vocabulary: Vocabulary) -> [String] {
     let before = old.map(vocabulary.current)
     let gone = before.filter { !new.contains($0) }
@@ -103,10 +104,10 @@ enum SiteLikeness {
     return words.isEmpty ? ["called in another order"] : words
   }
 
-  /// Returns the part of the longer stack that both have in the same order, from 0 to 1. Returns 0 if another function
-  /// allocated, with two exceptions. The function is new and was split from the old one; or the old one is gone, and
-  /// was inlined into a caller, or replaced while nearly all else is the same. Functions that both builds have are
-  /// different functions.
+  /// Returns the share of the longer stack that both stacks have in the same order, from 0 to 1. Returns 0 if the
+  /// innermost functions differ, with three exceptions. The new function may be split from the old one. The old
+  /// function may be gone because it was inlined into a caller. Or a new function may replace an old one that is gone,
+  /// if nearly all other functions are the same.
   static func stackLikeness(_ old: [Int32], _ b: [Int32], _ vocabulary: Vocabulary) -> Double {
     let a = old.map(vocabulary.current)
     guard let first = a.first, let other = b.first else { return a.count == b.count ? 1 : 0 }

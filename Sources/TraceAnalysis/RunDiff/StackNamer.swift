@@ -1,13 +1,13 @@
-// The stacks of a trace as the program's functions, each once.
+// Converts the stacks of a trace to lists of the program's functions, without repeats.
 
 import TraceReading
 import TraceSymbolication
 
-/// Names the nodes of a stack tree, and joins nodes with the same names. Recursion is folded: a function counts at its
-/// outermost call, so stacks of all recursion depths are one. Frames of the platform and of thunks are left out, unless
-/// there are no others. For one thread at a time.
+/// Names the nodes of a stack tree, and joins nodes with the same names. Recursion is folded: only the outermost call
+/// of a function is kept, so stacks that differ only in recursion depth become one. Thunks are left out, and so are
+/// platform functions unless the stack has no others. For one thread at a time.
 struct StackNamer {
-  /// By number. Several may have one stable name, at different lines.
+  /// The frames, by their numbers. Frames at different lines of one function have the same stable name.
   private(set) var frames: [DiffFrame] = []
   private(set) var nodes: [RunDigest.StackNode] = []
 
@@ -16,7 +16,7 @@ struct StackNamer {
     var name: Int32
   }
 
-  /// For a node of the trace's tree: the folded stack, and the program's innermost frame.
+  /// For a node of the trace's tree: the folded stack, and its innermost frame.
   private struct Named {
     var stack: Int32 = -1
     var innermost: Int32 = -1
@@ -30,20 +30,21 @@ struct StackNamer {
   private let definitions: TraceDefinitions
   private let naming: any FrameNaming
   private var known: [Named?]
-  /// Named by the platform's functions, for stacks without functions of the program.
+  /// The same table for stacks without functions of the program, which are named by the platform's functions.
   private var knownOfPlatform: [Named?] = []
   private var steps: [Step: Int32] = [:]
   private var numbers: [DiffFrame: Int32] = [:]
   private var functions: [StackFrame: Functions] = [:]
   private var sampledFrames: [FrameKey: StackFrame] = [:]
-  /// By frame number.
+  /// For each frame: the number of its stable name.
   private var stableNumbers: [Int32] = []
   private var stableNames: [String: Int32] = [:]
 
-  /// Callers that may still be visited to find recursion. Once they are used up, recursion is no longer folded.
+  /// The number of callers that may still be visited to find recursion. When it is used up, recursion is no longer
+  /// folded.
   private(set) var spareSteps: UInt64
 
-  /// `steps`: limit of callers that are visited, in all, to find functions that call themselves.
+  /// `steps`: limit of the callers that are visited in total to find recursion.
   init(_ definitions: TraceDefinitions, naming: any FrameNaming, steps: UInt64 = .max) {
     self.definitions = definitions
     self.naming = naming
@@ -51,10 +52,10 @@ struct StackNamer {
     known = Array(repeating: nil, count: definitions.stacks.nodeCount)
   }
 
-  /// Equal for frames of one stable name.
+  /// Returns the number of a frame's stable name.
   func stableNumber(of frame: Int32) -> Int32 { frame < 0 ? -1 : stableNumbers[Int(frame)] }
 
-  /// The folded stack and its innermost frame. Amortised linear in the tree's nodes.
+  /// Returns the folded stack and its innermost frame. All calls together are linear in the tree's nodes.
   mutating func stack(_ stack: StackID) -> (stack: Int32, innermost: Int32) {
     var chain: [StackID] = []
     var node = stack
@@ -76,8 +77,8 @@ struct StackNamer {
     return named.stack >= 0 ? (named.stack, named.innermost) : systemStack(stack)
   }
 
-  /// Returns the folded stack and innermost frame of a sampled stack, which begins with the outermost frame. Linear in
-  /// its frames, and in the trace's images for each new address.
+  /// Returns the folded stack and innermost frame of a sampled stack, whose first frame is the outermost. Linear in the
+  /// stack's frames, and in the trace's images for each new address.
   mutating func stack(ofSampled frames: [FrameKey]) -> (stack: Int32, innermost: Int32) {
     let functions = frames.map { key in
       let frame =
@@ -96,7 +97,7 @@ struct StackNamer {
     return (named.stack, named.innermost)
   }
 
-  /// Names a stack without functions of the program: by its outermost caller and the innermost platform functions.
+  /// Names a stack without functions of the program by its platform functions.
   private mutating func systemStack(_ stack: StackID) -> (stack: Int32, innermost: Int32) {
     if knownOfPlatform.isEmpty { knownOfPlatform = Array(repeating: nil, count: known.count) }
     var chain: [StackID] = []
@@ -118,7 +119,7 @@ struct StackNamer {
     return (named.stack, named.innermost)
   }
 
-  /// True if a library allocated the block as a link of its queues, whatever the program called.
+  /// Returns whether a library allocated the block as a link of its queues.
   mutating func isOfQueue(_ stack: StackID) -> Bool {
     var node = stack
     for _ in 0..<QueueLinks.depth where node.rawValue > 1 {
@@ -131,7 +132,7 @@ struct StackNamer {
     return false
   }
 
-  /// Stable names of the program's functions on a stack, innermost first, each once.
+  /// Returns the stable names of the program's functions on a stack, innermost first, without repeats.
   mutating func functions(of stack: StackID) -> [String] {
     guard Int(stack.rawValue) < known.count else { return [] }
     var (node, innermost) = self.stack(stack)
@@ -144,7 +145,7 @@ struct StackNamer {
     return result
   }
 
-  /// Returns the stack with the function added as the innermost one; `stack` itself if the function is already on it.
+  /// Returns the stack with the function added as the innermost one, or `stack` itself if it already has the function.
   private mutating func push(_ frame: Int32, on stack: Int32) -> Int32 {
     let name = stableNumbers[Int(frame)]
     let step = Step(caller: stack, name: name)

@@ -4,7 +4,7 @@
 final class Vocabulary {
   enum Side { case old, new }
 
-  /// Represents any name that one side alone has.
+  /// Replaces any name that only one side has.
   static let wildcard: Int32 = -1
 
   private var numbers: [String: Int32] = [:]
@@ -30,10 +30,10 @@ final class Vocabulary {
     return number
   }
 
-  /// The new side has this old name, or its successor.
+  /// Returns whether the new side has this old name, or its successor.
   func isOnNewSide(_ old: Int32) -> Bool { successors[old] != nil || isNew[Int(old)] }
 
-  /// The old side has this new name, or its predecessor.
+  /// Returns whether the old side has this new name, or its predecessor.
   func isOnOldSide(_ new: Int32) -> Bool { predecessors.contains(new) || isOld[Int(new)] }
 
   func isOnNewSide(name: String) -> Bool { numbers[name].map(isOnNewSide) ?? false }
@@ -48,21 +48,23 @@ final class Vocabulary {
   /// Returns an old name's counterpart on the new side.
   func current(_ number: Int32) -> Int32 { successors[number] ?? number }
 
-  /// An old name for comparison: its successor, or a wildcard if the new side does not have the name.
+  /// Returns an old name for comparison: its successor if it was renamed, the name itself if the new side has it, or
+  /// otherwise a wildcard.
   func masked(old number: Int32) -> Int32 {
     if let successor = successors[number] { return successor }
     return isNew[Int(number)] ? number : Self.wildcard
   }
 
-  /// A new name for comparison: a wildcard if the old side has neither this name nor a predecessor of it.
+  /// Returns a new name for comparison: a wildcard if the old side has neither the name nor its predecessor.
   func masked(new number: Int32) -> Int32 {
     isOld[Int(number)] || predecessors.contains(number) ? number : Self.wildcard
   }
 
-  /// A developer may have renamed the old name to the new one.
+  /// Returns whether a developer may have renamed the old name to the new one.
   func canBecome(_ old: Int32, _ new: Int32) -> Bool { DiffRename(old: name(old), new: name(new)).isPlausible }
 
-  /// From 0.25 for names with nothing in common to 2 for names with the same last part.
+  /// Returns the resemblance of two names, from 0.25 for names with nothing in common to 2 for names with the same last
+  /// part.
   func resemblance(_ old: Int32, _ new: Int32) -> Double {
     let resemblance = DiffRename(old: name(old), new: name(new)).resemblance
     return 0.25 + resemblance * resemblance
@@ -70,17 +72,18 @@ final class Vocabulary {
 
   func isFunction(_ number: Int32) -> Bool { DiffRename.isFunction(name(number)) }
 
-  /// For functions: both belong to the same type, or the new type has replaced the old one.
+  /// Returns whether two functions belong to the same type, or to an old type and its new name.
   func followsOwners(_ old: Int32, _ new: Int32) -> Bool {
     let (a, b) = (DiffRename.owner(of: name(old)), DiffRename.owner(of: name(new)))
     if a == b { return true }
-    // A name without an owner may have found one, and one with an owner may have lost it.
+    // A function may have been moved into a type, or out of one.
     if a.isEmpty || b.isEmpty { return true }
     return successors.contains { DiffRename.isName(a, endOf: name($0)) && DiffRename.isName(b, endOf: name($1)) }
   }
 
-  /// Finds the successor of an old name that the new side lacks. Applies the renames to it; if only the new side has
-  /// the result, that is the successor. True if there is one. `index` has the renames by their numbers.
+  /// Finds the successor of an old name that the new side lacks. Applies the renames to the name; if only the new side
+  /// has the result, the result is the successor. Returns whether there is one. `index` must have the renames by their
+  /// numbers.
   func follow(_ old: Int32, _ renames: [DiffRename], _ index: inout RenameIndex) -> Bool {
     guard isOld[Int(old)], !isOnNewSide(old) else { return false }
     var text = name(old)
@@ -95,10 +98,10 @@ final class Vocabulary {
     return true
   }
 
-  /// Limit of a site's names that are examined for renames: stacks of programs have fewer.
+  /// Limit of a site's names that are examined for renames. Stacks of real programs have fewer.
   private static let renameDepth = 512
 
-  /// Returns the renames of those old names that were replaced.
+  /// Returns the renames of the old names that were replaced.
   func renames(of names: [Int32]) -> [DiffRename] {
     DiffRename.simplest(
       Set(names.prefix(Self.renameDepth)).compactMap { old in

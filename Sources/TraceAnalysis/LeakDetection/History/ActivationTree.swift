@@ -1,15 +1,14 @@
-// Activations of functions, and which was called from within which.
+// A tree of function activations: which activation called which.
 
-/// Activations as a tree: each has the one that called it, if that is known. Grows while stacks are looked at; numbers
-/// are its own, from 0. 12 bytes an activation.
+/// A tree of activations. The parent of an activation is its caller, if the caller is known. The tree grows as stacks
+/// are examined. It numbers its activations itself, from 0. Takes 12 bytes per activation.
 ///
-/// Each activation keeps a link to one further out, and these links get longer the deeper it is, as the digits of a
-/// skew binary number do: so that the way outwards takes
-/// O(log depth) steps. Source: E. W. Myers, "An applicative random-access stack", Information Processing Letters 17
-/// (1983).
+/// Each activation also keeps a link to an activation further out. The lengths of these links follow the digits of a
+/// skew binary number, so a walk outwards takes O(log depth) steps. Source: E. W. Myers, "An applicative random-access
+/// stack", Information Processing Letters 17 (1983).
 struct ActivationTree {
   private struct Activation: BitwiseCopyable {
-    /// Itself if nothing called it.
+    /// The activation itself if its caller is not known.
     var caller: UInt32
     var jump: UInt32
     var depth: UInt32
@@ -18,8 +17,8 @@ struct ActivationTree {
 
   var count: Int { activations.count }
 
-  /// Adds an activation that `caller` called; nil if that is not known. Its number is the present `count`, which must
-  /// fit into 32 bits. O(1).
+  /// Adds an activation that `caller` called; nil if the caller is not known. The new activation's number is the
+  /// present `count`, which must fit into 32 bits. O(1).
   @discardableResult
   mutating func add(calledBy caller: Int?) -> Int {
     let number = activations.count
@@ -38,8 +37,8 @@ struct ActivationTree {
     return number
   }
 
-  /// Returns the number of calls that lead from one of two activations to the other; nil if neither was called, however
-  /// deep, from the other. O(log depth).
+  /// Returns the number of calls that lead from one of two activations to the other; nil if neither called the other,
+  /// directly or through others. O(log depth).
   func distance(_ a: Int, _ b: Int) -> Int? {
     guard activations.indices.contains(a), activations.indices.contains(b) else { return nil }
     let (inner, outer) = activations[a].depth < activations[b].depth ? (b, a) : (a, b)

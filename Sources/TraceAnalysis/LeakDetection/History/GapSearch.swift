@@ -9,7 +9,7 @@ struct GapSearch {
   private(set) var counts = CountComparison()
   private let reader: TraceReader
 
-  /// `shapes`: an example of each, and how many there are.
+  /// `shapes`: for each shape of history, the number of blocks that have it, and one of them as an example.
   init(
     _ reader: TraceReader, _ allocations: AllocationAnalysis, shapes counted: [(blocks: UInt64, first: BlockHistory)]
   ) {
@@ -33,8 +33,7 @@ struct GapSearch {
 
   mutating func add(_ gap: HistoryGap) { gaps.append(gap) }
 
-  /// Checks a history without an image. A freed object's balance must come down to its last reference, and no reference
-  /// may be given up without being taken.
+  /// Checks what needs no image: the balance of a freed object must be at most 1, and each release must have a retain.
   mutating func check(_ shapes: [(blocks: UInt64, first: BlockHistory)], unmatchedReleases: UInt64) {
     let unbalanced = shapes.filter {
       $0.first.isFreed && $0.first.events[0].operation == .object && $0.first.balance > 1
@@ -47,7 +46,7 @@ struct GapSearch {
     }
   }
 
-  /// Compares the blocks of a choice.
+  /// Compares the balances of the chosen blocks with the reference counts in the image.
   mutating func compare(
     _ choice: RetainHistory.Choice, _ balances: RetainBalances, _ blocks: [LiveBlock], _ image: HeapImage,
     _ snapshot: TraceSnapshot
@@ -88,7 +87,7 @@ struct GapSearch {
 }
 
 extension Operation {
-  /// Counts without atomic instructions.
+  /// Whether the operation changes the count without atomic instructions.
   var isNonatomic: Bool {
     switch self {
     case .nonatomicRetain, .nonatomicRetainN, .nonatomicRelease, .nonatomicReleaseN: true
@@ -100,14 +99,14 @@ extension Operation {
 extension ReferenceBalance {
   package enum Comparison: Hashable, Sendable { case equal, different, notCounted }
 
-  /// Compares the strong references by the events with those that memory counts.
+  /// Compares the number of strong references according to the events with the count in memory.
   package func comparison(with count: ReferenceCount) -> Comparison {
     if count.isImmortal { return .notCounted }
     return strong == Int64(count.strong) ? .equal : .different
   }
 
-  /// Compares unowned references. All strong references together hold one unowned reference, which goes with the last
-  /// of them.
+  /// Compares the numbers of unowned references in the same way. All strong references together hold one unowned
+  /// reference, which is released with the last strong reference.
   package func unownedComparison(with count: ReferenceCount) -> Comparison {
     if count.isImmortal { return .notCounted }
     return (strong <= 0 ? unowned - 1 : unowned) == Int64(count.unowned) ? .equal : .different

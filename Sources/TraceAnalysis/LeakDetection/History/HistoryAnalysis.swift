@@ -4,10 +4,10 @@ import HeapAnalysis
 import TraceReading
 import TraceSymbolication
 
-/// Answers who retained the objects of a query. For one thread at a time.
+/// Finds out where the objects of a query were retained and released. For one thread at a time.
 ///
-/// Two or three passes over the events: to find the objects, if necessary the last object at an address, and to collect
-/// their events.
+/// Takes two or three passes over the events. They find the objects, find the last object at an address if the query
+/// needs it, and collect the objects' events.
 package final class HistoryAnalysis {
   let reader: TraceReader
   private let allocations: AllocationAnalysis
@@ -16,7 +16,8 @@ package final class HistoryAnalysis {
   let places: RetainPlaces
   package private(set) var diagnostics = TraceDiagnostics()
 
-  /// `allocations` must have been made with the same snapshot. Without one, histories go to the end of the trace.
+  /// `allocations` must have been made with the same snapshot. Without a snapshot, histories end at the end of the
+  /// trace.
   package init(
     _ reader: TraceReader, _ allocations: AllocationAnalysis, snapshot: TraceSnapshot?, naming: any FrameNaming,
     memoryLimit: MemoryLimit = .standard
@@ -30,8 +31,8 @@ package final class HistoryAnalysis {
     places = RetainPlaces(allocations.definitions, naming: naming)
   }
 
-  /// Nil if nothing matches, or if the size of the file does not pay for the passes over the events that this takes:
-  /// then the reader's `refusedPass` says so.
+  /// Returns nil if nothing matches. Also returns nil if the file is too small to justify the necessary passes over its
+  /// events; the reader's `refusedPass` then records the refusal.
   package func report(_ query: RetainQuery) -> HistoryReport? {
     if case .address(let address) = query {
       if snapshot != nil, let block = liveBlock(at: address) { return report(.blocks([block.identity]), isLive: true) }
@@ -50,7 +51,7 @@ package final class HistoryAnalysis {
     places.reportFrames(of: stack)
   }
 
-  /// The innermost of them, at most `limit`.
+  /// The innermost frames of a shown stack, at most `limit`.
   func frames(of stack: StackID, limit: Int) -> (frames: [ReportFrame], end: StackPath.End) {
     places.reportFrames(of: stack, limit: limit)
   }
@@ -64,7 +65,7 @@ package final class HistoryAnalysis {
     LastBlock.find(address, in: reader)
   }
 
-  /// The sites of Swift objects that a type or function means.
+  /// The sites of Swift objects whose type, or a function in whose stack, matches the query.
   private func sites(_ query: RetainQuery) -> Set<SiteID> {
     let objects = allocations.sites.indices.filter { allocations.sites[$0].operation == .object }
     switch query {
@@ -154,12 +155,13 @@ package final class HistoryAnalysis {
 
   struct Paired {
     var events: [HistoryEvent]
-    /// By event: index into the places.
+    /// For each event: the index of its place.
     var places: [Int]
     var pairing: RetainPairing
   }
 
-  /// Pairs of places that may be compared to pair the retains of all objects of a report: a second or two.
+  /// Limit of the pairs of places that are compared to pair the retains of all objects of a report. They take a second
+  /// or two.
   static let comparisonLimit = 1 << 26
 
   func pair(_ history: BlockHistory, _ spareComparisons: inout Int) -> Paired {
@@ -175,8 +177,8 @@ package final class HistoryAnalysis {
     var steps = zip(history.events, places).enumerated().map { index, pair in
       RetainPairing.Step(place: pair.1, change: pair.0.change, isAllocation: index == 0)
     }
-    // If the compiler knows that a reference is the last, or an initialiser fails, objects are freed without being
-    // released.
+    // An object is freed without a release if the compiler knows that a reference is the last one, or if an initialiser
+    // fails.
     if history.isFreed, isObject, history.balance == 1 { steps[steps.count - 1].change = -1 }
     return Paired(
       events: history.events, places: places,

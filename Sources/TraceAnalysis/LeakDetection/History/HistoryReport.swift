@@ -6,12 +6,12 @@ import TraceSymbolication
 
 /// A place where references were taken or given up.
 package struct HistoryPlace: Hashable, Sendable {
-  /// The program's innermost function, for an allocation outside the initialisers of its type; nil if the stack has
-  /// none.
+  /// The program's innermost function; nil if the stack has none. For an allocation, initialisers of the allocated type
+  /// are skipped.
   package var function: SourceFrame?
-  /// The library function that this function called to get there.
+  /// The library function through which `function` reached the place; nil if there is none.
   package var through: String?
-  /// A stack that leads there.
+  /// A stack of a call at this place.
   package var stack: StackID
 
   package init(stack: StackID) { self.stack = stack }
@@ -19,17 +19,17 @@ package struct HistoryPlace: Hashable, Sendable {
 
 /// The retain history of one object.
 package struct ObjectHistory: Sendable {
-  /// One row.
+  /// One event of the history.
   package struct Row: Sendable {
     package var event: HistoryEvent
     package var place: HistoryPlace
     /// Seconds since the allocation; nil if the clock's rate is unknown.
     package var seconds: Double?
-    /// The strong references after it, by the balance.
+    /// The number of strong references after the event, by the balance.
     package var strong: Int64
-    /// Numbers of the rows that are its other half, from 1.
+    /// Numbers, from 1, of the rows that this row is paired with.
     package var partners: [Int]
-    /// References of it without another half: of a retain, never released; of a release, not seen taken.
+    /// The number of unpaired references: for a retain, those never released; for a release, those not seen taken.
     package var rest: Int64
   }
 
@@ -38,18 +38,18 @@ package struct ObjectHistory: Sendable {
   package var isFreed: Bool
 }
 
-/// A place that took references, over all objects that are asked about.
+/// The references taken at one place, summed over all objects of the query.
 package struct RetainSite: Sendable {
   package var place: HistoryPlace
   /// `allocated`, `retain` and so on.
   package var operation: Operation
   package var taken: UInt64
   package var givenUp: UInt64
-  /// In how many objects.
+  /// The number of objects that it took references of.
   package var objects: UInt64
-  /// In how many objects some were never released.
+  /// The number of objects with references from this place that were never released.
   package var openObjects: UInt64
-  /// The places where its references were given up, most first.
+  /// The places where the references were given up; those with the most references come first.
   package var givenUpAt: [(place: HistoryPlace, count: UInt64)]
 
   package var rest: UInt64 { taken - min(taken, givenUp) }
@@ -59,16 +59,16 @@ package struct RetainSite: Sendable {
 package struct CountComparison: Hashable, Sendable {
   package var equal: UInt64 = 0
   package var different: UInt64 = 0
-  /// Objects whose count the image does not have, or that are freed.
+  /// Objects whose count is not in the image, or that are never freed.
   package var unknown: UInt64 = 0
 }
 
 /// The answer to `leaktrace history`.
 package struct HistoryReport: Sendable {
   package enum Scope: Sendable {
-    /// The objects that were live when a heap image was taken, and their history until then.
+    /// The objects that were live when a heap image was taken, with their history up to the image.
     case live(TraceSnapshot)
-    /// All that were ever allocated.
+    /// All matching objects that were ever allocated.
     case ever
   }
 
@@ -77,28 +77,28 @@ package struct HistoryReport: Sendable {
   package var objects: UInt64
   /// The object's history, if the query matches one object.
   package var object: ObjectHistory?
-  /// The address of the object that is shown for the group.
+  /// The address of the object that is shown as an example.
   package var example: RuntimeAddress
   /// The count in the image, if one object was asked about and the image has it.
   package var count: ReferenceCount?
-  /// Most references that were never released first, then most taken.
+  /// In descending order of references never released, then of references taken.
   package var sites: [RetainSite]
-  /// Places that gave up references that were not seen taken.
+  /// Places that gave up references whose retains were not seen.
   package var unmatchedReleases: [(place: HistoryPlace, count: UInt64)]
   package var counts: CountComparison
-  /// The reasons why the history is incomplete, or may be; empty if it is whole.
+  /// The reasons why the history is or may be incomplete, or could not be checked; empty if there are none.
   package var gaps: [HistoryGap]
 
   package var openSites: [RetainSite] { sites.filter { $0.rest > 0 } }
 }
 
-/// Something that keeps a history from being whole.
+/// A reason why a history is or may be incomplete, or cannot be checked.
 package enum HistoryGap: Hashable, Sendable {
   case withoutStacks
   case withoutSwiftHooks
   case paused
   case dropped(UInt64)
-  /// Events that the reader left out.
+  /// Events that were left out, to limit memory.
   case tooManyEvents(UInt64)
   case damaged
   case staticRuntime
@@ -109,13 +109,14 @@ package enum HistoryGap: Hashable, Sendable {
   case notFrozen
   case noSnapshot
   case noObject
-  /// Balances that are not the counts in memory, and nothing that is known to explain it.
+  /// Objects whose balance differs from the count in memory, without a known explanation.
   case different(objects: UInt64)
   case unmatchedReleases(UInt64)
   /// Objects whose memory was freed with references left over.
   case freedUnbalanced(objects: UInt64)
 
-  /// References may be missing from the history, or counts in it be wrong. The others only keep it from being checked.
+  /// Whether references may be missing from the history, or counts may be wrong. The other gaps only prevent a check or
+  /// the naming of places.
   package var isIncomplete: Bool {
     switch self {
     case .withoutStacks, .noSnapshot, .notCaptured, .immortal, .deinitialised, .notFrozen: false
@@ -146,7 +147,7 @@ package enum HistoryGap: Hashable, Sendable {
     }
   }
 
-  /// One sentence.
+  /// The explanation in a report: a sentence without its full stop.
   package var explanation: String {
     switch self {
     case .withoutStacks:

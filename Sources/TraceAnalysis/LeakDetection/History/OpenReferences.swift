@@ -4,15 +4,16 @@ import TraceReading
 
 /// References that one place took of one object, and that were never released.
 package struct OpenReference: Hashable, Sendable {
-  /// The allocation, with the reference that an object is born with, or a retain.
+  /// A retain, or the allocation: each object begins with one reference.
   package var operation: Operation
   package var count: UInt64
   package var place: HistoryPlace
 }
 
 extension HistoryAnalysis {
-  /// For each block that has a history up to a moment in ticks, returns the references not released by then, oldest
-  /// first. One pass over the events; empty if there are too many events to keep.
+  /// Returns the references of each block that were not released by `endTime`, in ticks; oldest first. Blocks without a
+  /// history are left out. Takes one pass over the events. Returns an empty result if there are too many events to
+  /// keep.
   func openReferences(of blocks: [LiveBlock], until endTime: UInt64) -> [BlockIdentity: [OpenReference]] {
     guard !blocks.isEmpty else { return [:] }
     let collected = ChosenHistories.collect(blocks, until: endTime, in: reader)

@@ -6,30 +6,33 @@ import TraceReading
 /// gives up. The rules assume how Swift code is compiled: code that takes a reference gives it up, or hands it to code
 /// that does.
 ///
-/// Rules in order, each applied to the whole history before the next, and a release always to a retain before it:
+/// Each rule is applied to the whole history before the next rule. A release is only paired with an earlier retain. A
+/// rule says which retains a release may take, and which of several it takes:
 ///
-/// 1. A release in the activation of the retain's function, at the same line: the last such retain.
-/// 2. The last release in the activation that allocated the object gives up the reference that it was allocated with.
-/// 3. A release in the activation of the retain's function: the last such retain.
-/// 4. One of the two in a function called, however deep, from the other's activation: the nearest, and of those the
-///    last.
-/// 5. The same function in another activation: the last.
-/// 6. Functions of the same type, as where one method stores a reference and `deinit` gives it up: the oldest.
-/// 7. Any other retain: the oldest.
+/// 1. Retains in the activation and at the line of the release: the last one.
+/// 2. The last release in the activation that allocated the object takes the allocation, which counts as a retain.
+/// 3. Retains in the activation of the release: the last one.
+/// 4. Retains in an activation that called the activation of the release, or was called by it, directly or through
+///    others: the last one in the nearest activation.
+/// 5. Retains in other activations of the same function: the last one.
+/// 6. Retains in functions of the same type, as when one method stores a reference and `deinit` gives it up: the oldest
+///    one.
+/// 7. All other retains: the oldest one.
 ///
-/// After these rules, a release may be left without a retain before it. It then gets the retain of the latest release
-/// after it, and that release is paired again by rule 7. So no release is left over, unless more references were given
-/// up than taken.
+/// After these rules, no earlier retain may be left for a release, although later releases took earlier retains. The
+/// release then takes the retain of the last such later release, which is paired again by rule 7. So no release is left
+/// over, unless more references were given up than taken.
 ///
-/// An activation is identified by its function and by the stack outside of it: two calls from the same place are one.
+/// An activation is identified by its function and by the stack of its caller, so two calls from the same place count
+/// as one activation.
 ///
-/// O(events · rules), and for rule 4 O(places² · log depth). Rule 4 is left out beyond `placeLimit` places, and where
-/// many objects together would take too long.
+/// O(events · rules), and for rule 4 O(places² · log depth). Rule 4 is skipped beyond `placeLimit` places, and when the
+/// comparisons for many objects would take too long together.
 struct RetainPairing {
   struct Step {
     /// Index into the places.
     var place: Int
-    /// References that it adds; negative: that it takes.
+    /// The number of references that the step adds; negative for a release.
     var change: Int64
     var isAllocation = false
   }
@@ -46,7 +49,7 @@ struct RetainPairing {
   let steps: [Step]
   private let places: [RetainPlace]
   private let activations: ActivationTree
-  /// By step: references that are not paired.
+  /// For each step: the number of references that are not paired.
   private(set) var left: [Int64]
   private(set) var links: [Link] = []
 
@@ -61,8 +64,8 @@ struct RetainPairing {
     self.init(steps, places: places, activations: activations, spareComparisons: &spare)
   }
 
-  /// `activations`: those that are the places' scopes. `spareComparisons`: how many pairs of places rule 4 may still
-  /// compare, of this object and of those to come.
+  /// `activations`: the activations that the places' scopes number. `spareComparisons`: the number of pairs of places
+  /// that rule 4 may still compare, for this object and the following ones.
   init(_ steps: [Step], places: [RetainPlace], activations: ActivationTree, spareComparisons: inout Int) {
     self.steps = steps
     self.places = places
@@ -80,13 +83,13 @@ struct RetainPairing {
 
   /// Pairs retains and releases whose places have equal keys.
   private mutating func pair(_ order: Order, by key: (RetainPlace) -> Key?) {
-    // Keys are computed for the steps' places only: other objects may have many more.
+    // Compute keys only for the places of these steps: other objects may have many more places.
     let places = places
     pair(order, taken: { key(places[$0]) }, givenUp: { key(places[$0]).map { [$0] } ?? [] })
   }
 
-  /// `taken`: returns the key of a place's retains. `givenUp`: returns the keys that a place's releases search for, the
-  /// best first.
+  /// `taken`: returns the key of the retains at a place. `givenUp`: returns the keys of the retains that the releases
+  /// at a place may take, the best key first.
   private mutating func pair(_ order: Order, taken: (Int) -> Key?, givenUp: (Int) -> [Key]) {
     var open: [Key: OpenSteps] = [:]
     for index in steps.indices where left[index] > 0 {
@@ -111,7 +114,7 @@ struct RetainPairing {
     links.append(Link(taken: taken, givenUp: givenUp, count: count))
   }
 
-  /// Rule 2.
+  /// Applies rule 2.
   private mutating func pairAllocation() {
     guard let allocation = steps.firstIndex(where: { $0.isAllocation }), left[allocation] > 0,
       let scope = places[steps[allocation].place].scope,
@@ -122,7 +125,7 @@ struct RetainPairing {
     link(allocation, release)
   }
 
-  /// Rule 4.
+  /// Applies rule 4.
   private mutating func pairNested(_ spareComparisons: inout Int) {
     let (places, activations) = (places, activations)
     var taking: Set<Int> = []
@@ -149,8 +152,8 @@ struct RetainPairing {
     }
   }
 
-  /// A link that spans the present step: those to the latest releases come first, and of these the first that were
-  /// taken.
+  /// A link from a retain before the present step to a release after it. Links to the latest releases come first; among
+  /// links to one release, the one with the earliest retain.
   private struct Spanning: Comparable {
     var givenUp: Int
     var number: Int
@@ -160,7 +163,7 @@ struct RetainPairing {
     static func < (a: Self, b: Self) -> Bool { (b.givenUp, a.number) < (a.givenUp, b.number) }
   }
 
-  /// Sees to it that no release is left over if it need not be. O(n log n).
+  /// Pairs the releases that are left over, if an exchange of retains makes that possible. O(n log n).
   private mutating func settle() {
     guard steps.indices.contains(where: { steps[$0].change < 0 && left[$0] > 0 }) else { return }
     let linksOfTaken = Dictionary(grouping: links.indices, by: { links[$0].taken })
@@ -181,7 +184,7 @@ struct RetainPairing {
         if left[taken] == 0 { open.removeFirst() }
       }
       while left[index] > 0, let first = spanning.first {
-        // Then none spans it.
+        // The first link has the latest release, so no link spans this step.
         if first.givenUp <= index {
           spanning = PriorityQueue()
           break
@@ -198,7 +201,7 @@ struct RetainPairing {
     links.removeAll { $0.count == 0 }
   }
 
-  /// Steps in order, some gone from either end.
+  /// Steps in order, which can be removed at both ends.
   private struct OpenSteps {
     var steps: [Int] = []
     private var start = 0

@@ -1,22 +1,22 @@
-// Places where references are taken and given up: stacks in the words of pairing.
+// Places where references are taken and given up: stacks, as the pairing of retains needs them.
 
 import TraceReading
 import TraceSymbolication
 
-/// A stack as pairing sees it. Numbers are the table's own.
+/// The facts of a stack that pairing compares. `RetainPlaces` assigns the numbers.
 struct RetainPlace: Hashable {
   /// The activation of the program's innermost function; nil if the stack has none.
   var scope: Int?
-  /// The line of that function; 0 if unknown.
+  /// The number of the source line in that function; 0 if the line is unknown.
   var line = 0
-  /// The function, whichever activation.
+  /// The function of that activation.
   var function: Int?
-  /// The type that declares it.
+  /// The type that declares the function.
   var owner: Int?
 }
 
-/// Names stacks, each once. Frames that deep stacks share are named once, so the total cost is proportional to the
-/// frames that lead to the places. For one thread at a time.
+/// Names stacks. Each stack is named once, and so is each frame that deep stacks share. So the total cost is
+/// proportional to the number of distinct frames. For one thread at a time.
 final class RetainPlaces {
   private let definitions: TraceDefinitions
   private let naming: any FrameNaming
@@ -26,9 +26,9 @@ final class RetainPlaces {
   private var known: [Key: Int] = [:]
   private var codes: [StackFrame: Code] = [:]
   private var scopes: [Scope: Int] = [:]
-  /// By stack: one plus the activation of its innermost function; 0 if unknown.
+  /// For each stack: one plus the activation of its innermost function; 0 if it was not looked up yet.
   private var scopeOfStack: [UInt32] = []
-  /// By stack: the nearest frames of the program; `unknown` until they are looked up.
+  /// For each stack: the nearest frame of the program; `unknown` until it is looked up.
   private var nearest: [Nearest] = []
   private var initialisers: [Key: Found] = [:]
   private(set) var places: [RetainPlace] = []
@@ -38,11 +38,11 @@ final class RetainPlaces {
 
   private struct Key: Hashable {
     var stack: StackID
-    /// The type whose initialisers are passed over; empty for none.
+    /// The type whose initialisers are skipped; empty if none are.
     var allocates: String
   }
   private struct Scope: Hashable {
-    /// The stack outside of the function.
+    /// The stack of the function's caller.
     var caller: StackID
     var function: Int
   }
@@ -52,25 +52,26 @@ final class RetainPlaces {
   }
   /// The facts that a frame's names give.
   private struct Code: BitwiseCopyable {
-    /// The outermost function.
+    /// The number of the frame's outermost function.
     var function: Int
-    /// A function of the program's is among them.
+    /// Whether one of the frame's functions is the program's.
     var isProgram: Bool
-    /// One of a system library's is, before the program's.
+    /// Whether a function of a system library is inside the program's innermost function in this frame.
     var isLibrary: Bool
   }
   private struct Nearest: BitwiseCopyable {
-    /// The innermost stack with a function of the program's, from this one outwards; the empty one if there is none.
+    /// The innermost frame with a function of the program, this frame included; the empty stack if there is none.
     var program: StackID
-    /// The outermost inside of that with a function of a system library; the empty one if there is none.
+    /// The outermost frame with a function of a system library, up to the program's frame; the empty stack if there is
+    /// none.
     var library: StackID
     static let unknown = Nearest(program: .unknown, library: .unknown)
   }
-  /// The innermost function of the program's that is no initialiser of a type.
+  /// The program's innermost function that is not an initialiser of a given type.
   private struct Found {
-    /// The empty one if there is none.
+    /// The empty stack if there is none.
     var stack: StackID
-    /// Among the frame's functions.
+    /// Index into the program's functions of the frame; −1 if there is no such function.
     var index: Int
   }
 
@@ -79,8 +80,8 @@ final class RetainPlaces {
     self.naming = naming
   }
 
-  /// Index into `places` of a stack. `allocating`: the name of the type that is allocated there, whose initialisers do
-  /// not count as the place: the reference goes to who called them.
+  /// Returns the index of a stack's place. `allocating`: the name of the type that is allocated there. Its initialisers
+  /// do not count as the place, because the new reference goes to their caller.
   func place(of stack: StackID, allocating type: String = "") -> Int {
     let key = Key(stack: stack, allocates: type)
     if let index = known[key] { return index }
@@ -91,7 +92,7 @@ final class RetainPlaces {
     return places.count - 1
   }
 
-  /// All frames of a stack, innermost first, inlined ones apart.
+  /// The frames of a stack, innermost first. Inlined functions have frames of their own.
   func reportFrames(of stack: StackID, limit: Int = StackTree.pathLimit) -> (frames: [ReportFrame], end: StackPath.End)
   {
     let path = definitions.stacks.path(of: stack, limit: min(limit, StackTree.pathLimit))
@@ -105,7 +106,7 @@ final class RetainPlaces {
     naming.frames(for: frame.key, in: frame.image.map { definitions.images[$0].image })
   }
 
-  /// Returns a search of stacks for a function that fits. Linear in the frames that were not looked at before.
+  /// Returns a search for stacks with a function that fits. Linear in the frames that were not examined before.
   func search(_ fits: @escaping (SourceFrame) -> Bool) -> StackSearch {
     StackSearch(definitions.stacks) { [definitions, naming] frame in
       naming.frames(for: frame.key, in: frame.image.map { definitions.images[$0].image }).contains(where: fits)
@@ -180,8 +181,8 @@ final class RetainPlaces {
     return result
   }
 
-  /// From the stack of a function of the program's outwards; the innermost of the initialisers if there is nothing
-  /// else.
+  /// Returns the innermost function from `stack` outwards that is the program's and not an initialiser of the type. If
+  /// all are initialisers, returns the innermost one. `stack` must be a frame of the program.
   private func withoutInitialisers(_ stack: StackID, of type: String) -> Found {
     var chain: [StackID] = []
     var result: Found?
@@ -200,7 +201,7 @@ final class RetainPlaces {
         node = nearest(of: definitions.stacks.parent(of: node)).program
       }
     }
-    // If all are initialisers, each keeps its own frame.
+    // If all are initialisers, each stack keeps its own frame.
     for node in chain { initialisers[Key(stack: node, allocates: type)] = result ?? Found(stack: .empty, index: -1) }
     return result ?? Found(stack: stack, index: 0)
   }
@@ -227,15 +228,15 @@ final class RetainPlaces {
     return scope
   }
 
-  /// Numbers from 1.
+  /// Returns the number of a value, from 1. Equal values have one number.
   private static func intern<Value: Hashable>(_ value: Value, _ numbers: inout [Value: Int]) -> Int {
     if let number = numbers[value] { return number }
     numbers[value] = numbers.count + 1
     return numbers.count
   }
 
-  /// `Editor` of `closure #1 in Editor.open(_:)`, `static Editor.make()`, `Editor.text.setter` and `outlined destroy of
-  /// Editor`; nil for functions of no type.
+  /// Returns the type that declares a function: `Editor` for `closure #1 in Editor.open(_:)`, `static Editor.make()`,
+  /// `Editor.text.setter` and `outlined destroy of Editor`; nil for functions of no type.
   static func owner(of function: String) -> String? {
     var name = function[...]
     while let range = name.firstRange(of: " in ") { name = name[range.upperBound...] }

@@ -6,7 +6,7 @@ import TraceSymbolication
 /// The subject of a query.
 package enum RetainQuery: Hashable, Sendable {
   case address(RuntimeAddress)
-  /// A type's name, or a part of it.
+  /// The name of a type, or a part of the name.
   case type(NamePattern)
   /// A function in the stack of the allocation.
   case site(NamePattern)

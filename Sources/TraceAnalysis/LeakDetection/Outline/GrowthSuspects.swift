@@ -1,13 +1,14 @@
-// Suspicions from a series of images, as findings of the last one.
+// Turns the suspicions of a series of images into findings of the last image.
 
 import HeapAnalysis
 import TraceReading
 
 extension LeakAnalysis {
-  /// Beyond it numbers are damage.
+  /// Larger counts come from damaged data.
   private static let largestCount = 1e15
 
-  /// A finding for each suspect of a series whose newest image is this one. `image`: its census.
+  /// Returns a finding for each suspect of a series whose newest image is the analysed one. `image`: the census of that
+  /// image.
   package func findings(of growth: SeriesGrowth, _ image: ImageCensus) -> [Finding] {
     guard !growth.suspects.isEmpty else { return [] }
     let naming = names()
@@ -23,7 +24,7 @@ extension LeakAnalysis {
         steps.append(.init(node: step.node, edge: nil))
       }
       let holder = steps.firstIndex { $0.edge == example.entry } ?? max(0, steps.count - 2)
-      // In a list, the first object of its kind is the holder's.
+      // In a list of objects of one type, the holder refers to the first one.
       let type = graph.nodeTypes[Int(example.node)]
       let first =
         steps.indices.dropFirst(holder + 1).first { graph.nodeTypes[Int(steps[$0].node)] == type } ?? steps.count - 1
@@ -44,7 +45,7 @@ extension LeakAnalysis {
       ) { retention, _ in
         var retention = retention
         if isOfLibrary {
-          // The name before the variable's, where the platform's rules have one.
+          // Use the name that the platform's rules give, without the variable in parentheses.
           retention.holder = origin.contains(" (") ? String(origin.prefix { $0 != "(" }.dropLast()) : origin
         } else if registration == nil {
           retention.holder = row.row.key.holder
@@ -62,7 +63,7 @@ extension LeakAnalysis {
   }
 }
 
-/// The path that tells most of where an object is held: from a variable if there is one. For one thread.
+/// Finds the most informative path to an object: from a variable if there is such a path. For one thread.
 private struct RetainPathChoice {
   private let named: RetainPaths
   private let ownership: OwnershipTrees

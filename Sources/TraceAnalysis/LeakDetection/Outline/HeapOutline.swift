@@ -1,24 +1,24 @@
-// A heap image at a glance: which memory each holder keeps alive, and who refers to the objects of each type.
+// Outlines a heap image: the memory that each holder keeps alive, and the references to the objects of each type.
 
 import HeapAnalysis
 import TraceReading
 
-/// The dominator tree of a heap image with objects of one type and one dominator joined, and the references between
-/// types. Names are unescaped: a writer must escape them. A value.
+/// The dominator tree of a heap image, and the references between types. In the tree, the objects of one type below one
+/// dominator are joined. Names are unescaped: a writer must escape them. A value.
 package struct HeapOutline: Sendable {
-  /// A type of blocks, by name, or a root.
+  /// A type of blocks, identified by its name, or a root.
   package struct Kind: Hashable, Sendable {
-    /// As the programmer knows it; with its module where another type has the same name.
+    /// The name that the programmer uses; with the module if another type has the same name.
     package var name: String
-    /// With its module, as sites have it; empty for roots.
+    /// The name with its module, as in allocation sites; empty for roots.
     package var qualifiedName = ""
-    /// Nil for roots, and for what nothing leads to.
+    /// Nil for roots, and for the groups of blocks that are held in several ways or by nothing.
     package var node: NodeKind?
   }
 
-  /// Blocks of one kind that are kept alive by the same.
+  /// Blocks of one kind that the blocks of one parent group keep alive.
   package struct Group: Sendable {
-    /// Index of the group without which it would go; lower than its own, −1 for none.
+    /// Index of the group that keeps this group alive; lower than this group's index. −1 if there is none.
     package var parent: Int
     /// Index into `kinds`.
     package var kind: Int
@@ -31,30 +31,30 @@ package struct HeapOutline: Sendable {
     package var kind: Int
     package var blocks: UInt64 = 0
     package var bytes: UInt64 = 0
-    /// Bytes that would go with all of its blocks.
+    /// Bytes that would be freed if all blocks of the type were.
     package var retainedBytes: UInt64 = 0
-    /// Most references first.
+    /// The holders with the most references come first.
     package var holders: [Holder] = []
   }
 
-  /// References of one kind to the blocks of another, by one field.
+  /// The references from one field of one kind to the blocks of a type.
   package struct Holder: Hashable, Sendable {
     /// Index into `kinds`.
     package var kind: Int
-    /// Empty if its name is not known.
+    /// Empty if the field's name is not known.
     package var field: String
     package var references: UInt64
   }
 
   package internal(set) var kinds: [Kind] = []
-  /// Parents before their children.
+  /// The groups of the tree. Parents come before their children.
   package internal(set) var groups: [Group] = []
-  /// Types with blocks in the image; most retained bytes first.
+  /// The types with blocks in the image; those with the most retained bytes first.
   package internal(set) var types: [TypeTotal] = []
 }
 
 extension LeakAnalysis {
-  /// The outline of the heap image. Takes time and memory in proportion to the blocks and references.
+  /// Returns the outline of the heap image. Takes time and memory in proportion to the blocks and references.
   package func outline() -> HeapOutline {
     let heads = leakHeads()
     let finder = verdicts.finder

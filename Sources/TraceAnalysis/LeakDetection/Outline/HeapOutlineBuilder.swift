@@ -10,14 +10,15 @@ struct HeapOutlineBuilder {
   private let retained: NodeTable<UInt64>
   private var found = HeapOutline()
   private var kindNumbers: [HeapOutline.Kind: Int] = [:]
-  /// By index into the graph's types.
+  /// For each type of the graph: its index in the outline's kinds.
   private var kindOfType: [Int] = []
   private var kindOfRoot: [NodeID: Int] = [:]
   private let isReachable: (NodeID) -> Bool
 
-  /// Groups below this depth count for the one at it: a list of two alternating types is as deep as it is long.
+  /// Blocks below this depth count for their ancestor group at it. A list of two alternating types would otherwise be
+  /// as deep as it is long.
   private static let depthLimit = 100
-  /// Limit of the tree's groups. Blocks of further groups count for the parent. More are not visible in any picture.
+  /// Limit of the tree's groups: a picture cannot show more. Blocks of further groups count for the parent group.
   private static let groupLimit = 1 << 16
 
   /// `leakHeads`: leaked blocks that lead to all other leaked blocks.
@@ -55,7 +56,7 @@ struct HeapOutlineBuilder {
     return found.kinds.count - 1
   }
 
-  /// Names types of one name with their modules.
+  /// Adds the module to the names of types that share a name.
   private mutating func distinguish() {
     var counts: [String: Int] = [:]
     for kind in found.kinds { counts[kind.name, default: 0] += 1 }
@@ -75,7 +76,7 @@ struct HeapOutlineBuilder {
     var node: NodeID
     var group: Int
     var depth: Int
-    /// The blocks that it dominates are done.
+    /// Whether all blocks that the node dominates have been visited.
     var isDone = false
   }
 
@@ -87,7 +88,7 @@ struct HeapOutlineBuilder {
   /// Visits dominators before the nodes that they dominate. O(nodes).
   private mutating func walk(_ totals: inout [HeapOutline.TypeTotal]) {
     let (first, next) = children()
-    // Blocks that several roots share and none dominates, and unreachable blocks.
+    // Parents for nodes without a dominator: blocks that several roots share, and unreachable blocks.
     let shared = number(of: HeapOutline.Kind(name: "held in several ways", node: nil))
     let leaked = number(of: HeapOutline.Kind(name: "held by nothing", node: nil))
     while totals.count < found.kinds.count { totals.append(HeapOutline.TypeTotal(kind: totals.count)) }
@@ -135,8 +136,8 @@ struct HeapOutlineBuilder {
     }
   }
 
-  /// The dominator tree from above. `first`: the first child of each node, and last the first node without a dominator.
-  /// `next`: the next sibling of each node.
+  /// Returns the dominator tree as links from parents to children. `first`: the first child of each node; its
+  /// additional last element is the first node without a dominator. `next`: the next sibling of each node.
   private func children() -> (first: [NodeID], next: [NodeID]) {
     let count = graph.graph.nodeCount
     var first = [NodeID](repeating: HeapGraph.noNode, count: count + 1)
@@ -159,7 +160,7 @@ struct HeapOutlineBuilder {
     var target: Int
   }
 
-  /// Adds up the references by holder, field and type. O(references).
+  /// Counts the references by holder, field and target type. O(references).
   private func addHolders(_ totals: inout [HeapOutline.TypeTotal]) {
     var counts: [Reference: UInt64] = [:]
     let heap = graph.graph

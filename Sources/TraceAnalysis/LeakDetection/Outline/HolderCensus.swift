@@ -1,12 +1,13 @@
-// The blocks of a heap image by type and by what keeps them, so that images can be compared by name.
+// Counts the blocks of a heap image by type and holder, so that images can be compared by name.
 
 import HeapAnalysis
 import TraceReading
 
-/// Numbers and sizes by type and holder, without addresses: images of one process and of several builds are compared in
-/// the same way. A value. Memory in proportion to the pairs of types and holders, at most `rowLimit`.
+/// Numbers and sizes of blocks by type and holder. A census has no addresses, so it can be compared with a census of
+/// another image of the process, or of another build. A value. Its memory is proportional to the number of rows, at
+/// most `rowLimit`.
 package struct HolderCensus: Codable, Hashable, Sendable {
-  /// What keeps objects in use, in general.
+  /// The kind of thing that keeps objects in use.
   package enum HolderKind: String, Codable, Hashable, Sendable {
     /// A field of an object.
     case field
@@ -19,11 +20,11 @@ package struct HolderCensus: Codable, Hashable, Sendable {
     case library
     /// Memory that was mapped without the allocator, or whose allocation was not seen.
     case mapping
-    /// Nothing: it is leaked, or only a leak holds it.
+    /// Nothing holds the object: it is leaked, or only leaked objects hold it.
     case nothing
   }
 
-  /// Names of holders that are none of the program's, and of no library by name.
+  /// Names of holders that are neither the program's nor a named library's.
   package enum HolderName {
     package static let nothing = "nothing"
     package static let stacks = "stacks of threads"
@@ -34,9 +35,10 @@ package struct HolderCensus: Codable, Hashable, Sendable {
     package static let all: Set<String> = [nothing, stacks, threadLocal, mapping, unseen]
   }
 
-  /// Identifies a row. Equal in other images, and in other builds if the names are.
+  /// Identifies a row. Keys of other images are comparable, and so are keys of other builds if their names are
+  /// unchanged.
   package struct Key: Codable, Hashable, Comparable, Sendable {
-    /// With modules, without parts that change from build to build.
+    /// The type's name with modules, without parts that change from build to build.
     package var type: String
     package var holder: String
 
@@ -47,22 +49,22 @@ package struct HolderCensus: Codable, Hashable, Sendable {
 
   package struct Row: Codable, Hashable, Sendable {
     package var key: Key
-    /// The type's name, as people know it.
+    /// The type's name as the programmer knows it.
     package var name: String
     package var kind: NodeKind
     package var holderKind: HolderKind
-    /// The type whose field holds, as in `Key.type`; nil for other holders.
+    /// The type whose field holds the objects, written as in `Key.type`; nil if the holder is not a field.
     package var owner: String?
-    /// A library of the platform has it for itself.
+    /// Whether a library of the platform declares the type.
     package var isPlatform: Bool
     package var objects: UInt64 = 0
     package var bytes: UInt64 = 0
-    /// Of collections, by their own counts.
+    /// The sum of the collections' element counts; 0 for other kinds.
     package var elements: UInt64 = 0
-    /// Bytes that would be freed with all of them. 0 for what nothing holds.
+    /// Bytes that would be freed with all objects of the row.
     package var retainedBytes: UInt64 = 0
 
-    /// What is counted: elements of collections, and objects of all else.
+    /// The number of elements for collections, and of objects for all other kinds.
     package var count: UInt64 { kind.isCollection ? elements : objects }
 
     package init(
@@ -73,30 +75,31 @@ package struct HolderCensus: Codable, Hashable, Sendable {
     }
   }
 
-  /// Most retained bytes first.
+  /// The rows with the most retained bytes come first.
   package var rows: [Row]
-  /// All blocks, those without a row included.
+  /// The number of all blocks, including those without a row.
   package var objects: UInt64
   package var bytes: UInt64
-  /// Rows that were left out, since there are too many.
+  /// The number of rows that were left out because there are too many.
   package var omittedRows: Int
 
   package init(rows: [Row], objects: UInt64, bytes: UInt64, omittedRows: Int = 0) {
     (self.rows, self.objects, self.bytes, self.omittedRows) = (rows, objects, bytes, omittedRows)
   }
 
-  /// Programs have some hundred, large servers a few thousand.
+  /// Programs have some hundred rows, large servers a few thousand.
   package static let rowLimit = 8192
 }
 
-/// Some of the objects of a row, chosen by hash of their addresses: each image that has an object chooses the same.
+/// Some of the objects of a row, chosen by a hash of their addresses. So the samples of two images mostly choose the
+/// same objects.
 package struct ObjectSample: Hashable, Sendable {
-  /// Hashes of addresses, in ascending order: the lowest ones of all.
+  /// The lowest hashes of addresses, in ascending order.
   package private(set) var hashes: [UInt64] = []
 
-  /// Enough to measure the part that stays to a tenth.
+  /// With this many hashes, the share of objects that still exist has an error of about a tenth.
   static let capacity = 64
-  /// Shares of fewer objects are chance.
+  /// A share of fewer objects is decided by chance.
   static let leastShared = 8
 
   package init() {}
@@ -114,9 +117,9 @@ package struct ObjectSample: Hashable, Sendable {
     if hashes.count > Self.capacity { hashes.removeLast() }
   }
 
-  /// The part of these objects that are in a later sample, too; nil for too few.
+  /// Returns the share of these objects that are also in a later sample; nil if there are too few to compare.
   package func keptShare(in later: ObjectSample) -> Double? {
-    // Beyond the end of a sample that is full nothing is known.
+    // A full sample leaves out all hashes after its last one, so only hashes up to there can be compared.
     let ends = [self, later].filter { $0.hashes.count == Self.capacity }.compactMap(\.hashes.last)
     let end = ends.min() ?? .max
     let comparable = hashes.prefix { $0 <= end }
@@ -125,8 +128,8 @@ package struct ObjectSample: Hashable, Sendable {
     return Double(comparable.count { others.contains($0) }) / Double(comparable.count)
   }
 
-  /// SplitMix64's finalizer: neighbours are far apart. Source: Steele, Lea, Flood, "Fast splittable pseudorandom number
-  /// generators", 2014.
+  /// SplitMix64's finalizer, which spreads neighbouring addresses. Source: Steele, Lea, Flood, "Fast splittable
+  /// pseudorandom number generators", 2014.
   private static func hash(_ address: UInt64) -> UInt64 {
     var z = address &+ 0x9E37_79B9_7F4A_7C15
     z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
@@ -135,16 +138,16 @@ package struct ObjectSample: Hashable, Sendable {
   }
 }
 
-/// An image's census, and samples of its objects for the next image's.
+/// An image's census, and samples of its objects to compare with the next image.
 package struct ImageCensus: Sendable {
   package var census: HolderCensus
   package var samples: [HolderCensus.Key: ObjectSample]
-  /// An object of each row, the one with the best-known path.
+  /// For each row, the object with the best-known path.
   package var examples: [HolderCensus.Key: Example]
 
   package struct Example: Hashable, Sendable {
     package var node: NodeID
-    /// The reference that holds it; nil for what nothing does.
+    /// The reference that holds the object; nil if nothing holds it.
     package var entry: EdgeIndex?
   }
 
@@ -156,7 +159,7 @@ package struct ImageCensus: Sendable {
 }
 
 extension LeakAnalysis {
-  /// The census of the heap image. O(blocks and references), and names for the holders.
+  /// Returns the census of the heap image. O(blocks and references), and one lookup of names per holder.
   package func census() -> ImageCensus {
     HolderCensusBuilder(graph, names()) { [finder = verdicts.finder] in finder.unreachable.contains($0) }.census()
   }

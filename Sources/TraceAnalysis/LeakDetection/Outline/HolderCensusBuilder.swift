@@ -6,8 +6,8 @@ import TraceReading
 import TraceSymbolication
 
 /// Finds each block's holder on its cheapest path from the roots, preferably from named variables. Collections,
-/// closures and untyped blocks do not count as holders: their own holder counts. The same is true for objects of the
-/// block's own type, so all nodes of a list have the list's holder. For one thread.
+/// closures and untyped blocks do not count as holders: the holder of such a block counts in its place. Objects of the
+/// block's own type do not count either, so all nodes of a list have the list's holder. For one thread.
 struct HolderCensusBuilder {
   private typealias Key = HolderCensus.Key
   private typealias Name = HolderCensus.HolderName
@@ -28,7 +28,7 @@ struct HolderCensusBuilder {
   private let isLeaked: (NodeID) -> Bool
   private let ownership: OwnershipTrees
   private let named: RetainPaths
-  /// By node: the reference that holds it.
+  /// For each node: the reference that holds it.
   private let entries: NodeTable<EdgeIndex>
   private let known: NodeSet
   private var holders: [Holder] = []
@@ -70,7 +70,7 @@ struct HolderCensusBuilder {
       if let number = numbers[key] {
         row = number
       } else {
-        // Types of several metadata may have one name.
+        // Several types may have the same name.
         let made = self.row(key)
         row = byName[made.key] ?? rows.count
         if row == rows.count {
@@ -122,13 +122,14 @@ struct HolderCensusBuilder {
     return stableTypes[type]!
   }
 
-  /// The number of elements in a collection of the standard library, by its own count; less than what any has room for.
+  /// Returns the number of elements that a collection of the standard library stores, limited to what its size has room
+  /// for.
   private func elementCount(of block: LiveBlock) -> UInt64 {
     min(graph.image.word(at: block.address &+ 16) ?? 0, block.size &* 8)
   }
 
-  /// Adds to each row what its objects retain, those left out that another one of it retains. Of very long chains the
-  /// inner parts may count more than once.
+  /// Adds to each row the bytes that its objects retain. Objects that another object of the row retains are not counted
+  /// again. In very long chains, the inner parts may count more than once.
   private func addRetained(_ rows: inout [HolderCensus.Row], _ rowOfNode: NodeTable<UInt32>) {
     let dominators = ownership.dominators.immediateDominator
     let sizes = ownership.retainedSizes
@@ -146,7 +147,8 @@ struct HolderCensusBuilder {
     }
   }
 
-  /// Between two objects of one type and holder stand collections and their like.
+  /// Limit of the dominators to search. Between two objects of one type and holder there are only a few, such as
+  /// collections.
   private static let dominatorSteps = 64
 
   // MARK: Holders
@@ -174,7 +176,7 @@ struct HolderCensusBuilder {
     return found
   }
 
-  /// The holder that is a root.
+  /// Returns the number of a holder that is a root.
   private mutating func variable(_ root: NodeID, _ label: UInt32, target: NodeID) -> Int {
     switch graph.root(root).kind {
     case .global(let index):
@@ -198,7 +200,8 @@ struct HolderCensusBuilder {
     }
   }
 
-  /// The address of the word in a root: its label says how far it stands from the beginning of one of the ranges.
+  /// Returns the address of the word in a root that refers to `target`. The label has the word's distance from the
+  /// beginning of one of the root's ranges; the word's value shows which range.
   private func place(in root: HeapRoot, _ label: UInt32, _ target: NodeID) -> UInt64? {
     guard let offset = EdgeLabelID(label).scannedOffset else { return nil }
     let block = graph.heap[BlockID(target)]
@@ -209,7 +212,7 @@ struct HolderCensusBuilder {
     }
   }
 
-  /// Bits of a word that may be an address; others are tags.
+  /// The bits of a word that may be an address; the other bits are tags.
   private static let addressBits: UInt64 = 0x00FF_FFFF_FFFF_FFFF
 
   private mutating func number(_ holder: Holder) -> Int {
@@ -248,7 +251,7 @@ struct HolderCensusBuilder {
     case .task: return false
     case .object:
       if graph.nodeTypes[Int(parent)] == graph.nodeTypes[Int(node)] { return true }
-      // An object of the platform's that something of the program's holds is part of that.
+      // An object of a platform library belongs to the program's object or variable that holds it.
       guard type.module.isEmpty || SystemCode.isSystemModule(type.module) else { return false }
       let above = entries[parent]
       guard above != HeapGraph.noEdge else { return false }

@@ -9,9 +9,9 @@ package struct ImageMoment: Codable, Hashable, Sendable {
   package var time: Double
   /// Nanoseconds since 1970; 0 if that is not known.
   package var realtime: UInt64
-  /// Bytes of the process; nil if they are not known.
+  /// Resident size in bytes; nil if it is not known.
   package var resident: UInt64?
-  /// Bytes and number of all live blocks.
+  /// Bytes of all live blocks.
   package var live: UInt64
   package var blocks: UInt64
 
@@ -21,8 +21,8 @@ package struct ImageMoment: Codable, Hashable, Sendable {
 }
 
 extension ImageMoment {
-  /// Nanoseconds since 1970, so many seconds after a process's start; 0 if either is not known. A trace may claim any
-  /// time.
+  /// Returns the time in nanoseconds since 1970 at `seconds` after the start of a process; 0 if the start is 0 or
+  /// `seconds` is out of range. A damaged trace may have any time.
   package static func realtime(start: UInt64, seconds: Double) -> UInt64 {
     start > 0 && seconds >= 0 && seconds < 1e9 ? start &+ UInt64(seconds * 1e9) : 0
   }
@@ -30,7 +30,7 @@ extension ImageMoment {
 
 /// The figures of a row in one image.
 package struct HolderFigures: Codable, Hashable, Sendable {
-  /// Elements of collections, objects of all else.
+  /// The number of elements for collections, and of objects for all other kinds.
   package var count: UInt64 = 0
   package var bytes: UInt64 = 0
   package var retainedBytes: UInt64 = 0
@@ -40,14 +40,14 @@ package struct HolderFigures: Codable, Hashable, Sendable {
   }
 }
 
-/// Images of one process, in order of time. Memory is bounded: with very many images, every second one is dropped, and
-/// with very many rows, the smallest. A value.
+/// Images of one process, in order of time. A value. Memory is bounded: every second image is dropped when there are
+/// too many images, and the smallest rows when there are too many rows.
 package struct ImageSeries: Sendable {
-  /// A proven finding from image to image.
+  /// A proven finding, and its number of instances in each image.
   package struct FindingHistory: Sendable {
     /// The finding in the last image that had it.
     package var finding: Finding
-    /// By image.
+    /// For each image.
     package var instances: [Int]
   }
 
@@ -60,24 +60,24 @@ package struct ImageSeries: Sendable {
 
   package private(set) var moments: [ImageMoment] = []
   private(set) var rows: [HolderCensus.Key: History] = [:]
-  /// By fingerprint.
+  /// The findings, by fingerprint.
   package private(set) var findings: [String: FindingHistory] = [:]
   private var samples: [HolderCensus.Key: ObjectSample] = [:]
-  /// The samples of two earlier images, and how many were taken before each: from half to three quarters of all ago, and
-  /// later ones.
+  /// The samples of two earlier images. `ordinal`: the number of images taken before that image, a power of two. The
+  /// older image was taken when a quarter to a half of today's images existed, and the other one later.
   private var anchors: [(ordinal: Int, samples: [HolderCensus.Key: ObjectSample])] = []
-  /// By image: how many were taken before it.
+  /// For each kept image: the number of images taken before it.
   private var ordinals: [Int] = []
-  /// All that were taken.
+  /// The number of images taken, including those that were dropped.
   package private(set) var taken = 0
-  /// One in so many images stays, and the newest.
+  /// One image in `step` is kept, and the newest one.
   package private(set) var step = 1
 
-  /// A week of images every ten minutes is a thousand; curves of half of these look the same.
+  /// Images every ten minutes are a thousand in a week. Curves of a fraction of them look the same.
   package static let imageLimit = 256
-  /// Rows of all images.
+  /// Limit of the rows of all images together.
   static let rowLimit = 2 * HolderCensus.rowLimit
-  /// Fingerprints.
+  /// Limit of the findings.
   static let findingLimit = 4096
 
   package init() {}
@@ -86,7 +86,7 @@ package struct ImageSeries: Sendable {
   package mutating func add(_ moment: ImageMoment, _ image: ImageCensus, findings found: [Finding]) {
     precondition(moments.last.map { $0.time < moment.time } ?? true, "images come in order of time")
     if let last = ordinals.last, last % step != 0 { removeImage(at: ordinals.count - 1) }
-    // Images whose numbers are powers of two stay when others are forgotten.
+    // Choose images whose ordinals are powers of two: `thinOut` keeps them longest.
     if taken & (taken &- 1) == 0 { anchors = anchors.suffix(1) + [(taken, image.samples)] }
     ordinals.append(taken)
     taken += 1
@@ -100,7 +100,7 @@ package struct ImageSeries: Sendable {
       }
       history.row = row
       history.figures.append(.init(count: row.count, bytes: row.bytes, retainedBytes: row.retainedBytes))
-      // A collection's memory is replaced as it grows.
+      // A collection that grows moves to a new block, so its samples say nothing.
       let sample = row.kind.isCollection ? nil : image.samples[row.key]
       history.kept.append(
         sample.flatMap { now in samples[row.key].flatMap { $0.keptShare(in: now) } })
@@ -131,8 +131,9 @@ package struct ImageSeries: Sendable {
     for key in findings.keys where findings[key]!.instances.count == number { findings[key]!.instances.append(0) }
   }
 
-  /// Returns an image whose objects are known, and the share of a row's objects in it that still exist in the newest
-  /// image; nil if that is not known. Chooses the earliest image from `start` on, or else the last one before.
+  /// Returns an image whose samples are kept, and the share of a row's objects in it that still exist in the newest
+  /// image; nil if the share is not known. Chooses the earliest such image from `start` on, or the last one before
+  /// `start` if there is none.
   func lastingShare(of key: HolderCensus.Key, from start: Int) -> (image: Int, share: Double)? {
     let known = anchors.compactMap { anchor in
       ordinals.firstIndex(of: anchor.ordinal).map { (image: $0, samples: anchor.samples) }

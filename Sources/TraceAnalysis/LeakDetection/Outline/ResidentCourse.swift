@@ -1,18 +1,18 @@
-// Resident memory in the course of a recording.
+// Resident memory over the time of a recording.
 
 import TraceReading
 
 /// The memory of a process and its allocators at each heap image. A value.
 package struct ResidentCourse: Hashable, Sendable {
-  /// One image. Amounts are bytes.
+  /// The figures at one image, in bytes.
   package struct Moment: Hashable, Sendable {
-    /// Since the recording began.
+    /// Seconds since the recording began.
     package var seconds: Double
     /// Resident size of the process without the recorder.
     package var resident: UInt64
     /// Memory that the allocators have given out, including the rounding of blocks.
     package var inUse: UInt64
-    /// Memory that was freed and that the allocators keep; and the bytes of it in whole resident pages.
+    /// Freed memory that the allocators keep. `freePages` is the part in whole resident pages.
     package var freed: UInt64
     package var freePages: UInt64
 
@@ -22,10 +22,10 @@ package struct ResidentCourse: Hashable, Sendable {
     }
   }
 
-  /// In order of time.
+  /// The figures at the images, in order of time.
   package private(set) var moments: [Moment]
 
-  /// A picture has no more columns. Of more images, an even selection is kept.
+  /// The number of columns in a picture. An even selection is kept if there are more images.
   private static let limit = 256
   /// Smaller changes are normal: programs allocate and free memory all the time.
   private static let remarkableGrowth: Int64 = 16 << 20
@@ -38,7 +38,7 @@ package struct ResidentCourse: Hashable, Sendable {
     self.moments = (0..<Self.limit).map { moments[$0 * (moments.count - 1) / (Self.limit - 1)] }
   }
 
-  /// The images up to a time. Linear in the samples of memory.
+  /// Takes the images up to a time. Linear in the samples of memory.
   init(_ definitions: TraceDefinitions, _ samples: [MemorySample], clock: TraceClock, until end: UInt64) {
     var sizes: [UInt64: UInt64] = [:]
     for sample in samples { sizes[sample.time] = sample.residentOfProgram }

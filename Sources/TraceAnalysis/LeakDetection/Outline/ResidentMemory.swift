@@ -3,7 +3,8 @@
 import HeapAnalysis
 import TraceReading
 
-/// Resident memory by its use. Distinguishes a leak from memory that the allocator keeps. In bytes. A value.
+/// Resident memory by its use, in bytes. Shows whether leaked blocks take the memory, or freed memory that the
+/// allocator keeps. A value.
 package struct ResidentMemory: Hashable, Sendable {
   /// Resident size of the process without the recorder, measured before or after the image.
   package var resident: UInt64
@@ -11,16 +12,16 @@ package struct ResidentMemory: Hashable, Sendable {
   package var liveBlocks: UInt64
   /// The used parts of thread stacks.
   package var stacks: UInt64
-  /// Private memory that is neither: the allocator's free memory and metadata, variables of images, memory that was
-  /// mapped without the allocator.
+  /// Other private memory: the allocator's free memory and metadata, variables of images, and memory that was mapped
+  /// without the allocator.
   package var otherPrivate: UInt64
   /// Code and files, and memory shared with other processes.
   package var mapped: UInt64
   /// The allocators' own figures at the image; empty if they were not read.
   package var allocators: [AllocatorRecord] = []
-  /// Bytes in huge pages, of the whole process; nil if that is not known.
+  /// Bytes of the whole process that are in huge pages; nil if that is not known.
   package var hugePages: UInt64?
-  /// The block at the end of an arena with much free memory.
+  /// The block that prevents the largest amount of free memory in an arena from being returned; nil if there is none.
   package var pin: PinningBlock?
   /// Resident memory at this image and the earlier ones.
   package var course = ResidentCourse([])
@@ -28,7 +29,7 @@ package struct ResidentMemory: Hashable, Sendable {
   /// A block that keeps an arena from getting smaller.
   package struct PinningBlock: Hashable, Sendable {
     package var pin: AllocatorRecord.Pin
-    /// The type of the object at that address; empty if no object is there.
+    /// The type of the object in the block; empty if the block is not an object.
     package var type: String
 
     package init(pin: AllocatorRecord.Pin, type: String) {
@@ -37,11 +38,11 @@ package struct ResidentMemory: Hashable, Sendable {
     }
   }
 
-  /// A larger region is not counted as a stack: a thread's stack pointer may be in memory of any kind.
+  /// A larger region is not counted as a stack, because a stack pointer may point into memory of any kind.
   private static let largestStack: UInt64 = 64 << 20
 
-  /// `privateBytes`: private memory that is writable and resident, without the recorder's. Nil if the figures
-  /// contradict each other, as happens when the process grew after the sample.
+  /// `privateBytes`: private memory that is writable and resident, without the recorder's. Returns nil if the figures
+  /// contradict each other, as when the process grew after the sample.
   package init?(
     resident: UInt64, privateBytes: UInt64, liveBlocks: UInt64, threads: [SnapshotThread], regions: [MemoryRegion]
   ) {
@@ -61,8 +62,8 @@ package struct ResidentMemory: Hashable, Sendable {
     otherPrivate = privateBytes - self.liveBlocks - self.stacks
   }
 
-  /// Freed memory that the allocators keep, and the bytes of it in whole resident pages; nil if the allocators' figures
-  /// were not read.
+  /// Bytes of freed memory that the allocators keep; nil if the allocators' figures were not read. `freePages` is the
+  /// part in whole resident pages.
   package var freed: UInt64? {
     allocators.isEmpty ? nil : min(otherPrivate, allocators.reduce(0) { $0 &+ $1.held })
   }
@@ -70,10 +71,11 @@ package struct ResidentMemory: Hashable, Sendable {
     freed.map { min($0, allocators.reduce(0) { $0 &+ $1.freePages }) }
   }
 
-  /// Much private memory is in no block. The allocator probably keeps memory that the program freed.
+  /// Whether much private memory is outside of live blocks. The allocator then probably keeps memory that the program
+  /// freed.
   package var deservesRemark: Bool { otherPrivate >= Self.remarkableSize && otherPrivate > liveBlocks }
   private static let remarkableSize: UInt64 = 64 << 20
-  /// With this many arenas, each of a few threads that allocate at once has more than one.
+  /// With this many arenas, each of a few threads that allocate at the same time has more than one arena.
   private static let manyArenas: UInt64 = 8
 
   /// An explanation for people who wonder where their memory is.
@@ -108,7 +110,7 @@ package struct ResidentMemory: Hashable, Sendable {
     return arenas > 1 ? " in \(Decimal.counted(arenas, "arena"))" : ""
   }
 
-  /// Only the advice that the figures justify.
+  /// Returns only the advice that the figures justify.
   private func advice(freed: UInt64, freePages: UInt64) -> [String] {
     var advice: [String] = []
     guard let glibc = allocators.first(where: { $0.kind == .glibc && $0.held >= Self.remarkableSize }) else {
@@ -135,9 +137,9 @@ package struct ResidentMemory: Hashable, Sendable {
 }
 
 extension HeapModel {
-  /// The parts of resident memory at the heap image; nil if its size was not recorded. Takes the measurement before the
-  /// image or the one after it, whichever is nearer and agrees with the image: on a busy machine a program may have
-  /// grown much between a measurement and its image. O(blocks).
+  /// The parts of resident memory at the heap image; nil if no measurement of its size fits the image. Takes the
+  /// measurement before the image or after it: the nearer one that agrees with the image. On a busy machine a program
+  /// may grow much between a measurement and the image. O(blocks).
   package var residentMemory: ResidentMemory? {
     guard let end = snapshot.end, end.error == 0 else { return nil }
     let time = snapshot.time
@@ -146,8 +148,8 @@ extension HeapModel {
     let neighbours = [samples.last { $0.time <= time }, samples.first { $0.time > time }].compactMap { $0 }
     let liveBlocks = graph.heap.blocks.reduce(UInt64(0)) { $0 &+ $1.size }
     let residence = definitions.residences.last { $0.time == time }
-    // An inspection's image has what may be read, whether it is there or not; the kernel knows. A recorder has left its
-    // own memory out of the image, which the kernel has not.
+    // An inspection captures all readable memory, resident or not, so use the kernel's figure. A recorder leaves its
+    // own memory out of the image, but the kernel's figure includes that memory.
     let privateBytes = trace.header.isInspection ? residence?.anonymous ?? end.capturedBytes : end.capturedBytes
     let measured = neighbours.sorted { distance($0) < distance($1) }.lazy.compactMap { [snapshot] sample in
       ResidentMemory(
@@ -155,7 +157,7 @@ extension HeapModel {
         threads: snapshot.threads, regions: snapshot.regions)
     }.first
     guard var found = measured else { return nil }
-    // Books are read in the image itself.
+    // Allocators' figures are read at the time of the image itself.
     found.allocators = definitions.allocators.filter { $0.time == time }
     found.course = ResidentCourse(definitions, samples, clock: trace.clock, until: time)
     found.hugePages = residence?.hugePages

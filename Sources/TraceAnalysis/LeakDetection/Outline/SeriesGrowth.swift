@@ -1,4 +1,4 @@
-// What grows in a series of images, and which of it is suspected.
+// Finds the rows that grow in a series of images, and those that are suspected of a leak.
 
 import HeapAnalysis
 import TraceReading
@@ -7,7 +7,7 @@ import TraceReading
 package struct SeriesGrowth: Sendable {
   package struct Row: Hashable, Sendable {
     package var row: HolderCensus.Row
-    /// By image.
+    /// For each image.
     package var figures: [HolderFigures]
     package var judgement: GrowthCurve.Judgement
 
@@ -20,19 +20,19 @@ package struct SeriesGrowth: Sendable {
   }
 
   package var moments: [ImageMoment]
-  /// Images that were taken, those that are not looked at any more included.
+  /// The number of images taken, including those that were dropped.
   package var taken: Int
-  /// One for each cause, the most retained growth first.
+  /// One row for each cause, in descending order of retained growth.
   package var suspects: [Row] = []
-  /// Other rows that grew from the first image to the last, the most retained growth first. Rows that a suspect keeps
-  /// are left out.
+  /// Other rows that grew from the first image to the last, in descending order of retained growth. Rows whose objects
+  /// a suspect keeps are left out.
   package var grown: [Row] = []
-  /// Proven findings, those with the most retained bytes first; their instances by image.
+  /// Proven findings with their instances in each image, in descending order of retained bytes.
   package var findings: [ImageSeries.FindingHistory] = []
 }
 
 extension ImageSeries {
-  /// O(rows · images).
+  /// Judges all rows that grew. O(rows · images).
   package func growth(rules: GrowthRules = .standard) -> SeriesGrowth {
     var growth = SeriesGrowth(moments: moments, taken: taken)
     growth.findings = findings.values.sorted {
@@ -53,7 +53,7 @@ extension ImageSeries {
       }
       found.append(row)
     }
-    // A collection has no objects of its own to compare between images; its elements do.
+    // A collection has no samples. If the objects of its holder are replaced by others, so are its elements.
     let replaced = Set(found.filter { $0.judgement == .innocent(.turnsOver) }.map(\.row.key.holder))
     for index in found.indices where found[index].row.kind.isCollection && found[index].suspicion != nil {
       if replaced.contains(found[index].row.key.holder) { found[index].judgement = .innocent(.turnsOver) }
@@ -81,7 +81,7 @@ extension ImageSeries {
     let values = Self.withoutMoves(history.figures.map { Double($0.count) }, total: total)
     let judgement = GrowthCurve(times: times, values: values, kept: history.kept).judged(by: rules)
     guard case .suspect(var suspicion) = judgement else { return judgement }
-    // Objects of one type that move from one holder to another are no more than before.
+    // If objects move to this holder from another one, the total of their type does not grow.
     let judged = total.suffix(suspicion.images)
     let third = max(1, judged.count / 3)
     if let first = judged.prefix(third).min(), let last = judged.suffix(third).min(),
@@ -91,7 +91,8 @@ extension ImageSeries {
     }
     let start = times.count - suspicion.images
     if !lasts(history.row.key, values, from: start, rules) { return .innocent(.turnsOver) }
-    // A timer of a library's is there because the program made it.
+    // Growth with the number of holders is harmless. But if the holders are a library's objects, such as timers, the
+    // program made them, and its own objects in them are judged.
     if let owner = history.row.owner, let holders = totals[owner],
       !(history.row.isOwnObject && platformTypes.contains(owner)),
       Self.growsWith(holders[start...], values[start...], rules)
@@ -99,7 +100,7 @@ extension ImageSeries {
       return .innocent(.growsWithHolder)
     }
     switch history.row.holderKind {
-    // Tasks mostly hold work under way, and there is more of it when there is more to do.
+    // The objects that tasks hold mostly belong to work under way, which grows with the load.
     case .task: suspicion.isStrong = false
     case .library:
       let kept = history.kept[(start + 1)...].compactMap(\.self).sorted()
@@ -109,8 +110,8 @@ extension ImageSeries {
     return .suspect(suspicion)
   }
 
-  /// Fills gaps where objects have another holder for one image, and are back by the next. While a collection grows,
-  /// only its thread holds its memory for a moment.
+  /// Fills gaps where objects have another holder in one image and their old holder again in the next. While a
+  /// collection grows, only the thread that grows it holds its memory for a moment.
   private static func withoutMoves(_ values: [Double], total: [Double]) -> [Double] {
     var result = values
     for index in values.indices.dropFirst().dropLast() where total.count == values.count {
@@ -122,14 +123,14 @@ extension ImageSeries {
     return result
   }
 
-  /// Returns whether enough objects of an earlier image still exist to account for the growth up to then.
+  /// Returns whether enough objects of an earlier image still exist to account for the growth up to that image.
   private func lasts(_ key: HolderCensus.Key, _ values: [Double], from start: Int, _ rules: GrowthRules) -> Bool {
     guard let (image, share) = lastingShare(of: key, from: start) else { return true }
     let grown = values[image] - (image >= start ? values[start] : values[0])
     return grown < rules.leastRise || share * values[image] >= rules.leastLasting * grown
   }
 
-  /// Returns whether there are more holders, and no more objects for each of them than before. Compares the averages of
+  /// Returns whether the number of holders grew, and the number of objects per holder did not. Compares the averages of
   /// the first third and the last.
   private static func growsWith(
     _ holders: ArraySlice<Double>, _ values: ArraySlice<Double>, _ rules: GrowthRules
@@ -142,16 +143,16 @@ extension ImageSeries {
     return late / more <= rules.mostForEachHolder * early / max(1, fewer)
   }
 
-  /// Minimum growth of all objects of a type, as a share of the growth of those with one holder.
+  /// Minimum growth of all objects of a type, as a share of the growth of the objects that one holder has.
   private static let leastShareOfType = 0.5
 
-  /// Separates causes from the rows that they keep.
+  /// Separates the causes from the rows whose objects they keep.
   private func choose(from found: [SeriesGrowth.Row], into growth: inout SeriesGrowth) {
     // Among the objects that one holder keeps, the program's own are the most informative.
     let candidates = found.filter { $0.suspicion != nil }.sorted {
       ($0.row.rank, -$0.grownRetained, $0.row.key) < ($1.row.rank, -$1.grownRetained, $1.row.key)
     }
-    // By type: the growing types that its objects hold, and the types whose objects hold it.
+    // For each type: the growing types that its objects hold, and the types whose objects hold it.
     var held: [String: Set<String>] = [:]
     var holding: [String: Set<String>] = [:]
     for row in found {
@@ -162,8 +163,9 @@ extension ImageSeries {
     func isHeld(_ row: SeriesGrowth.Row, by types: Set<String>) -> Bool {
       row.row.owner.map { types.contains($0) } ?? false
     }
-    // The objects in a suspect's fields grow with it, and so do the objects that these keep. But the program's own
-    // objects are more informative than a library's objects that hold them.
+    // If the objects of a suspect grow in number, so do the objects that they keep, directly or through others. So
+    // these are no causes. But if a library's objects hold the program's own ones, the program's own are more
+    // informative.
     let below = Self.reached(from: candidates.filter { !$0.row.isPlatform }.map(\.row.key.type), held)
     let above = Self.reached(from: candidates.filter { $0.row.isOwnObject }.compactMap(\.row.owner), holding)
     let causes = candidates.filter { row in
@@ -178,7 +180,7 @@ extension ImageSeries {
     growth.grown = found.filter { row in !holders.contains(row.row.key.holder) && !isHeld(row, by: kept) }
   }
 
-  /// Returns the types and all types that they lead to. Linear in these.
+  /// Returns the types and all types that they lead to. Linear in the result.
   private static func reached(from types: [String], _ next: [String: Set<String>]) -> Set<String> {
     var reached = Set(types)
     var pending = Array(reached)
@@ -190,9 +192,9 @@ extension ImageSeries {
 }
 
 extension HolderCensus.Row {
-  /// Whether its growth can be suspected: a named, lasting holder has it. Objects that threads work with come and go,
-  /// and unreachable objects are findings already. Libraries have caches of their own. Among the objects that they
-  /// hold, such as timers and observers, the program's own are judged.
+  /// Whether the row's growth can be suspected: the holder must have a name and last. Objects that threads work with
+  /// come and go, and unreachable objects are findings already. Libraries have caches of their own, so among the
+  /// objects that libraries hold, only the program's own are judged.
   package var isJudged: Bool {
     switch holderKind {
     case .field, .variable, .task: kind != .sideTable
@@ -201,10 +203,10 @@ extension HolderCensus.Row {
     }
   }
 
-  /// An object of a class of the program's.
+  /// Whether the row's objects are of a class of the program.
   var isOwnObject: Bool { kind == .object && !isPlatform }
 
-  /// How much it tells: the lowest tells most.
+  /// The rank of the row's kind by how informative its objects are; 0 is the most informative.
   var rank: Int {
     switch kind {
     case .object: isPlatform ? 2 : 0

@@ -1,33 +1,33 @@
-// The tasks of a heap image: the function that each is suspended in, and the object that can resume it.
+// The tasks of a heap image, with the functions that they are suspended in and the objects that can resume them.
 
 import HeapAnalysis
 import TraceReading
 import TraceSymbolication
 
-/// Tasks by function and holder: tasks suspended in one function and held in one way form a group. A value.
+/// Tasks by function and holder: tasks that are suspended in one function and have equal holders form a group. A value.
 package struct TaskOutline: Sendable {
   package struct Group: Sendable {
-    /// The function that it resumes in; nil if that is not known.
+    /// The function that the tasks resume in; nil if it is not known.
     package var function: SourceFrame?
-    /// The object or variable that leads to it, and so can resume it; nil if nothing does.
+    /// The object or variable that leads to the tasks, and so can resume them; nil if nothing leads to them.
     package var holder: String?
     package var count: UInt64 = 0
     /// Bytes of the tasks themselves and of their functions' frames.
     package var bytes: UInt64 = 0
-    /// Age of the oldest, in seconds; nil if the clock's rate is unknown.
+    /// Age of the oldest task, in seconds; nil if the times of allocations or the clock's rate are unknown.
     package var oldest: Double?
   }
 
-  /// Most tasks first.
+  /// The groups with the most tasks come first.
   package internal(set) var groups: [Group] = []
-  /// Tasks that are in no group, since there are too many.
+  /// The number of tasks that were not examined because there are too many.
   package internal(set) var omittedCount: UInt64 = 0
 }
 
 extension LeakAnalysis {
   /// Limit of the tasks that are examined: each needs lookups of names.
   private static let taskLimit = 20_000
-  /// Limit of the references back from a task to a named holder. More distant holders do not show who resumes it.
+  /// Limit of the references from a named holder to a task. A more distant holder does not show what resumes the task.
   private static let holderDistance = 16
 
   private struct TaskKey: Hashable {
@@ -35,7 +35,7 @@ extension LeakAnalysis {
     var holder: String?
   }
 
-  /// The tasks of the heap image. O(blocks and references), and names for the tasks.
+  /// Returns the tasks of the heap image. O(blocks and references), and one lookup of names per task.
   package func tasks() -> TaskOutline {
     var outline = TaskOutline()
     let tasks = (0..<NodeID(graph.blockCount)).filter { graph.type(of: $0).kind == .task }
@@ -71,8 +71,8 @@ extension LeakAnalysis {
     return outline
   }
 
-  /// The nearest object with a name that leads to a task, by its field; through closures and collections, which have
-  /// none. A variable if there is no object on the way.
+  /// Returns the name of the nearest object that leads to a task, with its field. Skips closures and collections.
+  /// Returns a variable if there is no object on the way.
   private func holder(of task: NodeID, _ paths: RetainPaths, _ names: FindingNaming) -> String? {
     guard paths.reaches(task) else { return nil }
     var node = task

@@ -1,12 +1,12 @@
-// The number of something from image to image, and whether it grows like a leak.
+// Decides whether a number grows like a leak from image to image.
 
 /// The numbers of one thing at the times of images of one process. A value.
 package struct GrowthCurve: Hashable, Sendable {
-  /// Seconds, each later than the one before.
+  /// The times of the images in seconds, in ascending order.
   package var times: [Double]
-  /// As many.
+  /// One number for each time.
   package var values: [Double]
-  /// By image, the part of the objects of the image before that are still there; nil where that is not known.
+  /// For each image: the share of the previous image's objects that still exist; nil if it is not known.
   package var kept: [Double?]
 
   package init(times: [Double], values: [Double], kept: [Double?] = []) {
@@ -19,19 +19,19 @@ package struct GrowthCurve: Hashable, Sendable {
   package enum Innocence: String, Codable, Hashable, Sendable {
     /// There are too few images.
     case tooFewImages
-    /// It did not grow, or by less than matters.
+    /// The number grew too little to matter, or not at all.
     case hardlyGrows
     /// Growth slowed down or stopped.
     case levelsOff
-    /// It rose at some times, and not at others.
+    /// The number rose at some times and stayed the same at others.
     case inSteps
-    /// It falls now and then.
+    /// The number falls now and then.
     case fallsBack
-    /// Its growth is not larger than its variation.
+    /// The growth is not larger than the normal variation.
     case sways
-    /// Its objects are replaced by others.
+    /// The objects are replaced by others.
     case turnsOver
-    /// There are more of the objects that hold it, in the same proportion.
+    /// The number of holders grew in the same proportion.
     case growsWithHolder
   }
 
@@ -40,11 +40,12 @@ package struct GrowthCurve: Hashable, Sendable {
     case suspect(GrowthSuspicion)
   }
 
-  /// O(images · log images).
+  /// Judges the curve. O(images · log images).
   package func judged(by rules: GrowthRules = .standard) -> Judgement {
     guard values.count >= rules.leastImages else { return .innocent(.tooFewImages) }
     var reason: Innocence?
-    // The whole of it first, then its later half, and so on: what began late grows in the last images only.
+    // Judge the whole curve first, then its later half, then the later half of that: growth that began late shows in
+    // the last images only.
     var start = 0
     while values.count - start >= rules.leastImages {
       for parts in Self.divisions(values.count - start, rules) {
@@ -113,21 +114,22 @@ package struct GrowthCurve: Hashable, Sendable {
         marks: marks))
   }
 
-  /// Tells whether the last points rise by clearly less than they would at the average rate, and than as many did ever
-  /// before: nights and weekends are slow again and again.
+  /// Returns whether the last points rise clearly less than at the average rate, and clearly less than each earlier run
+  /// of as many points. A slow night or weekend at the end does not count, since earlier ones were as slow.
   private func slowsDownLate(from start: Int, _ average: Double, _ rules: GrowthRules) -> Bool {
     let time = times[times.count - 1] - times[start]
     let expected = average * time
     let slope = medianSlope(start..<values.count)
     guard slope * time < rules.leastLastGrowth * expected - expected.squareRoot() else { return false }
-    // Programs warm up at the beginning, and parts of them slowly.
+    // Leave out the beginning: programs warm up then, and parts of them warm up slowly.
     let count = values.count - start
     return stride(from: values.count / 4, through: start - count, by: max(1, count / 8)).allSatisfy {
       slope < rules.mostOfSlowestGrowth * medianSlope($0..<$0 + count)
     }
   }
 
-  /// The median of the slopes between any two of some points, at least two. O(points²), for a quarter of the curve.
+  /// Returns the median of the slopes between all pairs of points; there must be at least two points. O(points²), which
+  /// is cheap for a quarter of the curve.
   private func medianSlope(_ points: Range<Int>) -> Double {
     var slopes: [Double] = []
     for first in points {
@@ -139,7 +141,8 @@ package struct GrowthCurve: Hashable, Sendable {
     return (slopes[slopes.count / 2] + slopes[(slopes.count - 1) / 2]) / 2
   }
 
-  /// How far values stray within a part, the growth of that time taken off: the median of all parts.
+  /// Returns the variation within a part: the range of its values, minus the average growth in its time. Takes the
+  /// median of all parts.
   private func sway(in ranges: [Range<Int>], _ average: Double) -> Double {
     let sways = ranges.filter { $0.count > 1 }.map { range in
       let part = range.map { values[$0] }
@@ -149,7 +152,7 @@ package struct GrowthCurve: Hashable, Sendable {
     return sways.isEmpty ? 0 : sways[sways.count / 2]
   }
 
-  /// The part of the intervals that have hardly any growth.
+  /// Returns the share of the intervals with hardly any change.
   private func stillShare(from start: Int, _ average: Double, _ rules: GrowthRules) -> Double {
     var still = 0
     for index in start + 1..<values.count
@@ -159,7 +162,7 @@ package struct GrowthCurve: Hashable, Sendable {
     return Double(still) / Double(values.count - 1 - start)
   }
 
-  /// The reason why what came before the judged images makes their growth harmless; nil if there is none.
+  /// Returns the reason why the images before `start` make the later growth harmless; nil if there is none.
   private func contradiction(
     before start: Int, _ marks: [GrowthSuspicion.Mark], _ rise: Double, _ average: Double, _ rules: GrowthRules
   ) -> Innocence? {
@@ -171,7 +174,7 @@ package struct GrowthCurve: Hashable, Sendable {
       fall = max(fall, peak - value)
     }
     if fall > rules.mostFall * rise { return .fallsBack }
-    // Warm-up happens at the beginning.
+    // Leave out the first quarter of the earlier time, because programs warm up then.
     let warm = start / 4
     let growth = marks[0].value - values[warm]
     let time = max(marks[0].time - times[warm], .leastNormalMagnitude)
@@ -181,20 +184,20 @@ package struct GrowthCurve: Hashable, Sendable {
 
 /// Growth that looks like a leak.
 package struct GrowthSuspicion: Codable, Hashable, Sendable {
-  /// The least number in one part of the curve.
+  /// The lowest number in one part of the curve.
   package struct Mark: Codable, Hashable, Sendable {
-    /// Seconds: the middle of the part.
+    /// The middle of the part, in seconds.
     package var time: Double
     package var value: Double
   }
 
   package var isStrong: Bool
-  /// Those that were judged: the last so many.
+  /// The number of images that were judged, up to the last image.
   package var images: Int
-  /// From the first part of the curve to the last.
+  /// The growth from the first part of the curve to the last.
   package var rise: Double
   package var perSecond: Double
-  /// Growth in the second half, as a share of the growth in the first.
+  /// The growth in the second half, as a share of the growth in the first half.
   package var lateShare: Double
   package var marks: [Mark]
 

@@ -5,17 +5,17 @@ import TraceReading
 
 /// The live blocks of a process's allocators.
 package struct AllocatorHeap: Sendable {
-  /// In order of their addresses, none overlapping.
+  /// The live blocks of all allocators in order of addresses, without overlaps.
   package private(set) var blocks: [AllocatedBlock] = []
   package private(set) var glibc: GlibcHeap?
   package private(set) var jemalloc: JemallocHeap?
   package private(set) var replacement: ReplacementHeap?
-  /// Some of the allocators' blocks were not found.
+  /// Whether some of the allocators' blocks were not found.
   package private(set) var isIncomplete = false
   /// Sentences about facts that are not known.
   package private(set) var remarks: [String] = []
 
-  /// Nil if no known allocator was found.
+  /// Reads the blocks of all known allocators. Returns nil if no block was found.
   ///
   /// - Parameter threads: All threads of the process.
   /// - Complexity: Linear in the allocators' metadata.
@@ -23,7 +23,8 @@ package struct AllocatorHeap: Sendable {
     glibc = GlibcHeap(in: memory, threads: threads)
     jemalloc = JemallocHeap(in: memory, threads: threads)
     replacement = ReplacementHeap(in: memory, threads: threads)
-    // A libc may have an arena although the program uses another malloc: early code may have called libc's.
+    // libc may have an arena although the program uses another malloc, because early code may have called libc's
+    // malloc.
     let lists = [glibc?.blocks, jemalloc?.blocks, replacement?.blocks].compactMap { $0 }
     guard lists.contains(where: { !$0.isEmpty }) else { return nil }
     if let glibc {
@@ -54,7 +55,8 @@ package struct AllocatorHeap: Sendable {
     var blocks = lists.joined().sorted { $0.address < $1.address }
     var end: UInt64 = 0
     blocks.removeAll { block in
-      // Two allocators never share memory. The second one misread words inside a block of the first.
+      // Two allocators never share memory, so a block inside another allocator's block was read from words that are no
+      // metadata.
       if block.address < end { return true }
       end = block.address &+ block.usableSize
       return false
@@ -64,7 +66,7 @@ package struct AllocatorHeap: Sendable {
 }
 
 extension AllocatorHeap {
-  /// The allocators' figures, for a trace. Allocators without a block are left out.
+  /// Returns the allocators' figures as records of a trace. Allocators without a block are left out.
   package func records(time: UInt64) -> [AllocatorRecord] {
     [glibc?.record, jemalloc?.record, replacement?.record].compactMap { record in
       var record = record
@@ -75,7 +77,7 @@ extension AllocatorHeap {
 }
 
 extension AllocatorRecord {
-  /// Nil for an allocator that has no block.
+  /// Returns nil for an allocator that has no block.
   init?(_ allocator: lt_allocator_figures) {
     guard let kind = Kind(rawValue: allocator.kind) else { return nil }
     self.init(

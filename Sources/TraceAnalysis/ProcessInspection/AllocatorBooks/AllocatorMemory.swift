@@ -1,4 +1,4 @@
-// A process's memory, as the C code for allocator metadata sees it.
+// A process's memory, for the C code that reads allocator metadata.
 
 import CHeapScan
 import CTraceFormat

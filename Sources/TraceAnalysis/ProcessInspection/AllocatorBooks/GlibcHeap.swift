@@ -4,9 +4,9 @@ import CHeapScan
 import CTraceFormat
 import TraceReading
 
-/// A block that malloc gave out and that was not freed.
+/// A block that malloc returned and that was not freed.
 package struct AllocatedBlock: Hashable, Sendable {
-  /// As malloc returned it.
+  /// The address that malloc returned.
   package var address: UInt64
   /// Bytes that the program may use: at least the bytes that it requested (`malloc_usable_size`).
   package var usableSize: UInt64
@@ -17,25 +17,25 @@ package struct AllocatedBlock: Hashable, Sendable {
 ///
 /// A value; only its initialiser reads the memory.
 package struct GlibcHeap: Sendable {
-  /// An arena and its memory. Bytes are bytes of chunks, including their headers.
+  /// An arena and its memory. Sizes are sizes of chunks, including their headers.
   package struct Arena: Hashable, Sendable {
     package var address: UInt64
     /// libc's main arena, which uses the program's break.
     package var isMain: Bool
     /// Bytes that the arena got from the kernel, by its own count.
     package var systemBytes: UInt64
-    /// Live blocks.
+    /// The number of live blocks. `blockBytes`: their bytes.
     package var blocks: UInt64
     package var blockBytes: UInt64
-    /// Freed: in bins, in fast bins, and in the caches of threads.
+    /// Freed bytes in bins. `fastBytes`: freed bytes in fast bins. `cachedBytes`: freed bytes in the caches of threads.
     package var freeBytes: UInt64
     package var fastBytes: UInt64
     package var cachedBytes: UInt64
-    /// Free up to the arena's end.
+    /// Free bytes at the arena's end: the top chunk.
     package var topBytes: UInt64
     /// Whole resident pages of free chunks and of the top, which `malloc_trim` returns to the kernel.
     package var freePageBytes: UInt64
-    /// The block to free before the arena can shrink.
+    /// The chunk that must be freed before the arena can shrink; nil if there is none.
     package var pin: Pin?
   }
 
@@ -48,42 +48,46 @@ package struct GlibcHeap: Sendable {
     package var use: Use
   }
 
-  /// In order of their addresses, each once.
+  /// The live blocks in order of addresses, without repeats.
   package private(set) var blocks: [AllocatedBlock] = []
   /// The arenas of all libcs of the process, main arenas first.
   package private(set) var arenas: [Arena] = []
-  /// As a trace has it, at the time 0; nil if there is no block.
+  /// The allocator's figures as a record of a trace, with the time 0; nil if there is no block.
   package private(set) var record: AllocatorRecord?
   /// Freed bytes in the lists of arenas, or in no list.
   package private(set) var freeBytes: UInt64 = 0
-  /// Freed blocks in the caches of threads, and their bytes.
+  /// The number of freed blocks in the caches of threads. `cachedBytes`: their bytes.
   package private(set) var cachedBlocks = 0
   package private(set) var cachedBytes: UInt64 = 0
-  /// Thread caches that were recognised.
+  /// The number of thread caches that were recognised.
   package private(set) var threadCaches = 0
-  /// No thread cache was found, although this release has such caches: freed blocks in them count as live.
+  /// True if no thread cache was found although this release of glibc has them. Freed blocks in the caches then count
+  /// as live.
   package private(set) var areCachesUnread = false
-  /// Freed blocks in fast bins, and their bytes.
+  /// The number of freed blocks in fast bins. `fastBytes`: their bytes.
   package private(set) var fastBlocks = 0
   package private(set) var fastBytes: UInt64 = 0
-  /// Blocks that are separate mappings, and their number by the allocator's own count, if that was found.
+  /// The number of blocks that are separate mappings. `mappedBytes`: their bytes. `mappedBlocksByCount`: their number
+  /// by the allocator's own count; nil if the count was not found.
   package private(set) var mappedBlocks = 0
   package private(set) var mappedBytes: UInt64 = 0
   package private(set) var mappedBlocksByCount: Int?
-  /// Size of an arena's free end from where on glibc returns it to the kernel; nil if it is not known.
+  /// glibc returns an arena's free end to the kernel if it has at least this size; nil if the limit is not known.
   package private(set) var trimThreshold: UInt64?
-  /// Places where a chunk does not lead to the next one, and the bytes that were skipped there.
+  /// The number of places where a chunk does not lead to the next one. `skippedBytes`: the bytes that were skipped
+  /// there.
   package private(set) var breaks = 0
   package private(set) var skippedBytes: UInt64 = 0
-  /// Some memory of the allocator was not found.
+  /// Whether some memory of the allocator was not found.
   package private(set) var isIncomplete = false
 
   package var arenaCount: Int { arenas.count }
 
-  /// Reads the metadata. Nil if the process has no allocator of glibc, or an unused one.
+  /// Reads the metadata. Returns nil if the process has no allocator of glibc, or has not used it.
   ///
-  /// - Parameter threads: All threads of the process; may be empty, and then an empty cache counts as a block.
-  /// - Complexity: Linear in the memory of the allocator, which is read twice, and the pages of anonymous memory.
+  /// - Parameter threads: All threads of the process. May be empty; the memory of an empty thread cache then counts as
+  ///   a live block.
+  /// - Complexity: Linear in the memory of the allocator, which is read twice, and in the pages of anonymous memory.
   package init?(in memory: any ProcessMemory, threads: [InspectedThread] = []) {
     let source = AllocatorMemory(memory, threads: threads)
     let heap = UnsafeMutablePointer<lt_glibc_heap>.allocate(capacity: 1)
@@ -105,9 +109,9 @@ package struct GlibcHeap: Sendable {
     withExtendedLifetime(source) {}
   }
 
-  /// Explains why no heap was found, in words that fit after a colon. Nil if there is a heap.
+  /// Returns the reason why no heap was found, in words that fit after a colon; nil if there is a heap.
   ///
-  /// - Complexity: The initialiser's.
+  /// - Complexity: Equal to the initialiser's.
   package static func failure(in memory: any ProcessMemory) -> String? {
     let source = AllocatorMemory(memory, threads: [])
     let heap = UnsafeMutablePointer<lt_glibc_heap>.allocate(capacity: 1)

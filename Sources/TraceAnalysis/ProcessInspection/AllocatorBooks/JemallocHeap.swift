@@ -7,24 +7,25 @@ import TraceReading
 ///
 /// A value; only its initialiser reads the memory.
 package struct JemallocHeap: Sendable {
-  /// In order of their addresses, each once.
+  /// The live blocks in order of addresses, without repeats.
   package private(set) var blocks: [AllocatedBlock] = []
-  /// As a trace has it, at the time 0; nil if there is no block.
+  /// The allocator's figures as a record of a trace, with the time 0; nil if there is no block.
   package private(set) var record: AllocatorRecord?
-  /// Freed blocks in the caches of threads, and their bytes.
+  /// The number of freed blocks in the caches of threads. `cachedBytes`: their bytes.
   package private(set) var cachedBlocks = 0
   package private(set) var cachedBytes: UInt64 = 0
-  /// Thread caches that were recognised.
+  /// The number of thread caches that were recognised.
   package private(set) var threadCaches = 0
-  /// Free parts of pages that also have live blocks.
+  /// Free bytes in pages that also have live blocks.
   package private(set) var slabFreeBytes: UInt64 = 0
-  /// Freed pages that are not returned to the kernel yet, and the part of them that the kernel may take.
+  /// Bytes of freed pages that were not returned to the kernel. `muzzyBytes`: bytes of freed pages that the kernel may
+  /// take back.
   package private(set) var dirtyBytes: UInt64 = 0
   package private(set) var muzzyBytes: UInt64 = 0
-  /// Some contradictory records were left out, or memory for reading was short.
+  /// True if contradictory records were left out, or if there was too little memory to read all of them.
   package private(set) var isIncomplete = false
 
-  /// Reads the metadata. Nil if the process has no jemalloc with a known layout, or an unused one.
+  /// Reads the metadata. Returns nil if the process has no jemalloc with a known layout, or has not used it.
   ///
   /// - Parameter threads: All threads of the process. Blocks in the cache of any other thread count as live.
   /// - Complexity: Linear in the data of images, the extents and the regions of slabs.

@@ -2,12 +2,12 @@
 
 import TraceReading
 
-/// The place of a process's libc, and its release.
+/// The data of a process's libc, and its release.
 struct LibcImage {
-  /// libc's initialised data. If no mapping is known to be libc's, the data of all files: libc may be linked
-  /// statically, or have another name.
+  /// Addresses of libc's initialised data. If no mapping is libc's by name, the data of all files, because libc may be
+  /// linked statically or have another name.
   let data: [Range<UInt64>]
-  /// The 36 of glibc 2.36; 0 if it is not known.
+  /// The release of glibc: 36 for glibc 2.36. 0 if it is not known.
   let release: UInt32
 
   /// O(mappings and libc's constants)
@@ -23,8 +23,8 @@ struct LibcImage {
 
   private static func isLibc(_ name: Substring) -> Bool { name.hasPrefix("libc.so") || name.hasPrefix("libc-2.") }
 
-  /// Part of libc's output when it is run as a program: "GNU C Library (Debian GLIBC 2.36-9) stable release version
-  /// 2.36."
+  /// Part of the text that libc prints when it is run as a program: "GNU C Library (Debian GLIBC 2.36-9) stable release
+  /// version 2.36."
   private static let mark = Array("release version 2.".utf8)
 
   private static func release(in range: Range<UInt64>, _ memory: any ProcessMemory) -> UInt32? {

@@ -2,16 +2,16 @@
 
 import TraceReading
 
-/// Names the allocator that a process has instead of the C library's. Its layout is another one than those that are read.
+/// Names the allocator that a process has in place of the C library's, if leaktrace cannot read its layout.
 enum OtherAllocators {
-  /// Beginnings of file names, and the allocators that such files have.
+  /// Maps the beginnings of file names to the allocators in such files.
   private static let files = [
     "libtcmalloc": "a tcmalloc other than gperftools 2.8 to 2.18",
     "libmimalloc": "a mimalloc other than 2.0, 3.0, 3.1, 3.4 and 3.6",
     "libjemalloc": "a jemalloc other than 5.1 to 5.3",
   ]
 
-  /// Nil if no mapped file has the name of such an allocator. O(mappings)
+  /// Returns nil if no mapped file has the name of such an allocator. O(mappings)
   static func name(in memory: any ProcessMemory) -> String? {
     for mapping in memory.mappings {
       guard let file = mapping.file?.name else { continue }

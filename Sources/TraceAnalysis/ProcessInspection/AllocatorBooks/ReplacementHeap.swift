@@ -1,4 +1,4 @@
-// The blocks of a process by the metadata of an allocator that replaces the C library's.
+// The blocks of a process, read from the metadata of an allocator that replaces the C library's.
 
 import CHeapScan
 import TraceReading
@@ -7,19 +7,20 @@ import TraceReading
 ///
 /// A value. Only its initialiser reads the memory.
 package struct ReplacementHeap: Sendable {
-  /// In order of their addresses, each once.
+  /// The live blocks in order of addresses, without repeats.
   package private(set) var blocks: [AllocatedBlock] = []
-  /// As a trace has it, at the time 0; nil if there is no block.
+  /// The allocator's figures as a record of a trace, with the time 0; nil if there is no block.
   package private(set) var record: AllocatorRecord?
-  /// Records that contradict each other were left out, or memory for reading was short.
+  /// True if some blocks may be missing: contradictory records were left out, there was too little memory to read all
+  /// records, or only one of several copies of the allocator was read.
   package private(set) var isIncomplete = false
-  /// Sentences on unknown facts.
+  /// Sentences about facts that are not known.
   package private(set) var remarks: [String] = []
 
-  /// Reads the metadata of the first of the allocators that has blocks. Nil if the process has none of them in a layout
-  /// that is known.
+  /// Reads the metadata of tcmalloc, or else of mimalloc. Returns nil if the process has neither allocator with a known
+  /// layout.
   ///
-  /// - Parameter threads: All of the process.
+  /// - Parameter threads: All threads of the process.
   /// - Complexity: Linear in the data of images and in the blocks.
   package init?(in memory: any ProcessMemory, threads: [InspectedThread] = []) {
     let source = AllocatorMemory(memory, threads: threads)

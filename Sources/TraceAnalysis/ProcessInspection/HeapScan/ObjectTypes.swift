@@ -9,9 +9,9 @@ import TraceReading
 ///
 /// Not to be shared between threads.
 final class ObjectTypes {
-  /// Superclasses before their subclasses.
+  /// The types that were found. Superclasses come before their subclasses.
   private(set) var types: [TraceType] = []
-  /// The same types, for the memory scan.
+  /// The types in the form that the memory scan needs.
   var scanned: [lt_scanned_type] {
     Array(UnsafeBufferPointer(start: state.pointee.scanned, count: Int(state.pointee.count)))
   }
@@ -19,7 +19,7 @@ final class ObjectTypes {
   private let scan: ScannedProcess
   private let regions: UnsafeMutableBufferPointer<lt_snapshot_region>
   private let state: UnsafeMutablePointer<lt_object_types>
-  /// False if memory was short; then there are no types.
+  /// False if there was too little memory; then there are no types.
   private let isReady: Bool
 
   init(_ scan: ScannedProcess) {
@@ -56,7 +56,7 @@ final class ObjectTypes {
         descriptor: RuntimeAddress(description.descriptor), name: name, superclass: met.superclass))
   }
 
-  /// Returns the number of an object's type; 0 if the block is no object.
+  /// Returns the number of an object's type; 0 if the block is not an object.
   ///
   /// - Parameters:
   ///   - first: The block's first word, and `second` the one after it.
@@ -65,12 +65,14 @@ final class ObjectTypes {
     isReady ? lt_object_type(state, first, second, size) : 0
   }
 
-  /// Bytes of a block that its object uses. The allocator rounds up, so the bytes after the object may be stale.
+  /// Returns the bytes of a block that its object uses. The allocator rounds sizes up, so the bytes after the object
+  /// may be stale.
   func size(ofType type: UInt32, usableSize: UInt64) -> UInt64 {
     lt_object_size(state, type, usableSize)
   }
 
-  /// Bytes of an object whose block has an unknown end: the size of its type, or else all of `room`.
+  /// Returns the bytes of an object whose block has an unknown end: the size of its type, or all of `room` if that is
+  /// not known.
   func size(ofType type: UInt32, room: UInt64) -> UInt64 {
     let size = lt_instance_size(state, type)
     return size > 0 ? min(size, room) : room

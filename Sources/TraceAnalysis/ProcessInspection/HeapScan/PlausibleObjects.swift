@@ -3,24 +3,25 @@
 import CHeapScan
 import TraceReading
 
-/// Finds Swift objects by their first words: metadata, and the counts of a live object.
+/// Finds Swift objects by their first words: a pointer to metadata, and the counts of a live object.
 ///
 /// A found object may have been freed, if nothing has overwritten its beginning since. The counts show whether an
 /// object was deinitialised; such objects are left out.
 enum PlausibleObjects {
   /// Objects begin at multiples of this: allocators align blocks for any type.
   private static let alignment: UInt64 = 16
-  /// An object whose end is not known has no more bytes than this.
+  /// Limit of the bytes of an object whose end is not known.
   private static let largestUnknown: UInt64 = 1 << 20
-  /// A bit of the counts: the object is being deinitialised, or was.
+  /// The bit of the counts for an object that is being deinitialised, or was deinitialised.
   private static let deinitialising: UInt64 = 1 << 32
-  /// Words that contain no counts: the counts of an immortal object, or the address of a side table.
+  /// Special values in place of the counts. An immortal object has all bits of `immortal` set. If both bits of
+  /// `sideTable` are set, the word has the address of a side table.
   private static let immortal: UInt64 = 0xFFFF_FFFF
   private static let sideTable: UInt64 = 3 << 62
-  /// Bytes of memory to search at most.
+  /// Limit of the bytes of memory to search.
   private static let searchLimit: UInt64 = 1 << 36
 
-  /// In order of addresses, none overlapping. Linear in the resident private memory.
+  /// Returns the objects in order of addresses, without overlaps. Linear in the resident private memory.
   static func blocks(
     in memory: any ProcessMemory, threads: [InspectedThread], _ types: ObjectTypes
   ) -> [ListedBlock] {
@@ -48,7 +49,7 @@ enum PlausibleObjects {
     return found
   }
 
-  /// Objects of unknown size end where the next one begins.
+  /// Ends an object of unknown size where the next one begins.
   private static func finishLast(_ found: inout [ListedBlock], before address: UInt64) {
     guard let last = found.last, last.address &+ last.size > address else { return }
     found[found.count - 1].size = address - last.address

@@ -1,20 +1,19 @@
-// A process's memory as the scan in C sees it.
+// A process's memory, for the scan in C.
 
 import CHeapScan
 import Glibc
 import TraceReading
 
-/// Gives C code the memory of an inspected process. Pages that were read are kept for a while, since metadata is read a
-/// word at a time.
+/// Gives C code the memory of an inspected process. Caches pages, because metadata is read word by word.
 ///
-/// Not to be shared between threads. `memory` is valid as long as this is.
+/// Not to be shared between threads. `memory` is valid as long as this object is.
 final class ScannedProcess {
-  /// For C functions that read.
+  /// The memory, for C functions that read it.
   let memory: UnsafeMutablePointer<lt_memory>
   let process: any ProcessMemory
 
   private static let pageSize = 4096
-  /// Pages that are kept: metadata and the heads of objects that are looked at again and again take some hundred.
+  /// The number of cached pages. Metadata and heads of objects that are read again and again take some hundred pages.
   private static let keptPages = 1024
   private let pages: UnsafeMutableRawBufferPointer
   private var addresses = [UInt64](repeating: 0, count: keptPages)
@@ -57,7 +56,8 @@ final class ScannedProcess {
     return true
   }
 
-  /// The bytes of a page, kept until another takes its place; nil if none of it is known.
+  /// Returns the bytes of a page, which stay valid until another page takes its place in the cache; nil if no byte of
+  /// the page is known.
   private func page(_ address: UInt64) -> UnsafeMutableRawPointer? {
     guard address != 0 else { return nil }
     let place = Int(address / UInt64(Self.pageSize) % UInt64(Self.keptPages))
@@ -67,7 +67,7 @@ final class ScannedProcess {
     let buffer = UnsafeMutableRawBufferPointer(start: kept, count: Self.pageSize)
     let count = process.read(RuntimeAddress(address), into: buffer)
     if count == 0 { return nil }
-    // A file may end inside its last page; the rest of that reads as zeros.
+    // A file may end inside its last page; the rest of the page reads as zeros.
     if count < buffer.count { memset(kept + count, 0, buffer.count - count) }
     addresses[place] = address
     return kept

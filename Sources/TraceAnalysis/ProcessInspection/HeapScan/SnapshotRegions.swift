@@ -1,11 +1,11 @@
-// Mappings of a process as records of a trace.
+// Converts the mappings of a process to records of a trace.
 
 import CTraceFormat
 
-/// Mappings as a trace has them.
+/// Converts mappings to the regions of a heap image.
 enum SnapshotRegions {
-  /// - Parameter threads: The first is the main thread. Where names of mappings are not known, its stack pointer tells
-  ///   which is the main stack.
+  /// - Parameter threads: The main thread must come first. If the mappings have no names, its stack pointer shows which
+  ///   one is the main stack.
   static func regions(of mappings: [MemoryMapping], threads: [InspectedThread]) -> [lt_snapshot_region] {
     let knowsNames = mappings.contains { !$0.kernelName.isEmpty }
     return mappings.map { mapping in
@@ -22,7 +22,8 @@ enum SnapshotRegions {
       var flags =
         (mapping.isReadable ? LT_REGION_READABLE : 0) | (mapping.isWritable ? LT_REGION_WRITABLE : 0)
         | (mapping.isExecutable ? LT_REGION_EXECUTABLE : 0)
-      // The kernel's own are [vvar], [vdso] and [vsyscall]. Memory without a file that is shared is shared with children.
+      // Leave out the kernel's own mappings: [vvar], [vdso] and [vsyscall]. A shared mapping of /dev/zero is anonymous
+      // memory that the process shares with its children.
       let isOwn =
         mapping.isShared
         ? mapping.file?.path == "/dev/zero (deleted)"

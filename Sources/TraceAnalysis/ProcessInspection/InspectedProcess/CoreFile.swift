@@ -1,36 +1,36 @@
-// The outline of a core file: the memory ranges that it has, and the threads.
+// The structure of a core file: its memory ranges, mapped files and threads.
 
 import CElfutils
 import Glibc
 import TraceReading
 
-/// A core file of a 64-bit x86 process, as the kernel and debuggers write it. Nothing in it is trusted.
+/// A core file of a 64-bit x86 process, written by the kernel or a debugger. Nothing in the file is trusted.
 ///
-/// Owns its descriptor. Not to be shared between threads.
+/// Owns the file's descriptor. Not to be shared between threads.
 final class CoreFile {
-  /// A range of the process's memory, and the part of it that the file has.
+  /// A range of the process's memory, and the bytes of the range that the file has.
   struct Segment: Hashable, Sendable {
     var range: Range<UInt64>
     var fileOffset: UInt64
-    /// Bytes from the range's beginning on; limited by the range and by the end of the file.
+    /// The number of bytes that the file has, from the beginning of the range on.
     var size: UInt64
-    /// ELF's: 1 executable, 2 writable, 4 readable.
+    /// ELF's flags: 1 executable, 2 writable, 4 readable.
     var flags: UInt32
   }
 
   let path: String
-  /// In order of addresses, without overlaps.
+  /// The ranges of memory, in order of addresses, without overlaps.
   private(set) var segments: [Segment] = []
   /// The main thread comes first, if it is known.
   private(set) var threads: [InspectedThread] = []
-  /// 0 if the core does not say.
+  /// 0 if the core does not have the number.
   private(set) var processID: Int32 = 0
   private(set) var parentProcessID: Int32 = 0
-  /// In order of addresses.
+  /// The mapped files, in order of addresses.
   private(set) var files: [(range: Range<UInt64>, file: BackingFile)] = []
-  /// The address of the code that the kernel maps into each process; 0 if the core does not have it.
+  /// The address of the code that the kernel maps into each process (vDSO); 0 if the core does not have it.
   private(set) var kernelCode: UInt64 = 0
-  /// The file ends before the memory that its headers promise.
+  /// Whether the file ends before the memory that its headers promise.
   private(set) var isTruncated = false
 
   private let descriptor: Int32
@@ -67,15 +67,15 @@ final class CoreFile {
     return UnsafeRawPointer(address)
   }()
 
-  /// The file's bytes, mapped as long as this object exists. Only for callers that may crash if the file has been
-  /// shortened. Nil if the file does not have `count` bytes there.
+  /// Returns bytes of the mapped file, valid as long as this object exists; nil if the file does not have `count` bytes
+  /// there. Only for callers that may crash: a read raises a signal if the file was shortened.
   func bytes(at offset: UInt64, count: UInt64) -> UnsafeRawPointer? {
     guard offset <= size, count <= size - offset else { return nil }
     return whole.map { $0 + Int(offset) }
   }
 
   private static func opened(_ path: String, unpackingIn directory: String) throws(InspectionError) -> Int32 {
-    // The path may be anything, even a pipe: do not wait for a writer.
+    // The path may lead to a pipe: do not wait for a writer.
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
     guard descriptor >= 0 else { throw .cannotOpen(path: path, errno: errno) }
     guard let packing = CorePacking(file: descriptor) else { return descriptor }
@@ -124,14 +124,14 @@ final class CoreFile {
       if program.p_type == PT_NOTE { try readNotes(handle, program, &notes) }
     }
     sortSegments()
-    // The kernel lists the crashed thread first.
+    // The kernel lists the crashed thread first, so move the main thread there.
     if let main = threads.firstIndex(where: { $0.threadID == processID }), main > 0 { threads.swapAt(0, main) }
     files.sort { $0.range.lowerBound < $1.range.lowerBound }
     addUnlistedMappings()
   }
 
-  /// Adds mappings of files without a segment, as debuggers write cores. They are readable, and the core has no bytes
-  /// of them.
+  /// Adds file mappings that have no segment, which debuggers leave out. They count as readable, and the core has none
+  /// of their bytes.
   private func addUnlistedMappings() {
     var unlisted: [Segment] = []
     var index = 0
@@ -201,16 +201,16 @@ final class CoreFile {
     }
   }
 
-  /// Linux, include/uapi/linux/elf.h.
+  /// Kinds of notes (Linux, include/uapi/linux/elf.h).
   private static let threadStatus: UInt32 = 1
   private static let processStatus: UInt32 = 3
   private static let auxiliaryVector: UInt32 = 6
   private static let mappedFiles: UInt32 = 0x4649_4C45
-  /// Key of the auxiliary vector: the address of the kernel's own code (AT_SYSINFO_EHDR).
+  /// Key in the auxiliary vector for the address of the kernel's code (AT_SYSINFO_EHDR).
   private static let kernelCodeKey: UInt64 = 33
   /// Offsets in `elf_prstatus`, in bytes.
   private static let (threadIDOffset, registersOffset) = (32, 112)
-  /// Offset in `elf_prpsinfo`, in bytes: the process's number, then its parent's.
+  /// Offset in `elf_prpsinfo`, in bytes, of the process's number, which its parent's number follows.
   private static let processIDOffset = 24
 
   private func addThread(_ note: CoreNote) {
@@ -221,7 +221,7 @@ final class CoreFile {
     threads.append(InspectedThread(threadID: Int32(truncatingIfNeeded: threadID), registers: registers))
   }
 
-  /// Pairs of words: a key and its value.
+  /// Reads the auxiliary vector: pairs of a key and its value.
   private func addVector(_ note: CoreNote) {
     var at = 0
     while let key = note.word(at), let value = note.word(at + 8), key != 0 {
@@ -230,7 +230,7 @@ final class CoreFile {
     }
   }
 
-  /// A count and the page's size, three words for each mapping, then their names.
+  /// Reads the list of mapped files: a count and the page size, then three words for each mapping, then the paths.
   private func addFiles(_ note: CoreNote) {
     guard let count = note.word(0), let page = note.word(8), count <= UInt64(note.count / 24) else { return }
     var name = 16 + 24 * Int(count)
@@ -247,7 +247,7 @@ final class CoreFile {
   }
 }
 
-/// The contents of one note, valid as long as the notes are.
+/// The contents of one note; valid as long as the data of all notes is.
 private struct CoreNote {
   private let bytes: UnsafeRawBufferPointer
 
@@ -260,7 +260,7 @@ private struct CoreNote {
     return UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
   }
 
-  /// The text from an offset to the next zero.
+  /// Returns the text from an offset to the next zero byte.
   func text(_ offset: Int) -> (text: String, utf8Count: Int)? {
     guard offset < bytes.count, let end = bytes[offset...].firstIndex(of: 0) else { return nil }
     return (String(decoding: bytes[offset..<end], as: UTF8.self), end - offset)

@@ -3,26 +3,29 @@
 import TraceReading
 import TraceSymbolication
 
-/// Memory from a core file. Mapped files that the core leaves out are read from disk, if they are still the same.
+/// Memory from a core file. Contents of mapped files that the core leaves out are read from disk, if the files are
+/// still the same.
 ///
 /// Not to be shared between threads.
 package final class CoreMemory: ProcessMemory {
   package let mappings: [MemoryMapping]
   package var threads: [InspectedThread] { core.threads }
-  /// 0 if the core does not say.
+  /// 0 if the core does not have the number.
   package var processID: Int32 { core.processID }
   package var parentProcessID: Int32 { core.parentProcessID }
-  /// The core ends before the memory that it promises.
+  /// Whether the file ends before the memory that its headers promise.
   package var isTruncated: Bool { core.isTruncated }
-  /// Anonymous memory that the core leaves out, because of the process's `coredump_filter` or the core's writer.
+  /// Bytes of anonymous memory that the core leaves out, because of the process's `coredump_filter` or the core's
+  /// writer.
   package let missingAnonymousBytes: UInt64
-  /// Threads whose stack is all zeros in the core. Its writer could not read a guard page in the stack's mapping, and
-  /// left out the rest (gdb 13.1 with glibc 2.42 or later; gdb 18.1 writes the rest).
+  /// The number of threads whose stack is all zeros in the core. The core's writer could not read a guard page in the
+  /// stack's mapping, and left out the rest of the mapping (gdb 13.1 with glibc 2.42 or later; gdb 18.1 writes the
+  /// rest).
   package let missingStacks: Int
-  /// Memory is missing that may hold objects.
+  /// Whether memory is missing that may hold objects.
   package let lacksMemory: Bool
-  /// Mapped files whose bytes the core leaves out, and whose file on disk is gone or of another build. In order of
-  /// paths; a path may have any bytes.
+  /// Paths of mapped files whose bytes the core leaves out, if the file on disk is gone or of another build. Sorted; a
+  /// path may have any bytes.
   package let missingFiles: [String]
 
   private let core: CoreFile
@@ -71,7 +74,8 @@ package final class CoreMemory: ProcessMemory {
         if segment.size > 0 { missing &+= length - segment.size } else { untouched &+= length }
       }
     }
-    // The kernel leaves out mappings that were never written to; a filter leaves out memory of one kind.
+    // The kernel leaves out mappings that were never written to. If the core has no anonymous memory at all, a filter
+    // left it out.
     missingAnonymousBytes = hasOwnMemory ? missing : missing &+ untouched
     missingStacks = Self.missingStacks(of: core)
     lacksMemory = core.isTruncated || missingAnonymousBytes > 0 || missingStacks > 0
@@ -85,7 +89,7 @@ package final class CoreMemory: ProcessMemory {
       substitutes[path] = ImageSubstitute(path: path, header: header, access)
     }
     self.substitutes = substitutes
-    // Debuggers leave out code that they find in the file, and do not record its protection.
+    // Debuggers leave out code that is in the file on disk, and do not record its protection.
     for index in mappings.indices where core.segments[index].size == 0 && !mappings[index].isWritable {
       guard let file = mappings[index].file, substitutes[file.path]?.hasCode(at: file.offset) == true else { continue }
       mappings[index].isExecutable = true
@@ -94,8 +98,8 @@ package final class CoreMemory: ProcessMemory {
     missingFiles = incomplete.filter { substitutes[$0] == nil }.sorted()
   }
 
-  /// Counts threads whose memory is zero from their stack pointer to the end of its segment. A real stack has the
-  /// thread's first frame there, or its variables, or the program's arguments. Linear in the zeros.
+  /// Returns the number of threads whose memory is all zeros from the stack pointer to the end of the segment. A real
+  /// stack has the thread's first frame, thread-local variables or the program's arguments there. Linear in the zeros.
   private static func missingStacks(of core: CoreFile) -> Int {
     var zeros: Range<UInt64> = 0..<0
     return core.threads.map(\.stackPointer).sorted().count { pointer in
@@ -108,7 +112,7 @@ package final class CoreMemory: ProcessMemory {
     }
   }
 
-  /// True if the core has bytes of the segment from `address` on, and all of them are zero.
+  /// Returns whether the core has bytes of the segment from `address` on, and all of them are zero.
   private static func isZero(_ core: CoreFile, _ segment: CoreFile.Segment, from address: UInt64) -> Bool {
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
     defer { buffer.deallocate() }
@@ -124,7 +128,8 @@ package final class CoreMemory: ProcessMemory {
     return true
   }
 
-  /// The kernel's own variables, which no core contains. They end where its code begins.
+  /// Returns the range of the kernel's own variables in the process, which no core contains. They end where the
+  /// kernel's code begins.
   private static func kernelData(before code: UInt64, _ mappings: [MemoryMapping]) -> Range<UInt64> {
     var begin = code
     for mapping in mappings.reversed()
@@ -146,7 +151,7 @@ package final class CoreMemory: ProcessMemory {
     return done
   }
 
-  /// The parts that the core has. Parts that it leaves out are unmodified file contents, or were not kept.
+  /// Returns the parts that the core has. The other parts are unmodified contents of files, or were not kept.
   package func writtenRanges(in range: Range<UInt64>) -> [Range<UInt64>] {
     guard !range.isEmpty, var index = Self.firstIndex(endingAfter: range.lowerBound, in: core.segments) else {
       return []
@@ -178,7 +183,7 @@ package final class CoreMemory: ProcessMemory {
     return .kept(pieces)
   }
 
-  /// Reads up to the next bound of a segment, or to the end of the segment's bytes in the core.
+  /// Reads bytes up to the end of the segment, or up to the end of the segment's bytes in the core.
   private func readPiece(_ address: UInt64, _ buffer: UnsafeMutableRawBufferPointer) -> Int {
     guard let index = Self.index(of: address, in: core.segments) else { return 0 }
     let segment = core.segments[index]

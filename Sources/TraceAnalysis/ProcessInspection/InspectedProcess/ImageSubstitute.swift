@@ -1,16 +1,16 @@
-// A file on this machine that replaces bytes that a core leaves out.
+// A file on this machine that provides the bytes that a core leaves out.
 
 import CElfutils
 import TraceReading
 import TraceSymbolication
 
-/// The mapped file as it is on disk now; used only if its build ID proves that it is the same.
+/// A mapped file as it is on disk now. It is used only if its build ID proves that it is the file that was mapped.
 struct ImageSubstitute {
   private let contents: SymbolFileContents
-  /// Offset ranges of the file that the loader maps as code.
+  /// Ranges of offsets in the file that the loader maps as code.
   private let code: [Range<UInt64>]
 
-  /// Nil if there is no such file, or no proof that it is the same one.
+  /// Returns nil if there is no such file, or no proof that it is the file that was mapped.
   ///
   /// - Parameter header: The first bytes of the mapping, from the core.
   init?(path: String, header: [UInt8], _ files: any SymbolFileAccess) {
@@ -22,7 +22,7 @@ struct ImageSubstitute {
     code = Self.codeRanges(contents)
   }
 
-  /// True if the loader maps the page at this offset of the file as code.
+  /// Returns whether the loader maps the page at this offset of the file as code.
   func hasCode(at offset: UInt64) -> Bool { code.contains { $0.contains(offset) } }
 
   private static func codeRanges(_ contents: SymbolFileContents) -> [Range<UInt64>] {
@@ -34,7 +34,7 @@ struct ImageSubstitute {
     }
   }
 
-  /// The file's bytes that begin `count` bytes after an offset; nil if it has none there.
+  /// Returns the file's bytes from `count` bytes after an offset on; nil if the file has none there.
   func bytes(from offset: UInt64, skipping count: UInt64) -> UnsafeRawBufferPointer? {
     let (start, overflow) = offset.addingReportingOverflow(count)
     guard !overflow, start < UInt64(contents.bytes.count) else { return nil }
@@ -48,10 +48,10 @@ struct ImageSubstitute {
     return count
   }
 
-  /// The build ID in a loaded image's first page; empty if it has none. O(header)
+  /// Returns the build ID in a loaded image's first page; empty if the page has none. O(header)
   static func buildID(header: [UInt8]) -> [UInt8] {
     _ = elf_version(UInt32(EV_CURRENT))
-    // The library may write to the bytes when it changes the byte order.
+    // libelf may write to the bytes when it changes the byte order.
     var bytes = header.map { CChar(bitPattern: $0) }
     return bytes.withUnsafeMutableBufferPointer { buffer in
       guard let base = buffer.baseAddress, let handle = elf_memory(base, buffer.count) else { return [] }

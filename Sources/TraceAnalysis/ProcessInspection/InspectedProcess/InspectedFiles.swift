@@ -1,18 +1,18 @@
-// Finds the files of a process that may have another root and other mounts than this one.
+// Finds the files of another process, whose root and mounts may differ from this process's.
 
 import Glibc
 import TraceReading
 import TraceSymbolication
 
-/// Paths in this process to files of another process; valid as long as that process exists. Build IDs prove whether a
-/// file is the mapped one.
+/// Paths that this process can use to open the files of another process; valid as long as that process exists. A file's
+/// build ID shows whether it is the mapped file.
 package struct InspectedFiles: Hashable, Sendable {
-  /// The other process's root directory; nil if both see the same files.
+  /// The path of the other process's root directory; nil if both processes see the same files.
   package private(set) var root: String?
-  /// Candidates for images, by build ID.
+  /// For each build ID: paths of files that may be the image.
   package private(set) var byBuildID: [[UInt8]: [String]] = [:]
 
-  /// For a core: the files that any process of this machine sees.
+  /// For a core: files are looked up by their ordinary paths.
   package init() {}
 
   init(ofProcess process: Int32, mappings: [MemoryMapping], images: [LoadedImage]) {
@@ -22,7 +22,7 @@ package struct InspectedFiles: Hashable, Sendable {
     for image in images where !image.buildID.isEmpty && image.path.hasPrefix("/") {
       var paths: [String] = []
       if self.root != nil { paths.append(root + DebugFileSearch.withoutDeletion(image.path)) }
-      // This path also reaches deleted files. Only root may use it.
+      // This path also leads to deleted files, but only root may use it.
       if let mapping = mappings.mapping(at: image.range.lowerBound.rawValue) {
         paths.append(
           "/proc/\(process)/map_files/"
@@ -35,7 +35,7 @@ package struct InspectedFiles: Hashable, Sendable {
     }
   }
 
-  /// True if a path may lead to another file for the process than for this one.
+  /// Returns whether a path may lead to different files in the two processes.
   private static func hasOtherFiles(_ process: Int32) -> Bool {
     var (own, other) = (stat(), stat())
     guard stat("/", &own) == 0, stat("/proc/\(process)/root/", &other) == 0 else { return false }
@@ -45,13 +45,13 @@ package struct InspectedFiles: Hashable, Sendable {
 }
 
 extension DebugFileSearch {
-  /// Returns the search within a process's own files. A given root stays.
+  /// Returns the search extended to a process's own files. Keeps the root directory if one is set.
   package func among(_ files: InspectedFiles) -> DebugFileSearch {
     var search = self
     search.known = files.byBuildID
     if search.sysroot == nil, let root = files.root {
       search.sysroot = root
-      // This machine's debug files may be from the same packages.
+      // Debug files of this machine may belong to the same packages, so search them as well.
       search.debugPaths.append(systemDebugPath)
     }
     return search

@@ -1,8 +1,8 @@
 // One thread of an inspected process.
 
-/// A thread as it stood: the registers that may lead to memory.
+/// A stopped thread, with the registers that may refer to memory.
 package struct InspectedThread: Hashable, Sendable {
-  /// The kernel's number of it.
+  /// The thread's number, in this process's PID namespace.
   package var threadID: Int32
   package var instructionPointer: UInt64
   package var stackPointer: UInt64
@@ -10,14 +10,14 @@ package struct InspectedThread: Hashable, Sendable {
   package var threadPointer: UInt64
   /// The general registers, in the kernel's order (`user_regs_struct`).
   package var registers: [UInt64]
-  /// As the program named it; empty if that is not known.
+  /// The name that the program gave the thread; empty if it is not known.
   package var name = ""
-  /// The number that its own PID namespace has for it; 0 if that is not known.
+  /// The thread's number in its own PID namespace; 0 if that is the same namespace, or if the number is not known.
   package var ownNumber: UInt64 = 0
 }
 
 extension InspectedThread {
-  /// Words of `user_regs_struct` of x86-64 (Linux, sys/user.h).
+  /// The number of words in `user_regs_struct` of x86-64 (Linux, sys/user.h).
   static let registerCount = 27
   private static let (ripIndex, rspIndex, fsBaseIndex) = (16, 19, 21)
 

@@ -2,10 +2,10 @@
 
 import TraceReading
 
-/// A reason why there is nothing to inspect.
+/// A reason why an inspection failed.
 package enum InspectionError: Error, Hashable, Sendable {
   case noSuchProcess(Int32)
-  /// The system refused access; the number is its `errno`.
+  /// The system refused access with this `errno`.
   case processRefused(Int32, errno: Int32)
   /// A process that cannot be inspected, and the reason.
   case unsuitable(Int32, Unsuitability)
@@ -23,16 +23,16 @@ package enum InspectionError: Error, Hashable, Sendable {
   case packed(path: String, CorePacking)
   /// A compressed core that is too large to unpack here.
   case cannotUnpack(path: String, directory: String, errno: Int32)
-  /// A core with more of something than any process has.
+  /// A damaged core with more items of a kind than any process has.
   case beyondLimit(path: String, what: String)
-  /// No metadata of a known allocator was found in its memory.
+  /// The memory has neither metadata of a known allocator nor Swift objects.
   case noAllocator
-  /// Its memory has no Swift object.
+  /// The memory has no Swift object.
   case noSwift
 
   package enum Unsuitability: Hashable, Sendable {
     case ended, firstThreadEnded, kernelThread, otherMachine
-    /// Traced by a debugger, or the like.
+    /// Another process, such as a debugger, already traces the process.
     case traced(by: Int32)
   }
 

@@ -1,18 +1,18 @@
-// The memory of an existing process.
+// The memory of a running or stopped process.
 
 import CProcessCalls
 import Glibc
 import TraceReading
 
-/// Memory of a stopped process, or of a copy of a process. It is read from outside, and never written.
+/// Memory of a stopped process, or of a copy of a process. It is only read.
 ///
-/// `init` reads the mappings; later changes are not seen. Once the process has ended, reading fails, and does no harm.
+/// `init` reads the list of mappings; later changes are not seen. Once the process has ended, reading returns no bytes.
 package struct LiveProcessMemory: ProcessMemory {
   package let processID: Int32
   package let mappings: [MemoryMapping]
   private let file: MemoryFile
 
-  /// - Parameter processID: The number in this process's PID namespace.
+  /// - Parameter processID: The process's number in this process's PID namespace.
   package init(processID: Int32) throws(InspectionError) {
     self.processID = processID
     file = MemoryFile(of: processID)
@@ -37,8 +37,8 @@ package struct LiveProcessMemory: ProcessMemory {
     }
   }
 
-  /// Removes another root from a path. Returns the path unchanged if there is no other root, or the path is not below
-  /// it.
+  /// Returns a path relative to the other process's root. Returns the path unchanged if the root is the same, or if the
+  /// path is not below the root.
   static func path(_ path: String, below root: String) -> String {
     guard root.count > 1, path.hasPrefix(root), path.dropFirst(root.count).first == "/" else { return path }
     return String(path.dropFirst(root.count))
@@ -54,16 +54,16 @@ package struct LiveProcessMemory: ProcessMemory {
     return lt_read_memory_file(file.descriptor, address.rawValue, buffer.baseAddress, count)
   }
 
-  /// Reads by `process_vm_readv` alone. Returns the number of bytes read, and the errno that ended the read; 0 if all
-  /// were read.
+  /// Reads with `process_vm_readv` alone. Returns the number of bytes read, and the errno that ended the read; 0 if all
+  /// bytes were read.
   func directRead(at address: UInt64, count: Int) -> (count: Int, errno: Int32) {
     var bytes = [UInt8](repeating: 0, count: count)
     let read = lt_read_process(processID, address, &bytes, count)
     return (read, read == count ? 0 : Glibc.errno)
   }
 
-  /// The bytes from an address on that the process may read itself, at most `count`. The kernel's file would return
-  /// unreadable bytes as well.
+  /// Returns the number of bytes from an address on that the process itself may read, at most `count`. The kernel's
+  /// file would also return bytes that the process may not read.
   private func readableCount(at address: UInt64, of count: Int) -> Int {
     var end = address
     while end - address < count, let mapping = mappings.mapping(at: end), mapping.isReadable {
@@ -72,8 +72,8 @@ package struct LiveProcessMemory: ProcessMemory {
     return Int(min(end - address, UInt64(count)))
   }
 
-  /// Reads the process's page tables: they do not have pages that were never touched. In a private mapping of a file,
-  /// pages that were never written to are the file's own.
+  /// Reads the process's page tables, which lack pages that were never touched. In a private mapping of a file, pages
+  /// that were never written to belong to the file and are left out.
   package func writtenRanges(in range: Range<UInt64>) -> [Range<UInt64>] {
     let page = MemoryWindow.pageSize
     let descriptor = open("/proc/\(processID)/pagemap", O_RDONLY | O_CLOEXEC)
@@ -90,7 +90,7 @@ package struct LiveProcessMemory: ProcessMemory {
         pread(descriptor, $0.baseAddress, Int(wanted) * 8, off_t(at / page * 8))
       }
       guard count >= 8 else {
-        // The page tables are unreadable: any of this range may have been written.
+        // The page tables are unreadable, so any page of the range may have been written to.
         ranges.append(max(at, range.lowerBound)..<range.upperBound)
         break
       }
@@ -106,8 +106,8 @@ package struct LiveProcessMemory: ProcessMemory {
     return ranges
   }
 
-  /// Uses the kernel's list of ranges (Linux 6.7 and later). Its cost follows the resident memory. Nil if the kernel
-  /// has no such list.
+  /// Uses the kernel's list of page ranges (Linux 6.7 and later), which takes time in proportion to the resident
+  /// memory. Returns nil if the kernel has no such list.
   private static func listedRanges(
     in range: Range<UInt64>, of pagemap: Int32, leavesOutFiles: Bool
   ) -> [Range<UInt64>]? {
@@ -130,13 +130,13 @@ package struct LiveProcessMemory: ProcessMemory {
 
   private static let rangesAtOnce = 512
   private static let entriesAtOnce = 4096
-  /// Bits 62 and 63 of an entry: present, or swapped (Linux, Documentation/admin-guide/mm/pagemap.rst).
+  /// Bits 62 and 63 of an entry: the page is swapped, or present (Linux, Documentation/admin-guide/mm/pagemap.rst).
   private static let presentOrSwapped: UInt64 = 3 << 62
-  /// Bit 61: the page is a file's, or shared.
+  /// Bit 61 of an entry: the page belongs to a file, or is shared.
   private static let ofFile: UInt64 = 1 << 61
 }
 
-/// The file `mem` of a process. Closed in `deinit`.
+/// The open file `/proc/PID/mem` of a process. Closed in `deinit`.
 private final class MemoryFile: Sendable {
   let descriptor: Int32  // negative if the file cannot be opened
 

@@ -1,32 +1,34 @@
-// Finds the ELF images that a process has loaded, from its memory alone.
+// Finds the ELF images that a process has loaded, using only its memory.
 
 import CElfutils
 import CHeapScan
 import Glibc
 import TraceReading
 
-/// An image in a process, and its share of each thread's static thread-local storage.
+/// An image in a process, with facts that a trace does not have.
 struct MappedImage: Hashable {
   var image: LoadedImage
-  /// Bytes of its thread-local variables, including alignment.
+  /// Bytes of the image's thread-local variables in each thread, including alignment.
   var threadLocalBytes: UInt64
-  /// The address of its unwind table (`.eh_frame_hdr`); nil if it has none.
+  /// The address of the image's unwind table (`.eh_frame_hdr`); nil if it has none.
   var unwindTable: UInt64?
 }
 
-/// Finds images by file mappings that begin at the file's first byte.
+/// Finds images. An image begins with a mapping of a file's first byte; the kernel's own code is an image without a
+/// file.
 enum MappedImages {
-  /// Limit of images in a process; the loader's own limit is the number of mappings.
+  /// Limit of the images in a process. The loader itself has no limit except the number of mappings.
   private static let limit = 1 << 16
-  /// Bytes at an image's beginning that hold its program headers, in every linker's layout.
+  /// The number of bytes at an image's beginning that have its program headers, with every linker.
   private static let headerBytes = 4096
-  /// Bytes that are searched for a build ID's note. A linker's note has 36 bytes, and other notes may precede it.
+  /// The number of bytes of notes that are searched for the build ID. A linker's note has 36 bytes, and other notes may
+  /// precede it.
   private static let noteBytes = 1 << 12
 
   /// The name that the loader and debuggers use for the code that the kernel maps into every process.
   private static let kernelsImage = "[vdso]"
 
-  /// In order of addresses.
+  /// Returns the images in order of addresses.
   static func images(in process: any ProcessMemory) -> [MappedImage] {
     var found: [MappedImage] = []
     for mapping in process.mappings where mapping.isReadable && found.count < limit {
@@ -37,7 +39,7 @@ enum MappedImages {
       } else if mapping.isExecutable, !mapping.isWritable,
         let image = image(at: mapping.range.lowerBound, path: kernelsImage, process)
       {
-        // The kernel's own code, which has no file.
+        // This is the kernel's own code, which has no file.
         found.append(image)
       }
     }
@@ -76,10 +78,10 @@ enum MappedImages {
       unwindTable: table)
   }
 
-  /// The program headers in the first bytes of an ELF file or a loaded image. Empty if there are none.
+  /// Returns the program headers in the first bytes of an ELF file or a loaded image; empty if there are none.
   static func programHeaders(_ header: [UInt8]) -> [GElf_Phdr] {
     _ = elf_version(UInt32(EV_CURRENT))
-    // The library may write to the bytes when it changes the byte order.
+    // libelf may write to the bytes when it changes the byte order.
     var bytes = header.map { CChar(bitPattern: $0) }
     return bytes.withUnsafeMutableBufferPointer { buffer in
       guard let base = buffer.baseAddress, let handle = elf_memory(base, buffer.count) else { return [] }

@@ -2,7 +2,7 @@
 
 import TraceReading
 
-/// Reads the text of `/proc/PID/maps`. Lines that are malformed are left out.
+/// Reads the text of `/proc/PID/maps`. Malformed lines are left out.
 struct MappingList {
   private(set) var mappings: [MemoryMapping] = []
 
@@ -12,7 +12,8 @@ struct MappingList {
     }
   }
 
-  /// Columns: range, permissions, offset, device, inode, path. The path may hold anything, blanks too.
+  /// Parses a line. Its columns are range, permissions, offset, device, inode and path. The path may contain anything,
+  /// even blanks.
   private static func mapping(_ line: ArraySlice<UInt8>) -> MemoryMapping? {
     let columns = line.split(separator: UInt8(ascii: " "), maxSplits: 5, omittingEmptySubsequences: false)
     guard columns.count >= 5 else { return nil }

@@ -1,13 +1,13 @@
 // One mapping of a process's address space.
 
-/// A range of addresses in one mapping, in whole pages.
+/// One mapping of a process, in whole pages.
 package struct MemoryMapping: Hashable, Sendable {
-  /// Addresses in the process; never empty.
+  /// The mapping's addresses in the process; never empty.
   package var range: Range<UInt64>
   package var isReadable: Bool
   package var isWritable: Bool
   package var isExecutable: Bool
-  /// Writes reach the file, or other processes.
+  /// Whether writes change the file, or the memory of other processes.
   package var isShared: Bool
   /// The mapped file; nil for anonymous memory.
   package var file: BackingFile?
@@ -28,11 +28,11 @@ package struct MemoryMapping: Hashable, Sendable {
     self.kernelName = kernelName
   }
 
-  /// The memory belongs to this process alone, and is from no file.
+  /// Whether the memory belongs to the process alone and is not from a file.
   package var isPrivateAnonymous: Bool { file == nil && !isShared }
 }
 
-/// The mapped file, as the process knew it.
+/// The mapped file, from the process's point of view.
 package struct BackingFile: Hashable, Sendable {
   /// The path may have any bytes.
   package var path: String
@@ -44,12 +44,13 @@ package struct BackingFile: Hashable, Sendable {
     self.offset = offset
   }
 
-  /// The part after the last slash.
+  /// The part of the path after the last slash.
   package var name: Substring { path.lastIndex(of: "/").map { path[path.index(after: $0)...] } ?? path[...] }
 }
 
 extension [MemoryMapping] {
-  /// The mapping that contains an address; nil if there is none. The array is in order of addresses. O(log n)
+  /// Returns the mapping that contains an address; nil if there is none. The array must be in order of addresses. O(log
+  /// n)
   package func mapping(at address: UInt64) -> MemoryMapping? {
     var low = 0
     var high = count

@@ -1,8 +1,9 @@
-// Words of a process's memory, read in pieces.
+// Reads words of a process's memory through a buffer.
 
 import TraceReading
 
-/// A piece of memory that moves to where it is read: reading forward costs one call for many words.
+/// A buffer with a piece of a process's memory. A word outside of the piece refills the buffer from that word's page
+/// on, so reading forward takes one call for many words.
 ///
 /// Owns its buffer. Not to be shared between threads.
 final class MemoryWindow {
@@ -14,7 +15,7 @@ final class MemoryWindow {
   private var start: UInt64 = 0
   private var known: UInt64 = 0
 
-  /// - Parameter capacity: Bytes to read at once; a multiple of the page.
+  /// - Parameter capacity: The buffer's size in bytes; a multiple of the page size.
   init(_ memory: any ProcessMemory, capacity: Int) {
     precondition(capacity > 0 && capacity % Int(Self.pageSize) == 0)
     self.memory = memory
@@ -23,7 +24,7 @@ final class MemoryWindow {
 
   deinit { buffer.deallocate() }
 
-  /// The 8 bytes at an address; nil if they are not known, or the address is no multiple of 8.
+  /// Returns the 8 bytes at an address; nil if they are not known, or if the address is not a multiple of 8.
   func word(at address: UInt64) -> UInt64? {
     guard address & 7 == 0 else { return nil }
     let offset = address &- start
@@ -40,7 +41,7 @@ final class MemoryWindow {
 }
 
 extension UInt64 {
-  /// The next multiple of a power of two; nil beyond the last.
+  /// Returns the number rounded up to a multiple of `unit`, a power of two; nil if the result does not fit.
   func roundedUp(to unit: UInt64) -> UInt64? {
     let (sum, overflow) = addingReportingOverflow(unit - 1)
     return overflow ? nil : sum & ~(unit - 1)

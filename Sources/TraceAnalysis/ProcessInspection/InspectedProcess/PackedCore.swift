@@ -1,4 +1,4 @@
-// Core files that a system has compressed, as systemd does.
+// Unpacks compressed core files, such as those that systemd keeps.
 
 import CZstd
 import Glibc
@@ -7,7 +7,7 @@ import Glibc
 package enum CorePacking: String, CaseIterable, Hashable, Sendable {
   case zstd, lz4, xz, gzip
 
-  /// The first bytes of such a file: Zstandard's and LZ4's frames, XZ's and gzip's headers.
+  /// The first bytes of such a file: the magic number of a Zstandard or LZ4 frame, or of an XZ or gzip header.
   private var head: [UInt8] {
     switch self {
     case .zstd: [0x28, 0xB5, 0x2F, 0xFD]
@@ -17,7 +17,7 @@ package enum CorePacking: String, CaseIterable, Hashable, Sendable {
     }
   }
 
-  /// Nil if the file has no known compression.
+  /// Returns nil if the file has no known compression.
   init?(file descriptor: Int32) {
     var bytes = [UInt8](repeating: 0, count: 8)
     let count = max(0, pread(descriptor, &bytes, bytes.count, 0))
@@ -26,8 +26,8 @@ package enum CorePacking: String, CaseIterable, Hashable, Sendable {
   }
 }
 
-/// Decompresses a core file as a stream into a file without a name. Pages of zeros take no space in that file, and it
-/// is deleted when it is closed.
+/// Decompresses a core file as a stream into a file without a name. Pages of zeros take no space in that file. The
+/// kernel deletes the file when it is closed.
 ///
 /// Not to be shared between threads.
 struct PackedCore {
@@ -35,23 +35,23 @@ struct PackedCore {
   private let packed: Int32
   private let directory: String
 
-  /// Bytes to decompress at once; a multiple of the page size.
+  /// Bytes to decompress in one step; a multiple of the page size.
   private static let pieceBytes = 1 << 20
   private static let pageBytes = 4096
-  /// Free bytes of the disk that are left to other programs.
+  /// Free bytes on the disk that must remain for other programs.
   private static let spareBytes: UInt64 = 512 << 20
   /// Upper limit of the size: no process has that much resident memory.
   private static let sizeLimit: UInt64 = 1 << 40
 
   /// - Parameters:
-  ///   - packed: The descriptor of the file. The caller keeps its ownership.
+  ///   - packed: The descriptor of the compressed file, which the caller still owns.
   ///   - directory: The directory for the unpacked file.
   init(path: String, packed: Int32, directory: String) {
     (self.path, self.packed, self.directory) = (path, packed, directory)
   }
 
-  /// Returns the descriptor of the unpacked file; the caller owns it. If the packed file is damaged or cut short, the
-  /// result has the bytes before that place. O(unpacked bytes)
+  /// Returns the descriptor of the unpacked file; the caller owns it. If the compressed file is damaged or cut short,
+  /// the result has the bytes up to that place. O(unpacked bytes)
   func unpacked() throws(InspectionError) -> Int32 {
     let file = temporaryFile()
     guard file >= 0 else { throw .cannotUnpack(path: path, directory: directory, errno: errno) }
@@ -108,7 +108,7 @@ struct PackedCore {
     try write(UnsafeRawBufferPointer(rebasing: output[..<out.pos]), at: size, to: file)
     size += UInt64(out.pos)
     guard size > 0 else { throw .notACore(path: path) }
-    // Pages of zeros at the end also belong to the file.
+    // The file may end with pages of zeros, which were not written: set its full size.
     guard ftruncate(file, off_t(size)) == 0 else {
       throw .cannotUnpack(path: path, directory: directory, errno: errno)
     }

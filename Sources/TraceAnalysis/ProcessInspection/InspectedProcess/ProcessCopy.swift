@@ -4,23 +4,23 @@ import CProcessCalls
 import Glibc
 import TraceReading
 
-/// A copy of a process, or the process itself while it is held. It exists until `end` is called, or this object is
-/// freed.
+/// A copy of a process, or the process itself while it is held. The copy exists, or the process is held, until `end` is
+/// called or this object is freed.
 ///
 /// The process resumes in any case: a guardian resumes it if this process ends in any way.
 package final class ProcessCopy {
   package let memory: LiveProcessMemory
   /// The main thread comes first. Threads that did not stop in time are left out.
   package let threads: [InspectedThread]
-  /// Threads that did not stop: objects that they alone refer to look lost.
+  /// The number of threads that did not stop. Objects that only these threads refer to look lost.
   package let missingThreads: Int
   /// Nanoseconds that the process was stopped; 0 while it is held.
   package let pauseNanoseconds: UInt64
   private var copy = lt_process_copy()
 
-  /// Stops a process for a moment.
+  /// Copies a process, which is stopped for a moment.
   ///
-  /// - Parameter holds: Makes no copy, but stops the process until `end`.
+  /// - Parameter holds: If true, makes no copy, but stops the process until `end` is called.
   package init(of process: Int32, holds: Bool = false) throws(InspectionError) {
     let before = ProcessIdentity(of: process)
     try TracingRights.check(process)
@@ -54,7 +54,8 @@ package final class ProcessCopy {
 
   deinit { end() }
 
-  /// A thread's number in its own PID namespace; 0 if that is this process's namespace.
+  /// Returns a thread's number in its own PID namespace; 0 if it is in this process's namespace, or if the number is
+  /// not known.
   private static func ownNumber(of thread: Int32, in process: Int32) -> UInt64 {
     let numbers = ProcFile.lines("/proc/\(process)/task/\(thread)/status")["NSpid"]?.split(separator: "\t") ?? []
     return numbers.count > 1 ? numbers.last.flatMap { UInt64($0) } ?? 0 : 0

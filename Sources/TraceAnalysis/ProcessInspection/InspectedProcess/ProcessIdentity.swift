@@ -10,25 +10,25 @@ package struct ProcessIdentity: Hashable, Sendable {
   package let startTicks: UInt64
   /// Path of the program's file; empty if it is not known.
   package let executable: String
-  /// Start of its first stack, which is random for each program that it executes. 0 if the kernel does not show it, and
-  /// for a moment during an exec.
+  /// Start of the main thread's stack, which is random for each program that the process executes. 0 if the kernel does
+  /// not show it, and for a moment during an exec.
   let stackStart: UInt64
 
   /// The present state of the process.
   package enum Standing: Hashable, Sendable {
     case same
     case ended
-    /// Another process has its number.
+    /// Another process now has the number.
     case replaced(by: ProcessIdentity)
-    /// It has executed another program, or the same one again (`exec`).
+    /// The process has executed another program, or the same one again (`exec`).
     case executed(ProcessIdentity)
   }
 
-  /// Nil if there is no such process, or if it is a zombie.
+  /// Returns nil if there is no such process, or if it is a zombie.
   package init?(of process: Int32) {
     let stat = String(decoding: ProcFile.bytes("/proc/\(process)/stat", limit: 4096), as: UTF8.self)
-    // The name, which may contain anything, ends at the last bracket. State and parent follow; the 22nd field is the
-    // start, and the 28th the stack's start.
+    // The name may contain anything; it ends at the last parenthesis. State and parent follow. The 22nd field is the
+    // start of the process, and the 28th is the start of the stack.
     guard let end = stat.lastIndex(of: ")") else { return nil }
     let fields = stat[stat.index(after: end)...].split(separator: " ")
     guard fields.count > 19, fields[0] != "Z", fields[0] != "X", let start = UInt64(fields[19]) else { return nil }
@@ -44,7 +44,8 @@ package struct ProcessIdentity: Hashable, Sendable {
     return now.stackStart == stackStart && (now.executable == executable || executable.isEmpty) ? .same : .executed(now)
   }
 
-  /// The kernel marks files that were removed since, for instance by an update.
+  /// Returns the path of the process's program. Removes the mark of the kernel for a file that was deleted, for
+  /// instance by an update.
   private static func program(of process: Int32) -> String {
     let bytes = [UInt8](unsafeUninitializedCapacity: Int(PATH_MAX)) { buffer, count in
       count = max(
@@ -55,16 +56,16 @@ package struct ProcessIdentity: Hashable, Sendable {
     return path.hasSuffix(mark) ? String(path.dropLast(mark.count)) : path
   }
 
-  /// Returns the reason for a failed attempt: the process has ended or executed another program since, or else `error`.
+  /// Returns the reason for a failed attempt: that the process has ended or executed another program since, or `error`
+  /// if it has not.
   package func reason(for error: InspectionError) -> InspectionError {
     if let changeMeanwhile { return changeMeanwhile }
-    // In the middle of an exec, the kernel shows no threads for a moment.
+    // During an exec, the kernel shows no threads for a moment.
     guard error == .noSuchProcess(processID), let now = ProcessIdentity(of: processID) else { return error }
     return .executedMeanwhile(processID, program: now.executable)
   }
 
-  /// The reason for a failed attempt, if the process has ended or executed another program since. Nil if it is the
-  /// same.
+  /// The reason for a failed attempt, if the process has ended or executed another program since; nil if it has not.
   package var changeMeanwhile: InspectionError? {
     switch standing {
     case .same: nil

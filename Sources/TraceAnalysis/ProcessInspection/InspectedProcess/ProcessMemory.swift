@@ -4,19 +4,19 @@ import TraceReading
 
 /// Memory of a process at one moment: of a stopped process, of a copy, or from a core file.
 ///
-/// Its contents are untrusted. For one thread at a time.
+/// The contents are untrusted. For one thread at a time.
 package protocol ProcessMemory {
-  /// In order of their addresses, without overlaps, below `RuntimeAddress.limit`.
+  /// The mappings in order of addresses, without overlaps, below `RuntimeAddress.limit`.
   var mappings: [MemoryMapping] { get }
 
-  /// Copies bytes from an address on. Returns the number of known bytes before the first unknown one.
+  /// Copies bytes from an address on, up to the first unknown byte. Returns the number of bytes copied.
   func read(_ address: RuntimeAddress, into buffer: UnsafeMutableRawBufferPointer) -> Int
 
-  /// The parts of a range that may have been written to, in order. The rest reads as zeros, and reading it may cost the
-  /// process memory.
+  /// Returns the parts of a range that may have been written to, in order. The other parts are zeros, or unmodified
+  /// contents of files. Reading them may make the kernel allocate memory for the process.
   func writtenRanges(in range: Range<UInt64>) -> [Range<UInt64>]
 
-  /// The same memory for unwinding; valid as long as this object is.
+  /// The memory in a form for unwinding; valid as long as this object is.
   var unwoundMemory: UnwoundMemory { get }
 }
 
@@ -25,7 +25,7 @@ extension ProcessMemory {
 
   package func writtenRanges(in range: Range<UInt64>) -> [Range<UInt64>] { range.isEmpty ? [] : [range] }
 
-  /// The bytes from an address on; fewer than `count` if some are unknown.
+  /// Returns the bytes from an address on; fewer than `count` if some are unknown.
   package func bytes(at address: UInt64, count: Int) -> [UInt8] {
     [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
       filled = read(RuntimeAddress(address), into: UnsafeMutableRawBufferPointer(buffer))

@@ -4,7 +4,7 @@ import Glibc
 import TraceReading
 
 package enum TracingRights {
-  /// Throws if a process cannot be inspected. Obstacles that the kernel does not show are left to the attempt.
+  /// Throws if a process cannot be inspected. Obstacles that the kernel does not show appear only when it is tried.
   package static func check(_ process: Int32) throws(InspectionError) {
     guard kill(process, 0) == 0 || errno == EPERM else { throw .noSuchProcess(process) }
     let status = ProcFile.lines("/proc/\(process)/status")
@@ -24,7 +24,7 @@ package enum TracingRights {
     }
   }
 
-  /// One sentence of advice for people whom the system has refused access.
+  /// Returns a sentence of advice for a user who may not trace the process.
   static func advice(process: Int32) -> String {
     let status = ProcFile.lines("/proc/\(process)/status")
     let owner = status["Uid"].flatMap { UInt32($0.prefix { $0.isNumber }) }
@@ -41,9 +41,9 @@ package enum TracingRights {
   }
 }
 
-/// Small files of the kernel.
+/// Reads small files and links in /proc.
 package enum ProcFile {
-  /// Empty if there is no such file.
+  /// Reads at most `limit` bytes of a file. Returns nothing if there is no such file.
   package static func bytes(_ path: String, limit: Int) -> [UInt8] {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return [] }
@@ -69,7 +69,7 @@ package enum ProcFile {
     return all
   }
 
-  /// Empty if there is no such link.
+  /// Returns the target of a link; empty if there is no such link.
   package static func target(ofLink path: String) -> String {
     let bytes = [UInt8](unsafeUninitializedCapacity: Int(PATH_MAX)) { buffer, count in
       count = max(0, buffer.withMemoryRebound(to: CChar.self) { readlink(path, $0.baseAddress!, $0.count) })
@@ -77,7 +77,7 @@ package enum ProcFile {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// The values of a file with lines of the form `Name:\tvalue`.
+  /// Returns the values in a file with lines of the form `Name:\tvalue`, by their names.
   package static func lines(_ path: String) -> [Substring: Substring] {
     var values: [Substring: Substring] = [:]
     for line in String(decoding: bytes(path, limit: 1 << 14), as: UTF8.self).split(separator: "\n") {

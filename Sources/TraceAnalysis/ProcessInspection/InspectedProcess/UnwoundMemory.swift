@@ -1,8 +1,8 @@
-// A process's memory, for unwinding in a child process without descriptors.
+// The memory of a process, for unwinding in a child process that has no file descriptors.
 
 /// The source of a process's memory for unwinding in a child process.
 package enum UnwoundMemory {
-  /// An existing process that may be read.
+  /// The memory of a running process that this process may read.
   case process(Int32)
   /// Bytes in this process, in order of addresses, without overlaps.
   case kept([(range: Range<UInt64>, bytes: UnsafeRawPointer)])

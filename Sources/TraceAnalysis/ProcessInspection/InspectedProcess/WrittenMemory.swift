@@ -1,17 +1,17 @@
-// Which parts of a process's memory were written to, asked for piece by piece.
+// Finds the parts of a process's memory that were written to.
 
-/// The written parts of a process's mappings. Looks at each mapping once, when it is first asked for.
+/// The written parts of a process's mappings. The parts of a mapping are read once, when they are first needed.
 ///
 /// Not to be shared between threads.
 final class WrittenMemory {
   private let process: any ProcessMemory
-  /// By the place in the list of mappings.
+  /// The parts of a mapping, by its index in the list of mappings.
   private var parts: [Int: [Range<UInt64>]] = [:]
 
   init(_ process: any ProcessMemory) { self.process = process }
 
-  /// The first written part in [start, end), clamped to this range. It ends with its mapping at the latest. O(log n) in
-  /// the mappings and in the parts of one, once they are known.
+  /// Returns the first written part in [start, end), clamped to this range; nil if there is none. A part never extends
+  /// beyond its mapping. O(log n) in the mappings and in the parts of a mapping, once its parts are known.
   func next(from start: UInt64, to end: UInt64) -> Range<UInt64>? {
     guard start < end else { return nil }
     let mappings = process.mappings
@@ -35,7 +35,8 @@ final class WrittenMemory {
     return found
   }
 
-  /// The first of `count` places where a condition holds, or `count`. The condition holds for all later places.
+  /// Returns the first index below `count` that fulfils a condition, or `count`. All later indices must fulfil the
+  /// condition, too.
   private static func firstPlace(in count: Int, where holds: (Int) -> Bool) -> Int {
     var (low, high) = (0, count)
     while low < high {

@@ -1,11 +1,11 @@
-// The image of a process's memory, made from outside.
+// Takes the heap image of another process.
 
 import CHeapScan
 import CTraceFormat
 import Glibc
 import TraceReading
 
-/// Runs the C scan over a process's memory, and writes the results. Used once, by one thread.
+/// Runs the C code's scan over a process's memory, and writes the results. For one use, by one thread.
 final class ImageScan {
   private let scan: ScannedProcess
   private let types: [lt_scanned_type]
@@ -13,7 +13,7 @@ final class ImageScan {
   private let writer: TraceFileWriter
   private let facts: InspectedFacts
 
-  /// A cached piece of memory; pages point into it.
+  /// A cached piece of the process's memory. The scan gets pointers into it.
   private let window: UnsafeMutableRawBufferPointer
   private var windowStart: UInt64 = 0
   private var windowSize = 0
@@ -21,7 +21,7 @@ final class ImageScan {
   private var failure: TraceFormatError?
 
   private static let windowBytes = 256 << 10
-  /// Bytes of a part before compression, as in a recorder's image.
+  /// Uncompressed bytes of a part, as in a recorder's image.
   private static let partBytes = 4 << 20
   private static let page = MemoryWindow.pageSize
 
@@ -69,7 +69,7 @@ final class ImageScan {
           state.pointee.knowsWrittenPages = true
           state.pointee.page = { scan, address in
             let words = ImageScan.of(scan).page(address)
-            // Both passes call this; count a page once.
+            // Both passes call this, so count unreadable pages in the first one only.
             if words == nil, scan!.pointee.isFirstPass { scan!.pointee.unreadablePages += 1 }
             return words
           }
@@ -86,7 +86,7 @@ final class ImageScan {
           }
           defer { lt_memory_scan_free(state) }
           var error = lt_memory_scan_prepare(state)
-          // A value that is no address in the process may be a user's private number.
+          // Clear registers that have no address of the process, because they may have a user's private data.
           for index in threads.indices {
             withUnsafeMutableBytes(of: &threads[index].registers) { bytes in
               for register in bytes.bindMemory(to: UInt64.self).indices {
@@ -106,7 +106,7 @@ final class ImageScan {
           head.staticTLSSize = threadLocalBytes
           try writer.appendSnapshot(head, threads: Array(threads), regions: Array(regions))
           if error == 0 { error = lt_memory_scan_run(state) }
-          // If memory that may hold objects is missing, lost objects cannot be determined.
+          // If memory is missing, references in it are missing, too, and reachable objects would look lost.
           if error == 0, lacksMemory { error = -ENODATA }
           end = lt_snapshot_end(
             number: 1, error: -error, partCount: state.pointee.partCount,
@@ -169,8 +169,8 @@ extension InspectedThread {
   /// rdi, rbp, r8 to r15.
   private static let recorded = [10, 5, 11, 12, 13, 14, 4, 9, 8, 7, 6, 3, 2, 1, 0]
   private static let (result, call) = (10, 15)
-  /// Error numbers of calls that a stop interrupted: EINTR, and the kernel's numbers for calls that it restarts (Linux,
-  /// include/linux/errno.h).
+  /// Results of a system call that the stop interrupted: EINTR, and the kernel's numbers for calls that it will restart
+  /// (Linux, include/linux/errno.h).
   private static let interruptions: Set<Int64> = [-4, -512, -513, -514, -516]
 
   var snapshotThread: lt_snapshot_thread {

@@ -1,13 +1,13 @@
-// The blocks of a process with the types of those that are objects.
+// The blocks of a process, and the types of the blocks that are objects.
 
 import TraceReading
 
 /// Blocks in order of addresses, as they are listed in a trace. A value.
 ///
-/// Memory: 4 bytes a block besides the allocator's list.
+/// Takes 4 bytes per block in addition to the allocator's list.
 struct InspectedBlocks: Sequence {
   fileprivate enum Source {
-    /// By block the number of its type, 0 for one that is no object.
+    /// `types`: for each block, the number of its type; 0 if the block is not an object.
     case allocator([AllocatedBlock], types: [UInt32], ObjectTypes)
     case plausible([ListedBlock])
   }
@@ -20,7 +20,7 @@ struct InspectedBlocks: Sequence {
     objectCount = blocks.count { $0.type != 0 }
   }
 
-  /// Looks at what each block begins with. Linear in the blocks; reads the memory in order.
+  /// Determines each block's type from its first two words. Linear in the blocks. Reads the memory in order.
   init(_ blocks: [AllocatedBlock], _ types: ObjectTypes, _ memory: any ProcessMemory) {
     let window = MemoryWindow(memory, capacity: 1 << 20)
     var numbers: [UInt32] = []

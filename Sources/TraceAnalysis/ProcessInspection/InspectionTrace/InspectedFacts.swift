@@ -8,24 +8,24 @@ import TraceSymbolication
 package struct InspectedFacts: Hashable, Sendable {
   package var processID: UInt32 = 0
   package var parentProcessID: UInt32 = 0
-  /// Empty if it is not known.
+  /// The path of the program; empty if it is not known.
   package var executable = ""
-  /// 0 if it is not known.
+  /// Resident size; 0 if it is not known.
   package var residentBytes: UInt64 = 0
   package var peakResidentBytes: UInt64 = 0
-  /// The kernel's account of its memory; nil if there is none.
+  /// The kernel's figures for the process's memory; nil if they are not known.
   package var residence: ResidenceRecord?
-  /// Start of the process and time of the inspection, in nanoseconds of CLOCK_MONOTONIC.
+  /// Start of the process, in nanoseconds of CLOCK_MONOTONIC. `nanoseconds`: the time of the inspection on that clock.
   package var startNanoseconds: UInt64 = 0
   package var nanoseconds: UInt64 = 0
   /// Start of the process, in nanoseconds since 1970.
   package var startRealtime: UInt64 = 0
-  /// Time that its threads were stopped, in nanoseconds.
+  /// Nanoseconds that the process's threads were stopped.
   package var pauseNanoseconds: UInt64 = 0
 
   package init() {}
 
-  /// Facts about an existing process. Facts that the kernel does not provide stay unknown.
+  /// Reads the facts about a running process. Facts that the kernel does not provide stay unknown.
   package init(ofProcess process: Int32) {
     processID = UInt32(process)
     executable = DebugFileSearch.withoutDeletion(
@@ -43,7 +43,8 @@ package struct InspectedFacts: Hashable, Sendable {
     }
     nanoseconds = Self.now(CLOCK_MONOTONIC)
     residence = Self.residence(process, time: nanoseconds)
-    // The field after the name, which may contain anything, is the 3rd. The 22nd is the start since boot, in ticks.
+    // The name may contain anything, so count the fields from the end of it: the next one is the 3rd. The 22nd field is
+    // the start in ticks since boot.
     let stat = Self.text("/proc/\(process)/stat")
     let fields = stat[(stat.lastIndex(of: ")") ?? stat.startIndex)...].split(separator: " ").dropFirst()
     let ticks = UInt64(max(1, sysconf(Int32(_SC_CLK_TCK))))
@@ -55,7 +56,7 @@ package struct InspectedFacts: Hashable, Sendable {
     }
   }
 
-  /// Lines of a name, an amount and "kB" (Linux, Documentation/filesystems/proc.rst).
+  /// Parses lines with a name, an amount and "kB" (Linux, Documentation/filesystems/proc.rst).
   private static func residence(_ process: Int32, time: UInt64) -> ResidenceRecord? {
     var bytes: [Substring: UInt64] = [:]
     for line in text("/proc/\(process)/smaps_rollup").split(separator: "\n") {
@@ -75,7 +76,7 @@ package struct InspectedFacts: Hashable, Sendable {
   }
 
   private static func text(_ path: String) -> String {
-    // The limit covers all of either file.
+    // Both files are smaller than the limit.
     String(decoding: ProcFile.bytes(path, upTo: 1 << 14), as: UTF8.self)
   }
 }

@@ -6,8 +6,8 @@ import TraceReading
 /// Inspects the target of a command line.
 package enum Inspection {
   /// - Parameters:
-  ///   - target: A number is a process; anything else is the path of a core file.
-  ///   - holds: The process is stopped while it is read; no copy of it is made.
+  ///   - target: The number of a process; anything else is the path of a core file.
+  ///   - holds: If true, the process is stopped while it is read, and no copy of it is made.
   ///   - path: The path of the trace; must not exist yet.
   package static func inspect(_ target: String, holds: Bool, to path: String) throws -> InspectionSummary {
     if let process = Int32(target), process > 0 { return try inspect(process: process, holds: holds, to: path) }
@@ -16,7 +16,7 @@ package enum Inspection {
     var facts = InspectedFacts()
     facts.processID = UInt32(bitPattern: core.processID)
     facts.parentProcessID = UInt32(bitPattern: core.parentProcessID)
-    // Times must be above 0, and a core has none.
+    // The times in a trace must be above 0, but a core has no time.
     facts.nanoseconds = 8
     do {
       return try InspectionTrace.write(
@@ -41,7 +41,8 @@ package enum Inspection {
       summary = try InspectionTrace.write(
         copy.memory, threads: copy.threads, facts: facts, remarks: remarks, to: path)
     } catch let error as InspectionError {
-      // A program that has just started has neither an allocator nor objects yet.
+      // The process may just have executed another program, which has neither an allocator nor objects yet. Report that
+      // instead.
       throw identity?.reason(for: error) ?? error
     }
     summary.files = InspectedFiles(
@@ -78,7 +79,7 @@ extension CoreMemory {
     return remarks
   }
 
-  /// Limit of files to list: more names would not help.
+  /// Limit of the files to list: more names would not help.
   private static let toldFiles = 3
 }
 

@@ -13,21 +13,21 @@ package struct InspectionSummary: Hashable, Sendable {
   package var threads = 0
   /// Nanoseconds that the process was stopped; 0 for a core.
   package var pauseNanoseconds: UInt64 = 0
-  /// The allocator has memory whose blocks were not found.
+  /// Whether some of the allocator's blocks were not found.
   package var isIncomplete = false
-  /// Bytes of the trace.
+  /// The size of the trace in bytes.
   package var traceSize: UInt64 = 0
-  /// The files of the process; valid as long as it exists.
+  /// The files of the process; valid as long as the process exists.
   package var files = InspectedFiles()
 }
 
-/// Writes blocks and an image of a process's memory as a trace: everything that is known about a process without
-/// history. It contains only words that a recorder's image would contain.
+/// Writes the blocks and the heap image of a process as a trace without history. The image has only words that a
+/// recorder's image would have.
 package enum InspectionTrace {
   /// - Parameters:
-  ///   - memory: Must not change in the meantime.
+  ///   - memory: Must not change while it is read.
   ///   - remarks: Sentences about facts that are not known about the process.
-  ///   - lacksMemory: Some memory that may hold objects is missing.
+  ///   - lacksMemory: Whether some memory that may hold objects is missing.
   ///   - path: Must not exist yet.
   /// - Complexity: Linear in the process's resident memory, which is read three times.
   package static func write(
@@ -99,7 +99,7 @@ package enum InspectionTrace {
     return summary
   }
 
-  /// Says which allocator's metadata was not read, and why.
+  /// Returns a sentence on the allocator whose metadata was not read, with the reason.
   private static func unreadAllocator(in memory: any ProcessMemory) -> String {
     let name = OtherAllocators.name(in: memory).map { "the allocator is \($0), whose metadata leaktrace does not read" }
     let reason =

@@ -1,22 +1,22 @@
-// A running process at a glance: images and the C library, read while it runs.
+// The images and the C library of a running process.
 
 import Glibc
 import TraceReading
 
 /// The images of a process, read from its memory without stopping it. A value: it may be out of date a moment later.
 package struct ProcessOutline: Hashable, Sendable {
-  /// Its images, in order of addresses, with their build IDs.
+  /// The process's images with their build IDs, in order of addresses.
   package let images: [LoadedImage]
-  /// The 36 of glibc 2.36; nil if it is not known.
+  /// The release of glibc: 36 for glibc 2.36. Nil if it is not known.
   package let cLibrary: Int?
-  /// The places where the images' files are, as this process can open them.
+  /// The paths that this process can use to open the images' files.
   package let files: InspectedFiles
-  /// Bytes at the beginning of its program that were read.
+  /// The number of bytes that a trial read from the process's first file mapping.
   package let readBytes: Int
-  /// The errno of a read by `process_vm_readv`; 0 if it succeeded.
+  /// The errno of the trial, which uses `process_vm_readv`; 0 if all bytes were read.
   package let readError: Int32
 
-  /// The bytes of an image's beginning that are read for a trial.
+  /// The number of bytes that the trial reads.
   private static let trialBytes = 64
 
   /// - Complexity: Linear in the mappings and the C library's constants.

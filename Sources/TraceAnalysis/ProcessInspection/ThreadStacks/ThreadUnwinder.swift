@@ -5,9 +5,8 @@ import CUnwinder
 import TraceReading
 import TraceSymbolication
 
-/// Unwinds threads with libunwind, using only the unwind tables in the images' memory: no file is needed. A child
-/// process does the work, because the memory may contain anything: a crash or an endless loop then costs only one
-/// stack.
+/// Unwinds threads with libunwind. Uses only the unwind tables in the images' memory, so no file is needed. The memory
+/// may contain anything, so a child process does the work: a crash or an endless loop then loses only one stack.
 ///
 /// Not to be shared between threads.
 final class ThreadUnwinder {
@@ -16,10 +15,10 @@ final class ThreadUnwinder {
   private let input: UnsafeMutablePointer<lt_unwinder_input>
   private let child: SandboxedChild
 
-  /// Limit of the total time of stacks that ended the child.
+  /// Limit of the total time for stacks that crash the child or make it hang.
   private static let lostTimeLimit = Duration.seconds(240)
 
-  /// - Parameter memory: Kept alive, with all its bytes, as long as this object.
+  /// - Parameter memory: Is kept alive, with all its bytes, as long as this object.
   init(_ memory: any ProcessMemory, images: [MappedImage]) {
     self.memory = memory
     var end: UInt64 = 0
@@ -59,7 +58,7 @@ final class ThreadUnwinder {
     images.deallocate()
   }
 
-  /// The frames of a thread; none if they are not known.
+  /// Returns the stack of a thread; without frames if they are not known.
   func stack(of thread: InspectedThread) -> ThreadStack {
     var stack = ThreadStack(osThread: UInt64(UInt32(bitPattern: thread.threadID)))
     (stack.ownNumber, stack.name, stack.activity) = (thread.ownNumber, thread.name, thread.activity)
@@ -97,11 +96,11 @@ final class ThreadUnwinder {
 
 extension InspectedThread {
   /// Places in `user_regs_struct` of the registers that DWARF numbers from 0: rax, rdx, rcx, rbx, rsi, rdi, rbp, rsp,
-  /// r8 to r15. The last one is the return address's, which has the thread's current address.
+  /// r8 to r15. The last place is for DWARF's return address, which is the thread's current address here.
   private static let dwarfPlaces = [10, 12, 11, 5, 13, 14, 4, 19, 9, 8, 7, 6, 3, 2, 1, 0, 16]
   private static let callPlace = 15
 
-  /// In the order of `lt_unwinder_question`; nil if they are not known.
+  /// The registers in the order of `lt_unwinder_question`; nil if they are not known.
   fileprivate var unwindRegisters: [UInt64]? {
     registers.count == Self.registerCount ? Self.dwarfPlaces.map { registers[$0] } : nil
   }

@@ -24,7 +24,7 @@ package enum ContainerProcess {
     var process: Int32
     var parent: Int32
     var startTicks: UInt64
-    /// It is number 1 in its own namespace.
+    /// Whether the process is number 1 in its own PID namespace.
     var isFirst: Bool
   }
 
@@ -34,7 +34,7 @@ package enum ContainerProcess {
     let root = "/sys/fs/cgroup"
     let path = target.hasPrefix(root + "/") ? String(target.dropFirst(root.count)) : target
     let isPath = path.hasPrefix("/")
-    // Container tools print a prefix of the ID's digits.
+    // Container tools print only the first digits of an ID, so accept those.
     guard isPath || target.count >= leastDigits && target.allSatisfy(\.isHexDigit) else { throw .none(target) }
     let members = all().filter { process in
       let list = String(decoding: ProcFile.bytes("/proc/\(process)/cgroup", limit: 1 << 14), as: UTF8.self)
@@ -59,8 +59,8 @@ package enum ContainerProcess {
     }
   }
 
-  /// The process that the container was started with: number 1 of its namespace, or the process whose parent is not a
-  /// member.
+  /// Returns the process that the container was started with: number 1 of its PID namespace, or else the process whose
+  /// parent is not in the container.
   static func main(of members: [Candidate], name: String) throws(Failure) -> Int32 {
     let first = members.filter(\.isFirst)
     if first.count == 1 { return first[0].process }

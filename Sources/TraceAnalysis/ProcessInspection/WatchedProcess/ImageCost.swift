@@ -1,13 +1,13 @@
-// The cost of one image to the process, as far as it is known in advance.
+// Estimates the cost of one image to the process.
 
 import TraceReading
 
-/// Estimates, stated before the first image. They come from the measurements in docs/inspecting.md; the lines of the
-/// images have the measured values.
+/// Estimates that are reported before the first image. They come from the measurements in docs/inspecting.md. The
+/// output for each image then has the measured values.
 package struct ImageCost: Hashable, Sendable {
   /// Seconds that all threads are stopped.
   package var pause: Double
-  /// Additional bytes that the process may need: each page that it writes to while it is read exists twice.
+  /// Additional bytes that may be needed: each page that the process writes to while its copy is read exists twice.
   package var mostCopied: UInt64
   /// Bytes of the trace.
   package var trace: UInt64
@@ -16,11 +16,12 @@ package struct ImageCost: Hashable, Sendable {
   private static let basis = 0.004
   /// Additional seconds for each running thread.
   private static let perThread = 0.0003
-  /// Copying the page tables of 1 GiB, which take 2 MiB, takes the kernel 16 ms.
+  /// The kernel copies the page tables of 1 GiB of memory in 16 ms. They have 2 MiB.
   private static let perPageTableByte = 0.016 / Double(2 << 20)
-  /// The trace of a process with hardly any objects: its images, their types, and words of their data.
+  /// The trace's bytes for a process with hardly any objects: images, types, and words of the images' data.
   private static let leastTrace: UInt64 = 160 << 10
-  /// Size of the trace as a part of the anonymous memory, if that has small objects that refer to each other.
+  /// The anonymous memory is so many times as large as the trace, if it consists of small objects that refer to each
+  /// other.
   private static let tracePart: UInt64 = 10
 
   package init(_ use: ProcessMemoryUse) {
@@ -39,7 +40,7 @@ package struct ImageCost: Hashable, Sendable {
     self.init(use)
   }
 
-  /// A page-table entry has 8 bytes and covers a page of 4 KiB.
+  /// Bytes of memory for each byte of page tables: an entry has 8 bytes and covers a page of 4 KiB.
   private static let bytesForPageTableByte: UInt64 = 512
 
   /// The estimates as the predicate of a sentence about the process.

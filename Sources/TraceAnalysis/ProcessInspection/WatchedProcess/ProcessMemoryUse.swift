@@ -1,4 +1,4 @@
-// The memory of a process, and the limit of its control group.
+// The memory use of a process and of its control group.
 
 import Glibc
 import TraceReading
@@ -6,9 +6,9 @@ import TraceReading
 /// Sizes in bytes, at one moment.
 package struct ProcessMemoryUse: Hashable, Sendable {
   package var resident: UInt64 = 0
-  /// The anonymous part, which a copy of the process shares until one of the two writes to it.
+  /// Anonymous memory. A copy of the process shares it until the process or the copy writes to it.
   package var anonymous: UInt64 = 0
-  /// Page tables, which the kernel copies while the process is stopped.
+  /// The size of the page tables, which the kernel copies while the process is stopped.
   package var pageTables: UInt64 = 0
   package var threads = 1
   /// The memory of the control group that limits the process; nil without a limit.
@@ -23,7 +23,7 @@ package struct ProcessMemoryUse: Hashable, Sendable {
 
   package init() {}
 
-  /// Nil if there is no such process.
+  /// Returns nil if there is no such process.
   package init?(of process: Int32) {
     let status = ProcFile.lines("/proc/\(process)/status")
     func size(_ name: Substring) -> UInt64? {
@@ -42,11 +42,12 @@ package struct ProcessMemoryUse: Hashable, Sendable {
     }
   }
 
-  /// The group with the least room, among the process's own group and all its ancestors.
+  /// Returns the control group that uses the largest share of its limit, among the process's own group and its
+  /// ancestors. Returns nil if none has a limit.
   ///
   /// - Parameters:
   ///   - list: `/proc/PID/cgroup`.
-  ///   - read: The contents of a file; empty if there is none.
+  ///   - read: Returns the contents of a file; an empty text if there is no such file.
   static func group(of list: String, below root: String, read: (String) -> String) -> GroupUse? {
     var tightest: GroupUse?
     for line in list.split(separator: "\n") {
@@ -74,6 +75,6 @@ package struct ProcessMemoryUse: Hashable, Sendable {
 
   private static func number(_ text: String) -> UInt64? { UInt64(text.prefix { $0.isNumber }) }
 
-  /// Version 1 writes the largest multiple of a page if there is no limit.
+  /// From this value on, a limit means none: cgroup version 1 then has the largest multiple of the page size.
   private static let unlimited: UInt64 = 1 << 62
 }
