@@ -1,10 +1,10 @@
 // Finds the innermost of many nested address ranges that covers an address.
 
-/// A fixed set of link-address ranges, each with a number. If several ranges cover an address, the range that begins
-/// last counts. Among ranges with one start, the shortest counts; among equal ranges, the last one added.
+/// A fixed set of link-address ranges, each with a value. If several ranges cover an address, the range with the
+/// highest start counts. Among ranges with the same start, the shortest counts, and among equal ranges, the last in the
+/// list.
 ///
-/// The initialiser is O(n log n), a look-up O(log n). The initialiser resolves the overlaps, so look-ups never walk
-/// outwards.
+/// The initialiser is O(n log n), and resolves all overlaps. A look-up is O(log n).
 struct AddressMap {
   struct Entry {
     var start: UInt64
@@ -19,7 +19,7 @@ struct AddressMap {
   var isEmpty: Bool { starts.isEmpty }
 
   init(_ entries: [Entry]) {
-    // A sweep over the ranges' starts, with the ranges that are open at the moment on a stack.
+    // Visit the ranges in order of their starts. The stack `open` has the ranges that cover the current position.
     let order = entries.indices.filter { entries[$0].start < entries[$0].end }.sorted {
       let (a, b) = (entries[$0], entries[$1])
       if a.start != b.start { return a.start < b.start }
@@ -55,7 +55,7 @@ struct AddressMap {
     while let top = open.last, top.end <= limit { open.removeLast() }
   }
 
-  /// The value of the innermost range that covers `address`.
+  /// Returns the value of the innermost range that covers `address`; nil if there is none.
   func value(at address: UInt64) -> Int? {
     var low = 0
     var high = starts.count

@@ -1,17 +1,17 @@
-// Functions that allocate memory for any purpose, recognised by their declared parameters and results.
+// Recognises functions that allocate memory for any purpose, by their declared parameters and results.
 
 import CElfutils
 
 /// The signature of an allocator: it takes a number of bytes and returns memory of no type.
 /// Examples: `void *xmalloc(size_t)` and `allocate(bytes: Int) -> UnsafeMutableRawPointer`.
 ///
-/// A function with this signature does not know the purpose of the memory; its caller does. A function that makes a
-/// value returns a typed pointer to it.
+/// A function with this signature does not know the purpose of the memory. Its caller does. A function that makes a
+/// value would return a typed pointer to that value.
 enum AllocatorSignature {
-  /// More parameters than any function has.
+  /// The most parameters that are read; no real function has more.
   private static let parameterLimit = 512
 
-  /// Returns whether a function of C or C++, or an inlined call of one, has this signature. O(parameters).
+  /// Returns whether a C or C++ function, or an inlined call of such a function, has this signature. O(parameters).
   static func isDeclared(by function: Dwarf_Die) -> Bool {
     var declaration = function
     var result = Dwarf_Attribute()
@@ -24,7 +24,7 @@ enum AllocatorSignature {
     return takesNumber(function.abstractInstance)
   }
 
-  /// Returns whether a Swift function has this signature, by its demangled name with all types.
+  /// Returns whether a Swift function has this signature. `swiftName` is its demangled name with all types.
   static func isDeclared(by swiftName: String) -> Bool {
     guard
       swiftName.hasSuffix(" -> Swift.UnsafeMutableRawPointer")
@@ -48,7 +48,7 @@ enum AllocatorSignature {
     return false
   }
 
-  /// An integer of the size of `int` at least.
+  /// Returns whether a type is an integer of at least the size of `int`.
   private static func isNumberOfBytes(_ type: Dwarf_Die) -> Bool {
     var type = type
     guard dwarf_tag(&type) == DW_TAG_base_type, let encoding = type.number(DW_AT_encoding),
@@ -57,7 +57,7 @@ enum AllocatorSignature {
     return [DW_ATE_signed, DW_ATE_unsigned].contains(Int(encoding)) && size >= 4
   }
 
-  /// A type behind its other names and qualifiers; nil for `void` under another name.
+  /// Returns a type without its aliases and qualifiers; nil for an alias of `void`.
   private static func plain(_ type: Dwarf_Die) -> Dwarf_Die? {
     var type = type
     for _ in 0..<Dwarf_Die.chainLimit {

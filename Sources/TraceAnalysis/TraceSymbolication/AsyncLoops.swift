@@ -1,17 +1,17 @@
-// Finds out from machine code whether a suspended function comes back to the same suspension.
+// Finds out from machine code whether a suspended function can reach the same suspension again.
 
 import CElfutils
 import TraceReading
 
 /// The loops of async functions.
 ///
-/// The compiler divides an async function at its suspensions. Each part is a function of its own, and its symbol is the
-/// function's name, followed by `TQ` or `TY`, a number and an underscore. A part that suspends stores the address of
-/// the part that resumes. So a part is in a loop if code that it leads to uses its address again.
+/// The compiler divides an async function at its suspensions. Each part is a separate function. Its symbol is the name
+/// of the whole function, followed by `TQ` or `TY`, a number and an underscore. A part that suspends stores the address
+/// of the part that resumes. So a part is in a loop if code that follows it uses the part's address.
 ///
-/// The code is searched for 32-bit offsets, and for short jumps, that lead exactly to the start of a part. It is not
-/// decoded. For x86-64. Seen with Swift 6.1.2 and 6.3.1, at -Onone and at -O.
-/// Source of the names: swiftlang/swift, docs/ABI/Mangling.rst.
+/// The code is not decoded, but searched for 32-bit offsets and short jumps that lead exactly to the start of a part.
+/// For x86-64. Seen with Swift 6.1.2 and 6.3.1, at -Onone and at -O. Source of the names: swiftlang/swift,
+/// docs/ABI/Mangling.rst.
 struct AsyncLoops {
   private let symbols: SymbolTable
   private let code: CodeBytes
@@ -44,7 +44,7 @@ struct AsyncLoops {
     return seen.contains(start)
   }
 
-  /// Returns the name of the function that a part belongs to; nil for the name of a whole function.
+  /// Returns the name of the function that contains a part; nil if `name` is not the name of a part.
   static func function(ofPart name: String) -> String? {
     var rest = Substring(name)
     guard rest.popLast() == "_" else { return nil }
@@ -56,7 +56,7 @@ struct AsyncLoops {
 
   private static let shortJump: UInt8 = 0xEB
 
-  /// The addresses among `starts` that code names.
+  /// Returns the addresses among `starts` that code refers to.
   private static func targets(
     in bytes: UnsafeRawBufferPointer, at address: UInt64, among starts: Set<UInt64>
   ) -> Set<UInt64> {
@@ -76,12 +76,12 @@ struct AsyncLoops {
   }
 }
 
-/// The code of an image's own file. It keeps the file open.
+/// The code in an image's own file. This value keeps the file open.
 struct CodeBytes {
   private let file: ElfFile
   private let sections: [(range: Range<UInt64>, data: UnsafeMutablePointer<Elf_Data>)]
 
-  /// Nil if the file's processor is another than x86-64, or if it has no code.
+  /// Nil if the file is not for x86-64, or has no code.
   init?(_ file: ElfFile) {
     var header = GElf_Ehdr()
     guard gelf_getehdr(file.handle, &header) != nil, header.e_machine == GElf_Half(EM_X86_64) else { return nil }
@@ -99,7 +99,7 @@ struct CodeBytes {
     (self.file, self.sections) = (file, sections)
   }
 
-  /// Nil if the file does not have all of them.
+  /// Returns the bytes of code in a range of addresses; nil if the file does not have all of them.
   func bytes(in range: Range<UInt64>) -> UnsafeRawBufferPointer? {
     guard
       let section = sections.first(where: {

@@ -1,11 +1,11 @@
-// The compiler's rules in an image's file for finding a caller's registers from a function's.
+// The compiler's rules in an image's file that derive a caller's registers from the callee's registers.
 
 import CElfutils
 import Glibc
 
-/// The call frame information of one file: its `.eh_frame`, as libdw reads it. Not to be shared between threads.
+/// The call frame information in a file's `.eh_frame`, read by libdw. For one thread at a time.
 package final class CallFrameInformation {
-  /// The registers that unwinding needs, by their DWARF numbers; none for unknown ones.
+  /// The values of the registers that unwinding needs, by DWARF number; nil for unknown values.
   package struct Registers: Equatable {
     fileprivate(set) var values: [UInt64?]
 
@@ -24,18 +24,18 @@ package final class CallFrameInformation {
   /// A step from a frame to its caller.
   package enum Step: Equatable {
     case caller(Registers)
-    /// The thread began here: nothing called the function.
+    /// The frame has no caller: the thread began in this function.
     case outermost
   }
 
   private let file: ElfFile
   private let handle: OpaquePointer
 
-  /// The most operations of one expression. Expressions of the C library's signal frames and linkage tables have some
-  /// ten.
+  /// The most operations in one expression. Expressions for the C library's signal frames and linkage tables have some
+  /// ten operations.
   private static let operationLimit = 64
 
-  /// `nil` if the file has none.
+  /// `nil` if the file has no call frame information.
   package init?(_ file: ElfFile) {
     guard let handle = dwarf_getcfi_elf(file.handle) else { return nil }
     self.file = file
@@ -44,12 +44,12 @@ package final class CallFrameInformation {
 
   deinit { dwarf_cfi_end(handle) }
 
-  /// The registers of the caller of a frame; `nil` if the file has no rule, or if the rule needs an unknown word or
+  /// Returns the registers of a frame's caller; `nil` if the file has no rule, or if a rule needs an unknown word or
   /// register.
   ///
   /// - Parameters:
-  ///   - address: the frame's code address, in the file's own addresses.
-  ///   - word: the 8 bytes at an address of the process.
+  ///   - address: the frame's code address, as a link address of the file.
+  ///   - word: returns the 8 bytes at an address of the process.
   package func step(at address: UInt64, _ registers: Registers, _ processor: FrameRegisters, word: (UInt64) -> UInt64?)
     -> Step?
   {
@@ -62,7 +62,7 @@ package final class CallFrameInformation {
       let top = Self.value(
         UnsafeBufferPointer(start: operations, count: count), registers, frameAddress: nil, word: word)
     else { return nil }
-    // A caller's frame lies above, or the stack is not sound.
+    // A caller's frame must be at a higher address; otherwise the stack is damaged.
     if let before = registers[processor.stackPointer], top <= before { return nil }
     let returnColumn = dwarf_frame_info(frame, nil, nil, nil)
     guard returnColumn >= 0 else { return nil }
@@ -87,7 +87,7 @@ package final class CallFrameInformation {
   }
 
   private func rule(_ frame: OpaquePointer, _ number: Int) -> Rule {
-    // libdw writes simple rules here, and gives the address of longer ones.
+    // libdw writes short expressions to `memory`. For longer expressions it sets `operations` to its own memory.
     withUnsafeTemporaryAllocation(of: Dwarf_Op.self, capacity: 3) { memory in
       guard let room = memory.baseAddress else { return .unreadable }
       var operations: UnsafeMutablePointer<Dwarf_Op>?
@@ -99,15 +99,16 @@ package final class CallFrameInformation {
     }
   }
 
-  /// The value that an expression describes: of a location the word there. `nil` if an operation or something that it
-  /// needs is not known.
+  /// Returns the value of an expression. If the expression describes a location, the value is the word there. `nil` if
+  /// an operation, or a register or word that it needs, is unknown.
   private static func value(
     _ operations: some RandomAccessCollection<Dwarf_Op>, _ registers: Registers, frameAddress: UInt64?,
     word: (UInt64) -> UInt64?
   ) -> UInt64? {
     guard operations.count <= operationLimit else { return nil }
     var stack: [UInt64] = []
-    // A frame's own address is a value. A register's rule is a location, unless it says otherwise.
+    // The expression of a frame's address gives a value. The expression of a register gives a location, unless it
+    // contains DW_OP_stack_value.
     var isLocation = frameAddress != nil
     for operation in operations {
       let (code, number) = (Int(operation.atom), operation.number)
@@ -145,13 +146,13 @@ package final class CallFrameInformation {
   }
 }
 
-/// The registers of a processor by their DWARF numbers.
+/// The DWARF numbers of a processor's registers.
 package struct FrameRegisters {
-  /// Those that unwinding needs to know have numbers below this.
+  /// All registers that unwinding needs have numbers below this one.
   let count: Int
   package let stackPointer: Int
   package let instructionPointer: Int
-  /// The DWARF number of each register of a heap image's thread, in their order; see `lt_snapshot_thread`.
+  /// The DWARF numbers of the registers that a heap image has of each thread, in the order of `lt_snapshot_thread`.
   package let recorded: [Int]
 
   /// Source: System V ABI, AMD64 supplement, figure 3.36. Recorded: rax, rbx, rcx, rdx, rsi, rdi, rbp, r8 to r15.

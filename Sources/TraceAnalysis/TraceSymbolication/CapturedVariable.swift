@@ -1,15 +1,15 @@
-// Captures of a closure: the variables behind the nameless words of its context.
+// Captures of a closure: the variables in its context, whose words have no names there.
 
 /// A variable that a closure captured, as debug information describes it.
 package struct CapturedVariable: Hashable, Sendable {
-  /// `self`, `owner`, `next`.
+  /// The name in the source, such as `self` or `owner`.
   package var name: String
-  /// Demangled, with all modules; `nil` if it is not known.
+  /// The demangled type, with all modules; `nil` if it is not known.
   package var typeName: String?
-  /// Bytes in the closure's context; for a boxed variable, the size of the reference to the box. `nil` if the size
-  /// depends on generic parameters.
+  /// The number of bytes in the closure's context. For a boxed variable, the size of the reference to the box. `nil` if
+  /// the size depends on generic parameters.
   package var size: Int?
-  /// The closure shares the variable with other code: the context has a reference to the variable's box.
+  /// True if the closure shares the variable with other code. The context then has a reference to the variable's box.
   package var isBoxed: Bool
 
   package init(name: String, typeName: String?, size: Int?, isBoxed: Bool) {
@@ -20,10 +20,10 @@ package struct CapturedVariable: Hashable, Sendable {
   }
 }
 
-/// The variables that a closure captured, in the order of its context.
+/// The variables that a closure captured, in the order of the closure's context.
 package struct ClosureCaptures: Hashable, Sendable {
   package var variables: [CapturedVariable]
-  /// Metadata of generic parameters may precede the variables in the context.
+  /// True if metadata of generic parameters may precede the variables in the context.
   package var isGeneric: Bool
 
   package init(variables: [CapturedVariable], isGeneric: Bool) {
@@ -32,19 +32,19 @@ package struct ClosureCaptures: Hashable, Sendable {
   }
 
   private static let headerSize = 16
-  /// More generic parameters and conformances than any context binds.
+  /// The most words of generic parameters and conformances in a context; no real context has more.
   private static let bindingLimit = 16
 
-  /// The variable that contains a reference at `offset` of the context.
+  /// Returns the variable that contains a reference at `offset` of the context; `nil` if the answer might be wrong.
   ///
-  /// If all sizes are known, the variable is found by its offset, and the sizes must add up to `contextSize`, in bytes
-  /// with the header. If a size is unknown, the variable is found by type, provided that only one variable has that
-  /// type. `nil` if the answer might be wrong. `typeName` is the type of the reference, empty if unknown. With `isPart`
-  /// the reference is a part of the variable's value, whose type differs. O(variables)
+  /// If all sizes are known, the variable is found by its offset, and the sizes must add up to `contextSize`, the bytes
+  /// of the context with its header. If a size is unknown, the variable is found by type, provided that only one
+  /// variable has that type. `typeName` is the type of the reference, or empty if that is unknown. If `isPart`, the
+  /// reference is only a part of the variable's value, so the variable has another type. O(variables).
   package func variable(at offset: Int, typeName: String, contextSize: Int, isPart: Bool = false) -> CapturedVariable? {
     let head = isPart ? "" : Self.head(of: typeName)
     guard variables.allSatisfy({ $0.size != nil }) else {
-      // With unknown sizes only the type can identify a word's variable.
+      // If a size is unknown, only the type can identify the variable.
       let fitting = variables.filter { !$0.isBoxed && !head.isEmpty && $0.head == head }
       return fitting.count == 1 ? fitting[0] : nil
     }
@@ -56,7 +56,7 @@ package struct ClosureCaptures: Hashable, Sendable {
       end = place + size
       guard offset < end else { continue }
       guard offset >= place else { return nil }
-      // If the type belongs to another variable, the order is not the assumed one.
+      // If another variable has this type, the order of the variables is not as assumed.
       if !variable.isBoxed, !head.isEmpty, variable.head != head, variables.contains(where: { $0.head == head }) {
         return nil
       }
@@ -65,8 +65,8 @@ package struct ClosureCaptures: Hashable, Sendable {
     return nil
   }
 
-  /// Returns the offset of the first variable if the variables, and the bindings of a generic closure before them, fill
-  /// the context.
+  /// Returns the offset of the first variable. The bindings of a generic closure may precede it. `nil` unless the
+  /// bindings and the variables exactly fill the context.
   private func start(inContextOf contextSize: Int) -> Int? {
     for bindings in 0...(isGeneric ? Self.bindingLimit : 0) {
       let start = Self.headerSize + 8 * bindings
@@ -81,20 +81,21 @@ package struct ClosureCaptures: Hashable, Sendable {
     return nil
   }
 
-  /// Debug information has no alignments: values of more than a word are taken to hold words.
+  /// Returns the offset where a value of a size may begin. Debug information has no alignments, so a larger value than
+  /// a word is assumed to contain words.
   private static func aligned(_ offset: Int, for size: Int) -> Int {
     let alignment = size == 0 ? 1 : size >= 8 ? 8 : min(8, size & -size)
     return (offset + alignment - 1) & -alignment
   }
 
-  /// Returns the head of a type's name: `Cache` for `weak M.Cache<Swift.Int>?`. Arguments and contexts are written in
-  /// several ways.
+  /// Returns the head of a type's name: `Cache` for `weak M.Cache<Swift.Int>?`. Only the head is compared, since
+  /// arguments and contexts may be written in several ways.
   fileprivate static func head(of typeName: String) -> Substring {
     let plain = ReferentName.of(typeName).name
     var name = plain[...]
     while name.hasSuffix("?") { name = name.dropLast() }
     name = name.prefix { $0 != "<" }
-    // A private type's name is in brackets, with a discriminator.
+    // The name of a private type is in parentheses, with a discriminator.
     if let open = name.lastIndex(of: "("), let end = name[open...].range(of: " in ") {
       return name[name.index(after: open)..<end.lowerBound]
     }
@@ -119,15 +120,16 @@ extension Substring {
   }
 }
 
-/// Facts about a closure's parameters in its linker name.
+/// Reads facts about a closure's parameters from the closure's names.
 enum ClosureName {
-  /// The name of the closure itself, for the thunk that gives a specialised closure the parameters of the generic one.
+  /// Returns the linker name of a specialised closure. `mangled` may be the name of the thunk that calls it with the
+  /// parameters of the generic closure.
   static func withoutReabstraction(_ mangled: String) -> String {
     mangled.hasSuffix("_TG5") ? mangled.dropLast(4) + "_Tg5" : mangled
   }
 
-  /// Returns the number of parameters in the type of `closure #1 (Swift.Int) -> () in f()`; `nil` if the name is not a
-  /// closure's or a local function's. O(length)
+  /// Returns the number of parameters of a closure or local function, given a name such as `closure #1 (Swift.Int) ->
+  /// () in f()`. `nil` for other names. O(length).
   static func parameterCount(_ demangled: String) -> Int? {
     let bytes = Array(demangled.utf8)
     guard let number = numberOfLocalFunction(bytes) else { return nil }
@@ -162,7 +164,8 @@ enum ClosureName {
     return nil
   }
 
-  /// The place behind ` #1`, outside the brackets that contain a specialization's arguments.
+  /// Returns the index behind a number such as `#1`. Skips angle brackets, which may contain the arguments of a
+  /// specialization.
   private static func numberOfLocalFunction(_ bytes: [UInt8]) -> Int? {
     var depth = 0
     for index in bytes.indices {
@@ -179,8 +182,8 @@ enum ClosureName {
     return nil
   }
 
-  /// Returns for each of the last `count` parameters whether the compiler changed it from a box to a value, because no
-  /// code writes to it any more.
+  /// Returns for each of the last `count` parameters whether the compiler replaced a variable's box by the variable's
+  /// value. The compiler does this if no code writes to the variable after it is captured.
   static func promoted(_ mangled: String, last count: Int) -> [Bool] {
     var result = [Bool](repeating: false, count: count)
     let bytes = Array(mangled.utf8)

@@ -1,13 +1,13 @@
-// Attributes and references of an entry of debug information.
+// Reads attributes and references of an entry of debug information.
 
 import CElfutils
 
 extension Dwarf_Die {
-  /// The most references in a chain of entries, such as from a type's alias to the type. Real chains have a few;
-  /// damaged ones may have no end.
+  /// The most references that are followed from entry to entry, such as from a type's alias to the type. Real chains
+  /// have a few references. Damaged chains may be endless.
   static let chainLimit = 16
 
-  /// The entry that an attribute refers to. Not constant: libdw keeps its findings in the entry.
+  /// Returns the entry that an attribute refers to. Mutating, since libdw caches data in the entry.
   mutating func reference(_ name: Int) -> Dwarf_Die? {
     var attribute = Dwarf_Attribute()
     var target = Dwarf_Die()
@@ -26,8 +26,8 @@ extension Dwarf_Die {
     return value
   }
 
-  /// The abstract instance of an inlined or copied function: it has all parameters, a copy only those that were not
-  /// optimised away.
+  /// The abstract instance of an inlined or copied function. It has all parameters; the entry of a copy lacks
+  /// parameters that were optimised away.
   var abstractInstance: Dwarf_Die {
     var die = self
     for _ in 0..<Self.chainLimit {

@@ -2,15 +2,17 @@
 
 import TraceReading
 
-/// Directories to search, in order of trust: the user's before the system's.
+/// The directories to search. Directories that the user gave come before the system's.
 package struct DebugFileSearch: Hashable, Sendable {
-  /// Directories with debug files or unstripped copies: laid out by build ID, like the traced file system, or flat.
+  /// Directories with debug files or unstripped copies. A directory may be organised by build ID, like the traced file
+  /// system, or flat.
   package var debugPaths: [String]
-  /// The traced system's root directory on this machine, without a slash at its end; `nil` if this machine was traced.
+  /// The directory on this machine that has the traced system's files, without a slash at its end. `nil` if this
+  /// machine was traced.
   package var sysroot: String?
-  /// Searched last, below the sysroot.
+  /// A directory below the sysroot that is searched last.
   package var systemDebugPath: String
-  /// Files that have, or once had, a build ID, by that ID: searched first.
+  /// Files by the build ID that they have, or once had. They are searched first.
   package var known: [[UInt8]: [String]] = [:]
 
   package init(debugPaths: [String] = [], sysroot: String? = nil, systemDebugPath: String = "/usr/lib/debug") {
@@ -26,8 +28,8 @@ package struct DebugFileSearch: Hashable, Sendable {
     return clean.hasPrefix("/") ? sysroot + clean : sysroot + "/" + clean
   }
 
-  /// The path where a file was. The kernel adds a remark to the path of a deleted file. A new build may be at the same
-  /// path; its build ID shows that.
+  /// Returns a path without the remark that the kernel appends for a deleted file. A new build may be at the same path.
+  /// It has another build ID.
   package static func withoutDeletion(_ path: String) -> String {
     let deleted = " (deleted)"
     return path.hasSuffix(deleted) ? String(path.dropLast(deleted.count)) : path
@@ -35,14 +37,16 @@ package struct DebugFileSearch: Hashable, Sendable {
 
   private var directories: [String] { debugPaths + [(sysroot ?? "") + systemDebugPath] }
 
-  /// Files that hold debug information for a build ID, most trusted first. Empty if the ID is too short to be one.
+  /// Returns paths of files that may have debug information for a build ID, most trusted first. Empty if the ID is too
+  /// short.
   package func paths(forBuildID buildID: [UInt8]) -> [String] {
     guard buildID.count > 1 else { return [] }
     let name = "/.build-id/" + Hexadecimal.digits(buildID.prefix(1)) + "/" + Hexadecimal.digits(buildID.dropFirst())
     return known[buildID, default: []] + directories.flatMap { [$0 + name + ".debug", $0 + name] }
   }
 
-  /// Files that may be a copy of the image or its debug file, by path and name. Only their build ID proves it.
+  /// Returns paths of files that may be a copy of the image or its debug file, by path and name. The caller must check
+  /// the build ID.
   package func paths(forImage path: String) -> [String] {
     let path = Self.withoutDeletion(path)
     let rooted = path.hasPrefix("/") ? path : "/" + path
@@ -53,7 +57,8 @@ package struct DebugFileSearch: Hashable, Sendable {
     return paths
   }
 
-  /// Files that a debug link in the file at `localPath` may mean, for an image the process knew as `imagePath`.
+  /// Returns possible paths of the file that a debug link names. `localPath` is the file with the link, and `imagePath`
+  /// the image's path in the process.
   func paths(forDebugLink link: String, inFileAt localPath: String, ofImage imagePath: String) -> [String] {
     let local = directory(ofPath: localPath)
     let traced = directory(ofPath: imagePath)
@@ -65,7 +70,7 @@ package struct DebugFileSearch: Hashable, Sendable {
     return paths.filter { $0 != localPath }
   }
 
-  /// Files that a link to shared debug information may mean.
+  /// Returns possible paths of the file that a link to shared debug information names.
   func paths(forSupplement name: String, ofFileAt path: String, buildID: [UInt8]) -> [String] {
     let beside = name.hasPrefix("/") ? [(sysroot ?? "") + name] : [directory(ofPath: path) + "/" + name]
     return paths(forBuildID: buildID) + beside
@@ -73,7 +78,8 @@ package struct DebugFileSearch: Hashable, Sendable {
 }
 
 extension DebugFileSearch {
-  /// Reads the files of this machine; for missing or replaced files it reads the parts in the traces.
+  /// Returns an access that reads the files of this machine. Instead of missing or replaced files it reads the parts
+  /// that traces contain.
   package func access(storedBy stored: [StoredFiles]) -> any SymbolFileAccess {
     stored.isEmpty ? LocalSymbolFiles() : StoredSymbolFiles(stored, sysroot: sysroot)
   }

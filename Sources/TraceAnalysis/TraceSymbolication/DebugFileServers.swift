@@ -1,13 +1,13 @@
-// Debug files from the servers that DEBUGINFOD_URLS names.
+// Fetches debug files from the servers in DEBUGINFOD_URLS.
 
 import Glibc
 import TraceReading
 
 /// Asks debuginfod servers for files by build ID, with elfutils' client library.
 ///
-/// Nothing is asked unless the variable DEBUGINFOD_URLS is set and libdebuginfod.so.1 is installed. The library keeps
-/// fetched files in its cache. A question waits for the network: up to 90 seconds for a server that does not answer
-/// (elfutils 0.188, DEBUGINFOD_TIMEOUT). For one thread at a time.
+/// No server is asked unless the variable DEBUGINFOD_URLS is set and libdebuginfod.so.1 is installed. The library keeps
+/// fetched files in its cache. A request waits for the network, up to 90 seconds if a server does not answer (elfutils
+/// 0.188, DEBUGINFOD_TIMEOUT). For one thread at a time.
 package final class DebugFileServers {
   private typealias Begin = @convention(c) () -> OpaquePointer?
   private typealias End = @convention(c) (OpaquePointer?) -> Void
@@ -16,7 +16,7 @@ package final class DebugFileServers {
       OpaquePointer?, UnsafePointer<UInt8>?, Int32, UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
     ) -> Int32
 
-  /// The kinds of files that servers have for a build ID.
+  /// The kinds of files that servers have for a build ID. The raw value is the library's function.
   package enum Kind: String, Sendable {
     case debugInformation = "debuginfod_find_debuginfo"
     case program = "debuginfod_find_executable"
@@ -26,7 +26,7 @@ package final class DebugFileServers {
   private let client: OpaquePointer
   private let end: End
 
-  /// Nil if no servers are named, or there is no library to ask them with.
+  /// Nil if DEBUGINFOD_URLS has no servers, or the library is not installed.
   init?() {
     guard let servers = getenv("DEBUGINFOD_URLS"), servers.pointee != 0,
       let library = dlopen("libdebuginfod.so.1", RTLD_NOW | RTLD_LOCAL)
@@ -40,14 +40,14 @@ package final class DebugFileServers {
 
   deinit { end(client) }
 
-  /// The path of a fetched file of an image; nil if no server has it. System libraries are not fetched: reports have
-  /// little use of their names. `image`: the path of the image.
+  /// Fetches a file of an image and returns its local path; nil if no server has it. Files of system libraries are not
+  /// fetched, since reports rarely need their names. `image`: the path of the image.
   package static func fetchedPath(of kind: Kind, image: String, buildID: [UInt8]) -> String? {
     guard !SystemCode.isSystemImage(image), !SystemCode.isOfOperatingSystem(image) else { return nil }
     return DebugFileServers()?.path(of: kind, buildID: buildID)
   }
 
-  /// The path of a fetched file; nil if no server has it.
+  /// Fetches a file and returns its local path; nil if no server has it.
   private func path(of kind: Kind, buildID: [UInt8]) -> String? {
     guard !buildID.isEmpty, let function = dlsym(library, kind.rawValue) else { return nil }
     var path: UnsafeMutablePointer<CChar>?

@@ -2,12 +2,12 @@
 
 import CElfutils
 
-/// A function with code of its own.
+/// A function that has code in the file.
 final class DebugFunction {
-  /// A call that the compiler replaced with the callee's code.
+  /// A call that the compiler replaced by the code of the called function.
   struct InlinedCall {
     var die: Dwarf_Die
-    /// The inlined call around this one; `nil` if the function itself contains it.
+    /// The index of the inlined call that contains this call; `nil` if the function itself contains it.
     var parent: Int?
     var callFile: Int
     var callLine: Int
@@ -43,7 +43,8 @@ final class DebugFunction {
     return name
   }
 
-  /// The parameters of the function itself, or of a call inlined in it, if that has the linkage name.
+  /// Returns the parameters of the function itself, or of a call inlined into it, whichever has the linkage name; `nil`
+  /// if none has it.
   func parameters(ofFunction linkageName: String, _ codeFile: ElfFile) -> DebugParameters? {
     func matches(_ name: Name) -> Bool { name.isLinkageName && name.text == linkageName }
     if matches(name()) { return DebugParameters(die) }
@@ -54,8 +55,8 @@ final class DebugFunction {
     return nil
   }
 
-  /// Returns whether each call inlined at an address, innermost first, and last the function itself, is declared like
-  /// an allocator.
+  /// Returns whether functions are declared like an allocator: first the functions inlined at an address, innermost
+  /// first, then this function.
   func allocatorSignatures(at address: UInt64, _ codeFile: ElfFile) -> [Bool] {
     readInlinedCalls(codeFile)
     var result: [Bool] = []
@@ -67,10 +68,10 @@ final class DebugFunction {
     return result + [AllocatorSignature.isDeclared(by: die)]
   }
 
-  /// The innermost inlined call whose code includes `address`. `readInlinedCalls` comes first.
+  /// Returns the innermost inlined call whose code includes `address`. Call `readInlinedCalls` before.
   func innermostCall(at address: UInt64) -> Int? { map?.value(at: address) }
 
-  /// Reads the tree of inlined calls once. O(entries below the function)
+  /// Reads the tree of inlined calls, unless that was done before. O(entries below the function).
   func readInlinedCalls(_ codeFile: ElfFile) {
     if map != nil { return }
     var entries: [AddressMap.Entry] = []

@@ -1,20 +1,20 @@
-// The DWARF of one file: it finds the compilation unit that covers an address, and reads that unit.
+// The DWARF of one file. It finds the compilation unit that covers an address, and reads that unit.
 
 import CElfutils
 import TraceReading
 
-/// One function that covers an address, from debug information. A function that was inlined has its call's position in
-/// the next frame.
+/// A function that covers an address, from debug information. If the function was inlined, the next frame has the
+/// position of the call.
 struct DebugFrame {
   /// The linkage name if there is one, else the name in the source. `nil` if neither is recorded.
   var name: String?
-  /// `name` is the linker's name, not just the source's short name.
+  /// True if `name` is the linkage name, not the short name in the source.
   var isLinkageName: Bool
   var position: SourcePosition?
   var isInlined: Bool
 }
 
-/// A place in source code. Line and column are from 1; 0 if the compiler gave none.
+/// A place in source code. Lines and columns count from 1; 0 means unknown.
 struct SourcePosition: Hashable {
   var file: String?
   var line: Int
@@ -23,10 +23,11 @@ struct SourcePosition: Hashable {
 
 /// The debug information of an ELF file. Units are read when an address in them is first looked up.
 ///
-/// Not to be shared between threads. The initialiser is O(units); everything that it reads lives as long as the object.
+/// For one thread at a time. The initialiser is O(units). Memory of units that were read is freed only with this
+/// object.
 final class DebugInformation {
   private let file: ElfFile
-  /// The file with the code: the image's own file. A separate debug file may lack the code.
+  /// The image's own file, which has the code. A separate debug file may lack the code.
   private let codeFile: ElfFile
   /// A file with the parts that several debug files share.
   private var supplement: DebugInformation?
@@ -36,7 +37,7 @@ final class DebugInformation {
   private var map = AddressMap([])
 
   /// `nil` if the file has no debug information, or none that can be read. `supplement` finds the file with the parts
-  /// that this one shares.
+  /// that this file shares with others.
   init?(_ file: ElfFile, codeFile: ElfFile, supplement: (OpaquePointer) -> DebugInformation?) {
     guard let handle = dwarf_begin_elf(file.handle, DWARF_C_READ, nil) else { return nil }
     self.file = file
@@ -70,29 +71,29 @@ final class DebugInformation {
     dwarf_end(handle)
   }
 
-  /// True if no unit gives the code that it covers.
+  /// True if no unit has ranges of addresses.
   var isEmpty: Bool { map.isEmpty }
 
-  /// The functions that cover `address`, innermost first, and at least one frame (without a name) if only a line is
-  /// known.
-  /// Empty if nothing is known. O(log n) after the first look-up in a unit and in a function.
+  /// Returns the functions that cover `address`, innermost first. If only a line is known, returns one frame without a
+  /// name. Empty if nothing is known. O(log n) after the first look-up in a unit and in a function.
   func frames(at address: LinkAddress) -> [DebugFrame] {
     unit(at: address)?.frames(at: address.rawValue) ?? []
   }
 
-  /// The parameters of the function with a linkage name whose code, inlined or not, is in the function that covers
-  /// `address`.
-  /// `nil` if it is not there. O(inlined calls of that function) after the first look-up in the unit.
+  /// Returns the parameters of the function with a linkage name. It must be the function that covers `address`, or be
+  /// inlined into that function. `nil` if it is not there. O(inlined calls of the covering function) after the first
+  /// look-up in the unit.
   func parameters(ofFunction linkageName: String, at address: LinkAddress) -> DebugParameters? {
     unit(at: address)?.parameters(ofFunction: linkageName, at: address.rawValue)
   }
 
-  /// Returns for each function of `frames(at:)`, in their order, whether it is declared like an allocator.
+  /// Returns whether functions are declared like an allocator, in the order of `frames(at:)`.
   func allocatorSignatures(at address: LinkAddress) -> [Bool] {
     unit(at: address)?.allocatorSignatures(at: address.rawValue) ?? []
   }
 
-  /// A source file of each Swift module that has functions here. O(units): each unit has a few modules.
+  /// One source file of each Swift module with functions in this file, by module. O(units), since each unit has only a
+  /// few modules.
   private(set) lazy var moduleFiles: [String: String] = {
     var files: [String: String] = [:]
     for index in unitDies.indices { readModules(ofUnit: &unitDies[index], into: &files) }
@@ -104,7 +105,7 @@ final class DebugInformation {
     readModules(below: &unit, depth: 0, &left, into: &files)
   }
 
-  /// Functions are below their modules and types in the tree.
+  /// Reads the modules of functions below an entry. Functions are nested in modules and types.
   private func readModules(
     below parent: inout Dwarf_Die, depth: Int, _ left: inout (functions: Int, entries: Int),
     into files: inout [String: String]
@@ -139,11 +140,12 @@ final class DebugInformation {
     return String(cString: text)
   }
 
-  /// A unit has one module's functions, and copies of other modules' generic ones.
+  /// The most functions that are read for their modules in one unit. A unit has functions of one module, and copies of
+  /// generic functions of other modules.
   private static let functionsOfUnit = 16
-  /// Types come before functions, and may be many.
+  /// The most entries that are read in one unit. Types precede functions, and there may be many types.
   private static let entriesOfUnit = 1 << 16
-  /// Types within types within modules.
+  /// The deepest nesting of types and modules that is read.
   private static let moduleDepth = 8
 
   private func unit(at address: LinkAddress) -> DebugUnit? {
@@ -155,7 +157,8 @@ final class DebugInformation {
   }
 }
 
-/// Calls `body` with each range of link addresses that the debug entry covers, as far as code may be there.
+/// Calls `body` with each range of link addresses that the debug entry covers, except ranges where the file cannot have
+/// code.
 func forEachRange(of die: inout Dwarf_Die, in codeFile: ElfFile, _ body: (Range<UInt64>) -> Void) {
   var base: Dwarf_Addr = 0
   var start: Dwarf_Addr = 0

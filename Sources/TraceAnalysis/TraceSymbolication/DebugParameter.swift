@@ -1,37 +1,37 @@
-// The parameters of a function as debug information has them. A closure's captures are its last parameters.
+// The parameters of a function, from debug information. A closure's captures are its last parameters.
 
 import CElfutils
 
 /// A parameter of a function.
 struct DebugParameter {
   var name: String
-  /// The linkage name of its type; `nil` if none is recorded.
+  /// The linkage name of the parameter's type; `nil` if none is recorded.
   var mangledType: String?
-  /// Size of its value, in bytes; `nil` if it is not known when compiling.
+  /// The size of a value, in bytes; `nil` if the size is not known at compile time.
   var size: Int?
-  /// Declared with `let`, or the compiler's equal.
+  /// True if the parameter is declared with `let`, or is constant by default.
   var isConstant: Bool
-  /// Line of its declaration, from 1; 0 if that is not recorded.
+  /// The line of the declaration, from 1; 0 if it is not recorded.
   var line: Int
 }
 
 /// The parameters of a function, the captured ones last.
 struct DebugParameters {
   var parameters: [DebugParameter] = []
-  /// The line the function begins at; 0 if it is not recorded.
+  /// The line where the function begins; 0 if it is not recorded.
   var line = 0
-  /// The function is not specialised: metadata of types is handed to it.
+  /// True if the function is generic and not specialised, so that callers pass metadata of types.
   var isGeneric = false
 
-  /// More than any function has.
+  /// The most parameters; no real function has more.
   private static let limit = 512
 
-  /// Reads the parameters of a function or an inlined call, or of the abstract instance of either. O(entries directly
-  /// below the function)
+  /// Reads the parameters of a function, an inlined call, or an abstract instance. O(entries directly below the
+  /// function).
   init(_ function: Dwarf_Die) {
     var function = function.abstractInstance
     var declaration = function.reference(DW_AT_specification)
-    // The line of a function in a type is at its declaration there.
+    // For a function in a type, the entry in the type has the line.
     line = Int(clamping: function.number(DW_AT_decl_line) ?? declaration?.number(DW_AT_decl_line) ?? 0)
     var die = Dwarf_Die()
     guard dwarf_child(&function, &die) == 0 else { return }
@@ -49,7 +49,7 @@ struct DebugParameters {
             isConstant: type.isConstant,
             line: Int(clamping: origin.number(DW_AT_decl_line) ?? 0)))
       case DW_TAG_variable:
-        // Type metadata goes by the name of the generic parameter in the type system: depth and index.
+        // A variable with type metadata is named after the depth and the index of the generic parameter.
         if let name = Self.text(dwarf_diename(&die)), name.hasPrefix("$\u{3C4}_") { isGeneric = true }
       default: break
       }
@@ -68,7 +68,7 @@ struct DebugParameters {
         var attribute = Dwarf_Attribute()
         var value: Dwarf_Word = 0
         var size: Int?
-        // The size of a generic parameter's value is given as 0.
+        // For a value of a generic parameter, the recorded size is 0.
         if dwarf_attr(&type, UInt32(DW_AT_byte_size), &attribute) != nil, dwarf_formudata(&attribute, &value) == 0,
           (1..<1 << 20).contains(value)
         {
@@ -82,7 +82,8 @@ struct DebugParameters {
     return (name, nil, isConstant)
   }
 
-  /// Instances of generic types have no name. A member has the type that they represent.
+  /// Returns the name of a type. An instance of a generic type has no name, but a member with the type that it
+  /// represents.
   private static func typeName(_ type: inout Dwarf_Die) -> String? {
     if let name = linkageName(&type) ?? text(dwarf_diename(&type)) { return name }
     var member = Dwarf_Die()

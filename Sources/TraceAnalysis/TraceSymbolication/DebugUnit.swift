@@ -2,12 +2,13 @@
 
 import CElfutils
 
-/// The debug information of one unit. Its functions are found when it is made; inlined calls, and the line table, on
+/// The debug information of one unit. The initialiser finds the functions. Inlined calls and the line table are read on
 /// first use.
 ///
-/// Making it is O(debug entries of the unit).
+/// The initialiser is O(debug entries of the unit).
 final class DebugUnit {
-  /// Deeper nesting than any compiler makes; a damaged file must not exhaust the stack.
+  /// The deepest nesting that is read, so that a damaged file cannot exhaust the stack. No compiler nests entries so
+  /// deep.
   private static let depthLimit = 200
 
   private var unitDie: Dwarf_Die
@@ -21,8 +22,8 @@ final class DebugUnit {
     self.unitDie = unitDie
     self.codeFile = codeFile
     var entries: [AddressMap.Entry] = []
-    // An entry takes at least a byte. Sibling links of a damaged file can make a tree larger than its bytes; stop
-    // there.
+    // An entry takes at least one byte. Stop after as many entries as the unit has bytes: sibling links of a damaged
+    // file can make the tree larger, or endless.
     var budget = debugEntryBudget(&self.unitDie)
     collectFunctions(below: &self.unitDie, depth: 0, budget: &budget, into: &entries)
     functionMap = AddressMap(entries)
@@ -87,7 +88,7 @@ final class DebugUnit {
   }
 }
 
-/// Returns the most debug entries that the unit of `die` can have: its bytes.
+/// Returns the most debug entries that the unit of `die` can have: the number of the unit's bytes.
 func debugEntryBudget(_ die: inout Dwarf_Die) -> Int {
   // The size of a unit is the distance between its own entry and the next unit's header.
   var nextOffset: Dwarf_Off = 0
@@ -101,7 +102,7 @@ func debugEntryBudget(_ die: inout Dwarf_Die) -> Int {
   return Int(clamping: nextOffset - start)
 }
 
-/// Makes `die` the next entry of the same parent; `false` after the last one, or in damaged data.
+/// Moves `die` to the next entry of the same parent. Returns `false` after the last entry, or if the data is damaged.
 func moveToSibling(_ die: inout Dwarf_Die) -> Bool {
   var next = Dwarf_Die()
   guard dwarf_siblingof(&die, &next) == 0 else { return false }

@@ -1,15 +1,15 @@
-// Demangled names of declarations.
+// Reads demangled names of declarations.
 
 /// Reads demangled names, without their arguments, as the compiler writes them.
 package enum DeclarationName {
-  /// An initialiser of a type, given by its name without arguments.
+  /// Returns whether a function is an initialiser of a type. `type` is the type's name without arguments.
   package static func isInitialiser(_ function: String, of type: Substring) -> Bool {
     guard let dot = function.range(ofInitialiser: ()) else { return false }
     let owner = function[..<dot]
     return owner == type || owner.hasSuffix(".\(type)") || owner.hasSuffix(" \(type)") || owner.hasPrefix("\(type)<")
   }
 
-  /// An initialiser of some type.
+  /// Returns whether a function is an initialiser of any type.
   package static func isInitialiser(_ function: String) -> Bool { function.range(ofInitialiser: ()) != nil }
 
   /// Returns the name without the compiler's marks of private names: `(entries in _48EE…)` becomes `entries`.
@@ -31,7 +31,7 @@ package enum DeclarationName {
 }
 
 extension Substring {
-  /// Returns the beginning of ` in _` and hexadecimal digits to the end.
+  /// Returns the index of ` in _` if 32 hexadecimal digits follow it up to the end.
   fileprivate func firstRange(ofDiscriminator: Void) -> String.Index? {
     var index = startIndex
     while index < endIndex {
@@ -46,7 +46,7 @@ extension Substring {
 }
 
 extension String {
-  /// Returns the place of `.init(` or `.__allocating_init(`.
+  /// Returns the index of `.init(` or `.__allocating_init(`.
   fileprivate func range(ofInitialiser: Void) -> String.Index? {
     for marker in [".__allocating_init(", ".init("] {
       var index = startIndex

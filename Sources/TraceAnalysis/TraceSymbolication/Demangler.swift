@@ -1,42 +1,44 @@
-// Turns the linker's names into the source's, in full and in short.
+// Converts linkage names to names of the source, in full and in short form.
 
-/// A function's name as people read it.
+/// The readable name of a function.
 package struct DemangledName: Hashable, Sendable {
   package enum Language: Hashable, Sendable {
     case swift, cPlusPlus
-    /// C, and everything that is not mangled in a way that is known.
+    /// C, or a name without a known mangling.
     case other
   }
 
-  /// With all modules, types and specialization parameters.
+  /// The name with all modules, types and specialization parameters.
   package var full: String
-  /// Without what most readers can do without; see `Demangler`.
+  /// The name without parts that most readers do not need; see `Demangler`.
   package var short: String
   package var language: Language
-  /// The Swift module whose source the code was written in.
+  /// The Swift module whose source contains the function.
   package var module: String?
-  /// The compiler made the function; see `SourceFrame.Kind.thunk`.
+  /// True if the compiler made the function; see `SourceFrame.Kind.thunk`.
   package var isThunk: Bool
-  /// The body is shared by functions that differ in constants only; the name belongs to one of them.
+  /// True if several functions that differ only in constants share the code. The name belongs to one of these
+  /// functions.
   package var isMerged: Bool
   package var isAsync: Bool
   package var asyncPart: SourceFrame.AsyncPart?
 }
 
 /// Demangles Swift and C++ names. The short form of a Swift name
-/// - leaves out the modules in `programModules` and the standard library's; others are kept in front of the name,
+/// - leaves out the modules in `programModules` and the standard library's module, and keeps other modules before the
+///   name,
 /// - keeps argument labels and leaves out types: `Poller.start(every:_:)`,
 /// - says `specialized` once for any specialization: `specialized sum<A>(_:)`,
 /// - gives all parts of an async function the function's name.
 ///
-/// The work is done in a child process, since malformed names bring demanglers down. Results are kept, so asking again
-/// is a dictionary look-up. Not to be shared between threads.
+/// A child process demangles the names, since malformed names crash demanglers. Results are cached. For one thread at a
+/// time.
 package final class Demangler {
-  /// Modules that need not be named, because they are the program's own.
+  /// The program's own modules, which short names leave out.
   package let programModules: Set<String>
 
-  /// Longer names are shown as they are: real ones are shorter, and a demangler's output for a damaged file's name may
-  /// grow without bound.
+  /// The length of the longest name that is demangled. Real names are shorter. For a longer name from a damaged file, a
+  /// demangler's output might be unlimited.
   static let longestName = 1 << 14
   private static let cacheLimit = 1 << 18
   private var cache: [String: DemangledName] = [:]
@@ -47,13 +49,13 @@ package final class Demangler {
     self.init(programModules: programModules, process: DemanglerProcess())
   }
 
-  /// Several demanglers can share one process.
+  /// Makes a demangler with a child process that other demanglers may share.
   init(programModules: Set<String>, process: DemanglerProcess) {
     self.programModules = programModules
     self.process = process
   }
 
-  /// Never fails: a name that cannot be demangled is returned unchanged. O(length) on the first call.
+  /// Demangles a name. A name that cannot be demangled is returned unchanged. O(length) on the first call for a name.
   package func demangle(_ mangled: String) -> DemangledName {
     if let known = cache[mangled] { return known }
     if cache.count >= Self.cacheLimit { cache.removeAll(keepingCapacity: true) }
@@ -62,7 +64,7 @@ package final class Demangler {
     return name
   }
 
-  /// A variable's name without its type, and without the module if that is the program's own.
+  /// Returns a variable's demangled name without its type, and without the module if that is the program's own.
   func variableName(_ mangled: String) -> String {
     var name = Substring(demangle(mangled).full)
     if let end = name.firstIndex(of: ":"), end > name.startIndex, name[name.index(before: end)] == " " {
@@ -97,7 +99,7 @@ package final class Demangler {
   }
 
   private func plain(_ name: String) -> DemangledName {
-    // The parts of a program's async entry point are the only async functions with a C name.
+    // Only the parts of a program's async entry point are async functions with a C name.
     var base = name
     var part: SourceFrame.AsyncPart?
     if name.hasPrefix("async_Main") {
@@ -125,13 +127,15 @@ package final class Demangler {
     mangled.hasPrefix("_ZTh") || mangled.hasPrefix("_ZTv") || mangled.hasPrefix("_ZTc")
   }
 
-  /// Compilers append ` [clone .cold]` and the like for parts and copies of a function.
+  /// Returns a name without a suffix such as ` [clone .cold]`, which demanglers write for parts and copies of a
+  /// function.
   private func withoutCloneSuffix(_ name: String) -> String {
     guard name.hasSuffix("]"), let start = name.range(ofClone: " [clone ") else { return name }
     return String(name[..<start])
   }
 
-  /// C symbols of parts and copies carry suffixes such as `.cold`, `.part.0` and `.constprop.0`.
+  /// Returns a name without a suffix such as `.cold`, `.part.0` or `.constprop.0`, which C symbols of parts and copies
+  /// have.
   private func withoutLocalCopySuffix(_ name: String) -> String {
     guard let dot = name.utf8.firstIndex(of: UInt8(ascii: ".")), dot != name.startIndex else { return name }
     for marker in [".cold", ".part.", ".isra.", ".constprop.", ".llvm.", ".lto_priv."]
@@ -141,7 +145,8 @@ package final class Demangler {
     return name
   }
 
-  /// The module that a Swift mangling begins with: a length and that many characters, or `s` for the standard library.
+  /// Returns the module at the beginning of a Swift mangling: a length and that many characters, or `s` for the
+  /// standard library.
   private func moduleInSwiftMangling(_ mangled: String) -> String? {
     let bytes = Array(mangled.utf8)
     guard let dollar = bytes.firstIndex(of: UInt8(ascii: "$")), dollar + 2 < bytes.count else { return nil }
@@ -160,7 +165,7 @@ package final class Demangler {
 }
 
 extension String {
-  /// Returns the first place of `text` in the string. O(n)
+  /// Returns the first index of `text` in the string. O(n).
   fileprivate func range(ofClone text: String) -> String.Index? {
     let (hay, needle) = (utf8, Array(text.utf8))
     var start = hay.startIndex

@@ -1,21 +1,22 @@
-// Keeps the damage that a malformed name does to a demangler away from the analysis.
+// Protects the analysis from demanglers that crash on malformed names.
 
 import CDemangle
 import Glibc
 
 /// Demangles names in a child process.
 ///
-/// Names come from files that may be damaged. The Swift runtime's demangler aborts on some malformed names, and takes
-/// memory without end on others. A file with many such names has no useful ones: then all names stay mangled. Not to be
-/// shared between threads.
+/// Names come from files that may be damaged. The Swift runtime's demangler aborts on some malformed names, and
+/// allocates memory without limit for others. A file with many such names has no useful names: after several crashes,
+/// all names stay mangled. For one thread at a time.
 final class DemanglerProcess {
   private let child = SandboxedChild { lt_demangler_start($0) }
   private var mayFork = true
 
-  /// A name ended it. It starts again for the next name, a limited number of times.
+  /// True if a name has ended the child process. The process is started again for the next name, a limited number of
+  /// times.
   var hasDied: Bool { child.deaths > 0 }
 
-  /// The demangled name; `nil` if `mangled` is not mangled, or could not be demangled.
+  /// Returns the demangled name; `nil` if `mangled` is not mangled, or could not be demangled.
   func demangle(_ mangled: String) -> String? {
     var mangled = mangled
     return mangled.withUTF8 { name in
@@ -30,7 +31,7 @@ final class DemanglerProcess {
         .some(answer.map { String(decoding: $0, as: UTF8.self) })
       }
     } catch .unstartable {
-      // If no process may be started, names are worth more than caution.
+      // If no child process can be started, demangle in this process: names are worth the risk.
       mayFork = false
       return demangleHere(name)
     } catch {

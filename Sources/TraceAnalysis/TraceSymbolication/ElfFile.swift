@@ -1,16 +1,16 @@
-// One ELF file as libelf reads it: build ID, link to a separate debug file, executable ranges, sections.
+// One ELF file, read by libelf: its build ID, link to a separate debug file, executable ranges and sections.
 
 import CElfutils
 import TraceReading
 
-/// An ELF file in memory. Nothing in it is trusted: libelf checks every offset against the file's size.
+/// An ELF file in memory. Its contents are not trusted: libelf checks every offset against the file's size.
 ///
-/// Not to be shared between threads. Everything that libelf hands out lives as long as this object.
+/// For one thread at a time. Everything that libelf returns lives as long as this object.
 package final class ElfFile {
   let path: String
   package let contents: SymbolFileContents
   package let handle: OpaquePointer
-  /// Empty if there is none.
+  /// The build ID; empty if there is none.
   package let buildID: [UInt8]
   /// Link addresses that may hold code. Empty if the file has no program headers.
   let executableRanges: [Range<UInt64>]
@@ -75,8 +75,8 @@ package final class ElfFile {
     return ranges
   }
 
-  /// The linker leaves debug information of discarded code behind, at address 0 or outside all code; it must not hide
-  /// the code that is there.
+  /// Returns whether code may be at an address. The linker leaves debug information of discarded code at address 0 or
+  /// outside all code. Such debug information must be ignored, so that it does not hide other code.
   func mayHoldCode(_ address: UInt64) -> Bool {
     if address == 0 { return false }
     return executableRanges.isEmpty || executableRanges.contains { $0.contains(address) }
@@ -87,7 +87,7 @@ package final class ElfFile {
     var checksum: GElf_Word = 0
     guard let name = dwelf_elf_gnu_debuglink(handle, &checksum) else { return nil }
     let text = String(cString: name)
-    // A link is a bare file name; anything else would lead out of the directories that are searched.
+    // A link must be a bare file name: a path could lead out of the directories that are searched.
     guard !text.isEmpty, !text.utf8.contains(UInt8(ascii: "/")) else { return nil }
     return (text, checksum)
   }
@@ -107,7 +107,8 @@ package final class ElfFile {
     }
   }
 
-  /// The first section of a type, such as `SHT_SYMTAB`, that has contents in this file.
+  /// Returns the first section of a type, such as `SHT_SYMTAB`. A section without contents in this file has the type
+  /// `SHT_NOBITS` instead.
   func section(ofType type: Int32) -> (section: OpaquePointer, header: GElf_Shdr)? {
     var found: (OpaquePointer, GElf_Shdr)?
     forEachSection { section, header, _ in
@@ -117,7 +118,7 @@ package final class ElfFile {
     return found
   }
 
-  /// The file has DWARF of its own, and not only a place where it was.
+  /// True if the file itself contains DWARF, not only an empty section for it.
   var hasDebugInformation: Bool {
     var found = false
     forEachSection { _, header, name in

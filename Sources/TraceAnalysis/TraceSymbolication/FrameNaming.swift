@@ -1,33 +1,36 @@
-// The source of names in reports.
+// The interface through which reports get names.
 
 import TraceReading
 
-/// Finds the source frames of a recorded address, the innermost inlined one first; at least one. For one thread at a
-/// time.
+/// Finds names, lines and other facts of code and variables. For one thread at a time.
+///
+/// `frames(for:in:)` returns the source frames of a recorded address, the innermost inlined frame first. It returns at
+/// least one frame.
 package protocol FrameNaming {
   func frames(for key: FrameKey, in image: LoadedImage?) -> [SourceFrame]
-  /// The address where the function with a linker name begins; nil if unknown.
+  /// Returns the address where the function with the linkage name begins; nil if unknown.
   func address(ofFunction mangledName: String, in image: LoadedImage) -> RuntimeAddress?
-  /// The variable at an address in an image's data; nil if unknown.
+  /// Returns the name of the variable at an address in an image's data; nil if unknown.
   func variable(at address: RuntimeAddress, in image: LoadedImage) -> String?
-  /// The captures of the closure with a linker name, found at its own address or its forwarder's; nil if unknown.
+  /// Returns the captures of the closure with the linkage name; nil if unknown. `address` is the closure's own address,
+  /// or the address of its forwarder.
   func captures(ofClosure mangledName: String, at address: RuntimeAddress, in image: LoadedImage) -> ClosureCaptures?
-  /// The line where a closure begins; nil if debug information does not say.
+  /// Returns the line where a closure begins; nil if debug information does not have it.
   func line(ofClosure mangledName: String, at address: RuntimeAddress, in image: LoadedImage) -> Int?
-  /// Returns for each frame of `frames(for:in:)`, in their order, whether its function is declared like an allocator
-  /// (`AllocatorSignature`); fewer if that is unknown.
+  /// Returns for each frame of `frames(for:in:)`, in the same order, whether its function is declared like an allocator
+  /// (`AllocatorSignature`). The array is shorter if that is unknown.
   func allocatorSignatures(for key: FrameKey, in image: LoadedImage?) -> [Bool]
-  /// Hashes of the mangled names of the Swift functions in images, called or not, except images whose names are
-  /// unknown. See `SymbolHash`.
+  /// Returns hashes of the mangled names of all Swift functions in images, called or not. Images without symbols are
+  /// left out. See `SymbolHash`.
   func functionHashes(in images: [LoadedImage]) -> Set<UInt32>
-  /// Returns whether the part of an async function that begins at an address comes back to the same suspension. Nil if
-  /// the image's code does not show it.
+  /// Returns whether the part of an async function that begins at an address can reach the same suspension again. Nil
+  /// if the image's code does not show that.
   func isLoop(partAt address: RuntimeAddress, in image: LoadedImage) -> Bool?
-  /// The demangled form of a linker's name; nil if it cannot be demangled.
+  /// Returns the demangled form of a linkage name; nil if it cannot be demangled.
   func demangled(_ mangledName: String) -> String?
-  /// The path of one of the files that a Swift module was compiled from; nil if no debug information has it.
+  /// Returns the path of one source file of a Swift module; nil if debug information has none.
   func sourceFile(ofModule module: String, in images: [LoadedImage]) -> String?
-  /// The reasons why frames could not be named, in sentences.
+  /// Sentences that explain why frames have no names.
   var remarks: [String] { get }
 }
 
@@ -46,8 +49,8 @@ extension FrameNaming {
 }
 
 extension Symbolicator {
-  /// The path of a file of the program from another build than the traced one, so that its names are missing. Nil if
-  /// there is none among the opened files. System libraries do not count.
+  /// The path of one of the program's files that was replaced by another build, so that its names are missing. Nil if
+  /// no opened file was replaced. System libraries are ignored.
   package var replacedProgramFile: String? {
     problems.first { problem in
       guard case .buildIDMismatch = problem.reason else { return false }
@@ -64,7 +67,7 @@ extension Symbolicator: FrameNaming {
     return limit
       + problems.compactMap { problem in
         let image = PlainText.escaped(problem.imagePath)
-        // System libraries seldom come with debug information, and users do not need it.
+        // System libraries rarely have debug information, and users do not need it.
         let isSystem = SystemCode.isSystemImage(problem.imagePath) || problem.imagePath.hasPrefix("[")
         return switch problem.reason {
         case .fileMissing:
@@ -87,7 +90,7 @@ extension Symbolicator: FrameNaming {
   }
 }
 
-/// Names every frame by image and offset, opening no file.
+/// Names every frame by image and offset, without opening files.
 package struct OffsetNaming: FrameNaming {
   package init() {}
 

@@ -1,12 +1,12 @@
-// Whether the files of an image are there, without looking up any address.
+// Checks whether the files of an image are available, without looking up an address.
 
 import TraceReading
 
 /// Looks for the files of images as a symbolicator does.
 package enum ImageFileCheck {
-  /// Returns the problems that keep functions of an image from being named with file and line. Empty if nothing does.
+  /// Returns the problems that leave functions of an image without name, file or line. Empty if there are none.
   ///
-  /// - Complexity: That of the sections read: the symbol table and the list of compilation units.
+  /// - Complexity: Linear in the symbol table and the list of compilation units.
   package static func problems(of image: LoadedImage, search: DebugFileSearch) -> [ImageProblem] {
     ImageFiles(image, search: search, access: LocalSymbolFiles()).problems
   }
@@ -14,7 +14,7 @@ package enum ImageFileCheck {
 
 /// Names that an ELF file exports.
 package enum ExportedNames {
-  /// Bytes of an entry in a table of symbols (`Elf64_Sym`).
+  /// Bytes of an entry in a symbol table (`Elf64_Sym`).
   private static let entrySize = 24
 
   /// Returns the names in `wanted` that the file at a path defines for other files. Empty if it cannot be read.
@@ -36,7 +36,7 @@ package enum ExportedNames {
     var found: Set<String> = []
     let bytes = UnsafeRawBufferPointer(contents.bytes)
     for entry in stride(from: table.lowerBound, to: table.upperBound - entrySize + 1, by: entrySize) {
-      // st_name, then after two bytes st_shndx, which is 0 for a symbol of another file.
+      // An entry begins with 4 bytes of st_name. Byte 6 is st_shndx, which is 0 for a symbol of another file.
       let at = Int(bytes.loadUnaligned(fromByteOffset: entry, as: UInt32.self))
       guard bytes.loadUnaligned(fromByteOffset: entry + 6, as: UInt16.self) != 0, at < names.count else { continue }
       let name = bytes[(names.lowerBound + at)..<names.upperBound].prefix { $0 != 0 }

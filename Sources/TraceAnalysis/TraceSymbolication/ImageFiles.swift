@@ -3,7 +3,7 @@
 import CElfutils
 import TraceReading
 
-/// The files of an image that can be believed, and the problems with the rest.
+/// The files of an image that pass the checks, and the problems with other files.
 struct ImageFiles {
   private(set) var symbols: SymbolTable?
   private(set) var variables: SymbolTable?
@@ -14,10 +14,10 @@ struct ImageFiles {
   private let image: LoadedImage
   private let search: DebugFileSearch
   private let access: any SymbolFileAccess
-  /// The first thing that went wrong, shown only if no other file made up for it.
+  /// The first problem with a file. It is reported only if no other file can be used instead.
   private var failure: (file: String?, reason: ImageProblem.Reason)?
 
-  /// The trust in a candidate before its build ID is compared.
+  /// The check that a candidate must pass.
   private enum Trust {
     /// A build ID must match, if the trace has one.
     case buildID
@@ -25,8 +25,7 @@ struct ImageFiles {
     case checksum(UInt32)
   }
 
-  /// Searches and opens the files. The cost is in the sections read: the symbol table and the list of compilation
-  /// units.
+  /// Searches and opens the files. Linear in the symbol table and the list of compilation units.
   init(_ image: LoadedImage, search: DebugFileSearch, access: any SymbolFileAccess) {
     self.image = image
     self.search = search
@@ -46,7 +45,7 @@ struct ImageFiles {
     noteProblems(main: main, files: files)
   }
 
-  /// For code that the kernel maps from no file: there are no names, and there is no problem.
+  /// For code that the kernel maps without a file. Such code has no names, and this is not reported as a problem.
   init(withoutFile image: LoadedImage) {
     self.image = image
     search = DebugFileSearch()
@@ -76,14 +75,14 @@ struct ImageFiles {
     return files
   }
 
-  /// A file that a server has.
+  /// Returns a file from a server; nil if no server has it.
   private mutating func fetched(_ kind: DebugFileServers.Kind, _ buildID: [UInt8]) -> ElfFile? {
     DebugFileServers.fetchedPath(of: kind, image: image.path, buildID: buildID).flatMap {
       open($0, expecting: buildID, trust: .buildID)
     }
   }
 
-  /// Opens a file if it is there, sound, and of the same build.
+  /// Opens a file if it exists, is not damaged, and is of the same build.
   private mutating func open(_ path: String, expecting buildID: [UInt8], trust: Trust) -> ElfFile? {
     do throws(SymbolFileError) {
       guard let contents = try access.contents(ofFile: path) else { return nil }
@@ -123,7 +122,7 @@ struct ImageFiles {
 
   private mutating func readDebugInformation(_ files: [ElfFile], main: ElfFile?) {
     for file in files where file.hasDebugInformation {
-      // The image's own program headers describe the loaded segments; a debug file's segments may have no contents.
+      // Take the executable ranges from the image's own file: the segments of a debug file may have no contents.
       let codeFile = main.map { $0.executableRanges.isEmpty ? file : $0 } ?? file
       guard
         let found = DebugInformation(file, codeFile: codeFile, supplement: { supplement(of: file, linkedFrom: $0) }),
@@ -134,7 +133,7 @@ struct ImageFiles {
     }
   }
 
-  /// Opens the file that `file` shares debug information with, if it names one.
+  /// Opens the file with the debug information that `file` shares with other files; nil if `file` names none.
   private mutating func supplement(of file: ElfFile, linkedFrom handle: OpaquePointer) -> DebugInformation? {
     var name: UnsafePointer<CChar>?
     var identifier: UnsafeRawPointer?
@@ -164,11 +163,11 @@ struct ImageFiles {
   }
 }
 
-/// The CRC-32 that `.gnu_debuglink` holds of the whole debug file (IEEE polynomial, as in zlib). O(n)
+/// Returns the CRC-32 of a whole debug file, as in `.gnu_debuglink` (IEEE polynomial, as in zlib). O(n).
 func debugLinkChecksum(_ bytes: UnsafeRawBufferPointer) -> UInt32 {
   var crc = ~UInt32(0)
   var index = 0
-  // Four bytes at a time: debug files are large.
+  // Process four bytes at a time, since debug files are large.
   debugLinkChecksumTable.withUnsafeBufferPointer { table in
     while index + 4 <= bytes.count {
       crc ^= bytes.loadUnaligned(fromByteOffset: index, as: UInt32.self).littleEndian

@@ -1,20 +1,20 @@
-// Reasons why an image's addresses could not be named as well as they should be.
+// Reasons why addresses of an image have no names or lines.
 
-/// A problem that a report should mention, with an image whose addresses were looked up.
+/// A problem with an image whose addresses were looked up. Reports should mention it.
 package struct ImageProblem: Hashable, Sendable {
   package enum Reason: Hashable, Sendable {
     /// No file was found, neither at the image's own path nor by build ID.
     case fileMissing
-    /// A file was found, but it is not the build that ran, and is not used. Build IDs as lower-case hex; `found` is
-    /// empty if the file has none.
+    /// The file that was found is of another build than the code that ran, and is not used. Build IDs are in lower-case
+    /// hexadecimal. `found` is empty if the file has no build ID.
     case buildIDMismatch(expected: String, found: String)
-    /// A file was found that cannot be read, or that is not a sound ELF file.
+    /// The file that was found cannot be read, or is damaged, or is no ELF file.
     case unreadable(SymbolFileError)
     /// The right file has no function symbols at all.
     case noSymbols
     /// The right file has no debug information, and no separate file with it was found.
     case noDebugInformation
-    /// The trace has no build ID for the image: the file is used, but may be another build.
+    /// The trace has no build ID for the image. The file is used, but may be of another build.
     case unverified
   }
 
@@ -22,7 +22,7 @@ package struct ImageProblem: Hashable, Sendable {
   package var imagePath: String
   /// The build ID in the trace; empty if it has none.
   package var buildID: [UInt8]
-  /// The file the reason is about; `nil` when there is none.
+  /// The file that has the problem; `nil` if there is none.
   package var file: String?
   package var reason: Reason
 }

@@ -3,13 +3,13 @@
 import CElfutils
 import TraceReading
 
-/// Rows sorted by address, each valid up to the next.
+/// The rows of a line table, sorted by address. A row is valid up to the next row.
 struct LineTable {
   private var lines: OpaquePointer?
   private var count = 0
   private let compilationDirectory: String?
 
-  /// Decodes the unit's line program. O(rows). Empty if there is none, or it is damaged.
+  /// Decodes the unit's line program. O(rows). Empty if the unit has no line program, or a damaged one.
   init(_ unit: inout Dwarf_Die) {
     compilationDirectory = directoryOfCompilation(&unit)
     var lines: OpaquePointer?
@@ -19,8 +19,8 @@ struct LineTable {
     self.count = count
   }
 
-  /// Returns the source position of the code at `address`. Among several rows at one address the last one counts: the
-  /// others cover no code. O(log n)
+  /// Returns the source position of the code at `address`. If several rows have the same address, the last counts,
+  /// since the others cover no code. O(log n).
   func position(at address: UInt64) -> SourcePosition? {
     guard let lines else { return nil }
     var low = 0
@@ -43,7 +43,7 @@ struct LineTable {
   }
 }
 
-/// The files that a unit's attributes name by number.
+/// The files to whose numbers a unit's attributes refer.
 struct SourceFileTable {
   private var files: OpaquePointer?
   private var count = 0
@@ -58,14 +58,14 @@ struct SourceFileTable {
     self.count = count
   }
 
-  /// The path of file `index`, or `nil` if there is no such file.
+  /// Returns the path of file `index`; `nil` if there is no such file.
   func path(_ index: Int) -> String? {
     guard let files, index >= 0, index < count, let path = dwarf_filesrc(files, index, nil, nil) else { return nil }
     return sourcePath(path, in: compilationDirectory)
   }
 }
 
-/// The path of a source file, made absolute; `nil` for placeholders of code without a source.
+/// Returns the absolute path of a source file; `nil` for placeholders of code without a source.
 private func sourcePath(_ path: UnsafePointer<CChar>, in directory: String?) -> String? {
   let text = String(cString: path)
   if text.isEmpty || text == "???" || text.hasSuffix("<compiler-generated>") || text.hasSuffix("<stdin>") { return nil }

@@ -1,8 +1,9 @@
-// The names that a filter means.
+// A pattern for names, given by the user as a filter.
 
 import TraceReading
 
-/// A case-insensitive pattern: with `*` or `?` a glob for the whole name, otherwise a part of it.
+/// A case-insensitive pattern. If it has `*` or `?`, it is a glob that must match the whole name. Otherwise it matches
+/// any part of the name.
 package struct NamePattern: Hashable, Sendable {
   private let text: String
   private let isGlob: Bool
@@ -25,12 +26,12 @@ package struct NamePattern: Hashable, Sendable {
       })
   }
 
-  /// The name in lower case, or a part of one; nil for a glob.
+  /// The pattern's text in lower case; nil for a glob.
   package var word: String? { isGlob ? nil : text }
 
-  /// The pattern is no glob, and equals the name except for case.
+  /// Returns whether the pattern is no glob, and equals the name except for case.
   package func isExactly(_ name: String) -> Bool { !isGlob && name.lowercased() == text }
 
-  /// O(length of name · length of pattern) at worst.
+  /// Returns whether a name matches. O(length of name · length of pattern) at worst.
   package func matches(_ name: String) -> Bool { glob.matches(name.lowercased().utf8) }
 }

@@ -1,11 +1,12 @@
-// The symbol files of images and the demanglers, for more than one symbolicator.
+// Opened symbol files and demanglers that several symbolicators share.
 
-/// Symbol files that were opened, by the file's one path and the build ID that the trace has, and demanglers.
+/// Opened symbol files, and demanglers. The key of a file is its canonical path, together with the build ID in the
+/// trace.
 ///
-/// A file that goes by many names is read once. An analysis has several symbolicators, and a command may read many
-/// traces of one program. They share a value of this class, so that nothing is read or demangled twice. All of them
-/// must have the same search. The files stay open, and their parts in memory, for as long as the value lives. Not to be
-/// shared between threads.
+/// A file with several paths is read once. An analysis has several symbolicators, and a command may read many traces of
+/// one program. All symbolicators share one object of this class, so that nothing is read or demangled twice. They must
+/// all have the same `DebugFileSearch`. The files stay open and in memory as long as the object lives. For one thread
+/// at a time.
 package final class OpenImageFiles {
   private struct Place: Hashable {
     var path: String
@@ -18,7 +19,7 @@ package final class OpenImageFiles {
 
   package init() {}
 
-  /// Returns the files of the image at `path`, opened by `open` if this is the first time.
+  /// Returns the files of the image at `path`. `open` opens them on the first call.
   func files(at path: String, buildID: [UInt8], open: () -> ImageFiles) -> ImageFiles {
     let place = Place(path: path, buildID: buildID)
     if let known = files[place] { return known }
@@ -27,12 +28,13 @@ package final class OpenImageFiles {
     return opened
   }
 
-  /// Gives up a demangler that some name has ended: a damaged file must not cost the next symbolicator its names.
+  /// Replaces the demangler process if a name has crashed it. Otherwise a damaged file could use up the allowed
+  /// crashes, and the next symbolicator would get no names.
   func renewDemanglers() {
     if process.hasDied { (process, demanglers) = (DemanglerProcess(), [:]) }
   }
 
-  /// Returns the demangler of a program, with the names that it knows.
+  /// Returns the demangler for a program, with its cached names.
   func demangler(programModules: Set<String>) -> Demangler {
     if let known = demanglers[programModules] { return known }
     let demangler = Demangler(programModules: programModules, process: process)

@@ -3,13 +3,13 @@
 /// Finds the package of a source file, by the package manager's folder for checkouts.
 ///
 /// A package that the program's author works on (the root package, a local or an edited one) is the program's own code.
-/// Folders may not separate packages from the program, if all code is in one repository or another build system keeps
-/// it. Then `ownModules` are the program's code, and no other code is.
+/// Folders do not separate packages from the program if all code is in one repository, or with another build system.
+/// For this case there is `ownModules`: if not empty, exactly these modules are the program's code.
 package struct PackageCode {
   private let executable: String
-  /// Swift modules that are the program's own; empty if folders decide.
+  /// The Swift modules of the program itself. If empty, folders decide.
   private let ownModules: Set<String>
-  /// The checkouts folder's parent in the build that made the executable; with a slash at the end.
+  /// The parent of the checkouts folder in the executable's build folder, with a slash at the end.
   private let scratch: String?
 
   /// `executable`: the path of the traced program.
@@ -21,21 +21,22 @@ package struct PackageCode {
     scratch = parts.count > 4 ? parts.dropLast(3).joined(separator: "/") + "/" : nil
   }
 
-  /// The name of the package that a file was compiled from; nil for the program's own files, and for files outside any
-  /// package manager's folder. O(length).
+  /// Returns the name of the package that contains a source file. Nil for the program's own files, and for files
+  /// outside a package manager's folders. O(length).
   package func package(ofFile path: String) -> String? {
     let parts = path.split(separator: "/", omittingEmptySubsequences: false)
-    // If a package was built inside another's checkout, the innermost folder decides.
+    // If a package was built inside the checkout of another package, the innermost folder decides.
     for index in parts.indices.reversed() where index > 0 && index + 1 < parts.count {
       let folder = parts[...index].joined(separator: "/") + "/"
       guard let name = name(parts, at: index, folder) else { continue }
-      // The program itself was checked out there.
+      // If the executable is in the same checkout, the package is the program itself.
       return executable.hasPrefix(folder + name + "/") ? nil : name
     }
     return nil
   }
 
-  /// Returns the folder after the checkouts folder; for a registry's packages, the folder after the scope's.
+  /// Returns the folder below the checkouts folder. For packages from a registry, returns the scope and the folder
+  /// below it.
   private func name(_ parts: [Substring], at index: Int, _ folder: String) -> String? {
     switch parts[index] {
     case "checkouts":
@@ -51,9 +52,9 @@ package struct PackageCode {
     }
   }
 
-  /// The package of a frame's function; nil for the program's own and the platform's code. If a function has no line
-  /// (compiler-made initialisers, default arguments), another function of its Swift module decides. `frames`: the
-  /// frames to search for one. O(frames).
+  /// Returns the package of a frame's function; nil for code of the program itself or the platform. If a function has
+  /// no file, as compiler-made initialisers and default arguments, another function of the same Swift module decides.
+  /// That function is searched for in `frames`. O(frames).
   package func package(of frame: SourceFrame, among frames: [SourceFrame]) -> String? {
     guard frame.kind == .user else { return nil }
     let module = Self.module(of: frame)
@@ -66,15 +67,16 @@ package struct PackageCode {
       .flatMap { package(ofFile: $0) }
   }
 
-  /// The package of a Swift module; nil for the program's own and the platform's. `file`: one of the module's source
-  /// files, if any is known. A module without one counts as the program's own.
+  /// Returns the package of a Swift module; nil for modules of the program itself or the platform. `file`: one of the
+  /// module's source files, if one is known. If folders decide, a module without a file counts as the program's own.
   package func package(ofModule module: String, file: String?) -> String? {
     if module.isEmpty || SystemCode.isSystemModule(module) { return nil }
     if !ownModules.isEmpty { return ownModules.contains(module) ? nil : file.flatMap(package(ofFile:)) ?? module }
     return file.flatMap(package(ofFile:))
   }
 
-  /// The module that a Swift function was written in: `$s`, its length, its name.
+  /// Returns the module whose source contains a Swift function. In a mangled name, `$s` precedes the length and the
+  /// name of the module.
   private static func module(of frame: SourceFrame) -> Substring? { frame.mangledName.flatMap(module(ofMangled:)) }
 
   package static func module(ofMangled name: String) -> Substring? {

@@ -1,12 +1,12 @@
-// The name of a reference's target, taken from the name of the reference's type.
+// Derives the name of a reference's target from the name of the reference's type.
 
 package enum ReferentName {
-  /// Wrappers whose values are a reference or nothing.
+  /// Generic types whose values are a reference or nothing.
   private static let wrappers = ["Swift.Optional<", "Swift.Unmanaged<"]
 
-  /// The target's name, as the recorder names types, private ones without their files. It is `M.C` for
-  /// `Swift.Unmanaged<M.C>` and `weak Swift.Optional<M.C>`. For a captured variable, `<A> { var A } <M.C>`, the type is
-  /// between the braces.
+  /// Returns the target's name as in the recorder's names of types; names of private types are without their file. The
+  /// name is `M.C` for `Swift.Unmanaged<M.C>` and `weak Swift.Optional<M.C>`. For a captured variable, as in `<A> { var
+  /// A } <M.C>`, it is the type between the braces.
   package static func of(_ typeName: String) -> (name: String, isVariable: Bool) {
     var name = Substring(typeName)
     var isVariable = false
@@ -20,15 +20,16 @@ package enum ReferentName {
     for prefix in ["weak ", "unowned(unsafe) ", "unowned "] where name.hasPrefix(prefix) {
       name = name.dropFirst(prefix.count)
     }
-    // A name with more behind the wrapper's end, such as a function's, does not end in its bracket.
+    // Remove wrappers. If more text follows the wrapper, as in a function type, the name does not end with the
+    // wrapper's bracket.
     while name.hasSuffix(">"), let wrapper = wrappers.first(where: { name.hasPrefix($0) }) {
       name = name.dropFirst(wrapper.count).dropLast()
     }
     return (withoutFiles(String(name)), isVariable)
   }
 
-  /// `M.(C in _0E5D…)`, a private class of one of the module's files, is `M.C`. Optimised programs have `M.(C in
-  /// $5628…)`: the file has no name, but a place in the program. Linear.
+  /// Returns a name without the files of private types: `M.(C in _0E5D…)` becomes `M.C`. In optimised programs, an
+  /// address in the program replaces the file, as in `M.(C in $5628…)`. Linear.
   package static func withoutFiles(_ typeName: String) -> String {
     var result = ""
     var rest = typeName[...]
@@ -51,7 +52,7 @@ package enum ReferentName {
 }
 
 extension Substring {
-  /// Returns the place of a text in this one, first or last.
+  /// Returns the range of the first or the last occurrence of a text.
   fileprivate func range(of text: String, backwards: Bool = false) -> Range<Index>? {
     let pattern = Array(text.utf8)
     let bytes = Array(utf8)

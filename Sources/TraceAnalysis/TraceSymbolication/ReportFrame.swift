@@ -1,8 +1,8 @@
-// Frames of shown stacks.
+// Frames of the stacks in reports.
 
 import TraceReading
 
-/// A frame of a shown stack.
+/// A frame of a stack in a report.
 package struct ReportFrame: Hashable, Sendable {
   package var address: RuntimeAddress
   package var source: SourceFrame

@@ -1,36 +1,38 @@
-// Protects the analysis from crashes of code that trusts its data, if the data is damaged.
+// Protects the analysis from crashes of code that does not check its input.
 
 import CSandboxedChild
 import Glibc
 
-/// A child process that answers questions; started for the first question, and again after a question ended it.
+/// A child process that answers questions. It is started for the first question, and again after a question ended it.
 ///
-/// A question costs some ten microseconds. Not to be shared between threads.
+/// A question takes some ten microseconds. For one thread at a time.
 package final class SandboxedChild {
   package enum Failure: Error {
-    /// The question ended the child: its state from earlier questions is lost.
+    /// The question ended the child. The child's state from earlier questions is lost.
     case died
-    /// Questions ended too many children, or took too long doing so. No more are asked.
+    /// Questions ended too many children, or such questions took too much time. No more questions are asked.
     case exhausted
     /// No process could be made.
     case unstartable(errno: Int32)
   }
 
-  /// The most questions that may end the child. After these, no more are asked: such data is not worth the time.
+  /// The most questions that may end the child. After that, no more questions are asked: such data is not worth the
+  /// time.
   private static let deathLimit = 64
 
   private let begin: (UnsafeMutablePointer<lt_child>) -> Int32
-  /// The most time for questions that ended the child. After this, no more are asked.
+  /// The most time for questions that end the child. After that, no more questions are asked.
   private let lostTimeLimit: Duration
   private var child = lt_child()
-  /// Questions that ended the child.
+  /// The number of questions that ended the child.
   package private(set) var deaths = 0
   private var lostTime = Duration.zero
-  /// Counts children, so that answers of different children are not mixed.
+  /// The number of the current child, to distinguish answers of different children.
   package private(set) var generation = 0
 
-  /// - Parameter lostTimeLimit: time for questions that end the child; without it, only their number is limited.
-  /// - Parameter begin: starts a child of the service, and returns 0 or an errno.
+  /// - Parameter lostTimeLimit: the most time for questions that end the child. By default only their number is
+  ///   limited.
+  /// - Parameter begin: starts the child process, and returns 0 or an errno.
   package init(
     lostTimeLimit: Duration = .seconds(Int64.max), begin: @escaping (UnsafeMutablePointer<lt_child>) -> Int32
   ) {
@@ -40,7 +42,7 @@ package final class SandboxedChild {
 
   deinit { lt_child_stop(&child) }
 
-  /// Starts the child before the first question, if there is none.
+  /// Starts the child if it is not running. Call this to start it before the first question.
   package func start() throws(Failure) {
     guard child.process == 0 else { return }
     generation += 1
@@ -48,8 +50,8 @@ package final class SandboxedChild {
     guard status == 0 else { throw .unstartable(errno: status) }
   }
 
-  /// Asks a question. `decode` receives the answer's bytes; `nil` if the service has no answer. If it returns `nil`,
-  /// the answer is invalid, which counts as the end of the child.
+  /// Asks a question. `decode` receives the answer's bytes, or `nil` if the child has no answer. If `decode` returns
+  /// `nil`, the answer is invalid, and the child is ended.
   package func ask<Answer>(
     _ question: UnsafeRawBufferPointer, _ decode: (UnsafeRawBufferPointer?) -> Answer?
   ) throws(Failure) -> Answer {

@@ -1,16 +1,17 @@
-// A function activation whose address has been looked up: names, source position, and the owner of its code.
+// A function in a stack after its address was looked up: names, source position, and the owner of the code.
 
 import TraceReading
 
-/// One function in a call stack, as in the source code. One recorded address has several if calls were inlined there.
+/// One function in a call stack, as in the source code. A recorded address has several source frames if calls were
+/// inlined there.
 package struct SourceFrame: Codable, Hashable, Sendable {
-  /// The owner of a frame's code, so that a report can lead with the program's own line.
+  /// The owner of a frame's code, so that a report can show the program's own line first.
   package enum Kind: Codable, Hashable, Sendable {
     /// Code written for the program or for a package that it uses.
     case user
     /// The Swift runtime and libraries of the toolchain, the C and C++ libraries, the loader, the recorder itself.
     case systemLibrary
-    /// Made by the compiler to join two pieces of code: it has no source line, and reports may fold it.
+    /// Code that the compiler made to connect two functions. It has no source line, and reports may leave it out.
     case thunk
   }
 
@@ -22,33 +23,35 @@ package struct SourceFrame: Codable, Hashable, Sendable {
     case afterSuspension(index: Int)
   }
 
-  /// For people: leaves out modules, parameter types and specialization parameters if the rest still identifies the
-  /// function. `module+0xoffset` or a bare address if nothing is known.
+  /// The short name for reports, without modules, parameter types and specialization parameters if the rest still
+  /// identifies the function. `module+0xoffset` or a bare address if the name is unknown.
   package var function: String
-  /// The demangled name with every type and module in it; equal to `function` if nothing more is known.
+  /// The demangled name with all types and modules; equal to `function` if nothing more is known.
   package var fullFunction: String
-  /// The linker name. `nil` if no symbol and no debug information name the function.
+  /// The linkage name; `nil` if neither symbols nor debug information have a name.
   package var mangledName: String?
   /// The image's path in the traced process; `nil` if no image covers the address.
   package var imagePath: String?
-  /// An absolute path if the compiler recorded one.
+  /// The source file, with an absolute path if the compiler recorded one.
   package var file: String?
-  /// From 1; `nil` if unknown, or if the compiler attributes the code to no line.
+  /// The line, from 1. `nil` if unknown, or if the compiler attributes the code to no line.
   package var line: Int?
-  /// From 1; `nil` if unknown.
+  /// The column, from 1; `nil` if unknown.
   package var column: Int?
-  /// The function's code was inlined into its caller, which is the next frame of the same address.
+  /// True if the function was inlined into its caller, which is the next frame of the same address.
   package var isInlined: Bool
   package var kind: Kind
-  /// The code belongs to an async function, or the frame is a suspended logical caller.
+  /// True if the code belongs to an async function, or if the frame is a suspended async caller.
   package var isAsync: Bool
-  /// Set for the later parts of an async function that the compiler split; the frame's name is the whole function's.
+  /// The part of an async function that the compiler split; nil for the first part and for other functions. The frame
+  /// has the name of the whole function.
   package var asyncPart: AsyncPart?
 
   /// The last component of `imagePath`.
   package var imageName: String? { imagePath.map(fileName(ofPath:)) }
 
-  /// The name of a closure, without the forwarder that passes it its context, and without the optimiser's additions.
+  /// The name of a closure, without the prefixes of a forwarder that passes the context to the closure, and without the
+  /// optimiser's prefixes.
   package var closureName: String {
     var name = function
     for prefix in ["partial apply forwarder for ", "partial apply for ", "specialized "] {
@@ -57,7 +60,8 @@ package struct SourceFrame: Codable, Hashable, Sendable {
     return name
   }
 
-  /// `closureName` in a programmer's words: the compiler makes two closures of a method that is used as a value.
+  /// `closureName` in a programmer's words. For a method that is used as a value, the compiler makes two nested
+  /// closures; the title is then `method reference in …`.
   package var closureTitle: String {
     let name = closureName
     guard name.hasPrefix(Self.methodReference) else { return name }
@@ -66,15 +70,15 @@ package struct SourceFrame: Codable, Hashable, Sendable {
 
   package static let methodReference = "implicit closure #2 in implicit closure #1 in "
 
-  /// The function is known by a name and not just by its address.
+  /// True if the name of the function is known, not only its address.
   package var isNamed: Bool { mangledName != nil }
 
-  /// The Swift module that declares the function, from its full name; nil for other languages, and if the name does not
+  /// The Swift module that declares the function, from the full name. Nil for other languages, or if the name does not
   /// show it.
   package var swiftModule: String? {
     guard let mangledName, mangledName.hasPrefix("$s") || mangledName.hasPrefix("$S") || mangledName.hasPrefix("_$s")
     else { return nil }
-    // "closure #1 (A.B) -> () in M.f()": the outermost declaration is last.
+    // The outermost declaration is last, as in "closure #1 (A.B) -> () in M.f()".
     var name = Substring(fullFunction)
     while let range = name.firstRange(of: " in ") { name = name[range.upperBound...] }
     if name.hasPrefix("static ") { name = name.dropFirst(7) }
@@ -85,7 +89,8 @@ package struct SourceFrame: Codable, Hashable, Sendable {
 }
 
 extension SourceFrame {
-  /// `Download.swift:41`; the file alone if the line is unknown, and nil without a file.
+  /// The file and line, as in `Download.swift:41`. Only the file if the line is unknown, and nil if the file is
+  /// unknown.
   package var position: String? {
     file.map { file in line.map { "\(fileName(ofPath: file)):\($0)" } ?? fileName(ofPath: file) }
   }

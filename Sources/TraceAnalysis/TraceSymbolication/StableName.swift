@@ -1,22 +1,23 @@
-// Names of functions and types without the parts that shift when code elsewhere changes.
+// Names of functions and types without the parts that change when other code changes.
 
-/// The name that a function or type has in one build and the next.
+/// Makes names of functions and types that do not differ between builds.
 ///
-/// Leaves out numbers that the compiler gives in order (`closure #2`, `local #1`), the mark of a private name's file,
-/// the optimiser's additions (`specialized`, `merged`, `.constprop.0`), and addresses of functions without a name.
-/// O(length).
+/// Leaves out numbers that the compiler assigns in order (`closure #2`, `local #1`), the file discriminators of private
+/// names, the optimiser's additions (`specialized`, `merged`, `.constprop.0`), and addresses of functions without a
+/// name. O(length).
 package enum StableName {
   package static func of(_ frame: SourceFrame?) -> String {
     guard let frame else { return "" }
-    // `module+0x1234` is another address in the next build.
+    // `module+0x1234` has another offset in the next build.
     if !frame.isNamed, frame.file == nil { return "in \(frame.imageName ?? "?")" }
-    // Short names leave out the module named after the program's file. That file may have another name next time.
+    // Remove the module: short names leave out the module that is named after the program's file, and that file may
+    // have another name in the next build.
     guard let module = frame.swiftModule else { return of(frame.function) }
     return of(frame.function.removingOwner(module))
   }
 
   package static func of(_ name: String) -> String {
-    // Nearly all names have nothing of the kind.
+    // Most names have no such parts.
     let utf8 = name.utf8
     let isPlain =
       !utf8.contains { $0 == UInt8(ascii: "#") || $0 == UInt8(ascii: "(") || $0 == UInt8(ascii: ".") }
@@ -56,7 +57,7 @@ package enum StableName {
 }
 
 extension String {
-  /// Returns the text without a module's name wherever it qualifies the next name. O(length).
+  /// Returns the text without a module's name where that name and a dot precede another name. O(length).
   fileprivate func removingOwner(_ module: String) -> String {
     let owner = module + "."
     guard contains(owner) else { return self }
@@ -64,7 +65,7 @@ extension String {
     var rest = self[...]
     while let range = rest.firstRange(of: owner) {
       result += rest[..<range.lowerBound]
-      // `MyApp.` is no `App.`, and `Shop.App.` no module.
+      // For the module `App`, keep `MyApp.`, and `Shop.App.`, where `App` is no module.
       if let before = result.last, before.isLetter || before.isNumber || before == "_" || before == "." {
         result += owner
       }

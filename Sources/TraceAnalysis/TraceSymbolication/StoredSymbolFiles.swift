@@ -1,12 +1,13 @@
-// Files whose parts are stored in traces, for use instead of missing or replaced files.
+// Uses the parts of files that traces contain instead of missing or replaced files.
 
 import Glibc
 import TraceReading
 
 /// Reads the files of this machine, and the stored parts of missing or replaced files.
 ///
-/// A file with the same path, size and build ID is the same file. It is read from this machine, where it has all parts.
-/// Any other file is assembled from the trace, with zeros for missing parts. For one thread at a time.
+/// If the file on this machine has the path, size and build ID of the stored file, it is the same file, and is read
+/// instead, since it is complete. Any other file is assembled from the trace, with zeros for missing parts. For one
+/// thread at a time.
 package final class StoredSymbolFiles: SymbolFileAccess {
   /// The largest file that is assembled, in bytes of address space.
   private static let largest: UInt64 = 64 << 30
@@ -17,8 +18,8 @@ package final class StoredSymbolFiles: SymbolFileAccess {
   private var known: [String: SymbolFileContents] = [:]
 
   /// - Parameters:
-  ///   - stored: the stored files of all traces that are read; among files with one path, the first counts.
-  ///   - sysroot: see `DebugFileSearch`; paths in traces do not have it.
+  ///   - stored: the stored files of all traces that are read. If several files have the same path, the first counts.
+  ///   - sysroot: see `DebugFileSearch`. Paths in traces do not begin with it.
   package init(_ stored: [StoredFiles], sysroot: String?) { (self.stored, self.sysroot) = (stored, sysroot) }
 
   package func canonicalPath(ofFile path: String) -> String { machine.canonicalPath(ofFile: path) }
@@ -44,7 +45,8 @@ package final class StoredSymbolFiles: SymbolFileAccess {
     return nil
   }
 
-  /// Without a build ID, files of one size may differ.
+  /// Returns whether a file of this machine is the stored file. Without a build ID this is unknown, since files of the
+  /// same size may differ.
   private func isSame(_ local: SymbolFileContents, _ file: StoredFile, _ path: String) -> Bool {
     guard !file.buildID.isEmpty, UInt64(local.bytes.count) == file.size else { return false }
     return (try? ElfFile(path: path, contents: local))?.buildID == file.buildID

@@ -1,15 +1,15 @@
 // Finds words, brackets and types in a demangled Swift name.
 
 extension SwiftNameShortener {
-  /// `<A where A: Module.Protocol>` becomes `<A>`.
+  /// Returns a generic clause without constraints and modules: `<A where A: Module.Protocol>` becomes `<A>`.
   func shortGenerics(_ clause: ArraySlice<UInt8>) -> [UInt8] {
     let inner = clause.dropFirst().dropLast()
     let end = firstOutside(" where ", in: inner) ?? inner.endIndex
     return [UInt8(ascii: "<")] + withoutModules(inner[..<end]) + [UInt8(ascii: ">")]
   }
 
-  /// Leaves out the first of the names that dots join, wherever the next is no associated type of a parameter such as
-  /// `A` or `B1`.
+  /// Returns a type without modules: the first name of each dotted path is left out. It is kept if it is a generic
+  /// parameter such as `A` or `B1`, which precedes an associated type.
   func withoutModules(_ type: ArraySlice<UInt8>) -> [UInt8] {
     var result: [UInt8] = []
     var index = type.startIndex
@@ -53,7 +53,7 @@ extension SwiftNameShortener {
     return result
   }
 
-  /// The name in `(name in _discriminator)`, and where that ends.
+  /// Returns the name in `(name in _discriminator)`, and the index behind the closing parenthesis.
   func privateName(_ slice: ArraySlice<UInt8>) -> (text: ArraySlice<UInt8>, end: Int)? {
     let name = slice.dropFirst().prefix { !Self.endsIdentifier[Int($0)] }
     guard !name.isEmpty, slice[name.endIndex...].starts(with: Array(" in _".utf8)) else { return nil }
@@ -109,15 +109,15 @@ extension SwiftNameShortener {
     return nil
   }
 
-  /// Calls `body` with each index outside all brackets, and after each closing bracket that has an opening one, until
-  /// it returns `true`.
+  /// Calls `body` with each index outside all brackets, and with the index after each outermost closing bracket, until
+  /// `body` returns `true`.
   func scan(_ slice: ArraySlice<UInt8>, _ body: (_ index: Int, _ depth: Int) -> Bool) {
     var depth = 0
     var index = slice.startIndex
     while index < slice.endIndex {
       let byte = slice[index]
       if byte == UInt8(ascii: "."), index + 1 < slice.endIndex, isOperator(slice[index + 1]), index > slice.startIndex {
-        // An operator's name, which may have angle brackets in it.
+        // Skip the name of an operator, which may contain angle brackets.
         index += 1
         while index < slice.endIndex, isOperator(slice[index]) { index += 1 }
         continue
@@ -142,7 +142,7 @@ extension SwiftNameShortener {
     }
   }
 
-  /// The index after the bracket that closes the one `slice` begins with.
+  /// Returns the index after the closing bracket for the opening bracket at the start of `slice`; nil if there is none.
   func endOfBracket(_ slice: ArraySlice<UInt8>) -> Int? {
     var result: Int?
     var isOpen = false
@@ -157,7 +157,7 @@ extension SwiftNameShortener {
     return result
   }
 
-  /// Returns the first place of `needle` outside all brackets.
+  /// Returns the first index of `needle` outside all brackets.
   func firstOutside(_ needle: String, in slice: ArraySlice<UInt8>) -> Int? {
     let needle = Array(needle.utf8)
     var result: Int?

@@ -1,10 +1,10 @@
-// Makes the short form of a demangled Swift name, and derives the kind of the function from it.
+// Makes the short form of a demangled Swift name, and derives the kind of the function from the name.
 
 /// Parses the Swift demangler's text for one symbol.
 ///
-/// The text can be parsed without knowledge of Swift: wrappers such as `partial apply forwarder for …`, around entities
-/// such as `closure #1 () -> () in Module.Type.method(label: Type) -> Type`. A text of another shape is kept unchanged.
-/// O(length) for each level of nested wrappers; real names have a handful.
+/// The text can be parsed without knowledge of Swift. It has wrappers such as `partial apply forwarder for …`, around
+/// entities such as `closure #1 () -> () in Module.Type.method(label: Type) -> Type`. A text of another form is kept
+/// unchanged. O(length) for each level of nested wrappers. Real names have only a few levels.
 struct SwiftNameShortener {
   private(set) var module: String?
   private(set) var isThunk = false
@@ -24,7 +24,7 @@ struct SwiftNameShortener {
     text = Array(full.utf8)
   }
 
-  /// The short form; `full` itself if it has no shape that is known. Call once.
+  /// Returns the short form, or `full` itself if its form is unknown. Call this once.
   mutating func shorten() -> String {
     var rest = text[...]
     if let suffix = firstIndex(of: " with unmangled suffix ", in: rest) { rest = rest[..<suffix] }
@@ -61,7 +61,7 @@ struct SwiftNameShortener {
         rest = rest.dropFirst(artifact.count)
         output += artifact
         isThunk = true
-        // `: Protocol in Module` is the conformance.
+        // Leave out a conformance, as in `: Protocol in Module`.
         output += withoutModules(rest[..<(firstOutside(" : ", in: rest) ?? rest.endIndex)])
         return
       } else if rest.starts(with: Array("outlined ".utf8)) {
@@ -82,7 +82,7 @@ struct SwiftNameShortener {
     }
   }
 
-  /// `(2) await resume partial function for ` and `(1) suspend resume partial function for `.
+  /// Takes a prefix such as `(2) await resume partial function for ` or `(1) suspend resume partial function for `.
   private mutating func takeAsyncPart(_ rest: inout ArraySlice<UInt8>) -> Bool {
     guard rest.first == UInt8(ascii: "("), let close = rest.prefix(12).firstIndex(of: UInt8(ascii: ")")),
       let index = Int(String(decoding: rest[(rest.startIndex + 1)..<close], as: UTF8.self))
@@ -99,7 +99,8 @@ struct SwiftNameShortener {
     return true
   }
 
-  /// Skips `<…> of `. Propagated string constants may hold brackets of their own; then the first `> of ` ends it.
+  /// Skips `<…> of `. Propagated string constants may contain unbalanced brackets. Then the first `> of ` counts as the
+  /// end.
   private func skipSpecializationArguments(_ rest: inout ArraySlice<UInt8>) -> Bool {
     if let end = endOfBracket(rest) {
       var after = rest[end...]
@@ -122,7 +123,7 @@ struct SwiftNameShortener {
     var type = rest[(separator + 16)...]
     if let colon = firstOutside(" : ", in: type) { type = type[..<colon] }
     output += withoutModules(type)
-    // The witness was written where the conformance is; the requirement's module says nothing about that.
+    // The code of the witness is in the conformance's module, not in the requirement's module.
     if let place = lastIndex(of: " in ", in: rest) { module = String(decoding: rest[(place + 4)...], as: UTF8.self) }
   }
 
@@ -138,7 +139,7 @@ struct SwiftNameShortener {
 
   // MARK: Entities
 
-  /// `inner in outer in …`, each a path of names.
+  /// Reads an entity such as `inner in outer in …`. Each part is a path of names.
   private mutating func readEntity(_ entity: ArraySlice<UInt8>) {
     var rest = entity
     var parts = 0
@@ -148,7 +149,7 @@ struct SwiftNameShortener {
       if parts > 0 { output += Array(" in ".utf8) }
       let wasAsync = isAsync
       readPart(part, isOutermost: separator == nil)
-      // The enclosing function may be async when the inner one is not.
+      // Ignore whether an enclosing function is async: the inner function may not be.
       if parts > 0 { isAsync = wasAsync }
       parts += 1
       guard let separator else { break }
@@ -169,7 +170,7 @@ struct SwiftNameShortener {
     var isFirst = true
     while !rest.isEmpty {
       let component = takeComponent(&rest)
-      // An anonymous private context has a discriminator and no name.
+      // Skip an anonymous private context, which has a discriminator but no name.
       if component.text.starts(with: Array("in _".utf8)), rest.first == UInt8(ascii: ".") {
         rest = rest.dropFirst()
         continue
@@ -200,8 +201,8 @@ struct SwiftNameShortener {
     readDiscriminatorAndArguments(rest)
   }
 
-  /// Reads the text after the path: ` #1 ` of a local entity, ` infix` of an operator, generic parameters, arguments,
-  /// and a type that is dropped.
+  /// Reads the text after the path: ` infix` and the like for an operator, ` #1 ` for a local entity, generic
+  /// parameters, arguments, and a type, which is left out.
   private mutating func readDiscriminatorAndArguments(_ text: ArraySlice<UInt8>) {
     var rest = text
     for fixity in [" infix", " prefix", " postfix"] where take(fixity, from: &rest) { output += Array(fixity.utf8) }
@@ -223,7 +224,7 @@ struct SwiftNameShortener {
     noteEffects(rest[end...])
   }
 
-  /// Looks for `async` after a function's name: among generic parameters, arguments, effects.
+  /// Sets `isAsync` if `async` follows a function's generic parameters and arguments.
   private mutating func noteEffects(_ text: ArraySlice<UInt8>) {
     var rest = text.drop { $0 == UInt8(ascii: " ") }
     while rest.first == UInt8(ascii: "<") || rest.first == UInt8(ascii: "("), let end = endOfBracket(rest) {
@@ -232,7 +233,7 @@ struct SwiftNameShortener {
     if rest.starts(with: Array("async ".utf8)) { isAsync = true }
   }
 
-  /// Takes `(extension in Module):`; the entity counts as that module's code.
+  /// Takes `(extension in Module):`, and returns the module. The entity counts as code of that module.
   private func takeExtension(_ rest: inout ArraySlice<UInt8>) -> String? {
     guard rest.starts(with: Array("(extension in ".utf8)), let end = firstIndex(of: "):", in: rest) else { return nil }
     let name = rest[(rest.startIndex + 14)..<end]
@@ -240,7 +241,8 @@ struct SwiftNameShortener {
     return String(decoding: name, as: UTF8.self)
   }
 
-  /// One name of a path: an identifier, an operator, a raw identifier, or `(name in _discriminator)` of a private one.
+  /// Takes one name of a path: an identifier, an operator, a raw identifier, or `(name in _discriminator)` for a
+  /// private declaration.
   private func takeComponent(_ rest: inout ArraySlice<UInt8>) -> (text: ArraySlice<UInt8>, isIdentifier: Bool) {
     guard let first = rest.first else { return (rest, false) }
     if first == UInt8(ascii: "("), let end = endOfBracket(rest) {

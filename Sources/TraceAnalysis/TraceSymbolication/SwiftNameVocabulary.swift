@@ -1,4 +1,4 @@
-// The Swift demangler's phrases for functions that the compiler made or changed.
+// The phrases that the Swift demangler uses for functions that the compiler made or changed.
 
 extension SwiftNameShortener {
   /// Wrappers around an entity, their replacements in the short form, and whether the function has no source code.

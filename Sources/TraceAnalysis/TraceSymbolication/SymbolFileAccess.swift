@@ -1,20 +1,20 @@
-// Symbolication's access to files: a protocol, so that the caller chooses where the bytes come from.
+// Symbolication's access to files. It is a protocol, so that callers choose where the bytes come from.
 
 import Glibc
 import TraceReading
 
 /// Reasons why a file with symbols or debug information could not be used.
 package enum SymbolFileError: Error, Hashable, Sendable {
-  /// The operating system refused; the number is its `errno`.
+  /// The operating system returned an error.
   case system(errno: Int32)
   /// The path leads to a directory, device or pipe.
   case notARegularFile
-  /// The bytes are no ELF file, or a damaged one. `offset` is the place in the file, as far as known.
+  /// The file is no ELF file, or is damaged. `offset` is the place of the damage in the file, or 0.
   case notELF(offset: FileOffset)
 }
 
 extension SymbolFileError: CustomStringConvertible {
-  /// Words that go after a colon.
+  /// The text follows a colon in messages.
   package var description: String {
     switch self {
     case .system(let errno): systemErrorText(errno)
@@ -24,17 +24,18 @@ extension SymbolFileError: CustomStringConvertible {
   }
 }
 
-/// Gives the contents of files by path.
+/// Provides the contents of files by path.
 ///
-/// `Symbolicator` calls it from the thread it is itself called on.
+/// `Symbolicator` calls these functions on the thread of its own caller.
 package protocol SymbolFileAccess {
-  /// The file's bytes, or `nil` if nothing is at `path`. Throws if something is, but cannot be read.
+  /// Returns the file's bytes; `nil` if there is no file at `path`. Throws if the file exists but cannot be read.
   func contents(ofFile path: String) throws(SymbolFileError) -> SymbolFileContents?
 
-  /// Paths of further files with a build ID, which no search by name finds.
+  /// Returns paths of additional files with the given build ID, which a search by name does not find.
   func paths(forBuildID buildID: [UInt8]) -> [String]
 
-  /// The one path of the file at `path`, which may have many; `path` itself if no other is known.
+  /// Returns the canonical path of the file at `path`, or `path` itself if the canonical path is unknown. A file may
+  /// have several paths.
   func canonicalPath(ofFile path: String) -> String
 }
 
@@ -43,9 +44,9 @@ extension SymbolFileAccess {
   package func paths(forBuildID buildID: [UInt8]) -> [String] { [] }
 }
 
-/// The bytes of one file, private to the process, for as long as the object lives.
+/// The bytes of one file. They are private to the process, and valid as long as this object lives.
 package final class SymbolFileContents {
-  /// Writable because the ELF library requires it; changes never reach the file.
+  /// The bytes are writable because the ELF library requires it. Changes are not written to the file.
   package let bytes: UnsafeMutableRawBufferPointer
   private let release: (UnsafeMutableRawBufferPointer) -> Void
 
@@ -56,7 +57,7 @@ package final class SymbolFileContents {
     release = { $0.deallocate() }
   }
 
-  /// Takes ownership of a mapping, which `release` unmaps. The default is for a mapping by `mmap`.
+  /// Takes ownership of a mapping. `release` unmaps it; the default is for a mapping made by `mmap`.
   init(
     mapping: UnsafeMutableRawBufferPointer,
     release: @escaping (UnsafeMutableRawBufferPointer) -> Void = { munmap($0.baseAddress, $0.count) }
@@ -67,7 +68,7 @@ package final class SymbolFileContents {
   deinit { release(bytes) }
 }
 
-/// The files of this machine, mapped into memory on demand, so that only the parts read take up memory.
+/// The files of this machine. They are mapped into memory, so that only parts that are read take memory.
 package struct LocalSymbolFiles: SymbolFileAccess, Sendable {
   package init() {}
 
@@ -85,12 +86,11 @@ package struct LocalSymbolFiles: SymbolFileAccess, Sendable {
     }
   }
 
-  /// Opens a regular file and has it mapped, by its descriptor and its size. `map` returns nil and sets errno if it
-  /// cannot.
+  /// Opens a regular file, and calls `map` with its descriptor and size. `map` returns nil and sets errno on failure.
   static func contents(ofFile path: String, map: (Int32, Int) -> SymbolFileContents?) throws(SymbolFileError)
     -> SymbolFileContents?
   {
-    // Paths come from a trace and may lead to a pipe: never wait for one to be opened.
+    // Paths come from a trace, and may lead to a pipe: O_NONBLOCK prevents that `open` waits.
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
     guard descriptor >= 0 else {
       if errno == ENOENT || errno == ENOTDIR { return nil }

@@ -4,17 +4,17 @@ import CElfutils
 import Glibc
 import TraceReading
 
-/// The function symbols or the variable symbols of an ELF file, local ones too, sorted by address.
+/// The function symbols or the variable symbols of an ELF file, including local symbols, sorted by address.
 ///
-/// The initialiser is O(n log n) in the number of symbols; a look-up is O(log n). Names stay in the file until they are
-/// looked up.
+/// The initialiser is O(n log n) in the number of symbols. A look-up by address is O(log n). Names are read from the
+/// file only when they are looked up.
 package final class SymbolTable {
   private struct Symbol {
     var address: UInt64
     var size: UInt64
     var section: UInt32
     var name: UInt32
-    /// The rank of a symbol: among several at one place, the highest rank names it.
+    /// If several symbols have the same address, the symbol with the highest rank counts.
     var rank: UInt8
   }
 
@@ -25,10 +25,11 @@ package final class SymbolTable {
   private let sizes: [UInt64]
   private let map: AddressMap
 
-  /// The things that symbols name.
+  /// The kind of symbols that a table has.
   package enum Subject { case functions, variables }
 
-  /// Reads one kind of table, `SHT_SYMTAB` or `SHT_DYNSYM`. `nil` if the file has none, or no such symbols in it.
+  /// Reads a table of type `SHT_SYMTAB` or `SHT_DYNSYM`. `nil` if the file has no such table, or if the table has no
+  /// symbols of the kind.
   package init?(_ file: ElfFile, sectionType: Int32, subject: Subject = .functions) {
     guard let (section, header) = file.section(ofType: sectionType), let data = elf_getdata(section, nil) else {
       return nil
@@ -48,7 +49,8 @@ package final class SymbolTable {
       }
       guard raw.st_name != 0, raw.st_value != 0, raw.st_shndx != SHN_UNDEF else { continue }
       if kind == STT_NOTYPE {
-        // Labels of assembly code name functions; other untyped symbols name sections and mapping changes.
+        // Untyped symbols include labels of assembly code, which name functions. Skip others, which name sections, or
+        // mark changes between code and data.
         guard codeSections[UInt32(raw.st_shndx)] != nil, Self.isFunctionLabel(raw, file, Int(header.sh_link)) else {
           continue
         }
@@ -72,8 +74,8 @@ package final class SymbolTable {
       if index + 1 < symbols.count, symbols[index + 1].address != symbol.address { next = index + 1 }
       var end = symbol.address &+ symbol.size
       if symbol.size == 0 {
-        // A sized symbol at the same place knows better; otherwise the code reaches to the next symbol or the section's
-        // end.
+        // The symbol covers the code up to the next symbol or the section's end. A symbol with a size at the same
+        // address is preferred.
         let sectionEnd = codeSections[symbol.section] ?? .max
         end =
           next < symbols.count
@@ -93,14 +95,14 @@ package final class SymbolTable {
     map = AddressMap(entries)
   }
 
-  /// The name of the function whose code, or the variable whose storage, includes `address`.
+  /// Returns the name of the function whose code includes `address`, or of the variable whose storage includes it.
   func name(at address: LinkAddress) -> String? {
     guard let index = map.value(at: address.rawValue) else { return nil }
     guard let name = elf_strptr(file.handle, stringTable, Int(names[index])), name.pointee != 0 else { return nil }
     return String(cString: name)
   }
 
-  /// Returns the address where the function with a name begins. O(n).
+  /// Returns the address of the function or variable with the given name. O(n).
   package func address(of name: String) -> LinkAddress? {
     name.withCString { name in
       for (index, offset) in names.enumerated() {
@@ -112,7 +114,7 @@ package final class SymbolTable {
     }
   }
 
-  /// The functions of known size whose names begin with a text. O(n).
+  /// Returns the functions of known size whose names begin with a text. O(n).
   func ranges(ofFunctionsWithPrefix prefix: String) -> [(name: String, range: Range<UInt64>)] {
     let length = prefix.utf8.count
     return prefix.withCString { prefix in
@@ -125,8 +127,8 @@ package final class SymbolTable {
     }
   }
 
-  /// Hashes of the names of Swift functions, accessors and closures, without thunks and other functions that the
-  /// compiler makes. O(n).
+  /// Hashes of the names of Swift functions, accessors and closures. Thunks and other functions that the compiler makes
+  /// are left out. O(n).
   var functionHashes: Set<UInt32> {
     var hashes: Set<UInt32> = []
     for offset in names {
@@ -137,7 +139,7 @@ package final class SymbolTable {
     return hashes
   }
 
-  /// Returns whether a name is a Swift function's, by the last letters of its mangling.
+  /// Returns whether a symbol is a Swift function, by the last letters of its mangled name.
   private static func isSwiftFunction(_ name: UnsafeBufferPointer<CChar>) -> Bool {
     guard name.count > 4, name[0] == CChar(bitPattern: UInt8(ascii: "$")),
       name[1] == CChar(bitPattern: UInt8(ascii: "s"))
@@ -154,7 +156,7 @@ package final class SymbolTable {
     }
   }
 
-  /// End addresses of the sections that hold code, by section number.
+  /// Returns the end addresses of the sections with code, by section number.
   private static func codeSections(of file: ElfFile) -> [UInt32: UInt64] {
     var ends: [UInt32: UInt64] = [:]
     file.forEachSection { section, header, _ in
@@ -169,7 +171,7 @@ package final class SymbolTable {
   private static func isFunctionLabel(_ symbol: GElf_Sym, _ file: ElfFile, _ strings: Int) -> Bool {
     guard let name = elf_strptr(file.handle, strings, Int(symbol.st_name)) else { return false }
     if name[0] == CChar(bitPattern: UInt8(ascii: ".")) { return false }
-    // "$x", "$d" and their like, alone or followed by a dot, mark changes between code and data.
+    // Symbols such as "$x" and "$d", alone or followed by a dot, mark changes between code and data.
     if name[0] == CChar(bitPattern: UInt8(ascii: "$")), name[1] != 0,
       name[2] == 0 || name[2] == CChar(bitPattern: UInt8(ascii: "."))
     {
@@ -186,8 +188,8 @@ package final class SymbolTable {
   }
 }
 
-/// A function's mangled name in 32 bits: FNV-1a. A build's hashes show whether it has a function; about one answer in
-/// some hundred thousand is wrong.
+/// A 32-bit FNV-1a hash of a function's mangled name. The hashes of a build show whether it has a function. About one
+/// answer in some hundred thousand is wrong.
 package enum SymbolHash {
   package static func of(_ bytes: some Sequence<UInt8>) -> UInt32 {
     var hash: UInt32 = 0x811C_9DC5

@@ -1,11 +1,11 @@
-// Names the addresses of recorded stacks: the last stage, for the frames that a report shows.
+// Finds names for the addresses of recorded stacks. This is the last stage, for frames that a report shows.
 
 import TraceReading
 
-/// Looks run-time addresses up in the files of the images they belong to.
+/// Looks up run-time addresses in the files of their images.
 ///
-/// A file is opened at the first look-up of an address in its image. A bad file stops nothing: its addresses are named
-/// `module+0xoffset`, and `problems` has the reason. Not to be shared between threads.
+/// A file is opened at the first look-up of an address in its image. If a file cannot be used, addresses in it are
+/// named `module+0xoffset`, and `problems` has the reason. For one thread at a time.
 ///
 ///     let symbolicator = Symbolicator(images: trace.images)
 ///     for frame in symbolicator.frames(for: key, in: image) { … }
@@ -41,18 +41,18 @@ package final class Symbolicator {
   private let openFiles: OpenImageFiles
   private var functionAddresses: [FunctionKey: LinkAddress?] = [:]
   private var cache: [AddressKey: [SourceFrame]] = [:]
-  /// The number of distinct frames that are looked up, and the frame that is used for all others.
+  /// The most distinct frames that are looked up. All others get the frame `nameless`.
   private let frameLimit: Int
   private lazy var nameless = [unnamed("code without a name", image: nil, isAsync: false)]
-  /// More frames than the limit were looked up.
+  /// True if more frames than the limit were looked up.
   private(set) var isOverLimit = false
 
   /// - Parameters:
-  ///   - images: all that a trace has; one that is loaded more than once is read once.
-  ///   - programModules: Swift modules that short names leave out. The module that an image of the
-  ///     program's is named for is always left out there.
-  ///   - openFiles: files that symbolicators with the same search have opened before.
-  ///   - frameLimit: distinct frames that are looked up; all others are `code without a name`.
+  ///   - images: all images of a trace. A file that is loaded several times is read once.
+  ///   - programModules: Swift modules that short names leave out. In an image of the program, the module that is named
+  ///     like the image is also left out.
+  ///   - openFiles: files that other symbolicators with the same search opened before.
+  ///   - frameLimit: the most distinct frames that are looked up. All others are named `code without a name`.
   package init(
     images: [LoadedImage], search: DebugFileSearch = DebugFileSearch(),
     access: any SymbolFileAccess = LocalSymbolFiles(),
@@ -67,7 +67,7 @@ package final class Symbolicator {
     for image in images { _ = number(of: image) }
   }
 
-  /// For the frames of analysed traces. The traces' file sizes limit the number of frames.
+  /// Makes a symbolicator for analysed traces. The traces' file sizes limit the number of frames.
   package convenience init(
     of analyses: [AllocationAnalysis], search: DebugFileSearch = DebugFileSearch(),
     access: (any SymbolFileAccess)? = nil, openFiles: OpenImageFiles = OpenImageFiles()
@@ -79,11 +79,11 @@ package final class Symbolicator {
       frameLimit: ReadingLimits(fileSize: size).frameCount)
   }
 
-  /// The functions at an address: the innermost inlined one first, then its caller, and last the function in the symbol
-  /// table. Never empty: an unknown address gives one frame, named by image and offset.
+  /// Returns the functions at an address: inlined functions first, from the innermost on, and last the function that
+  /// contains them. Never empty: an unknown address gives one frame that is named by image and offset.
   ///
-  /// `image` is the one that covers the address; with `nil` the frame is the bare address.
-  /// O(log n) when the image is open; reading a compilation unit for the first time takes longer.
+  /// `image` is the image that covers the address. If it is `nil`, the frame is named by the address. O(log n) after
+  /// the image is open. The first look-up in a compilation unit takes longer.
   package func frames(for key: FrameKey, in image: LoadedImage?) -> [SourceFrame] {
     let number = image.map { self.number(of: $0) } ?? Self.noImage
     let address = key.address.rawValue &- (image?.loadBias ?? 0)
@@ -104,8 +104,8 @@ package final class Symbolicator {
 
   private static let noImage = -1
 
-  /// A return address is the address of the instruction after the call, which may belong to another line or another
-  /// function.
+  /// Returns the link address to look up. For a return address it is one less: the instruction after the call may
+  /// belong to another line or another function.
   private static func target(of key: FrameKey, in image: LoadedImage) -> LinkAddress {
     let address = key.address.rawValue &- image.loadBias
     return LinkAddress(key.isExact || key.isAsync || address == 0 ? address : address - 1)
@@ -123,8 +123,8 @@ package final class Symbolicator {
     }
   }
 
-  /// Returns the address in the process where the function with a linker name begins. Linear in the image's symbols;
-  /// cached for each name.
+  /// Returns the address in the process where the function with the linkage name begins. Linear in the image's symbols
+  /// on the first call for a name.
   package func address(ofFunction mangledName: String, in image: LoadedImage) -> RuntimeAddress? {
     let key = FunctionKey(file: number(of: image), name: mangledName)
     let link = functionAddresses[key] ?? open(key.file).files.symbols?.address(of: mangledName)
@@ -132,11 +132,12 @@ package final class Symbolicator {
     return link.map { RuntimeAddress($0.rawValue &+ image.loadBias) }
   }
 
-  /// The variables that the closure with a linker name captured. `address` is the closure's own, or the address of the
-  /// forwarder that passes it its context, into which it may be inlined. `nil` if debug information does not list them.
+  /// Returns the variables that the closure with the linkage name captured; `nil` if debug information does not list
+  /// them. `address` is the closure's own address, or the address of the forwarder that passes the context to the
+  /// closure. The closure may be inlined into the forwarder.
   ///
-  /// In the compiler's debug information they are the last parameters of the closure's function, in the order of its
-  /// context. O(inlined calls of the function) after the first look-up in its unit.
+  /// In debug information, the captures are the last parameters of the closure's function, in the order of the context.
+  /// O(inlined calls of the function) after the first look-up in its unit.
   package func captures(ofClosure mangledName: String, at address: RuntimeAddress, in image: LoadedImage)
     -> ClosureCaptures?
   {
@@ -147,8 +148,8 @@ package final class Symbolicator {
     }
   }
 
-  /// The line where a closure begins; its first instruction may be some lines further down. The arguments are those for
-  /// `captures(ofClosure:at:in:)`.
+  /// Returns the line where a closure begins; its first instruction may be some lines further down. For the arguments,
+  /// see `captures(ofClosure:at:in:)`.
   package func line(ofClosure mangledName: String, at address: RuntimeAddress, in image: LoadedImage) -> Int? {
     parameters(ofClosure: mangledName, at: address, in: image).flatMap { $0.line > 0 ? $0.line : nil }
   }
@@ -163,7 +164,7 @@ package final class Symbolicator {
     }
     return parameters(at: address) ?? parameters(at: self.address(ofFunction: closure, in: image))
       ?? (closure == mangledName ? nil : parameters(at: self.address(ofFunction: mangledName, in: image)))
-      // An async closure's address is the address of a record.
+      // The address of an async closure is not code, but a record: look up its forwarder.
       ?? parameters(at: self.address(ofFunction: mangledName + "TA", in: image))
   }
 
@@ -171,7 +172,8 @@ package final class Symbolicator {
   {
     let name = demangler.demangle(mangledName).full
     guard let declared = ClosureName.parameterCount(name), declared <= function.parameters.count else { return nil }
-    // A parameter declared before the closure was captured, whatever else is missing.
+    // A parameter that is declared before the closure's first line is a capture, even if debug information lacks some
+    // of the closure's own parameters.
     let own = function.parameters.prefix(declared).prefix { $0.line == 0 || $0.line >= function.line }.count
     let captured = function.parameters.dropFirst(own)
     let promoted = ClosureName.promoted(mangledName, last: captured.count)
@@ -188,7 +190,7 @@ package final class Symbolicator {
     return ClosureCaptures(variables: variables, isGeneric: function.isGeneric)
   }
 
-  /// Returns the name of the variable at an address of an image's data: `static Cache.all`, `registry`.
+  /// Returns the name of the variable at an address of an image's data, such as `static Cache.all`.
   package func variable(at address: RuntimeAddress, in image: LoadedImage) -> String? {
     let opened = open(number(of: image))
     guard let name = opened.files.variables?.name(at: LinkAddress(address.rawValue &- image.loadBias)) else {
@@ -197,7 +199,7 @@ package final class Symbolicator {
     return opened.demangler.variableName(name)
   }
 
-  /// The demangled name with all module names; `nil` if the name is not mangled.
+  /// Returns the demangled name with all module names; `nil` if the name is not mangled.
   package func demangled(_ mangledName: String) -> String? {
     let name = openFiles.demangler(programModules: []).demangle(mangledName)
     return name.full == mangledName ? nil : name.full
@@ -229,7 +231,7 @@ package final class Symbolicator {
     return nil
   }
 
-  /// Problems with the images whose addresses were looked up so far, in the order of the images.
+  /// The problems with all images whose addresses were looked up, in the order of the images.
   package var problems: [ImageProblem] {
     opened.sorted { $0.key < $1.key }.flatMap { $0.value.files.problems }
   }
@@ -247,7 +249,7 @@ package final class Symbolicator {
   private func open(_ number: Int) -> OpenedImage {
     if let known = opened[number] { return known }
     let image = images[number]
-    // There is no file behind the code that the kernel maps.
+    // Code that the kernel itself maps has no file.
     let isVirtual = image.path.isEmpty || image.path.hasPrefix("[") || image.path.hasPrefix("linux-vdso")
     let files = isVirtual ? ImageFiles(withoutFile: image) : self.files(of: image)
     let own: Set<String> = SystemCode.isSystemImage(image.path) ? [] : ["main", moduleName(ofImage: image.path)]
@@ -284,7 +286,7 @@ package final class Symbolicator {
       frames.append(
         frame(inlined.name, position: inlined.position, image: image, opened, isInlined: true, isAsync: isAsync))
     }
-    // A plain name in debug information may be ambiguous; a mangled symbol resolves it.
+    // A plain name in debug information may be ambiguous. If the symbol is mangled, use the symbol.
     let name =
       physical.isLinkageName ? physical.name : symbol.map { isMangled($0) ? $0 : physical.name ?? $0 } ?? physical.name
     if let name {
@@ -303,7 +305,8 @@ package final class Symbolicator {
       return nil
     }
     guard let code = opened.files.symbols?.address(of: String(record.dropLast(2))) else { return nil }
-    // An address that a symbol covers needs no other record: a damaged file must not send this round in circles.
+    // Require a symbol at the code's address. Otherwise a record of a damaged file could lead to itself, and the
+    // look-up would not end.
     return opened.files.symbols?.name(at: code) != nil ? code : nil
   }
 
@@ -348,7 +351,7 @@ package final class Symbolicator {
   }
 }
 
-/// The Swift module of an image with this name: `libNet.so.1` is `Net`, `my-tool` is `my_tool`.
+/// Returns the Swift module that an image is named after: `Net` for `libNet.so.1`, `my_tool` for `my-tool`.
 package func moduleName(ofImage path: String) -> String {
   var name = fileName(ofPath: path)
   if name.hasPrefix("lib"), let end = name.firstIndex(of: "."), name[end...].hasPrefix(".so") {

@@ -1,27 +1,28 @@
-// Names for threads.
+// Names of threads in reports.
 
 import PlatformRules
 import TraceReading
 
-/// Describes a thread of a trace: the main thread, a thread of libdispatch, or a thread by the program's function where
-/// it started.
+/// Describes a thread of a trace: as the main thread, as a thread of libdispatch, or by the program's function where it
+/// started.
 ///
-/// An inspection has the names that programs give to threads, and their stacks. A recording shows where a thread
-/// started by the stack of one of its events. For one thread at a time.
+/// An inspection has the names that programs give to threads, and the threads' stacks. In a recording, the stack of one
+/// of a thread's events shows where the thread started. For one thread at a time.
 package struct ThreadNames {
   private let definitions: TraceDefinitions
   private let mainThread: UInt64
   private let stack: (UInt32) -> StackID?
   private let frames: (FrameKey) -> [SourceFrame]
 
-  /// The outermost frames that are searched for a thread's beginning. Foundation and libdispatch put about ten before
-  /// the program's first function.
+  /// The number of outermost frames that are searched for the start of a thread. Foundation and libdispatch have about
+  /// ten frames before the program's first function.
   private static let outermostFrames = 32
 
   /// - Parameters:
-  ///   - mainThread: The kernel's number of the thread that the process began with.
-  ///   - stack: The stack of any event of a thread, by the trace's number for it; nil if there is none.
-  ///   - frames: The functions of a frame, the innermost first.
+  ///   - mainThread: The kernel's number of the process's first thread.
+  ///   - stack: Returns the stack of any event of a thread, given the trace's number for the thread; nil if there is
+  ///     none.
+  ///   - frames: Returns the functions of a frame, the innermost first.
   package init(
     _ definitions: TraceDefinitions, mainThread: UInt64, stack: @escaping (UInt32) -> StackID?,
     frames: @escaping (FrameKey) -> [SourceFrame]
@@ -29,8 +30,8 @@ package struct ThreadNames {
     (self.definitions, self.mainThread, self.stack, self.frames) = (definitions, mainThread, stack, frames)
   }
 
-  /// `the main thread`, `thread 4711 "pump"`, `thread 4711, started in Pump.run()`, `thread 4711 of libdispatch`, or
-  /// `thread 4711`. Linear in the depth of its stack.
+  /// Returns `the main thread`, `thread 4711 "pump"`, `thread 4711, started in Pump.run()`, `thread 4711 of
+  /// libdispatch`, or `thread 4711`. Linear in the depth of the thread's stack.
   package func name(ofThread number: UInt64) -> String {
     if number == mainThread { return "the main thread" }
     if let stack = definitions.threadStacks[number] {
@@ -46,12 +47,12 @@ package struct ThreadNames {
     return "thread \(number)"
   }
 
-  /// The outermost first.
+  /// Returns the outermost frames of a thread, the outermost first. Empty if the stack is unknown or incomplete.
   private func outermost(ofThread number: UInt64) -> [FrameKey] {
     if let stack = definitions.threadStacks[number] {
       return stack.end == .complete ? stack.frames.suffix(Self.outermostFrames).reversed().map(\.key) : []
     }
-    // If several threads had the number one after the other, the last one still exists.
+    // The kernel may reuse a number: only the last thread with the number can still exist.
     guard let record = definitions.threads.last(where: { $0.osThread == number }),
       let stack = stack(record.thread)
     else { return [] }
@@ -60,7 +61,8 @@ package struct ThreadNames {
     return path.frames.suffix(Self.outermostFrames).reversed().map(\.key)
   }
 
-  /// A pool's threads serve any queue: the first function that a pool's thread runs does not identify it.
+  /// Returns whether a function belongs to a thread pool. Threads of a pool serve any queue, so the first function of
+  /// the program on such a thread does not identify the thread.
   private static func isPool(_ frame: SourceFrame) -> Bool {
     frame.mangledName.map { poolFunctions.matches($0) } ?? false
   }

@@ -1,18 +1,18 @@
-// The files of this machine, with a note of each part that is read.
+// Reads the files of this machine, and records which parts are read.
 
 import CSandboxedChild
 import CTrackedFiles
 import TraceReading
 
-/// Gives files as `LocalSymbolFiles` does, and knows which of their parts were read.
+/// Provides files like `LocalSymbolFiles`, and records which of their parts are read.
 ///
-/// After an analysis, these are the parts that a trace must store. Takes over SIGSEGV of the process. For one
-/// thread at a time.
+/// After an analysis, these are the parts that a trace must store. Handles SIGSEGV of the process. For one thread at a
+/// time.
 package final class TrackedSymbolFiles: SymbolFileAccess {
   private var known: [String: SymbolFileContents] = [:]
   private let machine = LocalSymbolFiles()
 
-  /// Parts that a child process reads count as well: the child that reflects types does.
+  /// Makes child processes record the parts that they read as well. The child that reflects types reads such files.
   package init() { lt_child_set_prologue(lt_tracked_continue_in_child) }
 
   package func canonicalPath(ofFile path: String) -> String { machine.canonicalPath(ofFile: path) }
@@ -29,8 +29,8 @@ package final class TrackedSymbolFiles: SymbolFileAccess {
     return contents
   }
 
-  /// The files that were read and are ELF files, by path, with the parts that were touched. The bytes live as long as
-  /// this object. Linear in the files' sizes.
+  /// Returns the ELF files that were read, in order of path, with the parts that were read. The bytes live as long as
+  /// this object. Linear in the sizes of the files.
   package func namedFiles() -> [NamedFile] {
     known.sorted { $0.key < $1.key }.compactMap { path, contents in
       let parts = Self.parts(of: contents)

@@ -1,18 +1,19 @@
-// Nodes in the order of their cost.
+// A queue that returns nodes in order of cost.
 
 /// A queue for shortest paths where edges cost 0 to 255. It has a ring of lists, one for each possible difference of
-/// costs (R. B. Dial, CACM 12 (1969)). First in, first out among equal costs, so that results depend only on the graph.
-/// The reader must skip entries whose node has since been given a lower cost. Memory: 4 bytes an entry.
+/// costs (R. B. Dial, CACM 12 (1969)). Entries of equal cost leave in the order of their insertion, so that results
+/// depend only on the graph. The caller must skip an entry if its node was added again at a lower cost. Memory: 4 bytes
+/// an entry.
 struct CostQueue: ~Copyable {
   private let lists: UnsafeMutablePointer<GrowingStack<NodeID>>
   private let mask: Int
   /// The number of entries of the current list that have been taken.
   private var taken = 0
   private var remaining = 0
-  /// The cost of the entry last taken; no lower one can be added.
+  /// The cost of the entry that was taken last. No entry of a lower cost can be added.
   private(set) var cost: UInt32 = 0
 
-  /// For edges, and first entries, of at most this cost.
+  /// Makes a queue for edges, and first entries, that cost at most `highestCost`.
   init(highestCost: UInt8) {
     var count = 2
     while count < Int(highestCost) + 1 { count *= 2 }
@@ -26,14 +27,14 @@ struct CostQueue: ~Copyable {
     lists.deallocate()
   }
 
-  /// Adds a node at a cost that is at least the current one, and above it by no more than the highest cost.
+  /// Adds a node. Its cost must be at least `cost`, and at most `highestCost` more than that.
   @inline(__always)
   mutating func add(_ node: NodeID, cost newCost: UInt32) {
     lists[Int(newCost) & mask].push(node)
     remaining &+= 1
   }
 
-  /// The next node, in order of cost; nil when none is left.
+  /// Takes the next node, in order of cost; nil if none is left.
   @inline(__always)
   mutating func next() -> NodeID? {
     if remaining == 0 { return nil }
@@ -48,7 +49,7 @@ struct CostQueue: ~Copyable {
     return node
   }
 
-  /// Forgets all entries, and begins again at cost 0. O(lists).
+  /// Removes all entries, and sets the cost to 0. O(lists).
   mutating func clear() {
     for index in 0...mask { lists[index].truncate(to: 0) }
     (taken, remaining, cost) = (0, 0, 0)

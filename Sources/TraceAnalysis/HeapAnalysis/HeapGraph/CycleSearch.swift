@@ -1,8 +1,9 @@
-// The shortest way round a retain cycle.
+// Searches for the shortest retain cycles.
 
 /// A cycle in a graph that visits no node twice.
 package struct NodeCycle: Hashable, Sendable {
-  /// The edge at an index leads from the node at that index to the next node, and the last one back to the first.
+  /// The nodes in order. The edge at an index leads from the node at that index to the next node, and the last edge
+  /// leads back to the first node.
   package var nodes: [NodeID]
   package var edges: [EdgeIndex]
   /// The sum of the edges' costs.
@@ -10,13 +11,14 @@ package struct NodeCycle: Hashable, Sendable {
 }
 
 /// Finds cycles of lowest cost inside strongly connected components, over the edges and nodes that the components were
-/// made with. Same input, same cycles. Keeps its working memory between searches, so many small ones are cheap: 12
-/// bytes for each node that a search reached, by pages, and the memory of `ComponentMembers`. For one thread at a time.
+/// made with. The same input gives the same cycles. The working memory is kept between searches, so many small searches
+/// are cheap. Memory: 12 bytes for each node that a search reached, in whole pages, and the memory of
+/// `ComponentMembers`. For one thread at a time.
 package final class CycleSearch {
   private let components: StronglyConnectedComponents
   private let edgeCosts: EdgeCosts
   private let members: ComponentMembers
-  /// The bits of each node's cost, inverted: 0 for nodes that no search has reached.
+  /// The inverted bits of each node's cost, so that 0 means that the current search has not reached the node.
   private let costs: NodeTable<UInt32>
   private let parents: NodeTable<NodeID>
   private let parentEdges: NodeTable<EdgeIndex>
@@ -24,7 +26,7 @@ package final class CycleSearch {
   /// Nodes whose cost has been set and must be cleared before the next search.
   private var touched = GrowingStack<NodeID>()
 
-  /// O(nodes of the components).
+  /// Makes a search over the edges and nodes of `components`. O(nodes of the components).
   package init(_ components: StronglyConnectedComponents, costs edgeCosts: EdgeCosts = .uniform) {
     self.components = components
     self.edgeCosts = edgeCosts
@@ -35,8 +37,8 @@ package final class CycleSearch {
     queue = CostQueue(highestCost: edgeCosts.highest(of: components.kinds))
   }
 
-  /// A cycle of lowest cost that passes through a node and begins with it; nil if there is none, as outside the
-  /// components' nodes; traps if there is no such node. At most O(nodes + edges of its component + cost of the cycle).
+  /// Returns a cycle of lowest cost that begins with a node. Nil if there is none, also for a node that is in no
+  /// component. Traps if there is no such node. O(nodes + edges of the node's component + cost of the cycle).
   package func shortestCycle(through node: NodeID) -> NodeCycle? {
     let component = components.componentOfNode[node]
     guard component != StronglyConnectedComponents.noComponent, components.nontrivial.contains(component) else {
@@ -45,10 +47,9 @@ package final class CycleSearch {
     return search(from: node, in: component, below: RetainPaths.unreached)
   }
 
-  /// The cheapest of the cycles through up to `startLimit` nodes of a component, evenly spread over its node numbers:
-  /// one of the lowest cost in the component if it has no more nodes than that. Nil for a component without a cycle;
-  /// traps if there is no such component.
-  /// At most `startLimit` times as much work as for one node.
+  /// Returns the cheapest of the cycles through up to `startLimit` nodes of a component, evenly spread over its nodes.
+  /// If the component has no more nodes than that, the cycle has the lowest cost of all. Nil for a component without a
+  /// cycle. Traps if there is no such component. Does at most `startLimit` times as much work as a search for one node.
   package func shortestCycle(in component: ComponentID, startLimit: Int = 16) -> NodeCycle? {
     precondition(Int(component) < components.count, "no such component")
     guard components.nontrivial.contains(component) else { return nil }
@@ -62,7 +63,7 @@ package final class CycleSearch {
     return best
   }
 
-  /// A cycle through a node that costs less than `limit`.
+  /// Returns a cycle of lowest cost through a node if that cost is below `limit`; otherwise nil.
   private func search(from start: NodeID, in component: ComponentID, below limit: UInt32) -> NodeCycle? {
     defer { wipe() }
     let scope = GraphScope(components.graph, kinds: components.kinds, within: components.subset)
@@ -73,7 +74,7 @@ package final class CycleSearch {
     costs[Int(start)] = ~0
     touched.push(start)
     queue.add(start, cost: 0)
-    // A cost that is not below the best cycle's cannot lead to a better one.
+    // A path that costs as much as the best cycle cannot lead to a better cycle.
     while let node = queue.next(), queue.cost < best {
       let cost = queue.cost
       if ~costs[Int(node)] != cost { continue }

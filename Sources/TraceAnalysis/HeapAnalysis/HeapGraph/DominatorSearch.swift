@@ -1,17 +1,17 @@
 // The search for dominators.
 
 /// The algorithm of T. Lengauer and R. E. Tarjan, "A fast algorithm for finding dominators in a flowgraph", TOPLAS 1
-/// (1979), in its simple version: path compression without balancing, O(edges · log nodes) whatever the graph.
-/// (Semi-NCA has less to do but is quadratic on graphs that a hostile file could hold.) All of it works on the numbers
-/// that nodes get in a depth-first search; the super root has 0.
+/// (1979), in its simple version: path compression without balancing, O(edges · log nodes) for any graph. (Semi-NCA
+/// does less work, but is quadratic for some graphs, which a hostile file could hold.) Vertices are the numbers that
+/// nodes get in a depth-first search. The super root has 0.
 enum DominatorSearch {
-  /// Fields that are read together lie together.
+  /// One structure, since these fields are read together.
   private struct Vertex: BitwiseCopyable {
-    /// The parent in the search tree; once the vertex is linked, an ancestor further up that path compression has
-    /// found.
+    /// The parent in the search tree. After the vertex is linked, path compression may replace the parent by a higher
+    /// ancestor.
     var ancestor: UInt32
-    /// The vertex with the lowest semidominator on the path from here up to, and without, `ancestor`; and that
-    /// semidominator.
+    /// The vertex with the lowest semidominator on the path from this vertex up to `ancestor`, without `ancestor`. The
+    /// next field has that semidominator.
     var label: UInt32
     var labelSemidominator: UInt32
     var semidominator: UInt32
@@ -23,14 +23,15 @@ enum DominatorSearch {
     var edge: UInt32
   }
 
-  /// Sources of edges to a vertex, except its parent in the search tree.
+  /// For each vertex, the sources of its incoming edges, without its parent in the search tree.
   private struct Predecessors {
-    /// The index of a vertex's first predecessor; the next vertex's first ends them.
+    /// The index of each vertex's first predecessor in `numbers`. The predecessors end at the next vertex's index.
     let offsets: NodeTable<UInt32>
     let numbers: NodeTable<UInt32>
   }
 
-  /// The nodes reached in depth-first order, and for every node its immediate dominator or a mark of `DominatorTree`.
+  /// Returns the reached nodes in depth-first order, and for every node its immediate dominator or a marker value of
+  /// `DominatorTree`.
   static func run(
     _ scope: GraphScope, roots: some Sequence<NodeID>, nodeCount: Int
   ) -> (order: NodeTable<NodeID>, immediateDominator: NodeTable<NodeID>) {
@@ -45,11 +46,11 @@ enum DominatorSearch {
     return (order, immediateDominator)
   }
 
-  /// Numbers the nodes and turns their edges round.
+  /// Numbers the nodes, and reverses their edges.
   private static func prepare(
     _ scope: GraphScope, roots: some Sequence<NodeID>, nodeCount: Int
   ) -> (order: NodeTable<NodeID>, vertices: NodeTable<Vertex>, predecessors: Predecessors) {
-    /// The number of each node; 0 for nodes not reached.
+    /// The number of each node; 0 for nodes that are not reached.
     let numbers = NodeTable<UInt32>(repeating: 0, count: nodeCount)
     var order = GrowingStack<NodeID>()
     var parents = GrowingStack<UInt32>()
@@ -62,7 +63,8 @@ enum DominatorSearch {
     vertices.start[0] = Vertex(ancestor: 0, label: 0, labelSemidominator: 0, semidominator: 0)
     for index in 0..<count {
       let (parent, own) = (parents.start[index], UInt32(truncatingIfNeeded: index + 1))
-      // The parent has an edge to it, and so has the super root to every root.
+      // The semidominator is at most the parent. For a root it is the super root, which has an edge to every root: see
+      // below.
       vertices.start[index + 1] = Vertex(ancestor: parent, label: own, labelSemidominator: own, semidominator: parent)
     }
     for index in 0..<admittedRoots.count {
@@ -121,23 +123,23 @@ enum DominatorSearch {
     let (order, parents) = (order.start, parents.start)
     let offsets = NodeTable<UInt32>(repeating: 0, count: count + 2)
 
-    /// Calls `body` with the numbers of both ends of every edge that is neither from the parent nor from the vertex
-    /// itself.
+    /// Calls `body` with the numbers of both ends of every edge, except edges from the target's parent and edges from a
+    /// node to itself.
     @inline(__always)
     func forEachEdge(_ body: (_ source: UInt32, _ target: UInt32) -> Void) {
       for index in 0..<count {
         let source = UInt32(truncatingIfNeeded: index &+ 1)
         for edge in scope.edges(from: order[index]) where scope.follows(edge) {
           let node = scope.targets[edge]
-          // Every node that a reached one has an edge to within the scope is reached; one outside the scope has no
-          // number.
+          // If the target is in the scope, it is reached, since its source is. If not, it has no number.
           let target = numbers[Int(node)]
           if target != 0 && target != source && parents[Int(target) &- 1] != source { body(source, target) }
         }
       }
     }
     forEachEdge { _, target in offsets.start[Int(target)] &+= 1 }
-    // Each is at first the end of its row, and moves down to its beginning as the row fills from behind.
+    // Each offset is set to the end of its row. Rows are filled from the end, so the offset moves down to the row's
+    // beginning.
     var end: UInt32 = 0
     for number in 0..<count + 2 {
       end += offsets.start[number]
@@ -152,11 +154,11 @@ enum DominatorSearch {
     return Predecessors(offsets: offsets, numbers: sources)
   }
 
-  /// The immediate dominator of each vertex.
+  /// Returns the immediate dominator of each vertex.
   private static func solve(_ table: NodeTable<Vertex>, _ predecessors: Predecessors) -> NodeTable<UInt32> {
     let vertices = table.start
     let dominators = NodeTable<UInt32>(repeating: 0, count: table.count)
-    // Vertices that wait for their semidominator, in a list for each semidominator; 0 ends a list.
+    // For each semidominator, a list of the vertices that wait for it to be processed. 0 ends a list.
     let firstWaiting = NodeTable<UInt32>(repeating: 0, count: table.count)
     let nextWaiting = NodeTable<UInt32>(repeating: 0, count: table.count)
     let (offsets, sources) = (predecessors.offsets.start, predecessors.numbers.start)
@@ -169,7 +171,7 @@ enum DominatorSearch {
       while waiting != 0 {
         compress(waiting, current, vertices, &path)
         let best = vertices[Int(waiting)]
-        // Either the dominator, or a vertex that has the same dominator and, being lower, will know it first.
+        // This is the dominator, or a lower vertex with the same dominator. The last loop resolves the second case.
         dominators.start[Int(waiting)] = best.labelSemidominator < current ? best.label : current
         waiting = nextWaiting.start[Int(waiting)]
       }
@@ -203,8 +205,8 @@ enum DominatorSearch {
     return dominators
   }
 
-  /// Sets the label of a linked vertex to its whole path's label, up to the first unlinked vertex. The vertices up to
-  /// `current` are unlinked.
+  /// Sets the label of a linked vertex to the label of its whole path up to the first unlinked vertex. The vertices up
+  /// to number `current` are unlinked.
   @inline(__always)
   private static func compress(
     _ vertex: UInt32, _ current: UInt32, _ vertices: UnsafeMutablePointer<Vertex>, _ path: inout GrowingStack<UInt32>

@@ -1,22 +1,22 @@
-// Dominators: the nodes that every path to a node passes through, and that keep it alive.
+// Dominators: the nodes that every path to a node passes through, and that keep the node alive.
 
-/// The dominator tree of the part of a graph that can be reached from some roots. One super root, which is no node,
-/// precedes all roots. It is the only dominator of a root, and of a node that several roots reach on separate paths.
+/// The dominator tree of the part of a graph that some roots reach. A super root, which is no node, precedes all roots.
+/// It is the only dominator of a root, and of a node that several roots reach on separate paths.
 ///
-/// Memory: 4 bytes a node and 4 bytes a node reached. Any number of threads may use it at once.
+/// Memory: 4 bytes for each node, and 4 more for each reached node. Safe for concurrent use.
 package final class DominatorTree: @unchecked Sendable {
-  /// The closest other node that every path from the roots to a node passes through; `superRoot` if there is none;
+  /// By node: the closest other node that every path from the roots passes through. `superRoot` if there is none,
   /// `unreached` for nodes that the roots do not reach.
   package let immediateDominator: NodeTable<NodeID>
-  /// The nodes reached, each after its dominators.
+  /// The reached nodes, each after its dominators.
   package let order: NodeTable<NodeID>
 
   package static let superRoot = HeapGraph.noNode - 1
   package static let unreached = HeapGraph.noNode
 
-  /// The tree over edges of some kinds through nodes of `subset`; nil means all nodes. Roots outside `subset` are
-  /// skipped, and a root may occur twice; a root that is no node traps. O(edges · log nodes) at worst, and in practice
-  /// linear. Memory while working: about 36 bytes a node reached, 4 a node, and 4 an edge.
+  /// Makes the tree over edges of some kinds through nodes of `subset`; nil means all nodes. Roots outside `subset` are
+  /// skipped. A root may occur twice. Traps if a root is no node. O(edges · log nodes) at worst, and in practice
+  /// linear. Memory while working: about 36 bytes for each reached node, 4 for each node, and 4 for each edge.
   package init(_ graph: HeapGraph, roots: some Sequence<NodeID>, kinds: EdgeKinds = .all, within subset: NodeSet? = nil)
   {
     let scope = GraphScope(graph, kinds: kinds, within: subset)
@@ -24,15 +24,16 @@ package final class DominatorTree: @unchecked Sendable {
     withExtendedLifetime((graph, subset)) {}
   }
 
-  /// For every node the sum of its size and the sizes of all it dominates: the bytes freed if the node went. 0 for
-  /// nodes not reached.
-  /// `sizes` has a size for every node. Sums that exceed 64 bits stay at the highest value. O(nodes).
+  /// Returns for every node the sum of its size and the sizes of all nodes that it dominates. These bytes would be
+  /// freed with the node. 0 for nodes that are not reached. `sizes` has a size for every node. Sums that exceed 64 bits
+  /// become the highest value. O(nodes).
   package func retainedSizes(_ sizes: [UInt32]) -> NodeTable<UInt64> { sums { UInt64(sizes[$0]) } }
 
-  /// The variant for sizes of 64 bits.
+  /// Like the function above, for sizes of 64 bits.
   package func retainedSizes(_ sizes: [UInt64]) -> NodeTable<UInt64> { sums { sizes[$0] } }
 
-  /// For every node one more than the number of nodes it dominates; 0 for nodes not reached. O(nodes).
+  /// Returns for every node the number of nodes that it dominates, plus 1 for the node itself. 0 for nodes that are not
+  /// reached. O(nodes).
   package func retainedCounts() -> NodeTable<UInt64> { sums { _ in 1 } }
 
   @inline(__always)

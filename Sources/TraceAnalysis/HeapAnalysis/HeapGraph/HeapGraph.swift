@@ -1,32 +1,32 @@
 // The heap as a directed graph.
 
-/// A node's number: 0 up to the graph's node count.
+/// A node's number, from 0 to the graph's node count less 1.
 package typealias NodeID = UInt32
-/// An edge's number: 0 up to the graph's edge count, in the order of source nodes.
+/// An edge's number, from 0 to the graph's edge count less 1, in the order of source nodes.
 package typealias EdgeIndex = UInt32
 
-/// An immutable directed graph in compressed rows: the edges of a node lie side by side, in the order of their
-/// insertion. Parallel edges and edges from a node to itself are kept. The graph does not know the meaning of nodes,
-/// labels and kinds, nor a node's size.
+/// An immutable directed graph in compressed rows: the edges of a node are adjacent, in the order of their insertion.
+/// Parallel edges and edges from a node to itself are kept. The graph does not know the meaning of nodes, labels and
+/// kinds, nor the sizes of nodes.
 ///
-/// Made by `HeapGraphBuilder`. Memory: 4 bytes a node and 9 bytes an edge. Any number of threads may use it at once.
+/// Made by `HeapGraphBuilder`. Memory: 4 bytes a node and 9 bytes an edge. Safe for concurrent use.
 package final class HeapGraph: @unchecked Sendable {
   package let nodeCount: Int
   package let edgeCount: Int
 
-  /// `nodeCount + 1` of them: the index of each node's first edge, which ends the edges of the node before.
+  /// The index of each node's first edge, and `edgeCount` at the end. So a node's edges end at the next node's offset.
   let offsets: NodeTable<EdgeIndex>
   let targets: NodeTable<NodeID>
   let labels: NodeTable<UInt32>
   let kinds: NodeTable<UInt8>
 
-  /// Numbers from here on are not nodes but marks, such as `noNode`.
+  /// Node numbers from this one on are reserved for marker values such as `noNode`.
   package static let maximumNodeCount = Int(Int32.max)
-  /// Edge numbers from here on are not edges but marks, such as `noEdge`.
+  /// Edge numbers from this one on are reserved for marker values such as `noEdge`.
   package static let maximumEdgeCount = Int(UInt32.max) - 1
-  /// Stands where there is no node.
+  /// The marker for no node.
   package static let noNode = NodeID.max
-  /// Stands where there is no edge.
+  /// The marker for no edge.
   package static let noEdge = EdgeIndex.max
 
   init(
@@ -37,25 +37,26 @@ package final class HeapGraph: @unchecked Sendable {
     (self.offsets, self.targets, self.labels, self.kinds) = (offsets, targets, labels, kinds)
   }
 
-  /// The edges that leave a node; traps if there is no such node. Constant time.
+  /// Returns the edges that leave a node. Traps if there is no such node. Constant time.
   package func edges(from node: NodeID) -> Range<EdgeIndex> {
     precondition(Int(node) < nodeCount, "no such node")
     return offsets.start[Int(node)]..<offsets.start[Int(node) + 1]
   }
 
-  /// The node an edge points to; traps if there is no such edge. Constant time.
+  /// Returns the node that an edge leads to. Traps if there is no such edge. Constant time.
   package func target(of edge: EdgeIndex) -> NodeID { targets[edge] }
 
-  /// The label that the builder was given with the edge; traps if there is no such edge. Constant time.
+  /// Returns the label that the edge was added with. Traps if there is no such edge. Constant time.
   package func label(of edge: EdgeIndex) -> UInt32 { labels[edge] }
 
-  /// The edge's kind, below `EdgeKinds.count`; traps if there is no such edge. Constant time.
+  /// Returns the edge's kind, below `EdgeKinds.count`. Traps if there is no such edge. Constant time.
   package func kind(of edge: EdgeIndex) -> UInt8 { kinds[edge] }
 
-  /// The node an edge leaves; traps if there is no such edge. O(log nodes), by binary search.
+  /// Returns the node that an edge leaves. Traps if there is no such edge. O(log nodes), by binary search.
   package func source(of edge: EdgeIndex) -> NodeID {
     precondition(Int(edge) < edgeCount, "no such edge")
-    // The last node whose edges begin at or before this one; nodes without edges share their successor's beginning.
+    // Find the last node whose edges begin at or before this edge. A node without edges has the same offset as the next
+    // node, so it is not the last.
     var (low, high) = (0, nodeCount)
     while high - low > 1 {
       let middle = (low + high) / 2
@@ -64,12 +65,12 @@ package final class HeapGraph: @unchecked Sendable {
     return NodeID(low)
   }
 
-  /// Every node. O(nodes).
+  /// All nodes. O(nodes).
   package var allNodes: NodeSet { NodeSet(bound: nodeCount).complement }
 }
 
-/// The part of a graph an algorithm works on, as bare pointers: some kinds of edges, between nodes of a set. For use
-/// while its maker keeps the graph and the set alive.
+/// The part of a graph that an algorithm works on: edges of some kinds between nodes of a set. It has unsafe pointers,
+/// so its user must keep the graph and the set alive.
 struct GraphScope {
   let offsets: UnsafeMutablePointer<EdgeIndex>
   let targets: UnsafeMutablePointer<NodeID>
@@ -97,7 +98,7 @@ struct GraphScope {
     return subset[Int(node) &>> 6] &>> UInt64(node & 63) & 1 != 0
   }
 
-  /// Returns whether the set includes an edge's kind; ignores the edge's ends.
+  /// Returns whether an edge's kind is included. Does not check the edge's ends.
   @inline(__always)
   func follows(_ edge: Int) -> Bool { allowsEveryKind || kindBits &>> UInt32(kinds[edge]) & 1 != 0 }
 
@@ -106,7 +107,7 @@ struct GraphScope {
     Range(uncheckedBounds: (Int(offsets[Int(node)]), Int(offsets[Int(node) &+ 1])))
   }
 
-  /// Returns whether a caller's number is a node in the set. Traps if it is no node.
+  /// Returns whether a node that a caller passed is in the set. Traps if there is no such node.
   func admits(_ root: NodeID) -> Bool {
     precondition(Int(root) < nodeCount, "no such node")
     return contains(root)

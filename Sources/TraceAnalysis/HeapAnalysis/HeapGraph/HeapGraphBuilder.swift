@@ -1,32 +1,32 @@
-// The making of graphs.
+// Builds graphs.
 
-/// Collects edges and makes a `HeapGraph` of them. Edges may come in any order; those that come in the order of their
-/// sources cost the least. For one thread at a time.
+/// Collects edges and makes a `HeapGraph` of them. Edges may be added in any order. Edges in the order of their sources
+/// need the least time and memory. For one thread at a time.
 ///
-/// Memory: 4 bytes a node, and 9 bytes an edge, which become the graph's; 13 for an edge whose source is lower than one
-/// before, and while building 8 more. Up to half as much again is reserved but not touched.
+/// Memory: 4 bytes for each node and 9 for each edge, which the graph takes over. A late edge, whose source is lower
+/// than an earlier source, takes 13 bytes, and 8 more in `build`. Up to half as much again is reserved but not touched.
 package final class HeapGraphBuilder {
   package let nodeCount: Int
   /// The highest number of edges.
   package let edgeLimit: Int
-  /// The number of edges left out because there were `edgeLimit` already.
+  /// The number of edges that were left out because there were already `edgeLimit` edges.
   package private(set) var refusedEdgeCount = 0
 
-  /// The number of edges that leave each node, and one place more; nil before the first edge.
+  /// The number of edges that leave each node, and one more element for the end offset. Nil before the first edge.
   private var degrees: NodeTable<UInt32>?
   private var degreeOf: UnsafeMutablePointer<UInt32>?
-  /// Edges in the order of their sources.
+  /// The edges that are not late, in the order of their sources.
   private var targets: GrowingStack<NodeID>
   private var labels: GrowingStack<UInt32>
   private var kinds: GrowingStack<UInt8>
   private var lastSource: NodeID = 0
-  /// Edges whose source is lower than the source of an earlier edge.
+  /// Late edges: their source is lower than the source of an earlier edge.
   private var lateSources = GrowingStack<NodeID>()
   private var lateTargets = GrowingStack<NodeID>()
   private var lateLabels = GrowingStack<UInt32>()
   private var lateKinds = GrowingStack<UInt8>()
 
-  /// A builder for a graph of `nodeCount` nodes, at most `HeapGraph.maximumNodeCount` (traps beyond), and no edges yet.
+  /// Makes a builder for a graph of `nodeCount` nodes. Traps if there are more than `HeapGraph.maximumNodeCount`.
   /// `expectedEdges` is a hint.
   package init(nodeCount: Int, expectedEdges: Int = 0, edgeLimit: Int = HeapGraph.maximumEdgeCount) {
     precondition(nodeCount >= 0 && nodeCount <= HeapGraph.maximumNodeCount, "too many nodes")
@@ -40,8 +40,8 @@ package final class HeapGraphBuilder {
 
   package var edgeCount: Int { targets.count + lateTargets.count }
 
-  /// Adds an edge between two nodes; traps if there is no such node or kind. `HeapGraph.label` returns `label`. Beyond
-  /// `edgeLimit` the edge is counted and left out. Amortised constant time, except the first edge: O(nodes).
+  /// Adds an edge between two nodes; traps if there is no such node or kind. `HeapGraph.label` returns `label`. After
+  /// `edgeLimit` edges, further edges are only counted. Amortised constant time, except for the first edge: O(nodes).
   @inline(__always)
   package func addEdge(from source: NodeID, to target: NodeID, label: UInt32 = 0, kind: UInt8 = 0) {
     precondition(Int(source) < nodeCount && Int(target) < nodeCount, "no such node")
@@ -72,7 +72,8 @@ package final class HeapGraphBuilder {
     return table.start
   }
 
-  /// Returns the number of edges of a kind that lead to each node, so far. O(nodes + edges).
+  /// Returns for each node the number of edges of a kind that lead there, among the edges added until now. O(nodes +
+  /// edges).
   func edgeCounts(ofKind kind: UInt8) -> NodeCounts {
     let counts = NodeCounts(count: nodeCount)
     for edge in 0..<targets.count where kinds.start[edge] == kind { counts.increment(targets.start[edge]) }
@@ -80,9 +81,8 @@ package final class HeapGraphBuilder {
     return counts
   }
 
-  /// The graph of the edges added; the builder is empty afterwards and may be used again. A node's edges keep their
-  /// order.
-  /// O(nodes + edges), and O(n log n) for late edges.
+  /// Returns the graph of the added edges. Afterwards the builder is empty and may be used again. A node's edges keep
+  /// their order. O(nodes + edges), plus O(n log n) for n late edges.
   package func build() -> HeapGraph {
     let offsets = degrees ?? NodeTable<EdgeIndex>(repeating: 0, count: nodeCount + 1)
     (degrees, degreeOf) = (nil, nil)
@@ -108,7 +108,7 @@ package final class HeapGraphBuilder {
     defer { order.deallocate() }
     for index in 0..<lateCount { order[index] = UInt64(lateSources.start[index]) << 32 | UInt64(index) }
     order.sort()
-    /// Edges that have not moved to their places yet, from the first on, and the first place that is taken.
+    /// The edges before `unmoved` have not moved yet. The places from `end` on are filled.
     var unmoved = targets.count
     for _ in 0..<lateCount {
       targets.push(0)
@@ -119,7 +119,7 @@ package final class HeapGraphBuilder {
     for place in stride(from: lateCount - 1, through: 0, by: -1) {
       let source = Int(order[place] >> 32)
       let index = Int(order[place] & 0xFFFF_FFFF)
-      // All that leave nodes behind the source, unless an edge of the same source has moved them.
+      // Move all edges of later nodes, unless a previous late edge of the same source has moved them.
       if place == lateCount - 1 || order[place + 1] >> 32 != order[place] >> 32 {
         let first = Int(offsets[source + 1]) - (place + 1)
         let count = unmoved - first

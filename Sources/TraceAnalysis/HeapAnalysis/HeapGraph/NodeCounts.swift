@@ -1,11 +1,11 @@
-// A number for each node that is small as a rule.
+// A count for each node, usually a small one.
 
 /// Counts that begin at 0, one for each node. For one thread at a time.
 ///
-/// Memory: a byte a node, by pages, and an entry of a dictionary for each count above 254.
+/// Memory: 1 byte a node, in whole pages, and a dictionary entry for each count above 254.
 package final class NodeCounts {
   private let low: NodeTable<UInt8>
-  /// Counts that do not fit a byte.
+  /// The counts above 254.
   private var high: [NodeID: UInt32] = [:]
 
   init(count: Int) { low = NodeTable(zeroed: count) }
@@ -18,7 +18,7 @@ package final class NodeCounts {
     }
   }
 
-  /// Adds 1 to the count of a node, which there must be.
+  /// Adds 1 to the count of a node, which must exist.
   @inline(__always)
   func increment(_ node: NodeID) {
     let place = low.start + Int(node)

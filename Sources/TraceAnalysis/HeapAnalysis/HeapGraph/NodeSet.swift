@@ -2,16 +2,15 @@
 
 import TraceReading
 
-/// A set of numbers below a fixed bound, a bit for each. Used for nodes and for components. A reference: copies share
-/// their members.
-/// Any number of threads may read it while none changes it.
+/// A set of numbers below a fixed bound, as a bit for each number. Used for nodes and for components. Any number of
+/// threads may read a set while no thread changes it.
 package final class NodeSet: @unchecked Sendable {
   let words: UnsafeMutablePointer<UInt64>
   private let wordCount: Int
-  /// Members are below this.
+  /// All members are below this number.
   package let bound: Int
 
-  /// The empty set. Memory: a bit for each number below `bound`.
+  /// Makes an empty set. Memory: a bit for each number below `bound`.
   package init(bound: Int) {
     self.bound = bound
     wordCount = (bound + 63) / 64
@@ -24,7 +23,7 @@ package final class NodeSet: @unchecked Sendable {
     for member in members { insert(member) }
   }
 
-  /// A set of its own with the same members.
+  /// Makes a separate set with the same members.
   package convenience init(copying other: NodeSet) {
     self.init(bound: other.bound)
     words.update(from: other.words, count: wordCount)
@@ -32,24 +31,24 @@ package final class NodeSet: @unchecked Sendable {
 
   deinit { TableMemory.deallocate(words) }
 
-  /// False for numbers beyond the bound. Constant time.
+  /// Returns whether a number is in the set; false for numbers not below the bound. Constant time.
   package func contains(_ member: UInt32) -> Bool {
     Int(member) < bound && words[Int(member) &>> 6] &>> UInt64(member & 63) & 1 != 0
   }
 
-  /// Adds a number below the bound; traps at others. Constant time. True if it was not yet a member.
+  /// Adds a number. Returns true if it was not yet a member. Traps unless the number is below the bound. Constant time.
   @discardableResult
   package func insert(_ member: UInt32) -> Bool {
     precondition(Int(member) < bound, "beyond the bound of the set")
     return Self.insert(member, into: words)
   }
 
-  /// Removes a number. Constant time. Numbers that are not members, or beyond the bound, are let pass.
+  /// Removes a number. Does nothing if the number is not a member. Constant time.
   package func remove(_ member: UInt32) {
     if Int(member) < bound { words[Int(member) >> 6] &= ~(1 << UInt64(member & 63)) }
   }
 
-  /// True if it was not yet a member.
+  /// Adds a number without a check of the bound. Returns true if it was not yet a member.
   @inline(__always)
   static func insert(_ member: UInt32, into words: UnsafeMutablePointer<UInt64>) -> Bool {
     let bit: UInt64 = 1 &<< UInt64(member & 63)
@@ -87,8 +86,8 @@ package final class NodeSet: @unchecked Sendable {
     return result
   }
 
-  /// Calls `body` with every member in ascending order. `body` may remove the member it is given, and change no other.
-  /// O(bound).
+  /// Calls `body` with every member in ascending order. `body` may remove that member, but must not change the set
+  /// otherwise. O(bound).
   package func forEach<Failure>(_ body: (UInt32) throws(Failure) -> Void) throws(Failure) {
     for index in 0..<wordCount {
       var word = words[index]

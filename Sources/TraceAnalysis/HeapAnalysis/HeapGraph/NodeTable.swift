@@ -2,13 +2,13 @@
 
 import TraceReading
 
-/// An array of fixed length whose memory lies outside Swift's object heap. A reference: copies share their values.
-/// Public parts only read; a finished algorithm's results do not change any more, so any thread may read them.
+/// An array of fixed length, with memory outside Swift's object heap. Public members only read. An algorithm does not
+/// change its results after it has finished, so any thread may read them.
 package final class NodeTable<Element: BitwiseCopyable>: @unchecked Sendable {
   package let start: UnsafeMutablePointer<Element>
   package let count: Int
 
-  /// Uninitialised: the caller writes every element before another reads one.
+  /// Makes a table of uninitialised elements. The caller must write every element before any element is read.
   init(uninitialized count: Int) {
     self.count = count
     start = TableMemory.allocate(Element.self, capacity: count)
@@ -17,7 +17,7 @@ package final class NodeTable<Element: BitwiseCopyable>: @unchecked Sendable {
   /// Takes over the elements of a stack, and their memory.
   init(taking stack: consuming GrowingStack<Element>) { (start, count) = stack.release() }
 
-  /// All elements are 0. Only those that are written take memory, by pages.
+  /// Makes a table of zeros. Only pages with written elements take memory.
   init(zeroed count: Int) {
     self.count = count
     start = TableMemory.allocateZeroed(Element.self, capacity: count)
@@ -30,7 +30,7 @@ package final class NodeTable<Element: BitwiseCopyable>: @unchecked Sendable {
 
   deinit { TableMemory.deallocate(start) }
 
-  /// The value at an index below `count`; traps at others. Constant time.
+  /// The value at an index. Traps unless the index is below `count`. Constant time.
   package subscript(_ index: UInt32) -> Element {
     @inline(__always) get {
       precondition(Int(index) < count, "no such node")

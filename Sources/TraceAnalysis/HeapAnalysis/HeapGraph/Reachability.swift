@@ -1,9 +1,8 @@
-// Nodes that can be reached.
+// Finds the nodes that roots reach.
 
 extension HeapGraph {
-  /// The nodes that can be reached from the roots, roots included, over edges of some kinds through nodes of `subset`
-  /// alone; nil means all nodes. Roots outside `subset` are passed over; a root that is no node traps. O(nodes / 64 +
-  /// nodes and edges reached).
+  /// Returns the roots and all nodes that they reach over edges of some kinds through nodes of `subset`; nil means all
+  /// nodes. Roots outside `subset` are skipped. Traps if a root is no node. O(nodes / 64 + nodes and edges reached).
   package func reachable(
     from roots: some Sequence<NodeID>, kinds: EdgeKinds = .all, within subset: NodeSet? = nil
   ) -> NodeSet {

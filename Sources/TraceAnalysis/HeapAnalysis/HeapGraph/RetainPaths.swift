@@ -1,24 +1,24 @@
 // Retain paths: the cheapest paths from the roots to a node, which show why it is alive.
 
-/// One path of lowest cost from the roots to each node that they reach. Same input, same paths: among equals, earlier
-/// roots and edges win.
+/// One path of lowest cost from the roots to each node that they reach. The same input gives the same paths: among
+/// paths of equal cost, earlier roots and edges win.
 ///
-/// Memory: 12 bytes a node. Any number of threads may use it at once.
+/// Memory: 12 bytes a node. Safe for concurrent use.
 package final class RetainPaths: @unchecked Sendable {
   /// The cost of the path to each node; `unreached` if there is none.
   package let costs: NodeTable<UInt32>
-  /// The node before each node on its path; `HeapGraph.noNode` for a root that is its own path, and for nodes not
-  /// reached.
+  /// The node before each node on its path. `HeapGraph.noNode` for a root where a path begins, and for nodes that are
+  /// not reached.
   package let parents: NodeTable<NodeID>
-  /// The path's edge from the parent; `HeapGraph.noEdge` for a node without parent.
+  /// The edge from each node's parent on its path; `HeapGraph.noEdge` for a node without a parent.
   package let parentEdges: NodeTable<EdgeIndex>
 
   package static let unreached = UInt32.max
 
-  /// Paths over edges of some kinds through nodes of `subset`; nil means all nodes. Roots outside `subset` are passed
-  /// over; a root that is no node traps. `rootCosts` has for each root the initial cost of a path that begins there,
-  /// for example for roots found by a conservative scan; nil means 0. Costs above 32 bits, on paths of millions of
-  /// edges, count as equal. O(nodes + edges + cost of the costliest path).
+  /// Finds paths over edges of some kinds through nodes of `subset`; nil means all nodes. Roots outside `subset` are
+  /// skipped. Traps if a root is no node. `rootCosts` has for each root the initial cost of a path that begins there,
+  /// for example a higher one for roots found by a conservative scan; nil means 0. Costs that exceed 32 bits, on paths
+  /// of millions of edges, count as equal. O(nodes + edges + cost of the costliest path).
   package init(
     _ graph: HeapGraph, roots: [NodeID], rootCosts: [UInt8]? = nil, kinds: EdgeKinds = .all,
     costs edgeCosts: EdgeCosts = .uniform,
@@ -41,7 +41,7 @@ package final class RetainPaths: @unchecked Sendable {
     }
     while let node = queue.next() {
       let cost = queue.cost
-      // Else it has been found at a lower cost, and expanded.
+      // Otherwise the node was found at a lower cost, and its edges were followed then.
       if costs[Int(node)] != cost { continue }
       for edge in scope.edges(from: node) where scope.follows(edge) {
         let target = scope.targets[edge]
@@ -67,7 +67,7 @@ package final class RetainPaths: @unchecked Sendable {
   /// Returns whether a path leads to a node; traps if there is no such node. Constant time.
   package func reaches(_ node: NodeID) -> Bool { costs[node] != Self.unreached }
 
-  /// The path to a node; nil if there is none; traps if there is no such node. O(length of the path).
+  /// Returns the path to a node; nil if there is none. Traps if there is no such node. O(length of the path).
   package func path(to node: NodeID) -> RetainPath? {
     guard reaches(node) else { return nil }
     var steps: [RetainPath.Step] = []
@@ -82,7 +82,7 @@ package final class RetainPaths: @unchecked Sendable {
 
 /// A path from a root to a node.
 package struct RetainPath: Hashable, Sendable {
-  /// An edge, and the node it leads to.
+  /// An edge, and the node that it leads to.
   package struct Step: Hashable, Sendable {
     package var edge: EdgeIndex
     package var node: NodeID
@@ -90,8 +90,8 @@ package struct RetainPath: Hashable, Sendable {
   }
 
   package var root: NodeID
-  /// From the root onwards; empty for a path to the root itself.
+  /// The steps from the root on; empty for a path to the root itself.
   package var steps: [Step]
-  /// The sum of its edges' costs and its root's.
+  /// The sum of the costs of the edges and the root.
   package var cost: UInt32
 }

@@ -1,35 +1,34 @@
 // Sets of nodes that reach each other.
 
-/// A component's number: 0 up to the number of components.
+/// A component's number, from 0 to the number of components less 1.
 package typealias ComponentID = UInt32
 
 /// The strongly connected components of a part of a graph. They are numbered in reverse topological order: an edge that
-/// leaves a component leads to one with a lower number.
+/// leaves a component leads to a component with a lower number.
 ///
-/// Memory: 4 bytes for each node of the subset, by pages, and 4 bytes a component; while being made up to 16 bytes more
-/// for each of those nodes. Any number of threads may use it at once.
+/// Memory: 4 bytes for each node of the subset, in whole pages, and 4 bytes for each component. The search takes up to
+/// 16 bytes more for each node of the subset. Safe for concurrent use.
 ///
 /// After D. J. Pearce, "A space-efficient algorithm for finding strongly connected components", IPL 116 (2016), with
-/// stacks of its own instead of recursion.
+/// explicit stacks instead of recursion.
 package final class StronglyConnectedComponents: @unchecked Sendable {
   package let graph: HeapGraph
   package let kinds: EdgeKinds
-  /// The nodes the components are made of; nil means all.
+  /// The nodes of all components; nil means all nodes of the graph.
   package let subset: NodeSet?
 
   package let componentOfNode: ComponentTable
   /// The number of nodes of each component.
   package let sizes: NodeTable<UInt32>
-  /// The components with more than one node, or whose node has an edge to itself: those with a cycle.
+  /// The components with a cycle: they have more than one node, or a node with an edge to itself.
   package let nontrivial: NodeSet
 
   package var count: Int { sizes.count }
 
   package static let noComponent = ComponentID.max
 
-  /// The components over edges of some kinds between nodes of `subset`, which must not change later; nil means all
-  /// nodes.
-  /// O(nodes + edges).
+  /// Finds the components over edges of some kinds between nodes of `subset`; nil means all nodes. `subset` must not
+  /// change later. O(nodes + edges).
   package init(_ graph: HeapGraph, kinds: EdgeKinds = .all, within subset: NodeSet? = nil) {
     let scope = GraphScope(graph, kinds: kinds, within: subset)
     (self.graph, self.kinds, self.subset) = (graph, kinds, subset)
@@ -40,15 +39,16 @@ package final class StronglyConnectedComponents: @unchecked Sendable {
 
   private struct Frame: BitwiseCopyable {
     var node: NodeID
-    /// The number the node was given when it was met.
+    /// The number that the node got when the search entered it.
     var visit: UInt32
     var edge: UInt32
   }
 
-  /// Writes one more than its component for each node of the scope to `table`, which is all 0.
+  /// Writes the component of each node of the scope, plus 1, to `table`, which must be all 0.
   ///
-  /// A node not yet met has 0 there; one being worked on has the number of its visit, or the lowest such number that it
-  /// can reach; a finished one has its component, counted down from the highest number so that it is above all visits.
+  /// During the search, a node that was not entered has 0 in `table`. A node that was entered has the lowest visit
+  /// number that it is known to reach. A node whose component is complete has the component's number. These numbers
+  /// count down from the highest, so that they are above all visit numbers.
   private static func search(
     _ scope: GraphScope, _ table: UnsafeMutablePointer<UInt32>, _ nodeCount: Int
   ) -> (sizes: NodeTable<UInt32>, nontrivial: NodeSet) {
@@ -56,7 +56,7 @@ package final class StronglyConnectedComponents: @unchecked Sendable {
     var component = firstComponent
     var visits: UInt32 = 0
     var frames = GrowingStack<Frame>()
-    /// Nodes left, whose component is not complete.
+    /// Nodes whose edges were all followed, but whose component is not complete.
     var open = GrowingStack<NodeID>()
     var sizes = GrowingStack<UInt32>()
     let selfReferring = NodeSet(bound: nodeCount)
@@ -78,7 +78,8 @@ package final class StronglyConnectedComponents: @unchecked Sendable {
             if scope.contains(target) {
               let value = table[Int(target)]
               if value == 0 {
-                // The edge is read again when the child is done, and then shows which nodes the child can reach.
+                // The edge is read again after the child is finished. The child's value then shows which nodes the
+                // child can reach.
                 child = target
                 break
               }
@@ -102,7 +103,8 @@ package final class StronglyConnectedComponents: @unchecked Sendable {
           open.push(node)
           continue
         }
-        // The first node met of its component: the others are those left since.
+        // This node was entered first of its component. The other nodes of the component were pushed to `open` since
+        // then.
         var size: UInt32 = 1
         while !open.isEmpty, table[Int(open.start[open.count &- 1])] >= visit {
           table[Int(open.pop())] = component
@@ -127,8 +129,8 @@ package final class StronglyConnectedComponents: @unchecked Sendable {
     return (sizeTable, nontrivial)
   }
 
-  /// The components that no edge from another component leads to, over the same edges and nodes: where paths through
-  /// the condensed graph begin. O(nodes + edges).
+  /// Returns the components that no edge from another component leads to, over the same edges and nodes. Paths through
+  /// the condensed graph begin at these components. O(nodes + edges).
   package func sources() -> NodeSet {
     let held = NodeSet(bound: count)
     let scope = GraphScope(graph, kinds: kinds, within: subset)
@@ -145,16 +147,17 @@ package final class StronglyConnectedComponents: @unchecked Sendable {
   }
 }
 
-/// The component of each node. Any number of threads may use it at once.
+/// The component of each node. Safe for concurrent use.
 package struct ComponentTable: Sendable {
-  /// One more than the component; 0 for nodes without one, so that only nodes with one take memory.
+  /// The number of each node's component, plus 1. 0 for nodes without a component, so that pages without other nodes
+  /// take no memory.
   private let following: NodeTable<UInt32>
 
   init(following: NodeTable<UInt32>) { self.following = following }
 
   var count: Int { following.count }
 
-  /// The component of a node; `StronglyConnectedComponents.noComponent` for nodes outside the subset; traps if there is
+  /// The component of a node; `StronglyConnectedComponents.noComponent` for nodes outside the subset. Traps if there is
   /// no such node. Constant time.
   package subscript(_ node: NodeID) -> ComponentID { @inline(__always) get { following[node] &- 1 } }
 
@@ -162,13 +165,12 @@ package struct ComponentTable: Sendable {
   @inline(__always) func unchecked(_ node: NodeID) -> ComponentID { following.start[Int(node)] &- 1 }
 }
 
-/// The nodes of each component. Memory: 4 bytes a node and 4 bytes a component. Any number of threads may use it at
-/// once.
+/// The nodes of each component. Memory: 4 bytes a node and 4 bytes a component. Safe for concurrent use.
 package final class ComponentMembers: @unchecked Sendable {
   private let offsets: NodeTable<UInt32>
   private let nodes: NodeTable<NodeID>
 
-  /// O(nodes), by counting sort.
+  /// Lists the nodes of each component. O(nodes), by counting sort.
   package init(_ components: StronglyConnectedComponents) {
     let offsets = NodeTable<UInt32>(uninitialized: components.count + 1)
     var end: UInt32 = 0
@@ -178,7 +180,7 @@ package final class ComponentMembers: @unchecked Sendable {
     }
     offsets.start[components.count] = end
     let nodes = NodeTable<NodeID>(uninitialized: Int(end))
-    // Rows fill from behind, and their offsets move down with that.
+    // Rows are filled from the end, so each offset moves down to its row's beginning.
     let table = components.componentOfNode
     for node in stride(from: table.count - 1, through: 0, by: -1) {
       let component = table.unchecked(NodeID(truncatingIfNeeded: node))
@@ -195,7 +197,7 @@ package final class ComponentMembers: @unchecked Sendable {
     return Int(offsets[component + 1] - begin)
   }
 
-  /// The `index`th node of a component, in ascending order; traps if there is none. Constant time.
+  /// Returns the node at `index` of a component, in ascending order of nodes. Traps if there is none. Constant time.
   package func node(_ index: Int, of component: ComponentID) -> NodeID {
     precondition(index >= 0 && index < count(of: component), "no such member")
     return nodes.start[Int(offsets[component]) + index]

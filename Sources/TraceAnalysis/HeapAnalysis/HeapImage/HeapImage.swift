@@ -1,36 +1,37 @@
-// The words of memory that a snapshot kept.
+// The words of memory that a snapshot contains.
 
 import CTraceFormat
 import TraceReading
 
-/// The words of one snapshot, by address. A missing word was 0, or users' data. A search for pointers treats both the
-/// same.
+/// The words of one snapshot, by address. A missing word was 0, or data of the program that is no pointer. A search for
+/// pointers treats both the same.
 ///
-/// Memory: `PackedPages`, and 88 bytes a page. Even reads are for one thread at a time, since the image remembers the
-/// last pages.
+/// Memory: the memory of `PackedPages`, and 88 bytes a page. Even reads are for one thread at a time, since the image
+/// caches the last pages.
 package final class HeapImage {
-  // These are read for each word of each object. A run-time check for exclusive access took a tenth of the time of an
-  // analysis. They change only while the image is read; the last page changes in look-ups.
+  // These properties are read for each word of each object. Run-time checks for exclusive access took a tenth of the
+  // time of an analysis. The properties change only while the image is read from the trace, except for the last page,
+  // which look-ups change.
 
   /// Page numbers (address / 4096), ascending, without repeats.
   @exclusivity(unchecked) private(set) var pages: [UInt64] = []
-  /// Eight words a page: a bit for each word in the image.
+  /// Eight words for each page, with a bit for each word of the page. The bit is set if the image has the word.
   @exclusivity(unchecked) private var bitmaps = GrowingStack<UInt64>()
-  /// Eight numbers a page: the index of the first value of each group of 64 words.
+  /// Eight numbers for each page: the index of the first value of each group of 64 words.
   @exclusivity(unchecked) private var starts: [UInt16] = []
   private let values = PackedPages()
   @exclusivity(unchecked) private var lastIndex = 0
   @exclusivity(unchecked) private var lastPage = UInt64.max
 
-  /// All parts that the recorder reported were there, sound, and in order.
+  /// True if the image has all parts that the recorder reported, undamaged and in order.
   package private(set) var isWhole = true
-  /// Set if reading stopped because the image would have taken more than this many bytes.
+  /// The limit in bytes, if reading stopped because the image would have exceeded it; otherwise nil.
   package private(set) var exceededLimit: ByteCount?
 
   package private(set) var wordCount = 0
   package var pageCount: Int { pages.count }
 
-  /// An image of given words, by address.
+  /// Makes an image of the given words.
   package init(words: [(address: UInt64, value: UInt64)] = []) {
     var (bitmap, page) = ([UInt64](repeating: 0, count: 8), [UInt64]())
     let sorted = words.sorted { $0.address < $1.address }
@@ -46,10 +47,11 @@ package final class HeapImage {
     finish()
   }
 
-  /// Reads the image of `snapshot`. Linear in its words. Damage is added to `diagnostics`.
+  /// Reads the image of `snapshot`, and adds damage to `diagnostics`. Linear in the words of the image.
   ///
-  /// The image's end, which its checksum covers, has the expected number of words and pages: more are damage. For an
-  /// image without its end, the size of the file limits them. Neither takes more memory than `limit`.
+  /// The end record of the image, which a checksum protects, has the number of words and pages. More words or pages
+  /// count as damage. If the end record is missing, the size of the file limits their number. In both cases the image
+  /// takes at most `limit` of memory.
   package init(
     _ snapshot: TraceSnapshot, in reader: TraceReader, limit: MemoryLimit = .standard,
     diagnostics: inout TraceDiagnostics
@@ -75,7 +77,7 @@ package final class HeapImage {
         continue
       }
       let head = buffer.bytes.loadUnaligned(as: lt_memory_part.self)
-      // A part of another image with the same time.
+      // Skip a part of another image that was taken at the same time.
       if head.snapshot != snapshot.number { continue }
       if head.part != partCount { isWhole = false }
       partCount &+= 1
@@ -112,24 +114,25 @@ package final class HeapImage {
     finish()
   }
 
-  /// The fewest compressed bytes of a file for each page: pages rarely repeat more than that.
+  /// The fewest bytes that a page takes in a compressed file. Few images have pages that repeat so much that they take
+  /// less.
   private static let leastPageBytes: UInt64 = 2
 
-  /// The amount of an image that is read. A word counts as 8 bytes although it takes less, because the graph's
-  /// references come from these words.
+  /// The limit of words, pages and memory of an image. A word counts as 8 bytes. It takes less, but the graph may need
+  /// memory for a reference from the word.
   private struct Budget {
     static let wordCost: UInt64 = 8
-    /// The least limit of an image without its end, in bytes, whatever the size of its file.
+    /// The lowest limit for an image without its end record, in bytes, even if its file is small.
     private static let leastBytes: UInt64 = 256 << 20
-    /// A page's number, bitmap, and the places of its words.
+    /// Bytes for a page's number, its bitmap, and the places of its words.
     static let pageCost: UInt64 = 8 + 64 + 16 + 8
 
-    /// From the image's end.
+    /// The number of words and pages from the image's end record.
     let words: UInt64
     let pages: UInt64
-    /// Bytes of memory.
+    /// The limit of memory, in bytes.
     let bytes: UInt64
-    /// This machine's memory sets the limit, not the file.
+    /// True if this machine's memory sets the limit, not the size of the file.
     let isOfMachine: Bool
     var usedBytes: UInt64 = 0
 
@@ -143,7 +146,7 @@ package final class HeapImage {
   }
 
   private enum Failure {
-    /// At an offset of the payload.
+    /// Damage at an offset of the payload.
     case damage(offset: Int)
     case tooMuch
   }
@@ -175,8 +178,8 @@ package final class HeapImage {
         value = value &+ UInt64(bitPattern: difference)
         values[index] = value
       }
-      // Arrays and tables filled with one reference are pages of equal words. Even a small file may have very many of
-      // these.
+      // Arrays and tables filled with one reference have pages of equal words. Such pages compress well, so even a
+      // small file may have very many.
       budget.usedBytes += (differences == 0 ? 1 : UInt64(count)) * Budget.wordCost + Budget.pageCost
       guard budget.usedBytes <= budget.bytes else { return .tooMuch }
       add(page, words, values, count)
@@ -195,7 +198,7 @@ package final class HeapImage {
   @inline(__always)
   private func bitmap(_ index: Int) -> UnsafePointer<UInt64> { UnsafePointer(bitmaps.start + index &* 8) }
 
-  /// The words of the page at an index, until another page is read.
+  /// Returns the words of the page at an index. They are valid until another page is read.
   @inline(__always)
   private func values(_ index: Int) -> UnsafePointer<UInt64> {
     values.words(ofPage: index, at: pages[index] << 12, bitmap: bitmap(index))
@@ -212,7 +215,8 @@ package final class HeapImage {
     }
   }
 
-  /// Index of the first page at or after `page`. Logarithmic; constant for the last page and the one after it.
+  /// Returns the index of the first page at or after `page`. Logarithmic, but constant for the page of the previous
+  /// look-up and for the page after that.
   private func lowerBound(_ page: UInt64) -> Int {
     if page == lastPage { return lastIndex }
     if page == lastPage &+ 1, lastIndex < pages.count {
@@ -232,7 +236,7 @@ package final class HeapImage {
     return low
   }
 
-  /// The word at an address that is a multiple of 8; nil if the image has none there.
+  /// Returns the word at an address, which must be a multiple of 8; nil if the image has no word there.
   package func word(at address: UInt64) -> UInt64? {
     let index = lowerBound(address >> 12)
     guard index < pages.count, pages[index] == address >> 12 else { return nil }
@@ -243,7 +247,8 @@ package final class HeapImage {
     return values(index)[Int(starts[index * 8 + word / 64]) + (bitmap & (bit - 1)).nonzeroBitCount]
   }
 
-  /// The address of the first word in `range`. Constant time if the image has words near by, logarithmic otherwise.
+  /// Returns the address of the first word in `range`; nil if the image has none there. Constant time if the image has
+  /// words near by, logarithmic otherwise.
   package func firstWord(in range: Range<UInt64>) -> UInt64? {
     guard range.lowerBound < range.upperBound, range.lowerBound <= UInt64.max - 7 else { return nil }
     let first = (range.lowerBound + 7) & ~7
@@ -265,8 +270,8 @@ package final class HeapImage {
     return nil
   }
 
-  /// Calls `body` with the address and value of each word in `range`, in order. Linear in the words, and the pages
-  /// between them.
+  /// Calls `body` with the address and value of each word in `range`, in order. Linear in the words and pages in the
+  /// range.
   @inline(__always)
   package func forEachWord(in range: Range<UInt64>, _ body: (UInt64, UInt64) -> Void) {
     guard range.lowerBound < range.upperBound, range.lowerBound <= UInt64.max - 7 else { return }
@@ -289,7 +294,7 @@ package final class HeapImage {
           var offset = Int(starts[index * 8 + group]) + (whole & ((bits & (0 &- bits)) &- 1)).nonzeroBitCount
           while bits != 0 {
             let bit = bits.trailingZeroBitCount
-            // A look-up by `body` may unpack another page in this one's place.
+            // Get the values again for each word: a look-up in `body` may unpack another page into the same memory.
             body(base + UInt64(group * 64 + bit) * 8, values(index)[offset])
             offset += 1
             bits &= bits - 1

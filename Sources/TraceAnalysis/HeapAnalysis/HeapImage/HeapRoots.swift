@@ -1,37 +1,38 @@
-// Roots: memory that is in use for its own sake, where reachability begins.
+// Roots: memory that is in use without a reference to it. Reachability begins at the roots.
 
 import PlatformRules
 import TraceReading
 
-/// A piece of memory whose words keep their targets alive.
+/// A piece of memory whose words keep their targets in use.
 package struct HeapRoot: Hashable, Sendable {
   package enum Kind: Hashable, Sendable {
-    /// Variables of an image: index into `HeapRoots.images`.
+    /// Variables of an image. `image` is an index into `HeapRoots.images`.
     case global(image: Int)
-    /// A thread's stack from its stack pointer up: index into the snapshot's threads.
+    /// A thread's stack from its stack pointer up. `thread` is an index into the snapshot's threads.
     case stack(thread: Int)
     case registers(thread: Int)
     case threadLocal(thread: Int)
-    /// Memory that the program mapped itself, or the loader.
+    /// Memory that the program or the loader mapped directly.
     case mapping
-    /// Memory of the allocator without any known block, in a trace that lacks calls: it may be in use.
+    /// Memory of the allocator without known blocks, in a trace that lacks calls. The memory may be in use.
     case unseen
   }
 
   package var kind: Kind
   package var ranges: [Range<UInt64>]
-  /// For registers.
+  /// The values of registers; empty for other kinds.
   package var values: [UInt64] = []
-  /// A pointer into the middle of a block counts. False for the C library's own variables, since the allocator's
-  /// pointers lead close to blocks.
+  /// True if pointers into the middle of blocks count. False for the C library's own variables, since pointers of the
+  /// allocator lead close to blocks.
   package var acceptsInterior = true
-  /// The thread belongs to a pool and runs no work item at this moment: it has just ended one, or is about to begin
-  /// one. It may hold a work item, but uses no object. So it keeps no object in use whose references are all known, and
-  /// no task whose continuation is held elsewhere.
+  /// True for a thread of a pool between two work items: it has just ended one, or is about to begin one. The thread
+  /// may hold a work item, but uses no object. So it does not keep an object whose references are all known, nor a task
+  /// whose continuation is held elsewhere.
   package var isBetweenWork = false
 
-  /// Returns whether this is the stack or the registers of a thread that may be in any function of the program. The
-  /// thread that ends the process has left all its functions except the outermost, and has old words in its frames.
+  /// Returns whether this is the stack or the registers of a thread that may be in any function of the program. This is
+  /// false for the thread that exits the process: all its functions except the outermost have returned, and left old
+  /// words in their frames.
   package func isOfRunningThread(in snapshot: TraceSnapshot) -> Bool {
     switch kind {
     case .stack(let thread), .registers(let thread): snapshot.reason != .exit || !snapshot.threads[thread].isSelf
@@ -40,13 +41,13 @@ package struct HeapRoot: Hashable, Sendable {
   }
 }
 
-/// Owners of the code at an address, as far as they show that a thread waits for work.
+/// The owner of the code at an address. The owners of a thread's functions show whether the thread waits for work.
 package enum WaitingCode: Sendable {
-  /// A pool of threads: libdispatch.
+  /// The thread pool of libdispatch.
   case pool
-  /// The C library and the loader, below which every wait ends, and above which every thread begins.
+  /// The C library and the loader. Every thread begins there, and every wait is a call of the C library.
   case cLibrary
-  /// The Swift runtime, which a thread enters between one function of a task and the next.
+  /// The Swift runtime. A thread enters it between one function of a task and the next.
   case runtime
   case other
 }
@@ -62,7 +63,7 @@ package struct HeapRoots: Sendable {
   /// - Parameters:
   ///   - gaps: the calls that the trace lacks.
   ///   - waitingCode: returns the owner of the code at an address in an image.
-  ///   - frames: returns the addresses of a thread's functions, as `ThreadFrames.addresses` does.
+  ///   - frames: returns the code addresses of a thread's functions, as `ThreadFrames.addresses` does.
   ///
   /// Linear in the regions and their pages.
   package init(
@@ -72,7 +73,8 @@ package struct HeapRoots: Sendable {
   ) {
     self.images = images.sorted { $0.range.lowerBound < $1.range.lowerBound }
     var roots: [HeapRoot] = []
-    // No two roots of a kind share memory, whatever the trace says. So each word is read a few times at most.
+    // Cut the ranges so that no two roots of a kind share memory, even in a corrupt trace. So each word is read at most
+    // a few times.
     let imageRanges = Self.cutWhereTheyMeet(
       self.images.map { $0.range.lowerBound.rawValue..<$0.range.upperBound.rawValue })
     for (index, one) in self.images.enumerated() {
@@ -116,8 +118,8 @@ package struct HeapRoots: Sendable {
         roots.append(HeapRoot(kind: .threadLocal(thread: index), ranges: [threadLocals[index]]))
       }
     }
-    // Several threads may have their stacks in one mapping of the program. The memory above the last stack is the
-    // program's own.
+    // Several threads may have their stacks in one mapping of the program. The program owns the memory above the last
+    // stack.
     var stackEnds: [UInt64: UInt64] = [:]
     for (thread, place) in zip(snapshot.threads, places) {
       guard let region = place.stackRegion, stackRegions.contains(region.range.lowerBound) else { continue }
@@ -161,20 +163,19 @@ package struct HeapRoots: Sendable {
     self.roots = roots
   }
 
-  /// The allocator's own lists of freed blocks at the beginning of its memory: a thread's cache and an arena's state.
-  /// Nothing in them is a reference.
-  /// Source: glibc 2.36, malloc/malloc.c (tcache_perthread_struct, malloc_state) and malloc/arena.c (heap_info), with
-  /// the headers of their chunks.
+  /// Bytes of the allocator's lists of freed blocks at the beginning of its memory: a thread's cache and an arena's
+  /// state. These lists have no references. Source: glibc 2.36, malloc/malloc.c (tcache_perthread_struct, malloc_state)
+  /// and malloc/arena.c (heap_info), with the headers of their chunks.
   private static let threadCacheSize: UInt64 = 0x2A0
   private static let arenaStateSize: UInt64 = 0x8D0
 
-  /// Adds the memory between blocks. `first`: index of the first block in the range; `allocators`: bytes at its
-  /// beginning that are the allocator's own.
+  /// Adds the memory between blocks. `first`: the index of the first block in the range. `allocators`: the number of
+  /// bytes at the beginning of the range that are the allocator's own.
   private static func addPartsWithoutBlocks(
     of range: Range<UInt64>, allocators own: UInt64, _ heap: LiveHeap, from first: Int, to parts: inout [Range<UInt64>]
   ) {
     var start = range.lowerBound + min(own, range.upperBound - range.lowerBound)
-    // The block before may reach into the range.
+    // The block before the range may extend into it.
     if first > 0 { start = max(start, heap.blocks[first - 1].address + heap.blocks[first - 1].size) }
     var index = first
     while index < heap.count, heap.blocks[index].address < range.upperBound {
@@ -186,7 +187,8 @@ package struct HeapRoots: Sendable {
     if start < range.upperBound { parts.append(start..<range.upperBound) }
   }
 
-  /// Calls `body` with each pointer in the stacks, the registers and the own variables of all threads. Linear in those.
+  /// Calls `body` with each word in the stacks, registers and thread-local variables of all threads. Linear in these
+  /// words.
   func forEachWordOfThreads(in image: HeapImage, _ body: (UInt64) -> Void) {
     for root in roots {
       switch root.kind {
@@ -216,7 +218,7 @@ package struct HeapRoots: Sendable {
     if let pointer = thread.stackPointer, let found = region(at: pointer, regions) {
       stackRegion = found
       var end = found.range.upperBound
-      // Above a thread's control block another mapping may follow without a gap.
+      // Another mapping may follow directly above a thread's control block.
       if found.kind != .mainStack, thread.threadPointer > pointer, thread.threadPointer < end {
         end = min(end, controlBlockEnd)
       }
@@ -231,7 +233,7 @@ package struct HeapRoots: Sendable {
     return (stackRegion, stack, threadLocal)
   }
 
-  /// Returns the same ranges, each cut where the next one begins. O(n log n).
+  /// Returns the same ranges, each cut where the next range begins. O(n log n).
   private static func cutWhereTheyMeet(_ ranges: [Range<UInt64>]) -> [Range<UInt64>] {
     var result = ranges
     var last: Int?
@@ -246,12 +248,12 @@ package struct HeapRoots: Sendable {
     return result
   }
 
-  /// The disjoint ranges that are not empty, in order of address.
+  /// Sorts disjoint ranges by address, and leaves out empty ranges.
   private static func joined(_ ranges: [Range<UInt64>]) -> [Range<UInt64>] {
     ranges.filter { !$0.isEmpty }.sorted { $0.lowerBound < $1.lowerBound }
   }
 
-  /// Returns whether a range overlaps one of many ranges, which are disjoint and in order of address. Logarithmic.
+  /// Returns whether a range overlaps one of `others`, which are disjoint and in order of address. Logarithmic.
   private static func touches(_ range: Range<UInt64>, _ others: [Range<UInt64>]) -> Bool {
     var low = 0
     var high = others.count
@@ -262,7 +264,7 @@ package struct HeapRoots: Sendable {
     return low < others.count && others[low].lowerBound < range.upperBound
   }
 
-  /// `images` in order of address.
+  /// Returns the image at an address. `images` must be in order of address.
   private static func image(at address: UInt64, _ images: [LoadedImage]) -> LoadedImage? {
     var low = 0
     var high = images.count
@@ -273,13 +275,13 @@ package struct HeapRoots: Sendable {
     return low < images.count && images[low].range.contains(RuntimeAddress(address)) ? images[low] : nil
   }
 
-  /// Returns whether a thread waits for work in a pool. Such a thread runs no code of the program: the words on its
-  /// stack are left over from its last work. It sleeps in a call of the C library, and will return only to functions of
-  /// the pool or of the C library. A thread in any other code may have its work in registers, even if nothing on its
-  /// stack shows it: the C library calls the start routine.
+  /// Returns whether a thread waits for work in a pool. Such a thread runs no code of the program, so the words on its
+  /// stack are left over from its last work. It sleeps in a call of the C library, and all its callers are functions of
+  /// the pool or of the C library. If the innermost function is any other, the thread may have work in registers, even
+  /// if its stack does not show that.
   ///
-  /// If the stack cannot be unwound, all words on it count that look like return addresses. Then an old return address
-  /// in a frame that is not fully written hides an idle thread.
+  /// If the stack cannot be unwound, all words on it that look like return addresses count as callers. Frames may
+  /// contain old return addresses, so an idle thread may then not be recognised.
   private static func isIdle(
     _ thread: SnapshotThread, _ range: Range<UInt64>, _ image: HeapImage, _ regions: [MemoryRegion],
     _ code: (UInt64) -> WaitingCode,
@@ -300,7 +302,8 @@ package struct HeapRoots: Sendable {
     return isOfPool && isIdle
   }
 
-  /// Returns whether a pool's functions are among a thread's functions, and no code outside `allowed` is.
+  /// Returns whether a thread's functions include functions of a pool, and no function whose owner is outside
+  /// `allowed`.
   private static func isOfPool(
     _ addresses: [UInt64], _ code: (UInt64) -> WaitingCode, besides allowed: Set<WaitingCode>
   ) -> Bool {
@@ -308,8 +311,8 @@ package struct HeapRoots: Sendable {
     return codes.contains(.pool) && codes.isSubset(of: allowed)
   }
 
-  /// The frames from a pool's start routine to its wait take some hundred bytes. The thread that waits for events also
-  /// has room for some events.
+  /// The most bytes of the stack of an idle thread. The frames from a pool's start routine to its wait take some
+  /// hundred bytes. The thread that waits for events also has a buffer for events.
   private static let idleStackLimit: UInt64 = 16 << 10
 
   private static func region(at address: UInt64, _ regions: [MemoryRegion]) -> MemoryRegion? {

@@ -1,8 +1,8 @@
-// The blocks that were live at a moment, in order of address.
+// The blocks that are live at one moment, in order of address.
 
 import TraceReading
 
-/// The number of a live block: its place in the order of addresses, from 0.
+/// The number of a live block: its index in the order of addresses, from 0.
 package struct BlockID: Hashable, Comparable, Sendable, BitwiseCopyable {
   package var rawValue: UInt32
   @inline(__always) package init(_ rawValue: UInt32) { self.rawValue = rawValue }
@@ -11,15 +11,16 @@ package struct BlockID: Hashable, Comparable, Sendable, BitwiseCopyable {
 
 /// The live blocks of a trace at one moment, for look-ups by any address inside them. Immutable.
 ///
-/// Memory: a `LiveBlockList`, and 12 to 24 bytes for each page with a block in it.
+/// Memory: a `LiveBlockList`, and 24 to 48 bytes for each page where a block begins.
 package struct LiveHeap: @unchecked Sendable {
   /// Ascending by address, disjoint, and below `RuntimeAddress.limit`. If an incomplete trace has several blocks in one
-  /// place, the last one counts. A block that still reaches into the next, or beyond all memory, is cut there. So the
-  /// sum of all sizes fits 64 bits.
+  /// place, the last block counts. A block that overlaps the next one, or exceeds the limit of addresses, is cut there.
+  /// So the sum of all sizes fits 64 bits.
   package let blocks: LiveBlockList
-  /// The places of `blocks`.
+  /// The addresses and sizes of `blocks`.
   private let places: LiveBlockList.Places
-  /// Open-addressed from page number + 1 to the first block that begins in the page.
+  /// An open-addressed hash table. The keys are page numbers plus 1, the values in `pageFirst` are the first block that
+  /// begins in the page.
   private let pageKeys: [UInt64]
   private let pageFirst: [UInt32]
   private let shift: UInt64
@@ -27,7 +28,7 @@ package struct LiveHeap: @unchecked Sendable {
   /// No two blocks may begin at the same address.
   package init(_ blocks: [LiveBlock]) { self.init(LiveBlockList(blocks)) }
 
-  /// O(n log n), and linear for sorted blocks. No two may begin at the same address.
+  /// O(n log n), and linear for sorted blocks. No two blocks may begin at the same address.
   package init(_ unsorted: LiveBlockList) {
     let blocks = Self.isInOrder(unsorted) ? unsorted : Self.ordered(unsorted)
     self.blocks = blocks
@@ -91,8 +92,8 @@ package struct LiveHeap: @unchecked Sendable {
     }
   }
 
-  /// Removes blocks that a later block replaced: their frees were not recorded. Blocks whose order is unknown stay.
-  /// Returns the number of the remaining blocks, which are at the beginning. Linear.
+  /// Removes blocks whose place a later block took: their frees were not recorded. Blocks of unknown order stay. Moves
+  /// the remaining blocks to the beginning, and returns their number. Linear.
   private static func removeReplaced(_ blocks: UnsafeMutableBufferPointer<LiveBlock>) -> Int {
     var kept = 0
     for index in blocks.indices {
@@ -122,7 +123,8 @@ package struct LiveHeap: @unchecked Sendable {
     let index = Int(id.rawValue)
     precondition(index < blocks.count, "no such block")
     if places.areWhole { return (places.start + index &* places.stride).load(as: LiveBlock.self) }
-    // Most callers use one property: written out here, that takes one load.
+    // The block is assembled here, because most callers use only one property. The compiler then reduces the call to
+    // one load.
     var block = places.common
     block.address = places.address(index)
     block.size = places.size(index) ?? blocks[index].size
@@ -132,8 +134,7 @@ package struct LiveHeap: @unchecked Sendable {
     return block
   }
 
-  /// The block that holds `address`: from its start up to its size, or its start alone if its size is 0. Expected
-  /// constant time.
+  /// Returns the block that contains `address`. A block of size 0 contains only its start. Expected constant time.
   @inline(__always)
   package func block(containing address: UInt64) -> BlockID? {
     let page = address >> 12
@@ -143,7 +144,7 @@ package struct LiveHeap: @unchecked Sendable {
       if key == page &+ 1 {
         var index = Int(pageFirst[slot])
         if self.address(index) > address { return index == 0 ? nil : hit(index - 1, address) }
-        // No allocator puts more blocks into a page; a hostile file may.
+        // No allocator puts more than 256 blocks into a page, but a hostile file may.
         let last = min(blocks.count - 1, index + 256)
         while index < last, self.address(index + 1) <= address { index += 1 }
         return index == last ? searched(address) : hit(index, address)
@@ -159,7 +160,7 @@ package struct LiveHeap: @unchecked Sendable {
       ? BlockID(UInt32(index)) : nil
   }
 
-  /// For a page where no block begins, inside a large block or nowhere, or where very many begin.
+  /// Searches for the block of an address if no block begins in its page, or very many begin there.
   @inline(never)
   private func searched(_ address: UInt64) -> BlockID? {
     guard address < RuntimeAddress.limit else { return nil }
@@ -167,6 +168,6 @@ package struct LiveHeap: @unchecked Sendable {
     return index < 0 ? nil : hit(index, address)
   }
 
-  /// Index of the first block at or after `address`.
+  /// Returns the index of the first block at or after `address`.
   package func lowerBound(_ address: UInt64) -> Int { places.lowerBound(address, count: blocks.count) }
 }

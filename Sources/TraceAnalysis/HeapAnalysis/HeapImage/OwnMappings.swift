@@ -1,12 +1,12 @@
-// Memory that a program mapped itself: the writable regions, without the parts that have other owners.
+// Memory that a program mapped directly: the writable regions, without the parts that have other owners.
 
 import TraceReading
 
 /// Finds the parts of writable regions that belong to no image, no thread's stack and no allocator.
 ///
-/// The kernel joins neighbours of one kind to one region: a mapping of the program with a thread's stack below it, with
-/// the zeroed variables of a library, or with a large block of the allocator. So each region is split by owner. Source:
-/// Linux 6.18, mm/vma.c (can_vma_merge_before, can_vma_merge_after).
+/// The kernel joins adjacent mappings of the same kind to one region. For example, it joins a mapping of the program
+/// with a thread's stack below it, with the zeroed variables of a library, or with a large block of the allocator. So
+/// each region is split by owner. Source: Linux 6.18, mm/vma.c (can_vma_merge_before, can_vma_merge_after).
 struct OwnMappings {
   let heap: LiveHeap
   let image: HeapImage
@@ -14,9 +14,9 @@ struct OwnMappings {
   let imageRanges: [Range<UInt64>]
   /// Addresses of the threads' control blocks.
   let controlBlocks: Set<UInt64>
-  /// False if threads kept running, so that stacks in use look like stacks of ended threads.
+  /// False if threads kept running while the image was taken. Stacks in use may then look like stacks of ended threads.
   let isFrozen: Bool
-  /// Addresses that may still be checked for arenas of the allocator.
+  /// The number of addresses that may still be checked for arenas of the allocator.
   private var spareLooks = 1 << 20
 
   init(
@@ -27,8 +27,8 @@ struct OwnMappings {
     )
   }
 
-  /// The program's parts of a region, in order. `stackEnd`: the end of a thread's stack at the region's beginning.
-  /// Linear in the images and arenas in it, in its large blocks, its pages, and in the words at its end.
+  /// Returns the program's parts of a region, in order. `stackEnd`: the end of a thread's stack at the region's
+  /// beginning. Linear in the region's images, arenas, large blocks and pages, and in the words at its end.
   mutating func parts(of region: MemoryRegion, above stackEnd: UInt64?) -> [Range<UInt64>] {
     var start = min(max(stackEnd ?? 0, region.range.lowerBound), region.range.upperBound)
     var parts: [Range<UInt64>] = []
@@ -40,7 +40,8 @@ struct OwnMappings {
       if stack == nil, stackEnd == nil, block == left.first {
         start = min(Self.stackEnd(controlBlock: block), region.range.upperBound)
       }
-      // Otherwise the word with the table's address is in the rest.
+      // Add the word with the address of the thread's table of variables, unless it is in the rest of the region
+      // anyway.
       if stack != nil || block < start {
         parts.append(block + Self.threadVectorOffset..<block + Self.threadVectorOffset + 8)
       }
@@ -66,17 +67,18 @@ struct OwnMappings {
 
   // MARK: Stacks
 
-  /// The end of the pages of a stack with a control block at its top.
+  /// Returns the end of the last page of a stack with a control block at its top.
   static func stackEnd(controlBlock: UInt64) -> UInt64 {
     let (end, overflow) = controlBlock.addingReportingOverflow(controlBlockSize + pageSize - 1)
     return (overflow ? .max : end) & ~(pageSize - 1)
   }
 
-  /// Returns the control blocks on the stacks of threads that have ended, in order. The C library keeps some stacks for
-  /// new threads. At the top of each is a control block, which points to itself twice, and no thread has it.
+  /// Returns the control blocks on the stacks of threads that have ended, in order. The C library keeps the stacks of
+  /// some ended threads for new threads. At the top of such a stack is a control block that points to itself twice, and
+  /// that no thread uses.
   ///
-  /// Since glibc 2.42, guard pages do not separate mappings: several stacks may be in one region. All control blocks
-  /// are at the same place in a page.
+  /// Since glibc 2.42, guard pages do not separate mappings, so several stacks may be in one region. All control blocks
+  /// have the same offset in their page.
   private func leftControlBlocks(in region: MemoryRegion) -> [UInt64] {
     let end = region.range.upperBound
     func isLeft(_ address: UInt64) -> Bool {
@@ -104,8 +106,9 @@ struct OwnMappings {
     return found.sorted()
   }
 
-  /// The stack of a control block, which has the stack's address next to its size. Nil if there is no such pair.
-  /// Source: glibc 2.43, nptl/descr.h (struct pthread: stackblock, stackblock_size).
+  /// Returns the stack of a control block. The control block has the stack's address, directly followed by its size.
+  /// Nil if there is no such pair of words. Source: glibc 2.43, nptl/descr.h (struct pthread: stackblock,
+  /// stackblock_size).
   private func leftStack(controlBlock: UInt64) -> Range<UInt64>? {
     let (fieldsEnd, overflow) = controlBlock.addingReportingOverflow(Self.controlBlockSize)
     guard !overflow else { return nil }
@@ -119,20 +122,20 @@ struct OwnMappings {
     return nil
   }
 
-  /// Bytes of a control block that are before the fields of the stack.
+  /// The lowest offset in a control block where the fields of the stack may be.
   private static let stackFields: UInt64 = 0x200
-  /// Offset in a control block of the address of the table of the thread's own variables. A new thread on this stack
-  /// takes the table over. Source: glibc 2.36, sysdeps/x86_64/nptl/tls.h (tcbhead_t) and nptl/allocatestack.c
-  /// (get_cached_stack).
+  /// Offset in a control block of the word with the address of the thread's table of thread-local variables. A new
+  /// thread on this stack takes over the table. Source: glibc 2.36, sysdeps/x86_64/nptl/tls.h (tcbhead_t) and
+  /// nptl/allocatestack.c (get_cached_stack).
   private static let threadVectorOffset: UInt64 = 8
-  /// Source: glibc 2.36, nptl/descr.h (struct pthread). In other versions it has this size, or is smaller by at most
-  /// the rest of a page.
+  /// Source: glibc 2.36, nptl/descr.h (struct pthread). In other versions the structure is as large, or smaller by so
+  /// little that it ends in the same page.
   private static let controlBlockSize: UInt64 = 0x900
   private static let pageSize: UInt64 = 4096
 
   // MARK: The allocator's memory
 
-  /// glibc's further arenas, which begin at multiples of their size.
+  /// Returns glibc's additional arenas in a range. They begin at multiples of their size.
   private mutating func arenas(in range: Range<UInt64>) -> [Range<UInt64>] {
     var found: [Range<UInt64>] = []
     var start = range.lowerBound.addingReportingOverflow(Self.arenaSize - 1).partialValue & ~(Self.arenaSize - 1)
@@ -148,15 +151,16 @@ struct OwnMappings {
 
   private static let arenaSize: UInt64 = 64 << 20
 
-  /// An arena begins with a pointer to its state, which follows directly in the first arena of a chain.
+  /// Returns whether an arena begins at an address. It begins with a pointer to the arena's state. In the first heap of
+  /// an arena, the state directly follows.
   static func isArena(at address: UInt64, _ image: HeapImage) -> Bool {
     guard address % arenaSize == 0, let state = image.word(at: address) else { return false }
     return state % arenaSize < 256
   }
 
-  /// The parts of a range without any block; none if an allocator has its small blocks there. A large block of glibc is
-  /// a mapping by itself, and memory beside it has another owner. The memory between small blocks is the allocator's
-  /// own, with old words in it.
+  /// Returns the parts of a range outside all blocks. Returns no parts if the range has small blocks: the allocator
+  /// owns the memory between small blocks, which has old words. A large block of glibc is a separate mapping, so the
+  /// memory beside it has another owner.
   private func withoutBlocks(_ range: Range<UInt64>) -> [Range<UInt64>] {
     var first = heap.lowerBound(range.lowerBound)
     // The block before may reach into the range.
@@ -179,8 +183,8 @@ struct OwnMappings {
     return parts
   }
 
-  /// Returns whether glibc mapped a block by itself: the block follows the header at the beginning of a page. No block
-  /// of this size of jemalloc, tcmalloc or mimalloc has such an address.
+  /// Returns whether glibc made a separate mapping for a block: the block follows a header at the beginning of a page.
+  /// With jemalloc, tcmalloc and mimalloc, no block of this size has such an address.
   private static func isMapping(_ block: LiveBlock) -> Bool {
     block.size >= largeSize && block.address % pageSize == chunkHeader
   }
@@ -190,17 +194,18 @@ struct OwnMappings {
     return overflow ? .max : end
   }
 
-  /// The allocator's words before a block. Source: glibc 2.36, malloc/malloc.c (malloc_chunk).
+  /// Bytes of the allocator's header before a block. Source: glibc 2.36, malloc/malloc.c (malloc_chunk).
   private static let chunkHeader: UInt64 = 16
-  /// glibc maps blocks of 128 KiB and more by themselves, unless the program has another limit (M_MMAP_THRESHOLD).
+  /// The smallest block that may have a separate mapping. glibc maps blocks of 128 KiB and more separately, unless the
+  /// program sets another limit (M_MMAP_THRESHOLD).
   private static let largeSize: UInt64 = 64 << 10
-  /// The most blocks that glibc maps by themselves (M_MMAP_MAX).
+  /// The most blocks that glibc maps separately (M_MMAP_MAX).
   private static let largeBlocks = 65_536
 
   // MARK: Ranges
 
-  /// The parts of a range outside all the other ranges, which are disjoint and in order. Logarithmic in these, and
-  /// linear in the overlapping ones.
+  /// Returns the parts of a range outside all `others`, which are disjoint and in order. Logarithmic in `others`, and
+  /// linear in the overlapping ranges.
   static func rest(of range: Range<UInt64>, without others: [Range<UInt64>]) -> [Range<UInt64>] {
     var low = 0
     var high = others.count

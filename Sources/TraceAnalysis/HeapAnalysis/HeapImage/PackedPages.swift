@@ -1,24 +1,27 @@
-// The words of pages, in few bytes.
+// Stores the words of pages in few bytes.
 
 import TraceReading
 
-/// The words of an image's pages, packed; the last used pages are also kept unpacked.
+/// The words of an image's pages, packed. The most recently used pages are also kept unpacked.
 ///
-/// Words of a heap repeat each other, as metadata and counts do, or lead to something near: most take 1 to 4 bytes, and
-/// none more than 9. A read of any other page unpacks it, which takes about a microsecond.
+/// Many words of a heap are equal, such as metadata and counts, or lead to memory near by. So most words take 1 to 4
+/// bytes, and none more than 9. A read of a page that is not kept unpacked unpacks the page, which takes about a
+/// microsecond.
 ///
 /// Memory: the packed words, 8 bytes a page, and 4 KiB for each page that is kept unpacked. For one thread at a time.
 ///
-/// Each page is packed by itself, word by word, in the order of their addresses. The first byte of a word is its code:
+/// Each page is packed separately, word by word, in order of address. The first byte of a packed word is its code:
 ///
-/// - 0 to 63: the last value stored at this index of a table of 64; a hash of each value is its index;
-/// - 64 to 127: the value of the previous word, for up to 64 words;
-/// - 128 to 247: the distance of the value from the word's own address, in 0 to 6 more bytes, little-endian; from 192
-///   on with its highest bit set, as Swift marks strings that are objects;
-/// - 248: the value, in 8 more bytes.
+/// - 0 to 63: the value is in a table with 64 entries, and the code is its index. A hash of each value is its index in
+///   the table;
+/// - 64 to 127: a run of 1 to 64 words that equal the previous word;
+/// - 128 to 247: the value is the word's own address plus a distance, which follows in 0 to 6 bytes, little-endian.
+///   From 192 on, the value's highest bit is set, as in Swift strings that are objects;
+/// - 248: the value follows in 8 bytes.
 final class PackedPages {
   static let wordsOfPage = 512
-  /// The most pages that are kept unpacked, in 16 MiB; a power of two. A heap of that size is unpacked once.
+  /// The most pages that are kept unpacked, a power of two. They take 16 MiB. Each page of a heap of that size is
+  /// unpacked only once.
   private static let unpackedPages = 4096
 
   private enum Code {
@@ -32,12 +35,12 @@ final class PackedPages {
   }
   private static let mark: UInt64 = 1 << 63
 
-  // Not checked for exclusive access, as in `HeapImage`.
+  // Like the properties of `HeapImage`, these are not checked for exclusive access.
   @exclusivity(unchecked) private var bytes = GrowingStack<UInt8>()
   /// Index of the first byte of each page.
   @exclusivity(unchecked) private var starts = GrowingStack<Int>()
   private let recent: UnsafeMutablePointer<UInt64>
-  /// For each slot of an unpacked page: 1 + the page in it.
+  /// For each slot of an unpacked page: the page in the slot plus 1, or 0 if the slot is empty.
   private let kept: UnsafeMutablePointer<Int>
   private let unpacked: UnsafeMutablePointer<UInt64>
 
@@ -53,8 +56,8 @@ final class PackedPages {
     TableMemory.deallocate(unpacked)
   }
 
-  /// Adds the words of the next page, which begins at `base`. `bitmap` has a bit for each word of the page, in 8
-  /// groups, and `words` a value for each bit that is set. Linear in the words.
+  /// Adds the words of the next page, which begins at `base`. `bitmap` has 8 groups with a bit for each word of the
+  /// page, and `words` has a value for each bit that is set. Linear in the words.
   func append(_ words: UnsafePointer<UInt64>, at base: UInt64, bitmap: UnsafePointer<UInt64>) {
     starts.push(bytes.count)
     recent.update(repeating: 0, count: Code.recentCount)
@@ -80,7 +83,7 @@ final class PackedPages {
     if run > 0 { push(run: &run) }
   }
 
-  /// Calls `body` with the number and the address of each word of a page.
+  /// Calls `body` with the index and the address of each word of a page.
   @inline(__always)
   private static func forEachAddress(
     _ base: UInt64, _ bitmap: UnsafePointer<UInt64>, _ body: (_ index: Int, _ address: UInt64) -> Void
@@ -96,7 +99,8 @@ final class PackedPages {
     }
   }
 
-  /// Call this after the last page is added, and before any page is read: unpacking reads 8 bytes at a time.
+  /// Adds padding, since unpacking reads 8 bytes at a time. Call this after the last page is added, and before any page
+  /// is read.
   func finish() {
     for _ in 0..<8 { bytes.push(0) }
   }
@@ -130,7 +134,8 @@ final class PackedPages {
     Int(truncatingIfNeeded: (value &* 0x9E37_79B9_7F4A_7C15) &>> 58)
   }
 
-  /// The words of a page; `base` and `bitmap` as given to `append`. They stay valid until another page is read.
+  /// Returns the words of a page. They are valid until another page is read. `base` and `bitmap` must equal the
+  /// arguments of `append`.
   @inline(__always)
   func words(ofPage page: Int, at base: UInt64, bitmap: UnsafePointer<UInt64>) -> UnsafePointer<UInt64> {
     let slot = page & (Self.unpackedPages &- 1)

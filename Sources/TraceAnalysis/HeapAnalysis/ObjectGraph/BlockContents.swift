@@ -7,14 +7,14 @@ import TraceSymbolication
 /// The possible meaning of words in a block.
 package enum BlockContents {
   case anything
-  /// Text: no word of it is a reference.
+  /// Text, without references.
   case bytes
-  /// The Swift runtime's tables of types: addresses of its own records, never of an object.
+  /// A table of types of the Swift runtime. It holds addresses of the runtime's own records, never of an object.
   case typeRecords
 }
 
-/// Recognises blocks by the functions that allocate them. Such memory was used before, and its old contents stay until
-/// something else is written there: old pointers, which would keep their targets. For one thread at a time.
+/// Derives the contents of blocks from the functions that allocate them. Without it, old pointers that an earlier use
+/// left in such a block would keep their targets. For one thread at a time.
 package final class BlockContentsByAllocator {
   private let definitions: TraceDefinitions
   private let naming: any FrameNaming
@@ -24,22 +24,22 @@ package final class BlockContentsByAllocator {
 
   private enum Frame {
     case streamBuffer, typeRecords
-    /// The runtime itself, in C++.
+    /// A C++ function of the runtime itself.
     case runtime
     case other
   }
 
   private static let streamBuffers = RuleBook.shipped.table(.streamBuffer, by: .symbol)
   private static let typeTables = RuleBook.shipped.table(.typeRecords, by: .symbol)
-  /// The most frames of the runtime that are checked.
+  /// The most frames of a stack that are checked.
   private static let depthLimit = 24
 
   package init(_ definitions: TraceDefinitions, naming: any FrameNaming) {
     (self.definitions, self.naming) = (definitions, naming)
   }
 
-  /// Returns the possible contents of blocks that were allocated with a stack. Expected constant time; a frame is
-  /// looked up by name once, and only if it is the C library's or the runtime's.
+  /// Returns the possible contents of blocks that were allocated with the given stack. Expected constant time. Each
+  /// frame is looked up by name at most once, and only if it lies in the C library or the runtime.
   package func contents(ofBlocksAllocatedBy stack: StackID) -> BlockContents {
     if let known = known[stack] { return known }
     let found = look(at: stack)
@@ -78,12 +78,12 @@ package final class BlockContentsByAllocator {
     }
     guard isRuntime(index, image) else { return .other }
     guard let name = naming.frames(for: frame.key, in: image).last?.mangledName else {
-      // A stripped library: only the functions that it exports have names. Those that allocate for others are among
-      // them.
+      // The library is stripped: only the functions that it exports have names. The functions that allocate for callers
+      // outside the library are exported.
       return SystemCode.isSystemImage(image.path) ? .runtime : .other
     }
     if Self.typeTables.matches(name) { return .typeRecords }
-    // For Swift code, and for functions that allocate for it, the caller decides the purpose.
+    // If Swift code allocates, or a function that allocates for Swift code, its caller decides the contents.
     let isRuntime =
       name.hasPrefix("_ZN") && name.contains("5swift") || name.hasPrefix("_ZN12_GLOBAL__N_1") || name == "_Znwm"
       || name == "swift_once"

@@ -14,14 +14,15 @@ extension ObjectGraphBuilder {
     readElements(node, block, from: start, to: start &+ min(count, (end - start) / part.stride) &* part.stride, part)
   }
 
-  /// Slots in use: from the first one on, and the rest from the start of the ring. Nil for a ring that cannot be.
+  /// Returns the slots in use: from the first slot on, and the rest from the start of the ring. Nil if the numbers
+  /// contradict each other.
   private func ringSegments(room: UInt64, capacity: UInt64, count: UInt64, first: UInt64) -> [Range<UInt64>]? {
     guard capacity <= room, count <= capacity, first <= capacity else { return nil }
     let ahead = min(count, capacity - first)
     return [first..<first + ahead, 0..<count - ahead]
   }
 
-  /// Elements of a deque. Slots that elements have left keep their words.
+  /// Reads the elements of a deque. Only slots in use are read, since free slots keep the words of removed elements.
   mutating func readRing(
     _ node: Int, _ block: LiveBlock, from start: UInt64, capacity: UInt64?, count: UInt64?, first: UInt64?,
     _ part: NodeLayout.Part
@@ -40,8 +41,8 @@ extension ObjectGraphBuilder {
     }
   }
 
-  /// Notes numbers and bytes that are the address of a block, as `Int(bitPattern:)` gives it. Programs keep the lowest
-  /// and the highest bits of an address for marks of their own.
+  /// Records numbers and bytes that equal the address of a block, such as a result of `Int(bitPattern:)`. The lowest
+  /// and the highest bits are ignored: programs use these bits of an address for marks.
   mutating func readNumbers(
     _ node: Int, _ range: Range<UInt64>, where isInUse: (UInt64) -> Bool = { _ in true }
   ) {
@@ -52,7 +53,8 @@ extension ObjectGraphBuilder {
     }
   }
 
-  /// The block whose address a number is. C code has addresses behind a header of its own, too.
+  /// Returns the block whose address a number is. In a block of C code, an address inside counts as well: C code may
+  /// put a header before the memory that it uses.
   func numberTarget(of value: UInt64) -> UInt32? {
     let address = value & Self.addressBits & ~7
     guard heapExtent.contains(address), let found = heap.block(containing: address),
@@ -74,7 +76,7 @@ extension ObjectGraphBuilder {
       return
     }
     var next = start
-    // Elements without words in the image are skipped: a count may claim any number of them.
+    // Skip elements without words in the image: a corrupt count may claim any number of elements.
     while next < limit, let word = image.firstWord(in: next..<limit) {
       next += (word - next) / part.stride * part.stride
       read(part, of: node, block, at: next, limit: limit)
@@ -82,7 +84,7 @@ extension ObjectGraphBuilder {
     }
   }
 
-  /// Returns whether a collection is empty: words that removed elements left behind are no references.
+  /// Returns whether a collection is empty. Words that removed elements left in an empty collection are no references.
   func isEmptyCollection(_ kind: NodeKind, _ block: LiveBlock) -> Bool {
     switch kind {
     case .array, .dictionary, .set: image.word(at: block.address &+ 16) == 0
@@ -91,18 +93,18 @@ extension ObjectGraphBuilder {
   }
 
   /// Returns the end of a collection's memory. Collections of the standard library use all the memory that the
-  /// allocator gave them, also beyond the requested size: up to the next multiple of 16 less the allocator's word, or a
-  /// size class, but never into the next block.
+  /// allocator provides, also beyond the requested size. It ends at the next multiple of 16 less the allocator's word,
+  /// or at the end of a size class, but always before the next block.
   func usableEnd(_ node: Int, _ block: LiveBlock) -> UInt64 {
     let end = block.address + block.size
     let next = node + 1 < heap.count ? heap.blocks[node + 1].address : UInt64.max
     return max(end, min(next, end &+ max(24, block.size / 4)))
   }
 
-  /// Returns the buckets that an address with a place in the image may begin in.
+  /// Returns the buckets where an address may begin that the image has at a given place.
   ///
-  /// An address among bytes has the place of the word that it begins in. If a tag, a number with a mark or another
-  /// address has that place, it has the next one.
+  /// The image stores an address among bytes as the word where the address begins. If that word already stores a tag, a
+  /// number with a mark or another address, the image stores it as the next word.
   private static func buckets(at place: UInt64, in table: Range<UInt64>, _ part: NodeLayout.Part) -> ClosedRange<UInt64>
   {
     let offset = place - table.lowerBound
@@ -135,7 +137,7 @@ extension ObjectGraphBuilder {
         }
         continue
       }
-      // A scale may claim any number of buckets: only those words of the bitmap are visited that the image has.
+      // Visit only words of the bitmap that the image has: a corrupt scale may claim any number of buckets.
       var next = bits
       let bitsEnd = bits + min(end - bits, max(1, buckets / 64) * 8)
       while let at = image.firstWord(in: next..<bitsEnd) {

@@ -1,23 +1,24 @@
-// Memory that libdispatch keeps for later, with the words that its last use left in it.
+// Memory that libdispatch keeps for reuse. Words of the last use remain in such memory.
 
 import TraceReading
 
-/// Free continuations of libdispatch. A thread keeps some hundred of its finished continuations in a list of its own,
-/// and reuses them. They hold one another and nothing else.
+/// Free continuations of libdispatch. Each thread keeps some hundred finished continuations in a list, and reuses them.
+/// A free continuation holds the next one in the list and nothing else.
 ///
 /// A continuation is a block of 64 bytes from calloc. It begins with flags, or with the address of a table of
 /// functions. In a list, the second word is the number of continuations after it. At 16 is the next continuation, at 32
-/// the function, at 40 its context, and at 48 data. A continuation with a table uses the word at 56 as well. A list
-/// begins in a thread-local variable.
+/// the function, at 40 its context, and at 48 data. A continuation that begins with a table's address uses the word at
+/// 56 as well. A list begins in a thread-local variable.
 ///
-/// A continuation from the list keeps the words of its last use until a queue writes another link. A continuation made
-/// by dispatch_after is in no queue, and has flags: it uses only the function, the context and the data. The data is
-/// the source that it made for the timer, whose record, at 88, has the continuation for its handler, at 40.
+/// A continuation that a thread takes from its list still has the link to the next one, until a queue writes another
+/// link. A continuation of dispatch_after is in no queue, and begins with flags. It uses only the function, the context
+/// and the data. Its data is the source that dispatch_after makes for the timer. Byte 88 of the source has the address
+/// of the timer's record. Byte 40 of the record has the address of the continuation, which is the handler.
 ///
 /// Source: swiftlang/swift-corelibs-libdispatch, src/queue_internal.h, src/inline_internal.h, src/source.c and
 /// src/shims/tsd.h; seen with Swift 6.1.2, 6.2.3 and 6.3.1.
 struct DispatchMemory {
-  /// By block: a continuation that is free.
+  /// Blocks that are free continuations.
   private(set) var idle: NodeSet
 
   private let heap: LiveHeap
@@ -30,15 +31,15 @@ struct DispatchMemory {
   static let nextOffset: UInt64 = 16
   private static let functionOffset: UInt64 = 32
   private static let dataOffset: UInt64 = 48
-  /// By bytes from its start: the context and the data of a continuation that waits for a timer.
+  /// Offsets of the context and the data in a continuation that waits for a timer.
   static let timerWords: Range<UInt64> = 40..<56
-  /// Offsets of a source's record, and of the record's handler.
+  /// Offsets of the record's address in a source, and of the handler in the record.
   private static let recordOffset: UInt64 = 88
   private static let handlerOffset: UInt64 = 40
 
   /// - Parameters:
-  ///   - isCalloc: whether a block came from calloc, as far as is known, and is no object.
-  ///   - isListed: whether a block's allocation was not recorded.
+  ///   - isCalloc: whether a block that is no object may have come from calloc.
+  ///   - isListed: whether a block comes from a list of live blocks, since its allocation was not recorded.
   ///
   /// Linear in the thread-local variables and the free continuations.
   init(
@@ -64,13 +65,13 @@ struct DispatchMemory {
     }
   }
 
-  /// The continuation after a free one.
+  /// Returns the next free continuation in the list; nil at its end.
   func next(after continuation: BlockID) -> BlockID? {
     image.word(at: heap[continuation].address &+ Self.nextOffset).flatMap { self.continuation(at: $0) }
   }
 
-  /// Returns whether a block is a continuation that waits for a timer. All its words except `timerWords` are then left
-  /// over from earlier uses, or lead to code.
+  /// Returns whether a block is a continuation that waits for a timer. Words of such a block outside `timerWords` are
+  /// left over from earlier uses, or lead to code.
   func waitsForTimer(_ block: BlockID) -> Bool {
     let address = heap[block].address
     guard isContinuation(block),
@@ -99,7 +100,7 @@ struct DispatchMemory {
       image.word(at: continuation &+ Self.countOffset) == nil
     else { return false }
     if let function = image.word(at: continuation &+ Self.functionOffset) { return roots.isImage(function) }
-    // A continuation that resumed a task has no function. Its link to another continuation identifies it.
+    // A continuation that resumed a task has no function. It is recognised by its link to another continuation.
     return image.word(at: continuation &+ Self.nextOffset).map { self.continuation(at: $0) != nil } ?? false
   }
 }

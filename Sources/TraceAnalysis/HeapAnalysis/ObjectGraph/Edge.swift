@@ -1,6 +1,6 @@
 // Edges: the name of a reference, and its strength.
 
-/// The strength of a reference, as bits of `EdgeKinds`.
+/// The strength of a reference. The raw value is the index of its bit in `EdgeKinds`.
 package enum EdgeStrength: UInt8, CaseIterable, Codable, Hashable, Sendable {
   /// A counted reference in a field that reflection knows.
   case strong = 0
@@ -10,14 +10,16 @@ package enum EdgeStrength: UInt8, CaseIterable, Codable, Hashable, Sendable {
   case unmanaged = 2
   case weak = 3
   case unowned = 4
-  /// An object's side table, which weak references need.
+  /// From an object or a weak reference to the object's side table.
   case bookkeeping = 5
-  /// From a task's own words to another task: a place in a queue, or a word in a frame. A waiting task keeps itself
-  /// until it is resumed, whatever code has a handle of it, and either word may be left over.
+  /// From a task's own words to another task: a link of a queue, or a word in a frame. The link and the word may both
+  /// be left over. A waiting task needs no such reference: it keeps itself until it is resumed, whether or not code has
+  /// a handle of it.
   case taskLink = 6
   /// A word that looks like a pointer, but is left over or borrowed. Either the references in known fields account for
-  /// the reference count of its object, or the word is in a place of a task that keeps nothing. A frame that uses an
-  /// object may have only such a word. So the word keeps its target in use, but it does not keep lost objects.
+  /// the reference count of its object, or the word is in a place of a task that keeps nothing. A frame may use an
+  /// object through such a word alone. So a surplus word of a reachable frame keeps its target in use, but a surplus
+  /// word in lost memory keeps nothing.
   case surplus = 7
 
   /// The name in JSON.
@@ -37,8 +39,8 @@ package enum EdgeStrength: UInt8, CaseIterable, Codable, Hashable, Sendable {
 package struct EdgeLabel: Hashable, Sendable {
   package enum Role: Hashable, Sendable {
     case field
-    /// A function value's context. The function is `functionOffset` bytes after the start of the block; for array
-    /// elements, after the start of the element.
+    /// The context of a function value. The function's address is `functionOffset` bytes after the start of the block,
+    /// or of the array element.
     case closure(functionOffset: Int)
     case capture
     case element, key, value
@@ -47,11 +49,11 @@ package struct EdgeLabel: Hashable, Sendable {
   /// The name in the source code: `viewModel`, `[].handler`; empty for captures whose variable is unknown.
   package var name: String
   package var role: Role
-  /// The enum case whose payload it is.
+  /// The enum case whose payload has this place; nil if there is none.
   package var caseName: String?
   /// Name of the field's type.
   package var typeName: String
-  /// Bytes from the start of the block; in elements from the start of the element.
+  /// Bytes from the start of the block, or from the start of the element if `isElement`.
   package var offset: Int
   package var isElement: Bool
 
@@ -68,9 +70,9 @@ package struct EdgeLabel: Hashable, Sendable {
 }
 
 extension EdgeLabel {
-  /// Without the insides of library types: of `items._buffer._storage` only `items` is the programmer's. The storage of
-  /// a lazy property has the property's name; in the payload of an enum case, the places of its parts say nothing that
-  /// its name does not.
+  /// Returns the part of a field's path that the programmer wrote. The path ends before the internals of library types:
+  /// `items._buffer._storage` becomes `items`. The storage of a lazy property gets the property's name. In the payload
+  /// of an enum case, the numbers of tuple elements are left out, since the case's name says enough.
   static func shortName(_ name: String, isPayload: Bool) -> String {
     var parts = name.split(separator: ".", omittingEmptySubsequences: false)
     if let end = parts.dropFirst().firstIndex(where: { $0.hasPrefix("_") && $0.count > 1 }) {
@@ -87,7 +89,7 @@ extension EdgeLabel {
 
 }
 
-/// An edge's label: an index into the labels, or for a scanned word its offset in the block.
+/// An edge's label: an index into the labels, or the offset of a scanned word in its block.
 package struct EdgeLabelID: Hashable, Sendable {
   package var rawValue: UInt32
   package init(_ rawValue: UInt32) { self.rawValue = rawValue }
@@ -97,6 +99,6 @@ package struct EdgeLabelID: Hashable, Sendable {
     EdgeLabelID(scanned | UInt32(min(offset >> 3, UInt64(scanned - 1))))
   }
 
-  /// Bytes from the start of the block, for a scanned word.
+  /// Bytes from the start of the block to a scanned word; nil for an index into the labels.
   package var scannedOffset: UInt64? { rawValue & Self.scanned != 0 ? UInt64(rawValue & ~Self.scanned) << 3 : nil }
 }

@@ -4,17 +4,17 @@ import TraceReading
 
 /// The words of tasks that still hold the contents of earlier uses of their memory.
 ///
-/// A task is a header, then the additions of its kind (its parent, its group, the future with its result), then a
-/// prefix for its function, then the context of that function, at an address that is a multiple of 16. Byte offsets in
-/// the header: 56 the address where the task resumes, 64 the context it resumes with, 72 a reserved word. Behind the
-/// header is the runtime's private part, with the allocator of frames at 112. The prefix has, from the context back: an
-/// error, which is written when the task ends; the function's context with its captures; the function; and for a task
-/// with a result the address of that. The context begins with its parent, which is none, and the address to resume at
-/// when the function ends. The task's function writes the rest.
+/// A task begins with a header. The additions of its kind follow: its parent, its group, the future with its result.
+/// Then come a prefix for its function, and the context of that function, at an address that is a multiple of 16. Byte
+/// offsets in the header: 56 the address where the task resumes, 64 the context it resumes with, 72 a reserved word.
+/// The runtime's private part is behind these words, with the allocator of frames at 112. The prefix has, from the
+/// context backwards: an error, which is written when the task ends; the closure context with the captures; the
+/// function; and the address of the result, if the task has one. The context begins with the address of its parent,
+/// which is nil, and the address where execution resumes when the function ends. The task's function writes the rest.
 ///
 /// A task that has not begun resumes at one of two adapters of the runtime, which call the task's function. The runtime
-/// exports their addresses for debuggers. A running task has the same words until it is first suspended: so a task that
-/// a thread refers to does not count.
+/// exports their addresses for debuggers. A running task has the same words until it is first suspended. So a task that
+/// a thread refers to counts as one that has begun.
 ///
 /// Source: swiftlang/swift, include/swift/ABI/Task.h, stdlib/public/Concurrency/Task.cpp, TaskPrivate.h and Debug.h;
 /// seen with Swift 6.0.3 and 6.1.2, with a header of 192 bytes, and with 6.2.3 and 6.3.1, with a header of 208.
@@ -23,7 +23,7 @@ struct InitialTaskMemory {
     "_swift_concurrency_debug_future_adapter", "_swift_concurrency_debug_non_future_adapter",
   ]
 
-  /// By block of a task: the ranges without contents, in order.
+  /// The unwritten ranges of each task, by the task's block, in order.
   private(set) var unwritten: [UInt32: [Range<UInt64>]] = [:]
 
   static let resumeOffset: UInt64 = 56
@@ -31,9 +31,9 @@ struct InitialTaskMemory {
   private static let reserved: Range<UInt64> = 72..<80
   private static let allocator: Range<UInt64> = 112..<128
   static let leastHeaderSize: UInt64 = 192
-  /// Size of a future: its waiting tasks, the result's type, an error. The result follows.
+  /// Size of a future without its result: the waiting tasks, the result's type, an error. The result follows.
   static let futureSize: UInt64 = 24
-  /// Back from the context.
+  /// These distances count backwards from the context.
   static let resultDistance: UInt64 = 32
   static let functionDistance: UInt64 = 24
   static let errorDistance: UInt64 = 8
@@ -42,10 +42,10 @@ struct InitialTaskMemory {
   /// - Parameters:
   ///   - tasks: tasks with blocks of their own.
   ///   - layout: the layout of the runtimes' tasks.
-  ///   - variable: the values of the variables with a name that the concurrency runtimes of the process export, one for
-  ///     each.
+  ///   - variable: the values of the exported variable with the given name, one for each concurrency runtime of the
+  ///     process.
   ///
-  /// Linear in the tasks, and in the words that threads have if one of the tasks may not have begun.
+  /// Linear in the tasks. If a task may not have begun, linear also in the words of all threads.
   init(
     tasks: [BlockID], heap: LiveHeap, image: HeapImage, roots: HeapRoots, snapshot: TraceSnapshot,
     layout: TaskLayout, variable: (String) -> [UInt64]
@@ -71,7 +71,7 @@ struct InitialTaskMemory {
     for (task, ranges) in waiting { unwritten[task, default: []] += ranges }
   }
 
-  /// Returns the ranges of a task whose own words show that it has not begun; nil otherwise.
+  /// Returns the unwritten ranges of a task; nil unless the task's own words show that it has not begun.
   private static func ranges(
     of block: LiveBlock, _ image: HeapImage, _ roots: HeapRoots, future: Set<UInt64>, other: Set<UInt64>
   ) -> [Range<UInt64>]? {
@@ -82,7 +82,7 @@ struct InitialTaskMemory {
       context >= start + leastHeaderSize + functionDistance, context <= end - contextHeaderSize,
       image.word(at: context) == nil, image.word(at: context + 8).map({ roots.isImage($0) }) == true,
       image.word(at: context - functionDistance).map({ roots.isImage($0) }) == true,
-      // A task that made a frame has begun.
+      // A task that has allocated a frame has begun.
       image.firstWord(in: start + allocator.lowerBound..<start + allocator.upperBound) == nil
     else { return nil }
     var ranges: [Range<UInt64>] = []

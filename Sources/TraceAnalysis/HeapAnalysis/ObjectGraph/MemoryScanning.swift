@@ -3,9 +3,10 @@
 import TraceReading
 
 extension ObjectGraphBuilder {
-  /// A queue links its tasks through two of their words, which keep old contents of the memory until a task is first
-  /// put into a queue. The links lead to other tasks, and to parts of the queue, never to objects or the frames of a
-  /// task. The end of a task resumes all tasks that wait for it, so each of these keeps the next.
+  /// Adds the references in the two words of a task that link it into a queue. Until a task is first put into a queue,
+  /// these words keep old contents of the memory. Links lead to other tasks and to parts of a queue, never to objects
+  /// or to the frames of a task. Tasks that wait for the same task to end are linked as well. That end resumes all of
+  /// them, so each of these links keeps the next task.
   mutating func readQueueLinks(_ node: Int, _ block: LiveBlock) {
     let range =
       block.address + TaskMemory.queueLinks.lowerBound..<block.address
@@ -23,7 +24,7 @@ extension ObjectGraphBuilder {
     }
   }
 
-  /// Scans a range without a task's freed frames, and without words that have not been written yet.
+  /// Scans a range, but skips a task's freed frames and words that have not been written yet.
   mutating func scanUsed(_ node: Int, _ block: LiveBlock, _ range: Range<UInt64>) {
     var next = range.lowerBound
     for hole in unused[UInt32(node)] ?? [] where hole.upperBound > next && hole.lowerBound < range.upperBound {
@@ -33,12 +34,12 @@ extension ObjectGraphBuilder {
     if next < range.upperBound { scan(node, block, next..<range.upperBound) }
   }
 
-  /// - Parameter isLeftOver: these words have not been written since the block was allocated, by its known layout.
+  /// - Parameter isLeftOver: by the block's known layout, these words have not been written since its allocation.
   mutating func scan(
     _ node: Int, _ block: LiveBlock, _ range: Range<UInt64>, label: UInt32? = nil, isLeftOver: Bool = false
   ) {
     guard range.lowerBound < range.upperBound else { return }
-    // Blocks of C code and tasks have pointers into themselves that keep nothing.
+    // Skip pointers of C blocks and tasks into themselves: they keep nothing.
     let kind = types[Int(nodeTypes[node])].kind
     let isObject = kind.isCounted && kind != .task
     let task = kind == .malloc && !taskMemory.taskOfSlab.isEmpty ? taskMemory.taskOfSlab[UInt32(node)] : nil
@@ -62,7 +63,8 @@ extension ObjectGraphBuilder {
       }
       let label = label ?? EdgeLabelID.scanned(offset: address - block.address).rawValue
       if targetKind == .task, isHandle(value, at: address, of: target, from: UInt32(node), block) {
-        // No code has a handle of a task among the frames of another task.
+        // Skip words that lead into a task's block behind its start. They may lead to a task among its frames, and no
+        // code has a handle of such a task.
         if leadsToStart(value, of: target) { handles.append((UInt32(node), target, label, strength)) }
         return
       }
@@ -71,16 +73,16 @@ extension ObjectGraphBuilder {
     }
   }
 
-  /// Adds the object whose side table a word in memory of unknown layout leads to. Only weak references lead to side
-  /// tables.
+  /// Adds a weak reference for a word, in memory of unknown layout, that leads to a side table. Only weak references
+  /// lead to side tables.
   private mutating func addWeakWord(_ word: UInt64, from source: UInt32, label: UInt32) {
     guard let object = SideTable.object(of: word & Self.addressBits & ~7, in: image, heap) else { return }
     addEdge(from: source, to: object.rawValue, label: label, kind: EdgeStrength.weak.rawValue)
   }
 
-  /// Returns whether a word that leads to a task is a handle, which cannot resume it. A task's own words before its
-  /// frames are no handles: the runtime writes them. Words in memory for the frames of an inner task are no handles of
-  /// the outer task, which owns that memory.
+  /// Returns whether a word that leads to a task is a handle, which cannot resume the task. Words of any task before
+  /// its frames are no handles: the runtime writes them. Nor are words among the frames of an inner task handles of the
+  /// outer task, which owns that memory.
   private func isHandle(
     _ word: UInt64, at address: UInt64, of task: UInt32, from source: UInt32, _ block: LiveBlock
   ) -> Bool {
@@ -92,9 +94,9 @@ extension ObjectGraphBuilder {
     word & Self.addressBits & ~7 == heap[BlockID(target)].address
   }
 
-  /// Adds the words that are handles of tasks, if a task has any. A task has handles if its count exceeds its known
-  /// references and the one that it has to itself until it ends. All other words are left over from earlier uses of the
-  /// memory.
+  /// Adds edges for handles of tasks. A task has handles if its reference count exceeds its known references and the
+  /// one that it holds to itself until it ends. If a task has none, the words that look like its handles are left over
+  /// from earlier uses of the memory.
   ///
   /// Source: swiftlang/swift, stdlib/public/Concurrency/Task.cpp (swift_task_create_common: one reference for the
   /// caller, and one that `completeTask` gives up); seen with Swift 6.3.1 for tasks and the children of groups.
@@ -111,8 +113,8 @@ extension ObjectGraphBuilder {
     SurplusWords.room(besides: held, at: heap[BlockID(task)].address, in: image).map { $0 > 1 } ?? true
   }
 
-  /// The block that a scanned word leads to. C code keeps pointers into the middle of its blocks; a reference to a
-  /// counted object leads to its start.
+  /// Returns the block that a scanned word leads to. The word may lead into the middle of a block of C code, but must
+  /// lead to the start of a counted object.
   @inline(__always)
   mutating func target(of word: UInt64) -> UInt32? {
     let address = word & Self.addressBits
@@ -127,7 +129,8 @@ extension ObjectGraphBuilder {
     return kind.isCounted && kind != .task ? nil : found.rawValue
   }
 
-  /// Reads the roots, after the blocks, whose fields are known then.
+  /// Reads the roots. Call this after all blocks were read: the references in their fields decide which words of roots
+  /// count.
   mutating func readRoots() {
     lazy var held = graph.edgeCounts(ofKind: EdgeStrength.strong.rawValue)
     func isAccountedFor(_ node: UInt32) -> Bool {

@@ -5,7 +5,7 @@ import TraceReading
 extension ObjectGraphBuilder {
   private mutating func addType(_ type: NodeType, _ traceType: TraceType?) -> UInt32 {
     types.append(type)
-    // Text is no pointer, whatever it looks like.
+    // Text has no pointers, even if some of its words look like pointers.
     let isLeaf = type.qualifiedName == "Swift.__StringStorage" || type.qualifiedName == "Swift.__SharedStringStorage"
     typeRows.append(TypeRow(type: traceType, isLeaf: isLeaf))
     return UInt32(types.count - 1)
@@ -60,10 +60,10 @@ extension ObjectGraphBuilder {
     }
   }
 
-  /// Marks blocks that may have been freed without a record. An object is still itself if its first word is its type's
-  /// metadata and its count shows that its `deinit` has not begun: nothing frees an object before that, and a block in
-  /// its place begins with words of its own. Other memory has no such proof, so it is read as memory that may hold
-  /// anything.
+  /// Marks blocks that may have been freed without a record. An object is certainly still there if its first word is
+  /// its type's metadata and its count shows that its `deinit` has not begun. Nothing frees an object before its
+  /// `deinit`, and a new block in the same place begins with other words. For other memory there is no such proof, so
+  /// it is read as memory that may hold anything.
   mutating func markUncertain(_ gaps: TraceGaps) {
     guard gaps.end != nil else { return }
     var unknown: UInt32?
@@ -84,12 +84,12 @@ extension ObjectGraphBuilder {
     guard types[row].kind.isCounted, block.size >= 16,
       let count = ObjectGraph.referenceCount(of: block.address, in: image), !count.isDeiniting
     else { return false }
-    // A task was recognised by its first word.
+    // A block without a type is a task only if its first word is a task's metadata.
     guard let type = typeRows[row].type else { return types[row].kind == .task }
     return type.metadata.rawValue != 0 && image.word(at: block.address) == type.metadata.rawValue
   }
 
-  /// Tasks come from malloc, and are recognised by their first word.
+  /// Returns whether a block is a task. Tasks come from malloc, so only their first word identifies them.
   mutating func isTask(_ block: LiveBlock) -> Bool {
     block.size >= 64 && isTask(at: block.address)
   }
@@ -102,7 +102,8 @@ extension ObjectGraphBuilder {
     return result
   }
 
-  /// Marks the blocks that live objects' count words lead to, and blocks that look like the table of a freed object.
+  /// Marks side tables: the blocks where the count words of live objects lead, and blocks that look like the table of a
+  /// freed object.
   mutating func markSideTables() {
     for (node, block) in heap.blocks.enumerated() {
       guard types[Int(nodeTypes[node])].kind.isCounted else {
@@ -130,9 +131,9 @@ extension ObjectGraphBuilder {
     nodeTypes[Int(node)] = type
   }
 
-  /// Finds the objects whose `deinit` runs or waits. An object has an unowned reference of its own until its `deinit`
-  /// returns. A thread in `deinit` has the object's address. So has the job of an isolated `deinit` that waits for its
-  /// actor: a block of the runtime's, which is no object.
+  /// Finds the objects whose `deinit` is running or waiting. An object has an unowned reference to itself until its
+  /// `deinit` returns. A thread in `deinit` has the object's address. An isolated `deinit` that waits for its actor is
+  /// a job, a block of the runtime that is no object. That block has the object's address as well.
   ///
   /// Source: swiftlang/swift, stdlib/public/Concurrency/Actor.cpp (swift_task_deinitOnExecutor); seen with Swift 6.3.1.
   mutating func findEnding(_ snapshot: TraceSnapshot) {
@@ -151,13 +152,14 @@ extension ObjectGraphBuilder {
     for node in 0..<heap.count
     where types[Int(nodeTypes[node])].kind == .malloc && !typeRows[Int(nodeTypes[node])].isLeaf {
       let block = heap.blocks[node]
-      // The job of a `deinit` is small. Larger memory may hold the address of an object that has ended.
+      // The job of a `deinit` is small. Larger blocks are skipped, since they may hold the address of an object whose
+      // `deinit` has ended.
       guard block.size <= Self.largestJob else { continue }
       image.forEachWord(in: block.address..<block.address &+ block.size) { note($1) }
     }
   }
 
-  /// Bytes of a job without a task, at most.
+  /// The most bytes of a job without a task.
   private static let largestJob: UInt64 = 160
 
   mutating func readDispatchMemory() {
@@ -212,10 +214,12 @@ extension ObjectGraphBuilder {
     if taskRegistry?.isUnknown == true { runtimeRemarks.append(TaskRegistry.remark) }
   }
 
-  /// Returns the tasks that have finished. A task that waits or is queued has a record of that among its frames.
+  /// Returns the tasks that have finished. A task that waits or is queued is not finished: it has a record of its wait
+  /// among its frames.
   ///
-  /// A task that was never suspended goes on looking as it did at first: it resumes at an adapter of the runtime's. So
-  /// does a task that no queue has yet, and one that a thread runs. A thread refers to these two.
+  /// A task that finished without being suspended looks as it did when it began: its resume address is an adapter of
+  /// the runtime. The same holds for a task that is not in a queue yet, and for a task that a thread runs. These two
+  /// are recognised because a thread refers to them.
   private func finishedTasks(_ tasks: [BlockID], _ threads: [SnapshotThread]) -> Set<UInt32> {
     var finished: Set<UInt32> = []
     var atBeginning: Set<UInt32> = []

@@ -1,15 +1,15 @@
-// Layouts of types by reflection, made ready for reading their blocks.
+// Layouts of types from reflection, prepared for reading blocks of these types.
 
 import TraceReading
 import TraceSymbolication
 
 /// A source of layouts.
 package protocol LayoutSource: AnyObject {
-  /// The layout of an instance at an address whose first word is `metadata`; nil if nothing is known.
+  /// Returns the layout of an instance at an address. `metadata` is the instance's first word. Nil if nothing is known.
   func layout(ofInstanceAt address: RuntimeAddress, metadata: RuntimeAddress) -> ObjectLayout?
   /// Whether each instance of the type may have its own layout.
   func dependsOnInstance(_ metadata: RuntimeAddress) -> Bool
-  /// The form of a value of a type in the buffer of an `any P`; nil if it is not known.
+  /// Returns how the buffer of an `any P` stores a value of the type; nil if that is unknown.
   func bufferedValue(ofTypeWithMetadata address: UInt64) -> BufferedValue?
   /// The first word of a metadata record, which is its kind; nil if unknown.
   func metadataKind(at address: UInt64) -> UInt64?
@@ -17,12 +17,12 @@ package protocol LayoutSource: AnyObject {
   func word(at address: UInt64) -> UInt64?
   /// Whether values of the type whose metadata is at an address have no size; false if that is unknown.
   func hasNoSize(valuesOfTypeAt address: UInt64) -> Bool
-  /// The addresses of the variables with a name that the concurrency runtime exports: one for each runtime in the
+  /// Returns the addresses of the exported variable with the given name, one for each concurrency runtime in the
   /// process.
   func addresses(ofConcurrencyVariable name: String) -> [UInt64]
-  /// Whether a concurrency runtime of the process has a function with a name.
+  /// Returns whether a concurrency runtime of the process has a function with the given name.
   func hasConcurrency(function name: String) -> Bool
-  /// The reason why there are no layouts at all.
+  /// The reason why there are no layouts at all; nil if there are layouts.
   var problem: String? { get }
 }
 
@@ -40,52 +40,52 @@ struct NodeLayout {
     var offset: UInt64
     var strength: EdgeStrength
     var label: UInt32
-    /// The label without a case, for use while the active case is unknown.
+    /// The label without the name of an enum case. It is used while the active case is unknown.
     var unnamedLabel: UInt32
     /// `ReferenceField.isAlwaysSet`
     var isRequired = false
-    /// An unsafe pointer: it may lead to the end of a block, or to memory that was never malloc'd.
+    /// The reference is an unsafe pointer. It may lead to the end of a block, or to memory that was never malloc'd.
     var isRawPointer = false
-    /// The class of the target, whatever the object's contents. Nil for a protocol, for a generic class, whose name may
-    /// be spelled otherwise, and in an enumeration's payload.
+    /// The declared class of the target. Nil for a protocol, in an enumeration's payload, and for a generic class,
+    /// since the spelling of its name may differ.
     var className: String?
   }
   struct Opaque {
     var range: Range<UInt64>
-    /// Nil if the part has no name.
+    /// The label of the part; nil if the part has no name.
     var label: UInt32?
-    /// The label without a case, like `Reference.unnamedLabel`.
+    /// The label without the name of an enum case, like `Reference.unnamedLabel`.
     var unnamedLabel: UInt32?
-    /// Offset of the metadata of the value in the buffer of an `any P`. The buffer's first word is an object, a box
-    /// with the value, or the value's own.
+    /// If this part is the buffer of an `any P`: the offset of the metadata of the value in the buffer. The buffer's
+    /// first word is an object, a box with the value, or the value's first word.
     var metadataOffset: UInt64?
     var conditions: [PayloadSelector.Condition] = []
   }
-  /// Values of one type, one after the other.
+  /// The layout of one or more values of one type, one after the other.
   struct Part {
     var stride: UInt64
-    /// In order of offset.
+    /// The references, in order of offset.
     var references: [Reference]
     var opaque: [Opaque]
     var selectors: [PayloadSelector] = []
-    /// By reference: index of the next reference with another offset.
+    /// By index of a reference: the index of the next reference with another offset.
     var ends: [Int] = []
-    /// By reference: the payloads that it is a part of.
+    /// By index of a reference: the payloads that it is a part of.
     var conditions: [[PayloadSelector.Condition]] = []
-    /// By reference: the kind and type of its target.
+    /// By index of a reference: the kind and type of its target.
     var targets: [ReferenceTarget] = []
-    /// Offsets of words whose lowest byte the recorder keeps if it may be the case of an enumeration.
+    /// Offsets of words whose lowest byte is in the image if that byte may be the case of an enumeration.
     var caseBytes: Range<UInt64> = 0..<0
-    /// The part is a dictionary's values, whose case bytes older images do not have.
+    /// The part is the values of a dictionary. Older images lack the case bytes of such values.
     var isOfDictionaryValues = false
-    /// Ranges outside all references and opaque parts: no references by reflection's account. A word there that is the
-    /// address of an object still counts as a reference, since a missed reference makes a false leak. The ranges leave
-    /// out each word that contains a smaller value: the rest of such a word is padding, which keeps its earlier
+    /// Ranges outside all references and opaque parts. By reflection, these ranges have no references. If a word there
+    /// is the address of an object, it still counts as a reference, since a missed reference makes a false leak. The
+    /// ranges leave out each word that contains a value smaller than a word: the rest of that word is padding with old
     /// contents.
     var gaps: [Range<UInt64>] = []
-    /// Words of plain data, besides `gaps`, where the bytes of an address may begin.
+    /// Words of plain data outside `gaps` where the bytes of an address may begin.
     var numbers: [Range<UInt64>] = []
-    /// The values have parts of less than a word, such as bytes. An address may begin at any of them.
+    /// The values have parts smaller than a word, such as bytes. An address may begin at any of these parts.
     var hasNarrowParts = false
   }
   enum Tail {
@@ -99,7 +99,7 @@ struct NodeLayout {
   private static let caseByteLimit: UInt64 = 64 * 8
 
   var size: UInt64
-  /// The names of the class and its superclasses; empty for other types.
+  /// The names of the class and its superclasses; empty for types that are no class.
   var classNames: [String]
   var fields: Part
   var tail: Tail
@@ -146,8 +146,8 @@ struct NodeLayout {
 }
 
 extension NodeLayout.Part {
-  /// Makes the part of a value in the buffer of an `any P`; its fields have the buffer's name as a prefix. Offsets
-  /// count from the start of the value that contains the buffer.
+  /// Makes the part for a value in the buffer of an `any P`. The names of its fields begin with the buffer's name. Its
+  /// offsets count from the start of the value that contains the buffer.
   init(_ value: ValueLayout, in buffer: NodeLayout.Opaque, labels: LabelTable) {
     let label = buffer.label.map { labels.labels[Int($0)] }
     let start = Int(clamping: buffer.range.lowerBound)
@@ -175,7 +175,7 @@ extension NodeLayout.Part {
     return name
   }
 
-  /// `narrow`: see `ValueLayout.narrow`.
+  /// Sets `gaps` and `numbers`. `narrow`: see `ValueLayout.narrow`.
   mutating func findGaps(in whole: Range<UInt64>, narrow: [Range<Int>]) {
     var next = whole.lowerBound
     let partial = narrow.map { range in
@@ -194,11 +194,11 @@ extension NodeLayout.Part {
     findNumbers(in: whole, narrow: narrow)
   }
 
-  /// The bytes of an address that are not zero.
+  /// The number of bytes of an address that may be other than 0.
   private static let addressSize: UInt64 = 6
 
-  /// Finds the words where an address may begin that extends over several narrow values, such as bytes. No byte of the
-  /// address is padding.
+  /// Finds the words where an address may begin that extends over several narrow values, such as bytes. The address
+  /// must not extend over padding.
   private mutating func findNumbers(in whole: Range<UInt64>, narrow: [Range<Int>]) {
     guard !narrow.isEmpty else { return }
     let values = narrow.map {
@@ -306,7 +306,7 @@ extension NodeLayout.Part {
         }
         required.append(.init(offset: metadata, cases: last.cases, isMetadata: true))
       }
-      // Enumerations are read in order.
+      // Enumerations are read in order, so an enclosing one must come first.
       let enclosing = cases.conditions(enumerations[index].payloads.filter { $0.enumeration < index })
       return PayloadSelector(
         enumerations[index], enclosing: enclosing, cases: cases.all(of: index), required: required,
@@ -318,9 +318,9 @@ extension NodeLayout.Part {
   }
 }
 
-/// Numbers the cases of each enumeration that have parts.
+/// Numbers those cases of each enumeration that have parts.
 private struct CaseBits {
-  /// By enumeration: the cases' indices, in order.
+  /// By enumeration: the indices of its cases with parts, in order.
   private var cases: [[Int]]
 
   init(_ references: [ReferenceField], _ opaque: [OpaqueField], _ enumerations: [EnumerationLayout]) {
@@ -351,7 +351,7 @@ private struct CaseBits {
   }
 }
 
-/// Edge labels, each once.
+/// All distinct edge labels, with a number for each.
 final class LabelTable {
   private(set) var labels: [EdgeLabel] = []
   private var numbers: [EdgeLabel: UInt32] = [:]

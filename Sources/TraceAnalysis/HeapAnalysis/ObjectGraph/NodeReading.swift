@@ -1,4 +1,4 @@
-// Adds the references in a block to the graph: by its fields where its type is reflected, else by its words.
+// Adds the references in a block to the graph: by its fields if its type is reflected, else by its words.
 
 import TraceReading
 import TraceSymbolication
@@ -11,7 +11,7 @@ extension ObjectGraphBuilder {
     let found = layouts?.layout(ofInstanceAt: RuntimeAddress(address), metadata: type.metadata).map {
       NodeLayout($0, kind: kind, labels: labels)
     }
-    // Captures of a generic closure may differ from one context to the next.
+    // Two contexts of a generic closure may have captures of different layouts.
     typeRows[row].isPerInstance = kind == .closure && layouts?.dependsOnInstance(type.metadata) == true
     typeRows[row].isLayoutKnown = true
     typeRows[row].layout = found
@@ -47,7 +47,7 @@ extension ObjectGraphBuilder {
     default:
       guard block.size > 16 else { return }
       addSideTable(node, block)
-      // Words that deinit left behind are no references any more. While deinit runs, the fields still are.
+      // After `deinit`, the words of the fields are no references any more. While `deinit` runs, they still are.
       if deinitialised.contains(UInt32(node)), !ending.contains(UInt32(node)) { return }
       let end = block.address &+ block.size
       if isEmptyCollection(types[row].kind, block) { return }
@@ -78,8 +78,8 @@ extension ObjectGraphBuilder {
     }
   }
 
-  /// Returns whether the bytes of a block from `size` on are the allocator's padding. Closures and boxes have no
-  /// elements after their captures.
+  /// Returns whether the bytes of a block from `size` on are the allocator's padding. This holds for closures and
+  /// boxes, which have no elements behind their captures.
   private func isLeftOver(behind size: UInt64, _ block: LiveBlock, _ kind: NodeKind) -> Bool {
     (kind == .closure || kind == .box) && isListed(block) && block.mayHaveSize((size &+ 7) & ~7, isListed: true)
   }
@@ -95,7 +95,7 @@ extension ObjectGraphBuilder {
 
   static let addressBits: UInt64 = 0x00FF_FFFF_FFFF_FFFF
 
-  /// The references of a value at `base`.
+  /// Adds the references of a value at `base`.
   mutating func read(_ part: NodeLayout.Part, of node: Int, _ block: LiveBlock, at base: UInt64, limit: UInt64) {
     if part.selectors.isEmpty {
       for reference in part.references {
@@ -109,11 +109,12 @@ extension ObjectGraphBuilder {
     if !part.gaps.isEmpty { readGaps(part, of: node, block, at: base, limit: limit) }
     for words in part.numbers where base < limit && words.lowerBound < limit - base {
       let end = base + min(limit - base, words.upperBound)
-      // If the last word is a tag, a case or a number with a mark, the address is in the next word.
+      // If the last word holds a tag, a case or a number with a mark, the image has the address in the next word.
       let isMoved = end < limit && image.word(at: end - 8).map { numberTarget(of: $0) == nil } ?? false
       readNumbers(node, base + words.lowerBound..<(isMoved ? end + 8 : end))
     }
-    // A value in a buffer may have enumerations of its own, which are read after the whole part's own enumerations.
+    // A value in a buffer may have enumerations itself. They share `selection` with this part's enumerations, so they
+    // are read last.
     var inline: [(part: NodeLayout.Part, limit: UInt64)] = []
     for opaque in part.opaque where base < limit && opaque.range.lowerBound < limit - base {
       let isNamed = opaque.conditions.isEmpty || selection.isNamed(opaque.conditions)
@@ -122,7 +123,7 @@ extension ObjectGraphBuilder {
       var from = max(base + opaque.range.lowerBound, block.address + 16)
       let to = base + min(limit - base, opaque.range.upperBound)
       if !isNamed {
-        // Another case defines some of the words.
+        // Another active case may define some of the words as references: scan only the words between them.
         for index in part.references.indices
         where !part.conditions[index].isEmpty && selection.isActive(part.conditions[index]) {
           let known = base &+ part.references[index].offset
@@ -144,7 +145,8 @@ extension ObjectGraphBuilder {
     for value in inline { read(value.part, of: node, block, at: base, limit: value.limit) }
   }
 
-  /// Reads the buffer of an `any P` by the type of the value in it. False if the type is unknown.
+  /// Reads the buffer of an `any P` by the type of the value in it. Returns false if nothing was read, since the type
+  /// is unknown or its object was not found.
   private mutating func readBuffer(
     _ opaque: NodeLayout.Opaque, of node: Int, _ block: LiveBlock, at start: UInt64, base: UInt64, limit: UInt64,
     _ inline: inout [(part: NodeLayout.Part, limit: UInt64)]
@@ -182,7 +184,7 @@ extension ObjectGraphBuilder {
     return contents
   }
 
-  /// Returns whether the reference with an index in a part can lead to the block at an address.
+  /// Returns whether the reference at an index of a part can lead to the block at an address.
   private mutating func fits(_ part: NodeLayout.Part, _ index: Int, _ target: UInt64) -> Bool {
     guard let found = heap.block(containing: target) else { return true }
     let reference = part.references[index]
@@ -200,7 +202,7 @@ extension ObjectGraphBuilder {
     return isPossible
   }
 
-  /// Returns whether a type's metadata is at an address: a class's metadata begins with 0, other metadata with its
+  /// Returns whether a type's metadata is at an address. Metadata of a class begins with 0, other metadata with its
   /// kind.
   private mutating func isMetadata(_ address: UInt64) -> Bool {
     if let known = isTypeMetadata[address] { return known }
@@ -210,15 +212,15 @@ extension ObjectGraphBuilder {
     return result
   }
 
-  /// Returns whether a class with the name has instances. The name of a reference's type may also be an enumeration's,
-  /// or the name of a class whose subclasses alone have instances.
+  /// Returns whether a class of the given name has instances. Otherwise the name may belong to an enumeration, or to a
+  /// class that itself has no instances, only subclasses with instances.
   private mutating func isClass(_ name: String) -> Bool {
     if classNames.isEmpty { classNames = Set(types.lazy.filter { $0.kind == .object }.map(\.qualifiedName)) }
     return classNames.contains(name)
   }
 
-  /// Adds the references in words that reflection describes as something else. A number that is not exactly the address
-  /// of an object is recorded as a number.
+  /// Adds references for words outside all fields that are exactly the address of an object. If another word leads to a
+  /// block, it is recorded as a number.
   private mutating func readGaps(
     _ part: NodeLayout.Part, of node: Int, _ block: LiveBlock, at base: UInt64, limit: UInt64
   ) {
@@ -241,14 +243,15 @@ extension ObjectGraphBuilder {
     }
   }
 
-  /// Nil behind `limit`; references are in order.
+  /// Returns the address of a reference's word; nil if the word is behind `limit`. References are in order of offset,
+  /// so all later ones are behind `limit` as well.
   @inline(__always)
   private func place(of reference: NodeLayout.Reference, _ base: UInt64, _ limit: UInt64) -> UInt64? {
     let (place, overflow) = base.addingReportingOverflow(reference.offset)
     return overflow || place >= limit || limit - place < 8 ? nil : place
   }
 
-  /// The references of a value with enumerations, where several cases may have a reference at the same offset.
+  /// Adds the references of a value with enumerations. Several cases may have a reference at the same offset.
   private mutating func readPayloads(_ part: NodeLayout.Part, of node: Int, at base: UInt64, limit: UInt64) {
     var next = 0
     while next < part.references.count, let place = place(of: part.references[next], base, limit) {
@@ -263,7 +266,7 @@ extension ObjectGraphBuilder {
       }
       if isNamed { continue }
       var last: (label: UInt32, strength: EdgeStrength)?
-      // A number, which is the payload of another case.
+      // If no case with a reference here may be active, the word is a number in the payload of another case.
       if !alternatives.contains(where: { selection.isActive(part.conditions[$0]) }),
         let number = numberTarget(of: word), Int(number) != node
       {
@@ -271,7 +274,7 @@ extension ObjectGraphBuilder {
         continue
       }
       for index in alternatives where selection.isActive(part.conditions[index]) {
-        // Several cases may have the same reference here.
+        // Several cases may have the same reference here: add it once.
         let reference = part.references[index]
         if let last, last == (reference.unnamedLabel, reference.strength) { continue }
         last = (reference.unnamedLabel, reference.strength)
@@ -302,8 +305,8 @@ extension ObjectGraphBuilder {
             isTargetOfOtherClass: isOfOtherClass(found, at: target, than: reference.className)))
       }
     }
-    // A raw pointer may lead anywhere in a block. A counted reference leads to an object's start, which may be among a
-    // task's frames.
+    // An unmanaged reference may lead anywhere in a block. A counted reference leads to an object's start. Only a task
+    // among the frames of another task starts inside a block.
     guard heap[found].address == target || reference.strength == .unmanaged else {
       if let parent = parent(ofTaskAt: target, in: found), parent != UInt32(node) {
         addEdge(from: UInt32(node), to: parent, label: label, kind: reference.strength.rawValue)
@@ -313,8 +316,9 @@ extension ObjectGraphBuilder {
     addEdge(from: UInt32(node), to: found.rawValue, label: label, kind: reference.strength.rawValue)
   }
 
-  /// Returns the task that contains the `async let` task at an address. `async let` makes a task among the frames of
-  /// the task that waits for it. A reference that can resume the child can therefore resume the parent.
+  /// Returns the task whose frames contain the `async let` task at an address. `async let` allocates a child task among
+  /// the frames of its parent, which waits for the child. So a reference that can resume the child can indirectly
+  /// resume the parent.
   mutating func parent(ofTaskAt address: UInt64, in found: BlockID) -> UInt32? {
     guard heap[found].address != address else { return nil }
     let isTaskBlock = types[Int(nodeTypes[Int(found.rawValue)])].kind == .task
@@ -343,8 +347,8 @@ extension ObjectGraphBuilder {
     dangling.append(reference)
   }
 
-  /// Returns whether an object certainly lacks the declared class of a reference: its class and all its superclasses
-  /// are known, and none is that class.
+  /// Returns whether an object is certainly no instance of a reference's declared class: the object's class and all
+  /// superclasses are known, and none is the declared class.
   private mutating func isOfOtherClass(_ found: BlockID, at address: UInt64, than declared: String?) -> Bool {
     let row = Int(nodeTypes[Int(found.rawValue)])
     guard let declared, heap[found].address == address, types[row].kind == .object,
@@ -354,8 +358,8 @@ extension ObjectGraphBuilder {
     return !classNames.contains { ReferentName.withoutFiles($0) == declared }
   }
 
-  /// Adds an edge, unless it repeats the last one: a row of references to one target, as in a table filled with it, is
-  /// one edge. In a row of scanned words, only the first word gives an edge.
+  /// Adds an edge, unless it repeats the previous edge. So a row of equal references, as in a table filled with one
+  /// object, gives one edge. In a row of scanned words to one target, only the first word gives an edge.
   @inline(__always)
   mutating func addEdge(from source: UInt32, to target: UInt32, label: UInt32, kind: UInt8) {
     if last.target == target, last.source == source, last.kind == kind,

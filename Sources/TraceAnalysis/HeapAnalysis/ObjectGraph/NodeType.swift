@@ -22,7 +22,7 @@ package enum NodeKind: UInt8, Codable, Hashable, Sendable {
     }
   }
 
-  /// The storage of one of the standard library's collections.
+  /// True for the storage of one of the standard library's collections.
   package var isCollection: Bool {
     switch self {
     case .array, .dictionary, .set: true
@@ -30,7 +30,7 @@ package enum NodeKind: UInt8, Codable, Hashable, Sendable {
     }
   }
 
-  /// The Swift runtime counts references to it.
+  /// True if the Swift runtime counts references to blocks of this kind.
   package var isCounted: Bool {
     switch self {
     case .sideTable, .malloc: false
@@ -39,16 +39,16 @@ package enum NodeKind: UInt8, Codable, Hashable, Sendable {
   }
 }
 
-/// A type of node: its blocks differ only in their contents.
+/// A type of node. Blocks of one type differ only in their contents.
 package struct NodeType: Hashable, Sendable {
   package var kind: NodeKind
-  /// The runtime's name, with modules; for malloc'd blocks the function that was called.
+  /// The type's name in the runtime, with modules. For malloc'd blocks, the allocating function that was called.
   package var qualifiedName: String
-  /// Without modules, and with the language's own signs for its collections: `[Node]`, `[String: Handler]`.
+  /// The name without modules, with Swift's short forms for collections: `[Node]`, `[String: Handler]`.
   package var name: String
-  /// The trace's; 0 for blocks that are no objects.
+  /// The type's number in the trace; 0 for blocks that are no objects.
   package var typeID: UInt32
-  /// The share of it that is known by name rather than scanned for anything that looks like a pointer.
+  /// True if reflection knows the fields, so that blocks are not scanned for words that look like pointers.
   package var isReflected = false
 
   package init(kind: NodeKind, qualifiedName: String, name: String, typeID: UInt32, isReflected: Bool = false) {
@@ -59,7 +59,7 @@ package struct NodeType: Hashable, Sendable {
     self.isReflected = isReflected
   }
 
-  /// The module that declares it; empty if that does not show.
+  /// The module that declares the type; empty if the name does not show it.
   package var module: String {
     guard kind.isCounted, let dot = qualifiedName.firstIndex(of: ".") else { return "" }
     let head = qualifiedName[..<dot]
@@ -67,9 +67,9 @@ package struct NodeType: Hashable, Sendable {
   }
 }
 
-/// Names of types without the modules they are declared in.
+/// Converts the runtime's names of types to names that a Swift programmer would write.
 package enum TypeNames {
-  /// `App.Outer.Node<Swift.Int>` is `Outer.Node<Int>`. Linear.
+  /// Returns the name without modules: `App.Outer.Node<Swift.Int>` becomes `Outer.Node<Int>`. Linear.
   package static func unqualified(_ name: String) -> String {
     var result: [UInt8] = []
     var word: [UInt8] = []
@@ -83,7 +83,7 @@ package enum TypeNames {
         continue
       }
       if c == UInt8(ascii: "."), isFirst, !word.isEmpty {
-        // The first of a row of names is the module.
+        // The first name of a dotted path is the module.
         word = []
         isFirst = false
         continue
@@ -97,7 +97,7 @@ package enum TypeNames {
     return String(decoding: result, as: UTF8.self)
   }
 
-  /// The arguments of `Head<A, B<C>>`: `A`, `B<C>`.
+  /// Returns the generic arguments: for `Head<A, B<C>>`, `A` and `B<C>`.
   package static func arguments(_ name: String) -> [String] {
     guard let open = name.firstIndex(of: "<"), name.hasSuffix(">") else { return [] }
     var depth = 0

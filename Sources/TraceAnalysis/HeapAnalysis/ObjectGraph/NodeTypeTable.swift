@@ -1,18 +1,18 @@
 // The type of each block.
 
-/// The index of each block's type. A value whose copies share their memory until one of them changes.
+/// The index of each block's type. Copies share memory until one of them changes.
 ///
-/// Memory: 2 bytes a block, and 4 once a type has an index that takes more.
+/// Memory: 2 bytes a block, or 4 after an index was set that does not fit 2 bytes.
 package struct NodeTypeTable {
   private var narrow: [UInt16]
-  /// In place of the others.
+  /// Replaces `narrow` if not empty.
   private var wide: [UInt32] = []
 
-  /// Each block is of the first type.
+  /// Makes a table that gives each block the first type.
   init(count: Int) { narrow = Array(repeating: 0, count: count) }
 
-  /// The index of a block's type. Traps if there is no such block. Constant time, except the first index that takes
-  /// more than 2 bytes: O(blocks).
+  /// The index of a block's type. Traps if there is no such block. Constant time, except to set the first index that
+  /// does not fit 2 bytes: O(blocks).
   package subscript(_ block: Int) -> UInt32 {
     @inline(__always) get { wide.isEmpty ? UInt32(narrow[block]) : wide[block] }
     set {

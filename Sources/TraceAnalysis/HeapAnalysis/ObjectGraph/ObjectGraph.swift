@@ -4,8 +4,8 @@ import TraceReading
 
 /// The live heap of a snapshot as a graph: its nodes are the blocks in order of address, then the roots.
 ///
-/// Memory: 6 bytes a block and 9 a reference, besides the heap and the image. Immutable, but reads of the image use a
-/// cache: for one thread at a time.
+/// Memory: 6 bytes a block and 9 a reference, besides the heap and the image. For one thread at a time: the graph is
+/// immutable, but reads of the image change a cache.
 package final class ObjectGraph {
   package let snapshot: TraceSnapshot
   package let heap: LiveHeap
@@ -14,26 +14,28 @@ package final class ObjectGraph {
   package let graph: HeapGraph
   package let types: [NodeType]
   package let labels: [EdgeLabel]
-  /// By block: index into `types`.
+  /// The type of each block, as an index into `types`.
   package let nodeTypes: NodeTypeTable
-  /// By block: its `deinit` has run, but its memory is still kept.
+  /// The blocks of objects whose `deinit` has begun, but whose memory is not freed.
   package let deinitialised: NodeSet
-  /// By block: it was allocated before calls went missing from the trace, and nothing in the image proves that it is
-  /// still the same. Its memory may have been reused.
+  /// The blocks that may have been freed and reused without a record. They were allocated before calls went missing
+  /// from the trace, and nothing in the image proves that they are still there.
   package let uncertain: NodeSet
-  /// The graph has every reference of the process that its image should have.
+  /// True if the graph has every reference of the process that the image should show.
   package let isWhole: Bool
-  /// Memory that a task took for its functions' frames, by node: the task.
+  /// The task of each slab, by node of the slab. A slab is a block that a task allocated for the frames of its
+  /// functions.
   package let taskOfSlab: [UInt32: UInt32]
   /// The Swift module of the executable, guessed from its name.
   package let mainModule: String
-  /// Names of the fields that hold references, by index into `types`; none if no layout was looked up.
+  /// Names of the fields that hold references, by index into `types`. No names if the layout is unknown or was not
+  /// looked up.
   let fieldNames: [[String]]
-  /// References without ownership to memory that is no longer allocated.
+  /// References without ownership whose target is no longer allocated, or has probably been reused.
   package let dangling: [DanglingReference]
-  /// Numbers that equal addresses of blocks, in places where the type has no references.
+  /// Numbers that equal addresses of blocks, in places where their type has no references.
   package let numbers: [NumberReference]
-  /// By node of a task: its state, if known.
+  /// The known states of tasks, by node.
   package let taskStates: [UInt32: TaskState]
   /// Tasks that may react to a cancellation.
   package let cancellableTasks: Set<NodeID>
@@ -41,7 +43,7 @@ package final class ObjectGraph {
   package let unknownTasks: [NodeID]
   /// Types that were scanned because their fields are unknown; by index into `types`.
   package let scannedTypes: [Int]
-  /// Missing facts about the program's Swift runtime, and their consequences, in sentences.
+  /// Sentences for the reader about unknown facts of the program's Swift runtime, and their consequences.
   package let runtimeRemarks: [String]
   /// The reason why no type's fields are known; nil if reflection worked.
   package let reflectionProblem: String?
@@ -56,22 +58,22 @@ package final class ObjectGraph {
     package var from: BlockID
     package var label: EdgeLabelID
     package var target: UInt64
-    /// The block that is now at the target does not have the name of the reference's type. The reference dangles only
-    /// if an object of that type has ended there.
+    /// The type of the block that is now at the target has another name than the reference's type. The reference
+    /// dangles only if an object of its type was freed there.
     package var isTargetReused = false
-    /// The object that is now at the target is certainly not of the reference's class or of a subclass.
+    /// The object that is now at the target is certainly no instance of the reference's class.
     package var isTargetOfOtherClass = false
   }
 
-  /// Edges along which memory is kept alive.
+  /// The kinds of edges that keep memory in use.
   package static let owning: EdgeKinds = EdgeKinds([
     .strong, .conservative, .unmanaged, .bookkeeping, .taskLink, .surplus,
   ])
 
-  /// Edges that make lost objects keep other lost objects, so that both have one cause.
+  /// The kinds of edges through which a lost object keeps other lost objects. The lost objects then have one cause.
   package static let keeping: EdgeKinds = EdgeKinds([.strong, .conservative, .unmanaged, .bookkeeping])
 
-  /// The trace does not show all allocations of memory in use.
+  /// True if the trace may lack allocations of memory in use.
   package var hasUnseenMemory: Bool { roots.roots.contains { $0.kind == .unseen } }
 
   package var blockCount: Int { heap.count }
@@ -82,7 +84,7 @@ package final class ObjectGraph {
   package func label(_ id: UInt32) -> EdgeLabel? { id < 1 << 31 ? labels[Int(id)] : nil }
   package var rootNodes: [UInt32] { (heap.count..<heap.count + roots.roots.count).map { UInt32($0) } }
 
-  /// The reference count word of an object.
+  /// Returns the counts of an object; nil if the image lacks them.
   package func referenceCount(of node: UInt32) -> ReferenceCount? {
     ObjectGraph.referenceCount(of: heap[BlockID(node)].address, in: image)
   }
@@ -133,8 +135,8 @@ package final class ObjectGraph {
 extension ObjectGraph {
   /// The resumption addresses of a suspended task's functions, innermost first; at most 65.
   ///
-  /// By bytes, in a task: 56 the address of the innermost function, 64 its context. In a context: 0 the next outer one,
-  /// 8 the address. Seen with Swift 6.1.2 and 6.3.1. Source: swiftlang/swift, include/swift/ABI/Task.h.
+  /// Byte offsets in a task: 56 the address in the innermost function, 64 its context. In a context: 0 the next outer
+  /// context, 8 the address. Seen with Swift 6.1.2 and 6.3.1. Source: swiftlang/swift, include/swift/ABI/Task.h.
   package func resumptions(of task: NodeID) -> [UInt64] {
     let start = heap[BlockID(task)].address
     var addresses = [image.word(at: start &+ 56)]
@@ -154,18 +156,18 @@ extension EdgeKinds {
   }
 }
 
-/// A Swift object's counts, as its second word holds them.
-/// Source: swiftlang/swift, stdlib/public/SwiftShims/swift/shims/RefCount.h.
+/// The counts in the second word of a Swift object. Source: swiftlang/swift,
+/// stdlib/public/SwiftShims/swift/shims/RefCount.h.
 package struct ReferenceCount: Codable, Hashable, Sendable {
-  /// References that keep it from being deinitialised.
+  /// References that keep the object from being deinitialised.
   package var strong: UInt32
-  /// References that keep its memory; all strong references together count as one.
+  /// References that keep the object's memory. All strong references together count as one.
   package var unowned: UInt32
   /// Weak references; 0 without a side table, or if the image lacks the count.
   package var weak: UInt32
-  /// `deinit` has begun.
+  /// True if `deinit` has begun.
   package var isDeiniting: Bool
-  /// Never counted: static objects.
+  /// True for static objects, whose references are not counted.
   package var isImmortal: Bool
 
   init?(inline bits: UInt64) {
@@ -187,7 +189,7 @@ package struct ReferenceCount: Codable, Hashable, Sendable {
     self.weak = UInt32(truncatingIfNeeded: weak ?? 0)
   }
 
-  /// The address of the side table, if the word has one instead of counts.
+  /// Returns the address of the side table if the word holds that instead of counts; otherwise nil.
   static func sideTable(_ bits: UInt64) -> UInt64? {
     bits >> 62 == 3 ? (bits & (1 << 62 - 1)) << 3 : nil
   }

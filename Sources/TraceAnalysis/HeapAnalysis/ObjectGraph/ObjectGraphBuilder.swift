@@ -15,7 +15,7 @@ package struct ObjectGraphBuilder {
   var typeRows: [TypeRow] = []
   var nodeTypes: NodeTypeTable
   var deinitialised: NodeSet
-  /// The deinitialised blocks whose `deinit` a thread may be in.
+  /// The deinitialised blocks whose `deinit` may still be running or waiting.
   var ending: Set<UInt32> = []
   let uncertain: NodeSet
   /// The edge that was added last.
@@ -25,12 +25,13 @@ package struct ObjectGraphBuilder {
   var taskMemory: TaskMemory
   var taskWords = TaskWords()
   var taskWaits = TaskWaits()
-  /// Words that lead to tasks which they cannot resume: handles, if anybody has one.
+  /// Words that lead to a task but cannot resume it. They are handles, unless the task's reference count leaves no room
+  /// for handles.
   var handles: [(source: UInt32, target: UInt32, label: UInt32, strength: EdgeStrength)] = []
-  /// By block, a task's or a slab's: the ranges that hold nothing, in order.
+  /// The ranges of tasks and slabs that hold nothing, by block, in order.
   var unused: [UInt32: [Range<UInt64>]] = [:]
   var taskRegistry: TaskRegistry?
-  /// Tasks of a layout that is not known.
+  /// Tasks whose layout is unknown.
   var unknownTasks: [NodeID] = []
   var runtimeRemarks: [String] = []
   var dangling: [ObjectGraph.DanglingReference] = []
@@ -41,8 +42,8 @@ package struct ObjectGraphBuilder {
   var numbers: [ObjectGraph.NumberReference] = []
   var heapExtent: Range<UInt64>
   let selection: PayloadSelection
-  /// For a label of a reference and the row of a type: whether the reference can lead to the type. Comparing names
-  /// takes time.
+  /// Caches whether a reference can lead to a type, since names are slow to compare. A key has the reference's label in
+  /// its upper half, and the type's row in its lower half.
   var fitting: [UInt64: Bool] = [:]
   var classNames: Set<String> = []
   var isTaskMetadata: [UInt64: Bool] = [:]
@@ -51,10 +52,11 @@ package struct ObjectGraphBuilder {
 
   static let danglingLimit = 100_000
   static let numberLimit = 1 << 22
-  /// The most addresses whose check for metadata is cached.
+  /// The most addresses whose results each cache holds.
   static let metadataLimit = 1 << 16
 
-  /// A type in the buffer of an `any P` at an offset. Captures have no labels to distinguish their buffers.
+  /// The key for a type in the buffer of an `any P`. It has the buffer's offset because captures have no labels to
+  /// distinguish their buffers.
   struct BufferKey: Hashable {
     var metadata: UInt64
     var label: UInt32?
@@ -72,16 +74,18 @@ package struct ObjectGraphBuilder {
     var isLayoutKnown = false
     var isPerInstance = false
     var isLeaf = false
-    /// True for blocks that are no objects if none of their words leads to an object.
+    /// True for blocks that are no objects and have no references to objects.
     var holdsNoObjects = false
   }
 
   /// - Parameters:
   ///   - contents: the possible contents of a block that is no Swift object.
-  ///   - typeOf: the type of a block, or nil for a block that is no Swift object, and the call that allocated it.
-  ///   - gaps: the trace's gaps.
-  ///   - lacksThreads: whether threads that are not in the image may have held blocks of it.
-  ///   - isListed: whether a block comes from a list and not from events, so that its size is the C library's.
+  ///   - typeOf: the type of a block, and the call that allocated it. The type is nil for a block that is no Swift
+  ///     object.
+  ///   - gaps: the times when the trace may lack calls.
+  ///   - lacksThreads: whether threads that are missing from the image may have held blocks.
+  ///   - isListed: whether a block comes from a list of live blocks, not from events. Its size is then the one that the
+  ///     C library allocated.
   package static func build(
     _ snapshot: TraceSnapshot, heap: LiveHeap, image: HeapImage, roots: HeapRoots,
     typeOf: (LiveBlock) -> (type: TraceType?, operation: Operation),
@@ -96,7 +100,8 @@ package struct ObjectGraphBuilder {
     builder.findEnding(snapshot)
     builder.readDispatchMemory()
     builder.readTaskMemory(snapshot)
-    // Blocks that weak references turn out to lead to are no memory to be scanned: those that may be such come last.
+    // Read blocks that may be side tables last. By then, weak references have shown which of them are side tables, and
+    // those are not scanned.
     for node in 0..<heap.count where !builder.mayBeSideTable(node) { builder.read(node) }
     for node in 0..<heap.count where builder.mayBeSideTable(node) { builder.read(node) }
     builder.addHandles()
@@ -146,8 +151,8 @@ package struct ObjectGraphBuilder {
     selection = PayloadSelection(image, of: snapshot)
     heapExtent = (heap.blocks.first?.address ?? 0)..<(heap.blocks.last.map { $0.address &+ max($0.size, 1) } ?? 0)
   }
-  /// Returns whether the reference count of a block covers all its holders. A task's count does not: no reference keeps
-  /// a waiting task.
+  /// Returns whether the reference count of a block covers all its holders. The count of a task does not: a waiting
+  /// task is not kept by counted references.
   func isCountedByRuntime(_ node: NodeID) -> Bool {
     let kind = types[Int(nodeTypes[Int(node)])].kind
     return kind.isCounted && kind != .task

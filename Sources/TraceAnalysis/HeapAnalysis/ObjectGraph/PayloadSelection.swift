@@ -1,24 +1,26 @@
-// Finds the payloads in use of a value's enumerations.
+// Finds the active payloads of a value's enumerations.
 
 import TraceReading
 
-/// The active cases of a value's enumerations, as far as the image has the words that identify them.
+/// The active cases of a value's enumerations, found by the words of the image that identify them.
 ///
-/// Without these words all possible cases count as active, and none by name: a missed reference makes a false leak, and
-/// a wrong name misleads. One selection serves all values of a heap, one after the other.
+/// If these words are missing, all possible cases count as active, since a missed reference makes a false leak. But
+/// none counts as named, since a wrong name misleads. One selection is reused for all values of a heap.
 final class PayloadSelection {
   private let image: HeapImage
-  /// The image has the bits of references that are no part of their addresses.
+  /// True if the image has the bits of references that are no part of an address.
   private let hasReferenceTags: Bool
-  /// The image has the bytes of enumeration cases at the offsets in `Part.caseBytes`.
+  /// True if the image has the bytes of enumeration cases at the offsets in `Part.caseBytes`.
   private let hasCaseBytes: Bool
-  /// The image has these bytes for values of dictionaries, too.
+  /// True if the image has these bytes also for values of dictionaries.
   private let hasValueCaseBytes: Bool
-  /// By selector of the last part read. Pointers, since counting references to arrays would take most of the time.
+  /// The cases that may be active, as bits, by selector of the last part read. A pointer, since retains and releases of
+  /// an array would take most of the time.
   private let active = UnsafeMutablePointer<UInt64>.allocate(capacity: PayloadSelector.limit)
   private let named = UnsafeMutablePointer<UInt64>.allocate(capacity: PayloadSelector.limit)
 
-  /// Bits of a word that are no part of an address; those below the alignment of objects always are in the image.
+  /// The upper bits of a word that are no part of an address. The bits below the alignment of objects are always in the
+  /// image.
   private static let topBits: UInt64 = 0xFF << 56
   private static let addressBits: UInt64 = ~topBits & ~7
   private static let lowBits: UInt64 = 7
@@ -37,11 +39,11 @@ final class PayloadSelection {
     named.deallocate()
   }
 
-  /// Reads the value at `base`. Linear in its enumerations, their bits and references.
+  /// Finds the active cases of the value at `base`. Linear in the value's enumerations, their bits and references.
   ///
   /// - Parameters:
   ///   - isMetadata: whether a type's metadata is at an address.
-  ///   - fits: whether a reference, by its index, can lead to the block at an address.
+  ///   - fits: whether the reference at an index of the part can lead to the block at an address.
   func select(_ part: NodeLayout.Part, at base: UInt64, isMetadata: (UInt64) -> Bool, fits: (Int, UInt64) -> Bool) {
     let hasCaseBytes = part.isOfDictionaryValues ? hasValueCaseBytes : hasCaseBytes
     let caseBytes = hasCaseBytes ? part.caseBytes : 0..<0
@@ -65,12 +67,14 @@ final class PayloadSelection {
       named[index] = 0
       if let told = told(by: selector, base, caseBytes) {
         guard told & ~possible == 0 else { continue }
-        // A payload that contradicts the discriminator: only values that are copied in place leave one behind.
+        // Skip a payload that contradicts the discriminator. Only an enumeration that keeps old words may still have a
+        // payload of another case.
         if told == 0, evident & possible != 0, !selector.keepsOldWords, !selector.isCertain { continue }
         active[index] = told
         named[index] = told
       } else if !selector.keepsOldWords {
-        // Only the payloads themselves can identify the case. They do if no other case may have left them there.
+        // Only the payloads can identify the case. They do, since this enumeration does not keep payloads of earlier
+        // cases.
         named[index] = possible.nonzeroBitCount <= 1 ? possible : fitting(possible, index, part, base, fits)
       }
     }
@@ -103,15 +107,15 @@ final class PayloadSelection {
     return fitting.nonzeroBitCount == 1 ? fitting : 0
   }
 
-  /// The address in a word; nil if it has none.
+  /// Returns the address in the word at `place`; nil if the word is missing or has none.
   @inline(__always)
   private func address(at place: UInt64) -> UInt64? {
     guard let word = image.word(at: place), word & Self.addressBits != 0 else { return nil }
     return word & Self.addressBits
   }
 
-  /// The bits of the active case by its discriminator, 0 if none has a payload with parts; nil if the image does not
-  /// have it.
+  /// Returns the bit of the active case, by the enumeration's discriminator. 0 if that case has no payload with parts,
+  /// and nil if the image lacks the discriminator.
   private func told(by selector: PayloadSelector, _ base: UInt64, _ caseBytes: Range<UInt64>) -> UInt64? {
     switch selector.discriminator {
     case .unknown: return nil
@@ -120,8 +124,8 @@ final class PayloadSelection {
       return selector.isCertain ? 0 : nil
     case .number:
       guard let word = selector.words.first, hasReferenceTags else { return nil }
-      // The recorder keeps the three lowest bits of a word that is no address. Cases without the payload count from 1;
-      // the payload's own 'none' is 0.
+      // The recorder keeps the three lowest bits of a word that is no address. Cases without a payload have numbers
+      // from 1 on; 0 is a payload that is nil.
       return address(at: base &+ word.offset) == nil
         && image.word(at: base &+ word.offset).map { $0 & Self.lowBits != 0 } ?? false ? 0 : selector.cases
     case .zeros:
@@ -146,24 +150,26 @@ final class PayloadSelection {
           rest &= rest - 1
         }
       }
-      // A byte that is no case belongs to an address among bytes, which has the place of the word that it begins in.
+      // A byte that is no case belongs to an address among bytes. The image stores such an address as the word where
+      // the address begins.
       if selector.hasByteTag, PayloadSelector.neverCases.contains(number) { return nil }
       return number < selector.table.count ? selector.table[number] : nil
     }
   }
 
-  /// A word, if the image has the bits of it that count. A word that is not in the image may be 0, or data of the
-  /// program.
+  /// Returns a word if the image has all its bits in the mask. A word that is missing from the image may be 0, or data
+  /// of the program.
   @inline(__always)
   private func value(of word: PayloadSelector.Word, _ base: UInt64, _ caseBytes: Range<UInt64>) -> UInt64? {
     if word.mask & Self.topBits != 0, !hasReferenceTags { return nil }
     if let value = image.word(at: base &+ word.offset) {
-      // If a word is no address, and has no flags of one, the recorder kept its lowest byte alone.
+      // If a word was neither an address nor the flags of one, the recorder kept only its lowest byte.
       let isByteAlone = value <= 0xFF && word.mask > 0xFF && !(word.isReference && hasReferenceTags)
       return isByteAlone ? nil : value
     }
-    // The recorder keeps a byte that is small or nearly full. One that has the case in its upper bits alone, since a
-    // payload takes up the lower ones, is neither where the payload is not 0.
+    // The recorder keeps a byte only if its value is small or close to 255. So a missing byte means case 0 only if the
+    // case is in the byte's lowest bits. If the case is in the upper bits, the payload in the lower bits may have
+    // another value than 0, and the byte may be missing for that reason.
     let isCaseAlone = word.mask <= 0xFF && word.mask & (word.mask &+ 1) == 0
     return word.isReference && hasReferenceTags || isCaseAlone && caseBytes.contains(word.offset) ? 0 : nil
   }

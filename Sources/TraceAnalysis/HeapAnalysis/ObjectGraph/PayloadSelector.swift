@@ -1,10 +1,10 @@
 // An enumeration among the parts of a value, prepared for reading its values.
 
-/// The words of a value that identify the payload in use. The cases with parts have a bit each, in order.
+/// The words of a value that identify the active payload of an enumeration. Each case with parts has one bit, in order.
 ///
-/// Immutable, and a class because values are read by the million: nothing of it is copied.
+/// Immutable. A class, so that nothing is copied for each of the millions of values.
 final class PayloadSelector {
-  /// A reference or an opaque part counts if these cases of a selector are active.
+  /// A condition of a reference or an opaque part: one of these cases of a selector must be active.
   struct Condition {
     var selector: Int
     var cases: UInt64
@@ -14,7 +14,7 @@ final class PayloadSelector {
   struct Word {
     var offset: UInt64
     var mask: UInt64
-    /// `EnumerationLayout.referenceWords` has it.
+    /// True if the word is in `EnumerationLayout.referenceWords`.
     var isReference = false
   }
 
@@ -22,48 +22,50 @@ final class PayloadSelector {
   struct Required {
     var offset: UInt64
     var cases: UInt64
-    /// The address leads to a type's metadata.
+    /// True if the address leads to a type's metadata.
     var isMetadata = false
   }
 
   enum Discriminator {
     case unknown
-    /// The words' bits make a number, the first word's lowest bit its lowest.
+    /// The bits of the words form a number. The lowest bit of the first word is the number's lowest bit.
     case tag
-    /// The first word is an address if the payload is there.
+    /// The first word is an address if the payload is active.
     case address
-    /// The first word is an address or 0 if the payload is there, and a small number otherwise.
+    /// The first word is an address or 0 if the payload is active, and a small number otherwise.
     case number
-    /// None of the words' bits is set if the payload is there.
+    /// All bits of the words are 0 if the payload is active.
     case zeros
   }
 
   let discriminator: Discriminator
   let words: [Word]
-  /// A tag's cases: for each number the case's bit, 0 for none.
+  /// For a tag: the bit of each number's case, or 0 if that case has no parts.
   let table: [UInt64]
-  /// True for an address if a word missing from the image is no address. False if the word may be a short string.
+  /// For an address: true if a word that is missing from the image is certainly no payload. False if the payload may be
+  /// a short string, which has no address.
   let isCertain: Bool
   let enclosing: [Condition]
-  /// All its cases that have parts.
+  /// The bits of all cases with parts.
   let cases: UInt64
   let required: [Required]
   let keepsOldWords: Bool
 
-  /// Bytes that are no case: a byte counts cases from 0, and values without a case from 255 down.
+  /// Values of a byte that are no case. Compilers number cases from 0 up, and spare values from 255 down.
   static let neverCases = 16..<240
-  /// The tag is a number of a byte or more, and none of `neverCases` is a case of it.
+  /// True if the tag takes a byte or more. The tag then has no case in `neverCases`.
   var hasByteTag: Bool { table.count >= Self.neverCases.upperBound }
 
   /// Cases beyond this number share the last bit, and are never distinguished.
   static let caseLimit = 63
   static let shared = UInt64(1) << UInt64(caseLimit)
-  /// Enumerations of one value; real ones have some dozens. If a value has more, its cases are not distinguished.
+  /// The most enumerations in one value. Real values have some dozens. If a value has more than the limit, its cases
+  /// are not distinguished.
   static let limit = 4096
 
   static func bit(_ ordinal: Int) -> UInt64 { 1 << UInt64(min(ordinal, caseLimit)) }
 
-  /// `bit`: the bit of a case, by its index.
+  /// `bit`: returns the bit of a case, given the case's index.
   init(
     _ enumeration: EnumerationLayout, enclosing: [Condition], cases: UInt64, required: [Required],
     references: [NodeLayout.Reference], bit: (Int) -> UInt64
@@ -102,7 +104,8 @@ final class PayloadSelector {
     }
   }
 
-  /// A byte that counts further than the recorder takes for a case is not in the image, and would be read as 0.
+  /// Returns whether a tag can be read. If a case is among `neverCases`, the recorder does not keep its byte, which
+  /// would then be read as 0.
   private static func isTold(_ bits: [Int], _ numbers: [Int?]) -> Bool {
     guard bits.count < 16, zip(bits, bits.dropFirst()).allSatisfy({ $0 < $1 }) else { return false }
     return numbers.count < neverCases.upperBound || numbers[neverCases].allSatisfy { $0 == nil }

@@ -21,14 +21,14 @@ extension NodeKind {
   }
 
   private func mayBeReferred(toBy name: String) -> Bool {
-    // The payload of an indirect case is in a box.
+    // This is the type name of an indirect case, whose payload is in a box.
     if name == "Builtin.NativeObject" { return self == .box || self == .closure }
     guard name.hasPrefix("Swift.") else { return name.isEmpty || name.hasPrefix("Builtin.") || self == .object }
     for (prefix, kind) in Self.libraryTypes where name.hasPrefix(prefix) { return self == kind }
     return true
   }
 
-  /// Types of the standard library that are a reference to one kind of object.
+  /// Types of the standard library whose values are a reference to one kind of object.
   private static let libraryTypes: [(prefix: String, kind: NodeKind)] = [
     ("Swift.Task<", .task), ("Swift.Array<", .array), ("Swift.ContiguousArray<", .array),
     ("Swift.Dictionary<", .dictionary), ("Swift.Set<", .set),
@@ -38,7 +38,7 @@ extension NodeKind {
 
 extension ReferenceTarget {
   /// Returns whether the target may be an instance of a class whose own name and superclasses' names are `classNames`.
-  /// Nil and empty mean that they are unknown.
+  /// Nil or empty `classNames` are unknown: the result is true.
   func mayBeInstance(of classNames: [String]?) -> Bool {
     guard case .object = kind, let classNames, !classNames.isEmpty, !typeName.isEmpty, !typeName.hasPrefix("Swift."),
       !typeName.hasPrefix("Builtin.")

@@ -5,7 +5,7 @@ import TraceReading
 import TraceSymbolication
 
 extension HeapImage {
-  /// This image's words, and the ranges that they could be in.
+  /// The words of this image, and the memory ranges that were captured.
   struct Capture: CapturedWords {
     let image: HeapImage
     /// Captured regions, in order of address.
@@ -30,7 +30,8 @@ extension HeapImage {
   }
 }
 
-/// Layouts by the Swift runtime's own reflection, from a heap image and the files of the images that were loaded.
+/// Layouts from the Swift runtime's own reflection. It reads the heap image, and the files of the program and the
+/// libraries that were loaded.
 package final class ReflectedLayouts: LayoutSource {
   private let memory: ImageBackedMemory
   private let contents: ImageContents
@@ -69,7 +70,7 @@ package final class ReflectedLayouts: LayoutSource {
     reflection?.bufferedValue(ofTypeWithMetadata: RuntimeAddress(address))
   }
 
-  /// The first word of a metadata record, which is its kind.
+  /// Returns the first word of a metadata record, which is the record's kind.
   package func metadataKind(at address: UInt64) -> UInt64? { word(at: address) }
 
   package func word(at address: UInt64) -> UInt64? { memory.word(at: RuntimeAddress(address)) }
@@ -90,7 +91,7 @@ package final class ReflectedLayouts: LayoutSource {
     let isLibrary = { (image: ImageContents.Image) in
       fileName(ofPath: image.loaded.path).hasPrefix("libswift_Concurrency")
     }
-    // A program may have the runtime inside.
+    // The runtime may be linked into the program statically.
     let shared = contents.images.filter(isLibrary).compactMap { $0.address(of: name, subject, in: SHT_DYNSYM) }
     return shared.isEmpty
       ? contents.images.filter { !isLibrary($0) }.compactMap { $0.address(of: name, subject, in: SHT_SYMTAB) } : shared

@@ -1,9 +1,9 @@
-// Roots in words.
+// Descriptions of roots for reports.
 
 import TraceReading
 
 extension ObjectGraph {
-  /// The memory that a root is. Traps if the node is a block.
+  /// Returns a description of a root's memory. Traps if the node is a block.
   package func rootName(_ node: NodeID) -> String {
     switch root(node).kind {
     case .global(let image): "globals of \(fileName(ofPath: roots.images[image].path))"

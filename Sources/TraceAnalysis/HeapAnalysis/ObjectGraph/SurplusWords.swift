@@ -1,35 +1,36 @@
-// Words that look like references, but cannot be.
+// Words that look like references, but cannot be references.
 
 /// Finds scanned words that hold nothing, by the reference counts of their targets.
 ///
-/// Frames of tasks, and memory of unknown layout, have words left over from earlier uses. Such a word joins objects
-/// that are lost for separate reasons: among a hundred leaked sessions, some then seem to keep others, and chance
-/// decides which. An object's reference count is the number of its references. If the known fields account for all of
-/// them, no scanned word is a reference. If more scanned words than references remain, the words in blocks that the
-/// object itself keeps alive come first: they account for a cycle of its own.
+/// Frames of tasks, and memory of unknown layout, have words left over from earlier uses. Such a word may join objects
+/// that are lost for separate reasons. Among a hundred leaked sessions, some then seem to keep others, at random. An
+/// object's reference count is the number of its references. If the known fields account for all of these references,
+/// no scanned word is a reference. If there are more scanned words than remaining references, the words in blocks that
+/// the object itself keeps alive come first, since they may close a cycle.
 ///
-/// Such words become edges of the kind `surplus`. Objects that a root reaches over such an edge are still in use: a
-/// function may use an object without a reference of its own.
+/// Such words become edges of the kind `surplus`. Objects that a root reaches over such an edge are still in use, since
+/// a function may use an object without a counted reference.
 struct SurplusWords {
   private let graph: HeapGraph
   private let heap: LiveHeap
   private let image: HeapImage
   private let taskOfSlab: [UInt32: UInt32]
-  /// Whether a node's fields hold their targets.
+  /// Returns whether a node's fields hold their targets.
   private let isHolder: (NodeID) -> Bool
-  /// Whether the runtime counts all references to a node.
+  /// Returns whether the runtime counts all references to a node.
   private let isCounted: (NodeID) -> Bool
 
-  /// Scanned words, by node.
+  /// The number of scanned words that lead to each node.
   private let guesses: NodeCounts
-  /// References in known fields, by node, where a scanned word leads to the node.
+  /// The number of references in known fields to each node. Only the targets of scanned words are counted.
   private let held: NodeCounts
-  /// Nodes with more scanned words than references that known fields leave over.
+  /// Nodes that are the targets of more scanned words than their counts allow besides the references in known fields.
   private let open: NodeSet
 
-  /// An island of lost objects seldom has more objects. In a larger island, all scanned words count as references.
+  /// The most nodes of an island of lost objects; few islands are larger. In a larger island, all scanned words count
+  /// as references.
   private static let islandLimit = 4096
-  /// The most nodes that are searched for all islands together.
+  /// The most edges that are followed for all islands together.
   private static let stepLimit = 1 << 22
 
   init(
@@ -44,8 +45,8 @@ struct SurplusWords {
     open = NodeSet(bound: graph.nodeCount)
   }
 
-  /// Marks the surplus words. Call it before the graph is shared. O(nodes + edges), 2 bytes in the meantime for each
-  /// node with such words, and a bounded search for each word that leads to a node with too many of them.
+  /// Marks the surplus words. Call it before the graph is shared. O(nodes + edges), and a bounded search for each node
+  /// with too many scanned words. Uses up to 2 bytes a node until it returns.
   func mark(roots: some Sequence<NodeID>) {
     countGuesses()
     countHeld()
@@ -67,13 +68,12 @@ struct SurplusWords {
   private static let exact = EdgeStrength.strong.rawValue
   private static let surplus = EdgeStrength.surplus.rawValue
 
-  /// Returns how many references known fields leave over; nil if the count cannot be read.
+  /// Returns how many references a node has besides those in known fields; nil if its count cannot be read.
   private func room(of node: NodeID) -> UInt32? {
     Self.room(besides: held[node], at: heap[BlockID(node)].address, in: image)
   }
 
-  /// Returns how many references the count of an object has besides those that are known; nil if the count cannot be
-  /// read.
+  /// Returns how many references an object has besides `known` ones; nil if its count cannot be read.
   static func room(besides known: UInt32, at address: UInt64, in image: HeapImage) -> UInt32? {
     guard let count = ObjectGraph.referenceCount(of: address, in: image), !count.isImmortal, !count.isDeiniting else {
       return nil
@@ -81,7 +81,8 @@ struct SurplusWords {
     return count.strong > known ? count.strong - known : 0
   }
 
-  /// Memory of a task's frames is the task's: other tasks' frames only borrow it.
+  /// Counts the scanned words that lead to each node. A word elsewhere that leads to the memory of a task's frames is
+  /// surplus: the task alone owns that memory.
   private func countGuesses() {
     for node in 0..<NodeID(graph.nodeCount) {
       for edge in graph.edges(from: node) where graph.kind(of: edge) == Self.guess {
@@ -109,7 +110,7 @@ struct SurplusWords {
     }
   }
 
-  /// Marks the surplus words to nodes that nothing in use reaches.
+  /// Marks surplus words among unreachable nodes.
   private func settle(within unreachable: NodeSet) {
     var words: [NodeID: [(edge: EdgeIndex, source: NodeID)]] = [:]
     unreachable.forEach { node in
@@ -126,7 +127,7 @@ struct SurplusWords {
     }
   }
 
-  /// Returns the nodes that a node keeps for certain; nil if they are too many.
+  /// Returns the nodes that a node certainly keeps; nil if there are too many.
   private func island(of node: NodeID, _ steps: inout Int) -> Set<NodeID>? {
     var island: Set<NodeID> = [node]
     var pending = [node]

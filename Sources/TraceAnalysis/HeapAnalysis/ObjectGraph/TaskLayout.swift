@@ -1,29 +1,30 @@
-// Whether the concurrency runtimes of a process have a known layout of tasks.
+// Checks whether the concurrency runtimes of a process have a known layout of tasks.
 
 /// The layout of tasks, from variables of the process's concurrency runtimes.
 ///
-/// Since 6.1 a runtime exports a number of the layout for debuggers, and since 6.2 the size of a task's header. Swift
-/// 6.0 exports neither, and has the layout of 6.1. It is recognised by a function that no earlier runtime exports.
+/// Since Swift 6.1 a runtime exports a version number of the layout for debuggers, and since 6.2 also the size of a
+/// task's header. Swift 6.0 exports neither, and has the layout of 6.1. It is recognised by a function that no earlier
+/// runtime exports.
 ///
 /// Source: swiftlang/swift, include/swift/Runtime/Debug.h and Concurrency.h; seen with the libraries of Swift 6.0.3,
 /// 6.1.2, 6.2.3 and 6.3.1.
 struct TaskLayout {
   static let versionVariable = "_swift_concurrency_debug_internal_layout_version"
   static let sizeVariable = "_swift_concurrency_debug_asyncTaskSize"
-  /// Exported since Swift 6.0.
+  /// The runtime exports this function since Swift 6.0.
   static let newestFunction = "swift_task_getPreferredTaskExecutor"
   private static let version: UInt64 = 1
   /// Bytes of a task's header, for runtimes that export the size.
   private static let headerSize: UInt64 = 208
 
-  /// All runtimes of the process have the known layout of tasks.
+  /// True if all runtimes of the process have the known layout of tasks.
   let isKnown: Bool
-  /// A sentence about an unknown layout. Nil if no runtime has one.
+  /// A sentence for the reader if a runtime has an unknown layout; otherwise nil.
   let remark: String?
 
   /// - Parameters:
-  ///   - variable: the values of the variables of a name, one for each runtime.
-  ///   - exports: whether a runtime has a function of a name.
+  ///   - variable: the values of the exported variable with the given name, one for each runtime.
+  ///   - exports: whether a runtime exports a function with the given name.
   init(variable: (String) -> [UInt64], exports: (String) -> Bool) {
     let versions = variable(Self.versionVariable).map { $0 & 0xFFFF_FFFF }
     let sizes = variable(Self.sizeVariable).map { $0 & 0xFFFF_FFFF }

@@ -1,23 +1,24 @@
-// The memory of tasks for the frames of their functions, and its part in use.
+// The memory where tasks allocate the frames of their functions, and the parts in use.
 
 /// A task allocates its functions' frames as a stack, in slabs. The first slab is usually in the task's own block; the
 /// others are malloc blocks. A slab has a header of 32 bytes: the address of a metadata record that no object has, the
-/// address of the next slab, and in 4 bytes each its capacity and the number of bytes in use. Freed frames are behind
-/// the bytes in use, and their words are no references any more.
+/// address of the next slab, then the slab's capacity and the number of bytes in use, 4 bytes each. Freed frames are
+/// behind the bytes in use. Their words are no references any more.
 ///
 /// Source: swiftlang/swift, stdlib/public/runtime/StackAllocator.h and stdlib/public/Concurrency/TaskPrivate.h; seen
 /// with Swift 6.1.2 and 6.3.1, where a task's allocator begins at byte 112 with the addresses of the last allocation
-/// and of the first slab. The allocator is found by its targets.
+/// and of the first slab. The allocator is found by the word that leads to a slab.
 struct TaskMemory {
-  /// By block of a slab: the task.
+  /// The task of each slab, by the slab's block.
   private(set) var taskOfSlab: [UInt32: UInt32] = [:]
-  /// The outer task, by block of a slab, for a slab of a task that `async let` made among that outer task's frames.
-  /// Such a slab counts as an ordinary malloc block, except for the references that its words keep.
+  /// The outer task of each slab that belongs to an inner task, by the slab's block. `async let` makes an inner task
+  /// among the outer task's frames. Such a slab counts as an ordinary malloc block, except for the references that its
+  /// words keep.
   private(set) var outerTaskOfSlab: [UInt32: UInt32] = [:]
-  /// Addresses that look like tasks among the frames of other tasks. Some of these tasks may have ended, in memory that
-  /// has not been overwritten since.
+  /// Addresses that look like tasks among the frames of other tasks. Some of these tasks may have ended, if their
+  /// memory has not been overwritten.
   private(set) var innerTasks: Set<UInt64> = []
-  /// By block, a task's or a slab's: the words behind the last frame.
+  /// The words behind the last frame in a task or a slab, by block.
   private(set) var unused: [UInt32: Range<UInt64>] = [:]
 
   private let heap: LiveHeap
@@ -27,14 +28,14 @@ struct TaskMemory {
   /// Offsets in a task: the two words through which its scheduler links it. Source: swiftlang/swift,
   /// include/swift/ABI/Task.h, Job.
   static let queueLinks: Range<UInt64> = 16..<32
-  /// From the start of a slab.
+  /// These offsets count from the start of a slab.
   private static let nextOffset: UInt64 = 8
   private static let countsOffset: UInt64 = 16
   static let headerSize: UInt64 = 32
-  /// From the start of an allocation, which begins with the address of the previous allocation.
+  /// Offset in the header of an allocation, which begins with the address of the previous allocation.
   private static let slabOffset: UInt64 = 8
   private static let allocationHeaderSize: UInt64 = 16
-  /// A task's allocator is behind the words of its scheduler and its flags.
+  /// The offsets where a task's allocator may be: behind the scheduler's words and the flags.
   private static let allocatorRange: Range<UInt64> = 64..<512
   /// The allocator's offset in the runtimes that were examined.
   private static let allocatorOffset: UInt64 = 112
@@ -51,16 +52,15 @@ struct TaskMemory {
 
   private struct Slab {
     var start: UInt64
-    /// The block that the slab is, or lies in.
+    /// The slab's own block, or the task's block that contains the slab.
     var block: BlockID
-    /// Bytes behind the header, and those in use; nil if the recorder did not recognise the slab and so left the
-    /// numbers out.
+    /// The number of bytes behind the header, and of those in use. Nil if the recorder did not recognise the slab: then
+    /// the image lacks these numbers.
     var counts: (capacity: UInt64, used: UInt64)?
     var next: UInt64?
   }
 
-  /// Looks for the slabs of a task. `isPlain`: whether a block is no object. Linear in the task's own words and its
-  /// slabs.
+  /// Adds the slabs of a task. `isPlain`: whether a block is no object. Linear in the task's own words and its slabs.
   mutating func add(_ task: BlockID, isPlain: (BlockID) -> Bool) {
     let block = heap[task]
     guard block.size > Self.allocatorRange.lowerBound else { return }
@@ -73,7 +73,7 @@ struct TaskMemory {
     var slabs: [Slab] = []
     var next: Slab? = first.slab
     while let slab = next, slabs.count < Self.slabLimit, slab.block == task || taskOfSlab[slab.block.rawValue] == nil {
-      // In the task itself there is one alone.
+      // The task's own block has only one slab, the first.
       if slab.block == task, !slabs.isEmpty { break }
       slabs.append(slab)
       if slab.block != task { taskOfSlab[slab.block.rawValue] = task.rawValue }
@@ -84,11 +84,12 @@ struct TaskMemory {
       isKnownPlace: first.allocator - block.address == Self.allocatorOffset)
   }
 
-  /// Finds the slabs of tasks among the frames of `tasks`, and of the tasks among their frames in turn. `tasks` must
-  /// have been added. Linear in the words of frames and in the slabs.
+  /// Adds the slabs of inner tasks among the frames of `tasks`, and recursively of tasks among the frames of inner
+  /// tasks. Add `tasks` before. Linear in the words of frames and in the slabs.
   mutating func addInner(of tasks: [BlockID], isPlain: (BlockID) -> Bool) {
     let metadata = Set(tasks.compactMap { image.word(at: heap[$0].address) })
-    // The slabs after a slab are the same on every way to it. So each list is followed once, even in a forged trace.
+    // A slab that was seen before is followed by slabs that were seen before. So each list is followed only once, even
+    // in a forged trace.
     var followed: Set<UInt64> = []
     var pending = tasks.map { (block: $0, task: $0.rawValue) }
     pending += taskOfSlab.sorted { $0.key < $1.key }.map { (BlockID($0.key), $0.value) }
@@ -106,7 +107,7 @@ struct TaskMemory {
           let found = heap.block(containing: slab), followed.insert(slab).inserted
         {
           next = image.word(at: slab &+ Self.nextOffset)
-          // The first slab is usually beside the child.
+          // The child's first slab is usually among the same frames as the child.
           if found.rawValue == task || taskOfSlab[found.rawValue] == task { continue }
           guard heap[found].address == slab, heap[found].size >= Self.leastSlabSize, isPlain(found),
             taskOfSlab[found.rawValue] == nil, outerTaskOfSlab[found.rawValue] == nil
@@ -118,8 +119,8 @@ struct TaskMemory {
     }
   }
 
-  /// Returns whether all of a task's frames are freed. The allocator is found by its offset, and its slab has the
-  /// count.
+  /// Returns whether all of a task's frames are freed. The allocator is at its known offset, and its first slab must
+  /// have counts.
   func hasNoFrames(_ task: BlockID) -> Bool {
     let allocator = heap[task].address &+ Self.allocatorOffset
     guard image.word(at: allocator) == nil, let first = image.word(at: allocator &+ 8),
@@ -128,12 +129,12 @@ struct TaskMemory {
     return counts >> 32 == 0
   }
 
-  /// The task that a timer runs, by the record that the timer's source has for its context; `slab` is the block that
-  /// the record is in.
+  /// Returns the task that a timer resumes. `address` is the record that is the context of the timer's source, and
+  /// `slab` the block that contains the record.
   ///
-  /// A sleep with a tolerance waits in a source, whose context is a record in the task's own frames: the source and the
-  /// task. Without a tolerance the timer has the task itself. Source: swiftlang/swift,
-  /// stdlib/public/Concurrency/DispatchGlobalExecutor.cpp; seen with Swift 6.3.1.
+  /// A sleep with a tolerance uses a dispatch source. The source's context is a record among the task's frames, with
+  /// the addresses of the source and the task. For a sleep without a tolerance, the timer's context is the task itself.
+  /// Source: swiftlang/swift, stdlib/public/Concurrency/DispatchGlobalExecutor.cpp; seen with Swift 6.3.1.
   func task(ofTimerRecordAt address: UInt64, in slab: BlockID) -> UInt32? {
     guard let task = taskOfSlab[slab.rawValue], image.word(at: address &+ 8) == heap[BlockID(task)].address,
       let source = image.word(at: address),
@@ -142,8 +143,8 @@ struct TaskMemory {
     return task
   }
 
-  /// The words behind the last frame of a suspended task among the frames of another task, by block. `record`: the
-  /// task's last allocation, which is the record of its wait; the frames end with it.
+  /// Returns the words behind the last frame of a suspended inner task, by block. `record` is the record of the task's
+  /// wait. It is the task's last allocation, so the frames end with it.
   func unused(behind record: Range<UInt64>) -> [(block: UInt32, words: Range<UInt64>)] {
     guard let slab = image.word(at: record.lowerBound &- Self.allocationHeaderSize &+ Self.slabOffset),
       slab < record.lowerBound, image.word(at: slab).map(isSlabMetadata) == true,
@@ -174,7 +175,8 @@ struct TaskMemory {
     return Slab(start: address, block: block, counts: counts, next: image.word(at: address &+ Self.nextOffset))
   }
 
-  /// Slabs after the slab of the last allocation are empty. If anything contradicts that, all of them count as in use.
+  /// Marks the unused words of a task's slabs. Slabs after the slab of the last allocation are empty. If anything
+  /// contradicts that, all slabs count as in use.
   private mutating func markUnused(_ slabs: [Slab], lastAllocation: UInt64?, isKnownPlace: Bool) {
     var inUse = 0
     if let lastAllocation {
@@ -190,14 +192,14 @@ struct TaskMemory {
       inUse = index + 1
     }
     if slabs[inUse...].contains(where: { $0.counts.map { $0.used > 0 } ?? false }) { return }
-    // Nothing is allocated, as in a task that has not begun. That is certain only if the allocator is at its known
+    // No frame is allocated, as in a task that has not begun. That is certain only if the allocator is at its known
     // offset, or if a slab has counts.
     if inUse == 0, !isKnownPlace, !slabs.contains(where: { $0.counts != nil }) { return }
     for (index, slab) in slabs.enumerated() {
       let block = heap[slab.block]
       let used = index < inUse ? slab.counts?.used : 0
       guard let used else { continue }
-      // The slab is the last part of a task, and of a block of its own: stdlib/public/Concurrency/Task.cpp.
+      // The slab extends to the end of its block, even if that is the task's block: stdlib/public/Concurrency/Task.cpp.
       let end = block.address + block.size
       let start = slab.start + Self.headerSize + used
       if start < end { unused[slab.block.rawValue] = start..<end }

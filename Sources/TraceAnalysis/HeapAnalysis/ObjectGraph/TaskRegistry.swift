@@ -1,10 +1,10 @@
 // The lists where newer Swift runtimes link all tasks for debuggers.
 
-/// The addresses of a runtime's lists of all tasks, which own nothing. If the lists were not recognised, every task
+/// The addresses of a runtime's lists of all tasks. The lists own nothing. If they were not recognised, every task
 /// would be reachable.
 ///
-/// There are 64 heads, 64 bytes apart, at an exported variable. Each task has two words: the next task and the previous
-/// one. Their offset in a task is not exported, so it is derived from the lists themselves.
+/// An exported variable contains 64 heads of lists, 64 bytes apart. Each task has two words: the next task and the
+/// previous one. The offset of these words in a task is not exported, so it is derived from the lists.
 ///
 /// Source: swiftlang/swift, stdlib/public/Concurrency/TaskRegistry.h and TaskPrivate.h, of the pull request 90547;
 /// after Swift 6.3.
@@ -15,16 +15,16 @@ struct TaskRegistry {
   /// The links are in the runtime's private part, behind a task's header and before its frames.
   private static let linkOffsets = stride(from: 64 as UInt64, to: 512, by: 8)
 
-  /// Addresses of the words that begin a list.
+  /// Addresses of the lists' heads.
   let heads: Set<UInt64>
-  /// Addresses of the words in tasks that link them.
+  /// Addresses of the words that link tasks.
   private(set) var links: Set<UInt64> = []
-  /// There are tasks in the lists, but no offset fits their links.
+  /// True if the lists have tasks, but the offset of their links cannot be determined.
   private(set) var isUnknown = false
 
   /// - Parameters:
-  ///   - variables: the addresses of the lists, in each runtime of the process.
-  ///   - isTask: whether a task is at an address: in a block of its own, or among the frames of the task that made it.
+  ///   - variables: the addresses of the exported variable, one for each runtime of the process.
+  ///   - isTask: whether a task is at an address, in its own block or among the frames of the task that made it.
   ///   - taskCount: the number of tasks with blocks of their own.
   ///
   /// Linear in the tasks, times the offsets that may link them.
@@ -36,12 +36,13 @@ struct TaskRegistry {
     self.heads = heads
     let firsts = heads.compactMap { image.word(at: $0) }.filter(isTask).sorted()
     guard !firsts.isEmpty else { return }
-    /// The number of tasks after the first of each list if they are linked at an offset; nil if they cannot be.
+    /// Returns how many tasks all lists have besides their first ones, if tasks are linked at the given offset. Nil if
+    /// the words there contradict that.
     func followers(_ offset: UInt64) -> Int? {
       var count = 0
       var seen: Set<UInt64> = []
       for first in firsts {
-        // The first task has no previous one.
+        // The first task has no previous task.
         guard image.word(at: first &+ offset &+ 8) == nil else { return nil }
         var current = first
         while let next = image.word(at: current &+ offset) {

@@ -1,10 +1,10 @@
-// What each suspended task waits for, by the record that the runtime keeps of it.
+// Finds what each suspended task waits for, by the runtime's record of the wait.
 
 import TraceReading
 
 /// The state of a task in a heap image.
 package enum TaskState: Hashable, Sendable {
-  /// Its function has returned: only its result may still be read.
+  /// The task's function has returned. Only its result may still be read.
   case finished
   case waiting(TaskWait)
 }
@@ -13,53 +13,55 @@ package enum TaskState: Hashable, Sendable {
 package enum TaskWait: String, Codable, Hashable, Sendable {
   /// Any code that has the task's address can resume it.
   case continuation
-  /// The end of another task, or of a group's child, resumes it.
+  /// The end of another task, or of a group's child, resumes the task.
   case end
 }
 
 /// Distinguishes words that can resume a suspended task from words that are left over.
 ///
-/// A task that is suspended or queued has a record of its wait. Its private part leads to that record, which lies among
-/// the task's own frames. The record names the awaited thing: a continuation, another task, a group of children, or an
-/// executor. So
+/// A task that is suspended or queued has a record of its wait. The record lies among the task's own frames, and the
+/// runtime's private part of the task has its address. The record names the awaited thing: a continuation, another
+/// task, a group of children, or an executor. So
 ///
-/// - a task that waits for anything but an executor is in no executor's queue: its links are left over,
-/// - a task that resumes when a task or a group's child ends has no continuation. A word that leads to it is a handle,
-///   or left over.
+/// - a task that waits for anything but an executor is in no executor's queue, so its links are left over,
+/// - a task that waits for the end of a task or of a group's child has no continuation. A word that leads to such a
+///   task is a handle, or left over.
 ///
-/// The runtime makes the record after it suspends the task, and before anything can learn of the suspension. It changes
-/// the record before it puts the task into a queue. A thread about to resume the tasks that wait for a task's end first
-/// takes them out of that task's list. So the conclusions hold for an image taken between any two instructions.
+/// The runtime makes the record after it suspends the task, and before any other code can learn of the suspension. The
+/// runtime changes the record before it puts the task into a queue. A thread that resumes the tasks in the waiting list
+/// of an ended task first removes them from that list. So the conclusions hold for an image taken between any two
+/// instructions.
 ///
 /// Byte offsets in a task: 64 the context it resumes with, 104 its innermost status record, 112 the last allocation of
 /// a frame, 160 the record of its wait. That record is the innermost status record and the last allocation. Offsets in
 /// the record: 8 the next outer record, 16 the awaited thing, 40 the task. The image holds no plain numbers, so the
 /// awaited thing shows the kind of wait: the task's own context, a task, or a group. Offsets in a group: 0 its table of
-/// functions, 88 the task that waits for a child. In the records of a group and of child tasks: from 16 on, the
-/// children.
+/// functions, 88 the task that waits for a child. The status records for a group and for child tasks have the children
+/// from 16 on.
 ///
-/// A parent cancels its children through a list. Its record leads to the first child and, for a group, to the last one.
-/// A child has two words: its parent, and the next child. None of these words resumes a child that waits for a
-/// continuation and has no cancellation handler.
+/// A parent cancels its children through a list. The parent's record leads to the first child and, for a group, to the
+/// last child. A child has two words: its parent, and the next child. None of these words resumes a child that waits
+/// for a continuation and has no cancellation handler.
 ///
 /// Source: swiftlang/swift, include/swift/ABI/TaskStatus.h (TaskDependencyStatusRecord),
 /// stdlib/public/Concurrency/TaskPrivate.h (flagAsSuspended, flagAsAndEnqueueOnExecutor), Task.cpp (waitFuture,
 /// completeFuture) and TaskGroup.cpp; seen with Swift 6.0.3 and 6.3.1. In a runtime with another layout the words do
 /// not lead to one another, and nothing is concluded.
 struct TaskWaits {
-  /// By the address of a suspended task whose record and awaited thing agree.
+  /// What each suspended task waits for, by the task's address. Only tasks whose record and awaited thing agree are
+  /// included.
   private(set) var waits: [UInt64: TaskWait] = [:]
-  /// The address of the record of a task's wait, by the task's address.
+  /// The address of the record of each task's wait, by the task's address.
   private(set) var records: [UInt64: UInt64] = [:]
-  /// Addresses of tasks that have a status record besides the record of their wait. They or their children may react to
-  /// a cancellation.
+  /// Addresses of tasks that have a status record besides the record of their wait. These tasks or their children may
+  /// react to a cancellation.
   private(set) var hearing: Set<UInt64> = []
-  /// Addresses of the words of queues that lead to nothing any more.
+  /// Addresses of queue links that are left over.
   private(set) var leftOverLinks: Set<UInt64> = []
   /// Addresses of the words through which a task's end resumes other tasks, or through which a cancellation reaches a
   /// task.
   private(set) var used: Set<UInt64> = []
-  /// Addresses of the words in lists of children: of the first child, the last, and each next one.
+  /// Addresses of the words that link children: to the first child, to the last, and from each child to the next.
   private(set) var childLinks: Set<UInt64> = []
   /// Addresses of tasks that have finished.
   var finished: Set<UInt64> = []
@@ -68,31 +70,31 @@ struct TaskWaits {
   static let statusRecordOffset: UInt64 = 104
   private static let lastAllocationOffset: UInt64 = 112
   private static let recordOffset: UInt64 = 160
-  /// From the start of a status record.
+  /// These offsets count from the start of a status record.
   private static let outerOffset: UInt64 = 8
   private static let subjectOffset: UInt64 = 16
   private static let waitingTaskOffset: UInt64 = 40
   static let recordSize: UInt64 = 48
-  /// Back from an allocation to its header.
+  /// Bytes from an allocation back to its header.
   private static let allocationHeaderSize: UInt64 = 16
-  /// From the start of a group.
+  /// This offset counts from the start of a group.
   private static let groupWaiterOffset: UInt64 = 88
-  /// A future begins at one of these offsets in a task: behind the header, the words of a child, and the group.
+  /// A future begins at one of these offsets in a task. It is behind the header, and behind the words for a parent and
+  /// a group if there are any.
   private static let futures = stride(from: InitialTaskMemory.leastHeaderSize, through: 248, by: 8)
-  /// A child's word for its parent is at one of these offsets.
+  /// The word of a child that leads to its parent is at one of these offsets.
   private static let parents = stride(from: InitialTaskMemory.leastHeaderSize, through: headerEnd - 8, by: 8)
-  /// Words of a task before this offset are the runtime's own, and written by it.
+  /// Only the runtime writes words of a task before this offset.
   static let headerEnd: UInt64 = 272
-  /// In the lowest bits of a word that leads to a task: the state of its future.
+  /// The lowest bits of a word that leads to a task. They may hold the state of a future.
   private static let stateBits: UInt64 = 7
   private static let recordLimit = 1 << 12
 
-  /// Nothing is known of any task.
+  /// Makes a value that knows of no task.
   init() {}
 
   /// - Parameters:
-  ///   - tasks: addresses of tasks, in blocks of their own or among the frames of others, as runtimes of the known
-  ///     layout make them.
+  ///   - tasks: addresses of tasks of a known layout, in their own blocks or among the frames of other tasks.
   ///   - isTask: whether a task is at an address.
   ///   - isImage: whether an address lies in an image.
   ///
@@ -128,22 +130,23 @@ struct TaskWaits {
     for task in tasks { addChildren(of: task, image, isTask) }
   }
 
-  /// Returns whether a word can resume a task that it leads to, or pass a cancellation to it. Otherwise the word is a
-  /// handle, or left over. `address`: the word's address, nil for roots.
+  /// Returns whether a word that leads to a task can resume that task, or pass a cancellation to it. Otherwise the word
+  /// is a handle, or left over. `address`: the word's address, nil for roots.
   func mayResume(wordAt address: UInt64?, _ word: UInt64) -> Bool {
     if waits[word & ObjectGraphBuilder.addressBits & ~Self.stateBits] != .end { return true }
     return address.map(used.contains) ?? false
   }
 
-  /// Returns whether a word leads to a child that it can only cancel, without effect: a child that waits for a
-  /// continuation or has finished. A group keeps the results of finished children through other words.
+  /// Returns whether a word leads to a child that it can only cancel, without effect. Such a child has finished, or
+  /// waits for a continuation and has no cancellation handler. A group keeps the results of finished children through
+  /// other words.
   func cancelsInVain(_ address: UInt64, _ word: UInt64) -> Bool {
     guard childLinks.contains(address) else { return false }
     let child = word & ObjectGraphBuilder.addressBits & ~Self.stateBits
     return finished.contains(child) || waits[child] == .continuation && !hearing.contains(child)
   }
 
-  /// Returns whether a link of a queue leads to a task that is in no queue.
+  /// Returns whether a queue link is left over, or leads to a task that is not in that queue.
   func isLeftOverLink(_ address: UInt64, _ word: UInt64) -> Bool {
     if leftOverLinks.contains(address) { return true }
     return waits[word & ObjectGraphBuilder.addressBits & ~Self.stateBits] != nil && !used.contains(address)
@@ -154,8 +157,8 @@ struct TaskWaits {
     leftOverLinks.insert(task &+ TaskMemory.queueLinks.lowerBound &+ 8)
   }
 
-  /// Adds the words that pass a task's cancellation on to its children: two words of each status record. In some kinds
-  /// of records these words hold something else. Returns the number of records.
+  /// Adds the two words of each status record that pass a task's cancellation on to children. In some kinds of records
+  /// these words hold something else. Returns the number of records.
   private mutating func addStatusRecords(of task: UInt64, _ image: HeapImage) -> Int {
     var next = image.word(at: task &+ Self.statusRecordOffset)
     var count = 0
@@ -168,8 +171,8 @@ struct TaskWaits {
   }
 
   /// Follows the list of tasks that wait for a task. The list begins in the task's future and continues in the first
-  /// link of each waiting task. The word after the head of the list is the type of the result. The word after a child's
-  /// parent is another child or nothing.
+  /// link of each waiting task. The word after the head of the list is the type of the result. This distinguishes the
+  /// head from the word that leads to a child's parent: the next word is then another child, or 0.
   private mutating func addQueue(
     of task: UInt64, _ waiters: Set<UInt64>, _ image: HeapImage, _ isTask: (UInt64) -> Bool
   ) {
@@ -191,7 +194,8 @@ struct TaskWaits {
 
   /// Follows the list of children from each of a task's records. Linear in the records and the children.
   private mutating func addChildren(of task: UInt64, _ image: HeapImage, _ isTask: (UInt64) -> Bool) {
-    /// The place of the word that leads from a child to the next one; nil if the address has no child of the task.
+    /// Returns the address of the word that leads from a child to the next child; nil if there is no child of the task
+    /// at `child`.
     func nextLink(of child: UInt64) -> UInt64? {
       guard isTask(child) else { return nil }
       return Self.parents.lazy.map { child &+ $0 }.first { image.word(at: $0) == task }.map { $0 &+ 8 }
@@ -201,8 +205,8 @@ struct TaskWaits {
     while let current = record, count < Self.recordLimit {
       record = image.word(at: current &+ Self.outerOffset)
       count += 1
-      // This record leads to the awaited task. That one leads back to the tasks that wait, as a child does to its
-      // parent.
+      // Skip the record of the wait: it may lead to an awaited task. That task leads back to this one, just as a child
+      // leads to its parent.
       if current == records[task] { continue }
       var link = current &+ Self.subjectOffset
       var last: UInt64?

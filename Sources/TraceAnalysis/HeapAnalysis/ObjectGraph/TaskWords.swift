@@ -1,24 +1,24 @@
-// Words of tasks that keep nothing: handles, and contents of earlier uses of the memory.
+// Finds words of tasks that keep nothing: handles, and words left over from earlier uses of the memory.
 
 import TraceReading
 
 /// Distinguishes the words of a task's own block that keep their targets from those that do not.
 ///
-/// A task that waits keeps itself. Other tasks have its address for one of three reasons: they resume it when they end,
-/// they have a handle of it, or the word is left over from an earlier use of the memory. Words that resume a task have
-/// known places: a future has the task that waits for its result, a child has its parent. Handles and left-over words
-/// look the same, and neither keeps a task. So among several tasks that nothing can resume, each is a loss of its own,
-/// unless it waits for another one.
+/// A task that waits keeps itself. Another task may have its address for one of three reasons: the other task resumes
+/// it at its own end, has a handle of it, or has a word left over from an earlier use of the memory. Words that resume
+/// a task have known places: a future leads to the task that waits for its result, and a child leads to its parent.
+/// Handles and left-over words look the same, and neither kind keeps a task. So if nothing can resume several tasks,
+/// each is lost for its own reason, unless it waits for another of them.
 ///
 /// Other words of a task may keep their targets, except words that are not written before the task ends: the error in
-/// the prefix of its function, storage for a result of no size, and the last word of a glibc block that is longer than
-/// the task, whose size is a multiple of 16.
+/// the prefix of its function, storage for a result of no size, and a word behind the task's end. A glibc block has
+/// such a word: the size of a task is a multiple of 16, and the block has 8 bytes more.
 ///
-/// A task's initial context is found by the words around it; see `InitialTaskMemory` for the places and their source.
-/// If it is not found, every word of the task counts.
+/// The initial context of a task is found by the words around the context; see `InitialTaskMemory` for their places and
+/// the source. If no context is found, every word of the task counts.
 struct TaskWords {
   private struct Places {
-    /// Addresses of the words that lead to tasks which this one resumes.
+    /// Addresses of the words that may lead to a task that this task resumes.
     var resumed: [UInt64]
     /// Ranges that have not been written.
     var unwritten: [Range<UInt64>]
@@ -26,11 +26,11 @@ struct TaskWords {
 
   private var places: [UInt32: Places] = [:]
 
-  /// No task's words are known.
+  /// Makes a value that knows no task's words.
   init() {}
 
   /// - Parameters:
-  ///   - tasks: tasks with blocks of their own, as runtimes of the known layout make them.
+  ///   - tasks: tasks of a known layout with blocks of their own.
   ///   - isImage: whether an address lies in an image.
   ///   - isEmpty: whether values of the type whose metadata is at an address have no size.
   ///
@@ -41,7 +41,7 @@ struct TaskWords {
     for task in tasks { places[task.rawValue] = Self.places(of: heap[task], image, isImage, isEmpty) }
   }
 
-  /// Returns whether a word of a task's block leads to a target that it does not keep.
+  /// Returns whether a word of a task's block does not keep its target.
   func isBorrowed(_ address: UInt64, of task: UInt32, leadsToTask: Bool) -> Bool {
     guard let places = places[task] else { return false }
     return leadsToTask
@@ -50,9 +50,9 @@ struct TaskWords {
 
   private static let wordSize: UInt64 = 8
   private static let contextAlignment: UInt64 = 16
-  /// From the start of a future to the type of its result.
+  /// Bytes from the start of a future to the type of its result.
   private static let resultTypeOffset: UInt64 = 8
-  /// From a child's words back to its parent: the parent, the next child, the group.
+  /// Size of a child's three words: the parent, the next child, the group. The future or the prefix follows.
   private static let childSize: UInt64 = 24
 
   private static func places(
@@ -83,7 +83,7 @@ struct TaskWords {
     let context: UInt64
     if let found = contexts.first(where: { result($0) != nil }), let result = result(found) {
       context = found
-      // A result that is aligned to 16 bytes may be one word behind its future.
+      // If a result is aligned to 16 bytes, there may be a word of padding between its future and the result.
       let futures = [result - Layout.futureSize] + (result & 15 == 0 ? [result - Layout.futureSize - wordSize] : [])
       resumed = futures + futures.map { $0 - childSize }
       if let type = image.word(at: result - Layout.futureSize + resultTypeOffset), isEmpty(type) {

@@ -5,11 +5,11 @@ import TraceReading
 import TraceSymbolication
 
 /// Blocks that hold only type records, found by the variables of the Swift runtime that lead to them. If the allocation
-/// of a block was not recorded, only the variable shows the block's contents. Otherwise the words that an earlier use
-/// left in it would keep their targets.
+/// of a block was not recorded, only the variable shows the block's contents. If such a block were not recognised,
+/// words that an earlier use left in it would keep their targets.
 ///
-/// Blocks that only other tables lead to are not included: such a word may itself be left over, and the block at its
-/// end may be the program's.
+/// Blocks that only other tables lead to are not included. The word that leads there may be left over, and the block
+/// may belong to the program.
 package struct TypeRecordTables {
   private var addresses: Set<UInt64> = []
 
@@ -17,7 +17,7 @@ package struct TypeRecordTables {
 
   /// - Parameter isListed: whether a block's allocation was not recorded. Only such blocks are checked.
   ///
-  /// Linear in the words of images' variables; those that lead to listed blocks are looked up by name.
+  /// Linear in the words of images' variables. The names of variables that lead to listed blocks are looked up.
   package init(
     heap: LiveHeap, image: HeapImage, roots: HeapRoots, naming: any FrameNaming, isListed: (LiveBlock) -> Bool
   ) {

@@ -1,13 +1,13 @@
-// Memory that may hold blocks that the trace does not show, and the parts of it in use.
+// Memory where the trace may miss blocks, and the parts of that memory in use.
 
 /// The allocator's memory that no certain block covers, in a trace that lacks calls: gaps between known blocks, and
 /// blocks that may have been freed without a record.
 ///
-/// A block allocated there without a record lies between two certain blocks, and a reference leads to it if it is in
-/// use. So each stretch from one certain block to the next is in use as a whole once a pointer leads into it. Otherwise
-/// it holds nothing: its left-over words of freed memory do not count.
+/// If a block was allocated there without a record, it lies between two certain blocks, and a reference leads to it if
+/// it is in use. So if a pointer leads into the stretch between two certain blocks, the whole stretch counts as in use.
+/// Otherwise the stretch holds nothing: the words left over in freed memory do not count.
 struct UnseenMemory {
-  /// Disjoint, in order of address.
+  /// Disjoint ranges, in order of address.
   private let stretches: [Range<UInt64>]
   private let reached: NodeSet
 
@@ -32,7 +32,7 @@ struct UnseenMemory {
     mark(heap, uncertain, roots, image)
   }
 
-  /// Follows every word that looks like a pointer, without regard to types: more than enough is taken to be in use.
+  /// Follows every word that looks like a pointer, without regard to types. So more memory may count as in use than is.
   private func mark(_ heap: LiveHeap, _ uncertain: NodeSet, _ roots: HeapRoots, _ image: HeapImage) {
     let seen = NodeSet(bound: heap.count)
     var pending: [Range<UInt64>] = []
@@ -48,7 +48,7 @@ struct UnseenMemory {
     }
     for root in roots.roots where root.kind != .unseen {
       root.values.forEach { follow($0) }
-      // The allocator's own variables lead to the memory that was freed.
+      // Skip words of such roots that lead to uncertain memory: the allocator's own variables lead to freed memory.
       for range in root.ranges { image.forEachWord(in: range) { follow($1, mayLeadAnywhere: root.acceptsInterior) } }
     }
     while let range = pending.popLast() { image.forEachWord(in: range) { follow($1) } }

@@ -1,23 +1,24 @@
-// The form of a value in the buffer of an `any P`.
+// How the buffer of an `any P` stores a value.
 
 import TraceReading
 
-/// The buffer of an `any P` has three words, for any value: they hold the value, or a box with it. A smaller value
-/// leaves the remaining words unchanged.
+/// How the buffer of an `any P` stores a value. The buffer always has three words. They hold the value itself or a
+/// reference to a box with the value. A smaller value leaves the remaining words unchanged.
 ///
 /// Layouts: swift/ABI/Metadata.h, swift/ABI/MetadataValues.h (ValueWitnessFlags); seen with Swift 6.1.2 and 6.3.1.
 package enum BufferedValue: Hashable, Sendable {
-  /// The first word refers to an object: the value, an instance of a class, or the box that has it.
+  /// The first word refers to an object: the value is an instance of a class, or is in a box.
   case object
-  /// The value itself. `layout` is `nil` if only its size is known.
+  /// The buffer holds the value itself. `layout` is `nil` if only the value's size is known.
   case inline(size: Int, layout: ValueLayout?)
 
   package static let bufferSize = 24
 
-  /// Reads the form of values of the type whose metadata is at an address; `nil` if there is no sound metadata, or if
-  /// parts of it are unknown.
+  /// Finds how values of the type with the given metadata are stored. `nil` if the metadata is not valid, or if parts
+  /// of it are unknown.
   ///
-  /// - Parameter layout: returns the layout of the type's values; called only if they are stored in place.
+  /// - Parameter layout: returns the layout of the type's values. It is called only if the buffer holds the value
+  ///   itself.
   init?(ofTypeWithMetadata metadata: RuntimeAddress, in memory: some TargetMemory, layout: () -> ValueLayout?) {
     guard metadata.rawValue & 7 == 0, let kind = memory.word(at: metadata) else { return nil }
     switch kind {

@@ -1,25 +1,25 @@
-// A class's metadata record: its superclass, its size, and the places of its stored properties.
+// A class's metadata record: the superclass, the instance size, and the offsets of stored properties.
 
 import TraceReading
 
-/// A class's metadata, and the needed parts of its descriptor, as read from the traced process. Layouts:
+/// The metadata of a class in the traced process, and the needed parts of the class's descriptor. Layouts:
 /// swift/ABI/Metadata.h.
 struct ClassMetadata {
   let address: RuntimeAddress
   /// 0 for a root class.
   let superclass: RuntimeAddress
   let instanceSize: Int
-  /// Address of the class's descriptor, which is part of its image.
+  /// Address of the class's descriptor, which lies in an image.
   let descriptor: RuntimeAddress
-  /// Bytes of the record from `address` on.
+  /// The number of bytes of the record from `address` on.
   let recordSize: Int
 
-  /// Bytes of one object's stored properties.
+  /// The most bytes of one instance.
   private static let instanceSizeLimit = 1 << 24
   private static let recordSizeLimit = 1 << 20
   private static let fieldLimit = 1 << 14
 
-  /// `nil` if it cannot be read, or cannot be a class's.
+  /// Reads the record at an address. `nil` if it cannot be read, or cannot be the record of a class.
   init?(_ address: RuntimeAddress, in memory: some TargetMemory) {
     func word(_ offset: UInt64) -> UInt64? { memory.word(at: RuntimeAddress(address.rawValue &+ offset)) }
     guard let superclass = word(8), let sizes = word(24), let extent = word(32), let descriptor = word(40) else {
@@ -36,9 +36,10 @@ struct ClassMetadata {
     }
   }
 
-  /// Offsets of the class's own stored properties, in order of declaration; `nil` if they make no sense.
+  /// Returns the offsets of the class's own stored properties, in order of declaration; `nil` if they are not
+  /// plausible.
   ///
-  /// A property of no size has no offset (`nil`): the compiler writes 0 there, which is the offset of the object's
+  /// A property of no size has no offset (`nil`). The compiler writes 0 for it, which is the offset of the object's
   /// header.
   ///
   /// - Parameter parent: the superclass's metadata, if there is one.
@@ -47,12 +48,12 @@ struct ClassMetadata {
       memory.value(at: RuntimeAddress(descriptor.rawValue &+ offset), as: UInt32.self)
     }
     guard descriptor.rawValue != 0, let flags = half(0), let count = half(36), let vector = half(40) else { return nil }
-    // The low bits are the kind of descriptor: a class's.
+    // The low bits must be the kind of a class descriptor.
     guard flags & 31 == 16, count <= Self.fieldLimit else { return nil }
     if count == 0 { return [] }
     var start = Int(vector) * 8
-    // The superclass may grow without this class being compiled again: the vector begins where the superclass's record
-    // ends.
+    // The superclass may grow without a new compilation of this class, so the vector begins at the end of the
+    // superclass's record.
     let hasResilientSuperclass = flags >> 29 & 1 != 0
     if hasResilientSuperclass { start += parent?.recordSize ?? 0 }
     guard start >= 48, start + Int(count) * 8 <= recordSize else { return nil }
@@ -69,7 +70,8 @@ struct ClassMetadata {
     return offsets
   }
 
-  /// The metadata of the type that a parameter of the class is bound to, of those that are types alone.
+  /// Returns the metadata of the type that is bound to a generic parameter. Only for classes whose generic parameters
+  /// are all types.
   func genericArgument(_ index: Int, in memory: some TargetMemory) -> RuntimeAddress? {
     func half(_ offset: UInt64) -> UInt32? {
       memory.value(at: RuntimeAddress(descriptor.rawValue &+ offset), as: UInt32.self)
@@ -77,7 +79,7 @@ struct ClassMetadata {
     guard let flags = half(0), flags & 31 == 16 else { return nil }
     let offset: Int64
     if flags >> 29 & 1 != 0 {
-      // The superclass may grow: values that are known only at run time are in a record of their own.
+      // The superclass may grow, so the offset is known only at run time. The runtime writes it to a separate record.
       guard let bounds = Self.relative(at: descriptor.rawValue &+ 24, in: memory),
         let own = memory.word(at: RuntimeAddress(bounds))
       else { return nil }
@@ -94,8 +96,8 @@ struct ClassMetadata {
     }
   }
 
-  /// Names of the class's own stored properties, in order of declaration; `nil` if the program has no reflection data
-  /// for the class.
+  /// Returns the names of the class's own stored properties, in order of declaration; `nil` if the program has no
+  /// reflection data for the class.
   func fieldNames(count: Int, in memory: some TargetMemory) -> [String]? {
     guard let fields = Self.relative(at: descriptor.rawValue &+ 16, in: memory),
       let recordSize = memory.value(at: RuntimeAddress(fields &+ 10), as: UInt16.self), recordSize >= 12,
@@ -112,7 +114,7 @@ struct ClassMetadata {
     return names
   }
 
-  /// Returns the target of a relative pointer; `nil` for none.
+  /// Returns the target of the relative pointer at an address; `nil` if the pointer is null.
   private static func relative(at address: UInt64, in memory: some TargetMemory) -> UInt64? {
     guard let offset = memory.value(at: RuntimeAddress(address), as: Int32.self), offset != 0 else { return nil }
     return address &+ UInt64(bitPattern: Int64(offset))

@@ -1,6 +1,6 @@
-// The bytes that identify the case of an enumeration's value.
+// The bits that identify the active case of an enumeration's value.
 
-/// A case of an enumeration with a payload, as parts of the payload refer to it.
+/// A case with a payload. Parts of the payload refer to their case by this value.
 package struct PayloadCase: Hashable, Sendable {
   /// Index into the enumerations of the same layout.
   package var enumeration: Int
@@ -15,36 +15,37 @@ package struct PayloadCase: Hashable, Sendable {
 
 /// An enumeration within an object or a value: only the payload of the active case is meaningful.
 ///
-/// Enumerations with a single reference in a single payload, such as optional objects, need none: the reference is
-/// there or not.
+/// Enumerations with a single reference in a single payload, such as optional objects, need no such layout: the word is
+/// a reference or not.
 package struct EnumerationLayout: Hashable, Sendable {
-  /// The bytes of a value that identify its case.
+  /// How to find the active case of a value.
   package enum Discriminator: Hashable, Sendable {
-    /// Their place is unknown.
+    /// It is unknown which bits identify the case.
     case unknown
-    /// A number made of `bits`, lowest first, each counted from the start of the object or element. `cases` has the
-    /// case for each number; `nil` for a case without payload, and for no case at all.
+    /// The case is a number. `bits` are the offsets of the number's bits from the start of the object or element,
+    /// lowest bit first. `cases` has the case for each number. It is `nil` for a case without payload, and for a number
+    /// that is no case.
     case tag(bits: [Int], cases: [Int?])
-    /// The word at an offset, in bytes, is an address if the payload is there, and a small number otherwise.
+    /// The word at an offset, in bytes, is an address if the payload is active, and a small number otherwise.
     case address(offset: Int)
-    /// The word at an offset, in bytes, is an address or 0 if the payload is there, and a small number otherwise: an
-    /// optional reference of the payload's own.
+    /// The word at an offset, in bytes, is an address or 0 if the payload is active, and a small number otherwise. The
+    /// payload has an optional reference there.
     case number(offset: Int)
-    /// None of these bits is set if the payload is there.
+    /// All these bits are 0 if the payload is active.
     case zeros(bits: [Int])
   }
 
   /// Named like `ReferenceField.name`; empty for the value itself.
   package var name: String
-  /// The payloads that it is a part of, from the outermost. Their enumerations come before this one.
+  /// The payloads that contain this enumeration, from the outermost. Their enumerations come before this one.
   package var payloads: [PayloadCase]
   package var discriminator: Discriminator
-  /// A change to another case may leave the words of the earlier payload. The value has parts that can only be copied
-  /// in place, such as `any P`, weak references, and values of generic type.
+  /// True if words of an earlier payload may remain after a change to another case. This happens if the value has parts
+  /// that can only be copied in place, such as `any P`, weak references, and values of generic type.
   package var keepsOldWords: Bool
 
-  /// Offsets, in bytes, of words that hold a reference or nothing in each payload, besides bits of the case. Such a
-  /// word is 0 if the image lacks it.
+  /// Offsets, in bytes, of words that in each payload hold a reference or nothing, apart from bits of the case. If the
+  /// image lacks such a word, the word is 0.
   package var referenceWords: Set<Int>
 
   package init(
@@ -58,7 +59,7 @@ package struct EnumerationLayout: Hashable, Sendable {
     self.referenceWords = referenceWords
   }
 
-  /// Returns the enumeration `offset` bytes further on, as a part of a value with `count` enumerations before it.
+  /// Returns the enumeration as a part of a larger value, at `offset` bytes and after `count` other enumerations.
   func moved(by offset: Int, after count: Int) -> EnumerationLayout {
     var moved = self
     moved.payloads = payloads.moved(after: count)

@@ -1,19 +1,20 @@
-// The files of loaded images, as they were mapped.
+// The contents of loaded images, from their files.
 
 import CElfutils
 import TraceReading
 import TraceSymbolication
 
-/// The bytes that image files gave to the traced process's memory.
+/// The bytes that were mapped from image files into the traced process.
 ///
-/// A file whose build ID is not the image's is not used. Not to be shared between threads.
+/// A file with another build ID than the image is not used. For one thread at a time.
 package final class ImageContents {
   /// One loaded image and its file.
   struct Image {
     let loaded: LoadedImage
     let file: ElfFile
 
-    /// Returns the address of a variable in a table of symbols, `SHT_DYNSYM` or `SHT_SYMTAB`. Linear in the table.
+    /// Returns the address of a variable or function in a symbol table, `SHT_DYNSYM` or `SHT_SYMTAB`. Linear in the
+    /// table.
     func address(of name: String, _ subject: SymbolTable.Subject, in table: Int32) -> UInt64? {
       SymbolTable(file, sectionType: table, subject: subject)?.address(of: name).map {
         $0.rawValue &+ loaded.loadBias
@@ -21,13 +22,13 @@ package final class ImageContents {
     }
   }
 
-  /// A part of memory that was mapped from a file. `fileBytes` are its first; the rest is 0.
+  /// A part of memory that was mapped from a file. It begins with `fileBytes`; the rest is 0.
   private struct Segment {
     var range: Range<UInt64>
     var fileBytes: UnsafeRawBufferPointer
   }
 
-  /// The most images whose files are opened: processes have some hundred at most.
+  /// The most images whose files are opened. Real processes have at most some hundred images.
   private static let limit = 1024
 
   let images: [Image]
@@ -38,7 +39,7 @@ package final class ImageContents {
     _ images: [LoadedImage], search: DebugFileSearch = DebugFileSearch(),
     access: any SymbolFileAccess = LocalSymbolFiles()
   ) {
-    // A file that goes by many names is opened once.
+    // A file with several paths is opened once.
     struct Place: Hashable {
       var path: String
       var buildID: [UInt8]
@@ -55,7 +56,7 @@ package final class ImageContents {
     segments.sort { $0.range.lowerBound < $1.range.lowerBound }
   }
 
-  /// The image's own file, not a file with only its debug information.
+  /// Returns the image's own file. A file with only debug information is not accepted.
   private static func file(of image: LoadedImage, search: DebugFileSearch, access: any SymbolFileAccess) -> ElfFile? {
     var tried: Set<String> = []
     let candidates =
@@ -84,7 +85,7 @@ package final class ImageContents {
       else { continue }
       let start = header.p_vaddr &+ image.loaded.loadBias
       let (end, overflow) = start.addingReportingOverflow(header.p_memsz)
-      // The trace is believed about the image's place; the file must fit it.
+      // The trace has the image's address range. Skip segments of the file that lie outside.
       guard !overflow, start >= image.loaded.range.lowerBound.rawValue & ~4095,
         header.p_memsz <= 1 << 40, end <= image.loaded.range.upperBound.rawValue &+ 4096
       else { continue }
@@ -92,7 +93,7 @@ package final class ImageContents {
     }
   }
 
-  /// The word at an address that is a multiple of 8; `nil` if no image is there. O(log images)
+  /// Returns the word at an address, which must be a multiple of 8; `nil` if no image is there. O(log images).
   func word(at address: RuntimeAddress) -> UInt64? {
     let at = address.rawValue
     guard let segment = segment(containing: at) ?? segment(containing: at &+ 7) else { return nil }
@@ -119,14 +120,15 @@ package final class ImageContents {
 }
 
 extension ElfFile {
-  /// Part of the file; `nil` if it is not all there.
+  /// Returns a part of the file; `nil` if the part extends beyond the file.
   func bytes(at offset: UInt64, count: UInt64) -> UnsafeRawBufferPointer? {
     let all = UnsafeRawBufferPointer(contents.bytes)
     guard count <= UInt64(all.count), offset <= UInt64(all.count) - count else { return nil }
     return UnsafeRawBufferPointer(rebasing: all[Int(offset)..<Int(offset + count)])
   }
 
-  /// The file has the code of its image; one with only debug information names the sections, and leaves them empty.
+  /// True if the file has the code of its image. A file with only debug information has the headers of such sections,
+  /// but not their contents.
   fileprivate var hasCode: Bool {
     var found = false
     forEachSection { _, header, _ in

@@ -1,28 +1,28 @@
-// The mirror library's assumptions about enumerations, and their check against the runtime's own figures.
+// Checks the mirror library's assumptions about enumerations against the runtime's own sizes.
 
-/// Parts of a layout that the library may describe wrongly.
+/// The parts of a layout that the mirror library may describe wrongly.
 ///
-/// The compiler lays out an enumeration of a generic type by itself if its payloads have one size for all bindings, as
-/// references to instances of generic classes have: spare bits of the payloads identify the case. The library adds a
-/// byte for the case, as the runtime does if sizes depend on the parameters. Seen with Swift 6.1.2 and 6.3.1. Source:
-/// swiftlang/swift, stdlib/public/RemoteInspection/TypeLowering.cpp.
+/// The compiler lays out an enumeration of a generic type if its payloads have the same size for all bindings, for
+/// example references to instances of generic classes. Spare bits of the payloads then identify the case. The library
+/// wrongly adds a byte for the case, as the runtime does for payloads whose size depends on the parameters. Seen with
+/// Swift 6.1.2 and 6.3.1. Source: swiftlang/swift, stdlib/public/RemoteInspection/TypeLowering.cpp.
 enum LayoutGuess: Hashable, Sendable {
   case none
-  /// The case of a value, and its size. Payloads are where the library says.
+  /// The bits of the case, and the size of the value, may be wrong. The offsets in payloads are right.
   case cases
-  /// The offsets of parts behind such an enumeration, too, or the contents of its payloads.
+  /// The offsets of parts behind such an enumeration, or the contents of its payloads, may be wrong as well.
   case offsets
 }
 
 extension ValueLayout {
   /// Returns the reliable parts of the layout; nil if there are none.
   ///
-  /// A byte for the case makes an enumeration longer, so its own size decides. A structure's size does not: padding may
-  /// absorb the byte.
+  /// If the guess is `cases`, the value's own size decides, since a byte for the case makes it longer. A structure's
+  /// size decides nothing, since padding may absorb the byte.
   func confirmed(by size: ValueSize) -> ValueLayout? {
     switch (guess, size) {
     case (.none, _): return self
-    // The runtime laid it out, as the library does.
+    // The runtime laid out the enumeration, as the library assumes.
     case (.cases, .madeByRuntime): return self
     case (.cases, .known(self.size, self.stride)): return self
     case (.cases, .known(let size, let stride)): return withOpenCases(size: size, stride: stride)
@@ -31,7 +31,7 @@ extension ValueLayout {
     }
   }
 
-  /// Returns the layout with every case that has a payload as possibly active.
+  /// Returns the layout without bits of the case: every case with a payload may be active.
   func withOpenCases(size: Int, stride: Int) -> ValueLayout {
     var layout = self
     (layout.size, layout.stride, layout.guess, layout.narrow) = (size, stride, .none, [])
@@ -44,7 +44,7 @@ extension ValueLayout {
     return layout
   }
 
-  /// Any word of it may be a reference.
+  /// Returns a layout where any word may be a reference.
   func ofAnything(size: Int, stride: Int) -> ValueLayout {
     ValueLayout(
       typeName: typeName, size: size, stride: stride, alignment: alignment, references: [],
@@ -52,10 +52,10 @@ extension ValueLayout {
   }
 }
 
-/// The size of a type's values in the runtime.
+/// The size of a type's values, from the runtime's metadata.
 enum ValueSize: Hashable {
   case known(Int, stride: Int)
-  /// The compiler did not know it. An image has no such numbers.
+  /// The runtime computed the size, since the compiler did not know it. The heap image lacks such numbers.
   case madeByRuntime
   case unknown
 }

@@ -1,4 +1,4 @@
-// The child process with the remote mirror library: questions in, decoded answers out.
+// Sends questions to the child process with the remote mirror library, and decodes its answers.
 
 import CRemoteMirror
 import TraceReading
@@ -30,14 +30,16 @@ struct MirrorAnswer {
   var fields: [Field]
 }
 
-/// A child process; started for the first question, and again after a question ended it.
+/// The child process with the remote mirror library. It is started by the initialiser, and again after a question ended
+/// it.
 ///
-/// A question costs some ten microseconds, the first of a child up to some seconds. Not to be shared between threads.
+/// A question takes some ten microseconds, and the first question to a child up to some seconds. For one thread at a
+/// time.
 final class MirrorProcess {
-  /// Types of earlier answers mean nothing any more after `died`.
+  /// After `died`, types of earlier answers are not valid any more.
   typealias Failure = SandboxedChild.Failure
 
-  /// Time for questions that end the child: such memory is not worth more.
+  /// The most time for questions that end the child. After that, no more questions are asked.
   private static let lostTimeLimit = Duration.seconds(60)
 
   private let sections: ReflectionSections
@@ -46,12 +48,12 @@ final class MirrorProcess {
   private let reader: Reader
   private let input: UnsafeMutablePointer<lt_mirror_input>
   private let child: SandboxedChild
-  /// Questions that ended the child.
+  /// The number of questions that ended the child.
   var deaths: Int { child.deaths }
-  /// Counts children, so that types of different children are not mixed.
+  /// The number of the current child, to distinguish types of different children.
   var generation: Int { child.generation }
 
-  /// The file bytes that the regions point into are kept by `contents`.
+  /// Keeps the bytes of files that the regions point to.
   private let contents: ImageContents
 
   private final class Reader {
@@ -59,7 +61,7 @@ final class MirrorProcess {
     init(_ memory: any TargetMemory) { self.memory = memory }
   }
 
-  /// - Parameter library: of `RemoteMirrorLibrary.load`, which this takes over.
+  /// - Parameter library: a library from `RemoteMirrorLibrary.load`. This object releases it.
   init(library: OpaquePointer, contents: ImageContents, memory: any TargetMemory) throws(SwiftReflectionError) {
     self.contents = contents
     sections = ReflectionSections(contents)
@@ -84,8 +86,8 @@ final class MirrorProcess {
         images: UnsafePointer(starts.baseAddress), imageCount: starts.count))
     child = SandboxedChild(lostTimeLimit: Self.lostTimeLimit) { [input] in lt_mirror_start($0, input) }
     guard !starts.isEmpty else { throw .noReflectionSections }
-    // Swift sets up some things on first use; they are set up here, since a child must not wait for a lock that a
-    // thread held when it was forked.
+    // Swift initialises some state on first use, under a lock. Initialise it before the fork: in the child, a lock that
+    // another thread held at the fork is never released.
     _ = memory.word(at: RuntimeAddress(starts[0]))
     _ = memory.word(at: contents.images[0].loaded.range.lowerBound)
     do {
@@ -96,7 +98,7 @@ final class MirrorProcess {
   }
 
   deinit {
-    // The child has copies of its own of all that is given back here.
+    // The child has its own copies of everything that is freed here.
     lt_mirror_release(input.pointee.library)
     input.deallocate()
     regions.deallocate()
@@ -118,7 +120,7 @@ final class MirrorProcess {
     try ask(LT_MIRROR_OF_VALUE_METADATA, metadata.rawValue)
   }
 
-  /// Asks for the discriminator of an enumeration. Some milliseconds for a large one.
+  /// Asks for the discriminator of an enumeration. This takes some milliseconds for a large enumeration.
   func cases(of type: MirrorType) throws(Failure) -> MirrorCases {
     try ask(LT_MIRROR_CASES_OF_TYPE, type.rawValue) { MirrorCases($0) }
   }
@@ -138,10 +140,10 @@ final class MirrorProcess {
   }
 }
 
-/// The library's account of the place of the case in an enumeration's values.
+/// The library's answer about the bits that identify the case of an enumeration's values.
 enum MirrorCases {
   case unknown
-  /// Numbers of bits from the value's start, and an index by the number that they make.
+  /// The offsets of the bits from the value's start, and the index of the case for each number that the bits can form.
   case tag(bits: [Int], cases: [Int?])
   case address(offset: Int)
   case number(offset: Int)

@@ -1,48 +1,53 @@
-// Layouts by reflection: the places of an object's references, and their names.
+// Layouts from reflection: the offsets of an object's references, and their names.
 
-/// How a reference counts towards the life of its target.
+/// How a reference keeps its target.
 package enum ReferenceStrength: Hashable, Sendable {
   case strong
   /// The word is the address of a side table, not of the object.
   case weak
   case unowned
-  /// Not counted: `unowned(unsafe)`, `Unmanaged`, and unsafe pointers, which may own memory that is no object.
+  /// The reference is not counted: `unowned(unsafe)`, `Unmanaged`, and unsafe pointers, which may own memory that is no
+  /// object.
   case unmanaged
 }
 
-/// One word of an object, or of an element, that may hold a reference.
+/// A word of an object, or of an element, that may hold a reference.
 ///
 /// Spare bits of the word, at the top and below the alignment, may hold a discriminator.
 package struct ReferenceField: Hashable, Sendable {
   package enum Kind: Hashable, Sendable {
     case object
-    /// The box of a captured variable, or of several.
+    /// The box of one or more captured variables.
     case variable
-    /// A closure's context, which may be any object; its code is at `functionOffset` from the start of the same object
-    /// or element.
+    /// A closure's context, which may be any object. The address of the closure's code is at `functionOffset` in the
+    /// same object or element.
     case closure(functionOffset: Int)
-    /// The object in `any P` where P is for classes alone; witness tables follow.
+    /// The object in an `any P` if only classes can conform to P. Witness tables follow.
     case existential
-    /// A box of kind 0x501.
+    /// The box of an error, with metadata of kind 0x501.
     case error
-    /// `UnsafePointer` and its relatives.
+    /// An unsafe pointer, such as `UnsafePointer`.
     case rawPointer
   }
 
   /// From the start of the object or element, in bytes.
   package var offset: Int
-  /// `viewModel`; `state.task` for a field of a structure; empty for a capture, which has none.
+  /// The field's name, such as `viewModel`, or `state.task` for a field of a structure. Empty for a capture, which has
+  /// no name.
   package var name: String
-  /// The case's name if the reference exists only in one case of an enumeration, from the outermost, with dots. Not for
-  /// optionals. Fields of several cases have the same offset.
+  /// If the reference exists only in one case of an enumeration: the name of the case. For nested enumerations, the
+  /// names from the outermost case on, separated by dots. Optionals have no case name. Fields of different cases may
+  /// have the same offset.
   package var caseName: String?
   package var strength: ReferenceStrength
   package var kind: Kind
-  /// Demangled as far as known, without `Optional`.
+  /// The name of the target's type, without `Optional`; demangled if possible.
   package var typeName: String
-  /// The payloads that contain it, from the outermost: it is a reference if all their cases are active.
+  /// The payloads that contain the word, from the outermost. The word is a reference if the cases of all of them are
+  /// active.
   package var payloads: [PayloadCase]
-  /// The word is never 0 and never a number while it is a reference: it refers to an object, and is not optional.
+  /// True if the reference refers to an object and is not optional. While its payloads are active, the word is never 0
+  /// and never a number.
   package var isAlwaysSet: Bool
 
   package init(
@@ -60,7 +65,8 @@ package struct ReferenceField: Hashable, Sendable {
     self.isAlwaysSet = isAlwaysSet
   }
 
-  /// Returns the field `distance` bytes further on, as a part of a value with `count` enumerations before its own.
+  /// Returns the field as a part of a larger value, moved by `distance` bytes. The larger value has `count`
+  /// enumerations before its own.
   func moved(by distance: Int, after count: Int = 0) -> ReferenceField {
     var moved = self
     moved.offset += distance
@@ -70,7 +76,7 @@ package struct ReferenceField: Hashable, Sendable {
   }
 }
 
-/// A part of an object with contents unknown to reflection: any of its words may be a strong reference.
+/// A part of an object whose contents are unknown to reflection. Any of its words may be a strong reference.
 package struct OpaqueField: Hashable, Sendable {
   /// From the start of the object or element, in bytes.
   package var range: Range<Int>
@@ -117,10 +123,10 @@ package struct ValueLayout: Hashable, Sendable {
   package var references: [ReferenceField]
   package var opaque: [OpaqueField]
   package var enumerations: [EnumerationLayout] = []
-  /// Ranges of values of less than a word: a `Bool`, an `Int32`, the tag of an enumeration. The rest of such a word is
-  /// padding, which keeps its old contents.
+  /// Ranges of parts that are smaller than a word: a `Bool`, an `Int32`, the tag of an enumeration. The rest of such a
+  /// word is padding, which keeps its old contents.
   package var narrow: [Range<Int>] = []
-  /// The assumptions of the layout, which the value's own type must confirm.
+  /// The assumptions of the layout that the runtime's size of the type must confirm.
   var guess = LayoutGuess.none
 
   package var holdsNoReferences: Bool { references.isEmpty && opaque.isEmpty }
@@ -128,30 +134,30 @@ package struct ValueLayout: Hashable, Sendable {
 
 /// The contents of a block behind its stored properties.
 package enum ObjectTail: Hashable, Sendable {
-  /// Unknown, and empty in most classes: any word may be a reference.
+  /// The contents are unknown, so any word may be a reference. In most classes there are none.
   case unknown
-  /// Bytes without references, as in a string's storage.
+  /// Bytes without references, as in the storage of a string.
   case plain
-  /// Elements from `start` on. The word at `countOffset` is their number.
+  /// Elements from `start` on. The word at `countOffset` is the number of elements.
   case array(start: Int, countOffset: Int, element: ValueLayout)
   /// A deque's elements: a ring of slots from `start` on. The word at `capacityOffset` is the number of slots, at
   /// `countOffset` the number of slots in use, and at `firstOffset` the number of the first slot in use.
   case ring(start: Int, capacityOffset: Int, countOffset: Int, firstOffset: Int, element: ValueLayout)
   /// Elements of a set or a dictionary, in 2^(byte at `scaleOffset`) slots. A slot is in use if its bit is set in the
-  /// bitmap at `bitmapOffset`. The words at `keysOffset` and `valuesOffset` are addresses of the first slot. `value` is
-  /// `nil` for a set.
+  /// bitmap at `bitmapOffset`. The words at `keysOffset` and `valuesOffset` are the addresses of the first key and the
+  /// first value. `value` is `nil` for a set.
   case hashTable(
     scaleOffset: Int, bitmapOffset: Int, keysOffset: Int, key: ValueLayout, valuesOffset: Int?, value: ValueLayout?)
 }
 
-/// The places of an object's references.
+/// The layout of an object: the places of its references.
 package struct ObjectLayout: Hashable, Sendable {
   package var typeName: String
   /// Names of a class's superclasses, from the nearest.
   package var superclassNames: [String] = []
-  /// Bytes that `references` and `opaque` describe; the rest of the block is the tail.
+  /// The number of bytes that `references` and `opaque` describe. The rest of the block is the tail.
   package var size: Int
-  /// In order of offset.
+  /// The references, in order of offset.
   package var references: [ReferenceField]
   package var opaque: [OpaqueField]
   package var enumerations: [EnumerationLayout]
@@ -173,7 +179,7 @@ package struct ObjectLayout: Hashable, Sendable {
     self.tail = tail
   }
 
-  /// The layout without parts outside of the object, which damaged metadata may have.
+  /// The layout without parts that lie outside the object. Damaged metadata may describe such parts.
   var bounded: ObjectLayout {
     let header = 16
     func isInside(_ offset: Int) -> Bool { offset >= header && offset <= size - 8 }

@@ -1,27 +1,27 @@
-// The Swift reflection sections of images, shown to the mirror library as small ELF images.
+// Presents the Swift reflection sections of images to the mirror library as small ELF images.
 
 import CElfutils
 import CRemoteMirror
 
-/// For every image an ELF header and section headers that the mirror library can read, though nothing of the kind is
-/// mapped in the process.
+/// For each image, an ELF header and section headers that the mirror library can read. In the process, section headers
+/// are not mapped.
 ///
-/// The library finds the sections of an ELF image through its section headers, at offsets from where the image begins.
-/// Here it gets headers made for it, at addresses that no process uses. They name the reflection sections alone, at
-/// their places in the process.
+/// The library finds the sections of an ELF image through section headers, which have offsets from the start of the
+/// image. So this type makes such headers, at addresses that no process uses. They list only the reflection sections,
+/// at their addresses in the process.
 struct ReflectionSections {
   private static let names: Set<String> = [
     "swift5_fieldmd", "swift5_assocty", "swift5_builtin", "swift5_capture", "swift5_typeref", "swift5_reflstr",
     "swift5_protocol_conformances",
     "swift5_mpenum",
   ]
-  /// Not canonical addresses.
+  /// An address that is not canonical, so no process uses it.
   private static let firstHeader: UInt64 = 0x00F0_0000_0000_0000
   private static let headerSpacing: UInt64 = 1 << 20
 
-  /// The beginnings of the made headers, one an image.
+  /// The address of each image's ELF header.
   private(set) var imageStarts: [UInt64] = []
-  /// The headers and the sections, in order of address, not overlapping.
+  /// The headers and the sections, in order of address. They do not overlap.
   private(set) var regions: [lt_mirror_region] = []
 
   private struct Section {
@@ -31,7 +31,7 @@ struct ReflectionSections {
     var bytes: UnsafeRawBufferPointer
   }
 
-  /// The memory of made headers is never freed by this type; see `deallocate`.
+  /// The memory of the headers is freed only by `deallocate`.
   init(_ contents: ImageContents) {
     for image in contents.images {
       let sections = Self.sections(of: image)
@@ -57,7 +57,7 @@ struct ReflectionSections {
     }
   }
 
-  /// Images of a corrupt trace may overlap: the lower one is believed.
+  /// Removes sections that overlap a lower region. Images of a corrupt trace may overlap.
   private mutating func removeOverlaps() {
     var end: UInt64 = 0
     regions.removeAll { region in

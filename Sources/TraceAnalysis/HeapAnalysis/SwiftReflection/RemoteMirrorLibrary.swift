@@ -8,9 +8,9 @@ import TraceReading
 package enum SwiftReflectionError: Error, Hashable, Sendable {
   /// The library was not found at any of the paths.
   case libraryMissing(searched: [String])
-  /// It cannot be loaded; the text is the loader's.
+  /// The library cannot be loaded. `reason` is the loader's message.
   case libraryUnusable(path: String, reason: String)
-  /// No image's file with Swift reflection sections was found.
+  /// No file of an image with Swift reflection sections was found.
   case noReflectionSections
   /// The child process cannot be started.
   case system(errno: Int32)
@@ -20,10 +20,10 @@ package enum SwiftReflectionError: Error, Hashable, Sendable {
 package enum RemoteMirrorLibrary {
   private static let name = "libswiftRemoteMirror.so"
 
-  /// Paths in order of preference: where a release of leaktrace has it, beside the Swift runtime that this program runs
-  /// with, beside the traced program's, and in the toolchains on `path`.
+  /// Returns possible paths, in order of preference: in a release of leaktrace, beside the Swift runtime of this
+  /// program, beside the Swift runtime of the traced program, and in the toolchains on `path`.
   ///
-  /// - Parameter path: directories with `swiftc`, separated by colons, as in the environment's `PATH`.
+  /// - Parameter path: directories to search for `swiftc`, separated by colons, as in the environment's `PATH`.
   package static func candidates(images: [LoadedImage], path: String) -> [String] {
     var directories: [String] = []
     if let program = realpath("/proc/self/exe", nil) {
@@ -44,7 +44,7 @@ package enum RemoteMirrorLibrary {
     return directories.map { $0 + "/" + name }.filter { seen.insert($0).inserted }
   }
 
-  /// Loads the first candidate that is there and can be used. The caller gives it back with `lt_mirror_release`.
+  /// Loads the first candidate that exists and can be loaded. The caller releases it with `lt_mirror_release`.
   static func load(_ candidates: [String]) throws(SwiftReflectionError) -> OpaquePointer {
     var failure: SwiftReflectionError?
     for path in candidates where access(path, R_OK) == 0 {

@@ -4,11 +4,11 @@ import CRemoteMirror
 import PlatformRules
 import TraceReading
 
-/// Finds the layouts of Swift objects of a process that need not exist any more.
+/// Finds the layouts of Swift objects in a process. The process need not exist any more.
 ///
-/// The Swift runtime's remote mirror library does the reading, in a child process. Objects that the library cannot read
-/// are not reflected, and the caller scans their words as if any could be a reference. Layouts are kept by metadata.
-/// Not to be shared between threads.
+/// The Swift runtime's remote mirror library reads the metadata, in a child process. If the library cannot read an
+/// object, there is no layout, and the caller treats each word as a possible reference. Layouts are cached by metadata.
+/// For one thread at a time.
 package final class SwiftReflection {
   private let memory: any TargetMemory
   private let mirror: MirrorProcess
@@ -18,16 +18,16 @@ package final class SwiftReflection {
   private var contexts: [RuntimeAddress: ObjectLayout?] = [:]
   private var valueTypes: [RuntimeAddress: ValueLayout?] = [:]
 
-  /// The number of times that one object's types may end the child before reflection skips the object.
+  /// The most attempts for one object. Each attempt may end the child through another type of the object's parts.
   private static let attemptLimit = 4
-  /// Superclasses of one class.
+  /// The most classes in a chain of superclasses.
   private static let depthLimit = 256
-  /// Bytes of one closure context.
+  /// The most bytes of one closure context.
   private static let sizeLimit = 1 << 24
 
   /// - Parameters:
   ///   - images: the files of the images that were loaded.
-  ///   - memory: of the process. A copy of it is used in a child process.
+  ///   - memory: the memory of the process. A child process uses a copy of it.
   ///   - libraries: paths of the remote mirror library, in order of preference; see
   ///     `RemoteMirrorLibrary.candidates(images:path:)`.
   package init(images: ImageContents, memory: any TargetMemory, libraries: [String]) throws(SwiftReflectionError) {
@@ -37,10 +37,10 @@ package final class SwiftReflection {
     values = ValueReflection(mirror)
   }
 
-  /// The number of questions that ended the child; 0 for a sound trace.
+  /// The number of questions that ended the child; 0 if the trace is not damaged.
   package var failedQuestions: Int { mirror.deaths }
 
-  /// The layout of the object at an address; `nil` if nothing is known of it.
+  /// Returns the layout of the object at an address; `nil` if it is unknown.
   ///
   /// - Parameter metadata: the object's first word.
   package func layout(ofInstanceAt address: RuntimeAddress, metadata: RuntimeAddress) -> ObjectLayout? {
@@ -63,7 +63,7 @@ package final class SwiftReflection {
     }
   }
 
-  /// The layout of the values of a type, as in the buffer of an `any P`; `nil` if nothing is known of it.
+  /// Returns the layout of the values of a type, as in the buffer of an `any P`; `nil` if it is unknown.
   package func value(ofTypeWithMetadata metadata: RuntimeAddress) -> ValueLayout? {
     cached(\.valueTypes, metadata) { () throws(MirrorProcess.Failure) in
       let layout = try self.values.layout(of: try self.mirror.value(ofTypeWithMetadata: metadata))
@@ -71,7 +71,7 @@ package final class SwiftReflection {
     }
   }
 
-  /// A layout as the runtime's figures of the type confirm it.
+  /// Returns the parts of a layout that the runtime's size of the type confirms.
   private func confirmed(_ layout: ValueLayout?, _ metadata: RuntimeAddress?) -> ValueLayout? {
     guard let layout, layout.guess != .none else { return layout }
     return layout.confirmed(
@@ -80,7 +80,7 @@ package final class SwiftReflection {
 
   private func isImage(_ address: RuntimeAddress) -> Bool { imageRanges.contains { $0.contains(address.rawValue) } }
 
-  /// Returns the form of a value of a type in the buffer of an `any P`; `nil` if it is not known.
+  /// Returns how the buffer of an `any P` stores a value of the type; `nil` if that is unknown.
   package func bufferedValue(ofTypeWithMetadata metadata: RuntimeAddress) -> BufferedValue? {
     BufferedValue(ofTypeWithMetadata: metadata, in: memory) { value(ofTypeWithMetadata: metadata) }
   }
@@ -95,7 +95,7 @@ package final class SwiftReflection {
     return layout
   }
 
-  /// Asks again if the type of a part ended the child: that part is left alone then.
+  /// Calls `body`, and calls it again if the type of a part ended the child. `values` then skips that type.
   private func attempt<Layout>(_ body: () throws(MirrorProcess.Failure) -> Layout?) -> Layout? {
     for _ in 0..<Self.attemptLimit {
       let fatal = values.fatal.count
@@ -136,7 +136,7 @@ package final class SwiftReflection {
     if layout.tail == .unknown, Self.withLockBehind.matches(layout.typeName) {
       layout.tail = .plain
     } else if layout.tail != .unknown {
-      // Storage of the standard library, whose own fields are counts, and pointers to its own elements.
+      // This is storage of a collection or a string. Its fields hold only counts, and pointers to its own contents.
       layout.references = []
       layout.opaque = []
       layout.enumerations = []
@@ -146,14 +146,14 @@ package final class SwiftReflection {
     return layout
   }
 
-  /// Adds the stored properties of one class of the chain.
+  /// Adds the stored properties of one class in the chain of superclasses.
   private func append(
     _ part: ClassMetadata, parent: ClassMetadata?, to layout: inout ObjectLayout
   ) throws(MirrorProcess.Failure) -> MirrorAnswer {
     let start = parent?.instanceSize ?? 16
     let answer = try mirror.instances(ofClassWithMetadata: part.address)
-    // The library's offsets are wrong for a class with two superclasses that both have stored properties: it adds up
-    // their sizes.
+    // Take the offsets from the metadata. The library's offsets are wrong for a class with two superclasses that both
+    // have stored properties, since the library adds up their sizes.
     let offsets = part.fieldOffsets(parent: parent, in: memory)
     guard answer.kind == LT_MIRROR_CLASS_INSTANCE, let offsets, offsets.count == answer.fields.count else {
       layout.opaque += opaqueFields(of: part, from: start, offsets: offsets ?? [], className: answer.typeName)
@@ -181,8 +181,8 @@ package final class SwiftReflection {
     return answer
   }
 
-  /// The stored properties of a class with a property of unknown type: for such a class the library has no layout at
-  /// all.
+  /// Returns the stored properties of a class as opaque parts. If the type of one property is unknown, the library has
+  /// no layout of the whole class.
   private func opaqueFields(of part: ClassMetadata, from start: Int, offsets: [Int?], className: String)
     -> [OpaqueField]
   {
@@ -198,7 +198,7 @@ package final class SwiftReflection {
     }
   }
 
-  /// Classes of the runtime that have a lock behind their stored properties, and nothing else.
+  /// Classes of the runtime that have only a lock behind their stored properties.
   private static let withLockBehind = RuleBook.shipped.table(.lockBehind, by: .type)
 
   /// Returns the contents that a class of the standard library has behind its stored properties.
@@ -214,8 +214,8 @@ package final class SwiftReflection {
     case 1 where name.hasPrefix("Swift._ContiguousArrayStorage<"):
       guard let element = try argument(0), layout.size == 32 else { return .unknown }
       return .array(start: (32 + element.alignment - 1) & ~(element.alignment - 1), countOffset: 16, element: element)
-    // The deque of AsyncStream, and of swift-collections 1.0 to 1.6. Three words of a header precede the elements; the
-    // class has no stored properties.
+    // The deque of AsyncStream, and of swift-collections 1.0 to 1.6. The class has no stored properties. A header of
+    // three words precedes the elements.
     case 1 where name.hasPrefix("Swift._DequeBuffer<") || name.hasPrefix("DequeModule._DequeBuffer<"):
       guard let element = try argument(0), layout.size <= 40 else { return .unknown }
       return .ring(
@@ -234,9 +234,8 @@ package final class SwiftReflection {
 
   // MARK: Closure contexts, boxes, errors
 
-  /// Returns whether each context of a generic closure may have its own layout. The capture descriptor gives the
-  /// bindings of generic parameters only together with an instance: the closure finds the types of its captures in the
-  /// captures themselves.
+  /// Returns whether each context of a closure may have its own layout. This is so for a generic closure: the bindings
+  /// of its generic parameters are stored in the context itself.
   func dependsOnInstance(_ metadata: RuntimeAddress) -> Bool {
     guard let descriptor = memory.word(at: RuntimeAddress(metadata.rawValue &+ 16)), descriptor != 0 else {
       return false
@@ -260,9 +259,10 @@ package final class SwiftReflection {
       tail: .unknown)
   }
 
-  /// A context with one capture that has no counted references. It may be the box of a variable. The compiler has one
-  /// type of box for all such values of a size and an alignment, and describes it by the value that it came upon first
-  /// (seen with Swift 6.3.1; swiftlang/swift, lib/IRGen/GenHeap.cpp, PODBoxTypeInfo). So any word may be a pointer.
+  /// Returns the layout of a context with one capture and no counted references. It may be the box of a variable. The
+  /// compiler uses one type of box for all such values of the same size and alignment, and describes the box by the
+  /// first such value (seen with Swift 6.3.1; swiftlang/swift, lib/IRGen/GenHeap.cpp, PODBoxTypeInfo). So any word may
+  /// be a pointer.
   private func ofUncountedCapture(_ parts: ValueReflection.Parts, size: Int, name: String) -> ObjectLayout {
     let end = max(16, (size + 7) & ~7)
     let references = parts.enumerations.isEmpty ? parts.references.sorted { $0.offset < $1.offset } : []
@@ -276,8 +276,8 @@ package final class SwiftReflection {
     return ObjectLayout(typeName: name, size: end, references: references, opaque: rest, tail: .unknown)
   }
 
-  /// A box that the runtime made: its metadata has the offset of the value and its type. The library finds nothing in
-  /// such a box.
+  /// Returns the layout of a box that the runtime made. Its metadata has the offset and the type of the value. The
+  /// library does not know such boxes.
   private func boxLayout(_ metadata: RuntimeAddress) -> ObjectLayout? {
     guard let offset = memory.value(at: RuntimeAddress(metadata.rawValue &+ 8), as: UInt32.self),
       (16...4096).contains(offset),
@@ -287,7 +287,8 @@ package final class SwiftReflection {
     return layout(ofBoxWith: value, at: Int(offset))
   }
 
-  /// An error's box: after the header its type's metadata and its conformance to `Error`, then the value.
+  /// Returns the layout of an error's box. After the header it has the metadata of the error's type, the conformance to
+  /// `Error`, and the value.
   private func errorLayout(_ address: RuntimeAddress) -> ObjectLayout? {
     guard let type = memory.word(at: RuntimeAddress(address.rawValue &+ 16)),
       let value = value(ofTypeWithMetadata: RuntimeAddress(type))

@@ -2,17 +2,17 @@
 
 import TraceReading
 
-/// Bytes of the traced process, as far as they are known.
+/// The known bytes of the traced process.
 ///
-/// `SwiftReflection` calls it in a child process too, a copy made by `fork`: it must neither wait for other threads nor
-/// start any.
+/// `SwiftReflection` also calls these functions in a child process, after `fork`. So they must not wait for other
+/// threads or start threads.
 package protocol TargetMemory {
-  /// Copies as many bytes as `buffer` holds; `false` if any of them is not known.
+  /// Copies the bytes from an address on until `buffer` is full. Returns `false` if any byte is unknown.
   func read(_ address: RuntimeAddress, into buffer: UnsafeMutableRawBufferPointer) -> Bool
 }
 
 extension TargetMemory {
-  /// The 8 bytes at an address; `nil` if they are not known.
+  /// Returns the 8 bytes at an address; `nil` if they are unknown.
   func word(at address: RuntimeAddress) -> UInt64? { value(at: address, as: UInt64.self) }
 
   func value<Value: FixedWidthInteger>(at address: RuntimeAddress, as type: Value.Type) -> Value? {
@@ -24,16 +24,16 @@ extension TargetMemory {
 
 /// Words of memory that were captured while the process was alive.
 package protocol CapturedWords {
-  /// The word at an address that is a multiple of 8; `nil` if it was not captured.
+  /// Returns the word at an address, which must be a multiple of 8; `nil` if it was not captured.
   func word(at address: RuntimeAddress) -> UInt64?
-  /// Returns whether memory at the address was read, so that a word that was not captured counts as 0.
+  /// Returns whether memory at the address was captured. A word there that was left out counts as 0.
   func covers(_ address: RuntimeAddress) -> Bool
 }
 
-/// Memory put together from image files, and from captured words where there are some.
+/// Memory that combines image files with captured words.
 ///
-/// An image's bytes come from its file, or are 0 beyond the file's contents. Captured words take precedence, since
-/// relocation and the program change the bytes. Reading is O(bytes), plus a search among the images.
+/// Captured words take precedence over an image's file, since relocation and the program change the bytes in memory.
+/// Bytes of an image beyond its file's contents are 0. `read` is O(bytes), plus a search among the images.
 package struct ImageBackedMemory: TargetMemory {
   private let images: ImageContents
   private let captured: any CapturedWords

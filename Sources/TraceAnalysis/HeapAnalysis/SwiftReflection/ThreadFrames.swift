@@ -3,14 +3,14 @@
 import TraceReading
 import TraceSymbolication
 
-/// Unwinds the stacks of a heap image's threads. Not to be shared between threads.
+/// Unwinds the stacks of a heap image's threads. For one thread at a time.
 package final class ThreadFrames {
   private let contents: ImageContents
   private let image: HeapImage
   private let processor = FrameRegisters.x86_64
   private var information: [Int: CallFrameInformation?] = [:]
 
-  /// Frames of one thread.
+  /// The most frames of one thread.
   private static let depthLimit = 1024
 
   /// - Parameter contents: the files of the images that were loaded.
@@ -19,8 +19,8 @@ package final class ThreadFrames {
     self.image = image
   }
 
-  /// Returns the code addresses of a thread's active functions, from the innermost to the one that began the thread;
-  /// `nil` unless all are found. A caller's address is its return address.
+  /// Returns the code addresses of a thread's active functions, from the innermost to the start function of the thread;
+  /// `nil` unless all functions are found. The address of a caller is the return address.
   package func addresses(of thread: SnapshotThread) -> [UInt64]? {
     guard let stackPointer = thread.stackPointer else { return nil }
     var registers = CallFrameInformation.Registers(processor)
@@ -31,7 +31,8 @@ package final class ThreadFrames {
     var addresses: [UInt64] = []
     while addresses.count < Self.depthLimit, let address = registers[processor.instructionPointer] {
       addresses.append(address)
-      // A call may be the last instruction of a function: then another function follows it.
+      // Look up the call, not the return address: a call may be a function's last instruction, and the return address
+      // then lies in another function.
       let place = addresses.count == 1 ? address : address &- 1
       guard let index = contents.images.firstIndex(where: { $0.loaded.range.contains(RuntimeAddress(place)) }),
         let information = information(of: index)

@@ -1,25 +1,25 @@
-// Takes the types of fields apart until only references, opaque parts and plain data are left.
+// Expands the types of fields until only references, opaque parts and plain data remain.
 
 import CRemoteMirror
 import TraceSymbolication
 
-/// Layouts of values by type. Not to be shared between threads.
+/// Finds and caches the layouts of values by type. For one thread at a time.
 final class ValueReflection {
   private let mirror: MirrorProcess
   private var known: [MirrorType: ValueLayout?] = [:]
   private var generation = 0
-  /// Types that are being taken apart; a type within itself is left alone.
+  /// Types that are being expanded. A type that contains itself is not expanded again.
   private var open: Set<MirrorType> = []
-  /// Types that ended the child. Names, since numbers end with the child too.
+  /// Names of types that ended the child. Type numbers are valid for only one child.
   private(set) var fatal: Set<String> = []
 
-  /// The most fields of one type; real ones have some dozens.
+  /// The most fields of one type. Real types have some dozens.
   private static let fieldLimit = 4096
   private static let depthLimit = 64
 
   init(_ mirror: MirrorProcess) { self.mirror = mirror }
 
-  /// The parts of a value, object or capture list, with offsets as they are in it.
+  /// The parts of a value, object or closure context, with offsets from its start.
   struct Parts {
     var references: [ReferenceField] = []
     var opaque: [OpaqueField] = []
@@ -31,7 +31,7 @@ final class ValueReflection {
     var count: Int { references.count + opaque.count + enumerations.count }
   }
 
-  /// The layout of a type's values; `nil` if not even their size is known.
+  /// Returns the layout of a type's values; `nil` if not even their size is known.
   func layout(of type: MirrorType) throws(MirrorProcess.Failure) -> ValueLayout? {
     if generation != mirror.generation {
       generation = mirror.generation
@@ -46,7 +46,7 @@ final class ValueReflection {
     return layout
   }
 
-  /// The layout of the values that an answer describes.
+  /// Returns the layout of the values that an answer describes; `nil` if not even their size is known.
   func layout(of answer: MirrorAnswer) throws(MirrorProcess.Failure) -> ValueLayout? {
     guard answer.kind != LT_MIRROR_UNKNOWN else { return nil }
     let parts = try parts(of: answer, from: 0)
@@ -56,7 +56,7 @@ final class ValueReflection {
       opaque: parts.opaque, enumerations: parts.enumerations, narrow: parts.narrow, guess: parts.guess)
   }
 
-  /// Everything in an answer from `start` to its size.
+  /// Returns the parts of the value that an answer describes, from offset `start` to the value's size.
   func parts(of answer: MirrorAnswer, from start: Int) throws(MirrorProcess.Failure) -> Parts {
     var parts = Parts()
     switch answer.kind {
@@ -71,7 +71,7 @@ final class ValueReflection {
         if parts.guess == .cases, ends[index] < answer.size { parts.guess = .offsets }
       }
       if answer.kind == LT_MIRROR_CLOSURE_CONTEXT, parts.guess != .none {
-        // Only the library knows the places of captures.
+        // Offsets of captures come only from the library, so a wrong guess cannot be corrected.
         parts = Parts()
         if answer.size > start {
           parts.opaque.append(OpaqueField(range: start..<answer.size, name: "", typeName: answer.typeName))
@@ -83,7 +83,8 @@ final class ValueReflection {
     case LT_MIRROR_NO_PAYLOAD_ENUM: parts.narrow = Self.lastWord(of: answer)
     case LT_MIRROR_SINGLE_PAYLOAD_ENUM, LT_MIRROR_MULTI_PAYLOAD_ENUM:
       try appendPayloads(of: answer, to: &parts)
-      // Payloads have different things in the same words; the tag follows the longest of them.
+      // Payloads share their words, so only the end of the value counts as narrow. The tag is there, behind the longest
+      // payload.
       parts.narrow = Self.lastWord(of: answer)
       if answer.kind == LT_MIRROR_MULTI_PAYLOAD_ENUM, answer.typeName.contains("<"),
         !Self.isOfStandardLibrary(answer.typeName)
@@ -91,14 +92,14 @@ final class ValueReflection {
         parts.guess = parts.guess == .none ? .cases : .offsets
       }
     case LT_MIRROR_THICK_FUNCTION:
-      // The code's address, then the context.
+      // The layout is the address of the code, then the context.
       if answer.size >= 16 {
         parts.references.append(
           ReferenceField(
             offset: 8, name: "", strength: .strong, kind: .closure(functionOffset: 0), typeName: answer.typeName))
       }
     case LT_MIRROR_CLASS_EXISTENTIAL:
-      // The object, then witness tables.
+      // The layout is the object, then witness tables.
       let strength = answer.fields.first.flatMap { Self.strength(ofKind: $0.kind) } ?? .strong
       parts.references.append(
         ReferenceField(
@@ -109,7 +110,7 @@ final class ValueReflection {
         ReferenceField(
           offset: 0, name: "", strength: .strong, kind: .error, typeName: answer.typeName, isAlwaysSet: true))
     case LT_MIRROR_OPAQUE_EXISTENTIAL:
-      // Three words for the value or its box, then the value's metadata, then witness tables.
+      // The layout is three words for the value or its box, then the value's metadata, then witness tables.
       parts.opaque.append(OpaqueField(range: 0..<24, name: "", typeName: answer.typeName, metadataOffset: 24))
     case LT_MIRROR_EXISTENTIAL_METATYPE: break
     case LT_MIRROR_BUILTIN where Self.isPlain(answer.typeName): parts.narrow = Self.lastWord(of: answer)
@@ -126,8 +127,8 @@ final class ValueReflection {
   }
 
   /// - Parameters:
-  ///   - end: the highest offset where the part of the field may end.
-  ///   - hasOwnOffset: whether the offsets of the field and of the next one are the type's own, and no guess.
+  ///   - end: the highest offset where the field may end.
+  ///   - hasOwnOffset: whether the offsets of this field and of the next come from metadata, and are no guess.
   private func append(
     _ field: MirrorAnswer.Field, end: Int, caseName: String?, hasOwnOffset: Bool = false, to parts: inout Parts
   ) throws(MirrorProcess.Failure) {
@@ -155,7 +156,8 @@ final class ValueReflection {
       return
     }
     if inner.guess != .none, hasOwnOffset {
-      // One byte more or less for the case moves the next field, unless padding absorbs it.
+      // If the library's extra byte for the case is wrong, the next field begins earlier than the library's size
+      // allows, unless padding absorbs the byte.
       let room = max(0, end - field.offset)
       let isConfirmed = inner.guess == .cases && inner.size <= room && (inner.size == room || (inner.size - 1) % 8 == 0)
       if !isConfirmed {
@@ -191,7 +193,7 @@ final class ValueReflection {
     }
   }
 
-  /// The part of a value that is less than a word.
+  /// Returns the part of a value behind its last whole word; empty if there is none.
   private static func lastWord(of answer: MirrorAnswer) -> [Range<Int>] {
     let start = answer.size & ~7
     return start < answer.size ? [start..<answer.size] : []
@@ -211,7 +213,7 @@ final class ValueReflection {
       if held.guess != .none, parts.guess != .offsets { parts.guess = held.guess }
       if held.count > 0 { payloads.append((index, held)) }
     }
-    // A single reference is there or not: no discriminator is needed.
+    // A single reference needs no discriminator: the word is a reference or not.
     if payloads.count == 1, payloads[0].parts.references.count == 1, payloads[0].parts.count == 1 {
       var reference = payloads[0].parts.references[0]
       reference.isAlwaysSet = false
@@ -230,7 +232,7 @@ final class ValueReflection {
       answer.typeName.contains("<") && !isOptional || payloads.contains { Self.isCopiedInPlace($0.parts) }
     var referenceWords: Set<Int> = []
     if case .tag(let bits, _) = discriminator, !keepsOldWords {
-      // A byte behind the payload shares its word with the next field.
+      // Skip words that extend beyond the value: a tag byte there shares its word with the next field.
       for word in Set(bits.map { $0 / 64 * 8 }) where word + 8 <= answer.size {
         if try hasReferenceOrNothing(answer, at: word, payloads) { referenceWords.insert(word) }
       }
@@ -280,14 +282,14 @@ final class ValueReflection {
     return true
   }
 
-  /// Returns whether the word may be anything but an address or 0, as in a short string.
+  /// Returns whether the word may be something else than an address or 0, as in a short string.
   private static func mayBeData(_ reference: ReferenceField) -> Bool {
     reference.kind == .rawPointer || reference.strength == .unmanaged || reference.typeName.hasPrefix("Swift.")
       || reference.typeName.hasPrefix("Foundation.")
       || reference.typeName == bridgeObject
   }
 
-  /// Values with such parts are not loaded and stored word by word.
+  /// Returns whether a value with these parts can only be copied in place, and not word by word.
   private static func isCopiedInPlace(_ parts: Parts) -> Bool {
     parts.references.contains { $0.strength == .weak } || parts.opaque.contains { $0.metadataOffset != nil }
       || parts.enumerations.contains(where: \.keepsOldWords)
@@ -295,7 +297,7 @@ final class ValueReflection {
 
   private func discriminator(of answer: MirrorAnswer) throws(MirrorProcess.Failure) -> EnumerationLayout.Discriminator {
     guard let type = answer.type else { return .unknown }
-    // Payloads of no size are cases without payload to the compiler, but not so if their types depend on generic
+    // The compiler treats payloads of no size as cases without payload, unless their types depend on generic
     // parameters.
     var sized: [Int] = []
     var hasUnsized = false
@@ -319,7 +321,7 @@ final class ValueReflection {
     }
   }
 
-  /// Returns for each field the highest offset where its part may end: the beginning of the next field.
+  /// Returns for each field the highest offset where the field may end: the beginning of the next field.
   private static func ends(of fields: [MirrorAnswer.Field], size: Int) -> [Int] {
     let offsets = fields.map(\.offset).sorted()
     return fields.map { field in
@@ -333,7 +335,7 @@ final class ValueReflection {
     }
   }
 
-  /// Hides the parts of a standard library type: its own name replaces their names.
+  /// Removes the names of the parts of a standard library type, and sets their types to that type.
   private static func collapse(_ parts: inout Parts, to typeName: String) {
     for index in parts.references.indices {
       parts.references[index].name = ""
@@ -346,14 +348,15 @@ final class ValueReflection {
     for index in parts.enumerations.indices { parts.enumerations[index].name = "" }
   }
 
-  /// An object, or the text of a short string.
+  /// The type of a word that is an object, or the text of a short string.
   private static let bridgeObject = "Builtin.BridgeObject"
 
   private static func isOfStandardLibrary(_ typeName: String) -> Bool { typeName.hasPrefix("Swift.") }
 
-  /// Integers and the like; imported C types have the same kind, and may hold pointers.
+  /// Returns whether values of a type have no references, as integers. Imported C types have the same kind in an
+  /// answer, but may hold pointers.
   private static func isPlain(_ typeName: String) -> Bool {
-    // A type as a value is the address of its metadata.
+    // Such a value is the address of code, or of a type's metadata.
     for prefix in ["@convention(", "@thin ", "@thick "] where typeName.hasPrefix(prefix) { return true }
     guard typeName.hasPrefix("Builtin.") else { return false }
     return switch typeName {
@@ -364,7 +367,8 @@ final class ValueReflection {
     }
   }
 
-  /// A bridge object is called opaque data, but refers to an object as others do.
+  /// Returns the kind of an answer, but a strong reference for a bridge object: the library describes that as opaque
+  /// data.
   private static func kind(of answer: MirrorAnswer) -> Int {
     answer.kind == LT_MIRROR_BUILTIN && answer.typeName == bridgeObject ? LT_MIRROR_STRONG_REFERENCE : answer.kind
   }

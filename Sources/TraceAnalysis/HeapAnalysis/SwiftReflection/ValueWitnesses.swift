@@ -1,14 +1,14 @@
-// The runtime's own figures of a type's values.
+// The runtime's own data about a type's values.
 
 import TraceReading
 
-/// The sizes of a type's values, by its value witness table. Layouts: swift/ABI/Metadata.h, swift/ABI/MetadataValues.h
-/// (ValueWitnessFlags); seen with Swift 6.1.2 and 6.3.1.
+/// The size and stride of a type's values, from its value witness table. Layouts: swift/ABI/Metadata.h,
+/// swift/ABI/MetadataValues.h (ValueWitnessFlags); seen with Swift 6.1.2 and 6.3.1.
 struct ValueWitnesses {
   let size: Int
-  /// From one element of an array to the next.
+  /// The number of bytes from one element of an array to the next.
   let stride: Int
-  /// An `any P` has them in its buffer.
+  /// True if an `any P` holds such a value in its buffer, not in a box.
   let isInline: Bool
 
   /// Reads the value witnesses of the type whose metadata is at an address.
@@ -26,8 +26,8 @@ struct ValueWitnesses {
   private static let isNotInline: UInt32 = 0x2_0000
   private static let isIncomplete: UInt32 = 0x40_0000
 
-  /// `nil` unless size, stride and alignment fit each other: of a table that the runtime made, the image may lack the
-  /// numbers, which read as 0 then.
+  /// Reads the table at an address. `nil` unless size, stride and alignment fit each other. If the runtime made the
+  /// table, the image may lack the numbers, and they are read as 0.
   init?(_ table: RuntimeAddress, in memory: some TargetMemory) {
     func place(_ offset: UInt64) -> RuntimeAddress { RuntimeAddress(table.rawValue &+ offset) }
     guard let size = memory.word(at: place(Self.sizeOffset)), let stride = memory.word(at: place(Self.strideOffset)),
@@ -44,8 +44,8 @@ struct ValueWitnesses {
 }
 
 extension ValueSize {
-  /// Reads the size of values of the type whose metadata is at an address. A table in an image is the compiler's, one
-  /// elsewhere the runtime's.
+  /// Reads the size of values of the type whose metadata is at an address. The compiler made a table that lies in an
+  /// image; the runtime made any other.
   init(ofTypeWithMetadata metadata: RuntimeAddress, in memory: some TargetMemory, isImage: (RuntimeAddress) -> Bool) {
     guard metadata.rawValue != 0, metadata.rawValue & 7 == 0,
       let table = memory.word(at: RuntimeAddress(metadata.rawValue &- 8)), table != 0

@@ -1,9 +1,9 @@
-// Memory that grows at one end: for algorithms that must not recurse, and for input.
+// A growing stack for algorithms that must not recurse, and for tables of unknown size.
 
 import Glibc
 
-/// Plain values that grow at one end. Unlike an array it checks nothing in release builds and is never copied; large
-/// ones grow by remapping pages, so that growing needs no second copy in memory.
+/// A stack of plain values. Unlike an array, it checks nothing in release builds and is never copied. A large stack
+/// grows by remapping pages, so that growth needs no second copy in memory.
 struct GrowingStack<Element: BitwiseCopyable>: ~Copyable {
   private(set) var start: UnsafeMutablePointer<Element>
   private(set) var count = 0
@@ -40,7 +40,7 @@ struct GrowingStack<Element: BitwiseCopyable>: ~Copyable {
     count = newCount
   }
 
-  /// The memory, which is the caller's to be given back by `free`.
+  /// Returns the memory. The caller must free it with `free`.
   consuming func release() -> (start: UnsafeMutablePointer<Element>, count: Int) {
     let result = (start, count)
     discard self
