@@ -48,7 +48,7 @@ import PackagePlugin
     var check = options + Self.baseline(options, context.package.directoryURL)
     if let product {
       guard let program = executables.first(where: { $0.lastPathComponent == product }) else {
-        return Diagnostics.error("\(product) is no executable product of this package")
+        return Diagnostics.error("\(product) is not an executable product of this package")
       }
       check += ["--", program.path] + given
     } else {

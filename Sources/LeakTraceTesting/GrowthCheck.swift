@@ -37,7 +37,7 @@ struct GrowthCheck: Sendable {
   /// Returns a text for each growth that was found. Call it after `end`.
   func failures() -> [String] {
     if rounds < Self.leastRounds {
-      return ["growth was not judged: \(rounds) rounds are too few, \(Self.leastRounds) the least"]
+      return ["growth was not judged: \(rounds) rounds are too few. Repeat the work \(Self.leastRounds) times or more"]
     }
     return check.growthFailures(repetition: repetition, lastImage: lastImage)
   }

@@ -117,7 +117,7 @@ struct LeakCheck: Sendable {
       cleaktrace_find_command(buffer.baseAddress!, buffer.count) ? String(cString: buffer.baseAddress!) : nil
     }
     guard let command else {
-      return .failure(Problem(reason: "the command 'leaktrace' is not where the recorder's library is"))
+      return .failure(Problem(reason: "the command 'leaktrace' was not found beside the recorder's library"))
     }
     let arguments =
       [command, "scope-report", "--number", "\(scope)", "--snapshot", "\(snapshot)", "--format", "json"] + options + [

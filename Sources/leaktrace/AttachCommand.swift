@@ -7,14 +7,14 @@ import TraceAnalysis
 struct AttachCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "attach",
-    abstract: "Begin to record a process that runs already.",
+    abstract: "Start to record a running process.",
     discussion: """
-      All threads of the process stand still for milliseconds. Then one of them loads the recorder and begins the recording, and goes \
-      on with what it was at; the others run meanwhile. 'leaktrace snapshot', 'pause' and 'resume' work as for a recorded program, and \
+      All threads of the process are stopped for some milliseconds. Then one of them loads the recorder, begins the recording and \
+      continues its work; the others run in the meantime. 'leaktrace snapshot', 'pause' and 'resume' work as for a recorded program, and \
       'leaktrace analyze' reads the trace while it grows. 'leaktrace detach PID' ends the recording; the process goes on. The library \
       stays loaded, and does nothing.
 
-      It takes the right to trace the process: its own user's, or CAP_SYS_PTRACE. Children that it starts are not recorded.
+      This needs the right to trace the process: run it as the same user, or with CAP_SYS_PTRACE. Children of the process are not recorded.
 
       Exit status: 0 the process records, 1 it does not, 64 wrong usage.
       """)
@@ -27,7 +27,7 @@ struct AttachCommand: ParsableCommand {
 
   @OptionGroup var options: RecordingOptions
 
-  @Option(help: ArgumentHelp("Seconds to wait for a moment to join the process in.", valueName: "seconds"))
+  @Option(help: ArgumentHelp("Seconds to wait until the process can be joined.", valueName: "seconds"))
   var wait: Int = AttachCommand.usualWait
 
   func validate() throws {
@@ -58,7 +58,7 @@ struct DetachCommand: ParsableCommand {
   @Argument(help: ArgumentHelp("Process ID.", valueName: "pid"), completion: .recording)
   var processID: Int32
 
-  @Option(help: ArgumentHelp("Seconds to wait for a moment to end the recording in.", valueName: "seconds"))
+  @Option(help: ArgumentHelp("Seconds to wait until the recording can be ended.", valueName: "seconds"))
   var wait: Int = AttachCommand.usualWait
 
   func validate() throws {

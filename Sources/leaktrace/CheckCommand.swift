@@ -15,9 +15,9 @@ struct CheckCommand: ParsableCommand {
       (default: new-leaks,worse,library-leaks), prints the report after the program's own output, and removes the traces.
 
       'leaktrace check -- swift test' judges the test processes. With any other command, check judges that program and the programs it \
-      starts, except those of the toolchain and the system; --only selects by name.
+      starts, except programs of the toolchain and the system; --only selects by name.
 
-      Exit status: the program's own, if that is not 0, or its signal; then that of the --until command. Otherwise 0 no gate failed, 1 a gate \
+      Exit status: the program's own, if that is not 0, or its signal; then the --until command's status. Otherwise 0 no gate failed, 1 a gate \
       failed, 3 nothing is known about leaks (no trace, or no heap image), 4 a trace is damaged, 5 a report could not be written, \
       64 wrong usage; 125, 126 and 127 the program could not be run.
       """)

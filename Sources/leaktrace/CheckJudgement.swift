@@ -76,7 +76,7 @@ struct CheckJudgement {
       cannotJudge(problems.isEmpty ? "no trace was written" : problems.joined(separator: "; "))
     } else {
       let hint = processes.names.isEmpty ? "; --only NAME chooses by name" : ""
-      cannotJudge("no recorded process is to be judged\(hint)")
+      cannotJudge("there is no recorded process to judge\(hint)")
     }
   }
 

@@ -9,12 +9,12 @@ struct DoctorCommand: ParsableCommand {
     commandName: "doctor",
     abstract: "Report which features work here, or for a process, and what enables the others.",
     discussion: """
-      Tries the real thing with small programs of its own: records one, takes a heap image on request, copies one, and joins one. \
+      Tries each feature on small programs of its own: it records one, takes a heap image on request, copies one, and joins one. \
       For a process, it reads some bytes of its memory and traces it without stopping it. Nothing is left behind.
 
       For each feature that does not work, one line says why, and one names the change that enables it.
 
-      Exit status: 0 all features that were asked for work, perhaps on a condition that is shown, 1 one does not, \
+      Exit status: 0 all checked features work, perhaps on a condition that is shown, 1 one does not, \
       3 there is no such process, 5 the output could not be written, 64 wrong usage.
       """)
 
@@ -25,12 +25,12 @@ struct DoctorCommand: ParsableCommand {
 
   @Option(
     name: .customLong("feature"),
-    help: ArgumentHelp("Ask for this feature alone. Can be repeated.", valueName: "feature"))
+    help: ArgumentHelp("Check only this feature. Repeatable.", valueName: "feature"))
   var features: [Feature] = []
 
   @Option(
     name: [.short, .long],
-    help: ArgumentHelp("Directory in which traces would be written. (default: the current one)", valueName: "directory")
+    help: ArgumentHelp("Directory for traces. (default: the current one)", valueName: "directory")
   )
   var output: String?
 

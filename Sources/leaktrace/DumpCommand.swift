@@ -30,12 +30,12 @@ struct DumpCommand: ParsableCommand {
   @Flag(help: "Print the contents of heap images: threads, regions and words.")
   var memory = false
 
-  @Flag(help: "Print only events, with those of all threads merged by time.")
+  @Flag(help: "Print only events, merged by time across all threads.")
   var byTime = false
 
   @Flag(
     help:
-      "Print everything. Without this, output is limited in proportion to the size of the trace, since a few bytes may stand for millions of records."
+      "Print everything. Without this, output is limited in proportion to the size of the trace, since a few bytes may encode millions of records."
   )
   var all = false
 

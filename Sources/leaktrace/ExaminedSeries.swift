@@ -80,7 +80,8 @@ extension LeakSearch {
       }
     }
     if isOfEnd {
-      series.note("growth is judged by the images before the program's end, when it lets go of what it has")
+      series.note(
+        "growth is judged by the images before the program's end, since an ending program releases its objects")
       if let heap = newestInSeries { newest.leaks.add(series.suspects, of: heap) }
     } else {
       switch series.add(newest) {

@@ -28,7 +28,7 @@ struct ExportCommand: ParsableCommand {
       speedscope  a profile for each figure, for speedscope.app
       dot         the findings as graphs: 'dot -Tsvg FILE', or one of them with --finding
       heapsnapshot  blocks and references of the heap image, for the Memory panel of Chrome's DevTools
-      perfetto    the same for Perfetto's trace processor and ui.perfetto.dev
+      perfetto    the same blocks and references, for Perfetto's trace processor and ui.perfetto.dev
       sqlite      all of it as tables: 'sqlite3 FILE', Python's sqlite3; 'leaktrace query' asks without a file
       ndjson      totals, types, sites and findings as rows for a database of many runs: see docs/fleet.md; \
                   takes a digest ('leaktrace digest') too

@@ -56,7 +56,7 @@ struct Gatekeeper {
     guard FileManager.default.fileExists(atPath: path) else {
       if isUpdating { return Baseline() }
       complain(
-        "there is no baseline \(path), so no leak is accepted yet. To accept those of today, run 'leaktrace check' or 'leaktrace analyze' with --update-baseline."
+        "there is no baseline \(path), so no leak is accepted yet. To accept the current ones, run 'leaktrace check' or 'leaktrace analyze' with --update-baseline."
       )
       return nil
     }

@@ -26,7 +26,7 @@ struct HistoryCommand: ParsableCommand {
       valueName: "object"))
   var subject: String
 
-  @Flag(help: "Take the name as that of a function on the allocation's stack.")
+  @Flag(help: "Match the name against the functions on the allocation's stack.")
   var site = false
 
   @Option(help: "Number of events to show from each end of a history, and number of places; 0 shows all.")

@@ -9,17 +9,17 @@ struct InspectCommand: AnalyzingCommand {
     commandName: "inspect",
     abstract: "Report the leaks of a running process, or of a core file, without a recording.",
     discussion: """
-      No code runs in the process. Its threads stand still for milliseconds while the kernel makes a copy of it, which is read from \
-      outside: objects by the books of the allocator, types by their metadata, references by reflection. It takes the right to trace \
-      the process: its own user's, or CAP_SYS_PTRACE.
+      No code runs in the process. Its threads are stopped for some milliseconds while the kernel makes a copy of it. leaktrace reads \
+      the copy: blocks from the allocator's metadata, types from type metadata, references by reflection. This needs the right to trace \
+      the process: run it as the same user, or with CAP_SYS_PTRACE.
 
-      Cycles, lost objects, suspended tasks and dangling references are found as in a recording. So are objects that a task, a \
-      timer or an observer keeps which no code can end. When and where an object was allocated is not known. Two inspections of one \
-      process show what grows ('leaktrace diff OLD NEW').
+      The report has cycles, lost objects, suspended tasks and dangling references, as after a recording. It also has objects kept by \
+      a task, a timer or an observer that no code can end. It does not know when and where an object was allocated. Two inspections \
+      of one process show what grows ('leaktrace diff OLD NEW').
 
-      -o keeps what was read as a trace, for every other command, on this machine or another one.
+      -o writes the inspection to a trace, for every other command, on this machine or another one.
 
-      Exit status: as of 'leaktrace analyze'; 3 also if the process or the core cannot be inspected.
+      Exit status: the same as 'leaktrace analyze'; 3 also if the process or the core cannot be inspected.
       """)
 
   @Argument(
@@ -28,7 +28,7 @@ struct InspectCommand: AnalyzingCommand {
 
   @Option(
     name: [.short, .long],
-    help: ArgumentHelp("Keep the inspection as a trace in this file, which must not be there.", valueName: "file"),
+    help: ArgumentHelp("Write the inspection to this file as a trace. The file must not exist.", valueName: "file"),
     completion: .file())
   var output: String?
 

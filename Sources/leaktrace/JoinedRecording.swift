@@ -51,7 +51,7 @@ struct JoinedRecording {
     guard !options.quiet else { return }
     let pause = Decimal.fixed(Double(attachment.pauseNanoseconds) / 1e6, places: 1)
     ErrorOutput.print(
-      "recording process \(processID), which stood still for \(pause) ms: \(PlainText.escaped(attachment.tracePath))")
+      "recording process \(processID), which was stopped for \(pause) ms: \(PlainText.escaped(attachment.tracePath))")
     if !attachment.view.hasSwift {
       ErrorOutput.print("it has no Swift runtime: calls of malloc are recorded, and there are no Swift objects")
     }

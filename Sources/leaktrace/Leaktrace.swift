@@ -11,7 +11,7 @@ struct Leaktrace: ParsableCommand {
     discussion: """
       'leaktrace record -o app.trace -- COMMAND' records a program, and 'leaktrace analyze app.trace' says what it leaks.
 
-      Environment: NO_COLOR, if it is not empty, and TERM=dumb turn colours off; the option --color comes before both. COLUMNS is the width \
+      Environment: NO_COLOR, if it is not empty, and TERM=dumb turn colours off; the option --color overrides both. COLUMNS is the width \
       of text that does not go to a terminal. PATH has the programs to record, and the Swift toolchain that knows the layouts of types.
       """,
     version: leaktraceVersion,

@@ -6,7 +6,7 @@ import TraceAnalysis
 struct LightOptions: ParsableArguments {
   @Flag(
     help: ArgumentHelp(
-      "Record samples of allocations alone, at hardly any cost: heap images still show cycles and lost objects."))
+      "Record only samples of allocations, at hardly any cost. Heap images still show cycles and lost objects."))
   var light = false
 
   @Option(
@@ -17,37 +17,37 @@ struct LightOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "With --light: how many allocations at the start are all sampled, 16384 at most (default: 8192).",
+      "With --light: number of allocations at the start that are all sampled, at most 16384 (default: 8192).",
       valueName: "count"))
   var sampleFirst: UInt32?
 
   @Option(
     help: ArgumentHelp(
-      "With --light, or --limit once that is reached: write a heap image every so often, such as 10m or 1h and 10s at least, while the program allocates.",
+      "With --light, or --limit once that is reached: write a heap image at this interval, such as 10m or 1h, while the program allocates. The shortest is 10s.",
       valueName: "time"))
   var snapshotEvery: TimeSpan?
 
   @Option(
     help: ArgumentHelp(
-      "With --light, or --limit once that is reached: write a heap image when the program has so much resident memory (2GiB, or a share of the container's limit: 80%), and each ten minutes while it has.",
+      "With --light, or --limit once that is reached: write a heap image when the program's resident memory reaches this size (2GiB, or a share of the container's limit: 80%), and every ten minutes while it stays above.",
       valueName: "size"))
   var snapshotAbove: ResidentLimit?
 
   @Option(
     help: ArgumentHelp(
-      "With --snapshot-every or --snapshot-above: how many of these images stay in the trace, 0 for all (default: 100). Old images make room for new ones; the older they are, the fewer stay.",
+      "With --snapshot-every or --snapshot-above: number of these images to keep in the trace, 0 for all (default: 100). New images replace old ones, and fewer of the older ones stay.",
       valueName: "count"))
   var keepImages: UInt32?
 
   @Option(
     help: ArgumentHelp(
-      "With --light, or --limit once that is reached: write a heap profile for pprof beside the trace every so often, such as 60s, while the program allocates; the newest 60 stay.",
+      "With --light, or --limit once that is reached: write a heap profile for pprof beside the trace at this interval, such as 60s, while the program allocates. The newest 60 stay.",
       valueName: "time"))
   var profileEvery: TimeSpan?
 
   @Option(
     help: ArgumentHelp(
-      "Record every call until the trace has this size, such as 2GiB, and go on as with --light from then on.",
+      "Record every call until the trace reaches this size, such as 2GiB, and continue as with --light.",
       valueName: "size"))
   var limit: ByteSize?
 

@@ -10,10 +10,10 @@ struct NamesCommand: ParsableCommand {
     abstract: "Store the names of functions, lines, types and fields in a trace.",
     discussion: """
       A trace has addresses. Reports read names from the program's files. With names in the trace, reports stay the same \
-      when the program is built anew, moved or deleted, and on other machines. 'leaktrace record' does this at its end; \
+      when the program is rebuilt, moved or deleted, and on other machines. 'leaktrace record' does this at its end; \
       do it after a recording by LD_PRELOAD, before you change the program.
 
-      Files must be those that were recorded; the build ID of each is checked. Names that the trace has already are \
+      Files must be those that were recorded; the build ID of each is checked. Names that are already in the trace are \
       replaced.
 
       Exit status: 0 success, 3 the trace is unreadable or has no end, 4 success, but the trace is damaged or some names are missing, \
@@ -34,7 +34,7 @@ struct NamesCommand: ParsableCommand {
   @Option(help: ArgumentHelp("Longest time for a trace, such as 30s.", valueName: "time"))
   var timeLimit: TimeSpan = TimeSpan(seconds: 600)
 
-  @Flag(help: "Say nothing but problems.")
+  @Flag(help: "Print only problems.")
   var quiet = false
 
   func run() throws {

@@ -17,7 +17,7 @@ struct OwnModulesOption: ParsableArguments {
 
 /// Options for paths to objects.
 struct PathOptions: ParsableArguments {
-  @Flag(help: "Show every object of a path, also those of libraries in between.")
+  @Flag(help: "Show every object of a path, including library objects in between.")
   var fullPaths = false
 
   var style: TextStyle.Paths { fullPaths ? .full : .folded }

@@ -52,7 +52,7 @@ struct ProcessWatch {
     ErrorOutput.print(
       "watching process \(process), \(identity.executable), every \(Decimal.duration(command.every.seconds)): \(disk)")
     ErrorOutput.print(
-      "for each image it \(ImageCost(use).words). It has \(Decimal.bytes(use.resident)) resident.")
+      "for each image the process \(ImageCost(use).words). It has \(Decimal.bytes(use.resident)) resident.")
   }
 
   /// Returns when the watch has ended. The report has the reason.

@@ -8,7 +8,7 @@ struct QueryCommand: ParsableCommand {
     commandName: "query",
     abstract: "Ask one question in SQL about a trace.",
     discussion: """
-      The tables are those of 'leaktrace export --format sqlite', described in docs/database.md. \
+      The tables are the same as in 'leaktrace export --format sqlite': see docs/database.md. \
       "SELECT name, sql FROM sqlite_schema" lists them. Nothing is written, and no other file can be attached.
 
       Exit status: 0 success, 3 the trace is unreadable, 4 success, but the trace is damaged or incomplete, \
@@ -23,10 +23,10 @@ struct QueryCommand: ParsableCommand {
   @Argument(help: ArgumentHelp("A SELECT statement.", valueName: "sql"))
   var sql: String
 
-  @Option(help: "Form of the answer.")
+  @Option(help: "Format of the answer.")
   var format: AnswerFormat = .table
 
-  @Option(help: ArgumentHelp("Give the query up after so long.", valueName: "seconds"))
+  @Option(help: ArgumentHelp("Give up the query after this time.", valueName: "seconds"))
   var timeout: Double = 60
 
   @Flag(help: "With every reference between the blocks of the heap image.")

@@ -18,15 +18,15 @@ struct RecordCommand: ParsableCommand {
       be started, the exit status is 127 (no such command), 126 (not executable) or 125 (any other reason; standard error says which).
 
       When the program exits, or SIGTERM, SIGINT or SIGHUP ends it, the recorder writes an image of its heap to the trace: \
-      addresses and what it takes to interpret them, but no text and no numbers. 'leaktrace snapshot PID' writes one \
+      addresses and the data to interpret them, but no text and no numbers. 'leaktrace snapshot PID' writes one \
       at any time. A second signal, two seconds later or more, ends the program at once. A program whose handler of SIGTERM \
       or SIGINT is called has an image from right before that.
 
       Progress appears on standard error if that is a terminal and standard output is not, so that \
       it never disturbs the program's screen. --progress always shows it.
 
-      With --pid a process that runs already is joined, as by 'leaktrace attach', until Ctrl-C, the time of --duration or \
-      its own end. Then the recording ends, and the process goes on. The exit status is 0, or 125 if it could not be joined.
+      With --pid leaktrace joins a running process, as 'leaktrace attach' does, until Ctrl-C, the time of --duration or \
+      the end of the process. Then the recording ends, and the process goes on. The exit status is 0, or 125 if it could not be joined.
       """)
 
   @OptionGroup var options: RecordingOptions
@@ -42,14 +42,14 @@ struct RecordCommand: ParsableCommand {
 
   @Flag(
     inversion: .prefixedNo,
-    help: "When the program has ended, store the names of functions, lines, types and fields in the trace.")
+    help: "Store the names of functions, lines, types and fields in the trace after the program has ended.")
   var names = true
 
   @Flag(help: .hidden)
   var verifyStacks = false
 
   @Option(
-    name: .customLong("pid"), help: ArgumentHelp("Record this process, which runs already.", valueName: "pid"),
+    name: .customLong("pid"), help: ArgumentHelp("Record this running process.", valueName: "pid"),
     completion: .process)
   var processID: Int32?
 
@@ -58,7 +58,7 @@ struct RecordCommand: ParsableCommand {
       "With --pid: end the recording after this time, as 90s, 10m or 2h.", valueName: "time"))
   var duration: TimeSpan?
 
-  @Option(help: ArgumentHelp("With --pid: seconds to wait for a moment to join the process in.", valueName: "seconds"))
+  @Option(help: ArgumentHelp("With --pid: seconds to wait until the process can be joined.", valueName: "seconds"))
   var wait: Int = AttachCommand.usualWait
 
   @Argument(

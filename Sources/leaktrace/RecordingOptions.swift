@@ -8,7 +8,7 @@ struct RecordingOptions: ParsableArguments {
   @Option(
     name: [.short, .long],
     help: ArgumentHelp(
-      "Path of the trace; %p is the process ID, %n the program's name. A folder: the usual name, in there.",
+      "Path of the trace; %p is the process ID, %n the program's name. For a folder: the default name in that folder.",
       valueName: "path"), completion: .file())
   var output: String = OutputPattern.standard
 

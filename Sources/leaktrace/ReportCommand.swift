@@ -10,7 +10,7 @@ struct ReportCommand: ParsableCommand {
     abstract: "Write a report as one HTML page, to look at in a browser.",
     discussion: """
       The page shows the findings as pictures, with the source where it is at hand; memory over time; a flame graph; types; who keeps what alive; \
-      and threads and tasks. It is one file that loads nothing from elsewhere. Of several traces, the page shows one process at a time.
+      and threads and tasks. It is one file that loads nothing from elsewhere. For several traces, the page shows one process at a time.
 
       Without -o, the page of app.trace is app.html in the current directory, and its path is printed. An earlier page of that name is \
       replaced. Any other file stays as it is: then the page is app-2.html.

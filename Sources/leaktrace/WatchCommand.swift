@@ -43,7 +43,7 @@ struct WatchCommand: ParsableCommand {
       "End after this time (2h, 7d), or at a time of day (18:30).", valueName: "duration|time"))
   var until: WatchEnd?
 
-  @Option(help: ArgumentHelp("End after so many images.", valueName: "number"))
+  @Option(help: ArgumentHelp("End after this number of images.", valueName: "number"))
   var count: Int?
 
   @Option(

@@ -39,7 +39,9 @@ struct WatchReport {
 
   /// Counts images that were due but not taken, because the previous image took longer than the interval.
   mutating func noteLeftOut(_ count: Int) {
-    if leftOut == 0 { complain("an image takes longer than the interval: those that are due meanwhile are left out") }
+    if leftOut == 0 {
+      complain("an image takes longer than the interval: images that are due before it is done are skipped")
+    }
     leftOut += count
   }
 

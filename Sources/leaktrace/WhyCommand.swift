@@ -26,7 +26,7 @@ struct WhyCommand: ParsableCommand {
       valueName: "object"))
   var subject: String
 
-  @Flag(help: "Take the name as that of a function on the allocation's stack.")
+  @Flag(help: "Match the name against the functions on the allocation's stack.")
   var site = false
 
   @Option(help: "Number of paths to show.")

@@ -43,7 +43,7 @@ import Testing
     #expect(report.types.summary == ["worse App.Session liveBytes,liveBlocks"])
     #expect(report.totals.map(\.figure) == [.liveBytes, .liveBlocks])
     #expect(report.areInspections == (old == .inspected && new == .inspected))
-    #expect(!report.remarks.contains { $0.contains("nothing matches but types") })
+    #expect(!report.remarks.contains { $0.contains("only types and findings match") })
     #expect(report.remarks.contains { $0.hasPrefix("light recordings") } == (old == .light || new == .light))
   }
 
@@ -73,7 +73,7 @@ import Testing
     light.isLight = true
     let old = try earlier(light)
     let byType = try RunComparison.report(old: [old], new: [Self.run(.light, Self.more)])
-    #expect(!byType.listsHolders && byType.remarks.contains { $0.contains("older digest of a light recording") })
+    #expect(!byType.listsHolders && byType.remarks.contains { $0.contains("older digests of light recordings") })
     #expect(byType.types.summary == ["worse App.Session liveBytes,liveBlocks"])
   }
 

@@ -56,7 +56,7 @@ import Testing
     ("leaks:10%", "'leaks:10%': the threshold must be a number of 1 or more (3)"),
     ("leaks:", "'leaks:': the threshold must be a number of 1 or more (3)"),
     ("growth:x", "'growth:x': the threshold must be a number of 1 or more (3) or a size (64KiB, 1MB)"),
-    ("retained", "'retained' needs a threshold: retained:1MiB fails if so much or more is retained"),
+    ("retained", "'retained' needs a threshold: retained:1MiB fails if 1 MiB or more is retained"),
     ("none,leaks", "'none' cannot be combined with other conditions"),
     ("leaks:2,leaks:3", "'leaks:2' and 'leaks:3' are the same condition with different thresholds"),
   ])

@@ -140,14 +140,14 @@ def await_peace(process: int, own: set[int], what: str) -> None:
 
 
 def inspect(leaktrace: str, process: int, directory: str) -> float:
-    """Milliseconds for which the process stood still."""
+    """Milliseconds for which the process was stopped."""
     trace = os.path.join(directory, "inspection.lktrace")
     done = subprocess.run(
         [leaktrace, "inspect", str(process), "-o", trace], capture_output=True, text=True, check=False
     )
     if os.path.exists(trace):
         os.unlink(trace)
-    pause = re.search(r"stood still for ([\d.]+) ms", done.stderr)
+    pause = re.search(r"was stopped for ([\d.]+) ms", done.stderr)
     if done.returncode != 0 or pause is None:
         raise Failed(f"inspect ended with {done.returncode}: {done.stderr}")
     return float(pause[1])

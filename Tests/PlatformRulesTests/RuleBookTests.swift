@@ -104,10 +104,10 @@ import Testing
     ("leaked\n  type a\n" + rest, "test.rules:1: the rule has no 'says'"),
     ("registration\n  type a\n  says b\n" + rest, "test.rules:1: rules of this kind do not say 'b'"),
     ("  symbol a\n", "test.rules:1: the line is indented, and belongs to no rule"),
-    ("allocator\n  symbol a, a\n" + rest, "test.rules:1: the pattern stands in test.rules:1, too"),
+    ("allocator\n  symbol a, a\n" + rest, "test.rules:1: the pattern is also in test.rules:1"),
     (
       "allocator\n  symbol a\n" + rest + "\n# again\nallocator\n  symbol a\n" + rest,
-      "test.rules:7: the pattern stands in test.rules:1, too"
+      "test.rules:7: the pattern is also in test.rules:1"
     ),
   ]) func aDamagedFileSaysWhereAndWhy(_ text: String, _ message: String) {
     do {

@@ -143,7 +143,7 @@ import TraceTestSupport
 
         - <code>App.Store&#60;Int&#62;</code>: live bytes 4.00 KiB → 8.00 KiB (+100 %); renamed&#58; App.Cache is App.Store&#60;Int&#62; now
 
-        Of those unchanged, 1 matched under another name or by similarity.
+        Among the unchanged ones, 1 matched under another name or by similarity.
 
         </details>
 
@@ -210,7 +210,8 @@ import TraceTestSupport
       ))
     #expect(
       text.contains(
-        "> Figures are compared by runs of the scope &#34;order&#34;&#58; what is worse grew more than they did.\n"))
+        "> Figures are compared by runs of the scope &#34;order&#34;&#58; a figure is worse if it grew more than they did.\n"
+      ))
   }
 
   @Test func aCommentIsNeverTooLongToBePosted() {

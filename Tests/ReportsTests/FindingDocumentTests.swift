@@ -389,7 +389,7 @@ import TraceTestSupport
     }
     let text = document(judged).markdown()
     #expect(
-      text.count < 65_536 && text.contains("| … 1450 more |") && text.contains("more, for which there is no room here.")
+      text.count < 65_536 && text.contains("| … 1450 more |") && text.contains("more that do not fit here.")
         && text.contains("- … "))
   }
 }

@@ -42,8 +42,8 @@ static void give_up_profiles(void) {
 
 static void give_up_images(void) {
   lt_snapshot_end();
-  lt_process_warn("no heap images from here on: the program confines itself by a filter of system calls (seccomp) that "
-                  "does not allow them",
+  lt_process_warn("no heap images from here on: the program installs a filter of system calls (seccomp) that does not "
+                  "allow them",
                   NULL);
 }
 
@@ -64,8 +64,8 @@ static LT_NOINLINE void before_filter(const struct sock_fprog *filter) {
   // The names in a profile are found in a copy of the process, as images are written.
   if (forbidden & (LT_FOR_PROFILES | LT_FOR_IMAGES)) give_up_profiles();
   if (forbidden & LT_TO_RECORD)
-    lt_process_stop("recording stops here: the program confines itself by a filter of system calls (seccomp) that does "
-                    "not allow the recorder's");
+    lt_process_stop("recording stops here: the program installs a filter of system calls (seccomp) that does not allow "
+                    "the recorder's");
   else if (forbidden & LT_FOR_IMAGES) give_up_images();
   else if (forbidden & LT_TO_STOP_THREADS) lt_freeze_forbid();
 }
@@ -77,13 +77,13 @@ static LT_NOINLINE void before_faults(const char *why) {
 }
 
 static void before_counter_faults(void) {
-  before_faults("recording stops here: the program has reads of the processor's counter fail (PR_SET_TSC), which the "
-                "recorder's clock is");
+  before_faults("recording stops here: the program makes reads of the processor's counter fail (PR_SET_TSC), and the "
+                "recorder's clock needs them");
 }
 
 static void before_identification_faults(void) {
-  before_faults("recording stops here: the program has the instruction cpuid fail (ARCH_SET_CPUID), which the recorder "
-                "uses");
+  before_faults("recording stops here: the program makes the instruction cpuid fail (ARCH_SET_CPUID), and the recorder "
+                "uses it");
 }
 
 typedef long system_call(long, long, long, long, long, long, long);
@@ -96,7 +96,7 @@ static process_control *nextControl;
 static LT_NOINLINE void before_dispatch(void) {
   if (atomic_load(&lt_hook_mode) == LT_HOOKS_OFF || !lt_process_has_own_memory()) return;
   lt_process_stop("recording stops here: the program takes over the system calls of a thread "
-                  "(PR_SET_SYSCALL_USER_DISPATCH), the recorder's among them");
+                  "(PR_SET_SYSCALL_USER_DISPATCH), including the recorder's");
 }
 
 static void watch_control(int option, unsigned long mode, unsigned long filter) {

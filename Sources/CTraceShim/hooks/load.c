@@ -37,8 +37,8 @@ static void begin(char **environment) {
   lt_message_init(lt_settings.messages, lt_settings.isQuiet);
   // The executable may contain an allocator, whose calls never reach this library.
   if (!lt_symbol_is_first_here("malloc")) {
-    lt_message("not tracing: the program defines malloc itself (a statically linked allocator?), so that its calls "
-               "cannot be seen. "
+    lt_message("not tracing: the program defines malloc itself (a statically linked allocator?), so the recorder "
+               "cannot see its calls. "
                "Link the allocator as a shared library.",
                NULL, 0);
     return;

@@ -160,8 +160,8 @@ void lt_watcher_expect(struct lt_thread *t, const struct lt_expectation *e) {
   LT_CHECK(t->number > 0 && e->number > 0);
   if (!lt_expectations_add(e, &isFirst)) {
     lt_trace_add_drop(LT_DROP_EXPECTATION_UNWATCHED);
-    tell(t, "so many objects were expected to go at one time that not all could be watched: heap images of that time "
-            "may be missing");
+    tell(t, "too many objects were expected to go at one time to watch them all: heap images of that time may be "
+            "missing");
     return;
   }
   if (isFirst) wake();

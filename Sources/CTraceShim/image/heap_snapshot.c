@@ -321,7 +321,7 @@ static int take(uint32_t reason, const char *label, const ucontext_t *interrupte
                  NULL, 0);
     else if (freeze.copy == -ETIMEDOUT)
       lt_message("no heap snapshot was taken: the kernel did not finish the copy of the process in time. A userfaultfd "
-                 "whose events nobody reads is in its way",
+                 "with unread events prevents it",
                  NULL, 0);
     else if (!isBegun) lt_message("no heap snapshot was taken: cannot make a copy of the process", NULL, -freeze.copy);
   }

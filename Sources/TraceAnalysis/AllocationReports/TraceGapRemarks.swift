@@ -27,7 +27,7 @@ extension AllocationAnalysis {
       remarks.append(remark(limit))
     } else if header.isLight {
       remarks.append(
-        "a light recording: blocks are those of the heap image, \(stacks(period: header.samplePeriod)). \(Self.reachOfImages)"
+        "a light recording: the report shows the blocks of the heap image, \(stacks(period: header.samplePeriod)). \(Self.reachOfImages)"
       )
     }
     switch completeness {
@@ -81,9 +81,9 @@ extension AllocationAnalysis {
       let earlier =
         limit.imageBefore.map { ", which --snapshot \($0) shows" } ?? "; without a heap image, no report shows it"
       return
-        "\(reached), and from then on this was a light recording: blocks are those of the heap image, \(stacks(period: limit.samplePeriod)). \(Self.reachOfImages). Before that every call was recorded\(earlier)"
+        "\(reached), and from then on this was a light recording: the report shows the blocks of the heap image, \(stacks(period: limit.samplePeriod)). \(Self.reachOfImages). Before that every call was recorded\(earlier)"
     }
     return
-      "\(reached): this is what was recorded up to then\(limit.hasLaterImage ? ", and later heap images show what was live after it" : "")"
+      "\(reached): this part was recorded up to then\(limit.hasLaterImage ? ", and later heap images show the blocks that were live after it" : "")"
   }
 }

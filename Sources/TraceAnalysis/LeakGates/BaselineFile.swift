@@ -6,7 +6,7 @@ extension Baseline {
   static let standardHead = [
     "# Leaks that are known and accepted: leaktrace --baseline FILE does not fail for them.",
     "# A finding a line: fingerprint, instances, verdict, \"what leaks\", and to the end of the line why it is accepted.",
-    "# Please give a reason. --update-baseline rewrites the file: it keeps reasons and comments, and drops what is gone.",
+    "# Please give a reason. --update-baseline rewrites the file: it keeps reasons and comments, and drops findings that are gone.",
   ]
 
   /// The file's text; reading it gives an equal baseline.

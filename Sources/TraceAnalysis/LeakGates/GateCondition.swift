@@ -146,7 +146,7 @@ package enum GateSyntaxError: Error, Hashable, Sendable, CustomStringConvertible
     case .badThreshold(let text, let allowed):
       return "'\(PlainText.escaped(text))': the threshold must be \(allowed.joined(separator: " or "))"
     case .missingThreshold(let name):
-      return "'\(name)' needs a threshold: \(name):1MiB fails if so much or more is retained"
+      return "'\(name)' needs a threshold: \(name):1MiB fails if 1 MiB or more is retained"
     case .nothingAndSomething:
       return "'none' cannot be combined with other conditions"
     case .contradiction(let first, let second):

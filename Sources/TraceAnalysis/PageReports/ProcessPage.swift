@@ -186,7 +186,7 @@ package struct ProcessPage: Sendable {
               ("position", .optional(group.function.flatMap(Self.position))),
               ("count", .number(group.count)), ("bytes", .number(group.bytes)),
               ("oldestSeconds", .optional(group.oldest)),
-              ("holder", .string(group.holder.map { PlainText.escaped($0) } ?? "nobody: nothing refers to it")),
+              ("holder", .string(group.holder.map { PlainText.escaped($0) } ?? "nothing refers to it")),
               ("isReachable", .bool(group.holder != nil)),
             ])
           })

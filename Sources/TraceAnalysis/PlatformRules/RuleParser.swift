@@ -32,7 +32,7 @@ package struct RuleError: Error, Hashable, Sendable, CustomStringConvertible {
       case .missing(let key): "the rule has no '\(key)'"
       case .repeated(let key): "the rule has a second '\(key)'"
       case .wrongStatement(let text): "rules of this kind do not say '\(text)'"
-      case .duplicate(let place): "the pattern stands in \(place), too"
+      case .duplicate(let place): "the pattern is also in \(place)"
       case .outsideOfRule: "the line is indented, and belongs to no rule"
       }
     return "\(place): \(text)"

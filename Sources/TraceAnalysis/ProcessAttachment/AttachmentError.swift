@@ -90,7 +90,7 @@ extension AttachmentError: CustomStringConvertible {
     case .preloaded(let process):
       "process \(process) was started with the recorder, and cannot be joined: use 'leaktrace snapshot', 'pause' and 'resume'"
     case .recordsAlready(let process, let path):
-      "process \(process) is being recorded already\(path.map { ", to \(PlainText.escaped($0))" } ?? ""). 'leaktrace detach \(process)' ends that, if it was begun by attach"
+      "process \(process) is being recorded already\(path.map { ", to \(PlainText.escaped($0))" } ?? ""). If attach began that, 'leaktrace detach \(process)' ends it"
     case .recordsNothing(let process): "process \(process) is not being recorded"
     case .refused(let process, let reason):
       "process \(process) does not record: \(reason.isEmpty ? "the recorder does not say why" : PlainText.escaped(reason)). Choose another path with -o"
@@ -105,7 +105,7 @@ extension AttachmentError: CustomStringConvertible {
     case .noDirectory(let process, let path, let errno):
       "no directory can be made in \(path), where process \(process) would see it: \(systemErrorText(errno))"
     case .relativePath(let process, let path):
-      "process \(process) has its own view of files, in which \(PlainText.escaped(path)) means nothing: give a path from its root with -o"
+      "process \(process) has its own view of files, and \(PlainText.escaped(path)) means nothing there: give a path from its root with -o"
     }
   }
 }
@@ -116,9 +116,9 @@ extension AttachmentError.Unsuitability {
     case .static:
       "is linked statically: it has no loader that could load the recorder. Link it dynamically; -static-stdlib is fine"
     case .unloaded: "has not loaded the C library yet: it has just begun, or its loader waits. Try again"
-    case .otherLibrary: "uses another C library than glibc, for which the recorder is built"
+    case .otherLibrary: "uses another C library than glibc, and the recorder is built for glibc"
     case .missingFunctions:
-      "has a C library in which the functions of the loader were not found: glibc 2.31 to 2.43 are known"
+      "has a loader whose functions were not found: leaktrace knows those in glibc 2.31 to 2.43"
     case .go: "is a Go program, whose memory is not malloc's: use Go's own pprof"
     case .java: "is a Java program, whose objects are not malloc's: use jcmd \(process) GC.heap_dump"
     case .stopped: "is stopped by a signal: let it go on first (kill -CONT \(process))"
@@ -127,10 +127,10 @@ extension AttachmentError.Unsuitability {
     case .forbidden(let call):
       "limits its system calls by a filter (seccomp), which does not allow '\(call)', a call that the recorder makes. Allow it there, or use 'leaktrace inspect'"
     case .shadowStack:
-      "has shadow stacks, with which no call can be made from outside. Start it under 'leaktrace record' instead"
-    case .noAllocator: "has an allocator inside that other libraries cannot call, so that nothing can be seen"
+      "has shadow stacks, and those forbid calls from outside. Start it under 'leaktrace record' instead"
+    case .noAllocator: "contains an allocator that other libraries cannot call, so the recorder sees no allocation"
     case .processor:
-      "has instructions fail that the recorder uses (PR_SET_TSC or ARCH_SET_CPUID). Use 'leaktrace inspect'"
+      "makes instructions fail that the recorder uses (PR_SET_TSC or ARCH_SET_CPUID). Use 'leaktrace inspect'"
     }
   }
 }

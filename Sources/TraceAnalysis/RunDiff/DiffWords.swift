@@ -223,9 +223,9 @@ package enum DiffWords {
   package static func unit(_ unit: DiffReport.Unit) -> String? {
     switch unit {
     case .run: nil
-    case .events: "Figures are compared by the number of events: what is worse grew more than they did."
+    case .events: "Figures are compared by the number of events: a figure is worse if it grew more than they did."
     case .scope(let name):
-      "Figures are compared by runs of the scope \"\(name)\": what is worse grew more than they did."
+      "Figures are compared by runs of the scope \"\(name)\": a figure is worse if it grew more than they did."
     }
   }
 

@@ -112,7 +112,7 @@ package enum DigestFile {
     case .typeMismatch(_, let context): "another kind of value than expected\(place(context))"
     case .valueNotFound(_, let context): "no value\(place(context))"
     case .keyNotFound(let key, let context): "no '\(key.stringValue)'\(place(context))"
-    case .dataCorrupted(let context): "no JSON as it should be\(place(context))"
+    case .dataCorrupted(let context): "its data is not valid\(place(context))"
     @unknown default: "it cannot be decoded"
     }
   }

@@ -201,15 +201,15 @@ package struct RunComparison {
     }
     if hasLightRecordings {
       remarks.append(
-        "light recordings have the blocks of their heap images: what is live is compared\(listsHolders ? ", by type and by what holds it" : ""), and neither the peak nor what was allocated"
-          + (hasEstimates ? ", but for the estimates by site" : ""))
+        "light recordings have the blocks of their heap images: live blocks are compared\(listsHolders ? ", by type and holder" : ""), and neither peaks nor allocations are"
+          + (hasEstimates ? ", except for the estimates by site" : ""))
       if let remark = spanRemark, hasEstimates { remarks.append(remark) }
     }
     if areInspections {
       remarks.append(inspectionRemark)
     } else if !listsHolders, (old + new).contains(where: \.hasHolders) {
       remarks.append(
-        "some runs have what holds their blocks, and others the places that allocated them, or neither, as an older digest of a light recording: nothing matches but types and findings"
+        "some runs show the holders of their blocks, others show the sites that allocated them, and older digests of light recordings show neither: only types and findings match"
       )
     } else if !comparesReferences && !hasLightRecordings {
       remarks.append("retains and releases were not recorded on both sides, and are not compared")
@@ -220,7 +220,7 @@ package struct RunComparison {
     }
     for (name, runs) in [("old", old), ("new", new)] {
       for run in runs where run.processes > 1 {
-        remarks.append("\(name): \(run.processes) traces in \(run.path) are added up, as those of one run")
+        remarks.append("\(name): \(run.processes) traces in \(run.path) are added up: they count as one run")
       }
     }
     return remarks + runRemarks
@@ -244,13 +244,13 @@ package struct RunComparison {
   private var inspectionRemark: String {
     guard old.count == 1, new.count == 1, let before = old[0].inspected, let after = new[0].inspected,
       old[0].isOfSameProcess(as: new[0])
-    else { return "processes were inspected: types are compared by what holds them" }
+    else { return "processes were inspected: types are compared by their holders" }
     if after.age < before.age {
       return
-        "one process, and the new inspection is the older one, by \(Decimal.duration(Double(before.age - after.age) / 1e9)): what it has more of has become less since"
+        "one process, and the new inspection is \(Decimal.duration(Double(before.age - after.age) / 1e9)) older than the old one: a number that is higher in it has gone down since"
     }
     return
-      "one process, looked at twice in \(Decimal.duration(Double(after.age - before.age) / 1e9)): more is what it took on meanwhile, and no leak by itself"
+      "one process, inspected twice within \(Decimal.duration(Double(after.age - before.age) / 1e9)): new objects may be current work, and prove no leak"
   }
 
   /// The remarks of all runs. Each remark occurs once, with the names of the runs that have it.

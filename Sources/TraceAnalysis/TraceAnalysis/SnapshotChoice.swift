@@ -73,7 +73,7 @@ package enum SnapshotChoice {
   private static func remark(_ reader: TraceReader, _ chosen: TraceSnapshot) -> String? {
     if let last = reader.snapshots.last(where: \.isWhole), last.number > chosen.number, last.reason == .exit {
       return
-        "leaks are those of heap image \(chosen.number)\(age(of: chosen, at: last.time, "the exit", reader)): the program did "
+        "leaks are judged by heap image \(chosen.number)\(age(of: chosen, at: last.time, "the exit", reader)): the program did "
         + "little else than end after it. --snapshot \(last.number) judges the image at the exit"
     }
     let failed =
@@ -81,7 +81,7 @@ package enum SnapshotChoice {
       + reader.snapshots.compactMap { snapshot in snapshot.problem.map { (snapshot.number, $0) } }
     guard let last = failed.max(by: { $0.0 < $1.0 }), last.0 > chosen.number else { return nil }
     let taken = reader.closing.map { age(of: chosen, at: $0.time, "the recording's end", reader) } ?? ""
-    return "heap image \(last.0) is missing: \(last.1). Leaks are those of image \(chosen.number)\(taken)"
+    return "heap image \(last.0) is missing: \(last.1). Leaks are judged by image \(chosen.number)\(taken)"
   }
 
   /// Returns the age of an image, such as `, taken 2.1 s before the exit`; empty if the clock's rate is unknown. `end`:

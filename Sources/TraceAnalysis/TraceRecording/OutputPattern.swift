@@ -24,11 +24,11 @@ package struct OutputPattern: Hashable, Sendable {
     fileName = slash.map { String(pattern[pattern.index(after: $0)...]) } ?? pattern
     let directoryPattern = slash.map { $0 == pattern.startIndex ? "/" : String(pattern[..<$0]) }
     guard Self.expand(fileName, processID: 0, programName: "n") != nil else {
-      throw .outputPatternInvalid(pattern: pattern, reason: "after % may stand p (process ID), n (program name) or %")
+      throw .outputPatternInvalid(pattern: pattern, reason: "after % must come p (process ID), n (program name) or %")
     }
     guard let literal = Self.literal(directoryPattern ?? "") else {
       throw .outputPatternInvalid(
-        pattern: pattern, reason: "%p and %n may only stand in the file's name, not in its directory's")
+        pattern: pattern, reason: "%p and %n may only be in the file's name, not in its directory's")
     }
     guard fileName != ".", fileName != ".." else {
       throw .outputPatternInvalid(pattern: pattern, reason: "is a directory")

@@ -70,7 +70,7 @@ extension RecordingError: CustomStringConvertible {
       return "\(path) cannot be preloaded: \(reason)"
     case .noMemoryLimit:
       return
-        "the control group has no limit of memory that a share could be of. Give --snapshot-above a size, such as 2GiB"
+        "the control group has no memory limit, so a share of it means nothing. Give --snapshot-above a size, such as 2GiB"
     }
   }
 }

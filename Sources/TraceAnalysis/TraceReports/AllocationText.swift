@@ -146,7 +146,7 @@ package struct AllocationText {
       let matching = UInt64(report.matchingCount)
       return lines.line(
         "\(Decimal.counted(matching, "allocation site")) \(matching == 1 ? "matches" : "match"), without \(order). "
-          + "--sort total lists what was allocated there.")
+          + "--sort total lists all allocations there.")
     }
     let of = report.selection.filters ? " of \(Decimal.grouped(UInt64(report.matchingCount))) that match" : ""
     var title =

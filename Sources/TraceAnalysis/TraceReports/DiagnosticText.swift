@@ -17,7 +17,7 @@ extension TraceDiagnostic {
       case .beyondFileSize(let claimed):
         "a chunk of \(claimed.rawValue) bytes was not read: the chunks are too large for a file of this size"
       case .tooManyPasses(let bytes):
-        "\(bytes.rawValue) bytes of events were not read once more: too many for a file of this size"
+        "\(bytes.rawValue) bytes of events were not read a second time: too many for a file of this size"
       case .tooManyTurns(let chunks):
         "the rest of the events, in \(Decimal.counted(UInt64(chunks), "chunk")), was not read: threads take turns too often for a file of this size"
       case .tooManyBlocks(let ignored):

@@ -116,7 +116,7 @@ package enum DiffMarkdown {
       markdown.line()
     }
     if let rest = DiffWords.restOfSection(moved: section.moved, unsteady: section.unsteady) {
-      markdown.line("Of those unchanged, \(rest).\n")
+      markdown.line("Among the unchanged ones, \(rest).\n")
     }
     markdown.line("</details>")
     markdown.line()

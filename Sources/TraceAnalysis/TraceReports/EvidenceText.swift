@@ -184,7 +184,7 @@ extension FindingText {
   }
 
   private static func words(_ growth: Finding.ImageGrowth) -> String {
-    "\(name(growth.measure)) in \(Decimal.grouped(UInt64(max(0, growth.images)))) images over \(Decimal.duration(growth.seconds)): \(steps(growth.counts)). The second half of that time added \(Decimal.fixed(growth.lateShare, places: 1)) times what the first did."
+    "\(name(growth.measure)) in \(Decimal.grouped(UInt64(max(0, growth.images)))) images over \(Decimal.duration(growth.seconds)): \(steps(growth.counts)). The second half of that time added \(Decimal.fixed(growth.lateShare, places: 1)) times as much as the first."
   }
 
   private static func name(_ measure: Finding.RoundMeasure) -> String {

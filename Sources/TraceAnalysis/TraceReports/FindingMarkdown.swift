@@ -87,7 +87,7 @@ struct FindingMarkdown {
       let standing = FindingDocument.standing(entry.judged).map { " · \(MarkdownText.escaped($0))" } ?? ""
       guard markdown.line(ifRoom: details("\(title(entry.finding))\(standing)", FindingDocument.body(entry.finding)))
       else {
-        markdown.line("… and \(entries.count - index) more, for which there is no room here.")
+        markdown.line("… and \(entries.count - index) more that do not fit here.")
         markdown.line()
         return
       }

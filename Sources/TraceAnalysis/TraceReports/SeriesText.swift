@@ -145,7 +145,7 @@ package struct SeriesText {
     case .fallsBack: "falls now and then"
     case .sways: "by less than it sways"
     case .turnsOver: "its objects are replaced"
-    case .growsWithHolder: "as what holds it"
+    case .growsWithHolder: "like its holder"
     }
   }
 

@@ -33,7 +33,7 @@ struct StackText {
     case .cut: lines.row("… the stack goes on", indent: indent + 2)
     case .noRules: lines.row("… the last frame's code has no rules for unwinding", indent: indent + 2)
     case .unsound:
-      lines.row("… what follows is no stack, or memory that is missing", indent: indent + 2)
+      lines.row("… the rest is not a stack, or its memory is missing", indent: indent + 2)
     case .unknown: lines.row("(its stack could not be unwound)", indent: indent)
     }
   }

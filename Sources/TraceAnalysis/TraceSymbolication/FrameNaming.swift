@@ -76,7 +76,7 @@ extension Symbolicator: FrameNaming {
             : "\(image) was not found: its frames appear as module+offset. Give its location with --sysroot or --debug-path."
         case .buildIDMismatch(let expected, let found):
           "\(PlainText.escaped(problem.file ?? problem.imagePath)) is not the file that ran (build ID \(found.isEmpty ? "missing" : found),"
-            + " recorded \(expected)) and was not believed."
+            + " recorded \(expected)) and was not used."
         case .unreadable(let error): "\(PlainText.escaped(problem.file ?? problem.imagePath)) cannot be read: \(error)."
         case .noSymbols: isSystem ? nil : "\(image) is stripped: its frames appear as module+offset."
         case .noDebugInformation:

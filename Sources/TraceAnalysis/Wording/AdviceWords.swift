@@ -69,7 +69,7 @@ package enum AdviceWords {
       // A frame without a line means that the optimiser inlined the releasing function here.
       let inlined = frame.line == nil ? ", or in a function that was inlined there" : ""
       return
-        "The last reference by which other code could resume it was given up\(PlaceWords.within(frame))\(inlined): finish the stream there."
+        "The last reference that let other code resume it was released\(PlaceWords.within(frame))\(inlined): finish the stream there."
     case .breakCycle(let frame, let stream, let cut):
       let waits =
         "The task waits\(PlaceWords.at(frame)) for something that only it keeps alive, so nothing will resume it."
@@ -81,7 +81,7 @@ package enum AdviceWords {
           "\(waiting)\(words(capture)), and keep no strong reference to it across the await. Then the \(capture.type) is freed, and its deinit can \(words(end))."
       case .variable(let type):
         return
-          "\(waiting)let no variable of the task hold the \(type) across the await, as a guard let self before a loop does: unwrap it anew after each await. "
+          "\(waiting)let no variable of the task hold the \(type) across the await, as a guard let self before a loop does: unwrap it again after each await. "
           + "Then the \(type) is freed, and its deinit can cancel the task or finish the stream."
       case .unknown:
         return
@@ -125,12 +125,12 @@ package enum AdviceWords {
         "\(slot.map(words) ?? "The reference") is not counted and its target is gone: clear it when the target ends, or make it weak."
     case .clearUsed(let slot, let type, let used):
       return
-        "The \(type) was used\(PlaceWords.atOrIn(used)) when it was gone: clear \(words(slot)) when its target ends, or make it weak. Memory that is given away meanwhile is corrupted."
+        "The \(type) was used\(PlaceWords.atOrIn(used)) when it was gone: clear \(words(slot)) when its target ends, or make it weak. If the memory was reused, such a use corrupts it."
     case .unregister(let type, let used, let freed):
       let end = freed?.position.map { " (at \($0))" } ?? ""
       return
         "Something\(PlaceWords.atOrIn(used)) still had a pointer to the \(type), and nothing kept the object: unregister the pointer before the object ends\(end), "
-        + "or keep the object (Unmanaged.passRetained) for as long as it is registered. Memory that is given away meanwhile is corrupted."
+        + "or keep the object (Unmanaged.passRetained) for as long as it is registered. If the memory was reused, such a use corrupts it."
     }
   }
 
@@ -165,7 +165,7 @@ package enum AdviceWords {
     case .lookForPath(let made, let freed, let isMemory):
       return
         "Of the \(Decimal.counted(made, isMemory ? "block" : "object")) made there, \(Decimal.grouped(freed)) \(freed == 1 ? "was" : "were") freed: look for a path that leaves early, "
-        + "or by an error, without doing so."
+        + "or by an error, and skips the free."
     }
   }
 }

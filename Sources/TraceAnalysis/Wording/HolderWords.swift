@@ -57,7 +57,7 @@ package enum HolderWords {
       let those =
         passed == freed
         ? "The \(Decimal.grouped(freed)) that were freed"
-        : "Of the \(Decimal.grouped(freed)) that were freed, \(Decimal.grouped(passed))"
+        : "\(Decimal.grouped(passed)) of the \(Decimal.grouped(freed)) that were freed"
       let these = survivors == 1 ? "This one was not." : "These \(Decimal.grouped(survivors)) were not."
       return "\(those) were retained or released at \(PlaceWords.name(frame)). \(these)"
     case .endInLibrary(let type, hasTimers: true):
@@ -85,7 +85,8 @@ package enum HolderWords {
     case .taskGroup: "Call next() on the group"
     case .eventLoop: "Call cancel() on the scheduled or repeated task"
     case .urlSession: "Call finishTasksAndInvalidate() on the session"
-    case .thread: "Let the threads end (signal what they wait for, also on the paths that fail, or wait with a timeout)"
+    case .thread:
+      "Let the threads end (signal their condition or semaphore, also on the paths that fail, or wait with a timeout)"
     }
   }
 }

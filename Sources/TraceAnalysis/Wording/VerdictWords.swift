@@ -25,10 +25,10 @@ package struct VerdictWords {
       if ending?.used != nil { (heading, title) = ("USED AFTER ITS END", "Used after its end") }
     case .images:
       (heading, title) = ("GROWS FROM IMAGE TO IMAGE", "Grows from image to image")
-      short = "The same holder had more in each part of the time in which the process was watched."
+      short = "The same holder had more in each part of the time that the process was watched."
       full =
-        "Heap images of the running process were compared. What this holder keeps grew throughout, by more than what comes and goes, and did not level off."
-      help = "Remove from the collection what is done with, or give it a limit."
+        "Heap images of the running process were compared. The contents of this holder grew throughout, by more than its normal variation, and did not level off."
+      help = "Remove elements from the collection when they are no longer needed, or limit its size."
     case .unreachable, .deinitialised, .suspected, .stated, .repeated: break
     }
   }
@@ -46,7 +46,7 @@ package struct VerdictWords {
       (heading, title, inSentence) = ("LOST", "Lost", "lost")
       short = "Nothing refers to the memory any more, and it was not freed."
       full =
-        "No reference to the object or block was found in memory, though its reference count is above zero, or nobody freed it."
+        "No reference to the object or block was found in memory, though its reference count is above zero, or it was not freed."
       help =
         "Look for a retain without a release (Unmanaged.passRetained without takeRetainedValue), or memory that is allocated and not deallocated."
     case .deinitialised:
@@ -59,9 +59,9 @@ package struct VerdictWords {
       help = "Make the unowned reference weak, or let its holder end before the object does."
     case .suspended:
       (heading, title, inSentence) = ("SUSPENDED FOREVER", "Suspended for ever", "suspended for ever")
-      short = "A task waits for what nothing can bring about any more."
+      short = "A task waits for something that can no longer happen."
       full =
-        "The task is suspended, and nothing that could resume it is left outside of what the task itself keeps alive."
+        "The task is suspended, and nothing could resume it except objects that only the task keeps alive."
       help = "Resume every continuation exactly once, finish streams, and cancel tasks when their owners end."
     case .dangling:
       (heading, title, inSentence) = ("DANGLING REFERENCE", "Dangling reference", "a dangling reference")
@@ -77,17 +77,17 @@ package struct VerdictWords {
       help = "Remove the object from what holds it when its work ends."
     case .accumulating:
       (heading, title, inSentence) = ("ACCUMULATING", "Accumulating", "accumulating")
-      short = "Objects of one kind become more and more, and none of them ends."
+      short = "The number of objects of one kind grows, and none of them ends."
       full =
-        "None of the objects made by this code ended, and their number grows with the work done. What holds them only grows."
-      help = "Remove from the collection what is done with, or give it a limit."
+        "None of the objects made by this code ended, and their number grows with the work done. Their holder only grows."
+      help = "Remove elements from the collection when they are no longer needed, or limit its size."
     case .growing:
       (heading, title, inSentence) = ("GROWS WITH EACH ROUND", "Grows with each round", "growing with each round")
-      short = "The same work was done several times over, and each time the same holder had more."
+      short = "The same work was repeated, and each time the same holder had more."
       full =
-        "Heap images were taken after each round of work that was repeated. From the third round on each left more in the same place than there was before."
+        "Heap images were taken after each round of work that was repeated. From the third round on, each left more in the same place than the one before."
       help =
-        "Remove what a round leaves behind when its work ends, or give the collection a limit that the first two rounds reach."
+        "Remove the objects of a round when its work ends, or give the collection a limit that the first two rounds reach."
     }
   }
 }

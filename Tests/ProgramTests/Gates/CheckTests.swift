@@ -51,7 +51,7 @@ import TraceRecording
     #expect(missing.end == .exit(1) && missing.output.contains("FAILED  new-leaks: 1 new finding"))
     #expect(missing.errorOutput.components(separatedBy: "there is no baseline").count == 2)
     let none = try run.check(options)
-    #expect(none.end == .exit(0) && none.errorOutput.contains("To accept those of today"))
+    #expect(none.end == .exit(0) && none.errorOutput.contains("To accept the current ones"))
     #expect(!FileManager.default.fileExists(atPath: run.baseline))
 
     let written = try run.check(options + ["--update-baseline"], "cycles=20")

@@ -55,10 +55,10 @@ import Testing
     try Data("no core".utf8).write(to: URL(fileURLWithPath: directory.path + "/text"))
     try Self.expectRefusal("999999999", "there is no process 999999999")
     try Self.expectNoJoining(999_999_999, "there is no process 999999999")
-    try Self.expectRefusal(directory.path + "/text", "is no core file")
-    try Self.expectRefusal(directory.path, "is no core file")
-    try Self.expectRefusal("/bin/sh", "is no core file")
-    try Self.expectRefusal("/dev/null", "is no core file")
+    try Self.expectRefusal(directory.path + "/text", "is not a core file")
+    try Self.expectRefusal(directory.path, "is not a core file")
+    try Self.expectRefusal("/bin/sh", "is not a core file")
+    try Self.expectRefusal("/dev/null", "is not a core file")
     try Self.expectRefusal(directory.path + "/none", "cannot be read: No such file or directory")
   }
 
@@ -79,7 +79,7 @@ import Testing
     try handle.truncate(atOffset: 1 << 16)
     try Self.expectRefusal(core, "is cut short")
     try handle.truncate(atOffset: 40)
-    try Self.expectRefusal(core, "is no core file")
+    try Self.expectRefusal(core, "is not a core file")
   }
 
   @Test("Programs that are not written in Swift") func otherLanguages() throws {
@@ -119,7 +119,7 @@ import Testing
     ]).run()
     try #require(built.end == .exit(0), "\(built.errorOutput)")
     let running = try Self.waiting([path], until: "waits-with-musl")
-    try Self.expectRefusal(String(running.processID), "nor objects of Swift")
+    try Self.expectRefusal(String(running.processID), "nor Swift objects")
     try Self.expectNoJoining(running.processID, "uses another C library than glibc")
     try Self.end(running)
   }
@@ -163,8 +163,8 @@ import Testing
     ]).run()
     try #require(built.end == .exit(0), "\(built.errorOutput)")
     let running = try Self.waiting([path], until: "waits-32-bit")
-    try Self.expectRefusal(String(running.processID), "is no 64-bit x86 program")
-    try Self.expectNoJoining(running.processID, "is no 64-bit x86 program")
+    try Self.expectRefusal(String(running.processID), "is not a 64-bit x86 program")
+    try Self.expectNoJoining(running.processID, "is not a 64-bit x86 program")
     try Self.end(running)
   }
 
@@ -177,8 +177,8 @@ import Testing
         ((try? String(contentsOfFile: path, encoding: .utf8)) ?? "").split(separator: " ").first.map(String.init) ?? ""
       return Int32(child).map { Self.state($0) == "Z" } ?? false
     }
-    try Self.expectRefusal(child, "has ended, and its parent has not taken note yet")
-    try Self.expectNoJoining(try #require(Int32(child)), "has ended, and its parent has not taken note yet")
+    try Self.expectRefusal(child, "has ended, and its parent has not waited for it yet")
+    try Self.expectNoJoining(try #require(Int32(child)), "has ended, and its parent has not waited for it yet")
     let tracer = try Command([
       "strace", "-f", "-o", "/dev/null", "-p", String(parent.processID),
     ]).start()
@@ -260,8 +260,8 @@ import Testing
     try Self.end(running)
     // The parent of the kernel's threads; a container has none.
     if (try? String(contentsOfFile: "/proc/2/comm", encoding: .utf8)) == "kthreadd\n" {
-      try Self.expectRefusal("2", "is a thread of the kernel's")
-      try Self.expectNoJoining(2, "is a thread of the kernel's")
+      try Self.expectRefusal("2", "is a kernel thread")
+      try Self.expectNoJoining(2, "is a kernel thread")
     }
   }
 

@@ -216,7 +216,7 @@ import Testing
     }
     let text = try Command([BuildProducts.leaktrace, "diff"] + paths).run()
     #expect(text.end == .exit(0), "\(text.errorOutput)")
-    #expect(text.output.contains("one process, looked at twice in "), "\(text.output)")
+    #expect(text.output.contains("one process, inspected twice within "), "\(text.output)")
     #expect(text.output.contains("Types and holders") && text.output.contains("held by Server.sessions"))
     // The digest of an inspection says the same.
     let digest = program.directory.path + "/digest"

@@ -38,7 +38,7 @@ import TraceReading
     let text = try Command([BuildProducts.leaktrace, "analyze", trace, "--limit", "1"]).run().output
     let words = text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
     #expect(
-      words.contains("leaks are those of heap image 1") && words.contains("--snapshot 2 judges the image at the exit"))
+      words.contains("leaks are judged by heap image 1") && words.contains("--snapshot 2 judges the image at the exit"))
     let atExit = try Command([BuildProducts.leaktrace, "analyze", trace, "--snapshot", "2"]).run().output
     #expect(atExit.contains("Leaks: none found"))
   }

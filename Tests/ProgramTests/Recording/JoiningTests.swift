@@ -57,7 +57,7 @@ import TraceReading
     let trace = directory.path + "/joined.trace"
     let attached = try leaktrace(["attach", process, "-o", "joined.trace"], in: directory.path)
     #expect(attached.end == .exit(0), "\(attached)")
-    #expect(attached.errorOutput.contains("recording process \(process), which stood still for"))
+    #expect(attached.errorOutput.contains("recording process \(process), which was stopped for"))
     let again = try leaktrace(["attach", process], in: directory.path)
     #expect(
       again.end == .exit(1) && again.errorOutput.contains("is being recorded already, to \(trace)"), "\(again)")

@@ -114,14 +114,14 @@ import TraceReading
       ).run().errorOutput
     }
     let regular = try said(["--snapshot-every", "10m"])
-    #expect(regular.contains("a program of 1.00 GiB stands still for about"), "\(regular)")
+    #expect(regular.contains("a program of 1.00 GiB is stopped for about"), "\(regular)")
     let large = try said(["--snapshot-above", "2GiB"])
-    #expect(large.contains("a program of 2.00 GiB stands still for about"), "\(large)")
-    #expect(try !said([]).contains("stands still"))
+    #expect(large.contains("a program of 2.00 GiB is stopped for about"), "\(large)")
+    #expect(try !said([]).contains("is stopped for"))
     // A share refers to the limit of the control group; without a limit there is none.
     let share = try said(["--snapshot-above", "80%"])
-    #expect(share.contains("stands still") || share.contains("limit"), "\(share)")
-    #expect(try !said(["--snapshot-every", "10m", "--quiet"]).contains("stands still"))
+    #expect(share.contains("is stopped for") || share.contains("limit"), "\(share)")
+    #expect(try !said(["--snapshot-every", "10m", "--quiet"]).contains("is stopped for"))
   }
 
   private struct Analysis: Decodable {

@@ -83,7 +83,7 @@ import TraceRecording
     #expect(last.text.contains("the trace reached its limit of 1.00 MiB"), "\(last.text)")
     let number = try #require(last.lastImageBefore)
     let first = try Part(trace.path, snapshot: number)
-    #expect(!first.isLight && first.text.contains("this is what was recorded up to then"), "\(first.text)")
+    #expect(!first.isLight && first.text.contains("this part was recorded up to then"), "\(first.text)")
     // Panes are held then, and screens that are leaked by then are a part of all; the last ones of threads may still be
     // in their stacks, and are suspected.
     let proven = first.findings.filter { $0.hasPrefix("retainCycle Screen ↺") }

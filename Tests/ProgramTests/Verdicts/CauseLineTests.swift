@@ -41,7 +41,7 @@ import Testing
   func stream() throws {
     let text = try report("streams", "-Onone")
     #expect(text.contains("SUSPENDED FOREVER"), "\(text)")
-    #expect(text.contains("was given up at \(Self.source):\(try line("DROPPED")) in Hub.drop(_:)"), "\(text)")
+    #expect(text.contains("was released at \(Self.source):\(try line("DROPPED")) in Hub.drop(_:)"), "\(text)")
   }
 
   @Test("A task is named by the await of a function, inlined or not", arguments: ["-O", "-Onone"])

@@ -310,7 +310,7 @@ def _looked_at(site, server):
     if status not in server.statuses:
         complaints.append(f"ended with {status}")
     # Inspections are for Swift: these programs have no object.
-    is_refused = any(text in inspected.output for text in ("no Swift object", "nor objects of Swift"))
+    is_refused = any(text in inspected.output for text in ("no Swift object", "nor Swift objects"))
     if inspected.status not in (0, 4) and not is_refused:
         complaints.append(f"inspect ended with {inspected.status}: {inspected.output.strip()[-200:]}")
     return complaints + _images(site, [trace]), threads

@@ -82,7 +82,7 @@ package struct FeatureReport {
       }
     }
     func pause(_ nanoseconds: UInt64?, _ words: String) -> String? {
-      nanoseconds.map { "a small program \(words), and stood still for \(Decimal.duration(Double($0) / 1e9))" }
+      nanoseconds.map { "a small program \(words), and was stopped for \(Decimal.duration(Double($0) / 1e9))" }
     }
     switch feature {
     case .record: return recorded(facts.trials.record.value)
@@ -97,7 +97,7 @@ package struct FeatureReport {
       return facts.trials.read.value.map {
         "\(Decimal.counted(UInt64($0), "byte")) of its memory were read, and it was traced without being stopped"
       }
-    case .watch: return "as inspect, again and again"
+    case .watch: return "inspects the process again and again"
     case .coreFiles: return facts.machine.cores.isTakenByProgram ? "\(facts.machine.cores.taker) takes the cores" : nil
     case .fieldNames: return facts.installation.mirror.value.map { "\(PlainText.escaped($0)) was loaded" }
     case .sourceLines:

@@ -42,15 +42,15 @@ struct ObstacleWords {
     case .notStartable(let error): text(error)
     case .allocatorInside: "\(process) has an allocator inside its program, whose calls the recorder does not see"
     case .sanitizer(let name): "\(process) has a sanitizer (\(escaped(name))), whose allocator is inside the program"
-    case .noSwift: "\(process) has no Swift runtime, and only objects of Swift are looked at"
+    case .noSwift: "\(process) has no Swift runtime, and leaktrace looks only for Swift objects"
     case .recordsAlready(let path): "\(process) was started with the recorder, and records to \(escaped(path))"
     case .coresOff: "\(process) may write no core file (its limit is 0), and gcore is not here or may not trace it"
     case .coreFilter(let bits):
       "a core of \(process) would lack its own memory (coredump_filter is 0x\(String(bits, radix: 16)))"
-    case .coreOfUndumpable: "\(process) lets only root have a core of it (PR_SET_DUMPABLE)"
+    case .coreOfUndumpable: "\(process) lets only root write a core of it (PR_SET_DUMPABLE)"
     case .noDebugInformation(let path, let buildID):
       "\(escaped(path)) has no debug information, and no debug file of its build ID was found\(id(buildID))"
-    case .fileMissing(let path, let buildID): "the file \(escaped(path)) is not there any more\(id(buildID))"
+    case .fileMissing(let path, let buildID): "the file \(escaped(path)) no longer exists\(id(buildID))"
     case .otherBuild(let path, let buildID): "\(escaped(path)) is not the build that runs\(id(buildID))"
     case .fileUnreadable(let path, let code):
       "\(escaped(path)) cannot be read: \(code.map { systemErrorText($0) } ?? "it is no sound ELF file")"
@@ -68,7 +68,7 @@ struct ObstacleWords {
     case .otherUser(let user): "\(process) belongs to user \(user), and this is user \(facts.machine.userID)"
     case .undumpable: "\(process) lets only root look at it (PR_SET_DUMPABLE, or a file that its user may not read)"
     case .moreCapabilities: "\(process) has capabilities that this process lacks"
-    case .otherUserNamespace: "\(process) is in another user namespace, in which this process has no rights"
+    case .otherUserNamespace: "\(process) is in another user namespace, and this process has no rights there"
     case .securityModule(let own, let other):
       "a security module forbids it: this process is \(escaped(own)), and the other \(escaped(other))"
     case .rootWithoutCapability: "root lacks the capability CAP_SYS_PTRACE here, as in most containers"
@@ -93,11 +93,11 @@ struct ObstacleWords {
 
   private func text(_ reason: InspectionError.Unsuitability) -> String {
     switch reason {
-    case .ended: "\(process) has ended, and its parent has not taken note yet"
+    case .ended: "\(process) has ended, and its parent has not waited for it yet"
     case .firstThreadEnded:
       "the first thread of \(process) has ended, and the kernel shows its memory by that one alone"
-    case .kernelThread: "\(process) is a thread of the kernel's"
-    case .otherMachine: "\(process) is no 64-bit x86 program"
+    case .kernelThread: "\(process) is a kernel thread"
+    case .otherMachine: "\(process) is not a 64-bit x86 program"
     case .traced(let tracer): "\(process) is traced by process \(tracer) already, and can have one tracer only"
     }
   }
@@ -113,7 +113,7 @@ struct ObstacleWords {
       "\(process) is a Java program, whose objects are not malloc's. 'jcmd \(facts.target?.processID ?? 0) GC.heap_dump' shows them"
     case .stopped: "\(process) is stopped by a signal"
     case .noAllocator: "\(process) has an allocator inside that other libraries cannot call"
-    case .shadowStack: "\(process) has shadow stacks, with which no call can be made from outside"
+    case .shadowStack: "\(process) has shadow stacks, and those forbid calls from outside"
     case .processor: "\(process) makes instructions fail that the recorder uses"
     case .filtered: "\(process) limits its system calls (seccomp) by a filter that cannot be judged"
     case .forbidden(let call): "a filter (seccomp) of \(process) does not allow '\(call)', a call of the recorder's"
@@ -133,7 +133,7 @@ struct ObstacleWords {
       return "its program is set-group-ID, and the loader ignores preloaded libraries there"
     case .privileged(.fileCapabilities):
       return "its program has file capabilities, and the loader ignores preloaded libraries there"
-    case .otherMachine, .notSixtyFourBit: return "its program is no 64-bit x86 program"
+    case .otherMachine, .notSixtyFourBit: return "its program is not a 64-bit x86 program"
     }
   }
 

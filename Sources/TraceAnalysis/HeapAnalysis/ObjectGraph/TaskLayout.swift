@@ -32,7 +32,7 @@ struct TaskLayout {
     if let other = versions.first(where: { $0 != Self.version }) {
       difference = "layout \(other) of tasks, and leaktrace knows layout \(Self.version)"
     } else if let other = sizes.first(where: { $0 != Self.headerSize }) {
-      difference = "tasks of \(other) bytes, and leaktrace knows those of \(Self.headerSize)"
+      difference = "tasks of \(other) bytes, and leaktrace knows tasks of \(Self.headerSize) bytes"
     }
     remark = difference.map {
       "the Swift runtime of the program has \($0). No task counts as suspended forever, and what tasks keep counts as in use. Use a release of leaktrace that knows this runtime"

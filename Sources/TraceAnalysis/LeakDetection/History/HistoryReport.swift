@@ -159,8 +159,8 @@ package enum HistoryGap: Hashable, Sendable {
       "\(Decimal.grouped(count)) of their events are left out: too many for a file of this size"
     case .damaged: "the trace is damaged: events are missing"
     case .staticRuntime:
-      "a Swift runtime is inside the program or a library, or in a namespace of its own: weak loads and unowned upgrades, which take a strong reference, are not seen, "
-        + "and the releases that belong to them are"
+      "a Swift runtime is inside the program or a library, or in a namespace of its own: weak loads and unowned upgrades, which take a strong reference, were not recorded, "
+        + "but their releases were"
     case .nonatomic:
       "its count was changed without atomic instructions: if several threads did, the count in memory may be wrong"
     case .immortal: "it is never freed: its count does not change"
@@ -171,9 +171,9 @@ package enum HistoryGap: Hashable, Sendable {
     case .noObject: "Swift did not allocate it, so its first references are unknown"
     case .different(let count): "the balance of \(Decimal.counted(count, "object")) is not the count in memory"
     case .unmatchedReleases(let count):
-      "\(Decimal.counted(count, "release")) gave up a reference that was not seen taken"
+      "\(Decimal.counted(count, "release")) released a reference whose retain was not seen"
     case .freedUnbalanced(let count):
-      "\(Decimal.counted(count, "object")) \(count == 1 ? "was" : "were") freed with references that were not seen given up"
+      "\(Decimal.counted(count, "object")) \(count == 1 ? "was" : "were") freed with references whose release was not seen"
     }
   }
 }

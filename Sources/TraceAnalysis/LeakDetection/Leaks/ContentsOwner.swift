@@ -21,7 +21,7 @@ struct ContentsOwner {
     let type = graph.type(of: node)
     if isProgramsOwn(type) { return .program }
     guard held.keys.contains(where: { isProgramsOwn(graph.types[Int($0)]) }) else { return .unknown }
-    return type.kind == .malloc ? .program : .library("of a library's class, and nobody saw who made it")
+    return type.kind == .malloc ? .program : .library("of a library's class, with no record of its allocation")
   }
 
   /// A class of the program's, a collection of its values, or a closure whose code is in one of its files.

@@ -60,7 +60,7 @@ struct EndedObjects {
     guard !used.isEmpty else { return }
     if let missing {
       let objects = used.count == 1 ? "an object seems" : "\(used.count) objects seem"
-      remark = "\(objects) to have been used after the end, but \(missing): something else may have stood there"
+      remark = "\(objects) to have been used after the end, but \(missing): another object may have been there"
     } else {
       add(used, history)
     }

@@ -46,7 +46,7 @@ struct HeapRemarks {
     let untold = "\(kinds) are not reported, since missing memory may hold them"
     if model.lacksThreads {
       return
-        "another process forked this one while it had several threads, and nothing tells what the others held from what is lost; \(kinds) are not reported. Judge the process that forked it, or have it run a program (exec)"
+        "another process forked this one while it had several threads, and objects of its other threads look lost; \(kinds) are not reported. Judge the process that forked it, or have it run a program (exec)"
     }
     if let limit = graph.image.exceededLimit {
       return
@@ -78,7 +78,7 @@ struct HeapRemarks {
     let unknown = finder.unknownBlocks
     if unknown.count > 0 {
       remarks.append(
-        "nothing is said of \(Decimal.counted(UInt64(unknown.count), "block")) (\(Decimal.bytes(unknown.bytes))) that nothing seems to hold: "
+        "there is no verdict on \(Decimal.counted(UInt64(unknown.count), "block")) (\(Decimal.bytes(unknown.bytes))) that nothing seems to hold: "
           + "they may have been freed while calls were not recorded")
     }
     return remarks

@@ -83,7 +83,7 @@ package struct ResidentMemory: Hashable, Sendable {
     guard let freed, let freePages else {
       return
         "\(Decimal.bytes(otherPrivate)) of private memory is in no live block (live: \(Decimal.bytes(liveBlocks))), so it has not "
-        + "leaked: mostly the allocator keeps it for later. malloc_trim(0) gives back what is free; fewer arenas "
+        + "leaked: mostly the allocator keeps it for later. malloc_trim(0) gives back free memory; fewer arenas "
         + "(MALLOC_ARENA_MAX=2) or jemalloc keep less"
     }
     let names = allocators.map(\.kind.name).joined(separator: " and ")
@@ -98,7 +98,7 @@ package struct ResidentMemory: Hashable, Sendable {
     if let pin, pin.pin.freeBelow >= Self.remarkableSize {
       let type = pin.type.isEmpty ? "" : " (\(PlainText.escaped(pin.type)))"
       sentences.append(
-        "An arena shrinks only from its end: a block of \(Decimal.bytes(pin.pin.bytes))\(type) at \(Hexadecimal.text(pin.pin.address)) stands behind \(Decimal.bytes(pin.pin.freeBelow)) of free memory"
+        "An arena shrinks only from its end: a block of \(Decimal.bytes(pin.pin.bytes))\(type) at \(Hexadecimal.text(pin.pin.address)) lies behind \(Decimal.bytes(pin.pin.freeBelow)) of free memory"
       )
     }
     if let growth = course.growth { sentences.append(growth) }

@@ -10,7 +10,7 @@ function estimatedSites() {
   });
   const figure = (key, top) => (value, row) => estimate(row[key], top);
   main.append(element("h2", {}, "Estimated sites"),
-    element("p", { class: "quiet" }, "A light recording takes the stack of one allocation in so many bytes. From these samples the page estimates what each place allocated since the start, and what of it was live at the last heap image. The thin line at a bar's end is the standard error: two of three estimates are that near to the truth, 19 of 20 within twice as much."
+    element("p", { class: "quiet" }, "A light recording takes the stack of one allocation in so many bytes. From these samples the page estimates how much each place allocated since the start, and how much was still live at the last heap image. The thin line at a bar's end is the standard error: two of three estimates are within one standard error of the truth, 19 of 20 within two."
       + (process.estimatesOmitted ? ` ${counted(process.estimatesOmitted, "smaller site")} ${process.estimatesOmitted === 1 ? "is" : "are"} not shown.` : "")),
     ...filtered("estimates", [
       ["Allocated by", (row) => (row.own ? row.own.function : ""), (name, row) => estimatedPlace(row), "name"],

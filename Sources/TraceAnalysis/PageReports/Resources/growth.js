@@ -22,9 +22,9 @@ function growth() {
 }
 
 const reasons = {
-  suspect: "what holds it is told", tooFewImages: "there are too few images", hardlyGrows: "it hardly grows", levelsOff: "it levels off",
+  suspect: "its holder is reported", tooFewImages: "there are too few images", hardlyGrows: "it hardly grows", levelsOff: "it levels off",
   inSteps: "it grows in steps", fallsBack: "it falls back", sways: "it sways", turnsOver: "its objects are replaced",
-  growsWithHolder: "it grows as what holds it does",
+  growsWithHolder: "it grows as its holder does",
 };
 
 /// Returns at most as many values as a small picture has columns.

@@ -11,7 +11,7 @@ function threads() {
     main.append(element("p", { class: "empty" }, tasks ? "The heap image has no task." : "There is no heap image."));
     return;
   }
-  main.append(element("p", { class: "quiet" }, "Tasks that stand in the same function and are held alike are one line." + (tasks.omitted ? ` ${counted(tasks.omitted, "task")} more ${tasks.omitted === 1 ? "is" : "are"} not shown.` : "")));
+  main.append(element("p", { class: "quiet" }, "Tasks that are suspended in the same function and held in the same way share one line." + (tasks.omitted ? ` ${counted(tasks.omitted, "task")} more ${tasks.omitted === 1 ? "is" : "are"} not shown.` : "")));
   main.append(table("tasks", [
     ["Suspended in", (each) => each.function || "?", (name, each) => [named(name), element("span", { class: "quiet" }, each.position ? ` ${each.position}` : "")], "name"],
     ["Tasks", (each) => each.count, count, "number"],

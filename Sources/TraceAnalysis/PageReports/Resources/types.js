@@ -27,7 +27,7 @@ function heap(wanted) {
   }
   const [picture, crumbs, info] = [element("div", { class: "treemap" }), element("p", { class: "crumbs" }), element("p", { class: "readout", "aria-live": "polite" })];
   main.append(element("h2", {}, "Who keeps memory alive"),
-    element("p", { class: "quiet" }, "Each box is memory that nothing else keeps alive: if it went, all within it would go. Objects of one type that one holder has are one box. Click a box to enlarge it; with the keyboard, use Tab, Enter and Escape."
+    element("p", { class: "quiet" }, "Nothing outside a box keeps its contents alive: if the box were freed, its contents would be freed, too. Objects of one type with the same holder share a box. Click a box to enlarge it; with the keyboard, use Tab, Enter and Escape."
       + (outline.omitted ? ` ${counted(outline.omitted, "small box")} ${outline.omitted === 1 ? "is" : "are"} left out.` : "")), crumbs, picture, info);
   treemap(outline, picture, crumbs, info);
 
@@ -35,7 +35,7 @@ function heap(wanted) {
   const columns = [["Type", (row) => row.name, (name, row) => element("button", { type: "button", class: "plain", onclick: () => { showHolders(outline, holder, row.index); holder.scrollIntoView({ block: "nearest" }); } }, named(name)), "name"],
     ["Objects", (row) => row.blocks, count, "number"], ["Size", (row) => row.bytes, bytes, "number"], ["Retained", (row) => row.retained, bytes, "number"]];
   main.append(element("h2", {}, "Types of the heap image"),
-    element("p", { class: "quiet" }, "Retained: what would go with all objects of the type. Choose a type to see who holds it." + (outline.typesOmitted ? ` The table has the ${count(outline.types.length)} largest types of ${count(outline.types.length + outline.typesOmitted)}.` : "")),
+    element("p", { class: "quiet" }, "Retained: the memory that would be freed with all objects of the type. Choose a type to see who holds it." + (outline.typesOmitted ? ` The table has the ${count(outline.types.length)} largest types of ${count(outline.types.length + outline.typesOmitted)}.` : "")),
     holder, ...filtered("heap-types", columns, outline.types.map((type, index) => ({ ...type, index })), 3, 50));
   const chosen = outline.types.findIndex((type) => type.name === wanted);
   if (chosen >= 0) showHolders(outline, holder, chosen);

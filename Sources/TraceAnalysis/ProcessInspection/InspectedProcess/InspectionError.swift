@@ -45,20 +45,20 @@ package enum InspectionError: Error, Hashable, Sendable {
 extension InspectionError: CustomStringConvertible {
   package var description: String {
     switch self {
-    case .noSuchProcess(let process): "there is no process \(process): look for its number with ps"
+    case .noSuchProcess(let process): "there is no process \(process): look up its ID with ps"
     case .processRefused(let process, let errno):
       "process \(process) may not be traced (\(systemErrorText(errno))). " + TracingRights.advice(process: process)
     case .unsuitable(let process, .ended):
-      "process \(process) has ended, and its parent has not taken note yet: nothing of its memory is left"
+      "process \(process) has ended, and its parent has not waited for it yet: its memory is gone"
     case .unsuitable(let process, .firstThreadEnded):
       "the first thread of process \(process) has ended, and the kernel shows the process's memory by that thread alone. Record the program from its start: leaktrace record -- PROGRAM"
     case .endedMeanwhile(let process): "process \(process) ended while leaktrace looked at it"
     case .executedMeanwhile(let process, let program):
       "process \(process) became another program while leaktrace looked at it (\(PlainText.escaped(program))). Try again"
     case .unsuitable(let process, .kernelThread):
-      "process \(process) is a thread of the kernel's, and has no memory of its own. Give the number of a program's process"
+      "process \(process) is a kernel thread, and has no memory of its own. Give the ID of a program's process"
     case .unsuitable(let process, .otherMachine):
-      "process \(process) is no 64-bit x86 program: leaktrace inspects no others"
+      "process \(process) is not a 64-bit x86 program, and leaktrace inspects only those"
     case .unsuitable(let process, .traced(let tracer)):
       "process \(process) is being traced by process \(tracer) already, and can have one tracer only: end that one first"
     case .cannotCopy(let process, .filtered, _):
@@ -71,20 +71,20 @@ extension InspectionError: CustomStringConvertible {
       "the process that makes the copy could not be started (\(systemErrorText(errno)))"
     case .cannotOpen(let path, let errno): "\(PlainText.escaped(path)) cannot be read: \(systemErrorText(errno))"
     case .notACore(let path):
-      "\(PlainText.escaped(path)) is no core file. Give the number of a process, or a file that gcore or the kernel wrote"
+      "\(PlainText.escaped(path)) is not a core file. Give the ID of a process, or a file that gcore or the kernel wrote"
     case .otherMachine(let path, let machine):
       "\(PlainText.escaped(path)) is a core file of another machine (ELF number \(machine)), not of x86-64"
     case .cutShort(let path):
-      "\(PlainText.escaped(path)) is cut short, or was written in part: it lacks the memory in which the allocator keeps its books. Have all of its private memory written: check the limit on core files (ulimit -c), the disk's free space, and bit 0 of /proc/PID/coredump_filter"
+      "\(PlainText.escaped(path)) is cut short, or was written in part: it lacks the metadata of the allocator. Have all of its private memory written: check the limit on core files (ulimit -c), the disk's free space, and bit 0 of /proc/PID/coredump_filter"
     case .packed(let path, let packing):
       "\(PlainText.escaped(path)) is compressed by \(packing.rawValue), which leaktrace does not read. Unpack it first, with '\(packing.rawValue) -dc' or, if systemd keeps it, with 'coredumpctl dump -o FILE'"
     case .cannotUnpack(let path, let directory, let errno):
       "\(PlainText.escaped(path)) cannot be unpacked into \(PlainText.escaped(directory)) (\(systemErrorText(errno))). Name another directory with -o"
     case .beyondLimit(let path, let what): "\(PlainText.escaped(path)) is damaged: it has too many \(what)"
     case .noSwift:
-      "no Swift object is in the memory: leaktrace inspects programs that are written in Swift. Look with ps whether another process is meant"
+      "no Swift object is in the memory, and leaktrace inspects programs that are written in Swift. Check with ps whether this is the right process"
     case .noAllocator:
-      "the memory has neither books of an allocator that leaktrace knows (glibc's, jemalloc 5, gperftools' tcmalloc, mimalloc) nor objects of Swift: the process has not called malloc, or is not written in C or Swift (Go has its own allocator). Where it can be started anew, record it: leaktrace record -- PROGRAM"
+      "the memory has neither metadata of an allocator that leaktrace knows (glibc's, jemalloc 5, gperftools' tcmalloc, mimalloc) nor Swift objects: the process has not called malloc, or is not written in C or Swift (Go has its own allocator). If you can restart it, record it: leaktrace record -- PROGRAM"
     }
   }
 }
@@ -94,10 +94,10 @@ extension InspectionError.CopyObstacle {
     switch self {
     case .otherProgram: "it became another program again and again"
     case .noStop: "none of its threads stopped in time. They wait for a device, or the machine is very busy"
-    case .noPlace: "its threads stood where they must not be disturbed in each of many tries"
+    case .noPlace: "in each of many tries, a thread was at a place where it must not be interrupted"
     case .noProcessor: "its threads got no processor in time. The machine is very busy"
     case .slowKernel: "the kernel took over a second for each copy. The machine is very busy, or short of memory"
-    case .unknown: "the copy did not come about"
+    case .unknown: "the copy could not be made"
     }
   }
 }

@@ -35,7 +35,7 @@ package enum Inspection {
     facts.pauseNanoseconds = copy.pauseNanoseconds
     let remarks =
       copy.missingThreads == 0
-      ? [] : ["\(copy.missingThreads) threads did not stop: what they alone refer to may look lost"]
+      ? [] : ["\(copy.missingThreads) threads did not stop: objects that only they refer to may look lost"]
     var summary: InspectionSummary
     do {
       summary = try InspectionTrace.write(
@@ -57,7 +57,9 @@ extension CoreMemory {
   /// Sentences about memory and files that the core lacks.
   var remarks: [String] {
     var remarks: [String] = []
-    if isTruncated { remarks.append("the core file is cut short: it ends before the memory that it promises") }
+    if isTruncated {
+      remarks.append("the core file is cut short: it ends before all of the memory that its header lists")
+    }
     if missingAnonymousBytes > 0 {
       remarks.append(
         "the core file lacks \(Decimal.bytes(missingAnonymousBytes)) of the process's own memory: its coredump_filter left it out, or its size was limited"
@@ -65,12 +67,12 @@ extension CoreMemory {
     }
     if missingStacks > 0 {
       remarks.append(
-        "the core file lacks the stacks of \(Decimal.counted(UInt64(missingStacks), "thread")): its writer met a guard page and left out what follows. gdb 13 does so for programs with glibc 2.42 or later. Let the kernel or gdb 18 write the core, or inspect the process itself"
+        "the core file lacks the stacks of \(Decimal.counted(UInt64(missingStacks), "thread")): its writer met a guard page and left out the rest. gdb 13 does so for programs with glibc 2.42 or later. Let the kernel or gdb 18 write the core, or inspect the process itself"
       )
     }
     for path in missingFiles.prefix(Self.toldFiles) {
       remarks.append(
-        "the core file lacks the contents of \(path), and there is no such file of the same build ID here: what it holds counts as nothing"
+        "the core file lacks the contents of \(path), and no file with the same build ID is here: references from it do not count"
       )
     }
     if missingFiles.count > Self.toldFiles {
@@ -88,7 +90,7 @@ extension InspectionSummary {
   package func line(path: String?) -> String {
     let pause =
       pauseNanoseconds > 0
-      ? "the process stood still for \(Decimal.fixed(Double(pauseNanoseconds) / 1e6, places: 1)) ms; " : ""
+      ? "the process was stopped for \(Decimal.fixed(Double(pauseNanoseconds) / 1e6, places: 1)) ms; " : ""
     return
       "\(pause)\(Decimal.counted(UInt64(blocks), "block")), \(Decimal.grouped(UInt64(objects))) of them Swift objects, and \(Decimal.counted(UInt64(threads), "thread"))"
       + (path.map { ": \(PlainText.escaped($0))" } ?? "")

@@ -14,7 +14,7 @@ package enum ContainerProcess {
       case .none(let name):
         "no process is in a container or control group \(PlainText.escaped(name)): give a process ID, the ID of a container (12 digits or more), or a path below /sys/fs/cgroup"
       case .several(let name, let processes):
-        "\(PlainText.escaped(name)) has several processes that stand for themselves: give the ID of one, such as \(processes.prefix(4).map(String.init).joined(separator: ", "))"
+        "\(PlainText.escaped(name)) has several main processes: give the ID of one, such as \(processes.prefix(4).map(String.init).joined(separator: ", "))"
       }
     }
   }

@@ -45,6 +45,6 @@ package struct ImageCost: Hashable, Sendable {
 
   /// The estimates as the predicate of a sentence about the process.
   package var words: String {
-    "stands still for about \(Decimal.duration(pause)) where a processor is free, may need up to \(Decimal.bytes(mostCopied)) more memory while it is read (pages that it writes to meanwhile), and writes a trace of up to about \(Decimal.bytes(trace))"
+    "is stopped for about \(Decimal.duration(pause)) if a processor is free, may need up to \(Decimal.bytes(mostCopied)) more memory while it is read (pages that it writes to in that time), and writes a trace of up to about \(Decimal.bytes(trace))"
   }
 }

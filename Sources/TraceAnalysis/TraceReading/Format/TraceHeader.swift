@@ -84,7 +84,7 @@ package struct DropCounts: Hashable, Sendable {
       switch self {
       case .nested: "calls made inside a hook (by a signal handler)"
       case .stopped: "calls after the recording had to stop"
-      case .noMemory: "calls for which no buffer could be had"
+      case .noMemory: "calls without memory for a buffer"
       case .stackTruncated: "stacks cut at the depth limit"
       case .stackIncomplete: "stacks that end at a frame without unwind information"
       case .expectationUnwatched:

@@ -376,14 +376,14 @@ package struct FailedSnapshot: Hashable, Sendable {
       "there was no memory for it (\(systemErrorText(error))). A limit on the process's address space ('ulimit -v') or on its container has to leave room for it"
     case ECHILD: "the copy of the process that was to write it was killed, as the kernel does when memory is short"
     case EPROTONOSUPPORT:
-      "the program's allocator is not glibc's, is of a version whose books are not known, or was never used: nothing says which blocks there are. A full recording ('leaktrace record' without --light) sees them all"
+      "the program's allocator is not glibc's, is of a version whose metadata leaktrace does not know, or was never used: nothing says which blocks there are. A full recording ('leaktrace record' without --light) sees them all"
     case ENOTSUP:
       "the program's children are in a PID namespace of their own, which ends with its first process; the copy that writes it would have been one of them"
     case ETIMEDOUT:
       "the kernel did not finish the copy of the process in time. A userfaultfd with unread events prevents it"
     case ENODATA: "memory of the process is missing that may hold its objects"
     case EFBIG, ENOSPC, EDQUOT:
-      "there was no room for it in the file system, or in what the process may write (\(systemErrorText(error)))"
+      "there was no room for it in the file system, or the limit on file sizes was reached (\(systemErrorText(error)))"
     default: systemErrorText(error)
     }
   }

@@ -165,7 +165,7 @@ extension OutlivingFinder {
         return nil
       }
       guard var evidence = suspicion.evidence.of(nodes, least: suspicion.least) else {
-        note(.olderThanSiblings, .excludes, "too few of \(nodes.count) that are held alike")
+        note(.olderThanSiblings, .excludes, "too few of \(nodes.count) are held in the same way")
         return nil
       }
       if areLeftUnused, evidence.isUsedInTheEnd {

@@ -74,22 +74,22 @@ package enum SuspicionRule: String, CaseIterable, Sendable {
   package var reason: String {
     switch self {
     case .siblingsEnd: "Where siblings end, a survivor is judged by their lives. Where none ends, growth is judged."
-    case .shape: "Neither the ages nor the growth of the instances are those of a leak."
+    case .shape: "A leak shows in the ages of its instances, or in their growth. Here neither does."
     case .named: "A finding needs an object, a closure or a task of the program to name."
     case .number: "A few instances may be what the program needs. Many are rarely needed."
-    case .many: "A few dozen may be what a program collects to report them, or work under way."
+    case .many: "A few dozen may be results that the program collects, or work under way."
     case .madeThroughout:
       "Instances from the start of the run are meant to stay. Instances from all of the run are not."
     case .madeBeforeTheEnd: "Work is under way when a program ends."
     case .growsSteadily: "A leak grows with the work. Caches and tables level off."
     case .evenGrowth: "The code that ends the others misses some of them, again and again."
     case .unusedAtTheEnd: "A program that reads all its objects at the end has collected them on purpose."
-    case .usedBriefly: "A program that goes through what is left, once, may have kept it for that."
+    case .usedBriefly: "A program that reads the remaining objects once may have kept them for that."
     case .madeByMain: "The main function collects the results of the program."
     case .olderThanAnyEnded: "Instances that are no older than others got may be about to end."
     case .chain: "Instances that hold one another in a row are a list. It leaks if each piece of work adds a link."
     case .olderThanSiblings: "Chance does not keep many instances so much longer than their siblings."
-    case .odds: "A report tries several families. In one of a thousand, chance explains what it finds."
+    case .odds: "A report tries several families. In one report of a thousand, chance explains a finding."
     case .independent: "The parts of one structure live on together. They are one decision to keep."
     case .populationGrew: "A full cache keeps its number. Forgotten instances add up."
     case .minority: "Where most instances stay, they are meant to."
@@ -104,8 +104,8 @@ package enum SuspicionRule: String, CaseIterable, Sendable {
     case .holderIsOlder: "A growing collection is older than its elements. A result is put together when all are there."
     case .holderUnused: "The program works with the objects that keep the instances."
     case .noResult:
-      "A program that goes through a collection once all elements are there has collected them for that."
-    case .swept: "A loop that goes through a collection now and then uses no element by itself."
+      "A program that reads a collection once it is complete has collected the elements for that."
+    case .swept: "A loop that reads a collection now and then uses no single element."
     case .capturedByCallback: "A closure that something keeps calls its objects back."
     case .ownTasks: "A task whose handle no other code has cannot be cancelled."
     case .ownTimers: "A timer or an observer that only its own object refers to cannot be ended by other code."
@@ -117,7 +117,8 @@ package enum SuspicionRule: String, CaseIterable, Sendable {
     case .keepsNothing: "Scheduled work that keeps no object of the program alive does no harm."
     case .structure: "A tree or a list that the program builds keeps the instances."
     case .keptElsewhere: "A variable of the program holds most of them as well."
-    case .partOfAnotherFinding: "Another finding counts what holds the instances, or what they hold."
+    case .partOfAnotherFinding:
+      "Another finding counts the holders of the instances, or the objects that the instances hold."
     }
   }
 }

@@ -1,0 +1,1 @@
+"""The texts that users see, extracted from the sources."""
