@@ -178,7 +178,7 @@ func randomEvents(_ count: Int, _ tree: StackTree, _ random: inout SeededRandom)
     }
   }
 
-  /// The payload written by hand from docs/trace-format.md, so that encoder and decoder cannot agree on a mistake.
+  /// The payload written by hand from docs/engineering/trace-format.md, so that encoder and decoder cannot agree on a mistake.
   @Test func payloadsReadAsTheFormatSays() {
     // The index of key 0x1010 in the dictionary, by the multiplier and the shift of the format.
     let token = 1 + (0x1010 as UInt64 &* 0x9E37_79B9_7F4A_7C15) >> 52

@@ -118,7 +118,7 @@ import TraceTestSupport
     }
   }
 
-  /// By hand from docs/trace-format.md.
+  /// By hand from docs/engineering/trace-format.md.
   @Test func marksReadAsTheFormatSays() throws {
     let table = MarkTable()
     let decoded = decode(

@@ -1,4 +1,4 @@
-// Builds live files for tests, byte by byte as docs/trace-format.md has them.
+// Builds live files for tests, byte by byte as docs/engineering/trace-format.md has them.
 
 import TraceReading
 

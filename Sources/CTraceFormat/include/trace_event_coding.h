@@ -1,5 +1,5 @@
-// The coding of events: tags, and the tables that an encoder and a decoder keep identical. See docs/trace-format.md for
-// the grammar.
+// The coding of events: tags, and the tables that an encoder and a decoder keep identical. See
+// docs/engineering/trace-format.md for the grammar.
 
 #ifndef LEAKTRACE_TRACE_EVENT_CODING_H
 #define LEAKTRACE_TRACE_EVENT_CODING_H

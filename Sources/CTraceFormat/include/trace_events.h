@@ -1,4 +1,4 @@
-// Event records. See docs/trace-format.md for the grammar. Operations 1 … 47; 0 is never written.
+// Event records. See docs/engineering/trace-format.md for the grammar. Operations 1 … 47; 0 is never written.
 
 #ifndef LEAKTRACE_TRACE_EVENTS_H
 #define LEAKTRACE_TRACE_EVENTS_H

@@ -1,4 +1,4 @@
-// The encoding of texts in the trace. docs/trace-format.md has the grammar; trace_numbers.h has numbers.
+// The encoding of texts in the trace. docs/engineering/trace-format.md has the grammar; trace_numbers.h has numbers.
 
 #ifndef LEAKTRACE_ENCODING_H
 #define LEAKTRACE_ENCODING_H

@@ -1,4 +1,4 @@
-// Encodes events. docs/trace-format.md has the grammar. Calls nothing that allocates.
+// Encodes events. docs/engineering/trace-format.md has the grammar. Calls nothing that allocates.
 
 #include "record/event_recorder.h"
 

@@ -12,7 +12,7 @@ from .graph import diagram
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 # Shows the diagram, word for word.
-DOCUMENT = "docs/architecture.md"
+DOCUMENT = "docs/engineering/architecture.md"
 MANIFEST = "Package.swift"
 
 

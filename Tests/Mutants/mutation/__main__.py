@@ -15,7 +15,7 @@ from .table import Row
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 WORK = os.path.join(ROOT, ".build", "mutation")
 TREE = os.path.join(WORK, "tree")
-DOCUMENT = os.path.join(ROOT, "docs", "mutation.md")
+DOCUMENT = os.path.join(ROOT, "docs", "engineering", "mutation.md")
 
 # No mutant starts later.
 LIMIT_SECONDS = 90 * 60

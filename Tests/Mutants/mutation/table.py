@@ -1,4 +1,4 @@
-"""The table of docs/mutation.md."""
+"""The table of docs/engineering/mutation.md."""
 
 from dataclasses import dataclass
 

@@ -17,13 +17,14 @@ struct OutlivingRulesTests {
     return "\(value)"
   }
 
-  @Test("docs/suspicion-constants.md has every constant with its value: scripts/rules writes it anew") func table()
+  @Test("docs/engineering/suspicion-constants.md has every constant with its value: scripts/rules writes it anew")
+  func table()
     throws
   {
     let document = try String(
-      contentsOfFile: BuildProducts.packageRoot + "/docs/suspicion-constants.md", encoding: .utf8)
+      contentsOfFile: BuildProducts.packageRoot + "/docs/engineering/suspicion-constants.md", encoding: .utf8)
     let rows = document.split(separator: "\n").filter { $0.hasPrefix("| `") }
-    // The points of rules are in docs/blind-programs.md.
+    // The points of rules are in docs/engineering/blind-programs.md.
     let constants = Mirror(reflecting: OutlivingRules.standard).children.filter { $0.label != "points" }
     #expect(rows.count == constants.count)
     for constant in constants {

@@ -1,5 +1,5 @@
 """Records and analyses programs that were not written to test leaktrace, sorts each finding by what people found it to
-be, and writes docs/accuracy.md.
+be, and writes docs/engineering/accuracy.md.
 
 Packages are cloned and built in the cache, with their tests, one after another at the lowest priority: the first time
 takes hours.
@@ -56,7 +56,7 @@ def parse():
     parser.add_argument("--jobs", type=int, default=1, help="parallel work of a build (default 1)")
     parser.add_argument(
         "--output",
-        default=os.path.join(ROOT, "docs", "accuracy.md"),
+        default=os.path.join(ROOT, "docs", "engineering", "accuracy.md"),
         metavar="FILE",
         help="the report; - for standard output",
     )

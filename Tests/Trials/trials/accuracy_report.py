@@ -1,4 +1,4 @@
-"""The results of all trials as docs/accuracy.md."""
+"""The results of all trials as docs/engineering/accuracy.md."""
 
 from .finding import PROOF, SUSPICION
 from .judgements import ALL, FALSE, LIBRARY, OPEN, TRUE

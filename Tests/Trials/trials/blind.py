@@ -17,7 +17,7 @@ from .points import Recording, fit
 from .processes import FailedCommand, must
 
 PROGRAMS = os.path.join(ROOT, "Tests", "Blind")
-DOCUMENT = os.path.join(ROOT, "docs", "blind-programs.md")
+DOCUMENT = os.path.join(ROOT, "docs", "engineering", "blind-programs.md")
 FIT = os.path.join(PROGRAMS, "fit.json")
 OPTIMISATIONS = ("-O", "-Onone")
 JOBS = 2

@@ -1,9 +1,9 @@
-"""Parts of docs/survival.md that scripts write, each between two marks."""
+"""Parts of docs/engineering/survival.md that scripts write, each between two marks."""
 
 import os
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
-DOCUMENT = os.path.join(ROOT, "docs", "survival.md")
+DOCUMENT = os.path.join(ROOT, "docs", "engineering", "survival.md")
 
 
 def write_part(name, lines):

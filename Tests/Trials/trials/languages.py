@@ -1,6 +1,6 @@
 """Runs a program in each of some languages in all forms: recorded, recorded with --light, inspected and attached to.
 Compares output, status and files with those of the untraced program. Fails if one differs. A language that is not
-installed is not run, and the status is 2 then. Writes the table of programs in docs/survival.md."""
+installed is not run, and the status is 2 then. Writes the table of programs in docs/engineering/survival.md."""
 
 import argparse
 import dataclasses

@@ -1,4 +1,4 @@
-"""Checks leaktrace on several distributions, each in a root directory of its own, and writes docs/platforms.md. Ends
+"""Checks leaktrace on several distributions, each in a root directory of its own, and writes docs/engineering/platforms.md. Ends
 with 1 if a check fails that is not known to (Tests/Trials/platforms.json), with 2 if a root could not be made."""
 
 import argparse
@@ -22,7 +22,7 @@ from .roots import PRIVATE, SUITES, NoRoot, Root, kernel, make, mirror, reason_a
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 KNOWN = os.path.join(ROOT, "Tests", "Trials", "platforms.json")
-DOCUMENT = os.path.join(ROOT, "docs", "platforms.md")
+DOCUMENT = os.path.join(ROOT, "docs", "engineering", "platforms.md")
 QUICK = ("bookworm", "trixie")
 # Checks that --quick leaves out.
 LONG = ("own kernel", "corpus", "servers")

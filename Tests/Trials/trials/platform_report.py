@@ -1,4 +1,4 @@
-"""The checks of all platforms as docs/platforms.md."""
+"""The checks of all platforms as docs/engineering/platforms.md."""
 
 import datetime
 

@@ -1,5 +1,5 @@
 """Shows which programs of the corpus change their suspicions when a constant of the rules is another. Writes a table of
-all constants to docs/suspicion-constants.md."""
+all constants to docs/engineering/suspicion-constants.md."""
 
 import argparse
 import collections
@@ -16,7 +16,7 @@ from .leaktrace import Leaktrace
 from .processes import FailedCommand
 
 VARIANTS = ["dynamic-Onone", "dynamic-O"]
-DOCUMENT = os.path.join(ROOT, "docs", "suspicion-constants.md")
+DOCUMENT = os.path.join(ROOT, "docs", "engineering", "suspicion-constants.md")
 RECORD_SECONDS = 600
 # Programs of each direction that the table names; the others are counted.
 SHOWN = 3

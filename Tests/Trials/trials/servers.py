@@ -1,6 +1,6 @@
 """Attaches to servers while clients ask them, takes a heap image, and detaches, again and again. Fails if a request
 fails, if a server ends or says that it crashed, or if anything of a recording is left. A server that is not installed
-is not run, and the status is 2 then. Writes the table of servers in docs/survival.md."""
+is not run, and the status is 2 then. Writes the table of servers in docs/engineering/survival.md."""
 
 import argparse
 import contextlib

@@ -1,5 +1,5 @@
 """Runs every situation untraced and traced, and compares all that can be seen from outside: status, output, files,
-descriptors, children, mapped memory. Writes docs/survival.md; ends with 1 if a traced program differs that is not known
+descriptors, children, mapped memory. Writes docs/engineering/survival.md; ends with 1 if a traced program differs that is not known
 to (Tests/Trials/survival.json)."""
 
 import argparse
@@ -21,7 +21,7 @@ from .visits import ATTACHED, FORMS, INSPECTED, Visitor
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 KNOWN = os.path.join(ROOT, "Tests", "Trials", "survival.json")
-DOCUMENT = os.path.join(ROOT, "docs", "survival.md")
+DOCUMENT = os.path.join(ROOT, "docs", "engineering", "survival.md")
 RUN_SECONDS = 90
 VISITED_SECONDS = 3  # the time that a program runs on while it is inspected or attached to
 NOT_POSSIBLE = 77  # the status of a situation that this machine does not have

@@ -7,7 +7,7 @@ import TraceReading
 ///
 /// At a call that does not return, such as `exit` or `dispatchMain`, the compiler gives up a function's values without
 /// a release, and reuses the location of the reference. Nothing leads to such an object any more, and still the program
-/// has not lost it: it lives as long as its function, which never returns. See docs/runtimes.md.
+/// has not lost it: it lives as long as its function, which never returns. See docs/engineering/runtimes.md.
 ///
 /// If a place makes several objects, one may belong to the function, so a place with two lost objects is a leak. If
 /// other lost objects of its class belong to no function, this one is lost as well. And objects that hold one another

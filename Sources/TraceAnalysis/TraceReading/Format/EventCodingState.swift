@@ -2,7 +2,7 @@
 
 import CTraceFormat
 
-/// The tables of docs/trace-format.md, "Events". Owns its memory; the owner calls `deallocate`. For one thread at a
+/// The tables of docs/engineering/trace-format.md, "Events". Owns its memory; the owner calls `deallocate`. For one thread at a
 /// time.
 struct EventCodingState: @unchecked Sendable {
   /// Two words a context: operation, pushes, pops and up to six key indices, of 8, 8, 16 and 16 bits from the low end

@@ -2,7 +2,7 @@
 
 /// Every constant that decides a suspicion. None is exact: each marks the point where a coincidence becomes too
 /// unlikely. Each errs towards silence, since one false accusation costs more trust than ten leaks found.
-/// docs/suspicion-constants.md lists, for each constant, the programs whose verdicts change with it.
+/// docs/engineering/suspicion-constants.md lists, for each constant, the programs whose verdicts change with it.
 package struct OutlivingRules: Sendable {
   /// The rules that commands use.
   package static let standard = OutlivingRules()

@@ -3,7 +3,7 @@
 /// The points that each rule adds to a suspicion. The sum is the strength: see `SuspicionAccount.Outcome`. Rules that
 /// choose the instances of a suspicion have none.
 ///
-/// A rule of −20 decides alone. `scripts/blind` tries other points on recorded programs, and docs/blind-programs.md has
+/// A rule of −20 decides alone. `scripts/blind` tries other points on recorded programs, and docs/engineering/blind-programs.md has
 /// the result.
 package struct RulePoints: Hashable, Sendable {
   /// The points of a rule whose condition holds, and of one whose condition does not.
