@@ -1,15 +1,15 @@
-// What the kernel allows the group of processes that this one is in.
+// The kernel's limits for the control group of this process.
 
 import Glibc
 
 package enum ControlGroup {
-  /// The least limit of memory of this process's control group and those above it, in bytes; nil if there is none.
-  /// Version 2 and version 1 (Linux, Documentation/admin-guide/cgroup-v2.rst and cgroup-v1/memory.rst).
+  /// Returns the lowest memory limit of this process's control group and of the groups above it, in bytes; nil if there
+  /// is no limit. Supports versions 2 and 1 (Linux, Documentation/admin-guide/cgroup-v2.rst and cgroup-v1/memory.rst).
   package static func memoryLimit(root: String = "/sys/fs/cgroup", membership: String = "/proc/self/cgroup") -> UInt64?
   {
     var limits: [UInt64] = []
     for line in text(membership).split(separator: "\n") {
-      // NUMBER:CONTROLLERS:PATH; version 2 has no controllers.
+      // A line is NUMBER:CONTROLLERS:PATH. In version 2, the list of controllers is empty.
       let fields = line.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
       guard fields.count == 3 else { continue }
       let isVersion2 = fields[1].isEmpty
@@ -18,7 +18,7 @@ package enum ControlGroup {
       var path = fields[2]
       while true {
         let number = text("\(folder)\(path == "/" ? "" : path)/\(file)").prefix { $0.isASCII && $0.isNumber }
-        // Version 1 says so many pages as there can be where it has no limit.
+        // If there is no limit, version 1 shows the highest possible number of pages, in bytes.
         if let limit = UInt64(number), limit < 1 << 60 { limits.append(limit) }
         guard path.count > 1, let slash = path.lastIndex(of: "/") else { break }
         path = path[..<slash]
@@ -27,7 +27,7 @@ package enum ControlGroup {
     return limits.min()
   }
 
-  /// Empty if there is no such file. These are a few lines.
+  /// Returns the contents of a file of a few lines; empty if there is no such file.
   private static func text(_ path: String) -> String {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return "" }

@@ -1,37 +1,37 @@
-// The properties of an ELF file that matter before it is started, read from its headers alone.
+// The properties of an ELF file that decide whether it can be traced, read from its headers.
 
 import TraceReading
 
-/// The parts of a 64-bit little-endian ELF file that decide whether and how it can be traced.
+/// The properties of a 64-bit little-endian ELF file that decide whether and how it can be traced.
 package struct ExecutableOutline: Hashable, Sendable {
   /// ELF e_machine: 62 is x86-64, 183 is AArch64.
   package var machine: UInt16
   /// ELF e_type: 2 is a program at fixed addresses, 3 a shared object or position-independent program.
   package var fileType: UInt16
-  /// The loader it asks for (PT_INTERP); nil in static programs, shared libraries and loaders.
+  /// The path of the loader in PT_INTERP; nil in static programs, shared libraries and loaders.
   package var loader: String?
-  /// Names of the libraries it needs directly.
+  /// The names of the libraries that the file needs directly.
   package var neededLibraries: [String]
   /// DT_SONAME; nil in most programs.
   package var ownName: String?
   /// Empty if the section headers were removed.
   package var sectionNames: Set<String>
 
-  /// Contains code compiled by the Swift compiler.
+  /// True if the file contains code from the Swift compiler.
   package var hasSwiftCode: Bool { sectionNames.contains { $0.hasPrefix("swift5_") } }
-  /// The Swift runtime is inside the file, as by `-static-stdlib`.
+  /// True if the Swift runtime is inside the file, for example because of `-static-stdlib`.
   package var containsSwiftRuntime: Bool {
     hasSwiftCode && !neededLibraries.contains { $0.hasPrefix("libswiftCore.") }
   }
   package var hasSymbolTable: Bool { sectionNames.contains(".symtab") }
 }
 
-/// The kind of a file by its first bytes.
+/// The kind of a file, determined from its first bytes.
 package enum ExecutableKind: Hashable, Sendable {
   case elf(ExecutableOutline)
   case elfOfOtherClass
   case elfOfOtherByteOrder(machine: UInt16)
-  /// Begins with `#!`: the interpreter and its one optional argument.
+  /// A file that begins with `#!`, with the interpreter and an optional argument.
   case script(interpreter: String, argument: String?)
   case unknown
 }
@@ -54,7 +54,8 @@ extension ExecutableKind {
   }
 
   private static func script(firstBytes: [UInt8]) -> ExecutableKind {
-    // As the kernel does: the rest of the first line, the interpreter up to a blank, all that follows as one argument.
+    // Like the kernel, splits the rest of the first line at its first blank: into the interpreter, and a single
+    // argument.
     let line = firstBytes.dropFirst(2).prefix { $0 != 0x0A && $0 != 0 }
     let text = String(decoding: line, as: UTF8.self)
     let parts = text.drop { $0 == " " || $0 == "\t" }
@@ -66,7 +67,7 @@ extension ExecutableKind {
   }
 }
 
-/// Walks the header tables of a 64-bit little-endian ELF file, trusting no number in it.
+/// Reads the header tables of a 64-bit little-endian ELF file. Checks every number in it.
 private struct ElfHeaderReader {
   let path: String
   private static let maximumTable = 1 << 22
@@ -124,7 +125,7 @@ private struct ElfHeaderReader {
     guard let stringsAddress,
       let mapping = mappings.first(where: { stringsAddress >= $0.address && stringsAddress - $0.address < $0.size })
     else { return }
-    // The string table may be large; only the names asked for are read.
+    // The string table may be large, so only the needed names are read.
     func name(_ index: UInt64) -> String? {
       guard index < stringsSize else { return nil }
       let start = (stringsAddress - mapping.address).addingReportingOverflow(mapping.offset)

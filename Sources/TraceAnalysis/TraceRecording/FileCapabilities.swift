@@ -2,10 +2,10 @@
 
 import Glibc
 
-/// Tells whether the file at `path` has the extended attribute that holds file capabilities. False if that cannot be
-/// told.
+/// Returns whether the file at `path` has the extended attribute that holds file capabilities. False if the attribute
+/// cannot be read.
 func hasFileCapabilities(path: String) -> Bool {
-  // Swift's module of the C library leaves <sys/xattr.h> out, so the function is looked up.
+  // Swift's module for the C library does not include <sys/xattr.h>, so the function is looked up by name.
   typealias GetAttribute =
     @convention(c) (UnsafePointer<CChar>, UnsafePointer<CChar>, UnsafeMutableRawPointer?, Int) -> Int
   guard let symbol = dlsym(nil, "getxattr") else { return false }

@@ -1,23 +1,23 @@
-// The live file beside a trace: whether its process still records, its progress, and its pause switch.
+// The live file beside a trace. It shows whether the process still records, the number of events, and the pause switch.
 
 import CTraceFormat
 import Glibc
 import TraceReading
 
-/// A live file found beside a trace. A value: it may be out of date a moment later.
+/// A live file beside a trace, with its state when it was opened. The state may be out of date a moment later.
 package struct LiveRecording: Hashable, Sendable {
   package var path: String
   package var traceID: UInt64
   let identity: FileIdentity
   private let slotSize: UInt32
   private let slotCount: UInt32
-  /// The state when the file was opened.
+  /// True if the recording was paused when the file was opened.
   let isPaused: Bool
 
-  /// The live file beside a trace. Nil if there is no sound one.
+  /// Opens the live file beside a trace. Nil if there is no sound live file.
   package init?(tracePath: String) { self.init(path: tracePath + String(LT_LIVE_SUFFIX)) }
 
-  /// The path of the trace beside it.
+  /// The path of the trace beside the live file.
   package var tracePath: String { String(path.dropLast(String(LT_LIVE_SUFFIX).count)) }
 
   /// - Parameter path: The path of the live file itself.
@@ -37,7 +37,7 @@ package struct LiveRecording: Hashable, Sendable {
 
   static let magic: [UInt8] = [0x89] + Array("LKLIV\r\n".utf8)
 
-  /// The number of events in all slots.
+  /// Returns the number of events in all slots.
   ///
   /// - Complexity: Linear in the number of slots.
   package func eventCount() -> UInt64 {
@@ -56,7 +56,7 @@ package struct LiveRecording: Hashable, Sendable {
     return sum
   }
 
-  /// The processes that have the file mapped, which means that they record to it.
+  /// Returns the processes that have the file mapped. A process that has it mapped records to it.
   ///
   /// Processes of other users may be missing, because their mappings cannot be read.
   /// - Complexity: Linear in the number of the system's processes and their mappings.
@@ -64,9 +64,10 @@ package struct LiveRecording: Hashable, Sendable {
     ProcessMappings.processIDs().filter { isMapped(by: $0) }
   }
 
-  /// The recording processes of many files at once, in the files' order.
+  /// Returns the recording processes of several files, in the order of the files.
   ///
-  /// - Complexity: Linear in the number of the system's processes and their mappings, whatever the number of files.
+  /// - Complexity: Linear in the number of the system's processes and their mappings. The number of files does not
+  ///   matter.
   package static func recordingProcesses(of recordings: [LiveRecording]) -> [[Int32]] {
     guard !recordings.isEmpty else { return [] }
     let wanted = Set(recordings.map(\.identity))
@@ -101,11 +102,11 @@ package enum ProcessMappings {
     var path: String
   }
 
-  /// The distinct files that a process has mapped; none if it is gone or belongs to another user.
+  /// Returns the distinct files that a process has mapped; none if the process is gone or belongs to another user.
   static func mappedFiles(of processID: Int32) -> Set<MappedFile> {
     var result: Set<MappedFile> = []
     for line in contents(of: "/proc/\(processID)/maps").split(separator: UInt8(ascii: "\n")) {
-      // address permissions offset major:minor inode path
+      // A line is: address permissions offset major:minor inode path
       let fields = line.split(separator: UInt8(ascii: " "), maxSplits: 5)
       guard fields.count == 6, let inode = UInt64(String(decoding: fields[4], as: UTF8.self)), inode != 0 else {
         continue
@@ -120,8 +121,8 @@ package enum ProcessMappings {
     return result
   }
 
-  /// Paths that may lead this process to a file that another process has mapped. A process in a container, or after
-  /// chroot, knows its files by other paths.
+  /// Returns paths where this process may find a file that another process has mapped. A process in a container, or
+  /// after chroot, has other paths for its files.
   ///
   /// - Parameter path: The path that the kernel shows to this process.
   static func openablePaths(of path: String, in processID: Int32) -> [String] {
@@ -129,27 +130,27 @@ package enum ProcessMappings {
     var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
     let count = readlink(link, &buffer, buffer.count)
     let root = String(decoding: buffer[..<max(0, count)].map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    // After chroot in another mount namespace, the kernel shows paths from the namespace's root.
+    // If the process used chroot in another mount namespace, the kernel shows paths that begin at the namespace's root.
     let below = root.count > 1 && path.hasPrefix(root + "/") ? ["\(link)\(path.dropFirst(root.count))"] : []
     return [path, link + path] + below
   }
 
-  /// The name of a process's program file; nil if that cannot be read.
+  /// Returns the name of a process's program file; nil if it cannot be read.
   package static func programName(of processID: Int32) -> String? {
     programPath(of: processID)?.split(separator: "/").last.map(String.init)
   }
 
-  /// The path of a process's program file; nil if that cannot be read.
+  /// Returns the path of a process's program file; nil if it cannot be read.
   static func programPath(of processID: Int32) -> String? {
     var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
     let count = readlink("/proc/\(processID)/exe", &buffer, buffer.count)
     guard count > 0 else { return nil }
     let path = String(decoding: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    // The kernel marks a file that was replaced.
+    // The kernel adds this mark if the file was deleted or replaced.
     return path.hasSuffix(" (deleted)") ? String(path.dropLast(10)) : path
   }
 
-  /// True if the system shows this process the mappings of another. If not, opening the list already fails.
+  /// Returns whether this process may read the mappings of another process. If not, opening the list fails.
   static func areReadable(of processID: Int32) -> Bool {
     let descriptor = open("/proc/\(processID)/maps", O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return false }
@@ -157,13 +158,13 @@ package enum ProcessMappings {
     return true
   }
 
-  /// True if a process runs a program: kernel threads and ended processes have no command line.
+  /// Returns whether a process runs a program. Kernel threads and ended processes have no command line.
   static func isProgram(_ processID: Int32) -> Bool { !contents(of: "/proc/\(processID)/cmdline").isEmpty }
 
-  /// Processes that a process has started and not yet waited for, in order of their IDs.
+  /// Returns the processes that a process has started and not yet waited for, in order of their IDs.
   static func children(of processID: Int32) -> [Int32] {
     processIDs().filter { child in
-      // The line is pid (name) state ppid …, and the name may contain anything.
+      // The line is: pid (name) state ppid …. The name may contain any characters.
       let fields = contents(of: "/proc/\(child)/stat")
       guard let end = fields.lastIndex(of: UInt8(ascii: ")")) else { return false }
       let rest = fields[(end + 1)...].split(separator: UInt8(ascii: " "))

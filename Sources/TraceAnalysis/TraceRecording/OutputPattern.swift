@@ -1,20 +1,20 @@
-// The path of traces, with placeholders that the recorder fills in for each process.
+// The path pattern of traces. The recorder replaces its placeholders for each process.
 
 import Glibc
 import TraceReading
 
 /// A path with placeholders: `%p` for the process ID, `%n` for the program's name and `%%` for a percent sign.
 package struct OutputPattern: Hashable, Sendable {
-  /// Absolute, with its placeholders.
+  /// The absolute path, with its placeholders.
   package let text: String
-  /// The directory of every trace; without placeholders.
+  /// The directory of all traces. It has no placeholders.
   package let directory: String
-  /// The last component, with its placeholders.
+  /// The last component of the path, with its placeholders.
   package let fileName: String
 
   package static let standard = "leaktrace.%n.%p.trace"
 
-  /// - Parameter pattern: A user's pattern, relative to `currentDirectory`.
+  /// - Parameter pattern: The user's pattern; may be relative to `currentDirectory`.
   /// - Throws: `RecordingError.outputPatternInvalid` for unknown placeholders, or `%p` and `%n` in a directory's name.
   package init(_ pattern: String, currentDirectory: String) throws(RecordingError) {
     guard !pattern.isEmpty, !pattern.hasSuffix("/") else {
@@ -42,8 +42,8 @@ package struct OutputPattern: Hashable, Sendable {
     text = (escaped == "/" ? "/" : escaped + "/") + fileName
   }
 
-  /// Returns `pattern`; if it names a directory, adds the default file name. A directory exists, or its name ends with
-  /// a slash.
+  /// Returns `pattern`, and adds the default file name if `pattern` is a directory: an existing directory, or a path
+  /// that ends with a slash.
   package static func inDirectory(_ pattern: String, of currentDirectory: String) -> String {
     var information = stat()
     let path = pattern.hasPrefix("/") ? pattern : currentDirectory + "/" + pattern
@@ -55,16 +55,16 @@ package struct OutputPattern: Hashable, Sendable {
     return (pattern.hasSuffix("/") ? pattern : pattern + "/") + standard
   }
 
-  /// The path of a process's trace, if no earlier process has taken that name.
+  /// Returns the path of a process's trace, unless an earlier process already has this path.
   package func path(processID: UInt32, programName: String) -> String {
     (directory == "/" ? "/" : directory + "/")
       + Self.expand(fileName, processID: processID, programName: programName)!
   }
 
-  /// True if all processes of one program name would write to the same path.
+  /// True if all processes with the same program name would write to the same path.
   package var namesOneFileForAProgram: Bool { !Self.placeholders(in: fileName).contains("p") }
 
-  /// The beginning of every trace's name.
+  /// The part of the file name before the first placeholder. All traces' names begin with it.
   package var fileNamePrefix: String {
     var prefix = ""
     var rest = Substring(fileName)
@@ -78,9 +78,9 @@ package struct OutputPattern: Hashable, Sendable {
   }
 
   /// Checks that files can be created in the directory. Removes an old trace at each path that is known in advance;
-  /// throws if anything else exists there. With `%p` in the pattern, no path is known in advance.
+  /// throws if another kind of file exists there. If the pattern contains `%p`, no path is known in advance.
   ///
-  /// - Returns: The lock that keeps other recordings from these paths. Keep it until this recording has ended.
+  /// - Returns: The lock that keeps other recordings from these paths. Keep this lock until the recording has ended.
   /// - Throws: `RecordingError.outputDirectoryUnusable`, `.outputIsNotATrace`, `.outputInUse`.
   @discardableResult
   package func prepare(programNames: [String]) throws(RecordingError) -> OutputReservation {
@@ -96,7 +96,7 @@ package struct OutputPattern: Hashable, Sendable {
     let candidates = Set(programNames.map { path(processID: 0, programName: $0) }).sorted()
     let reservation = try OutputReservation(candidates)
     for candidate in candidates where lstat(candidate, &information) == 0 {
-      // An empty file has no data to lose: a failed earlier recording leaves one.
+      // An empty file has no data to lose. An earlier recording that failed may have left it.
       let isEmpty = information.st_size == 0
       guard information.st_mode & S_IFMT == S_IFREG, isEmpty || RecordedTrace(path: candidate) != nil else {
         throw .outputIsNotATrace(path: candidate)

@@ -1,14 +1,14 @@
-// Prevents two recordings from writing to one file at the same time.
+// Prevents two recordings from writing to the same file at the same time.
 
 import Glibc
 import TraceReading
 
 /// Claims the paths of traces that are known in advance, as long as this object exists. A second recording to the same
-/// path is refused. Otherwise it could mistake the first one's future trace for an old one.
+/// path is refused. Otherwise it could mistake the first recording's new trace for an old trace.
 ///
-/// A claim is the name of a socket in the kernel's abstract namespace; no process connects to it. The kernel removes it
-/// with the process, so no file is left behind. Processes in another network namespace do not see it, but they see the
-/// live file of a trace that is being written.
+/// A claim is the name of a socket in the kernel's abstract namespace. No process connects to the socket. The kernel
+/// removes the name when the process ends, so no file is left behind. Processes in another network namespace do not see
+/// the name, but they see the live file of a trace that is being written.
 package final class OutputReservation: Sendable {
   private let sockets: [Int32]
 
@@ -31,14 +31,14 @@ package final class OutputReservation: Sendable {
 
   deinit { for socket in sockets { close(socket) } }
 
-  /// Combines the directory's identity, because a directory has many paths, and the file's name. Nil if there is no
-  /// such directory.
+  /// Returns the socket's name for a trace's path. It contains the directory's device and inode, because a directory
+  /// may have several paths, and a hash of the file's name. Nil if the directory does not exist.
   private static func name(of path: String) -> [UInt8]? {
     let slash = path.lastIndex(of: "/")
     let directory = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
     var information = stat()
     guard stat(directory, &information) == 0 else { return nil }
-    // FNV-1a: it only matters that different names have different numbers.
+    // The hash is FNV-1a. Different names only need different hashes.
     var hash: UInt64 = 0xCBF2_9CE4_8422_2325
     for byte in path[(slash.map { path.index(after: $0) } ?? path.startIndex)...].utf8 {
       hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3
@@ -48,11 +48,11 @@ package final class OutputReservation: Sendable {
         .utf8)
   }
 
-  /// The errno, or 0.
+  /// Binds the socket to a name. Returns the errno, or 0.
   private static func bind(_ descriptor: Int32, _ name: [UInt8]) -> Int32 {
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)
-    // A first byte of 0 means that it is no file of the file system.
+    // A first byte of 0 selects the abstract namespace.
     let room = MemoryLayout.size(ofValue: address.sun_path) - 1
     withUnsafeMutableBytes(of: &address.sun_path) { path in
       for (index, byte) in name.prefix(room).enumerated() { path[index + 1] = byte }

@@ -9,14 +9,14 @@ package enum PauseSwitch: Sendable {
   case record, paused
 
   package enum Failure: Error, Hashable, Sendable {
-    /// The process does not exist, belongs to another user, or records nothing.
+    /// The process does not exist, belongs to another user, or is not being recorded.
     case notRecording(processID: Int32)
-    /// The trace has no sound live file: the recording has ended.
+    /// The trace has no sound live file, so the recording has ended.
     case notLive(tracePath: String)
     case cannotWrite(path: String, errno: Int32)
   }
 
-  /// The live files that a process records to.
+  /// Returns the live files that a process records to.
   ///
   /// - Throws: `Failure.notRecording`.
   package static func liveFiles(of processID: Int32) throws(Failure) -> [LiveRecording] {
@@ -29,8 +29,8 @@ package enum PauseSwitch: Sendable {
     return live
   }
 
-  /// Resolves a process ID to the recorded process: for `leaktrace record`, the program that it runs; for any other
-  /// process, the process itself.
+  /// Returns the recorded process for a process ID. If the process is `leaktrace record`, this is the program that it
+  /// runs. For any other process, it is the process itself.
   package static func recordedProcess(_ processID: Int32) -> Int32 {
     guard ProcessMappings.programName(of: processID) == ProcessMappings.programName(of: getpid()) else {
       return processID
@@ -38,7 +38,7 @@ package enum PauseSwitch: Sendable {
     return ProcessMappings.children(of: processID).first { (try? liveFiles(of: $0)) != nil } ?? processID
   }
 
-  /// The live file of a trace.
+  /// Returns the live file of a trace. `path` may also be the path of the live file.
   ///
   /// - Throws: `Failure.notLive`.
   package static func liveFile(ofTrace path: String) throws(Failure) -> LiveRecording {
@@ -47,7 +47,7 @@ package enum PauseSwitch: Sendable {
     return live
   }
 
-  /// Sets the switch; the process's next event sees it.
+  /// Sets the switch. It takes effect at the process's next event.
   ///
   /// - Throws: `Failure.cannotWrite`, or `.notLive` if the file was replaced.
   package func set(in live: LiveRecording) throws(Failure) {
@@ -60,7 +60,7 @@ package enum PauseSwitch: Sendable {
     }
     var value = UInt32(self == .paused ? LT_SWITCH_PAUSED : LT_SWITCH_RECORD).littleEndian
     let offset = off_t(MemoryLayout<lt_live_header>.offset(of: \.pauseSwitch)!)
-    // Four aligned bytes in one page: the hooks read them as a whole.
+    // The hooks read the four aligned bytes with a single load, so they never see a part of the change.
     guard pwrite(descriptor, &value, 4, offset) == 4 else { throw .cannotWrite(path: live.path, errno: errno) }
   }
 }

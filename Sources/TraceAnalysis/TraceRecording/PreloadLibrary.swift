@@ -1,18 +1,18 @@
-// Finds the library that is preloaded into the traced program.
+// Finding the library that is preloaded into the traced program.
 
 import Glibc
 import TraceReading
 
 /// A shared object for LD_PRELOAD.
 package struct PreloadLibrary: Hashable, Sendable {
-  /// Absolute.
+  /// The absolute path of the library.
   package let path: String
 
   package static let fileName = "libleaktrace.so"
 
-  /// The possible paths of the library, in order.
+  /// Returns the possible paths of the library, in the order of the search.
   ///
-  /// - Parameter override: Used alone if not nil.
+  /// - Parameter override: If not nil, the only candidate.
   /// - Parameter executablePath: The resolved path of the running program.
   package static func candidates(override: String?, executablePath: String) -> [String] {
     if let override { return [override] }
@@ -20,7 +20,7 @@ package struct PreloadLibrary: Hashable, Sendable {
     return ["\(directory)/\(fileName)", "\(directory)/../lib/\(fileName)", "\(directory)/../lib/leaktrace/\(fileName)"]
   }
 
-  /// The first existing candidate, checked.
+  /// Returns the first existing candidate, after checking that it can be preloaded.
   ///
   /// - Throws: `RecordingError.libraryNotFound`, `.libraryUnusable`.
   package static func find(in candidates: [String]) throws(RecordingError) -> PreloadLibrary {
@@ -32,7 +32,7 @@ package struct PreloadLibrary: Hashable, Sendable {
     throw .libraryNotFound(searched: candidates)
   }
 
-  /// - Parameter path: Absolute.
+  /// - Parameter path: The absolute path of the library.
   init(checking path: String) throws(RecordingError) {
     // The loader splits LD_PRELOAD at spaces and colons, and has no way to escape them.
     if path.contains(where: { $0 == ":" || $0 == " " }) {

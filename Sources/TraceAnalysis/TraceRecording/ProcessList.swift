@@ -1,10 +1,10 @@
-// The processes that are being recorded, one a line.
+// The list of processes that are being recorded, with one process on each line.
 
 import TraceReading
 
-/// The output of `leaktrace ps`. Only formats.
+/// The output of `leaktrace ps`, as text or JSON.
 package struct ProcessList {
-  /// Raised when a field of the JSON changes its meaning or goes away; not when one is added.
+  /// Increased when a field of the JSON changes its meaning or is removed, but not when a field is added.
   package static let schemaVersion: UInt64 = 1
 
   private let found: RecordingProcess.Found

@@ -6,7 +6,7 @@ import TraceReading
 /// The origin of a program in a recording of several processes.
 package enum ProgramOrigin: Hashable, Sendable {
   case user
-  /// A package's manifest, which a package manager compiles and runs.
+  /// The manifest of a Swift package, which the package manager compiles and runs as a program.
   case manifest
   case toolchain
   case system
@@ -21,7 +21,7 @@ package enum ProgramOrigin: Hashable, Sendable {
     }
   }
 
-  /// True for programs beside a Swift compiler, and in directories that toolchains keep for themselves.
+  /// Returns whether a program is in the directory of a Swift compiler, or in a directory that only toolchains use.
   package static func isOfToolchain(_ path: String) -> Bool {
     for path in [path, resolved(path)] {
       guard let slash = path.lastIndex(of: "/") else { continue }
@@ -39,14 +39,14 @@ package enum ProgramOrigin: Hashable, Sendable {
     }
   }
 
-  /// The path without symbolic links; `path` itself if the file is gone.
+  /// Returns the path without symbolic links; `path` itself if the file is gone.
   private static func resolved(_ path: String) -> String {
     guard let found = realpath(path, nil) else { return path }
     defer { free(found) }
     return String(cString: found)
   }
 
-  /// The text before the first occurrence of `part`; nil if there is none.
+  /// Returns the text before the first occurrence of `part`; nil if there is none.
   private static func prefix(of text: String, before part: String) -> Substring? {
     text.indices.first { text[$0...].hasPrefix(part) }.map { text[..<$0] }
   }

@@ -1,10 +1,10 @@
-// The traces of a recording that belong to the user's program.
+// Finding the traces of a recording that belong to the user's program.
 
 import TraceReading
 
-/// Chooses among the traces of one recording by their order, programs and parents.
+/// Chooses the traces of the user's program by their order, programs and parent processes.
 package enum ProgramTraces {
-  /// Maximum number of traces that a message names. With more, it names the one with the most events.
+  /// The most traces that are chosen. If there are more, only the trace with the most events is chosen.
   package static let maximumCount = 3
 
   private struct Candidate {
@@ -13,13 +13,14 @@ package enum ProgramTraces {
     var origin: ProgramOrigin
   }
 
-  /// Returns the traces of the user's program, the oldest recording first. Empty only if `traces` is.
+  /// Returns the traces of the user's program, the oldest recording first. Empty only if `traces` is empty.
   ///
-  /// A process that executes another program has a trace of each, and only the last one counts. Programs of the
-  /// toolchain and the system count only if there are no others. Programs with Swift come before programs without. If the
-  /// command itself is or becomes one of the remaining programs, only traces of that program count. If it is of the
-  /// toolchain, as `swift test` is, only traces of test bundles count.
-  /// - Parameter program: Describes the program of a trace; nil if the trace does not say.
+  /// A process that executes another program has a trace for each program, and only the last one counts. Programs of
+  /// the toolchain and the system count only if there are no other programs. Programs without Swift count only if there
+  /// are no programs with Swift. If the command's own process ends as one of the remaining programs, only traces of
+  /// that program count. If the command is a program of the toolchain, such as `swift test`, only traces of test
+  /// bundles count.
+  /// - Parameter program: Describes the program of a trace; nil if the trace does not have it.
   package static func choose(
     among traces: [RecordedTrace], program: (RecordedTrace) -> TracedProgram? = { TracedProgram(tracePath: $0.path) }
   ) -> [RecordedTrace] {
@@ -45,18 +46,18 @@ package enum ProgramTraces {
     return found.count <= maximumCount ? found : largest(of: found)
   }
 
-  /// The trace with the most events.
+  /// Returns the trace with the most events.
   private static func largest(of traces: [RecordedTrace]) -> [RecordedTrace] {
     traces.max { $0.eventCount < $1.eventCount }.map { [$0] } ?? []
   }
 
-  /// Leaves only the candidates that match, unless none does.
+  /// Removes the candidates that do not match, unless no candidate matches.
   private static func keep(_ candidates: inout [Candidate], where matches: (Candidate) -> Bool) {
     let kept = candidates.filter(matches)
     if !kept.isEmpty { candidates = kept }
   }
 
-  /// The process went on as another program, which has a trace among `later`.
+  /// Returns whether the process executed another program, which has a trace among `later`.
   private static func isReplaced(_ trace: RecordedTrace, by later: ArraySlice<RecordedTrace>) -> Bool {
     switch trace.state {
     case .closed(.exec), .stopped: later.contains { $0.processID == trace.processID }
@@ -64,7 +65,8 @@ package enum ProgramTraces {
     }
   }
 
-  /// Macros and plugins of the compiler are the user's programs, too, but no part of the program that runs.
+  /// Returns whether the compiler started the program. Macros and plugins of the compiler are the user's programs, too,
+  /// but not a part of the program that was recorded.
   private static func isStartedByCompiler(_ candidate: Candidate, among all: [Candidate]) -> Bool {
     all.contains {
       $0.trace.processID == candidate.trace.parentProcessID && $0.origin == .toolchain

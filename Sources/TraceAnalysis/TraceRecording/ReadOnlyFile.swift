@@ -1,18 +1,18 @@
-// Bounded random access to a file on disk.
+// Random access to a file, within its size.
 
 import Glibc
 import TraceReading
 
-/// A file opened for reading. Owns its descriptor, which child processes do not inherit. Not for use by two threads at
-/// once.
+/// A file that is open for reading. Owns its descriptor, which child processes do not inherit. For one thread at a
+/// time.
 struct ReadOnlyFile: ~Copyable {
   private let descriptor: Int32
   /// The size when the file was opened.
   let size: UInt64
   let deviceAndInode: FileIdentity
 
-  /// Opens a regular file. If that fails, or if it is not a regular file (a pipe would block), returns nil with `errno`
-  /// set.
+  /// Opens a regular file. Returns nil with `errno` set if the file cannot be opened, or is not a regular file. A pipe,
+  /// for example, would block.
   init?(path: String) {
     let fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
     guard fd >= 0 else { return nil }
@@ -29,10 +29,10 @@ struct ReadOnlyFile: ~Copyable {
 
   deinit { close(descriptor) }
 
-  /// For a trace: the end of its data, without the space that its recorder has reserved.
+  /// If the file is a trace: the end of its data, without the space that the recorder has reserved.
   var traceDataEnd: UInt64 { TraceReserve.dataEnd(descriptor: descriptor, size: size) }
 
-  /// Up to `count` bytes from `offset`; fewer at the end of the file or after an error.
+  /// Returns up to `count` bytes from `offset` on; fewer at the end of the file or after an error.
   func bytes(at offset: UInt64, count: Int) -> [UInt8] {
     guard offset < size else { return [] }
     let wanted = min(UInt64(count), size - offset)
@@ -48,7 +48,7 @@ struct ReadOnlyFile: ~Copyable {
   }
 }
 
-/// Identifies a file independently of its names.
+/// Identifies a file even if it has several paths.
 struct FileIdentity: Hashable, Sendable {
   var device: UInt64
   var inode: UInt64

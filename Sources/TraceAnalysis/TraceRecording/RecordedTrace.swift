@@ -1,18 +1,18 @@
-// The fixed parts of a trace: `record` reports them without reading its events.
+// The facts about a trace that `record` reports without reading the trace's events.
 
 import CTraceFormat
 import CZstd
 import Glibc
 import TraceReading
 
-/// A trace according to its header, status block and closing record.
+/// The facts in a trace's header, status block and closing record.
 package struct RecordedTrace: Hashable, Sendable {
   package enum State: Hashable, Sendable {
     /// There is a closing record.
     case closed(CloseReason)
-    /// The recorder gave up before the process ended; the errno, 0 if unknown.
+    /// The recorder stopped before the process ended, because of an errno; 0 if unknown.
     case stopped(Int32)
-    /// There is no closing record: the process is running, or ended without one.
+    /// There is no closing record. The process is running, or ended without writing the record.
     case open
   }
   package enum CloseReason: Hashable, Sendable {
@@ -22,7 +22,7 @@ package struct RecordedTrace: Hashable, Sendable {
 
   package var path: String
   package var fileSize: ByteCount
-  /// The file is longer than its data.
+  /// True if the file is longer than its data, because the recorder reserved space.
   package var hasRoomAhead: Bool
   package var processID: UInt32
   package var parentProcessID: UInt32
@@ -33,7 +33,7 @@ package struct RecordedTrace: Hashable, Sendable {
   package var startRealtime: UInt64
   package var stackDepthLimit: UInt32
   package var state: State
-  /// Events of all chunks, or as far as the status block and the live file have them.
+  /// The number of events in all chunks. Without a closing record, the number from the status block and the live file.
   package var eventCount: UInt64
   /// 0 if unknown.
   package var threadCount: UInt32
@@ -44,18 +44,19 @@ package struct RecordedTrace: Hashable, Sendable {
   package struct Drops: Hashable, Sendable {
     /// Calls made by a signal handler that interrupted the recorder.
     package var nested: UInt64 = 0
-    /// Calls after the recorder gave up.
+    /// Calls after the recorder had stopped.
     package var afterStop: UInt64 = 0
     package var withoutMemory: UInt64 = 0
-    /// Stacks cut at the depth limit. Their events are recorded; the same is true for the next two.
+    /// Stacks that were cut at the depth limit. The events of these stacks, and of the stacks in the next two
+    /// properties, were recorded.
     package var truncatedStacks: UInt64 = 0
     package var incompleteStacks: UInt64 = 0
     package var mismatchedStacks: UInt64 = 0
   }
 
-  /// Reads a file's header, status block and closing record. Nil if it is no trace, or has a newer version.
+  /// Reads a file's header, status block and closing record. Nil if the file is not a trace, or has a newer version.
   ///
-  /// - Complexity: Constant, whatever the trace's size.
+  /// - Complexity: Constant; the trace's size does not matter.
   package init?(path: String) {
     guard let file = ReadOnlyFile(path: path) else { return nil }
     let page = file.bytes(at: 0, count: Int(LT_TRACE_HEADER_SIZE))
@@ -75,7 +76,8 @@ package struct RecordedTrace: Hashable, Sendable {
     startRealtime = header.startRealtime
     stackDepthLimit = header.stackDepthLimit
     if let closing = Self.closing(of: file, dataEnd: dataEnd) {
-      // Whichever process closed it, the recording had already stopped.
+      // If the recorder had stopped, the closing record's own reason does not matter: another process may have written
+      // it.
       state =
         status.state == UInt32(LT_STATE_STOPPED) || closing.reason == UInt32(LT_CLOSE_STOPPED)
         ? .stopped(status.stopErrno) : .closed(CloseReason(closing.reason))
@@ -93,15 +95,16 @@ package struct RecordedTrace: Hashable, Sendable {
     }
   }
 
-  /// The process has closed the trace but could not shorten its file, for example because it had changed its user.
+  /// True if the process closed the trace but could not shorten the file, for example because the process had changed
+  /// its user.
   package var isLeftLong: Bool {
     if case .closed = state { return hasRoomAhead }
     return false
   }
 
-  /// The trace of the program that the process executed next, in the same directory. Nil if there is none.
+  /// Returns the trace, in the same directory, of the program that the process executed next; nil if there is none.
   ///
-  /// - Complexity: Linear in the number of files in the directory, which are opened.
+  /// - Complexity: Linear in the number of files in the directory. All of them are opened.
   package func successor() -> RecordedTrace? {
     let slash = path.lastIndex(of: "/")
     guard let directory = opendir(slash.map { String(path[...$0]) } ?? ".") else { return nil }
@@ -120,7 +123,7 @@ package struct RecordedTrace: Hashable, Sendable {
 
   static let magic: [UInt8] = [0x89] + Array("LKTRC\r\n".utf8)
 
-  /// The last sound closing record in the last bytes of the file's data.
+  /// Returns the last sound closing record in the last 64 KiB of the file's data; nil if there is none.
   private static func closing(of file: borrowing ReadOnlyFile, dataEnd: UInt64) -> lt_closing? {
     let headerSize = MemoryLayout<lt_chunk_header>.size
     let window: UInt64 = 65536, alignment = UInt64(LT_CHUNK_ALIGNMENT)
@@ -140,7 +143,7 @@ package struct RecordedTrace: Hashable, Sendable {
     return nil
   }
 
-  /// The decompressed payload of a closing chunk. Nil if it is too short, or longer than any closing record.
+  /// Returns the decompressed payload of a closing chunk. Nil if it is too short, or longer than any closing record.
   private static func payload(_ stored: [UInt8], _ header: lt_chunk_header) -> [UInt8]? {
     let size = Int(header.rawSize)
     guard size >= MemoryLayout<lt_closing>.size, size <= 65536 else { return nil }

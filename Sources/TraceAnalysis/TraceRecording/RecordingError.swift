@@ -4,16 +4,16 @@ import TraceReading
 
 /// Reasons for refusing to start a program under the recorder. Nothing was started and no trace was written.
 package enum RecordingError: Error, Hashable, Sendable {
-  /// No file of that name is in the search path.
+  /// The search path has no file with this name.
   case commandNotFound(String)
-  /// The file exists, but the system would not run it.
+  /// The file exists, but the system cannot run it.
   case commandNotExecutable(path: String, reason: String)
-  /// The file would run, but cannot be traced.
+  /// The file can run, but cannot be traced.
   case untraceable(path: String, UntraceableReason)
-  /// An ELF file with inconsistent headers, at a byte offset.
+  /// The ELF file has inconsistent headers at this byte offset.
   case damagedExecutable(path: String, offset: FileOffset)
   case outputPatternInvalid(pattern: String, reason: String)
-  /// A file that is not a trace already exists at the trace's path.
+  /// There is already a file at the trace's path, and it is not a trace.
   case outputIsNotATrace(path: String)
   /// Another process is still recording to this trace.
   case outputInUse(path: String)
@@ -24,19 +24,19 @@ package enum RecordingError: Error, Hashable, Sendable {
   case noMemoryLimit
 }
 
-/// The reasons why a preloaded library cannot trace a program that would run.
+/// The reasons why a program can run, but cannot be traced by a preloaded library.
 package enum UntraceableReason: Hashable, Sendable {
   /// The program has no dynamic loader, so nothing can be preloaded.
   case staticallyLinked
-  /// Built for another kind of processor; the ELF machine number.
+  /// The program is built for another kind of processor, with this ELF machine number.
   case otherMachine(UInt16)
-  /// A 32-bit program.
+  /// The program is a 32-bit program.
   case notSixtyFourBit
-  /// Asks for the loader of another C library; the loader's path.
+  /// The program uses the loader of another C library, at this path.
   case otherLoader(String)
-  /// Needs a sanitizer's library that must be loaded first, or else ends the program; its name.
+  /// The program needs this library of a sanitizer. The library ends the program if another library is loaded first.
   case sharedSanitizer(String)
-  /// Runs as another user or group, or with capabilities; the loader then ignores preloaded libraries.
+  /// The program runs as another user or group, or with capabilities. The loader then ignores preloaded libraries.
   case privileged(Privilege)
 
   package enum Privilege: Hashable, Sendable {

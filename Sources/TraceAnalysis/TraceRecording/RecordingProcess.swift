@@ -4,43 +4,45 @@ import CTraceFormat
 import Glibc
 import TraceReading
 
-/// A process that has a trace's live file mapped, which means that it records. A value: it may be out of date a moment
-/// later.
+/// A process that is being recorded: it has a trace's live file mapped. The facts may be out of date a moment later.
 package struct RecordingProcess: Hashable, Sendable {
   package enum State: Hashable, Sendable { case recording, paused }
 
   package var processID: Int32
-  /// The path of its program; nil if the system does not show it.
+  /// The path of the process's program; nil if the system does not show it.
   package var program: String?
-  /// The path in the process's view.
+  /// The path of the trace, as the process sees it.
   package var tracePath: String
-  /// Nanoseconds since 1970. Nil if the trace cannot be read, like the next two properties.
+  /// The start of the recording, in nanoseconds since 1970. This and the next two properties are nil if the trace
+  /// cannot be read.
   package var startRealtime: UInt64?
   package var traceSize: ByteCount?
-  /// As far as the trace and its live file have it.
+  /// The number of events in the trace and its live file.
   package var eventCount: UInt64?
   package var state: State
 
-  /// The processes that this process may read.
+  /// The result of a search for recorded processes.
   package struct Found: Hashable, Sendable {
     /// In order of their IDs.
     package var processes: [RecordingProcess]
-    /// The number of programs with unreadable mappings: other users' programs, and programs that protect their memory.
+    /// The number of programs whose mappings cannot be read: other users' programs, and programs that protect their
+    /// memory.
     package var hidden: Int
-    /// The system does not list other users' processes at all.
+    /// True if the system does not list other users' processes at all.
     package var isListPartial: Bool
-    /// This process belongs to root, which may usually read all other processes.
+    /// True if this process belongs to root, which may usually read all other processes.
     package var isPrivileged: Bool
   }
 
-  /// Finds all processes that are being recorded. Needs no privileges; unreadable programs are counted.
+  /// Finds all processes that are being recorded. Needs no privileges, but only counts the programs that it may not
+  /// read.
   ///
   /// - Complexity: Linear in the number of the system's processes and their mappings.
   package static func all() -> Found {
     var found = Found(processes: [], hidden: 0, isListPartial: false, isPrivileged: geteuid() == 0)
     let processIDs = ProcessMappings.processIDs().sorted()
-    // The first process of a PID namespace exists as long as any other. If /proc is mounted with hidepid=2, it is not
-    // listed.
+    // The first process of a PID namespace exists as long as all of the others. If it is not listed, /proc is mounted
+    // with hidepid=2.
     found.isListPartial = !processIDs.contains(1)
     for processID in processIDs {
       guard ProcessMappings.areReadable(of: processID) else {
@@ -55,7 +57,7 @@ package struct RecordingProcess: Hashable, Sendable {
 }
 
 extension RecordingProcess {
-  /// Nil if the file is not a live file, or cannot be read.
+  /// Describes a process that has a file mapped. Nil if the file is not a live file, or cannot be read.
   fileprivate init?(_ processID: Int32, _ file: ProcessMappings.MappedFile) {
     let paths = ProcessMappings.openablePaths(of: file.path, in: processID)
     guard let live = paths.lazy.compactMap({ LiveRecording(path: $0) }).first(where: { $0.identity == file.identity })

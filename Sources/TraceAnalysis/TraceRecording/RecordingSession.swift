@@ -1,16 +1,16 @@
-// Finds the traces that one run of `record` produced.
+// Finding the traces that one run of `record` produced.
 
 import CTraceFormat
 import Glibc
 import TraceReading
 
-/// One run of `record`: every process it traced stores the same session ID in its trace.
+/// One run of `record`. All traces of the run contain the same session ID.
 package struct RecordingSession: Hashable, Sendable {
   package var sessionID: UInt64
   package var output: OutputPattern
-  /// Seconds since 1970; older files are not opened.
+  /// The start of the run, in seconds since 1970. Older files are not opened.
   package var startTime: Int
-  /// The identity of the output directory at the start; nil if it did not exist.
+  /// The identity of the output directory at the start of the run; nil if it did not exist.
   private let directory: FileIdentity?
 
   package init(sessionID: UInt64, output: OutputPattern, startTime: Int) {
@@ -25,10 +25,11 @@ package struct RecordingSession: Hashable, Sendable {
     return stat(path, &information) == 0 ? FileIdentity(information) : nil
   }
 
-  /// The output directory's path, if another directory or none is there now.
+  /// The path of the output directory if the directory was removed or replaced since the start of the run; otherwise
+  /// nil.
   package var lostDirectory: String? { Self.identity(output.directory) == directory ? nil : output.directory }
 
-  /// The session's traces, in the order of their processes' starts.
+  /// Returns the traces of the run, in the order of their starts.
   ///
   /// - Complexity: Linear in the number of files in the output directory. Only files with a matching name and age are
   ///   opened.
@@ -42,7 +43,7 @@ package struct RecordingSession: Hashable, Sendable {
       guard name.hasPrefix(prefix), name != ".", name != "..", !name.hasSuffix(String(LT_LIVE_SUFFIX)) else { continue }
       let path = output.directory == "/" ? "/" + name : "\(output.directory)/\(name)"
       var information = stat()
-      // The clock of a network file system may differ a little.
+      // Allow a minute, because the clock of a network file system may differ.
       guard lstat(path, &information) == 0, information.st_mode & S_IFMT == S_IFREG,
         information.st_mtim.tv_sec >= startTime - 60
       else { continue }

@@ -2,18 +2,18 @@
 
 import CTraceFormat
 
-/// The choices of one recording.
+/// The settings of one recording.
 package struct RecordingSettings: Hashable, Sendable {
   package enum Children: Hashable, Sendable { case followed, notFollowed }
   package enum Retains: String, Hashable, Sendable, CaseIterable { case stacks, counts, off }
   package enum Start: Hashable, Sendable { case recording, paused }
-  /// The stacks to compare with a fresh unwind, for checking the recorder itself.
+  /// The stacks that the recorder compares with a fresh unwind, to check itself.
   package enum StackChecking: Hashable, Sendable { case none, everyStack }
 
-  /// The recorded events: each call, or only samples of allocations.
+  /// The calls that are recorded: all calls, or only samples of allocations.
   package enum Mode: Hashable, Sendable {
     case full
-    /// Records each call until the trace has this many bytes, then samples.
+    /// Records every call until the trace has this many bytes, and then only samples.
     case limited(traceBytes: UInt64, Sampling)
     case light(Sampling)
   }
@@ -22,7 +22,7 @@ package struct RecordingSettings: Hashable, Sendable {
   package struct Sampling: Hashable, Sendable {
     /// Bytes of allocation from one sample to the next, on average.
     package var period: UInt64
-    /// The number of allocations at the start that are all sampled.
+    /// The number of allocations at the start of the recording that are all sampled.
     package var first: UInt32
     package var images: DueImages
     /// Seconds from one heap profile to the next; nil for none.
@@ -38,12 +38,12 @@ package struct RecordingSettings: Hashable, Sendable {
 
   /// Heap images that the recorder takes on its own.
   package struct DueImages: Hashable, Sendable {
-    /// Seconds from one to the next; nil for none.
+    /// Seconds from one image to the next; nil for no such images.
     package var interval: UInt64?
-    /// An image is taken every ten minutes while at least this many bytes are resident; nil for none.
+    /// An image is taken every ten minutes while at least this many bytes are resident; nil for no such images.
     package var residentBytes: UInt64?
-    /// The number of images that stay in the trace; 0 for all. Older images are removed first to make room for new
-    /// ones.
+    /// The number of images that stay in the trace; 0 for all images. To make room for new images, the recorder thins
+    /// out the older ones; the first image stays.
     package var keptCount: UInt32
 
     package init(
@@ -55,31 +55,33 @@ package struct RecordingSettings: Hashable, Sendable {
 
   /// The heap images that are written at the end and on request.
   package enum Snapshots: Hashable, Sendable {
-    /// `signal`: the number of the signal that requests an image; nil for the recorder's own choice. `roundSignal`: the
-    /// number of the signal that ends a round of repeated work; nil for none.
+    /// `signal`: the number of the signal that requests an image; nil for the recorder's default. `roundSignal`: the
+    /// number of the signal that ends a round of repeated work; nil for no such signal.
     case taken(signal: Int32?, roundSignal: Int32? = nil)
     case none
   }
 
-  /// Default number of bytes from one sample to the next: as in other heap profilers.
+  /// The default number of bytes from one sample to the next. Other heap profilers have the same default.
   package static let usualSamplePeriod: UInt64 = 512 << 10
-  /// Default number of allocations that are all sampled: more than small programs make, and so few that a server does
-  /// not notice.
+  /// The default number of first allocations that are all sampled. Small programs make fewer, so all of theirs are
+  /// sampled. A server is not slowed down noticeably.
   package static let usualFirstSamples: UInt32 = 8192
-  /// The number of stacks that a recorder has room for.
+  /// The most first allocations that may all be sampled: the recorder has space for this number of stacks.
   package static let mostFirstSamples: UInt32 = 16384
-  /// Least number of seconds from one heap image to the next: the process is stopped for each image, and a copy of it
-  /// is written.
+  /// The least number of seconds from one heap image to the next. Each image stops the process, and writes a copy of
+  /// its memory.
   package static let leastImageInterval: UInt64 = 10
-  /// Default number of images that stay: enough for a curve of a week, in some 30 MB of a small server's trace.
+  /// The default number of images that stay in the trace. They are enough for a curve over a week, and take about 30 MB
+  /// in the trace of a small server.
   package static let usualKeptImages: UInt32 = 100
-  /// The numbers that a recorder accepts.
+  /// The numbers of kept images that a recorder accepts.
   package static let keptImages: ClosedRange<UInt32> = 2...UInt32(LT_KEPT_IMAGES_MAX)
-  /// Least number of seconds from one heap profile to the next.
+  /// The least number of seconds from one heap profile to the next.
   package static let leastProfileInterval: UInt64 = 1
-  /// Least number of trace bytes before sampling starts: a smaller trace has hardly more than the program's start.
+  /// The least number of trace bytes before sampling starts. A smaller trace contains little more than the program's
+  /// start.
   package static let leastTraceLimit: UInt64 = 1 << 20
-  /// The periods that a recorder accepts.
+  /// The sample periods that a recorder accepts.
   package static let samplePeriods: ClosedRange<UInt64> = 1...(1 << 40)
 
   /// The default signal that requests heap images.
@@ -89,7 +91,7 @@ package struct RecordingSettings: Hashable, Sendable {
   package var children: Children
   /// The recording mode for retains and releases.
   package var retains: Retains
-  /// Limit in frames; nil for the recorder's own limit.
+  /// The limit on the frames of a stack; nil for the recorder's own limit.
   package var stackDepthLimit: Int?
   package var start: Start
   package var stackChecking: StackChecking
@@ -116,9 +118,9 @@ package struct RecordingSettings: Hashable, Sendable {
 package struct RecordingEnvironment: Sendable {
   package var settings: RecordingSettings
   package var library: PreloadLibrary
-  /// Stored in every trace of the run; not 0.
+  /// The number of the session, which is stored in every trace of the run. It must not be 0.
   package var sessionID: UInt64
-  /// The file for the library's messages, such as why it stepped aside.
+  /// The path of the file for the library's messages, such as the reason why the library does not record a process.
   package var messagesPath: String
 
   package init(settings: RecordingSettings, library: PreloadLibrary, sessionID: UInt64, messagesPath: String) {
@@ -166,8 +168,9 @@ package struct RecordingEnvironment: Sendable {
     return result
   }
 
-  /// `inherited` with the recorder's variables. The library is put before the present contents of LD_PRELOAD,
-  /// LEAKTRACE_ variables of a surrounding recording are replaced, and everything else keeps its place and bytes.
+  /// Returns `inherited` with the recorder's variables. The library is put before the other libraries in LD_PRELOAD,
+  /// and LEAKTRACE_ variables of a surrounding recording are replaced. All other entries keep their positions and
+  /// bytes.
   ///
   /// - Parameter inherited: `NAME=value` entries.
   package func entries(inherited: [[UInt8]]) -> [[UInt8]] {
@@ -176,12 +179,12 @@ package struct RecordingEnvironment: Sendable {
     let ours = Array(library.path.utf8)
     var result: [[UInt8]] = []
     var isPreloaded = false
-    // The number of entries that the library removes again.
+    // The number of entries that the library will remove again.
     var passing = variables.count
     for entry in inherited {
       if entry.starts(with: preload) {
-        // Keep the entry's place, so that the variables have their old order again once the library has removed its
-        // entry.
+        // The entry keeps its position, so that the variables have their old order again after the library has removed
+        // its path.
         let others = entry.dropFirst(preload.count).split { $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: " ") }
         let all = [ours] + others.map(Array.init).filter { $0 != ours }
         result.append(preload + Array(all.joined(separator: [UInt8(ascii: ":")])))
@@ -195,7 +198,8 @@ package struct RecordingEnvironment: Sendable {
       result.append(preload + ours)
       passing += 1
     }
-    // An even number leaves room for whole entries of the auxiliary vector, which follows the environment.
+    // The auxiliary vector follows the environment, and its entries have two words. Make the number even, so that the
+    // space of the removed entries is a whole number of entries of the vector.
     if !passing.isMultiple(of: 2) { result.append(Array("LEAKTRACE_PADDING=".utf8)) }
     for (name, value) in variables { result.append(Array("\(name)=\(value)".utf8)) }
     return result

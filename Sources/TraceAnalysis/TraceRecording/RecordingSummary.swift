@@ -1,28 +1,30 @@
-// The messages of `record` when the recorded program has ended.
+// The messages that `record` prints when the recorded program has ended.
 
 import TraceReading
 
-/// The lines of the summary of a recording, without a prefix.
+/// The lines of the summary of a recording, without the command's prefix.
 package struct RecordingSummary: Hashable, Sendable {
-  /// Losses and failures that a reader of the trace must know. Shown even in quiet mode.
+  /// Losses and failures that a reader of the trace must know. They are shown even in quiet mode.
   package var problems: [String] = []
-  /// Everything else.
+  /// All other lines.
   package var notes: [String] = []
 
-  /// The number of traces that are listed one by one.
+  /// The most traces that are listed one by one.
   package static let listedTraces = 10
 
-  /// The prefix of the library's messages that are not problems.
+  /// The prefix of those messages of the library that are not problems.
   private static let notice = "note: "
 
-  /// Bytes of the smallest trace and its live file.
+  /// The bytes that the smallest trace and its live file need.
   private static let leastFileSize: UInt64 = 1 << 20
 
-  /// - Parameter traces: The session's traces, finished as far as possible.
-  /// - Parameter stillRecording: Paths of traces whose processes still run.
-  /// - Parameter messages: The messages that the preloaded library wrote, mostly about stepping aside.
-  /// - Parameter lostDirectory: The directory of the traces, if it does not exist any more.
-  /// - Parameter fileSizeLimit: Limit in bytes of the program's files; nil if there is no limit.
+  /// - Parameter traces: The session's traces. Traces of ended processes have been closed where possible.
+  /// - Parameter stillRecording: The paths of traces whose processes are still running.
+  /// - Parameter messages: The messages that the preloaded library wrote, mostly about processes that it does not
+  ///   record.
+  /// - Parameter lostDirectory: The directory of the traces, if it was removed or replaced.
+  /// - Parameter fileSizeLimit: The limit on the size of files that the program writes, in bytes; nil if there is no
+  ///   limit.
   /// - Parameter program: Describes the program of a trace; nil if the trace does not have it.
   /// - Parameter displayPath: Converts an absolute path for display.
   package init(
@@ -37,7 +39,7 @@ package struct RecordingSummary: Hashable, Sendable {
       if let lostDirectory {
         problems.append("no trace is left: \(lostDirectory) was removed or replaced while the program ran")
       } else if messages.isEmpty, let fileSizeLimit, fileSizeLimit < Self.leastFileSize {
-        // There is not even room for the recorder's own message.
+        // With such a limit, the recorder could not even write its own message.
         problems.append(
           "no trace was written: the limit on file sizes, \(sizeText(fileSizeLimit)), leaves no room for one. Raise it (ulimit -f)"
         )
@@ -92,7 +94,7 @@ package struct RecordingSummary: Hashable, Sendable {
     return result
   }
 
-  /// Events whose recorded stacks are incomplete.
+  /// Returns notes about events whose recorded stacks are incomplete.
   private static func shortcomings(of trace: RecordedTrace, _ displayPath: (String) -> String) -> [String] {
     var result: [String] = []
     func add(_ text: String) { result.append("\(displayPath(trace.path)): \(text)") }
@@ -107,13 +109,13 @@ package struct RecordingSummary: Hashable, Sendable {
   }
 }
 
-/// "1 event", "12,345 events".
+/// Returns a number of events in words: "1 event", "12,345 events".
 func eventText(_ count: UInt64) -> String { "\(groupedDigits(count)) \(count == 1 ? "event" : "events")" }
 
-/// "1 stack", "12,345 stacks".
+/// Returns a number of stacks in words: "1 stack", "12,345 stacks".
 private func stackText(_ count: UInt64) -> String { "\(groupedDigits(count)) \(count == 1 ? "stack" : "stacks")" }
 
-/// Digits in groups of three: "1,234,567".
+/// Returns a number with its digits in groups of three: "1,234,567".
 func groupedDigits(_ value: UInt64) -> String {
   var result = ""
   let digits = String(value)
@@ -124,7 +126,7 @@ func groupedDigits(_ value: UInt64) -> String {
   return result
 }
 
-/// A size in decimal units with three significant digits: "512 B", "1.23 kB", "45.6 MB".
+/// Returns a size in decimal units with three significant digits: "512 B", "1.23 kB", "45.6 MB".
 package func sizeText(_ bytes: UInt64) -> String {
   guard bytes >= 1000 else { return "\(bytes) B" }
   var value = Double(bytes), unit = 0

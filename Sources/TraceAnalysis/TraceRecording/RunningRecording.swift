@@ -1,27 +1,28 @@
-// The processes of a session that record at this moment.
+// The processes of a session that are still being recorded.
 
 import Glibc
 import TraceReading
 
-/// A process that records, with its trace. A value: the process may have ended a moment later.
+/// A process that is being recorded, with its trace. The process may end a moment later.
 package struct RunningRecording: Hashable, Sendable {
   package var trace: RecordedTrace
   package var live: LiveRecording
-  /// Nil if neither the trace nor the system shows it.
+  /// The program; nil if neither the trace nor the system shows it.
   package var program: TracedProgram?
 
   package var processID: Int32 { Int32(bitPattern: trace.processID) }
 
-  /// The process still records to this trace.
+  /// True if the process still records to this trace.
   package var isRunning: Bool { live.isMapped(by: processID) }
 
-  /// A copy of the process writes a heap image.
+  /// True if a copy of the process is writing a heap image.
   /// - Complexity: Linear in the number of the system's processes and their mappings.
   package var isWritingImage: Bool { live.recordingProcesses().contains { $0 != processID } }
 }
 
 extension RecordingSession {
-  /// The processes that record, the oldest recording first. Processes of another PID namespace are missing.
+  /// Returns the processes that are still being recorded, the oldest recording first. Processes in another PID
+  /// namespace are missing.
   ///
   /// - Complexity: Linear in the number of files in the output directory.
   package func running() -> [RunningRecording] {

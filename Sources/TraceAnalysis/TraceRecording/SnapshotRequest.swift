@@ -1,16 +1,16 @@
-// Requests a heap snapshot from a process that is being recorded.
+// Requesting a heap snapshot from a process that is being recorded.
 
 import CProcessCalls
 import CTraceFormat
 import Glibc
 import TraceReading
 
-/// A request to the recorder inside a process, counted in the live file.
+/// A request for a snapshot to the recorder inside a process. The live file counts requests and answers.
 ///
-/// For one thread. One snapshot may answer two simultaneous requesters.
+/// For one thread at a time. One snapshot may answer two simultaneous requests.
 package struct SnapshotRequest: Sendable {
   package enum Failure: Error, Hashable, Sendable {
-    /// The recorder handles no such signal: snapshots were switched off, or the program uses the signal itself.
+    /// The recorder takes no snapshots on request: they were switched off, or the program uses the signal itself.
     case notOffered(processID: Int32)
     case cannotOpen(path: String, errno: Int32)
     case cannotSignal(processID: Int32, errno: Int32)
@@ -31,19 +31,19 @@ package struct SnapshotRequest: Sendable {
   package let processID: Int32
   private let live: LiveRecording
 
-  /// - Parameter live: A live file that the process has mapped: see `PauseSwitch.liveFiles(of:)`.
+  /// - Parameter live: A live file that the process has mapped; see `PauseSwitch.liveFiles(of:)`.
   package init(processID: Int32, live: LiveRecording) {
     self.processID = processID
     self.live = live
   }
 
-  /// Takes a snapshot, and returns its number when it is written.
+  /// Requests a snapshot, and returns the snapshot's number after it was written.
   ///
-  /// There are three ways to ask, tried in order. The process is made to start a thread that takes the snapshot; this
-  /// needs the right to trace the process, and a thread that waits in a system call. Otherwise the next hook takes it,
-  /// if one is called soon. A process that may not be traced and only waits gets a signal, which ends calls such as
-  /// `sleep` early. The request is repeated from time to time, because a process does not answer while another snapshot
-  /// is being written.
+  /// Tries three ways in order. First, makes the process start a thread that takes the snapshot. This needs the right
+  /// to trace the process, and a thread that waits in a system call. Second, asks the next hook to take the snapshot,
+  /// if a hook is called soon. Third, sends a signal, for a process that may not be traced and calls no hooks. The
+  /// signal ends calls such as `sleep` early. Repeats the request from time to time, because a process does not answer
+  /// while another snapshot is being written.
   package func take(_ purpose: Purpose = .picture, waitingSeconds: Int) throws(Failure) -> UInt32 {
     let header = try SharedHeader(path: live.path, identity: live.identity)
     guard header.load(\.snapshotSignal) != 0 || header.load(\.servingCall) != 0 else {
@@ -54,12 +54,13 @@ package struct SnapshotRequest: Sendable {
     let deadline = Deadline(seconds: waitingSeconds)
     while !deadline.isPast {
       do throws(Failure) {
-        // Try the next way only if the one before is impossible: an image may take long to write.
+        // Try the next way only if the previous way is impossible. A late answer is no reason, because writing an image
+        // may take long.
         for way in [Self.askByThread, Self.askBySwitch, Self.askBySignal] where !isAnswered(asked, in: header) {
           if try way(self)(header, deadline) == .asked { break }
         }
       } catch .ended {
-        // The process's last answer is in the file.
+        // The process may have answered before it ended.
         guard isAnswered(asked, in: header) else { throw .ended(processID: processID) }
       }
       if awaitAnswer(to: asked, in: header, milliseconds: Self.repeatMilliseconds, deadline) {
@@ -73,9 +74,9 @@ package struct SnapshotRequest: Sendable {
 
   private enum Attempt { case asked, impossible }
 
-  /// Milliseconds within which a busy process calls a hook.
+  /// A busy process calls a hook within this time, in milliseconds.
   private static let busyMilliseconds = 50
-  /// Milliseconds to wait for an image, before the process is asked again.
+  /// The time to wait for an image before the request is repeated, in milliseconds.
   private static let repeatMilliseconds = 1000
 
   /// Makes the process start a thread that takes the snapshot.
@@ -83,8 +84,8 @@ package struct SnapshotRequest: Sendable {
     ServingThread(header: header).start(in: processID) ? .asked : .impossible
   }
 
-  /// Makes the next hook of any thread take the snapshot. Hooks of a paused recording take none, because the recording
-  /// would resume in between.
+  /// Makes the next hook that any thread calls take the snapshot. Not for a paused recording, because the recording
+  /// would resume until the snapshot.
   private func askBySwitch(_ header: SharedHeader, _ deadline: Deadline) throws(Failure) -> Attempt {
     let (record, snapshot) = (UInt32(LT_SWITCH_RECORD), UInt32(LT_SWITCH_SNAPSHOT))
     guard header.change(\.pauseSwitch, from: record, to: snapshot) else { return .impossible }
@@ -92,11 +93,11 @@ package struct SnapshotRequest: Sendable {
     return header.change(\.pauseSwitch, from: snapshot, to: record) ? .impossible : .asked
   }
 
-  /// Sends the signal to a thread that does not block it. If all block it, asks the next hook again, even in a paused
-  /// recording.
+  /// Sends the signal to a thread that does not block it. If all threads block it, asks the next hook once more, even
+  /// if the recording is paused.
   private func askBySignal(_ header: SharedHeader, _ deadline: Deadline) throws(Failure) -> Attempt {
     let threads = ProcessThreads.threads(of: processID)
-    // A zombie still has a thread, but no memory.
+    // A zombie still has a thread, but no mappings.
     guard !threads.isEmpty, live.isMapped(by: processID) else { throw .ended(processID: processID) }
     if let signal = Int32(exactly: header.load(\.snapshotSignal)), signal > 0, try send(signal, to: threads) {
       return .asked
@@ -113,7 +114,7 @@ package struct SnapshotRequest: Sendable {
     return .asked
   }
 
-  /// Waits until a hook has reset the switch.
+  /// Waits until a hook has taken the request and reset the switch, or until the time is over.
   private func awaitHook(_ header: SharedHeader, milliseconds: Int, _ deadline: Deadline) {
     for _ in 0..<milliseconds where header.load(\.pauseSwitch) == UInt32(LT_SWITCH_SNAPSHOT) && !deadline.isPast {
       usleep(1_000)
@@ -130,7 +131,7 @@ package struct SnapshotRequest: Sendable {
 
   // MARK: The answer
 
-  /// The counters wrap around.
+  /// Returns whether the request with number `asked` was answered. The counters may wrap around.
   private func isAnswered(_ asked: UInt32, in header: SharedHeader) -> Bool {
     Int32(bitPattern: header.load(\.snapshotsAnswered) &- asked) >= 0
   }
@@ -141,7 +142,7 @@ package struct SnapshotRequest: Sendable {
     return header.load(\.snapshotNumber)
   }
 
-  /// Waits for an answer. Returns false if none comes in time.
+  /// Waits for an answer. Returns false if there is none in time.
   private func awaitAnswer(to asked: UInt32, in header: SharedHeader, milliseconds: Int, _ deadline: Deadline) -> Bool {
     for _ in 0..<milliseconds {
       if isAnswered(asked, in: header) { return true }
@@ -158,16 +159,16 @@ package struct SnapshotRequest: Sendable {
   }
 }
 
-/// The thread that a process starts for a requester: see Sources/CTraceShim/image/serving_thread.c.
+/// The thread that a process starts for a request; see Sources/CTraceShim/image/serving_thread.c.
 private struct ServingThread {
   let header: SharedHeader
 
-  /// Milliseconds to wait for the thread of an earlier request to end, and for the tracer that stops the process for
-  /// its image to detach.
+  /// The time to wait until the thread of an earlier request has ended, and until a tracer that stops the process for
+  /// an image has detached, in milliseconds.
   private static let turnMilliseconds = 1000
 
-  /// False if the process offers no such thread, or may not be traced. True if the thread runs, for this request or an
-  /// earlier one.
+  /// Starts the thread. Returns false if the process cannot start such a thread, or may not be traced. Returns true if
+  /// the thread runs for this request, or is still in use by another request.
   func start(in processID: Int32) -> Bool {
     let call = header.load(\.servingCall)
     guard call != 0 else { return false }
@@ -180,7 +181,7 @@ private struct ServingThread {
     for _ in 0..<Self.turnMilliseconds {
       let isBusy = ProcessThreads.threads(of: processID).contains { ProcessThreads.isTraced($0, of: processID) }
       for thread in ProcessThreads.threads(of: processID) where ProcessThreads.mayBeTraced(thread, of: processID) {
-        // Other threads may wait in a system call while this one computes.
+        // If this thread cannot be used, another thread may wait in a system call.
         if lt_order_thread(thread, &order) == 0 {
           header.store(1, to: \.servingMayBegin)
           return true
@@ -195,7 +196,8 @@ private struct ServingThread {
     return false
   }
 
-  /// Claims the thread's stack for this process, once its present user is done.
+  /// Claims the thread's stack for this process, after its current user has finished or ended. Returns false if that
+  /// takes too long.
   private func claim(in processID: Int32) -> Bool {
     for _ in 0..<Self.turnMilliseconds {
       let owner = header.load(\.servingThread)
@@ -212,7 +214,7 @@ private struct ServingThread {
 
 /// Reads the files of `/proc` about a process's threads.
 enum ProcessThreads {
-  /// The first thread comes first; it is the likeliest to wait for signals.
+  /// Returns the IDs of a process's threads. The main thread comes first; it is the most likely to wait for signals.
   static func threads(of processID: Int32) -> [Int32] {
     guard let directory = opendir("/proc/\(processID)/task") else { return [] }
     defer { closedir(directory) }
@@ -223,7 +225,7 @@ enum ProcessThreads {
     return result
   }
 
-  /// True if the thread blocks the signal, or has ended.
+  /// Returns whether the thread blocks the signal, or has ended.
   static func blocks(_ signal: Int32, thread: Int32, of processID: Int32) -> Bool {
     let status = status(of: thread, processID)
     guard let state = status["State"], !state.hasPrefix("Z"), !state.hasPrefix("X"),
@@ -232,14 +234,14 @@ enum ProcessThreads {
     return mask >> UInt64(signal - 1) & 1 != 0
   }
 
-  /// True if the thread waits in a call that a tracer may interrupt, and no system-call filter can prevent another
-  /// call.
+  /// Returns whether the thread waits in a system call that a tracer may interrupt, and has no system-call filter,
+  /// which could forbid the new call.
   static func mayBeTraced(_ thread: Int32, of processID: Int32) -> Bool {
     let status = status(of: thread, processID)
     return status["State"]?.hasPrefix("S") == true && status["Seccomp"] == "0" && status["Name"] != "leaktrace"
   }
 
-  /// True if another process traces the thread.
+  /// Returns whether a process traces the thread.
   static func isTraced(_ thread: Int32, of processID: Int32) -> Bool {
     status(of: thread, processID)["TracerPid"].map { $0 != "0" } ?? false
   }
@@ -248,7 +250,7 @@ enum ProcessThreads {
     access("/proc/\(processID)/task/\(thread)", F_OK) == 0
   }
 
-  /// The fields of a thread's status; none if it is gone.
+  /// Returns the fields of a thread's status; none if the thread is gone.
   private static func status(of thread: Int32, _ processID: Int32) -> [Substring: Substring] {
     let descriptor = open("/proc/\(processID)/task/\(thread)/status", O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return [:] }
@@ -264,8 +266,8 @@ enum ProcessThreads {
       uniquingKeysWith: { first, _ in first })
   }
 
-  /// Returns false with `errno` set. Older C libraries have no wrapper for the call: then the signal goes to the whole
-  /// process.
+  /// Sends a signal to a thread. Returns false with `errno` set if that fails. Older C libraries have no function for
+  /// this; the signal then goes to the whole process.
   static func send(_ signal: Int32, to thread: Int32, of processID: Int32) -> Bool {
     typealias ThreadKill = @convention(c) (Int32, Int32, Int32) -> Int32
     guard let symbol = dlsym(nil, "tgkill") else { return kill(processID, signal) == 0 }
@@ -273,7 +275,7 @@ enum ProcessThreads {
   }
 }
 
-/// The mapped header of a live file. Its fields are read and written as a whole: four aligned bytes each.
+/// The mapped header of a live file. A load or store of a field, of four aligned bytes, is never split.
 private final class SharedHeader {
   private let page: UnsafeMutableRawPointer
 
@@ -301,12 +303,12 @@ private final class SharedHeader {
     pointer(field).storeBytes(of: value, as: UInt32.self)
   }
 
-  /// Atomic. Returns false if the field does not have the expected value.
+  /// Changes a field from `expected` to `desired` atomically. Returns false if the field has another value.
   func change(_ field: KeyPath<lt_live_header, UInt32>, from expected: UInt32, to desired: UInt32) -> Bool {
     lt_change_word(pointer(field).assumingMemoryBound(to: UInt32.self), expected, desired)
   }
 
-  /// Atomic. Returns the new value.
+  /// Increments a field atomically, and returns the new value.
   func increment(_ field: KeyPath<lt_live_header, UInt32>) -> UInt32 {
     while true {
       let value = load(field)

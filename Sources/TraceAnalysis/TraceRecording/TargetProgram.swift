@@ -1,4 +1,4 @@
-// Finds the program of a command, and decides whether it can be traced.
+// Finding the program of a command, and deciding whether it can be traced.
 
 import Glibc
 import TraceReading
@@ -7,16 +7,16 @@ import TraceReading
 package struct TargetProgram: Hashable, Sendable {
   /// The path to execute.
   package var path: String
-  /// The shell for a script without a `#!` line. It is put before the command, and the command's path follows it in
-  /// place of the command's name.
+  /// The shell for a script without a `#!` line; nil for other programs. The shell is started with the command's path
+  /// and arguments.
   package var shellForScript: String?
-  /// Warnings that the user should see before reading the recording.
+  /// Warnings that the user should see before using the recording.
   package var warnings: [Warning]
-  /// Possible values of `%n` for the process.
+  /// The possible values of `%n` in the names of the process's traces.
   package var programNames: [String]
 
   package enum Warning: Hashable, Sendable, CustomStringConvertible {
-    /// The Swift runtime is inside the program, and its symbols are stripped.
+    /// The Swift runtime is inside the program, and the symbols were stripped.
     case swiftRuntimeWithoutSymbols(path: String)
 
     package var description: String {
@@ -30,7 +30,7 @@ package struct TargetProgram: Hashable, Sendable {
 }
 
 extension TargetProgram {
-  /// Finds `command` as `execvp` would, and follows `#!` lines to the file that is executed in the end.
+  /// Finds `command` in the same way as `execvp`, and follows `#!` lines to the file that is finally executed.
   ///
   /// - Parameter searchPath: The value of PATH, or nil for the system's default.
   /// - Parameter userID: The real user who starts the program. `groupID` is the real group.
@@ -42,7 +42,7 @@ extension TargetProgram {
     var program = TargetProgram(path: path, shellForScript: nil, warnings: [], programNames: names(path))
     var current = path
     for _ in 0..<5 {
-      // A file that cannot be read (mode 0111) may still be executable, so it is not judged.
+      // A file that cannot be read (mode 0111) may still be executable, so accept it without a check.
       guard let kind = try ExecutableKind.read(path: current) else { return program }
       switch kind {
       case .script(let interpreter, _):
@@ -76,7 +76,7 @@ extension TargetProgram {
     throw .commandNotExecutable(path: path, reason: "too many levels of #! interpreters")
   }
 
-  /// The requested name, and the name of the file that it is a symbolic link to.
+  /// Returns the name of a file and, if it is a symbolic link, the name of the link's target.
   private static func names(_ path: String) -> [String] {
     guard let resolved = realpath(path, nil) else { return [lastComponent(path)] }
     defer { free(resolved) }
@@ -89,7 +89,7 @@ extension TargetProgram {
       throw .untraceable(path: path, .otherMachine(outline.machine))
     }
     guard let loader = outline.loader else {
-      // The loader itself can be run as a program, and preloads libraries like any other.
+      // The loader itself can be run as a program. It also preloads libraries then.
       if let name = outline.ownName, name.hasPrefix("ld-linux") { return }
       throw .untraceable(path: path, .staticallyLinked)
     }
@@ -101,15 +101,16 @@ extension TargetProgram {
     }
   }
 
-  /// Like execvp, passes a file that is neither ELF nor `#!` to the shell, unless it is obviously not text.
+  /// Throws if a file is obviously not text. Other files that are neither ELF nor `#!` are run by the shell, as by
+  /// execvp.
   private static func refuseBinary(_ path: String) throws(RecordingError) {
     guard let file = ReadOnlyFile(path: path) else { return }
     let firstLine = file.bytes(at: 0, count: 128).prefix { $0 != 0x0A }
     if firstLine.contains(0) { throw .commandNotExecutable(path: path, reason: "cannot execute: not a program") }
   }
 
-  /// Returns how running the file changes the process's rights, which makes the loader ignore LD_PRELOAD. Nil if it
-  /// does not.
+  /// Returns the way that the file changes the rights of the process that runs it, so that the loader ignores
+  /// LD_PRELOAD. Nil if the file does not change the rights.
   private static func privilege(of path: String, userID: UInt32, groupID: UInt32) -> UntraceableReason.Privilege? {
     var information = stat()
     guard stat(path, &information) == 0 else { return nil }
@@ -150,16 +151,16 @@ extension TargetProgram {
 }
 
 extension TargetProgram {
-  /// The program is a toolchain's `swift`, and runs the tests of a package.
+  /// Returns whether the program is a toolchain's `swift` command that runs the tests of a package.
   ///
-  /// - Parameter arguments: The command's, without its name.
+  /// - Parameter arguments: The command's arguments, without the command's name.
   package func isSwiftTest(arguments: some Collection<String>) -> Bool {
     path.hasSuffix("/swift-test") || path.hasSuffix("/swift") && arguments.first == "test"
   }
 }
 
 extension ExecutableOutline {
-  /// The ELF machine number of the processor this code runs on.
+  /// The ELF machine number of the processor that runs this code.
   package static var ownMachine: UInt16 {
     #if arch(x86_64)
       return 62

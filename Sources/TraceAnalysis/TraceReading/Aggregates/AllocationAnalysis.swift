@@ -1,18 +1,19 @@
-// The allocations of one trace, summed: the data for reports.
+// Sums over the allocations of one trace: the data for reports.
 
-/// The heap at one moment beside the memory that the system gave the process for it.
+/// The live heap of the process at one moment, and its resident size at about that time.
 package struct MemoryMoment: Hashable, Sendable {
   /// Ticks.
   package var time: UInt64
   package var liveBytes: UInt64
   package var liveBlocks: UInt64
-  /// The resident size nearest in time, without the recorder's own share; nil if none was recorded.
+  /// The resident size that was measured nearest to `time`, without the recorder's own share; nil if none was recorded.
   package var residentBytes: UInt64?
-  /// The time of that measurement.
+  /// The time when `residentBytes` was measured, in ticks.
   package var residentTime: UInt64?
 }
 
-/// A trace, replayed and summed by site. A value of numbers: names are looked up only for sites that are shown.
+/// The results of a replay, summed by allocation site. Names are not looked up here, but only for the sites that a
+/// report shows.
 package struct AllocationAnalysis: Sendable {
   package var header: TraceHeader
   package var clock: TraceClock
@@ -25,26 +26,28 @@ package struct AllocationAnalysis: Sendable {
   package var diagnostics: TraceDiagnostics
   package let sites: AllocationSites
   package var threads: [ThreadTotal]
-  /// Events by operation number.
+  /// The number of events of each operation; index: the operation's number.
   package var eventCounts: [UInt64]
-  /// By `Mismatch`.
+  /// The number of mismatches of each kind; index: `Mismatch.rawValue`.
   package var mismatchCounts: [UInt64]
   package var atExit: MemoryMoment
   package var atPeak: MemoryMoment
-  /// The blocks that were live at the requested snapshot; sites index `sites`.
+  /// The blocks that were live at the requested snapshot. Their site IDs are indices into `sites`.
   package var blocksAtSnapshot = LiveBlockList([])
-  /// Scopes and expectations of these objects, and their outcomes by then.
+  /// The program's statements about its objects, with their outcomes at the snapshot; without a snapshot, at the
+  /// trace's end.
   package var statements = ProgramStatements()
-  /// Calls that the trace lacks until then; without a snapshot, until the trace's end.
+  /// The calls that the trace lacks up to the snapshot; without a snapshot, up to the trace's end.
   package var gaps = TraceGaps.none
-  /// The blocks at the snapshot without any event: the allocator's metadata has them, and they were allocated before
-  /// the recording began. Nil if the trace does not identify them.
+  /// The sum of the blocks at the snapshot that have no event because they were allocated before the recording began.
+  /// They are known from the allocator's metadata. Nil if the trace has no complete list of them.
   package private(set) var unseen: BlockSum?
-  /// The activations that control was in then.
+  /// The activations that had not returned at the snapshot.
   package var activationsAtSnapshot = Activations.none
-  /// The stacks of the sampled blocks at the snapshot, by address; for light traces.
+  /// The allocation stacks of the sampled blocks at the snapshot, by block address. Only light traces have sampled
+  /// blocks.
   package private(set) var sampledStacks: [UInt64: StackID] = [:]
-  /// Addresses whose references seem to have been counted after the free of the block there; see `FreedAddresses`.
+  /// Addresses of blocks that seem to have been retained or released after their free; see `FreedAddresses`.
   package var suspects: Set<UInt64> = []
 
   package var eventCount: UInt64 { eventCounts.reduce(0) { $0 &+ $1 } }
@@ -64,7 +67,7 @@ package struct AllocationAnalysis: Sendable {
     case whole
     /// Finished by `leaktrace` after the process had died.
     case recovered
-    /// No closing record.
+    /// The trace has no closing record.
     case open
   }
 
@@ -76,9 +79,11 @@ package struct AllocationAnalysis: Sendable {
     }
   }
 
-  /// Reads and replays a trace: one pass over its events. Memory in proportion to its live blocks, sites and stacks.
+  /// Reads and replays a trace in one pass over its events. Memory is proportional to the trace's live blocks, sites
+  /// and stacks.
   ///
-  /// `snapshot`: the blocks live when it was taken are kept as well, in memory in proportion to their number.
+  /// `snapshot`: if given, the blocks that were live when it was taken are kept as well. This takes memory in
+  /// proportion to their number.
   package init(_ reader: TraceReader, snapshot: TraceSnapshot? = nil) {
     let activations = ActivationTracker(stacks: reader.definitions.stacks)
     var replayer = Replayer(
@@ -140,8 +145,9 @@ package struct AllocationAnalysis: Sendable {
     atPeak = Self.moment(peakTime, totals.peakBytes, totals.peakBlocks, samples)
   }
 
-  /// The blocks in the allocator's metadata that events do not account for. They neither equal nor overlap a known
-  /// block, and are not about to be freed. Their time is the start of the recording. O(n log n).
+  /// Returns the blocks in the allocator's metadata that events do not account for. Such a block overlaps no known
+  /// block, and its free was not in progress at the snapshot. Its birth time is set to the start of the recording. O(n
+  /// log n).
   private static func unseenBlocks<Observer: ReplayObserver>(
     _ listed: [ListedBlock], beside known: LiveBlockList, _ replayer: Replayer<Observer>, since start: UInt64
   ) -> [LiveBlock] {
@@ -161,7 +167,8 @@ package struct AllocationAnalysis: Sendable {
     return result
   }
 
-  /// Measurements of the process's memory in order of time, the last one at its end.
+  /// Measurements of the process's memory, in order of time. If the trace was closed, the last one is from its closing
+  /// record.
   package var memorySamples: [MemorySample] { Self.memorySamples(definitions, closing) }
 
   private static func memorySamples(_ definitions: TraceDefinitions, _ closing: TraceClosing?) -> [MemorySample] {
@@ -186,7 +193,7 @@ package struct AllocationAnalysis: Sendable {
   /// Seconds from the start to the end of the recording; nil if the clock's rate is unknown.
   package var duration: Double? { clock.seconds(at: atExit.time) }
 
-  /// A site's allocations in words: a type's name, or the function that was called.
+  /// Returns the name of the Swift type that a site allocates, or else the name of the allocating function.
   package func typeName(of site: AllocationSite) -> String {
     if site.operation != .object { return site.operation.name }
     if let type = definitions.types[site.type] { return type.displayName }

@@ -1,7 +1,8 @@
-// The allocation sites of a replayed trace, as its tables have them.
+// The allocation sites of a replayed trace, read from the tables of the replay.
 
-/// The sites of a replay, in order of first sight; index: `SiteID`. A site is assembled on each access: a program may
-/// have a million of them, of hundreds of bytes each. Any thread; copies share the tables.
+/// The sites of a replay, in the order of their first allocations; index: `SiteID`. Each access assembles the site from
+/// the tables, because a program may have a million sites of hundreds of bytes each. May be used on any thread. Copies
+/// share the tables.
 package struct AllocationSites: RandomAccessCollection, Sendable {
   /// The tables of the sites. They do not change after the replay.
   fileprivate final class Tables: @unchecked Sendable {
@@ -19,7 +20,7 @@ package struct AllocationSites: RandomAccessCollection, Sendable {
   private let tables: Tables
   package let endIndex: Int
 
-  /// The tables of a replay that is over.
+  /// Takes the tables of a finished replay.
   init(keys: SiteKeys, totals: SiteTotals, lifetimes: SiteLifetimes, repeatedTypes: [UInt32: UInt32]) {
     tables = Tables(keys: keys, totals: totals, lifetimes: lifetimes, repeatedTypes: repeatedTypes)
     endIndex = totals.siteCount
@@ -33,14 +34,15 @@ package struct AllocationSites: RandomAccessCollection, Sendable {
   }
 }
 
-/// An allocation site: the place, function and type of allocations, and the fate of their blocks. A look into the
-/// tables of the replay, which it keeps.
+/// An allocation site: the place, function and type of allocations, and the fate of their blocks. It reads the replay's
+/// tables, and keeps them alive.
 package struct AllocationSite: Sendable {
   private let tables: AllocationSites.Tables
   package let number: SiteID
   package let operation: Operation
   package let stack: StackID
-  /// Type ID; 0 for all but Swift objects. The lowest ID if several mean the same type.
+  /// The type ID of the Swift objects that are allocated; 0 for other allocations. If several IDs mean the same type,
+  /// this is the lowest.
   package let type: UInt32
 
   fileprivate init(tables: AllocationSites.Tables, number: SiteID) {
@@ -51,10 +53,10 @@ package struct AllocationSite: Sendable {
   }
 
   package var total: SiteTotal { tables.totals.total(of: number) }
-  /// Up to the snapshot, if there is one.
+  /// The fates of the site's blocks, up to the snapshot if there is one.
   package var lifetime: SiteLifetime { tables.lifetimes.lifetime(of: number) }
-  /// Live blocks over the work, up to the snapshot if there is one.
+  /// The site's live blocks over the events of the process, up to the snapshot if there is one.
   package var liveCurve: LiveCurve { tables.lifetimes.curve(of: number) }
-  /// Frames of the stack.
+  /// The number of frames of the site's stack.
   package var depth: UInt32 { tables.lifetimes.depth(of: number) }
 }

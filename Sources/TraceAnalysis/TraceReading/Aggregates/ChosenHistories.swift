@@ -1,20 +1,20 @@
-// The events of a few blocks, each block by itself.
+// The events of a few chosen blocks.
 
-/// Keeps the events of a few blocks, each by itself.
+/// Collects the events of a few chosen blocks in a separate history for each block.
 package struct ChosenHistories: ReplayObserver {
   private let blocks: Set<BlockIdentity>
   private let endTime: UInt64
   private var spareEvents: Int
   private var live: [UInt64: BlockIdentity] = [:]
   package private(set) var histories: [BlockIdentity: BlockHistory] = [:]
-  /// There were too many events.
+  /// True if events were left out because there were too many.
   package private(set) var isCut = false
 
   private init(_ blocks: Set<BlockIdentity>, until endTime: UInt64, limit: Int) {
     (self.blocks, self.endTime, spareEvents) = (blocks, endTime, limit)
   }
 
-  /// One pass over the events up to a moment in ticks.
+  /// Collects the histories of `blocks` in one pass over the events. Events after `endTime`, in ticks, are ignored.
   package static func collect(_ blocks: [LiveBlock], until endTime: UInt64, in reader: TraceReader)
     -> ChosenHistories
   {

@@ -7,7 +7,7 @@ package struct LastBlock: ReplayObserver {
 
   private init(_ address: RuntimeAddress) { self.address = address.rawValue }
 
-  /// Returns the block; nil if there was none. One pass over the events.
+  /// Returns the last block that contained `address`; nil if there was none. Takes one pass over the events.
   package static func find(_ address: RuntimeAddress, in reader: TraceReader) -> LiveBlock? {
     var replayer = Replayer(LastBlock(address), for: reader)
     reader.replay(into: &replayer, stacks: .none)

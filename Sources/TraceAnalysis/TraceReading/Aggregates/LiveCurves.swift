@@ -1,14 +1,15 @@
 // Curves of the live blocks of each allocation site in the course of the run.
 
-/// Live blocks over the work of a process, in intervals of equal length. A value.
+/// The number of a site's live blocks over the work of a process, in intervals of equally many events.
 package struct LiveCurve: Hashable, Sendable {
-  /// Events of the process before the first interval begins, and the events of each interval.
+  /// `start`: the number of events of the process before the first interval. `width`: the number of events in each
+  /// interval.
   let start: UInt64
   let width: UInt64
-  /// Live blocks at the end of each interval. Past the last one nothing changed.
+  /// Live blocks at the end of each interval. The number did not change after the last interval.
   let counts: [UInt32]
 
-  /// Live blocks when the process had seen `ordinal` events, to the accuracy of an interval. Constant time.
+  /// Returns the live blocks after the first `ordinal` events of the process, accurate to an interval. Constant time.
   package func live(at ordinal: UInt64) -> UInt64 {
     guard ordinal >= start, let last = counts.last else { return 0 }
     let interval = (ordinal - start) / width
@@ -16,26 +17,25 @@ package struct LiveCurve: Hashable, Sendable {
   }
 }
 
-/// The curves of all sites, each from its own first block on.
+/// The curves of all sites. Each curve begins with the site's first block.
 ///
-/// A curve has at most `intervals` intervals; their length doubles when the site's life outgrows them. A site that had
-/// no live block at the end of any interval so far has none: that is true of most sites of most programs. Memory: a
-/// line of the cache for each other site. Constant time an event, amortised. A reference in all but name, as `RowTable`
-/// is.
+/// A curve has at most `intervals` intervals; their length doubles when the site's life outgrows them. A site gets a
+/// curve only when it has a live block at the end of an interval; most sites of most programs never do. Memory: one
+/// cache line for each curve. Amortised constant time for each event. Copies share the curves, as with a class.
 package struct LiveCurves: BitwiseCopyable {
   package static let intervals = 32
-  /// The first intervals are of 2^4 events: shorter ones would show single calls.
+  /// A curve's first intervals have at least 2^4 events: shorter intervals would show single calls.
   private static let firstShift = 4
-  /// And no shorter than a 1024th of the run before the site's first block: a site of a long run that is as short-lived
-  /// as that needs no curve.
+  /// The first intervals also have at least 1/1024 (2^-10) of the events before the site's first block. A site that
+  /// lives for less than this part of a long run needs no curve.
   private static let shareOfRun = 10
 
-  /// One `Count` for each interval.
+  /// A packed count for each interval; see `packed`.
   typealias Counts = SIMD32<UInt16>
 
-  /// A site's row: the last place in its curve.
+  /// The interval that a site has reached in its curve. A part of the site's row.
   struct Position: BitwiseCopyable {
-    /// 1 more than the index of the curve; 0 while the curve is all zero.
+    /// The index of the curve plus 1; 0 while all counts of the curve would be 0.
     fileprivate var curve: UInt32 = 0
     fileprivate var interval: UInt16 = 0
     fileprivate var shift: UInt16 = 0
@@ -45,15 +45,15 @@ package struct LiveCurves: BitwiseCopyable {
 
   init(ownedBy owner: TableOwner) { curves = RowTable(blank: Counts(), ownedBy: owner) }
 
-  /// Returns the beginning of a site's curve, whose first block comes after so many events of the process.
+  /// Returns the beginning of the curve of a site whose first block comes after `ordinal` events of the process.
   static func begin(at ordinal: UInt64) -> Position {
     var position = Position()
     position.shift = UInt16(max(firstShift, 64 - ordinal.leadingZeroBitCount - shareOfRun))
     return position
   }
 
-  /// Notes that something happens to a site. `age`: events of the process since the site's first block. `live`: its
-  /// live blocks before that.
+  /// Advances a site's position to an event that allocates or frees one of its blocks. `age`: events of the process
+  /// since the site's first block. `live`: the site's live blocks before the event.
   @inline(__always)
   func advance(_ position: inout Position, age: UInt64, live: UInt64) {
     if age &>> UInt64(position.shift) != UInt64(position.interval) { leaveInterval(&position, age: age, live: live) }
@@ -62,7 +62,7 @@ package struct LiveCurves: BitwiseCopyable {
   @inline(never)
   private func leaveInterval(_ position: inout Position, age: UInt64, live: UInt64) {
     var shift = UInt64(position.shift)
-    // An event of another thread may have been counted before.
+    // An event that had to wait for another thread's event may have a lower age than the previous one.
     guard age >> shift > UInt64(position.interval) else { return }
     while age >> shift >= UInt64(Self.intervals) { shift += 1 }
     if live > 0 || position.curve > 0 {
@@ -72,7 +72,8 @@ package struct LiveCurves: BitwiseCopyable {
     position.interval = UInt16(age >> shift)
   }
 
-  /// Fills in a time without changes, up to an interval of a length.
+  /// Fills the intervals before `interval` with `live`, because nothing changed there. Lengthens all intervals to
+  /// 2^`shift` events.
   private func settle(_ position: inout Position, shift: UInt64, interval: Int, live: UInt16) {
     if position.curve == 0 {
       let index = curves.count
@@ -84,7 +85,7 @@ package struct LiveCurves: BitwiseCopyable {
       let step = shift - UInt64(position.shift)
       var known = Int(position.interval)
       if step > 0 {
-        // The last of the short intervals that make a long one counts.
+        // A long interval gets the count of the last short interval in it.
         let whole = step < 16 ? known >> Int(step) : 0
         for long in 0..<whole { counts[long] = counts[((long + 1) << Int(step)) - 1] }
         known = whole
@@ -93,8 +94,8 @@ package struct LiveCurves: BitwiseCopyable {
     }
   }
 
-  /// The curve of a site at the end. `start`: events of the process before its first block. `live`: its live blocks
-  /// now.
+  /// Returns the curve of a site at the end of the replay. `start`: events of the process before the site's first
+  /// block. `live`: the site's live blocks at the end.
   func curve(_ position: Position, start: UInt64, live: UInt64) -> LiveCurve {
     let counts = position.curve == 0 ? Counts() : curves[Int(position.curve) - 1].pointee
     let settled = (0...Int(position.interval)).map {
@@ -105,8 +106,8 @@ package struct LiveCurves: BitwiseCopyable {
 
   // MARK: Counts
 
-  /// Numbers below 2,048 exactly, others to a 1,024th: eleven bits, and how many bits they are followed by. Never too
-  /// high.
+  /// Packs a count into 16 bits: its eleven highest bits, and the number of lower bits that were cut off. Numbers below
+  /// 2,048 are exact. Others are too low by less than a 1,024th.
   static func packed(_ count: UInt64) -> UInt16 {
     let extra = max(0, 64 - count.leadingZeroBitCount - 11)
     return extra > 31 ? .max : UInt16(extra) << 11 | UInt16(count >> UInt64(extra))

@@ -1,18 +1,19 @@
 // Live memory in the course of a recording.
 
-/// Live bytes and blocks over time, in intervals of equal length: the most that were live in each.
+/// The live bytes and blocks over time, in intervals of equal length: for each interval, the most that were live in it.
 ///
-/// Memory in proportion to the intervals, whatever the trace's length. Constant time an event, amortised.
+/// Memory is proportional to the number of intervals, whatever the trace's length. Amortised constant time for each
+/// event.
 package struct LiveTimeline: ReplayObserver {
   package struct Interval: Hashable, Sendable {
-    /// Ticks: its end.
+    /// The end of the interval, in ticks.
     package var end: UInt64
-    /// The most in the interval.
+    /// The most live bytes and the most live blocks in the interval.
     package var liveBytes: UInt64
     package var liveBlocks: UInt64
   }
 
-  /// A chart has about as many columns of pixels.
+  /// The number of intervals for a chart: about as many as a chart has columns of pixels.
   package static let standardCount = 400
 
   private let start: UInt64
@@ -22,7 +23,7 @@ package struct LiveTimeline: ReplayObserver {
   private var live = (bytes: UInt64(0), blocks: UInt64(0))
   private var most = (bytes: UInt64(0), blocks: UInt64(0))
 
-  /// A timeline from one moment to another, in ticks.
+  /// Makes a timeline of `count` intervals from `start` to `end`, in ticks.
   package init(from start: UInt64, to end: UInt64, count: Int = Self.standardCount) {
     self.start = start
     self.count = max(1, count)
@@ -30,7 +31,7 @@ package struct LiveTimeline: ReplayObserver {
     finished.reserveCapacity(self.count)
   }
 
-  /// All intervals, in order. Intervals after the last event have the blocks that were live then.
+  /// All intervals, in order. Intervals after the last event have the blocks that were live after this event.
   package var intervals: [Interval] {
     var result = self
     while result.finished.count < count { result.finish() }

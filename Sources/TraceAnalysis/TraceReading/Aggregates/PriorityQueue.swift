@@ -1,6 +1,7 @@
 // A priority queue.
 
-/// A binary heap: the least element first. Equal ones come out in any order. Insertion and removal cost O(log n).
+/// A binary heap with the least element first. Equal elements come out in any order. Insertion and removal take O(log
+/// n).
 package struct PriorityQueue<Element: Comparable> {
   private var elements: [Element] = []
 
@@ -17,7 +18,7 @@ package struct PriorityQueue<Element: Comparable> {
     }
   }
 
-  /// Removes the least; there has to be one.
+  /// Removes the least element. The queue must not be empty.
   package mutating func removeFirst() {
     elements.swapAt(0, elements.count - 1)
     elements.removeLast()

@@ -3,7 +3,7 @@
 /// A place in the program that made marks of one name.
 package struct MarkPlace: Codable, Hashable, Sendable {
   package var name: String
-  /// As the compiler gives it: `Module/File.swift`.
+  /// The source file in the compiler's form: `Module/File.swift`.
   package var file: String
   package var line: Int
 
@@ -13,16 +13,17 @@ package struct MarkPlace: Codable, Hashable, Sendable {
 /// All executions of one marked scope.
 package struct ScopeOutcome: Hashable, Sendable {
   package var place: MarkPlace
-  /// Executions that began, and those that had not ended at the snapshot or the trace's end.
+  /// `executions`: the executions that began. `open`: the executions that had not ended at the snapshot or the trace's
+  /// end.
   package var executions: UInt64 = 0
   package var open: UInt64 = 0
-  /// Swift objects made inside.
+  /// The number of Swift objects that were made in the scope.
   package var births: UInt64 = 0
-  /// Executions whose grace after the end passed while some of their objects were left.
+  /// The number of executions that still had objects when their grace had passed.
   package var executionsWithRest: UInt64 = 0
-  /// Blocks that were left when the grace had passed, up to a limit; `execution` counts from 0.
+  /// The blocks that were left when their execution's grace had passed, up to a limit. `execution`: its number, from 0.
   package var rest: [(block: LiveBlock, execution: UInt64)] = []
-  /// Ticks, of the last end.
+  /// The grace, in ticks, that the scope's last end stated.
   package var grace: UInt64 = 0
 
   package static func == (a: Self, b: Self) -> Bool {
@@ -35,15 +36,17 @@ package struct ScopeOutcome: Hashable, Sendable {
 /// All expectations that one place stated.
 package struct ExpectationOutcome: Hashable, Sendable {
   package var place: MarkPlace
-  /// Gone in time, gone late, still there at a deadline that has passed, and not yet due at the trace's end or the
-  /// snapshot.
+  /// Numbers of expectations by their outcome. `met`: the object was gone by its deadline. `late`: the object went
+  /// after its deadline. `violated`: the deadline has passed and the object is still there. `undecided`: the deadline
+  /// is after the trace's end or the snapshot.
   package var met: UInt64 = 0
   package var late: UInt64 = 0
   package var violated: UInt64 = 0
   package var undecided: UInt64 = 0
-  /// Expectations of objects that were not seen being made, or whose end the trace may lack: their outcome is unknown.
+  /// The number of expectations whose outcome is unknown, because the trace lacks the object's allocation or may lack
+  /// its end.
   package var unknown: UInt64 = 0
-  /// Ticks: the longest delay of a late one.
+  /// The longest time from a deadline to an object's late end, in ticks.
   package var longestDelay: UInt64 = 0
   /// Objects that were still there at their deadline, up to a limit.
   package var rest: [Rest] = []
@@ -52,28 +55,28 @@ package struct ExpectationOutcome: Hashable, Sendable {
     package var block: LiveBlock
     package var number: UInt64
     package var deadline: UInt64
-    /// The time when it went after all; nil if it did not.
+    /// The time when the object went after its deadline; nil if it never went.
     package var end: UInt64?
   }
 }
 
-/// A generation of objects: those made from one mark to the next.
+/// The start of a generation. Its objects are made from this mark to the next one.
 package struct GenerationStart: Hashable, Sendable {
   package var place: MarkPlace
   /// Ticks.
   package var time: UInt64
 }
 
-/// The end of a round of work that the program repeats.
+/// The mark at the end of a round of work that the program repeats.
 package struct RoundMark: Hashable, Sendable {
-  /// The number of the repetition, which connects its rounds, and the place of its statement in the program.
+  /// The number of the repetition, which all its rounds share, and the place in the program that states the repetition.
   package var repetition: UInt64
   package var place: MarkPlace
-  /// From 1.
+  /// The number of the round in its repetition, from 1.
   package var round: Int
-  /// The number of the heap image that was taken then.
+  /// The number of the heap image that was taken at the end of the round.
   package var snapshot: UInt32
-  /// The number of the only scope whose objects it counts; 0 for all work.
+  /// The number of the scope if the repetition counts only this scope's objects; 0 if it counts all objects.
   package var scope: UInt64
 }
 
@@ -82,7 +85,7 @@ package struct ProgramStatements: Sendable {
   package var scopes: [ScopeOutcome] = []
   package var expectations: [ExpectationOutcome] = []
   package var generations: [GenerationStart] = []
-  /// Rounds of the whole trace, whatever image the other statements are for.
+  /// The rounds of the whole trace. The other statements end at an image's moment, if one was chosen.
   package var rounds: [RoundMark] = []
 
   package init(
@@ -97,29 +100,29 @@ package struct ProgramStatements: Sendable {
   package var isEmpty: Bool { scopes.isEmpty && expectations.isEmpty && generations.isEmpty }
 }
 
-/// Watches scopes and expectations.
+/// Determines the outcomes of scopes and expectations during a replay.
 ///
-/// A scope's objects are those that its thread or its task makes between its beginning and its end. Objects that tasks
-/// make in that time also count, if the tasks were made in the scope. Memory in proportion to the scopes that are open
-/// or in their grace, the live blocks made in them, and the unsettled expectations. Programs without marks pay one
-/// comparison an event.
+/// A scope's objects are the ones that its thread or task makes between the scope's beginning and end. Objects that
+/// other tasks make in that time also count, if those tasks were made in the scope. Memory is proportional to the
+/// scopes that are open or in their grace, the live blocks made in these scopes, and the undecided expectations. A
+/// program without marks pays one comparison for each event.
 struct ProgramMarks: ReplayObserver {
-  /// The most remaining objects that are kept one by one, for each place.
+  /// The most remaining objects that are listed for each place.
   private static let restLimit = 10_000
 
   private final class Scope {
     let place: Int
     let execution: UInt64
-    /// The scope around it on the same strand.
+    /// The next scope around this one; nil if there is none.
     let outer: Scope?
-    /// Scopes around it.
+    /// The number of scopes around this one.
     let depth: Int
-    /// Strands whose innermost it is.
+    /// The strands whose innermost scope is this one.
     var strands: Set<UInt32> = []
     var live: [UInt64: LiveBlock] = [:]
     var isOpen = true
-    /// Its remaining objects count. False for a scope that only selects objects, for a repetition or for a test whose
-    /// leaks alone are reported.
+    /// True if objects that remain after the grace are reported. False for a scope that only selects objects: for a
+    /// repetition, or for a test that reports only leaks.
     var isJudged = true
     init(place: Int, execution: UInt64, outer: Scope?) {
       (self.place, self.execution, self.outer) = (place, execution, outer)
@@ -129,38 +132,40 @@ struct ProgramMarks: ReplayObserver {
 
   private struct Deadline: Comparable {
     var time: UInt64
-    /// In the order of the ends.
+    /// The number of scopes that ended before this one.
     var number: Int
     var scope: Scope
     static func < (a: Deadline, b: Deadline) -> Bool { (a.time, a.number) < (b.time, b.number) }
     static func == (a: Deadline, b: Deadline) -> Bool { (a.time, a.number) == (b.time, b.number) }
   }
 
-  /// Scopes within scopes beyond this depth are not followed: a scope is a piece of work that a person has named.
+  /// Scopes that are nested deeper than this are ignored. People name scopes by hand, so real programs do not nest them
+  /// so deeply.
   private static let depthLimit = 64
 
   private final class State {
     var scopePlaces: [MarkPlace: Int] = [:]
-    /// By place: executions that are not judged.
+    /// By the place's index in `statements.scopes`: the number of executions that are not judged.
     var unjudged: [Int: UInt64] = [:]
     var expectationPlaces: [MarkPlace: Int] = [:]
     var statements = ProgramStatements()
-    /// Open scopes by number, and the innermost of each strand.
+    /// The open scopes by their numbers, and the innermost open scope of each strand.
     var open: [UInt64: Scope] = [:]
     var innermost: [UInt32: Scope] = [:]
-    /// Strands that were made in a scope, with nil for strands that were checked and were made in none.
+    /// By strand: the scope where the strand's task was made, or nil if the task was made in no scope. Strands that
+    /// were not checked have no entry.
     var inherited: [UInt32: Scope?] = [:]
-    /// By address: the innermost scope that a live block was made in.
+    /// By address of a live block: the innermost scope that was open when the block was made.
     var scopeOfBlock: [UInt64: Scope] = [:]
-    /// Scopes in their grace.
+    /// Ended scopes whose grace has not passed.
     var waiting = PriorityQueue<Deadline>()
     var endCount = 0
     var nextDeadline = UInt64.max
-    /// The number of births and deaths that may still be recorded in scopes further out than the innermost. No real
-    /// process needs more. At 0 nothing is reported about scopes.
+    /// The number of births and deaths that may still be recorded in scopes around the innermost one. No real process
+    /// reaches the limit. At 0, no scope is reported.
     var spareSteps: UInt64
     init(steps: UInt64) { spareSteps = steps }
-    /// By address.
+    /// By address of a live block: the expectations of this block.
     var expected: [UInt64: [(place: Int, rest: ExpectationOutcome.Rest)]] = [:]
   }
 
@@ -185,7 +190,7 @@ struct ProgramMarks: ReplayObserver {
   mutating func marked(_ event: TraceEvent, strand: StrandID, block: LiveBlock?) {
     let mark = marks.marks[Int(event.size)]
     if mark.kind == .round {
-      // The mark comes after its image.
+      // This mark comes after its image, so its time is not compared with the image's.
       state.statements.rounds.append(
         RoundMark(
           repetition: mark.number, place: place(of: mark), round: Int(mark.round), snapshot: mark.snapshot,
@@ -193,7 +198,7 @@ struct ProgramMarks: ReplayObserver {
       if let scope = state.open[mark.scope] { leaveUnjudged(scope) }
       return
     }
-    // A mark for activations alone, which have recorded its stack.
+    // Only the activation tracker needs this mark, and it has already recorded the mark's stack.
     if mark.kind == .end { return }
     guard event.time <= end else { return }
     isUsed = true
@@ -240,7 +245,7 @@ struct ProgramMarks: ReplayObserver {
     scope.isOpen = false
     state.statements.scopes[scope.place].open -= 1
     state.statements.scopes[scope.place].grace = mark.grace
-    // Scopes that overlap end in any order: the innermost that is still open counts.
+    // Overlapping scopes may end in any order. The ended scope's strands continue in the innermost open scope.
     let next = opened(scope.outer)
     for strand in scope.strands { setInnermost(next, of: strand) }
     if mark.grace == .max { leaveUnjudged(scope) }
@@ -276,14 +281,14 @@ struct ProgramMarks: ReplayObserver {
 
   // MARK: Blocks
 
-  /// The innermost open scope of a strand: a scope that began on the strand, or the scope where the strand's task was
-  /// made.
+  /// Returns the innermost open scope of a strand: a scope that began on the strand, or else the scope where the
+  /// strand's task was made.
   private func current(_ strand: StrandID) -> Scope? {
     if let own = state.innermost[strand.rawValue] { return own }
     if let known = state.inherited[strand.rawValue] { return opened(known) }
     let block = activations[strand].block
     let scope = block == 0 ? nil : state.scopeOfBlock[block]
-    // A task whose block was made in no scope never enters one later.
+    // A task that was made in no scope does not inherit one later, so the answer is kept.
     state.inherited[strand.rawValue] = .some(scope)
     return opened(scope)
   }
@@ -304,8 +309,8 @@ struct ProgramMarks: ReplayObserver {
     guard event.time <= end else { return }
     settle(upTo: event.time)
     guard !state.open.isEmpty, let innermost = current(block.strand) else { return }
-    // Only objects count. Blocks that the runtime and the C library allocate on first use are not what people mean by a
-    // scope's objects.
+    // Only Swift objects count as births. Blocks that the runtime and the C library allocate on first use are not what
+    // people mean by a scope's objects.
     state.scopeOfBlock[block.address] = innermost
     guard event.operation == .object else { return }
     var next: Scope? = innermost
@@ -341,7 +346,7 @@ struct ProgramMarks: ReplayObserver {
       if event.time <= rest.deadline {
         state.statements.expectations[place].met += 1
       } else if event.operation.effect != .free {
-        // Its free was not recorded, only the next allocation at its address.
+        // The free of the block was not recorded. This event is the next allocation at its address.
         state.statements.expectations[place].unknown += 1
       } else {
         state.statements.expectations[place].late += 1
@@ -357,7 +362,7 @@ struct ProgramMarks: ReplayObserver {
     }
   }
 
-  /// Returns false if no more may be recorded: then all scopes are forgotten.
+  /// Counts a step. If none is left, drops all scopes and returns false.
   private func takeStep() -> Bool {
     if state.spareSteps > 0 {
       state.spareSteps -= 1
@@ -377,7 +382,7 @@ struct ProgramMarks: ReplayObserver {
   @inline(__always) mutating func referencesChanged(_ block: LiveBlock, by event: TraceEvent) {}
   @inline(__always) mutating func mismatched(_ mismatch: Mismatch, _ event: TraceEvent) {}
 
-  /// Settles the scopes whose grace has passed.
+  /// Records the remaining objects of the scopes whose grace has passed.
   private func settle(upTo time: UInt64) {
     guard state.nextDeadline < time else { return }
     while let first = state.waiting.first, first.time < time {
@@ -399,8 +404,8 @@ struct ProgramMarks: ReplayObserver {
 
   // MARK: Results
 
-  /// The outcomes as of `time`, in ticks: the time of a snapshot, or of the end of the trace. At the end of the process
-  /// no scope gets more time (`isFinal`).
+  /// Returns the outcomes as of `time`, in ticks: the time of a snapshot, or of the trace's end. `isFinal`: the process
+  /// ends at `time`, so the grace of all ended scopes is over.
   func statements(at time: UInt64, isFinal: Bool) -> ProgramStatements {
     while let first = state.waiting.first, isFinal || first.time < time {
       state.waiting.removeFirst()

@@ -1,22 +1,21 @@
-// Running retain balances of live blocks: what their reference counts should be.
+// Retain balances of live blocks: the reference counts that they should have by their events.
 
-/// The references to a block, as far as its events show.
+/// The numbers of references to a block, by its events.
 package struct ReferenceBalance: Hashable, Sendable, BitwiseCopyable {
-  /// Strong references: one from an object's allocation, plus those taken since, less those given up. Negative if more
-  /// were given up than were recorded as taken.
+  /// Strong references: one from an object's allocation, plus the references retained since, less the references
+  /// released. Negative if more releases than retains were recorded.
   package var strong: Int64
-  /// Unowned references. The runtime counts one for all strong ones together.
+  /// Unowned references. All strong references together count as one of them, as in the runtime.
   package var unowned: Int64
 
-  /// The balance of a block whose allocation was just recorded. A block that is no Swift object has no references of
-  /// its own.
+  /// Makes the balance of a new block. A block that is not a Swift object starts without references.
   @inline(__always)
   package init(allocatedBy operation: Operation) {
     strong = operation == .object ? 1 : 0
     unowned = operation == .object ? 1 : 0
   }
 
-  /// Takes in a retain or release, strong or unowned.
+  /// Applies a retain or release, strong or unowned.
   @inline(__always)
   package mutating func apply(_ event: TraceEvent) {
     let count = Int64(truncatingIfNeeded: event.referenceCount)
@@ -32,19 +31,19 @@ package struct ReferenceBalance: Hashable, Sendable, BitwiseCopyable {
   }
 }
 
-/// Keeps the balance of every live block that is an object or had a reference counted. Memory: some 48 bytes for each
-/// of the largest number live at once.
+/// Keeps the balance of every live block that is a Swift object, or that was retained or released. Memory: about 48
+/// bytes for each of the most such blocks that are live at the same time.
 package struct RetainBalances: ReplayObserver {
   private var balances: [UInt64: ReferenceBalance] = [:]
   private let endTime: UInt64
 
-  /// `endTime`, in ticks: events after it change nothing.
+  /// `endTime`, in ticks: later events are ignored.
   package init(until endTime: UInt64 = .max) { self.endTime = endTime }
 
-  /// The balance of the block live at `address` at the end of the replay, or at `endTime`.
+  /// The balance of the block that is live at `address` at `endTime`, or at the end of the replay if that is earlier.
   package subscript(_ address: RuntimeAddress) -> ReferenceBalance? { balances[address.rawValue] }
 
-  /// Returns the balances of the blocks live when `snapshot` was taken: one pass over the events.
+  /// Returns the balances of the blocks that were live when `snapshot` was taken. Takes one pass over the events.
   package static func at(_ snapshot: TraceSnapshot, in reader: TraceReader) -> RetainBalances {
     var replayer = Replayer(RetainBalances(until: snapshot.time), for: reader)
     reader.replay(into: &replayer, stacks: .none)

@@ -1,6 +1,6 @@
-// The retains and releases of chosen blocks, as they happened.
+// The retains and releases of chosen blocks, in order.
 
-/// The identity of an allocation of a trace, equal in every replay.
+/// Identifies an allocation of a trace by values that do not depend on the replay.
 package struct BlockIdentity: Hashable, Sendable, BitwiseCopyable {
   package var threadIndex: UInt32
   package var ordinal: UInt64
@@ -10,14 +10,14 @@ extension LiveBlock {
   package var identity: BlockIdentity { BlockIdentity(threadIndex: threadIndex, ordinal: ordinal) }
 }
 
-/// One thing that happened to a block: its allocation, a retain or release, its free.
+/// An event of a block: its allocation, a retain or release, or its free.
 package struct HistoryEvent: Hashable, Sendable, BitwiseCopyable {
   /// Ticks.
   package var time: UInt64
   package var stack: StackID
-  /// The trace's number for it.
+  /// The thread's number in the trace.
   package var thread: UInt32
-  /// The number of references it adds or takes.
+  /// The number of references that the event adds or removes.
   package var count: UInt32
   package var operation: Operation
 
@@ -29,7 +29,7 @@ package struct HistoryEvent: Hashable, Sendable, BitwiseCopyable {
     operation = event.operation
   }
 
-  /// The change of the number of strong references. An object is born with one.
+  /// The change in the number of strong references. An object is born with one.
   package var change: Int64 {
     switch operation.effect {
     case .allocation: operation == .object ? 1 : 0
@@ -40,30 +40,29 @@ package struct HistoryEvent: Hashable, Sendable, BitwiseCopyable {
   }
 }
 
-/// A block with all that happened to it.
+/// A block with all its events.
 package struct BlockHistory: Sendable {
   package var block: LiveBlock
-  /// In order; the allocation is the first, and the free, if it was freed, the last.
+  /// In order. The first event is the allocation; the last is the free, if the block was freed.
   package var events: [HistoryEvent]
 
   package var isFreed: Bool { events.last?.operation.effect == .free }
-  /// The strong references after all events.
+  /// The number of strong references after all events.
   package var balance: Int64 { events.reduce(0) { $0 &+ $1.change } }
 }
 
-/// Collects the events of chosen blocks up to a moment. The replay has to look up all stacks.
+/// Collects the events of chosen blocks up to a moment. The replay must look up the stacks of all these events.
 ///
-/// Memory: 24 bytes an event of the blocks that are kept; if blocks are only counted, of those live at once, and of one
-/// of each shape.
+/// Memory: 24 bytes for each event of a chosen live block, and for each event of the first freed block of each shape.
 package struct RetainHistory: ReplayObserver {
-  /// Blocks that are meant.
+  /// Selects blocks.
   package enum Choice: Sendable {
     case blocks(Set<BlockIdentity>)
-    /// All that were ever allocated at these.
+    /// All blocks that were ever allocated at these sites.
     case sites(Set<SiteID>)
   }
 
-  /// A row of operations at certain stacks. Blocks of one shape differ in times and threads.
+  /// The operations on a block, in order, with their stacks. Blocks of one shape may still differ in times and threads.
   package struct Shape: Hashable {
     package struct Step: Hashable, BitwiseCopyable {
       package var stack: StackID
@@ -74,23 +73,23 @@ package struct RetainHistory: ReplayObserver {
   }
 
   private let choice: Choice
-  /// All blocks of these are meant.
+  /// The sites that `choice` selects, for a fast lookup.
   private let sites: MeantSites
   private let endTime: UInt64
-  /// Events that may still be kept.
+  /// The number of further events that may be kept.
   private var spareEvents: Int
-  /// Events that may still be taken in, kept or not.
+  /// The number of further events that may be collected, even if they are dropped again later.
   private var spareCollected: Int
-  /// Events that were left out because there were too many.
+  /// The number of events that were left out because there were too many.
   package private(set) var refusedEvents: UInt64 = 0
   private var live: [UInt64: BlockHistory] = [:]
-  /// By address of a live block: the ordinal of its last release among all changes.
+  /// By address of a live block: the value of `changes` at its last release.
   private var lastReleases: [UInt64: UInt64] = [:]
   private var changes: UInt64 = 0
-  /// By shape: the number of blocks, and the first of them.
+  /// By shape: the number of blocks that have it, and the first of these blocks.
   package private(set) var shapes: [Shape: (blocks: UInt64, first: BlockHistory)] = [:]
 
-  /// `endTime`, in ticks: later events are left out. `limit`: events that are kept at once.
+  /// `endTime`, in ticks: later events are ignored. `limit`: the most events that are kept at the same time.
   package init(_ choice: Choice, until endTime: UInt64 = .max, limit: Int = .max) {
     self.init(choice, until: endTime, kept: limit, collected: .max)
   }
@@ -102,12 +101,12 @@ package struct RetainHistory: ReplayObserver {
     (spareEvents, spareCollected) = (kept, collected)
   }
 
-  /// Uses the limits for the file of `reader`.
+  /// Takes the limits from `reader`.
   private init(_ choice: Choice, until endTime: UInt64, in reader: TraceReader) {
     self.init(choice, until: endTime, kept: reader.limits.historyEvents, collected: reader.limits.collectedEvents)
   }
 
-  /// One pass over the events.
+  /// Collects the events of the chosen blocks in one pass over the events of `reader`.
   package static func collect(_ choice: Choice, until endTime: UInt64, in reader: TraceReader) -> RetainHistory {
     var replayer = Replayer(RetainHistory(choice, until: endTime, in: reader), for: reader)
     reader.replay(into: &replayer, stacks: .all)
@@ -116,9 +115,8 @@ package struct RetainHistory: ReplayObserver {
     return history
   }
 
-  /// Returns the histories of blocks that are live at a moment, each by itself, in the order of their last releases;
-  /// none if there are too many events to be kept.
-  /// One pass over the events.
+  /// Returns the histories of blocks that are live at `endTime`, in the order of their last releases. Returns none if
+  /// there are too many events to keep. Takes one pass over the events.
   package static func histories(of blocks: [LiveBlock], until endTime: UInt64, in reader: TraceReader)
     -> [BlockHistory]
   {
@@ -129,8 +127,8 @@ package struct RetainHistory: ReplayObserver {
   }
 
   /// Returns the histories of blocks as `histories(of:until:in:)` does, and the shapes of all blocks of some sites.
-  /// Either is empty if there are too many events to be kept. One pass over the events. For the sites, one more: it
-  /// finds the addresses whose stacks are needed.
+  /// Histories or shapes are empty if they have too many events to keep. Takes one pass over the events. If there are
+  /// sites, an earlier pass finds the addresses whose stacks are needed.
   package static func collect(
     blocks: [LiveBlock], sites: Set<SiteID>, until endTime: UInt64, in reader: TraceReader
   ) -> (histories: [BlockHistory], shapes: [Shape: (blocks: UInt64, first: BlockHistory)]) {
@@ -150,14 +148,14 @@ package struct RetainHistory: ReplayObserver {
   /// The histories of live blocks in the order of their last releases; none if some events were left out.
   private var chosen: [BlockHistory] {
     guard refusedEvents == 0 else { return [] }
-    // Times are too coarse for this order.
+    // Event times are too coarse for this order.
     func order(_ entry: BlockHistory) -> (UInt64, UInt64) {
       (lastReleases[entry.block.address] ?? 0, entry.block.address)
     }
     return live.values.sorted { order($0) < order($1) }
   }
 
-  /// Adds the blocks that are live to the shapes.
+  /// Moves the live blocks to the shapes.
   private mutating func closeAll() {
     for entry in live.values.sorted(by: { $0.block.address < $1.block.address }) { close(entry) }
     live = [:]
@@ -199,7 +197,7 @@ package struct RetainHistory: ReplayObserver {
 
   package mutating func blockFreed(_ block: LiveBlock, by event: TraceEvent) {
     guard !live.isEmpty, event.time <= endTime, var history = live.removeValue(forKey: block.address) else { return }
-    // There is room for one more of each block that is kept.
+    // The free of a collected block is kept even beyond the limit.
     history.events.append(HistoryEvent(event))
     spareEvents -= 1
     close(history)
@@ -217,7 +215,8 @@ package struct RetainHistory: ReplayObserver {
   package mutating func mismatched(_ mismatch: Mismatch, _ event: TraceEvent) {}
 }
 
-/// Sites that are meant, by number. Asked at each allocation of the trace: in less time than it takes to hash.
+/// A set of sites, as an array of flags by site number. Each allocation of the trace is looked up here, and an array is
+/// faster than a hash table.
 private struct MeantSites {
   private var isMeant: [Bool]
 
@@ -229,7 +228,7 @@ private struct MeantSites {
   func contains(_ site: SiteID) -> Bool { Int(site.rawValue) < isMeant.count && isMeant[Int(site.rawValue)] }
 }
 
-/// Collects the addresses of all blocks of some sites.
+/// Collects the addresses of all blocks of some sites, besides given addresses.
 private struct SiteAddresses: ReplayObserver {
   private let sites: MeantSites
   private(set) var addresses: Set<UInt64>

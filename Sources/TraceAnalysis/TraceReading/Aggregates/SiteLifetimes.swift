@@ -1,32 +1,33 @@
 // Lifetimes of the blocks of each allocation site, and the activations within which they end.
 
-/// The fates of a site's blocks, up to the moment of a snapshot. A sum over the sites of a family is meaningful, too.
+/// The lifetimes of a site's blocks, up to the moment of a snapshot. Several sites of a family can be added up.
 package struct SiteLifetime: Hashable, Sendable, BitwiseCopyable {
-  /// Blocks made, and how many of them ended.
+  /// The number of blocks that were made, and the number of them that ended.
   package var births: UInt64 = 0
   package var deaths: UInt64 = 0
-  /// Ticks; of the first and of the last block made.
+  /// The times when the first and the last block were made, in ticks.
   package var firstBirth: UInt64 = 0
   package var lastBirth: UInt64 = 0
-  /// Ticks; of the last block that ended.
+  /// The time of the last end of a block, in ticks.
   package var lastDeath: UInt64 = 0
-  /// Events of the process before that death.
+  /// Events of the process before the last end of a block.
   package var lastDeathOrdinal: UInt64 = 0
-  /// Events of the process before the first and the last birth, and the sum over all births.
+  /// Events of the process before the first birth, before the last birth, and summed over all births.
   package var firstOrdinal: UInt64 = 0
   package var lastOrdinal: UInt64 = 0
   package var ordinalSum: UInt64 = 0
   /// The longest life of a block that ended, in ticks and in events of the process. Accurate to 24 bits.
   package var longestDuration: UInt64 = 0
   package var longestWork: UInt64 = 0
-  /// Departures: how far out control had to go from the place where a block was made until it ended. Counts the first
-  /// `fullCount` deaths, then a part of them.
+  /// The departures of blocks: the number of activations around a block's allocation that had returned when the block
+  /// ended. Counts the first `fullCount` deaths, then one in 16.
   package var departures = DepartureCounts()
-  /// Departures between a block of the site and the next one.
+  /// For two successive blocks of the site: the number of activations around the allocation that did not last from one
+  /// to the other.
   package var gaps = DepartureCounts()
-  /// Lifetimes in ticks.
+  /// The lifetimes of blocks, in ticks.
   package var durations = DurationCounts()
-  /// Lifetimes by work: in 64ths of events of the process. A busy machine does not lengthen these.
+  /// The lifetimes of blocks in work: in 64ths of an event of the process. A busy machine does not lengthen these.
   package var work = DurationCounts()
 
   /// Events of the process before the last birth or death of a block of the site.
@@ -56,12 +57,12 @@ package struct SiteLifetime: Hashable, Sendable, BitwiseCopyable {
   }
 }
 
-/// Numbers of blocks by departure: how many of their activations control had left when they ended. At 0 a block ended
-/// in the function that allocated it. Few distinct distances are kept apart; other blocks are counted under a larger
-/// distance than theirs.
+/// The numbers of blocks by departure: by the number of activations around a block's allocation that had returned when
+/// the block ended. At departure 0, a block ended in the function that allocated it. Only four distances are counted.
+/// Once these are in use, a block with another distance counts under a larger one.
 package struct DepartureCounts: Hashable, Sendable, BitwiseCopyable {
   private typealias Slots = (UInt32, UInt32, UInt32, UInt32)
-  /// Ascending; unused ones have no count.
+  /// The distances, in no order, and their counts. The count of an unused slot is 0.
   private var distances: Slots = (0, 0, 0, 0)
   private var counts: Slots = (0, 0, 0, 0)
 
@@ -76,7 +77,7 @@ package struct DepartureCounts: Hashable, Sendable, BitwiseCopyable {
     }
   }
 
-  /// The first one added.
+  /// The distance of the first slot.
   @inline(__always)
   fileprivate var first: UInt32 { distances.0 }
 
@@ -125,7 +126,7 @@ package struct DepartureCounts: Hashable, Sendable, BitwiseCopyable {
     for pair in b.pairs.sorted(by: { $0.distance > $1.distance }) { a.add(pair.distance, count: pair.count) }
   }
 
-  /// The least distance within which at least `share` of the blocks ended; nil if none did.
+  /// The least distance within which at least `share` of the blocks ended; nil if there are no blocks.
   package func distance(of share: Double) -> UInt32? {
     let total = pairs.reduce(0.0) { $0 + Double($1.count) }
     var sum = 0.0
@@ -143,16 +144,17 @@ package struct DepartureCounts: Hashable, Sendable, BitwiseCopyable {
   }
 }
 
-/// Lifetimes in ticks by powers of two.
+/// The numbers of blocks by lifetime in ticks, in buckets of powers of two.
 package struct DurationCounts: Hashable, Sendable, BitwiseCopyable {
-  /// 32 counts of 16 bits, four a word. When one is full, all are halved: only their shares matter.
+  /// 32 counts of 16 bits, four in each word. When a count is full, all counts are halved, because only their shares
+  /// matter.
   private typealias Buckets = (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64)
   private var buckets: Buckets = (0, 0, 0, 0, 0, 0, 0, 0)
-  /// The number of times that the counts of a sum were halved to have room. A single site's own halvings are not
-  /// counted: they lose only early lifetimes.
+  /// The number of times that `+=` halved the counts to avoid an overflow. Halvings by `count` are not included: they
+  /// only give a site's early lifetimes less weight.
   private var halvings: UInt8 = 0
   static let bucketCount = 32
-  /// The first bucket ends at 2^10 ticks, some hundred nanoseconds.
+  /// The first bucket ends at 2^10 ticks, a few hundred nanoseconds.
   private static let firstBits = 10
 
   package init() {}
@@ -180,7 +182,7 @@ package struct DurationCounts: Hashable, Sendable, BitwiseCopyable {
     }
   }
 
-  /// Each block has the same weight in a sum, in any order of the summands.
+  /// Adds the counts of `b`. Each block has the same weight in the sum, whatever the order of the summands.
   package static func += (a: inout Self, b: Self) {
     var halvings = max(a.halvings, b.halvings)
     var sums = zip(a.all, b.all).map {
@@ -197,8 +199,8 @@ package struct DurationCounts: Hashable, Sendable, BitwiseCopyable {
     }
   }
 
-  /// An upper bound in ticks, to a factor of two, of the shortest lifetime that `share` of the blocks did not exceed.
-  /// Nil without any blocks, and `UInt64.max` if it exceeds the last bound.
+  /// Returns the shortest lifetime in ticks that `share` of the blocks did not exceed, rounded up to a power of two.
+  /// Nil if there are no blocks; `UInt64.max` if the lifetime exceeds the last bound.
   package func bound(of share: Double) -> UInt64? {
     let all = self.all
     let total = all.reduce(0.0) { $0 + Double($1) }
@@ -211,9 +213,9 @@ package struct DurationCounts: Hashable, Sendable, BitwiseCopyable {
     return .max
   }
 
-  /// Bounds of the buckets with counts, descending, each with the number of blocks that lived longer, of `total` in
-  /// all. If there are very many blocks, the counts were halved to have room: then the numbers are estimates, never too
-  /// low.
+  /// Returns the bounds of the buckets with counts, descending, each with the number of blocks that lived longer.
+  /// `total`: the number of all blocks. If there are very many blocks, the counts were halved. The results are then
+  /// estimates, but never too low.
   package func tails(of total: UInt64) -> [(bound: UInt64, beyond: UInt64)] {
     let all = self.all
     let known = all.reduce(0.0) { $0 + Double($1) }
@@ -231,12 +233,12 @@ package struct DurationCounts: Hashable, Sendable, BitwiseCopyable {
   }
 }
 
-/// `DurationCounts` with at most four different buckets in a quarter of the room. Most sites need no more; other sites
-/// get `DurationCounts` of their own.
+/// Durations in at most four different buckets, in a quarter of the space of `DurationCounts`. Most sites need no more
+/// buckets; the others get full `DurationCounts`.
 private struct FewDurations: BitwiseCopyable {
-  /// Numbers of buckets plus 1; 0 for unused entries.
+  /// The bucket's number plus 1 for each entry; 0 for an unused entry.
   private var buckets: (UInt8, UInt8, UInt8, UInt8) = (0, 0, 0, 0)
-  /// Index plus 1 of the counts that replace these; 0 if there are none.
+  /// The index plus 1 of the full `DurationCounts` that replaced these counts; 0 if there are none.
   private var elsewhere: UInt32 = 0
   private var counts: (UInt16, UInt16, UInt16, UInt16) = (0, 0, 0, 0)
 
@@ -244,7 +246,7 @@ private struct FewDurations: BitwiseCopyable {
   mutating func add(_ ticks: UInt64, _ many: RowTable<DurationCounts>) {
     let bucket = DurationCounts.bucket(of: ticks)
     let key = UInt8(truncatingIfNeeded: bucket &+ 1)
-    // Counts that moved elsewhere have no buckets here.
+    // After a move to `elsewhere`, all entries are unused, so none matches.
     if buckets.0 == key, counts.0 < .max {
       counts.0 &+= 1
     } else if buckets.1 == key, counts.1 < .max {
@@ -291,14 +293,14 @@ private struct FewDurations: BitwiseCopyable {
   }
 }
 
-/// Records how the blocks of each site end, up to a moment. Later ends are ignored, because the results are compared
-/// with a snapshot.
+/// Records the births and deaths of each site's blocks, up to a moment. Later events are ignored, because the results
+/// are compared with a snapshot.
 ///
-/// A reference in all but name: copies share their rows. Constant time an event, except that a death costs the
-/// logarithm of the stack's depth.
+/// Copies share their rows, as with a class. An event takes constant time, or the logarithm of the stack's depth if a
+/// departure is counted.
 struct SiteLifetimes: ReplayObserver {
   /// A `SiteLifetime` in three cache lines: the fields that births change, the fields that deaths change, and the
-  /// common ones.
+  /// fields that both change.
   private struct Row: BitwiseCopyable {
     var births: UInt64 = 0
     var firstBirth: UInt64 = 0
@@ -325,7 +327,7 @@ struct SiteLifetimes: ReplayObserver {
   /// Durations of sites whose rows have no room for them.
   private let durations: RowTable<DurationCounts>
   private let curves: LiveCurves
-  /// The replay's tracker, which the replay keeps alive: no references to it are counted here.
+  /// The replay's tracker. The replay keeps it alive, so it is not retained here.
   private let activations: Unmanaged<ActivationTracker>
   /// Ticks.
   private let end: UInt64
@@ -341,7 +343,7 @@ struct SiteLifetimes: ReplayObserver {
   /// Makes room for a site that has no event.
   func reach(_ site: SiteID) { rows.reach(Int(site.rawValue)) }
 
-  /// Sites first met after the end have no births.
+  /// Returns the lifetimes of a site's blocks. A site that was first met after `end` has no births.
   func lifetime(of site: SiteID) -> SiteLifetime {
     let row = rows[Int(site.rawValue)].pointee
     var lifetime = SiteLifetime()
@@ -363,13 +365,13 @@ struct SiteLifetimes: ReplayObserver {
     return lifetime
   }
 
-  /// The site's live blocks over the work. O(1).
+  /// Returns the site's live blocks over the events of the process. O(1).
   func curve(of site: SiteID) -> LiveCurve {
     let row = rows[Int(site.rawValue)].pointee
     return curves.curve(row.position, start: row.firstOrdinal, live: row.births &- row.deaths)
   }
 
-  /// Frames of the site's stack.
+  /// Returns the number of frames of the site's stack.
   func depth(of site: SiteID) -> UInt32 { rows[Int(site.rawValue)].pointee.depth }
 
   @inline(__always)
@@ -391,7 +393,7 @@ struct SiteLifetimes: ReplayObserver {
         live: births &- row.pointee.deaths)
     }
     if births == 0 {
-      // The first block has none before it.
+      // The first block has no previous block to compare with.
     } else if births < SiteLifetime.fullCount || births & 15 == 0 {
       let shared = activations._withUnsafeGuaranteedRef { $0.sharedDepth(block.strand, since: row.pointee.lastOrdinal) }
       row.pointee.gaps.add(UInt32(truncatingIfNeeded: max(0, Int(row.pointee.depth) &- shared)))
@@ -415,14 +417,14 @@ struct SiteLifetimes: ReplayObserver {
     row.pointee.deaths = deaths
     row.pointee.lastDeath = event.time
     row.pointee.lastDeathOrdinal = ordinal
-    // Clocks of two processors disagree a little.
+    // Clocks of two processors disagree a little, so a free may seem to precede its allocation.
     let duration = event.time > block.birthTime ? event.time &- block.birthTime : 0
     let work = ordinal > block.ordinal ? ordinal &- block.ordinal : 0
     row.pointee.durations.add(duration, durations)
     row.pointee.work.add(work &* 64, durations)
     row.pointee.longestDuration = max(row.pointee.longestDuration, Float(duration))
     row.pointee.longestWork = max(row.pointee.longestWork, Float(work))
-    // With many deaths, later departures differ little from the first.
+    // Later departures differ little from the first ones, so only one in 16 is counted.
     if deaths > SiteLifetime.fullCount, deaths & 15 != 0 { return }
     let shared = activations._withUnsafeGuaranteedRef { $0.sharedDepth(block.strand, since: block.ordinal) }
     row.pointee.departures.add(UInt32(truncatingIfNeeded: max(0, Int(row.pointee.depth) &- shared)))
@@ -430,7 +432,7 @@ struct SiteLifetimes: ReplayObserver {
 
   @inline(__always)
   mutating func blockRestored(_ block: LiveBlock, by event: TraceEvent) {
-    // Its death was not counted if the times of the thread go back.
+    // If the thread's times go back, the block's death may have come after `end`, and was not counted.
     let row = rows[Int(block.site.rawValue)]
     if event.time <= end, row.pointee.deaths > 0 { row.pointee.deaths &-= 1 }
   }

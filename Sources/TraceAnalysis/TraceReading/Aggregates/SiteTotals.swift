@@ -6,14 +6,15 @@ package struct SiteTotal: Codable, Hashable, Sendable, BitwiseCopyable {
   package var allocatedBytes: UInt64 = 0
   package var liveBlocks: UInt64 = 0
   package var liveBytes: UInt64 = 0
-  /// Live at the moment of most live bytes of the whole trace.
+  /// Blocks and bytes that were live at the peak: the moment of the most live bytes in the whole trace.
   package var peakBlocks: UInt64 = 0
   package var peakBytes: UInt64 = 0
-  /// Freed by the thread that allocated them, before it made more than one other allocation. Blocks given to realloc
-  /// are not counted.
+  /// Blocks that were freed by the thread that allocated them, with at most one other allocation of that thread in
+  /// between. Blocks that were passed to realloc are not counted.
   package var temporaryBlocks: UInt64 = 0
   package var temporaryBytes: UInt64 = 0
-  /// Strong references taken to the site's objects, by count.
+  /// The numbers of references to the site's objects that were retained and released. One call may count several
+  /// references.
   package var retains: UInt64 = 0
   package var releases: UInt64 = 0
   package var unownedRetains: UInt64 = 0
@@ -37,18 +38,19 @@ package struct SiteTotal: Codable, Hashable, Sendable, BitwiseCopyable {
   }
 }
 
-/// Sums by site and over all, with each site's exact share of the peak, in one pass.
+/// Computes the sums for each site and for all sites in one pass, with each site's exact share of the peak.
 ///
-/// A new peak would need a copy of every site's live bytes. Instead each site copies its own when it first changes
-/// after a peak: until then it keeps its values of the peak. So every event costs constant time, and no second pass is
-/// needed.
-/// A reference in all but name: copies share their rows. Arithmetic wraps: only a forged trace gets that far.
+/// Copying every site's live bytes at each new peak would be slow. Instead, a site's live bytes are copied when they
+/// first change after a peak: until then, they equal the site's share of the peak. So every event takes constant time,
+/// and no second pass is needed. Copies share their rows, as with a class. Arithmetic wraps, because only a forged
+/// trace has such large numbers.
 package struct SiteTotals: ReplayObserver {
-  /// A block freed with at most this many other allocations of its thread in between is temporary.
+  /// A block is temporary if its thread made at most this many other allocations before it freed the block.
   package static let temporaryDistance: UInt32 = 1
 
   private struct Row: BitwiseCopyable {
-    /// The number of the peak for `peakBytes` and `peakBlocks`; older ones are out of date.
+    /// The number of the peak that `total.peakBytes` and `total.peakBlocks` are from. If there was a newer peak, they
+    /// are out of date.
     var peakNumber: UInt64 = 0
     var total = SiteTotal()
   }
@@ -63,10 +65,10 @@ package struct SiteTotals: ReplayObserver {
   private var peakNumber: UInt64 = 0
   package private(set) var liveBytes: UInt64 = 0
   package private(set) var liveBlocks: UInt64 = 0
-  /// The most live bytes.
+  /// The most bytes that were live at the same time.
   package private(set) var peakBytes: UInt64 = 0
   package private(set) var peakBlocks: UInt64 = 0
-  /// The first moment of it, in ticks.
+  /// The first moment with `peakBytes` live bytes, in ticks.
   package private(set) var peakTime: UInt64 = 0
 
   package init() {
@@ -74,7 +76,7 @@ package struct SiteTotals: ReplayObserver {
     threads = RowTable(blank: ThreadRow(), ownedBy: memory)
   }
 
-  /// By `SiteID`.
+  /// The totals of all sites; index: `SiteID`.
   package var totals: [SiteTotal] { (0..<rows.count).map { total(of: SiteID(UInt32($0))) } }
 
   package var siteCount: Int { rows.count }
@@ -92,7 +94,7 @@ package struct SiteTotals: ReplayObserver {
     return total
   }
 
-  /// Keeps a site's sums at the latest peak, before they change.
+  /// Saves a site's live bytes and blocks as its share of the latest peak, before they change.
   @inline(__always)
   private func keepPeak(_ row: UnsafeMutablePointer<Row>) {
     if row.pointee.peakNumber != peakNumber {

@@ -1,13 +1,15 @@
-// A set of addresses that is quick to ask.
+// A set of addresses with a fast, approximate test for membership.
 
-/// A set of addresses. It may say yes to an address that is not in it, and never says no to one that is.
+/// A set of addresses with possible false positives: `mayContain` may be true for an address that is not in the set,
+/// but is never false for an address that is.
 ///
-/// Each hash of an address has a bit. For any thread once it is filled. Two sets are equal if they are one object.
+/// There is one bit for each hash value. The set does not change after `init`, so it may be used on any thread. Two
+/// sets are equal if they are the same object.
 package final class AddressFilter: Hashable, @unchecked Sendable {
   private let bits: UnsafeMutablePointer<UInt64>
   private let shift: UInt64
 
-  /// Has sixteen bits and more for each of `count` addresses, up to 2^24.
+  /// Makes an empty set with at least 16 bits for each of `count` addresses, up to 2^24 addresses.
   private init(count: Int) {
     let wanted = UInt64(max(64, min(count, 1 << 24))) &* 16
     let exponent = 64 - (wanted - 1).leadingZeroBitCount
@@ -17,7 +19,7 @@ package final class AddressFilter: Hashable, @unchecked Sendable {
     bits.initialize(repeating: 0, count: wordCount)
   }
 
-  /// Linear in the addresses.
+  /// Makes a set of `addresses`. Linear in their number.
   package convenience init(_ addresses: some Collection<UInt64>) {
     self.init(count: addresses.count)
     for address in addresses { insert(address) }

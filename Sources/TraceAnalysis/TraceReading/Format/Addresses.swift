@@ -1,4 +1,4 @@
-// The kinds of address and number that must not be mixed up.
+// Types for addresses and numbers that must not be confused with each other.
 
 /// An address in the traced process.
 package struct RuntimeAddress: Codable, Hashable, Comparable, Sendable {
@@ -6,12 +6,12 @@ package struct RuntimeAddress: Codable, Hashable, Comparable, Sendable {
   package init(_ rawValue: UInt64) { self.rawValue = rawValue }
   package static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
 
-  /// No process has memory from here on, so that the ends of blocks and regions, and addresses a little behind them,
-  /// are numbers of 64 bits.
+  /// No process has memory at or above this address. So the ends of blocks and regions, and addresses a little beyond
+  /// them, fit in 64 bits.
   package static let limit = UInt64.max - 4095
 }
 
-/// An address as the linker laid an image out: the runtime address less the image's load bias.
+/// An address in an image's file, as the linker assigned it: the runtime address less the image's load bias.
 package struct LinkAddress: Hashable, Comparable, Sendable {
   package var rawValue: UInt64
   package init(_ rawValue: UInt64) { self.rawValue = rawValue }
@@ -32,27 +32,27 @@ package struct ByteCount: Codable, Hashable, Comparable, Sendable {
   package static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
 }
 
-/// A call stack: a node of the trace's `StackTree`, its path to the root the callers. Equal stacks of a trace have
-/// equal numbers.
+/// A call stack: a node of the trace's `StackTree`. The node's path to the root consists of the callers. Equal stacks
+/// of a trace have equal numbers.
 package struct StackID: Codable, Hashable, Comparable, Sendable, BitwiseCopyable {
   package var rawValue: UInt32
   package init(_ rawValue: UInt32) { self.rawValue = rawValue }
   package static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
 
   package static let empty = StackID(0)
-  /// Not looked up, or not kept.
+  /// A stack that was not looked up, or not kept.
   package static let unknown = StackID(1)
 }
 
 /// An image file that was mapped into the traced process for a while.
 package struct LoadedImage: Hashable, Sendable {
-  /// The path as the process knew it; may not exist on this machine.
+  /// The path in the traced process. It may not exist on this machine.
   package var path: String
-  /// Empty if the file carries none.
+  /// Empty if the file has no build ID.
   package var buildID: [UInt8]
-  /// Runtime address less link-time address.
+  /// The runtime address of the image's code and data less their link address.
   package var loadBias: UInt64
-  /// Mapped addresses.
+  /// The mapped addresses.
   package var range: Range<RuntimeAddress>
 
   package init(path: String, buildID: [UInt8], loadBias: UInt64, range: Range<RuntimeAddress>) {
@@ -63,12 +63,12 @@ package struct LoadedImage: Hashable, Sendable {
   }
 }
 
-/// One frame of a recorded stack: an address, and how to look it up.
+/// One frame of a recorded stack: an address, and flags for its look-up.
 package struct FrameKey: Hashable, Sendable {
   package var address: RuntimeAddress
-  /// The address itself is meant, not the call before it.
+  /// True if the address itself is looked up. Otherwise it is a return address, and the call before it is looked up.
   package var isExact: Bool
-  /// A logical caller of an async function: the address where it will resume.
+  /// True for the caller of an async function. The address is the point where the caller will resume.
   package var isAsync: Bool
 
   package init(address: RuntimeAddress, isExact: Bool, isAsync: Bool) {

@@ -1,4 +1,4 @@
-// Figures of an allocator and of the kernel for a process's memory.
+// The figures of an allocator, and of the kernel, on a process's memory.
 
 import CTraceFormat
 
@@ -12,7 +12,7 @@ package struct AllocatorRecord: Hashable, Sendable {
 
   /// A block that keeps an arena from shrinking.
   package struct Pin: Hashable, Sendable {
-    /// Free bytes below the block, and behind it up to the arena's end.
+    /// Free bytes in the arena below the block, and from the block's end to the arena's end.
     package var freeBelow: UInt64
     package var freeBehind: UInt64
     package var address: UInt64
@@ -28,26 +28,27 @@ package struct AllocatorRecord: Hashable, Sendable {
 
   package var time: UInt64
   package var kind: Kind
-  /// Allocated, including the bytes that rounding adds to blocks.
+  /// Allocated bytes, including the bytes that rounding adds to blocks.
   package var inUse: UInt64 = 0
-  /// Freed, between blocks in use.
+  /// Freed bytes between blocks in use.
   package var free: UInt64 = 0
-  /// Freed, in threads' caches and fast bins.
+  /// Freed bytes in threads' caches and fast bins.
   package var cached: UInt64 = 0
-  /// Free at the ends of arenas.
+  /// Free bytes at the ends of arenas.
   package var top: UInt64 = 0
-  /// Bytes of blocks that are mappings of their own, included in `inUse`.
+  /// Bytes of blocks that have their own mappings. `inUse` includes them.
   package var mapped: UInt64 = 0
-  /// Whole free pages that are resident, which can be given back.
+  /// Bytes of whole free pages that are resident. The allocator could return them to the kernel.
   package var freePages: UInt64 = 0
-  /// From the kernel, without mapped blocks.
+  /// Bytes that the allocator has from the kernel, without blocks that have their own mappings.
   package var system: UInt64 = 0
   package var arenas: UInt64 = 0
-  /// Arenas that the program or its environment allows; 0 for the allocator's own limit, nil if unknown.
+  /// The number of arenas that the program or its environment allows; 0 if only the allocator's own limit applies, nil
+  /// if unknown.
   package var arenaLimit: UInt64?
-  /// Free in arenas other than the main one.
+  /// Free bytes in all arenas but the main one.
   package var freeInOtherArenas: UInt64 = 0
-  /// Pins of the arenas with most free memory, in descending order of it.
+  /// The pins of the arenas with the most free memory, in descending order of that memory.
   package var pins: [Pin] = []
 
   package init(time: UInt64, kind: Kind) {
@@ -55,7 +56,7 @@ package struct AllocatorRecord: Hashable, Sendable {
     self.kind = kind
   }
 
-  /// `figures`: in the order of LT_ALLOCATOR_; missing ones are 0.
+  /// `figures`: the amounts at the indices LT_ALLOCATOR_…; missing amounts are 0.
   package init(time: UInt64, kind: Kind, figures: [UInt64], pins: [Pin]) {
     func figure(_ index: Int) -> UInt64 { index < figures.count ? figures[index] : 0 }
     self.init(time: time, kind: kind)
@@ -77,10 +78,10 @@ package struct AllocatorRecord: Hashable, Sendable {
   package var held: UInt64 { free &+ cached &+ top }
 }
 
-/// The kernel's division of resident memory.
+/// The parts of a process's resident memory, from the kernel.
 package struct ResidenceRecord: Hashable, Sendable {
   package var time: UInt64
-  /// Bytes of no file.
+  /// Bytes that do not belong to a file.
   package var anonymous: UInt64
   /// Bytes of files, and of memory shared with other processes.
   package var other: UInt64
@@ -99,7 +100,7 @@ package struct ResidenceRecord: Hashable, Sendable {
 }
 
 extension AllocatorRecord {
-  /// More figures and pins than a later version would write.
+  /// The most figures or pins of a record. No later version will write more.
   private static let listLimit: UInt64 = 1 << 10
 
   /// Nil if the fields do not fit, or if the kind of allocator is unknown.
@@ -110,7 +111,7 @@ extension AllocatorRecord {
     var figures: [UInt64] = []
     for _ in 0..<count {
       guard let figure = cursor.varint() else { return nil }
-      // No process has more memory. Sums of a few such figures do not overflow.
+      // No process has more memory than this limit.
       figures.append(min(figure, RuntimeAddress.limit))
     }
     var pins: [Pin] = []

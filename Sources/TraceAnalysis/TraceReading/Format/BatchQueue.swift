@@ -1,12 +1,13 @@
-// Batches of events on their way from one thread to another.
+// Batches of events that one thread passes to another.
 
 import Glibc
 
-/// A few batches that go round: empty ones to the thread that fills them, full ones to the thread that takes their
-/// events. So the filling thread is never further ahead than there are batches. For two threads, each with its own end.
+/// Passes a few batches back and forth between two threads: full batches to the thread that reads the events, and empty
+/// ones back to the thread that fills them. So the filling thread is never ahead by more than the number of batches.
+/// One thread uses `takeEmpty`, `putFull` and `end`; the other uses `takeFull` and `putEmpty`.
 final class BatchQueue: @unchecked Sendable {
   private static let batchCount = 32
-  /// A thread that has to wait does so until several batches are there: waking a thread costs more than a batch.
+  /// A waiting thread waits until there are this many batches, because waking a thread costs more than a batch.
   private static let wakeCount = 12
 
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
@@ -37,7 +38,7 @@ final class BatchQueue: @unchecked Sendable {
     return body()
   }
 
-  /// An empty batch, once there is one.
+  /// Returns an empty batch. Waits if there is none.
   func takeEmpty() -> EventBatch {
     locked {
       if empty.isEmpty {
@@ -56,7 +57,7 @@ final class BatchQueue: @unchecked Sendable {
     }
   }
 
-  /// Says that no more full batches come.
+  /// States that there will be no more full batches.
   func end() {
     locked {
       hasEnded = true
@@ -64,7 +65,7 @@ final class BatchQueue: @unchecked Sendable {
     }
   }
 
-  /// The oldest full batch, once there is one; nil at the end.
+  /// Returns the oldest full batch. Waits if there is none; returns nil after `end`.
   func takeFull() -> EventBatch? {
     locked {
       if full.isEmpty {

@@ -1,15 +1,17 @@
-// The blocks of a process at a heap image, as its allocator's books have them.
+// The blocks of a process at a heap image, from its allocator's metadata.
 
 import CTraceFormat
 
-/// The list of blocks that goes with an image of a process that was running when its recording began.
+/// The list of blocks at an image. Recorders write such a list if the process was running when the recording began.
 struct BlockList {
-  /// In order of address, disjoint. Types are among the trace's.
+  /// The blocks in order of address. They do not overlap. Their types are types of the trace, or 0.
   private(set) var blocks: [ListedBlock] = []
-  /// All parts were there, sound, and in order. Otherwise an unlisted block proves nothing.
+  /// True if all parts of the list were found, sound, and in order. Otherwise, blocks may exist that are not in the
+  /// list.
   private(set) var isWhole = false
 
-  /// Reads the list of `snapshot`, up to the file's limit of blocks. Linear in it. Damage is added to `diagnostics`.
+  /// Reads the list of `snapshot`, up to the file's limit of blocks. Linear in the list. Damage is added to
+  /// `diagnostics`.
   init(of snapshot: TraceSnapshot, in reader: TraceReader, diagnostics: inout TraceDiagnostics) {
     let buffer = PayloadBuffer()
     let types = reader.definitions.types, repeated = reader.definitions.repeatedTypes
@@ -26,9 +28,9 @@ struct BlockList {
         return
       }
       let head = buffer.bytes.loadUnaligned(as: lt_block_part.self)
-      // Another image's, of the same time.
+      // The part belongs to another image of the same time.
       if head.snapshot != snapshot.number { continue }
-      // A part is missing; or there is one behind the last.
+      // A part is missing, or there is a part after the last one.
       guard head.part == partCount, !isWhole else {
         isWhole = false
         return
@@ -54,7 +56,7 @@ struct BlockList {
     }
   }
 
-  /// Nil if it breaks off, or if it cannot follow the last block.
+  /// Decodes a block. Nil if the bytes end inside the block, or if it cannot come after the last block.
   private static func block(_ cursor: inout ByteCursor, after address: UInt64, _ last: ListedBlock?) -> ListedBlock? {
     guard let difference = cursor.varint(), let size = cursor.varint(), let type = cursor.varint(),
       let type = UInt32(exactly: type)

@@ -1,7 +1,7 @@
-// Reading fields off a row of bytes, with every bound checked.
+// Reading fields from bytes, with a check of every bound.
 
-/// A position in bytes that someone else keeps alive. Every read gives nil, and moves nothing, if it would pass the
-/// end.
+/// A position in bytes that the caller keeps alive. A read that would pass the end returns nil and does not move the
+/// position.
 package struct ByteCursor {
   package private(set) var position: UnsafePointer<UInt8>
   let end: UnsafePointer<UInt8>
@@ -19,7 +19,7 @@ package struct ByteCursor {
     return position.pointee
   }
 
-  /// LEB128 of at most 10 bytes that fits 64 bits.
+  /// Reads a LEB128 number of at most 10 bytes. Nil if it does not fit in 64 bits.
   package mutating func varint() -> UInt64? {
     var p = position
     var value: UInt64 = 0
@@ -43,7 +43,7 @@ package struct ByteCursor {
     return Int64(bitPattern: n >> 1) ^ -Int64(bitPattern: n & 1)
   }
 
-  /// The next `count` bytes, as a cursor of their own.
+  /// Returns a cursor over the next `count` bytes, and skips them.
   package mutating func part(_ count: UInt64) -> ByteCursor? {
     guard count <= UInt64(remaining) else { return nil }
     let part = ByteCursor(position, count: Int(count))
@@ -51,10 +51,11 @@ package struct ByteCursor {
     return part
   }
 
-  /// The longest text that a recorder writes is a path, PATH_MAX; names of types have 1,023 bytes at most.
+  /// The most bytes of a text. The longest text that a recorder writes is a path of PATH_MAX bytes; names of types have
+  /// at most 1,023.
   static let textLimit: UInt64 = 4096
 
-  /// A varint length and as many bytes, at most `textLimit`.
+  /// Reads a varint length and then this number of bytes, at most `textLimit`.
   mutating func bytes() -> [UInt8]? {
     var copy = self
     guard let count = copy.varint(), count <= Self.textLimit, let part = copy.part(count) else { return nil }
@@ -62,14 +63,14 @@ package struct ByteCursor {
     return Array(UnsafeBufferPointer(start: part.position, count: part.remaining))
   }
 
-  /// A varint length and UTF-8 of at most `textLimit` bytes; bytes that are not UTF-8 are replaced.
+  /// Reads a varint length and then UTF-8 of at most `textLimit` bytes. Bytes that are not UTF-8 are replaced.
   mutating func string() -> String? {
     guard let bytes = bytes() else { return nil }
     return String(decoding: bytes, as: UTF8.self)
   }
 }
 
-/// Appends fields to a row of bytes.
+/// Appends fields to bytes.
 struct ByteBuilder {
   var bytes: [UInt8] = []
 

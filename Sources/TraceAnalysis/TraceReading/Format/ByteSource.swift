@@ -2,9 +2,9 @@
 
 import Glibc
 
-/// Random access to bytes. Reads with `pread` rather than through a mapping: a mapped file that someone truncates would
-/// kill the reader.
-/// Owns its descriptor. Not safe to share between threads while it is being closed; reading is.
+/// Random access to bytes. Reads with `pread`, not through a mapping: if another process truncated a mapped file, a
+/// read would kill this process. Owns its descriptor. Several threads may read at the same time, but not during
+/// `deinit`.
 final class ByteSource {
   enum Storage {
     case memory([UInt8])
@@ -12,8 +12,8 @@ final class ByteSource {
   }
 
   let storage: Storage
-  /// Bytes when opened, without the room that a recorder has ahead of it (`TraceReserve`). A trace that is still
-  /// growing may have more by now; the reader keeps to this size.
+  /// The size in bytes when the file was opened, without the space that a recorder reserves at the end
+  /// (`TraceReserve`). A trace that is still growing may have more bytes by now, but they are not read.
   let size: UInt64
 
   init(bytes: [UInt8]) {
@@ -47,7 +47,8 @@ final class ByteSource {
     if case .file(let descriptor) = storage { close(descriptor) }
   }
 
-  /// Fills `buffer` from `offset` as far as the source goes; returns the bytes read. A read error counts as the end.
+  /// Fills `buffer` with the bytes from `offset` on, up to the end of the source. Returns the number of bytes. A read
+  /// error counts as the end.
   func read(at offset: UInt64, into buffer: UnsafeMutableRawBufferPointer) -> Int {
     guard offset < size, let base = buffer.baseAddress else { return 0 }
     let wanted = Int(min(UInt64(buffer.count), size - offset))
@@ -67,7 +68,7 @@ final class ByteSource {
     }
   }
 
-  /// The bytes at `offset`, or nil if not all of them are there. The caller bounds `count`.
+  /// Returns `count` bytes at `offset`; nil if the source ends before. The caller must limit `count`.
   func bytes(at offset: UInt64, count: Int) -> [UInt8]? {
     guard count >= 0, offset <= size, UInt64(count) <= size - offset else { return nil }
     if count == 0 { return [] }

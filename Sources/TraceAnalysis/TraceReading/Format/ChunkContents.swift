@@ -1,8 +1,8 @@
-// The chunks that a trace is read from: the chunks of its file, and later ones from its live file.
+// The chunks of a trace, from its file and from its live file.
 
 import CTraceFormat
 
-/// The chunks of a trace, each thread, kind and number once.
+/// The chunks of a trace. A number of a thread and kind appears only once.
 struct ChunkContents {
   private struct Identity: Hashable {
     var thread: UInt32
@@ -13,7 +13,7 @@ struct ChunkContents {
   private(set) var chunks: [TraceChunk] = []
   private var known: Set<Identity> = []
 
-  /// Scans a trace, and adds its live file if given. Reports damaged and missing chunks.
+  /// Scans a trace, and adds the payloads of its live file if given. Reports damaged and missing chunks.
   init(source: ByteSource, liveFile: LiveFile?, limits: ReadingLimits, diagnostics: inout TraceDiagnostics) {
     var scanner = ChunkScanner(source: source, damageLimit: limits.damagedBytes)
     scanner.scan()
@@ -23,8 +23,8 @@ struct ChunkContents {
       add(liveFile.payloads)
     }
     for (index, diagnostic) in scanner.diagnostics.enumerated() {
-      // A chunk that was being written when its process died is no loss if the live file, or the tool that finished the
-      // trace, had it all.
+      // The process may have died while it wrote this chunk. Nothing is lost if the live file has all of it, or if the
+      // tool that finished the trace wrote it again.
       if let torn = scanner.torn[index], holds(torn) { continue }
       diagnostics.append(diagnostic)
     }
@@ -60,7 +60,8 @@ struct ChunkContents {
     known.contains(Identity(thread: chunk.thread, kind: chunk.kind, sequence: chunk.sequence))
   }
 
-  /// Restores the order of writing among the chunks of heap images. Later images may fill the places of older ones.
+  /// Sorts the chunks of heap images in the order of their writing. Later images may have been written over older ones
+  /// in the file.
   private static func inOrderOfImages(_ chunks: [TraceChunk]) -> [TraceChunk] {
     let images = chunks.filter(\.isOfImage).sorted {
       ($0.imageTime, $0.imageRank, $0.sequence) < ($1.imageTime, $1.imageRank, $1.sequence)
@@ -73,7 +74,7 @@ struct ChunkContents {
     }
   }
 
-  /// `hasVoids`: lists of blocks may have been taken back with their images.
+  /// `hasVoids`: the recorder may have deleted lists of blocks together with their images, so these are not missing.
   private func reportMissing(diagnostics: inout TraceDiagnostics, hasVoids: Bool) {
     struct Row: Hashable {
       var thread: UInt32
@@ -100,7 +101,7 @@ struct ChunkContents {
 }
 
 extension TraceChunk {
-  /// A payload of a live file, which is at `index` among those that a loader knows.
+  /// Makes a chunk from a payload of a live file. `index`: the payload's index in the loader.
   init(_ payload: LivePayload, at index: Int) {
     self.init(
       kind: payload.kind, thread: payload.thread, sequence: payload.sequence, firstTime: payload.firstTime,
@@ -117,10 +118,10 @@ extension TraceChunk {
     }
   }
 
-  /// The image's time, as far as lists of blocks have it.
+  /// The image's time, in the coarser unit of its list of blocks.
   fileprivate var imageTime: UInt64 { firstTime >> UInt64(LT_TIME_SHIFT) }
 
-  /// The recorder writes an image's chunks by ascending rank.
+  /// The recorder writes an image's chunks in the order of their ranks.
   fileprivate var imageRank: Int {
     switch kind {
     case .definitions: 0

@@ -1,9 +1,9 @@
-// Finding the sound chunks of a trace file, past damage.
+// Finding the sound chunks of a trace file, even after damage.
 
 import CTraceFormat
 
-/// Walks a file's chunks once from front to back, verifying every checksum. Linear in the file; keeps one window of it
-/// in memory.
+/// Visits a file's chunks once from front to back, and verifies every checksum. Linear in the file. Keeps only a window
+/// of the file in memory.
 struct ChunkScanner {
   private let source: ByteSource
   private var window = [UInt8](repeating: 0, count: 1 << 18)
@@ -12,10 +12,11 @@ struct ChunkScanner {
   private(set) var chunks: [TraceChunk] = []
   private(set) var diagnostics: [TraceDiagnostic] = []
   private(set) var voidCount = 0
-  /// Chunks with a sound header and a payload that is not all there, by index of their diagnostic.
+  /// Chunks with a sound header but an incomplete or damaged payload, by the index of their diagnostic.
   private(set) var torn: [Int: TraceChunk] = [:]
 
-  /// Bytes that may still be summed up in vain: damaged lengths may overlap.
+  /// The number of further payload bytes that may be checksummed without finding a sound chunk. Damaged chunks may
+  /// overlap, so the total may exceed the file's size.
   private var spareBytes: UInt64
 
   init(source: ByteSource, damageLimit: UInt64) { (self.source, spareBytes) = (source, damageLimit) }
@@ -27,7 +28,7 @@ struct ChunkScanner {
     func endOfDamage(_ here: UInt64, _ diagnostics: inout [TraceDiagnostic]) {
       guard let start = damageStart else { return }
       damageStart = nil
-      // A hostile file must not fill the memory with remarks; this limit is above `TraceDiagnostics.limit`.
+      // A hostile file must not fill the memory with diagnostics. `TraceDiagnostics` keeps at most `limit` of them.
       guard diagnostics.count <= TraceDiagnostics.limit else { return }
       diagnostics.append(.init(.unreadableBytes(skipped: ByteCount(here - start)), at: .trace(FileOffset(start))))
     }
@@ -43,7 +44,7 @@ struct ChunkScanner {
       }
       let word = word(at: offset)
       if word == 0 {
-        // A gap, unless we are inside damage already.
+        // Zeros are a gap between chunks, or a part of the current damage.
         offset += alignment
         continue
       }
@@ -91,8 +92,8 @@ struct ChunkScanner {
               .truncatedChunk(present: ByteCount(present), expected: ByteCount(UInt64(chunk.storedSize))),
               at: .trace(FileOffset(offset))))
         }
-        // The header is sound, so the bytes that follow are its own torn payload; a chunk inside could still be one
-        // that came later.
+        // The header is sound, so the bytes after it are its torn payload. But there may also be a later chunk among
+        // them.
         offset = payload
         damageStart = nil
         skipToNextSoundHeader(&offset)
@@ -113,7 +114,8 @@ struct ChunkScanner {
           torn[diagnostics.count] = chunk
           diagnostics.append(.init(.damagedPayload(expected: expected, found: found), at: .trace(FileOffset(offset))))
         }
-        // The length may be right and the bytes wrong, or bytes may be missing: look for a header from here on.
+        // Either some bytes of the payload are wrong, or some are missing. In the latter case, the next header is
+        // inside the stated length, so search from the payload's start.
         offset = payload
         skipToNextSoundHeader(&offset)
       }
@@ -135,7 +137,7 @@ struct ChunkScanner {
     offset = source.size
   }
 
-  /// Loads `count` bytes from `offset` on into the window.
+  /// Loads `count` bytes from `offset` on into the window. Returns false if the source has fewer.
   private mutating func load(_ offset: UInt64, _ count: Int) -> Bool {
     if offset >= windowStart, offset - windowStart <= UInt64(windowCount),
       UInt64(windowCount) - (offset - windowStart) >= UInt64(count)

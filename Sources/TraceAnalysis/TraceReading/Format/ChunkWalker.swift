@@ -1,12 +1,12 @@
-// Reading one chunk's records by themselves, in file order.
+// Reading the records of single chunks.
 
-/// Decodes chunks one at a time, whatever their order in time. For one thread at a time; memory of one chunk.
+/// Decodes chunks one at a time, in any order. Takes the memory of one chunk. For one thread at a time.
 package final class ChunkWalker {
   private let reader: TraceReader
   private let buffer = PayloadBuffer()
   private var decoder: EventDecoder
 
-  /// `stacks` says whose stacks are looked up: the tree of `reader` grows with them.
+  /// `stacks` selects the events whose stacks are looked up. The stacks are added to the tree of `reader`.
   package init(_ reader: TraceReader, stacks: StackSelection = .all) {
     self.reader = reader
     reader.definitions.stacks.beginPass()
@@ -15,8 +15,8 @@ package final class ChunkWalker {
 
   deinit { decoder.deallocate() }
 
-  /// Calls `body` with each definition of chunk `index` and its offset in the payload. Damage is added to the reader's
-  /// diagnostics only while it opens, not here. Linear.
+  /// Calls `body` with each definition of chunk `index` and its offset in the payload. Damage is not reported here,
+  /// because the reader has already reported it when it opened the trace. Linear.
   package func definitions(inChunk index: Int, _ body: (Definition, Int) throws -> Void) rethrows {
     guard reader.chunks[index].kind == .definitions, reader.loader.load(reader.chunks[index], into: buffer) == nil
     else { return }
@@ -30,12 +30,13 @@ package final class ChunkWalker {
     }
   }
 
-  /// Calls `body` with each event of chunk `index`. Returns the damage that broke it off, if any. Linear.
+  /// Calls `body` with each event of chunk `index`. Returns the damage that ended the chunk early; nil if there is
+  /// none. Linear.
   package func events(inChunk index: Int, _ body: (TraceEvent) throws -> Void) rethrows -> TraceDiagnostic? {
     let chunk = reader.chunks[index]
     guard chunk.kind == .events else { return nil }
     if let failure = reader.loader.load(chunk, into: buffer) { return .init(failure, at: chunk.place, chunk: index) }
-    // A local copy, put back at the end, spares checks for exclusive access.
+    // A local copy, which is stored back at the end, avoids checks for exclusive access.
     var decoder = self.decoder
     defer { self.decoder = decoder }
     decoder.begin(buffer, firstTime: chunk.firstTime)
@@ -53,13 +54,14 @@ package final class ChunkWalker {
     }
   }
 
-  /// The number of events in chunk `index`, by decoding it.
+  /// Decodes chunk `index` and returns the number of its events.
   package func countEvents(inChunk index: Int) -> UInt64 {
     var time: UInt64 = 0
     return countEvents(inChunk: index, lastTime: &time)
   }
 
-  /// Also sets `lastTime` to the time of the last event or time record.
+  /// Decodes chunk `index` and returns the number of its events. Sets `lastTime` to the time of its last event or time
+  /// record.
   func countEvents(inChunk index: Int, lastTime: inout UInt64) -> UInt64 {
     let chunk = reader.chunks[index]
     guard chunk.kind == .events, reader.loader.load(chunk, into: buffer) == nil else { return 0 }

@@ -1,7 +1,7 @@
-// Gathering the definitions of all chunks into one model.
+// Collecting the definitions of all chunks.
 
-/// Takes in definition payloads in file order; `finish` makes the model. Keeps no more than the size of the file
-/// justifies.
+/// Collects the definitions of payloads in file order; `finish` returns the result. Keeps no more than the limits for
+/// the file's size allow.
 struct DefinitionCollector {
   private var images = ImageRecords()
   private var definitions = TraceDefinitions()
@@ -11,7 +11,7 @@ struct DefinitionCollector {
   private let limits: ReadingLimits
   private var ignored: UInt64 = 0
 
-  /// The limit on bytes read also limits the bytes kept.
+  /// The limit on the bytes that are read also limits the bytes that are kept.
   init(limits: ReadingLimits) {
     self.limits = limits
     budget = limits.definitionBytes
@@ -45,7 +45,7 @@ struct DefinitionCollector {
     }
   }
 
-  /// Bytes that keeping a definition takes, about.
+  /// Returns about how many bytes it takes to keep a definition.
   private static func cost(_ definition: Definition) -> UInt64 {
     switch definition {
     case .type(let type): 160 + UInt64(type.name.utf8.count)

@@ -2,7 +2,7 @@
 
 import CTraceFormat
 
-/// One definition record, decoded.
+/// One decoded definition record.
 package enum Definition: Hashable, Sendable {
   case type(TraceType)
   case imageLoaded(LoadedImage, time: UInt64)
@@ -22,21 +22,21 @@ package enum Definition: Hashable, Sendable {
   case unknown(kind: UInt8, size: Int)
 }
 
-/// Walks the records of one payload.
+/// Decodes the records of one payload in order.
 struct DefinitionDecoder {
   enum Step {
     case definition(Definition)
-    /// The record's frame is sound but its fields do not fit.
+    /// The record's kind and length are sound, but its fields do not fit the length.
     case damagedRecord(kind: UInt8)
     case end
-    /// The payload breaks off.
+    /// The payload ends inside a record.
     case damaged
   }
 
   private var cursor: ByteCursor
   private let start: UnsafePointer<UInt8>
   private(set) var recordCount = 0
-  /// The beginning of the latest record.
+  /// The offset of the latest record in the payload.
   private(set) var recordOffset = 0
 
   init(_ payload: PayloadBuffer) {
@@ -122,7 +122,7 @@ struct DefinitionDecoder {
 extension Definition {
   var isImage: Bool { if case .imageLoaded = self { true } else { false } }
 
-  /// The record's bytes in a payload.
+  /// The bytes of the record in a payload.
   var encoded: [UInt8] {
     var fields = ByteBuilder()
     let kind: UInt8

@@ -2,7 +2,7 @@
 
 import CTraceFormat
 
-/// A type that the program allocated objects of.
+/// A type of objects that the program allocated.
 package struct TraceType: Hashable, Sendable {
   package enum Kind: Hashable, Sendable {
     case `class`, closureContext, box, error, task
@@ -31,15 +31,15 @@ package struct TraceType: Hashable, Sendable {
     }
   }
 
-  /// From 1; events refer to it.
+  /// The type's number, from 1. Events refer to it.
   package var id: UInt32
   package var metadata: RuntimeAddress
   package var kind: Kind
-  /// The context descriptor, or for a closure or box the capture descriptor; 0 when unknown.
+  /// The context descriptor, or the capture descriptor of a closure or box; 0 if unknown.
   package var descriptor: RuntimeAddress
   /// Empty when unknown.
   package var name: String
-  /// 0 for none.
+  /// The type ID of the superclass; 0 if there is none.
   package var superclass: UInt32
 
   package init(
@@ -67,7 +67,7 @@ package struct TraceType: Hashable, Sendable {
   }
 }
 
-/// Both clocks, read together.
+/// The readings of two clocks at the same moment.
 package struct ClockSample: Hashable, Sendable {
   /// Ticks of the trace's clock.
   package var time: UInt64
@@ -78,7 +78,7 @@ package struct ClockSample: Hashable, Sendable {
 /// The process's memory at a moment.
 package struct MemorySample: Hashable, Sendable {
   package var time: UInt64
-  /// Bytes, the recorder's own included.
+  /// Resident bytes, including the recorder's own.
   package var resident: UInt64
   /// Resident bytes that are the recorder's own.
   package var recorder: UInt64
@@ -92,7 +92,7 @@ package struct MemorySample: Hashable, Sendable {
     self.peakResident = peakResident
   }
 
-  /// Bytes that are the program's.
+  /// Resident bytes without the recorder's own.
   package var residentOfProgram: UInt64 { resident - min(resident, recorder) }
 }
 
@@ -103,10 +103,10 @@ package struct PauseRecord: Hashable, Sendable {
 }
 
 package struct ThreadRecord: Hashable, Sendable {
-  /// The trace's number for it, from 1.
+  /// The thread's number in the trace, from 1.
   package var thread: UInt32
   package var osThread: UInt64
-  /// Time of its first event.
+  /// The time of the thread's first event.
   package var time: UInt64
 
   package init(thread: UInt32, osThread: UInt64, time: UInt64) {
@@ -118,7 +118,7 @@ package struct ThreadRecord: Hashable, Sendable {
 
 /// The traced process, as the trace describes it.
 package struct ProcessRecord: Hashable, Sendable {
-  /// Empty if the trace does not say.
+  /// The path of the executable; empty if the trace does not have it.
   package var executable: String = ""
   package var flags: UInt64 = 0
 
@@ -128,23 +128,23 @@ package struct ProcessRecord: Hashable, Sendable {
   }
 
   package var hasSwiftHooks: Bool { flags & UInt64(LT_PROCESS_SWIFT_HOOKS) != 0 }
-  /// A runtime is linked into the program or one of its libraries, or is in a namespace of its own: functions that are
-  /// interposed by name are not seen.
+  /// A Swift runtime is linked statically into the program or one of its libraries, or is in its own linker namespace.
+  /// Calls of this runtime's functions are not recorded if the recorder interposes these functions by name.
   package var hasStaticRuntime: Bool { flags & UInt64(LT_PROCESS_SWIFT_STATIC) != 0 }
-  /// Began as a fork: the parent's blocks are live but were never seen allocated.
+  /// The process began as a fork. The parent's blocks are live, but their allocations were never seen.
   package var isForked: Bool { flags & UInt64(LT_PROCESS_FORKED) != 0 }
-  /// Was running when the recording began: blocks from before are live but were never seen allocated.
+  /// The process was running when the recording began. Older blocks are live, but their allocations were never seen.
   package var isAttached: Bool { flags & UInt64(LT_PROCESS_ATTACHED) != 0 }
-  /// Began as a fork by one of several threads. The other threads kept objects in use, and the child cannot identify
-  /// them.
+  /// The process began as a fork by one of several threads. The parent's other threads used objects that the child
+  /// cannot identify.
   package var lacksThreads: Bool { flags & UInt64(LT_PROCESS_THREADS_MISSING) != 0 }
   /// The allocator has memory whose blocks an inspection did not find.
   package var lacksBlocks: Bool { flags & UInt64(LT_PROCESS_BLOCKS_MISSING) != 0 }
 }
 
-/// Everything a trace defines. Immutable once read, except the stacks.
+/// All definitions of a trace. They do not change after the trace was read, except for the stacks.
 package struct TraceDefinitions: Sendable {
-  /// Grows while events are read.
+  /// The stacks of the events that were read so far.
   package let stacks = StackTree()
   package internal(set) var types: [UInt32: TraceType] = [:]
   package internal(set) var images: [TraceImage] = []
@@ -157,23 +157,23 @@ package struct TraceDefinitions: Sendable {
   package internal(set) var residences: [ResidenceRecord] = []
   /// In order of time; only in light recordings.
   package internal(set) var sampleTotals: [SampleTotals] = []
-  /// In order of time, all sites at each image; only in light recordings.
+  /// All sites at each image, in order of time; only in light recordings.
   package internal(set) var sampledSites: [SampledSite] = []
-  /// Set if the trace has reached its limit.
+  /// The switch from events to samples; nil if the trace did not reach its limit.
   package internal(set) var limit: ReachedLimit?
   /// In order of time.
   package internal(set) var pauses: [PauseRecord] = []
-  /// By number.
+  /// In order of the threads' numbers.
   package internal(set) var threads: [ThreadRecord] = []
   package internal(set) var warnings: [String] = []
-  /// By the kernel's number of the thread; only in inspections.
+  /// By the kernel's number of the thread. Only inspections have them.
   package internal(set) var threadStacks: [UInt64: ThreadStack] = [:]
   package internal(set) var process = ProcessRecord()
 
   init() {}
 
-  /// Two threads that meet a type at the same moment each give it a number. Maps the higher numbers of a type to its
-  /// lowest. Linear in the types.
+  /// If two threads first use a type at the same moment, both give it a number. Maps the higher numbers of such a type
+  /// to its lowest number. Linear in the types.
   var repeatedTypes: [UInt32: UInt32] {
     struct Meaning: Hashable {
       var metadata: RuntimeAddress

@@ -1,13 +1,14 @@
-// Merged events on their way to their sink.
+// A batch of merged events that is passed to a sink.
 
-/// A row of events, and the marks among them. Owns its memory, which is used again and again. For one thread at a time.
+/// A sequence of events, with the marks among them. Owns its memory, which is reused for further events. For one thread
+/// at a time.
 final class EventBatch: @unchecked Sendable {
-  /// So few that they stay in the cache from the decoder to the replay.
+  /// The most events of a batch. So few events stay in the cache from the decoder to the replay.
   static let capacity = 1024
 
   let start = UnsafeMutablePointer<TraceEvent>.allocate(capacity: capacity)
   var count = 0
-  /// Events of other threads are still to come.
+  /// True if other threads still have events after the batch.
   var hasOthers = false
   /// The marks that first appear in events of this batch.
   var marks: [NamedMark] = []
@@ -18,7 +19,7 @@ final class EventBatch: @unchecked Sendable {
 
   var room: Int { Self.capacity - count }
 
-  /// Leaves out events after a time, in ticks. Linear.
+  /// Removes the events after a time, in ticks. Linear.
   func leaveOut(after end: UInt64) {
     var kept = 0
     for index in 0..<count where start[index].time <= end {

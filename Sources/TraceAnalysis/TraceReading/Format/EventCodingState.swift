@@ -2,11 +2,11 @@
 
 import CTraceFormat
 
-/// The tables of docs/engineering/trace-format.md, "Events". Owns its memory; the owner calls `deallocate`. For one thread at a
-/// time.
+/// The state that docs/engineering/trace-format.md, "Events", describes. Owns the memory of its tables; the owner must
+/// call `deallocate`. For one thread at a time.
 struct EventCodingState: @unchecked Sendable {
-  /// Two words a context: operation, pushes, pops and up to six key indices, of 8, 8, 16 and 16 bits from the low end
-  /// up.
+  /// Two words for each context. From the low end up: the operation (8 bits), the pushes (8), the pops (16) and up to
+  /// six key indices (16 each).
   let prediction: UnsafeMutablePointer<UInt64>
   let keys: UnsafeMutablePointer<UInt64>
   let siteSize: UnsafeMutablePointer<UInt64>
@@ -23,10 +23,10 @@ struct EventCodingState: @unchecked Sendable {
   var time: UInt64 = 0
   var isExact = false
   var task: UInt64 = 0
-  /// Nothing relates the next stack to the previous one.
+  /// True if the next stack is unrelated to the previous one: a chunk begins, or another task runs.
   var isStackNew = true
 
-  /// Bytes that one state takes.
+  /// The bytes that one state takes.
   static let footprint =
     28 * Int(LT_CONTEXT_COUNT) + 8 * Int(LT_KEY_COUNT + LT_SUCCESSOR_COUNT + LT_ADDRESS_TABLE_COUNT) + 12 * 256
 
@@ -41,7 +41,7 @@ struct EventCodingState: @unchecked Sendable {
     begin(firstTime: 0)
   }
 
-  /// Without tables: not to be used, only to be replaced.
+  /// Makes a placeholder without tables, which must be replaced before it is used.
   private init(placeholder address: UInt) {
     prediction = UnsafeMutablePointer(bitPattern: address)!
     keys = UnsafeMutablePointer(bitPattern: address)!
@@ -86,13 +86,13 @@ struct EventCodingState: @unchecked Sendable {
     isStackNew = true
   }
 
-  /// Operations that have no stack in this trace, by bit.
+  /// Returns the operations that have no stack in this trace, as bits: bit n for operation n.
   static func operationsWithoutStack(_ referenceCounting: TraceHeader.ReferenceCounting) -> UInt64 {
-    // 24 … 43: retains and releases, of strong references and of unowned ones.
+    // Operations 24 to 43 are retains and releases, strong or unowned.
     referenceCounting == .countsOnly ? ((1 << 44) - 1) & ~((1 << 24) - 1) : 0
   }
 
-  /// Step 3.
+  /// Step 3 of a record in docs/trace-format.md: the context of the event.
   @inline(__always)
   func nextContext(_ operation: UInt64, hasStack: Bool) -> Int {
     Int(
@@ -100,7 +100,7 @@ struct EventCodingState: @unchecked Sendable {
         UInt32(truncatingIfNeeded: operation), hasStack ? stack.innermost : 0, hasStack ? stack.nextInnermost : 0))
   }
 
-  /// Step 4's end: an address that differs from the latest one becomes the latest.
+  /// The end of step 4: an address that differs from the latest address becomes the latest.
   @inline(__always)
   mutating func remember(_ address: UInt64) {
     let last = recent0

@@ -2,13 +2,13 @@
 
 import CTraceFormat
 
-/// Decodes an events payload in a `PayloadBuffer`. Allocates nothing after `init`. For one thread at a time;
-/// `deallocate` ends it.
+/// Decodes an events payload in a `PayloadBuffer`. Allocates nothing after `init`. The owner must call `deallocate`.
+/// For one thread at a time.
 struct EventDecoder {
   enum Step {
     case event
     case end
-    /// The payload breaks off here; `offset` and `eventCount` say where.
+    /// The payload cannot be decoded from `offset` on. `eventCount` events come before.
     case damaged
   }
 
@@ -16,20 +16,20 @@ struct EventDecoder {
   private var start: UnsafePointer<UInt8>
   private var position: UnsafePointer<UInt8>
   private var end: UnsafePointer<UInt8>
-  /// Events decoded from this payload.
+  /// The number of events that were decoded from this payload.
   private(set) var eventCount: UInt64 = 0
   private let kept: (stacks: StackTree, marks: MarkTable, filter: AddressFilter?)
-  /// The objects in `kept`, for the loop, which counts no references to them.
+  /// The objects in `kept`, for the loop, which does not retain them.
   private let stacks: Unmanaged<StackTree>
   private let marks: Unmanaged<MarkTable>
-  /// Operations, by bit, whose stacks are looked up.
+  /// The operations whose stacks are looked up, as bits: bit n for operation n.
   private let stackOperations: UInt64
   /// The subset of `stackOperations` whose stacks are looked up only for addresses of the filter.
   private let filteredOperations: UInt64
   private let filter: Unmanaged<AddressFilter>
   private let operationsWithoutStack: UInt64
 
-  /// Looks stacks up in `stacks`, which grows, for the selected operations.
+  /// Makes a decoder that looks up the stacks of the selected operations in `stacks`, and adds new ones to it.
   init(
     stacks: StackTree, marks: MarkTable, referenceCounting: TraceHeader.ReferenceCounting,
     wanting selection: StackSelection
@@ -55,7 +55,7 @@ struct EventDecoder {
     end = start
   }
 
-  /// Stands in for a decoder; owns nothing, decodes nothing.
+  /// A placeholder for a decoder, without memory of its own. It must not be used.
   static var unopened: EventDecoder { EventDecoder(state: .unopened, noStacks, noMarks, .none, 0) }
   private static let noStacks = StackTree()
   private static let noMarks = MarkTable()
@@ -63,13 +63,13 @@ struct EventDecoder {
 
   func deallocate() { state.deallocate(kept.stacks) }
 
-  /// The offset of the next record; after `.damaged`, of the damaged one.
+  /// The offset of the next record; after `.damaged`, the offset of the damaged record.
   var offset: Int { position - start }
 
   /// The time of the last event or time record.
   var time: UInt64 { state.time }
 
-  /// Begins a payload, which the caller keeps alive and unchanged until the last `next`.
+  /// Begins a payload. The caller must keep it alive and unchanged until the last call of `next`.
   mutating func begin(_ payload: PayloadBuffer, firstTime: UInt64) {
     start = UnsafePointer(payload.start)
     position = start
@@ -78,7 +78,8 @@ struct EventDecoder {
     state.begin(firstTime: firstTime)
   }
 
-  /// Reads a varint that begins before `end`; the padding stops it. Sets `bad` if it has more than 64 bits.
+  /// Reads a varint that begins before `end`. It may read past the end, but the padding of the payload is zeros, and so
+  /// ends the varint. Sets `bad` if the varint has more than 64 bits.
   @inline(__always)
   private func varint(_ p: inout UnsafePointer<UInt8>, _ bad: inout Bool) -> UInt64 {
     let first = UInt64(p.pointee)
@@ -113,7 +114,8 @@ struct EventDecoder {
   @inline(__always)
   private static func unzigzag(_ n: UInt64) -> UInt64 { (n >> 1) ^ (0 &- (n & 1)) }
 
-  /// Decodes up to the next event and fills `event`, except its `thread` and `chunk`. Amortised constant time.
+  /// Decodes the records up to the next event, and fills `event` except for its `thread` and `chunk`. Amortised
+  /// constant time.
   @inline(__always)
   mutating func next(_ event: inout TraceEvent) -> Step {
     while position < end {
@@ -147,12 +149,13 @@ struct EventDecoder {
   /// The beginning of an event's record.
   private struct Head {
     var operation: UInt64
-    /// LT_ADDRESS_
+    /// The address code (LT_ADDRESS_…).
     var code: UInt64
     var hasStack: Bool
   }
 
-  /// Repeats the operation and stack change that followed last time in this context. Nil if there is none.
+  /// Repeats the operation and the stack change that this context predicts. Nil if the context has no prediction, or if
+  /// the stack change is impossible.
   @inline(__always)
   private mutating func takePredictedHead(_ tag: UInt64) -> Head? {
     let first = state.prediction[2 &* state.context]
@@ -167,8 +170,8 @@ struct EventDecoder {
     return Head(operation: operation, code: tag & UInt64(LT_TAG_LOW_MASK), hasStack: hasStack)
   }
 
-  /// Reads the address code and the stack change after the tag, and stores the operation and the change as this
-  /// context's prediction. Nil if they are damaged.
+  /// Reads the address code and the stack change after the tag. Stores the operation and the stack change as this
+  /// context's prediction. Nil if the record is damaged.
   @inline(__always)
   private mutating func takeExplicitHead(_ tag: UInt64, _ p: inout UnsafePointer<UInt8>) -> Head? {
     let operation = tag & UInt64(LT_TAG_LOW_MASK)
@@ -188,7 +191,7 @@ struct EventDecoder {
   private mutating func takeAddress(_ code: UInt64, _ p: inout UnsafePointer<UInt8>, _ bad: inout Bool) -> UInt64 {
     let address: UInt64
     if code >= UInt64(LT_ADDRESS_NEAR) {
-      // 8 … 35 are −28 … −1 blocks of 16 bytes, 36 … 63 are 1 … 28.
+      // Codes 8 to 35 are distances of −28 to −1 blocks of 16 bytes; codes 36 to 63 are 1 to 28 blocks.
       let blocks = code &- (code < 36 ? 36 : 35)
       address = state.recent0 &+ (blocks &<< 4)
     } else {
@@ -216,8 +219,8 @@ struct EventDecoder {
     }
   }
 
-  /// Sets the event's size and type: the operands after the record, or the last ones in this context. False if they are
-  /// damaged.
+  /// Sets the event's size and type from the operands in the record, or else from the last operands in this context.
+  /// False if the operands are damaged.
   @inline(__always)
   private mutating func takeOperands(
     _ operation: UInt64, _ tag: UInt64, _ p: inout UnsafePointer<UInt8>, _ bad: inout Bool, _ event: inout TraceEvent
@@ -239,8 +242,8 @@ struct EventDecoder {
     if operation == 1 {
       type = varint(&p, &bad)
       if type > UInt64(UInt32.max) { return false }
-      // An event without a type does not change the type of an object in the same context: the recorder does not write
-      // it again.
+      // Only object allocations set the context's type. Other operations in the same context leave it alone, in the
+      // recorder, too.
       state.siteType[index] = UInt32(truncatingIfNeeded: type)
     }
     state.siteSize[index] = size
@@ -261,8 +264,9 @@ struct EventDecoder {
     event.isStackNew = state.isStackNew
   }
 
-  /// Looks the event's stack up if it is selected. A task's first stack is looked up for any event, if any operation is
-  /// selected. There is one call of `resolve`: with two, the compiler does not inline this function into `next`.
+  /// Looks up the event's stack if the event is selected. If at least one operation is selected, the first stack of a
+  /// chunk or task is always looked up. Calls `resolve` in one place only: with two calls, the compiler does not inline
+  /// this function into `next`.
   @inline(__always)
   private mutating func takeStack(_ head: Head, _ address: UInt64) -> StackID {
     if !head.hasStack { return .empty }
@@ -287,9 +291,9 @@ struct EventDecoder {
     return true
   }
 
-  /// Reads a stack change of few frames that are all in the dictionary, as nearly all changes are. Stores it as this
-  /// context's prediction. Returns false for any other change, without any effect. May read past the end, into the
-  /// padding.
+  /// Reads a stack change of few frames that are all in the dictionary. Nearly all stack changes are like this. Stores
+  /// the change as this context's prediction. Returns false for any other change, without any effect. May read past the
+  /// end, into the padding.
   @inline(__always)
   private mutating func takeSmallChange(_ p: inout UnsafePointer<UInt8>, _ operation: UInt64) -> Bool {
     let pops = Int(p[0])
@@ -309,7 +313,8 @@ struct EventDecoder {
         q += 1
       }
       let index = token &- UInt64(LT_TOKEN_DICTIONARY)
-      // Each key is stored at its own index; 0 may be at any index.
+      // A key is stored only at its own index, so the index identifies the key. The exception is key 0, because all
+      // unused entries are 0.
       if index >= UInt64(LT_KEY_COUNT) || keys[Int(truncatingIfNeeded: index)] == 0 { return false }
       if number < 2 {
         first |= index &<< UInt64(truncatingIfNeeded: 32 &+ 16 &* number)
@@ -326,7 +331,7 @@ struct EventDecoder {
     return true
   }
 
-  /// Pushes keys of the dictionary. There must be room for them.
+  /// Pushes keys of the dictionary onto the stack, which must have room for them.
   @inline(__always)
   private mutating func push(_ pushes: Int, _ first: UInt64, _ second: UInt64) {
     let keys = state.keys
@@ -343,7 +348,8 @@ struct EventDecoder {
     state.stack.take(pushes)
   }
 
-  /// Reads a stack change. With an operation, stores it as this context's prediction if it is small enough.
+  /// Reads and applies a stack change. If `operation` is given and the change is small enough, stores both as this
+  /// context's prediction.
   @inline(never)
   private mutating func changeStack(_ p: inout UnsafePointer<UInt8>, predicting operation: UInt64?) -> Bool {
     var bad = false
@@ -360,7 +366,7 @@ struct EventDecoder {
     var done = 0
     while done < count {
       if q >= end { return false }
-      // Nearly all are keys of the dictionary, in one byte or two.
+      // Nearly all tokens are keys of the dictionary, in one byte or two.
       var token = Int(q.pointee)
       q += 1
       if token >= 0x80 {
@@ -410,9 +416,9 @@ struct EventDecoder {
   }
 
   private enum Control {
-    /// It changed the state, or its kind is unknown.
+    /// The record changed the state, or its kind is unknown.
     case passedOver
-    /// It is a mark, which `event` now describes.
+    /// The record is a mark, which `event` now describes.
     case mark
     case damaged
   }
@@ -429,8 +435,8 @@ struct EventDecoder {
     return .mark
   }
 
-  /// Makes an event of a mark: the event's size is the mark's index in the table. The event count in a chunk's head
-  /// does not include it.
+  /// Fills an event for a mark. The event's size is the mark's index in the table. The event count in a chunk's header
+  /// does not include marks.
   @inline(never)
   private func fill(_ event: inout TraceEvent, mark: Int, offset: Int) {
     let said = marks._withUnsafeGuaranteedRef { $0.mark(mark) }

@@ -1,14 +1,15 @@
-// Handing merged events to their sink, past clocks that disagree.
+// Delivering merged events to their sink, although threads' clocks may disagree.
 
-/// Takes in merged events. Conform a concrete type: the loop is specialised for it, and calls nothing through a witness
-/// table.
+/// Receives merged events. Make a concrete type conform: the loop is then specialised for the type, and calls nothing
+/// through a witness table.
 package protocol EventSink {
-  /// Takes an event, or returns that its thread should wait. If `mayWait` is false, waiting longer gains nothing: take
-  /// the event.
+  /// Takes an event, or returns a reason why the event's thread should wait. If `mayWait` is false, it must take the
+  /// event.
   mutating func take(_ event: TraceEvent, mayWait: Bool) -> EventVerdict
-  /// Takes an event in place: it is in a batch and need not be copied.
+  /// Takes an event in a batch, which need not be copied.
   mutating func take(at event: UnsafePointer<TraceEvent>, mayWait: Bool) -> EventVerdict
-  /// These events come soon. Use this to load their data into the cache, all at once; it must change nothing.
+  /// Announces events that will be delivered soon. The sink may load their data into the cache, but must not change
+  /// anything.
   func foresee(_ events: UnsafeBufferPointer<TraceEvent>)
 }
 
@@ -21,49 +22,52 @@ extension EventSink {
 
 package enum EventVerdict: Hashable, Sendable {
   case taken
-  /// The block's address is in use: the free of the old block is in another thread, whose clock is behind.
+  /// The block's address is in use. The free of the old block is in another thread, whose clock is ahead of this
+  /// thread's.
   case waitForFree
-  /// No block is known at the address: its allocation is in another thread, whose clock is behind.
+  /// No block is known at the address. Its allocation is in another thread, whose clock is ahead of this thread's.
   case waitForAllocation
 }
 
-/// Delivers events in the order of their arrival, except where a thread waits for another thread's event. Its events
-/// are kept until that event has come, or until the merge is a millisecond past them. Constant time an event while no
-/// thread waits, else linear in the waiting threads. Memory in proportion to the kept events, whose number is limited.
+/// Delivers events in the order of their arrival, unless a thread waits for another thread's event. The events of the
+/// waiting thread are kept until the other event has come, or until the merge is a millisecond past them. An event
+/// takes constant time while no thread waits, and otherwise time linear in the waiting threads. Memory is proportional
+/// to the kept events, whose number is limited.
 struct EventDelivery {
-  /// A thread that waits, or that has waited and is behind.
+  /// A thread that waits, or that has waited and still has kept events.
   private struct Held {
     let thread: UInt32
     var events: [TraceEvent] = []
     var taken = 0
-    /// The time when its next event is due.
+    /// The time when the thread's next event is due.
     var key: UInt64
     var keyBeforeWaiting: UInt64
-    /// Nil if it waits no longer.
+    /// The event that the thread waits for; nil if it does not wait any more.
     var waitsFor: EventVerdict?
-    /// Its next event is taken in any case.
+    /// True if the thread's next event has already waited, and is taken in any case.
     var hasWaited = true
   }
 
-  /// 1 ms: clocks of one machine that disagree, disagree by far less.
+  /// 1 ms. The clocks of one machine disagree by far less.
   static let patienceInSeconds = 0.001
-  /// The most events that are kept. It is more than machines record in a millisecond: only a forged trace reaches it.
+  /// The most events that are kept: more than a machine records in a millisecond. Only a forged trace reaches the
+  /// limit.
   private static let limit = 1 << 18
 
   /// In ticks.
   private let patience: UInt64
-  /// The latest time so far. Events arrive in order of time, except where one thread's times go back.
+  /// The latest time so far. Events arrive in order of time, unless one thread's times go back.
   private var now: UInt64 = 0
   private var held: [Held] = []
   private var heldCount = 0
 
-  /// Steps past waiting threads that may still be taken. No real process has threads that wait all the time. At 0 no
-  /// thread waits any longer.
+  /// The number of further steps past waiting threads. No real process has threads that wait all the time. At 0,
+  /// threads no longer wait.
   private var spareSteps: UInt64
 
   init(patience: UInt64, steps: UInt64 = .max) { (self.patience, spareSteps) = (patience, steps) }
 
-  /// Hands a batch on.
+  /// Delivers the events of a batch.
   mutating func deliver<Sink: EventSink>(_ batch: EventBatch, to sink: inout Sink) {
     let window = 128
     let start = batch.start
@@ -85,7 +89,7 @@ struct EventDelivery {
     }
   }
 
-  /// Hands on the events still kept, when there is nothing left to wait for.
+  /// Delivers the kept events after the last batch.
   mutating func finish<Sink: EventSink>(_ sink: inout Sink) {
     if spareSteps == 0 { drain(&sink) }
     while let first = firstHeld { run(first, hasOthers: held.count > 1, to: &sink) }
@@ -99,7 +103,7 @@ struct EventDelivery {
   /// Returns the time when a thread that begins to wait at `key` stops waiting.
   private func due(_ key: UInt64) -> UInt64 { key.addingReportingOverflow(patience).overflow ? .max : key + patience }
 
-  /// Index of the held thread that is due first.
+  /// The index of the held thread that is due first.
   private var firstHeld: Int? { held.indices.min { (held[$0].key, held[$0].thread) < (held[$1].key, held[$1].thread) } }
 
   @inline(never)
@@ -128,17 +132,18 @@ struct EventDelivery {
     }
   }
 
-  /// Hands on everything that is kept, thread by thread.
+  /// Delivers all kept events, thread by thread.
   private mutating func drain<Sink: EventSink>(_ sink: inout Sink) {
     for thread in held { for event in thread.events[thread.taken...] { _ = sink.take(event, mayWait: false) } }
     held = []
     heldCount = 0
   }
 
-  /// Hands on the next event of a held thread.
+  /// Delivers the next event of a held thread.
   private mutating func run<Sink: EventSink>(_ index: Int, hasOthers: Bool, to sink: inout Sink) {
     let event = held[index].events[held[index].taken]
-    // An event this late has waited already. So no thread falls further behind, and few events are kept.
+    // An event that was kept for as long as it may wait does not wait again. So no thread falls further and further
+    // behind, and few events are kept.
     let due = max(held[index].key, due(event.time))
     spareSteps -= min(spareSteps, UInt64(held.count))
     let mayWait = !held[index].hasWaited && hasOthers && due > now && spareSteps > 0
@@ -162,7 +167,7 @@ struct EventDelivery {
     wake(for: event)
   }
 
-  /// Lets a thread that waits for this event go next.
+  /// Ends the wait of the first thread that waits for this event.
   private mutating func wake(for event: TraceEvent) {
     let awaited: EventVerdict
     switch event.operation.effect {

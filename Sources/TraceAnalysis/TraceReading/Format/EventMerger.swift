@@ -1,11 +1,11 @@
-// The events of all threads in one order of time.
+// Merging the events of all threads in order of time.
 
-/// A k-way merge of the threads' chunks, by time and then by thread number. Within a thread events keep their order
-/// whatever their times say.
+/// A k-way merge of the threads' chunks, by time and then by thread number. The events of one thread keep their order,
+/// even if their times do not ascend.
 ///
-/// Holds at most one decompressed chunk a thread, opened when its first event is due. Costs O(log threads) when the
-/// thread changes and constant time otherwise. Source: the usual binary-heap merge; the runs make it fast. For one
-/// thread at a time.
+/// Holds at most one decompressed chunk of each thread, which is opened when its first event is due. An event takes
+/// O(log threads) if it comes from another thread than the last event, and constant time otherwise. Source: the usual
+/// binary-heap merge. Runs of events of one thread make it fast. For one thread at a time.
 struct EventMerger {
   private let reader: TraceReader
   private let stacks: StackSelection
@@ -13,13 +13,13 @@ struct EventMerger {
   private let streamCount: Int
   /// Stream numbers as a binary heap by `key`, then by number.
   private var heap: [Int32] = []
-  /// Decoders that no stream uses just now.
+  /// Decoders that no stream uses at the moment.
   private var spare: [OpenChunk] = []
-  /// Decompressed bytes that may be held at a time.
+  /// The number of further bytes that open chunks may take.
   private var budget: UInt64
-  /// Times that another thread may still come next.
+  /// The number of further switches from one thread to another.
   private var spareTurns: UInt64
-  /// Marks on their way to the batch.
+  /// Marks that will be moved to the batch.
   private let marks: MarkTable
 
   init(_ reader: TraceReader, stacks: StackSelection) {
@@ -84,7 +84,7 @@ struct EventMerger {
     siftDown(0)
   }
 
-  /// Puts the next events into an empty batch; false if no events are left.
+  /// Adds the next events to an empty batch. False if no events are left.
   mutating func fill(_ batch: EventBatch) -> Bool {
     while batch.room > 0, let first = heap.first {
       let stream = streams + Int(first)
@@ -105,7 +105,7 @@ struct EventMerger {
         spareTurns -= 1
       }
       if batch.count == 0 { batch.hasOthers = hasOthers } else if batch.hasOthers != hasOthers { break }
-      // The stream keeps the lead until it reaches the second.
+      // The stream's events come next until its key reaches the key of the second stream.
       var limit = UInt64.max
       var winsTies = true
       if hasOthers {
@@ -124,7 +124,7 @@ struct EventMerger {
     return batch.count > 0
   }
 
-  /// Ends the merge: the remaining chunks are not read.
+  /// Ends the merge without reading the remaining chunks.
   private mutating func refuseRest() {
     let chunks = heap.reduce(0) { sum, number in
       let stream = streams[Int(number)]
@@ -134,7 +134,7 @@ struct EventMerger {
     heap = []
   }
 
-  /// Puts events of one stream into the batch while it leads and there is room. Afterwards its key is up to date.
+  /// Adds events of one stream to the batch while they come next and there is room. Updates the stream's key.
   private mutating func runStream(
     _ stream: UnsafeMutablePointer<ThreadStream>, into batch: EventBatch, limit: UInt64, winsTies: Bool
   ) {
@@ -147,7 +147,7 @@ struct EventMerger {
     let thread = stream.pointee.thread
     let chunk = stream.pointee.event.chunk
     var key = stream.pointee.key
-    // The last event decoded is not yet due, or there is no room for it.
+    // The loop ends with an event that is not yet due, or that has no room in the batch.
     while true {
       let next = place < end ? place : stream.pointee.eventPlace
       let step = stream.pointee.decoder.next(&next.pointee)
@@ -169,7 +169,7 @@ struct EventMerger {
     }
   }
 
-  /// Puts events of the only stream that is left into the batch.
+  /// Adds events of the only remaining stream to the batch.
   private mutating func runLastStream(_ stream: UnsafeMutablePointer<ThreadStream>, into batch: EventBatch) {
     let start = batch.start
     let end = start + EventBatch.capacity
@@ -178,7 +178,7 @@ struct EventMerger {
     place += 1
     let thread = stream.pointee.thread
     let chunk = stream.pointee.event.chunk
-    // A local copy may stay in registers.
+    // The compiler can keep a local copy in registers.
     var decoder = stream.pointee.decoder
     var step = EventDecoder.Step.event
     while place < end {
@@ -193,7 +193,7 @@ struct EventMerger {
     if step != .event { finishChunk(stream, isDamaged: step == .damaged) } else { _ = advance(stream) }
   }
 
-  /// Decodes a stream's next event; false if its chunk has ended.
+  /// Decodes a stream's next event. False if the chunk has ended.
   private mutating func advance(_ stream: UnsafeMutablePointer<ThreadStream>) -> Bool {
     let step = stream.pointee.decoder.next(&stream.pointee.eventPlace.pointee)
     if step == .event {
@@ -206,12 +206,12 @@ struct EventMerger {
 
   // MARK: Chunks
 
-  /// Opens the stream's next chunk and decodes its first event; false if no chunk is left.
+  /// Opens the stream's next chunk and decodes its first event. False if no chunk is left.
   private mutating func openNext(_ stream: UnsafeMutablePointer<ThreadStream>) -> Bool {
     while stream.pointee.nextChunk < stream.pointee.chunks.count {
       let index = stream.pointee.chunks[stream.pointee.nextChunk]
       let chunk = reader.chunks[index]
-      // Another stream may be due before this chunk begins.
+      // Another stream's event may come before this chunk begins.
       if chunk.firstTime > stream.pointee.key {
         stream.pointee.key = chunk.firstTime
         if heap.count > 1 { return true }
@@ -273,18 +273,18 @@ struct EventMerger {
 /// The position of the merge in one thread.
 struct ThreadStream {
   let thread: UInt32
-  /// Indices into the trace's chunks, by sequence.
+  /// The thread's chunks in order of their sequence numbers, as indices into the trace's chunks.
   let chunks: [Int]
   var nextChunk = 0
   var currentChunk = 0
-  /// The event that comes next, if `hasEvent`.
+  /// The thread's next event, if `hasEvent`.
   var event: TraceEvent {
     @inline(__always) get { eventPlace.pointee }
     @inline(__always) nonmutating set { eventPlace.pointee = newValue }
   }
   let eventPlace = UnsafeMutablePointer<TraceEvent>.allocate(capacity: 1)
   var hasEvent = false
-  /// The thread's place in the merge: its next event's time, but never less than one before it.
+  /// The thread's position in the merge: the time of its next event, or the time of an earlier event if that is later.
   var key: UInt64
   var decoder = EventDecoder.unopened
   var held: UInt64 = 0
@@ -298,7 +298,7 @@ struct ThreadStream {
   }
 }
 
-/// A decoder and the memory it reads from, for one stream after another.
+/// A decoder and the memory that it reads from. Streams use it one after another.
 private struct OpenChunk {
   var buffer: PayloadBuffer
   var decoder: EventDecoder

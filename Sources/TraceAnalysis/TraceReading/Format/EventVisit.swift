@@ -1,8 +1,9 @@
-// The events of a trace one by one, without a heap that is rebuilt from them.
+// Visiting the events of a trace without rebuilding the heap.
 
 extension TraceReader {
-  /// Calls `body` with every event of the trace, merged by time, until it throws, and rethrows its error. One pass over
-  /// the events; a pass beyond the limit for the file's size has no events. O(events · log threads).
+  /// Calls `body` with every event of the trace, merged by time. If `body` throws, stops calling it and rethrows the
+  /// error. Takes one pass over the events. If the limit for the file's size allows no further pass, `body` is not
+  /// called. O(events · log threads).
   package func forEachEvent(_ body: (TraceEvent) throws -> Void) throws {
     let failure = withoutActuallyEscaping(body) { body in
       var visit = EventVisit(body: body)

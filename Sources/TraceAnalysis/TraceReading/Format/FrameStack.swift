@@ -1,20 +1,21 @@
-// The stack of one thread's latest event, as its frames come and go.
+// The stack of the latest event of one thread.
 
 import CTraceFormat
 
-/// Frame keys, the outermost first, and the tree's nodes for the outer part of them. Owns its memory; the owner calls
-/// `deallocate`. Above a small start it requests room from the tree, which has the limits for the file's size.
+/// Frame keys, the outermost first, and the nodes of the tree of stacks for the outer keys. Owns its memory; the owner
+/// must call `deallocate`. To grow beyond a small start, it needs permission from the tree, which has the limits for
+/// the file's size.
 struct FrameStack: @unchecked Sendable {
   private(set) var keys: UnsafeMutablePointer<UInt64>
   private var nodes: UnsafeMutablePointer<UInt32>
   private var capacity: Int
   private(set) var depth = 0
-  /// The number of outermost keys with a known node.
+  /// The number of outermost keys whose nodes are known.
   private var resolved = 0
-  /// The least depth since it was last set.
+  /// The least depth since this was last set.
   var lowest = 0
 
-  /// Deeper than any recorder goes: 2^20 frames and the callers of a task.
+  /// The most frames of a stack. No recorder writes more: it writes at most 2^20 frames and the callers of a task.
   static let depthLimit = (1 << 20) + 4096
 
   private static let startCapacity = 256
@@ -25,7 +26,7 @@ struct FrameStack: @unchecked Sendable {
     nodes = .allocate(capacity: capacity)
   }
 
-  /// Without memory: not to be used, only to be replaced.
+  /// Makes a placeholder without memory, which must be replaced before it is used.
   private init(placeholder address: UInt) {
     capacity = 0
     keys = UnsafeMutablePointer(bitPattern: address)!
@@ -50,7 +51,7 @@ struct FrameStack: @unchecked Sendable {
   @inline(__always)
   var nextInnermost: UInt64 { depth > 1 ? keys[depth - 2] : 0 }
 
-  /// False if there are not as many.
+  /// Removes the `count` innermost keys. False if there are fewer.
   @inline(__always)
   mutating func pop(_ count: Int) -> Bool {
     if count > depth { return false }
@@ -60,8 +61,8 @@ struct FrameStack: @unchecked Sendable {
     return true
   }
 
-  /// Returns the place to store `count` keys before the call of `take`; nil at the depth limit, or beyond the limit of
-  /// frames for the file's size. The keys further out precede that place.
+  /// Returns the memory where the caller stores `count` keys before it calls `take`. The keys of the outer frames are
+  /// before it. Nil if this would exceed the depth limit, or the limit on frames for the file's size.
   @inline(__always)
   mutating func room(for count: Int, in tree: Unmanaged<StackTree>) -> UnsafeMutablePointer<UInt64>? {
     if count > capacity &- depth, !grow(count, tree.takeUnretainedValue()) { return nil }
@@ -72,11 +73,11 @@ struct FrameStack: @unchecked Sendable {
   @inline(__always)
   func hasRoom(for count: Int) -> Bool { count <= capacity &- depth }
 
-  /// The place of the next key.
+  /// The memory for the next key.
   @inline(__always)
   var innerEnd: UnsafeMutablePointer<UInt64> { keys + depth }
 
-  /// Makes the keys that were put in place a part of the stack.
+  /// Adds to the stack `count` keys that the caller has stored at `innerEnd`.
   @inline(__always)
   mutating func take(_ count: Int) { depth &+= count }
 
@@ -99,13 +100,13 @@ struct FrameStack: @unchecked Sendable {
     return true
   }
 
-  /// The whole stack's node. Costs a look-up for each frame pushed since the last time.
+  /// Returns the node of the whole stack. Takes one look-up for each frame that was pushed since the previous call.
   @inline(__always)
   mutating func resolve(in tree: StackTree, time: UInt64) -> StackID {
     if depth == 0 { return .empty }
     var node = resolved > 0 ? nodes[resolved - 1] : 0
     while resolved < depth {
-      // A call from a stack that was not kept is not kept either.
+      // If the caller's stack was not kept, this stack is not kept either.
       if node != StackID.unknown.rawValue { node = tree.child(of: node, key: keys[resolved], time: time) }
       nodes[resolved] = node
       resolved += 1

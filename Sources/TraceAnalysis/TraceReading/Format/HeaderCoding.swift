@@ -1,4 +1,4 @@
-// Turning the fixed structs of the format into Swift values and back.
+// Conversion between the fixed structs of the format and Swift values.
 
 import CTraceFormat
 
@@ -130,7 +130,7 @@ extension TraceStatus {
 }
 
 extension TraceClosing {
-  /// Nil if `bytes` are fewer than the struct has. Bytes beyond it are of a later version and ignored.
+  /// Nil if there are fewer bytes than the struct has. Further bytes are of a later version, and are ignored.
   init?(decoding bytes: UnsafeRawBufferPointer) {
     guard bytes.count >= MemoryLayout<lt_closing>.size else { return nil }
     let raw = bytes.loadUnaligned(as: lt_closing.self)

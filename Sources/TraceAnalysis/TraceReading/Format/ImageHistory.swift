@@ -1,22 +1,22 @@
-// Finds the image of a frame: images come and go, and addresses are used again.
+// Finds the image of a frame at a time. Images are loaded and unloaded, so addresses are reused.
 
 /// An image, and the times when it was loaded and unloaded.
 package struct TraceImage: Hashable, Sendable {
   package var image: LoadedImage
   /// Ticks.
   package var loadTime: UInt64
-  /// Nil if it stayed to the end.
+  /// Nil if the image was loaded until the end.
   package var unloadTime: UInt64?
 }
 
-/// Finds the image of a frame. Immutable; a look-up takes O(log² images), however they overlap.
+/// Finds the image of a frame. Immutable. A look-up takes O(log² images), even if images overlap.
 ///
-/// A segment tree over the addresses where images begin and end. An image is at the O(log n) nodes that make up its
-/// range, and each node has the load times of its images. Memory: O(n log n), but O(n) for disjoint images.
+/// A segment tree over the addresses where images begin and end. An image belongs to the O(log n) nodes whose intervals
+/// make up its range, and each node has the load times of its images. Memory: O(n log n), but O(n) for disjoint images.
 struct ImageIndex {
-  /// Ascending, each once.
+  /// The addresses where images begin and end, ascending and distinct.
   private let bounds: [UInt64]
-  /// By node, the leaves last; nil for nodes without images.
+  /// By node, with the leaves last: the node's images. Nil for nodes without images.
   private let histories: [ImageTimes?]
   /// True if some address belonged to more than one image.
   let isAmbiguous: Bool
@@ -67,7 +67,7 @@ struct ImageIndex {
     }
   }
 
-  /// Index of the first that is not below a value.
+  /// Returns the index of the first element that is not below `value`.
   private static func lowerBound(_ values: [UInt64], _ value: UInt64) -> Int {
     var low = 0
     var high = values.count
@@ -78,12 +78,13 @@ struct ImageIndex {
     return low
   }
 
-  /// Index of the image that covers `address` at a time in ticks: the last one loaded by then and not unloaded. If none
-  /// was loaded yet, the earliest later image: images present from the start may be recorded late.
+  /// Returns the index of the image that covers `address` at a time in ticks: of the images that are loaded at that
+  /// time, the last loaded one. If there is none, returns the image that is loaded next, because the images of the
+  /// start may be recorded late.
   func image(covering address: UInt64, time: UInt64) -> Int? {
     guard let first = bounds.first, address >= first else { return nil }
     var node = Self.lowerBound(bounds, address)
-    // The interval that begins at or before the address.
+    // Take the last interval that begins at or before the address.
     if node == bounds.count || bounds[node] > address { node -= 1 }
     node += bounds.count
     var present: ImageTimes.Entry?
@@ -101,13 +102,13 @@ struct ImageIndex {
   }
 }
 
-/// Images that all cover the same addresses, by time.
+/// The images that cover the same addresses, in order of time.
 private struct ImageTimes {
   struct Entry {
     var loadTime: UInt64
-    /// In order of loading.
+    /// The position of the image in the order of loading.
     var rank: Int
-    /// Index into the trace's images.
+    /// The index of the image in the trace's images.
     var image: Int
 
     func isBefore(_ other: Entry) -> Bool { loadTime != other.loadTime ? loadTime < other.loadTime : rank > other.rank }
@@ -123,10 +124,10 @@ private struct ImageTimes {
   private let entries: [Entry]
   private let changes: [Change]
 
-  /// `images` in order of loading. O(n log n).
+  /// Takes images in order of loading. O(n log n).
   init(_ images: [(rank: Int, index: Int, image: TraceImage)]) {
     entries = images.map { Entry(loadTime: $0.image.loadTime, rank: $0.rank, image: $0.index) }
-    // The moment of an unload still belongs to the image.
+    // An image still covers its addresses at the moment of its unload.
     var ends: [(time: UInt64, entry: Int)] = []
     for (entry, image) in images.enumerated() {
       guard let unload = image.image.unloadTime, unload < .max else { continue }
@@ -155,7 +156,7 @@ private struct ImageTimes {
     self.changes = changes
   }
 
-  /// The latest loaded by a time, of those that are not unloaded before it.
+  /// Returns the last loaded of the images that are loaded at a time.
   func present(at time: UInt64) -> Entry? {
     var low = 0
     var high = changes.count
@@ -166,7 +167,8 @@ private struct ImageTimes {
     return low > 0 && changes[low - 1].entry >= 0 ? entries[changes[low - 1].entry] : nil
   }
 
-  /// The first that is loaded after a time; of several at once the last in order.
+  /// Returns the first image that is loaded after a time. If several images are loaded at the same moment, returns the
+  /// last of them in the order.
   func first(after time: UInt64) -> Entry? {
     let first = firstIndex(after: time)
     return first < entries.count ? entries[firstIndex(after: entries[first].loadTime) - 1] : nil
@@ -183,7 +185,8 @@ private struct ImageTimes {
   }
 }
 
-/// A load or unload as recorded; pairs are found once all are known, since threads write them in any order.
+/// The recorded loads and unloads. They are paired only when all of them are known, because threads write them in any
+/// order.
 struct ImageRecords {
   struct Unload {
     var first: UInt64
@@ -194,12 +197,13 @@ struct ImageRecords {
   var loads: [TraceImage] = []
   var unloads: [Unload] = []
 
-  /// The images with their ends, in order of loading. An unload ends the latest image that was loaded at its address by
-  /// then. O(n log n).
+  /// Returns the images with their unload times, in order of loading. An unload ends the last image that was loaded at
+  /// the same address before. O(n log n).
   func paired() -> [TraceImage] {
     var images = loads.enumerated().sorted { ($0.element.loadTime, $0.offset) < ($1.element.loadTime, $1.offset) }.map(
       \.element)
-    /// One address: images in order of loading, the number loaded by now, and those that are still loaded.
+    /// The state of one address: its images in order of loading, the number of images that were loaded so far, and the
+    /// images that are still loaded.
     struct Place {
       var images: [Int] = []
       var loaded = 0

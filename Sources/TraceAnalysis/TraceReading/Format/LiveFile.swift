@@ -3,7 +3,7 @@
 import CTraceFormat
 import Glibc
 
-/// A payload of a live slot, copied, so that a process that is still running cannot change it under the reader.
+/// A copy of a payload in a slot of the live file. A process that is still running cannot change the copy.
 struct LivePayload {
   var kind: ChunkKind
   var thread: UInt32
@@ -22,12 +22,12 @@ struct LiveFile {
   private(set) var payloads: [LivePayload] = []
   private(set) var diagnostics: [TraceDiagnostic] = []
 
-  /// It is another trace's, or cannot be read.
+  /// True if the file belongs to another trace, or cannot be read.
   var isIgnored: Bool { diagnostics.contains { if case .liveFileIgnored = $0.kind { true } else { false } } }
 
   private init() {}
 
-  /// Nil if there is no file at `path`. One that cannot be read gives a diagnostic.
+  /// Reads the file at `path`. Nil if there is none. A file that cannot be read causes a diagnostic.
   init?(path: String, traceID: UInt64) {
     do {
       let source = try ByteSource(path: path)
@@ -40,7 +40,7 @@ struct LiveFile {
     }
   }
 
-  /// Reads the slots, if the file belongs to the trace with `traceID`. Memory: the used bytes of its slots.
+  /// Reads the slots, if the file belongs to the trace with `traceID`. Takes the memory of the used bytes in the slots.
   init(source: ByteSource, traceID: UInt64) {
     func ignore(_ reason: String) {
       diagnostics.append(.init(.liveFileIgnored(reason: reason), at: .live(FileOffset(0))))
@@ -68,7 +68,7 @@ struct LiveFile {
       ignore("its slots are said to have \(slotSize) bytes")
       return
     }
-    // A slot that the file ends in is read as far as it goes.
+    // If the file ends inside a slot, the part that exists is read.
     var offset = UInt64(LT_LIVE_HEADER_SIZE)
     var index: UInt32 = 0
     while index < header.slotCount, offset < source.size, source.size - offset >= slotHeaderSize {
@@ -79,7 +79,7 @@ struct LiveFile {
   }
 
   private mutating func readSlot(at offset: UInt64, slotSize: UInt64, source: ByteSource) {
-    // The slot of a running process may be sealed and reused between two reads: then read again.
+    // A running process may seal and reuse the slot between two reads. If so, read the slot again.
     for attempt in 1...4 {
       guard let before = Self.slot(at: offset, source) else { return }
       guard before.thread != 0 else { return }

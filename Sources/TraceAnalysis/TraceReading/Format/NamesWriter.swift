@@ -3,14 +3,14 @@
 import CTraceFormat
 import Glibc
 
-/// A file as names are taken from it: the parts that reports read.
+/// A file of the program, and the parts of it that reports need for names.
 package struct NamedFile {
   package var path: String
-  /// Empty if it has none.
+  /// Empty if the file has no build ID.
   package var buildID: [UInt8]
-  /// The whole file, for as long as it is being written.
+  /// The whole file. Must be valid until its parts were written.
   package var bytes: UnsafeRawBufferPointer
-  /// Its parts, in order, with gaps between them.
+  /// The parts of the file, in order, with gaps between them.
   package var parts: [Range<Int>]
 
   package init(path: String, buildID: [UInt8], bytes: UnsafeRawBufferPointer, parts: [Range<Int>]) {
@@ -18,16 +18,16 @@ package struct NamedFile {
   }
 }
 
-/// Writes names into a trace. The trace is whole at every moment, also if this process is killed.
+/// Writes names into a trace. The trace is whole at every moment, even if this process is killed.
 package enum NamesWriter {
-  /// Bytes of parts in one chunk.
+  /// The most bytes of file parts in one chunk.
   private static let chunkSize = 4 << 20
 
-  /// Adds the parts of files to the trace at `path`, in the place of those that it has. Returns the bytes that were
-  /// added.
+  /// Adds the parts of files to the trace at `path`. They replace the parts that the trace already has. Returns the
+  /// number of bytes that were added.
   ///
-  /// Writes the parts, the list, and a copy of the closing record. If writing fails, the trace is as it was without
-  /// names. Throws `.busy` while a process records into it or finishes it, and `.notClosed` if it has no closing
+  /// Writes the parts, the list, and a copy of the closing record. If writing fails, the trace is left without names.
+  /// Throws `.busy` while a process records into the trace or finishes it, and `.notClosed` if the trace has no closing
   /// record. Linear in the parts.
   @discardableResult
   package static func write(
@@ -43,7 +43,7 @@ package enum NamesWriter {
     let reader = try TraceReader(path: path)
     guard !reader.hasLiveFile, let closing = reader.closing else { throw .notClosed(path: path) }
     let start = end(ofRecordingIn: reader)
-    // An older list of names goes first: parts without a list mean nothing.
+    // Remove older parts and their list at once. Parts without a list have no meaning.
     guard ftruncate(descriptor, off_t(start)) == 0 else { throw .system(call: "shorten", path: path, errno: errno) }
     var output = Output(descriptor: descriptor, path: path, offset: start)
     do throws(TraceFormatError) {
@@ -65,14 +65,14 @@ package enum NamesWriter {
       try output.append(.names, list.bytes, sequence: 0)
       try output.append(.closing, closing.encoded(), sequence: 1, compression: .none)
     } catch {
-      // The first closing record is the last chunk again.
+      // Without the new chunks, the first closing record is the last chunk again.
       _ = ftruncate(descriptor, off_t(start))
       throw error
     }
     return output.offset - start
   }
 
-  /// Returns the offset behind the first closing record, where names begin.
+  /// Returns the offset after the first closing record, where names begin.
   private static func end(ofRecordingIn reader: TraceReader) -> UInt64 {
     let alignment = UInt64(LT_CHUNK_ALIGNMENT)
     func end(_ chunk: TraceChunk) -> UInt64 {

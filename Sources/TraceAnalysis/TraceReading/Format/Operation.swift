@@ -2,14 +2,14 @@
 
 import CTraceFormat
 
-/// A recorded operation. May hold a number that this reader does not know; such events are counted and otherwise
-/// ignored.
+/// A recorded operation. Its number may be unknown to this reader. Events of unknown operations are counted, and
+/// otherwise ignored.
 package struct Operation: RawRepresentable, Hashable, Sendable, BitwiseCopyable {
   package var rawValue: UInt8
   @inline(__always) package init(rawValue: UInt8) { self.rawValue = rawValue }
   @inline(__always) init(_ operation: lt_operation) { rawValue = UInt8(truncatingIfNeeded: operation.rawValue) }
 
-  /// Operations are below this; control records are at or above.
+  /// The numbers of operations are below this limit. Control records have this number or a higher one.
   package static let limit = 48
 
   package static var object: Operation { .init(LT_OP_OBJECT) }
@@ -27,7 +27,7 @@ package struct Operation: RawRepresentable, Hashable, Sendable, BitwiseCopyable 
   package static var reallocFree: Operation { .init(LT_OP_REALLOC_FREE) }
   package static var reallocFailed: Operation { .init(LT_OP_REALLOC_FAILED) }
   package static var operatorDelete: Operation { .init(LT_OP_DELETE) }
-  /// All blocks end here: a list of the existing ones follows.
+  /// Ends all blocks, because a list of the existing blocks follows.
   package static var heapListed: Operation { .init(LT_OP_HEAP_LISTED) }
   package static var retain: Operation { .init(LT_OP_RETAIN) }
   package static var retainN: Operation { .init(LT_OP_RETAIN_N) }
@@ -45,7 +45,8 @@ package struct Operation: RawRepresentable, Hashable, Sendable, BitwiseCopyable 
   package static var unownedRetain: Operation { .init(LT_OP_UNOWNED_RETAIN) }
   package static var unownedRelease: Operation { .init(LT_OP_UNOWNED_RELEASE) }
 
-  /// Something the program says: no operation on a block. The event's `size` is its index among the reader's marks.
+  /// A mark of the program, which is not an operation on a block. The event's `size` is the mark's index among the
+  /// reader's marks.
   package static var mark: Operation { .init(rawValue: UInt8(LT_CONTROL_MARK)) }
 
   /// The effect of an operation on a block.
@@ -72,23 +73,24 @@ package struct Operation: RawRepresentable, Hashable, Sendable, BitwiseCopyable 
   @inline(__always)
   var isAllocation: Bool { rawValue &- 1 < 11 }
 
-  /// Retains and releases, strong or unowned.
+  /// True for retains and releases, strong or unowned.
   @inline(__always)
   var countsReferences: Bool { rawValue &- 24 < 24 }
 
-  /// Bit n is set if operation n has operands: allocations, `reallocFailed`, and those that count references.
+  /// Bit n is set if operation n has operands. These are allocations, `reallocFailed`, and operations with a count of
+  /// references.
   @inline(__always)
   static var operandMask: UInt64 {
-    // One expression takes Swift 6.0 too long.
+    // Swift 6.0 takes too long to check this as a single expression.
     let blocks: UInt64 = 0b1111_1111_1110
     let late: UInt64 = 1 << 18 | 1 << 25 | 1 << 32
     return blocks | late | (1 << 37 | 1 << 39)
   }
 
-  /// True if its event carries a size, or a count in its place.
+  /// True if the operation's events have a size, or a count in the place of the size.
   package var hasOperands: Bool { rawValue < 64 && Self.operandMask >> UInt64(rawValue) & 1 != 0 }
 
-  /// True if its operand is a count of references.
+  /// True if the operation's operand is a count of references.
   @inline(__always)
   package var hasCount: Bool { rawValue == 25 || rawValue == 32 || rawValue == 37 || rawValue == 39 }
 

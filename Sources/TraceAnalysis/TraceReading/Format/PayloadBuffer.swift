@@ -1,12 +1,11 @@
-// Decompressed payloads, in memory that is used again and again.
+// Decompressed payloads, in memory that is reused.
 
 import CZstd
 
-/// Owns bytes followed by `padding` zero bytes, so that a decoder may read one whole record past the end before it
-/// notices.
-/// For one thread at a time.
+/// Owns bytes and, after them, `padding` zero bytes. So a decoder may read a whole record beyond the end before it
+/// checks for the end. For one thread at a time.
 package final class PayloadBuffer {
-  /// More than the longest event record: a tag, an address code and five varints.
+  /// The number of zero bytes. It exceeds the longest event record: a tag, an address code and five varints.
   package static let padding = 64
 
   package private(set) var start: UnsafeMutablePointer<UInt8>
@@ -23,7 +22,7 @@ package final class PayloadBuffer {
 
   package var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: start, count: count) }
 
-  /// Makes room for `count` bytes, whose content is then undefined.
+  /// Makes room for `count` bytes. Their content is undefined.
   func resize(_ count: Int) {
     if count + Self.padding > capacity {
       start.deallocate()
@@ -35,13 +34,13 @@ package final class PayloadBuffer {
   }
 }
 
-/// Reads and decompresses the payloads of one trace. Reuses its buffers; for one thread at a time.
+/// Reads and decompresses the payloads of one trace. Reuses its buffers. For one thread at a time.
 package final class PayloadLoader {
   private let source: ByteSource
   private let livePayloads: [LivePayload]
   private let context = ZSTD_createDCtx()
   private let stored = PayloadBuffer()
-  /// Told of each chunk of events before it is read.
+  /// Called with each chunk of events before the chunk is read.
   var willLoadEvents: ((TraceChunk) -> Void)?
 
   init(source: ByteSource, livePayloads: [LivePayload]) {

@@ -1,13 +1,13 @@
 // A process's end or change of state, decoded from waitpid's status.
 
-/// An outcome of a child, as `waitpid` reports it.
+/// The end or change of state of a child process that `waitpid` reports.
 package enum ProcessOutcome: Hashable, Sendable {
   case exited(UInt8)
   case killed(signal: Int32, coreDumped: Bool)
   case stopped(signal: Int32)
   case continued
 
-  /// - Parameter waitStatus: the status as `waitpid` stores it on Linux.
+  /// - Parameter waitStatus: the status that `waitpid` stores on Linux.
   package init(waitStatus: Int32) {
     let low = waitStatus & 0x7F
     if waitStatus == 0xFFFF {

@@ -1,16 +1,16 @@
 // The moment when a recording switched from events to samples.
 
-/// The trace's record of that moment.
+/// The trace's record of the switch from events to samples, when the trace had reached its size limit.
 package struct ReachedLimit: Hashable, Sendable {
-  /// Ticks. Every event until then is in the trace.
+  /// The time of the switch, in ticks. The trace has every event up to this time.
   package var time: UInt64
   /// Size of the trace when sampling began.
   package var bytes: UInt64
   /// Bytes of allocation from one sample to the next, on average.
   package var samplePeriod: UInt64
-  /// The last whole heap image before it; nil if there is none, or if the images were not read.
+  /// The number of the last whole heap image before the switch; nil if there is none, or if the images were not read.
   package internal(set) var imageBefore: UInt32?
-  /// There is a whole heap image after it.
+  /// True if there is a whole heap image after the switch.
   package internal(set) var hasLaterImage = false
 
   package init(time: UInt64, bytes: UInt64, samplePeriod: UInt64) {
@@ -29,14 +29,15 @@ extension ReachedLimit {
   }
 }
 
-/// The part of a trace that is read. A trace that has reached its limit has two, of different kinds; others have one.
+/// Selects the part of a trace that is read. A trace that has reached its limit has two parts: the first with events,
+/// the second with samples. Other traces have one part.
 package enum TracePart: Hashable, Sendable {
-  /// All that is in the file, whatever it means together.
+  /// The whole file, even if it has two parts that do not fit together.
   case whole
-  /// The part that has events.
+  /// The part with events.
   case events
-  /// The part with this heap image; without a number, or if no image has the number, the part with the newest whole
-  /// image.
+  /// The part with the heap image of this number. If the number is nil, or no image has it, the part with the newest
+  /// whole image.
   case withImage(Int?)
 }
 
@@ -47,13 +48,14 @@ struct PartContents {
   var snapshots: [TraceSnapshot]
   var closing: TraceClosing?
   var definitions: TraceDefinitions
-  /// Events after this time are left out. Ticks.
+  /// A time in ticks. Events after this time are left out.
   var end = UInt64.max
 
-  /// Linear in the chunks. An image that no list goes with proves by itself that every event before it is there.
+  /// Removes the contents of all other parts. Linear in the chunks. An image without a list of blocks can only be from
+  /// the first part, so the trace has every event before such an image.
   mutating func keep(_ part: TracePart) {
     if definitions.limit == nil, !header.isLight, snapshots.contains(where: \.isListed) {
-      // Its record went with a live file that is missing.
+      // The record of the switch was in a live file that is missing.
       definitions.limit = ReachedLimit(
         time: snapshots.last { !$0.isListed }?.time ?? header.startTime, bytes: 0, samplePeriod: header.samplePeriod)
     }
@@ -70,7 +72,7 @@ struct PartContents {
     }
     let isSampled = chosen?.isListed ?? false
     snapshots.removeAll { $0.isListed != isSampled }
-    // Chunks keep their indices.
+    // Only change the chunks' kinds, so that the chunks keep their indices.
     for index in chunks.indices where chunks[index].kind == .events {
       if (chunks[index].thread == TraceChunk.threadOfLists) != isSampled {
         chunks[index].kind = .unknown(chunks[index].kind.rawValue)
@@ -87,7 +89,7 @@ struct PartContents {
 }
 
 extension TraceDefinitions {
-  /// Leaves out what later heap images and samples say. Linear.
+  /// Removes records of heap images and samples after `end`. Linear.
   fileprivate mutating func keepRecords(until end: UInt64) {
     memorySamples.removeAll { $0.time > end }
     allocators.removeAll { $0.time > end }

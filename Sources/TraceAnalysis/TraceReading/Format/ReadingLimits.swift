@@ -1,17 +1,17 @@
-// Limits on the work that a file of some size may cause a reader.
+// Limits on the work that reading a file may take, by the size of the file.
 
-/// The amount of work that a trace's size allows. A few bytes can expand to a lot of work: zstd makes 64 MiB of 2 KiB,
-/// and five bytes push a million frames. Each kind of work has a limit, so that no file keeps a reader busy without
-/// end: a fixed amount for any file, and an amount for each byte of it. Work beyond the limit is refused, and the
-/// reader reports it.
+/// The amount of work that a trace's size allows. A few bytes can expand to a lot of work: zstd expands 2 KiB to 64
+/// MiB, and five bytes push a million frames. So each kind of work has a limit, and no file keeps a reader busy
+/// forever. The limit is a fixed amount for any file, plus an amount for each byte of the file. The reader refuses work
+/// beyond the limit, and reports that it did.
 ///
 /// The limits are far beyond what recorders write, and low enough that a file of 1 MB is read within seconds.
 package struct ReadingLimits: Hashable, Sendable {
-  /// The most live blocks that are read, whatever a file's size allows: the graph has room for this number, and for the
-  /// roots.
+  /// The most live blocks that are read from a file of any size. The graph has room for this number of blocks, and for
+  /// the roots.
   package static let blockLimit = 1 << 30
 
-  /// An amount for any file, and another for each byte of it.
+  /// An amount for any file, and a further amount for each byte of the file.
   private struct Rate {
     var least: UInt64
     var perByte: UInt64
@@ -19,74 +19,75 @@ package struct ReadingLimits: Hashable, Sendable {
     func limit(_ fileSize: UInt64) -> UInt64 { least + min(fileSize, 1 << 40) * perByte }
   }
 
-  /// Bytes of definitions and of the frames of heap images, decompressed. Types, paths and times compress about ten to
-  /// one.
+  /// Decompressed bytes of definitions, and of the beginnings and ends of heap images. Types, paths and times compress
+  /// about ten to one.
   private static let definitions = Rate(least: 64 << 20, perByte: 64)
-  /// Bytes of events, decompressed; each event has one at least. A recorder writes the most for a byte of its file if a
-  /// single thread allocates and frees one block without end: 308, for a hundred million such pairs. If references to
-  /// one object are counted without end, it is 160: a thousand events between two times, which take five bytes.
+  /// Decompressed bytes of events; each event takes at least one byte. Recorders write at most 308 bytes for each byte
+  /// of the file: a single thread then allocates and frees one block a hundred million times. If a thread only retains
+  /// and releases one object, it is 160 bytes: a thousand events between two time records, which take five bytes.
   private static let events = Rate(least: 4 << 20, perByte: 310)
-  /// Bytes of events for all passes together; the first pass is always made. Programs write less than 40 bytes of
-  /// events for a byte of a trace; references to one object may be read twice.
+  /// Decompressed bytes of events in all passes together. The first pass is always made. Programs write less than 40
+  /// bytes of events for each byte of a trace. A trace that only retains and releases one object may be read twice.
   private static let replayedEvents = Rate(least: 32 << 20, perByte: 320)
-  /// Bytes of events for all traces of a comparison together. A comparison of larger traces must digest them one by
-  /// one.
+  /// Decompressed bytes of events in all traces of a comparison together. Larger traces must be digested one by one
+  /// (`leaktrace digest`) before they are compared.
   private static let comparedEvents = Rate(least: 96 << 20, perByte: 64)
-  /// Switches of the merge from one thread to another. Each needs an event with its time, and no two bytes of that
-  /// event repeat earlier ones.
+  /// Switches of the merge from one thread to another. Each switch needs an event with its own time, whose bytes hardly
+  /// compress.
   private static let turns = Rate(least: 4 << 20, perByte: 4)
-  /// Bytes of the pages and block lists of heap images, decompressed. A page that is full of one reference has 577:
-  /// this is half a terabyte of memory for each gigabyte of file.
+  /// Decompressed bytes of the pages and block lists of heap images. A page that is full of one reference takes 577
+  /// bytes, so the limit allows half a terabyte of such memory for each gigabyte of the file.
   private static let memory = Rate(least: 256 << 20, perByte: 128)
-  /// Frames that recursions push by copy tokens. A recorder has to unwind the same number of frames.
+  /// Frames that recursions push by copy tokens. The recorder had to unwind as many frames.
   private static let copiedFrames = Rate(least: 128 << 20, perByte: 128)
-  /// Distinct stacks: one for each `bytesForStack` bytes of the file, and `leastStacks` for any file. In such a file a
-  /// recursion of a million frames may allocate in each frame. Programs that walk trees have one stack for some twenty
-  /// bytes of their traces.
+  /// Distinct stacks: one for each `bytesForStack` bytes of the file, and `leastStacks` for any file. The latter allows
+  /// a recursion of a million frames that allocates in each frame. Programs that recurse over trees have one stack for
+  /// about twenty bytes of their traces.
   private static let (leastStacks, bytesForStack) = (5 << 18, 4)
-  /// Frames that decoders keep of their current stacks, with room to grow.
+  /// Frames of the decoders' current stacks, including room to grow.
   private static let decoderFrames = Rate(least: 4 << 20, perByte: 8)
-  /// Distinct allocation sites: fewer than stacks, and some hundred bytes each to the reader. One for each
-  /// `bytesForSite` bytes of the file, and `leastSites` for any file: the sites of a recursion that fills a stack of 8
-  /// MiB with frames of 48 bytes.
+  /// Distinct allocation sites. There are fewer sites than stacks, but each takes a few hundred bytes in the reader.
+  /// One for each `bytesForSite` bytes of the file, and `leastSites` for any file. The latter allows the sites of a
+  /// recursion that fills a stack of 8 MiB with frames of 48 bytes.
   private static let (leastSites, bytesForSite) = (3 << 16, 8)
-  /// Distinct frames that are looked up in the program's files. Each takes as long as some hundred events. A program
-  /// has some ten thousand places with calls.
+  /// Distinct frames that are looked up in the program's files. A look-up takes as long as a few hundred events. A
+  /// program has tens of thousands of places with calls.
   private static let (leastFrames, bytesForFrame) = (1 << 16, 16)
-  /// Loaded images: one for each `bytesForImage` bytes of the file, and `leastImages` for any file. A plugin that is
-  /// loaded again and again takes about that many bytes each time.
+  /// Loaded images: one for each `bytesForImage` bytes of the file, and `leastImages` for any file. Each load of a
+  /// plugin that is loaded repeatedly takes about `bytesForImage` bytes.
   private static let (leastImages, bytesForImage) = (1 << 16, 16)
-  /// Marks; each takes some bytes.
+  /// Marks; each takes a few bytes.
   private static let marks = Rate(least: 4 << 20, perByte: 1)
-  /// Blocks that are live at once.
+  /// Blocks that are live at the same time.
   private static let liveBlocks = Rate(least: 6 << 20, perByte: 2)
-  /// Allocations while the blocks no longer fit a processor's cache, so that each waits for memory. For most of them
-  /// the file has the address, in a byte or more each.
+  /// Allocations while the blocks do not fit into a processor's cache, so that each allocation waits for memory. For
+  /// most of them, the file has an address of one byte or more.
   private static let farAllocations = Rate(least: 16 << 20, perByte: 24)
-  /// Steps past threads that wait for another thread's event. Clocks disagree by less than a microsecond, so hardly any
-  /// threads wait.
+  /// Steps past threads that wait for another thread's event. Clocks disagree by less than a microsecond, so threads
+  /// rarely wait.
   private static let waiting = Rate(least: 32 << 20, perByte: 16)
-  /// Births and deaths in nested scopes, counted once for each scope. Most programs have a scope or two around
-  /// anything.
+  /// Births and deaths in nested scopes, counted once for each scope. In most programs, scopes are nested one or two
+  /// deep.
   private static let scopes = Rate(least: 32 << 20, perByte: 16)
-  /// Frames of stacks that are named, whole stacks at a time. A site has some dozens of frames, and takes some bytes.
+  /// Frames whose names are looked up, for whole stacks at a time. A site has dozens of frames, and takes a few bytes
+  /// of the file.
   private static let namedFrames = Rate(least: 1 << 20, perByte: 8)
   /// Events of blocks whose history is requested.
   private static let historyEvents = Rate(least: 4 << 20, perByte: 2)
-  /// Events of those blocks, and of blocks that are counted but not kept.
+  /// Events of these blocks, and of blocks that are counted but not kept.
   private static let collectedEvents = Rate(least: 4 << 20, perByte: 4)
-  /// Callers that are read to fold the recursions of stacks. Programs' stacks have some dozens each, and take some
-  /// bytes.
+  /// Callers that are read to fold recursions in stacks. A stack has dozens of callers, and takes a few bytes of the
+  /// file.
   private static let recursions = Rate(least: 64 << 20, perByte: 64)
-  /// Bytes of text for printed records, unless all of the text is requested. Each line costs `textOfLine` bytes more:
-  /// it takes as long as that much text. Some four million events are printed of any trace.
+  /// Bytes of text for printed records, unless all of the text is requested. Each line counts as `textOfLine` bytes
+  /// more, because it takes as long as that much text. About four million events of any trace are printed.
   private static let text = Rate(least: 768 << 20, perByte: 256)
   package static let textOfLine: UInt64 = 64
-  /// Bytes of chunks that are checksummed in vain because their payload is damaged: one damaged length may cover the
-  /// chunks after it.
+  /// Bytes of damaged payloads that are checksummed. A damaged chunk may overlap the chunks after it, so their bytes
+  /// are read again.
   private static let damage = Rate(least: 64 << 20, perByte: 8)
 
-  /// Bytes, decompressed.
+  /// Decompressed bytes of definitions.
   var definitionBytes: UInt64
   var eventBytes: UInt64
   var replayedBytes: UInt64
@@ -110,7 +111,7 @@ package struct ReadingLimits: Hashable, Sendable {
   var collectedEvents: Int
   package var textBytes: UInt64
 
-  /// `fileSize`: bytes of the trace and of the part of its live file that is read.
+  /// `fileSize`: the bytes of the trace, and of the payloads in its live file.
   package init(fileSize: UInt64) {
     func count(_ rate: Rate, atMost limit: Int) -> Int { Int(min(UInt64(limit), rate.limit(fileSize))) }
     definitionBytes = Self.definitions.limit(fileSize)
@@ -137,26 +138,28 @@ package struct ReadingLimits: Hashable, Sendable {
     recursionSteps = Self.recursions.limit(fileSize)
   }
 
-  /// Bytes of events, decompressed, that traces with `fileSize` bytes may have together to be compared at once.
+  /// Returns the most decompressed bytes of events in traces that are compared together. `fileSize`: the bytes of all
+  /// these traces.
   package static func comparedBytes(fileSize: UInt64) -> UInt64 { comparedEvents.limit(fileSize) }
 
-  /// Returns the number of heap images whose graphs may be built, for this number of live blocks and a pass over
-  /// `bytes` of events each. The graphs and passes may cost the limit on events, but at least one is allowed.
+  /// Returns the number of heap images whose graphs may be built. Each graph has `blocks` live blocks, and needs a pass
+  /// over `bytes` bytes of events. Graphs and passes together must stay within the limit on events, but at least one
+  /// graph is allowed.
   func replays(ofBytes bytes: UInt64, blocks: Int) -> Int {
     Int(clamping: max(1, min(eventBytes / (1 + bytes + UInt64(blocks) * Self.eventsForNode), Self.mostReplays)))
   }
 
-  /// Bytes of the events that are read, decompressed.
+  /// Returns the decompressed bytes of the events that are read.
   package static func eventBytes(of chunks: [TraceChunk]) -> UInt64 {
     chunks.reduce(0) { $0 + ($1.kind == .events && !$1.isRefused ? $1.plausibleRawSize : 0) }
   }
 
-  /// The cost of a graph's node, in events.
+  /// The time to build a graph's node, in events.
   private static let eventsForNode: UInt64 = 64
   private static let mostReplays: UInt64 = 64
 
-  /// Returns the chunks, by index, that would exceed the limits: their payloads are not read. Follows the order of the
-  /// file, so that the beginning is read.
+  /// Returns the indices of the chunks that would exceed the limits. Their payloads are not read. Spends the limits in
+  /// file order, so the beginning of the file is read.
   func refusedChunks(_ chunks: [TraceChunk]) -> Set<Int> {
     var refused: Set<Int> = []
     var (definitions, events, memory) = (definitionBytes, eventBytes, memoryBytes)

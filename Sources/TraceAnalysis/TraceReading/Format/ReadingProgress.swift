@@ -2,17 +2,17 @@
 
 /// The position of a pass over the events of a trace.
 package struct ReadingPosition: Hashable, Sendable {
-  /// Bytes of the chunks of events, as stored: those done, and all of them.
+  /// The stored bytes of the event chunks that are done (`bytes`), and of all event chunks (`totalBytes`).
   package var bytes: UInt64 = 0
   package var totalBytes: UInt64
   package var events: UInt64 = 0
-  /// 0 for the first pass over the events.
+  /// The number of the pass over the events, from 0.
   package var pass = 0
 
   package init(totalBytes: UInt64) { self.totalBytes = totalBytes }
 
-  /// Moves on to the next chunk, after the chunks counted so far. A chunk that exceeds the total is the first of
-  /// another pass.
+  /// Moves the position to `chunk`. `last`: the previous chunk, which is now done. A chunk that exceeds the total is
+  /// the first chunk of another pass.
   mutating func advance(to chunk: TraceChunk, past last: TraceChunk?) {
     if let last {
       bytes += UInt64(last.storedSize)
@@ -27,8 +27,8 @@ package struct ReadingPosition: Hashable, Sendable {
 }
 
 extension TraceReader {
-  /// Calls `tell` before each chunk of events is read, with the position before that chunk, on the reading thread.
-  /// O(chunks) once.
+  /// Sets a function that is called before each chunk of events is read, with the position before the chunk. The call
+  /// is on the reading thread. O(chunks).
   package func whileReading(_ tell: @escaping (ReadingPosition) -> Void) {
     var position = ReadingPosition(
       totalBytes: chunks.lazy.filter { $0.kind == .events }.reduce(0) { $0 + UInt64($1.storedSize) })

@@ -1,8 +1,8 @@
-// The allocation sites of a light recording: estimates, and their errors.
+// The allocation sites of a light recording, with estimates and their errors.
 
 import CTraceFormat
 
-/// A stack with sampled allocations, as it was when an image was taken. Figures count from the recording's start.
+/// The sums of a stack with sampled allocations, from the recording's start to an image.
 package struct SampledSite: Hashable, Sendable {
   /// Sums over samples. A sample taken with probability p counts as 1 / p allocations of its size.
   package struct Sums: Hashable, Sendable {
@@ -16,7 +16,8 @@ package struct SampledSite: Hashable, Sendable {
       (self.samples, self.objects, self.bytes, self.variance) = (samples, objects, bytes, variance)
     }
 
-    /// 0 if more was freed than allocated: in a damaged trace, or while a sample is being taken.
+    /// Subtracts the sums, with 0 in the place of negative numbers. More may be freed than allocated in a damaged
+    /// trace, or while a sample is being taken.
     static func - (a: Sums, b: Sums) -> Sums {
       func difference(_ x: UInt64, _ y: UInt64) -> UInt64 { x > y ? x - y : 0 }
       return Sums(
@@ -24,7 +25,7 @@ package struct SampledSite: Hashable, Sendable {
         bytes: difference(a.bytes, b.bytes), variance: difference(a.variance, b.variance))
     }
 
-    /// The standard error of `bytes`. Source: the variance of a sum as Horvitz and Thompson estimate it.
+    /// The standard error of `bytes`. Source: the estimator of a sum's variance by Horvitz and Thompson.
     package func byteError(period: UInt64) -> Double {
       Double(variance).squareRoot() * Double(period) / Self.varianceUnitsOfPeriod
     }
@@ -47,7 +48,7 @@ package struct SampledSite: Hashable, Sendable {
   package var live: Sums { allocated - freed }
 }
 
-/// Estimates from samples: the allocations and frees from a light recording's start until a moment.
+/// Estimates, from samples, of all allocations and frees from a light recording's start to a moment.
 package struct SampleTotals: Hashable, Sendable {
   package var time: UInt64
   package var allocatedObjects: UInt64
@@ -55,9 +56,9 @@ package struct SampleTotals: Hashable, Sendable {
   package var freedObjects: UInt64
   package var freedBytes: UInt64
   package var samples: UInt64
-  /// The part of `samples` without a stack.
+  /// The number of `samples` without a stack.
   package var withoutStack: UInt64
-  /// Samples that no table had room for.
+  /// The number of samples that were lost because no table had room.
   package var leftOut: UInt64
 
   package init(
@@ -74,7 +75,7 @@ package struct SampleTotals: Hashable, Sendable {
 }
 
 extension SampledSite {
-  /// Approximate bytes that the reader keeps for it.
+  /// The approximate bytes that the reader needs to keep the site.
   var cost: UInt64 { 160 + 24 * UInt64(frames.count) }
 
   init?(_ cursor: inout ByteCursor) {
@@ -129,10 +130,12 @@ extension SampleTotals {
 }
 
 extension TraceDefinitions {
-  /// The only image that ever covered an address; nil if there is none, or if one image replaced another. O(images)
+  /// Returns the only image that ever covered an address; nil if there is none, or if several images covered it.
+  /// O(images)
   package func onlyImage(at address: UInt64) -> LoadedImage? { onlyImageIndex(at: address).map { images[$0].image } }
 
-  /// The index into `images` of the only image that ever covered an address; nil as for `onlyImage(at:)`. O(images)
+  /// Returns the index in `images` of the only image that ever covered an address; nil as for `onlyImage(at:)`.
+  /// O(images)
   package func onlyImageIndex(at address: UInt64) -> Int? {
     var found: Int?
     for (index, image) in images.enumerated() where image.image.range.contains(RuntimeAddress(address)) {

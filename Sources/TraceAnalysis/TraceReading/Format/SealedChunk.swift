@@ -1,13 +1,14 @@
-// Chunks as they are written.
+// Encoding chunks for a file.
 
 import CTraceFormat
 import CZstd
 
-/// A chunk in the form that a file has.
+/// Encodes chunks in the form that they have in a file.
 package enum SealedChunk {
   package enum Compression: Hashable, Sendable { case none, zstd }
 
-  /// Header, stored payload, and the gap to the next multiple of 8. Sets the chunk's sizes and compression.
+  /// Returns the header, the stored payload, and zeros up to the next multiple of 8. Sets the chunk's sizes and
+  /// compression.
   static func encode(
     _ chunk: inout TraceChunk, payload: [UInt8], compression: Compression
   ) throws(TraceFormatError) -> [UInt8] {

@@ -1,8 +1,8 @@
-// Finds stacks with a frame of some kind.
+// A search for stacks with a frame of some kind.
 
-/// Searches stacks for frames that fit, from their inner ends outwards. Each stack and each address is checked once,
-/// even if many stacks contain it: deep stacks share most of their frames. A byte for each stack of the trace. For one
-/// thread at a time.
+/// Searches stacks for frames that satisfy a condition, from the innermost frame outwards. Deep stacks share most of
+/// their frames, so the results for stacks and frames are kept, and each is checked only once. Memory: a byte for each
+/// stack of the trace. For one thread at a time.
 package final class StackSearch {
   private enum Answer: UInt8 { case unknown, lacks, has }
 
@@ -11,12 +11,12 @@ package final class StackSearch {
   private var answers: [Answer] = []
   private var frames: [StackFrame: Bool] = [:]
 
-  /// `fits` is called once for each distinct frame.
+  /// `fits`: the condition. It is called once for each distinct frame.
   package init(_ stacks: StackTree, _ fits: @escaping (StackFrame) -> Bool) {
     (self.stacks, self.fits) = (stacks, fits)
   }
 
-  /// Returns whether a frame of the stack fits. Linear in its callers that were not searched before.
+  /// Returns whether a frame of the stack fits. Linear in the stack's callers that were not searched before.
   package func contains(_ stack: StackID) -> Bool {
     let count = stacks.nodeCount
     guard Int(stack.rawValue) < count else { return false }

@@ -1,23 +1,23 @@
 // The events whose stacks a reader looks up.
 
-/// Selects the events whose stacks a reader looks up. A look-up takes time and makes the tree of stacks larger.
+/// Selects the events whose stacks a reader looks up. A look-up takes time, and makes the tree of stacks larger.
 package enum StackSelection: Hashable, Sendable {
   case none
   case allocations
-  /// Allocations, and all events at these addresses.
+  /// Allocations, and all events at the addresses in the filter.
   case chosen(AddressFilter)
   case all
 
-  /// The operations, by bit.
+  /// The operations whose stacks are looked up, as bits: bit n for operation n.
   var operations: UInt64 {
     switch self {
     case .none: 0
-    case .allocations: (1 << 16) - 1 | 1 << 18  // LT_OP_REALLOC_FAILED stands among the frees
+    case .allocations: (1 << 16) - 1 | 1 << 18  // LT_OP_REALLOC_FAILED has a number among the frees
     case .chosen, .all: .max
     }
   }
 
-  /// Operations, by bit, whose stacks are looked up only for some addresses.
+  /// The operations whose stacks are looked up only for addresses of the filter, as bits.
   var filteredOperations: UInt64 {
     if case .chosen = self { return ~Self.allocations.operations }
     return 0

@@ -2,10 +2,10 @@
 
 import CTraceFormat
 
-/// A frame of a stack of a trace.
+/// A frame of a stack in a trace.
 package struct StackFrame: Hashable, Sendable {
   package var key: FrameKey
-  /// Index into the trace's images; nil if none covered the address.
+  /// The index of the frame's image in the trace's images; nil if no image covered the address.
   package var image: Int?
 
   package init(key: FrameKey, image: Int?) { (self.key, self.image) = (key, image) }
@@ -15,22 +15,23 @@ package struct StackFrame: Hashable, Sendable {
 package struct StackPath: Hashable, Sendable {
   package enum End: Hashable, Sendable {
     case complete
-    /// The recorder stopped there, or the reader did at its limit of frames.
+    /// The recorder cut the stack there, or the reader did at its own limit.
     case cut
-    /// Not looked up, or beyond the number of stacks that the file's size allows.
+    /// The stack was not looked up, or the file had more stacks than its size allows.
     case undefined
   }
   package var frames: [StackFrame]
   package var end: End
 }
 
-/// All stacks met so far. Equal stacks have equal nodes; parents have lower numbers than their children. Grows while
-/// events are read from its trace. 32 to 64 bytes a node. For one thread at a time, except `parent` and `ancestor`:
-/// nodes never move or change, so another thread may look up the parents of stacks that it was given.
+/// All stacks that were read so far. Equal stacks have the same node, and parents have lower numbers than their
+/// children. The tree grows while events are read from its trace. Memory: 32 to 64 bytes for each node. For one thread
+/// at a time, except for `parent` and `ancestor`: nodes never move or change, so another thread may look up the parents
+/// of stacks that it was given.
 ///
 /// Nodes are numbered in the order of their first use, and programs meet the same stacks in the same order again. So
-/// the search for a node begins near the slot that its parent's number gives, and uses the hash only if that part is
-/// crowded. Nothing is ever removed, so the first empty slot ends the search.
+/// the search for a node first tries a few slots by the parent's number, and then slots by the hash. Nothing is ever
+/// removed, so the first empty slot ends the search.
 package final class StackTree: @unchecked Sendable {
   private struct Node: BitwiseCopyable {
     var key: UInt64
@@ -39,7 +40,7 @@ package final class StackTree: @unchecked Sendable {
     var image: Int32
   }
 
-  /// By segment; the array has room for the highest possible number of segments.
+  /// The memory of each segment. The array has room for the highest possible number of segments.
   private let segments: UnsafeMutablePointer<UnsafeMutablePointer<Node>>
   private var segmentCount = 0
   private static let segmentBits = 17
@@ -47,16 +48,17 @@ package final class StackTree: @unchecked Sendable {
   private var mask: Int
   private var imageIndex = ImageIndex(images: [])
   private var nodeLimit = Int(Int32.max)
-  /// Frames that decoders may still keep of the stacks they are in.
+  /// The number of further frames that decoders may keep of their current stacks.
   private var spareFrames = Int(Int32.max)
 
-  /// Frames that recursions may still push in this pass.
+  /// The number of further frames that copy tokens may push in this pass.
   private var spareCopies = UInt64.max
   private var copyLimit = UInt64.max
 
-  /// Distinct stacks, the empty one and the unknown one included.
+  /// The number of distinct stacks, including the empty and the unknown stack.
   package private(set) var nodeCount = 2
-  /// Stacks that were not kept and frames that were not pushed, because they exceeded the limits for the file's size.
+  /// The number of stacks that were not kept, and of frames that were not pushed, because they exceeded the limits for
+  /// the file's size.
   package private(set) var overflowCount: UInt64 = 0
 
   package init() {
@@ -85,21 +87,20 @@ package final class StackTree: @unchecked Sendable {
     segmentCount += 1
   }
 
-  /// Sets the images, before the first stack, and the limits for the file's size. A small file may have deep stacks, up
-  /// to a limit.
+  /// Sets the images and the limits for the file's size. Must be called before the first stack is added.
   func prepare(images: [TraceImage], limits: ReadingLimits) {
     imageIndex = ImageIndex(images: images)
     nodeLimit = limits.stackCount
-    // Decoders grow by doubling, and several may be open.
+    // The limit counts the decoders' capacity, which grows by doubling. Several decoders may be open.
     spareFrames = limits.decoderFrames
     copyLimit = limits.copiedFrames
     spareCopies = copyLimit
   }
 
-  /// Begins a pass over the events: the count of copied frames restarts.
+  /// Begins a pass over the events, and restarts the count of copied frames.
   func beginPass() { spareCopies = copyLimit }
 
-  /// Takes `count` repeated frames of one token off the limit; false if that many are not left.
+  /// Counts `count` frames of a copy token against the limit. False if the limit does not allow as many.
   func takeCopies(_ count: UInt64) -> Bool {
     if count > spareCopies {
       overflowCount &+= count
@@ -109,7 +110,7 @@ package final class StackTree: @unchecked Sendable {
     return true
   }
 
-  /// Takes `count` frames that a decoder keeps off the limit; false if that many are not left.
+  /// Counts `count` frames of a decoder's stack against the limit. False if the limit does not allow as many.
   func reserveFrames(_ count: Int) -> Bool {
     if count > spareFrames { return false }
     spareFrames -= count
@@ -118,19 +119,19 @@ package final class StackTree: @unchecked Sendable {
 
   func returnFrames(_ count: Int) { spareFrames += count }
 
-  /// The caller's stack. The empty and the unknown stack are their own.
+  /// Returns the caller's stack. The empty and the unknown stack are their own parents.
   package func parent(of stack: StackID) -> StackID {
     stack.rawValue < 2 ? stack : StackID(node(stack.rawValue).pointee.parent)
   }
 
-  /// The caller `distance` calls further out.
+  /// Returns the stack of the caller `distance` calls further out.
   func ancestor(of stack: StackID, distance: Int32) -> StackID {
     var stack = stack
     for _ in 0..<max(0, distance) { stack = parent(of: stack) }
     return stack
   }
 
-  /// The innermost frame; nil for the empty and the unknown stack, and where a stack was cut.
+  /// Returns the innermost frame; nil for the empty and the unknown stack, and at the point where a stack was cut.
   package func frame(of stack: StackID) -> StackFrame? {
     guard stack.rawValue > 1, Int(stack.rawValue) < nodeCount else { return nil }
     let node = node(stack.rawValue).pointee
@@ -139,14 +140,14 @@ package final class StackTree: @unchecked Sendable {
     return StackFrame(key: key, image: node.image < 0 ? nil : Int(node.image))
   }
 
-  /// The most frames of a path. By default recorders record no deeper stacks. In deeper recursions, the innermost
-  /// frames identify the stack.
+  /// The most frames of a path. Recorders do not record deeper stacks by default. For deeper recursions, the innermost
+  /// frames are enough to identify the stack.
   package static let pathLimit = 1 << 12
 
-  /// The frames of a stack, innermost first, at most 4,096. Linear in its depth.
+  /// Returns the frames of a stack, the innermost first, at most `pathLimit` frames. Linear in their number.
   package func path(of stack: StackID) -> StackPath { path(of: stack, limit: Self.pathLimit) }
 
-  /// At most `limit`.
+  /// Returns the frames of a stack, the innermost first, at most `limit` frames.
   package func path(of stack: StackID, limit: Int) -> StackPath {
     var path = StackPath(frames: [], end: .complete)
     var node = stack
@@ -162,11 +163,11 @@ package final class StackTree: @unchecked Sendable {
     return path
   }
 
-  /// The stack whose innermost frame is `key`, the frame's number in the trace, and whose caller is `parent`, at a time
-  /// in ticks. Expected constant time.
+  /// Returns the stack with the innermost frame `key` (in the trace's encoding) and the caller `parent`, at a time in
+  /// ticks. Adds the stack if it is new. Expected constant time.
   @inline(__always)
   func child(of parent: UInt32, key: UInt64, time: UInt64) -> UInt32 {
-    // If several images used the same addresses, one address may mean two frames.
+    // If several images used the same address, it may mean different frames at different times.
     let image = imageIndex.isAmbiguous ? self.image(of: key, time: time) : -2
     var slot = nearby(parent, key)
     for _ in 0..<Self.nearbyPlaces {
@@ -178,8 +179,8 @@ package final class StackTree: @unchecked Sendable {
       }
       slot = (slot &+ 1) & mask
     }
-    // Each of these searches waits for memory. If a file has twice as many stacks as its size allows, the rest are not
-    // searched for.
+    // The following search waits for memory at each step. Once a file has twice as many stacks as its size allows,
+    // further stacks are not searched for.
     if overflowCount > UInt64(nodeLimit) {
       overflowCount += 1
       return StackID.unknown.rawValue
@@ -196,14 +197,14 @@ package final class StackTree: @unchecked Sendable {
     }
   }
 
-  /// A stack of frame keys, the outermost first.
+  /// Returns the stack of frame keys, the outermost first. Adds the stack if it is new.
   package func stack(_ keys: [UInt64], time: UInt64 = 0) -> StackID {
     var node: UInt32 = 0
     for key in keys { node = child(of: node, key: key, time: time) }
     return StackID(node)
   }
 
-  /// The frame keys of a stack, the outermost first.
+  /// Returns the frame keys of a stack, the outermost first.
   package func keys(of stack: StackID) -> [UInt64] {
     var result: [UInt64] = []
     var node = stack
@@ -260,7 +261,7 @@ package final class StackTree: @unchecked Sendable {
     }
   }
 
-  /// The first empty place where a node will be looked for.
+  /// Returns the first empty slot on the search path of a node.
   private func emptyPlace(_ parent: UInt32, _ key: UInt64) -> Int {
     var slot = nearby(parent, key)
     for _ in 0..<Self.nearbyPlaces {
@@ -279,14 +280,14 @@ extension FrameKey {
   private static let exactFlag: UInt64 = 1 << 62
   private static let asyncFlag: UInt64 = 1 << 63
 
-  /// From the number in the trace.
+  /// Decodes a frame key from its number in the trace.
   package init(encoded key: UInt64) {
     let isAsync = key & Self.asyncFlag != 0
     self.init(
       address: RuntimeAddress(key & Self.addressMask), isExact: isAsync || key & Self.exactFlag != 0, isAsync: isAsync)
   }
 
-  /// The number in a trace.
+  /// The frame key's number in a trace.
   package var encoded: UInt64 {
     address.rawValue & Self.addressMask | (isExact ? Self.exactFlag : 0) | (isAsync ? Self.asyncFlag : 0)
   }

@@ -1,20 +1,20 @@
-// Parts of the program's files that a trace has, so that names outlive the files.
+// Parts of the program's files that a trace contains, so that names can be looked up after the files are gone.
 
 import CTraceFormat
 
-/// A file whose parts a trace has.
+/// A file of the program. The trace contains parts of the file.
 package struct StoredFile: Hashable, Sendable {
-  /// Path on the machine that recorded.
+  /// The path on the machine of the recording.
   package var path: String
   /// Empty if the file has none.
   package var buildID: [UInt8]
-  /// Bytes of the whole file.
+  /// The size of the whole file in bytes.
   package var size: UInt64
-  /// Numbers of the chunks with its parts.
+  /// The numbers of the chunks that contain the file's parts.
   package var chunks: Range<UInt32>
 }
 
-/// The files whose parts a trace has. For any thread.
+/// The files whose parts a trace contains. For any thread.
 package final class StoredFiles: Sendable {
   package let files: [StoredFile]
   /// False if a limit of time or memory was reached, so that some names are missing.
@@ -25,7 +25,7 @@ package final class StoredFiles: Sendable {
   private nonisolated(unsafe) let source: ByteSource
   private let chunks: [UInt32: TraceChunk]
 
-  /// Nil if the trace has no list of files, or one that cannot be read.
+  /// Nil if the trace has no list of files, or if the list cannot be read.
   init?(_ chunks: [TraceChunk], source: ByteSource) {
     let buffer = PayloadBuffer()
     guard let list = chunks.last(where: { $0.kind == .names }),
@@ -52,8 +52,8 @@ package final class StoredFiles: Sendable {
       chunks.filter { $0.kind == .fileParts }.map { ($0.sequence, $0) }, uniquingKeysWith: { $1 })
   }
 
-  /// Copies the parts of a file to their places in `memory`, which has the file's size. Returns false if some are
-  /// damaged; the others are there. Linear in the parts.
+  /// Copies the parts of a file to their offsets in `memory`, which must have the file's size. Returns false if some
+  /// parts are damaged; the other parts are copied. Linear in the parts.
   package func copy(_ file: StoredFile, to memory: UnsafeMutableRawBufferPointer) -> Bool {
     let loader = PayloadLoader(source: source, livePayloads: [])
     let buffer = PayloadBuffer()

@@ -6,21 +6,21 @@ import CTraceFormat
 package struct ThreadStack: Hashable, Sendable {
   package enum Activity: Hashable, Sendable {
     case computing
-    /// In a system call, by the kernel's number of it.
+    /// In the system call with this number.
     case inCall(UInt64)
     case unknown
   }
 
   package enum End: Hashable, Sendable {
-    /// The thread began there.
+    /// The last frame is the thread's outermost one.
     case complete
-    /// There are more frames than the limit.
+    /// There are more frames than the limit allows.
     case cut
     /// The last frame's code has no unwinding rules.
     case noRules
     /// The next frame is not on a stack, or its memory is missing.
     case unsound
-    /// It was not unwound.
+    /// The stack was not unwound.
     case unknown
 
     package init(rawValue: UInt64) {
@@ -47,7 +47,7 @@ package struct ThreadStack: Hashable, Sendable {
 
   package struct Frame: Hashable, Sendable {
     package var key: FrameKey
-    /// Its memory begins here, and ends where its caller's begins.
+    /// The beginning of the frame's memory. It ends at the beginning of the caller's frame.
     package var stackPointer: UInt64
 
     package init(key: FrameKey, stackPointer: UInt64) {
@@ -60,7 +60,7 @@ package struct ThreadStack: Hashable, Sendable {
   package var osThread: UInt64
   /// The kernel's number of the thread in the process's own PID namespace; 0 if unknown.
   package var ownNumber: UInt64
-  /// The name that the program gave it; empty if unknown.
+  /// The name that the program gave the thread; empty if unknown.
   package var name: String
   package var activity: Activity
   /// The innermost first.
@@ -79,22 +79,24 @@ package struct ThreadStack: Hashable, Sendable {
     self.end = end
   }
 
-  /// Index of the frame whose memory contains an address on the thread's stack; nil if there is none. O(frames)
+  /// Returns the index of the frame whose memory contains an address on the thread's stack; nil if there is none.
+  /// O(frames)
   package func frame(holding address: UInt64) -> Int? {
     var found: Int?
     for (index, frame) in frames.enumerated() where frame.stackPointer &- Self.redZone(of: index) <= address {
-      // The frames on a signal's own stack may have any addresses.
+      // A signal handler's own stack may be at any address, so frames may not be in order of address.
       if found.map({ frames[$0].stackPointer <= frame.stackPointer }) ?? true { found = index }
     }
     return found
   }
 
-  /// Bytes below the innermost frame's stack pointer that the ABI gives to it.
+  /// Returns the bytes below a frame's stack pointer that also belong to the frame. The ABI gives 128 bytes to the
+  /// innermost frame.
   private static func redZone(of index: Int) -> UInt64 { index == 0 ? 128 : 0 }
 }
 
 extension ThreadStack {
-  /// Approximate bytes that the reader keeps for it.
+  /// The approximate bytes that the reader needs to keep the stack.
   var cost: UInt64 { 160 + 24 * UInt64(frames.count) + UInt64(name.utf8.count) }
 
   init?(decoding payload: ByteCursor) {
@@ -118,7 +120,7 @@ extension ThreadStack {
     }
   }
 
-  /// Two varints.
+  /// A frame has two varints, of at least one byte each.
   private static let leastFrameBytes = 2
 
   func encode(to fields: inout ByteBuilder) {
@@ -142,12 +144,13 @@ extension ThreadStack {
 }
 
 extension TraceDefinitions {
-  /// The name that the program gave to this thread; empty if it equals the main thread's, which new threads inherit.
+  /// Returns the name that the program gave to this thread; empty if it is the main thread's name, because new threads
+  /// inherit that name.
   package func ownName(of stack: ThreadStack, mainThread: UInt64) -> String {
     stack.osThread != mainThread && stack.name == threadStacks[mainThread]?.name ? "" : stack.name
   }
 
-  /// The image that covered an address in an inspection. O(images)
+  /// Returns the image that covered an address in an inspection. O(images)
   package func image(at address: UInt64) -> LoadedImage? {
     images.first { $0.image.range.contains(RuntimeAddress(address)) }?.image
   }

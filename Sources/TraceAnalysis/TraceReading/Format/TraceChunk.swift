@@ -1,16 +1,16 @@
-// A chunk of a trace: its writer, its place, and the contents that it claims.
+// A chunk of a trace: its kind, its place, and the sizes in its header.
 
 import CTraceFormat
 
 package enum ChunkKind: Hashable, Sendable {
   case definitions, events, closing
-  /// A heap image: its beginning, its pages, its end.
+  /// The beginning, the pages, and the end of a heap image.
   case snapshot, memory, snapshotEnd
-  /// The blocks that there were at an image, beside the events.
+  /// The list of blocks at an image, besides the events.
   case blocks
-  /// Space that held chunks which were taken back. Its payload means nothing.
+  /// The space of chunks that the recorder deleted. Its payload is meaningless.
   case void
-  /// Parts of files that names are read from, and the list of those files.
+  /// Parts of the program's files for the look-up of names, and the list of these files.
   case fileParts, names
   case unknown(UInt16)
 
@@ -66,45 +66,46 @@ package enum ChunkKind: Hashable, Sendable {
 /// A chunk whose header and stored payload have sound checksums, or a payload of the live file.
 package struct TraceChunk: Hashable, Sendable {
   package var kind: ChunkKind
-  /// The writing thread's number, from 1; 0 for the process.
+  /// The number of the thread that wrote the chunk, from 1; 0 for the process.
   package var thread: UInt32
-  /// Counts the chunks of this thread and kind.
+  /// The number of the chunk among the chunks of this thread and kind, from 0.
   package var sequence: UInt32
   /// Ticks.
   package var firstTime: UInt64
   package var lastTime: UInt64
-  /// The count in its header.
+  /// The number of events in the chunk, by its header.
   package var eventCount: UInt64
-  /// 0 none, 1 zstd; others cannot be read.
+  /// 0: none. 1: zstd. Payloads with other values cannot be read.
   package var compression: UInt8
   package var storedSize: UInt32
   package var rawSize: UInt32
   /// The place of the header in the trace, or of the slot in the live file.
   package var place: TraceDiagnostic.Place
-  /// Index into the payloads kept from the live file.
+  /// The index of the payload among the payloads of the live file; nil for a chunk of the trace.
   var livePayload: Int?
-  /// Its payload is not read: with it, the trace would exceed the limits for its file's size.
+  /// True if the payload is not read, because the trace would exceed the limits for its size.
   var isRefused = false
 }
 
 extension TraceChunk {
-  /// The thread number of lists of blocks.
+  /// The thread number of chunks that list an image's blocks.
   static let threadOfLists = UInt32(LT_THREAD_OF_LISTS)
   static let headerSize = MemoryLayout<lt_chunk_header>.size
   static let maximumRawSize = UInt64(LT_CHUNK_MAX_RAW)
 
-  /// Returns the most that a payload of `storedSize` bytes can decompress to: a zstd block of 128 KiB takes 4 bytes at
-  /// least, and a loop that retains and releases one object is recorded as a row of equal bytes, which comes close to
-  /// that. So nothing honest is refused. Other limits hold for all chunks together (`ReadingLimits`), for those open at
-  /// a time (`EventMerger`), and for the definitions kept (`DefinitionCollector`).
+  /// Returns the largest size that a payload of `storedSize` bytes can decompress to. A zstd block of 128 KiB takes at
+  /// least 4 bytes. A loop that retains and releases one object comes close to this, because it is recorded as equal
+  /// bytes. So no payload of a recorder is refused. There are further limits for all chunks together (`ReadingLimits`),
+  /// for chunks that are open at the same time (`EventMerger`), and for the definitions that are kept
+  /// (`DefinitionCollector`).
   static func justifiedRawSize(storedSize: UInt32) -> UInt64 {
     min(maximumRawSize, UInt64(storedSize) * 32768)
   }
 
-  /// Bytes that its payload may take when it is read.
+  /// The most bytes that the payload can take when it is read.
   var plausibleRawSize: UInt64 { min(UInt64(rawSize), Self.justifiedRawSize(storedSize: storedSize)) }
 
-  /// Nil unless the 56 bytes are a header with a sound checksum.
+  /// Decodes 56 bytes. Nil if they are not a chunk header with a sound checksum.
   init?(header bytes: UnsafeRawPointer, offset: UInt64) {
     let raw = bytes.loadUnaligned(as: lt_chunk_header.self)
     guard raw.magic == UInt32(LT_CHUNK_MAGIC) else { return nil }

@@ -1,13 +1,13 @@
 // Ticks of a trace's clock as seconds.
 
-/// Turns ticks into seconds since the start of the recording.
+/// Converts ticks to seconds since the start of the recording.
 package struct TraceClock: Hashable, Sendable {
   package let startTime: UInt64
-  /// 0 if nothing in the trace says.
+  /// 0 if the trace does not show the rate.
   package let ticksPerSecond: Double
 
-  /// Trusts pairs of clock readings half a second or more apart before the header's figure, which is the processor's
-  /// word.
+  /// Computes the rate from clock readings if these are half a second or more apart. Otherwise uses the rate in the
+  /// header, which the processor reported.
   init(header: TraceHeader, samples: [ClockSample], closing: TraceClosing?) {
     startTime = header.startTime
     if header.clock == .monotonic {

@@ -1,6 +1,6 @@
-// Damage that a reader skipped in a trace, with its place.
+// Damage in a trace that a reader skipped, with its place.
 
-/// A fault in a trace that does not keep the rest of it from being read.
+/// A fault in a trace. The rest of the trace can still be read.
 package struct TraceDiagnostic: Hashable, Sendable {
   package enum Place: Hashable, Sendable {
     case trace(FileOffset)
@@ -10,63 +10,62 @@ package struct TraceDiagnostic: Hashable, Sendable {
   package enum Kind: Hashable, Sendable {
     /// The file ends inside a chunk: `present` of its `expected` bytes are there.
     case truncatedChunk(present: ByteCount, expected: ByteCount)
-    /// Bytes that are neither a chunk nor a gap; `skipped` bytes up to the next sound chunk header or the end.
+    /// Bytes that are neither a chunk nor a gap. `skipped`: the number of bytes up to the next sound chunk header, or
+    /// to the end.
     case unreadableBytes(skipped: ByteCount)
-    /// A chunk whose payload does not fit its checksum.
+    /// A chunk whose payload does not match its checksum.
     case damagedPayload(expected: UInt32, found: UInt32)
-    /// A size that the file does not justify, so that nothing was allocated for it.
+    /// A size that is too large for the file's size. No memory was allocated for it.
     case implausibleSize(claimed: ByteCount, justified: ByteCount)
-    /// A chunk that was not read: with it, the trace would take more than a file of its size pays for
-    /// (`ReadingLimits`).
+    /// A chunk that was not read because the trace would exceed the limits for its size (`ReadingLimits`).
     case beyondFileSize(claimed: ByteCount)
-    /// Bytes of events that were not read once more: with them, all passes over the events would take more than a file
-    /// of this size pays for.
+    /// A further pass over `bytes` bytes of events that was not made, because all passes together would exceed the
+    /// limit for the file's size.
     case tooManyPasses(bytes: ByteCount)
-    /// Chunks of events that were not read to their ends, since threads take turns more often than the size of the file
-    /// justifies.
+    /// Chunks of events that were not read to their ends, because the merge switched threads more often than the file's
+    /// size allows.
     case tooManyTurns(chunks: Int)
-    /// Blocks that were live at once, or were allocated among very many others, above the limit for the size of the
-    /// file. They were not kept.
+    /// Blocks that were not kept, because the limits for the file's size were reached: on live blocks, or on
+    /// allocations while very many blocks are live.
     case tooManyBlocks(ignored: UInt64)
-    /// Allocations at more distinct sites than the size of the file justifies: these count as made at an unknown stack.
+    /// Allocations at more distinct sites than the file's size allows. They count as made at an unknown stack.
     case tooManySites(allocations: UInt64)
     /// A payload that does not decompress to the size in its header.
     case undecompressable(reason: String)
-    /// A compression this reader does not know.
+    /// A compression that this reader does not know.
     case unknownCompression(UInt8)
-    /// Two sound chunks of the same thread, kind and number: the second was ignored.
+    /// Two sound chunks of the same thread, kind and number. The second chunk was ignored.
     case duplicateChunk(thread: UInt32, sequence: UInt32)
-    /// Chunks that are missing between those that are there.
+    /// Missing chunks before or between the chunks of a thread.
     case missingChunks(thread: UInt32, kind: ChunkKind, sequences: ClosedRange<UInt32>)
-    /// A definitions payload that breaks off at byte `payloadOffset`, after `records` whole records.
+    /// A definitions payload that is damaged from byte `payloadOffset` on, after `records` whole records.
     case damagedDefinitions(payloadOffset: Int, records: Int)
-    /// A definition record whose fields do not fit its length; it was ignored.
+    /// A definition record whose fields do not fit its length. The record was ignored.
     case damagedDefinition(kind: UInt8, payloadOffset: Int)
-    /// Stack nodes whose parent was never defined, or is its own ancestor. They hang from an unknown caller.
-    /// More stack frames than a file of this size justifies: their stacks are not known.
+    /// More stack frames than the file's size allows. The stacks with these frames are unknown.
     case tooManyStacks(frames: UInt64)
-    /// Definitions above the limit for the size of the file. They were not kept.
+    /// Definitions that were not kept because they exceeded the limit for the file's size.
     case tooManyDefinitions(ignored: UInt64)
-    /// An events payload that breaks off at byte `payloadOffset`, after `events` whole events.
+    /// An events payload that is damaged from byte `payloadOffset` on, after `events` whole events.
     case damagedEvents(payloadOffset: Int, events: UInt64)
-    /// An events payload that has another number of events than its header says.
+    /// An events payload whose number of events differs from the number in the header.
     case eventCountMismatch(claimed: UInt64, found: UInt64)
-    /// A slot of the live file with offsets outside of it.
+    /// A slot of the live file with offsets outside of the slot, or at the end of a file that is too short.
     case damagedSlot(reason: String)
-    /// The live file beside the trace belongs to another trace, or is damaged, and was ignored.
+    /// A live file that was ignored because it belongs to another trace, or is damaged.
     case liveFileIgnored(reason: String)
     /// A closing record that is too short.
     case damagedClosing
-    /// The beginning or the end of a heap image, too short for the contents that it claims.
+    /// The beginning or the end of a heap image that is too short for its stated contents.
     case damagedSnapshot
-    /// Pages of a heap image that break off at byte `payloadOffset`.
+    /// Pages or a list of blocks of a heap image that are damaged from byte `payloadOffset` on.
     case damagedMemory(payloadOffset: Int)
-    /// A heap image that was not written to its end, or lacks some parts: `parts` were read, and `expected` is the
-    /// number that its end gives.
+    /// A heap image that was not written to its end, or lacks some parts. `parts`: the number of parts that were read.
+    /// `expected`: the number of parts in the image's end record; nil if there is no end record.
     case incompleteSnapshot(number: UInt32, parts: UInt32, expected: UInt32?)
-    /// More words in a heap image without an end than the file justifies.
+    /// A heap image without an end record that has more words than the file's size allows.
     case tooMuchMemory(words: UInt64)
-    /// A heap image that would have taken more memory than it may: `words` of it were read.
+    /// A heap image that would have exceeded the memory limit. `words`: the number of words that were read.
     case overMemoryLimit(words: UInt64, limit: ByteCount)
     /// The file could not be read here.
     case readFailed(errno: Int32)
@@ -74,7 +73,7 @@ package struct TraceDiagnostic: Hashable, Sendable {
 
   package var kind: Kind
   package var place: Place?
-  /// Index of the chunk among the sound chunks of the trace, where one is meant.
+  /// The index of the chunk that the diagnostic is about, among the trace's chunks; nil if it is not about a chunk.
   package var chunk: Int?
 
   package init(_ kind: Kind, at place: Place? = nil, chunk: Int? = nil) {
@@ -84,8 +83,8 @@ package struct TraceDiagnostic: Hashable, Sendable {
   }
 }
 
-/// The diagnostics of one trace. Keeps the first thousand, and counts the rest, so that a hostile file cannot fill the
-/// memory with them.
+/// The diagnostics of one trace. Keeps the first thousand, and counts the others, so that a hostile file cannot fill
+/// the memory with diagnostics.
 package struct TraceDiagnostics: Sendable {
   package static let limit = 1000
   package private(set) var first: [TraceDiagnostic] = []

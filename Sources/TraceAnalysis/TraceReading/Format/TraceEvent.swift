@@ -1,34 +1,33 @@
-// One event of a trace, decoded.
+// One decoded event of a trace.
 
-/// An event. A plain value of numbers, so that a decoder can fill one over and over without allocating.
+/// An event. It consists only of numbers, so a decoder can fill the same value repeatedly without allocating.
 package struct TraceEvent: Hashable, Sendable {
   /// In ticks of the trace's clock; `TraceClock` converts them to seconds.
   package var time: UInt64
-  /// The block's address; never a pointer into it.
+  /// The address where the block begins, never an address inside the block.
   package var address: UInt64
   /// Requested bytes, or the count of an operation on several references. 0 for operations without operands.
   package var size: UInt64
-  /// A number of the running task, unique among the tasks of its time; 0 outside of tasks, and if stacks are not
+  /// The running task: a number that no other task has at the same time. 0 outside of tasks, and if stacks are not
   /// recorded.
   package var task: UInt64
-  /// In the trace's `StackTree`; `.unknown` for operations outside the reader's selection of stacks. Never unknown if
-  /// `isStackNew`.
+  /// The stack in the trace's `StackTree`; `.unknown` if the reader's selection of stacks does not include the event.
   package var stack: StackID
   /// Type ID, for `Operation.object`; otherwise 0.
   package var type: UInt32
   /// The thread's number in this trace, from 1.
   package var thread: UInt32
-  /// Index into the trace's chunks.
+  /// The index of the event's chunk in the trace's chunks.
   package var chunk: UInt32
-  /// The beginning of its record in the chunk's decompressed payload.
+  /// The offset of the event's record in the chunk's decompressed payload.
   package var payloadOffset: UInt32
-  /// Frames of the thread's stack now.
+  /// The number of frames of the thread's stack at this event.
   package var depth: UInt32
-  /// The number of outermost frames that have been there since the thread's event before this one. Meaningless if
+  /// The number of outermost frames that have not returned since the thread's previous event. Meaningless if
   /// `isStackNew`.
   package var keptDepth: UInt32
   package var operation: Operation
-  /// A chunk begins, or another task runs: nothing relates this stack to the previous one.
+  /// True if a chunk begins or another task runs, so that this stack is unrelated to the previous one.
   package var isStackNew: Bool
 
   package init(
@@ -50,7 +49,7 @@ package struct TraceEvent: Hashable, Sendable {
     payloadOffset = 0
   }
 
-  /// The number of references it adds or takes: 1 except for the `_n` operations.
+  /// The number of references that the event adds or removes: 1 except for the `_n` operations.
   @inline(__always)
   package var referenceCount: UInt64 { operation.hasCount ? size : 1 }
 }

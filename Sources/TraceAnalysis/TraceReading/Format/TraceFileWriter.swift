@@ -1,14 +1,14 @@
-// Writing a trace from outside the process that it is about.
+// Writing a trace of another process.
 
 import CTraceFormat
 import Glibc
 
-/// A block of a process, as its allocator has it.
+/// A block in the allocator's metadata of a process.
 package struct ListedBlock: Hashable, Sendable {
   package var address: UInt64
   /// Bytes.
   package var size: UInt64
-  /// Number of its Swift type; 0 for memory of malloc.
+  /// The type ID of a Swift object; 0 for other memory.
   package var type: UInt32
 
   package init(address: UInt64, size: UInt64, type: UInt32 = 0) {
@@ -18,19 +18,20 @@ package struct ListedBlock: Hashable, Sendable {
   }
 }
 
-/// Appends chunks to a file, which is a trace from the first call of `append` on. For one thread at a time.
+/// Creates a file and appends chunks to it. The file is a readable trace after the first call of `append`. For one
+/// thread at a time.
 ///
-/// Owns its descriptor. After an error the file is truncated, like a file of a process that was killed.
+/// Owns its descriptor. If a write fails, the file may end inside a chunk, like the trace of a process that was killed.
 package final class TraceFileWriter {
   private let descriptor: Int32
   private let path: String
   private var sequences: [ChunkKind: UInt32] = [:]
   /// Bytes written so far.
   package private(set) var size: UInt64 = 0
-  /// Events of all chunks.
+  /// The number of events in all chunks.
   package private(set) var eventCount: UInt64 = 0
 
-  /// Creates the file, which must not be there, for this user alone to read.
+  /// Creates the file, which must not exist yet. Only this user can read it.
   package init(path: String, header: TraceHeader) throws(TraceFormatError) {
     self.path = path
     descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
@@ -69,10 +70,10 @@ package final class TraceFileWriter {
     if !definitions.isEmpty { try append(.definitions, definitions.flatMap(\.encoded)) }
   }
 
-  /// Bytes of events in one chunk.
+  /// A chunk of events ends when it has at least this many bytes.
   private static let eventBytes = 1 << 20
 
-  /// Appends blocks as allocations without a stack, at a time in ticks.
+  /// Appends allocations of the blocks, without stacks, at a time in ticks.
   package func append(_ blocks: some Sequence<ListedBlock>, time: UInt64) throws(TraceFormatError) {
     var payload = ByteBuilder()
     var count: UInt64 = 0
@@ -82,7 +83,7 @@ package final class TraceFileWriter {
       payload.byte(operation | UInt8(LT_TAG_OPERANDS))
       let difference = Int64(bitPattern: block.address &- last)
       payload.byte(UInt8(difference & 15 == 0 ? LT_ADDRESS_DELTA16 : LT_ADDRESS_DELTA))
-      // The stack stays empty: nothing is taken off it, and nothing put on it.
+      // The stack change: no pops and no pushes, so the stack stays empty.
       payload.varint(0)
       payload.varint(0)
       payload.zigzag(difference & 15 == 0 ? difference / 16 : difference)
@@ -112,7 +113,7 @@ package final class TraceFileWriter {
     try append(.snapshot, payload, time: head.time)
   }
 
-  /// Appends a part of its words, as `lt_memory_part` describes.
+  /// Appends a part of a heap image's words, in the form of `lt_memory_part`.
   package func appendMemory(_ part: UnsafeBufferPointer<UInt8>, time: UInt64) throws(TraceFormatError) {
     try append(.memory, Array(part), time: time)
   }

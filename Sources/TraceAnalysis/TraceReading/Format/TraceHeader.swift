@@ -2,7 +2,7 @@
 
 import CTraceFormat
 
-/// The fixed facts of a trace, from its first bytes.
+/// The fixed properties of a trace, from its first bytes.
 package struct TraceHeader: Hashable, Sendable {
   package enum Clock: Hashable, Sendable {
     case timeStampCounter
@@ -24,35 +24,37 @@ package struct TraceHeader: Hashable, Sendable {
   package var processID: UInt32 = 0
   package var parentProcessID: UInt32 = 0
   package var traceID: UInt64 = 0
-  /// Equal in all traces of one recording; 0 when preloaded by hand.
+  /// The same number in all traces of one recording; 0 if the user preloaded the recorder by hand.
   package var sessionID: UInt64 = 0
   /// Nanoseconds since 1970.
   package var startRealtime: UInt64 = 0
-  /// Nanoseconds.
+  /// Nanoseconds of CLOCK_MONOTONIC.
   package var startMonotonic: UInt64 = 0
   /// Ticks.
   package var startTime: UInt64 = 0
-  /// 0 when unknown.
+  /// 0 if unknown.
   package var ticksPerSecond: UInt64 = 0
   package var options: UInt32 = 0
   package var referenceCounting: ReferenceCounting = .withStacks
-  /// Frames.
+  /// The most frames of a recorded stack.
   package var stackDepthLimit: UInt32 = 0
-  /// Bytes.
+  /// In bytes.
   package var liveSlotSize: UInt32 = 0
   /// Bytes of allocation from one sample to the next, on average; only in light recordings.
   package var samplePeriod: UInt64 = 0
-  /// The most allocations at the beginning that were all sampled; only in light recordings.
+  /// The number of allocations at the beginning that may all have been sampled; only in light recordings.
   package var firstSamples: UInt32 = 0
 
   package init() {}
 
   package var followsChildren: Bool { options & UInt32(LT_OPTION_FOLLOW_CHILDREN) != 0 }
-  /// The process was inspected from outside, once: the trace has blocks and an image, and no history.
+  /// True if another process inspected the process once. The trace then has blocks and an image, but no history.
   package var isInspection: Bool { options & UInt32(LT_OPTION_INSPECTED) != 0 }
-  /// The recorder took samples: the trace has the blocks of each heap image, some of them with stacks, and no history.
+  /// True if the recorder took samples. The trace then has the blocks at each heap image, some of them with stacks, but
+  /// no history.
   package var isLight: Bool { options & UInt32(LT_OPTION_LIGHT) != 0 }
-  /// The blocks come only from images. The trace does not show when they were allocated, or which blocks were freed.
+  /// True if the blocks come only from images. The trace then does not show when blocks were allocated, or which blocks
+  /// were freed.
   package var lacksHistory: Bool { isInspection || isLight }
   package var startedPaused: Bool { options & UInt32(LT_OPTION_START_PAUSED) != 0 }
 
@@ -63,18 +65,19 @@ package struct TraceHeader: Hashable, Sendable {
   }
 }
 
-/// The recorder's progress. A hint: the block is changed in place, without a checksum.
+/// The recorder's progress. It may be inconsistent, because the recorder changes this part of the file in place,
+/// without a checksum.
 package struct TraceStatus: Hashable, Sendable {
-  /// 1 recording, 2 closed, 3 stopped early; others are damage.
+  /// 1: recording. 2: closed. 3: stopped early. Other values are damage.
   package var state: UInt32
-  /// The errno that stopped the recording, 0 if none.
+  /// The errno that stopped the recording; 0 if none did.
   package var stopErrno: Int32
   package var stopTime: UInt64
   package var eventCount: UInt64
   package var drops: DropCounts
 }
 
-/// Reasons why calls or stacks are missing from a trace, and their numbers.
+/// The numbers of calls or stacks that are missing from a trace, by reason.
 package struct DropCounts: Hashable, Sendable {
   package enum Reason: Int, CaseIterable, Hashable, Sendable {
     case nested = 0, stopped, noMemory, stackTruncated, stackIncomplete, expectationUnwatched, paused, stackMismatch
@@ -117,18 +120,19 @@ package struct DropCounts: Hashable, Sendable {
     }
   }
 
-  /// By index of the format, including reasons that this reader does not know.
+  /// The number of drops by the format's index of the reason, including reasons that this reader does not know.
   package var counts: [UInt64]
 
   package init(counts: [UInt64] = Array(repeating: 0, count: Int(LT_DROP_COUNT))) { self.counts = counts }
 
   package subscript(reason: Reason) -> UInt64 { reason.rawValue < counts.count ? counts[reason.rawValue] : 0 }
 
-  /// Calls counted under reasons that this reader does not know.
+  /// The number of drops for reasons that this reader does not know.
   package var unknown: UInt64 { counts.dropFirst(Reason.allCases.count).reduce(0) { $0 &+ $1 } }
 }
 
-/// The closing record: the last statement of the recorder, or of the tool that finished its file.
+/// The closing record, which the recorder writes last. If the process died before, a tool writes the record when it
+/// finishes the trace.
 package struct TraceClosing: Hashable, Sendable {
   package enum Reason: Hashable, Sendable {
     case exit, exec, stopped, recovered, underscoreExit, detached
@@ -142,9 +146,9 @@ package struct TraceClosing: Hashable, Sendable {
   package var time: UInt64
   /// Nanoseconds; 0 if unknown.
   package var monotonic: UInt64
-  /// Events of all chunks.
+  /// The number of events in all chunks.
   package var eventCount: UInt64
-  /// Bytes; 0 if unknown.
+  /// In bytes; 0 if unknown.
   package var residentBytes: UInt64
   package var peakResidentBytes: UInt64
   /// Resident bytes that are the recorder's own.
@@ -169,7 +173,7 @@ package struct TraceClosing: Hashable, Sendable {
 }
 
 extension TraceClosing {
-  /// Returns the closing record as if recording had ended at `time`, and the process had continued.
+  /// Returns a closing record for a recording that ended at `time` while the process went on.
   func ended(at time: UInt64) -> TraceClosing {
     var closing = self
     closing.reason = .stopped

@@ -3,12 +3,12 @@
 import CTraceFormat
 import Glibc
 
-/// A shared lock on the live file. While there is one, the recorder takes no heap image back; it goes on adding new
-/// ones. Ends with this object. Nothing happens where there is no live file, or where it cannot be locked.
+/// A shared lock on the live file. While a reader has such a lock, the recorder deletes no heap image from the trace,
+/// but still adds new ones. The lock ends with this object. If the live file cannot be locked, there is no protection.
 final class TraceHold {
   private let descriptor: Int32
 
-  /// Waits some tenths of a second for a recorder that is taking an image back.
+  /// Nil if the live file cannot be opened. Waits up to half a second while the recorder deletes an image.
   init?(tracePath: String) {
     descriptor = open(tracePath + LT_LIVE_SUFFIX, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
     guard descriptor >= 0 else { return nil }

@@ -2,37 +2,38 @@
 
 import CTraceFormat
 
-/// A statement of the traced program, at a place in the events of the thread that made it. Strings are numbers of a
-/// `MarkTable`.
+/// A statement of the traced program, at its position in the events of the thread that made it. Strings are stored as
+/// numbers in a `MarkTable`.
 package struct TraceMark: Hashable, Sendable {
   package enum Kind: Hashable, Sendable {
-    /// Objects that the task or thread makes belong to the scope until the end of the same number.
+    /// A scope begins. Objects that the task or thread makes belong to the scope until the scope end with the same
+    /// number.
     case scopeBegin
     case scopeEnd
-    /// Objects made from here on belong to a new generation.
+    /// A new generation begins with the objects that are made from here on.
     case generation
     /// The object that is now live at `address` must be gone at `deadline`.
     case expectation
     /// A round of repeated work is over.
     case round
-    /// The process will end: control does not return to the functions of the stack.
+    /// The process ends. The functions on the stack will not resume.
     case end
   }
 
   package var kind: Kind
   /// Ticks.
   package var time: UInt64
-  /// Ties a scope's end to its beginning, and a repetition's rounds to each other, and names an expectation; 0 for a
-  /// generation and the end.
+  /// The number of the scope, the repetition or the expectation. It connects a scope's end to its beginning, and a
+  /// repetition's rounds to each other. 0 for a generation and the end.
   package var number: UInt64 = 0
   /// Address of an expectation's object.
   package var address: UInt64 = 0
   /// Deadline of an expectation, in ticks.
   package var deadline: UInt64 = 0
-  /// Ticks that the objects left at a scope's end may still take to go.
+  /// The grace of a scope's end, in ticks: the time that remaining objects may still take to go.
   package var grace: UInt64 = 0
-  /// A round's number, from 1, the number of the heap image at its end, and the number of the only scope whose objects
-  /// it counts, or 0.
+  /// For a round: its number from 1, the number of the heap image at its end, and the number of the only scope whose
+  /// objects count (0: all objects count).
   package var round: UInt32 = 0
   package var snapshot: UInt32 = 0
   package var scope: UInt64 = 0
@@ -43,25 +44,26 @@ package struct TraceMark: Hashable, Sendable {
   package init(_ kind: Kind, time: UInt64) { (self.kind, self.time) = (kind, time) }
 }
 
-/// A mark with its strings, on the way from one table to another.
+/// A mark with its strings, for moving it from one table to another.
 struct NamedMark: Sendable {
   var mark: TraceMark
   var name: String
   var file: String
 }
 
-/// The marks that a pass over the events has met, and their strings, each once. A new pass clears it. For one thread at
-/// a time.
+/// The marks of a pass over the events, and their distinct strings. A new pass removes the marks. For one thread at a
+/// time.
 package final class MarkTable: @unchecked Sendable {
   package private(set) var marks: [TraceMark] = []
-  /// Marks before the first of `marks`.
+  /// The number of earlier marks that were handed over.
   private(set) var handedOver = 0
   private var texts: [String] = [""]
   private var numbers: [String: UInt32] = ["": 0]
-  /// Bytes of distinct text that are kept; later text is left empty. Marks that people write have few names.
+  /// The number of further bytes of distinct text that are kept. Text beyond the limit becomes empty. The marks of real
+  /// programs have few names.
   private var spareText = 16 << 20
 
-  /// Marks that `take` takes in.
+  /// The most marks that `take` accepts.
   private let limit: Int
 
   package init() { limit = .max }
@@ -69,7 +71,7 @@ package final class MarkTable: @unchecked Sendable {
 
   package func text(_ number: UInt32) -> String { texts[Int(number)] }
 
-  /// The number of a text, new or known.
+  /// Returns the number of a text, which may be new.
   package func intern(_ text: String) -> UInt32 {
     if let known = numbers[text] { return known }
     guard text.utf8.count <= spareText else { return 0 }
@@ -79,7 +81,7 @@ package final class MarkTable: @unchecked Sendable {
     return UInt32(texts.count - 1)
   }
 
-  /// Adds a mark; its index.
+  /// Adds a mark and returns its index.
   package func append(_ mark: TraceMark) -> Int {
     marks.append(mark)
     return marks.count - 1
@@ -87,7 +89,8 @@ package final class MarkTable: @unchecked Sendable {
 
   func removeAll() { marks.removeAll(keepingCapacity: true) }
 
-  /// The marks since the last time, which are then only counted here: the numbers of those to come go on from theirs.
+  /// Returns the marks since the previous call, and removes them from the table. The numbers of later marks continue
+  /// after theirs.
   func handOver() -> [NamedMark] {
     if marks.isEmpty { return [] }
     defer {
@@ -97,7 +100,7 @@ package final class MarkTable: @unchecked Sendable {
     return marks.map { NamedMark(mark: $0, name: text($0.name), file: text($0.file)) }
   }
 
-  /// Takes marks in that another table has handed over.
+  /// Adds marks that another table has handed over.
   func append(_ others: [NamedMark]) {
     for other in others {
       var mark = other.mark
@@ -106,11 +109,11 @@ package final class MarkTable: @unchecked Sendable {
     }
   }
 
-  /// By the number that `take` gave it, if it was not handed over since.
+  /// Returns the mark with a number from `take`. The mark must not have been handed over since.
   package func mark(_ number: Int) -> TraceMark { marks[number - handedOver] }
 
-  /// Decodes the payload of a mark record. Returns the mark's index among all marks so far; nil for a damaged mark,
-  /// where `isDamaged` is set, and for an unknown kind.
+  /// Decodes the payload of a mark record. Returns the mark's index among all marks so far; nil if the mark is damaged
+  /// (`isDamaged` is then set), or if its kind is unknown.
   func take(_ payload: inout ByteCursor, isDamaged: inout Bool) -> Int? {
     guard handedOver + marks.count < limit, let kind = payload.varint(), let time = payload.varint() else {
       isDamaged = true
@@ -167,7 +170,7 @@ package final class MarkTable: @unchecked Sendable {
     return true
   }
 
-  /// The payload of a mark's record.
+  /// Returns the payload of a mark's record.
   func encoded(_ mark: TraceMark) -> [UInt8] {
     var output = ByteBuilder()
     func place() {

@@ -1,53 +1,53 @@
-// Opening a trace: its contents, and its damage.
+// Opening a trace.
 
 import CTraceFormat
 
-/// An opened trace: its header, its sound chunks, and all its definitions. Events are read on demand, in order of time
-/// (`replay(into:)`) or chunk by chunk (`ChunkWalker`).
+/// An open trace, with its header, its sound chunks, and all its definitions. Events are read on demand, in order of
+/// time (`replay(into:)`) or chunk by chunk (`ChunkWalker`).
 ///
 /// Damage inside the trace is skipped and reported in `diagnostics`. Reading never takes more memory than the limits
 /// for the file's size allow. For one thread at a time.
 package final class TraceReader {
   package let header: TraceHeader
   package let status: TraceStatus
-  /// The closing record, if it is the last chunk: then the trace is whole.
+  /// The closing record, if no events or definitions come after it. The trace is then whole.
   package let closing: TraceClosing?
   package let definitions: TraceDefinitions
-  /// The heap images that were begun, in order of time.
+  /// The heap images that have at least a beginning, in order of time.
   package let snapshots: [TraceSnapshot]
-  /// Heap images that failed before anything of them was written.
+  /// Heap images that failed before any part of them was written.
   package let failedSnapshots: [FailedSnapshot]
-  /// Scopes and expectations of itself, as far as events have been read.
+  /// The marks of the current or last pass over the events, up to the events that were read so far.
   package let marks = MarkTable()
-  /// Sound chunks in file order, then the payloads of the live file that the trace does not hold yet.
+  /// The sound chunks in file order, then the payloads of the live file that are not in the trace yet.
   package let chunks: [TraceChunk]
   /// Bytes of the trace file.
   package let fileSize: ByteCount
-  /// True if there is a live file with its `traceID` beside the trace.
+  /// True if there is a live file with the same `traceID` beside the trace.
   package let hasLiveFile: Bool
   package private(set) var diagnostics: TraceDiagnostics
-  /// The amount of work that its file's size allows.
+  /// The limits for the file's size.
   package let limits: ReadingLimits
   package let loader: PayloadLoader
-  /// Parts of the program's files that names are read from. Nil if the trace has none.
+  /// Parts of the program's files for the look-up of names; nil if the trace has none.
   package let storedFiles: StoredFiles?
-  /// Events after this time are left out: they belong to another part of the trace. Ticks.
+  /// A time in ticks. Events after this time are left out, because they belong to another part of the trace.
   let end: UInt64
   private let source: ByteSource
-  /// Keeps a running recorder from taking these images back. Nil for a trace in memory.
+  /// Keeps a running recorder from deleting the trace's images. Nil for a trace in memory.
   private var hold: TraceHold?
-  /// A second pass finds the same damage again.
+  /// True after the first pass. Later passes find the same damage, and do not report it again.
   var hasReplayed = false
-  /// Bytes of events, in all passes so far.
+  /// The bytes of events that all passes so far have read.
   private var replayedBytes: UInt64 = 0
-  /// The reason why a pass over the events was refused, if one was: its results are not known.
+  /// The reason why a pass over the events was refused; nil if none was. The results of such a pass are missing.
   package private(set) var refusedPass: TraceDiagnostic?
 
-  /// Opens the trace at `path`, and the live file beside it if there is one. The live file is read first, so that
-  /// chunks that a running process seals in between are in the trace. Linear in the file.
+  /// Opens the trace at `path`, and the live file beside it if there is one. The live file is read before the trace: if
+  /// a running process then seals a chunk, the chunk is in the trace. Linear in the file.
   package convenience init(path: String, part: TracePart = .whole) throws(TraceFormatError) {
-    // The snapshot of the live file must be older than the scan of the trace, but is checked against the trace's
-    // header.
+    // The trace's header is needed first, to check that the live file belongs to the trace. The trace is then opened
+    // again, because the live file must be read before the trace is scanned.
     let hold = TraceHold(tracePath: path)
     let header = try Self.header(of: ByteSource(path: path))
     let liveFile = LiveFile(path: path + LT_LIVE_SUFFIX, traceID: header.traceID)
@@ -62,7 +62,7 @@ package final class TraceReader {
     try self.init(bytes: bytes, liveBytes: liveBytes, limits: nil, part: part)
   }
 
-  /// `limits`: replaces the limits for the file's size.
+  /// Opens a trace in memory. `limits`: replaces the limits for the file's size.
   convenience init(bytes: [UInt8], liveBytes: [UInt8]? = nil, limits: ReadingLimits?, part: TracePart = .whole)
     throws(TraceFormatError)
   {
@@ -121,10 +121,10 @@ package final class TraceReader {
       decoding: source.bytes(at: UInt64(LT_TRACE_STATUS_OFFSET), count: size) ?? Array(repeating: 0, count: size))
   }
 
-  /// Ticks as seconds.
+  /// Converts ticks to seconds.
   package var clock: TraceClock { TraceClock(header: header, samples: definitions.clockSamples, closing: closing) }
 
-  /// The chunk with a sound header at `offset`, whatever its payload.
+  /// Returns the chunk with a sound header at `offset`, even if its payload is damaged.
   func tornChunk(at offset: UInt64) -> TraceChunk? {
     source.bytes(at: offset, count: TraceChunk.headerSize)?.withUnsafeBytes {
       TraceChunk(header: $0.baseAddress!, offset: offset)
@@ -138,21 +138,22 @@ package final class TraceReader {
       wanting: stacks)
   }
 
-  /// The number of further passes over the events that the file pays for. The first is always made.
+  /// The number of further passes over the events that the limits allow. The first pass is always allowed.
   var sparePasses: Int {
     let spare = limits.replayedBytes - min(replayedBytes, limits.replayedBytes)
     return max(replayedBytes == 0 ? 1 : 0, Int(clamping: spare / max(1, ReadingLimits.eventBytes(of: chunks))))
   }
 
-  /// Returns for how many heap images the events may be replayed once more and a graph be built of so many live blocks.
+  /// Returns the number of heap images that may be analysed: for each, the events are replayed, and a graph of `blocks`
+  /// live blocks is built.
   package func replays(blocks: Int) -> Int {
-    // One each is left for freed blocks, for growth, and for stacks.
+    // Three passes are kept for other purposes: for freed blocks, for growth, and for stacks.
     min(
       sparePasses, max(1, sparePasses - 3),
       limits.replays(ofBytes: ReadingLimits.eventBytes(of: chunks), blocks: blocks))
   }
 
-  /// Returns whether this number of passes may be made now. If not, `refusedPass` has the reason.
+  /// Returns whether `times` more passes are allowed. If not, `refusedPass` has the reason.
   package func mayReplay(times: Int) -> Bool {
     if times <= sparePasses { return true }
     if refusedPass == nil {
@@ -161,10 +162,10 @@ package final class TraceReader {
     return false
   }
 
-  /// Begins a pass over the events; false if it is refused.
+  /// Begins a pass over the events. False if the pass is refused.
   func beginPass() -> Bool {
     guard mayReplay(times: 1) else { return false }
-    // A pass that reads nothing counts, too.
+    // A pass over a trace without events counts, too.
     replayedBytes += max(1, ReadingLimits.eventBytes(of: chunks))
     return true
   }
@@ -173,6 +174,6 @@ package final class TraceReader {
     if !hasReplayed { diagnostics.append(diagnostic) }
   }
 
-  /// The closing record's drop counters, or the status block's.
+  /// The drop counters of the closing record; without a closing record, of the status block.
   package var drops: DropCounts { closing?.drops ?? status.drops }
 }

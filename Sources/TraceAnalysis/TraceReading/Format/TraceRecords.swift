@@ -1,10 +1,10 @@
-// The records of a trace that are no events.
+// Reading the records of a trace that are not events.
 
-/// Takes in the payloads of all chunks that hold no events: definitions, heap images, the closing record.
+/// Collects the contents of all chunks without events: definitions, heap images, and the closing record.
 struct TraceRecords {
   var definitions: DefinitionCollector
   private(set) var snapshots: SnapshotCollector
-  /// The closing record, if nothing is recorded behind it.
+  /// The closing record, if no events or definitions come after it.
   private(set) var closing: TraceClosing?
 
   /// `fileSize`: bytes of the trace.
@@ -52,7 +52,7 @@ struct TraceRecords {
     }
   }
 
-  /// Threads that the live file knows, and whose definitions the trace may not hold yet.
+  /// Adds the threads of the live file. The trace may not contain their definitions yet.
   mutating func addThreads(of payloads: [LivePayload]) {
     for payload in payloads where payload.osThread != 0 {
       definitions.add(

@@ -3,26 +3,26 @@
 import CTraceFormat
 import Glibc
 
-/// Moves the records that a dead process left in its live file into its trace, and closes the trace.
+/// Moves a dead process's records from its live file into its trace, and closes the trace.
 package enum TraceRecovery {
   package struct Outcome: Hashable, Sendable {
-    /// The trace was closed before: nothing was added to it.
+    /// True if the trace was already closed, so that nothing was added.
     package var wasClosed: Bool
-    /// Payloads taken over from the live file.
+    /// The number of payloads that were copied from the live file.
     package var recoveredChunks: Int
-    /// Events in them.
+    /// The number of events in these payloads.
     package var recoveredEvents: UInt64
-    /// Events of the whole trace, as chunk headers and payloads say.
+    /// The number of events in the whole trace, by the chunk headers and the live payloads.
     package var eventCount: UInt64
     package var fileSize: ByteCount
   }
 
-  /// Appends the payloads that only the live file has as sealed chunks, then a closing record. Removes the live file
-  /// once these are on disk. The process must be dead.
+  /// Seals the payloads that are only in the live file, and appends them to the trace with a closing record. Removes
+  /// the live file when the new chunks are on disk. The process must be dead.
   ///
-  /// May be repeated, even after it was killed at any point. If there is no room, or if writing fails, both files are
-  /// left as they were, and this throws. Throws `.busy` while another process does the same. `waitStatus` as by
-  /// waitpid, −1 if unknown.
+  /// May be repeated, even if an earlier attempt was killed at any point. If there is no room, or if writing fails,
+  /// restores both files and throws. Throws `.busy` while another process finishes the trace. `waitStatus`: the status
+  /// from waitpid; −1 if unknown.
   @discardableResult
   package static func finish(tracePath: String, waitStatus: Int32) throws(TraceFormatError) -> Outcome {
     try finish(tracePath: tracePath, waitStatus: waitStatus, calls: RecoveryCalls())
@@ -54,15 +54,15 @@ package enum TraceRecovery {
       try append(addition, at: end, descriptor: descriptor, oldSize: reader.fileSize.rawValue, path: tracePath, calls)
       outcome.fileSize = ByteCount(max(reader.fileSize.rawValue, end + UInt64(addition.count)))
     }
-    // One that is damaged or belongs to another trace is not ours to remove.
+    // A live file that is damaged or belongs to another trace must not be removed.
     if reader.hasLiveFile, unlink(livePath) != 0, errno != ENOENT {
       throw .system(call: "remove", path: livePath, errno: errno)
     }
     return outcome
   }
 
-  /// Returns the offset for new chunks: the end of the file, or over a chunk that was being written when the process
-  /// died, if the live file still holds all of it.
+  /// Returns the offset for new chunks: the end of the file, or the offset of a chunk that the process did not finish,
+  /// if the live file still has all of this chunk's contents.
   private static func appendOffset(_ reader: TraceReader) -> UInt64 {
     let alignment = UInt64(LT_CHUNK_ALIGNMENT)
     func aligned(_ offset: UInt64) -> UInt64 { (offset + alignment - 1) / alignment * alignment }
@@ -73,12 +73,12 @@ package enum TraceRecovery {
         lastSound = max(lastSound, aligned(offset.rawValue + UInt64(TraceChunk.headerSize) + UInt64(chunk.storedSize)))
       }
     }
-    // Less than a header holds nothing.
+    // A rest that is shorter than a chunk header has no contents.
     if lastSound < reader.fileSize.rawValue, reader.fileSize.rawValue - lastSound < UInt64(TraceChunk.headerSize) {
       return lastSound
     }
     guard lastSound < reader.fileSize.rawValue, let torn = reader.tornChunk(at: lastSound) else { return end }
-    // A partly written closing record is written again.
+    // A partly written closing record is replaced, too.
     let isHeldLive =
       torn.kind == .closing
       || reader.chunks.contains {
@@ -111,7 +111,7 @@ package enum TraceRecovery {
       guard reader.loader.load(chunk, into: buffer) == nil else { continue }
       var copy = chunk
       if chunk.kind == .events {
-        // The slot's own count may lag behind its payload.
+        // The slot's event count may lag behind its payload, so count the events.
         copy.lastTime = chunk.firstTime
         copy.eventCount = walker.countEvents(inChunk: index, lastTime: &copy.lastTime)
         events &+= copy.eventCount
@@ -134,7 +134,7 @@ package enum TraceRecovery {
     return addition
   }
 
-  /// Writes and syncs; on failure gives the file its old size and content back.
+  /// Writes `bytes` at `offset` and syncs the file. On failure, restores the file's old size and contents.
   private static func append(
     _ bytes: [UInt8], at offset: UInt64, descriptor: Int32, oldSize: UInt64, path: String, _ calls: RecoveryCalls
   ) throws(TraceFormatError) {
@@ -142,7 +142,7 @@ package enum TraceRecovery {
     var old = [UInt8](repeating: 0, count: overwritten)
     let kept = old.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, off_t(offset)) }
     if kept != overwritten { throw .system(call: "read", path: path, errno: errno == 0 ? EIO : errno) }
-    // The torn chunk may be longer than what replaces it.
+    // The torn chunk may be longer than the new chunks. The rest of it is overwritten with zeros.
     let end = max(offset + UInt64(bytes.count), oldSize)
     var failure: (call: String, code: Int32)?
     let reserve = calls.reserve(descriptor, off_t(offset), off_t(end - offset))
@@ -182,7 +182,7 @@ package enum TraceRecovery {
 
 /// The calls that extend a trace; tests make them fail.
 struct RecoveryCalls {
-  /// Like posix_fallocate: returns the error.
+  /// Like posix_fallocate, returns the error.
   var reserve: (Int32, off_t, off_t) -> Int32 = { posix_fallocate($0, $1, $2) }
   /// Like pwrite.
   var write: (Int32, UnsafeRawPointer, Int, off_t) -> Int = { pwrite($0, $1, $2, $3) }

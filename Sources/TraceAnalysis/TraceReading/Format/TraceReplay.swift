@@ -1,12 +1,12 @@
-// Reading all events of a trace: one thread decodes and merges them, another takes them in.
+// Reading all events of a trace. One thread decodes and merges the events, and another thread processes them.
 
 import Glibc
 
 extension TraceReader {
-  /// Hands every event of the trace to `sink`, merged by time, on the calling thread. Decoding and merging run ahead on
-  /// another thread if there is a processor for it. May be called again, for a second pass; a pass that the size of the
-  /// file does not pay for hands on nothing and is false. Damage found on the way is added to
-  /// `diagnostics`. O(events · log threads).
+  /// Delivers every event of the trace to `sink`, merged by time, on the calling thread. If there is a second
+  /// processor, another thread decodes and merges ahead. May be called again for a further pass. If the limit for the
+  /// file's size does not allow the pass, delivers no events and returns false. Damage is added to `diagnostics`.
+  /// O(events · log threads).
   @discardableResult
   func replay<Sink: EventSink>(into sink: inout Sink, stacks: StackSelection = .all) -> Bool {
     guard beginPass() else { return false }
@@ -40,13 +40,13 @@ extension TraceReader {
     return true
   }
 
-  /// Fewer are read sooner than a thread begins.
+  /// Fewer events are read in less time than it takes to start a thread.
   private static let leastEventsForThread: UInt64 = 100_000
 
   private static var hasProcessors: Bool { sysconf(Int32(_SC_NPROCESSORS_ONLN)) > 1 }
 }
 
-/// The merger of a trace, and the thread that runs it.
+/// The merger of a trace, and the thread that runs the merger.
 private final class EventSource: @unchecked Sendable {
   var merger: EventMerger
   private lazy var queue = BatchQueue()
@@ -54,16 +54,16 @@ private final class EventSource: @unchecked Sendable {
 
   init(_ merger: EventMerger) { self.merger = merger }
 
-  /// Starts the thread. Until `join` it alone uses the merger and the parts of the reader that decoding needs. Nil if
-  /// no thread can be started.
+  /// Starts the thread. Until `join`, only this thread uses the merger, and the parts of the reader that decoding
+  /// needs. Nil if no thread can be started.
   func begin() -> BatchQueue? {
-    // Signals of the process are not for this thread.
+    // Block all signals, so that the new thread does not handle signals of the process.
     var all = sigset_t()
     var before = sigset_t()
     sigfillset(&all)
     pthread_sigmask(SIG_SETMASK, &all, &before)
     defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
-    // Made here, before both threads use it.
+    // Create the lazy queue here, before both threads use it.
     let queue = self.queue
     let this = Unmanaged.passRetained(self)
     let result = pthread_create(

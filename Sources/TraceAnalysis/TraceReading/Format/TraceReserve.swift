@@ -1,18 +1,18 @@
-// The room that a recorder makes in its trace ahead of its writes.
+// The space that a recorder reserves at the end of its trace.
 
 import CTraceFormat
 import Glibc
 
-/// While a process records, its trace is longer than its contents: behind the last chunk there is a hole, which has no
-/// storage. It stays when the process is killed. Readers leave it out.
+/// While a process records, its trace is longer than its contents: after the last chunk there is a hole in the file,
+/// without storage. The hole remains if the process is killed. Readers ignore it.
 package enum TraceReserve {
-  /// `SEEK_DATA` of lseek(2), which the C library's module does not show.
+  /// `SEEK_DATA` of lseek(2), which Swift does not import from the C library.
   private static let seekData: Int32 = 3
 
-  /// Returns the end of the trace without the reserve: `size` if it has none, if the descriptor is no trace's, or if
-  /// there is data in place of the hole.
+  /// Returns the end of the trace without the hole. Returns `size` if there is no hole, if the file is not a trace, or
+  /// if there is data in the place of the hole.
   package static func dataEnd(descriptor: Int32, size: UInt64) -> UInt64 {
-    // A running process may write between two looks.
+    // A running process may write between the two checks, so try again.
     for _ in 0..<4 {
       guard let end = recordedEnd(descriptor), end >= UInt64(LT_TRACE_HEADER_SIZE), end < size else { return size }
       if isHole(descriptor, from: end, to: size) { return end }
@@ -33,7 +33,7 @@ package enum TraceReserve {
   }
 
   private static func isHole(_ descriptor: Int32, from end: UInt64, to size: UInt64) -> Bool {
-    // The last page has storage.
+    // The page that contains `end` has storage, so check that its rest is zeros.
     let page: UInt64 = 4096
     let next = min(size, (end + page - 1) / page * page)
     var rest = [UInt8](repeating: 1, count: Int(next - end))

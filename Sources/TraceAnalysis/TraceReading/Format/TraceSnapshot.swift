@@ -1,4 +1,4 @@
-// The frame of a heap image: the time and reason, the state of the threads, the mappings of memory.
+// The properties of a heap image: its time and reason, the threads, and the memory mappings.
 
 import CTraceFormat
 import Glibc
@@ -8,14 +8,14 @@ package enum SnapshotReason: Hashable, Sendable {
   case exit, signal, request, call
   /// An object was still live at the deadline of the program's expectation. The label is `expectation NUMBER: NAME`.
   case expectation
-  /// A round of repeated work was over. The label is the repetition's name; empty if the round was declared from
+  /// A round of repeated work had ended. The label is the repetition's name; empty if the round was declared from
   /// outside the program.
   case round
-  /// The process was not recorded: its memory was read from outside.
+  /// Another process read the memory of the process, which was not recorded.
   case inspection
-  /// Images are taken at intervals.
+  /// The interval since the previous image had passed.
   case interval
-  /// The process had more resident memory than its limit for an image.
+  /// The process had more resident memory than the limit that triggers an image.
   case size
   /// The trace had reached its limit.
   case limit
@@ -57,16 +57,18 @@ package enum SnapshotReason: Hashable, Sendable {
 /// A thread's state when an image was taken.
 package struct SnapshotThread: Hashable, Sendable {
   package var osThread: UInt32
-  /// The stack is in use from here up; nil if the thread could not be stopped.
+  /// The lowest address of the stack that is in use; nil if the thread could not be stopped.
   package var stackPointer: UInt64?
-  /// Base of the thread's control block; 0 if unknown.
+  /// The address of the thread's control block; 0 if unknown.
   package var threadPointer: UInt64
   package var instructionPointer: UInt64
-  /// Registers that looked like pointers, in the recorder's order; the others are 0, or missing behind the last.
+  /// The registers in the recorder's order. Registers that did not look like pointers are 0; at the end, they are left
+  /// out.
   package var registers: [UInt64]
-  /// This thread took the snapshot.
+  /// True if this thread took the image.
   package var isSelf: Bool
-  /// The thread slept in a system call when it was stopped. Older recorders did not write this: then no thread waits.
+  /// True if the thread slept in a system call when it was stopped. Older recorders did not write this, so in their
+  /// traces it is always false.
   package var isWaiting: Bool
 
   package init(
@@ -84,7 +86,7 @@ package struct SnapshotThread: Hashable, Sendable {
   }
 }
 
-/// A mapping of the traced process.
+/// A memory mapping of the traced process.
 package struct MemoryRegion: Hashable, Sendable {
   package enum Kind: Hashable, Sendable {
     case anonymous, programBreak, mainStack, file, shared, recorder
@@ -95,7 +97,7 @@ package struct MemoryRegion: Hashable, Sendable {
   package var kind: Kind
   package var isWritable: Bool
   package var isExecutable: Bool
-  /// Its words are in the image.
+  /// True if the words of the mapping are in the image.
   package var isCaptured: Bool
 
   package init(
@@ -111,55 +113,55 @@ package struct MemoryRegion: Hashable, Sendable {
 
 /// A heap image in a trace, without its words; see `HeapImage`.
 package struct TraceSnapshot: Hashable, Sendable {
-  /// From 1, in the process's order.
+  /// The number of the image in its process, from 1.
   package var number: UInt32
   package var reason: SnapshotReason
   /// Ticks. Events up to and including this time come before the image.
   package var time: UInt64
   /// Nanoseconds of CLOCK_MONOTONIC.
   package var monotonic: UInt64
-  /// All other threads were stopped.
+  /// True if all other threads were stopped.
   package var isFrozen: Bool
-  /// The words of the image keep the bits of a reference besides the address: the top byte, where an enumeration may
-  /// store its case.
+  /// True if the image's words have all bits of a reference, including the top byte, where an enumeration may store its
+  /// case.
   package var hasReferenceTags: Bool
-  /// The image has words that consist only of an enumeration's case byte, in instances of classes and in elements of
-  /// arrays. So the lowest byte of a word that the image lacks there is 0.
+  /// True if the image also has words that consist only of an enumeration's case byte, in instances of classes and in
+  /// elements of arrays. So if the image lacks a word there, the word's lowest byte is 0.
   package var hasCaseBytes: Bool
-  /// `hasCaseBytes` holds for the values of dictionaries, too.
+  /// True if `hasCaseBytes` also holds for the values of dictionaries.
   package var hasValueCaseBytes = false
-  /// The image's list of blocks is incomplete: some of the allocator's memory was not found.
+  /// True if the image's list of blocks is incomplete, because some of the allocator's memory was not found.
   package var lacksBlocks = false
-  /// The recorder sampled: the image's blocks come from a list, not from events.
+  /// True if the recorder sampled. The image's blocks then come from a list, not from events.
   package var isListed = false
-  /// Bytes below a thread pointer that are thread-local variables.
+  /// The number of bytes below a thread pointer that hold thread-local variables.
   package var staticTLSSize: UInt64
   package var threads: [SnapshotThread]
-  /// In order of address, disjoint.
+  /// In order of address, without overlaps.
   package var regions: [MemoryRegion]
   package var label: String
 
-  /// The image of the state before the program handled SIGTERM or SIGINT. The recorder gives such an image the signal's
-  /// name.
+  /// True if the image shows the state before the program handled SIGTERM or SIGINT. The label of such an image is the
+  /// signal's name.
   package var isOfEndingSignal: Bool { reason == .request && ["SIGTERM", "SIGINT"].contains(label) }
-  /// Set by the end of the image.
+  /// The image's end record; nil if the image was not written to its end.
   package var end: End?
-  /// Indices of its memory chunks in the reader's.
+  /// The indices of the image's memory chunks in the reader's chunks.
   package var memoryChunks: [Int] = []
-  /// Indices of the chunks that list its blocks, in the reader's chunks.
+  /// The indices of the chunks that list the image's blocks, in the reader's chunks.
   var blockChunks: [Int] = []
 
   package struct End: Hashable, Sendable {
-    /// errno that ended it early; 0: the image is whole.
+    /// The errno that ended the image early; 0 if the image is whole.
     package var error: Int32
     package var partCount: UInt32
-    /// Unreadable pages of readable mappings, such as guard pages.
+    /// The number of unreadable pages in readable mappings, such as guard pages.
     package var unreadablePages: UInt32
     package var pageCount: UInt64
     package var wordCount: UInt64
-    /// Resident memory that was read.
+    /// The bytes of resident memory that were read.
     package var capturedBytes: UInt64
-    /// The time that other threads were stopped.
+    /// The length of time that other threads were stopped.
     package var pauseNanoseconds: UInt64
     package var totalNanoseconds: UInt64
 
@@ -198,12 +200,12 @@ package struct TraceSnapshot: Hashable, Sendable {
     self.end = end
   }
 
-  /// All of it was written.
+  /// True if all parts of the image were written and found.
   package var isWhole: Bool { end?.error == 0 && end.map { Int($0.partCount) } == memoryChunks.count }
 }
 
 extension TraceSnapshot {
-  /// Nil if the payload is shorter than it says.
+  /// Nil if the payload is shorter than its header states.
   init?(decoding bytes: UnsafeRawBufferPointer) {
     let headSize = MemoryLayout<lt_snapshot>.size
     guard bytes.count >= headSize else { return nil }
@@ -242,7 +244,7 @@ extension TraceSnapshot {
     var last: UInt64 = 0
     for index in 0..<Int(head.regionCount) {
       let region = bytes.loadUnaligned(fromByteOffset: threadsEnd + index * regionSize, as: lt_snapshot_region.self)
-      // Out of order, empty, or at the end of all addresses: no mapping of a process looks so.
+      // No real mapping is out of order, empty, or at the end of the address space.
       guard region.start >= last, region.end > region.start, region.end <= RuntimeAddress.limit else { continue }
       last = region.end
       regions.append(MemoryRegion(region))
@@ -252,7 +254,7 @@ extension TraceSnapshot {
       decoding: UnsafeRawBufferPointer(rebasing: bytes[regionsEnd..<regionsEnd + Int(head.labelSize)]), as: UTF8.self)
   }
 
-  /// The bytes that the recorder writes for it.
+  /// Returns the bytes that the recorder writes for the image's beginning.
   func encoded() -> [UInt8] {
     var head = lt_snapshot()
     head.number = number
@@ -341,7 +343,7 @@ extension TraceSnapshot.End {
 }
 
 extension TraceReader {
-  /// Bytes of the trace that an image's frame and memory take, compressed as they are. Linear in the image's chunks.
+  /// Returns the compressed bytes of an image's beginning and memory in the trace. Linear in the trace's chunks.
   package func storedSize(of snapshot: TraceSnapshot) -> ByteCount {
     let parts = snapshot.memoryChunks.lazy.filter { self.chunks.indices.contains($0) }.map {
       UInt64(self.chunks[$0].storedSize)
@@ -356,8 +358,8 @@ extension TraceReader {
 /// A heap image that could not be taken.
 package struct FailedSnapshot: Hashable, Sendable {
   package var number: UInt32
-  /// An errno, or LT_METADATA_ if the allocator's metadata is not as expected. ECHILD if the kernel killed the copy of
-  /// the process that writes the image.
+  /// An errno, or a code LT_METADATA_… if the allocator's metadata is not as expected. ECHILD means that the kernel
+  /// killed the copy of the process that was to write the image.
   package var error: Int32
 
   package init(number: UInt32, error: Int32) {
@@ -365,7 +367,7 @@ package struct FailedSnapshot: Hashable, Sendable {
     self.error = error
   }
 
-  /// The reason, in words that go after a colon.
+  /// The reason in words, to be printed after a colon.
   package var explanation: String {
     if let failure = lt_metadata_failure_text(error) {
       return
@@ -390,7 +392,7 @@ package struct FailedSnapshot: Hashable, Sendable {
 }
 
 extension TraceSnapshot {
-  /// The reason why the image is not whole, in words that go after a colon. Nil if it is whole.
+  /// The reason why the image is not whole, in words to be printed after a colon; nil if the image is whole.
   package var problem: String? {
     if isWhole { return nil }
     guard let end else { return "it was not written to its end" }
@@ -399,7 +401,7 @@ extension TraceSnapshot {
   }
 }
 
-/// Puts the chunks of each image together; they may be scattered over the file.
+/// Collects the chunks of each image, which may be scattered over the file.
 struct SnapshotCollector {
   /// The most images that are kept. No real process takes so many.
   private static let limit = 1 << 16
@@ -408,14 +410,14 @@ struct SnapshotCollector {
   private var memory: [UInt64: [Int]] = [:]
   private var blocks: [UInt64: [Int]] = [:]
 
-  /// Bytes of payload that may still be kept.
+  /// The number of further payload bytes that may be kept.
   private var budget: UInt64
 
-  /// `fileSize`: size of the trace in bytes, which justifies the amount that is kept.
+  /// `fileSize`: the size of the trace in bytes, which limits the amount that is kept.
   init(fileSize: UInt64) { budget = (32 << 20) + min(fileSize, 1 << 50) * 64 }
 
-  /// Returns the problem of the payload; nil if there is none. Keeps the first of two images, or of two ends, with one
-  /// number.
+  /// Adds the beginning or the end of an image. Returns the problem of the payload; nil if there is none. If two images
+  /// or two ends have the same number, keeps the first.
   mutating func take(_ bytes: UnsafeRawBufferPointer, of chunk: TraceChunk) -> TraceDiagnostic.Kind? {
     if chunk.kind == .snapshotEnd {
       guard bytes.count >= MemoryLayout<lt_snapshot_end>.size else { return .damagedSnapshot }
@@ -434,13 +436,13 @@ struct SnapshotCollector {
     return nil
   }
 
-  /// Adds a chunk of an image's memory. `time` is in the chunk's header, and equals the image's.
+  /// Adds a chunk of an image's memory. `time`: the time in the chunk's header, which is the image's time.
   mutating func takeMemory(chunk: Int, time: UInt64) { memory[time, default: []].append(chunk) }
 
-  /// Adds a chunk that lists an image's blocks. `time` is the image's.
+  /// Adds a chunk that lists an image's blocks. `time`: the image's time.
   mutating func takeBlocks(chunk: Int, time: UInt64) { blocks[time, default: []].append(chunk) }
 
-  /// Images that the trace lacks except for the reason of their failure.
+  /// The images that have only an end record, with the reason of their failure.
   var failures: [FailedSnapshot] {
     ends.filter { snapshots[$0.key] == nil && $0.value.error != 0 }.map {
       FailedSnapshot(number: $0.key, error: $0.value.error)

@@ -1,14 +1,14 @@
-// The program of a trace, without reading the whole trace.
+// Finding the program of a trace without reading the whole trace.
 
 import CTraceFormat
 
-/// A program, as the first definitions of its trace describe it.
+/// The program that the first definitions of a trace describe.
 package struct TracedProgram: Hashable, Sendable {
-  /// The path of its file.
+  /// The path of the program's file.
   package var path: String
   /// Paths of the images that were loaded when the recording began.
   package var images: [String]
-  /// The program uses a Swift runtime.
+  /// True if the program uses a Swift runtime.
   package var hasSwift: Bool
 
   package init(path: String, images: [String] = [], hasSwift: Bool = false) {
@@ -18,12 +18,12 @@ package struct TracedProgram: Hashable, Sendable {
   /// The last component of the path.
   package var name: String { path.split(separator: "/").last.map(String.init) ?? path }
 
-  /// Bytes between two chunks that are skipped in search of the second one.
+  /// The most bytes of a gap between two chunks that are skipped.
   private static let maximumGap: UInt64 = 1 << 16
 
   /// Reads the first description in the trace, or else in its live file. Nil if there is none.
   ///
-  /// Verifies no payload's checksum: use the result for messages and choices, and for no verdict.
+  /// Does not verify the checksums of payloads, so use the result only for messages and choices, not for verdicts.
   /// - Complexity: Linear in the number of chunks before the description.
   package init?(tracePath: String) {
     guard let source = try? ByteSource(path: tracePath),
@@ -53,7 +53,8 @@ package struct TracedProgram: Hashable, Sendable {
     return nil
   }
 
-  /// The chunk at `offset` or behind a gap there. Moves `offset` to the chunk's end. Nil at the end and at damage.
+  /// Returns the chunk at `offset`, or after a gap that begins at `offset`. Moves `offset` to the chunk's end. Nil at
+  /// the end of the trace and at damage.
   private static func nextChunk(of source: ByteSource, from offset: inout UInt64) -> TraceChunk? {
     let alignment = UInt64(LT_CHUNK_ALIGNMENT), start = offset
     while offset - start < maximumGap, let bytes = source.bytes(at: offset, count: TraceChunk.headerSize) {

@@ -1,39 +1,39 @@
-// Tracks the function activations that control is in, thread by thread and task by task.
+// Tracks the function activations that have not returned, for each thread and each task.
 
-/// Follows the stacks of all strands. Records for every frame of a strand's present stack when the frame began, counted
-/// in events of the process. So a block made at an earlier moment and the present event share just the frames that
-/// began before. Frames that began with one event are one run.
+/// Follows the stacks of all strands. For every frame of a strand's current stack, records when the frame began, in
+/// events of the process. So a block that was made earlier shares with the current event just the frames that began
+/// before the block. Frames that began with the same event form one run.
 ///
-/// If an activation ends and begins again from the same call, without an event of the caller in between, both count as
-/// one: the trace has stacks only at events. Memory in proportion to the depth of the stacks in use; amortised constant
-/// time an event, and the stack's depth if a thread changes tasks. For one thread at a time.
+/// The trace has stacks only at events. If an activation ends and the same call begins another one, without an event of
+/// the caller in between, both count as one. Memory is proportional to the depth of the stacks in use. An event takes
+/// amortised constant time, or time in the stack's depth if the thread changes tasks. For one thread at a time.
 package final class ActivationTracker {
-  /// Frames that began with one event.
+  /// Frames of a stack that began with the same event.
   package struct Run: BitwiseCopyable, Sendable {
-    /// Indices of the outermost frame, and of the frame after the innermost, counted from the outermost of the stack.
-    /// Some of the inner frames may have returned since.
+    /// `start`: the index of the run's outermost frame. `end`: 1 more than the index of its innermost frame, some of
+    /// which may have returned since. Indices count from the stack's outermost frame.
     var start: Int32
     var end: Int32
-    /// Events of the process before them.
+    /// Events of the process before the frames began.
     var began: UInt64
-    /// The stack that they began with, in the tree of stacks; `end` frames deep.
+    /// The stack of the event that began the frames, `end` frames deep.
     package var stack: StackID
   }
 
   struct Strand: BitwiseCopyable {
-    /// 0 for a thread's own.
+    /// The task's context; 0 for a thread outside of tasks.
     var task: UInt64
-    /// Runs of the present stack, the outermost first; none is empty.
+    /// Runs of the current stack, the outermost first. No run is empty.
     var runs: UnsafeMutablePointer<Run>?
     var runCount: Int32
     var capacity: Int32
-    /// Frames of the present stack, as far as known.
+    /// The number of known frames of the current stack.
     var depth: Int32
-    /// Its task has ended.
+    /// True if the strand's task has ended.
     var isEnded: Bool
     /// The task's block; 0 if unknown.
     var block: UInt64
-    /// Index of the thread that ran it last; `.max` before any did.
+    /// Index of the thread that ran the strand last; `.max` if no thread has run it.
     var thread: UInt32
 
     init(task: UInt64) {
@@ -50,24 +50,24 @@ package final class ActivationTracker {
 
   struct ThreadRow: BitwiseCopyable {
     fileprivate var strand: UInt32 = .max
-    /// The address of that strand.
+    /// The address of the row of `strand`.
     fileprivate var place: UnsafeMutablePointer<Strand>?
     /// The thread's strand when it runs no task.
     fileprivate var own: UInt32 = .max
-    /// The frames that the next stack keeps from the thread's last one show nothing about the strand. The strand has no
-    /// stack from this thread, or has had one from another thread since.
+    /// True if the depth that the next event keeps of the thread's last stack shows nothing about the strand. The
+    /// strand then has no stack from this thread, or has had a stack from another thread since.
     fileprivate var isUntied = true
-    /// Its index.
+    /// The thread's index.
     fileprivate var number: UInt32 = 0
 
-    /// The strand that control is in.
+    /// The strand that the thread runs.
     var present: StrandID { StrandID(strand) }
   }
 
   private let stacks: StackTree
-  /// The number of different frames that are free of charge when a strand is met again. Further frames are counted over
-  /// the whole replay. No process changes again and again between stacks that are thousands of frames deep and have
-  /// nothing in common.
+  /// The number of changed frames that are not counted against `spareSteps` when a thread changes strands. Further
+  /// frames count over the whole replay. No real process keeps changing between stacks that are thousands of frames
+  /// deep and share nothing.
   private static let freeSteps: Int32 = 4096
   private var spareSteps = 1 << 28
   /// Events of the process before the latest recorded one.
@@ -90,15 +90,16 @@ package final class ActivationTracker {
 
   subscript(strand: StrandID) -> Strand { strands[Int(strand.rawValue)].pointee }
 
-  /// Returns the state of a thread, by its index; stays where it is as long as the tracker.
+  /// Returns the state of a thread, by its index. The pointer is valid as long as the tracker.
   func row(ofThread thread: Int) -> UnsafeMutablePointer<ThreadRow> {
     threads.reach(thread)
     threads[thread].pointee.number = UInt32(thread)
     return threads[thread]
   }
 
-  /// Takes in an event of a thread, once. `ordinal`: events of the process so far. `findTask` gives the block of a
-  /// task's context and is asked when the task is met for the first time. Returns the strand that control is in.
+  /// Records an event of a thread. Must be called once for each event. `ordinal`: events of the process so far.
+  /// `findTask` returns the block of a task's context; it is called when the task is met for the first time. Returns
+  /// the strand that the thread runs.
   @inline(__always)
   func advance(
     _ event: UnsafePointer<TraceEvent>, _ row: UnsafeMutablePointer<ThreadRow>, ordinal: UInt64,
@@ -118,7 +119,7 @@ package final class ActivationTracker {
     return StrandID(row.pointee.strand)
   }
 
-  /// Takes frames off the inner end.
+  /// Removes the frames from index `depth` on.
   @inline(__always)
   private static func cut(_ strand: UnsafeMutablePointer<Strand>, to depth: Int32) {
     strand.pointee.depth = depth
@@ -128,7 +129,7 @@ package final class ActivationTracker {
     strand.pointee.runCount = Int32(truncatingIfNeeded: count)
   }
 
-  /// Puts the frames of a stack of some depth that its strand does not have yet.
+  /// Adds the frames of a stack that the strand does not have yet. `depth`: the stack's depth.
   @inline(__always)
   private static func push(_ stack: StackID, _ depth: Int32, _ strand: UnsafeMutablePointer<Strand>, ordinal: UInt64) {
     if strand.pointee.runCount == strand.pointee.capacity { grow(strand) }
@@ -163,7 +164,7 @@ package final class ActivationTracker {
       let block = findTask(event.task)
       let last = threads[thread].pointee.strand
       if block == nil, last != .max, strands[Int(last)].pointee.isEnded, strands[Int(last)].pointee.task == event.task {
-        // An event in a task's name after its end.
+        // This is an event of a task that has already ended.
         number = last
       } else {
         number = addStrand(task: event.task)
@@ -178,7 +179,7 @@ package final class ActivationTracker {
     threads[thread].pointee.strand = number
     threads[thread].pointee.place = strand
     if strand.pointee.thread != UInt32(thread) {
-      // The thread that the task comes from has a stack that it may leave unseen.
+      // The task's previous thread may leave its stack without an event.
       if strand.pointee.thread != .max, threads[Int(strand.pointee.thread)].pointee.strand == number {
         threads[Int(strand.pointee.thread)].pointee.isUntied = true
       }
@@ -189,7 +190,8 @@ package final class ActivationTracker {
     if isKnown { reconcile(event, strand, ordinal: ordinal) }
   }
 
-  /// Retains that are counted without stacks have an empty one, which says nothing.
+  /// Returns whether the event is a retain or release that was recorded without a stack. It has the empty stack
+  /// instead, which shows nothing.
   private static func hasNoStack(_ event: TraceEvent) -> Bool {
     guard event.stack == .empty else { return false }
     switch event.operation.effect {
@@ -205,7 +207,8 @@ package final class ActivationTracker {
     return UInt32(number)
   }
 
-  /// Nothing says how the stack came about: frames that are the same from the outermost on count as having stayed.
+  /// Replaces a strand's stack by an event's unrelated one. Equal frames, from the outermost inwards, count as frames
+  /// that have not returned.
   private func reconcile(_ event: TraceEvent, _ strand: UnsafeMutablePointer<Strand>, ordinal: UInt64) {
     let depth = Int32(bitPattern: event.depth)
     if strand.pointee.depth > depth { Self.cut(strand, to: depth) }
@@ -216,7 +219,8 @@ package final class ActivationTracker {
     }
     var node = stacks.ancestor(of: event.stack, distance: depth - strand.pointee.depth)
     var shared = strand.pointee.depth
-    // A node represents its frame and all frames further out: if nodes are equal, so are the rest.
+    // A node represents its frame and all frames further out. So if two nodes are equal, all of their outer frames are
+    // equal.
     var run = Int(strand.pointee.runCount) - 1
     search: while run >= 0 {
       let present = strand.pointee.runs![run]
@@ -234,7 +238,7 @@ package final class ActivationTracker {
     if shared < depth { Self.push(event.stack, depth, strand, ordinal: ordinal) }
   }
 
-  /// Ends the strand of a task whose block is freed.
+  /// Ends the strand of the task in a block that is freed.
   @inline(never)
   func endTask(inBlock address: UInt64) {
     guard let number = strandsByBlock.removeValue(forKey: address) else { return }
@@ -246,12 +250,13 @@ package final class ActivationTracker {
     strand.pointee.capacity = 0
     strand.pointee.depth = 0
     strand.pointee.isEnded = true
-    // The next task may have the same place in memory, and so the same name.
+    // The next task may be at the same address, and so may have the same context.
     let thread = strand.pointee.thread
     if thread != .max, threads[Int(thread)].pointee.strand == number { threads[Int(thread)].pointee.isUntied = true }
   }
 
-  /// The stacks of all strands as they are now. `numbers`: indices of threads by their numbers. Linear in their depths.
+  /// Returns the current stacks of all strands. `numbers`: indices of threads by their numbers. Linear in the stacks'
+  /// depths.
   func present(ordinal: UInt64, threads numbers: [UInt32: Int]) -> Activations {
     var stacks: [StrandID: Activations.Stack] = [:]
     for number in 0..<strands.count {
@@ -266,9 +271,8 @@ package final class ActivationTracker {
     return Activations(stacks: stacks, ordinal: ordinal, ownStrands: own)
   }
 
-  /// Returns how many of the outermost frames of a strand were there, and have been since, when the process had seen
-  /// `ordinal` events.
-  /// Linear in the runs that began since, which are few if little happened since, and logarithmic in the depth beyond.
+  /// Returns how many of the outermost frames of a strand have not returned since the process had `ordinal` events.
+  /// Linear in the first eight runs that began since, and logarithmic in the depth beyond them.
   @inline(__always)
   func sharedDepth(_ strand: StrandID, since ordinal: UInt64) -> Int {
     let row = strands[Int(strand.rawValue)]
@@ -278,11 +282,11 @@ package final class ActivationTracker {
 }
 
 extension UnsafeMutablePointer<ActivationTracker.Run> {
-  /// Returns how many frames began by a moment.
+  /// Returns how many frames began at or before event `ordinal`.
   @inline(__always)
   fileprivate func sharedDepth(count: Int, depth: Int, since ordinal: UInt64) -> Int {
     var high = count
-    // A block that ended soon shares all but the last few runs.
+    // A block that ended soon shares all runs but the last few.
     for _ in 0..<8 {
       if high == 0 { return 0 }
       if self[high &- 1].began <= ordinal { return high == count ? depth : Int(self[high].start) }
@@ -306,27 +310,27 @@ package struct Activations: Sendable {
   }
 
   package let stacks: [StrandID: Stack]
-  /// Events of the process until then.
+  /// Events of the process before that moment.
   package let ordinal: UInt64
   /// By thread number: the thread's strand outside of tasks.
   package let ownStrands: [UInt32: StrandID]
 
-  /// Nothing runs.
+  /// No strand has a stack.
   package static var none: Activations { Activations(stacks: [:], ordinal: 0, ownStrands: [:]) }
 
-  /// A stack that has the outermost frames of a thread outside of tasks. Nil if unknown.
+  /// Returns a stack with the outermost frames of a thread outside of tasks; nil if it is unknown.
   package func outermostStack(ofThread number: UInt32) -> StackID? {
     ownStrands[number].flatMap { stacks[$0]?.runs.first?.stack }
   }
 
-  /// Returns the activations without the stack of a thread that has left all functions of the program.
+  /// Returns the activations without the stack of a thread that has returned from all functions of the program.
   package func leaving(thread number: UInt32) -> Activations {
     var stacks = self.stacks
     if let strand = ownStrands[number] { stacks[strand] = nil }
     return Activations(stacks: stacks, ordinal: ordinal, ownStrands: ownStrands)
   }
 
-  /// Index of the first run beyond the condition; all runs before it satisfy `isWithin`.
+  /// Returns the index of the first run that does not satisfy `isWithin`; all runs before it must satisfy it.
   private static func first(_ runs: [ActivationTracker.Run], beyond isWithin: (ActivationTracker.Run) -> Bool) -> Int {
     var low = 0
     var high = runs.count
@@ -337,7 +341,7 @@ package struct Activations: Sendable {
     return low
   }
 
-  /// Returns how many of the outermost frames of a strand have been there since the process had seen `ordinal` events.
+  /// Returns how many of the outermost frames of a strand have not returned since the process had `ordinal` events.
   /// Logarithmic in the depth.
   package func sharedDepth(_ strand: StrandID, since ordinal: UInt64) -> Int {
     guard let stack = stacks[strand] else { return 0 }
@@ -345,7 +349,8 @@ package struct Activations: Sendable {
     return index < stack.runs.count ? Int(stack.runs[index].start) : stack.depth
   }
 
-  /// Events of the process before the frame at an index from the outermost was there; nil if there is none.
+  /// Returns the events of the process before the frame at `index` began; nil if there is no such frame. Indices count
+  /// from the outermost frame.
   package func beginning(of strand: StrandID, frame index: Int) -> UInt64? {
     guard let stack = stacks[strand], index >= 0, index < stack.depth else { return nil }
     let after = Self.first(stack.runs) { Int($0.start) <= index }

@@ -1,16 +1,16 @@
 // The live blocks of a replay, by address.
 
-/// A hash table from address to block: open addressing with linear probing, a power of two in size, and deletion by
-/// shifting back, so that it needs no tombstones and stays fast under any number of allocations and frees (Knuth, TAOCP
-/// 3, 6.4, algorithm R).
+/// A hash table from address to block. It uses open addressing with linear probing, and its size is a power of two.
+/// Deletion shifts entries back (Knuth, TAOCP 3, 6.4, algorithm R). So the table needs no tombstones, and stays fast
+/// under any number of allocations and frees.
 ///
-/// Neighbours in the heap are neighbours in the table, by half KiB: programs use blocks near one another at about the
-/// same time, and the cost of a look-up is cache misses. The blocks themselves are in a pool and do not move: blocks
-/// that were allocated together stay together there.
+/// The blocks of half a KiB of heap have neighbouring slots. A look-up costs mainly cache misses, and programs use
+/// neighbouring blocks at about the same time. The blocks themselves are in a pool and do not move: blocks that were
+/// allocated together stay together there.
 ///
-/// Expected constant time. Memory: 32 to 64 bytes for each block of the largest number live at once, besides the
-/// block's own 64.
-/// Address 0 cannot be stored. A reference in all but name, as `RowTable` is. For one thread at a time.
+/// Expected constant time. Memory: 32 to 64 bytes for each of the most blocks that are live at the same time, besides
+/// the 64 bytes of the block itself. Address 0 cannot be stored. Copies share the blocks, as with a class. For one
+/// thread at a time.
 struct BlockTable: BitwiseCopyable {
   private struct Slot: BitwiseCopyable {
     /// 0 for an empty slot.
@@ -18,10 +18,10 @@ struct BlockTable: BitwiseCopyable {
     var place: UnsafeMutablePointer<Place>
   }
 
-  /// A line of the cache.
+  /// The memory of one block in the pool: one cache line.
   private struct Place: BitwiseCopyable {
     var block: LiveBlock
-    /// Once the block was removed: the place that was given back before.
+    /// If the block was removed: the place that was freed before this one.
     var nextFree: UnsafeMutablePointer<Place>?
   }
 
@@ -30,9 +30,9 @@ struct BlockTable: BitwiseCopyable {
     var mask: Int
     var shift: UInt64
     var count = 0
-    /// The place given back last is the first taken: it is the likeliest to be in the cache.
+    /// The place that was freed last. It is reused first, because it is the most likely to be in the cache.
     var firstFree: UnsafeMutablePointer<Place>?
-    /// One that is always there, and never taken.
+    /// A place that always exists and never holds a block.
     var somePlace: UnsafeMutablePointer<Place>
   }
 
@@ -58,7 +58,7 @@ struct BlockTable: BitwiseCopyable {
     }
   }
 
-  /// Vacant slots lead to a place, too: `foresee` uses one for an event without an address.
+  /// Empty slots also point to a place, because `foresee` reads the place of an empty slot for address 0.
   private static func allocate(_ capacity: Int, vacant place: UnsafeMutablePointer<Place>) -> UnsafeMutablePointer<Slot>
   {
     let slots = TableMemory.allocate(Slot.self, capacity: capacity)
@@ -69,14 +69,15 @@ struct BlockTable: BitwiseCopyable {
   @inline(__always)
   var count: Int { header.pointee.count }
 
-  /// Half a KiB of heap, 32 possible blocks, stays together; multiplying spreads such groups over the table.
+  /// Returns the first slot for an address. The 32 possible blocks of half a KiB of heap stay together; the
+  /// multiplication spreads such groups over the table.
   @inline(__always)
   private static func home(_ address: UInt64, _ header: UnsafeMutablePointer<Header>) -> Int {
     let place = ((address >> 9) &* 0x9E37_79B9_7F4A_7C15) &>> header.pointee.shift
     return Int(truncatingIfNeeded: place &+ (address >> 4 & 31)) & header.pointee.mask
   }
 
-  /// A live block, valid until it is removed; nil if nothing is live there.
+  /// Returns the live block at an address, valid until the block is removed; nil if no block is live there.
   @inline(__always)
   func find(_ address: UInt64) -> UnsafeMutablePointer<LiveBlock>? {
     let slots = header.pointee.slots
@@ -90,21 +91,21 @@ struct BlockTable: BitwiseCopyable {
     }
   }
 
-  /// The block in the first slot for an address; some block if that slot has another address. Reads nothing of the
-  /// block.
+  /// Returns the block in the first slot for an address, or an unrelated place if this slot has another address. Does
+  /// not read the block.
   @inline(__always)
   func foresee(_ address: UInt64) -> UnsafePointer<LiveBlock> {
     let slot = header.pointee.slots[Self.home(address, header)]
     return UnsafePointer(Self.block(slot.address == address ? slot.place : header.pointee.somePlace))
   }
 
-  /// A place begins with its `LiveBlock`.
+  /// Returns the block of a place. A place begins with its `LiveBlock`, so both have the same address.
   @inline(__always)
   private static func block(_ place: UnsafeMutablePointer<Place>) -> UnsafeMutablePointer<LiveBlock> {
     UnsafeMutableRawPointer(place).assumingMemoryBound(to: LiveBlock.self)
   }
 
-  /// Adds a block at an address that is neither live nor 0. The result is the block's address until it is removed.
+  /// Adds a block at an address that is neither live nor 0. The result is valid until the block is removed.
   @inline(__always)
   @discardableResult
   func insert(_ block: LiveBlock) -> UnsafeMutablePointer<LiveBlock> {
@@ -131,7 +132,7 @@ struct BlockTable: BitwiseCopyable {
     return places[number]
   }
 
-  /// Removes the block at an address; nil if there is none. It can be read until the next `insert`.
+  /// Removes and returns the block at an address; nil if there is none. The result can be read until the next `insert`.
   @inline(__always)
   func remove(_ address: UInt64) -> UnsafeMutablePointer<LiveBlock>? {
     let slots = header.pointee.slots
@@ -149,7 +150,7 @@ struct BlockTable: BitwiseCopyable {
       slot = (slot &+ 1) & mask
       let address = slots[slot].address
       if address == 0 { break }
-      // An entry may move into the hole unless its home lies between the hole and itself, cyclically.
+      // An entry may move into the hole unless its home lies cyclically between the hole and the entry.
       if (slot &- Self.home(address, header)) & mask >= (slot &- hole) & mask {
         slots[hole] = slots[slot]
         hole = slot
@@ -160,8 +161,8 @@ struct BlockTable: BitwiseCopyable {
     return Self.block(place)
   }
 
-  /// Removes all blocks, and gives back most of the table: a removal after each of many lists must not cost as much as
-  /// the longest list. Linear in the size of the table.
+  /// Removes all blocks, and frees most of the table. Otherwise, each removal after a short list would cost as much as
+  /// after the longest one. Linear in the size of the table.
   func removeAll() {
     let old = header.pointee.slots
     for index in 0...header.pointee.mask where old[index].address != 0 {

@@ -1,16 +1,16 @@
-// Past blocks at a few addresses, and their ends: for a second pass over the events.
+// Past blocks at a few addresses, and their ends. A second pass over the events collects them.
 
-/// Follows the blocks that cover addresses of interest, so that each freed block is known with its stacks, and each use
-/// after the free is distinguished from a use of another block.
+/// Follows the blocks that cover addresses of interest. Records each freed block with its stacks, and distinguishes its
+/// uses after the free from uses of another block.
 ///
-/// A reference that is counted at the address of a freed Swift object is a use after its end under two conditions. No
-/// later block covers the address, and the order of the two events is certain: they are in one thread, or further apart
-/// than the clocks of a machine disagree. Retains and releases of an object's own `deinit` come before its free.
-/// Objects on stacks and in the data of images are in places that never had a block. Memory in proportion to the
-/// addresses. Each allocation and free costs O(log addresses). For one thread at a time.
+/// A retain or release at the address of a freed Swift object is a use after its end under two conditions. First, no
+/// later block covers the address. Second, the event certainly comes after the free: both are in one thread, or further
+/// apart than the clocks of a machine disagree. Retains and releases in an object's own `deinit` come before its free.
+/// Objects on stacks and in the data of images are at addresses that never had a block. Memory is proportional to the
+/// addresses. Each allocation and free takes O(log addresses). For one thread at a time.
 package struct EndHistory: ReplayObserver {
-  /// Larger blocks may have been mapped by themselves and unmapped by their free, so anything may be there next, stacks
-  /// included. Source: M_MMAP_THRESHOLD of the GNU C library.
+  /// A block of this size or more may have had a mapping of its own, which its free unmapped. The addresses may then be
+  /// reused for anything, even for stacks. Source: M_MMAP_THRESHOLD of the GNU C library.
   static let mappedSize: UInt64 = 128 << 10
 
   private struct Birth {
@@ -22,32 +22,33 @@ package struct EndHistory: ReplayObserver {
 
   private struct Place {
     let address: UInt64
-    /// Birth of the block that covers it.
+    /// The birth of the live block that covers the address; nil if there is none.
     var birth: Birth?
-    /// The block that covered it last, if none does now.
+    /// The block that covered the address last, if no live block does.
     var ended: EndedBlock?
     var endedAtSnapshot: EndedBlock?
-    /// For each type the last block that began here and had ended when the snapshot was taken, in order of their ends.
+    /// For each type, the last block that began here and had ended when the snapshot was taken; in order of the ends.
     var endsByType: [EndedBlock] = []
   }
 
-  /// More types than this seldom alternate at one place.
+  /// The most entries of `endsByType`. More types seldom alternate at one place.
   private static let rememberedTypes = 8
 
   /// Ascending by address.
   private var places: [Place]
-  /// The number of visits to places that may still be made for blocks that cover them. Real blocks cover few places. A
-  /// forged block that covers all memory, and comes and goes a million times, would visit all places each time.
+  /// The number of further visits to places that blocks cover. Real blocks cover few places. A forged block that covers
+  /// all memory, and is allocated and freed a million times, would visit all places each time.
   private var spareVisits = 1 << 26
   private let lowest: UInt64
   private let highest: UInt64
   private let snapshotTime: UInt64
-  /// In ticks. 0 if the clock's rate is unknown: then no order between threads is certain.
+  /// The largest difference between the clocks of two threads, in ticks. 0 if the clock's rate is unknown; the order of
+  /// events in different threads is then never certain.
   private let patience: UInt64
   /// Blocks that were used after their free, and whose memory has been reused since.
   private var replaced: [EndedBlock] = []
 
-  /// `snapshotTime`: the moment, in ticks, until which ends are kept for each address.
+  /// `snapshotTime`: the time of the snapshot, in ticks. Each address keeps the ends up to this time.
   init(addresses: some Sequence<UInt64>, snapshotTime: UInt64, patience: UInt64) {
     places = Set(addresses).sorted().map { Place(address: $0) }
     lowest = places.first?.address ?? .max
@@ -56,7 +57,7 @@ package struct EndHistory: ReplayObserver {
     self.patience = patience
   }
 
-  /// One pass over the events. `snapshotTime`: in ticks.
+  /// Follows the blocks in one pass over the events. `snapshotTime`: in ticks.
   package static func collect(_ addresses: Set<UInt64>, snapshotTime: UInt64, in reader: TraceReader) -> EndHistory {
     let history = EndHistory(
       addresses: addresses, snapshotTime: snapshotTime,
@@ -66,7 +67,7 @@ package struct EndHistory: ReplayObserver {
     return replayer.observer
   }
 
-  /// Index of the first place at or after an address.
+  /// Returns the index of the first place at or after an address.
   private func index(of address: UInt64) -> Int {
     var low = 0
     var high = places.count
@@ -144,13 +145,13 @@ package struct EndHistory: ReplayObserver {
     places[index].ended?.uses &+= 1
   }
 
-  /// Returns whether an event that was merged after a free certainly happened after it.
+  /// Returns whether an event that was merged after a free certainly happened after the free.
   private func isAfter(_ event: TraceEvent, _ free: EndedBlock.Moment) -> Bool {
     if event.thread == free.thread { return true }
     return patience > 0 && event.time > free.time && event.time - free.time > patience
   }
 
-  /// Blocks that were used after their end, in order of their addresses and then of time.
+  /// Blocks that were used after their end, in order of address, and then of the time of their free.
   package var usedBlocks: [EndedBlock] {
     let current = places.compactMap { place in
       place.ended.flatMap { $0.used != nil && $0.address == place.address ? $0 : nil }
@@ -158,15 +159,15 @@ package struct EndHistory: ReplayObserver {
     return (replaced + current).sorted { ($0.address, $0.freed.time) < ($1.address, $1.freed.time) }
   }
 
-  /// Returns for each type the last block that began at one of the addresses and ended there before the snapshot; the
-  /// latest end last. Another block may have the memory since.
+  /// Returns, for each type, the last block that began at `address` and ended before the snapshot; the latest end last.
+  /// `address` must be one of the followed addresses. Another block may use the memory by now.
   package func ends(at address: UInt64) -> [EndedBlock] {
     let index = index(of: address)
     return index < places.count && places[index].address == address ? places[index].endsByType : []
   }
 
-  /// Returns the block that had ended at one of the addresses when the snapshot was taken, if nothing covered it then,
-  /// with all its uses.
+  /// Returns the last block that had ended at `address` when the snapshot was taken, with all its uses; nil if a live
+  /// block covered the address then. `address` must be one of the followed addresses.
   package func endedAtSnapshot(_ address: UInt64) -> EndedBlock? {
     let index = index(of: address)
     guard index < places.count, places[index].address == address, let ended = places[index].endedAtSnapshot else {

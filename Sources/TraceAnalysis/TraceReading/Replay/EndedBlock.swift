@@ -1,14 +1,14 @@
 // A block that was freed, with its allocation, its free, and later uses.
 
-/// A freed block, as the trace shows its life.
+/// A freed block, with the events of its life that the trace shows.
 package struct EndedBlock: Hashable, Sendable {
-  /// Something that happened to it.
+  /// An event of the block.
   package struct Moment: Hashable, Sendable {
     package var operation: Operation
     package var stack: StackID
     /// Ticks.
     package var time: UInt64
-    /// The trace's number for it, from 1.
+    /// The thread's number in the trace, from 1.
     package var thread: UInt32
 
     init(_ event: TraceEvent) {
@@ -26,9 +26,9 @@ package struct EndedBlock: Hashable, Sendable {
   package var type: UInt32
   package var allocated: Moment
   package var freed: Moment
-  /// The first time that a reference to it was counted after the free.
+  /// The first retain or release of the block after its free.
   package var used: Moment?
-  /// The number of such times.
+  /// The number of retains and releases after the free.
   package var uses: UInt64 = 0
 
   /// Returns whether both are the same block; ignores their uses.

@@ -1,17 +1,17 @@
-// Addresses whose references were counted after their block had been freed: suspects, found in passing.
+// Addresses of blocks that seem to have been retained or released after their free.
 
-/// Remembers where blocks were freed, and records the retains and releases at such a place while nothing is live there.
-/// A suspect is not yet a finding. It may lie inside another block by then, or the free may come first only because
-/// clocks disagree. `EndHistory` decides.
+/// Remembers where blocks were freed. If such an address is retained or released while no live block begins there, it
+/// becomes a suspect. A suspect is not yet a finding: it may be inside another block by then, or the free may come
+/// first only because clocks disagree. `EndHistory` decides.
 ///
-/// Memory: 1 MiB, for any number of blocks. So it forgets: a free replaces an older one at another address if both have
-/// the same slot. A reference in all but name: copies share the table.
+/// Memory: 1 MiB, for any number of blocks. A free replaces the address of an older free if both addresses have the
+/// same slot. Copies share the table, as with a class.
 package struct FreedAddresses: ReplayObserver {
   private static let rowBits: UInt64 = 12
-  /// The most suspects that are recorded: one is enough to search for the cause.
+  /// The most suspects that are recorded. One suspect is enough to start a search for the cause.
   static let suspectLimit = 1024
 
-  /// For each slot the address freed last; 0 at first.
+  /// For each slot, the address that was freed last; 0 at first.
   private let table: RowTable<UInt64>
   private let memory = TableOwner()
   /// Addresses of blocks, in no particular order.
@@ -19,7 +19,7 @@ package struct FreedAddresses: ReplayObserver {
 
   package init() { table = RowTable(blank: 0, count: 32 << Int(Self.rowBits), ownedBy: memory) }
 
-  /// Half a KiB of heap stays together, as in `BlockTable`.
+  /// Returns the slot of an address. Addresses in half a KiB of heap have neighbouring slots, as in `BlockTable`.
   @inline(__always)
   private func slot(_ address: UInt64) -> UnsafeMutablePointer<UInt64> {
     let row = ((address >> 9) &* 0x9E37_79B9_7F4A_7C15) &>> (64 &- Self.rowBits)

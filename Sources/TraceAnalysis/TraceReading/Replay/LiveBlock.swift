@@ -1,67 +1,70 @@
 // A block that is allocated and not yet freed.
 
-/// Index into the replay's sites; dense, from 0.
+/// An index into the replay's sites, without gaps from 0.
 package struct SiteID: Hashable, Comparable, Sendable, BitwiseCopyable {
   package var rawValue: UInt32
   @inline(__always) package init(_ rawValue: UInt32) { self.rawValue = rawValue }
   package static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
 }
 
-/// Index into the replay's strands: a thread outside of tasks, or a task on whatever threads it ran. Dense, from 0.
+/// An index into the replay's strands, without gaps from 0. A strand is a thread outside of tasks, or a task on any
+/// threads that run it.
 package struct StrandID: Hashable, Sendable, BitwiseCopyable {
   package var rawValue: UInt32
   @inline(__always) package init(_ rawValue: UInt32) { self.rawValue = rawValue }
 }
 
-/// A live block, as its allocation was recorded.
+/// A live block, with the facts that its allocation recorded.
 package struct LiveBlock: Hashable, Sendable, BitwiseCopyable {
   package var address: UInt64
   /// Requested bytes.
   package var size: UInt64
   /// Ticks.
   package var birthTime: UInt64
-  /// The number of events of the process before it.
+  /// The number of events of the process before the allocation.
   package var ordinal: UInt64
   package var site: SiteID
   /// Index into the replay's threads, not the thread's number.
   package var threadIndex: UInt32
-  /// The number of allocations that its thread had made before it, modulo 2^32.
+  /// The number of allocations that the thread had made before this one, modulo 2^32.
   package var threadOrdinal: UInt32
-  /// The strand that control was in when it was made.
+  /// The strand that made the block.
   package var strand: StrandID
-  /// The time when it was last retained or released, in `useUnit`s of events of the process; 0 if it never was.
+  /// The time of the last retain or release of the block, in `useUnit`s of events of the process; 0 if there was none.
   package var lastUse: UInt32 = 0
-  /// The ages at its retains and releases: bit n means 2^n to 2^(n+1) `useUnit`s of events of the process since its
-  /// birth; the last bit means any higher age.
+  /// The ages of the block at its retains and releases. Bit n means an age of 2^n to 2^(n+1) `useUnit`s of events of
+  /// the process. The last bit also means any higher age.
   package var useAges: UInt16 = 0
-  /// A task with a strand is in the block.
+  /// True if a task with a strand is in the block.
   package var hasTask = false
 
-  /// Returns whether it may be a block of `asked` bytes, at most 2^32. A listed block's size is only the allocator's
-  /// usable size for the requested bytes. For glibc: the bytes and its own word rounded up to a multiple of 16, plus a
-  /// rest of 16 that is too small for a block. For jemalloc: its next size class. For a set that the recorder keeps:
-  /// the next multiple of 8.
+  /// Returns whether `asked` bytes, at most 2^32, may have been requested for the block. A listed block has only the
+  /// usable size that the allocator gave it. For glibc, this is the requested bytes plus one word of 8, rounded up to a
+  /// multiple of 16, less the word. It may be 16 more, if that rest was too small for a block. For jemalloc, it is the
+  /// next size class. For blocks from the recorder's own set, it is the next multiple of 8.
   package func mayHaveSize(_ asked: UInt64, isListed: Bool) -> Bool {
     guard isListed else { return size == asked }
     let usable = (asked + 8 + 15) & ~15 - 8
     return size == usable || size == usable + 16 || size == (asked + 7) & ~7 || size == Self.jemallocClass(of: asked)
   }
 
-  /// Multiples of 16 up to 128, and four classes from one power of two to the next. Source: jemalloc 5.3, size_classes.
+  /// Returns jemalloc's size class for some bytes: 8, multiples of 16 up to 128, and above that four classes from one
+  /// power of two to the next. Source: jemalloc 5.3, size_classes.
   private static func jemallocClass(of asked: UInt64) -> UInt64 {
     guard asked > 8 else { return 8 }
     let distance = asked <= 128 ? 16 : UInt64(1) << (61 - (asked - 1).leadingZeroBitCount)
     return (asked + distance - 1) & ~(distance - 1)
   }
 
-  /// Events: few enough to separate one request from the next, many enough that 32 bits last.
+  /// The unit of `lastUse` and `useAges`, in events. It is small enough to separate one request from the next, and
+  /// large enough that 32 bits suffice.
   package static let useUnit: UInt64 = 64
 
-  /// The bit of `useAges` for an age in events of the process.
+  /// Returns the number of the bit of `useAges` for an age in events of the process.
   @inline(__always)
   package static func ageBit(_ age: UInt64) -> UInt64 { min(63 &- UInt64((age / useUnit | 1).leadingZeroBitCount), 15) }
 
-  /// Records that a reference to it was counted, when the process had seen `ordinal` events.
+  /// Records a retain or release of the block after `ordinal` events of the process.
   @inline(__always)
   mutating func noteUse(at ordinal: UInt64) {
     lastUse = UInt32(truncatingIfNeeded: ordinal / Self.useUnit)

@@ -1,17 +1,18 @@
-// Live blocks side by side, in as few bytes as they need.
+// An array of live blocks in as few bytes as they need.
 
 import Glibc
 
-/// Live blocks in an order that does not change. A value whose copies share their memory.
+/// Live blocks in an order that does not change. Copies share their memory.
 ///
-/// Blocks that a replay took from a list, as an inspection is one, differ in address, size and site alone, and come in
-/// order of address. Each takes 12 bytes. Others take as much as a `LiveBlock`.
+/// An inspection, for example, has only a list of blocks. Blocks that a replay took from such a list differ only in
+/// address, size and site, and are in order of address. Each of them takes 12 bytes. Other blocks take as much as a
+/// `LiveBlock`.
 package struct LiveBlockList: RandomAccessCollection, @unchecked Sendable {
-  /// A block of a list. Its parts are of 4 bytes, so that the next one begins behind 12.
+  /// A block from a list. Its parts have 4 bytes each, so that the next block begins 12 bytes further on.
   struct Row: BitwiseCopyable {
-    /// The highest address that fits and one more.
+    /// 1 more than the highest address that fits.
     static let addressLimit: UInt64 = 1 << 48
-    /// Stands for sizes that do not fit.
+    /// Marks a size that does not fit. Such a size is in `Memory.largeSizes`.
     static let largeSize: UInt64 = 0xFFFF
 
     private let low: UInt32
@@ -25,16 +26,16 @@ package struct LiveBlockList: RandomAccessCollection, @unchecked Sendable {
     }
 
     var address: UInt64 { (UInt64(high) << 32 | UInt64(low)) & (Self.addressLimit - 1) }
-    /// `largeSize` if it does not fit.
+    /// The size of the block; `largeSize` if it does not fit.
     var size: UInt64 { UInt64(high >> 16) }
   }
 
-  /// Keeps the blocks, and the properties that a list's blocks share.
+  /// Holds the blocks, and the properties that the blocks from a list share.
   fileprivate final class Memory {
     var start: UnsafeMutableRawPointer
     var capacity: Int
     let stride: Int
-    /// By index: the sizes that do not fit in a row.
+    /// By index of the block: the sizes that do not fit in a row.
     var largeSizes: [Int: UInt64] = [:]
     var common = LiveBlock(address: 0, size: 0, birthTime: 0, site: SiteID(0))
 
@@ -46,7 +47,7 @@ package struct LiveBlockList: RandomAccessCollection, @unchecked Sendable {
 
     deinit { free(start) }
 
-    /// Large memory grows by remapping its pages: growing needs no second copy.
+    /// Makes room for more blocks. realloc grows large memory by remapping its pages, which needs no second copy.
     func grow() {
       capacity += Swift.max(64, capacity / 2)
       start = Self.resize(start, to: capacity * stride)
@@ -70,7 +71,7 @@ package struct LiveBlockList: RandomAccessCollection, @unchecked Sendable {
     isOfRows = memory.stride == MemoryLayout<Row>.stride
   }
 
-  /// Blocks in any order.
+  /// Copies blocks that are in any order.
   package init(_ blocks: some Collection<LiveBlock>) {
     self.init(capacity: blocks.count) { place in
       var count = 0
@@ -82,7 +83,7 @@ package struct LiveBlockList: RandomAccessCollection, @unchecked Sendable {
     }
   }
 
-  /// Blocks that `fill` puts at the places that it is given, and as many as it says.
+  /// Makes a list of blocks that `fill` writes into the given memory. `fill` returns the number of the blocks.
   package init(capacity: Int, _ fill: (UnsafeMutableBufferPointer<LiveBlock>) -> Int) {
     let memory = Memory(stride: MemoryLayout<LiveBlock>.stride, capacity: capacity)
     let places = memory.start.bindMemory(to: LiveBlock.self, capacity: memory.capacity)
@@ -91,7 +92,7 @@ package struct LiveBlockList: RandomAccessCollection, @unchecked Sendable {
     self.init(memory, count: count)
   }
 
-  /// Traps if there is no such index.
+  /// The block at an index. Traps if the index is out of range.
   package subscript(_ index: Int) -> LiveBlock {
     precondition(index >= 0 && index < count, "no such block")
     let place = memory.start + index &* memory.stride
@@ -106,18 +107,18 @@ package struct LiveBlockList: RandomAccessCollection, @unchecked Sendable {
     return block
   }
 
-  /// The block that begins at an address, of a list whose blocks are in order of address. Logarithmic.
+  /// Returns the block that begins at an address. The blocks must be in order of address. Logarithmic.
   func listed(at address: UInt64) -> LiveBlock? {
     let index = places.lowerBound(address, count: count)
     return index < count && places.address(index) == address ? self[index] : nil
   }
 
-  /// Where a list's blocks are in memory, for code that looks up very many. Valid as long as the list is.
+  /// The memory of a list's blocks, for code that looks up very many blocks. Valid as long as the list.
   package struct Places {
     package let start: UnsafeRawPointer
-    /// Bytes from a block to the next.
+    /// Bytes from one block to the next.
     package let stride: Int
-    /// Each is a `LiveBlock`. Otherwise each is a `Row`, and the other properties are in `common`.
+    /// True if each block is a `LiveBlock`. Otherwise each is a `Row`, and its other properties are in `common`.
     package let areWhole: Bool
     package let common: LiveBlock
     /// The bits of a block's first word that are its address.
@@ -131,13 +132,13 @@ package struct LiveBlockList: RandomAccessCollection, @unchecked Sendable {
       addressMask = areWhole ? .max : Row.addressLimit - 1
     }
 
-    /// The address of the block at an index that there is.
+    /// The address of the block at `index`, which must be in range.
     @inline(__always)
     package func address(_ index: Int) -> UInt64 {
       (start + index &* stride).loadUnaligned(as: UInt64.self) & addressMask
     }
 
-    /// Nil for a size that only the list knows.
+    /// The size of the block at `index`; nil if it does not fit in a row.
     @inline(__always)
     package func size(_ index: Int) -> UInt64? {
       let place = start + index &* stride
@@ -146,7 +147,7 @@ package struct LiveBlockList: RandomAccessCollection, @unchecked Sendable {
       return size == Row.largeSize ? nil : size
     }
 
-    /// The index of the first of `count` blocks at or after an address, where they are in order of address.
+    /// Returns the index of the first of `count` blocks at or after an address. The blocks must be in order of address.
     /// Logarithmic.
     package func lowerBound(_ address: UInt64, count: Int) -> Int {
       var (low, high) = (0, count)
@@ -157,7 +158,7 @@ package struct LiveBlockList: RandomAccessCollection, @unchecked Sendable {
       return low
     }
 
-    /// The site of a block that is a row.
+    /// The site of the block at `index`, which must be a `Row`.
     @inline(__always)
     package func siteOfRow(_ index: Int) -> SiteID {
       SiteID((start + index &* stride).load(fromByteOffset: 8, as: UInt32.self))
@@ -166,25 +167,26 @@ package struct LiveBlockList: RandomAccessCollection, @unchecked Sendable {
 
   package var places: Places { Places(memory, areWhole: !isOfRows) }
 
-  /// Gathers blocks of a list, which come at one time, from one strand, in order of address. For one thread at a time.
+  /// Collects the blocks of a list: allocations of one time and one strand, in order of address. For one thread at a
+  /// time.
   struct Listing {
     private let memory = Memory(stride: MemoryLayout<Row>.stride, capacity: 64)
     private(set) var count = 0
     private var lastAddress: UInt64 = 0
 
-    /// Returns whether a block may be the next one. The first block sets the properties that all share.
+    /// Returns whether a block may be the next one. The first block sets the properties that all blocks share.
     @inline(__always)
     func admits(address: UInt64, time: UInt64) -> Bool {
       address > lastAddress && address < Row.addressLimit && (count == 0 || time == memory.common.birthTime)
     }
 
-    /// Whether blocks of a strand may be in it.
+    /// Returns whether blocks of a strand may be in the list.
     @inline(__always)
     func admits(strand: StrandID, threadIndex: UInt32) -> Bool {
       count == 0 || (strand == memory.common.strand && threadIndex == memory.common.threadIndex)
     }
 
-    /// Adds a block that both say yes to. Its ordinals are its index.
+    /// Adds a block that both `admits` functions accept. The block's index in the list replaces its ordinals.
     @inline(__always)
     mutating func append(_ block: LiveBlock) {
       if count == 0 { memory.common = block }
@@ -196,7 +198,7 @@ package struct LiveBlockList: RandomAccessCollection, @unchecked Sendable {
       count += 1
     }
 
-    /// The blocks so far. More must not be appended as long as it is in use.
+    /// The blocks so far. No block must be appended while this list is in use.
     var blocks: LiveBlockList { LiveBlockList(memory, count: count) }
   }
 }

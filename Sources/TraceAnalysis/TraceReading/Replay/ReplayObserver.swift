@@ -1,18 +1,17 @@
-// The protocol of those who watch a replay.
+// The protocol of a replay's observers.
 
-/// An event that does not fit the heap as the trace has shown it so far.
+/// The way that an event contradicts the heap that the trace has shown so far.
 package enum Mismatch: Int, CaseIterable, Hashable, Sendable {
-  /// A free of something that was never seen allocated: an orphan.
+  /// A free of a block that was never seen allocated: an orphan.
   case orphanFree = 0
-  /// A realloc said to have failed, of a block that was not seen given to it.
+  /// A failed realloc of a block that was not seen passed to realloc.
   case orphanReallocFailure
-  /// A free of a block from before the recording, or what may be one: a forked process inherited it, or a process had
-  /// it that was running already.
+  /// A free of a block that may be older than the recording: the process began as a fork, or was running already.
   case inheritedFree
-  /// A retain or release of something that no allocation was seen for: objects on the stack, static ones, or those
-  /// older than the trace.
+  /// A retain or release of an object without a recorded allocation: on the stack, static, or older than the trace.
   case unknownObject
-  /// An allocation at an address that is still live: the free was not seen. The old block is taken as freed then.
+  /// An allocation at the address of a live block, whose free was not recorded. The old block counts as freed from then
+  /// on.
   case allocationOverLive
   /// An event at address 0.
   case nullAddress
@@ -33,22 +32,23 @@ package enum Mismatch: Int, CaseIterable, Hashable, Sendable {
   }
 }
 
-/// Watches a replay. Conform concrete types, and join several by `ObserverPair`: the loop is specialised for them. All
-/// calls come from the thread that runs the replay, in merged order.
+/// Watches a replay. Make concrete types conform, and combine several with `ObserverPair`: the replay's loop is then
+/// specialised for them. All calls come from the thread that runs the replay, in merged order of the events.
 package protocol ReplayObserver {
   mutating func blockAllocated(_ block: LiveBlock, by event: TraceEvent)
-  /// The block dies. `event` is the free, or the allocation in its place if the free was not seen.
+  /// The block was freed. `event` is the free, or the next allocation at the block's address if the free was not
+  /// recorded.
   mutating func blockFreed(_ block: LiveBlock, by event: TraceEvent)
-  /// A block that was given to realloc is still live, since that failed.
+  /// A block that was passed to realloc is still live, because the realloc failed.
   mutating func blockRestored(_ block: LiveBlock, by event: TraceEvent)
-  /// A retain or release, strong or unowned, of a live block.
+  /// A live block was retained or released, strongly or unowned.
   mutating func referencesChanged(_ block: LiveBlock, by event: TraceEvent)
   mutating func mismatched(_ mismatch: Mismatch, _ event: TraceEvent)
-  /// The program said something: `event.size` is the index of a mark. `strand`: the strand that said it; `block`: the
-  /// block live at the mark's address.
+  /// The program made a mark; `event.size` is the mark's index. `strand`: the strand that made the mark. `block`: the
+  /// live block at the mark's address.
   mutating func marked(_ event: TraceEvent, strand: StrandID, block: LiveBlock?)
-  /// A block of this site may come or go soon. Reads the observer's data of the site, if there are any, and returns
-  /// some of them, so that they are in the cache.
+  /// Prefetches the observer's data of a site, because a block of the site may be allocated or freed soon. Returns some
+  /// of the data, so that the compiler keeps the reads.
   func foreseeBlock(of site: SiteID) -> UInt64
   /// Prefetches the observer's data of a site for a retain or release of a block, like `foreseeBlock(of:)`.
   func foreseeReference(to site: SiteID) -> UInt64
@@ -60,7 +60,7 @@ extension ReplayObserver {
   @inline(__always) package func foreseeReference(to site: SiteID) -> UInt64 { 0 }
 }
 
-/// Two observers as one.
+/// Combines two observers into one.
 package struct ObserverPair<First: ReplayObserver, Second: ReplayObserver>: ReplayObserver {
   package var first: First
   package var second: Second

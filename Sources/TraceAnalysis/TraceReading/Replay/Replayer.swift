@@ -1,8 +1,8 @@
-// The one record loop: rebuilding the heap from a trace's events.
+// The replay: rebuilds the heap from a trace's events.
 
 /// Totals of one thread.
 package struct ThreadTotal: Hashable, Sendable, BitwiseCopyable {
-  /// The trace's number for it, from 1.
+  /// The thread's number in the trace, from 1.
   package var number: UInt32
   package var events: UInt64 = 0
   package var allocations: UInt64 = 0
@@ -11,19 +11,19 @@ package struct ThreadTotal: Hashable, Sendable, BitwiseCopyable {
   init(number: UInt32) { self.number = number }
 }
 
-/// Replays a trace, keeps the live blocks, and reports to an observer. An object's death is the free of its block.
+/// Replays a trace, keeps the live blocks, and reports changes to an observer. An object ends when its block is freed.
 ///
-/// Memory in proportion to the blocks live at once, the sites and the threads, not to the events. For one thread at a
-/// time.
+/// Memory is proportional to the most blocks that are live at the same time, the sites and the threads, not to the
+/// events. For one thread at a time.
 package struct Replayer<Observer: ReplayObserver>: EventSink {
   package var observer: Observer
   private let memory = TableOwner()
   private let blocks: BlockTable
-  /// The live blocks while all events so far, or all since the earlier blocks were forgotten, form a list. The table is
-  /// empty then.
+  /// The live blocks, while `isListing`. That is the case while all events are a list of blocks, from the start or from
+  /// a new list on. `blocks` is then empty.
   private var listing = LiveBlockList.Listing()
   private var isListing: Bool
-  /// `keptBlocks` are the blocks of the listing, which must not change any more.
+  /// True if `keptBlocks` shares the memory of `listing`, which must then not change any more.
   private var isListingKept = false
   /// Receives the prefetched data, so that the compiler keeps the reads.
   private let foreseen: UnsafeMutablePointer<UInt64>
@@ -33,34 +33,35 @@ package struct Replayer<Observer: ReplayObserver>: EventSink {
   private var threadIndices: [UInt32: UInt32] = [:]
   private var lastThread: UInt32 = 0
   private var lastIndex = -1
-  /// The replayer's state of that thread, and the tracker's.
+  /// The state of `lastThread` in the replayer and in the tracker.
   private var state: UnsafeMutablePointer<ThreadState>
   private var trackedThread: UnsafeMutablePointer<ActivationTracker.ThreadRow>
   private let hasUnseenBlocks: Bool
-  /// Blocks come in lists. Sampled blocks are distinguished by their stacks, not by sites of their own, which would
-  /// split equal objects into two kinds.
+  /// True if the trace is light: its blocks come in lists. The stack of a sampled block is then kept apart from its
+  /// site, because equal objects with and without stacks must have the same site.
   private let isLight: Bool
   private var sampledStacks: [UInt64: StackID] = [:]
 
   private struct ThreadState: BitwiseCopyable {
     var total: ThreadTotal
-    /// The last block that it passed to realloc; the address is 0 if there is none.
+    /// The last block that the thread passed to realloc; its address is 0 if there is none.
     var reallocated = LiveBlock(address: 0, size: 0, birthTime: 0, site: SiteID(0))
-    /// Address of the last block that it freed: the free may still be in progress.
+    /// Address of the last block that the thread freed. The free may still be in progress.
     var freed: UInt64 = 0
-    /// Address of an orphan block that it passed to realloc.
+    /// Address of the last orphan block that the thread passed to realloc.
     var orphanRealloc: UInt64 = 0
-    /// Its next event was taken before and had to wait: its stack is already recorded.
+    /// True if the thread's next event was delivered before and had to wait. Its stack is then already recorded.
     var isTakenInAlready = false
   }
 
-  /// `hasUnseenBlocks`: the process has memory from before the recording, of its parent's or its own, so frees of
-  /// blocks that were never seen allocated are expected.
+  /// Makes a replayer without limits. If the process was forked or attached, frees of blocks that were never seen
+  /// allocated are expected: the blocks are older than the recording.
   package init(_ observer: Observer, process: ProcessRecord, stacks: StackTree, checkpoint: UInt64? = nil) {
     self.init(observer, process: process, activations: ActivationTracker(stacks: stacks), checkpoint: checkpoint)
   }
 
-  /// For the events of `reader`, with its limits on live blocks and sites. The observer may share the tracker.
+  /// Makes a replayer for the events of `reader`, with its limits on live blocks and sites. The observer may share the
+  /// tracker.
   init(_ observer: Observer, for reader: TraceReader, activations: ActivationTracker? = nil, checkpoint: UInt64? = nil)
   {
     let tracker = activations ?? ActivationTracker(stacks: reader.definitions.stacks)
@@ -94,38 +95,41 @@ package struct Replayer<Observer: ReplayObserver>: EventSink {
 
   /// The most blocks that may be live at once.
   private let blockLimit: Int
-  /// Allocations that may still be taken while there are more than `nearBlocks`.
+  /// The number of further allocations that are accepted while more than `nearBlocks` blocks are live.
   private var spareFarAllocations: UInt64
-  /// The most blocks whose table stays in a processor's cache.
+  /// With at most this many live blocks, the table stays in a processor's cache.
   private static var nearBlocks: Int { 1 << 14 }
-  /// Allocations that were left out because one of these limits was reached.
+  /// The number of allocations that were left out because one of these limits was reached.
   private(set) var refusedBlocks: UInt64 = 0
-  /// Allocations whose sites are not distinguished, because there are too many.
+  /// The number of allocations whose sites are not distinguished, because there are too many sites.
   var allocationsAtUnknownSites: UInt64 { siteTable.overflowCount }
   private let activations: ActivationTracker
-  /// The same tracker for the loop, which counts no references to it.
+  /// The same tracker for the loop, which does not retain it.
   private let tracker: Unmanaged<ActivationTracker>
   /// Events of all threads so far.
   private var eventCount: UInt64 = 0
 
-  /// Ticks. Blocks live after the events up to and including this time are kept in `blocksAtCheckpoint`.
+  /// A time in ticks. `blocksAtCheckpoint` keeps the blocks that are live after the events up to and including this
+  /// time.
   private let checkpoint: UInt64
   private var keptBlocks: LiveBlockList?
   private var keptActivations: Activations?
   private var keptStacks: [UInt64: StackID]?
   private var keptFrees: Set<UInt64>?
 
-  /// The activations that control was in at the checkpoint; the present ones if no event came after it.
+  /// The activations that had not returned at the checkpoint; the current activations if no event came after the
+  /// checkpoint.
   package var activationsAtCheckpoint: Activations { keptActivations ?? presentActivations }
 
-  /// The blocks that were live at the checkpoint, in no particular order; the present ones if no event came after it.
+  /// The blocks that were live at the checkpoint, in no particular order; the current blocks if no event came after the
+  /// checkpoint.
   package var blocksAtCheckpoint: LiveBlockList { keptBlocks ?? liveBlocks }
 
   /// The stacks of the sampled blocks at the checkpoint, by address; for light traces.
   package var sampledStacksAtCheckpoint: [UInt64: StackID] { keptStacks ?? sampledStacks }
 
-  /// The last block that each thread freed before the checkpoint. Frees are recorded before they happen, and may not
-  /// have happened then.
+  /// The addresses of the last blocks that threads freed before the checkpoint, one for each thread. Frees are recorded
+  /// before they happen, so these may not have happened at the checkpoint.
   var freesAtCheckpoint: Set<UInt64> { keptFrees ?? lastFrees }
 
   private var lastFrees: Set<UInt64> { Set(threads.all.lazy.map(\.freed)) }
@@ -142,7 +146,7 @@ package struct Replayer<Observer: ReplayObserver>: EventSink {
     }
   }
 
-  /// Replays a whole trace and returns the replayer, with the blocks live at the end.
+  /// Replays a whole trace and returns the replayer, which then has the blocks that are live at the end.
   package static func replay(_ reader: TraceReader, _ observer: Observer, checkpoint: UInt64? = nil) -> Replayer {
     let activations = ActivationTracker(stacks: reader.definitions.stacks)
     var replayer = Replayer(observer, for: reader, activations: activations, checkpoint: checkpoint)
@@ -150,33 +154,33 @@ package struct Replayer<Observer: ReplayObserver>: EventSink {
     return replayer
   }
 
-  /// Blocks live now.
+  /// The number of blocks that are live now.
   package var liveCount: Int { isListing ? listing.count : blocks.count }
   package var siteCount: Int { siteTable.count }
   package func key(of site: SiteID) -> SiteKey { siteTable[site] }
-  /// Keys of all sites, valid even after the replayer has gone.
+  /// Keys of all sites, valid even after the end of the replayer.
   var siteKeys: SiteKeys { SiteKeys(table: siteTable, owner: siteMemory) }
-  /// In order of first event.
+  /// The totals of the threads, in order of their first events.
   package var threadTotals: [ThreadTotal] { threads.all.map(\.total) }
-  /// Events by operation number, those unknown included.
+  /// The number of events of each operation, including unknown operations; index: the operation's number.
   package var eventCounts: [UInt64] { Array(UnsafeBufferPointer(start: countsByOperation, count: Self.operationCount)) }
   private let countsByOperation: UnsafeMutablePointer<UInt64>
   private static var operationCount: Int { 256 }
-  /// By `Mismatch`.
+  /// The number of mismatches of each kind; index: `Mismatch.rawValue`.
   package var mismatchCounts: [UInt64] { countsByMismatch.all }
   private let countsByMismatch: RowTable<UInt64>
 
-  /// Calls `body` with each block live now, in no particular order.
+  /// Calls `body` with each live block, in no particular order.
   package func forEachLiveBlock(_ body: (LiveBlock) -> Void) {
     if isListing { listing.blocks.forEach(body) } else { blocks.forEach(body) }
   }
 
-  /// The site, without a stack, of a block that has no event.
+  /// Returns the site of a block that has no event, and so no stack.
   func site(ofUnseen block: ListedBlock) -> SiteID {
     siteTable.site(SiteKey(operation: block.type == 0 ? .malloc : .object, stack: .empty, type: block.type))
   }
 
-  /// The block live now at `address`.
+  /// Returns the live block at `address`; nil if there is none.
   package func liveBlock(at address: RuntimeAddress) -> LiveBlock? {
     isListing ? listing.blocks.listed(at: address.rawValue) : blocks.find(address.rawValue)?.pointee
   }
@@ -225,21 +229,22 @@ package struct Replayer<Observer: ReplayObserver>: EventSink {
     return verdict
   }
 
-  /// Prefetches the data of coming events. Single look-ups wait for memory one after the other; together their waits
+  /// Prefetches the data of coming events. Single look-ups wait for memory one after the other; in a batch, their waits
   /// overlap. Small tables are in the cache anyway.
   @inline(__always)
   package func foresee(_ events: UnsafeBufferPointer<TraceEvent>) {
     if siteTable.count > 1 << 12 || (blocks.count > 1 << 16 && siteTable.count > 0) { warm(events) }
   }
 
-  /// Does each step for all events, without branches that depend on loaded data, so the processor reads on while it
-  /// waits.
+  /// Does each step for all events, without branches that depend on loaded data. So the processor can start later reads
+  /// while it waits for earlier ones.
   @inline(never)
   private func warm(_ events: UnsafeBufferPointer<TraceEvent>) {
     withUnsafeTemporaryAllocation(of: UnsafePointer<LiveBlock>.self, capacity: events.count) { found in
       withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 2 * events.count) { sites in
         let found = found.baseAddress!
-        // Sites of blocks that come and go, and sites of blocks whose references are counted.
+        // `changed`: sites of blocks that are allocated or freed. `used`: sites of blocks that are retained or
+        // released.
         let changed = sites.baseAddress!
         let used = changed + events.count
         var changedCount = 0
@@ -281,7 +286,7 @@ package struct Replayer<Observer: ReplayObserver>: EventSink {
     }
   }
 
-  /// Moves the listed blocks to the table, which replaces the list.
+  /// Moves the listed blocks to the table, which replaces the list from now on.
   @inline(never)
   private mutating func endListing() {
     let listed = listing.blocks
@@ -308,8 +313,8 @@ package struct Replayer<Observer: ReplayObserver>: EventSink {
     }
   }
 
-  /// Returns the address of the block that was allocated for the task with a context, and marks the block. A task's
-  /// outermost context is near the beginning of its block, if it has one of its own.
+  /// Returns the address of the block that was allocated for the task with this context, and marks the block. A task's
+  /// outermost context is near the beginning of the task's block, if the task has its own block.
   @inline(never)
   private func taskBlock(of context: UInt64) -> UInt64? {
     var address = context & ~15
@@ -413,7 +418,7 @@ package struct Replayer<Observer: ReplayObserver>: EventSink {
     return .empty
   }
 
-  /// Ends all blocks: a list of the existing ones follows.
+  /// Ends all blocks, because a list of the existing blocks follows.
   @inline(never)
   private mutating func forgetBlocks(_ event: TraceEvent) {
     for block in liveBlocks { observer.blockFreed(block, by: event) }
@@ -422,7 +427,7 @@ package struct Replayer<Observer: ReplayObserver>: EventSink {
     if isLight { (isListing, isListingKept, listing) = (true, false, LiveBlockList.Listing()) }
   }
 
-  /// Ends the block that is live at an allocation's address: its free was not recorded.
+  /// Ends the live block at an allocation's address. The free of this block was not recorded.
   @inline(never)
   private mutating func takeOver(_ event: TraceEvent) {
     guard let block = blocks.remove(event.address)?.pointee else { return }
@@ -458,7 +463,7 @@ package struct Replayer<Observer: ReplayObserver>: EventSink {
       blocks.insert(block)
       observer.blockRestored(block, by: event)
     } else if state.pointee.orphanRealloc == event.address, event.address != 0 {
-      // Already counted, as an orphan.
+      // The free was already counted as an orphan.
       state.pointee.orphanRealloc = 0
     } else {
       report(event.address == 0 ? .nullAddress : .orphanReallocFailure, event)

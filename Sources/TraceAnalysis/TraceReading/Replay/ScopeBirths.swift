@@ -1,16 +1,16 @@
 // Blocks that were made in one marked scope, and are still live.
 
-/// Watches a replay for one scope. It follows the blocks that its task makes between its beginning and its end (outside
-/// of tasks, its thread). It also follows blocks that other tasks make in that time, if the tasks were made in the
-/// scope. It misses a task whose memory is another task's (`async let`).
+/// Follows the blocks that are made in one scope. These are the blocks that the scope's task (outside of tasks, its
+/// thread) makes between the scope's beginning and end. Blocks that other tasks make in that time also count, if those
+/// tasks were made in the scope. Tasks in the memory of another task (`async let`) are missed.
 ///
-/// Memory in proportion to the scope's live blocks.
+/// Memory is proportional to the scope's live blocks.
 package struct ScopeBirths: ReplayObserver {
-  /// By address; the time of birth, in ticks.
+  /// By address of a live block: the time of its allocation, in ticks.
   package private(set) var live: [UInt64: UInt64] = [:]
-  /// The beginning, once it was met.
+  /// The mark of the scope's beginning, once the replay has reached it.
   package private(set) var beginning: TraceMark?
-  /// The first end, once it was met.
+  /// The mark of the scope's first end, once the replay has reached it.
   package private(set) var end: TraceMark?
 
   private let number: UInt64
@@ -18,14 +18,15 @@ package struct ScopeBirths: ReplayObserver {
   private var task: UInt64 = 0
   private var thread: UInt32 = 0
   private var isOpen = false
-  /// The sizes of blocks made in the scope, by address. A task made there has its context inside its block.
+  /// The sizes of blocks made in the scope, by address. A task that was made in the scope has its context inside one of
+  /// these blocks.
   private var sizes: [UInt64: UInt64] = [:]
   private var strangers: Set<UInt64> = []
 
-  /// `marks`: of the reader whose events are replayed.
+  /// `marks`: the marks of the reader whose events are replayed.
   package init(number: UInt64, marks: MarkTable) { (self.number, self.marks) = (number, marks) }
 
-  /// One pass over the events.
+  /// Follows the scope's blocks in one pass over the events.
   package static func collect(number: UInt64, in reader: TraceReader) -> ScopeBirths {
     Replayer.replay(reader, ScopeBirths(number: number, marks: reader.marks)).observer
   }
@@ -63,9 +64,9 @@ package struct ScopeBirths: ReplayObserver {
     return isOfTaskMadeInside(event.task)
   }
 
-  /// A task takes a few hundred bytes.
+  /// The smallest block that may be a task's: a task takes a few hundred bytes.
   private static let leastTask: UInt64 = 128
-  /// How far a task's outermost context may be from the beginning of its block, in steps of 16 bytes.
+  /// The largest distance from the beginning of a task's block to its outermost context, in steps of 16 bytes.
   private static let contextSteps: UInt64 = 64
 
   private mutating func isOfTaskMadeInside(_ context: UInt64) -> Bool {

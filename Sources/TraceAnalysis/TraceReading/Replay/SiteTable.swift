@@ -4,7 +4,7 @@
 package struct SiteKey: Hashable, Sendable, BitwiseCopyable {
   package var operation: Operation
   package var stack: StackID
-  /// 0 for all but Swift objects.
+  /// The type ID of a Swift object; 0 for other allocations.
   package var type: UInt32
 
   @inline(__always)
@@ -15,26 +15,25 @@ package struct SiteKey: Hashable, Sendable, BitwiseCopyable {
   }
 }
 
-/// Numbers sites from 0 in order of first sight. Expected constant time; memory in proportion to the sites. A reference
-/// in all but name, as
-/// `RowTable` is. For one thread at a time.
+/// Numbers sites from 0 in the order of their first allocations. Expected constant time; memory is proportional to the
+/// sites. Copies share the sites, as with a class. For one thread at a time.
 ///
 /// Stacks that are met one after the other have close numbers, so their sites have close slots. The search for a key
-/// first tries a few slots by its stack, and if those are taken, slots by its hash. Nothing is ever removed, so the
-/// first empty slot ends the search.
+/// first tries a few slots by the key's stack, and then slots by the key's hash. Nothing is ever removed, so the first
+/// empty slot ends the search.
 struct SiteTable: BitwiseCopyable {
   private struct Header: BitwiseCopyable {
     var slots: UnsafeMutablePointer<UInt32>
     var mask: Int
     var limit: Int
-    /// Allocations at sites beyond the limit.
+    /// The number of allocations at sites beyond the limit.
     var overflowCount: UInt64 = 0
   }
 
   private let header: UnsafeMutablePointer<Header>
   private let keys: RowTable<SiteKey>
 
-  /// `limit`: the most sites that are distinguished. Allocations at further sites count as made at an unknown stack.
+  /// `limit`: the most sites that are distinguished. Allocations at further sites get the unknown stack and no type.
   init(limit: Int = .max, ownedBy owner: TableOwner) {
     let header = UnsafeMutablePointer<Header>.allocate(capacity: 1)
     header.initialize(to: Header(slots: Self.allocate(1024), mask: 1023, limit: limit))
@@ -53,7 +52,7 @@ struct SiteTable: BitwiseCopyable {
   }
 
   var count: Int { keys.count }
-  /// Allocations whose sites were not distinguished.
+  /// The number of allocations whose sites were not distinguished.
   var overflowCount: UInt64 { header.pointee.overflowCount }
 
   private static let nearbyPlaces = 8
@@ -70,7 +69,7 @@ struct SiteTable: BitwiseCopyable {
     return Int(truncatingIfNeeded: (product ^ product >> 32) >> 16) & mask
   }
 
-  /// The number of a site, new or known.
+  /// Returns the number of a site, which may be new.
   @inline(__always)
   func site(_ key: SiteKey) -> SiteID {
     let slots = header.pointee.slots
@@ -85,8 +84,8 @@ struct SiteTable: BitwiseCopyable {
     return distantSite(key)
   }
 
-  /// The site in the first slot for a stack's allocations, which is likely the right one; a large number if the slot is
-  /// empty.
+  /// Returns the site in the first slot for a stack's allocations; a large number if the slot is empty. It is likely
+  /// the site of the next allocation at the stack.
   @inline(__always)
   func foresee(_ stack: StackID) -> UInt32 {
     header.pointee.slots[Int(truncatingIfNeeded: UInt64(stack.rawValue) &* 2) & header.pointee.mask]
@@ -117,7 +116,7 @@ struct SiteTable: BitwiseCopyable {
     return SiteID(UInt32(number))
   }
 
-  /// Puts a number into the first empty place where its key will be looked for.
+  /// Puts a site's number into the first empty slot on the search path of the site's key.
   private func place(_ number: UInt32) {
     let slots = header.pointee.slots
     let mask = header.pointee.mask
@@ -145,10 +144,10 @@ struct SiteTable: BitwiseCopyable {
   subscript(site: SiteID) -> SiteKey { keys[Int(site.rawValue)].pointee }
 }
 
-/// The keys of a replay's sites, kept beyond it.
+/// The keys of a replay's sites, which outlive the replayer.
 struct SiteKeys {
   let table: SiteTable
-  /// Owner of the table's memory.
+  /// The owner of the table's memory.
   let owner: TableOwner
 
   subscript(site: SiteID) -> SiteKey { table[site] }

@@ -2,33 +2,35 @@
 
 /// The time until which calls may be missing from a trace, and the causes.
 ///
-/// A block that was made before the last gap ended may have been freed in that gap, and its memory reused. A block
-/// allocated in a gap is memory in use that the trace does not know, and it may hold any object. So the absence of a
-/// reference proves nothing about either block.
+/// A block that was made before the last gap ended may have been freed in the gap, and its memory reused. A block that
+/// was allocated in a gap is unknown, and may hold any object. So if no reference to an object is found, the object may
+/// still be in use.
 package struct TraceGaps: Hashable, Sendable {
   package enum Cause: Hashable, Sendable, CaseIterable {
-    /// `leaktrace pause`, or recording began paused.
+    /// `leaktrace pause` was used, or the recording began paused.
     case paused
     /// The recorder counted calls that it could not record.
     case dropped
     /// Chunks of the trace are missing or cannot be read.
     case damaged
-    /// The process began as a fork: it has memory that its parent allocated. Its own frees are recorded.
+    /// The process began as a fork, so it has memory that its parent allocated. The process's own frees are recorded.
     case inherited
-    /// The recording began while the process was running: it has memory from before. Its frees since then are recorded.
+    /// The recording began while the process was running, so the process has older memory. Its frees since then are
+    /// recorded.
     case attached
-    /// An inspection did not find all blocks of the allocator.
+    /// An image or inspection did not find all blocks of the allocator.
     case notFound
   }
 
   package var causes: Set<Cause> = []
-  /// Ticks. A block that was made until this time may have been freed without a record; nil if every free is recorded.
+  /// A time in ticks. A block that was made up to this time may have been freed without a record. Nil if every free is
+  /// recorded.
   package var end: UInt64?
 
-  /// Every call is there.
+  /// The trace has every call.
   package static let none = TraceGaps()
 
-  /// There may be memory in use whose allocation the trace does not show.
+  /// True if there may be memory in use whose allocation the trace does not show.
   package var hideAllocations: Bool { !causes.isEmpty }
 
   /// Returns whether the free of a block that was made at a time may be missing.
@@ -39,15 +41,15 @@ package struct TraceGaps: Hashable, Sendable {
     end = max(end ?? 0, time)
   }
 
-  /// Whether the trace lists the blocks of a moment, from the allocator's metadata.
+  /// States whether the trace has a list of the allocator's blocks at the moment of interest.
   enum Books: Hashable, Sendable { case listed, unknown }
 
-  /// The gaps of a trace before `time`, in ticks. The trace's events must have been read. `books`: the list of blocks
-  /// at that time, besides the events.
+  /// Finds the gaps of a trace before `time`, in ticks. The trace's events must have been read. `books`: whether the
+  /// trace has a list of the blocks at `time`, besides the events.
   init(_ reader: TraceReader, diagnostics: TraceDiagnostics, until time: UInt64, books: Books = .unknown) {
     let isLight = reader.header.isLight
     defer {
-      // Images list all blocks, recorded or not. Only damage and unfound blocks leave gaps.
+      // Each image of a light trace lists all blocks. Only damage and blocks that were not found leave gaps.
       if isLight { causes.formIntersection([.damaged, .notFound]) }
       if isLight, causes.isEmpty { end = nil }
     }
@@ -64,12 +66,12 @@ package struct TraceGaps: Hashable, Sendable {
       add(.paused, until: pause.time)
     }
     if isPaused { add(.paused, until: time) }
-    // The time of dropped calls is unknown, except for calls after the recording had to stop.
+    // The time of dropped calls is unknown, except for calls after a forced stop of the recording.
     let drops = reader.drops
     let isCounted = DropCounts.Reason.allCases.contains { $0.losesEvents && $0 != .stopped && drops[$0] > 0 }
     let hasStopped = drops[.stopped] > 0 && reader.status.stopTime < time
     if isCounted || hasStopped || drops.unknown > 0 { add(.dropped, until: time) }
-    // Threads had events in a live file that is missing.
+    // The live file is missing, and threads had events in it.
     let isLiveMissing = reader.closing == nil && reader.status.state == 1 && !reader.hasLiveFile
     if isLiveMissing || diagnostics.count > diagnostics.first.count
       || diagnostics.first.contains(where: { Self.losesEvents($0, reader) })
@@ -80,7 +82,7 @@ package struct TraceGaps: Hashable, Sendable {
 
   private init() {}
 
-  /// Returns whether the problem may have lost events. Heap images and the closing record have none.
+  /// Returns whether the problem may have lost events. Chunks of heap images and the closing record have no events.
   private static func losesEvents(_ diagnostic: TraceDiagnostic, _ reader: TraceReader) -> Bool {
     switch diagnostic.kind {
     case .duplicateChunk, .damagedClosing, .damagedSnapshot, .damagedMemory, .incompleteSnapshot, .tooMuchMemory,
@@ -96,7 +98,7 @@ package struct TraceGaps: Hashable, Sendable {
     }
   }
 
-  /// The calls that the trace lacks, in words to go before `:` or a full stop.
+  /// The causes in words: a clause that `:` or a full stop can end.
   package var explanation: String {
     var parts: [String] = []
     if causes.contains(.paused) { parts.append("recording was paused at times") }

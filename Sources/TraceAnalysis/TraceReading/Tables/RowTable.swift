@@ -1,12 +1,12 @@
-// Rows of figures that grow as new sites and threads turn up.
+// Tables of rows that grow with new sites and threads.
 
-/// Plain values by number, which stay where they are as the table grows: it takes memory by the segment, in proportion
-/// to the rows, and copies nothing.
+/// Plain values by number. The table grows by adding segments of memory, so a row never moves. Memory is proportional
+/// to the rows.
 ///
-/// A reference in all but name: copies share the rows, which stay as long as their owner. For one thread at a time.
+/// Copies share the rows, as with a class. The rows are valid as long as their owner. For one thread at a time.
 struct RowTable<Row: BitwiseCopyable>: BitwiseCopyable {
   private struct Header: BitwiseCopyable {
-    /// One for each segment.
+    /// The address of each segment.
     var segments: UnsafeMutablePointer<UnsafeMutablePointer<Row>>
     var segmentCount = 0
     var segmentCapacity = 16
@@ -16,11 +16,11 @@ struct RowTable<Row: BitwiseCopyable>: BitwiseCopyable {
 
   private let header: UnsafeMutablePointer<Header>
 
-  /// A power of two of rows, and 4 MiB or more: unused parts take no memory.
+  /// log2 of the rows in a segment: enough for 4 MiB or more. Unused parts of a segment take no memory.
   @inline(__always)
   private static var segmentBits: Int { 64 - ((4 << 20) / MemoryLayout<Row>.stride - 1).leadingZeroBitCount }
 
-  /// New rows are `blank`.
+  /// Makes a table of `count` rows. New rows equal `blank`.
   init(blank: Row, count: Int = 0, ownedBy owner: TableOwner) {
     let header = UnsafeMutablePointer<Header>.allocate(capacity: 1)
     header.initialize(to: Header(segments: .allocate(capacity: 16), blank: blank))
@@ -43,7 +43,7 @@ struct RowTable<Row: BitwiseCopyable>: BitwiseCopyable {
     return header.pointee.segments[index &>> Self.segmentBits] + (index & (1 &<< Self.segmentBits &- 1))
   }
 
-  /// Makes sure that there is a row at `index`. Amortised constant time.
+  /// Adds rows until there is one at `index`. Amortised constant time.
   @inline(__always)
   func reach(_ index: Int) {
     if index >= header.pointee.count { grow(index + 1) }

@@ -6,7 +6,8 @@ package func fileName(ofPath path: String) -> String {
   return String(path[path.utf8.index(after: slash)...])
 }
 
-/// The part of a path before its last slash; empty when there is none, or only the first. O(length).
+/// The part of a path before its last slash; empty if there is no slash, or if the last slash is the first character.
+/// O(length).
 package func directory(ofPath path: String) -> String {
   guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return "" }
   return String(path[..<slash])

@@ -1,6 +1,6 @@
-// Matching names by patterns with stars.
+// Matching names against patterns with stars.
 
-/// A pattern for a whole text, in UTF-8. Bytes are compared: what case and anchors mean is the caller's to say.
+/// A pattern for a whole text in UTF-8. Compares bytes. The caller handles case and anchors.
 package struct Glob: Hashable, Sendable {
   package enum Token: Hashable, Sendable {
     case byte(UInt8)
@@ -14,7 +14,8 @@ package struct Glob: Hashable, Sendable {
 
   package init(_ tokens: [Token]) { self.tokens = tokens }
 
-  /// Walks both once, going back to the last star where they part. O(length of text · length of pattern) at worst.
+  /// Returns whether the whole text matches. At a mismatch, goes back to the last star. At worst O(length of text ·
+  /// length of pattern).
   package func matches(_ text: some Collection<UInt8>) -> Bool {
     text.withContiguousStorageIfAvailable(matches) ?? Array(text).withUnsafeBufferPointer(matches)
   }

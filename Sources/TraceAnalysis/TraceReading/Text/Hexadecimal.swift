@@ -1,10 +1,10 @@
 // Addresses and bytes as text.
 
 package enum Hexadecimal {
-  /// `0x` and lower-case digits, without leading zeros.
+  /// Returns `0x` and lower-case digits, without leading zeros.
   package static func text(_ value: UInt64) -> String { "0x" + String(value, radix: 16) }
 
-  /// Bytes as lower-case hexadecimal digits, two each.
+  /// Returns lower-case hexadecimal digits, two for each byte.
   package static func digits(_ bytes: some Sequence<UInt8>) -> String {
     let digits = Array("0123456789abcdef".utf8)
     var text: [UInt8] = []

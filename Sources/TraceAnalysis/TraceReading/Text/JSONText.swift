@@ -1,6 +1,6 @@
-// JSON, written in order as it comes.
+// JSON text that keeps the order of fields.
 
-/// A JSON value. Objects keep the order of their fields, so that equal reports are equal texts.
+/// A JSON value. Objects keep the order of their fields, so that equal reports have equal texts.
 package indirect enum JSONValue {
   case null
   case bool(Bool)
@@ -16,21 +16,21 @@ package indirect enum JSONValue {
   package static func optional(_ value: Double?) -> JSONValue { value.map { .decimal($0) } ?? .null }
   package static func address(_ value: UInt64) -> JSONValue { .string(Hexadecimal.text(value)) }
 
-  /// Indented by two spaces, without a newline at the end. Linear.
+  /// The value as text with an indent of two spaces, without a newline at the end. Linear.
   package var text: String {
     var text = ""
     write(to: &text, indent: 0)
     return text
   }
 
-  /// On one line, for large documents that only programs read. Linear.
+  /// The value as text on one line, for large documents that only programs read. Linear.
   package var compactText: String {
     var text = ""
     write(to: &text, indent: nil)
     return text
   }
 
-  /// `indent`: columns; nil for no lines of their own.
+  /// `indent`: the columns of the indent; nil to write everything on one line.
   private func write(to text: inout String, indent: Int?) {
     let deeper = indent.map { $0 + 2 }
     func breakLine(_ indent: Int?) { if let indent { text += "\n" + String(repeating: " ", count: indent) } }

@@ -1,8 +1,8 @@
-// GitHub's Markdown. Names are escaped, so that they appear unchanged.
+// Text in GitHub's Markdown. Names are escaped, so that they are displayed unchanged.
 
 /// Collects the parts of a comment, and stops before it is too long to be posted.
 package struct MarkdownText {
-  /// In UTF-8 bytes. A comment on a pull request has room for 65,536 characters.
+  /// The limit in UTF-8 bytes. A comment on a pull request may have 65,536 characters.
   static let limit = 60_000
 
   package private(set) var text = ""
@@ -11,14 +11,14 @@ package struct MarkdownText {
 
   package mutating func line(_ line: String = "") { text += line + "\n" }
 
-  /// False, and nothing changed, if there is no room for it.
+  /// Adds a line if there is room for it. Otherwise returns false and changes nothing.
   package mutating func line(ifRoom line: String) -> Bool {
     guard text.utf8.count + line.utf8.count < Self.limit else { return false }
     text += line + "\n"
     return true
   }
 
-  /// Text of a paragraph or a table's cell without any meaning in Markdown or HTML.
+  /// Escapes a text for a paragraph or the cell of a table, so that no character has a meaning in Markdown or HTML.
   package static func escaped(_ text: String) -> String {
     var result = ""
     for scalar in PlainText.escaped(text).unicodeScalars {
@@ -31,10 +31,10 @@ package struct MarkdownText {
     return result
   }
 
-  /// A name. In code nothing is taken for a mention, a reference to an issue, or mathematics.
+  /// Returns a name in a code element. There, GitHub recognises no mentions, references to issues, or mathematics.
   package static func code(_ text: String) -> String { "<code>\(escaped(text))</code>" }
 
-  /// Lines as they are, in HTML; nothing in them ends the element.
+  /// Returns lines in an HTML element that shows them unchanged. They are escaped, so they cannot end the element.
   package static func preformatted(_ text: String) -> String {
     "<pre>\n\(text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;"))\n</pre>"
   }

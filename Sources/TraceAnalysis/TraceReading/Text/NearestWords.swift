@@ -1,18 +1,18 @@
 // Suggestions for a mistyped word.
 
-/// Finds words that differ from a given one by a slip of the keyboard. Letters' case makes no difference.
+/// Finds words that differ from a given word by a few typing errors. Ignores the case of letters.
 package enum NearestWords {
-  /// Returns the candidates nearest to `word`, nearest first, and equally near ones in their order.
+  /// Returns the candidates nearest to `word`, the nearest first. Equally near candidates keep their order.
   ///
-  /// A candidate is near if few letters are missing, added, changed or swapped with their neighbour: one in words of up
-  /// to six letters, two in words of up to nine, and three in longer ones. A candidate that begins with `word` is near,
-  /// too. A qualified name is as near as its last part without arguments: `App.Cache<Int>.fill(_:)` is as near as
+  /// A candidate is near if few letters are missing, added, changed or swapped with a neighbour: one letter in words of
+  /// up to six letters, two in words of up to nine, and three in longer words. A candidate that begins with `word` is
+  /// near, too. A qualified name is as near as its last part without arguments: `App.Cache<Int>.fill(_:)` is as near as
   /// `fill`.
   ///
   /// O(candidates · the square of a name's length).
   ///
   /// - Parameters:
-  ///   - word: The mistyped word. Nothing is near an empty one.
+  ///   - word: The mistyped word. No candidate is near an empty word.
   ///   - limit: Maximum number of candidates to return.
   package static func nearest(
     to word: String, among candidates: some Sequence<String>, limit: Int = 3
@@ -27,8 +27,8 @@ package enum NearestWords {
     return found.sorted { ($0.distance, $0.place) < ($1.distance, $1.place) }.prefix(limit).map(\.name)
   }
 
-  /// Returns `Did you mean 'a'?` or `Did you mean 'a', 'b' or 'c'?`; nil without candidates. Names that a terminal
-  /// would obey are escaped.
+  /// Returns `Did you mean 'a'?` or `Did you mean 'a', 'b' or 'c'?`; nil if there are no candidates. Control characters
+  /// in names are escaped.
   package static func question(_ candidates: [String]) -> String? {
     let quoted = candidates.map { "'\(PlainText.escaped($0))'" }
     guard let last = quoted.last else { return nil }
@@ -36,7 +36,8 @@ package enum NearestWords {
     return "Did you mean \(others.isEmpty ? "" : others + " or ")\(last)?"
   }
 
-  /// Returns the least distance to the name as it is, without arguments, or to its last part; nil if all are far away.
+  /// Returns the least distance to three forms of a name: the whole name, the name without arguments, and its last
+  /// part. Nil if none of them is near.
   private static func distance(_ typed: [Character], toAnyFormOf name: String) -> Int? {
     let whole = Array(name.lowercased())
     let plain = withoutArguments(whole)
@@ -44,7 +45,7 @@ package enum NearestWords {
     return Set([whole, plain, last]).compactMap { distance(typed, $0) }.min()
   }
 
-  /// Returns a name up to its first round bracket, without the arguments in angle brackets.
+  /// Returns the part of a name before the first round bracket, without the arguments in angle brackets.
   private static func withoutArguments(_ name: [Character]) -> [Character] {
     var result: [Character] = []
     var depth = 0
@@ -63,7 +64,7 @@ package enum NearestWords {
     return result
   }
 
-  /// Returns the number of slips from one word to the other; nil if there are too many.
+  /// Returns the number of typing errors between two words; nil if there are too many.
   private static func distance(_ typed: [Character], _ meant: [Character]) -> Int? {
     let limit = min(max(1, (max(typed.count, meant.count) - 1) / 3), mostSlips)
     let isBeginning = typed.count >= leastBeginning && meant.starts(with: typed)
@@ -73,7 +74,7 @@ package enum NearestWords {
   }
 
   private static let mostSlips = 3
-  /// Letters that say enough about how a word goes on.
+  /// The fewest letters of a word's beginning that suggest the word.
   private static let leastBeginning = 3
 
   /// Counts missing, added, changed and swapped letters: the optimal string alignment distance. O(a · b).

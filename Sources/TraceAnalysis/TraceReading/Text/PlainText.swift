@@ -1,7 +1,7 @@
-// Text from a trace that is safe to show, and numbers as text.
+// Text from a trace in a form that is safe to print, and numbers as text.
 
 package enum PlainText {
-  /// Control characters (and so escape sequences that a terminal would obey) as `\u{…}`; the rest as it is.
+  /// Returns a text with control characters as `\u{…}`, so that it contains no escape sequences for a terminal.
   package static func escaped(_ text: String) -> String {
     if text.unicodeScalars.allSatisfy({ isShown($0) }) { return text }
     var result = ""
@@ -25,7 +25,8 @@ package enum PlainText {
 }
 
 package enum Decimal {
-  /// With `places` digits after the point, rounded half away from zero; `?` if the value is not a number.
+  /// Returns a number with `places` digits after the point, rounded half away from zero; `?` if the value is not
+  /// finite, or too large.
   package static func fixed(_ value: Double, places: Int) -> String {
     guard value.isFinite, abs(value) < 1e15 else { return "?" }
     var scale: Int64 = 1
@@ -43,7 +44,7 @@ package enum Decimal {
     return "\(sign)\(whole)." + String(repeating: "0", count: places - digits.count) + digits
   }
 
-  /// With thousands separated by commas.
+  /// Returns a number with commas between groups of three digits.
   package static func grouped(_ value: UInt64) -> String {
     let digits = Array(String(value))
     var result = ""
@@ -54,7 +55,7 @@ package enum Decimal {
     return result
   }
 
-  /// A stretch of time to two digits, in the unit that suits it.
+  /// Returns a duration in a suitable unit, with about two digits.
   package static func duration(_ seconds: Double) -> String {
     if seconds >= 7200 { return "\(fixed(seconds / 3600, places: 1)) h" }
     if seconds >= 120 { return "\(fixed(seconds / 60, places: 1)) min" }
@@ -63,18 +64,18 @@ package enum Decimal {
     return "\(fixed(seconds * 1e6, places: 0)) µs"
   }
 
-  /// A range of durations; a single one if both have the same text.
+  /// Returns a range of durations, or a single duration if both have the same text.
   package static func span(_ first: Double, _ second: Double) -> String {
     let (a, b) = (duration(first), duration(second))
     return a == b ? a : "\(a) to \(b)"
   }
 
-  /// "1 block", "2 blocks".
+  /// Returns a number with a noun, such as "1 block" or "2 blocks".
   package static func counted(_ value: UInt64, _ noun: String) -> String {
     "\(grouped(value)) \(noun)\(value == 1 ? "" : "s")"
   }
 
-  /// Bytes in B, KiB, MiB, GiB or TiB, with three significant digits.
+  /// Returns a number of bytes in B, KiB, MiB and so on up to EiB, with three significant digits.
   package static func bytes(_ value: UInt64) -> String {
     if value < 1024 { return "\(value) B" }
     var scaled = Double(value)

@@ -1,27 +1,27 @@
-// Amounts that people write.
+// Amounts in options and rules.
 
-/// A number above zero and its unit, as a person writes them: `3`, `64KiB`, `1 MB`, `10%`.
+/// A number above zero and its unit, parsed from text such as `3`, `64KiB`, `1 MB` or `10%`.
 package struct Quantity {
   package let value: Double
-  /// In lower case; empty if there is none.
+  /// The unit in lower case; empty if there is none.
   package let unit: String
   private let digits: Substring
 
-  /// Nil for anything else.
+  /// Nil if the text has another form.
   package init?(parsing text: String) {
     digits = text.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
     unit = text.dropFirst(digits.count).drop { $0 == " " }.lowercased()
-    // Double would take 'nan', '0x1p3' and more.
+    // `Double` would also accept 'nan', '0x1p3' and more.
     guard digits.first != ".", digits.last != ".", let value = Double(digits), value.isFinite, value > 0 else {
       return nil
     }
     self.value = value
   }
 
-  /// A whole number, without a unit.
+  /// The value as a whole number; nil if there is a unit or a fraction.
   package var count: UInt64? { unit.isEmpty ? UInt64(digits) : nil }
 
-  /// A size of at least one byte. Nil if the unit is no unit of size.
+  /// The value as a size of at least one byte; nil if the unit is not a unit of size.
   package var bytes: UInt64? {
     guard let scale = Self.sizes[unit], value * scale >= 1, value * scale < 9e18 else { return nil }
     return UInt64((value * scale).rounded())

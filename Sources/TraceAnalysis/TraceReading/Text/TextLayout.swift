@@ -1,24 +1,24 @@
-// Lines of a text report: widths, wrapping, emphasis.
+// The lines of a text report: widths, wrapping, and emphasis.
 
 /// The layout of a text report.
 package struct TextStyle: Hashable, Sendable {
   package enum Emphasis: Hashable, Sendable { case none, terminal }
   package enum Stacks: Hashable, Sendable {
-    /// The program's frames; frames of libraries and the runtime are folded.
+    /// Stacks show the program's frames. Frames of libraries and the runtime are folded.
     case folded
     case full
   }
 
   package enum Paths: Hashable, Sendable {
-    /// The program's objects; library objects between them are folded.
+    /// Paths show the program's objects. Library objects between them are folded.
     case folded
     case full
   }
 
-  /// Columns, at least 40.
+  /// The width in columns, at least 40.
   package var width: Int
 
-  /// Paths are indented up to here. Deeper ones go on without further indentation, so that names have room.
+  /// The largest indent of a path's steps, in columns. Deeper steps are not indented further, so that names have room.
   package var deepestIndent: Int { width * 3 / 10 }
 
   package var emphasis: Emphasis
@@ -33,14 +33,14 @@ package struct TextStyle: Hashable, Sendable {
   }
 }
 
-/// The colour of a few words that say how certain a finding is, or begin its fix.
+/// The colour of a few words that state how certain a finding is, or that begin its fix.
 ///
-/// The colours are three of the eight standard ones, and bold. Each of them is readable on light and on dark
-/// backgrounds; yellow and cyan are not. The words say the same without colour.
+/// The colours are bold variants of three of the eight standard colours. They are readable on light and on dark
+/// backgrounds; yellow and cyan are not. The words have the same meaning without colour.
 package enum Tint: Hashable, Sendable {
   case proven, suspected, fix
 
-  /// Parameters of the terminal's sequence for colours.
+  /// The parameters of the terminal's escape sequence for the colour.
   fileprivate var code: String {
     switch self {
     case .proven: "1;31"
@@ -50,7 +50,7 @@ package enum Tint: Hashable, Sendable {
   }
 }
 
-/// The first columns of an emphasized part, in a colour.
+/// The beginning of an emphasized part that is shown in a colour.
 package struct TintedStart: Hashable, Sendable {
   fileprivate let columns: Int
   fileprivate let tint: Tint
@@ -58,11 +58,11 @@ package struct TintedStart: Hashable, Sendable {
   package init(_ words: String, _ tint: Tint) { (columns, self.tint) = (words.count, tint) }
 }
 
-/// Words of a sentence, in one look.
+/// Words of a sentence with the same look.
 package struct Phrase: Hashable, Sendable {
   package enum Look: Hashable, Sendable { case plain, bold, tinted(Tint) }
 
-  /// Begins and ends at a space of the sentence. A comma at the end has no colour.
+  /// The words, without the spaces around them. A comma at the end is not coloured.
   package let words: String
   package let look: Look
 
@@ -70,12 +70,12 @@ package struct Phrase: Hashable, Sendable {
 }
 
 extension [Phrase] {
-  /// The words alone.
+  /// The words of all phrases, without their looks.
   package var sentence: String { map(\.words).joined(separator: " ") }
 }
 
-/// Collects lines of at most the style's width. Cuts nothing off: text that is too long goes on in the next line,
-/// indented further.
+/// Collects lines of at most the style's width. Nothing is cut off: text that is too long continues in the next line,
+/// with a larger indent.
 package struct TextLines {
   package let style: TextStyle
   package private(set) var text = ""
@@ -84,8 +84,8 @@ package struct TextLines {
 
   package mutating func blank() { text += "\n" }
 
-  /// A line of words, wrapped at spaces. `emphasized`: how many of the first words are bold, in the colour of `tint` if
-  /// there is one.
+  /// Adds a line of words, wrapped at spaces. `emphasized`: the number of first words that are bold, in the colour of
+  /// `tint` if it is given.
   package mutating func line(_ words: String, indent: Int = 0, emphasized: Int = 0, tint: Tint? = nil) {
     wrap(
       words.split(separator: " ", omittingEmptySubsequences: false).enumerated().map { index, word in
@@ -93,7 +93,7 @@ package struct TextLines {
       }, indent: indent)
   }
 
-  /// A line of phrases with spaces between, wrapped at spaces.
+  /// Adds a line of phrases with spaces between them, wrapped at spaces.
   package mutating func line(_ phrases: [Phrase], indent: Int = 0) {
     wrap(
       phrases.flatMap { phrase in
@@ -101,7 +101,7 @@ package struct TextLines {
       }, indent: indent)
   }
 
-  /// A line in one piece if it fits, its columns kept; otherwise wrapped.
+  /// Adds a line unchanged if it fits, so that its columns stay aligned. Otherwise wraps the line.
   package mutating func row(_ content: String, indent: Int = 0, isDimmed: Bool = false) {
     if indent + content.count <= style.width {
       text += String(repeating: " ", count: indent) + dim(content, isDimmed) + "\n"
@@ -110,7 +110,7 @@ package struct TextLines {
     }
   }
 
-  /// Two parts with two spaces between, the second on a line of its own if they do not fit together.
+  /// Adds two parts with two spaces between them. If they do not fit on one line, the second part gets its own line.
   package mutating func pair(
     _ first: String, _ second: String?, indent: Int, continuation: Int, emphasized: Bool = false,
     start: TintedStart? = nil,
@@ -130,7 +130,8 @@ package struct TextLines {
     }
   }
 
-  /// Two parts at the ends of a line; the second on a line of its own, further in, if they do not fit together.
+  /// Adds two parts at the two ends of a line. If they do not fit on one line, the second part gets its own line with a
+  /// larger indent.
   package mutating func spread(
     _ first: String, _ second: String, indent: Int, emphasized: Bool = false, start: TintedStart? = nil,
     isDimmed: Bool = false
@@ -142,14 +143,15 @@ package struct TextLines {
         start: start, isDimmed: isDimmed)
       return
     }
-    // Beyond a hundred columns the eye loses the line.
+    // With a gap to a part beyond column 100, readers would lose the line.
     let gap = max(2, min(style.width, max(100, used + 2)) - used)
     text +=
       String(repeating: " ", count: indent)
       + dim(emphasize(first, emphasized, start) + String(repeating: " ", count: gap) + second, isDimmed) + "\n"
   }
 
-  /// `offset`: columns of the emphasized part in the lines before this text.
+  /// Emphasizes a part of a text, or its continuation on a further line. `offset`: the columns of the part that are on
+  /// earlier lines.
   private func emphasize(_ text: String, _ emphasized: Bool, _ start: TintedStart?, offset: Int = 0) -> String {
     guard emphasized else { return text }
     guard let start, offset < start.columns else { return show(text, .bold) }
@@ -168,12 +170,12 @@ package struct TextLines {
     }
   }
 
-  /// Dims a library's lines.
+  /// Dims the text of a library's line.
   private func dim(_ text: String, _ isDimmed: Bool) -> String {
     isDimmed && style.emphasis == .terminal ? "\u{1B}[2m\(text)\u{1B}[0m" : text
   }
 
-  /// One name, or a few words, in as many lines as it takes.
+  /// Adds a name or a few words, on as many lines as needed.
   private mutating func piece(
     _ content: String, indent: Int, continuation: Int, _ emphasized: Bool, _ start: TintedStart?,
     isDimmed: Bool
@@ -196,9 +198,9 @@ package struct TextLines {
     } while !rest.isEmpty
   }
 
-  /// Returns the longest part of a name that fits, up to a joint: a space by preference, or else after a comma, a dot,
-  /// a bracket, a slash or a colon. Breaks within a word only if the word alone is longer than the room. `next`: the
-  /// room in the next line.
+  /// Returns the longest beginning of a name that fits into `room` columns. Prefers a break at a space, and then after
+  /// a comma, a dot, a bracket, a slash or a colon. Breaks a word only if the word alone is longer than the room.
+  /// `next`: the room in the next line.
   private static func head(of name: Substring, room: Int, next: Int) -> Substring {
     let part = name.prefix(room)
     guard part.endIndex < name.endIndex else { return part }

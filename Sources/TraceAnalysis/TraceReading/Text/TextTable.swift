@@ -1,22 +1,23 @@
 // Tables in text.
 
-/// Rows under headings, columns as wide as their widest cell. Only formats.
+/// A table with headings. Each column is as wide as its widest cell.
 package struct TextTable {
   package enum Alignment { case left, right }
 
   private let alignments: [Alignment]
   private var rows: [[String]]
 
-  /// Between columns.
+  /// The text between columns.
   private static let gap = "  "
 
-  /// The last column may hold long text: if its cells do not all fit, each has a line of its own.
+  /// Makes a table without rows. The last column may have long text: if not all of its cells fit, each of them gets its
+  /// own line.
   package init(_ headings: [(String, Alignment)]) {
     alignments = headings.map(\.1)
     rows = [headings.map(\.0)]
   }
 
-  /// Adds a row. Cells beyond the columns are left out.
+  /// Adds a row. Cells beyond the last column are ignored.
   package mutating func add(_ cells: [String]) { rows.append(cells) }
 
   package func write(to lines: inout TextLines, indent: Int) {
@@ -35,7 +36,7 @@ package struct TextTable {
       if fits, !last.isEmpty { text += Self.gap + last }
       while text.last == " " { text.removeLast() }
       lines.row(text, indent: indent)
-      // A heading on a line of its own would be taken for a row.
+      // The last column's heading would look like a row on its own line, so it is left out.
       if !fits, index > 0, !last.isEmpty { lines.pair(last, nil, indent: indent + 4, continuation: indent + 6) }
     }
   }
