@@ -19,14 +19,15 @@ package enum SeriesJSON {
   package static func document(
     _ process: WatchedProcess, _ growth: SeriesGrowth, leaks: LeakReport?, gates: GateReport
   ) -> JSONValue {
-    .object(
-      [
-        ("schema", .string("leaktrace.watch")),
-        ("schemaVersion", .number(schemaVersion)),
-      ] + GateText.fields(gates) + fields(process, growth) + [
-        ("findings", leaks.map { .array($0.findings.map(FindingJSON.value)) } ?? .null),
-        ("remarks", .array((process.remarks + (leaks?.remarks ?? [])).map { .string($0) })),
-      ])
+    let head: [(String, JSONValue)] = [
+      ("schema", .string("leaktrace.watch")), ("schemaVersion", .number(schemaVersion)),
+    ]
+    let remarks = process.remarks + (leaks?.remarks ?? [])
+    let findings: [(String, JSONValue)] = [
+      ("findings", leaks.map { .array($0.findings.map(FindingJSON.value)) } ?? .null),
+      ("remarks", .array(remarks.map { .string($0) })),
+    ]
+    return .object(head + GateText.fields(gates) + fields(process, growth) + findings)
   }
 
   /// Returns the part of the document about the images and the growth from image to image.

@@ -114,7 +114,8 @@ package struct SourceTree: Sendable {
       let path = candidates(finding.path, isRegistered: false)
       guard let ending else { return path }
       let used = frames(of: ending.used, "\(ending.type) is used in")
-      return Array(used.prefix(1)) + path + used.dropFirst() + frames(of: ending.freed, "\(ending.type) is freed in")
+      return Array(used.prefix(1)) + path + Array(used.dropFirst())
+        + frames(of: ending.freed, "\(ending.type) is freed in")
         + frames(of: ending.allocated, "\(ending.type) is allocated in")
     case .suspected(_, let survivors), .stated(_, let survivors):
       return candidates(finding.path, of: survivors.retention, survivors.siblings)
