@@ -1,17 +1,18 @@
-// Objects that the compiler left without a release, since control never comes back.
+// Objects that the compiler never releases, since control does not return to their function.
 
 import HeapAnalysis
 import TraceReading
 
-/// Finds objects that belong to functions which still run, or which ended the process by a call that does not return.
+/// Finds unreachable objects that belong to a function that has not returned: it still runs, or it ended the process.
 ///
-/// At a call that does not return, such as `exit` or `dispatchMain`, the compiler gives up a function's values without
-/// a release, and reuses the location of the reference. Nothing leads to such an object any more, and still the program
-/// has not lost it: it lives as long as its function, which never returns. See docs/engineering/runtimes.md.
+/// Before a call that does not return, such as `exit` or `dispatchMain`, the compiler drops the function's references
+/// without a release, and reuses their locations. No reference then leads to such an object. The program has not lost
+/// the object, though: it lives as long as its function, which never returns. See docs/engineering/runtimes.md.
 ///
-/// If a place makes several objects, one may belong to the function, so a place with two lost objects is a leak. If
-/// other lost objects of its class belong to no function, this one is lost as well. And objects that hold one another
-/// form a leak wherever they were made.
+/// Three kinds of objects are leaks all the same:
+/// - objects of a place that made several lost objects, since the function owns only one of them;
+/// - objects of a class that has another lost object without a function, and the keepers of such objects;
+/// - objects that a lost object holds.
 struct AbandonedValues {
   let graph: ObjectGraph
   let sites: AllocationSites
@@ -22,7 +23,7 @@ struct AbandonedValues {
   /// Returns whether a strand's functions may still run.
   let isLive: (StrandID) -> Bool
 
-  /// Returns the unreachable nodes that belong to such functions. Linear in the nodes.
+  /// Returns the nodes of `unreachable` that belong to a function that has not returned. Linear in the nodes.
   func nodes(among unreachable: NodeSet) -> [NodeID] {
     var counts: [UInt32: Int] = [:]
     unreachable.forEach { if graph.type(of: $0).kind.isCounted { counts[site(of: $0), default: 0] += 1 } }
@@ -56,20 +57,22 @@ struct AbandonedValues {
     }
   }
 
-  /// Functions own few values: only this number of them is examined.
+  /// Maximum number of nodes that are returned if other objects are lost. Functions own few values.
   private static let limit = 256
 
-  /// A class that says what its objects are for; a string's storage does not.
+  /// Returns whether a type is a class of a module other than `Swift`. String storage, for example, does not show what
+  /// the object is for.
   private func isClass(_ type: NodeType) -> Bool {
     type.kind == .object && !type.module.isEmpty && type.module != "Swift"
   }
 
   private func site(of node: NodeID) -> UInt32 { graph.heap[BlockID(node)].site.rawValue }
 
-  /// Returns whether the innermost function of the program that made the block has not returned since: control is still
-  /// in the calls that its callers were in then.
+  /// Returns whether the function that made the block has not returned since the allocation: its callers' calls are
+  /// still the same. This function is the program's innermost function on the stack.
   ///
-  /// If the allocation was not recorded, any function may own the block, so it is not reported.
+  /// Also returns true if the allocation was not recorded. Any function may own such a block, so the block is not
+  /// reported.
   private func isOwnerRunning(_ block: LiveBlock) -> Bool {
     let site = sites[Int(block.site.rawValue)]
     if site.depth == 0 { return true }

@@ -1,12 +1,13 @@
-// Wrappers of malloc, whose callers are the ones that asked for memory.
+// Finds wrappers of malloc. The caller of a wrapper is the function that asked for memory.
 
 import TraceReading
 import TraceSymbolication
 
 /// Distinguishes a program's own allocators from functions that make something. For one thread at a time.
 ///
-/// `xmalloc`, `OPENSSL_malloc` and their like are one place in the code for all memory of a program: unrelated leaks
-/// come from them. An allocator is declared as one (`AllocatorSignature`), and several functions call it.
+/// Functions such as `xmalloc` and `OPENSSL_malloc` allocate all memory of a program at one place in the code, so
+/// unrelated leaks come from this place. A function is an allocator if it is declared as one (`AllocatorSignature`),
+/// and several functions call it.
 final class AllocationWrappers {
   private let definitions: TraceDefinitions
   private let naming: any FrameNaming
@@ -15,16 +16,17 @@ final class AllocationWrappers {
 
   private struct Frame {
     var source: SourceFrame
-    /// It is declared as an allocator is.
+    /// Whether the function has an allocator's signature.
     var isDeclared: Bool
-    /// It is malloc itself, or a compiler-made thunk.
+    /// Whether the function is malloc itself, or a compiler-made thunk.
     var isPassedOver: Bool
   }
 
-  /// Minimum number of functions that call a wrapper. A function with three callers may make something for them.
+  /// Minimum number of functions that call a wrapper. A function with three callers may make something of its own for
+  /// them.
   private static let leastCallers = 4
-  /// Limit of the nested wrappers skipped in one stack. The C library's forms of malloc have no more (zeroed, of
-  /// several elements, checked, counted).
+  /// Maximum number of nested wrappers that are skipped in one stack. The C library's forms of malloc do not nest more
+  /// deeply. There are four: zeroed, of several elements, checked, counted.
   private static let depthLimit = 8
 
   /// `stacks`: returns the stacks of all untyped allocations.
@@ -34,18 +36,17 @@ final class AllocationWrappers {
     self.stacks = stacks
   }
 
-  /// Returns the number of a stack's named frames, innermost first, that belong to functions that allocate and to
-  /// wrappers of these. O(1) if the innermost function is not declared as an allocator; otherwise the first call reads
-  /// all stacks.
+  /// Returns the number of a stack's innermost frames that are functions that allocate, or wrappers of such functions.
+  /// O(1) if the innermost function is not declared as an allocator; otherwise the first call reads all stacks.
   func frameCount(of stack: StackID) -> Int {
     var cursor = Cursor(self, stack)
-    /// The number of frames met, and the number up to the last wrapper.
+    /// The number of frames read, the number up to the last wrapper, and the number of wrappers.
     var (met, count, depth) = (0, 0, 0)
     while depth < Self.depthLimit, let frame = cursor.next() {
       met += 1
       if frame.isPassedOver { continue }
       var ahead = cursor
-      // A caller in the platform does not show the use of the memory.
+      // A caller in the platform does not show the purpose of the memory.
       guard frame.isDeclared, isWrapper(frame.source), let caller = ahead.nextCaller(), caller.source.kind == .user
       else { break }
       count = met
@@ -65,7 +66,7 @@ final class AllocationWrappers {
     FunctionKey(image: frame.imagePath ?? "", name: frame.mangledName ?? frame.function)
   }
 
-  /// Some of the callers of each function that is declared as an allocator.
+  /// By function that is declared as an allocator: some of its callers.
   private lazy var callers: [FunctionKey: Set<FunctionKey>] = {
     var callers: [FunctionKey: Set<FunctionKey>] = [:]
     for stack in stacks() {
@@ -117,7 +118,7 @@ final class AllocationWrappers {
       return pending.popFirst()
     }
 
-    /// The next function that is not passed over.
+    /// Returns the next function that is not passed over.
     mutating func nextCaller() -> Frame? {
       while let frame = next() { if !frame.isPassedOver { return frame } }
       return nil

@@ -3,23 +3,22 @@
 import HeapAnalysis
 import TraceReading
 
-/// For every component of unreachable nodes: the only cause that leads to it, and the only group of causes that does.
+/// For every component of unreachable nodes: the one cause, and the one group of causes, that leads to the component.
 ///
-/// An object that two causes lead to goes when both are gone. If both are in one group, the object goes with the group,
-/// and is counted there. Otherwise it belongs to no group.
-/// Memory: 8 bytes a component.
+/// If two causes lead to an object, it is freed once both are gone. If both causes are in one group, the object counts
+/// for that group. Otherwise it counts for no group. Memory: 8 bytes a component.
 struct CauseShares {
-  /// Several causes, or several groups, lead there.
+  /// Several causes, or several groups, lead to the component.
   static let several: Int32 = -2
   private static let unvisited: Int32 = -1
 
-  /// By component: index of the cause; `several`.
+  /// By component: the index of the cause, or `several`.
   private(set) var causes: [Int32]
-  /// By component: number of the group; `several`.
+  /// By component: the number of the group, or `several`.
   private(set) var groups: [Int32]
 
-  /// `sources`: the components that no other leads to, which are the causes; `group`: the number of each one's group.
-  /// O(nodes + edges): components are numbered so that edges lead to lower numbers.
+  /// `sources`: the causes, which are the components that no other component leads to. `group`: the number of each
+  /// source's group. O(nodes + edges), since components are numbered so that edges lead to lower numbers.
   init(_ components: StronglyConnectedComponents, _ members: ComponentMembers, sources: [ComponentID], group: [Int32]) {
     var causes = [Int32](repeating: Self.unvisited, count: components.count)
     var groups = causes
@@ -44,7 +43,7 @@ struct CauseShares {
   }
 }
 
-/// The causes of a heap's leaks, for figures of groups that turn out to be one finding.
+/// The causes of a heap's leaks. They give new figures if several groups turn out to be one finding.
 final class LeakCauses {
   private let components: StronglyConnectedComponents
   private let members: ComponentMembers
@@ -56,8 +55,8 @@ final class LeakCauses {
     (self.components, self.members, self.sources, self.groups) = (components, members, sources, groups)
   }
 
-  /// Returns the sums that each of the joined groups retains: `joined` has a number for each group, and the sums are by
-  /// that number. O(nodes + edges).
+  /// Returns the sum of the blocks that each joined group retains. `joined`: by group, the number of the joined group.
+  /// The sums are by that number. O(nodes + edges).
   func retained(joined: [Int32: Int32], _ heap: LiveHeap) -> [Int32: BlockSum] {
     let shares = CauseShares(
       components, members, sources: sources, group: groups.map { joined[$0] ?? CauseShares.several })

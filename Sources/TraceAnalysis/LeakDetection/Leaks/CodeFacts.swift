@@ -1,12 +1,12 @@
-// The symbols that verdicts depend on.
+// Looks up the symbols that verdicts depend on.
 
 import HeapAnalysis
 import PlatformRules
 import TraceReading
 import TraceSymbolication
 
-/// Answers the few questions about code that have to be known before there are verdicts. All other names are looked up
-/// at the end, for the findings alone. For one thread at a time.
+/// Answers the few questions about code that verdicts depend on. All other names are looked up at the end, only for the
+/// findings. For one thread at a time.
 struct CodeFacts {
   let definitions: TraceDefinitions
   let naming: any FrameNaming
@@ -19,8 +19,8 @@ struct CodeFacts {
     contents = BlockContentsByAllocator(definitions, naming: naming)
   }
 
-  /// The kind of code that a thread waits in. Threads of libdispatch's pools wait in libdispatch and the C library. In a
-  /// program with the libraries inside, the functions' names show it.
+  /// Returns the kind of code that a thread waits in. Threads of libdispatch's pools wait in libdispatch and the C
+  /// library. If these libraries are linked statically, the functions' names show the kind.
   func waitingCode(_ address: UInt64, _ image: LoadedImage) -> WaitingCode {
     if let known = Self.waitingImages.statement(for: fileName(ofPath: image.path)) { return Self.waitingCode(known) }
     if SystemCode.isSystemImage(image.path) { return .other }
@@ -34,7 +34,7 @@ struct CodeFacts {
   private static let waitingImages = RuleBook.shipped.table(.waitsIn, by: .image)
   private static let waitingFunctions = RuleBook.shipped.table(.waitsIn, by: .symbol)
 
-  /// The statement of a rule.
+  /// Returns the kind of code that a rule's statement names.
   private static func waitingCode(_ statement: String) -> WaitingCode {
     switch statement {
     case "pool": .pool
@@ -44,15 +44,15 @@ struct CodeFacts {
     }
   }
 
-  /// Tells whether the initialiser of a global or static variable allocated with a stack.
+  /// Returns whether a stack's allocations were made by the initialiser of a global or static variable.
   func isOneTimeInitialization(_ stack: StackID) -> Bool { initialization.made(stack) }
 
-  /// The kind of memory that the functions of a stack allocate.
+  /// Returns the kind of memory that the functions of a stack allocate.
   func contents(ofBlocksAllocatedBy stack: StackID) -> BlockContents {
     contents.contents(ofBlocksAllocatedBy: stack)
   }
 
-  /// Tells whether a frame has a function of the program's that is no initialiser.
+  /// Returns whether a frame has a function of the program that is not an initialiser.
   func isProgramFunction(_ frame: StackFrame) -> Bool {
     naming.frames(for: frame.key, in: frame.image.map { definitions.images[$0].image }).contains {
       $0.kind == .user && !DeclarationName.isInitialiser($0.function)

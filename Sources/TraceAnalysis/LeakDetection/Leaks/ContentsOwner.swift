@@ -1,4 +1,4 @@
-// The owner of a lost block whose allocation was not recorded, by its type and the blocks that it keeps.
+// Finds the owner of a lost block whose allocation was not recorded, by its type and the blocks that it keeps.
 
 import HeapAnalysis
 import PlatformRules
@@ -8,8 +8,10 @@ import TraceSymbolication
 /// Recognises the program's blocks by their types if there is no allocation stack. For one thread at a time.
 ///
 /// A block without a type may be a library's own. Many libraries lose memory for good, and their blocks look like the
-/// program's. It is the program's only if it keeps an object of the program. Either may have lost an object of a
-/// library's class that does so. It counts as the library's, so that the program is not accused.
+/// program's. Such a block counts as the program's only if it keeps an object of the program.
+///
+/// An object of a library's class may keep an object of the program too. Either the program or the library may have
+/// lost such an object. It counts as the library's, so that the program is not accused.
 struct ContentsOwner {
   private let graph: ObjectGraph
   private let definitions: TraceDefinitions
@@ -24,7 +26,8 @@ struct ContentsOwner {
     return type.kind == .malloc ? .program : .library("of a library's class, with no record of its allocation")
   }
 
-  /// A class of the program's, a collection of its values, or a closure whose code is in one of its files.
+  /// Returns whether a type is the program's own: a class of the program, a collection of its values, a task, or a
+  /// closure whose code is in one of the program's files.
   func isProgramsOwn(_ type: NodeType) -> Bool {
     switch type.kind {
     case .task: return true
@@ -40,7 +43,7 @@ struct ContentsOwner {
 }
 
 extension TypeNames {
-  /// The modules of all types that a name mentions: `Swift` and `App` of `Swift.Array<App.Node>`. Linear.
+  /// Returns the modules of all types that a name mentions: `Swift` and `App` for `Swift.Array<App.Node>`. Linear.
   static func modules(_ name: String) -> Set<String> {
     var modules: Set<String> = []
     var word: [UInt8] = []

@@ -1,9 +1,9 @@
-// Chooses the cycle of a leaked component to show: the cycle of its cause, and the same one in every run.
+// Chooses the cycle that is shown for a leaked component: the cycle of its cause, and the same one in every run.
 
 import HeapAnalysis
 import TraceSymbolication
 
-/// The time of a block's birth, among all blocks.
+/// The position of a block's allocation among all allocations.
 struct BirthOrder: Comparable {
   var time: UInt64
   var ordinal: UInt64
@@ -17,8 +17,8 @@ extension ObjectGraph {
     return BirthOrder(time: block.birthTime, ordinal: block.ordinal)
   }
 
-  /// Returns the origin of an object's class: 0 the main program, 1 another module that was built with it, 2 the
-  /// platform; 3 if the node is no object.
+  /// Returns where an object's class comes from: 0 for the main program, 1 for another module that was built with it, 2
+  /// for the platform. Returns 3 if the node is no object.
   func classOrigin(of node: NodeID) -> Int {
     let type = type(of: node)
     guard type.kind == .object else { return 3 }
@@ -27,29 +27,31 @@ extension ObjectGraph {
   }
 }
 
-/// Chooses one cycle of a component that nothing reaches.
+/// Chooses one cycle of an unreachable component.
 ///
 /// A component may have many cycles. The order of its objects, their addresses, and the words that look like pointers
-/// differ from instance to instance and from run to run. So only features of the program's source decide: whose classes
-/// the cycle contains, whether one of them is the class of the oldest object, whether all its references are known
-/// fields, their number, and their names.
+/// differ from instance to instance and from run to run. So only features of the program's source decide:
+/// - whose classes the cycle contains;
+/// - whether it contains the class of the oldest object;
+/// - whether all its references are known fields;
+/// - the number of its references, and their names.
 struct CycleChoice {
-  /// Number of types whose members start a search. A cause has fewer types, so additional types in the component do not
-  /// matter.
+  /// Maximum number of types whose members start a search. A cause has fewer types, so further types in the component
+  /// do not matter.
   private static let typeLimit = 48
-  /// Number of members of each type that start a search, the oldest first. Members of a cause are made with it, and
-  /// objects that it collects come later.
+  /// Maximum number of members of each type that start a search, the oldest first. The members of a cause are older
+  /// than the objects that the cause collects later.
   private static let membersOfType = 4
-  /// In a component with more objects, only one member of each type starts a search, since a search may visit most of
-  /// them.
+  /// In a component with more objects, only one member of each type starts a search. Each search may visit most of the
+  /// objects.
   private static let largeComponent = 100_000
-  /// In a component with tasks, the number of tasks that start a search, the oldest first.
+  /// Maximum number of tasks that start a search in a component with tasks, the oldest first.
   private static let taskLimit = 12
 
   private let graph: ObjectGraph
   private let members: ComponentMembers
   private let all: CycleSearch
-  /// Searches references in known fields only: a stale word that looks like a pointer makes no cycle here.
+  /// Searches only references in known fields, so that a stale word that looks like a pointer makes no cycle.
   private let exact: CycleSearch
 
   /// O(nodes + edges).
@@ -63,9 +65,9 @@ struct CycleChoice {
       StronglyConnectedComponents(graph.graph, kinds: EdgeKinds([.strong]), within: subset), costs: LeakFinder.costs)
   }
 
-  /// Returns the shown cycle of a component that has one. If there are tasks, it is a cycle through a task, since tasks
-  /// need an explanation. At most O(component) for each of a fixed number of starts, and usually far less: a search
-  /// stops at the length of the best cycle.
+  /// Returns the cycle to show for a component. If the component has tasks, the cycle leads through a task, since tasks
+  /// need an explanation. Nil if no cycle is found. At most O(component) for each of a fixed number of starts, and
+  /// usually far less: a search stops at the length of the best cycle.
   func cycle(of component: ComponentID) -> (steps: [LeakGroup.Step], hasTask: Bool)? {
     let (starts, hasTask) = starts(in: component)
     let first = firstClass(in: component)
@@ -102,7 +104,7 @@ struct CycleChoice {
     return (ordered.prefix(Self.typeLimit).flatMap { $0 }, false)
   }
 
-  /// The class of the object that was made first: what owns the others, as a rule.
+  /// Returns the class of the object that was made first. As a rule, this object owns the others.
   private func firstClass(in component: ComponentID) -> UInt32? {
     var oldest: NodeID?
     members.forEach(of: component) { node in
@@ -112,7 +114,7 @@ struct CycleChoice {
     return oldest.map { graph.nodeTypes[Int($0)] }
   }
 
-  /// Keeps the oldest of a type, in order.
+  /// Inserts a node into the oldest nodes of a type, which are in order of birth. Keeps at most `limit` nodes.
   private func insert(_ node: NodeID, into nodes: inout [NodeID], limit: Int) {
     let order = graph.birthOrder(of: node)
     if nodes.count == limit, let last = nodes.last {
@@ -122,9 +124,9 @@ struct CycleChoice {
     nodes.insert(node, at: nodes.firstIndex { order < graph.birthOrder(of: $0) } ?? nodes.count)
   }
 
-  /// The order of cycles, the most telling first: through an object that the program itself has a class for, through
-  /// one of the class that came first, made of references that are known for certain, and short; names decide between
-  /// equals.
+  /// The order of cycles, the most informative first. A cycle comes earlier if it has an object of one of the program's
+  /// classes. The next features are an object of the class that came first, references that are all known for certain,
+  /// and a short length. Names decide between equals.
   private struct Rank: Comparable {
     var origin: Int
     var isOfOthers: Bool
@@ -148,7 +150,7 @@ struct CycleChoice {
     return Rank(origin: origin, isOfOthers: isOfOthers, isScanned: isScanned, cost: cycle.cost, names: names(cycle))
   }
 
-  /// Types and references from the one on that comes first.
+  /// Returns the types and references of a cycle, in the rotation that sorts first.
   private func names(_ cycle: NodeCycle) -> [String] {
     let own = zip(cycle.nodes, cycle.edges).map { node, edge in
       "\(graph.type(of: node).qualifiedName)\n\(graph.label(graph.graph.label(of: edge))?.name ?? "")"
@@ -157,10 +159,10 @@ struct CycleChoice {
     return own.indices.map { Array(own[$0...] + own[..<$0]) }.min { $0.lexicographicallyPrecedes($1) } ?? own
   }
 
-  /// Longer cycles are compared without their order: rotating takes the square of their length.
+  /// Longer cycles are compared without their order: comparing rotations takes time in the square of their length.
   private static let comparedSteps = 64
 
-  /// Begins with a task, or with the program's object that was made first.
+  /// Returns the steps rotated to begin with a task, or with the program's object that was made first.
   private func rotated(_ steps: [LeakGroup.Step]) -> [LeakGroup.Step] {
     func key(_ step: LeakGroup.Step) -> (Int, BirthOrder) {
       (graph.type(of: step.node).kind == .task ? -1 : graph.classOrigin(of: step.node), graph.birthOrder(of: step.node))

@@ -1,11 +1,11 @@
-// Finds the object that a reference to freed memory was meant for.
+// Finds the intended object of a reference to freed memory.
 
 import HeapAnalysis
 import TraceReading
 import TraceSymbolication
 
-/// Knows the objects at an address by the type that a field was declared with: many may have had the memory one after
-/// the other.
+/// Many objects may have used the memory at an address, one after another. The declared type of the reference's field
+/// shows which of them was meant.
 struct DanglingReferents {
   private let graph: ObjectGraph
   private let types: [UInt32: TraceType]
@@ -18,7 +18,7 @@ struct DanglingReferents {
     classes = Set(types.values.lazy.filter { $0.kind == .class }.map(\.name))
   }
 
-  /// The class that a reference's field was declared with; nil for a protocol, and where no object of the class was
+  /// Returns the declared class of a reference's field. Returns nil for a protocol, and if no object of the class was
   /// ever made.
   func declaredClass(_ reference: ObjectGraph.DanglingReference) -> String? {
     guard let label = graph.label(reference.label.rawValue) else { return nil }
@@ -26,7 +26,7 @@ struct DanglingReferents {
     return classes.contains(name) ? name : nil
   }
 
-  /// Tells whether the block that lives where a reference leads is certainly no object of the field's class.
+  /// Returns whether the live block at a reference's target is certainly no object of the field's class.
   func isMismatch(_ reference: ObjectGraph.DanglingReference) -> Bool {
     guard let declared = declaredClass(reference) else { return false }
     guard let found = graph.heap.block(containing: reference.target), graph.heap[found].address == reference.target
@@ -34,8 +34,8 @@ struct DanglingReferents {
     return !isKind(graph.type(of: found.rawValue).typeID, of: declared)
   }
 
-  /// The object that a reference was meant for, among those that ended at its target. If its type does not tell, there
-  /// is one only where all that ended there in the holder's life were of one type.
+  /// Returns the object that a reference was meant for, among the objects that ended at its target. If the field's
+  /// class is not known, all objects that ended there in the holder's life must be of one type. Otherwise, returns nil.
   func ended(_ reference: ObjectGraph.DanglingReference, among ends: [EndedBlock]) -> EndedBlock? {
     if let declared = declaredClass(reference) { return ends.last { isKind($0.type, of: declared) } }
     let born = graph.heap[reference.from].birthTime
@@ -43,10 +43,10 @@ struct DanglingReferents {
     return later.count == 1 ? later[0] : nil
   }
 
-  /// Tells whether a type is a class with the given name, or inherits from it.
+  /// Returns whether a type is a class with the given name, or inherits from such a class.
   private func isKind(_ type: UInt32, of name: String) -> Bool {
     var next = type
-    // Classes inherit from one another in no circle, unless a damaged trace says so.
+    // Superclasses form no cycle, unless the trace is damaged.
     for _ in 0..<Self.depthLimit {
       guard let found = types[next], found.kind == .class else { return false }
       if found.name == name { return true }

@@ -1,4 +1,5 @@
-// Objects that ended while something still referred to them, or used them, with their lives from the events.
+// Finds objects that ended while something still referred to them, or that were used after their end. The events show
+// their lives.
 
 import HeapAnalysis
 import TraceReading
@@ -8,13 +9,12 @@ import TraceReading
 struct EndedObjects {
   private let finder: LeakFinder
   private var groups: [LeakGroup]
-  /// The reason for any uncertainty, in a sentence.
+  /// A sentence with the reason for any uncertainty.
   private(set) var remark: String?
 
-  /// Returns the groups of `finder` with the ends of the objects that they refer to, and groups of objects that were
+  /// Returns the groups of `finder`, with the ends of the objects that they refer to. Adds groups of objects that were
   /// used after their end. Lookups need a second pass over the trace's events: O(events), in memory in proportion to
-  /// the live blocks.
-  /// `suspects`: the addresses that the first pass found.
+  /// the live blocks. `suspects`: addresses from the first pass. Code seems to have used blocks there after their free.
   static func groups(of finder: LeakFinder, in reader: TraceReader, suspects: Set<UInt64>, gaps: TraceGaps) -> (
     groups: [LeakGroup], remark: String?
   ) {
@@ -43,7 +43,7 @@ struct EndedObjects {
     let used = history.usedBlocks
     let missing = Self.missingEvents(reader)
     if finder.graph.hasUnseenMemory {
-      // Memory may have been freed unseen, except memory freed after the last missing call.
+      // A free may be missing from the trace. It is certain only for memory that was freed after the last missing call.
       groups += finder.danglingGroups { reference in
         history.endedAtSnapshot(reference.target).map { !gaps.mayHideFree(ofBlockMadeAt: $0.freed.time) } ?? false
       }
@@ -66,7 +66,8 @@ struct EndedObjects {
     }
   }
 
-  /// References to memory that has another tenant now, where one of the field's type ended there in the holder's life.
+  /// Adds references to memory that another block uses now, if an object of the field's type ended there in the
+  /// holder's life.
   private mutating func addReused(
     _ references: [ObjectGraph.DanglingReference], _ referents: DanglingReferents, _ history: EndHistory
   ) {
@@ -93,7 +94,7 @@ struct EndedObjects {
     }
   }
 
-  /// Returns a reason why memory may have been given away without the trace showing it; nil if that cannot be.
+  /// Returns a reason why memory may have been freed and reused without events in the trace; nil if that cannot be.
   private static func missingEvents(_ reader: TraceReader) -> String? {
     if reader.header.startedPaused || !reader.definitions.pauses.isEmpty { return "recording was paused at times" }
     let drops = reader.drops
@@ -103,8 +104,8 @@ struct EndedObjects {
     return reader.diagnostics.isEmpty ? nil : "the trace is damaged"
   }
 
-  /// An object that a dangling reference leads to belongs to that reference's group, the others to groups by their
-  /// stacks.
+  /// Adds objects that were used after their end. If a dangling reference leads to the object, it belongs to the
+  /// reference's group. The other objects are grouped by their stacks.
   private mutating func add(_ used: [EndedBlock], _ history: EndHistory) {
     var holders: [UInt64: ObjectGraph.DanglingReference] = [:]
     let addresses = Set(used.map(\.address))
@@ -121,7 +122,7 @@ struct EndedObjects {
       if let reference = holders[block.address], history.endedAtSnapshot(block.address)?.isSame(as: block) == true,
         let index = byReference[finder.key(of: reference)]
       {
-        // An instance that was used says more than one that was not.
+        // An instance that was used says more than an instance that was not.
         guard groups[index].ended?.used == nil else { continue }
         groups[index].ended = block
         groups[index].dangling = reference

@@ -1,35 +1,35 @@
-// The end of an object, named: where it was made and freed, and who used it after that.
+// The end of an object, with names: where the object was made and freed, and which code used it afterwards.
 
 import HeapAnalysis
 import TraceReading
 import TraceSymbolication
 
 extension Finding {
-  /// The end of an object that something still refers to, or used.
+  /// The end of an object that something still refers to, or that code used after its end.
   package struct Ending: Codable, Hashable, Sendable {
-    /// Without modules; for blocks of C code the function that allocated.
+    /// The type without modules. For blocks of C code, it is the function that allocated the block.
     package var type: String
     package var qualifiedType: String
     package var allocated: Moment
     package var freed: Moment
-    /// The first time that a reference to it was counted after its end; nil if none was.
+    /// The first retain or release of the object after its end; nil if there was none.
     package var used: Moment?
-    /// The number of times that this happened to the shown object.
+    /// The number of retains and releases of the shown object after its end.
     package var uses: UInt64
   }
 
-  /// Something that happened to it.
+  /// An event in the life of an object.
   package struct Moment: Codable, Hashable, Sendable {
     /// The function that was called.
     package var operation: String
     package var stack: StackID
-    /// Innermost first; empty if no stack was recorded.
+    /// The frames of `stack`, innermost first; empty if no stack was recorded.
     package var frames: [SourceFrame]
-    /// Index into `frames`: the program's innermost one that says who did it. Nil if there is none.
+    /// Index into `frames` of the program's innermost frame that shows the responsible code. Nil if there is none.
     package var userFrame: Int?
-    /// Since the start of the recording; nil if the clock's rate is unknown.
+    /// Seconds since the start of the recording; nil if the clock's rate is unknown.
     package var seconds: Double?
-    /// The system's number; nil if it is not known.
+    /// The system's number of the thread; nil if it is not known.
     package var thread: UInt64?
 
     package var frame: SourceFrame? { userFrame.map { frames[$0] } }
@@ -43,7 +43,7 @@ extension FindingNaming {
     return Finding.Ending(
       type: type.name, qualifiedType: type.qualifiedName,
       allocated: moment(block.allocated) { !DeclarationName.isInitialiser($0, of: head) },
-      // The object's own deinit says nothing of who let go of it.
+      // The object's own deinit does not show which code released the object.
       freed: moment(block.freed) { !Self.isDeinitialiser($0, of: head) },
       used: block.used.map { moment($0) { _ in true } }, uses: block.uses)
   }
@@ -56,7 +56,7 @@ extension FindingNaming {
       typeID: block.type)
   }
 
-  /// The step of a path that is an object no more.
+  /// Returns the path step for an object that has ended.
   func step(_ ended: EndedBlock, _ ending: Finding.Ending) -> Finding.Step {
     Finding.Step(
       kind: type(of: ended).kind, type: ending.type, qualifiedType: ending.qualifiedType, function: nil,

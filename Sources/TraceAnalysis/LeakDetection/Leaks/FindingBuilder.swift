@@ -1,4 +1,5 @@
-// Turns groups of leaked objects into findings: one for each cause, the program's separate from the libraries'.
+// Turns groups of leaked objects into findings: one for each cause. Findings of the program and of libraries are
+// separate.
 
 import HeapAnalysis
 import TraceReading
@@ -27,11 +28,13 @@ package struct FindingBuilder {
     instances = FindingInstances(finder.graph)
   }
 
-  /// Findings without advice: the program's first, then the libraries' findings; in each the most retained bytes first.
+  /// Returns findings without advice: the program's first, then the libraries' findings. In each part, the findings
+  /// with the most retained bytes come first.
   func findings() -> [Finding] {
     var join = FindingJoin()
     let owners = OwnerSearch(graph, naming: naming)
-    /// By group of causes: the finding that it is a part of; `several` where its instances are in more than one.
+    /// By group of causes: the index of the finding that has the group; `several` if its instances are in more than
+    /// one.
     var joined: [Int32: Int32] = [:]
     let losses = SampledLosses(graph, naming: naming, groups: groups)
     for group in groups.flatMap(parts).flatMap(losses.parts) {
@@ -54,7 +57,7 @@ package struct FindingBuilder {
     var findings = join.joined()
     if joined.count > Set(joined.values).count, !joined.values.contains(CauseShares.several), let causes = finder.causes
     {
-      // Objects that hang from several groups, and from no other finding, go with them.
+      // Objects that only the groups of one finding keep count for the finding.
       for (index, sum) in causes.retained(joined: joined, graph.heap) where findings.indices.contains(Int(index)) {
         (findings[Int(index)].retainedBytes, findings[Int(index)].retainedBlocks) = (ByteCount(sum.bytes), sum.blocks)
       }
@@ -62,7 +65,7 @@ package struct FindingBuilder {
     return Self.sorted(findings)
   }
 
-  /// Tasks that one place starts may wait for different things: a group for each, shown by the first of them.
+  /// Splits tasks that one place starts by the function that they wait in. The oldest task of each part is shown.
   private func parts(of group: LeakGroup) -> [LeakGroup] {
     guard group.verdict == .suspended, !group.isCycle, group.members.count > 1, group.members.count <= Self.namedTasks
     else { return [group] }
@@ -73,15 +76,15 @@ package struct FindingBuilder {
       if parts[function] == nil { order.append(function) }
       parts[function, default: []].append(member)
     }
-    // One place: what several of them keep, chance or not, goes with the whole group.
+    // If all tasks wait in one place, the whole group also counts the objects that several of them keep.
     if order.count == 1 { return [group] }
     return order.compactMap { function in parts[function].flatMap { group.part($0) } }
   }
 
-  /// Of more tasks than these from one place it is not asked where each waits.
+  /// Maximum number of tasks from one place that are split by the function they wait in.
   private static let namedTasks = 10_000
 
-  /// The program's first; in each part those that retain most.
+  /// Returns the program's findings first. In each part, the findings that retain most come first.
   package static func sorted(_ findings: [Finding]) -> [Finding] {
     findings.sorted {
       if $0.isLibrary != $1.isLibrary { return !$0.isLibrary }
@@ -96,7 +99,7 @@ package struct FindingBuilder {
     var path = paths.path(closures.withHolder(group))
     let ending = group.ended.map { naming.ending(of: $0) }
     if path.isEmpty, let ended = group.ended, let ending { path = [naming.step(ended, ending)] }
-    // If tail calls left no function of the program's on the stack, the one that was asked for memory says most.
+    // If tail calls left no function of the program on the stack, the caller of the allocation function says most.
     if group.verdict == .lost, let first = group.steps.first?.node, !path.isEmpty, path[0].allocation == nil {
       path[0].allocation = naming.caller(of: first)
     }
@@ -139,7 +142,8 @@ package struct FindingBuilder {
     }
   }
 
-  /// The counts of the last object on the path: a lost object is the only one, a deinitialised one follows its holder.
+  /// Returns the counts of the last object on the path. A lost object is the only one; a deinitialised object follows
+  /// its holder.
   private func referenceCount(of group: LeakGroup) -> ReferenceCount? {
     group.steps.last.flatMap { graph.type(of: $0.node).kind.isCounted ? graph.referenceCount(of: $0.node) : nil }
   }
@@ -169,14 +173,14 @@ package struct FindingBuilder {
     return graph.type(of: found.rawValue).name
   }
 
-  /// The subject of wrappers that leaked: an object that leaked with each.
+  /// Returns the subject of leaked wrappers: an object that leaked with each wrapper.
   private func subject(of group: LeakGroup, _ path: [Finding.Step]) -> Finding.Subject? {
     guard group.verdict == .lost || group.verdict == .suspended || group.verdict == .retainCycle,
       let first = group.steps.first?.node, !graph.isRoot(first)
     else { return nil }
     if group.steps.contains(where: { naming.isOwn($0.node) }) { return nil }
     let sample = group.members.first { member in group.steps.contains { $0.node == member.node } }?.node ?? first
-    // The nodes of a cycle keep the same objects.
+    // All nodes of a cycle keep the same objects, so the sample can replace the shown node.
     let wrappers = group.members.map { $0.node == group.shown ? sample : $0.node }
     return SubjectSearch(graph, naming: naming).subject(of: wrappers, sample: sample) { object, _ in
       finder.unreachable.contains(object)

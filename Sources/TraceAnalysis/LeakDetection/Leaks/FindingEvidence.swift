@@ -7,30 +7,30 @@ import TraceSymbolication
 extension Finding {
   /// The reason why the objects of a finding should be gone. Each case has the facts of its kind, and no others.
   package enum Evidence: Hashable, Sendable {
-    /// No reference that keeps the objects leads to them. `way`: how the program may still use them.
+    /// No root keeps the objects. `way`: how the program may still use them.
     case unreachable(Unreachable, way: Way?)
     /// The object's deinit has run, and unowned references keep its memory. The counts are nil if they are not known.
     case deinitialised(ReferenceCount?)
-    /// A reference leads to an object that has ended, or code used the object after that. Nil if the trace does not
+    /// A reference leads to an object that has ended, or code used the object after its end. Nil if the trace does not
     /// show the end.
     case dangling(Ending?)
-    /// The objects are reachable. What became of others that the same code made lets one suspect them.
+    /// The objects are reachable. The fate of other objects from the same code makes these suspicious.
     case suspected(Suspicion, Survivors)
-    /// The objects are reachable. The program said that they should be gone.
+    /// The objects are reachable. The program stated that they should be gone.
     case stated(Statement, Survivors)
-    /// The objects are reachable. Repeated work left more of them after each round.
+    /// The objects are reachable. Each round of repeated work left more of them.
     case repeated(Rounds, Retention, Siblings)
-    /// The objects are reachable. Images of the running process have more and more of them.
+    /// The objects are reachable. Successive images of the running process have more and more of them.
     case images(ImageGrowth, Retention)
   }
 
-  /// The kinds of memory that nothing reaches.
+  /// The kinds of unreachable memory.
   package enum Unreachable: Hashable, Sendable {
     /// The objects hold one another.
     case cycle
     /// Nothing refers to the object. The counts are nil if they are not known, and for memory that is not counted.
     case lost(ReferenceCount?)
-    /// A task waits for what nothing can bring about.
+    /// A task waits for an event that can never happen.
     case suspended(Suspension)
   }
 
@@ -42,73 +42,75 @@ extension Finding {
     case alone(TaskWait?)
   }
 
-  /// A way to objects that no reference keeps: the program may still use them by it.
+  /// A way that the program may still use objects that no reference keeps.
   package struct Way: Codable, Hashable, Sendable {
     package enum Kind: String, Codable, Hashable, Sendable { case number, weak, unowned }
     package var kind: Kind
-    /// The place of the number or reference: `Registry.observers`, `[Int : UInt]`, a variable.
+    /// The place of the number or reference: `Registry.observers`, `[Int : UInt]`, or a variable.
     package var holder: String
   }
 
-  /// The path from a root to a reachable object, as far as all objects of the finding share it.
+  /// The path from a root to a reachable object, up to the last step that all objects of the finding share.
   package struct Retention: Hashable, Sendable {
     /// The beginning of the path.
     package var origin: PathOrigin
     /// The holder, in the program's terms: `static Cache.entries`, `RunLoop timer`, `task started in Session.start()`.
     package var holder: String
-    /// The program's own field or variable that leads there, where `holder` is a field of a library's object.
+    /// The program's own field or variable that leads to the holder, if `holder` is a field of a library's object.
     package var ownHolder: String? = nil
-    /// The kind of that registration; nil for the program's own collections and fields.
+    /// The kind of registration that the holder is; nil for the program's own collections and fields.
     package var registration: Registration?
-    /// No other code can end these registrations, or has read the results that they keep. Nil if that is not known.
+    /// True if no other code can end these registrations, or has read the results that they keep. Nil if that is not
+    /// known.
     package var isBeyondReach: Bool? = nil
-    /// The program's function that let go of an object, which a task of the object's own still keeps. Nil if that is not
-    /// the evidence.
+    /// The program's function that released the object while one of the object's own tasks still keeps it. Nil if the
+    /// finding has other evidence.
     package var letGo: SourceFrame? = nil
-    /// Several functions make such objects. Nil in a digest of an earlier version.
+    /// Whether several functions make such objects. Nil in a digest of an earlier version.
     package var isMadeInSeveralPlaces: Bool? = nil
-    /// Index in the path of the object that the suspect reference leads to; 0 where that is the root's own.
+    /// Index in the path of the object that the suspect reference leads to. 0 if the root itself has this reference.
     package var suspect: Int
-    /// The heap image that the path was found in; nil for the report's own.
+    /// The number of the heap image that contains the path; nil for the report's own image.
     package var snapshot: UInt32? = nil
     /// Nil if the clock's rate is unknown.
     package var ages: Ages?
   }
 
-  /// The time that the shown objects have lived, in seconds.
+  /// The ages of the shown objects, in seconds.
   package struct Ages: Hashable, Sendable {
     package var youngest: Double
     package var oldest: Double
   }
 
-  /// All objects that were made at the same sites, the shown ones among them.
+  /// All objects that were made at the same sites, including the shown objects.
   package struct Siblings: Hashable, Sendable {
     package var births: UInt64
-    /// The number of those that have ended.
+    /// The number of siblings that have ended.
     package var deaths: UInt64
-    /// The function within which nearly all that ended did so; nil if no call of the program's is left by then.
+    /// The function that contains the end of nearly all ended siblings. Nil if they ended outside of the program's
+    /// calls.
     package var scope: SourceFrame?
-    /// Percent of those that ended which ended there.
+    /// The percentage of the ended siblings that ended in this scope.
     package var scopeShare: Int
-    /// Seconds: an upper bound of what nine in ten lived; nil if none ended.
+    /// An upper bound, in seconds, of the lifetime of nine in ten ended siblings; nil if none ended.
     package var lifetime: Double?
   }
 
-  /// Objects that are still held, beside what became of others.
+  /// Objects that are still held, and figures of their siblings.
   package struct Survivors: Hashable, Sendable {
     package var retention: Retention
     package var siblings: Siblings
-    /// The number of the shown objects that had been made after each quarter of the process's events from the first of
-    /// them to the snapshot. Empty for fewer than eight.
+    /// The number of the shown objects made so far, after each quarter of a period. The period is counted in events of
+    /// the process, from the first of these objects to the snapshot. Empty for fewer than eight objects.
     package var quarters: [Int]
   }
 
-  /// A conclusion from what became of siblings.
+  /// A conclusion from the lives of siblings.
   package struct Suspicion: Hashable, Sendable {
     package enum Kind: Hashable, Sendable {
-      /// The siblings have ended, and these have not.
+      /// The siblings have ended, and these objects have not.
       case outlived
-      /// The objects become more and more.
+      /// The number of objects grows.
       case accumulating
     }
 
@@ -120,28 +122,28 @@ extension Finding {
   /// The figures behind a suspicion.
   package struct Figures: Codable, Hashable, Sendable {
     package var strength: Strength
-    /// Probability that chance keeps so many siblings for so long; nil if no siblings ended.
+    /// Probability that so many siblings live so long by chance; nil if no siblings ended.
     package var chance: Double?
-    /// Seconds: the longest life of a sibling that ended; nil if none did.
+    /// The longest life, in seconds, of a sibling that ended; nil if none ended.
     package var longestLifetime: Double?
-    /// All live objects that were made by the same code, after each quarter of the process's events from the first of
-    /// them to the snapshot.
+    /// The number of live objects from the same code, after each quarter of a period. The period is counted in events
+    /// of the process, from the first of these objects to the snapshot.
     package var live: [UInt64]
   }
 
   /// The weight of a suspicion.
   package enum Strength: String, Codable, Hashable, Sendable {
-    /// Worth a look at each.
+    /// Each such suspicion is worth a look.
     case strong
-    /// May well be chance or purpose: counted, and listed on demand.
+    /// The survival may be chance or intended. Such suspicions are counted, and listed on demand.
     case weak
   }
 
   /// The degree of certainty that something is wrong.
   package enum Certainty: String, Codable, Hashable, Sendable {
-    /// Memory or the program's own word shows it.
+    /// Memory or a statement of the program shows it.
     case proven
-    /// Concluded from what became of other objects.
+    /// It is concluded from the lives of other objects.
     case suspected
   }
 
@@ -151,13 +153,13 @@ extension Finding {
     case expectation(BrokenExpectation)
   }
 
-  /// A scope that left objects behind when its grace had passed.
+  /// A scope whose objects were still there after its grace.
   package struct ScopeRest: Hashable, Sendable {
     package var place: MarkPlace
     package var executions: UInt64
-    /// The number of executions that left something behind.
+    /// The number of executions that left objects behind.
     package var executionsWithRest: UInt64
-    /// Seconds; nil if the clock's rate is unknown.
+    /// In seconds; nil if the clock's rate is unknown.
     package var grace: Double?
   }
 
@@ -167,31 +169,31 @@ extension Finding {
     /// The number of objects that ended in time.
     package var met: UInt64
     package var late: UInt64
-    /// The number of objects that are still there.
+    /// The number of objects that have not ended.
     package var violated: UInt64
-    /// Seconds; nil if none was late.
+    /// In seconds; nil if no object was late.
     package var longestDelay: Double?
   }
 
-  /// Work that was done several times over, from outside if the place is empty.
+  /// Repeated work. If the place is empty, the repetition comes from outside of the program.
   package struct Rounds: Hashable, Sendable {
     package var place: MarkPlace
-    /// The number of the round that the first of `counts` belongs to.
+    /// The number of the round of the first element of `counts`.
     package var first: Int
     package var measure: RoundMeasure
     /// The number of objects or elements after each round.
     package var counts: [Int]
   }
 
-  /// Growth from image to image of a running process.
+  /// Growth between successive images of a running process.
   package struct ImageGrowth: Hashable, Sendable {
     package var images: Int
     /// The time over which the images were taken.
     package var seconds: Double
-    /// Growth of the second half of that time, divided by the growth of the first half.
+    /// Growth in the second half of that time, divided by the growth in the first half.
     package var lateShare: Double
     package var measure: RoundMeasure
-    /// The least number in each part of that time.
+    /// The minimum count in each part of that time.
     package var counts: [Int]
     package var strength: Strength
   }
@@ -199,7 +201,7 @@ extension Finding {
   /// The quantity that is counted after each round.
   package enum RoundMeasure: String, Codable, Hashable, Sendable {
     case objects
-    /// Of collections, by their own counts.
+    /// The elements of collections, as the collections count them.
     case elements
   }
 
@@ -211,7 +213,7 @@ extension Finding {
 }
 
 extension Finding.Evidence {
-  /// The kind of fault that it shows.
+  /// The kind of fault that the evidence shows.
   package var verdict: Verdict {
     switch self {
     case .unreachable(.cycle, _): .retainCycle
@@ -237,13 +239,14 @@ extension Finding.Evidence {
     }
   }
 
-  /// The program may make a reference again of a number that it has. By a weak reference it can use the objects, and
-  /// they are leaked all the same until it cuts the cycle, or gives back the reference too many.
+  /// Whether the leak is doubtful: the program has a number that it may turn into a reference again. A weak or unowned
+  /// reference is no such doubt. By it, the program can use the objects, but they are leaked until it cuts the cycle,
+  /// or makes up for the extra retain.
   package var isDoubtful: Bool {
     if case .unreachable(_, let way?) = self { way.kind == .number } else { false }
   }
 
-  /// The weight of a suspicion. Nil for proofs and doubtful proofs, and in a digest of an earlier version.
+  /// The weight of a suspicion. Nil for other findings, and in a digest of an earlier version.
   package var strength: Finding.Strength? {
     switch self {
     case .suspected(let suspicion, _): suspicion.figures?.strength
@@ -252,7 +255,7 @@ extension Finding.Evidence {
     }
   }
 
-  /// The path of a finding leads back to its first object.
+  /// Whether the path of the finding leads back to its first object.
   package var isCycle: Bool {
     switch self {
     case .unreachable(.cycle, _), .unreachable(.suspended(.inCycle), _): true
@@ -269,7 +272,7 @@ extension Finding.Evidence {
     }
   }
 
-  /// The counts that show growth, oldest first; empty where there are none.
+  /// The counts that show growth, oldest first; empty if there are none.
   package var growth: [Int] {
     switch self {
     case .unreachable, .deinitialised, .dangling: []
@@ -279,7 +282,7 @@ extension Finding.Evidence {
     }
   }
 
-  /// The objects that were made at the same sites; nil where that says nothing.
+  /// The objects that were made at the same sites; nil if they say nothing.
   var siblings: Finding.Siblings? {
     switch self {
     case .unreachable, .deinitialised, .dangling, .images: nil
@@ -288,7 +291,7 @@ extension Finding.Evidence {
     }
   }
 
-  /// Changes the siblings of reachable objects, where they are known.
+  /// Changes the siblings of reachable objects, if they are known.
   mutating func updateSiblings(_ change: (inout Finding.Siblings) -> Void) {
     switch self {
     case .unreachable, .deinitialised, .dangling, .images: break
@@ -306,7 +309,7 @@ extension Finding.Evidence {
 }
 
 extension Finding.Evidence {
-  /// Takes the facts that are one instance's own from evidence of the same cause: its counts, or how it ended.
+  /// Takes the facts of one instance from evidence of the same cause: its reference counts, or its end.
   mutating func takeInstance(of other: Self) {
     switch (self, other) {
     case (.unreachable(.lost, let way), .unreachable(.lost(let count), _)):
@@ -318,7 +321,7 @@ extension Finding.Evidence {
 }
 
 extension Finding.Survivors {
-  /// Adds objects of the same cause that another group has.
+  /// Adds the objects of another group with the same cause.
   mutating func add(_ other: Self) {
     if let added = other.retention.ages {
       retention.ages =

@@ -1,19 +1,19 @@
-// The features that make two findings the same, without addresses, lines and numbers that shift.
+// The features that identify a finding, without addresses, lines and other numbers that change.
 
 import TraceReading
 import TraceSymbolication
 
-/// Everything that identifies a finding, in parts: the verdict, and along the path kinds, types, allocating functions
-/// and edges.
+/// Everything that identifies a finding, in parts: the verdict, and the kinds, types, allocating functions and edges
+/// along the path.
 package struct FindingIdentity: Sendable {
-  /// The verdict, the owner, and the program's own statement about it.
+  /// The verdict, the owner, and the program's own statement about the objects.
   package var head: [String]
-  /// One for each object of the path: kind, type, allocating function, closure, and the name and strength of the
-  /// reference to the next object.
+  /// The features of each object of the path: kind, type, allocating function, closure, and the name and strength of
+  /// the reference to the next object.
   package var steps: [[String]]
-  /// True if the path has no beginning of its own.
+  /// True if the path is a cycle, so that any step may come first.
   package var isCycle: Bool
-  /// Other distinguishing features: its holder, or the code that used it after its end.
+  /// Other distinguishing features: the holder, or the code that used the object after its end.
   package var tail: [String]
 
   package init(head: [String], steps: [[String]], isCycle: Bool, tail: [String]) {
@@ -24,7 +24,7 @@ package struct FindingIdentity: Sendable {
   }
 
   package init(_ finding: Finding) {
-    // Only numbers distinguish objects that accumulate from objects that outlive their siblings.
+    // Objects that accumulate differ from objects that outlive their siblings only in numbers.
     head = [
       (finding.verdict == .accumulating ? .outlived : finding.verdict).rawValue, finding.isLibrary ? "library" : "",
     ]
@@ -33,10 +33,10 @@ package struct FindingIdentity: Sendable {
     tail = []
     isCycle = finding.evidence.isCycle
     if let retention = finding.evidence.retention, let last = finding.path.last {
-      // The path between the holder and the object is often a library's own, and may differ between runs.
-      // A field or variable that keeps such objects is the cause, whichever functions made them. Timers and observers
-      // are distinguished by the objects that they keep. If several functions make the objects, the function of the
-      // shown one is chance.
+      // The path between the holder and the object is often a library's own, and may differ between runs. A field or
+      // variable that keeps such objects is the cause, whichever functions made them. Timers and observers are
+      // distinguished by the objects that they keep. If several functions make the objects, the shown object has only
+      // one of these functions by chance.
       let isToldByHolder = retention.registration == nil || retention.isMadeInSeveralPlaces == true
       steps = [
         [
@@ -50,18 +50,18 @@ package struct FindingIdentity: Sendable {
     steps = finding.path.map { step in
       // A capture's name comes from debug information, which another build may lack.
       let reference = step.reference.map { [$0.isCapture ? "capture" : $0.name, $0.strength.key] } ?? ["", ""]
-      // A task is identified by the function that it waits in: one function may start many that wait for different
-      // things.
+      // A task is identified by the function that it waits in: one function may start many tasks that wait for
+      // different things.
       let function =
         step.kind == .closure || step.kind == .task
         ? StableName.of(step.function) : StableName.of(step.reference?.closure)
-      // A collection's memory is made where it happens to grow.
+      // A collection's memory is allocated where the collection happens to grow.
       let isCollection = isCycle && [.array, .dictionary, .set].contains(step.kind)
       return [
         step.kind.key, StableName.of(step.qualifiedType), isCollection ? "" : StableName.of(step.allocation), function,
       ] + reference
     }
-    // Without a holder, only the code that used the object identifies it.
+    // Without a holder, only the code that used the object identifies the finding.
     if case .dangling(let ending?) = finding.evidence, let used = ending.used, finding.path.count == 1,
       finding.path[0].reference == nil
     {
@@ -69,7 +69,7 @@ package struct FindingIdentity: Sendable {
     }
   }
 
-  /// The features of the evidence that tell findings of one verdict apart.
+  /// Returns the features of the evidence that distinguish findings of one verdict.
   private static func parts(of evidence: Finding.Evidence) -> [String] {
     switch evidence {
     case .unreachable: evidence.isDoubtful ? ["number"] : []
@@ -81,14 +81,14 @@ package struct FindingIdentity: Sendable {
     }
   }
 
-  /// A place is known by its name, or by its file if it has none; a line would be another in the next build.
+  /// Returns the name of a place, or its file if it has no name. A line number would change with the next build.
   private static func name(of place: MarkPlace) -> String { place.name.isEmpty ? place.file : place.name }
 
-  /// The identity without the place where the cycle was met, if the cause lies further in.
+  /// The identity without the function that made the first object, if that function is not the cause.
   ///
-  /// The first object of a cycle is the one that the others came after. If one function made it and all others, that
-  /// function ties them together, and is the cause. If another function made some of them (an initialiser, a method, a
-  /// package's function), or a closure closes the cycle, then that is the cause, whichever function called for it.
+  /// The first object of a cycle is its oldest. If one function made all objects of the cycle, that function is the
+  /// cause. Otherwise the cause is another function that made some of them (an initialiser, a method, a package's
+  /// function), or a closure that closes the cycle. Then the function that made the first object does not matter.
   var cause: FindingIdentity {
     guard isCycle, let place = steps.first?[2] else { return self }
     let isTiedWithin = steps.contains { !$0[3].isEmpty || !$0[2].isEmpty && $0[2] != place }
@@ -98,8 +98,8 @@ package struct FindingIdentity: Sendable {
     return cause
   }
 
-  /// All parts in order. A cycle is rotated to the order that sorts first. Equal for one finding at one place; the
-  /// parts of `cause` are equal for one finding. O(steps²) for a cycle.
+  /// All parts in order. A cycle is rotated to the order that sorts first. The parts are equal for one finding at one
+  /// place; the parts of `cause` are equal for one finding at any place. O(steps²) for a cycle.
   package var parts: [String] {
     var best = steps
     if isCycle {
@@ -111,7 +111,7 @@ package struct FindingIdentity: Sendable {
     return head + best.flatMap { $0 } + tail
   }
 
-  /// Of 64 bits, in hexadecimal: the FNV-1a hash of the cause's parts.
+  /// The FNV-1a hash of the cause's parts: 64 bits, in hexadecimal.
   var fingerprint: String {
     var hash: UInt64 = 0xCBF2_9CE4_8422_2325
     for part in cause.parts {

@@ -9,8 +9,8 @@ struct FindingInstances {
 
   init(_ graph: ObjectGraph) { self.graph = graph }
 
-  /// Returns an object for each instance. A member of a cycle may be any of its objects. For each, this returns the
-  /// nearest object of the type that the path begins with.
+  /// Returns an object for each instance. If the instances are cycles, the group's members may be any objects of the
+  /// cycles. For each member, this returns the nearest object of the type that the path begins with.
   func nodes(of group: LeakGroup) -> [NodeID] {
     guard group.isCycle, let first = group.steps.first?.node, !graph.isRoot(first) else {
       return group.members.map(\.node)
@@ -38,9 +38,9 @@ struct FindingInstances {
     }
   }
 
-  /// Limit of the objects searched around one member of a cycle.
+  /// Maximum number of objects searched around one member of a cycle.
   private static let searchedObjects = 256
-  /// Limit of the references followed for all of a finding's instances.
+  /// Maximum number of references followed for all of a finding's instances.
   private static let searchedInAll = 1 << 22
 
   /// Returns the place of the object in the finding's title. All instances of a group come from the same places.
@@ -48,7 +48,7 @@ struct FindingInstances {
     guard let step = group.verdict == .deinitialised ? path.last : path.first, !group.members.isEmpty else {
       return nil
     }
-    // The members of a cycle are any of its objects.
+    // A member of a cycle may be any of its objects, so the sizes of members say nothing.
     let sizes = group.isCycle ? [step.size.rawValue] : group.members.map { graph.heap[BlockID($0.node)].size }
     return Finding.Place(
       allocation: step.allocation, ownAllocation: step.ownAllocation, stack: step.stack, instances: group.instances,

@@ -9,12 +9,12 @@ final class FindingNaming {
   let graph: ObjectGraph
   let definitions: TraceDefinitions
   let clock: TraceClock
-  /// Tells a package's code from the program's.
+  /// Distinguishes a package's code from the program's.
   private(set) lazy var packages = PackageCode(executable: definitions.process.executable, ownModules: ownModules)
   private let ownModules: Set<String>
-  /// Only asked for by findings that have a way.
+  /// Only used for findings that have a `way`.
   private(set) lazy var firstHolders = FirstHolders(graph)
-  /// By Swift module: the package that it is of, nil for the program's own.
+  /// By Swift module: the package that contains the module, nil for the program's own modules.
   var modulePackages: [String: String?] = [:]
   let naming: any FrameNaming
   private let sites: [SiteKey]
@@ -22,21 +22,21 @@ final class FindingNaming {
   private let sampledStacks: [UInt64: StackID]
   private let wrappers: AllocationWrappers
   private var functions: [UInt64: SourceFrame?] = [:]
-  /// By address of a part of an async function: it is in a loop; nil if its code does not show it.
+  /// By address of a part of an async function: whether the part is in a loop; nil if its code does not show it.
   private var loops: [UInt64: Bool?] = [:]
   private var closureCode: [SourceFrame: (name: String, address: UInt64)] = [:]
   private var captureLists: [SourceFrame: ClosureCaptures?] = [:]
   private var siteFrames: [SiteID: [SourceFrame]] = [:]
   private var keptFrames = 0
-  /// Nil if nothing is known of threads but their numbers.
+  /// Nil if only the numbers of threads are known.
   var threads: ThreadNames?
   let tests: TestNames
   private var testsByStack: [StackID: String?] = [:]
-  /// Frames of whole stacks that may still be named.
+  /// The number of frames that may still be named for whole stacks.
   private(set) var spareFrames: Int
 
-  /// `frameLimit`: the total number of frames named for whole stacks; further stacks get only their innermost frames.
-  /// `ownModules`: Swift modules that the user declared as the program's own.
+  /// `frameLimit`: the maximum number of frames that are named for whole stacks; further stacks get only their
+  /// innermost frames. `ownModules`: Swift modules that the user declared as the program's own.
   init(
     _ graph: ObjectGraph, definitions: TraceDefinitions, clock: TraceClock, sites: [SiteKey], naming: any FrameNaming,
     frameLimit: Int = .max, ownModules: Set<String> = [], sampledStacks: [UInt64: StackID] = [:]
@@ -55,7 +55,7 @@ final class FindingNaming {
     tests = TestNames(images: graph.roots.images) { naming.demangled($0) }
   }
 
-  /// The test that was running where a stack was recorded; nil if none was, or none is known.
+  /// Returns the test that was running when a stack was recorded; nil if there was no test, or none is known.
   func test(onStack stack: StackID) -> String? {
     if let known = testsByStack[stack] { return known }
     let test = tests.test(frames(of: stack))
@@ -65,7 +65,8 @@ final class FindingNaming {
 
   // MARK: Code
 
-  /// The function that begins at a code address; for the forwarder that hands a closure its context, the closure.
+  /// Returns the function that begins at a code address. For the forwarder that passes a closure its context, returns
+  /// the closure.
   func function(at address: UInt64) -> SourceFrame? {
     if let known = functions[address] { return known }
     guard address != 0, let image = graph.roots.image(at: address) else { return nil }
@@ -76,14 +77,14 @@ final class FindingNaming {
     if let name, let forwarded {
       if let place = naming.address(ofFunction: forwarded, in: image) {
         frame = naming.frames(for: FrameKey(address: place, isExact: true, isAsync: false), in: image).last ?? frame
-        // Its first instructions may be of no line, when they were made from several.
+        // The closure's first instructions may have no line if they come from several lines.
         if frame?.line == nil, let first = firstLine(of: forwarded, at: place.rawValue, in: image) { frame = first }
       } else if let inlined = inlined(forwarded, from: address, name, in: image) {
         frame = inlined
       }
     }
-    // A function's first instructions may be of no line, and one that the linker merged with others has none: what
-    // follows, or the function around it, is near.
+    // A function's first instructions may have no line. A function that the linker merged with others has no line at
+    // all. The next line, or the line of the function around it, is near enough.
     if let found = frame, found.line == nil, let name {
       if found.mangledName == name, let first = firstLine(of: name, at: address, in: image) {
         frame = first
@@ -123,7 +124,7 @@ final class FindingNaming {
     return String(name[..<range.lowerBound])
   }
 
-  /// A function's frame at the first of its instructions that has a line.
+  /// Returns a function's frame at its first instruction that has a line.
   private func firstLine(of function: String, at address: UInt64, in image: LoadedImage) -> SourceFrame? {
     for offset in UInt64(1)..<256 {
       let frame = naming.frames(
@@ -135,7 +136,7 @@ final class FindingNaming {
     return nil
   }
 
-  /// A closure whose body the optimiser put into its forwarder: the first of its lines there.
+  /// Returns the first line of a closure whose body the optimiser inlined into the closure's forwarder.
   private func inlined(_ closure: String, from address: UInt64, _ forwarder: String, in image: LoadedImage)
     -> SourceFrame?
   {
@@ -150,14 +151,14 @@ final class FindingNaming {
     return first
   }
 
-  /// The first line of the function that contains a closure. The closure's mangled name begins with the function's.
-  /// O(name²).
+  /// Returns the first line of the function that contains a closure. The closure's mangled name begins with the
+  /// function's mangled name. O(name²).
   private func surroundings(of closure: String, in image: LoadedImage) -> SourceFrame? {
     guard closure.hasPrefix("$s"), closure.utf8.count <= Self.nameLimit else { return nil }
     var name = closure
     while name.utf8.count > 3 {
       let last = name.removeLast()
-      // The end of a function, an accessor or a closure.
+      // The mangled name of a function, an accessor or a closure ends like this.
       guard name.last.map({ "FcCgsMZ_".contains($0) }) == true, last != "_" || name.last != "_" else { continue }
       guard let place = naming.address(ofFunction: name, in: image) else { continue }
       let frame = naming.frames(for: FrameKey(address: place, isExact: true, isAsync: false), in: image).last
@@ -167,20 +168,20 @@ final class FindingNaming {
     return nil
   }
 
-  /// Longer mangled names are not searched.
+  /// Maximum length of a mangled name that is searched.
   private static let nameLimit = 1_000
 
   /// The frames of an allocation, innermost first.
   func frames(of site: SiteID) -> [SourceFrame] {
     if let known = siteFrames[site] { return known }
     let frames = frames(of: sites[Int(site.rawValue)].stack)
-    // Past the limit, frames are named again for each lookup rather than kept.
+    // Above the limit, the frames are not kept, and each lookup names them again.
     keptFrames += frames.count
     if keptFrames <= Self.keptFrameLimit { siteFrames[site] = frames }
     return frames
   }
 
-  /// Limit of the frames kept by site: some hundred bytes each.
+  /// Maximum number of frames kept by site. Each frame takes some hundred bytes.
   private static let keptFrameLimit = 1 << 20
 
   /// The frames of a stack, innermost first. Linear in its depth.
@@ -192,7 +193,7 @@ final class FindingNaming {
     return frames
   }
 
-  /// Enough innermost frames to show where in the program a stack is.
+  /// The number of innermost frames that show where in the program a stack is.
   private static let innermostFrames = 64
 
   /// The functions of one frame, inlined ones first.
@@ -200,28 +201,28 @@ final class FindingNaming {
     naming.frames(for: frame.key, in: frame.image.map { definitions.images[$0].image })
   }
 
-  /// Nil if the block was not sampled, or all were recorded.
+  /// Returns the stack of a sampled block. Nil if the block was not sampled, or if the trace has all blocks.
   func sampledStack(of node: NodeID) -> StackID? {
     sampledStacks.isEmpty ? nil : sampledStacks[graph.heap[BlockID(node)].address]
   }
 
   func stack(of node: NodeID) -> StackID { sites[Int(graph.heap[BlockID(node)].site.rawValue)].stack }
 
-  /// Tells whether a block was there when the recording of its process began.
+  /// Returns whether a block was allocated before the recording of its process began.
   func isFromBefore(_ node: NodeID) -> Bool { definitions.process.isAttached && stack(of: node) == .empty }
 
-  /// The program's innermost frame that is not an initialiser of the allocated type; of memory without a type, the one
-  /// that asked a wrapper of malloc for it.
+  /// Returns the program's innermost frame that is not an initialiser of the allocated type. For memory without a type,
+  /// returns the frame that called a wrapper of malloc.
   func allocation(of node: NodeID) -> SourceFrame? {
     allocation(graph.heap[BlockID(node)].site, of: graph.type(of: node))
   }
 
-  /// The program's innermost frame at a site that allocates objects of a type.
+  /// Returns the program's innermost frame at a site that allocates objects of a type.
   func allocation(_ site: SiteID, of type: NodeType) -> SourceFrame? {
     allocation(sites[Int(site.rawValue)].stack, frames(of: site), of: type)
   }
 
-  /// The program's innermost frame of an object's allocation stack.
+  /// Returns the program's innermost frame of an object's allocation stack.
   func allocation(_ stack: StackID, of type: NodeType) -> SourceFrame? {
     allocation(stack, frames(of: stack), of: type)
   }
@@ -230,7 +231,7 @@ final class FindingNaming {
     let frames = frames.dropFirst(type.kind == .malloc ? wrappers.frameCount(of: stack) : 0)
     let head = type.name.prefix { $0 != "<" }
     var user = frames.filter { $0.kind == .user }
-    // A library of the operating system made it for the program's function that called it.
+    // A library of the operating system made the object for the program's function that called the library.
     let own = user.filter { !isOfOperatingSystem($0) }
     if !own.isEmpty { user = own }
     return user.first { frame in
@@ -238,19 +239,19 @@ final class FindingNaming {
     } ?? user.first
   }
 
-  /// Returns the function that called the allocation functions, even if it is a library's. For stacks without a
+  /// Returns the function that called the allocation functions, even if it is a library's. Used for stacks without a
   /// function of the program.
   func caller(of node: NodeID) -> SourceFrame? { caller(frames(of: graph.heap[BlockID(node)].site)) }
 
-  /// The function that called the allocation functions on a stack.
+  /// Returns the function that called the allocation functions on a stack.
   func caller(_ stack: StackID) -> SourceFrame? { caller(frames(of: stack)) }
 
   private func caller(_ frames: [SourceFrame]) -> SourceFrame? {
     frames.first { !AllocationFunctions.isOne($0) && $0.kind != .thunk }
   }
 
-  /// Code of a shared library that came with the operating system, in a program that did not: neither the program's nor
-  /// the platform's.
+  /// Returns whether a frame is in a shared library that came with the operating system, while the program did not.
+  /// Such code is neither the program's nor the platform's.
   func isOfOperatingSystem(_ frame: SourceFrame) -> Bool {
     guard frame.kind == .user, let path = frame.imagePath, SystemCode.isOfOperatingSystem(path) else { return false }
     return !isProgramOfOperatingSystem
@@ -274,7 +275,7 @@ final class FindingNaming {
 
   // MARK: Steps
 
-  /// The function of a closure held by `edge`.
+  /// Returns the function of a closure that `edge` holds.
   func closure(of edge: EdgeIndex, from node: NodeID) -> SourceFrame? {
     guard let label = graph.label(graph.graph.label(of: edge)), case .closure(let offset) = label.role else {
       return nil
@@ -286,8 +287,8 @@ final class FindingNaming {
 
   private func functionWord(of edge: EdgeIndex, _ label: EdgeLabel, _ block: LiveBlock, offset: Int) -> UInt64? {
     guard label.isElement else { return graph.image.word(at: block.address &+ UInt64(bitPattern: Int64(offset))) }
-    // The edge does not say which element it was: take the first place in the block that has the target, with code
-    // before it.
+    // The edge does not say which element has the target. Take the first place in the block that has the target and a
+    // code address beside it.
     let target = graph.heap[BlockID(graph.graph.target(of: edge))].address
     var found: UInt64?
     graph.image.forEachWord(in: block.address + 16..<block.address + max(block.size, 16)) { address, value in
@@ -303,7 +304,8 @@ final class FindingNaming {
     return frame.function.contains("reabstraction thunk") || frame.fullFunction.contains("reabstraction thunk")
   }
 
-  /// The function that a task is suspended in: the innermost function of the program or a package among its contexts.
+  /// Returns the function that a task is suspended in: the innermost function of the program or a package among its
+  /// contexts.
   func suspension(of task: NodeID) -> SourceFrame? {
     var first: SourceFrame?
     for frame in suspendedFunctions(of: task) {
@@ -313,7 +315,8 @@ final class FindingNaming {
     return first
   }
 
-  /// The innermost function of the program's own that a task is suspended in, where a package's stands within it.
+  /// Returns the innermost function of the program's own that a task is suspended in. Nil unless a package's function
+  /// is further in.
   func ownSuspension(of task: NodeID) -> SourceFrame? {
     let functions = suspendedFunctions(of: task).filter { $0.kind == .user }
     guard let own = functions.first(where: { packages.package(of: $0, among: functions) == nil }),
@@ -322,12 +325,12 @@ final class FindingNaming {
     return own
   }
 
-  /// The functions of a task's contexts, innermost first.
+  /// Returns the functions of a task's contexts, innermost first.
   private func suspendedFunctions(of task: NodeID) -> [SourceFrame] {
     graph.resumptions(of: task).flatMap { address -> [SourceFrame] in
       guard var frame = function(at: address), !Self.isOfRuntime(frame) else { return [] }
       if let inlined = inlinedSuspension(at: address, of: frame) { return inlined }
-      // A part of an async function begins with instructions of no line.
+      // The first instructions of a part of an async function have no line.
       if frame.kind == .user, frame.line == nil, let name = frame.mangledName,
         let image = graph.roots.image(at: address), let first = firstLine(of: name, at: address, in: image)
       {
@@ -337,12 +340,12 @@ final class FindingNaming {
     }
   }
 
-  /// The frames of a suspension in a function that the optimiser inlined, innermost first; nil if the suspension is the
-  /// function's own.
+  /// Returns the frames of a suspension in a function that the optimiser inlined, innermost first. Nil if the outer
+  /// function itself suspends.
   ///
-  /// The part that goes on after a suspension of its own begins with the line of the await. After the suspension of an
-  /// inlined function, it begins with the line of its declaration, and the inlined function follows. Seen with Swift
-  /// 6.3.1.
+  /// If a function itself suspends, its next part begins with the line of the await. After the suspension of an inlined
+  /// function, the next part begins with the line of the outer function's declaration, and the inlined function
+  /// follows. Seen with Swift 6.3.1.
   private func inlinedSuspension(at address: UInt64, of frame: SourceFrame) -> [SourceFrame]? {
     guard frame.kind == .user, frame.asyncPart != nil, let line = frame.line, let name = frame.mangledName,
       let image = graph.roots.image(at: address),
@@ -358,17 +361,17 @@ final class FindingNaming {
     return nil
   }
 
-  /// Bytes of code that a part of an async function begins with, at most: its frame and its context.
+  /// Maximum size in bytes of the first code of a part of an async function, which sets up the frame and the context.
   private static let prologueSize: UInt64 = 64
 
-  /// A function of the runtime that starts or completes tasks, such as `future_adapter(swift::AsyncContext*)`. It says
-  /// nothing of a task's work.
+  /// Returns whether a frame is a function of the runtime that starts or completes tasks, such as
+  /// `future_adapter(swift::AsyncContext*)`. Such a function says nothing about a task's work.
   private static func isOfRuntime(_ frame: SourceFrame) -> Bool {
     frame.kind != .user && frame.function.contains("(swift::AsyncContext*")
   }
 
-  /// Tells whether a function of the program's that a task is suspended in comes back to the same suspension. Nil if
-  /// the code of none shows it.
+  /// Returns whether a function of the program that a task is suspended in comes back to the same suspension. Nil if no
+  /// function's code shows it.
   func isInLoop(_ task: NodeID) -> Bool? {
     var isKnown = false
     for address in graph.resumptions(of: task) {
@@ -379,14 +382,14 @@ final class FindingNaming {
     return isKnown ? false : nil
   }
 
-  /// Tells whether one of the functions that a task is suspended in is a sleep: its time may be over.
+  /// Returns whether one of the functions that a task is suspended in is a sleep. The time of the sleep may be over.
   func isInSleep(_ task: NodeID) -> Bool {
     graph.resumptions(of: task).contains { address in
       function(at: address).map { $0.kind != .user && Registrations.isSleep(function: $0.function) } ?? false
     }
   }
 
-  /// Tells whether a part of a function of the program's is in a loop. Looked up once for each address.
+  /// Returns whether a part of one of the program's functions is in a loop. Each address is looked up once.
   private func isLoop(at address: UInt64) -> Bool? {
     if let known = loops[address] { return known }
     var isLoop: Bool?

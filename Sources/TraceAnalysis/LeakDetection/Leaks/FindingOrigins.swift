@@ -13,32 +13,32 @@ extension Finding {
 
   /// Instances that were made while a test ran.
   package struct TestShare: Codable, Hashable, Sendable {
-    /// `TillTests.opens`.
+    /// The name of the test: `TillTests.opens`.
     package var name: String
     package var instances: Int
   }
 
   /// In a light trace: sampled instances that were made at one place.
   package struct SampledPlace: Codable, Hashable, Sendable {
-    /// Nil if no function of the program's is on the stack.
+    /// Nil if no function of the program is on the stack.
     package var place: SourceFrame?
     package var instances: Int
   }
 
-  /// Instances that were sampled.
+  /// The number of instances that were sampled.
   package var sampledInstances: Int { origins.samples.reduce(0) { Self.sum($0, max(0, $1.instances)) } }
 
-  /// Untyped lost memory that was sampled in part: without those samples it would have no owner.
+  /// Whether the finding is untyped lost memory that was sampled in part. Without the samples, it would have no owner.
   package var isToldBySamples: Bool {
     verdict == .lost && path.first?.kind == .malloc && !origins.samples.isEmpty && sampledInstances < instances
   }
 
-  /// Limit of the stacks kept for one finding: more say nothing more about its cause.
+  /// Maximum number of stacks kept for one finding. More stacks say nothing more about its cause.
   static let stackLimit = 32
-  /// Limit of the tests that are kept.
+  /// Maximum number of tests kept for one finding.
   static let testLimit = 1000
 
-  /// Those with most instances first.
+  /// Adds up the shares of equal stacks. Returns those with most instances first.
   static func joined(_ stacks: [StackShare]) -> [StackShare] {
     var sums: [StackID: Int] = [:]
     for share in stacks { sums[share.stack] = sum(sums[share.stack] ?? 0, share.instances) }
@@ -48,7 +48,7 @@ extension Finding {
     return Array(sorted.prefix(stackLimit))
   }
 
-  /// Those with most instances first.
+  /// Adds up the shares of equal tests. Returns those with most instances first.
   static func joined(_ tests: [TestShare]) -> [TestShare] {
     var sums: [String: Int] = [:]
     for share in tests { sums[share.name] = sum(sums[share.name] ?? 0, share.instances) }
@@ -58,7 +58,7 @@ extension Finding {
     return Array(sorted.prefix(testLimit))
   }
 
-  /// Those with most instances first.
+  /// Adds up the samples of equal places. Returns those with most instances first.
   static func joined(_ samples: [SampledPlace]) -> [SampledPlace] {
     var sums: [PlaceKey: SampledPlace] = [:]
     for sample in samples {
@@ -69,7 +69,7 @@ extension Finding {
     return Array(sorted.prefix(stackLimit))
   }
 
-  /// Figures in a digest may be anything.
+  /// Adds without overflow: figures in a digest may be anything.
   private static func sum(_ a: Int, _ b: Int) -> Int {
     let (sum, overflow) = a.addingReportingOverflow(b)
     return overflow ? .max : sum
@@ -77,7 +77,8 @@ extension Finding {
 }
 
 extension FindingNaming {
-  /// In a light trace: the places that made the sampled blocks. Linear in the blocks, and in the depth of the stacks.
+  /// In a light trace, returns the places that made the sampled blocks. Linear in the blocks, and in the depth of the
+  /// stacks.
   func samples(of blocks: some Sequence<NodeID>) -> [Finding.SampledPlace] {
     var counts: [StackID: (node: NodeID, instances: Int)] = [:]
     for block in blocks where !graph.isRoot(block) {
@@ -89,8 +90,8 @@ extension FindingNaming {
       })
   }
 
-  /// The stacks that blocks were allocated with, and the tests that ran then. Linear in the blocks, and in the depth of
-  /// the stacks of a test run.
+  /// Returns the stacks that allocated blocks, and the tests that were running at that time. Linear in the blocks, and
+  /// in the depth of the stacks of a test run.
   func origins(of blocks: some Sequence<NodeID>) -> Finding.Origins {
     var counts: [StackID: Int] = [:]
     for block in blocks where !graph.isRoot(block) {

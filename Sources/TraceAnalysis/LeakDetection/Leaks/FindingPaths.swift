@@ -14,10 +14,10 @@ struct FindingPaths {
     self.naming = naming
   }
 
-  /// The steps of a path with their names. O(steps) lookups of names.
+  /// Returns the steps of a path with their names. O(steps) lookups of names.
   ///
-  /// A function value passed as another type goes through a compiler-made thunk with a context of its own. The path
-  /// leaves the thunk out: the reference to it becomes a reference to the closure that it calls.
+  /// If a function value is passed as another type, the compiler makes a thunk with a context of its own. The path
+  /// omits the thunk: a reference to it becomes a reference to the closure that the thunk calls.
   func path(_ steps: [LeakGroup.Step]) -> [Finding.Step] {
     var kept: [LeakGroup.Step] = []
     var thunks = ThunkTargets()
@@ -41,8 +41,8 @@ struct FindingPaths {
     return named
   }
 
-  /// The steps of a path from a root. Blocks without a stack are a library's if a variable of the library leads to
-  /// them.
+  /// Returns the steps of a path from a root. Blocks without a stack belong to a library if a variable of the library
+  /// leads to them.
   /// - Parameter isListed: whether a block has no stack.
   func path(_ steps: [LeakGroup.Step], from root: NodeID, isListed: (LiveBlock) -> Bool) -> [Finding.Step] {
     var named = path(steps)
@@ -54,12 +54,12 @@ struct FindingPaths {
     return named
   }
 
-  /// Limit of the shown steps of a path.
+  /// Maximum number of steps that are shown of a path.
   private static let shownSteps = 40
-  /// Shown steps after the gap, not counting the first of them.
+  /// The number of shown steps after the gap, without the first of them.
   private static let shownTail = 8
 
-  /// By thunk context of one path: the edge to the closure that it calls.
+  /// By context of a thunk on the path: the edge to the closure that the thunk calls.
   private typealias ThunkTargets = [NodeID: EdgeIndex]
 
   private func name(_ steps: [LeakGroup.Step], _ thunks: ThunkTargets) -> [Finding.Step] {
@@ -77,7 +77,7 @@ struct FindingPaths {
       var function: SourceFrame?
       if kind == .closure {
         function = incoming
-        // A context without a function beside it is the box of a captured variable, if the program made it.
+        // A context of the program without a function beside it is the box of a captured variable.
         if function == nil, isBox(steps, index), naming.maker(of: step.node) == nil { kind = .box }
       } else if kind == .task {
         function = naming.suspension(of: step.node)
@@ -98,7 +98,7 @@ struct FindingPaths {
       let target = result[index + 1 < result.count ? index + 1 : 0]
       result[index].reference = reference(
         edge, of: step.node, from: result[index], to: target, closure: closures[index])
-      // A compiler-made function that only passes a closure on.
+      // This is the context of a compiler-made function that only passes a closure on.
       if result[index].kind == .closure, result[index].function == nil, target.kind == .closure {
         result[index].library = FindingNaming.runtime
       }
@@ -106,13 +106,13 @@ struct FindingPaths {
     return result
   }
 
-  /// The library that has an object for itself. A closure is whose code it runs.
+  /// Returns the library that uses an object for itself. A closure belongs to the owner of its code.
   private func library(of node: NodeID, _ kind: NodeKind, _ function: SourceFrame?) -> String? {
     if kind == .closure, let function { return naming.library(of: function, among: [function]) }
     return kind == .task ? nil : naming.library(of: node)
   }
 
-  /// The function that a reference calls in the end: behind the thunks that convert it.
+  /// Returns the function that a reference calls in the end, after all thunks that convert it.
   private func closureBehindThunks(_ edge: EdgeIndex, from node: NodeID, _ thunks: ThunkTargets) -> SourceFrame? {
     var (edge, node) = (edge, node)
     for _ in 0..<Self.greatestThunkDepth {
@@ -126,7 +126,7 @@ struct FindingPaths {
     return nil
   }
 
-  /// Conversions of one function value that are looked through. More in a row are taken for a circle of a damaged heap.
+  /// Maximum number of thunks in a row. A longer row must be a cycle in a damaged heap.
   private static let greatestThunkDepth = 4
 
   private func isBox(_ steps: [LeakGroup.Step], _ index: Int) -> Bool {
@@ -153,7 +153,7 @@ struct FindingPaths {
       name = captureName(step, offset: offset, label: label)
       if name.isEmpty, !isClosure, mayBeSelf(edge, of: node, step, target) { name = "self" }
     }
-    // A closure that captures one object has that for a context.
+    // If a closure captures only one object, the object itself is the closure's context.
     let capturesSelf = isClosure && target.kind != .closure && target.kind != .box && hasSelfForContext(closure, target)
     return Finding.Reference(
       name: name, strength: strength, isClosure: isClosure, isCapture: isCapture, capturesSelf: capturesSelf,
@@ -161,7 +161,8 @@ struct FindingPaths {
       caseName: label?.caseName)
   }
 
-  /// The captured variable, if debug information identifies it, with the part of its value.
+  /// Returns the name of the captured variable with the part of its value; only the part if no debug information
+  /// identifies the variable.
   private func captureName(_ step: Finding.Step, offset: Int, label: EdgeLabel?) -> String {
     let part = label?.name ?? ""
     let captured = naming.captures(of: step.function)?.variable(
@@ -171,7 +172,8 @@ struct FindingPaths {
     return part.isEmpty ? captured.name : "\(captured.name).\(part)"
   }
 
-  /// A guess where no variable is known: not with another capture of the same type.
+  /// Guesses whether a capture is `self` if its variable is not known. It is not `self` if another capture has the same
+  /// type.
   private func mayBeSelf(_ edge: EdgeIndex, of node: NodeID, _ step: Finding.Step, _ target: Finding.Step) -> Bool {
     guard isSelf(of: step.function, target) else { return false }
     if let captures = naming.captures(of: step.function), !captures.variables.contains(where: { $0.name == "self" }) {
@@ -190,7 +192,7 @@ struct FindingPaths {
     return isSelf(of: closure, target)
   }
 
-  /// A closure written in a method of the captured object's type captured `self`.
+  /// Returns whether a closure was written in a method of the captured object's type. Such a closure captured `self`.
   private func isSelf(of function: SourceFrame?, _ target: Finding.Step) -> Bool {
     guard target.kind == .object, let name = function?.closureName, let range = name.rangeAfterLast(" in ") else {
       return false

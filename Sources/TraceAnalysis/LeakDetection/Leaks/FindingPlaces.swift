@@ -1,15 +1,15 @@
-// Findings of one cause, met at several places, are one.
+// Joins findings of one cause that come from several places.
 
 import TraceReading
 import TraceSymbolication
 
 extension Finding {
-  /// Adds what another group's or another process's finding of the same cause has: figures, and the places that they
-  /// come from. The shown instance stays. O(places).
+  /// Adds the figures and places of a finding with the same cause, from another group or another process. The shown
+  /// instance stays. O(places).
   package mutating func add(_ other: Finding) {
     // Figures in a digest may be anything up to its limits.
     instances = instances.addingReportingOverflow(other.instances).overflow ? .max : instances + other.instances
-    // If none has ended, there were at least as many births as there are instances.
+    // If no sibling has ended, there were at least as many births as there are instances.
     if other.evidence.siblings?.deaths == 0 {
       let all = UInt64(clamping: instances)
       evidence.updateSiblings { if $0.deaths == 0 { $0.births = max($0.births, all) } }
@@ -34,11 +34,11 @@ extension Finding {
     return byName.values.sorted { ($1.bytes, $0.name) < ($0.bytes, $1.name) }
   }
 
-  /// All objects that it is titled by are as large, as far as is known.
+  /// Whether all objects in the finding's title have the same size, as far as is known.
   package var isOfOneSize: Bool { places.allSatisfy { $0.smallest == $0.largest && $0.smallest == places[0].smallest } }
 
-  /// One for each place, with the place's figures and path; itself if it has no more than one. All have one
-  /// fingerprint.
+  /// A finding for each place, with the place's figures and path. If there is at most one place, this is the finding
+  /// itself. All of them have the same fingerprint.
   package var byPlace: [Finding] {
     guard places.count > 1 else { return [self] }
     return places.map { place in
@@ -53,7 +53,7 @@ extension Finding {
     }
   }
 
-  /// Places of one line are one.
+  /// Joins places that have the same line.
   static func joined(_ places: [Place]) -> [Place] {
     var numbers: [PlaceKey: Int] = [:]
     var result: [Place] = []
@@ -75,7 +75,7 @@ extension Finding {
     return result.sorted()
   }
 
-  /// A line of the program, or a function where no line is known.
+  /// A line of the program, or a function if no line is known.
   struct PlaceKey: Hashable, Comparable {
     var file: String
     var line: Int
@@ -90,7 +90,7 @@ extension Finding {
 }
 
 extension Finding.Place: Comparable {
-  /// Those with more instances come first, then those with more bytes; the order of lines decides between equals.
+  /// Places with more instances come first, then places with more bytes. The order of lines decides between equals.
   package static func < (a: Finding.Place, b: Finding.Place) -> Bool {
     if a.instances != b.instances { return a.instances > b.instances }
     if a.retainedBytes != b.retainedBytes { return a.retainedBytes > b.retainedBytes }
@@ -98,11 +98,12 @@ extension Finding.Place: Comparable {
   }
 }
 
-/// Joins findings of groups as they come: one a cause, shown by an instance from the place that has most of them.
+/// Joins the findings of groups one by one. Each cause has one finding, which shows an instance from the place with the
+/// most instances.
 struct FindingJoin {
   private(set) var findings: [Finding] = []
   private var numbers: [[String]: Int] = [:]
-  /// By finding: an instance of each place, of the place's largest group.
+  /// By finding and place: an instance from the place's largest group.
   private var samples: [[Finding.PlaceKey: Finding]] = []
 
   /// - Returns: The index of the cause's finding.
@@ -124,7 +125,7 @@ struct FindingJoin {
     return known
   }
 
-  /// All, each with the path of an instance from its first place.
+  /// Returns all findings, each with the path of an instance from its first place.
   func joined() -> [Finding] {
     findings.indices.map { index in
       var finding = findings[index]

@@ -1,11 +1,11 @@
-// A finding as digests have it.
+// A finding in the form that digests store.
 
 import HeapAnalysis
 import TraceReading
 import TraceSymbolication
 
-/// The keys of a finding in a file. They stay as earlier versions wrote them, whatever shape `Finding` has: many are
-/// only there for some verdicts.
+/// The keys of a finding in a file. They stay as earlier versions wrote them, even if the shape of `Finding` changes.
+/// Many keys are only there for some verdicts.
 package struct FindingRecord: Codable, Sendable {
   var verdict: Verdict
   var taskWait: TaskWait?
@@ -38,7 +38,7 @@ package struct FindingRecord: Codable, Sendable {
   /// Nil in digests of earlier versions.
   var samples: [Finding.SampledPlace]?
 
-  /// What is known of reachable objects.
+  /// Facts about reachable objects.
   struct Outliving: Codable, Sendable {
     var statement: Statement?
     var snapshot: UInt32?
@@ -73,7 +73,7 @@ package struct FindingRecord: Codable, Sendable {
 // MARK: From files
 
 extension FindingRecord {
-  /// Nil if it lacks the facts of its verdict. Facts of other verdicts are passed over.
+  /// The finding; nil if the record lacks the facts of its verdict. Facts of other verdicts are ignored.
   package var finding: Finding? {
     evidence.map { evidence in
       Finding(
@@ -90,7 +90,7 @@ extension FindingRecord {
     return libraryReason.map { .library(reason: $0) } ?? .program
   }
 
-  /// Nil if there are no facts for the verdict.
+  /// Nil if the record has no facts for the verdict.
   fileprivate var evidence: Finding.Evidence? {
     switch verdict {
     case .retainCycle: .unreachable(.cycle, way: way)
@@ -153,7 +153,7 @@ extension FindingRecord.Outliving {
 
 extension FindingRecord {
   /// - Parameters:
-  ///   - advice: The finding's in sentences.
+  ///   - advice: The advice of the finding, in sentences.
   ///   - ownerReason: The reason why the finding does not count as the program's.
   package init(_ finding: Finding, advice: [String], ownerReason: String?) {
     verdict = finding.verdict
@@ -185,7 +185,7 @@ extension FindingRecord {
       outliving = Outliving(retention, siblings, growth: rounds.counts)
       outliving?.statement = .repetition(rounds.place, firstRound: rounds.first, of: rounds.measure)
     case .images(let growth, let retention):
-      // A digest that is made of images has no history of siblings.
+      // A digest from images has no history of siblings.
       outliving = Outliving(retention, Finding.Siblings(births: 0, deaths: 0, scopeShare: 0), growth: growth.counts)
       outliving?.statement = .images(
         growth.images, seconds: growth.seconds, lateShare: growth.lateShare, of: growth.measure)

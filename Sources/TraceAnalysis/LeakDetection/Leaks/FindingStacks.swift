@@ -1,13 +1,13 @@
-// The stacks of a finding, named.
+// The stacks of a finding, with names.
 
 import HeapAnalysis
 import TraceReading
 import TraceSymbolication
 
-/// The allocation stacks of a finding's instances, and the stacks of the references that keep the shown one.
+/// The allocation stacks of a finding's instances, and the stacks of the references that keep the shown instance.
 package struct FindingStacks: Sendable {
   package struct Stack: Sendable {
-    /// The innermost first.
+    /// Innermost first.
     package var frames: [ReportFrame]
     /// Index of the program's innermost frame; nil if there is none.
     package var userFrame: Int?
@@ -19,7 +19,7 @@ package struct FindingStacks: Sendable {
     package var stack: Stack
   }
 
-  /// References that one place took and never gave up.
+  /// References that one place took and never released.
   package struct Reference: Sendable {
     package var operation: Operation
     package var count: UInt64
@@ -34,14 +34,14 @@ package struct FindingStacks: Sendable {
     package var references: [Reference]?
   }
 
-  /// The allocations with the most instances first; incomplete if there are very many.
+  /// The allocation stacks, most instances first; incomplete if there are very many.
   package var allocations: [Allocation]
-  /// The object that leaks; for a cycle, all objects on the path.
+  /// The leaked object; for a cycle, the objects on the path.
   package var objects: [HeldObject]
 
-  /// Limit of the named frames of one stack. Recursion may be deeper.
+  /// Maximum number of named frames of one stack. Recursion may be deeper.
   static let frameLimit = 512
-  /// Limit of the examined objects of a cycle.
+  /// Maximum number of examined objects of a cycle.
   static let objectLimit = 16
 }
 
@@ -52,18 +52,18 @@ package struct FindingStackSearch {
   private let snapshot: TraceSnapshot
   private let hasReferences: Bool
 
-  /// `allocations` must have been made with the snapshot.
+  /// `allocations` must be an analysis with `snapshot`.
   package init(
     _ reader: TraceReader, _ allocations: AllocationAnalysis, snapshot: TraceSnapshot, naming: any FrameNaming
   ) {
-    // Without an image of its own: counts in memory are not compared.
+    // The analysis has no image of its own, so it does not compare counts in memory.
     analysis = HistoryAnalysis(reader, allocations, snapshot: nil, naming: naming)
     heap = LiveHeap(allocations.blocksAtSnapshot)
     self.snapshot = snapshot
     hasReferences = reader.header.referenceCounting != .off
   }
 
-  /// By fingerprint. One pass over the events, if retains were recorded.
+  /// Returns the stacks of findings, by fingerprint. Reads the events once if retains were recorded.
   package func stacks(of findings: [Finding]) -> [String: FindingStacks] {
     let steps = findings.map(subjects)
     let blocks = steps.map { $0.map { block(of: $0) } }
@@ -85,9 +85,9 @@ package struct FindingStackSearch {
     return result
   }
 
-  /// The objects that should have been released.
+  /// Returns the objects of a finding that should have been released.
   private func subjects(_ finding: Finding) -> [Finding.Step] {
-    // Another block may have the address by now.
+    // The path is from another image. Another block may have the address by now.
     if let number = finding.evidence.retention?.snapshot, number != snapshot.number { return [] }
     if finding.evidence.isCycle {
       return Array(finding.path.filter { $0.kind.isCounted }.prefix(FindingStacks.objectLimit))
@@ -95,7 +95,7 @@ package struct FindingStackSearch {
     switch finding.verdict {
     case .retainCycle, .lost, .suspended: return finding.path.first.map { [$0] } ?? []
     case .deinitialised, .outlived, .accumulating, .growing: return finding.path.last.map { [$0] } ?? []
-    // It is gone; the finding itself tells how it ended.
+    // The object is gone. The finding itself says how it ended.
     case .dangling: return []
     }
   }

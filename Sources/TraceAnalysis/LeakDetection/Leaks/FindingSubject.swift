@@ -1,29 +1,31 @@
-// The program's own objects behind a closure, a task or a library's object that a path ends in.
+// Finds the program's own objects behind a closure, a task or a library's object at the end of a path.
 
 import HeapAnalysis
 import TraceSymbolication
 
 extension Finding {
-  /// The program's object that a finding is about, where its own objects are wrappers: closures, tasks, boxes, objects
-  /// of libraries.
+  /// The program's object that a finding is about, if the finding's own objects are wrappers: closures, tasks, boxes,
+  /// objects of libraries.
   package struct Subject: Codable, Hashable, Sendable {
-    /// Without modules: `RequestContext`.
+    /// The type without modules: `RequestContext`.
     package var type: String
     package var qualifiedType: String
-    /// The number of them in all instances together; nil if there are too many to look at each, and of values, which
-    /// have no identity.
+    /// The number of such objects in all instances together. Nil if there are too many instances to search each, and
+    /// for values, which have no identity.
     package var count: UInt64?
-    /// The program's line that made the shown one; nil of values.
+    /// The program's line that made the shown object; nil for values.
     package var allocation: SourceFrame?
-    /// A structure or an enumeration, in a collection, that has the object of the finding for a part.
+    /// Whether the subject is a structure or an enumeration in a collection, and the object of the finding is a part of
+    /// it.
     package var isValue: Bool
   }
 }
 
 /// Searches wrappers for the objects that they keep. For one thread at a time.
 ///
-/// A wrapper is about an object that only it has captured. An object that all wrappers captured (a server, `self` of a
-/// long-lived object) is not their subject. So a type counts if nearly each wrapper has an object of it to itself.
+/// The subject of a wrapper is an object that no other wrapper has captured. An object that all wrappers captured (a
+/// server, `self` of a long-lived object) is not their subject. So a type counts if nearly each wrapper has an object
+/// of this type to itself.
 struct SubjectSearch {
   private let graph: ObjectGraph
   private let naming: FindingNaming
@@ -36,12 +38,12 @@ struct SubjectSearch {
     var nodes: Set<NodeID>
   }
 
-  /// Minimum share of the wrappers that must have an object of the type to themselves. A few may have lost theirs, or
-  /// have one more.
+  /// Minimum share of the wrappers that must have an object of the type to themselves. A few may have lost their
+  /// object, or have one more.
   private static let ownShare = 0.9
-  /// Limit of the wrappers that are searched. Of more, an even selection is searched.
+  /// Maximum number of wrappers that are searched. If there are more, an even selection is searched.
   private static let wrapperLimit = 512
-  /// Limit of the blocks visited for one wrapper.
+  /// Maximum number of blocks visited for one wrapper.
   private static let blockLimit = 256
 
   private struct Candidate {
@@ -50,8 +52,8 @@ struct SubjectSearch {
     var nodes: [NodeID] = []
   }
 
-  /// The program's type whose objects the wrappers have to themselves, the nearest one; nil if there is none. `sample`:
-  /// the wrapper that is shown. `isKept`: whether an object exists because of its wrapper, and would go with it.
+  /// Returns the program's nearest type whose objects the wrappers have to themselves; nil if there is none. `sample`:
+  /// the wrapper that is shown. `isKept`: whether an object exists because of its wrapper, and would be freed with it.
   /// O(searched wrappers), each with at most `blockLimit` blocks.
   func subject(of wrappers: [NodeID], sample: NodeID, isKept: (_ object: NodeID, _ wrapper: NodeID) -> Bool) -> Found? {
     let step = max(1, wrappers.count / Self.wrapperLimit)
@@ -95,8 +97,8 @@ struct SubjectSearch {
       nodes: nodes)
   }
 
-  /// The program's objects behind a wrapper, each with its distance. Paths to them contain no other object of the
-  /// program.
+  /// Returns the program's objects behind a wrapper, each with its distance. Paths to them contain no other object of
+  /// the program.
   private func objects(behind wrapper: NodeID) -> [(NodeID, Int)] {
     var result: [(NodeID, Int)] = []
     var depths: [NodeID: Int] = [wrapper: 0]
@@ -117,8 +119,8 @@ struct SubjectSearch {
     return result
   }
 
-  /// The element of the nearest collection on a path that has a wrapper in it: `Visit`, where the wrapper is a field of
-  /// such values. Nil if there is none, or if it says no more.
+  /// Returns the element type of the nearest collection on a path to a wrapper: `Visit`, if the wrapper is a field of
+  /// such values. Returns nil if there is no such collection, or if its element type is the wrapper's type.
   func element(of path: ArraySlice<Finding.Step>) -> Finding.Subject? {
     guard let wrapper = path.last else { return nil }
     for step in path.dropLast().reversed() {
@@ -140,7 +142,7 @@ struct SubjectSearch {
     return nil
   }
 
-  /// A type with a module, and neither a tuple nor a function nor an optional of one.
+  /// Returns whether a name is a type in a module other than `Swift`. Tuples, functions and optionals are not.
   private static func isNominal(_ name: String) -> Bool {
     let head = name.prefix { $0 != "<" }
     return head.contains(".") && head.allSatisfy { $0.isLetter || $0.isNumber || $0 == "_" || $0 == "." }

@@ -4,22 +4,23 @@ import HeapAnalysis
 import TraceReading
 import TraceSymbolication
 
-/// The graph of a heap image and the history of its blocks, in numbers. The first step from a trace to findings:
+/// The graph of a heap image, and figures of the history of its blocks. It is the first step from a trace to findings:
 /// `Verdicts` judges it. For one thread at a time.
 package final class HeapModel {
   package let snapshot: TraceSnapshot
   package let graph: ObjectGraph
-  /// The trace's sums. Its live blocks are in `graph`.
+  /// The sums of the trace. Its live blocks are in `graph`.
   let trace: AllocationAnalysis
   let sites: [SiteKey]
-  /// The program's scopes and expectations, without objects that may have ended unseen.
+  /// The program's scopes and expectations, without objects that may have ended without an event.
   package let statements: ProgramStatements
   let activations: Activations
-  /// Threads that are not in the image may have held its blocks: the process is a copy of one that had several.
+  /// Whether threads that are not in the image may have held its blocks. The process is then a copy of one that had
+  /// several threads.
   let lacksThreads: Bool
   package let diagnostics: TraceDiagnostics
 
-  /// The files of images: their layouts of types, and the frames of threads.
+  /// Returns facts from the files of images: the layouts of types, and the frames of threads.
   typealias Files = (HeapImage, [LoadedImage]) -> (layouts: any LayoutSource, frames: ThreadFrames?)
 
   /// Builds the graph. `trace` must have been made with the same snapshot. Linear in the live blocks and the image's
@@ -79,29 +80,31 @@ package final class HeapModel {
     self.trace = sums
   }
 
-  /// Blocks without a stack may have been allocated before the recording.
+  /// Returns whether blocks without a stack may have been allocated before the recording.
   private static func hasListedBlocks(_ trace: AllocationAnalysis) -> Bool {
     trace.header.lacksHistory || trace.definitions.process.isAttached
   }
 
-  /// The births of some blocks may not be known.
+  /// Whether the births of some blocks may be unknown.
   var mayHaveListedBlocks: Bool { Self.hasListedBlocks(trace) }
 
-  /// Tells whether a block is known from the allocator's metadata alone.
+  /// Returns whether a block is known only from the allocator's metadata.
   func isListed(_ block: LiveBlock) -> Bool {
     Self.hasListedBlocks(trace) && sites[Int(block.site.rawValue)].stack == .empty
   }
 
-  /// The strands of threads that have ended: their functions do not run any more.
+  /// The strands of threads that have ended. Their functions do not run any more.
   var endedStrands: Set<StrandID> {
-    // The main thread may have ended by `dispatchMain`. The compiler gives up nothing behind that call.
+    // The main thread may have ended by `dispatchMain`. The compiler releases nothing after that call, so the main
+    // thread counts as live.
     let live = Set(snapshot.threads.map { UInt64($0.osThread) }).union([UInt64(trace.header.processID)])
     let strands = activations.ownStrands
     return Set(
       trace.definitions.threads.lazy.filter { !live.contains($0.osThread) }.compactMap { strands[$0.thread] })
   }
 
-  /// A thread that is about to end the process, called by the C library, has returned from the program's main function.
+  /// Returns the activations at the snapshot. If the C library is ending the process, the stack of the ending thread is
+  /// left out: this thread has returned from the program's main function.
   private static func left(
     _ activations: Activations, _ snapshot: TraceSnapshot, _ roots: HeapRoots, _ definitions: TraceDefinitions
   ) -> Activations {

@@ -3,7 +3,7 @@
 import HeapAnalysis
 import TraceReading
 
-/// Sums, by type's name, what leaked objects keep besides those on their path.
+/// Sums up the memory that leaked objects keep besides the objects on their path, by name of the type.
 struct HeldObjects {
   private let graph: ObjectGraph
 
@@ -23,7 +23,7 @@ struct HeldObjects {
     return byName(sums)
   }
 
-  /// By type, most bytes first. Several types may have one name.
+  /// Returns sums by the name of the type, most bytes first. Several types may have one name.
   func byName(_ sums: [UInt32: BlockSum]) -> [Finding.HeldType] {
     var byName: [String: BlockSum] = [:]
     for (type, sum) in sums {

@@ -1,20 +1,20 @@
-// The ways of keeping chosen objects alive.
+// The ways that chosen objects are kept alive.
 
 import HeapAnalysis
 
-/// Sorts objects by the shape of their paths. Objects whose paths have one shape are held in one way. A chain of
-/// objects of one class counts as one way, with its head.
+/// Groups objects by the shape of their paths. Objects whose paths have the same shape are held in the same way. A
+/// chain of objects of one class counts as one way, together with its head.
 struct HeldWays {
   struct Way {
     var isLeaked: Bool
     var targets: [NodeID]
-    /// The nearest of them; among equally near ones, the oldest.
+    /// The nearest target; if several are equally near, the oldest.
     var shown: NodeID
     fileprivate var cost: UInt32
     fileprivate var birth: BirthOrder
-    /// Blocks on the path to the farthest.
+    /// The number of blocks on the path to the farthest target.
     var longest: UInt32
-    /// Bytes that would be freed if all of them were.
+    /// The bytes that would be freed with all targets.
     var retained: UInt64 = 0
   }
 
@@ -26,13 +26,13 @@ struct HeldWays {
   private let reachable: PathShapes
   private let leaked: PathShapes?
   private var numbers: [Shape: Int] = [:]
-  /// In order of first occurrence; empty ones were joined to others.
+  /// In order of first occurrence. A way is empty if it was joined to others.
   private var ways: [Way] = []
 
   /// `leaked`: shapes of the paths to unreachable objects.
   init(reachable: PathShapes, leaked: PathShapes?) { (self.reachable, self.leaked) = (reachable, leaked) }
 
-  /// Adds an object that is reached by paths of its kind. `birth`: the time of its allocation.
+  /// Adds an object with a path in `leaked` or in `reachable`. `birth`: the time of its allocation.
   mutating func add(_ target: NodeID, isLeaked: Bool, cost: UInt32, birth: BirthOrder) {
     guard let shapes = isLeaked ? leaked : reachable else { return }
     let length = shapes.length(to: target)
@@ -49,10 +49,10 @@ struct HeldWays {
     }
   }
 
-  /// Joins the heads of chains to their chains, if a way has no objects except heads. Linear in the ways and in the
+  /// Joins the heads of chains to their chains, for each way that has only such heads. Linear in the ways and in the
   /// paths to the shown objects.
   mutating func joinChains() {
-    /// By number of the heads' way: each head, and the way of its chain.
+    /// By number of the heads' way: each head, and the number of its chain's way.
     var chains: [Int: [NodeID: Int]] = [:]
     var spareSteps = Self.headSteps
     for (shape, number) in numbers.sorted(by: { $0.value < $1.value }) {
@@ -70,18 +70,18 @@ struct HeldWays {
     }
   }
 
-  /// Limit of the path steps searched for heads, for all ways: well below a second.
+  /// Maximum number of path steps that are searched for heads, for all ways together. This takes well below a second.
   private static let headSteps = 1 << 22
 
-  /// Sums up the memory that each way's objects retain. Memory that one of them keeps by another is counted once.
-  /// Linear in the nodes, plus `hops` for each target.
+  /// Sums up the memory that the objects of each way retain. If one object of a way keeps another, their memory is
+  /// counted once. Linear in the nodes, plus `hops` for each target.
   mutating func add(retained: NodeTable<UInt64>, _ dominators: DominatorTree) {
     let none = Int32(-1)
     var wayOf = [Int32](repeating: none, count: retained.count)
     for (number, way) in ways.enumerated() {
       for target in way.targets { wayOf[Int(target)] = Int32(truncatingIfNeeded: number) }
     }
-    /// The nearest dominator that belongs to a way.
+    /// By node: the nearest dominator that belongs to a way.
     var above = [NodeID](repeating: HeapGraph.noNode, count: retained.count)
     for index in 0..<dominators.order.count {
       let node = Int(dominators.order[NodeID(index)])
@@ -97,7 +97,7 @@ struct HeldWays {
     }
   }
 
-  /// Limit of the other ways' objects visited between two of one way.
+  /// Maximum number of other ways' objects that are visited between two objects of one way.
   private static let hops = 64
 
   private func isBelow(_ target: NodeID, _ way: Int32, _ wayOf: [Int32], _ above: [NodeID]) -> Bool {
@@ -109,7 +109,7 @@ struct HeldWays {
     return false
   }
 
-  /// Those with most objects first; of equal ones the nearest.
+  /// Returns the ways, most objects first. Among ways with equally many objects, the nearest comes first.
   func sorted() -> [Way] {
     ways.filter { !$0.targets.isEmpty }.enumerated().sorted {
       ($1.element.targets.count, $0.element.cost, $0.offset) < ($0.element.targets.count, $1.element.cost, $1.offset)

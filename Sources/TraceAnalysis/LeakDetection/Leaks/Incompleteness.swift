@@ -1,4 +1,4 @@
-// Limits on what can be said of a heap because the trace lacks something, and remedies.
+// Describes the limits of an analysis that come from gaps in the trace, and remedies.
 
 import Glibc
 import HeapAnalysis
@@ -34,8 +34,8 @@ struct HeapRemarks {
     return remarks
   }
 
-  /// The reason why the image could not be analyzed as a whole. Nil if it was. A forked process with unknown threads has
-  /// a whole image.
+  /// The reason why the image could not be analyzed as a whole; nil if it could. If only the threads of a forked
+  /// process are unknown, its image is whole.
   var obstacle: String? {
     graph.isWhole || (model.lacksThreads && snapshot.isWhole) ? nil : incompleteness
   }
@@ -71,7 +71,7 @@ struct HeapRemarks {
     return "the heap image is incomplete: \(reason); \(untold). Take another one, or choose one with --snapshot"
   }
 
-  /// The conclusions that missing calls rule out.
+  /// Sentences about the conclusions that missing calls rule out.
   private var gapRemarks: [String] {
     guard model.trace.gaps.hideAllocations else { return [] }
     var remarks = ["\(model.trace.gaps.explanation): anything that unseen memory may hold counts as in use"]
@@ -102,8 +102,8 @@ extension LeakFinder {
 }
 
 extension ProgramStatements {
-  /// Returns the program's statements without those about objects that may have ended without the trace showing it, and
-  /// about objects that are no scope's own.
+  /// Returns the program's statements without objects that may have ended unseen. Scopes are also freed of objects that
+  /// belong to no scope.
   func without(_ graph: ObjectGraph, isOfNoScope: (LiveBlock) -> Bool) -> ProgramStatements {
     func isUncertain(_ block: LiveBlock) -> Bool {
       guard let found = graph.heap.block(containing: block.address), graph.heap[found].ordinal == block.ordinal else {

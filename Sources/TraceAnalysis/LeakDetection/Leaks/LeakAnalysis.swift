@@ -1,4 +1,4 @@
-// From a trace with a heap image to findings.
+// Makes findings from a trace with a heap image.
 
 import HeapAnalysis
 import TraceReading
@@ -27,9 +27,12 @@ package final class LeakAnalysis {
   var finder: LeakFinder { verdicts.finder }
 
   /// Builds the graph of `snapshot` and finds its leaks. `analysis` must have been made with the same snapshot. Linear
-  /// in the live blocks and the image's words. Files of images are searched for as symbols are. `toolPath`: directories
-  /// that may hold a Swift toolchain, as in PATH. `ownModules`: Swift modules that are the program's own, if folders do
-  /// not show it. `naming` names the findings, and nothing else.
+  /// in the live blocks and the image's words.
+  ///
+  /// The files of images are searched for in the same way as symbols.
+  /// - `toolPath`: directories that may hold a Swift toolchain, as in PATH.
+  /// - `ownModules`: Swift modules of the program that folders do not show as its own.
+  /// - `naming`: gives the names of findings, and nothing else.
   package convenience init(
     _ reader: TraceReader, _ analysis: AllocationAnalysis, snapshot: TraceSnapshot,
     search: DebugFileSearch = DebugFileSearch(),
@@ -48,7 +51,7 @@ package final class LeakAnalysis {
     }
   }
 
-  /// With layouts from elsewhere.
+  /// Uses the given layouts.
   convenience init(
     _ reader: TraceReader, _ analysis: AllocationAnalysis, snapshot: TraceSnapshot, naming: any FrameNaming,
     layouts: any LayoutSource, ownModules: Set<String> = [],
@@ -70,8 +73,8 @@ package final class LeakAnalysis {
     verdicts = Verdicts(model, codeFacts: codeFacts)
   }
 
-  /// All findings, named; library findings last. Names are looked up for findings only. If references dangle, or
-  /// objects seem to have been used after their end, the trace's events are read once more.
+  /// Returns all findings with names, library findings last. Names are looked up for findings only. If references
+  /// dangle, or objects seem to have been used after their end, the trace's events are read once more.
   package func findings() -> [Finding] {
     let (findings, remark) = NamedFindings(verdicts: verdicts, names: names(), lettingGo: lettingGo).findings(
       in: reader)
@@ -79,25 +82,26 @@ package final class LeakAnalysis {
     return findings
   }
 
-  /// Only suspicions, of objects that outlived their siblings and of accumulating objects, by the given rules. For
+  /// Returns only suspicions by the given rules: objects that outlived their siblings, and accumulating objects. For
   /// tools that show a rule's decisions. O(graph).
   package func suspicions(by rules: OutlivingRules) -> [Finding] {
     OutlivingBuilder(verdicts, naming: names(), rules: rules, lettingGo: lettingGo).findings()
   }
 
-  /// Every candidate for a suspicion, listed or not, with the effects of the rules. Without a history, these are
-  /// objects that registrations keep. O(graph).
+  /// Returns every candidate for a suspicion, listed or not, with the effects of the rules. Without a history, the
+  /// candidates are objects that registrations keep. O(graph).
   package func suspicionAccounts() -> [SuspicionAccount] {
     OutlivingBuilder(verdicts, naming: names(), lettingGo: lettingGo, log: SuspicionLog()).accounts()
   }
 
-  /// Only findings of expectations, for an image taken when one of them was not met. `totals`: their final outcomes.
+  /// Returns only findings of expectations, for an image taken when an expectation was not met. `totals`: the final
+  /// outcomes of the expectations.
   package func expectationFindings(_ totals: [ExpectationOutcome], places: Set<MarkPlace>) -> [Finding] {
     outlivingBuilder().expectationFindings(totals, places: places)
   }
 
-  /// Only findings of the expectations at some places. `times`: by place, the time after which an object must have
-  /// become due.
+  /// Returns only findings of the expectations at some places. `times`: by place, a time. Only objects that became due
+  /// later count.
   func expectationFindings(dueAfter times: [MarkPlace: UInt64]) -> [Finding] {
     outlivingBuilder().expectationFindings(places: Set(times.keys), dueAfter: times)
   }
@@ -106,26 +110,26 @@ package final class LeakAnalysis {
     OutlivingBuilder(verdicts, naming: names())
   }
 
-  /// The names that suppressions are held against.
+  /// The names that suppressions are matched with.
   package var suppressionNames: SuppressionNames {
     SuppressionNames(definitions: model.trace.definitions, naming: naming)
   }
 
-  /// The collections that grew, those with most bytes first; none where the births of blocks are not known. Linear in
-  /// the references of collections.
+  /// Returns the collections that grew, most bytes first; none if the births of blocks are not known. Linear in the
+  /// references of collections.
   package func grownCollections() -> [GrownCollection] {
     guard verdicts.hasHistory, !model.trace.definitions.process.isAttached else { return [] }
     return GrownCollections(verdicts, naming: names()).rows()
   }
 
-  /// The blocks that leak, by node; nil if the image lacks parts, so that they are not known.
+  /// The leaked blocks, by node; nil if the image lacks parts, since the leaks are not known then.
   package var leakedBlocks: NodeSet? { verdicts.finder.leaked }
 
   /// Returns the way that the program still has to a leaked block; nil if there is none.
   package func way(toLeaked node: NodeID) -> LeakWay? { verdicts.finder.way(to: node) }
 
-  /// The blocks that leak, by allocation site; nil if the image lacks parts, so that they are not known. Linear in the
-  /// blocks.
+  /// Returns the leaked blocks by allocation site; nil if the image lacks parts, since the leaks are not known then.
+  /// Linear in the blocks.
   package func leakedBySite() -> [SiteID: BlockSum]? { verdicts.leakedBySite() }
 
   func names() -> FindingNaming {
@@ -141,7 +145,7 @@ package final class LeakAnalysis {
     return names
   }
 
-  /// The reason why the image could not be analyzed as a whole. Nil if it was.
+  /// The reason why the image could not be analyzed as a whole; nil if it could.
   package var obstacle: String? { HeapRemarks(verdicts).obstacle }
 
   /// Sentences that a reader needs to judge the findings; complete once `findings` has been called.

@@ -1,4 +1,4 @@
-// Finds the live blocks that are leaked, and what holds each: in numbers, before anything has a name.
+// Finds the leaked live blocks, and the holders of each, before anything has a name.
 
 import HeapAnalysis
 import TraceReading
@@ -8,25 +8,26 @@ import TraceSymbolication
 package enum Verdict: String, CaseIterable, Codable, Hashable, Sendable {
   /// Objects that hold one another, and that nothing else can reach.
   case retainCycle
-  /// Nothing holds it, and still its count is above 0; or a block that nothing points to.
+  /// An object that nothing holds while its count is above 0, or a block that nothing points to.
   case lost
-  /// Its `deinit` has run; unowned references keep its memory.
+  /// An object whose `deinit` has run. Unowned references keep its memory.
   case deinitialised
   /// A task that nothing can resume.
   case suspended
   /// A live object refers to memory that has been freed.
   case dangling
-  /// Reachable, but its scope has ended, and its siblings with it.
+  /// A reachable object whose scope has ended, like its siblings.
   case outlived
-  /// Reachable, like all objects of its kind, and their number keeps growing.
+  /// Reachable objects of a kind that never ends. Their number keeps growing.
   case accumulating
-  /// Reachable, and more with each round of work that is repeated.
+  /// Reachable objects. Their number grows with each round of repeated work.
   case growing
 }
 
-/// Instances of one shape from the same allocation sites, with one of them to be shown.
+/// Instances of one shape from the same allocation sites. One of them is shown.
 struct LeakGroup {
-  /// An instance: the object itself, or one of the objects of a cycle, and what would be freed with it.
+  /// An instance: the object itself, or one object of a cycle. The figures are of the memory that would be freed with
+  /// it.
   struct Member {
     var node: NodeID
     var bytes: UInt64
@@ -35,10 +36,10 @@ struct LeakGroup {
     var types: UInt64 = 0
   }
 
-  /// A node of the shown instance, and the edge that leads to the next one.
+  /// A node of the shown instance, and the edge to the next node.
   struct Step {
     var node: NodeID
-    /// Leads to the next step's node, and in a cycle from the last to the first; nil at the end of a path.
+    /// The edge to the next step's node. In a cycle, the last step's edge leads to the first. Nil at the end of a path.
     var edge: EdgeIndex?
   }
 
@@ -46,39 +47,39 @@ struct LeakGroup {
   var steps: [Step]
   var isCycle: Bool
   var instances: Int
-  /// The memory that would be freed with all of them, and its number of blocks.
+  /// The memory that would be freed with all instances, and its number of blocks.
   var retainedBytes: UInt64
   var retainedBlocks: UInt64
-  /// The group number of its causes in `LeakFinder.causes`; nil for reachable objects.
+  /// The number of its group of causes in `LeakFinder.causes`; nil for reachable objects.
   var cause: Int32?
-  /// Blocks by type that go with the shown instance alone, including itself.
+  /// By type: the blocks that would be freed with the shown instance alone, including itself.
   var held: [UInt32: BlockSum] = [:]
-  /// Blocks by type that several of the instances hold, and nothing else does.
+  /// By type: the blocks that several of the instances hold and nothing else holds.
   var heldTogether: [UInt32: BlockSum] = [:]
-  /// One an instance, in order of address; none where the objects themselves are gone.
+  /// One for each instance, in order of address; none if the objects themselves are gone.
   var members: [Member] = []
-  /// The node in `members` of the instance that is shown; nil where the objects themselves are gone. The shown cycle
-  /// may pass by it.
+  /// The node of the shown instance in `members`; nil if the objects themselves are gone. The shown cycle may not
+  /// contain this node.
   var shown: NodeID?
-  /// Each instance keeps as many blocks, as many bytes, of the same types.
+  /// Whether all instances keep equal numbers of blocks and bytes, of the same types.
   var isHeldByEach: Bool {
     members.allSatisfy { ($0.blocks, $0.bytes, $0.types) == (members[0].blocks, members[0].bytes, members[0].types) }
   }
   var dangling: ObjectGraph.DanglingReference?
-  /// The block that ended before those that used or still refer to it: of the shown instance.
+  /// The block of the shown instance that has ended, although references still lead to it or code used it later.
   var ended: EndedBlock?
-  /// A way to its objects other than a reference that keeps them.
+  /// A way to the objects other than a reference that keeps them.
   var way: PossibleWay?
   /// In a light trace, the stack of one sampled instance, used for all of them; nil if none was sampled.
   var sampledStack: StackID?
 }
 
 extension LeakGroup {
-  /// The group of some of the members alone, shown by the first of them; nil if there are none. Linear in the members.
+  /// Returns a group of some of the members. The first of them is shown. Nil if there are none. Linear in the members.
   func part(_ members: [Member]) -> LeakGroup? {
     guard let first = members.first else { return nil }
     var part = self
-    // Facts about the shown instance alone do not hold for another.
+    // Facts about the old shown instance do not hold for the new one.
     if steps.first?.node != first.node { part.held = [:] }
     part.steps = [.init(node: first.node, edge: nil)]
     part.heldTogether = [:]
@@ -90,12 +91,12 @@ extension LeakGroup {
   }
 }
 
-/// Everything leaked in a snapshot.
+/// All leaks in a snapshot.
 struct LeakFinder {
   let graph: ObjectGraph
-  /// The nodes that no root leads to, side tables left out.
+  /// The nodes that no root leads to, without side tables.
   let unreachable: NodeSet
-  /// Nodes that no root leads to either, but that are no leaks: values of functions that never return.
+  /// Nodes that no root leads to, but that are no leaks: values of functions that never return.
   let abandoned: [NodeID]
   private(set) var groups: [LeakGroup] = []
   /// Other ways to the unreachable nodes.
@@ -105,9 +106,9 @@ struct LeakFinder {
 
   /// Report only leaks that contain one of these blocks; nil reports all.
   private let wanted: ((BlockID) -> Bool)?
-  /// Whether a block was counted in an image, without a recorded allocation.
+  /// Returns whether a block is known only from the allocator's metadata.
   private let isListed: (LiveBlock) -> Bool
-  /// The image is all that is known of the process.
+  /// Whether the image is the only information about the process.
   private let isImageAlone: Bool
 
   /// Linear in the graph, except for the search for cycles: one search for each shape of component. `abandoned`:
@@ -133,22 +134,22 @@ struct LeakFinder {
       let tasks = graph.unknownTasks.filter { unreachable.contains($0) }
       heap.reachable(from: tasks, kinds: ObjectGraph.owning).forEach { unreachable.remove($0) }
     }
-    // Values that are no leak have numbers and weak references, too.
+    // Memory that is no leak has numbers and weak references, too, so it counts as in use here.
     reach = PossibleReach(graph, inUse: unreachable.complement, unreachable: unreachable)
     unreachable.subtract(reach.resumable)
     self.unreachable = unreachable
-    // The parts that an image lacks may hold them, or show that they are just ending.
+    // Missing parts of an image may hold these objects, or show that the objects are just ending.
     if graph.isWhole { findDeinitialised() }
-    // Blocks that may have been freed unseen are not accused.
+    // Blocks that may have been freed unseen are not reported.
     graph.uncertain.forEach { unreachable.remove($0) }
-    // Deinitialised objects hold nothing, and have been dealt with.
+    // Deinitialised objects hold nothing, and their groups have been made.
     graph.deinitialised.forEach { unreachable.remove($0) }
     if graph.isWhole { findUnreachable() }
     if !graph.hasUnseenMemory { groups += danglingGroups { _ in true } }
   }
 
-  /// The blocks that leak: those that nothing reaches, and found objects that were deinitialised, whose memory
-  /// references keep. Nil for an image that lacks parts.
+  /// The leaked blocks: the unreachable blocks, and the deinitialised objects that were found. Unowned references keep
+  /// the memory of the latter. Nil for an image that lacks parts.
   var leaked: NodeSet? {
     guard graph.isWhole else { return nil }
     let result = NodeSet(copying: unreachable)
@@ -185,7 +186,7 @@ struct LeakFinder {
       let node = members.node(0, of: component)
       let order = graph.birthOrder(of: node)
       if let known = numbers[signature] {
-        // The smallest shows the cause best. Break ties by allocation order, which is stable across runs.
+        // The smallest component shows the cause best. Break ties by allocation order, which is stable across runs.
         if (size, order) < (found[Int(known)].size, found[Int(known)].order) {
           (found[Int(known)].component, found[Int(known)].size, found[Int(known)].order) = (component, size, order)
         }
@@ -211,7 +212,7 @@ struct LeakFinder {
       if instances.indices.contains(Int(cause)) {
         instances[Int(cause)].blocks += 1
         instances[Int(cause)].bytes &+= size
-        // A sum: independent of the order of the types.
+        // A sum is independent of the order of the types.
         instances[Int(cause)].types &+= Self.mix(UInt64(type), size)
       }
       if cause == shown[group] {
@@ -223,7 +224,7 @@ struct LeakFinder {
     for (index, group) in groupOfSource.enumerated() where found.indices.contains(Int(group)) {
       found[Int(group)].members.append(instances[index])
     }
-    // Searching takes memory for each node.
+    // Searching takes memory for each node, so search only if there is a cycle.
     let hasCycle = found.contains { components.nontrivial.contains($0.component) }
     let cycles = hasCycle ? CycleChoice(graph, components, members, within: unreachable) : nil
     for (number, candidate) in found.enumerated() {
@@ -240,13 +241,13 @@ struct LeakFinder {
     var size: Int
     var order: BirthOrder
     var members: [LeakGroup.Member] = []
-    /// All that goes with the group.
+    /// All blocks that would be freed with the group.
     var all = BlockSum()
     var held: [UInt32: BlockSum] = [:]
     var heldTogether: [UInt32: BlockSum] = [:]
   }
 
-  /// Exact references make better evidence than scanned words.
+  /// Costs of edges by strength. Exact references make better evidence than scanned words.
   static var costs: EdgeCosts {
     var costs = EdgeCosts(default: 200)
     costs[EdgeStrength.strong.rawValue] = 2
@@ -257,18 +258,18 @@ struct LeakFinder {
     return costs
   }
 
-  /// The features that instances of a shape share, however many objects each has: types, sites, and which field of
-  /// which type leads where.
+  /// The features that instances of a shape share, even if they differ in their number of objects. These are the types,
+  /// the sites, and the fields of references with the types at both ends.
   private struct Signature: Hashable {
     var first: UInt64
     var second: UInt64
     var isCycle: Bool
-    /// 0 if nothing leads to it, 1 for numbers, 2 for weak and unowned references.
+    /// 0 if no other way leads to the instance, 1 for numbers, 2 for weak and unowned references.
     var way = 0
     var isFinishedTask = false
   }
 
-  /// The way to any object of a component; a number first.
+  /// Returns the way to any object of a component. Numbers come before other ways.
   private func way(to component: ComponentID, _ members: ComponentMembers) -> PossibleWay? {
     var found: PossibleWay?
     for index in 0..<members.count(of: component) {
@@ -289,7 +290,8 @@ struct LeakFinder {
     }
   }
 
-  /// Small sizes by themselves; larger ones by their four highest bits, so that there are some hundred classes at most.
+  /// Returns a class for a size. Each small size is a class. Larger sizes are grouped by their four highest bits, so
+  /// that there are some hundred classes at most.
   private static func sizeClass(_ size: UInt64) -> UInt64 {
     let spareBits = UInt64.bitWidth - size.leadingZeroBitCount - 4
     return size < 1024 ? size : (size >> spareBits) << spareBits
@@ -326,7 +328,7 @@ struct LeakFinder {
         guard ObjectGraph.keeping.contains(EdgeKinds(kind: graph.graph.kind(of: edge))),
           components.componentOfNode[target] == component
         else { continue }
-        // Offsets in memory that is scanned differ between equal things.
+        // In scanned memory, the offsets of references differ between equal objects.
         let label = graph.graph.label(of: edge)
         parts.insert(
           Self.mix(
@@ -361,12 +363,14 @@ struct LeakFinder {
       return make(isWaiting ? .suspended : .lost, [.init(node: first, edge: nil)], isCycle: false)
     }
     let cycle = cycles?.cycle(of: component)
-    // Blocks of C code that point to one another are not counted: nothing would have freed them.
+    // Blocks of C code have no reference counts. If they point to one another, the cycle is not the cause: nothing
+    // would have freed them.
     let isCounted = (0..<members.count(of: component)).contains {
       graph.type(of: members.node($0, of: component)).kind.isCounted
     }
     if !isCounted { return make(.lost, [.init(node: cycle?.steps.first?.node ?? first, edge: nil)], isCycle: false) }
-    // The program has one of the objects, and may cancel the task by it. That ends the cycle.
+    // The program has a weak or unowned reference to one of the objects. By it, the program may cancel the task, which
+    // ends the cycle.
     var isEndable = false
     if case .unkept? = way(to: component, members) { isEndable = true }
     return make(
@@ -376,9 +380,9 @@ struct LeakFinder {
 
   // MARK: Deinitialised
 
-  /// Finds objects whose `deinit` has run, and which unowned references lead to. Words that look like pointers prove
-  /// nothing here. An object that ends at this moment is on its thread's stack, or in memory that the thread has just
-  /// released.
+  /// Finds objects whose `deinit` has run, although unowned references lead to them. Words that look like pointers
+  /// prove nothing here. An object that is just ending does not count. It is on its thread's stack, or in memory that
+  /// the thread has just released.
   private mutating func findDeinitialised() {
     guard !graph.deinitialised.isEmpty else { return }
     let heap = graph.graph
@@ -392,7 +396,7 @@ struct LeakFinder {
         if isStack { onStacks.insert(target) }
         guard heap.kind(of: edge) == EdgeStrength.unowned.rawValue else { continue }
         unownedCounts[target, default: 0] += 1
-        // A leaked object is a finding of its own, with all that it holds.
+        // A leaked holder is a finding of its own, with all that it holds.
         guard !unreachable.contains(node) else { continue }
         if holders[target].map({ isTold(node, edge, before: $0) }) ?? true { holders[target] = (node, edge) }
       }
@@ -400,7 +404,7 @@ struct LeakFinder {
     var numbers: [[UInt64]: Int] = [:]
     for target in graph.deinitialised.members where wanted?(BlockID(target)) ?? true {
       guard let holder = holders[target] else { continue }
-      // Until `deinit` returns, the object has an unowned reference of its own besides those that lead to it.
+      // Until `deinit` returns, the object itself has one more unowned reference than those that lead to it.
       let isEnding = (graph.referenceCount(of: target)?.unowned ?? 0) > unownedCounts[target] ?? 0
       if isEnding, onStacks.contains(target) { continue }
       let block = graph.heap[BlockID(target)]
@@ -425,8 +429,8 @@ struct LeakFinder {
     }
   }
 
-  /// Tells which of two holders is reported: decides by the names of their types and references, since their addresses
-  /// are others in each run.
+  /// Returns whether a holder is reported rather than another one. The names of types and references decide, since
+  /// addresses differ between runs.
   private func isTold(_ node: NodeID, _ edge: EdgeIndex, before other: (node: NodeID, edge: EdgeIndex)) -> Bool {
     func key(_ node: NodeID, _ edge: EdgeIndex) -> (Int, String, String) {
       (
@@ -440,7 +444,7 @@ struct LeakFinder {
 
   // MARK: Dangling
 
-  /// Groups of the references that dangle for certain.
+  /// Returns the groups of the references that certainly dangle.
   func danglingGroups(_ isCertain: (ObjectGraph.DanglingReference) -> Bool) -> [LeakGroup] {
     var groups: [LeakGroup] = []
     var numbers: [[UInt64]: Int] = [:]
@@ -469,13 +473,13 @@ struct LeakFinder {
     return groups
   }
 
-  /// The nodes that memory other than the stacks of running threads leads to. O(graph).
+  /// The nodes that can be reached without the stacks of running threads. O(graph).
   private var settled: NodeSet {
     graph.graph.reachable(
       from: graph.rootNodes.filter { !graph.root($0).isOfRunningThread(in: graph.snapshot) }, kinds: ObjectGraph.owning)
   }
 
-  /// Equal for references that make one group.
+  /// Returns a key that is equal for the references of one group.
   func key(of reference: ObjectGraph.DanglingReference) -> [UInt64] {
     let block = graph.heap[reference.from]
     return [

@@ -8,7 +8,7 @@ import TraceSymbolication
 /// The party that has to free the leaked memory.
 enum LeakOwner {
   case program
-  /// With the reason why it is not the program's.
+  /// The reason says why the memory is not the program's.
   case library(String)
   /// Memory that the Swift or C runtime keeps for itself.
   case runtime
@@ -18,9 +18,9 @@ enum LeakOwner {
 
 /// Determines owners by types and by the functions that requested the memory. For one thread at a time.
 ///
-/// The caller owns memory that a function hands out. Any function of the C library may hand out memory (`strdup`,
-/// `getline`, `open_memstream`), so only the memory that such libraries keep for themselves is known by name. If a
-/// function of a library with data structures of its own lies between, that library owns the memory.
+/// If a function hands out memory, its caller owns the memory. Any function of the C library may do so (`strdup`,
+/// `getline`, `open_memstream`), so the rules name only the functions that keep their memory. If a function of a
+/// library with data structures of its own is in between, that library owns the memory.
 struct OwnerSearch {
   private let graph: ObjectGraph
   private let naming: FindingNaming
@@ -38,7 +38,7 @@ struct OwnerSearch {
     guard let first = nodes.first, let last = nodes.last else { return .program }
     if let dangling = group.dangling {
       let type = graph.type(of: first)
-      // Collections are the library's, and their elements the program's.
+      // Collections are the library's, but their elements are the program's.
       if type.kind.isCollection, let declared = graph.label(dangling.label.rawValue)?.typeName, isProgramType(declared)
       {
         return .program
@@ -62,7 +62,8 @@ struct OwnerSearch {
     return allocator(of: target, isObject: type.kind.isCounted, in: group)
   }
 
-  /// By who used an object that had ended: an object of the program's, or of a library's that the program called.
+  /// Returns the owner of an object that was used after its end. The program is the owner if the object is the
+  /// program's, or if the program called the code that used it.
   private func user(of ended: EndedBlock) -> LeakOwner {
     let type = naming.type(of: ended)
     guard type.kind == .object, SystemCode.isSystemModule(type.module) else { return .program }
@@ -73,7 +74,7 @@ struct OwnerSearch {
     )
   }
 
-  /// Neither a class of the program's nor a closure that it wrote.
+  /// Returns whether an object is neither of the program's classes nor a closure that the program wrote.
   private func isSystemObject(_ node: NodeID) -> Bool {
     let type = graph.type(of: node)
     switch type.kind {
@@ -99,8 +100,8 @@ struct OwnerSearch {
 
   // MARK: Who called for it
 
-  /// Goes from the allocation outwards to the function that the memory is for. That is a function of the program, or a
-  /// function that called the program if a tail call removed the program's frame.
+  /// Searches the stack from the allocation outwards for the function that needs the memory. This is a function of the
+  /// program, or a function that called the program if a tail call removed the program's frame.
   private func allocator(of node: NodeID, isObject: Bool, in group: LeakGroup) -> LeakOwner {
     let type = graph.type(of: node)
     var frames = naming.frames(of: graph.heap[BlockID(node)].site)
@@ -137,9 +138,9 @@ struct OwnerSearch {
     return .program
   }
 
-  /// The reason why memory allocated by a shared library of the operating system, such as libcurl, is not the
-  /// program's: a library of the platform called it, such as Foundation, or it runs on a thread of its own. Nil if the
-  /// program called it.
+  /// Returns the reason why memory from a shared library of the operating system, such as libcurl, is not the
+  /// program's. Either a library of the platform, such as Foundation, called the shared library, or it runs on a thread
+  /// of its own. Returns nil if the program called it.
   private func systemDependency(_ frames: ArraySlice<SourceFrame>) -> String? {
     guard let first = frames.first(where: { !AllocationFunctions.isTransparent($0) }), naming.isOfOperatingSystem(first)
     else { return nil }
@@ -158,9 +159,9 @@ struct OwnerSearch {
     return "made inside \(name) without a caller in the program"
   }
 
-  /// The reason why memory that a package requested is not the program's. The package's own Swift code requested it
-  /// from its C code or the C library, and gave the program nothing to free it by. Nil if the program requested it, or
-  /// was given a pointer.
+  /// Returns the reason why memory that a package requested is not the program's. In this case the package's own Swift
+  /// code requested the memory from its C code or the C library, and gave the program no pointer. Returns nil if the
+  /// program requested the memory, or was given a pointer.
   private func packageDependency(_ frames: ArraySlice<SourceFrame>) -> String? {
     let all = Array(frames)
     for frame in frames {
@@ -180,7 +181,7 @@ struct OwnerSearch {
 
   private static func isSwift(_ frame: SourceFrame) -> Bool { frame.mangledName?.hasPrefix("$s") ?? false }
 
-  /// Something in the result is called unsafe, or may be a pointer: the caller may have to free it.
+  /// Returns whether a function's result is called unsafe or may be a pointer. Then the caller may have to free it.
   private static func givesPointer(_ frame: SourceFrame) -> Bool {
     let name = frame.fullFunction
     let result = name.range(ofLast: " -> ").map { name[$0...] } ?? name[...]

@@ -1,10 +1,10 @@
-// Facts about the platform's own code that bear on who owns a leak.
+// Facts about the platform's own code that help to find the owner of a leak.
 
 import HeapAnalysis
 import PlatformRules
 import TraceSymbolication
 
-/// Leaks that a library has whatever the program does.
+/// Leaks of libraries that no program can avoid.
 struct KnownLibraryLeaks {
   private let types: RuleTable
 
@@ -36,19 +36,21 @@ enum AllocationFunctions {
     return allocatorsByName.matches(frame.function)
   }
 
-  /// A function that makes something for its caller: one of the standard library's containers, or a function of the C
-  /// library that hands out memory.
+  /// Returns whether a function makes something for its caller: one of the standard library's containers, or memory
+  /// that a function of the C library hands out.
   static func isTransparent(_ frame: SourceFrame) -> Bool {
     let image = frame.imageName ?? ""
-    // A stripped library names only the functions that it exports. Its rule by image is about all others, too.
+    // A stripped library names only its exported functions. The library's rule by image covers all other functions,
+    // too.
     guard let name = frame.mangledName else { return makingImages.matches(image) }
     return isSwift(name)
       ? swiftMakingImages.matches(image) || swiftMakers.matches(name)
       : makers.matches(name) || makingImages.matches(image)
   }
 
-  /// The Swift runtime's C++ code, the loader, and functions of the C library whose results the library keeps for good
-  /// in tables of its own. All others of the C library make something for their callers, or free it themselves.
+  /// Returns whether a function keeps its memory for good: the Swift runtime's C++ code, the loader, or a function of
+  /// the C library that keeps results in tables of its own. All other functions of the C library make something for
+  /// their callers, or free the memory themselves.
   static func isRuntimeInternal(_ frame: SourceFrame) -> Bool {
     if keepingImages.matches(frame.imageName ?? "") { return true }
     guard let name = frame.mangledName else {
@@ -60,24 +62,24 @@ enum AllocationFunctions {
     return keepers.matches(plain) && !givers.matches(plain)
   }
 
-  /// glibc's own name for a function that it calls by another.
+  /// Returns the public name of a function that glibc calls by an internal name.
   private static func withoutAlias(_ name: String) -> Substring {
     name.hasPrefix("__GI_") ? name.dropFirst(5) : name[...]
   }
 
-  /// A function that calls code that the program passed to it. It may seem to have allocated a block itself: the
-  /// program's function that did may have left the stack by a tail call.
+  /// Returns whether a function calls code that the program passed to it. Such a function may seem to have allocated a
+  /// block itself, since the program's function may have left the stack by a tail call.
   static func callsProgram(_ frame: SourceFrame) -> Bool {
     frame.mangledName.map { callers.matches(withoutAlias($0)) } ?? false
   }
 
-  /// A function that repeatedly calls code that others passed to it.
+  /// Returns whether a function repeatedly calls code that others passed to it.
   static func callsBack(_ frame: SourceFrame) -> Bool {
     if let name = frame.mangledName, loops.matches(name) { return true }
     return loopsByName.matches(frame.function)
   }
 
-  /// Tells whether a frame calls `main` for the program.
+  /// Returns whether a frame calls `main` for the program.
   static func isStartOfMain(_ frame: SourceFrame) -> Bool {
     frame.mangledName.map { starts.matches(withoutAlias($0)) } ?? false
   }

@@ -1,17 +1,17 @@
-// From verdicts to findings with names.
+// Makes findings with names from verdicts.
 
 import HeapAnalysis
 import TraceReading
 import TraceSymbolication
 
-/// Names what `Verdicts` found: the last step from a trace to findings. For one thread at a time.
+/// Names the results of `Verdicts`. This is the last step from a trace to findings. For one thread at a time.
 struct NamedFindings {
   let verdicts: Verdicts
   let names: FindingNaming
   let lettingGo: LettingGo?
 
-  /// All findings with advice, the program's first. `remark`: a limit on the knowledge of ends. Reads the events once
-  /// more for references that dangle, and once for retains, if there are such.
+  /// Returns all findings with advice, the program's first. `remark`: the reason why the ends of objects are uncertain.
+  /// Reads the events once more if references dangle, and once more if findings need retains.
   func findings(in reader: TraceReader) -> (findings: [Finding], remark: String?) {
     let (groups, remark) = verdicts.groups(in: reader)
     let unreachable = FindingBuilder(verdicts.finder, groups: groups, naming: names).findings()

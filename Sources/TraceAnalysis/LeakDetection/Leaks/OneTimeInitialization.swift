@@ -1,12 +1,11 @@
-// Blocks that belong to a variable which is initialised when it is first used.
+// Recognises blocks of variables that are initialised on first use.
 
 import PlatformRules
 import TraceReading
 import TraceSymbolication
 
-/// Recognises blocks that the initialiser of a global or a static variable made. It runs once, for the first piece of
-/// work that needs the variable. That work does not have to free the blocks.
-/// For one thread at a time.
+/// Recognises blocks that the initialiser of a global or static variable made. Such an initialiser runs once, for the
+/// first piece of work that needs the variable. That work does not have to free the blocks. For one thread at a time.
 final class OneTimeInitialization {
   private let search: StackSearch
 
@@ -21,7 +20,7 @@ final class OneTimeInitialization {
     }
   }
 
-  /// Returns whether an initialiser made the block with this allocation stack. Linear in the frames that were not
+  /// Returns whether such an initialiser made the block with this allocation stack. Linear in the frames that were not
   /// examined before.
   func made(_ stack: StackID) -> Bool { search.contains(stack) }
 }

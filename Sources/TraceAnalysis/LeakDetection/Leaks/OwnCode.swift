@@ -6,7 +6,7 @@ import TraceReading
 import TraceSymbolication
 
 extension FindingNaming {
-  /// The package that a Swift module is of; nil for the program's own modules and for the platform's.
+  /// Returns the package that contains a Swift module; nil for the program's own modules and for the platform's.
   func package(ofModule module: String) -> String? {
     if let known = modulePackages[module] { return known }
     let package = packages.package(ofModule: module, file: sourceFile(ofModule: module))
@@ -14,7 +14,7 @@ extension FindingNaming {
     return package
   }
 
-  /// An object of a class that the program itself declares.
+  /// Returns whether a node is an object of a class that the program itself declares.
   func isOwn(_ node: NodeID) -> Bool { isOwn(graph.type(of: node)) }
 
   func isOwn(_ type: NodeType) -> Bool { type.kind == .object && isOwn(module: type.module) }
@@ -23,15 +23,15 @@ extension FindingNaming {
     !module.isEmpty && !SystemCode.isSystemModule(module) && package(ofModule: module) == nil
   }
 
-  /// The program's own function that had an object made, if a function of a package or of a library of the operating
-  /// system requested the memory. Nil if the program's own function requested it, or if no function of the program
-  /// called for it. O(frames²) for an allocation's stack.
+  /// Returns the program's own function that called for an object, if a function of a package or of a library of the
+  /// operating system requested the memory. Nil if the program's own function requested the memory, or if no function
+  /// of the program called for it. O(frames²) for an allocation's stack.
   func ownAllocation(_ site: SiteID, of type: NodeType) -> SourceFrame? {
     let frames = frames(of: site)
     let head = type.name.prefix { $0 != "<" }
     guard let made = allocation(site, of: type), let start = frames.firstIndex(of: made) else { return nil }
     for frame in frames[start...] {
-      // No caller of a loop that calls others back wanted this object.
+      // If a loop calls other code back, no caller of the loop wanted this object.
       if AllocationFunctions.callsBack(frame) { return nil }
       guard frame.kind == .user, !isOfOperatingSystem(frame), !Self.isDefaultArgument(frame),
         packages.package(of: frame, among: frames) == nil
@@ -46,11 +46,12 @@ extension FindingNaming {
     ownAllocation(graph.heap[BlockID(node)].site, of: graph.type(of: node))
   }
 
-  /// A function without a line that the caller of another calls for it.
+  /// Returns whether a function computes a default argument. It has no line, and the caller of another function calls
+  /// it.
   private static func isDefaultArgument(_ frame: SourceFrame) -> Bool { frame.function.hasPrefix("default argument ") }
 
-  /// The library that had a block made for its own use: a package by its name, or a part of the platform; nil for what
-  /// the program made itself.
+  /// Returns the library that made a block for its own use: a package by its name, or a part of the platform. Nil for
+  /// blocks that the program made itself.
   func library(of node: NodeID) -> String? {
     let type = graph.type(of: node)
     if type.kind == .object, !type.module.isEmpty {
@@ -60,7 +61,7 @@ extension FindingNaming {
     return maker(of: node)
   }
 
-  /// The library whose function asked for a block, for itself; nil if it was the program's.
+  /// Returns the library whose function requested a block for itself; nil if the function was the program's.
   func maker(of node: NodeID) -> String? {
     if graph.taskOfSlab[node] != nil { return Self.runtime }
     let frames = frames(of: graph.heap[BlockID(node)].site)
@@ -73,7 +74,8 @@ extension FindingNaming {
     return library(of: frame, among: frames)
   }
 
-  /// The library that has a variable, and so the memory that only the variable leads to; nil for the program's own.
+  /// Returns the library that has a variable, and thus the memory that only the variable leads to. Nil for the
+  /// program's own variables.
   func library(ofRoot node: NodeID) -> String? {
     guard graph.isRoot(node), case .global(let image) = graph.root(node).kind,
       SystemCode.isSystemImage(graph.roots.images[image].path)
@@ -81,7 +83,7 @@ extension FindingNaming {
     return Self.libraryName(ofImage: fileName(ofPath: graph.roots.images[image].path))
   }
 
-  /// The library that a function is of; nil for the program's own.
+  /// Returns the library that contains a function; nil for the program's own functions.
   func library(of frame: SourceFrame, among frames: [SourceFrame]) -> String? {
     if frame.kind == .user {
       return isOfOperatingSystem(frame)
@@ -104,7 +106,7 @@ extension FindingNaming {
     images.statement(for: image) ?? withoutVersion(image)
   }
 
-  /// `libcurl.so.4` is `libcurl`.
+  /// Returns a library's name without its version: `libcurl` for `libcurl.so.4`.
   private static func withoutVersion(_ image: String) -> String {
     guard let range = image.firstRange(of: ".so") else { return image }
     return String(image[..<range.lowerBound])

@@ -1,18 +1,20 @@
-// The shapes that paths to objects share.
+// Recognises the shapes of paths to objects.
 
 import HeapAnalysis
 
 /// Recognises paths of one shape: the same kind of root, then the same fields of the same types.
 ///
 /// Repeated parts of a path count once. So the last object of a list, the leaves of a tree and the objects that they
-/// hold have the shape of the nodes near the head. A part repeats where the path comes to a class by a reference it
-/// took before, or straight from another object of that class. It also repeats where scanned words lead from one block
-/// of unknown layout to the next, as in a library's list, and where a named part of a value leads to a type as before.
+/// hold have the shape of the nodes near the head. A part repeats in these cases:
+/// - The path comes to a class by a reference that it took before.
+/// - The path comes to a class straight from another object of that class.
+/// - Scanned words lead from one block of unknown layout to the next, as in a library's list.
+/// - A named part of a value leads to a type as before.
 ///
-/// Each node's shape is its parent's shape and a step: paths may be as long as there are nodes, and so may the list of
-/// targets. For one thread at a time.
+/// Each node's shape is its parent's shape and one step. This matters since a path may have as many steps as there are
+/// nodes, and there may be as many targets. For one thread at a time.
 final class PathShapes {
-  /// Equal for paths of one shape, among paths of one `PathShapes`.
+  /// Equal for paths of one shape. Only ways of one `PathShapes` can be compared.
   struct Way: Hashable {
     fileprivate var state: Int32
   }
@@ -36,24 +38,25 @@ final class PathShapes {
   private var states: [State] = []
   private var numbers: [Step: Int32] = [:]
 
-  /// Number of steps back to search for a repeated part.
+  /// Maximum number of steps back that are searched for a repeated part.
   private static let longestPeriod = 16
-  /// A path that begins at a root never continues another path.
+  /// Marks the first step of a path. So a path that begins at a root never continues another path.
   private static let root: UInt64 = 1 << 63
-  /// A reference from one object of a class to another, by any field: a number that no label has.
+  /// Marks a reference from one object of a class to another object of the class, by any field. No label has this
+  /// number.
   private static let link: UInt64 = 3 << 61
 
   private static func isScanned(_ reference: UInt64) -> Bool { reference & root == 0 && reference >> 31 == 1 << 31 }
 
   init(_ graph: ObjectGraph, _ paths: RetainPaths) { (self.graph, self.paths) = (graph, paths) }
 
-  /// The way to a node that the paths reach. O(the part of its path that is not known yet).
+  /// Returns the way to a node that the paths reach. O(the part of its path that is not known yet).
   func way(to node: NodeID) -> Way { Way(state: reach(node).state) }
 
-  /// Blocks on the path to a node that the paths reach, the node's own among them.
+  /// Returns the number of blocks on the path to a node that the paths reach, including the node's own block.
   func length(to node: NodeID) -> UInt32 { reach(node).length }
 
-  /// The way to the first object in a row of objects of one class; nil for objects in no such row.
+  /// Returns the way to the first object in a row of objects of one class; nil if the objects are in no such row.
   func head(of way: Way) -> Way? {
     guard states.indices.contains(Int(way.state)) else { return nil }
     let type = states[Int(way.state)].type
@@ -66,8 +69,8 @@ final class PathShapes {
     return head
   }
 
-  /// Returns the first node on the path to another that is held in a way; nil if none is, or if there are not as many
-  /// steps to spare as the path has. O(length of the path).
+  /// Returns the first node that is held in a given way, on the path to another node. Nil if there is none, or if the
+  /// path has more steps than `spareSteps`. O(length of the path).
   func first(heldIn way: Way, onPathTo node: NodeID, spareSteps: inout Int) -> NodeID? {
     var first: NodeID?
     var current = node
@@ -112,7 +115,7 @@ final class PathShapes {
   private func step(after before: Int32, from parent: NodeID, to node: NodeID, _ label: UInt32) -> Int32 {
     let type = graph.nodeTypes[Int(node)]
     let isObject = graph.type(of: node).kind == .object
-    // Offsets in memory that is scanned differ between equal things.
+    // In scanned memory, the offsets of references differ between equal objects.
     var reference = UInt64(min(label, 1 << 31)) << 31 | UInt64(type)
     if isObject, !graph.isRoot(parent), graph.nodeTypes[Int(parent)] == type { reference = Self.link | UInt64(type) }
     if Self.isScanned(reference) {
@@ -123,7 +126,8 @@ final class PathShapes {
     return number(of: Step(before: before, reference: reference), type: type)
   }
 
-  /// The last state before that such a step led to, with nothing but steps of a kind since.
+  /// Returns the last earlier state that an equal step led to. All steps since then must be of a given kind; otherwise
+  /// nil.
   private func earlier(_ reference: UInt64, _ before: Int32, while isOfKind: (UInt64) -> Bool) -> Int32? {
     var earlier = before
     for _ in 0..<Self.longestPeriod where earlier >= 0 {

@@ -1,33 +1,34 @@
-// Ways to objects that no reference keeps. The program may still use them.
+// Finds ways to objects that no reference keeps. The program may still use such objects.
 
 import HeapAnalysis
 
-/// A way to an object other than a reference that keeps it: a proof has to name it, or is none.
+/// A way to an object other than a reference that keeps it. A report of a leak has to name the way, since the program
+/// may still use the object.
 enum PossibleWay: Hashable {
-  /// A number is the address of it, or of an object that leads to it.
+  /// A number is the address of the object, or of an object that leads to it.
   case number(holder: NodeID)
-  /// A weak or unowned reference of an object in use leads to it.
+  /// A weak or unowned reference of an object in use leads to the object.
   case unkept(holder: NodeID, edge: EdgeIndex)
 }
 
 /// A way that the program still has to a leaked block.
 package enum LeakWay: String {
-  /// A number is its address, or the address of an object that keeps it. So it is not proven to leak.
+  /// A number is the block's address, or the address of an object that keeps the block. So the leak is not proven.
   case number
-  /// A weak or unowned reference leads to it, or to an object that keeps it.
+  /// A weak or unowned reference leads to the block, or to an object that keeps the block.
   case reference
 }
 
-/// The objects among those that nothing keeps which the program may still use.
+/// The objects that nothing keeps, but that the program may still use.
 ///
 /// A way may have several steps: a weak reference leads to an object with a number, which is the address of an object
 /// with a weak reference, and so on.
 struct PossibleReach {
-  /// By node that a number leads to, perhaps over references: the node with the number.
+  /// By node that a number leads to, directly or over references: the node with the number.
   private(set) var numberHolders: [NodeID: NodeID] = [:]
   /// By node: a weak or unowned reference to it from a node that the program may use.
   private(set) var unkept: [NodeID: (holder: NodeID, edge: EdgeIndex)] = [:]
-  /// The tasks that such a reference can resume, and all that they keep.
+  /// The tasks that such a reference can resume, and all nodes that they keep.
   private(set) var resumable: NodeSet
   /// All nodes that one of the ways leads to.
   private let usable: NodeSet
@@ -36,7 +37,7 @@ struct PossibleReach {
 
   /// - Parameters:
   ///   - inUse: the nodes that roots lead to over references that keep, and further nodes that are no leak.
-  ///   - unreachable: all others.
+  ///   - unreachable: all other nodes.
   ///
   /// Linear in the graph and the numbers.
   init(_ graph: ObjectGraph, inUse: NodeSet, unreachable: NodeSet) {
@@ -96,10 +97,12 @@ struct PossibleReach {
     }
   }
 
+  /// Returns the tasks that the program can resume by objects that it has, and all nodes that these tasks keep.
+  ///
   /// The program can call an object that it has. The object can resume the tasks whose continuations it leads to. A
-  /// handle of a task, which is a reference that the task counts, can cancel the task. That resumes nothing if the task
-  /// and its children do not hear of it. The handle of a finished task leads to its result; not every task that has
-  /// finished is known to.
+  /// handle of a task is a reference that the task counts. A handle can only cancel its task. That resumes nothing if
+  /// the task and its children do not notice it. The handle of a finished task leads to the task's result, but not
+  /// every finished task is known to have finished.
   private static func resumable(_ graph: ObjectGraph, from starts: [NodeID], within subset: NodeSet) -> NodeSet {
     let heap = graph.graph
     let seen = NodeSet(bound: heap.nodeCount)
@@ -124,7 +127,8 @@ struct PossibleReach {
       ? NodeSet(bound: heap.nodeCount) : heap.reachable(from: tasks, kinds: ObjectGraph.owning, within: subset)
   }
 
-  /// A task's handle is a field of its own type; a continuation's field leads to the task, too.
+  /// Returns whether an edge is a task's handle. A handle is a field of a task's type. A continuation's field leads to
+  /// the task, too, but is no handle.
   private static func isHandle(_ edge: EdgeIndex, _ graph: ObjectGraph) -> Bool {
     TaskHandles.countedType(edge, in: graph).map { !$0.contains("Continuation") } ?? false
   }
@@ -134,7 +138,8 @@ struct PossibleReach {
     numberHolders[node] != nil ? .number : usable.contains(node) ? .reference : nil
   }
 
-  /// The way to an object, if there is one: a number rather than a reference, since that makes it no proof.
+  /// Returns the way to an object; nil if there is none. A number comes before a reference, since a number makes the
+  /// leak doubtful.
   func way(to node: NodeID) -> PossibleWay? {
     if let holder = numberHolders[node] { return .number(holder: holder) }
     return unkept[node].map { .unkept(holder: $0.holder, edge: $0.edge) }

@@ -9,46 +9,48 @@ import TraceSymbolication
 package struct PathOrigin: Codable, Hashable, Sendable {
   package enum Kind: Codable, Hashable, Sendable {
     case global, stack, registers, threadLocal, mapping
-    /// No root leads there: the path begins at a leaked object.
+    /// No root leads to the objects: the path begins at a leaked object.
     case leaked
   }
 
   package var kind: Kind
-  /// `static Cache.all in App`, `stack of thread 4711, in nanosleep`.
+  /// For example, `static Cache.all in App` or `stack of thread 4711, in nanosleep`.
   package var name: String
 }
 
-/// One way of keeping objects alive, shown for one of them.
+/// One way that objects are kept alive, shown for one of them.
 package struct RetainedGroup: Sendable {
   package var origin: PathOrigin
-  /// From the first object to the shown one: the nearest of the requested objects, or in a chain the second.
+  /// The path from the first object to the shown one. The shown object is the nearest of the requested objects, or in a
+  /// chain the second.
   package var path: [Finding.Step]
-  /// Objects that are held in this way.
+  /// The number of objects that are held in this way.
   package var instances: Int
-  /// The memory that would be freed with them.
+  /// The memory that would be freed with these objects.
   package var retainedBytes: ByteCount
-  /// Blocks on the path to the farthest object. More than on the shown path if objects of one kind hold each other.
+  /// The number of blocks on the path to the farthest object. It exceeds the shown path if objects of one kind hold
+  /// each other.
   package var longestPath: Int
-  /// Addresses of the first `addressLimit` objects, in order of allocation.
+  /// The addresses of the first `addressLimit` objects, in order of allocation.
   package var addresses: [RuntimeAddress]
 
   /// A way may have millions of objects. Longer lists of addresses have no use.
   static let addressLimit = 1000
 }
 
-/// The answer to `why`: the ways of keeping the requested objects alive.
+/// The answer to `why`: the ways that keep the requested objects alive.
 package struct RetainAnswer: Sendable {
-  /// Most instances first, up to the requested number.
+  /// The ways with most instances, up to the requested number.
   package var groups: [RetainedGroup]
-  /// The number of all ways.
+  /// The number of all ways, including those that are not in `groups`.
   package var ways: Int
-  /// Objects that match the query.
+  /// The number of objects that match the query.
   package var matches: Int
 }
 
 extension RetainAnswer {
-  /// A type that has a name in its own, if no object of a type with that very name is among those shown; nil if one is,
-  /// or not all are shown, or for patterns and addresses.
+  /// Returns a shown type whose name contains a query's name, if no shown object has a type with exactly that name.
+  /// Returns nil if not all ways are shown, and for patterns and addresses.
   package func otherType(than name: String) -> String? {
     guard groups.count == ways, !name.contains("*"), !name.contains("?"), !name.hasPrefix("0x") else { return nil }
     let types = groups.compactMap(\.path.last)
@@ -61,8 +63,8 @@ extension RetainAnswer {
 }
 
 extension LeakAnalysis {
-  /// Returns the ways of keeping the objects of a query alive, the most instances first. O(graph) for the first call,
-  /// and lookups of the shown names.
+  /// Returns the ways that keep the objects of a query alive, most instances first. O(graph) for the first call, and
+  /// lookups of the shown names.
   package func explain(_ query: RetainQuery, limit: Int) -> RetainAnswer {
     let names = self.names()
     let targets = nodes(query, names)
@@ -115,13 +117,13 @@ extension LeakAnalysis {
     return graph.isWhole ? "nothing: it is leaked, or only a leak holds it" : "nothing that the incomplete image shows"
   }
 
-  /// Returns the initial cost of a path from a root of a kind: of several ways the one that people know by name is
-  /// shown.
+  /// Returns the initial cost of a path from a root of a kind. Among several paths, the path from a root that people
+  /// know by name is shown.
   static func rootCost(_ kind: HeapRoot.Kind) -> UInt8 {
     switch kind {
     case .global: 0
     case .threadLocal: 4
-    // Words on stacks are often left over: a longer way from something that has a name says more.
+    // Words on stacks are often stale. A longer path from a root with a name says more.
     case .stack: 60
     case .registers: 64
     case .mapping: 80
@@ -129,7 +131,7 @@ extension LeakAnalysis {
     }
   }
 
-  /// Equal for roots that hold in the same way.
+  /// Returns a key that is equal for roots that hold in the same way.
   static func rootKey(_ kind: HeapRoot.Kind) -> UInt64 {
     switch kind {
     case .global(let image): UInt64(image) << 8
@@ -141,14 +143,15 @@ extension LeakAnalysis {
     }
   }
 
-  /// Where leaks begin: values that functions abandoned, and of what no root reaches what nothing else leads to.
+  /// Returns the nodes where leaks begin: values that functions abandoned, and unreachable nodes that no other
+  /// unreachable nodes lead to.
   func leakHeads() -> [NodeID] {
     let components = StronglyConnectedComponents(graph.graph, kinds: ObjectGraph.keeping, within: finder.unreachable)
     let members = ComponentMembers(components)
     return finder.abandoned + components.sources().members.map { members.node(0, of: $0) }
   }
 
-  /// Paths among what no root reaches, from where leaks begin.
+  /// Returns the paths to unreachable nodes, from the nodes where leaks begin.
   private func leakedPaths() -> (paths: RetainPaths, heads: [NodeID]) {
     let heads = leakHeads()
     let within = NodeSet(bound: graph.graph.nodeCount)
@@ -163,7 +166,8 @@ extension LeakAnalysis {
     switch query {
     case .address(let address): return graph.heap.block(containing: address.rawValue).map { [$0.rawValue] } ?? []
     case .type(let pattern):
-      // A type of just that name is meant rather than all whose names contain it.
+      // If a type has exactly the given name, only this type is meant. Otherwise all types whose names match the
+      // pattern are.
       let exact = graph.types.map { pattern.isExactly($0.name) || pattern.isExactly($0.qualifiedName) }
       let matching =
         exact.contains(true) ? exact : graph.types.map { pattern.matches($0.name) || pattern.matches($0.qualifiedName) }
@@ -178,11 +182,12 @@ extension LeakAnalysis {
 }
 
 extension FindingNaming {
-  /// Returns the origin of paths from a root, named as far as the root holds `target`.
+  /// Returns the origin of paths from a root. Its name is of the part of the root that holds `target`, if that is
+  /// known.
   func origin(_ root: NodeID, target: NodeID?) -> PathOrigin {
     let found = graph.root(root)
     let block = target.map { graph.heap[BlockID($0)] }
-    /// The place of the pointer in the root.
+    /// The address of the reference in the root.
     var place: UInt64?
     if let block {
       for range in found.ranges where place == nil {
@@ -219,10 +224,10 @@ extension FindingNaming {
     }
   }
 
-  /// Variables inside the platform's libraries that people know by another name.
+  /// Variables of the platform's libraries that people know by another name.
   private static let knownVariables = RuleBook.shipped.table(.knownAs, by: .variable)
 
-  /// - Parameter place: Address of the reference on the thread's stack; nil for the thread's registers.
+  /// - Parameter place: the address of the reference on the thread's stack; nil for the thread's registers.
   private func thread(_ index: Int, holding place: UInt64? = nil) -> String {
     let thread = graph.snapshot.threads[index]
     let name = threads?.name(ofThread: UInt64(thread.osThread)) ?? "thread \(thread.osThread)"
@@ -232,8 +237,8 @@ extension FindingNaming {
     return name + (function(at: thread.instructionPointer).map { ", in \($0.function)" } ?? "")
   }
 
-  /// `Server.handle() at Server.swift:40`: the function of a frame, and if it is none of the program's, the nearest of
-  /// those that have called it.
+  /// Returns the function of a frame: `Server.handle() at Server.swift:40`. If it is not the program's, adds the
+  /// nearest caller that is.
   private func functions(_ stack: ThreadStack, from frame: Int) -> String {
     var first: SourceFrame?
     for frame in stack.frames[frame...].prefix(Self.callerLimit) {
@@ -247,7 +252,7 @@ extension FindingNaming {
     return first?.function ?? "code without a name"
   }
 
-  /// Limit of the frames searched for the program's function. The program's frame is farther out only if it called a
-  /// library that recurses.
+  /// Maximum number of frames searched for the program's function. The program's frame is farther out only if it called
+  /// a library that recurses.
   private static let callerLimit = 64
 }

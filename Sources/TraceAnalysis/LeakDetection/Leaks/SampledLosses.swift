@@ -1,4 +1,4 @@
-// Lost memory of a light recording, told apart by the samples that were taken of it.
+// Assigns lost memory of a light recording to places, by its samples.
 
 import HeapAnalysis
 import TraceReading
@@ -6,19 +6,19 @@ import TraceSymbolication
 
 /// Finds stacks for groups of lost blocks if some of the blocks were sampled. For one thread at a time.
 ///
-/// For untyped memory, an image has nothing but the size; for an object of a library's class, the class. If all drawn
-/// samples of one kind come from one place, the other blocks of that kind are assumed to come from it, too. If they
+/// An image shows only the size of untyped memory, and only the class of a library's object. These make up a kind. If
+/// all drawn samples of a kind come from one place, its other blocks are assumed to come from that place, too. If they
 /// come from several places, each place keeps its samples, and the origin of the unsampled blocks is unknown. The first
-/// allocations, which are all sampled, say nothing about later ones.
+/// allocations are all sampled. They are not drawn, and say nothing about later ones.
 struct SampledLosses {
   private let graph: ObjectGraph
   private let naming: FindingNaming
   private let contents: ContentsOwner
-  /// By kind: the one place of its drawn samples, for blocks that were not sampled.
+  /// By kind: the only place of its drawn samples. It is used for blocks that were not sampled.
   private var stacks: [Kind: StackID] = [:]
   private var places: [StackID: Finding.PlaceKey] = [:]
 
-  /// Blocks that only their stacks distinguish.
+  /// The features of blocks that do not depend on their stacks.
   private struct Kind: Hashable {
     /// Index of the node's type.
     var type: UInt32
@@ -66,7 +66,7 @@ struct SampledLosses {
     for kind in several { stacks[kind] = nil }
   }
 
-  /// Returns the parts of a group, each with its stack, if it has one. Linear in the members.
+  /// Returns the parts of a group, one for each place. A part has a stack if one is known. Linear in the members.
   func parts(of group: LeakGroup) -> [LeakGroup] {
     guard isUntold(group) else { return [group] }
     var parts: [(stack: StackID?, members: [LeakGroup.Member])] = []
@@ -105,16 +105,16 @@ struct SampledLosses {
     return true
   }
 
-  /// Returns the stacks of live samples that represent other blocks as well, the outermost frame first; nil if the
-  /// trace does not have them.
+  /// Returns the stacks of live samples that also represent other blocks, outermost frame first; nil if the trace has
+  /// no such stacks.
   private static func drawnStacks(_ definitions: TraceDefinitions, at time: UInt64) -> Set<[FrameKey]>? {
     let sites = definitions.sampledSites.filter { $0.time <= time }
     guard let last = sites.last?.time else { return nil }
     return Set(sites.lazy.filter { $0.time == last && $0.live.objects > $0.live.samples }.map(\.frames))
   }
 
-  /// Returns the allocated size for a requested size, chosen from the sizes of other blocks: the next one, unless that
-  /// is too large. Logarithmic in the sizes.
+  /// Returns the allocated size for a requested size: the next size among the sizes of other blocks, unless it is too
+  /// large. Logarithmic in the sizes.
   static func rounded(_ size: UInt64, among sizes: [UInt64]) -> UInt64? {
     var low = 0
     var high = sizes.count
@@ -126,8 +126,8 @@ struct SampledLosses {
     return sizes[low]
   }
 
-  /// Allocators round small sizes to multiples of 16, with the smallest block of glibc's at 24, and larger ones up by a
-  /// quarter at most (jemalloc and mimalloc; tcmalloc by an eighth, glibc to a page).
+  /// Allocators round small sizes to multiples of 16, and the smallest block of glibc has 24 bytes. They round larger
+  /// sizes up by a quarter at most (jemalloc and mimalloc; tcmalloc by an eighth, glibc to a page).
   private static let smallStep: UInt64 = 24
   private static let largestShare: UInt64 = 4
 }

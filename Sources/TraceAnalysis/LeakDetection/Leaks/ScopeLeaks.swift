@@ -1,8 +1,8 @@
-// Leaks of one scope.
+// Finds the leaks of one scope.
 
 extension LeakAnalysis {
-  /// The findings that have instances with an object in `births`: addresses, with the time of birth. Counts only those
-  /// instances. Searches again.
+  /// Returns the findings that have instances with an object in `births`, and counts only those instances. `births`:
+  /// times of birth by address. Searches the graph again.
   package func findings(among births: [UInt64: UInt64]) -> [Finding] {
     let heap = graph.heap
     let finder = LeakFinder(graph) { block in births[heap[block].address] == heap[block].birthTime }

@@ -1,21 +1,22 @@
-// Names for the outermost functions of a stack, where a stripped C library has none.
+// Names the outermost functions of a stack if a stripped C library has no names for them.
 
 import TraceReading
 import TraceSymbolication
 
 /// The functions of glibc that begin threads and `main`, known by their place in a stack.
 ///
-/// glibc exports none of these functions, and distributions strip its symbol table. Without names, memory that a thread's
-/// function returns by a tail call of malloc would look as if the C library had allocated it for itself.
+/// glibc exports none of these functions, and distributions strip its symbol table. A thread's function may return
+/// memory by a tail call of malloc. Without names, this memory would look as if the C library had allocated it for
+/// itself.
 ///
-/// The kernel starts a thread in `clone3`, or in `__clone` before glibc 2.34. That calls `start_thread`, which calls the
-/// thread's function. `__libc_start_main`, an exported function, calls `__libc_start_call_main`, which calls `main`.
-/// Source: glibc 2.31 to 2.43, nptl/pthread_create.c, sysdeps/unix/sysv/linux/x86_64/clone3.S and
+/// The kernel starts a thread in `clone3`, or in `__clone` before glibc 2.34. This function calls `start_thread`, which
+/// calls the thread's function. `__libc_start_main`, an exported function, calls `__libc_start_call_main`, which calls
+/// `main`. Source: glibc 2.31 to 2.43, nptl/pthread_create.c, sysdeps/unix/sysv/linux/x86_64/clone3.S and
 /// sysdeps/nptl/libc_start_call_main.h.
 enum StackBeginnings {
   private static let clones: Set<String> = ["clone", "__clone", "clone3", "__clone3"]
 
-  /// Names the outermost frames of a complete stack, innermost first. O(1)
+  /// Names the outermost frames of a complete stack. `frames`: innermost first. O(1).
   static func name(_ frames: inout [SourceFrame]) {
     guard let last = frames.indices.last else { return }
     name(last, "__clone3", &frames)

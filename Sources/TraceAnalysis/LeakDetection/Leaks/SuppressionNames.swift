@@ -1,4 +1,4 @@
-// The names that suppressions are held against.
+// The names that suppressions are matched with.
 
 import TraceReading
 import TraceSymbolication
@@ -8,7 +8,7 @@ package struct SuppressionNames {
   let definitions: TraceDefinitions
   let naming: any FrameNaming
 
-  /// Returns types, functions, modules, images and source files on the path and in the stacks of its allocations.
+  /// Returns the types, functions, modules, images and source files on the finding's path and on its allocation stacks.
   package func names(of finding: Finding) -> [String] {
     var names: Set<String> = []
     func add(_ frame: SourceFrame) {

@@ -11,29 +11,29 @@ import TraceReading
 ///     leak:^MyApp.ImageCache
 ///     leak:libcrypto.so
 ///
-/// A value: copies count for themselves.
+/// A value: each copy counts for itself.
 package struct Suppressions: Sendable {
-  /// A pattern, its place, and the findings that it has hidden.
+  /// A pattern, its place in a file, and the findings that it has hidden.
   package struct Entry: Hashable, Sendable {
     package let pattern: SuppressionPattern
     package let file: String
-    /// From 1.
+    /// The line's number, from 1.
     package let line: Int
     package internal(set) var findings: UInt64 = 0
-    /// The objects of these findings, and their bytes.
+    /// The number of objects of these findings, and their bytes.
     package internal(set) var objects: UInt64 = 0
     package internal(set) var bytes: UInt64 = 0
   }
 
-  /// In the order of the files and their lines.
+  /// All patterns, in the order of the files and their lines.
   package private(set) var entries: [Entry] = []
 
-  /// No pattern: hides nothing.
+  /// Has no pattern, so it hides nothing.
   package init() {}
 
   /// Reads the text of a suppression file. `file`: its name in errors and entries.
   package init(parsing text: String, file: String) throws(SuppressionSyntaxError) {
-    // Bytes, because CR LF is a single Character.
+    // Split bytes, because CR LF is a single Character.
     let bytes = Array(text.utf8)
     var rest = bytes[...]
     // Some editors begin a file with a byte order mark.
@@ -65,13 +65,13 @@ package struct Suppressions: Sendable {
     return trimmed
   }
 
-  /// Adds the patterns of another file after these.
+  /// Adds the patterns of another file after the present ones.
   package mutating func append(contentsOf other: Suppressions) { entries += other.entries }
 
-  /// The index in `entries` of the first pattern that matches any name of a finding: its type, and the functions,
-  /// modules and source files of its stack and retain path. That pattern is charged with the finding, of so many
-  /// objects and bytes in all. Nil if none matches.
-  /// O(patterns · length of all names · length of the longest pattern) at worst.
+  /// Returns the index in `entries` of the first pattern that matches a name of a finding; nil if none matches.
+  /// `names`: its type, and the functions, modules and source files of its stack and retain path. The finding counts
+  /// for this pattern, with its total `objects` and `bytes`. O(patterns · length of all names · length of the longest
+  /// pattern) at worst.
   package mutating func match(_ names: some Sequence<String>, objects: UInt64 = 1, bytes: UInt64 = 0) -> Int? {
     if entries.isEmpty { return nil }
     let names = names.map { Array($0.utf8) }
@@ -92,18 +92,19 @@ package struct Suppressions: Sendable {
   /// The patterns that have hidden something.
   package var used: [Entry] { entries.filter { $0.findings > 0 } }
 
-  /// The patterns that have hidden nothing: mistyped perhaps, or no longer needed.
+  /// The patterns that have hidden nothing: they may be mistyped, or no longer needed.
   package var unused: [Entry] { entries.filter { $0.findings == 0 } }
 }
 
-/// A pattern for part of a name, as in LeakSanitizer's templates. Case counts, and bytes are compared.
+/// A pattern for a part of a name, as in LeakSanitizer's templates. Bytes are compared, and case counts.
 ///
 /// - `*` matches any text, even none.
-/// - `^` as the first character: the name begins here. `$` as the last one: the name ends here. Elsewhere both match
-///   themselves, since mangled Swift names begin with `$s`; LeakSanitizer ends a pattern at any `$`.
-/// - Without those, a pattern matches anywhere in a name.
+/// - `^` as the first character matches the beginning of the name. `$` as the last one matches the end of the name.
+///   Elsewhere both match themselves, since mangled Swift names begin with `$s`. LeakSanitizer ends a pattern at any
+///   `$`.
+/// - Without these two, a pattern matches anywhere in a name.
 ///
-/// A name that is empty matches nothing.
+/// An empty name matches nothing.
 package struct SuppressionPattern: Hashable, Sendable, CustomStringConvertible {
   /// The pattern's text, without `leak:`.
   package let text: String
@@ -124,25 +125,25 @@ package struct SuppressionPattern: Hashable, Sendable, CustomStringConvertible {
 
   package var description: String { text }
 
-  /// O(length of name · length of pattern) at worst.
+  /// Returns whether a name matches. O(length of name · length of pattern) at worst.
   package func matches(_ name: String) -> Bool { matches(Array(name.utf8)) }
 
   func matches(_ name: [UInt8]) -> Bool { !name.isEmpty && glob.matches(name) }
 }
 
-/// A line of a suppression file that says nothing about leaks.
+/// An error in a line of a suppression file.
 package struct SuppressionSyntaxError: Error, Hashable, Sendable {
   package enum Reason: Hashable, Sendable {
     /// A kind that other sanitizers may know, such as `race`.
     case unknownKind(String)
-    /// No colon.
+    /// The line has no colon.
     case missingKind(line: String)
-    /// Nothing after `leak:`, or anchors alone. LeakSanitizer takes the former to hide everything.
+    /// Nothing is after `leak:`, or only anchors are. Without a pattern, LeakSanitizer hides everything.
     case emptyPattern
   }
 
   package var file: String
-  /// From 1.
+  /// The line's number, from 1.
   package var line: Int
   package var reason: Reason
 }

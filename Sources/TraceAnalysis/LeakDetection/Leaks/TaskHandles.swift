@@ -1,15 +1,15 @@
-// The tasks that code can await or cancel, and those that it can do no more with.
+// Finds the tasks that code can await or cancel, and the tasks that no code can use any more.
 
 import HeapAnalysis
 
 /// Finds the tasks whose handle is in an object or a variable.
 ///
-/// Memory of the runtime and timers refer to tasks as well. Code can neither await nor cancel a task by that.
+/// Memory of the runtime and timers also refer to tasks. Code can neither await nor cancel a task by such a reference.
 enum TaskHandles {
-  /// Returns the nodes of these tasks. Linear in the graph.
+  /// Returns the tasks whose handle is in an object or a variable. Linear in the graph.
   static func tasks(in graph: ObjectGraph) -> Set<NodeID> { Set(owners(in: graph).keys) }
 
-  /// Returns the objects and variables with the handle of each task. Linear in the graph.
+  /// Returns, by task, the objects and variables that have its handle. Linear in the graph.
   static func owners(in graph: ObjectGraph) -> [NodeID: [NodeID]] {
     var owners: [NodeID: [NodeID]] = [:]
     for node in 0..<NodeID(graph.graph.nodeCount) where mayHaveHandle(node, graph) {
@@ -22,11 +22,11 @@ enum TaskHandles {
     return owners
   }
 
-  /// The nodes that roots lead to. A handle that can do nothing for its task leads nowhere.
+  /// Returns the nodes that roots lead to. A handle that can do nothing for its task leads nowhere.
   ///
-  /// A handle can await or cancel a task. That resumes no task that waits for a continuation, unless the task or one of
-  /// its children hears of a cancellation. Such a task keeps itself for ever: the end of its handle does not free it.
-  /// Linear in the graph.
+  /// A handle can await or cancel a task. This does not resume a task that waits for a continuation, unless the task or
+  /// one of its children notices a cancellation. Such a task keeps itself for ever: the end of its handle does not free
+  /// it. Linear in the graph.
   static func reached(in graph: ObjectGraph) -> NodeSet {
     let heap = graph.graph
     let deaf = NodeSet(bound: heap.nodeCount)
@@ -48,12 +48,13 @@ enum TaskHandles {
     return reached
   }
 
-  /// Tells whether a reference is a handle by its type. Other references to a task may be continuations.
+  /// Returns whether a reference is a handle by its type. Other references to a task may be continuations.
   private static func isHandle(_ edge: EdgeIndex, in graph: ObjectGraph) -> Bool {
     countedType(edge, in: graph).map { $0.contains("Task<") && !$0.contains("Continuation") } ?? false
   }
 
-  /// Tells whether all references from an object to a task are continuations: these resume the task, and cannot cancel it.
+  /// Returns whether all references from an object to a task are continuations. These resume the task, and cannot
+  /// cancel it.
   static func isContinuation(from owner: NodeID, to task: NodeID, in graph: ObjectGraph) -> Bool {
     if !graph.isRoot(owner), graph.type(of: owner).name.contains("Continuation") { return true }
     let types = graph.graph.edges(from: owner).filter { graph.graph.target(of: $0) == task }.map {
@@ -62,7 +63,7 @@ enum TaskHandles {
     return !types.isEmpty && types.allSatisfy { $0?.contains("Continuation") ?? false }
   }
 
-  /// The declared type of a counted reference in a known field; nil for all other references.
+  /// Returns the declared type of a counted reference in a known field; nil for all other references.
   static func countedType(_ edge: EdgeIndex, in graph: ObjectGraph) -> String? {
     guard graph.graph.kind(of: edge) == EdgeStrength.strong.rawValue else { return nil }
     return graph.label(graph.graph.label(of: edge))?.typeName

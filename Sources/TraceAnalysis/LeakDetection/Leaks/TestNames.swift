@@ -1,4 +1,4 @@
-// The test that a stack belongs to.
+// Finds the test that a stack belongs to.
 
 import PlatformRules
 import TraceReading
@@ -8,8 +8,8 @@ import TraceSymbolication
 /// XCTest's methods by their callers.
 ///
 /// Seen with Swift 6.1 to 6.3: `@Test` expands to functions named `$s…4TestfMp…` for its declaration. On Linux, XCTest
-/// calls methods through lists that the package manager writes (`__allTests__…`), and `setUp` and `tearDown` from
-/// `XCTestCase.invokeTest`. Objects made by a child task or a detached task have no test on their stacks. For one
+/// calls test methods through lists that the package manager writes (`__allTests__…`). It calls `setUp` and `tearDown`
+/// from `XCTestCase.invokeTest`. If a child task or a detached task makes an object, no test is on the stack. For one
 /// thread at a time.
 final class TestNames {
   /// True if tests can be on a stack: one of the libraries is loaded, or the program is a test bundle.
@@ -26,8 +26,8 @@ final class TestNames {
     self.demangled = demangled
   }
 
-  /// `TillTests.opens`, `BasketTests.testFilling`; nil if no test is on the stack. `frames`: the innermost first.
-  /// Linear in their text.
+  /// Returns the name of the test: `TillTests.opens`, `BasketTests.testFilling`; nil if no test is on the stack.
+  /// `frames`: innermost first. Linear in the text of their names.
   func test(_ frames: [SourceFrame]) -> String? {
     guard isTestRun else { return nil }
     var isInsideXCTest = false
@@ -46,7 +46,7 @@ final class TestNames {
 
   private static let expansion = "4TestfMp"
 
-  /// The declaration of a `@Test`, for a function that the macro expands to; nil for other functions.
+  /// Returns the name of a `@Test` declaration for a function that the macro expands to; nil for other functions.
   private func macroTest(_ function: String) -> String? {
     guard function.utf8.count <= Self.longestName, let token = Self.token(function) else { return nil }
     if let known = known[token] { return known }
@@ -55,10 +55,10 @@ final class TestNames {
     return name
   }
 
-  /// Longer names are not examined.
+  /// Maximum length of a name that is examined.
   private static let longestName = 1 << 16
 
-  /// `$s9ShopTests04TillB0V5opens4TestfMp_`, within a longer name.
+  /// Returns a mangled macro name, such as `$s9ShopTests04TillB0V5opens4TestfMp_`, from a longer name.
   private static func token(_ function: String) -> String? {
     let bytes = Array(function.utf8)
     let marker = Array(expansion.utf8)
@@ -87,7 +87,7 @@ final class TestNames {
     (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
   }
 
-  /// Of `peer macro @Test expansion #1 of opens in ShopTests.TillTests`: `TillTests.opens`.
+  /// Returns `TillTests.opens` for `peer macro @Test expansion #1 of opens in ShopTests.TillTests`.
   private static func declaration(_ text: String) -> String? {
     let words = text.split(separator: " ", omittingEmptySubsequences: false)
     guard let expansion = words.firstIndex(of: "expansion"), words.count > expansion + 3, words[expansion + 2] == "of",
@@ -95,14 +95,14 @@ final class TestNames {
     else { return nil }
     let name = words[(expansion + 3)..<last].joined(separator: " ")
     let context = words[(last + 1)...].joined(separator: " ")
-    // The first is the module.
+    // The first part is the module.
     guard let dot = context.firstIndex(of: ".") else { return name }
     return "\(context[context.index(after: dot)...]).\(name)"
   }
 
   // MARK: XCTest
 
-  /// Of `ShopTests.BasketTests.testFilling()`: `BasketTests.testFilling`.
+  /// Returns `BasketTests.testFilling` for `ShopTests.BasketTests.testFilling()`.
   private static func method(_ function: String) -> String {
     let name = function.prefix { $0 != "(" && $0 != "<" }.split(separator: ".")
     guard name.count >= 2 else { return function }

@@ -1,10 +1,10 @@
-// Finds the holders of closures and collections that refer to an object that is gone.
+// Finds the holders of closures and collections with a reference to an object that has ended.
 
 import HeapAnalysis
 
-/// Finds the holders of closures with an unowned reference to a deinitialised object: a closure's function is known
-/// from its holder, not from its context. Finds the holders of collections with a dangling reference, too: their field
-/// has a name.
+/// Finds the holders of closures with an unowned reference to a deinitialised object. Only the holder of a closure
+/// shows the closure's function; its context does not. Also finds the holders of collections with a dangling reference,
+/// since the holder's field has a name.
 struct UnownedCaptures {
   private let graph: ObjectGraph
   private var holders: [NodeID: LeakGroup.Step] = [:]
@@ -25,19 +25,19 @@ struct UnownedCaptures {
       for edge in graph.graph.edges(from: node) {
         let target = graph.graph.target(of: edge)
         guard collections.contains(target) || wanted.contains(target) && isOfClosure(edge) else { continue }
-        // The first in the order of addresses, as other paths are.
+        // The first holder in the order of addresses is chosen, as for other paths.
         if holders[target] == nil { holders[target] = LeakGroup.Step(node: node, edge: edge) }
       }
     }
   }
 
-  /// The reference has the function of a closure.
+  /// Returns whether a reference also has a closure's function.
   private func isOfClosure(_ edge: EdgeIndex) -> Bool {
     guard case .closure? = graph.label(graph.graph.label(of: edge))?.role else { return false }
     return true
   }
 
-  /// A group's steps, beginning with the holder of its closure or collection.
+  /// Returns a group's steps, beginning with the holder of its closure or collection.
   func withHolder(_ group: LeakGroup) -> [LeakGroup.Step] {
     guard group.verdict == .deinitialised || group.dangling != nil, let first = group.steps.first,
       let holder = holders[first.node]

@@ -1,15 +1,16 @@
-// The judgement of a heap, in numbers.
+// Judges a heap, before anything has a name.
 
 import HeapAnalysis
 import TraceReading
 
-/// Says which objects of a model should be gone. The second step from a trace to findings: `NamedFindings` names them.
+/// Determines which objects of a model should be gone. This is the second step from a trace to findings:
+/// `NamedFindings` names the objects.
 struct Verdicts {
   let model: HeapModel
-  /// The objects that nothing reaches.
+  /// The unreachable objects.
   let finder: LeakFinder
 
-  /// Looks for memory that nothing reaches. Linear in the graph.
+  /// Searches for unreachable memory. Linear in the graph.
   init(_ model: HeapModel, codeFacts: CodeFacts) {
     self.model = model
     let ended = model.endedStrands
@@ -21,16 +22,17 @@ struct Verdicts {
       model.graph, isListed: model.isListed, isImageAlone: model.trace.header.lacksHistory, abandoned: abandoned.nodes)
   }
 
-  /// The groups of leaked objects, with the ends of those that something still refers to or used. `remark`: a limit
-  /// on the knowledge of ends. Reads the events once more, if references dangle or objects seem used after their end.
+  /// Returns the groups of leaked objects, with the ends of objects that something still refers to or used. `remark`:
+  /// the reason why these ends are uncertain. Reads the events once more if references dangle, or objects seem used
+  /// after their end.
   func groups(in reader: TraceReader) -> (groups: [LeakGroup], remark: String?) {
     EndedObjects.groups(of: finder, in: reader, suspects: model.trace.suspects, gaps: model.trace.gaps)
   }
 
-  /// One image has no history to conclude from.
+  /// Whether the trace has a history to conclude from. One image has none.
   var hasHistory: Bool { !model.trace.header.lacksHistory }
 
-  /// The blocks that leak, by allocation site; nil if the image lacks parts. Linear in the blocks.
+  /// Returns the leaked blocks by allocation site; nil if the image lacks parts. Linear in the blocks.
   func leakedBySite() -> [SiteID: BlockSum]? {
     guard let leaked = finder.leaked else { return nil }
     var sums: [SiteID: BlockSum] = [:]

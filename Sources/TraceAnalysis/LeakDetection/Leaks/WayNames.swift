@@ -4,7 +4,7 @@ import HeapAnalysis
 import TraceSymbolication
 
 extension FindingNaming {
-  /// The place of a reference: `Registry.observers`, `self captured by closure #1 in start()`, a variable.
+  /// Returns the place of a reference: `Registry.observers`, `self captured by closure #1 in start()`, a variable.
   func place(of edge: EdgeIndex, from node: NodeID) -> String {
     if graph.isRoot(node) { return HolderNames.withoutImage(origin(node, target: graph.graph.target(of: edge)).name) }
     let label = graph.label(graph.graph.label(of: edge))
@@ -21,7 +21,7 @@ extension FindingNaming {
     }
   }
 
-  /// The place of numbers: the field or variable that the collection with them is in, or the object.
+  /// Returns the place of numbers: the field or variable with the collection that contains them, or the object.
   func place(ofNumbersIn node: NodeID) -> String {
     if graph.isRoot(node) { return HolderNames.withoutImage(origin(node, target: nil).name) }
     switch graph.type(of: node).kind {
@@ -41,13 +41,13 @@ extension FindingNaming {
     return place(of: holder.edge, from: holder.node)
   }
 
-  /// The first reference to a node: a strong one, or a root's.
+  /// Returns the first reference to a node: a strong one, or a root's.
   private func holder(of node: NodeID) -> (node: NodeID, edge: EdgeIndex)? {
     firstHolders.edge(to: node).map { (graph.graph.source(of: $0), $0) }
   }
 }
 
-/// The first strong reference or root's reference to each node. 4 bytes a node.
+/// For each node: the first reference to it that is strong or a root's. 4 bytes a node.
 final class FirstHolders {
   private let edges: NodeTable<EdgeIndex>
   private static let none = EdgeIndex.max

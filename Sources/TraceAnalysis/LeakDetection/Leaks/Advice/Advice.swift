@@ -2,14 +2,14 @@
 
 import TraceSymbolication
 
-/// A change that mends a finding, or a place to look at. `AdviceWords` has the sentence for each.
+/// A change that fixes the cause of a finding, or a place to look at. `AdviceWords` has the sentence for each case.
 ///
-/// Types in it are as the source declares them, without modules and arguments. Fields have the type that declares them:
-/// `Room.players`.
+/// Types are written as in source, without modules and generic arguments. A field is written with the type that
+/// declares the field: `Room.players`.
 package enum Advice: Hashable, Sendable {
   /// A sentence of the platform's rules, or of a digest.
   case sentence(String)
-  /// Nothing shows who asks for the memory: a recording from the start would.
+  /// Nothing shows which code asked for the memory. A recording from the program's start would show it.
   case recordFromStart
   /// The library keeps the objects that the program's closures captured.
   case captureWeaklyForLibrary
@@ -28,45 +28,45 @@ package enum Advice: Hashable, Sendable {
     package var site: CaptureSite
   }
 
-  /// The closure that captures.
+  /// The closure that has the capture.
   package enum CaptureSite: Hashable, Sendable {
     case closure(SourceFrame?)
-    /// The closure is a task's.
+    /// The closure is the code of a task.
     case taskClosure(SourceFrame?)
-    /// Only the closure's memory is known, and the function that gave it to a library.
+    /// Only the closure's memory is known. This function gave the closure to a library.
     case passed(by: SourceFrame)
-    /// The function that starts the task has the closure.
+    /// The closure is in the function that starts the task.
     case started(by: SourceFrame)
-    /// The line that starts the task has the closure.
+    /// The closure is at the line that starts the task.
     case startedAt(SourceFrame)
   }
 
-  /// Another way to end a cycle: to let go of what closes it.
+  /// Another way to end a cycle: the holder of the closure releases the closure.
   package enum Release: Hashable, Sendable {
     case clear(String)
     case remove(from: String)
     case finish(String)
   }
 
-  /// A suspended task.
+  /// A change for a suspended task.
   package enum TaskChange: Hashable, Sendable {
     case endAwaited(at: SourceFrame?)
     case resume(at: SourceFrame?, isJobPossible: Bool)
-    /// The line gave up the last reference that let other code resume it.
+    /// The line released the last reference that let other code resume the task.
     case givenUp(at: SourceFrame)
-    /// `stream`: the field of the stream that it waits for, if it is one.
+    /// `stream`: the field of the stream that the task waits for; nil if no such field is known.
     case breakCycle(at: SourceFrame?, stream: String?, TaskCut)
   }
 
-  /// The reference of a task's cycle to cut.
+  /// The reference to cut in a task's cycle.
   package enum TaskCut: Hashable, Sendable {
     case capture(WeakCapture, then: TaskEnd)
-    /// A variable of the task has an object of this type across an await.
+    /// A variable of the task keeps an object of this type across an await.
     case variable(type: String)
     case unknown
   }
 
-  /// The end of a wait, by the deinit of the object that the task kept.
+  /// How the wait ends: the deinit of the object that the task kept must do this.
   package enum TaskEnd: Hashable, Sendable {
     case cancelOrFinishStream
     case cancelOrFinishAwaited
@@ -74,16 +74,16 @@ package enum Advice: Hashable, Sendable {
     case finish(String)
   }
 
-  /// An unowned reference to an object that has ended.
+  /// A change for an unowned reference to an object that has ended.
   package enum UnownedChange: Hashable, Sendable {
     case unknown
-    /// `field`: has the closure.
+    /// `field`: the field that holds the closure; nil if no such field is known.
     case capture(WeakCapture, field: String?)
     /// `owner`: the type of the object with the reference.
     case field(String?, type: String, owner: String?)
   }
 
-  /// A reference that is not counted, to an object that has ended.
+  /// A change for an uncounted reference to an object that has ended.
   package enum PointerChange: Hashable, Sendable {
     case clear(Slot?)
     case clearUsed(Slot, type: String, usedAt: SourceFrame?)
@@ -93,55 +93,56 @@ package enum Advice: Hashable, Sendable {
   /// The place of a reference.
   package enum Slot: Hashable, Sendable {
     case field(String)
-    /// Its field has no name.
+    /// The name of the field is not known.
     case unnamed(in: String)
   }
 
-  /// Memory that nothing refers to.
+  /// A change for memory that nothing refers to.
   package enum LostChange: Hashable, Sendable {
     case balanceTask
-    /// `objects`: those in the memory, which have to be deinitialised first.
+    /// `objects`: the objects in the memory. They must be deinitialised before the memory is freed.
     case free(allocatedAt: SourceFrame?, objects: [Finding.HeldType])
-    /// `hasHistory`: the trace has its retains and releases.
+    /// `hasHistory`: whether the trace has the object's retains and releases.
     case findRetain(hasHistory: Bool)
-    /// `type`: nil for closures and boxes. `isAllocation`: the reference is the object's first.
+    /// `type`: nil for closures and boxes. `isAllocation`: whether the reference is the object's first one.
     case release(type: String?, isAllocation: Bool, at: SourceFrame?)
-    /// All other blocks or objects of the place were freed.
+    /// All other blocks or objects of the allocation site were freed.
     case lookForPath(made: UInt64, freed: UInt64, isMemory: Bool)
   }
 
-  /// A reference of a cycle to cut.
+  /// A reference to cut in a cycle.
   package enum CycleChange: Hashable, Sendable {
     case clearRing(type: String, field: String)
     case capture(WeakCapture, or: Release?)
-    /// `places`: of the closures, as `A.swift:7`, or `9` for a line of the file before. `more`: the number of others.
+    /// `places`: the lines of the closures, as `A.swift:7`, or as `9` for a line in the file of the previous place.
+    /// `more`: the number of closures that are not listed.
     case captureInAll(WeakCapture, places: [String], more: Int)
-    /// A closure captures the variable that holds it.
+    /// A closure captures the variable that holds the closure.
     case clearVariable(String, closure: SourceFrame?)
     /// The object is captured as a part of another value.
     case captureAlone(WeakCapture, or: Release?)
-    /// A local function captures it, which has no list of captures.
+    /// A local function captures the object. Local functions have no capture list.
     case replaceLocalFunction(SourceFrame, WeakCapture, or: Release?)
-    /// `field` holds a method of the type's object, since `setter` put it there.
+    /// `field` holds a method of an object of the type. `setter` is the function that stored the method there.
     case replaceMethod(type: String, setter: SourceFrame, field: String?)
     case makeWeak(String, Container?, owner: String, orClear: String?)
     case removeElement(owner: String, from: Slot)
-    /// `isCase`: the field's value is an enumeration's.
+    /// `isCase`: whether the reference is in a case of an enumeration.
     case clearValue(Slot, owner: String, isCase: Bool)
     case clear(String, of: String)
   }
 
-  /// The field that has a reference's value for a part.
+  /// The field whose collection or value contains the reference.
   package enum Container: Hashable, Sendable {
     case collection(String)
     case value(String)
   }
 
-  /// Objects that something reachable has.
+  /// A change for objects that reachable memory keeps.
   package enum HolderChange: Hashable, Sendable {
     /// No code reads the results of a task group.
     case drain(String)
-    /// Only a closure is left of the registration.
+    /// Only a closure of the registration is left.
     case endClosure(Finding.Registration)
     case end(Finding.Registration, type: String)
     case endAndCapture(Finding.Registration, type: String, WeakCapture?)
@@ -149,15 +150,16 @@ package enum Advice: Hashable, Sendable {
     case cancelTask(type: String)
     /// The field leads to the object or stream that the task awaits.
     case clearAwaited(String)
-    /// The types of these are nil for memory and closures.
+    /// In this case and in the cases `removeElement` and `clear`, the type is nil for memory and closures.
     case limit(String, type: String?)
     /// Each object of the type keeps another by the field `link`, and `entry` leads to the first.
     case cutList(entry: String, type: String, link: String)
     case removeElement(String, type: String?, WeakCapture?)
     case clear(String, type: String?, WeakCapture?)
-    /// The line that lets go of others of the type: `passed` of the `freed` ones passed it, and none of these `survivors`.
+    /// `at`: the line that releases other objects of the type. It released `passed` of the `freed` ones, and nearly
+    /// none of these `survivors`.
     case likeSiblings(at: SourceFrame, passed: UInt64, freed: UInt64, survivors: UInt64)
-    /// A library has the objects. Only the memory of its registration is known.
+    /// A library keeps the objects by a registration. Only the registration's memory is known.
     case endInLibrary(type: String, hasTimers: Bool)
   }
 }

@@ -1,9 +1,9 @@
-// The choice of advice for a finding.
+// Chooses the advice for a finding.
 
 import TraceSymbolication
 
 extension Advice {
-  /// Chooses advice by the path of a finding, most likely first. `evidence`: further facts about the objects.
+  /// Returns advice for a finding by its path, most likely first. `evidence`: further facts about the objects.
   static func advice(for finding: Finding, _ evidence: AdviceEvidence = .none) -> [Advice] {
     switch finding.owner {
     case .unknown: return [.recordFromStart]
@@ -40,7 +40,8 @@ extension Advice {
     }
   }
 
-  /// The line that gave up what could have resumed a task, if that is another function's than the task's own.
+  /// Returns the line that released the object that could have resumed the task. Returns nil if the line is in the
+  /// task's code, or in the function that started the task.
   private static func givenUp(_ finding: Finding, _ evidence: AdviceEvidence) -> TaskChange? {
     guard let task = finding.path.first,
       let place = evidence.lastRelease(ofResumerOf: task.address)?.place, place.kind == .user,
@@ -59,7 +60,7 @@ extension Advice {
       }
       return .capture(cut.weakCapture(capture), then: end)
     }
-    // The path may go through the stream alone; the closure may have captured its owner besides.
+    // The path may lead through the stream only, while the closure also captures the stream's owner.
     for step in finding.path where step.kind == .closure && CycleCut.isProgram(step.function) {
       guard let function = step.function, let type = evidence.programTypes(referredToBy: step.address).first else {
         continue
@@ -68,7 +69,7 @@ extension Advice {
         variable: function.isMethod(of: type) ? "self" : nil, type: type, site: .closure(function))
       return .capture(capture, then: .cancelOrFinishStream)
     }
-    // A variable of the task has it, such as the variable of a `guard let self` in front of a loop.
+    // A variable of the task keeps the object, such as the variable of a `guard let self` in front of a loop.
     if let index = finding.path.indices.dropFirst().first(where: {
       finding.path[$0].kind == .object && finding.path[$0].library == nil
     }),
@@ -76,8 +77,8 @@ extension Advice {
     {
       return .variable(type: SourceNames.plain(finding.path[index].type))
     }
-    // The task's own memory comes first otherwise. An object is captured as `self` if the task alone keeps it, and one
-    // of its methods started the task.
+    // Otherwise the path leads through the task's own memory. If a method of an object that the task keeps started the
+    // task, the task's closure captured the object as `self`.
     if let start = finding.path.first?.place, start.kind == .user, start.line != nil,
       let type = finding.held.types.first(where: { start.isMethod(of: SourceNames.plain($0.name)) })
     {
@@ -87,7 +88,7 @@ extension Advice {
     return .unknown
   }
 
-  /// The field of the stream on a path; nil if there is none.
+  /// The field that leads to the stream on a path; nil if there is none.
   private static func stream(of finding: Finding) -> String? {
     let names = SourceNames(finding)
     for index in finding.path.indices where SourceNames.plain(finding.path[index].type).hasSuffix("Stream._Storage") {
@@ -123,7 +124,7 @@ extension Advice {
     return .unregister(type: ending.type, usedAt: used.frame, freedAt: ending.freed.frame)
   }
 
-  /// The place of the reference of a path's first step; nil if it has none.
+  /// Returns the field of the first step's reference; nil if the step has no named reference.
   private static func slot(of step: Finding.Step, _ names: SourceNames) -> Slot? {
     guard let name = step.reference?.name else { return nil }
     if let field = names.elementField(of: 0) ?? names.field(of: 0) { return .field(field) }
@@ -144,7 +145,7 @@ extension Advice {
   private static func lost(_ step: Finding.Step, _ finding: Finding, _ evidence: AdviceEvidence) -> LostChange {
     if step.kind == .task { return .balanceTask }
     if step.kind == .malloc {
-      // Objects in the memory are not released with it.
+      // Freeing the memory does not release the objects in it.
       let objects = finding.held.types.filter { !$0.name.hasPrefix("[") && $0.name.first?.isUppercase == true }
       return .free(allocatedAt: step.place?.kind == .user ? step.place : nil, objects: objects)
     }

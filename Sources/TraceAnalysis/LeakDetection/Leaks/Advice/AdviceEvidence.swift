@@ -5,19 +5,19 @@ import PlatformRules
 import TraceReading
 import TraceSymbolication
 
-/// Births of objects, and the last release of each. Empty if nothing is known.
+/// Allocations and releases of objects, and the objects' siblings. Empty if nothing is known.
 struct AdviceEvidence {
-  /// A release, and the program's function that it was made in.
+  /// A release, and the program's function that made the release.
   struct Release: Hashable {
-    /// Greater than the order of an earlier release.
+    /// Orders releases by time: a later release has a greater number.
     var order: Int
     var place: SourceFrame?
     var function: String? { place?.closureName }
   }
 
-  /// The owners of an object up to now.
+  /// The first and the last event of an object so far.
   struct Life: Hashable {
-    /// The program's function that made it.
+    /// The program's function that made the object.
     var madeIn: String?
     var lastRelease: Release?
   }
@@ -25,11 +25,11 @@ struct AdviceEvidence {
   /// A reference that was taken and never released.
   struct OpenReference {
     var place: SourceFrame?
-    /// The object was made with it.
+    /// Whether the reference is the first one, from the object's allocation.
     var isAllocation: Bool
   }
 
-  /// Blocks of one allocation site.
+  /// Counts of the blocks of one allocation site.
   struct Siblings: Hashable {
     var made: UInt64
     var freed: UInt64
@@ -43,9 +43,9 @@ struct AdviceEvidence {
   private var open: [RuntimeAddress: OpenReference] = [:]
   private var siblings: [RuntimeAddress: Siblings] = [:]
   private var passages: [RuntimeAddress: SiblingContrast.Passage] = [:]
-  /// By address of a task: the object that code resumes it with.
+  /// By address of a task: the address of the object that other code uses to resume the task.
   private var resumers: [RuntimeAddress: RuntimeAddress] = [:]
-  /// Retains and releases are known, for `history` to show.
+  /// Whether the trace has retains and releases, which `history` can show.
   private(set) var hasHistory = true
 
   private init() {}
@@ -54,12 +54,12 @@ struct AdviceEvidence {
   init(_ naming: FindingNaming) { (self.graph, self.naming) = (naming.graph, naming) }
 
   func life(of address: RuntimeAddress) -> Life? { lives[address] }
-  /// Blocks of a lost block's site, if all blocks of the finding come from that site, and others of the site were
-  /// freed.
+  /// Counts for the site of a lost block. Nil unless the finding has all live blocks of the site, and other blocks of
+  /// the site were freed.
   func siblings(of address: RuntimeAddress) -> Siblings? { siblings[address] }
   /// The line that a survivor's siblings passed before they were freed.
   func passage(besides address: RuntimeAddress) -> SiblingContrast.Passage? { passages[address] }
-  /// The last release of the object that code resumes a task with.
+  /// The last release of the object that other code uses to resume a task.
   func lastRelease(ofResumerOf task: RuntimeAddress) -> Release? { resumers[task].flatMap { lives[$0]?.lastRelease } }
   func openReference(of address: RuntimeAddress) -> OpenReference? { open[address] }
 
@@ -68,8 +68,8 @@ struct AdviceEvidence {
     return graph.birthOrder(of: a) < graph.birthOrder(of: b)
   }
 
-  /// Returns whether a reference is in an `any P` that may hold structures as well. The type of its value follows the
-  /// room for the value.
+  /// Returns whether a reference is in an `any P` whose protocol also allows structures. In such a value, the pointer
+  /// to the type follows the buffer for the value.
   func isInOpaqueExistential(_ step: Finding.Step, target: Finding.Step) -> Bool {
     guard let graph, let name = step.reference?.name, let source = node(step.address, graph),
       let node = node(target.address, graph),
@@ -85,7 +85,7 @@ struct AdviceEvidence {
     return false
   }
 
-  /// Names of the program's types whose objects something refers to.
+  /// Returns the names of the program's classes to whose objects the block refers.
   func programTypes(referredToBy address: RuntimeAddress) -> [String] {
     guard let graph, let node = node(address, graph) else { return [] }
     var names: [String] = []
@@ -98,8 +98,8 @@ struct AdviceEvidence {
     return names
   }
 
-  /// Closures that an object keeps, and that keep it by a reference of their own: to free it, all of them must let go.
-  /// Leaves out closures of packages, which the programmer cannot change. Sorted by place.
+  /// Returns the closures that an object keeps and that capture the object. All of them must release the object before
+  /// it is freed. Closures of packages are omitted, since the programmer cannot change them. Sorted by place.
   func closures(keptByAndKeeping address: RuntimeAddress) -> [SourceFrame] {
     guard let graph, let naming, let object = node(address, graph) else { return [] }
     var found: [SourceFrame] = []
@@ -108,7 +108,7 @@ struct AdviceEvidence {
     while let next = pending.popLast(), reached.count < Self.reachLimit {
       for edge in graph.graph.edges(from: next) where graph.graph.kind(of: edge) == EdgeStrength.strong.rawValue {
         let target = graph.graph.target(of: edge)
-        // A closure that captures one object alone has that for its context.
+        // If a closure captures only one object, the object itself is the closure's context.
         let mayHold = target == object || graph.type(of: target).kind == .closure && holds(target, object, graph)
         if mayHold, let closure = naming.closure(of: edge, from: next), !found.contains(closure),
           naming.packages.package(of: closure, among: [closure]) == nil
@@ -123,10 +123,10 @@ struct AdviceEvidence {
     }
   }
 
-  /// Limit of the objects searched for closures.
+  /// Maximum number of objects that are searched for closures.
   private static let reachLimit = 4096
 
-  /// A closure captures an object, or a variable that holds it.
+  /// Returns whether a closure captures an object, or a variable that holds the object.
   private func holds(_ closure: NodeID, _ object: NodeID, _ graph: ObjectGraph) -> Bool {
     graph.graph.edges(from: closure).contains { edge in
       guard graph.graph.kind(of: edge) == EdgeStrength.strong.rawValue else { return false }
@@ -147,12 +147,12 @@ struct AdviceEvidence {
 
   // MARK: Events
 
-  /// Objects of findings that are asked about; of further ones the heap alone speaks.
+  /// Maximum number of objects whose events are collected. For further objects only the heap is used.
   private static let objectLimit = 2_000
 
-  /// Adds facts from the retains and releases, for these findings: cycles that closures do not explain, lost objects,
-  /// tasks that no code resumes, and survivors with siblings that were freed. One more pass over the events, if there
-  /// are such findings.
+  /// Adds facts from the retains and releases for some kinds of findings: cycles that closures do not explain, lost
+  /// objects, tasks that no code resumes, and survivors whose siblings were freed. If there are such findings, this
+  /// reads the events once more.
   mutating func add(_ findings: [Finding], _ model: HeapModel, _ reader: TraceReader, _ naming: any FrameNaming) {
     guard let graph else { return }
     hasHistory = !reader.header.lacksHistory
@@ -215,8 +215,8 @@ struct AdviceEvidence {
 
   private typealias SitesByAddress = [RuntimeAddress: Set<SiteID>]
 
-  /// The allocation sites of survivors and their siblings, by the address of the survivor that a finding shows. One
-  /// function made all of them, and some of them were freed.
+  /// Returns the allocation sites of each survivor that a finding shows, and of its siblings, by the survivor's
+  /// address. One function contains all sites of a survivor, and some of their objects were freed.
   private func siblingSites(_ findings: [Finding], _ model: HeapModel, _ graph: ObjectGraph) -> SitesByAddress {
     guard hasHistory, let naming else { return [:] }
     var result: SitesByAddress = [:]
@@ -242,8 +242,8 @@ struct AdviceEvidence {
     return result
   }
 
-  /// The object of a library that code resumes a suspended task with, among the objects that the task keeps: a stream's
-  /// storage. Nil if there is none, or more than one.
+  /// Returns the library's object that code uses to resume a suspended task, such as a stream's storage. The task keeps
+  /// this object. Returns nil if there is no such object, or more than one.
   private static func resumer(of task: NodeID, _ graph: ObjectGraph) -> NodeID? {
     var found: NodeID?
     var seen: Set<NodeID> = [task]
@@ -266,7 +266,7 @@ struct AdviceEvidence {
 
   private static let resumers = RuleBook.shipped.table(.resumes, by: .type)
 
-  /// Tells whether an object leads to a task, itself or by its collections.
+  /// Returns whether an object refers to a task, directly or through its collections.
   private static func leads(_ object: NodeID, to task: NodeID, _ graph: ObjectGraph) -> Bool {
     graph.graph.edges(from: object).contains { edge in
       let target = graph.graph.target(of: edge)
@@ -276,7 +276,7 @@ struct AdviceEvidence {
     }
   }
 
-  /// The last reference that pairing leaves over.
+  /// Returns the last reference that pairing leaves without a release.
   private func openReference(_ history: BlockHistory, _ graph: ObjectGraph, _ places: RetainPlaces) -> OpenReference? {
     guard history.events.count <= Self.pairedEvents, history.balance > 0,
       let node = node(RuntimeAddress(history.block.address), graph)
@@ -292,6 +292,6 @@ struct AdviceEvidence {
     return OpenReference(place: place, isAllocation: index == 0)
   }
 
-  /// Longer histories are not paired: that takes some seconds.
+  /// Maximum length of a history that is paired. Pairing a longer history takes some seconds.
   private static let pairedEvents = 20_000
 }

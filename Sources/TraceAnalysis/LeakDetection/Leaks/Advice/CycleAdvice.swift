@@ -10,9 +10,9 @@ struct CycleAdvice {
   private var path: [Finding.Step] { finding.path }
   private var names: SourceNames { cut.names }
 
-  /// Types that have a way to end their cycles, with that advice.
+  /// By type: how to end a cycle of the type's objects.
   private let types: RuleTable
-  /// Fields that keep a closure after it has run.
+  /// By field: advice for a field that keeps a closure after the closure has run.
   private let fields: RuleTable
 
   init(_ finding: Finding, _ evidence: AdviceEvidence, rules: RuleBook = .shipped) {
@@ -22,7 +22,7 @@ struct CycleAdvice {
     fields = rules.table(.cycle, by: .field)
   }
 
-  /// Most likely first.
+  /// The changes, most likely first.
   var advice: [Advice] {
     var sentences: [String] = []
     var isOfLibrarysField = false
@@ -36,12 +36,13 @@ struct CycleAdvice {
       }
     }
     var change = self.change ?? (sentences.isEmpty ? clearing : nil)
-    // The sentence names the property that the program sets. The field behind it is the library's own.
+    // The sentence names the property that the program sets. The field on the path is the library's own, so the program
+    // cannot clear it.
     if isOfLibrarysField, case .capture(let capture, or: .clear) = change { change = .capture(capture, or: nil) }
     return sentences.map { .sentence($0) } + (change.map { [.cycle($0)] } ?? [])
   }
 
-  /// The reference to cut; nil if no reference of the program's is known.
+  /// The reference to cut; nil if no reference of the program is known.
   private var change: Advice.CycleChange? {
     if let ring = cut.ring {
       return .clearRing(type: SourceNames.plain(ring.type), field: ring.reference?.name ?? "")
@@ -57,7 +58,7 @@ struct CycleAdvice {
     return cut.link.flatMap(breaking)
   }
 
-  /// The last field on the path; nil if there is none.
+  /// The advice to clear the last field on the path; nil if the path has no field.
   private var clearing: Advice.CycleChange? {
     let fields = path.indices.compactMap { path[$0].kind == .object ? names.field(of: $0) : nil }
     return fields.last.map { .clear($0, of: path.first.map { SourceNames.plain($0.type) } ?? "object") }
@@ -82,7 +83,7 @@ struct CycleAdvice {
     return captureInAll(capture, weak) ?? .capture(weak, or: release(capture))
   }
 
-  /// All closures that keep the object in the same way; nil if there is only one.
+  /// Returns advice for all closures that keep the object in the same way; nil if there is only one.
   private func captureInAll(_ capture: CycleCut.Capture, _ weak: Advice.WeakCapture) -> Advice.CycleChange? {
     let closures = cut.evidence.closures(keptByAndKeeping: path[capture.target].address).filter {
       CycleCut.isProgram($0) && $0.line != nil && $0.file != nil && !$0.isLocalFunction
@@ -102,7 +103,7 @@ struct CycleAdvice {
     return .captureInAll(weak, places: places, more: max(0, closures.count - Self.listedClosures))
   }
 
-  /// Places that a sentence has room for.
+  /// Maximum number of places in a sentence.
   private static let listedClosures = 6
 
   /// The other way to end the cycle; nil if the path does not name the field.
@@ -132,7 +133,7 @@ struct CycleAdvice {
         name = path[link.last].reference?.name ?? ""
         container = names.field(of: link.last).map { .value($0) }
       }
-      // The owner's own reference into the cycle, if that is another field.
+      // The alternative is to clear the owner's own reference into the cycle, if that is another field.
       return .makeWeak(
         name, container, owner: owner, orClear: names.field(of: link.to).flatMap { $0 == name ? nil : $0 })
     }

@@ -1,9 +1,9 @@
-// The reference of a cycle to cut.
+// Chooses the reference that ends a cycle.
 
 import TraceSymbolication
 
-/// Chooses the reference that leads back: its owner was held from outside until the end. If the program cuts it, the
-/// objects that it owns are freed at once.
+/// Chooses the reference that leads back to the object that was held from outside until the end. If the program cuts
+/// this reference, the object and all that it owns are freed with the last reference from outside.
 struct CycleCut {
   /// A variable that a closure of the program captures.
   struct Capture {
@@ -12,22 +12,23 @@ struct CycleCut {
     var closure: SourceFrame?
     /// The step whose reference leads to the closure.
     var holder: Int?
-    /// The object that it keeps.
+    /// The step of the object that the closure keeps.
     var target: Int
     var how: How
 
     enum How {
       case directly
-      /// As a part of another value, so that no name is known.
+      /// The object is a part of another captured value, so no name is known.
       case inValue
       /// The closure is in the variable that it captures.
       case itself
     }
   }
 
-  /// From one object of the program to the next on the path, collections and boxes between them left out.
+  /// A reference from one object of the program to the next object on the path. Collections and boxes may be in
+  /// between.
   struct Link: Equatable {
-    /// The object's step, whose reference is the field.
+    /// The step of the first object. Its reference is the field.
     var from: Int
     /// The step whose reference leads to the next object.
     var last: Int
@@ -45,7 +46,7 @@ struct CycleCut {
 
   // MARK: Captures
 
-  /// The capture to make weak: of `self` rather than of another variable, and in the program's closures only.
+  /// The capture to make weak, in a closure of the program. A capture of `self` comes before other captures.
   var capture: Capture? {
     let all = path.indices.compactMap(capture(at:))
     let owned = all.filter { outsideOwned.contains($0.target) }
@@ -57,7 +58,7 @@ struct CycleCut {
     guard let reference = step.reference, let next = names.next(index) else { return nil }
     let target = path[next]
     if reference.isClosure {
-      // The closure has the object itself for a context.
+      // The object itself is the closure's context.
       guard Self.isObject(target), Self.isProgram(reference.closure) else { return nil }
       return Capture(
         variable: reference.capturesSelf ? "self" : "", closure: reference.closure, holder: index, target: next,
@@ -93,13 +94,13 @@ struct CycleCut {
     return frame.kind == .user || frame.kind == .thunk && frame.imagePath.map { !SystemCode.isSystemImage($0) } ?? false
   }
 
-  /// Something that can be captured weakly.
+  /// Returns whether a step is something that can be captured weakly.
   private static func isObject(_ step: Finding.Step) -> Bool {
     step.kind == .task || step.kind == .object && !SystemCode.isSystemModule(SourceNames.module(step))
   }
 
-  /// The program's function that gave a library a closure known only by its memory, and the object that the closure
-  /// keeps.
+  /// The program's function that gave a closure to a library, and the object that the closure keeps. Only the memory of
+  /// the closure is known.
   var block: (frame: SourceFrame, target: Int)? {
     for index in path.indices
     where path[index].kind == .object && SystemCode.isSystemModule(SourceNames.module(path[index])) {
@@ -121,7 +122,7 @@ struct CycleCut {
 
   // MARK: Fields
 
-  /// Names that references to an owner have in any program, and seldom another.
+  /// Ends of names that programs use for references to an owner, and seldom for other references.
   private static let ownerNames = ["delegate", "datasource", "parent", "owner", "superview", "previous", "prev"]
 
   private func hasOwnerName(_ link: Link) -> Bool {
@@ -135,7 +136,7 @@ struct CycleCut {
     return objects.indices.compactMap { place in
       let (from, to) = (objects[place], objects[(place + 1) % objects.count])
       guard isOwn(path[from]), isOwn(path[to]), let last = names.previous(to) else { return nil }
-      // A closure's own reference is no field of the program's.
+      // A reference of a closure or a task is no field of the program.
       var current = from
       for _ in path.indices {
         if path[current].kind == .closure || path[current].kind == .task || path[current].reference?.isClosure == true {
@@ -149,21 +150,22 @@ struct CycleCut {
     }
   }
 
-  /// A field that can be declared weak: of a class or a structure, with one reference and nothing else in it.
+  /// Returns whether a link's field can be declared weak. Such a field is in a class or a structure, and contains one
+  /// reference and nothing else.
   func canBeWeak(_ link: Link) -> Bool {
-    // If a type's fields are not known, a name that only references to an owner have says enough.
+    // If a type's fields are not known, the name must show a reference to an owner.
     guard let reference = path[link.last].reference, reference.caseName == nil,
       reference.strength == .strong || hasOwnerName(link)
     else { return false }
     // A value of a protocol that structures may conform to cannot be weak.
     if evidence.isInOpaqueExistential(path[link.last], target: path[link.to]) { return false }
     if link.last == link.from { return SourceNames.isWord(reference.name) }
-    // The field of a structure in a collection or a box.
+    // Otherwise the field must be in a structure in a collection or a box.
     return names.elementField(of: link.last) != nil
       || path[link.last].kind == .box && SourceNames.isWord(reference.name)
   }
 
-  /// The link that leads back; nil if no object of the program holds another.
+  /// The link that leads back to an owner; nil if no object of the program holds another.
   var link: Link? {
     let links = links
     let owned = outsideOwned
@@ -178,12 +180,13 @@ struct CycleCut {
       }
       return leadsToOwned || owned.isEmpty && leadsBack ? 4 : 7
     }
-    // The last of equals: a path begins with the object that was made first.
+    // The last of equal links is chosen: a path begins with the object that was made first, so the last link leads
+    // back.
     return links.enumerated().min { (rank($0.element), -$0.offset) < (rank($1.element), -$1.offset) }?.element
   }
 
   /// Returns whether to cut a field rather than a capture. An object that passes on a method of another object owns
-  /// that object, like a wrapper that hides the object's type.
+  /// that object. One example is a wrapper that hides the object's type.
   func prefers(_ link: Link, to capture: Capture) -> Bool {
     guard canBeWeak(link), let name = capture.closure?.closureName, name.hasPrefix(SourceFrame.methodReference) else {
       return false
@@ -193,8 +196,8 @@ struct CycleCut {
     return owner.map { $0 != type && !$0.hasSuffix(".\(type)") } ?? false
   }
 
-  /// Three or more objects of one type that hold one another by one field: none of these references is more of a way
-  /// back than the others.
+  /// The first step of a ring: three or more objects of one type that hold one another by the same field. No reference
+  /// of a ring leads back more than the others. Nil for other cycles.
   var ring: Finding.Step? {
     guard path.count > 2, let first = path.first, first.kind == .object, let name = first.reference?.name,
       SourceNames.isWord(name)
@@ -206,12 +209,12 @@ struct CycleCut {
     return isRing ? first : nil
   }
 
-  /// Steps of the objects that something outside of the cycle let go of last; empty if that is not known, or says
-  /// nothing.
+  /// Steps of the objects that code outside of the cycle released last. Empty if they are not known, or if they are all
+  /// objects of the cycle.
   ///
-  /// After the last release from outside nothing leads to the cycle, so that none comes later. Objects that one
-  /// function let go of together had equal owners, and so had those that it made: the compiler hands a local variable's
-  /// last reference on without a release.
+  /// After the last release from outside, nothing leads to the cycle, so no later release comes from outside. Objects
+  /// that one function released together had the same owner. Objects that this function made count as well: the
+  /// compiler may pass on a local variable's last reference without a release.
   private var outsideOwned: Set<Int> {
     let objects = path.indices.filter { path[$0].kind == .object }
     let lives = objects.compactMap { index in evidence.life(of: path[index].address).map { (index, $0) } }

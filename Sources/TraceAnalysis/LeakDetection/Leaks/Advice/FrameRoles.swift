@@ -3,7 +3,8 @@
 import TraceSymbolication
 
 extension SourceFrame {
-  /// It is a function declared in another, which has no list of captures: `counted #1 (_:) in Workflow.init()`.
+  /// Whether the frame is a function that is declared in another function: `counted #1 (_:) in Workflow.init()`. Such a
+  /// function has no capture list.
   var isLocalFunction: Bool {
     guard let mark = closureName.firstRange(of: " #"), !closureName.hasPrefix("closure #"),
       !closureName.hasPrefix("implicit closure #")
@@ -11,7 +12,7 @@ extension SourceFrame {
     return closureName[mark.upperBound...].first?.isNumber ?? false
   }
 
-  /// It is a function of a class, or a closure in one.
+  /// Returns whether the frame is a function of a type, or a closure in such a function.
   func isMethod(of type: String) -> Bool {
     guard let owner = RetainPlaces.owner(of: function) else { return false }
     return owner == type || owner.hasSuffix(".\(type)")

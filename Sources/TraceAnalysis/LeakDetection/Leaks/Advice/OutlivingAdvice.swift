@@ -1,8 +1,8 @@
-// Advice for objects that something reachable still has.
+// Advice for objects that reachable memory still keeps.
 
 import TraceSymbolication
 
-/// Says where to let go, and what to capture weakly so that letting go suffices.
+/// Says where to release the objects, and which capture to make weak so that this release is enough.
 struct OutlivingAdvice {
   private let finding: Finding
   private let retention: Finding.Retention
@@ -17,13 +17,13 @@ struct OutlivingAdvice {
     cut = CycleCut(finding, evidence)
   }
 
-  /// Most likely first.
+  /// The changes, most likely first.
   var changes: [Advice.HolderChange] {
     guard let registration = retention.registration else { return [held] }
     let type = SourceNames.plain(finding.subject?.type ?? object.type)
     switch registration {
     case .taskGroup: return [.drain(retention.holder)]
-    // Only the closure is left of the registration, and it keeps nothing of the program's.
+    // The registration keeps only the closure, and the closure keeps no object of the program.
     case _ where object.kind == .closure: return [.endClosure(registration)]
     case .task: return task(type)
     case .eventLoop, .urlSession, .thread: return [.end(registration, type: type)]
@@ -40,7 +40,8 @@ struct OutlivingAdvice {
 
   // MARK: Tasks
 
-  /// A task that keeps its owner keeps the owner's `deinit` from running as well.
+  /// Returns advice for an object that a task keeps. While the task keeps the object, the object's `deinit` cannot run
+  /// and cancel the task.
   private func task(_ type: String) -> [Advice.HolderChange] {
     var changes: [Advice.HolderChange] = []
     if let capture = captures.last, capture.target == finding.path.count - 1 {
@@ -56,14 +57,16 @@ struct OutlivingAdvice {
     return changes
   }
 
-  /// The program's function that started a task which has the object in its own memory, a closure's variables among it.
+  /// The program's function that started the task. Nil unless the object is in the task's own memory or in a closure of
+  /// the task.
   private var startOfTask: SourceFrame? {
     guard let step = finding.path.dropLast().last, step.kind == .malloc || step.kind == .task || step.kind == .closure
     else { return nil }
     return step.place.flatMap { $0.kind == .user && $0.line != nil ? $0 : nil }
   }
 
-  /// The program's field that leads to the task. A generic type is left out: it is a wrapper, and there may be many.
+  /// The program's field that leads to the task. Generic types are skipped: they are wrappers, and a program may have
+  /// many of their objects.
   private var keeper: String? {
     for index in finding.path.indices.prefix(max(0, retention.suspect)).reversed()
     where finding.path[index].kind == .object && !finding.path[index].type.contains("<") {
@@ -88,7 +91,7 @@ struct OutlivingAdvice {
     return isElement ? .removeElement(place, type: type, weakCapture) : .clear(place, type: type, weakCapture)
   }
 
-  /// Advice for objects of a list; nil if the object before holds it as anything else.
+  /// Returns advice for objects of a linked list; nil if the holder of the object is not of the same type.
   private func list(below place: String) -> Advice.HolderChange? {
     guard object.kind == .object, let holder = finding.path.dropLast().last, holder.type == object.type,
       let link = holder.reference?.name, SourceNames.isWord(link),
@@ -99,12 +102,12 @@ struct OutlivingAdvice {
 
   // MARK: Captures
 
-  /// Captures of the program's closures behind the reference to let go of.
+  /// Captures of the program's closures, from the suspect reference to the object.
   private var captures: [CycleCut.Capture] {
     finding.path.indices.dropFirst(max(0, retention.suspect - 1)).compactMap(cut.capture(at:))
   }
 
-  /// The capture to make weak; nil without a closure of the program that has the object itself.
+  /// The capture to make weak; nil if no closure is known that captures the object itself.
   private var weakCapture: Advice.WeakCapture? {
     guard let capture = captures.last, capture.target == finding.path.count - 1, case .directly = capture.how else {
       return captureInBlock
@@ -112,13 +115,13 @@ struct OutlivingAdvice {
     return cut.weakCapture(capture)
   }
 
-  /// The capture of a library's closure. Only the closure's memory is known.
+  /// The capture of a closure that a library keeps. Only the closure's memory is known.
   private var captureInBlock: Advice.WeakCapture? {
     guard object.kind == .object else { return nil }
     let blocks = finding.path.dropLast().reversed().prefix { $0.kind == .malloc || $0.kind == .closure }
     let frames = blocks.compactMap { $0.place?.kind == .user ? $0.place : nil }
-    // The nearest is the closure's own memory. Blocks further out may be libdispatch's, which has them again and again,
-    // for whatever comes next.
+    // The nearest block is the closure's own memory. Blocks further out may be libdispatch's, which reuses them for
+    // other work.
     guard let nearest = frames.first,
       let frame = frames.first(where: { $0.line != nil && $0.function == nearest.function }) ?? frames.first
     else { return nil }

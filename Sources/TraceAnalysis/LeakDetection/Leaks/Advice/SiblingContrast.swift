@@ -1,28 +1,28 @@
-// The line that freed objects passed on their way to the end, and survivors did not.
+// Finds the line that freed objects passed before their end, and survivors did not.
 
 import TraceReading
 import TraceSymbolication
 
 /// Compares the histories of freed objects with the histories of survivors.
 ///
-/// An object passed a line of the program's if the line is on the stack of a retain, a release or the free of the object.
-/// The program lets go of its objects at the line that nearly all freed objects passed, and hardly any survivor.
+/// An object passed a line of the program if the line is on the stack of a retain, a release or the free of the object.
+/// If nearly all freed objects and hardly any survivors passed a line, the program releases its objects there.
 struct SiblingContrast {
-  /// A line that lets objects go.
+  /// A line that releases objects.
   struct Passage: Hashable {
     var place: SourceFrame
-    /// The freed objects that passed it.
+    /// The number of freed objects that passed the line.
     var passed: UInt64
     var freed: UInt64
   }
 
-  /// Fewer freed objects say little.
+  /// Minimum number of freed objects. Fewer objects show little.
   private static let leastFreed: UInt64 = 4
-  /// Part of the freed objects that a line must have.
+  /// Minimum share of the freed objects that passed the line.
   private static let leastShare = 0.75
-  /// Part of the survivors that may have it as well.
+  /// Maximum share of the survivors that passed the line.
   private static let greatestShareOfSurvivors = 0.05
-  /// Distinct stacks that are named, at most. Each needs names for its frames.
+  /// Maximum number of distinct stacks. The frames of each stack have to be named.
   private static let stackLimit = 4_096
 
   private struct Line: Hashable {
@@ -34,9 +34,9 @@ struct SiblingContrast {
   private struct Tally {
     var freed: UInt64 = 0
     var live: UInt64 = 0
-    /// Frames of the program's between the line and the event, the least of all.
+    /// Minimum number of the program's frames between the line and the event.
     var distance = Int.max
-    /// Events of the history before it, the most of all.
+    /// Maximum number of events in a history before an event with the line.
     var position = 0
     var place: SourceFrame
   }
@@ -46,8 +46,8 @@ struct SiblingContrast {
   /// - Parameter frames: the frames of a stack, innermost first.
   init(frames: @escaping (StackID) -> [SourceFrame]) { self.frames = frames }
 
-  /// Returns the line; nil if no line tells freed objects from survivors. Linear in the steps of the shapes, and in the
-  /// frames of their stacks.
+  /// Returns the line that releases the objects; nil if no line distinguishes freed objects from survivors. Linear in
+  /// the steps of the shapes, and in the frames of their stacks.
   func passage(_ shapes: [(shape: RetainHistory.Shape, blocks: UInt64, isFreed: Bool)]) -> Passage? {
     let freed = shapes.reduce(UInt64(0)) { $1.isFreed ? $0 &+ $1.blocks : $0 }
     let live = shapes.reduce(UInt64(0)) { $1.isFreed ? $0 : $0 &+ $1.blocks }
@@ -86,7 +86,8 @@ struct SiblingContrast {
     return best.map { Passage(place: $0.value.place, passed: $0.value.freed, freed: freed) }
   }
 
-  /// The program's lines of a stack, innermost first. The end of an object runs code of its own, which is no cause.
+  /// Returns the program's lines on a stack, innermost first. Lines of a `deinit` are omitted: they run because the
+  /// object ends.
   private static func lines(of frames: [SourceFrame]) -> [(line: Line, place: SourceFrame)] {
     frames.compactMap { frame in
       guard frame.kind == .user, let file = frame.file, let line = frame.line, line > 0,

@@ -2,27 +2,28 @@
 
 import TraceSymbolication
 
-/// Names that a reader can search for: fields with the types that declare them, never the places inside a collection.
+/// Names that a reader can search for: fields with the types that declare them. Positions in a collection are not
+/// names.
 struct SourceNames {
   let path: [Finding.Step]
   let isCycle: Bool
 
   init(_ finding: Finding) { (path, isCycle) = (finding.path, finding.evidence.isCycle) }
 
-  /// The step that a step's reference leads to; nil at the end of a path.
+  /// Returns the step that a step's reference leads to; nil at the end of a path.
   func next(_ index: Int) -> Int? {
     if index + 1 < path.count { return index + 1 }
     return isCycle && !path.isEmpty ? 0 : nil
   }
 
-  /// The step before; nil at the beginning of a path.
+  /// Returns the step whose reference leads to a step; nil at the beginning of a path.
   func previous(_ index: Int) -> Int? {
     if index > 0 { return index - 1 }
     return isCycle && !path.isEmpty ? path.count - 1 : nil
   }
 
-  /// The field of a step's reference, or for a collection's element, the field that has the collection: `Room.players`.
-  /// Nil if a closure's variable comes first. O(path).
+  /// Returns the field of a step's reference: `Room.players`. For an element of a collection, returns the field that
+  /// has the collection. Returns nil if a closure's variable is closer. O(path).
   func field(of index: Int) -> String? {
     var index = index
     for _ in path.indices {
@@ -39,8 +40,8 @@ struct SourceNames {
     return nil
   }
 
-  /// The field of a structure in a collection: `Origin.fragment` for `[].fragment` of `[Origin]`; nil if the element
-  /// itself is the reference, or a tuple.
+  /// Returns the field of a structure in a collection: `Origin.fragment` for `[].fragment` of `[Origin]`. Returns nil
+  /// if the element is itself the reference, or a tuple.
   func elementField(of index: Int) -> String? {
     let step = path[index]
     guard let name = step.reference?.name, name.hasPrefix("["), let close = name.firstIndex(of: "]") else { return nil }
@@ -49,7 +50,8 @@ struct SourceNames {
     return "\(element).\(part)"
   }
 
-  /// The type of a collection's elements, without arguments; nil if it is not known, or may be many types.
+  /// Returns the type of a collection's elements, without arguments; nil if the type is not known, or is `Any` or
+  /// similar.
   func elementType(of step: Finding.Step, isKey: Bool) -> String? {
     var text = step.type[...]
     switch step.kind {
@@ -69,7 +71,7 @@ struct SourceNames {
     return Self.isWord(name) && !["AnyObject", "Any", "AnyHashable"].contains(name) && !text.contains(" ") ? name : nil
   }
 
-  /// Between key and value, not inside either.
+  /// Returns the index of the colon between the types of key and value.
   private static func colon(in text: Substring) -> Substring.Index? {
     var depth = 0
     for index in text.indices {
@@ -83,12 +85,13 @@ struct SourceNames {
     return nil
   }
 
-  /// `Relay` of `Relay<SearchScreen>`: as it is declared.
+  /// Returns a type's name without arguments, as in its declaration: `Relay` for `Relay<SearchScreen>`.
   static func plain(_ type: String) -> String { String(type.prefix { $0 != "<" }) }
 
   static func module(_ step: Finding.Step) -> String { String(step.qualifiedType.prefix { $0 != "." }) }
 
-  /// Something that stands so in source: not an element's place, a tuple's number, or nothing.
+  /// Returns whether a name can be a name in source. Positions of elements, numbers of tuple elements and empty names
+  /// cannot.
   static func isWord(_ name: some StringProtocol) -> Bool {
     guard let first = name.first else { return false }
     return (first.isLetter || first == "_" || first == "`")

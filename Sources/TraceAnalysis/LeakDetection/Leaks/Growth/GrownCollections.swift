@@ -1,52 +1,52 @@
-// The collections and task groups that grew during the run, as facts: they accuse no code.
+// Lists the collections and task groups that grew during the run. The list states facts, and accuses no code.
 
 import HeapAnalysis
 import TraceReading
 import TraceSymbolication
 
-/// A field or variable of the program whose collections have more and more elements, or a task group with finished
+/// A field or variable of the program whose collections keep growing, or a task group with finished
 /// children whose results no code reads.
 package struct GrownCollection: Codable, Hashable, Sendable {
-  /// `Room.log`, a variable, or `task group in serve()`.
+  /// The name of the holder: `Room.log`, a variable, or `task group in serve()`.
   package var holder: String
-  /// The objects that have such a collection with elements; 1 for a variable.
+  /// The number of objects that have such a collection with elements; 1 for a variable.
   package var holders: Int
-  /// The type that most elements are of, without modules.
+  /// The type of most elements, without modules.
   package var type: String
   package var elements: Int
-  /// Bytes of the elements themselves. Of values without memory of their own, the bytes of their collections.
+  /// Bytes of the elements themselves. For values without memory of their own, bytes of their collections.
   package var bytes: ByteCount
-  /// The elements that are live now, by the end of each quarter of the process's events before which they were made. For
-  /// values without memory of their own, the numbers between two enlargements of their collection are interpolated.
+  /// The number of live elements that were made before the end of each quarter of the process's events. For values
+  /// without memory of their own, the numbers between two enlargements of their collection are interpolated.
   package var quarters: [Int]
 }
 
-/// Looks at the collections of the program's own objects and variables.
+/// Examines the collections of the program's own objects and variables.
 ///
-/// No rule hides one: a collection is a fact if it has some elements, and if their number grew to the end of the run, or
-/// for most of it. A ring or a cache with a limit replaces its elements, and is none. Whether growth is meant to be is
-/// for a reader to say.
+/// No rule hides a collection. It is listed if it has enough elements, and if their number grew until the end of the
+/// run, or for a large part of it. A ring or a cache with a limit replaces its elements, and is not listed. The reader
+/// decides whether growth is intended.
 struct GrownCollections {
   private let graph: ObjectGraph
   private let naming: FindingNaming
-  /// By type: it is a class of the program's own.
+  /// By type: whether it is one of the program's own classes.
   private let ownTypes: [Bool]
   private let unreachable: NodeSet
   private let sites: AllocationSites
-  /// Events of the process, from the first to the image.
+  /// The number of the process's events up to the image.
   private let lastOrdinal: UInt64
 
-  /// Fewer elements come about by chance.
+  /// Minimum number of elements. Fewer elements come about by chance.
   private static let leastElements = 16
-  /// The part of the elements that the last quarter must have added.
+  /// Minimum share of the elements that the last quarter of the run must have added.
   private static let leastLateShare = 0.05
-  /// The part of the process's events over which elements must have been made to be a fact, though the last quarter added
-  /// none, and the part of them that the last quarter of that time must have added.
+  /// Minimum share of the process's events between the first and the last element, if the last quarter of the run added
+  /// too few. The last quarter of that time must have added the share `leastLateShareOfSpan` of the elements.
   private static let leastSpan = 0.4
   private static let leastLateShareOfSpan = 0.15
-  /// Collections in collections that are looked into.
+  /// Maximum depth of nested collections that are searched.
   private static let depthLimit = 4
-  /// References of a library's object that are looked at, to find out whether it has elements.
+  /// Maximum number of references that are examined to find out whether a library's object has elements.
   private static let looks = 64
 
   init(_ verdicts: Verdicts, naming: FindingNaming) {
@@ -56,16 +56,16 @@ struct GrownCollections {
   }
 
   private struct Key: Hashable {
-    /// Row of the holder's type, or the root's node.
+    /// Index of the holder's type, or the root's node.
     var holder: UInt32
     var isRoot: Bool
-    /// The field; for a root the collection itself.
+    /// The field; for a root, the collection itself.
     var place: UInt32
   }
 
   private struct Row {
     var elements: [NodeID] = []
-    /// Each is looked at once, however many holders share it.
+    /// Each collection is examined once, even if several holders share it.
     var collections: Set<NodeID> = []
     /// Collections whose elements have no memory of their own.
     var plain: [NodeID] = []
@@ -74,7 +74,7 @@ struct GrownCollections {
     var source: NodeID
   }
 
-  /// All of them, those with most bytes first. Linear in the graph.
+  /// Returns all rows, most bytes first. Linear in the graph.
   func rows() -> [GrownCollection] {
     let collections = collections()
     return (collections + chains(besides: collections) + unreadChildren()).sorted {
@@ -105,19 +105,19 @@ struct GrownCollections {
     }
   }
 
-  /// References from objects of one type to objects of another.
+  /// References from objects of one type to objects of another type.
   private struct Link: Hashable {
     var from: UInt32
     var to: UInt32
     var reversed: Link { Link(from: to, to: from) }
   }
 
-  /// Objects of one or two types that hold one another in a row, by a field of each type: a list without a collection.
-  /// `besides`: objects that these have are no facts again.
+  /// Returns lists without a collection: objects of one or two types that hold one another in a row, by a field of each
+  /// type. `besides`: collections whose objects are not reported again.
   private func chains(besides collections: [GrownCollection]) -> [GrownCollection] {
     var counts: [Link: Int] = [:]
     forEachLink { link, _, _ in counts[link, default: 0] += 1 }
-    // A row of two types has half of its references from each.
+    // In a row of two types, each type has half of the references.
     let wanted = counts.filter { $0.value * 2 >= Self.leastElements && counts[$0.key.reversed] != nil }
     guard !wanted.isEmpty else { return [] }
     var links: [Link: (edge: EdgeIndex, source: NodeID, elements: Set<NodeID>)] = [:]
@@ -127,7 +127,7 @@ struct GrownCollections {
     }
     return links.compactMap { link, found -> GrownCollection? in
       guard link.from <= link.to, let back = links[link.reversed] else { return nil }
-      // An object has its parts, and each part its owner: that is no row.
+      // An object with parts that refer to their owner is no row.
       let elements = found.elements.filter { graph.nodeTypes[Int($0)] == link.from }
       let isRow =
         link.from == link.to
@@ -139,7 +139,7 @@ struct GrownCollections {
     }
   }
 
-  /// The references between the program's own objects that are in use. Linear in the graph.
+  /// Calls `body` for the references between the program's own objects that are reachable. Linear in the graph.
   private func forEachLink(_ body: (Link, EdgeIndex, NodeID) -> Void) {
     for node in 0..<NodeID(graph.blockCount) where graph.type(of: node).kind == .object && isHolder(node) {
       for edge in graph.graph.edges(from: node) where isKeeping(edge) {
@@ -150,7 +150,7 @@ struct GrownCollections {
     }
   }
 
-  /// Tells whether objects of another type lead from most elements to other elements.
+  /// Returns whether objects of another type lead from most elements to other elements.
   private func isJoined(_ elements: Set<NodeID>, by others: Set<NodeID>) -> Bool {
     let joined = elements.count { element in
       graph.graph.edges(from: element).contains { edge in
@@ -164,8 +164,9 @@ struct GrownCollections {
     return joined * 2 > elements.count
   }
 
-  /// The finished child tasks of groups that no code has read, by the place that added them to the group. Only memory of
-  /// the runtime refers to them. Any other reference is a handle in an object or a variable.
+  /// Returns the finished child tasks of groups whose results no code has read, by the place that added them to the
+  /// group. Only memory of the runtime refers to such a task. Any other reference is a handle in an object or a
+  /// variable.
   private func unreadChildren() -> [GrownCollection] {
     var tasks = Set(graph.taskStates.lazy.filter { $0.value == .finished && !unreachable.contains($0.key) }.map(\.key))
     guard tasks.count >= Self.leastElements else { return [] }
@@ -195,7 +196,7 @@ struct GrownCollections {
     !graph.isRoot(node) && [.array, .dictionary, .set].contains(graph.type(of: node).kind)
   }
 
-  /// Tells whether an object of a library keeps elements for its holder: a deque, or the state behind a lock.
+  /// Returns whether an object of a library keeps elements for its holder, such as a deque or the state behind a lock.
   private func isContainer(_ node: NodeID) -> Bool {
     guard !graph.isRoot(node), graph.type(of: node).kind == .object, !isOwn(node) else { return false }
     var elements = 0
@@ -222,24 +223,26 @@ struct GrownCollections {
     if isPlain, isCollection(collection), count(of: collection) > 0 { row.plain.append(collection) }
   }
 
-  /// The number of elements that a collection says it has; 0 if it has no room for so many, or the image does not show
-  /// the number.
+  /// Returns the element count that a collection stores. Returns 0 if the collection is too small for so many elements,
+  /// or if the image does not show the count.
   private func count(of collection: NodeID) -> UInt64 {
     let block = graph.heap[BlockID(collection)]
     let count = graph.image.word(at: block.address &+ Self.countOffset) ?? 0
     return count <= block.size ? count : 0
   }
 
-  /// One collection of values, such as numbers or structures of numbers. Its last enlargement gave it its memory.
+  /// One collection of values, such as numbers or structures of numbers. Its last enlargement allocated its present
+  /// block.
   private struct Values {
     var count: Int
-    /// The number at the last enlargement: half of the capacity. Nil if the image does not show the capacity.
+    /// The number of elements at the last enlargement: half of the capacity. Nil if the image does not show the
+    /// capacity.
     var half: Int?
-    /// Events of the process: the last enlargement, and when the first memory was made.
+    /// Ordinals of events of the process: the last enlargement, and the first allocation of such memory.
     var enlarged: UInt64
     var first: UInt64
 
-    /// The number by an event of the process, as if it grew evenly from each known moment to the next.
+    /// Returns the number of elements at an event of the process, interpolated between the known moments.
     func count(by ordinal: UInt64, of last: UInt64) -> Double {
       let middle = half.map { [(enlarged, $0)] } ?? []
       let known = [(first, 0)] + middle + [(max(last, enlarged &+ 1), count)]
@@ -250,23 +253,24 @@ struct GrownCollections {
     }
   }
 
-  /// Bytes from the start of a collection.
+  /// Offsets in bytes from the start of a collection.
   private static let countOffset: UInt64 = 16
   private static let capacityOffset: UInt64 = 24
-  /// Fewer values are a fact of no interest.
+  /// Minimum number of values. Fewer values are of no interest.
   private static let leastValues = 128
-  /// Enlargements of a collection beyond those that double it.
+  /// Maximum number of enlargements of a collection besides those that double it.
   private static let otherEnlargements = 4.0
 
-  /// A fact about values that have no memory of their own: their collections were enlarged again and again, and late in
-  /// the run. A collection that is replaced for each piece of work is none, and none that was emptied.
+  /// Returns a fact about values that have no memory of their own. Their collections must have been enlarged several
+  /// times, and late in the run. Collections that are replaced for each piece of work do not count, and neither do
+  /// collections that were emptied.
   private func fact(ofValuesIn collections: [NodeID], holders: Int, holder: () -> String) -> GrownCollection? {
     var (values, bytes): ([Values], UInt64) = ([], 0)
     var places: Set<UInt32> = []
     var enlargements = 0.0
     for collection in collections {
       let (block, count) = (graph.heap[BlockID(collection)], count(of: collection))
-      // An image has the capacity of hash tables alone.
+      // The image shows the capacity of hash tables, but not of arrays.
       let isTable = graph.type(of: collection).kind != .array
       let half = isTable ? graph.image.word(at: block.address &+ Self.capacityOffset).map { $0 / 2 } : nil
       places.insert(block.site.rawValue)
@@ -302,15 +306,16 @@ struct GrownCollections {
     }
   }
 
-  /// The objects that the last quarter added to all that come from the elements' allocation sites.
+  /// Returns the number of live objects that the last quarter of a period added, for all objects from the elements'
+  /// allocation sites.
   private func lateGrowth(of elements: Set<NodeID>, from start: UInt64, to end: UInt64) -> Int {
     let places = Set(elements.map { graph.heap[BlockID($0)].site.rawValue })
     let live = Population(places.map { sites[Int($0)].liveCurve }, from: start, to: end).quarters
     return Int(clamping: live[3] > live[2] ? live[3] - live[2] : 0)
   }
 
-  /// Tells whether the elements were made over most of the run, as many in the end as before. What a program does with
-  /// all of them afterwards may take a part of the run as well.
+  /// Returns whether the elements were made over a large part of the run, and almost evenly. After that, the program
+  /// may spend a part of the run on work with all elements.
   private func grewForLong(_ elements: Set<NodeID>) -> Bool {
     let births = elements.map { graph.heap[BlockID($0)].ordinal }
     guard let first = births.min(), let last = births.max(), last > first,
@@ -321,11 +326,11 @@ struct GrownCollections {
       >= Self.leastLateShareOfSpan * Double(elements.count)
   }
 
-  /// `type`: replaces the most frequent type of the elements. `holder`: the name, which takes time.
+  /// `type`: replaces the most frequent type of the elements. `holder`: returns the name, which takes time to find.
   private func fact(
     _ elements: Set<NodeID>, holders: Int, type name: String? = nil, holder: () -> String
   ) -> GrownCollection? {
-    // The keys of a dictionary may have memory, too.
+    // The keys of a dictionary may be blocks, too: count only the program's own objects if there are any.
     let own = elements.filter(isOwn)
     let elements = own.isEmpty ? elements : own
     guard elements.count >= Self.leastElements else { return nil }

@@ -1,25 +1,24 @@
-// From the heap images of repeated work to findings.
+// Makes findings from the heap images of repeated work.
 
 import TraceReading
 
 /// The growth that repetitions prove.
 package struct GrowthReport: Sendable {
   package var findings: [Finding] = []
-  /// Sentences about the repetitions that could not be judged, with the reason.
+  /// Sentences about the repetitions that could not be judged, each with the reason.
   package var remarks: [String] = []
   package init() {}
 }
 
 extension LeakAnalysis {
-  /// Returns the growth with each round of the trace's repetitions, found in the heap images of their rounds. One pass
-  /// over the events for all of them. Then two graphs for each repetition, and one for each of its images if something
-  /// grows.
+  /// Returns the growth in each round of the trace's repetitions, from the heap images of the rounds. Reads the events
+  /// once for all repetitions. Makes two graphs for each repetition, and one for each of its images if something grows.
   ///
   /// - Parameters:
   ///   - analysis: An analysis of the same trace, with any of its images.
-  ///   - number: The one repetition to judge; nil for all except repetitions in tests, which judge themselves.
-  ///   - births: The blocks that may be reported, by address with their time of birth; nil for all.
-  ///   - open: Makes the analysis of an image, from the `analysis` with its live blocks.
+  ///   - number: The only repetition to judge; nil for all except repetitions in tests, which judge themselves.
+  ///   - births: The times of birth of the blocks that may be reported, by address; nil for all blocks.
+  ///   - open: Returns the analysis of an image, made from an allocation analysis with the image's live blocks.
   package static func growth(
     _ reader: TraceReader, _ analysis: AllocationAnalysis, repetition number: UInt64? = nil,
     among births: [UInt64: UInt64]? = nil,
@@ -39,7 +38,7 @@ extension LeakAnalysis {
       return report
     }
     let blocks = RoundBlocks.collect(at: judged.flatMap { $0.images.map(\.time) }, in: reader)
-    // Each graph is of all that was live: as many as the file pays for.
+    // Each graph contains all live blocks. The size of the file limits the total number of blocks in graphs.
     var spareBlocks = reader.limits.liveBlocks
     func look(_ image: TraceSnapshot) -> LeakAnalysis? {
       guard spareBlocks > 0 else { return nil }
@@ -78,7 +77,7 @@ extension LeakAnalysis {
     return report
   }
 
-  /// A graph of a few blocks takes as long as one of so many: the image has to be read.
+  /// Minimum cost of a graph, in blocks: the image has to be read even if the graph has few blocks.
   private static let leastCost = 1 << 14
 
   private static func words(_ repetition: Repetition) -> String {

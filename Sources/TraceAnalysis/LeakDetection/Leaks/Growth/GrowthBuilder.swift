@@ -1,10 +1,10 @@
-// Names what grows with each round: its holder, the path to it, where it is made.
+// Names the objects that grow with each round: their holder, the path to them, and the place that makes them.
 
 import HeapAnalysis
 import PlatformRules
 import TraceReading
 
-/// Makes findings of what `GrowthFinder` found. For one thread at a time.
+/// Makes findings from the groups of `GrowthFinder`. For one thread at a time.
 struct GrowthBuilder {
   private let model: HeapModel
   private let graph: ObjectGraph
@@ -13,7 +13,7 @@ struct GrowthBuilder {
   private let naming: FindingNaming
   private let repetition: Repetition
 
-  /// `verdicts`: of the last image.
+  /// `verdicts`: the verdicts of the last image.
   init(_ verdicts: Verdicts, naming: FindingNaming, _ tree: HolderTree, _ repetition: Repetition) {
     model = verdicts.model
     graph = verdicts.model.graph
@@ -23,15 +23,15 @@ struct GrowthBuilder {
     outliving = OutlivingBuilder(verdicts, naming: naming)
   }
 
-  /// Returns one finding for each cause. In each place, it reports the growing objects that people know best. Places
-  /// that hold the same objects share a finding.
+  /// Returns one finding for each cause. For each place, the finding shows the growing objects that programmers know
+  /// best. Places that hold the same objects share a finding.
   func findings(_ groups: [GrowthGroup]) -> [Finding] {
     let told = groups.compactMap(told).sorted { Self.precedes($0, $1) }
     var findings: [Finding] = []
     var places: Set<HolderPlace> = []
     var owners: [BlockIdentity: [[UInt64]]] = [:]
     var taken: Set<NodeID> = []
-    /// Libraries hold for many reasons in one place.
+    /// All library holders count as one place, so this place may have several causes.
     var accepted: [Told] = []
     for candidate in told {
       let group = candidate.group
@@ -40,7 +40,7 @@ struct GrowthBuilder {
       }
       // Objects that two places hold are reported once.
       if group.members.count(where: { taken.contains($0) }) * 2 > group.members.count { continue }
-      // A list of keys beside the table of their values.
+      // Skip a list of keys beside the table of their values: both have the same owner and grow by the same steps.
       let steps = Self.steps(of: group.counts)
       if case .field(let owner, _) = group.place, case .elements = group.subject,
         owners[owner]?.contains(steps) ?? false
@@ -56,7 +56,8 @@ struct GrowthBuilder {
     return Self.merged(findings)
   }
 
-  /// The ones hang from the others: a task, its closure, and what that captures.
+  /// Returns whether objects of one group hold objects of the other: a task holds its closure, and the closure its
+  /// captures.
   private func areOne(_ a: Told, _ b: Told) -> Bool {
     func hangs(_ a: Told, from b: Told) -> Bool {
       let holders = Set(b.group.members)
@@ -67,7 +68,7 @@ struct GrowthBuilder {
 
   private static func steps(of counts: [UInt64]) -> [UInt64] { zip(counts, counts.dropFirst()).map { $1 &- $0 } }
 
-  /// Equal causes in several places, as in each of several servers, are one finding.
+  /// Joins equal causes in several places into one finding. Each of several servers may have such a place.
   private static func merged(_ findings: [Finding]) -> [Finding] {
     var numbers: [String: Int] = [:]
     var result: [Finding] = []
@@ -90,16 +91,16 @@ struct GrowthBuilder {
     return result
   }
 
-  // MARK: What is told
+  // MARK: Reported groups
 
   private struct Told {
     var group: GrowthGroup
     var path: [LeakGroup.Step]
     var suspect: Int
     var sample: NodeID
-    /// Made by the counted rounds.
+    /// The objects that the counted rounds made.
     var fresh: [NodeID]
-    /// The place in the order of findings: the most telling comes first.
+    /// The place in the order of findings: the most informative finding comes first.
     var rank: Int
   }
 
@@ -110,7 +111,7 @@ struct GrowthBuilder {
     return a.sample < b.sample
   }
 
-  /// Returns a group with the path to one of its objects; nil if the programmer cannot change it.
+  /// Returns a group with the path to one of its objects; nil if the programmer cannot change the cause.
   private func told(_ group: GrowthGroup) -> Told? {
     let fresh: [NodeID]
     switch group.subject {
@@ -129,7 +130,7 @@ struct GrowthBuilder {
     }
     guard let holder = steps.firstIndex(where: { $0.edge == entry }) else { return nil }
     let beyond = steps.indices.dropFirst(holder + 1)
-    // In a list, the first object of its kind is the holder's, wherever new ones are added.
+    // In a list, the holder has the first object of the kind, wherever new objects are added.
     let kind = tree.typeNumber(of: sample)
     let first =
       beyond.first {
@@ -159,8 +160,8 @@ struct GrowthBuilder {
   /// even if the repeating thread is the one that would run it.
   /// Work that waits for a time or an event is not pending.
   private func isPending(_ steps: [LeakGroup.Step], isRegistered: Bool) -> Bool {
-    // Begin with the last object of the program's that stays: its references are judged. Objects that came with the
-    // work are part of it.
+    // Begin with the last object of the program that the rounds did not make: its references are judged. Objects that
+    // came with the work are part of the work.
     let start =
       steps.indices.dropLast().last {
         !graph.isRoot(steps[$0].node) && tree.isKept(steps[$0].node) && outliving.finder.isProgramObject(steps[$0].node)
@@ -198,7 +199,7 @@ struct GrowthBuilder {
   private static let queueImages = RuleBook.shipped.table(.queue, by: .image)
   private static let queueFunctions = RuleBook.shipped.table(.queue, by: .symbol)
 
-  /// A source or a timer.
+  /// Returns whether a block belongs to a dispatch source or a timer.
   private func isWaiting(_ node: NodeID) -> Bool {
     naming.frames(of: graph.heap[BlockID(node)].site).prefix(12).contains { frame in
       guard let kind = frame.mangledName.flatMap(Registrations.kind(ofSymbol:)) else { return false }

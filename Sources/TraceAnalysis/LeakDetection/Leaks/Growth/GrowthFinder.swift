@@ -1,4 +1,4 @@
-// Finds the growth that a repetition proves, in numbers: objects that one holder has more of after each counted round.
+// Finds growth that a repetition proves by numbers: after each counted round, a holder has more objects.
 
 import HeapAnalysis
 import TraceReading
@@ -13,14 +13,15 @@ struct GrowthGroup {
 
   var place: HolderPlace
   var subject: Subject
-  /// In the last image: all objects held at that place, the nearest first. For elements, their collections.
+  /// The objects held at that place in the last image, nearest first. For elements, it is their collections.
   var members: [NodeID]
-  /// After each round, beginning with the last warm-up round.
+  /// The counts after each round, beginning with the last warm-up round.
   var counts: [UInt64]
 }
 
-/// Compares the images of a repetition, the last one first. Objects that did not grow in the last round are not
-/// searched for in the others, so a program without growth costs two graphs. No more than two are in memory at once.
+/// Compares the images of a repetition, beginning with the last one. If the number of some objects did not grow in the
+/// last round, earlier images are not searched for these objects. So a program without growth takes only two graphs. At
+/// most two graphs are in memory at a time.
 struct GrowthFinder {
   let images: [TraceSnapshot]
   let scene: GrowthScene
@@ -30,14 +31,14 @@ struct GrowthFinder {
   /// Blocks of the last image that may be reported; nil for all.
   let wanted: ((LiveBlock) -> Bool)?
 
-  /// Limit of the candidates that are followed: the ones with the most objects.
+  /// Maximum number of candidates that are followed. The candidates with the most objects are chosen.
   private static let candidateLimit = 2000
 
-  /// From the last image of the warm-up to the last.
+  /// The images from the last warm-up round to the last round.
   private var counted: ArraySlice<TraceSnapshot> { images.dropFirst(Repetition.warmUpRounds - 1) }
 
-  /// Nil if an image cannot be analyzed. Linear in the graphs of the images that are analyzed, and for each candidate
-  /// in the objects that its holder holds.
+  /// Returns the groups that grow; nil if an image cannot be analyzed. Linear in the graphs of the analyzed images, and
+  /// for each candidate in the objects that its holder holds.
   func groups() -> [GrowthGroup]? {
     var units = candidates()
     let witnessed = wanted.map(witnessedPlaces)
@@ -82,12 +83,12 @@ struct GrowthFinder {
 
   // MARK: Candidates
 
-  /// By holder, the units that each counted round made and left there. Objects of the last round may not have reached
-  /// their final holder yet. Linear in the last image.
+  /// Returns the units that each counted round made and left with one holder, by holder. The last round may lack some:
+  /// its objects may not have reached their final holder yet. Linear in the last image.
   private func candidates() -> [HolderPlace: Set<GrowthUnit>] {
     let graph = last.graph
     let rounds = counted.count - 1
-    /// By unit, and later by holder as well: the number of live objects that each round made.
+    /// By unit: the number of live objects that each round made. `held` has these numbers by holder and unit.
     var births: [GrowthUnit: [UInt32]] = [:]
     var fresh: [(node: NodeID, unit: GrowthUnit, round: Int)] = []
     for (index, block) in graph.heap.blocks.enumerated() where !last.isKept(NodeID(index)) {
@@ -117,13 +118,13 @@ struct GrowthFinder {
     return result
   }
 
-  /// Returns the round that made a block, from 0 for the first that counts; nil for blocks made after the last.
+  /// Returns the round that made a block, from 0 for the first that counts; nil for blocks made after the last round.
   private func round(of block: LiveBlock) -> Int? {
     counted.dropFirst().firstIndex { block.birthTime <= $0.time }.map { $0 - counted.startIndex - 1 }
   }
 
-  /// Places that hold an object from each counted round among the blocks that may be reported. An element of a
-  /// collection has no maker, but the object that it refers to has one. Linear in the last image.
+  /// Returns places that hold an object from each counted round, among the blocks that may be reported. An element of a
+  /// collection is no block, but the object that it refers to is. Linear in the last image.
   private func witnessedPlaces(_ wanted: (LiveBlock) -> Bool) -> Set<HolderPlace> {
     var rounds: [HolderPlace: [Bool]] = [:]
     for (index, block) in last.graph.heap.blocks.enumerated() where !last.isKept(NodeID(index)) && wanted(block) {
@@ -135,8 +136,8 @@ struct GrowthFinder {
     return Set(rounds.filter { $0.value.dropLast().allSatisfy { $0 } }.keys)
   }
 
-  /// Tells whether a collection is held by a field or variable of the program's own. Collections that libraries keep
-  /// for themselves are theirs.
+  /// Returns whether a field or variable of the program holds a collection. Collections that libraries keep for
+  /// themselves belong to the libraries.
   private func isNamed(_ key: HolderTree.CollectionKey) -> Bool {
     switch key.place {
     case .field: true
@@ -156,8 +157,7 @@ struct GrowthFinder {
         var counts = Array((series[place]?[unit] ?? []).reversed())
         guard var nodes = members[place]?[unit], !nodes.isEmpty else { return nil }
         if let wanted {
-          // The growth of all of them is proven; the objects left of those that are meant say how much of it they
-          // added.
+          // The growth of all objects is proven. The wanted objects that are left show how much they added to it.
           nodes = nodes.filter { wanted(last.graph.heap[BlockID($0)]) }
           counts = counted.map { image in UInt64(nodes.count { last.graph.heap[BlockID($0)].birthTime <= image.time }) }
         }

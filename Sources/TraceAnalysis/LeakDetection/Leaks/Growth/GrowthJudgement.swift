@@ -9,7 +9,7 @@ struct RoundCounts: Hashable {
   /// round ends.
   private static let leastPersistence = 0.9
   /// If only counts are known: the minimum growth in each round, as a share of the largest growth in a round. Numbers
-  /// that go up and down by chance rise four times in a row now and then, but hardly by equal steps.
+  /// that change by chance may rise four times in a row, but hardly by equal steps.
   private static let leastEvenness = 0.5
 
   /// The increase in each counted round; nil if one of them added nothing.
@@ -23,7 +23,7 @@ struct RoundCounts: Hashable {
     return steps
   }
 
-  /// Each round added something, and they did not add less and less.
+  /// Whether each round added something, and the later rounds added about as much as the earlier rounds.
   var grows: Bool {
     guard let steps else { return false }
     let half = steps.count / 2
@@ -32,7 +32,7 @@ struct RoundCounts: Hashable {
     return later >= Self.leastPersistence * earlier
   }
 
-  /// They grow, and by about as much in each round.
+  /// Whether the counts grow by about as much in each round.
   var growsEvenly: Bool {
     guard grows, let steps, let least = steps.min(), let most = steps.max() else { return false }
     return Double(least) >= Self.leastEvenness * Double(most)

@@ -1,12 +1,12 @@
-// The blocks of one heap image that are held by references present in all images.
+// Finds the places that hold the blocks of a heap image, by references that exist in all images.
 
 import HeapAnalysis
 import TraceReading
 import TraceSymbolication
 
-/// The place of a reference that has existed since before the counted rounds. Equal in every image.
+/// The place of a reference that has existed since before the counted rounds. It is equal in every image.
 enum HolderPlace: Hashable {
-  /// In a block: at an offset from its start, or nil if its words are not known by name.
+  /// In a block, at an offset from its start. The offset is nil if the block's words are not known by name.
   case field(owner: BlockIdentity, offset: Int?)
   /// In a variable of the program, or of a package.
   case global(address: UInt64)
@@ -14,11 +14,11 @@ enum HolderPlace: Hashable {
   case library
 }
 
-/// A unit of counting: objects by class, closures by the types that they capture, and tasks and untyped blocks by the
-/// site that made them.
+/// A unit of counting. Objects are counted by class, and closures by the types that they capture. Tasks and untyped
+/// blocks are counted by the site that made them.
 struct GrowthUnit: Hashable {
   var type: Int
-  /// 0 for classes and closures.
+  /// A hash of the allocation site; 0 for classes and closures.
   var family: UInt64
 }
 
@@ -40,7 +40,8 @@ final class GrowthScene {
     (self.last, self.base, self.sites, self.definitions) = (last, base, sites, definitions)
   }
 
-  /// A library's function allocated it: a table of its own, or memory that it manages for its caller.
+  /// Returns whether a library's function allocated the memory of a site. The memory may be a table of the library's
+  /// own, or memory that the library manages for its caller.
   func isLibraryMemory(_ site: SiteID) -> Bool {
     if let known = libraryMemory[site] { return known }
     var isLibrary = false
@@ -53,7 +54,7 @@ final class GrowthScene {
     return isLibrary
   }
 
-  /// The block is there in all images that count.
+  /// Returns whether a block is in all images that count.
   func isKept(_ block: LiveBlock) -> Bool {
     guard block.birthTime <= base, let found = last.block(containing: block.address) else { return false }
     return last[found].address == block.address && last[found].identity == block.identity
@@ -69,7 +70,7 @@ final class GrowthScene {
     return types.count - 1
   }
 
-  /// Returns a hash of the operation and the three innermost frames. Outer callers do not matter.
+  /// Returns a hash of a site's operation and its three innermost frames. Outer callers do not matter.
   func family(of site: SiteID) -> UInt64 {
     if let known = families[site] { return known }
     guard Int(site.rawValue) < sites.count else { return 1 }
@@ -86,24 +87,24 @@ final class GrowthScene {
   }
 }
 
-/// The nodes of an image by what holds them. For one thread at a time.
+/// Groups the nodes of an image by their holders. For one thread at a time.
 ///
-/// The holder of a node is looked for on its cheapest path: the last reference on it that leaves something kept.
-/// Collections, and tables of libraries, do not count as holders, since they are replaced as they grow; nor do things
-/// of the node's own kind, so that the nodes of a list or tree have one holder, however long it is.
+/// The holder of a node is on the node's cheapest path: it is the last reference there that comes from a kept node.
+/// Three kinds of nodes do not count as holders. Collections and tables of libraries are replaced as they grow. Nodes
+/// of the node's own kind are skipped so that a list or tree has one holder, however long it is.
 final class HolderTree {
   let graph: ObjectGraph
   let ownership: OwnershipTrees
   private let scene: GrowthScene
   private let kept: NodeSet
   private let typeNumbers: [Int]
-  /// By index of the type: it is counted, and by family.
+  /// By index of the type: whether it is counted, and whether it is counted by family.
   private let countedTypes: [(isCounted: Bool, hasFamily: Bool)]
   private let entries: NodeTable<EdgeIndex>
   private let known: NodeSet
-  /// The holding reference by node, for nodes that hold others of their kind.
+  /// By node that holds others of its kind: the reference that holds the node.
   private var chains: [NodeID: EdgeIndex] = [:]
-  /// Paths from variables. For nodes that variables reach, stale words on stacks do not matter.
+  /// Paths from variables. If a variable reaches a node, stale words on stacks do not matter for this node.
   private let namedPaths: RetainPaths
 
   init(_ graph: ObjectGraph, _ scene: GrowthScene) {
@@ -139,7 +140,7 @@ final class HolderTree {
     }
   }
 
-  /// Tells whether a node only stands between a holder and the objects it holds: a collection, or a block of a library.
+  /// Returns whether a node only connects a holder with the objects it holds: a collection, or a block of a library.
   private func isBetween(_ node: NodeID) -> Bool {
     guard !graph.isRoot(node) else { return false }
     switch graph.type(of: node).kind {
@@ -149,7 +150,7 @@ final class HolderTree {
     }
   }
 
-  /// Returns the unit that the node is counted as; nil if it is not counted. Memory of a task is part of the task.
+  /// Returns the unit that a node is counted in; nil if the node is not counted. Memory of a task is part of the task.
   func unit(of node: NodeID) -> GrowthUnit? {
     let index = Int(graph.nodeTypes[Int(node)])
     guard countedTypes[index].isCounted, graph.taskOfSlab[node] == nil, !graph.deinitialised.contains(node) else {
@@ -162,17 +163,17 @@ final class HolderTree {
 
   func typeNumber(of node: NodeID) -> Int { typeNumbers[Int(graph.nodeTypes[Int(node)])] }
 
-  /// Returns the number of elements in a collection of the standard library, by its own count.
+  /// Returns the element count that a collection of the standard library stores.
   func elementCount(of node: NodeID) -> UInt64 {
     let block = graph.heap[BlockID(node)]
     return min(graph.image.word(at: block.address &+ 16) ?? 0, Self.countLimit)
   }
-  /// Sums of this many counts stay far below 64 bits.
+  /// Maximum of one count, so that sums of counts stay far below 64 bits.
   private static let countLimit: UInt64 = 1 << 32
 
   // MARK: Holders
 
-  /// The tree that has a node's path. A node without a path from a variable has the best of the others.
+  /// Returns the tree that has a node's path. If no variable leads to the node, it is the tree of paths from all roots.
   func paths(to node: NodeID) -> RetainPaths { namedPaths.reaches(node) ? namedPaths : ownership.paths }
 
   /// Returns the reference that holds a node; nil for unreachable nodes. Constant time, except for the first node of a
@@ -216,8 +217,8 @@ final class HolderTree {
     return edge == HeapGraph.noEdge ? nil : edge
   }
 
-  /// Returns the place of a reference; nil if it cannot be named: on a stack, in a register, in a task's memory, or in
-  /// memory that the program mapped.
+  /// Returns the place of a reference. Returns nil if the place cannot be named, as on a stack, in a register, in a
+  /// task's memory, or in memory that the program mapped.
   func place(of edge: EdgeIndex) -> HolderPlace? {
     let owner = graph.graph.source(of: edge)
     let label = graph.graph.label(of: edge)
@@ -233,10 +234,10 @@ final class HolderTree {
     return .field(owner: graph.heap[BlockID(owner)].identity, offset: graph.label(label).map(\.offset))
   }
 
-  /// The nodes that references at these places lead to. Linear in the edges of the roots and of the owners.
+  /// Returns the nodes that references at these places lead to. Linear in the edges of the roots and of the owners.
   ///
-  /// Libraries now and then hand objects that they hold for the program to threads. So the targets of stacks and
-  /// registers count with a library's, and it does not matter whether a round's last work has begun.
+  /// Libraries sometimes pass objects that they hold for the program to threads. So the targets of stacks and registers
+  /// count as a library's. Then it does not matter whether a round's last work has begun.
   func targets(of places: Set<HolderPlace>) -> [HolderPlace: [NodeID]] {
     var result: [HolderPlace: [NodeID]] = [:]
     var owners: Set<BlockIdentity> = []
@@ -273,8 +274,8 @@ final class HolderTree {
   /// Returns the nodes of `units` that a place holds, nearest first. The search starts at `targets` and follows nodes
   /// that are not kept, collections and tables at the place, and members. Linear in the nodes reached.
   ///
-  /// Between a library and the objects that it holds for the program are tasks and closures. Some of them stay, others
-  /// come and go.
+  /// A library may hold the program's objects by tasks and closures. Some of these stay, others come and go, so the
+  /// search follows all of them.
   func members(of units: Set<GrowthUnit>, at place: HolderPlace, from targets: [NodeID]) -> [GrowthUnit: [NodeID]] {
     var result: [GrowthUnit: [NodeID]] = [:]
     var seen: Set<NodeID> = []
@@ -305,13 +306,13 @@ final class HolderTree {
     }
   }
 
-  /// A kind of collection that is held by a place.
+  /// A type of collections that one place holds.
   struct CollectionKey: Hashable {
     var place: HolderPlace
     var type: Int
   }
 
-  /// Returns, by place and type, the number of elements in the collections that `isWanted` lets through. Linear in the
+  /// Returns the number of elements in the collections that `isWanted` accepts, by place and type. Linear in the
   /// blocks.
   func elements(_ isWanted: (CollectionKey) -> Bool) -> [CollectionKey: UInt64] {
     var result: [CollectionKey: UInt64] = [:]

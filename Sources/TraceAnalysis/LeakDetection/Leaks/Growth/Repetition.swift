@@ -1,31 +1,32 @@
-// Work that was done several times over while it was recorded, with a heap image after each round.
+// Repeated work in a recording, with a heap image after each round.
 
 import TraceReading
 
 /// A repetition, and the heap images of its rounds.
 package struct Repetition: Hashable, Sendable {
-  /// The number that its rounds share; 0 for rounds that were marked from outside.
+  /// The number that its rounds share; 0 for rounds that were marked from outside of the program.
   package var number: UInt64
-  /// Empty for rounds that were marked from outside.
+  /// Empty for rounds that were marked from outside of the program.
   package var place: MarkPlace
-  /// The number of the scope that limits the count to objects made within it: the scope of a test, since other tests
-  /// may run beside it. 0 for all work.
+  /// The number of the scope of a test; 0 for all work. Only objects made within the scope are counted, since other
+  /// tests may run at the same time.
   package var scope: UInt64
-  /// Whole images, in order of time. A round whose image is missing counts with the next.
+  /// Whole images, in order of time. If a round's image is missing, the round counts with the next one.
   package var images: [TraceSnapshot]
 
-  /// Rounds that say nothing about growth. The first fills caches and makes objects that are made once. The second
-  /// makes the last of these, and takes over objects that the first handed to other threads.
+  /// Number of rounds that say nothing about growth. The first round fills caches and makes objects that are made once.
+  /// The second round makes the last of these objects, and receives objects that the first round handed to other
+  /// threads.
   static let warmUpRounds = 2
-  /// Minimum number of consecutive rounds that must each add something. A third round may take back the objects that
-  /// two rounds added.
+  /// Minimum number of consecutive rounds that must each add something. After two rounds that added objects, a third
+  /// may still release them.
   static let leastCountedRounds = 3
-  /// With fewer images, the repetition is not judged.
+  /// Minimum number of images for a judgement.
   package static let leastRounds = warmUpRounds + leastCountedRounds
 
   package var isJudged: Bool { images.count >= Self.leastRounds }
 
-  /// The repetitions of a trace, in order of their first image. `statements`: of all of its events.
+  /// Returns the repetitions of a trace, in order of their first image. `statements`: the statements of all its events.
   package static func all(in reader: TraceReader, _ statements: ProgramStatements) -> [Repetition] {
     let images = reader.snapshots.filter { $0.reason == .round && $0.isWhole }
     let marks = Dictionary(statements.rounds.map { ($0.snapshot, $0) }, uniquingKeysWith: { first, _ in first })

@@ -3,7 +3,8 @@
 import HeapAnalysis
 
 extension OutlivingFinder {
-  /// Most of the objects hold one another in a row, as in a history whose entries each keep the entry before.
+  /// Returns whether most objects of a family hold one another in a row. One example is a history whose entries each
+  /// keep the previous entry.
   func isChain(_ family: Family) -> Bool { isChain(family.survivors) }
 
   func isChain(_ survivors: [NodeID]) -> Bool {
@@ -11,15 +12,15 @@ extension OutlivingFinder {
     var links = 0
     for node in survivors {
       let own = siblings(heldBy: node, members)
-      // Trees and meshes are structures on purpose.
+      // Trees and meshes are structures on purpose, and no chains.
       if own > 1 { return false }
       links += own
     }
     return Double(links) >= rules.chainShare * Double(survivors.count)
   }
 
-  /// The siblings that an object holds: itself, or through objects of other classes, as a wrapper in a wrapper of
-  /// another class does.
+  /// Returns the number of siblings that an object holds, directly or through objects of other classes, such as
+  /// wrappers.
   private func siblings(heldBy node: NodeID, _ members: Set<NodeID>) -> Int {
     var found: Set<NodeID> = []
     var seen: Set<NodeID> = [node]
@@ -45,14 +46,16 @@ extension OutlivingFinder {
     return found.count
   }
 
-  /// Objects in a row between two links of a chain, and objects that are looked at for them.
+  /// Maximum number of objects in a row between two links of a chain, and of all objects that are searched for a link.
   private static let betweenLinks = 3
   private static let nodesBetweenLinks = 24
 
-  /// Whether siblings may hold the members of a family, if some of them ended. A list has its elements as an array has.
+  /// Returns whether siblings may hold the members of a family, if some of the siblings ended. A list holds its
+  /// elements as an array does.
   func chaining(of family: Family) -> Chaining { isChain(family) ? .perhaps : .never }
 
-  /// A chain that grows by a link with each piece of work. A list that a program builds takes little else than its links.
+  /// Returns a suspicion of a chain that grows by a link with each piece of work. If a program builds a list on
+  /// purpose, there is little work between two links.
   func chain(_ family: Family) -> Suspicion? {
     guard let first = family.survivors.first.map(ordinal), let last = family.survivors.last.map(ordinal), last > first
     else { return nil }

@@ -2,33 +2,34 @@
 
 import TraceReading
 
-/// Findings of expectations that were not met. For each place, they come from the first image taken at one of its
-/// deadlines: the holder of an object then may have let go since.
+/// Findings of expectations that were not met. The findings of a place come from the first image that was taken at one
+/// of its deadlines. In a later image, the holder of an object may have released the object.
 ///
 /// One such image is taken for each place, at its first deadline that passed. Chance decides which of the later objects
+/// the image shows. `completed(by:)` adds the other objects, so that counts do not depend on the moment.
 /// it shows. `completed(by:)` adds the others, so that counts do not depend on the moment.
 package struct ExpectationImages {
   private var findings: [Finding] = []
-  /// Ticks: the time of the image that shows what broke the expectations of a place.
+  /// By place: the time, in ticks, of the image that shows the holders.
   private var times: [MarkPlace: UInt64] = [:]
 
-  /// No such image.
+  /// Has no findings.
   package init() {}
 
   /// Replays the trace once more for each image. `analysis`: the analysis of the report's snapshot, with the final
-  /// outcomes of the expectations. `open`: makes an analysis of another snapshot.
+  /// outcomes of the expectations. `open`: returns the analysis of another snapshot.
   package init(_ reader: TraceReader, _ analysis: AllocationAnalysis, open: (TraceSnapshot) -> LeakAnalysis) {
     let broken = analysis.statements.expectations.filter { $0.violated + $0.late > 0 }
     var chosen: [UInt32: Set<MarkPlace>] = [:]
     for outcome in broken {
-      // Any image from the deadline on shows it; the first is nearest to it.
+      // Any image from the deadline on shows the object. The first one is nearest to the deadline.
       let first = reader.snapshots.first { snapshot in
         snapshot.reason == .expectation && snapshot.isWhole
           && outcome.rest.contains { $0.deadline <= snapshot.time && ($0.end ?? .max) > snapshot.time }
       }
       if let first { chosen[first.number, default: []].insert(outcome.place) }
     }
-    // Each takes a replay: as many as the file pays for.
+    // Each image takes a replay. The size of the file limits the number of replays.
     for (number, places) in chosen.sorted(by: { $0.key < $1.key })
       .prefix(reader.replays(blocks: analysis.blocksAtSnapshot.count))
     {
@@ -40,11 +41,11 @@ package struct ExpectationImages {
     }
   }
 
-  /// The places that the findings are of.
+  /// The places that have findings.
   package var places: Set<MarkPlace> { Set(times.keys) }
 
-  /// All objects of these places that were not gone in time. `analysis`: the analysis of the report's image, which
-  /// shows objects that became due after the images of the deadlines.
+  /// Returns findings of all objects of these places that were not gone in time. `analysis`: the analysis of the
+  /// report's image, which shows objects that became due after the images of the deadlines.
   package func completed(by analysis: LeakAnalysis) -> [Finding] {
     guard !times.isEmpty else { return [] }
     var completed = findings
@@ -62,8 +63,8 @@ package struct ExpectationImages {
     return completed
   }
 
-  /// Objects that went late, between the images: no image shows what held them. If one place holds all that is shown,
-  /// it held these.
+  /// Adds objects that ended late and are in none of the images, so that their holder is not known. If all shown
+  /// objects have one holder, the unseen objects count for this holder.
   private func addUnseen(of outcome: ExpectationOutcome, imageTime: UInt64, to findings: inout [Finding]) {
     let unseen = outcome.rest.filter { rest in
       guard let end = rest.end else { return false }

@@ -1,10 +1,10 @@
-// Judges families by their growth: what only grows, what no longer ends, and queues.
+// Judges families by their growth. Some only grow, some stop ending, and some are queues.
 
 import HeapAnalysis
 import TraceReading
 
 extension OutlivingFinder {
-  /// Registrations, and what only grows.
+  /// Returns a suspicion of a family that only grows, or whose objects may be registered.
   func collected(_ family: Family, _ lifetimes: TypeLifetimes) -> Suspicion? {
     guard let first = family.survivors.first,
       holds(
@@ -13,7 +13,7 @@ extension OutlivingFinder {
     else { return nil }
     let growth = growth(family, first)
     if let growth, growth.evidence.isStrong { return growth }
-    // Something may have registered them, whatever the growth.
+    // The objects may be registered, whatever the growth.
     let registered = registered(family, lifetimes)
     guard var suspicion = growth else { return registered }
     suspicion.needsHolder = true
@@ -21,7 +21,7 @@ extension OutlivingFinder {
     return suspicion
   }
 
-  /// What only grows; nil if too much speaks against it.
+  /// Returns a suspicion of a family that only grows; nil if too much speaks against it.
   private func growth(_ family: Family, _ first: NodeID) -> Suspicion? {
     let count = family.survivors.count
     let calledBack = isCalledBack(family, first)
@@ -45,19 +45,19 @@ extension OutlivingFinder {
     return suspicion.evidence.sum >= rules.leastPoints ? suspicion : nil
   }
 
-  /// Weakens a suspicion if the program worked on the objects once all had been made, and notes that it did.
+  /// Weakens a suspicion if the program worked on the objects once all had been made, and notes this work.
   private func weighUseInTheEnd(of family: Family, in evidence: inout Evidence) {
     evidence.isUsedInTheEnd = !weigh(.unusedAtTheEnd, lateUse(of: family) != .long, in: &evidence)
   }
 
-  /// A program does not collect streams or locks to read them. It sends to each stream, and locks each lock. Nor does it
-  /// read an object with a closure or a stream of its own: who has registered it calls it.
+  /// Returns whether a program calls the objects of a family rather than reads them. It sends to each stream, and locks
+  /// each lock. An object with a closure or a stream of its own is called by the code that registered it.
   func areCalled(_ family: Family, _ first: NodeID) -> Bool {
     if isResource(first) { return true }
     return origin(block(first).site).hasUnit && (isCallback(first) || haveOwnResources(family))
   }
 
-  /// Each of several has a resource that the others have not.
+  /// Returns whether each of several survivors has a resource of its own.
   private func haveOwnResources(_ family: Family) -> Bool {
     let sample = family.survivors.prefix(rules.severalSurvivors)
     let resources = sample.compactMap { node in
@@ -66,16 +66,16 @@ extension OutlivingFinder {
     return Set(resources).count == sample.count
   }
 
-  /// A closure, or an object with one of its own.
+  /// Returns whether a node is a closure, or an object with a closure of its own.
   private func isCallback(_ node: NodeID) -> Bool {
     if graph.type(of: node).kind == .closure { return true }
     return graph.graph.edges(from: node).contains(where: isClosure)
   }
 
-  /// Those of a family that something may have registered: all that are older than any object of the type got, wherever
-  /// it was made. The others may be about to end as well.
+  /// Returns a suspicion of the survivors that may be registered. They are older than any object of the type became
+  /// before its end, wherever the object was made. Younger survivors may be about to end as well.
   private func registered(_ family: Family, _ lifetimes: TypeLifetimes) -> Suspicion? {
-    // Instances from the start are meant to stay, except many that each have a task which no code can cancel.
+    // Objects from the start are meant to stay, except many objects that each have a task which no code can cancel.
     let spread = spread(of: family)
     let isEarly = spread < rules.leastRegisteredSpread
     guard !isEarly || family.survivors.count >= rules.leastLooped, !isOfTheEnd(family) else {
@@ -95,12 +95,13 @@ extension OutlivingFinder {
       least: rules.leastRegistered, evidence: Evidence(rules))
   }
 
-  /// All of them were made when little work was left. Some work is under way when a program ends.
+  /// Returns whether all objects of a family were made when little work was left. Some work is under way when a program
+  /// ends.
   private func isOfTheEnd(_ family: Family) -> Bool {
     isOfTheEnd(family.lifetime.firstOrdinal, at: family.lifetime.firstBirth)
   }
 
-  /// Something was made when little work and little time was left.
+  /// Returns whether an object was made when little work and little time was left.
   private func isOfTheEnd(_ ordinal: UInt64, at birth: UInt64) -> Bool {
     let end = graph.snapshot.time
     let hasLittleWork =
@@ -111,7 +112,7 @@ extension OutlivingFinder {
     return hasLittleWork && hasLittleTime
   }
 
-  /// Births go on for much of the work from the first of them on, and each quarter adds its share.
+  /// Weighs whether births go on for much of the work since the first birth, and whether each quarter adds its share.
   private func weighGrowth(of family: Family, isCalledBack: Bool, in evidence: inout Evidence) {
     let leastSpread = isCalledBack ? rules.leastCalledBackSpread : rules.leastLoopedSpread
     weigh(
@@ -136,15 +137,15 @@ extension OutlivingFinder {
     return deviation.lead <= rules.greatestLead && deviation.lag <= rules.greatestLag
   }
 
-  /// The distance of survivors' births from even growth, between a moment and the last of them.
+  /// Returns the distance of survivors' births from even growth, between a moment and the last birth.
   func deviation(of survivors: [NodeID], from start: UInt64) -> (lead: Double, lag: Double) {
     guard let last = survivors.last.map(ordinal), last > start else { return (1, 1) }
     return Population.deviation(
       of: survivors.map { Double(ordinal($0) - min(ordinal($0), start)) / Double(last - start) })
   }
 
-  /// Siblings ended for a while, and then none did any more: a cache whose entries no longer expire. The instances since
-  /// then are older than any that ended, and more and more.
+  /// Returns a suspicion of a family whose siblings ended for a while, and then no longer: a cache whose entries
+  /// stopped expiring. The objects made since then are older than any that ended, and their number grows.
   func unending(_ family: Family) -> Suspicion? {
     let lifetime = family.lifetime
     let later = family.survivors.filter { ordinal($0) > lifetime.lastDeathOrdinal }
@@ -185,7 +186,8 @@ extension OutlivingFinder {
       evidence: evidence)
   }
 
-  /// A queue whose consumer is slower: its members end, one after the other, and still there are more and more.
+  /// Returns a suspicion of a queue whose consumer is too slow: its members end, one after the other, but their number
+  /// grows.
   func backlog(_ family: Family) -> Suspicion? {
     let count = family.survivors.count
     guard let first = family.survivors.first,
@@ -195,13 +197,13 @@ extension OutlivingFinder {
     let lifetime = family.lifetime
     let work = activations.ordinal - min(activations.ordinal, lifetime.firstOrdinal)
     let span = Double(lifetime.lastOrdinal - min(lifetime.lastOrdinal, lifetime.firstOrdinal))
-    // The producer has stopped before a queue is drained.
+    // Judge the growth up to the last birth. Once the producer stops, the queue may be drained.
     let population = population(family, until: lifetime.lastOrdinal)
     var evidence = Evidence(rules)
     weigh(
       .madeThroughout, span >= rules.leastLoopedSpread * Double(work),
       "\(percent(span / Double(max(1, work)))) of the work, of \(percent(rules.leastLoopedSpread))", in: &evidence)
-    // The members that come and go blur the growth by those that were left behind, which were made evenly.
+    // The members that come and go hide the even growth of the members that are left behind.
     let isLeftBehind =
       isEven(deviation(of: family.survivors, from: lifetime.firstOrdinal))
       && population.growsInEachQuarter(least: rules.leastQuarter)
@@ -217,8 +219,8 @@ extension OutlivingFinder {
       evidence: evidence)
   }
 
-  /// Tells whether a family of one thread is a queue: siblings ended in the order of their births, and the number grew
-  /// evenly. A search ends its instances in another order. What multiplies grows late.
+  /// Returns whether a family of one thread is a queue: siblings ended in the order of their births, and the number
+  /// grew evenly. In a search, the objects end in another order. If objects multiply, their number grows late.
   private func isQueue(_ family: Family) -> Bool {
     let lifetime = family.lifetime
     guard let first = family.survivors.first.map(ordinal), lifetime.lastOrdinal > lifetime.firstOrdinal,
@@ -231,7 +233,7 @@ extension OutlivingFinder {
         || population.deviation.map { isEven($0) && $0.lag <= rules.greatestLagOfQueue } ?? false)
   }
 
-  /// Made in many tasks or threads, or by callbacks of a run loop or a queue.
+  /// Returns whether the objects were made in many tasks or threads, or by callbacks of a run loop or a queue.
   func isCalledBack(_ family: Family, _ first: NodeID) -> Bool {
     var strands: Set<StrandID> = []
     for node in family.survivors {
@@ -241,7 +243,7 @@ extension OutlivingFinder {
     return origin(block(first).site).isCalledBack
   }
 
-  /// Returns the part of the program's work since the first of them during which they were born.
+  /// Returns the time between the first and the last birth, as a share of the program's work since the first birth.
   func spread(of family: Family) -> Double {
     guard let first = family.survivors.first.map(ordinal), let last = family.survivors.last.map(ordinal),
       activations.ordinal > first

@@ -1,8 +1,8 @@
-// The live objects by the program's own generations.
+// Groups the live objects by the generations that the program marked.
 
 import TraceReading
 
-/// The survivors of the objects made from one mark to the next.
+/// The live objects that were made between two marks.
 package struct Generation: Hashable, Sendable {
   package struct Share: Hashable, Sendable {
     package var type: String
@@ -12,7 +12,7 @@ package struct Generation: Hashable, Sendable {
 
   /// Nil for objects made before the first mark.
   package var start: GenerationStart?
-  /// Live Swift objects, closures' contexts and tasks, and their own bytes.
+  /// Live Swift objects, contexts of closures and tasks. `bytes` counts their own bytes.
   package var objects: UInt64
   package var bytes: ByteCount
   /// By type, most bytes first.

@@ -2,7 +2,7 @@
 
 import HeapAnalysis
 
-/// Chooses one of several groups that have one cause. For one thread at a time.
+/// Chooses one of several groups that have the same cause. For one thread at a time.
 struct GroupCauses {
   private let finder: OutlivingFinder
   private let naming: FindingNaming
@@ -14,8 +14,8 @@ struct GroupCauses {
     (self.finder, self.naming, self.holders) = (finder, naming, holders)
   }
 
-  /// Returns one of several groups that are held at the same place, as many each: all that one entry of a registry keeps
-  /// is one cause. O(groups²), and linear in their survivors.
+  /// Returns one group for each cause. Groups have one cause if the same place holds about as many objects of each. All
+  /// objects that one entry of a registry keeps are such a case. O(groups²), and linear in their survivors.
   func causes(_ groups: [OutlivingGroup]) -> [OutlivingGroup] {
     var kept: [OutlivingGroup] = []
     var passing: [NodeID: OutlivingFinder.PathCounts] = [:]
@@ -32,16 +32,16 @@ struct GroupCauses {
       let place = group.path[group.suspect].node
       let isKnown = kept.contains { other in
         if resume(other, keepersOf: group) { return true }
-        // Closures and tasks in a collection whose entries keep objects of the program: the objects are the cause.
+        // If a collection has closures and tasks whose entries keep objects of the program, the objects are the cause.
         if rank(group) == 2, rank(other) == 0, 2 * count(of: other, through: place) >= group.survivors.count {
           return true
         }
         guard areAsMany(other.survivors.count, group.survivors.count) else { return false }
         if other.path[other.suspect].node == place { return true }
-        // The objects that each timer or task keeps.
+        // Each timer or task keeps objects of both groups.
         if areRegisteredTogether(other, group) { return true }
-        // Each event loop has a registry. The samples of two groups may be in two registries, and the entry of one may
-        // hold the other sample.
+        // Each event loop has a registry, and the samples of two groups may be in two registries. So compare the
+        // numbers of objects that this registry holds.
         guard holders.registration(group.path, after: 0)?.index == group.suspect else { return false }
         let own = count(of: group, through: place)
         return own >= rules.leastRegistered && areAsMany(own, count(of: other, through: place))
@@ -51,8 +51,9 @@ struct GroupCauses {
     return kept
   }
 
-  /// Chooses the group that a report names among objects that one entry keeps. Their number, and the memory that hangs
-  /// from each, differ from run to run, and do not decide it: the larger class comes first, then names.
+  /// Returns the order of groups that one entry keeps; the report names the first. The number of objects, and the
+  /// memory that each keeps, differ from run to run, so they do not decide. The larger class comes first, then names
+  /// decide.
   private func order(_ group: OutlivingGroup) -> (Int, Int, String) {
     (
       rank(group), -Int(clamping: graph.heap[BlockID(group.sample)].size),
@@ -66,8 +67,8 @@ struct GroupCauses {
       && Double(a.registrations.intersection(b.registrations).count) >= rules.ownedShare * Double(fewer)
   }
 
-  /// Tells whether the program's objects of one group resume tasks which keep the objects of the other, one each. Then
-  /// those wait for the program's objects.
+  /// Returns whether the program's objects of one group resume tasks that keep the objects of the other group, one
+  /// object each. Then the objects of the other group wait for the program's objects.
   private func resume(_ own: OutlivingGroup, keepersOf group: OutlivingGroup) -> Bool {
     guard rank(own) == 0, rank(group) > 0, group.survivors.count >= rules.leastRegistered,
       group.survivors.count < own.survivors.count || areAsMany(own.survivors.count, group.survivors.count)
@@ -78,7 +79,7 @@ struct GroupCauses {
     return tasks.intersection(group.registrations).count >= least || count(of: group, nearestTo: tasks) >= least
   }
 
-  /// Tasks that wait for a continuation which the survivors of a group have.
+  /// Returns the tasks that wait for a continuation which the survivors of a group keep.
   private func tasks(resumedBy own: OutlivingGroup) -> Set<NodeID> {
     var found: Set<NodeID> = []
     for survivor in own.survivors.prefix(OutlivingFinder.detailLimit) {
@@ -94,8 +95,8 @@ struct GroupCauses {
     return found
   }
 
-  /// Returns the number of tasks that are the nearest ones to survivors. Many tasks may lead to an object that they share,
-  /// and from there to all survivors: then one of them is the nearest to most. Linear in the graph.
+  /// Returns the number of tasks that are the nearest task of some survivor. Many tasks may lead to an object that they
+  /// share, and from there to all survivors. Then one of the tasks is nearest to most survivors. Linear in the graph.
   private func count(of group: OutlivingGroup, nearestTo tasks: Set<NodeID>) -> Int {
     var nearest = Dictionary(uniqueKeysWithValues: tasks.map { ($0, $0) })
     var layer = tasks.sorted()
@@ -114,17 +115,18 @@ struct GroupCauses {
     return Set(group.survivors.compactMap { nearest[$0] }).count
   }
 
-  /// From an object through its continuation to the task, and nodes that are looked at in a step.
+  /// Maximum number of steps from an object through its continuation to the task, and of nodes examined in a step.
   private static let stepsToTask = 3
   private static let nodesToTask = 64
-  /// From a task through its frames and the objects of packages to a connection.
+  /// Maximum number of steps from a task through its frames and the objects of packages to a connection.
   private static let stepsFromTask = 12
 
   private func areAsMany(_ a: Int, _ b: Int) -> Bool {
     Double(abs(a - b)) <= rules.evenShare * Double(max(a, b))
   }
 
-  /// The program's own objects come before objects of packages, and all objects before closures and tasks.
+  /// Returns the rank of a group: the program's own objects come before objects of packages, and all objects before
+  /// closures and tasks.
   private func rank(_ group: OutlivingGroup) -> Int {
     graph.type(of: group.sample).kind != .object ? 2 : naming.isOwn(group.sample) ? 0 : 1
   }

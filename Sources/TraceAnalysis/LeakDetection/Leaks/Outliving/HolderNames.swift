@@ -1,4 +1,4 @@
-// Names of holders, in the words of the program's author.
+// Names holders in the words of the program's author.
 
 import HeapAnalysis
 import TraceSymbolication
@@ -15,12 +15,12 @@ final class HolderNames {
 
   /// Returns the last step of a path that is a registration of the steps after it. A registration shared by many
   /// objects (a notification centre) may be anywhere. A registration made for one object (a timer, a task) must come
-  /// after the step `place`, the last that leads to all.
+  /// after the step `place`, which is the last step that leads to all objects.
   func registration(_ steps: [LeakGroup.Step], after place: Int) -> (index: Int, kind: Finding.Registration)? {
     for index in steps.indices.dropLast().reversed() where !graph.isRoot(steps[index].node) {
       if isSchedule(steps[index]) { return (index, .eventLoop) }
       if isGroup(steps[index].node, of: steps[index + 1].node) { return (index, .taskGroup) }
-      // A finished task is kept by its handle.
+      // A finished task is no registration: only its handle keeps it.
       if isFinished(steps[index].node) { continue }
       guard let kind = kind(of: steps[index].node) else { continue }
       // A work item that the program itself holds may never have been scheduled.
@@ -39,9 +39,9 @@ final class HolderNames {
     !graph.isRoot(node) && graph.taskStates[graph.taskOfSlab[node] ?? node] == .finished
   }
 
-  /// Tells whether a node is memory of a task group, with the results of children that have finished.
+  /// Returns whether a node is memory of a task group, with the results of children that have finished.
   private func isGroup(_ node: NodeID, of child: NodeID) -> Bool {
-    // The frame of a task may have the handle of another.
+    // The frame of a task may have the handle of another task.
     graph.type(of: node).kind == .malloc && graph.taskOfSlab[node] == nil && graph.type(of: child).kind == .task
       && isFinished(child)
   }
@@ -74,7 +74,7 @@ final class HolderNames {
     return (isBlock ? kindOfBlock(node) : nil) ?? kindByType(of: node)
   }
 
-  /// The kind that the types of objects tell. It needs no stack and no name of a function.
+  /// Returns the kind that the type of an object shows. This needs no stack and no name of a function.
   private func kindByType(of node: NodeID) -> Finding.Registration? {
     let type = graph.type(of: node)
     switch type.kind {
@@ -85,8 +85,8 @@ final class HolderNames {
     }
   }
 
-  /// libdispatch's own blocks of sources. An object of class `DispatchSource` leads to each. A timer has a second
-  /// block, which the heap of timers leads to.
+  /// libdispatch's own blocks of sources. An object of class `DispatchSource` leads to each block. A timer has a second
+  /// block, and the heap of timers leads to it.
   private lazy var sources: Set<NodeID> = {
     var sources: Set<NodeID> = []
     for node in 0..<NodeID(graph.blockCount)
@@ -101,13 +101,13 @@ final class HolderNames {
     return sources
   }()
 
-  /// The blocks of malloc that a node leads to.
+  /// Returns the blocks of malloc that a node leads to.
   private func blocks(from node: NodeID) -> [NodeID] {
     graph.graph.edges(from: node).map { graph.graph.target(of: $0) }
       .filter { !graph.isRoot($0) && graph.type(of: $0).kind == .malloc }
   }
 
-  /// The blocks that libdispatch's timers lead to, themselves or by the arrays that a heap of many timers has.
+  /// The blocks that libdispatch's timers lead to, directly or by the arrays of a heap of many timers.
   private lazy var timedBlocks: Set<NodeID> = {
     var found = timers
     var layer = Array(timers)
@@ -117,10 +117,11 @@ final class HolderNames {
     return found
   }()
 
-  /// Arrays of a heap of timers. Each leads to the one before, and is twice as large: enough for 2,000 timers.
+  /// Maximum number of arrays in a heap of timers. Each array leads to the previous one, and is twice as large. This is
+  /// enough for 2,000 timers.
   private static let heapDepth = 8
 
-  /// Tells whether a node calls the program back, or is the memory of a group that keeps a result. `next`: the next
+  /// Returns whether a node calls the program back, or is the memory of a group that keeps a result. `next`: the next
   /// node on the path.
   func isRegistration(_ node: NodeID, of next: NodeID) -> Bool {
     if isGroup(node, of: next) { return true }
@@ -143,7 +144,7 @@ final class HolderNames {
     return centers
   }()
 
-  /// Tells whether a block is one that libdispatch's timers lead to.
+  /// Returns whether libdispatch's timers lead to a block.
   func isInTimers(_ node: NodeID) -> Bool { timers.contains(node) }
 
   private lazy var timers: Set<NodeID> = {
@@ -156,7 +157,7 @@ final class HolderNames {
     return timers
   }()
 
-  /// Tells whether a block belongs to a call of `dispatch_after`.
+  /// Returns whether a block belongs to a call of `dispatch_after`.
   func isDelayedWork(_ node: NodeID) -> Bool {
     naming.frames(of: graph.heap[BlockID(node)].site).prefix(Self.registrationDepth).prefix { $0.kind != .user }
       .contains { frame in
@@ -164,7 +165,7 @@ final class HolderNames {
       }
   }
 
-  /// Tells whether a node has work that a library is about to run.
+  /// Returns whether a node is work that a library is about to run.
   func isJob(_ node: NodeID) -> Bool {
     guard graph.type(of: node).kind == .malloc else {
       return Registrations.isJob(ofType: graph.type(of: node).qualifiedName)
@@ -174,16 +175,16 @@ final class HolderNames {
       .contains { $0.mangledName.map(Registrations.isJob(ofSymbol:)) ?? false }
   }
 
-  /// Frames between the function that registers and the allocator.
+  /// Maximum number of frames between the function that registers and the allocator.
   private static let registrationDepth = 12
 
   private func kindOfBlock(_ node: NodeID) -> Finding.Registration? {
     var kind: Finding.Registration?
     for frame in naming.frames(of: graph.heap[BlockID(node)].site).prefix(Self.registrationDepth) {
       guard frame.kind != .user else { break }
-      // A stripped library names only the functions that it exports.
+      // A stripped library names only its exported functions.
       guard let name = frame.mangledName, let found = Registrations.kind(ofSymbol: name) else { continue }
-      // Other kinds use a source of libdispatch: the function that made the source decides.
+      // Other kinds of registrations use a source of libdispatch. The function that made the source decides.
       if found != .dispatchSource { return found }
       kind = found
     }
@@ -192,8 +193,8 @@ final class HolderNames {
 
   // MARK: Names
 
-  /// Names the holder at a step of a path: the registration if it is one, else the variable or field of the suspect
-  /// reference.
+  /// Returns the name of the holder at a step of a path: the registration if there is one, else the variable or field
+  /// of the suspect reference.
   func name(
     _ steps: [LeakGroup.Step], suspect: Int, registration: Finding.Registration?, named: [Finding.Step],
     origin: PathOrigin
@@ -221,14 +222,14 @@ final class HolderNames {
     }
   }
 
-  /// The function of the task that has a group among its frames, and waits for the group's children.
+  /// Returns the function of the task that has a group among its frames, and waits for the group's children.
   private func owner(ofGroup steps: ArraySlice<LeakGroup.Step>) -> SourceFrame? {
     steps.reversed().lazy.map { self.graph.taskOfSlab[$0.node] ?? $0.node }
       .first { !self.graph.isRoot($0) && self.graph.type(of: $0).kind == .task && !self.isFinished($0) }
       .flatMap { naming.suspension(of: $0) }
   }
 
-  /// libdispatch keeps what waits for a time in heaps of timers.
+  /// Returns whether a source is a timer. libdispatch keeps work that waits for a time in heaps of timers.
   private func isTimerSource(_ steps: [LeakGroup.Step], _ index: Int) -> Bool {
     guard graph.isRoot(steps[0].node) else { return false }
     return Registrations.timers.matches(
@@ -242,8 +243,8 @@ final class HolderNames {
     origin.kind == .global && origin.name.contains("NotificationCenter") || origin.name.contains("efaultCenter")
   }
 
-  /// `static Cache.all`, `Server.connections`: the nearest name on the way in to the suspect reference. `named[i]` is
-  /// the step after the root, so that the suspect reference leads to `named[suspect]`.
+  /// Returns the nearest name on the path to the suspect reference: `static Cache.all`, `Server.connections`. `named`
+  /// begins with the step after the root, so the suspect reference leads to `named[suspect]`.
   private func place(_ suspect: Int, named: [Finding.Step], origin: PathOrigin) -> String {
     var index = suspect - 1
     while index >= 0, index < named.count {
@@ -262,8 +263,8 @@ final class HolderNames {
     return origin.name
   }
 
-  /// The program's own field or variable that leads to a library's field which holds; nil if the field that holds is
-  /// the program's, or if nothing of the program's leads there.
+  /// Returns the program's own field or variable that leads to the suspect reference, if this reference is a library's
+  /// field. Returns nil if it is the program's field, or if nothing of the program leads there.
   func ownName(_ steps: [LeakGroup.Step], suspect: Int, named: [Finding.Step], origin: PathOrigin) -> String? {
     guard isOfLibrary(steps, suspect: suspect) else { return nil }
     for step in named.prefix(suspect).reversed() {
@@ -275,20 +276,20 @@ final class HolderNames {
     guard origin.kind == .global, case .global(let image) = graph.root(steps[0].node).kind,
       !SystemCode.isSystemImage(graph.roots.images[image].path)
     else { return nil }
-    // Short names leave out the program's module, and no other.
+    // Short names omit the program's module, but no other module.
     let variable = Self.withoutImage(origin.name)
     let owner = variable.split(separator: " ").last.map { String($0.prefix { $0 != "." }) } ?? ""
     return naming.package(ofModule: owner) == nil ? variable : nil
   }
 
-  /// The nearest object on the way in to the suspect reference is a library's.
+  /// Returns whether the nearest object on the path to the suspect reference is a library's.
   func isOfLibrary(_ steps: [LeakGroup.Step], suspect: Int) -> Bool {
     for step in steps.prefix(suspect + 1).reversed()
     where !graph.isRoot(step.node) && graph.type(of: step.node).kind == .object { return !naming.isOwn(step.node) }
     return false
   }
 
-  /// `static Cache.all in App` without the image.
+  /// Returns a variable's name without its image: `static Cache.all` for `static Cache.all in App`.
   static func withoutImage(_ name: String) -> String {
     guard let range = name.range(of: " in ", fromEnd: true) else { return name }
     return String(name[..<range])

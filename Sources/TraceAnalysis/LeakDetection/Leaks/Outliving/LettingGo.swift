@@ -1,51 +1,51 @@
-// Where the program let go of objects that live on.
+// Finds the places that released objects which live on.
 
 import HeapAnalysis
 import TraceReading
 import TraceSymbolication
 
-/// Finds the release that took an owner from an object for good. After it, the object had no more references than in the
-/// image.
+/// Finds the release that took an owner from an object for good. After this release, the object had no more references
+/// than in the image.
 ///
-/// Code that uses an object takes a reference and gives it up in one function. A function that makes an object gives up
-/// its own reference. An owner's reference ends in another function, or much later.
+/// Code that uses an object takes a reference and releases it in one function. A function that makes an object releases
+/// its own reference. An owner's reference is released in another function, or much later.
 ///
-/// The first question costs one pass over the events, for all objects that may be asked about. For one thread at a time.
+/// The first lookup takes one pass over the events, for all objects that may be looked up. For one thread at a time.
 final class LettingGo {
   struct Release {
-    /// Ticks.
+    /// In ticks.
     var time: UInt64
-    /// Ticks from the moment when the owner got the object.
+    /// Ticks since the owner got the object.
     var span: UInt64
-    /// The program's function.
+    /// The program's function that released the object.
     var place: SourceFrame
-    /// The function is none of those that made the object. A compiler that puts a function into its callers hides that.
+    /// Whether the function is none of those that made the object. Inlining hides this.
     var isElsewhere: Bool
-    /// The end of an owner let go of the object.
+    /// Whether the end of an owner released the object.
     var isOfEnd: Bool { place.function.hasSuffix("deinit") }
   }
 
-  /// How long siblings live.
+  /// The lifetimes of siblings.
   struct Lives {
-    /// Half of the siblings live no longer, in ticks and in events of the process.
+    /// Half of the siblings live no longer than this, in ticks and in events of the process.
     var half: UInt64
     var halfWork: Double
-    /// None lives longer.
+    /// No sibling lives longer than this.
     var longest: UInt64
     var longestWork: Double
 
-    /// Tells whether an owner had an object for at least a share of these lives. A function that hands an object on has it
-    /// for a moment. A busy machine makes lives longer in ticks, and not in events.
+    /// Returns whether an owner had an object for at least a share of these lifetimes. A function that hands an object
+    /// on has it only for a moment. On a busy machine, lifetimes are longer in ticks, but not in events.
     func isOwned(for span: UInt64, work: Double, share: Double) -> Bool {
       Double(span) >= share * Double(min(half, longest)) || work >= share * min(halfWork, longestWork)
     }
   }
 
-  /// The program's functions of a stack.
+  /// The program's functions on a stack.
   struct Functions {
-    /// The innermost function's frame.
+    /// The frame of the innermost function.
     var place: SourceFrame?
-    /// Innermost first.
+    /// The names of the functions, innermost first.
     var names: [String]
 
     /// - Parameter frames: the frames of a stack, innermost first.
@@ -60,20 +60,20 @@ final class LettingGo {
   private let until: UInt64
   private let work: UInt64
   private let frames: (StackID) -> [SourceFrame]
-  /// Those of the stacks that were asked for. Few stacks have most events.
+  /// The functions of the stacks that were looked up. Few stacks have most events.
   private var functions: [StackID: Functions] = [:]
   private var wanted: Set<NodeID> = []
   private var known: [NodeID: Release?] = [:]
 
   private var passes = 0
 
-  /// Objects of one pass, and passes, at most.
+  /// Maximum number of objects in one pass, and of passes.
   private static let objectLimit = 2_000
   private static let passLimit = 4
 
   /// - Parameter frames: the frames of a stack, innermost first.
-  /// - Parameter until: ticks; the time of the image.
-  /// - Parameter work: events of the process until then.
+  /// - Parameter until: the time of the image, in ticks.
+  /// - Parameter work: the number of events of the process until then.
   init(
     _ graph: ObjectGraph, in reader: TraceReader, until: UInt64, work: UInt64,
     frames: @escaping (StackID) -> [SourceFrame]
@@ -86,8 +86,8 @@ final class LettingGo {
     for node in nodes where wanted.count < Self.objectLimit && known[node] == nil { wanted.insert(node) }
   }
 
-  /// Returns the releases of some objects, in their order. An object that has all its owners has none. One pass over the
-  /// events if one of the objects is new.
+  /// Returns the releases of some objects, in the order of the objects. An object that still has all its owners has no
+  /// release. One pass over the events if one of the objects is new.
   func releases(of nodes: [NodeID]) -> [(node: NodeID, release: Release)] {
     if passes < Self.passLimit, nodes.contains(where: { known[$0] == nil }) {
       mayBeAsked(about: nodes)
@@ -96,8 +96,8 @@ final class LettingGo {
     return nodes.compactMap { node in (known[node] ?? nil).map { (node, $0) } }
   }
 
-  /// Returns the part of all work that was left at a moment, in ticks, or a little less: the work is known for the
-  /// births of live blocks. O(log blocks), once they are sorted.
+  /// Returns the share of all work that was left at a moment, in ticks. The result may be a little too small, since
+  /// only the births of live blocks show the work done. O(log blocks), once they are sorted.
   func workLeft(at time: UInt64) -> Double {
     var (low, high) = (0, births.count)
     while low < high {
@@ -108,7 +108,7 @@ final class LettingGo {
     return Double(work - min(work, births[low].ordinal)) / Double(max(1, work))
   }
 
-  /// Returns the events of the process between two moments, in ticks, as far as the births of live blocks tell.
+  /// Returns the number of the process's events between two moments, in ticks, by the births of live blocks.
   func work(from start: UInt64, to end: UInt64) -> Double {
     (workLeft(at: start) - workLeft(at: end)) * Double(work)
   }
@@ -136,7 +136,8 @@ final class LettingGo {
     return found
   }
 
-  /// Returns the release that ended the longest ownership, in another function if there is one. Linear in the events.
+  /// Returns the release that ended the longest ownership. Releases in another function take precedence. Linear in the
+  /// events.
   static func release(_ history: BlockHistory, functions: (StackID) -> Functions) -> Release? {
     let rest = history.balance
     guard rest > 0, let birth = history.events.first else { return nil }
@@ -149,7 +150,7 @@ final class LettingGo {
       count &+= event.change
       if before <= rest, count > rest { taken = event }
       guard before > rest, count <= rest, let from = taken else { continue }
-      // The reference that an object is made with may be the owner's.
+      // The owner may have the object's first reference, which came with the allocation.
       let isOfMaker = rest == 1 && found == nil
       let span = event.time - min(event.time, isOfMaker ? birth.time : from.time)
       guard let place = functions(event.stack).place else { continue }

@@ -1,10 +1,10 @@
-// Names what outlived its scope: the scope, the holder, how it grew.
+// Makes findings of objects that outlived their scope, with names for the scope and the holder, and with their growth.
 
 import HeapAnalysis
 import TraceReading
 import TraceSymbolication
 
-/// Makes findings of what `OutlivingFinder` found. For one thread at a time.
+/// Makes findings from the groups of `OutlivingFinder`. For one thread at a time.
 struct OutlivingBuilder {
   private let verdicts: Verdicts
   private let graph: ObjectGraph
@@ -37,7 +37,7 @@ struct OutlivingBuilder {
     waiting = WaitingTasks(
       graph, leastFirstWait: rules.leastFirstWait,
       isTimer: { [model = verdicts.model] node in
-        // Without the stack of a call, a variable of libdispatch's tells.
+        // Without the stack of a call, a variable of libdispatch shows the timer.
         holders.isDelayedWork(node) || model.isListed(graph.heap[BlockID(node)]) && holders.isInTimers(node)
       }, isJob: { holders.isJob($0) }, isInLoop: { naming.isInLoop($0) }, isInSleep: { naming.isInSleep($0) })
     ownership = OwnershipTrees(graph)
@@ -45,7 +45,7 @@ struct OutlivingBuilder {
     stuck = StuckTasks(graph, unreachable: verdicts.finder.unreachable)
   }
 
-  /// One for each cause.
+  /// Returns one finding for each cause.
   func findings() -> [Finding] {
     let groups = finder.groups { steps, shared in holders.registration(steps, after: shared) }
     return findings(
@@ -68,8 +68,8 @@ struct OutlivingBuilder {
       waiting: waiting, lettingGo: lettingGo, log: log)
   }
 
-  /// What the rules say of each candidate that a finding could name: listed ones first, then those with most bytes.
-  /// Linear in the candidates' instances, once the findings are made.
+  /// Returns the effects of the rules on each candidate that a finding could name: listed candidates first, then those
+  /// with most bytes. Linear in the candidates' instances, once the findings are made.
   func accounts() -> [SuspicionAccount] {
     guard let log else { return [] }
     _ = findings()
@@ -100,8 +100,8 @@ struct OutlivingBuilder {
     return Double(all - (events.max() ?? 0)) >= rules.leastConcurrency * Double(max(1, all))
   }
 
-  /// `statement`: the program's own statement about the objects; `snapshot`: the image that has them, if it is not the
-  /// report's own.
+  /// `statement`: the program's own statement about the objects. `snapshot`: the number of the image that has the
+  /// objects, if it is not the report's own.
   private func findings(
     of groups: [OutlivingGroup], statement: Finding.Statement? = nil, snapshot: UInt32? = nil
   ) -> [Finding] {
@@ -113,7 +113,7 @@ struct OutlivingBuilder {
         let survivors = Finding.Survivors(retention: retention, siblings: siblings, quarters: quarters(group))
         return statement.map { .stated($0, survivors) } ?? .suspected(suspicion(group), survivors)
       }
-      // The program itself answers for its statement.
+      // A statement is the program's own, so the finding counts as the program's.
       if statement != nil { finding.owner = .program }
       let identity = FindingIdentity(finding)
       let parts = identity.parts
@@ -126,7 +126,7 @@ struct OutlivingBuilder {
         }
         continue
       }
-      // Closures and tasks are reported if they keep nothing that can be.
+      // Closures and tasks are reported only if no finding of objects has the same holder.
       if finding.path.last?.kind != .object,
         findings.contains(where: { $0.path.last?.kind == .object && isSameHolder($0, finding) })
       {
@@ -165,7 +165,7 @@ struct OutlivingBuilder {
     }
   }
 
-  /// Counts all instances that some sites made: of a finding that is merged of several groups.
+  /// Counts all instances that some sites made, for a finding that joins several groups.
   private func count(instancesOf sites: Set<UInt32>, in finding: inout Finding) {
     var family = OutlivingFinder.Family()
     family.sites = sites.sorted()
@@ -179,7 +179,7 @@ struct OutlivingBuilder {
 
   // MARK: Scopes and expectations
 
-  /// Findings of scopes that left objects behind, for the objects that are still live.
+  /// Returns findings of scopes that left objects behind, for the objects that are still live.
   func scopeFindings() -> [Finding] {
     model.statements.scopes.flatMap { scope -> [Finding] in
       guard !scope.rest.isEmpty else { return [] }
@@ -197,15 +197,15 @@ struct OutlivingBuilder {
       let groups = finder.groups(of: nodes) { steps, shared in holders.registration(steps, after: shared) }
       return findings(
         of: groups.filter { group in
-          // Objects that are made only the first time that something is done are no leak of every time.
+          // Objects that only the first execution makes are no leak of every execution.
           scope.executions < rules.leastExecutions || group.survivors.contains { first[$0] != 0 }
         }, statement: statement)
     }
   }
 
-  /// Findings of expectations that were not met, for the objects that are still live. `totals`: the final outcomes, if
-  /// this image was taken when an expectation was not met. Only expectations of `places` are reported. `dueAfter`: by
-  /// place, the time after which an object must have become due to be reported.
+  /// Returns findings of expectations that were not met, for the objects that are still live. `totals`: the final
+  /// outcomes, if this image was taken when an expectation was not met. Only expectations of `places` are reported.
+  /// `dueAfter`: by place, a time. Only objects that became due later are reported.
   func expectationFindings(
     _ totals: [ExpectationOutcome]? = nil, places: Set<MarkPlace>? = nil, dueAfter: [MarkPlace: UInt64] = [:]
   ) -> [Finding] {
@@ -225,7 +225,7 @@ struct OutlivingBuilder {
     }
   }
 
-  /// A block that is live in this image.
+  /// Returns the node of a block; nil if the block is not live in this image.
   private func node(of block: LiveBlock) -> NodeID? {
     guard let found = graph.heap.block(containing: block.address), graph.heap[found].address == block.address,
       graph.heap[found].ordinal == block.ordinal
@@ -239,7 +239,8 @@ struct OutlivingBuilder {
     let frames = naming.frames(of: site)
     let program = frames.firstIndex { $0.kind == .user }
     let outer = program.map { frames[$0...] } ?? []
-    // Objects that a library makes for itself on the way are the library's. Who calls an initialiser makes the object.
+    // Objects that a library makes for itself on the way are the library's. The caller of an initialiser makes the
+    // object.
     let type =
       model.trace.sites.indices.contains(Int(site.rawValue))
       ? model.trace.definitions.types[model.trace.sites[Int(site.rawValue)].type]?.name : nil
@@ -254,7 +255,7 @@ struct OutlivingBuilder {
       hasUnit: hasUnit(site, frames))
   }
 
-  /// The program's function, file and line that make the objects of a site.
+  /// Returns the program's function, file and line that make the objects of a site.
   private func line(_ site: SiteID) -> String? {
     guard let type = model.trace.definitions.types[model.trace.sites[Int(site.rawValue)].type],
       let frame = naming.allocation(site, of: TypeNames.type(type)), let file = frame.file, let line = frame.line
@@ -278,8 +279,8 @@ struct OutlivingBuilder {
 
   // MARK: One group
 
-  /// Names a group, without its identity and advice. `snapshot`: the image that it is in, if it is not the report's
-  /// own.
+  /// Returns the finding of a group, without its fingerprint and advice. `snapshot`: the number of the group's image,
+  /// if it is not the report's own.
   func finding(
     _ group: OutlivingGroup, snapshot: UInt32? = nil,
     evidence: (Finding.Retention, Finding.Siblings) -> Finding.Evidence
@@ -332,12 +333,12 @@ struct OutlivingBuilder {
         longestLifetime: longestLifetime(group.lifetime), live: group.evidence.live))
   }
 
-  /// Seconds; nil if none ended.
+  /// Returns the longest lifetime in seconds; nil if no object ended.
   private func longestLifetime(_ lifetime: SiteLifetime) -> Double? {
     lifetime.deaths == 0 ? nil : duration(lifetime.longestDuration).map { max($0, 1e-6) }
   }
 
-  /// The subject of survivors that are no objects of the program's.
+  /// Returns the subject of survivors that are not the program's own objects.
   private func subject(of group: OutlivingGroup, _ named: [Finding.Step]) -> Finding.Subject? {
     guard !naming.isOwn(group.sample) else { return nil }
     let search = SubjectSearch(graph, naming: naming)
@@ -345,7 +346,7 @@ struct OutlivingBuilder {
     return named.last?.library == nil ? nil : search.element(of: named[...])
   }
 
-  /// Returns whether the path that reaches an object leads through its wrapper.
+  /// Returns whether the path to an object leads through its wrapper.
   private func leads(to object: NodeID, through wrapper: NodeID) -> Bool {
     var current = object
     for _ in 0..<Self.wrapperDepth {
@@ -356,11 +357,11 @@ struct OutlivingBuilder {
     return false
   }
 
-  /// Limit of the blocks between a wrapper and its subject.
+  /// Maximum number of blocks between a wrapper and its subject.
   private static let wrapperDepth = 64
 
-  /// Leaves out groups whose objects are held by a library's memory as well as by the program's. A subject's list of
-  /// subscribers has the closures of the tokens that the program keeps.
+  /// Omits groups that a library's memory holds, if the program's memory holds the same objects. For example, a
+  /// subject's list of subscribers has the closures of the tokens that the program keeps.
   private func withoutSecondHolders(_ groups: [OutlivingGroup]) -> [OutlivingGroup] {
     guard groups.count > 1 else { return groups }
     let isForeign = groups.map { !naming.isOwn($0.sample) && holders.isOfLibrary($0.path, suspect: $0.suspect) }
@@ -382,7 +383,7 @@ struct OutlivingBuilder {
     }.map { groups[$0] }
   }
 
-  /// Different functions of the program make objects of these sites.
+  /// Returns whether different functions of the program make the objects of a group's sites.
   private func isMadeInSeveralPlaces(_ group: OutlivingGroup) -> Bool {
     var functions: Set<String> = []
     let type = graph.type(of: group.sample)
@@ -393,11 +394,11 @@ struct OutlivingBuilder {
     return false
   }
 
-  /// Sites of a finding that are named at most.
+  /// Maximum number of sites of a finding that are named.
   private static let namedSites = 1_000
 
-  /// Returns the index, in the named path, of the object that the suspect reference leads to. Thunks have no step
-  /// there, and long paths are shortened.
+  /// Returns the index, in the named path, of the object that the suspect reference leads to. The named path omits
+  /// thunks, and long paths are shortened.
   private func suspectStep(_ group: OutlivingGroup, _ named: [Finding.Step]) -> Int {
     for step in group.path[(group.suspect + 1)...] {
       let address = RuntimeAddress(graph.heap[BlockID(step.node)].address)
@@ -406,8 +407,8 @@ struct OutlivingBuilder {
     return max(0, named.count - 1)
   }
 
-  /// Behind a registration, the library's own tables come first. The program's reference is the one of its closure, or
-  /// the one to its object.
+  /// Returns the index of the step behind the program's own reference. After a registration, the library's own tables
+  /// come first on the path. The program's reference is the capture of its closure, or the reference to its object.
   private func letGoStep(_ registration: Finding.Registration?, _ suspect: Int, _ named: [Finding.Step]) -> Int {
     guard registration != nil else { return suspect }
     return named.indices.dropFirst(suspect).first { index in
@@ -428,19 +429,18 @@ struct OutlivingBuilder {
     return to - from
   }
 
-  /// The part of the siblings that end within a scope, so that a report names it.
+  /// Minimum share of the siblings that end within a scope, so that a report names the scope.
   private static let leastScopeShare = 0.9
 
-  /// The program's function whose call is still running when nearly all siblings have ended, and has been since they
-  /// were made.
+  /// Returns the program's function whose call still runs when nearly all siblings have ended. This call was running
+  /// when the siblings were made.
   private func homeScope(_ group: OutlivingGroup) -> SourceFrame? {
-    // A group of several families has siblings that end elsewhere.
+    // In a group of several families, some siblings may end elsewhere.
     guard let distance = group.homeDistance, group.lifetime.departures.share(within: distance) >= Self.leastScopeShare
     else { return nil }
     let site = graph.heap[BlockID(group.sample)].site
     let path = model.trace.definitions.stacks.path(of: model.trace.sites[Int(site.rawValue)].stack)
-    // Control has left this number of innermost frames. The next frame out has seen a call return, and its function
-    // goes on.
+    // Control has left this number of innermost frames. The function of the next outer frame still runs.
     let index = Int(distance)
     guard index < path.frames.count else { return nil }
     let frame = path.frames[index]
@@ -449,9 +449,9 @@ struct OutlivingBuilder {
     return outermost.function.hasPrefix("main") || outermost.mangledName == "main" ? nil : outermost
   }
 
-  /// Returns the number of survivors after each quarter of the work since the first of them: of the process's events,
-  /// which neither a slow machine nor a wait at the end makes more. In time they would come as the machine runs: all of
-  /// them in the last quarter where the first calls are slow, in the first where the program waits.
+  /// Returns the number of survivors made so far, after each quarter of the work since the first of them. Work is
+  /// counted in events of the process, so a slow machine or a wait at the end makes no difference. Counted in time,
+  /// slow first calls would put all births into the last quarter, and a wait would put them into the first.
   private func quarters(_ group: OutlivingGroup) -> [Int] {
     let births = group.survivors.map { graph.heap[BlockID($0)].ordinal }
     guard let first = births.min(), model.activations.ordinal > first, births.count >= 8 else { return [] }

@@ -1,41 +1,41 @@
-// Finds reachable objects that should have been gone: those that outlived their scope, and those that accumulate. In
-// numbers.
+// Finds reachable objects that should have been gone: objects that outlived their scope, and objects that accumulate.
+// The results have no names yet.
 
 import HeapAnalysis
 import TraceReading
 import TraceSymbolication
 
-/// Objects that outlived their scope and are held in one way. They come from one allocation site, or from several with
-/// the same type and innermost frames.
+/// Objects that outlived their scope and are held in one way. They come from one allocation site, or from several sites
+/// with the same type and innermost frames.
 struct OutlivingGroup {
   var verdict: Verdict
-  /// The number of the suspicion that it comes from. Its survivors belong to that suspicion's family, or are kin that
-  /// no suspicion of their own covers.
+  /// The index of the suspicion that the group comes from. The survivors belong to the family of that suspicion, or to
+  /// its kin that no other suspicion covers.
   var suspicion = 0
-  /// The candidates of the log that it comes from; several if they have one cause.
+  /// The candidates of the log that the group comes from; several if they have one cause.
   var candidates: [Int] = []
   /// The survivors, in order of birth.
   var survivors: [NodeID]
-  /// The one that is shown.
+  /// The survivor that is shown.
   var sample: NodeID
-  /// From the root's node to the sample; the first step is the root.
+  /// The path from the root's node to the sample. The first step is the root.
   var path: [LeakGroup.Step]
-  /// Index in `path` of the object that holds each survivor's own part of the path. The edge that leaves it is the
+  /// Index in `path` of the object that holds each survivor's own part of the path. The edge from this object is the
   /// suspect.
   var suspect: Int
   var lifetime: SiteLifetime
   /// The sites of the siblings, as indices.
   var sites: [UInt32]
-  /// Frames that control leaves before nearly all siblings have ended; nil if they do not end.
+  /// The number of frames that control leaves before nearly all siblings have ended; nil if siblings do not end.
   var homeDistance: UInt32?
   var evidence: OutlivingFinder.Evidence
-  /// The timers, tasks or the like that the survivors have, if each has one of its own.
+  /// The registrations of the survivors, such as timers or tasks, if each survivor has its own.
   var registrations: Set<NodeID> = []
-  /// No other code can end these registrations.
+  /// True if no other code can end these registrations.
   var isBeyondReach = false
-  /// The program's function that let go of most of them, if that is the evidence.
+  /// The program's function that released most of the survivors, if that is the evidence.
   var letGo: SourceFrame?
-  /// The memory that would be freed with them.
+  /// The memory that would be freed with the survivors.
   var retainedBytes: UInt64
   var retainedBlocks: UInt64
 }
@@ -43,57 +43,58 @@ struct OutlivingGroup {
 /// Judges reachable objects by the lives of their siblings.
 ///
 /// Two facts count. The first is where siblings end. A survivor outlives its scope if it is several times as old as
-/// they get, and control has left their usual scope. The second is how their number grows. Objects of a site
-/// accumulate if none ever ends, and the program makes more for as long as it works.
-/// Objects that are made once or at the start, or whose number levels off, do neither.
+/// siblings get, and control has left the scope where they usually end. The second is how the number of siblings grows.
+/// Objects of a site accumulate if none ever ends, and the program makes more for as long as it works. Objects that are
+/// made once or at the start do neither. The same is true if the number of objects levels off.
 struct OutlivingFinder {
   let rules: OutlivingRules
   let graph: ObjectGraph
   let sites: AllocationSites
   let activations: Activations
   let stacks: StackTree
-  /// Nodes that no root reaches, which have verdicts of their own.
+  /// Nodes that no root reaches. They have verdicts of their own.
   let unreachable: NodeSet
   /// Paths from the roots, and the nodes that each node dominates.
   let ownership: OwnershipTrees
-  /// Ticks: of the start of the recording.
+  /// The start of the recording, in ticks.
   let startTime: UInt64
-  /// The lives of objects are known, from the start of the recording.
+  /// Whether the lives of objects are known from the start of the recording.
   let hasHistory: Bool
-  /// Tells whether a block is older than the recording, or not sampled: its birth is not known. Nil if all are known.
+  /// Returns whether a block's birth is not known: the block is older than the recording, or was not sampled. Nil if
+  /// all births are known.
   let isListed: ((LiveBlock) -> Bool)?
-  /// Several threads did the work.
+  /// Whether several threads did the work.
   let isConcurrent: Bool
-  /// Returns a block's origin: is there a function of the program's in its stack, and does something but the program's
-  /// main function call it?
+  /// Returns the origin of a site's blocks: whether a function of the program is on the stack, and whether anything
+  /// except the program's main function calls it.
   let origin: (SiteID) -> AllocationOrigin
 
   /// Returns the program's function, file and line that make the objects of a site; nil if they are not known.
   let line: (SiteID) -> String?
 
-  /// Tells whether a node calls the program back, or is the memory of a group that keeps a result. The second node is
-  /// the next on the path.
+  /// Returns whether a node calls the program back, or is the memory of a group that keeps a result. The second node is
+  /// the next one on the path.
   let isRegistration: (NodeID, NodeID) -> Bool
   /// The library objects that keep observers, and their collections of observers.
   let observerCenters: () -> Set<NodeID>
-  /// The work under way in tasks that sleep.
+  /// Finds the work that is under way in sleeping tasks.
   let waiting: WaitingTasks
-  /// Where the program let go of objects. Nil if the events are not at hand.
+  /// Finds the places that released objects. Nil if the events are not at hand.
   let lettingGo: LettingGo?
   /// Collects the effects of the rules. Nil unless a report explains them.
   let log: SuspicionLog?
 
-  /// The beginning of the calls that lead to an allocation.
+  /// The outer calls of an allocation.
   struct AllocationOrigin {
     var isProgram: Bool
-    /// A run loop, a queue, a task or a thread calls the program's outermost function, over and over.
+    /// True if a run loop, a queue, a task or a thread calls the program's outermost function, over and over.
     var isCalledBack: Bool
-    /// A function of the program's other than its main one made it, and not because it was decoded: a unit of work that
-    /// may come again.
+    /// True if a function of the program other than its main function made the object, and no decoder is on the stack.
+    /// Such a call is a unit of work that may come again.
     var hasUnit: Bool
   }
 
-  /// Groups in all.
+  /// Maximum number of groups.
   static let limit = 200
 
   // MARK: Groups
@@ -102,8 +103,8 @@ struct OutlivingFinder {
   /// many survivors.
   typealias RegistrationSearch = (_ steps: [LeakGroup.Step], _ shared: Int) -> (index: Int, kind: Finding.Registration)?
 
-  /// All groups, those with the most retained bytes first. `registration` recognises timers, observers, tasks and the
-  /// like. O(graph) once there is a suspicion; else linear in the blocks and sites.
+  /// Returns all groups, most retained bytes first. `registration` recognises timers, observers, tasks and the like.
+  /// O(graph) once there is a suspicion; else linear in the blocks and sites.
   func groups(registration: RegistrationSearch) -> [OutlivingGroup] {
     var suspicions: [Suspicion] = []
     let taken = NodeSet(bound: graph.graph.nodeCount)
@@ -122,11 +123,12 @@ struct OutlivingFinder {
         for node in suspicion.family.survivors { taken.insert(node) }
       }
     }
-    // Siblings of one stack may be too few, and siblings of one function enough.
+    // One stack may have too few siblings to judge, while one function has enough.
     for depth in hasHistory ? [3, 2, 1] : [] {
       judge(families(depth: depth) { taken.contains($0) }, ofProgram: depth < 3) { suspicion($0, lifetimes) }
     }
-    // The lives of objects that one line makes for several callers say little of one another.
+    // If one line makes objects for several callers, their lives say little about one another. Judge these only by
+    // their releases.
     if hasHistory { judge(familiesOfLines { taken.contains($0) }, ofProgram: true, by: letGo) }
     suspicions += unseenRegistrations { taken.contains($0) }
     guard !suspicions.isEmpty else { return [] }
@@ -147,7 +149,8 @@ struct OutlivingFinder {
 
   func site(of node: NodeID) -> AllocationSite { sites[Int(block(node).site.rawValue)] }
 
-  /// Groups of objects that the program itself states should be gone. Leaves out objects that others of them hold.
+  /// Returns groups of objects that should be gone by the program's own statement. Objects that other such objects hold
+  /// are omitted.
   func groups(of nodes: [NodeID], registration: RegistrationSearch) -> [OutlivingGroup] {
     let wanted = Set(nodes)
     let families = families(depth: 1) { !wanted.contains($0) }
@@ -160,7 +163,7 @@ struct OutlivingFinder {
 
   func groups(_ unsorted: [Suspicion], _ registration: RegistrationSearch) -> [OutlivingGroup] {
     guard !unsorted.isEmpty else { return [] }
-    // Objects first: closures and tasks are reported if no object is.
+    // Objects come first: closures and tasks are reported only if no object is.
     let suspicions = unsorted.sorted {
       isProgramObject($0.family.survivors[0]) && !isProgramObject($1.family.survivors[0])
     }
@@ -198,11 +201,11 @@ struct OutlivingFinder {
         }
       }
     }
-    // A timer or a scheduled task that is registered itself is how something is held: it is reported if nothing that it
-    // holds is.
+    // A registered timer or a scheduled task is the way that other objects are held. It is reported only if none of
+    // these objects is.
     let registered = Set(groups.filter { isRegistration($0, registration) }.map(\.suspicion))
-    // Objects that hang from survivors of another group are counted in that group; objects that such survivors hang
-    // from are their holder.
+    // If survivors of another group keep objects of this group, the objects count for that group. If objects of this
+    // group keep survivors of another group, the objects are their holder.
     let outer = groups.map { group in
       let members = Set(group.survivors)
       return group.survivors.compactMap { node in
@@ -217,8 +220,8 @@ struct OutlivingFinder {
         return holder.flatMap { familyOf[$0] }
       }
     }
-    /// Objects of two groups that hold one another in turn are one chain. It begins with the group that has an object
-    /// that the other does not hold.
+    /// Returns whether a group begins a chain. If objects of two groups hold one another in turn, the groups are one
+    /// chain. It begins with the group that has an object that the other group does not hold.
     func beginsChain(_ index: Int) -> Bool {
       guard outer[index].count < groups[index].survivors.count else { return false }
       let holders = Set(outer[index])
@@ -227,7 +230,7 @@ struct OutlivingFinder {
           && Set(outer[other]) == [groups[index].suspicion]
       }
     }
-    /// Another group that counts its objects, or the objects that hold them.
+    /// Returns another group that counts the objects of a group, or shows them as holders.
     func counting(_ index: Int) -> Int? {
       let group = groups[index]
       if outer[index].count * 2 > group.survivors.count, !beginsChain(index) {
@@ -243,7 +246,8 @@ struct OutlivingFinder {
       }
     }
     let counted = groups.indices.map(counting)
-    // A weak suspicion about the objects of tasks or timers is as strong as the suspicion about those.
+    // A weak suspicion about the objects of tasks or timers becomes as strong as the suspicion about the tasks or
+    // timers.
     for (index, other) in counted.enumerated()
     where groups[index].evidence.isStrong && !groups[index].registrations.isEmpty {
       if let other { groups[other].evidence = groups[other].evidence.ofStrength(of: groups[index].evidence) }
@@ -256,8 +260,8 @@ struct OutlivingFinder {
       .sorted { ($0.retainedBytes, $0.survivors.count) > ($1.retainedBytes, $1.survivors.count) }
   }
 
-  /// The groups of the first of several suspicions about one family that has a strong one; if none has, of the first
-  /// that has any.
+  /// Returns the groups of the first suspicion about a family that has a strong group. If there is none, returns the
+  /// groups of the first suspicion that has any.
   private func strongest(of suspicion: Suspicion, _ registration: RegistrationSearch) -> [OutlivingGroup] {
     var weak: [OutlivingGroup] = []
     for each in [suspicion] + suspicion.others {
@@ -270,22 +274,22 @@ struct OutlivingFinder {
 
   // MARK: One cause
 
-  /// Returns whether two groups have one cause. Objects of one type that one holder keeps by one reference do,
-  /// whichever functions made them. So do objects found twice: directly, and as owners of other survivors.
+  /// Returns whether two groups have one cause. This is so if one holder keeps objects of one type by one reference,
+  /// whichever functions made them. It is also so if objects were found twice: directly, and as owners of other
+  /// survivors.
   private func isSameCause(_ a: OutlivingGroup, _ b: OutlivingGroup) -> Bool {
     let (first, second) = (a.path[a.suspect], b.path[b.suspect])
     guard graph.nodeTypes[Int(a.sample)] == graph.nodeTypes[Int(b.sample)] else { return false }
     if !Set(a.survivors).isDisjoint(with: b.survivors) { return true }
     guard first.node == second.node else { return false }
     func label(_ step: LeakGroup.Step) -> UInt32 { step.edge.map { graph.graph.label(of: $0) } ?? .max }
-    // Offsets in memory that is scanned differ between equal things.
+    // In scanned memory, the offsets of references differ between equal objects.
     return label(first) == label(second) || label(first) >= 1 << 31 && label(second) >= 1 << 31
   }
 
-  /// Returns the finding about the objects that keep the survivors, if each survivor is kept by one of its own: objects
-  /// that a registry's entry refers to go with the entry.
-  /// A registration is how something is held, and not reported itself.
-  /// Nil if the keepers are a structure that the program builds: a tree, or a list.
+  /// Returns the group of the objects that keep the survivors, if each survivor has a keeper of its own. For example,
+  /// objects that a registry's entry keeps are reported as the entry. A registration only holds objects, and is not
+  /// reported itself. Returns nil if the keepers are a structure that the program builds: a tree, or a list.
   private func lifted(_ group: OutlivingGroup, of suspicion: Suspicion, _ registration: RegistrationSearch)
     -> OutlivingGroup?
   {
@@ -297,7 +301,7 @@ struct OutlivingFinder {
         place > (isRegistered ? group.suspect : 0)
       else { return group }
       let type = graph.nodeTypes[Int(own)]
-      // Siblings in a row are a chain, and no owners.
+      // Siblings that hold one another in a row are a chain, and no owners.
       guard type != graph.nodeTypes[Int(group.sample)] else { return group }
       let unique = Set(owners.filter { graph.nodeTypes[Int($0)] == type })
       guard Double(unique.count) >= rules.ownedShare * Double(group.survivors.count), unique.count >= 2 else {
@@ -315,7 +319,7 @@ struct OutlivingFinder {
       group.suspect = min(group.suspect, place - 1)
       group.sites = Set(group.survivors.map { block($0).site.rawValue }).sorted()
       group.lifetime = group.sites.reduce(into: SiteLifetime()) { $0 += sites[Int($1)].lifetime }
-      // The program works with them.
+      // The program still works with the keepers.
       if group.survivors.count(where: { isInUse($0, beyond: group.evidence.longestWork) }) * 2 > group.survivors.count {
         weigh(.holderUnused, false, "\(group.survivors.count) instances", in: &group.evidence)
       }
@@ -325,14 +329,14 @@ struct OutlivingFinder {
 
   private static let liftLimit = 8
 
-  /// The nearest object of the program's on the path to a survivor; nil if there is none within so many steps.
+  /// Returns the program's nearest object on the path to a survivor; nil if there is none within `steps` steps.
   func owner(of node: NodeID, steps: Int = .max) -> NodeID? {
     var current = ownership.paths.parents[node]
     var rest = steps
     while current != HeapGraph.noNode, !graph.isRoot(current), rest > 0 {
       if isProgramObject(current) { return current }
       rest -= 1
-      // A task keeps its own.
+      // A task keeps objects for itself, so the search ends here.
       if graph.type(of: current).kind == .task { return nil }
       current = ownership.paths.parents[current]
     }
@@ -376,8 +380,8 @@ struct OutlivingFinder {
     group.evidence.live = population(family, until: activations.ordinal).quarters
   }
 
-  /// Returns whether the program's own variables hold most of the survivors, too: then the registration is not the
-  /// cause. For a closure or a task, its subjects count.
+  /// Returns whether the program's own variables also hold most of the survivors. Then the registration is not the
+  /// cause. A closure or a task is judged by its subjects.
   private func isKeptElsewhere(_ group: OutlivingGroup, _ registration: RegistrationSearch) -> Bool {
     guard let (_, kind) = registration(group.path, 0).flatMap({ $0.index == group.suspect ? $0 : nil }),
       kind != .thread, kind != .taskGroup
@@ -393,7 +397,7 @@ struct OutlivingFinder {
     let paths = ownership.paths(within: subset)
     func isKept(_ node: NodeID) -> Bool {
       guard let path = paths.path(to: node), case .global(let image) = graph.root(path.root).kind else { return false }
-      // The platform's variables may be in the program's file. They lead to C blocks, tasks and closures.
+      // The program's file may have the platform's variables, too. They lead to C blocks, tasks and closures.
       let isOwn = path.steps.allSatisfy { step in
         switch graph.type(of: step.node).kind {
         case .object, .array, .dictionary, .set, .box: true
@@ -406,8 +410,8 @@ struct OutlivingFinder {
     return kept * 2 > group.survivors.count
   }
 
-  /// The program's objects that a closure or a task refers to by references of some kinds, directly or through its
-  /// captures.
+  /// Returns the program's objects that a closure or a task refers to by references of some kinds, directly or through
+  /// its captures.
   private func subjects(of node: NodeID, kinds: EdgeKinds = .all) -> [NodeID] {
     var found: [NodeID] = []
     var seen: Set<NodeID> = [node]
@@ -422,7 +426,8 @@ struct OutlivingFinder {
     return found
   }
 
-  /// Tells whether survivors are objects of the program's, or keep some that none of the others keeps.
+  /// Returns whether survivors are objects of the program, or keep an object of the program that no other survivor
+  /// keeps.
   func keepOwnObjects(_ survivors: [NodeID]) -> Bool {
     guard !survivors.contains(where: isProgramObject) else { return true }
     var holders: [NodeID: Int] = [:]
@@ -432,7 +437,7 @@ struct OutlivingFinder {
     return holders.values.contains(1)
   }
 
-  /// The group with the objects that most of the tasks or closures of a group are about. Those are the cause.
+  /// Returns the group with the objects that most tasks or closures of a group are about. These objects are the cause.
   private func groupOfSubjects(of group: OutlivingGroup, in groups: [OutlivingGroup]) -> Int? {
     guard !isProgramObject(group.sample), group.registrations.isEmpty else { return nil }
     let sample = someOf(group.survivors).map { Set(subjects(of: $0, kinds: ObjectGraph.owning)) }
@@ -443,17 +448,17 @@ struct OutlivingFinder {
     }
   }
 
-  /// Blocks that are looked at for one closure or task.
+  /// Maximum number of blocks that are searched for one closure or task.
   private static let subjectLimit = 256
 
-  /// Tells whether its objects are registrations by themselves, and are held as such.
+  /// Returns whether a group's objects are registrations themselves, and are held as registrations.
   private func isRegistration(_ group: OutlivingGroup, _ registration: RegistrationSearch) -> Bool {
     guard isProgramObject(group.sample), registration(group.path, 0)?.index == group.suspect else { return false }
     return registration(group.path + [.init(node: group.sample, edge: nil)], 0)?.index == group.path.count - 1
   }
 
-  /// Returns the group with a path that avoids other groups' objects, if there is one: the holder of two causes is
-  /// shown for each by itself.
+  /// Returns the group with a path that avoids other groups' objects, if there is such a path. Then the holder of two
+  /// causes is shown for each cause separately.
   func straightened(_ group: OutlivingGroup, among groups: [OutlivingGroup], _ registration: RegistrationSearch)
     -> OutlivingGroup
   {

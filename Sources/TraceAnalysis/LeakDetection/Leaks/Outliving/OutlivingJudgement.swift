@@ -6,28 +6,28 @@ import TraceReading
 extension OutlivingFinder {
   /// The evidence for a suspicion.
   struct Evidence {
-    /// Probability that chance keeps so many siblings for so long; nil if no siblings ended.
+    /// Probability that so many siblings live so long by chance; nil if no siblings ended.
     var odds: SurvivalOdds?
-    /// Live objects of the family after each quarter of the work since its first.
+    /// The number of live objects of the family after each quarter of the work since its first object.
     var live: [UInt64] = []
-    /// The sum for all rules but two: odds, and the growth of the population.
+    /// The points of all rules except two: the odds, and the growth of the population.
     var points = 0
-    /// The points for the lives of siblings. A part of the survivors has odds of its own.
+    /// The points for the lives of siblings. A part of the survivors has its own odds.
     private(set) var pointsOfLives = (odds: 0, growth: 0)
     /// The sum of the points of all rules.
     var sum: Int { points + pointsOfLives.odds + pointsOfLives.growth }
-    /// Strong enough to be listed.
+    /// Whether the suspicion is strong enough to be listed.
     var isStrong: Bool { sum >= 0 }
-    /// The program worked on them once all had been made.
+    /// Whether the program worked on the objects once all had been made.
     var isUsedInTheEnd = false
-    /// Survivors that are older than siblings get, each with the structure that it is a part of, or itself; and what to
-    /// weigh some of them by. None where siblings do not end.
+    /// By survivor that is older than siblings get: the structure that it is a part of, or the survivor itself. Empty
+    /// if siblings do not end.
     var proven: [NodeID: NodeID] = [:]
     fileprivate var limit: Limit
     /// Minimum number of old survivors for a subgroup to be reported separately.
     private let leastOutlived: Int
     private let rulePoints: RulePoints
-    /// Events of the process that the longest ordinary life takes; 0 where siblings do not end.
+    /// The longest ordinary life, in events of the process; 0 if siblings do not end.
     var longestWork: UInt64 { limit.work }
 
     /// The limit of ordinary lives.
@@ -36,7 +36,7 @@ extension OutlivingFinder {
       var ratio = 1.0
       var work: UInt64 = 0
       var strongOdds: Double
-      /// `OutlivingRules.greatestAgeRatio`
+      /// See `OutlivingRules.greatestAgeRatio`.
       var greatestRatio: Double
 
       init(_ rules: OutlivingRules) { (strongOdds, greatestRatio) = (rules.strongOdds, rules.greatestAgeRatio) }
@@ -46,33 +46,33 @@ extension OutlivingFinder {
       (limit, leastOutlived, rulePoints) = (Limit(rules), rules.leastOutlived, rules.points)
     }
 
-    /// Returns the part of it that holds for those survivors that are held in one way; nil if too few of them are old.
-    /// The others may be in use just now.
+    /// Returns the evidence for some survivors that are held in one way; nil if too few of them are old. The others may
+    /// be in use just now.
     func of(_ survivors: [NodeID], least: Int) -> Evidence? {
       if proven.isEmpty { return self }
       let own = survivors.compactMap { proven[$0] }
       guard own.count >= min(least, leastOutlived) else { return nil }
       var evidence = self
-      // Parts of one structure live on together.
+      // Parts of one structure live on together, so they count once.
       evidence.weighOdds(Set(own).count)
       return evidence
     }
 
-    /// The evidence for survivors that something has registered: the lives of siblings alone count.
+    /// The evidence for survivors that something has registered. Only the lives of siblings count.
     var ofRegistrations: Evidence {
       var evidence = self
       evidence.points = 0
       return evidence
     }
 
-    /// The same, as strong as another one.
+    /// Returns the same evidence, with the strength of another one.
     func ofStrength(of other: Evidence) -> Evidence {
       var evidence = self
       (evidence.points, evidence.pointsOfLives) = (other.points, other.pointsOfLives)
       return evidence
     }
 
-    /// Of two families that are one cause the better evidence speaks for both.
+    /// Joins the evidence of two families with one cause. The better evidence counts for both.
     mutating func join(_ other: Evidence) {
       odds = [odds, other.odds].compactMap { $0 }.min()
       if other.sum > sum { (points, pointsOfLives) = (other.points, other.pointsOfLives) }
@@ -87,16 +87,17 @@ extension OutlivingFinder {
       pointsOfLives.odds = odds.chance <= limit.strongOdds ? points.supports : points.weakens
     }
 
-    /// The population did not grow by the survivors.
+    /// Notes that the survivors did not make the population grow.
     fileprivate mutating func noteNoGrowth() { pointsOfLives.growth = rulePoints[.populationGrew].weakens }
   }
 
   /// Whether a suspicion holds for objects that a sibling holds, as in a list.
   enum Chaining {
-    /// Trees and lists are made of such objects on purpose.
+    /// Trees and lists consist of such objects on purpose.
     case never
     case always
-    /// Some siblings ended, so that the program takes elements out. A queue is often a list.
+    /// The suspicion holds if the objects are a chain. Some siblings ended, so the program removes elements. A queue is
+    /// often a list.
     case perhaps
   }
 
@@ -104,33 +105,36 @@ extension OutlivingFinder {
     var verdict: Verdict
     var family: Family
     var homeDistance: UInt32?
-    /// True if it holds only for objects that something has registered each by itself.
+    /// True if the suspicion holds only for objects that something has registered, each by itself.
     var needsRegistration = false
-    /// The kinds of registrations that its objects need, each of its own and beyond the reach of other code. Empty if
+    /// The kinds of registrations that the objects need, each object its own, beyond the reach of other code. Empty if
     /// they need none.
     var ownKinds: Set<Finding.Registration> = []
-    /// True if it holds only for objects that the program let go of.
+    /// True if the suspicion holds only for objects that the program released.
     var needsLettingGo = false
-    /// True if it holds only for objects that nothing has registered.
+    /// True if the suspicion holds only for objects that nothing has registered.
     var needsHolder = false
-    /// True if it holds only for objects that a stored closure captured.
+    /// True if the suspicion holds only for objects that a stored closure captured.
     var needsCallback = false
-    /// True if it holds only for objects that the program did not use in the end, while it used others of the family.
+    /// True if the suspicion holds only for objects that the program did not use in the end, while it used others of
+    /// the family.
     var needsUnused = false
-    /// True if it holds only for objects that an object of the program has, and not a variable of its main function.
+    /// True if the suspicion holds only for objects that an object of the program has, rather than a variable of its
+    /// main function.
     var needsService = false
-    /// Whether it holds for objects that a sibling holds.
+    /// Whether the suspicion holds for objects that a sibling holds.
     var chaining = Chaining.never
-    /// The program said so: any holder is reported.
+    /// True if the program stated that the objects should be gone. Then any holder is reported.
     var isStated = false
-    /// Survivors that it needs to be held in the same way.
+    /// Minimum number of survivors that must be held in the same way.
     var least: Int
-    /// All others of the type, wherever they were made: those that are held by the same collection belong to it.
+    /// All other objects of the type, wherever they were made. Those that the same collection holds belong to the
+    /// suspicion.
     var kin: Family?
-    /// Other ones about the same family. They count if this one turns out weak, or if nothing holds its objects as it
-    /// asks.
+    /// Other suspicions about the same family. They count if this one turns out weak, or if no holder of the objects
+    /// fits it.
     var others: [Suspicion] = []
-    /// Its candidate of the log.
+    /// The number of its candidate in the log.
     var candidate: Int?
     var evidence: Evidence
   }
@@ -144,14 +148,14 @@ extension OutlivingFinder {
       Double(lifetime.deaths) >= rules.leastEndedShare * Double(lifetime.births)
     {
       note(.siblingsEnd, .supports, "\(lifetime.deaths) of \(lifetime.births) ended")
-      // A family that grows like a queue is one, though its oldest members are older than any that ended.
+      // A family that grows like a queue is a queue, even if its oldest members are older than any that ended.
       let shapes = isExceptional(family) ? [outlived, backlog] : [backlog, outlived]
       suspicion = first(of: shapes + [unending], family)
       if var own = keptByOwn(family) {
         if suspicion == nil {
           suspicion = own
         } else {
-          // Their lives say too little for more than a weak suspicion: they may end by themselves.
+          // The objects' lives say too little for more than a weak suspicion: the objects may end by themselves.
           own.needsLettingGo = true
           suspicion?.others.append(own)
         }
@@ -171,8 +175,8 @@ extension OutlivingFinder {
     return suspicion
   }
 
-  /// The first suspicion of several shapes. Its `others` are the suspicions of later shapes, up to the first strong
-  /// one.
+  /// Returns the first suspicion of several shapes. Its `others` are the suspicions of later shapes, up to the first
+  /// strong one.
   private func first(of shapes: [(Family) -> Suspicion?], _ family: Family) -> Suspicion? {
     var all: [Suspicion] = []
     for shape in shapes where !(all.last?.evidence.isStrong ?? false) {
@@ -183,15 +187,15 @@ extension OutlivingFinder {
     return first
   }
 
-  /// The live objects of a family from its first to a later moment. Linear in its sites.
+  /// Returns the live objects of a family from its first birth to a later moment. Linear in its sites.
   func population(_ family: Family, until end: UInt64) -> Population {
     Population(
       family.sites.map { sites[Int($0)].liveCurve }, from: family.lifetime.firstOrdinal,
       to: max(end, family.lifetime.firstOrdinal))
   }
 
-  /// Objects that timers or tasks of their own may keep, where siblings end: however old they are, no code can stop
-  /// such a timer or cancel such a task.
+  /// Returns a suspicion of objects that timers or tasks of their own may keep, although siblings end. No code can stop
+  /// such a timer or cancel such a task, so the age of the objects does not matter.
   private func keptByOwn(_ family: Family) -> Suspicion? {
     guard let first = family.survivors.first, isProgramObject(first), family.survivors.count >= rules.leastRegistered,
       family.lifetime.lastOrdinal > family.lifetime.firstOrdinal
@@ -199,13 +203,13 @@ extension OutlivingFinder {
     var suspicion = Suspicion(
       verdict: .outlived, family: family, needsRegistration: true, ownKinds: [.timer, .dispatchSource, .task],
       least: rules.leastRegistered, evidence: Evidence(rules))
-    // The last one may be new.
+    // The last object may be new.
     let older = family.survivors.indices.count { youngerEnded(than: $0, of: family) >= rules.leastYoungerEnded }
     suspicion.needsLettingGo = older < rules.leastRegistered - 1
     return suspicion
   }
 
-  /// Objects that tasks of their own may keep, after the program let go of them.
+  /// Returns a suspicion of objects that tasks of their own may keep after the program released the objects.
   func letGo(_ family: Family) -> Suspicion? {
     guard lettingGo != nil, var suspicion = keptByOwn(family) else { return nil }
     log?.begin(family)
@@ -213,33 +217,34 @@ extension OutlivingFinder {
     return suspicion
   }
 
-  /// Most siblings end.
+  /// Returns whether survivors are an exception: most siblings end.
   private func isExceptional(_ family: Family) -> Bool {
     Double(family.survivors.count) <= rules.greatestShare * Double(family.lifetime.births)
   }
 
   // MARK: Where siblings end
 
-  /// A survivor, with what speaks against it.
+  /// A survivor, with the facts that decide whether it is old.
   private struct Candidate {
     var node: NodeID
-    /// Its age at its family's last event, in the process's events and in ticks. When no more siblings are made,
-    /// nothing can replace the last one.
+    /// Its age at its family's last event, in the process's events and in ticks. Later time does not count: if no more
+    /// siblings are made, nothing can replace the last one.
     var work: UInt64
     var time: UInt64
-    /// Control has left the scope that siblings end in.
+    /// Whether control has left the scope that siblings end in.
     var hasLeft: Bool
   }
 
-  /// Suspects survivors that are older than siblings get, or that were left behind in the scope where siblings end,
-  /// unless they replaced others.
+  /// Returns a suspicion of survivors that are older than siblings get, or that were left behind in the scope where
+  /// siblings end. Survivors that replaced others do not count.
   ///
   /// Asks in this order: Which survivors may be old (`candidates`)? Is their number, at that age, too large for chance
   /// (`unlikely`)? Did they make the population grow (`growth`)? Does the program still use them (`weighUse`)? Linear
   /// in the family's survivors, and for `unlikely` in the classes of its siblings' lifetimes.
   ///
-  /// Wrong about objects that live long on purpose, are made over and over, never end while the program runs, are not
-  /// used in that time, and share their class and allocation site with objects that end soon.
+  /// The judgement is wrong about long-lived objects if all of these hold. The objects are meant to live long, are made
+  /// over and over, never end while the program runs, and are not used in that time. Objects that end soon have the
+  /// same class and allocation site.
   private func outlived(_ family: Family) -> Suspicion? {
     let lifetime = family.lifetime
     guard lifetime.lastOrdinal > lifetime.firstOrdinal, let first = family.survivors.first else { return nil }
@@ -265,7 +270,8 @@ extension OutlivingFinder {
     suspicion.evidence.limit = limit
     if growth != .added { suspicion.evidence.limit.strongOdds = rules.strongOddsByAgeAlone }
     suspicion.evidence.weighOdds(Set(suspicion.evidence.proven.values).count)
-    // Full caches have their ups and downs as well: ages alone are no weak evidence.
+    // The number of objects in a full cache goes up and down as well. So hidden growth counts only if ages are strong
+    // evidence.
     let isUnlikely = suspicion.evidence.isStrong
     note(.odds, isUnlikely ? .supports : .weakens, points: suspicion.evidence.pointsOfLives.odds)
     if !(growth.map { $0 != .hidden || isUnlikely } ?? false) { suspicion.evidence.noteNoGrowth() }
@@ -279,8 +285,8 @@ extension OutlivingFinder {
     return suspicion.evidence.ofRegistrations.sum >= rules.leastPoints ? suspicion : nil
   }
 
-  /// The growth of the population by those that are older than siblings get; nil if it is bounded, or if too few were
-  /// made while it could grow.
+  /// Returns how the survivors that are older than siblings get made the population grow. Nil if the growth is bounded,
+  /// or if too few of them were made while the population could grow.
   private func growth(of family: Family, by proven: [Candidate]) -> Population.Growth? {
     let lifetime = family.lifetime
     let span = Double(lifetime.lastEventOrdinal - lifetime.firstOrdinal)
@@ -292,9 +298,9 @@ extension OutlivingFinder {
     return growth.kind
   }
 
-  /// Those that live on were made from the first to the last, as many in each part of the work: the code that ends
-  /// their siblings misses some of them, again and again. Where many survivors are no older than siblings get, they may
-  /// end yet.
+  /// Weighs whether the survivors were made from the first birth to the last, as many in each part of the work. Then
+  /// the code that ends their siblings misses some of them, again and again. If many survivors are no older than
+  /// siblings get, they may still end.
   private func weighGrowth(of family: Family, old: Int, in evidence: inout Evidence) {
     let (lead, lag) = deviation(of: family.survivors, from: family.lifetime.firstOrdinal)
     let isSteady =
@@ -311,7 +317,8 @@ extension OutlivingFinder {
     let lifetime = family.lifetime
     let typical = lifetime.durations.bound(of: rules.typicalShare) ?? .max
     let lastMoment = max(lifetime.lastBirth, lifetime.lastDeath)
-    // A scope that is left and entered again between one sibling and the next: not a loop that makes them all.
+    // Control must leave and enter the scope between one sibling and the next. A loop that makes all of them is no such
+    // scope.
     let isScope =
       lifetime.gaps.share(within: distance) <= rules.leastScopeChanges
       && lifetime.departures.share(within: distance) >= rules.scopedShare
@@ -320,7 +327,7 @@ extension OutlivingFinder {
     for (index, node) in family.survivors.enumerated() {
       let block = block(node)
       if isInFlight(block, distance: distance, typical: typical, family, &homes) { continue }
-      // Younger ones have ended: this one neither waits in a queue nor replaces the last.
+      // Younger siblings have ended, so this survivor neither waits in a queue nor replaces the last one.
       guard youngerEnded(than: index, of: family) >= rules.leastYoungerEnded else { continue }
       candidates.append(
         Candidate(
@@ -331,7 +338,7 @@ extension OutlivingFinder {
     return candidates
   }
 
-  /// The siblings that were made after a survivor and have ended, if as many were made in each part of the work.
+  /// Returns the number of ended siblings that were made after a survivor, as if births were even over the work.
   private func youngerEnded(than index: Int, of family: Family) -> Double {
     let lifetime = family.lifetime
     let range = Double(lifetime.lastOrdinal - lifetime.firstOrdinal)
@@ -340,7 +347,7 @@ extension OutlivingFinder {
   }
 
   /// Returns the survivors that chance explains least, by any limit that the lives of siblings suggest; nil if there
-  /// are too few. It separates two sorts of siblings, most of them short-lived and some not.
+  /// are too few. Such a limit separates two sorts of siblings: most are short-lived, and some are not.
   private func unlikely(_ candidates: [Candidate], _ lifetime: SiteLifetime) -> ([Candidate], Evidence.Limit)? {
     guard candidates.count >= rules.leastOutlived else { return nil }
     let durations = lifetime.durations.tails(of: lifetime.deaths)
@@ -373,7 +380,7 @@ extension OutlivingFinder {
     return best.map { ($0.old, $0.limit) }
   }
 
-  /// The births of others that half of the siblings live through.
+  /// Returns the number of births of other siblings during a median life.
   func intervalsLived(_ lifetime: SiteLifetime) -> Double {
     guard let median = lifetime.work.bound(of: 0.5), median < .max, lifetime.births > 1 else { return 0 }
     let interval =
@@ -381,7 +388,8 @@ extension OutlivingFinder {
     return Double(median / 64) / max(1, interval)
   }
 
-  /// Tells whether a dictionary or a set has a survivor. Code removes its elements one by one. An array takes results.
+  /// Returns whether a dictionary or a set has a survivor. Code removes their elements one by one. An array collects
+  /// results.
   private func isInTable(_ node: NodeID) -> Bool {
     var current = ownership.paths.parents[node]
     for _ in 0..<4 where current != HeapGraph.noNode && !graph.isRoot(current) {
@@ -394,7 +402,8 @@ extension OutlivingFinder {
     return false
   }
 
-  /// One screen that the next one holds: where all siblings end in a scope, and there are but a few others.
+  /// Returns a suspicion of a few survivors, if nearly all siblings end in a scope. For example, the next screen may
+  /// hold one screen.
   private func leftInScope(_ family: Family) -> Suspicion? {
     let lifetime = family.lifetime
     guard lifetime.deaths >= rules.leastEndedInScope,
@@ -415,7 +424,7 @@ extension OutlivingFinder {
     )
   }
 
-  /// The number of activations around the block's allocation that control has left since.
+  /// Returns the number of activations around the block's allocation that control has left since.
   func departure(of block: LiveBlock) -> UInt32 {
     let depth = Int(sites[Int(block.site.rawValue)].depth)
     return UInt32(max(0, depth - activations.sharedDepth(block.strand, since: block.ordinal)))
@@ -427,8 +436,8 @@ extension OutlivingFinder {
     var began: UInt64
   }
 
-  /// Returns whether the scope that its siblings end in is still running, and is a scope of its own, not a loop around
-  /// all of them. `homes`: results by activation, so that each is computed once.
+  /// Returns whether the scope that a block's siblings end in is still running. It must be a scope of its own, and no
+  /// loop around all of the siblings. `homes`: results by activation, so that each is computed once.
   func isInFlight(_ block: LiveBlock, distance: UInt32, typical: UInt64, _ family: Family, _ homes: inout [Home: Bool])
     -> Bool
   {

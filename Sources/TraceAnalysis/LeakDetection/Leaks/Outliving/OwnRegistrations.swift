@@ -1,11 +1,11 @@
-// Finds out whether objects have registrations of their own, which no other code can end.
+// Finds objects with registrations of their own that no other code can end.
 
 import HeapAnalysis
 import PlatformRules
 import TraceSymbolication
 
 extension OutlivingFinder {
-  /// The survivors with registrations of their own that no other code can end; nil if there are too few.
+  /// Returns the survivors with registrations of their own that no other code can end; nil if there are too few.
   func ownOnes(
     _ kind: Finding.Registration, _ nodes: [NodeID], _ suspicion: Suspicion, _ members: Set<NodeID>,
     _ counts: PathCounts, _ paths: RetainPaths, _ registration: RegistrationSearch
@@ -16,13 +16,13 @@ extension OutlivingFinder {
       note(.registered, .excludes, "\(nodes.count) instances")
       return nil
     }
-    // A thread may just be working with one of them, or a word be left over on its stack.
+    // One survivor may lack a registration: a thread may be working with it, or a stale word on a stack may hold it.
     guard
       holds(
         kind == .task ? .ownTasks : .ownTimers, own.count >= min(suspicion.least, nodes.count - 1),
         "\(own.count) of \(nodes.count) instances")
     else { return nil }
-    // A pool of workers waits for work, and only some of them sleep in it.
+    // Workers in a pool wait for work, and only some of them are asleep then.
     if kind == .task, !suspicion.ownKinds.isEmpty,
       !holds(
         .ownTasks, Double(own.count) >= rules.leastAsleep * Double(nodes.count),
@@ -33,8 +33,8 @@ extension OutlivingFinder {
     return own
   }
 
-  /// The survivors with a task of their own, if the program let go of at least half of those looked at; and the function
-  /// that let go of most.
+  /// Returns the survivors with a task of their own, and the function that released most of them. Nil unless the
+  /// program released at least half of the examined survivors.
   func lettingGo(
     of nodes: [NodeID], _ suspicion: Suspicion, _ members: Set<NodeID>, _ counts: PathCounts, _ paths: RetainPaths,
     _ registration: RegistrationSearch
@@ -52,7 +52,7 @@ extension OutlivingFinder {
       half: life, halfWork: Double(work) / 64, longest: lifetime.longestDuration,
       longestWork: Double(lifetime.longestWork))
     let letGo = lettingGo.releases(of: sample).filter { node, release in
-      // An owner that lives until the program ends lets go then.
+      // An owner that lives until the program ends releases its objects then.
       let isBeforeEnd = release.time < last || lettingGo.workLeft(at: release.time) >= rules.leastRemainingWork
       guard isBeforeEnd || release.isElsewhere && !release.isOfEnd else { return false }
       let owned = lettingGo.work(from: release.time - min(release.time, release.span), to: release.time)
@@ -63,7 +63,7 @@ extension OutlivingFinder {
     }
     var places: [SourceFrame: Int] = [:]
     for (_, release) in letGo { places[release.place, default: 0] += 1 }
-    // Names and lines decide between equal numbers, and never the order of a dictionary.
+    // Names and lines decide between equal numbers, since the order of a dictionary changes.
     let most = places.min {
       (-$0.value, $0.key.fullFunction, $0.key.line ?? 0) < (-$1.value, $1.key.fullFunction, $1.key.line ?? 0)
     }
@@ -72,14 +72,14 @@ extension OutlivingFinder {
     return (own, most.key)
   }
 
-  /// Survivors from all of the run, few enough to read the history of each.
+  /// Returns survivors from all parts of the run, few enough to read the history of each.
   func someOf(_ survivors: [NodeID]) -> [NodeID] {
     guard survivors.count > Self.historyLimit else { return survivors }
     return (0..<Self.historyLimit).map { survivors[$0 * survivors.count / Self.historyLimit] }
   }
 
   private static let median = 0.5
-  /// Survivors of one family whose histories are read.
+  /// Maximum number of survivors of one family whose histories are read.
   private static let historyLimit = 48
 
   /// Returns the survivors that each have a registration of their own which no other code can end. Nil if an image does
@@ -99,29 +99,30 @@ extension OutlivingFinder {
     }
   }
 
-  /// The survivors that hang from a task of their own. No other code has the task's handle, so none can cancel it. The
-  /// tasks sleep again and again. Work that is under way ends by itself.
+  /// Returns the survivors that a task of their own keeps. No other code has the task's handle, so no other code can
+  /// cancel the task. The tasks sleep again and again. Other work under way ends by itself.
   private func ownTasks(
     _ survivors: [NodeID], _ members: Set<NodeID>, _ counts: PathCounts, _ paths: RetainPaths,
     _ registration: RegistrationSearch
   ) -> [NodeID] {
     let alone = tasks(of: survivors, members, counts, paths, registration).filter { !canBeCancelled($0.key) }
-    // Without the program's code, the sleeps that have ended tell.
+    // If the program's code does not show loops, the number of ended sleeps decides.
     guard alone.keys.allSatisfy({ waiting.isInLoop($0) != nil }) else {
       return haveSlept(alone.keys) ? Array(alone.values) : []
     }
-    // On a busy machine some of them wait for a processor, or for a job that resumes them. These wait where others sleep.
+    // On a busy machine, some tasks wait for a processor, or for a job that resumes them. They wait where other tasks
+    // sleep.
     let sleeps = Set(alone.keys.filter(waiting.isAsleep).map { graph.resumptions(of: $0) })
     let tasks = alone.filter { task, _ in
       waiting.isInLoop(task) == true
         && (graph.taskStates[task] == nil || waiting.isInSleep(task) || sleeps.contains(graph.resumptions(of: task)))
     }
-    // The time of all their sleeps may be over, and none has a processor yet.
+    // The time of all sleeps may be over, while none of the tasks has a processor yet.
     let haveSlept = tasks.keys.contains { waiting.isAsleep($0) || waiting.isInSleep($0) } || haveSlept(tasks.keys)
     return haveSlept ? Array(tasks.values) : []
   }
 
-  /// The tasks that each keep one of the survivors alone, with that one.
+  /// Returns the tasks that each keep only one of the survivors, with that survivor.
   private func tasks(
     of survivors: [NodeID], _ members: Set<NodeID>, _ counts: PathCounts, _ paths: RetainPaths,
     _ registration: RegistrationSearch
@@ -131,15 +132,15 @@ extension OutlivingFinder {
       guard let holding = holding(node, members, counts, paths, registration), holding.isRegistered else { continue }
       let place = holding.steps[holding.suspect].node
       let task = graph.taskOfSlab[place] ?? place
-      // Another registration may keep one of them.
+      // Another registration may keep one of the survivors.
       if !graph.isRoot(task), graph.type(of: task).kind == .task { kept[task, default: []].append(node) }
     }
     return kept.filter { $0.value.count == 1 }.mapValues { $0[0] }
   }
 
-  /// Survivors that only a task of their own keeps, in their order. `withHandle`: the survivors whose task other code can
-  /// cancel. The tasks wait for a continuation, and no job that is about to run resumes them. A task that waits for a
-  /// processor may be about to end, and one that waits for another task ends after that one.
+  /// Returns the survivors that only a task of their own keeps, in their order. `withHandle`: the survivors whose task
+  /// other code can cancel. The tasks wait for a continuation, and no job that is about to run resumes them. A task
+  /// that waits for a processor may be about to end. A task that waits for another task ends after that one.
   func haveOwnTask(
     _ survivors: [NodeID], _ members: Set<NodeID>, _ counts: PathCounts, _ paths: RetainPaths,
     _ registration: RegistrationSearch
@@ -152,8 +153,8 @@ extension OutlivingFinder {
     return (survivors.filter(own.contains), Set(kept.filter { canBeCancelled($0.key) }.values))
   }
 
-  /// Tells whether other code than the task's own can lead to its handle. An object that only the task keeps cannot give
-  /// the handle away.
+  /// Returns whether code other than the task's own can reach the task's handle. An object that only the task keeps
+  /// cannot give the handle away.
   private func canBeCancelled(_ task: NodeID) -> Bool {
     waiting.handleOwners(of: task).contains { owner in
       !TaskHandles.isContinuation(from: owner, to: task, in: graph)
@@ -161,14 +162,14 @@ extension OutlivingFinder {
     }
   }
 
-  /// At least as many sleeps have ended as there are tasks.
+  /// Returns whether at least as many sleeps have ended as there are tasks.
   private func haveSlept(_ tasks: some Collection<NodeID>) -> Bool {
     let places = Set(tasks.compactMap { waiting.sleep(of: $0) }.map { block($0).site.rawValue })
     return places.reduce(UInt64(0)) { $0 &+ sites[Int($1)].lifetime.deaths } >= UInt64(tasks.count)
   }
 
-  /// The survivors that only a timer or an observer of their own keeps. Nothing but the survivor leads code to it.
-  /// `others`: nodes that have registrations, and give them to no code.
+  /// Returns the survivors that only a timer or an observer of their own keeps. Other code must not be able to reach
+  /// the timer or observer, except by the survivor. `others`: nodes that have registrations, but give them to no code.
   private func ownHandles(
     _ survivors: [NodeID], _ members: Set<NodeID>, _ counts: PathCounts, _ paths: RetainPaths,
     _ registration: RegistrationSearch, except others: Set<NodeID>
@@ -183,10 +184,10 @@ extension OutlivingFinder {
     }
     guard !handles.isEmpty else { return [] }
     let standIns = standIns(for: handles)
-    // Each of several registrations hardly has a variable of its own.
+    // Several registrations hardly have a variable each, so only blocks are searched.
     for node in 0..<NodeID(graph.blockCount) {
       let type = graph.type(of: node)
-      // What a library's own object has, it does not give to the program.
+      // A library's own object does not give its references to the program.
       guard type.kind.isCounted, type.kind != .object || isProgramObject(node), !unreachable.contains(node),
         !others.contains(node)
       else { continue }
@@ -199,8 +200,8 @@ extension OutlivingFinder {
     return Array(handles.values)
   }
 
-  /// The library objects that represent registrations in memory of C code: an object leads to a source, and that to its
-  /// timer. By object, the registration.
+  /// Returns the registrations in memory of C code, by the library object that represents each. For example, an object
+  /// leads to a source, and the source leads to its timer.
   private func standIns(for handles: [NodeID: NodeID]) -> [NodeID: NodeID] {
     func handle(from node: NodeID, depth: Int) -> NodeID? {
       for edge in graph.graph.edges(from: node) {
@@ -220,8 +221,8 @@ extension OutlivingFinder {
     return standIns
   }
 
-  /// The survivors that only a centre keeps which many share, if at least half of their observers have no token that other
-  /// code could remove them by: all but as many as there are tokens besides those that the survivors have themselves.
+  /// Returns the survivors that only a shared centre keeps, if other code can remove less than half of their observers.
+  /// Each token lets code remove one observer. Tokens that the survivors themselves keep do not count.
   private func withoutTokens(
     _ survivors: [NodeID], _ members: Set<NodeID>, _ counts: PathCounts, _ paths: RetainPaths,
     _ registration: RegistrationSearch
@@ -238,7 +239,7 @@ extension OutlivingFinder {
       tokens[owner(of: node), default: 0] += 1
     }
     guard !tokens.isEmpty else { return kept }
-    // An object that is an observer itself has tokens for that.
+    // An object that is itself an observer has its own tokens.
     let observers = observers()
     let spare = tokens.reduce(0) { sum, entry in
       sum + max(0, entry.value - (entry.key.flatMap { observers[$0] } ?? 0))
@@ -246,7 +247,7 @@ extension OutlivingFinder {
     return spare * 2 <= kept.count ? kept : []
   }
 
-  /// The closures that have centres call an object of the program's: their number, by object. A weak capture counts.
+  /// Returns the number of closures in centres that call an object of the program, by object. A weak capture counts.
   private func observers() -> [NodeID: Int] {
     let centers = observerCenters()
     var observers: [NodeID: Int] = [:]
@@ -267,7 +268,7 @@ extension OutlivingFinder {
     return observers
   }
 
-  /// Closures, boxes and objects that are looked at for one observer.
+  /// Maximum number of closures, boxes and objects that are searched for one observer.
   private static let closureLimit = 16
 
   private static let tokens = RuleBook.shipped.table(.token, by: .type)

@@ -2,7 +2,7 @@
 
 import HeapAnalysis
 
-/// Paths and dominators, worked out when they are first asked for. For one thread at a time.
+/// Paths and dominators, computed on first use. For one thread at a time.
 final class OwnershipTrees {
   private let graph: ObjectGraph
   init(_ graph: ObjectGraph) { self.graph = graph }
@@ -25,20 +25,20 @@ final class OwnershipTrees {
   }()
   private(set) lazy var retainedCounts = dominators.retainedCounts()
 
-  /// Objects on the way to a root that are looked at.
+  /// Maximum number of a node's dominators that are examined.
   private static let distanceLimit = 256
 
-  /// Tells whether a node would not be reached without one of the objects.
+  /// Returns whether a node cannot be reached without one of the objects.
   func isDominated(_ node: NodeID, by objects: Set<NodeID>) -> Bool {
     dominator(of: node, where: objects.contains) != nil
   }
 
-  /// Tells whether a node would not be reached without a holder.
+  /// Returns whether a node cannot be reached without a holder.
   func isOnlyHeld(_ node: NodeID, through holder: NodeID) -> Bool {
     dominator(of: node) { $0 == holder } != nil
   }
 
-  /// Returns the nearest object that fits, of those without which the node would not be reached.
+  /// Returns the nearest fitting object that a node cannot be reached without; nil if there is none.
   func dominator(of node: NodeID, where fits: (NodeID) -> Bool) -> NodeID? {
     var current = dominators.immediateDominator[node]
     for _ in 0..<Self.distanceLimit where current < DominatorTree.superRoot {

@@ -2,7 +2,7 @@
 
 import TraceReading
 
-/// The live objects of several sites together, between two moments. A value.
+/// The live objects of several sites together, between two moments.
 struct Population {
   /// The span, in events of the process.
   let start: UInt64
@@ -13,16 +13,16 @@ struct Population {
     (self.curves, self.start, self.end) = (curves, start, end)
   }
 
-  /// Live objects after a part of the span, from 0 to 1. Linear in the sites.
+  /// Returns the number of live objects after a part of the span, from 0 to 1. Linear in the sites.
   func live(at part: Double) -> UInt64 {
     let moment = start + UInt64(Double(end - min(start, end)) * min(1, max(0, part)))
     return curves.reduce(0) { $0 &+ $1.live(at: moment) }
   }
 
-  /// After each quarter.
+  /// The number of live objects after each quarter of the span.
   var quarters: [UInt64] { [0.25, 0.5, 0.75, 1].map(live) }
 
-  /// The median and the spread of the number of live objects in a part of the span.
+  /// Returns the median and the spread of the number of live objects in a part of the span.
   func level(_ parts: ClosedRange<Double>) -> (median: Double, spread: Double) {
     let steps = 8
     let counts = (0...steps).map {
@@ -31,8 +31,8 @@ struct Population {
     return (counts[steps / 2], (counts.last ?? 0) - (counts.first ?? 0))
   }
 
-  /// The largest fall of the number, from any moment in a part of the span to a later one. Each moment counts by the
-  /// median of those around it, since a peak at a single moment differs from run to run.
+  /// Returns the largest fall of the number, from any moment in a part of the span to a later one. Each moment counts
+  /// by the median of the moments around it, since a peak at a single moment differs from run to run.
   private func greatestFall(_ parts: ClosedRange<Double>) -> Double {
     let counts = (0...LiveCurves.intervals).map { step in
       Double(
@@ -54,20 +54,20 @@ struct Population {
   enum Growth: Equatable {
     /// The survivors were added to the objects that come and go.
     case added
-    /// They took the places of others: the number stayed.
+    /// The survivors took the places of other objects, and the number stayed.
     case bounded
     /// The number of objects that come and go varies by more than there are survivors.
     case unclear
-    /// The number stayed, but the objects that come and go became fewer by the missing number: falling traffic hides
-    /// growth.
+    /// The number stayed, but the objects that come and go became fewer by as many as the survivors. So falling traffic
+    /// hides growth.
     case hidden
   }
 
-  /// Tells whether survivors made between the early and the late part of the span made the population larger.
-  /// `positions`: the time of each birth, from 0 to 1.
+  /// Returns whether survivors made between the early and the late part of the span made the population larger, and
+  /// their number. `positions`: the time of each birth, from 0 to 1.
   ///
-  /// A cache that is full, a pool, the sessions that are open: their oldest members look forgotten, but the population
-  /// stays the same. Objects that are really forgotten add up.
+  /// In a full cache, a pool or a set of open sessions, the oldest members look forgotten, but the population stays the
+  /// same. Objects that are really forgotten add up.
   func growth(by positions: [Double], _ rules: OutlivingRules) -> (made: Int, kind: Growth) {
     let early = level(rules.early)
     let late = level(rules.late)
@@ -82,9 +82,10 @@ struct Population {
     )
   }
 
-  /// By how much a curve of moments lies above even growth at most, and below it: parts of the number. `positions`: of
-  /// each instance's birth, from 0 to 1, in order. Both are 0 for even growth, and 1 where all were made at one end.
-  /// Source: the distance of Kolmogorov and Smirnov from the uniform distribution. Linear in the positions.
+  /// Returns the greatest distances of a curve of births above and below even growth, as shares of the number.
+  /// `positions`: the time of each instance's birth, from 0 to 1, in order. Both distances are 0 for even growth, and 1
+  /// if all instances were made at one end. Source: the distance of Kolmogorov and Smirnov from the uniform
+  /// distribution. Linear in the positions.
   static func deviation(of positions: [Double]) -> (lead: Double, lag: Double) {
     var (lead, lag) = (0.0, 0.0)
     let count = Double(max(1, positions.count))
@@ -95,8 +96,8 @@ struct Population {
     return (lead, lag)
   }
 
-  /// By how much the number of live instances lies above even growth at most, and below it, as parts of what there is in
-  /// the end; nil if it falls from one part of the span to the next. Linear in the sites.
+  /// The greatest distances of the number of live instances above and below even growth, as shares of the final number.
+  /// Nil if the number falls from one part of the span to the next. Linear in the sites.
   var deviation: (lead: Double, lag: Double)? {
     let parts = 16
     let counts = (1...parts).map { live(at: Double($0) / Double(parts)) }
@@ -105,7 +106,7 @@ struct Population {
     return (max(0, differences.max() ?? 0), max(0, -(differences.min() ?? 0)))
   }
 
-  /// The population grew in each quarter, by at least a share of what there is in the end.
+  /// Returns whether the population grew in each quarter, by at least a share of its final number.
   func growsInEachQuarter(least share: Double) -> Bool {
     let quarters = self.quarters
     guard let last = quarters.last, last > 0 else { return false }

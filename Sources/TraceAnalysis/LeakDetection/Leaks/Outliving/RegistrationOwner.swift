@@ -5,9 +5,10 @@ import TraceSymbolication
 
 /// Determines who must end a registration. For one thread at a time.
 ///
-/// A package that sets a timer for an object of its own, with a callback of its own, must cancel it: the program has
-/// access to neither. The program must end the registration if it made the object by itself (calling an initialiser
-/// gives it something to end), wrote the callback, or gave the object something of its own, such as a handler.
+/// If a package sets a timer for an object of its own, with a callback of its own, the package must cancel the timer.
+/// The program has access to neither. The program must end the registration in three cases. It made the object by
+/// itself (calling an initialiser gives it something to end), it wrote the callback, or it gave the object something of
+/// its own, such as a handler.
 struct RegistrationOwner {
   private let graph: ObjectGraph
   private let naming: FindingNaming
@@ -19,14 +20,14 @@ struct RegistrationOwner {
     self.ownership = ownership
   }
 
-  /// Returns the reason why a registration is not the program's to end; nil if it is, or if the owner is not known.
-  /// O(path + blocks that go with the shown object).
+  /// Returns the reason why the program does not have to end a registration; nil if it has to, or if the owner is not
+  /// known. O(path + blocks that would be freed with the shown object).
   func libraryReason(_ group: OutlivingGroup, _ registration: Finding.Registration?) -> String? {
     guard let registration, Self.callsBack(registration),
       let package = maker(of: group.sample, isInitialiserLeftOut: true)
     else { return nil }
     let behind = group.path[(group.suspect + 1)...].map(\.node).filter { !graph.isRoot($0) }
-    // A callback or a part that the program made is how the program registered it.
+    // If the program made a callback or another part, the program registered the object.
     guard behind.dropLast().allSatisfy({ isPackages($0) }),
       behind.contains(where: { $0 != group.sample && maker(of: $0, isInitialiserLeftOut: false) != nil })
     else { return nil }
@@ -35,8 +36,8 @@ struct RegistrationOwner {
     return "made and registered by the package \(package) for itself"
   }
 
-  /// Returns whether a registration calls back when a time comes or an event happens. A task or a thread is work. It
-  /// may be the program's, whichever code started it.
+  /// Returns whether a registration calls back when a time comes or an event happens. Tasks and threads are work. They
+  /// may be the program's, whichever code started them.
   private static func callsBack(_ registration: Finding.Registration) -> Bool {
     switch registration {
     case .timer, .observer, .observation, .dispatchSource, .fileHandle, .dispatchWork, .eventLoop: true
@@ -44,14 +45,14 @@ struct RegistrationOwner {
     }
   }
 
-  /// The package whose function made a node; nil if it was the program's or the platform's. The caller of an
-  /// initialiser makes an object, not the initialiser.
+  /// Returns the package whose function made a node; nil if the function was the program's or the platform's. The
+  /// caller of an initialiser makes the object.
   private func maker(of node: NodeID, isInitialiserLeftOut: Bool) -> String? {
     let frames = naming.frames(of: graph.heap[BlockID(node)].site)
     let type = graph.type(of: node)
     let head = type.name.prefix { $0 != "<" }
     let user = frames.filter { $0.kind == .user }
-    // An initialiser that the program wrote says that the class is the program's.
+    // If the program wrote an initialiser of the class, the class is the program's.
     guard let first = user.first, let own = naming.packages.package(of: first, among: frames) else { return nil }
     guard isInitialiserLeftOut, type.kind == .object else { return own }
     return user.first { !DeclarationName.isInitialiser($0.function, of: head) }.flatMap {
@@ -86,7 +87,7 @@ struct RegistrationOwner {
     return true
   }
 
-  /// Limit of the blocks examined for one object. A package's connection with its buffers has some hundreds. Beyond the
-  /// limit, the owner is not determined.
+  /// Maximum number of blocks examined for one object. A package's connection with its buffers has some hundreds.
+  /// Beyond the limit, the owner is not determined.
   private static let keptLimit = 4096
 }

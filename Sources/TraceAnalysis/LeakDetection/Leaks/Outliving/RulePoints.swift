@@ -1,12 +1,12 @@
 // The points of the rules about suspicions.
 
-/// The points that each rule adds to a suspicion. The sum is the strength: see `SuspicionAccount.Outcome`. Rules that
-/// choose the instances of a suspicion have none.
+/// The points that each rule adds to a suspicion. Their sum is the strength of the suspicion: see
+/// `SuspicionAccount.Outcome`. Rules that choose the instances of a suspicion have no points.
 ///
-/// A rule of −20 decides alone. `scripts/blind` tries other points on recorded programs, and docs/engineering/blind-programs.md has
-/// the result.
+/// A rule of −20 points decides alone. `scripts/blind` tries other points on recorded programs, and
+/// docs/engineering/blind-programs.md has the result.
 package struct RulePoints: Hashable, Sendable {
-  /// The points of a rule whose condition holds, and of one whose condition does not.
+  /// The points of a rule if its condition holds, and if it does not.
   package struct Pair: Hashable, Sendable {
     package var supports: Int
     package var weakens: Int
@@ -32,7 +32,7 @@ package struct RulePoints: Hashable, Sendable {
     set([.siblingsKept], 0, -2)
   }
 
-  /// Rules with points, by name.
+  /// The rules with points, sorted by name.
   package var rules: [SuspicionRule] { pairs.keys.sorted { $0.rawValue < $1.rawValue } }
 
   package subscript(rule: SuspicionRule) -> Pair {

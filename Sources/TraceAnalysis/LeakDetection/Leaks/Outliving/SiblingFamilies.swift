@@ -1,4 +1,4 @@
-// Groups objects into siblings: objects from one place, so that the fate of one says something about the others.
+// Groups objects into siblings. Siblings come from one place, so the life of one says something about the others.
 
 import HeapAnalysis
 import PlatformRules
@@ -6,7 +6,7 @@ import TraceReading
 import TraceSymbolication
 
 extension OutlivingFinder {
-  /// Sites that allocate in the same way: the same type, from the same innermost frames.
+  /// Sites that allocate in the same way: with the same type and the same innermost frames.
   struct Family {
     var lifetime = SiteLifetime()
     var survivors: [NodeID] = []
@@ -29,7 +29,7 @@ extension OutlivingFinder {
     }
   }
 
-  /// The key of a site by its `depth` innermost frames, at most three.
+  /// Returns the key of a site by its `depth` innermost frames, at most three.
   func key(of site: AllocationSite, depth: Int) -> FamilyKey {
     var stack = site.stack
     var left = depth
@@ -42,14 +42,15 @@ extension OutlivingFinder {
     return FamilyKey(type: site.type, operation: site.operation.rawValue, frames: (next(), next(), next()))
   }
 
-  /// Sites that agree in type and in `depth` innermost frames. `isTaken`: survivors that belong elsewhere.
+  /// Returns families of sites with equal types and `depth` equal innermost frames. `isTaken`: survivors that belong
+  /// elsewhere.
   func families(depth: Int, isTaken: (NodeID) -> Bool) -> [Family] {
     families(isTaken: isTaken) { _, site in key(of: site, depth: depth) }
   }
 
-  /// Sites of the program's objects that agree in type and in the line of source. A compiler that puts a function into
-  /// its callers, or unrolls a loop, makes several addresses of one line. `isTaken`: survivors that belong elsewhere.
-  /// Linear in the sites. A site gets a name if its type has survivors and several addresses.
+  /// Returns families of sites that make objects of the program, with the same type and source line. If the compiler
+  /// inlines a function or unrolls a loop, one line has several addresses. `isTaken`: survivors that belong elsewhere.
+  /// Linear in the sites. A site's line is looked up only if its type has survivors and several addresses.
   func familiesOfLines(isTaken: (NodeID) -> Bool) -> [Family] {
     var addresses: [UInt32: FamilyKey] = [:]
     var several: Set<UInt32> = []
@@ -73,7 +74,7 @@ extension OutlivingFinder {
     }.filter { $0.sites.count > 1 }
   }
 
-  /// Sites of one key. `isTaken`: survivors that belong elsewhere.
+  /// Returns families of sites with equal keys. `isTaken`: survivors that belong elsewhere.
   private func families(isTaken: (NodeID) -> Bool, key: (Int, AllocationSite) -> FamilyKey) -> [Family] {
     var numbers: [FamilyKey: Int] = [:]
     var families: [Family] = []
@@ -91,7 +92,7 @@ extension OutlivingFinder {
       families[number].sites.append(UInt32(index))
       familyOfSite[index] = Int32(number)
     }
-    // If some may have ended unseen, it is not known how siblings end.
+    // If objects of a family may have ended unseen, it is not known how its siblings end.
     var unknown: Set<Int32> = []
     graph.uncertain.forEach { unknown.insert(familyOfSite[Int(block($0).site.rawValue)]) }
     for (index, block) in graph.heap.blocks.enumerated() {
@@ -122,15 +123,16 @@ extension OutlivingFinder {
     return type.kind == .object && !SystemCode.isSystemModule(type.module) && !type.module.isEmpty
   }
 
-  /// An object of the program's classes; or a closure, a task or a library's resource of the program's making, which a
-  /// finding names if there is no such object.
+  /// Returns whether a finding can name a node. It names objects of the program's classes. If there are none, it names
+  /// a closure, a task or a library's resource that the program made.
   func isTold(_ node: NodeID) -> Bool {
     if isProgramObject(node) { return true }
     if graph.type(of: node).kind == .object, !isResource(node) { return false }
     return origin(block(node).site).isProgram
   }
 
-  /// A stream, a lock or another resource: an object of a library that the program makes for a piece of work.
+  /// Returns whether a node is a stream, a lock or another resource: a library's object that the program makes for a
+  /// piece of work.
   func isResource(_ node: NodeID) -> Bool {
     let type = graph.type(of: node)
     return type.kind == .object && Self.resources.matches(type.qualifiedName)
@@ -142,7 +144,7 @@ extension OutlivingFinder {
   func ordinal(_ node: NodeID) -> UInt64 { block(node).ordinal }
 }
 
-/// The lives of the objects of a type that have ended, wherever they were made.
+/// The lifetimes of ended objects by type, wherever the objects were made.
 struct TypeLifetimes {
   private struct Key: Hashable {
     var type: UInt32
@@ -157,7 +159,7 @@ struct TypeLifetimes {
     }
   }
 
-  /// Events of the process that the longest of these lives took; nil if none has ended.
+  /// Returns the longest of these lifetimes for a site's type, in events of the process; nil if no object has ended.
   func longestWork(of site: AllocationSite) -> UInt64? { longest[Self.key(of: site)] }
 
   private static func key(of site: AllocationSite) -> Key { Key(type: site.type, operation: site.operation.rawValue) }

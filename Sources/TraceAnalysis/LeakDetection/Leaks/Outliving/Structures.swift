@@ -2,15 +2,15 @@
 
 import HeapAnalysis
 
-/// Tells which survivors of a family are parts of a structure: a tree and its nodes, an order and its lines.
+/// Determines which survivors of a family are parts of a structure: a tree and its nodes, an order and its lines.
 ///
-/// A part hangs from an object of the program's that was made with it: within the time that siblings live, and with
-/// hardly another sibling made in between. Twelve nodes of one tree that is kept are one decision to keep, where twelve
-/// trees are twelve.
+/// A part is kept by an object of the program that was made with it: within the time that siblings live, and with
+/// hardly another sibling made in between. To keep twelve nodes of one tree is one decision. To keep twelve trees is
+/// twelve decisions.
 ///
-/// Wrong about structures that several threads build at once: their parts count each by itself. Wrong, too, about
-/// objects that are left one after the other, all of them, each held by the one before, in less time than one of them
-/// usually lives. For one thread at a time.
+/// Two cases are judged wrongly. If several threads build structures at the same time, each part counts by itself. If
+/// objects are all left one after the other, they may be taken for a structure. This happens if each is held by the
+/// previous one, and all are left in less time than one of them usually lives. For one thread at a time.
 struct Structures {
   private let finder: OutlivingFinder
   private let family: OutlivingFinder.Family
@@ -18,8 +18,8 @@ struct Structures {
   /// By survivor: the outermost object that was made with it.
   private var wholes: [NodeID: NodeID] = [:]
 
-  /// `limit`: events of the process that the longest ordinary life of a sibling takes. Linear in the family's survivors
-  /// and the ways to their owners.
+  /// `limit`: the longest ordinary life of a sibling, in events of the process. Linear in the family's survivors and
+  /// the paths to their owners.
   init(of family: OutlivingFinder.Family, within limit: UInt64, _ finder: OutlivingFinder) {
     (self.finder, self.family, self.limit) = (finder, family, limit)
     var parts: [NodeID: [NodeID]] = [:]
@@ -31,22 +31,23 @@ struct Structures {
     }
   }
 
-  /// The structure that a survivor is a part of; itself if there is none.
+  /// Returns the structure that a survivor is a part of; the survivor itself if there is none.
   func whole(of node: NodeID) -> NodeID { wholes[node] ?? node }
 
-  /// Part of a structure, and held by an object of its own type there: that one is judged.
+  /// Returns whether a survivor is a part of a structure, and an object of its own type holds it there. Then only the
+  /// holder is judged.
   func isPartOfItsKind(_ node: NodeID) -> Bool {
     guard wholes[node] != nil, let owner = finder.owner(of: node, steps: Self.stepLimit) else { return false }
     return finder.graph.nodeTypes[Int(owner)] == finder.graph.nodeTypes[Int(node)]
   }
 
-  /// Owners above each other. Structures that are deeper count as several.
+  /// Maximum number of owners above each other. Deeper structures count as several.
   private static let depthLimit = 256
-  /// Blocks between an object and its owner: collections, boxes and closures.
+  /// Maximum number of blocks between an object and its owner: collections, boxes and closures.
   private static let stepLimit = 16
 
-  /// The outermost object of the program's on the way to a node, by owners that were each made within an ordinary life
-  /// of the node; nil if there is none.
+  /// Returns the outermost object of the program on the path to a node, by owners that were each made within an
+  /// ordinary life of the node; nil if there is none.
   private func outermost(of node: NodeID) -> NodeID? {
     let own = finder.ordinal(node)
     var found: NodeID?
@@ -61,7 +62,7 @@ struct Structures {
     return found
   }
 
-  /// While the parts were made hardly another sibling was.
+  /// Returns whether hardly another sibling was made while the parts were made.
   private func isBuiltAtOnce(_ whole: NodeID, _ parts: [NodeID]) -> Bool {
     let ordinals = (parts + [whole]).map(finder.ordinal)
     guard let first = ordinals.min(), let last = ordinals.max(), last - first <= limit else { return false }

@@ -1,17 +1,17 @@
-// Tasks that cannot end because one of their children cannot.
+// Finds tasks that cannot end because one of their children cannot end.
 
 import HeapAnalysis
 
 /// The tasks that wait for a child that is suspended for ever.
 ///
-/// The finding of the child is the cause of all that such a task keeps: the task itself needs no change.
+/// The finding of the child also explains all that such a task keeps. The task itself needs no change.
 struct StuckTasks {
   private let graph: ObjectGraph
   private let tasks: Set<NodeID>
 
-  /// - Parameter unreachable: nodes that no root leads to. A child has a word with its parent.
+  /// - Parameter unreachable: nodes that no root leads to.
   ///
-  /// Linear in the tasks and their references.
+  /// Linear in the tasks and their references. A child task refers to its parent.
   init(_ graph: ObjectGraph, unreachable: NodeSet) {
     self.graph = graph
     var tasks: Set<NodeID> = []
@@ -24,7 +24,7 @@ struct StuckTasks {
     self.tasks = tasks
   }
 
-  /// Tells whether the innermost task on a path is one of them. Linear in the path.
+  /// Returns whether the innermost task on a path is stuck. Linear in the path.
   func keeps(_ path: [LeakGroup.Step]) -> Bool {
     guard !tasks.isEmpty else { return false }
     for step in path.reversed() {

@@ -2,15 +2,15 @@
 
 import Glibc
 
-/// Odds derived from the lives of ended siblings. A value.
+/// Odds derived from the lives of ended siblings.
 ///
-/// `beyond` of a family's ended siblings lived longer than a limit. So at one moment, chance lets about `beyond` + 1
-/// siblings live past the limit: the next may have been one. Lifetimes have long tails. Beyond the limit, the number is
-/// assumed to fall only in proportion to the age, which is slower than in any family that mostly dies young. The
-/// expected number of survivors at `ratio` times the limit is then (beyond + 1) / ratio. Poisson's distribution gives
-/// the probability of the actual number.
+/// In a family, `beyond` of the ended siblings lived longer than a limit. So at one moment, about `beyond` + 1 siblings
+/// live past the limit by chance: the next sibling to end may be one of them. Lifetimes have long tails. Beyond the
+/// limit, the number is assumed to fall only in proportion to the age. In families that mostly die young, it falls
+/// faster. The expected number of survivors at `ratio` times the limit is then (beyond + 1) / ratio. Poisson's
+/// distribution gives the probability of the actual number.
 struct SurvivalOdds: Comparable {
-  /// Probability that chance keeps as many as there are.
+  /// Probability that at least as many siblings survive by chance.
   let chance: Double
 
   static func < (a: Self, b: Self) -> Bool { a.chance < b.chance }
@@ -21,12 +21,13 @@ struct SurvivalOdds: Comparable {
     chance = Self.poissonTail(atLeast: survivors, mean: expected)
   }
 
-  /// P(X ≥ n) for Poisson's distribution. O(n), at most some thousand terms.
+  /// Returns P(X ≥ n) for Poisson's distribution. O(n), at most some thousand terms.
   static func poissonTail(atLeast count: Int, mean: Double) -> Double {
     guard count > 0 else { return 1 }
     guard mean > 0 else { return 0 }
     if Double(count) <= mean { return 1 }
-    // From the first term on, they fall at least as fast as (mean / count)ⁿ. The difference 1 - P(X < n) would cancel.
+    // From the first term on, the terms fall at least as fast as (mean / count)ⁿ. The formula 1 - P(X < n) would lose
+    // digits by cancellation.
     var term = exp(Double(count) * log(mean) - mean - lgamma(Double(count) + 1))
     var sum = 0.0
     var n = count

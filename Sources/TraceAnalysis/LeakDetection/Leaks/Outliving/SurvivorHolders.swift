@@ -1,10 +1,11 @@
-// Finds what holds survivors: the paths to them, and the point on these where a path that many share divides.
+// Finds the holders of survivors: the paths to the survivors, and the point where a path that many share divides.
 
 import HeapAnalysis
 import TraceSymbolication
 
 extension OutlivingFinder {
-  /// A holder: roots by their kind, a holder of many by itself, a holder of one or two by its type.
+  /// A holder. Roots are identified by their kind, a holder of many survivors by itself, and a holder of one or two by
+  /// its type.
   enum HolderID: Hashable {
     case variables(image: Int)
     case root(UInt64)
@@ -14,14 +15,14 @@ extension OutlivingFinder {
 
   /// The key that groups the survivors of a family.
   enum HolderKey: Hashable {
-    /// A type of root or node, and the reference it holds by.
+    /// A type of root or node, and the reference that holds the survivors.
     case reference(holder: HolderID, label: UInt32, isChain: Bool)
-    /// A kind of registration, and the types of the program's objects on the way from it to a survivor. The parts of a
-    /// server may each have a queue that a task of their own keeps: these differ in their types.
+    /// A kind of registration, and the types of the program's objects on the path from it to a survivor. For example,
+    /// the parts of a server may each have a queue that a task of their own keeps. Their keys differ in these types.
     case registration(Finding.Registration, through: [UInt32])
   }
 
-  /// The way to one survivor.
+  /// The path to one survivor, with its holder.
   struct Holding {
     var key: HolderKey
     var steps: [LeakGroup.Step]
@@ -29,10 +30,10 @@ extension OutlivingFinder {
     var isRegistered: Bool
   }
 
-  /// Limit of the survivors examined one by one. The others are assumed to be held as the first is.
+  /// Maximum number of survivors that are examined one by one. The others are assumed to be held like the first one.
   static let detailLimit = 4000
 
-  /// The survivors of a family by what holds them.
+  /// Returns the survivors of a family, grouped by their holder.
   func held(_ suspicion: Suspicion, paths: RetainPaths, registration: RegistrationSearch) -> [OutlivingGroup] {
     let survivors = suspicion.family.survivors.filter { paths.reaches($0) }
     let own = Set(survivors)
@@ -60,7 +61,7 @@ extension OutlivingFinder {
     if suspicion.verdict == .accumulating { joinHolders(&groups, &order, survivors.count) }
     for key in order { groups[key]!.sort { ordinal($0) < ordinal($1) } }
     let samples = groups.mapValues { $0[min($0.count, Self.detailLimit) / 2] }
-    // A few that a left-over word seems to hold besides are like the others.
+    // A stale word may seem to hold a few survivors. These belong to the main group.
     if let main = order.max(by: { groups[$0]!.count < groups[$1]!.count }), groups[main]!.count >= suspicion.least {
       for key in order
       where key != main && mayBeLeftOver(key) && groups[key]!.count < suspicion.least
@@ -72,7 +73,7 @@ extension OutlivingFinder {
     }
     return order.compactMap { key in
       guard var nodes = groups[key], var sample = samples[key] else { return nil }
-      // If siblings end, those that sleep for the first time will do so as well. The others are judged by themselves.
+      // If siblings end, tasks in their first sleep will end as well. Judge the others without them.
       let settled = suspicion.isStated || suspicion.evidence.proven.isEmpty ? nodes : withoutWorkUnderWay(nodes)
       if settled.count < nodes.count, settled.count >= suspicion.least {
         (nodes, sample) = (settled, settled[min(settled.count, Self.detailLimit) / 2])
@@ -81,14 +82,14 @@ extension OutlivingFinder {
         holds(.heldAlike, nodes.count >= suspicion.least, "\(nodes.count) of \(suspicion.least)"),
         var holding = holding(sample, members, counts, paths, registration)
       else { return nil }
-      // Trees and lists are made of siblings that hold each other.
+      // Trees and lists consist of siblings that hold each other.
       if case .reference(_, _, let isChain) = key, !suspicion.isStated, suspicion.chaining != .perhaps,
         isChain != (suspicion.chaining == .always)
       {
         note(.heldBySibling, .excludes, "\(nodes.count) instances")
         return nil
       }
-      // Each of several objects may have a short list. One that grows gets long.
+      // Each of several objects may have a short list. A list that grows gets long.
       if case .reference(_, _, true) = key, suspicion.chaining == .perhaps, suspicion.verdict == .outlived,
         !holds(
           .chain, nodes.count >= rules.leastLooped * max(1, survivors.count - nodes.count),
@@ -101,7 +102,7 @@ extension OutlivingFinder {
         note(.registered, .excludes, "\(nodes.count) instances")
         return nil
       }
-      // The program may use those that another holder has.
+      // The program may use the survivors of other holders, but not these.
       let areLeftUnused = nodes.count < survivors.count && lateUse(of: nodes, in: suspicion.family) == .none
       if suspicion.needsService,
         !holds(.madeByMain, isServed(holding.steps, holding.suspect), "\(nodes.count) instances")
@@ -116,9 +117,9 @@ extension OutlivingFinder {
       if suspicion.needsRegistration, !holds(.registered, holding.isRegistered, "\(nodes.count) instances") {
         return nil
       }
-      // Another suspicion judges these.
+      // Another suspicion judges registered objects.
       if suspicion.needsHolder, holding.isRegistered { return nil }
-      // A pool's threads wait for work.
+      // The threads of a pool hold objects while they wait for work.
       if case .registration(.thread, _) = key, !suspicion.isStated, suspicion.evidence.proven.isEmpty,
         !holds(.moreThanAPool, threadCount(nodes, paths) >= rules.leastThreads, "\(threadCount(nodes, paths)) threads")
       {
@@ -126,7 +127,7 @@ extension OutlivingFinder {
       }
       var isUnread = false
       if case .registration(.taskGroup, _) = key, !suspicion.isStated {
-        // A few results wait whenever a program ends.
+        // Whenever a program ends, a few results wait to be read.
         isUnread = true
         guard !suspicion.needsRegistration || suspicion.ownKinds.contains(.taskGroup),
           holds(.unread, nodes.count >= rules.leastLooped, "\(nodes.count) of \(rules.leastLooped)")
@@ -201,8 +202,8 @@ extension OutlivingFinder {
     }
   }
 
-  /// Joins what holders of one type hold by one field, if no holder has most of it: a log in each room grows with the
-  /// number of messages, in whichever rooms they are.
+  /// Joins the groups of holders of one type with the same field, if no holder has most of the survivors. For example,
+  /// a log in each room grows with the number of messages, in whichever rooms they are.
   private func joinHolders(_ groups: inout [HolderKey: [NodeID]], _ order: inout [HolderKey], _ survivors: Int) {
     guard !order.contains(where: { Double(groups[$0]!.count) >= rules.leastShareOfFamily * Double(survivors) }) else {
       return
@@ -220,8 +221,8 @@ extension OutlivingFinder {
     order.removeAll { groups[$0] == nil }
   }
 
-  /// Made after nearly all of a larger group. Those got no further than these have until now, so that these may be on
-  /// the same way: connections that are open, beside closed ones that a list still has.
+  /// Returns whether objects were made after nearly all of a larger group. Then they may become part of that group
+  /// later. For example, open connections end up as closed ones, and a list still has the closed ones.
   private func isYounger(_ nodes: [NodeID], than groups: some Sequence<[NodeID]>) -> Bool {
     guard let first = nodes.first.map(ordinal) else { return false }
     return groups.contains { other in
@@ -230,8 +231,8 @@ extension OutlivingFinder {
     }
   }
 
-  /// Returns the survivors that are not under way. Returns all of them if most of the others sleep as well, for the
-  /// second time or the hundredth: then sleeping is their normal state.
+  /// Returns the survivors without those that are under way. If most of the remaining survivors sleep as well, for the
+  /// second time or the hundredth, sleeping is their normal state. Then this returns all survivors.
   private func withoutWorkUnderWay(_ survivors: [NodeID]) -> [NodeID] {
     let settled = survivors.filter { !waiting.isUnderWay($0) }
     let sleeping = settled.count(where: waiting.isAsleep)
@@ -247,8 +248,8 @@ extension OutlivingFinder {
     }
   }
 
-  /// Returns the key that groups a survivor. If a sibling holds it, the rest of the way does not matter: in a list it
-  /// is as long as the list.
+  /// Returns the key that groups a survivor. If a sibling holds the survivor, the rest of the path does not matter: in
+  /// a list it is as long as the list.
   func holderKey(
     _ node: NodeID, _ members: Set<NodeID>, _ counts: PathCounts, _ paths: RetainPaths,
     _ registration: RegistrationSearch
@@ -270,7 +271,7 @@ extension OutlivingFinder {
     } else {
       kind = .root(LeakAnalysis.rootKey(graph.root(holder).kind))
     }
-    // Each variable of the program is a holder of its own, though one image contains all of them.
+    // Each variable of the program is a separate holder, even if one image contains all of them.
     let label = graph.graph.label(of: edge)
     return .reference(holder: kind, label: label < 1 << 31 || graph.isRoot(holder) ? label : 1 << 31, isChain: isChain)
   }
@@ -288,7 +289,7 @@ extension OutlivingFinder {
     }
     let place = steps.firstIndex { $0.edge == edge } ?? 0
     if !isChain, let (index, kind) = registration(steps, place) {
-      // An uncounted reference does not keep the object: it has another holder.
+      // An uncounted reference does not keep the object, so the object has another holder.
       if steps[index...].contains(where: {
         $0.edge.map { graph.graph.kind(of: $0) == EdgeStrength.unmanaged.rawValue } ?? false
       }) {
@@ -303,7 +304,7 @@ extension OutlivingFinder {
   }
 
   /// Returns whether people know the holder by name: an object, or a variable of the program. A local variable of a
-  /// running function is meant to hold its object. And a library's own memory may hold it only by stale words.
+  /// running function is meant to hold its object. A library's own memory may hold the object only by stale words.
   func isKnownHolder(_ steps: [LeakGroup.Step], _ suspect: Int) -> Bool {
     if steps[..<(suspect + 1)].contains(where: { !graph.isRoot($0.node) && isProgramObject($0.node) }) { return true }
     guard case .global(let image) = graph.root(steps[0].node).kind else { return false }
@@ -325,12 +326,13 @@ extension OutlivingFinder {
       })
   }
 
-  /// Threads that keep any of the survivors.
+  /// Returns the number of threads that keep any of the survivors.
   private func threadCount(_ survivors: [NodeID], _ paths: RetainPaths) -> Int {
     Set(survivors.prefix(Self.detailLimit).compactMap { paths.path(to: $0)?.root }).count
   }
 
-  /// For each node on the paths to survivors, the number of survivors behind it and of its edges that lead to them.
+  /// For each node on the paths to survivors: the number of survivors behind it, and the number of its edges that lead
+  /// to them.
   struct PathCounts {
     fileprivate var survivors: [NodeID: Int] = [:]
     fileprivate var branches: [NodeID: Int] = [:]
@@ -339,13 +341,13 @@ extension OutlivingFinder {
     subscript(node: NodeID) -> Int? { survivors[node] }
 
     /// Returns whether a node is an element of a list: it leads to one or two survivors directly, and to the others
-    /// through the next link. Its place in the list is chance.
+    /// through the next link. Chance decides its place in the list.
     fileprivate func isLink(_ node: NodeID, to next: NodeID) -> Bool {
       guard let all = survivors[node], branches[node] == 2, let beyond = survivors[next] else { return false }
       return min(beyond, all - beyond) <= rules.ownOfLink
     }
 
-    /// Several survivors lie behind `node`, and `next` leads to half of them at most.
+    /// Returns whether several survivors lie behind `node`, and `next` leads to half of them at most.
     fileprivate func divides(_ node: NodeID, to next: NodeID) -> Bool {
       guard let all = survivors[node], all >= rules.severalSurvivors, all >= 2 * (survivors[next] ?? 1) else {
         return false
@@ -354,7 +356,7 @@ extension OutlivingFinder {
     }
   }
 
-  /// For each node on the paths to survivors, how many of them it leads to.
+  /// Returns, for each node on the paths to survivors, the number of survivors that it leads to.
   func pathCounts(_ survivors: [NodeID], _ paths: RetainPaths) -> PathCounts {
     var counts: [NodeID: Int] = [:]
     var branches: [NodeID: Int] = [:]
@@ -369,7 +371,7 @@ extension OutlivingFinder {
       }
       order += fresh.reversed()
     }
-    // A parent's path is cheaper than a child's, so that children come first this way round.
+    // A parent's path is cheaper than its child's path, so this order visits children first.
     for node in survivors { counts[node, default: 0] += 1 }
     for node in order.sorted(by: { paths.costs[$0] > paths.costs[$1] }) {
       let parent = paths.parents[node]
@@ -380,8 +382,8 @@ extension OutlivingFinder {
     return PathCounts(survivors: counts, branches: branches, rules: rules)
   }
 
-  /// Returns the edge where a survivor's own part of its path begins: it leaves a node that leads to many survivors. If
-  /// a sibling leads to the survivor, it is the edge that leaves the sibling.
+  /// Returns the edge where a survivor's own part of its path begins. This edge leaves a node that leads to many
+  /// survivors. If a sibling leads to the survivor, the edge leaves the sibling.
   func suspectEdge(of node: NodeID, _ members: Set<NodeID>, _ counts: PathCounts, _ paths: RetainPaths) -> (
     edge: EdgeIndex?, isChain: Bool
   ) {
@@ -398,8 +400,8 @@ extension OutlivingFinder {
     }
   }
 
-  /// A collection that a larger one has among others of its kind, as in `[Room: [Message]]`: each of them is an
-  /// element, and the larger one grows.
+  /// Returns whether a collection is one of many in a larger collection, as in `[Room: [Message]]`. Then each of them
+  /// is an element, and the larger collection grows.
   private func isOneOfMany(_ node: NodeID, _ counts: PathCounts, _ paths: RetainPaths) -> Bool {
     guard !graph.isRoot(node), graph.type(of: node).kind.isCollection else { return false }
     let parent = paths.parents[node]

@@ -16,8 +16,8 @@ final class SuspicionLog {
   /// The candidate that rules judge now; nil for objects of the program's own statements.
   private(set) var current: Int?
 
-  /// The candidates, the last one first. Instances that were not suspected with some siblings are judged again with
-  /// more; the last judgement counts. Linear in the instances.
+  /// Returns the candidates, the last one first. Instances that were not suspected with some siblings are judged again
+  /// with more siblings, and the last judgement counts. Linear in the instances.
   func latest() -> [Candidate] {
     var judged: Set<NodeID> = []
     return candidates.reversed().filter { candidate in
@@ -42,13 +42,13 @@ final class SuspicionLog {
     }
   }
 
-  /// Goes on with a candidate that was suspected.
+  /// Continues with a candidate that was suspected.
   func resume(_ candidate: Int?) { current = candidate }
 
   func note(_ rule: SuspicionRule, _ effect: SuspicionAccount.Effect, _ figures: String = "", points: Int = 0) {
     guard let current else { return }
     let entries = candidates[current].entries
-    // An entry has the figures of the first holder, and counts the others.
+    // An entry has the figures of the first holder, and counts the other holders.
     if let known = entries.firstIndex(where: { $0.rule == rule && $0.effect == effect && rule.isOfHolders }) {
       candidates[current].entries[known].times += 1
     } else {
@@ -87,8 +87,8 @@ extension OutlivingFinder {
     log?.note(rule, effect, figures(), points: points)
   }
 
-  /// Returns the condition, and notes that the rule supports the suspicion or does not. `otherwise`: the effect of the
-  /// rule if the condition is false.
+  /// Notes whether a rule supports the suspicion, and returns the condition. `otherwise`: the effect of the rule if the
+  /// condition is false.
   func holds(
     _ rule: SuspicionRule, _ condition: Bool, _ figures: @autoclosure () -> String = "",
     else otherwise: SuspicionAccount.Effect = .excludes

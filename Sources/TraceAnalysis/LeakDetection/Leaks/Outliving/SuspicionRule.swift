@@ -6,12 +6,12 @@ import TraceSymbolication
 
 /// A rule of the judgement. Its raw value is its name in reports.
 package enum SuspicionRule: String, CaseIterable, Sendable {
-  // The candidate.
+  // Rules about the candidate.
   case siblingsEnd = "siblings-end"
   case named
   case shape
 
-  // Where hardly any instance ends.
+  // Rules for families that have hardly any ended instances.
   case number
   case many
   case madeThroughout = "made-throughout"
@@ -24,7 +24,7 @@ package enum SuspicionRule: String, CaseIterable, Sendable {
   case olderThanAnyEnded = "older-than-any-ended"
   case chain
 
-  // Where siblings end.
+  // Rules for families whose siblings end.
   case olderThanSiblings = "older-than-siblings"
   case odds
   case independent
@@ -35,7 +35,7 @@ package enum SuspicionRule: String, CaseIterable, Sendable {
   case unending
   case concurrent
 
-  // The holder.
+  // Rules about the holder.
   case heldAlike = "held-alike"
   case heldBySibling = "held-by-sibling"
   case registered
@@ -57,7 +57,7 @@ package enum SuspicionRule: String, CaseIterable, Sendable {
   case keptElsewhere = "kept-elsewhere"
   case partOfAnotherFinding = "part-of-another-finding"
 
-  /// It judges those instances that are held in one way, and not all of them.
+  /// Whether the rule judges only the instances that are held in one way.
   var isOfHolders: Bool {
     switch self {
     case .heldAlike, .heldBySibling, .registered, .knownHolder, .holderIsOlder, .holderUnused, .noResult,
@@ -70,7 +70,7 @@ package enum SuspicionRule: String, CaseIterable, Sendable {
     }
   }
 
-  /// The reason why the rule says something, as a sentence.
+  /// The reason for the rule, as a sentence.
   package var reason: String {
     switch self {
     case .siblingsEnd: "Where siblings end, a survivor is judged by their lives. Where none ends, growth is judged."
@@ -130,27 +130,27 @@ package struct SuspicionAccount: Sendable {
     case supports, weakens, excludes
   }
 
-  /// A rule's word on a candidate.
+  /// The effect of one rule on a candidate.
   package struct Entry: Sendable {
     package var rule: SuspicionRule
     package var effect: Effect
-    /// What it adds to the sum.
+    /// The points that the rule adds to the sum.
     package var points = 0
-    /// The figures that it went by; empty if there are none.
+    /// The figures that the rule used; empty if there are none.
     package var figures: String
-    /// The number of holders that it says so of.
+    /// The number of holders that the entry is about.
     package var times = 1
   }
 
-  /// The outcome.
+  /// The outcome of the judgement.
   package enum Outcome: String, Sendable {
     /// The sum of the points is not negative.
     case listed
-    /// It is not below `OutlivingRules.leastPoints`.
+    /// The sum is negative, but not below `OutlivingRules.leastPoints`.
     case weak
     case excluded
 
-    /// The place in the order of a report.
+    /// The position in the order of a report.
     var rank: Int {
       switch self {
       case .listed: 0
@@ -160,15 +160,16 @@ package struct SuspicionAccount: Sendable {
     }
   }
 
-  /// Without modules.
+  /// The type without modules.
   package var type: String
-  /// The program's line that made them; nil if that is not known.
+  /// The program's line that made the instances; nil if it is not known.
   package var place: SourceFrame?
   package var live: Int
   package var births: UInt64
   package var bytes: ByteCount
   package var outcome: Outcome
-  /// The sum of the points, for the holder with most; nil if a rule without points has excluded it.
+  /// The sum of the points, for the holder with the largest sum; nil if a rule without points has excluded the
+  /// candidate.
   package var points: Int?
   package var entries: [Entry]
 }

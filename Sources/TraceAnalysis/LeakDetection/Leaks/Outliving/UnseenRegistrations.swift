@@ -1,15 +1,15 @@
-// Suspicions that need no history: objects whose registrations no code can end.
+// Finds suspicions that need no history: objects whose registrations no code can end.
 
 import HeapAnalysis
 
 extension OutlivingFinder {
-  /// Objects of unknown birth that only registrations keep: in an inspection, a core file, a light recording, or a process
-  /// that ran before it was attached to. `isTaken`: survivors that belong elsewhere.
+  /// Returns suspicions of objects of unknown birth that only registrations keep. Births are unknown in an inspection,
+  /// a core file, a light recording, or a process that ran before the recorder attached. `isTaken`: survivors that
+  /// belong elsewhere.
   ///
-  /// One image does not show how long an object has lived. It shows an object with a task of its own that goes on for ever
-  /// and has no handle. It shows a timer that only the object can stop, or an observer without a token. And it shows the
-  /// results in a task group that no code has read.
-  /// Linear in the blocks and in the registrations' paths.
+  /// One image does not show how long an object has lived. It does show an object whose own task goes on for ever and
+  /// has no handle. It shows a timer that only the object can stop, or an observer without a token. It also shows the
+  /// results in a task group that no code has read. Linear in the blocks and in the registrations' paths.
   func unseenRegistrations(isTaken: (NodeID) -> Bool) -> [Suspicion] {
     guard let isListed else { return [] }
     var families: [UInt32: Family] = [:]
@@ -33,12 +33,12 @@ extension OutlivingFinder {
       }
   }
 
-  /// An image shows who can end registrations of these kinds.
+  /// The kinds of registrations whose possible end an image shows.
   private static let endable: Set<Finding.Registration> = [.task, .timer, .dispatchSource, .observer, .taskGroup]
-  /// Nodes between a registration and the object that it keeps, at most.
+  /// Maximum number of nodes between a registration and the object that it keeps.
   private static let registrationDistance = 32
 
-  /// A task that keeps no object of the program's. A finding names the others by their objects.
+  /// Returns whether a task keeps no object of the program. A finding names other tasks by their objects.
   private func isPlainTask(_ node: NodeID) -> Bool {
     graph.type(of: node).kind == .task
       && !graph.graph.edges(from: node).contains {
@@ -47,7 +47,7 @@ extension OutlivingFinder {
       }
   }
 
-  /// Tells whether a registration keeps a node, without another object of the program's between the two.
+  /// Returns whether a registration keeps a node, without another object of the program in between.
   private func hangsFromRegistration(_ node: NodeID) -> Bool {
     var current = node
     for _ in 0..<Self.registrationDistance {

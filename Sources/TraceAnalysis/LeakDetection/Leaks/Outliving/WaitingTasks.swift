@@ -1,15 +1,15 @@
-// Tasks whose present wait began soon after they did.
+// Finds tasks that began their present wait soon after their start.
 
 import HeapAnalysis
 
 /// Work that was under way when the image was taken: tasks in their first sleep whose time has not come yet, and the
-/// objects in their frames. A request that waits for a slow answer lives longer than all others, and is in use. A task
-/// that wakes up now and then, and runs for ever, began its present sleep much later than itself.
+/// objects in their frames. A request that waits for a slow answer lives longer than all others, but is in use. A task
+/// that runs for ever and wakes up now and then began its present sleep long after its start.
 ///
-/// Wrong about tasks that no code waits for, and that sleep longer than the program runs.
+/// The judgement is wrong about tasks that no code waits for, and that sleep longer than the program runs.
 ///
-/// A sleep is a call of `dispatch_after`. The runtime uses it to run a task of its own, which has the continuation of
-/// the sleeping task. Seen with Swift 6.1.2 and 6.3.1. Source: swiftlang/swift,
+/// A sleep is a call of `dispatch_after`. By this call, the runtime runs a task of its own, which has the continuation
+/// of the sleeping task. Seen with Swift 6.1.2 and 6.3.1. Source: swiftlang/swift,
 /// stdlib/public/Concurrency/TaskSleep.swift and DispatchGlobalExecutor.cpp.
 ///
 /// For one thread at a time.
@@ -17,29 +17,28 @@ final class WaitingTasks {
   private let graph: ObjectGraph
   private let isTimer: (NodeID) -> Bool
   private let isJob: (NodeID) -> Bool
-  /// Tells whether a task's functions come back to the suspension that the task is in. Nil if their code does not show
-  /// it.
+  /// Returns whether a task's functions come back to the task's present suspension. Nil if their code does not show it.
   let isInLoop: (NodeID) -> Bool?
-  /// Tells whether one of the functions that a task is suspended in is a sleep: its time may be over.
+  /// Returns whether one of the functions that a task is suspended in is a sleep. The time of the sleep may be over.
   let isInSleep: (NodeID) -> Bool
   private let leastFirstWait: Double
-  /// The beginning of the wait, by task.
+  /// By task: the beginning of the wait.
   private var waits: [NodeID: UInt64] = [:]
-  /// The task that the runtime made for the present sleep, by the task that sleeps.
+  /// By sleeping task: the task that the runtime made for the present sleep.
   private var sleeps: [NodeID: NodeID] = [:]
-  /// By object or closure, a task that has it in its frames, or captured it.
+  /// By object or closure: a task that has it in its frames, or whose closures captured it.
   private var users: [NodeID: NodeID] = [:]
   private var isSearched = false
   private lazy var handles = TaskHandles.owners(in: graph)
 
-  /// References from the timer to a task that it wakes.
+  /// Maximum number of references from a timer to a task that it wakes.
   private static let depthLimit = 12
 
   /// - Parameter leastFirstWait: see `OutlivingRules.leastFirstWait`.
   /// - Parameter isTimer: whether a block belongs to a call of `dispatch_after`.
-  /// - Parameter isJob: whether a node has work that a library is about to run.
-  /// - Parameter isInLoop: whether a task's functions come back to the suspension that the task is in; nil if that is
-  ///   not known.
+  /// - Parameter isJob: whether a node is work that a library is about to run.
+  /// - Parameter isInLoop: whether a task's functions come back to the task's present suspension; nil if that is not
+  ///   known.
   /// - Parameter isInSleep: whether one of the functions that a task is suspended in is a sleep.
   init(
     _ graph: ObjectGraph, leastFirstWait: Double, isTimer: @escaping (NodeID) -> Bool,
@@ -50,14 +49,14 @@ final class WaitingTasks {
     (self.isTimer, self.isJob, self.isInLoop, self.isInSleep) = (isTimer, isJob, isInLoop, isInSleep)
   }
 
-  /// Linear in the blocks, and in what tasks refer to.
+  /// Finds all waits. Linear in the blocks, and in the references of tasks.
   private func search() {
     isSearched = true
     guard (0..<NodeID(graph.blockCount)).contains(where: { graph.type(of: $0).kind == .task }) else { return }
     for node in 0..<NodeID(graph.blockCount)
     where graph.type(of: node).kind == .malloc && graph.taskOfSlab[node] == nil && isTimer(node) { follow(node) }
     guard !waits.isEmpty else { return }
-    /// Records the objects in a task's frames, and those that closures there captured for the task.
+    /// Records the objects in a task's frames, and the objects that closures there captured.
     func note(_ owner: NodeID, _ task: NodeID) {
       var owners = [owner]
       while let owner = owners.popLast() {
@@ -80,12 +79,12 @@ final class WaitingTasks {
     }
   }
 
-  /// A block on the way from a timer to a task.
+  /// A block on the path from a timer to a task.
   private struct Step {
     var node: NodeID
     var began: UInt64
     var taskCount: Int
-    /// The first task on the way.
+    /// The first task on the path.
     var sleep: NodeID?
 
     func next(_ node: NodeID, _ birth: UInt64, sleep: NodeID?, taskCount: Int) -> Step {
@@ -99,7 +98,7 @@ final class WaitingTasks {
   /// the captures of that task's closure, and tasks that wait for others. It never follows the fields of an object.
   private func follow(_ timer: NodeID) {
     var seen: Set<NodeID> = [timer]
-    // Tasks on the way: the runtime's own, then the one that sleeps.
+    // Tasks on the path: the runtime's own task comes first, then the sleeping task.
     var layer: [Step] = [Step(node: timer, began: birth(timer), taskCount: 0)]
     for _ in 0..<Self.depthLimit where !layer.isEmpty {
       var next: [Step] = []
@@ -108,7 +107,7 @@ final class WaitingTasks {
         for edge in graph.graph.edges(from: node)
         where ObjectGraph.owning.contains(EdgeKinds(kind: graph.graph.kind(of: edge))) {
           let target = graph.graph.target(of: edge)
-          // The task that sleeps has others in its frames, which do not wait for it.
+          // The frames of the sleeping task may have other tasks, which do not wait for it.
           if taskCount > 1, graph.graph.kind(of: edge) != EdgeStrength.taskLink.rawValue { continue }
           guard !graph.isRoot(target), graph.taskOfSlab[target] == nil, seen.insert(target).inserted else { continue }
           switch graph.type(of: target).kind {
@@ -126,7 +125,7 @@ final class WaitingTasks {
     }
   }
 
-  /// Tells whether the node is a task that sleeps, or an object in the frames of one.
+  /// Returns whether a node is a sleeping task, or an object in the frames of one.
   func isAsleep(_ node: NodeID) -> Bool { sleeper(node) != nil }
 
   private func sleeper(_ node: NodeID) -> (task: NodeID, began: UInt64)? {
@@ -135,28 +134,28 @@ final class WaitingTasks {
     return (task, began)
   }
 
-  /// Returns whether the task has been in its present sleep for most of its life, or of the object's. A busy machine
-  /// starts a task long after it was made. That delay says nothing about objects that the task made just before its
-  /// sleep.
+  /// Returns whether a task has been in its present sleep for most of its life. For an object in the task's frames, the
+  /// life of the object counts. A busy machine starts a task long after it was made. That delay says nothing about
+  /// objects that the task made just before its sleep.
   func isUnderWay(_ node: NodeID) -> Bool {
     guard let (task, began) = sleeper(node) else { return false }
     let now = graph.snapshot.time
     let age = now - min(now, max(birth(task), birth(node)))
-    // An inspection does not know when anything was made.
+    // An inspection does not know any births.
     guard age > 0 else { return false }
     return Double(now - min(now, began)) >= leastFirstWait * Double(age)
   }
 
-  /// The task that the runtime made for a task's present sleep; nil if the task does not sleep.
+  /// Returns the task that the runtime made for a task's present sleep; nil if the task does not sleep.
   func sleep(of task: NodeID) -> NodeID? {
     if !isSearched { search() }
     return sleeps[task]
   }
 
-  /// Tells whether a job that a library is about to run resumes the task, or leads it to what resumes it.
+  /// Returns whether a job that a library is about to run resumes the task, or leads to an object that resumes it.
   func isAboutToGoOn(_ task: NodeID) -> Bool { tasksOfJobs.contains(task) }
 
-  /// Linear in the blocks, and in what jobs lead to through closures and continuations.
+  /// Linear in the blocks, and in the nodes that jobs lead to through closures and continuations.
   private lazy var tasksOfJobs: Set<NodeID> = {
     var tasks: Set<NodeID> = []
     var layer = (0..<NodeID(graph.blockCount)).filter(isJob)
