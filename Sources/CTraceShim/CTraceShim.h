@@ -8,8 +8,8 @@
 #include "image/memory_map.h"
 #include "process/environment.h"
 #include "record/chunk_compressor.h"
-#include "sampling/kept_blocks.h"
-#include "swift/own_memory.h"
+#include "sampling/live_blocks.h"
+#include "swift/swift_runtime.h"
 #include "unwind/unwind_table.h"
 
 #endif

@@ -1,6 +1,6 @@
 // The callers of a task whose contexts another thread changes.
 
-#include "unwind/async_callers.h"
+#include "unwind/unwind_step.h"
 
 #include "RecorderTest.h"
 

@@ -1,5 +1,5 @@
-#include "hooks/next_functions.h"
-#include "os/bootstrap_arena.h"
+#include "hooks/hook.h"
+#include "os/os.h"
 
 #include "RecorderTest.h"
 

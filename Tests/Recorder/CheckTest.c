@@ -1,7 +1,7 @@
 // Runtime checks: one that fails ends the process, whatever the program does with signals.
 
 #include "check.h"
-#include "os/number_text.h"
+#include "os/os.h"
 
 #include "RecorderTest.h"
 
@@ -42,7 +42,7 @@ TEST(failed_check, "A broken invariant is named on standard error, and aborts th
   char message[256];
   int status = break_invariant(message, sizeof message);
   EXPECT(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
-  EXPECT(strstr(message, "leaktrace: check failed: number_text.c:") == message);
+  EXPECT(strstr(message, "leaktrace: check failed: os.c:") == message);
   const char *end = ": base >= 8 && base <= 16\n";
   EXPECT(strlen(message) > strlen(end) && strcmp(message + strlen(message) - strlen(end), end) == 0);
 }

@@ -2,7 +2,7 @@
 
 #include "arch/arch.h"
 #include "image/memory_map.h"
-#include "swift/own_memory.h"
+#include "swift/swift_runtime.h"
 #include "type_name.h"
 
 #include "RecorderTest.h"

@@ -1,4 +1,4 @@
-#include "record/image_list.h"
+#include "record/definitions.h"
 
 #include "RecorderTest.h"
 

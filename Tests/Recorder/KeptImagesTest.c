@@ -1,8 +1,7 @@
 // Heap images that are taken back, and the space that they leave.
 
-#include "image/kept_images.h"
+#include "image/snapshot_writer.h"
 #include "record/trace_file.h"
-#include "record/trace_voids.h"
 
 #include "RecorderTest.h"
 #include "TestRecording.h"

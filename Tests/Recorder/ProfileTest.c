@@ -1,6 +1,5 @@
 // Heap profiles: the parts that run without a recording.
 
-#include "profile/code_maps.h"
 #include "profile/function_names.h"
 
 #include "RecorderTest.h"

@@ -2,13 +2,13 @@
 // recording pauses.
 
 #include "hooks/hook.h"
-#include "hooks/load.h"
+#include "hooks/startup.h"
 #include "process/lifecycle.h"
 #include "process/thread_entry.h"
+#include "record/definitions.h"
 #include "record/event_buffer.h"
-#include "record/image_list.h"
 #include "record/trace_file.h"
-#include "thread/own_stack.h"
+#include "thread/thread_state.h"
 
 #include "RecorderTest.h"
 #include "TestRecording.h"

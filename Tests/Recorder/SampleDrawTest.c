@@ -1,4 +1,4 @@
-#include "sampling/sample_draw.h"
+#include "sampling/sampler.h"
 
 #include "RecorderTest.h"
 

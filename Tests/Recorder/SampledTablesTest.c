@@ -1,5 +1,5 @@
-#include "sampling/sampled_blocks.h"
-#include "sampling/sampled_sites.h"
+#include "sampling/live_blocks.h"
+#include "sampling/sampler.h"
 
 #include "RecorderTest.h"
 

@@ -2,7 +2,7 @@
 
 #include "TestRecording.h"
 
-#include "hooks/load.h"
+#include "hooks/startup.h"
 #include "record/trace_file.h"
 
 #include "RecorderTest.h"

@@ -1,5 +1,5 @@
 #include "os/os.h"
-#include "os/thread_list.h"
+#include "os/process_info.h"
 
 #include "RecorderTest.h"
 

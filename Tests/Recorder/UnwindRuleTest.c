@@ -1,4 +1,4 @@
-#include "unwind/unwind_rules.h"
+#include "unwind/unwind_step.h"
 
 #include "RecorderTest.h"
 

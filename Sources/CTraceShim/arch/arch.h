@@ -8,7 +8,6 @@
 #define LEAKTRACE_ARCH_H
 
 #include "CTraceFormat.h"
-#include "arch/compiler.h"
 #include "arch/unwind_row.h"
 
 // As static functions and constants:
@@ -26,9 +25,8 @@
 // - lt_read_registers, lt_read_context_register, lt_describe_here: registers as they are at the place of use;
 // - LT_DEFINE_…: functions in assembly, defined beside those that they call.
 #if defined(__linux__) && defined(__x86_64__)
-#include "arch/x86_64/entries.h"
-#include "arch/x86_64/live_registers.h"
-#include "arch/x86_64/processor.h"
+#include "arch/x86_64/assembly.h"
+#include "arch/x86_64/instructions.h"
 #else
 #error "the recorder knows Linux on x86-64 only"
 #endif
@@ -38,6 +36,10 @@
 #include <stdint.h>
 #include <sys/types.h>
 #include <ucontext.h>
+
+/// Marks variables that hooks read at each call. They stand side by side, whichever file defines them, and so take few
+/// cache lines.
+#define LT_HOOK_DATA __attribute__((section("lt_hook_data")))
 
 #define lt_syscall(n, a, b, c) lt_syscall6((n), (long)(a), (long)(b), (long)(c), 0, 0, 0)
 

@@ -4,7 +4,7 @@
 #define LEAKTRACE_UNWIND_ROW_H
 
 #if defined(__x86_64__)
-#include "arch/x86_64/register_numbers.h"
+#include "arch/x86_64/instructions.h"
 #endif
 
 #include <stdbool.h>

@@ -1,14 +1,25 @@
-// Declares hooks. A hook has the name of the function that it interposes, visible to the loader.
-//
-// In a test program this code is linked, not preloaded. Hooks then have other names: the program's own calls do not
-// reach them, and no recording begins by itself.
+// Declares hooks, finds the functions that they interpose, and records their calls as events or samples.
 
 #ifndef LEAKTRACE_HOOK_H
 #define LEAKTRACE_HOOK_H
 
-#include "elf/next_symbol.h"
+#include "elf/elf_image.h"
+#include "image/expectations.h"
+#include "process/thread_entry.h"
+#include "record/event_recorder.h"
+#include "sampling/live_blocks.h"
+#include "thread/thread_state.h"
 
 #include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+// --- declaration -----------------------------------------------------------------------------------------------------
+
+// Declares hooks. A hook has the name of the function that it interposes, visible to the loader.
+//
+// In a test program this code is linked, not preloaded. Hooks then have other names: the program's own calls do not
+// reach them, and no recording begins by itself.
 
 /// Code written in assembly may call with any stack pointer. The allocator accepts that, but the recorder's compiled
 /// code stores to addresses that the ABI aligns. A hook with this attribute keeps its frame while it calls the
@@ -42,5 +53,180 @@
 #define LT_HOOK_FRAME ((const uintptr_t *)__builtin_frame_address(0))
 /// The return address of the hook that uses it.
 #define LT_CALLER ((const void *)__builtin_return_address(0))
+
+// --- next functions --------------------------------------------------------------------------------------------------
+
+// The functions that the hooks interpose: the next definition in the loader's order.
+
+/// One row for each hooked C function: result, name, parameters.
+#define LT_HOOKED_MALLOC_FAMILY(X)                  \
+  X(void *, malloc, (size_t))                       \
+  X(void *, calloc, (size_t, size_t))               \
+  X(void *, realloc, (void *, size_t))              \
+  X(void *, reallocarray, (void *, size_t, size_t)) \
+  X(void, free, (void *))                           \
+  X(int, posix_memalign, (void **, size_t, size_t)) \
+  X(void *, aligned_alloc, (size_t, size_t))        \
+  X(void *, memalign, (size_t, size_t))             \
+  X(void *, valloc, (size_t))                       \
+  X(void *, pvalloc, (size_t))
+
+struct lt_next_functions {
+#define FIELD(result, name, parameters) result(*name) parameters;
+  LT_HOOKED_MALLOC_FAMILY(FIELD)
+#undef FIELD
+};
+extern struct lt_next_functions lt_next __attribute__((visibility("hidden")));
+
+/// Finds the functions and stores them in `found`. While `lt_next` is empty, calls are served from the bootstrap arena.
+void lt_next_functions_find(struct lt_next_functions *found);
+
+// --- Swift objects ---------------------------------------------------------------------------------------------------
+
+// Records events of Swift objects, for hooks that are called with a reference.
+
+/// The way to record retains and releases: LT_ARC_. Set before hooks are on, and to LT_ARC_OFF where samples are taken.
+extern uint8_t lt_arc_mode __attribute__((visibility("hidden")));
+
+/// The object of an event whose hook may be called with marks in the reference: of native strings, bridged objects and
+/// the like.
+#define OBJECT(reference) ((void *)((uint64_t)(reference)&LT_WORD_ADDRESS_MASK & ~7ull))
+
+#define RECORD(operation, reference)                                                                          \
+  do {                                                                                                        \
+    struct lt_thread *t = lt_enter();                                                                         \
+    if (t) {                                                                                                  \
+      if (LT_LIKELY(lt_arc_mode == LT_ARC_STACKS)) lt_record(t, operation, OBJECT(reference), LT_HOOK_FRAME); \
+      else if (lt_arc_mode == LT_ARC_COUNTS) lt_record_alone(t, operation, OBJECT(reference));                \
+      lt_leave();                                                                                             \
+    }                                                                                                         \
+  } while (0)
+#define RECORD_COUNT(operation, reference, count)                                                          \
+  do {                                                                                                     \
+    struct lt_thread *t = lt_enter();                                                                      \
+    if (t) {                                                                                               \
+      if (LT_LIKELY(lt_arc_mode == LT_ARC_STACKS))                                                         \
+        lt_record_size(t, operation, OBJECT(reference), count, LT_HOOK_FRAME);                             \
+      else if (lt_arc_mode == LT_ARC_COUNTS) lt_record_size_alone(t, operation, OBJECT(reference), count); \
+      lt_leave();                                                                                          \
+    }                                                                                                      \
+  } while (0)
+/// Null and values that are no pointers (small strings and immortal objects are ≤ 0) are not counted by the runtime.
+#define IS_COUNTED(object) ((intptr_t)(object) > 0)
+
+// --- samples ---------------------------------------------------------------------------------------------------------
+
+// Samples calls of the allocator: what hooks do with a call that a sample may be in.
+
+/// Bytes from one sample to the next, on average; 0: all calls are recorded instead. Set once, before hooks are on or
+/// when the trace has reached its limit.
+extern uint64_t lt_sample_period __attribute__((visibility("hidden")));
+
+/// Tells whether an allocation can pass, since no byte of it is sampled. Never true while all calls are recorded.
+static LT_ALWAYS_INLINE bool lt_passes_samples(size_t size) {
+  if (LT_LIKELY(lt_subtract(&lt_tls.untilSample, size))) return true;
+  lt_tls.untilSample += size;
+  return false;
+}
+
+/// Takes in an allocation that does not pass. `frame`: of the hook.
+LT_NOINLINE void lt_light_allocated(void *block, size_t size, const uintptr_t *frame);
+/// Takes in the free of a block that is marked, before it happens.
+LT_NOINLINE void lt_light_freed(void *block);
+
+/// Takes back the free of a block, whose realloc has failed.
+LT_NOINLINE void lt_light_restored(void *block, const struct lt_sampled_block *sample);
+
+/// Prepares, when the settings are known. False without memory.
+bool lt_light_begin(void);
+/// In a child made by fork: completes what another thread of the parent was in the middle of.
+void lt_light_after_fork(void);
+/// Lets calls pass from now on: the allocator next in line is known.
+void lt_light_open(void);
+
+// --- allocations -----------------------------------------------------------------------------------------------------
+
+// Records calls of the allocator.
+//
+// A free is recorded before it happens, an allocation afterwards: in between another thread may be given the address.
+
+static LT_ALWAYS_INLINE void record_free(struct lt_thread *t, unsigned operation, void *block, const uintptr_t *frame) {
+  lt_record(t, operation, block, frame);
+  lt_expectations_freed(block);
+}
+
+#define RECORD_FREE(block)                                \
+  do {                                                    \
+    if (lt_sample_period) {                               \
+      if (lt_is_marked(block)) lt_light_freed(block);     \
+    } else {                                              \
+      struct lt_thread *t = lt_enter();                   \
+      if (t) {                                            \
+        record_free(t, LT_OP_FREE, block, LT_HOOK_FRAME); \
+        lt_leave();                                       \
+      }                                                   \
+    }                                                     \
+  } while (0)
+
+/// The runtime's object allocation calls the allocator for a block that its own hook records.
+static LT_ALWAYS_INLINE bool is_inside_object_allocation(void) { return LT_UNLIKELY(lt_tls.isInsideObjectAllocation); }
+
+#define RECORD_ALLOCATION(operation, block, size)                                                  \
+  do {                                                                                             \
+    if (lt_sample_period) {                                                                        \
+      if ((block) && !lt_passes_samples(size)) lt_light_allocated((block), (size), LT_HOOK_FRAME); \
+    } else if ((block) && !is_inside_object_allocation()) {                                        \
+      struct lt_thread *t = lt_enter();                                                            \
+      if (t) {                                                                                     \
+        lt_record_size(t, (operation), (block), (size), LT_HOOK_FRAME);                            \
+        lt_leave();                                                                                \
+      }                                                                                            \
+    }                                                                                              \
+  } while (0)
+
+/// A realloc while sampling.
+static LT_ALWAYS_INLINE void *sample_reallocation(void *(*next)(void *, size_t), void *block, size_t size,
+                                                  const uintptr_t *frame) {
+  // Save the old sample; a failed realloc leaves the block unchanged.
+  struct lt_sampled_block before;
+  bool isMarked = block && lt_is_marked(block),
+       wasSampled = isMarked && lt_sampled_blocks_find((uintptr_t)block, &before);
+  uint64_t keptSize = isMarked && lt_keeps_blocks ? lt_kept_blocks_size((uintptr_t)block) : 0;
+  if (isMarked) lt_light_freed(block);
+  void *result = next(block, size);
+  if (result) {
+    if (!lt_passes_samples(size)) lt_light_allocated(result, size, frame);
+  } else if (size > 0) {
+    if (keptSize) lt_kept_blocks_add((uintptr_t)block, keptSize);
+    if (wasSampled) lt_light_restored(block, &before);
+  }
+  return result;
+}
+
+/// Calls and records a realloc, as a free and an allocation.
+static LT_ALWAYS_INLINE void *reallocate(void *(*next)(void *, size_t), void *block, size_t size, unsigned operation,
+                                         const uintptr_t *frame) {
+  if (lt_sample_period) return sample_reallocation(next, block, size, frame);
+  struct lt_thread *t = block ? lt_enter() : NULL;
+  if (t) {
+    record_free(t, LT_OP_REALLOC_FREE, block, frame);
+    lt_leave();
+  }
+  void *result = next(block, size);
+  if (result) {
+    t = lt_enter();
+    if (t) {
+      lt_record_size(t, operation, result, size, frame);
+      lt_leave();
+    }
+  } else if (block && size > 0) {
+    t = lt_enter();
+    if (t) {
+      lt_record_size(t, LT_OP_REALLOC_FAILED, block, 0, frame);
+      lt_leave();
+    }
+  }
+  return result;
+}
 
 #endif

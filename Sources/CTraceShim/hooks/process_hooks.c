@@ -1,33 +1,191 @@
-// Hooks of the functions that begin and end processes, threads and images. They record no events: they keep the trace
-// correct.
+// Hooks of calls that change the process: exec, spawn, threads, filters, rights, waits for children, and exit.
 
 #define _GNU_SOURCE
-#include "hooks/filter_watch.h"
+#include "hooks/process_hooks.h"
+
+#include "check.h"
 #include "hooks/hook.h"
 #include "hooks/loader_watch.h"
-#include "hooks/swift_relatives.h"
+#include "hooks/program_calls.h"
+#include "hooks/swift_hooks.h"
 #include "image/heap_snapshot.h"
-#include "image/own_threads.h"
-#include "os/apart_task.h"
-#include "os/process_identity.h"
-#include "process/description.h"
+#include "image/thread_freeze.h"
+#include "image/thread_stop.h"
+#include "os/fd_isolated_task.h"
+#include "os/os.h"
+#include "os/process_info.h"
 #include "process/environment.h"
 #include "process/lifecycle.h"
 #include "process/program_kind.h"
 #include "process/recording.h"
 #include "process/thread_entry.h"
+#include "profile/function_names.h"
+#include "profile/heap_profile.h"
+#include "record/definitions.h"
 #include "record/event_buffer.h"
-#include "record/image_list.h"
 #include "record/trace_file.h"
+#include "recorder_calls.h"
+#include "thread/thread_state.h"
 
 #include <alloca.h>
 #include <dlfcn.h>
+#include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <spawn.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/times.h>
+#include <sys/wait.h>
 #include <unistd.h>
+
+// === filters =========================================================================================================
+
+// Checks the filters of system calls (seccomp) with which a program confines itself, before they take effect.
+//
+// A filter may end the process for a call that it does not list, and so at the recorder's next call. So the program's
+// calls of prctl and syscall are watched, and a new filter is tested against each call that the recorder makes. If one
+// of them is not allowed, recording stops, or goes on without heap images.
+//
+// The same functions can make two instructions of the recorder raise SIGSEGV: rdtsc and cpuid. Recording stops before
+// that.
+
+#ifndef PR_SET_SYSCALL_USER_DISPATCH
+#define PR_SET_SYSCALL_USER_DISPATCH 59 // Linux 5.11
+#define PR_SYS_DISPATCH_OFF 0
+#endif
+
+// --- consequences ----------------------------------------------------------------------------------------------------
+
+static _Atomic bool isBeginningForbidden;
+
+/// True if programs that this process executes may be traced: they inherit the filters in effect, which must allow the
+/// calls that begin a recording.
+static bool lt_filter_allows_beginning(void) { return !atomic_load(&isBeginningForbidden); }
+
+static bool is_readable(const void *from, size_t size) {
+  if (!from) return false;
+  uintptr_t first = (uintptr_t)from, last = first + size - sizeof(uint64_t);
+  for (uintptr_t at = first; at < last; at = (at & ~(uintptr_t)4095) + 4096)
+    if (!lt_is_readable(at)) return false;
+  return lt_is_readable(last);
+}
+
+static void give_up_profiles(void) {
+  lt_heap_profile_forbid();
+  lt_due_profiles_end();
+}
+
+static void give_up_images(void) {
+  lt_snapshot_end();
+  lt_process_warn("no heap images from here on: the program installs a filter of system calls (seccomp) that does not "
+                  "allow them",
+                  NULL);
+}
+
+/// The process is about to confine itself. `filter`: NULL for the strict mode, which leaves it four calls.
+static LT_NOINLINE void before_filter(const struct sock_fprog *filter) {
+  // A recording that was stopped makes no more calls, under the filter that stopped it.
+  if (atomic_load(&lt_hook_mode) == LT_HOOKS_OFF || !lt_process_has_own_memory()) return;
+  int forbidden = LT_TO_RECORD | LT_TO_BEGIN | LT_FOR_IMAGES | LT_TO_STOP_THREADS | LT_FOR_PROFILES;
+  if (filter) {
+    // The kernel refuses what cannot be read.
+    if (!is_readable(filter, sizeof *filter) || filter->len == 0 || filter->len > BPF_MAXINSNS) return;
+    if (!is_readable(filter->filter, filter->len * sizeof *filter->filter)) return;
+    uint64_t here = (uint64_t)(uintptr_t)&lt_filter_allows_beginning;
+    forbidden = lt_purposes_forbidden_by(filter->filter, filter->len, LT_AUDIT_ARCHITECTURE, here, NULL) & ~LT_TO_JOIN;
+  }
+  if (!forbidden) return;
+  if (forbidden & (LT_TO_BEGIN | LT_TO_RECORD)) atomic_store(&isBeginningForbidden, true);
+  // The names in a profile are found in a copy of the process, as images are written.
+  if (forbidden & (LT_FOR_PROFILES | LT_FOR_IMAGES)) give_up_profiles();
+  if (forbidden & LT_TO_RECORD)
+    lt_process_stop("recording stops here: the program installs a filter of system calls (seccomp) that does not allow "
+                    "the recorder's");
+  else if (forbidden & LT_FOR_IMAGES) give_up_images();
+  else if (forbidden & LT_TO_STOP_THREADS) lt_freeze_forbid();
+}
+
+/// Stops recording before an instruction that the recorder uses begins to raise SIGSEGV.
+static LT_NOINLINE void before_faults(const char *why) {
+  if (atomic_load(&lt_hook_mode) == LT_HOOKS_OFF || !lt_process_has_own_memory()) return;
+  lt_process_stop(why);
+}
+
+static void before_counter_faults(void) {
+  before_faults("recording stops here: the program makes reads of the processor's counter fail (PR_SET_TSC), and the "
+                "recorder's clock needs them");
+}
+
+static void before_identification_faults(void) {
+  before_faults("recording stops here: the program makes the instruction cpuid fail (ARCH_SET_CPUID), and the recorder "
+                "uses it");
+}
+
+typedef long system_call(long, long, long, long, long, long, long);
+typedef int process_control(int, unsigned long, unsigned long, unsigned long, unsigned long);
+
+static system_call *nextSyscall;
+static process_control *nextControl;
+
+/// The program is about to have the kernel hand it the calls of one of its threads, the recorder's among them.
+static LT_NOINLINE void before_dispatch(void) {
+  if (atomic_load(&lt_hook_mode) == LT_HOOKS_OFF || !lt_process_has_own_memory()) return;
+  lt_process_stop("recording stops here: the program takes over the system calls of a thread "
+                  "(PR_SET_SYSCALL_USER_DISPATCH), including the recorder's");
+}
+
+static void watch_control(int option, unsigned long mode, unsigned long filter) {
+  if (option == PR_SET_SYSCALL_USER_DISPATCH && mode != PR_SYS_DISPATCH_OFF) before_dispatch();
+  if (option == PR_SET_TSC && mode == PR_TSC_SIGSEGV) before_counter_faults();
+  if (option != PR_SET_SECCOMP) return;
+  if (mode == SECCOMP_MODE_STRICT) before_filter(NULL);
+  else if (mode == SECCOMP_MODE_FILTER && filter) before_filter((const struct sock_fprog *)filter);
+}
+
+// Both take variable arguments; arguments that a caller did not give are passed on as they stand.
+
+LT_EXPORT long lt_watched_syscall(long number, long a, long b, long c, long d, long e, long f) LT_NAMED(syscall);
+LT_EXPORT long lt_watched_syscall(long number, long a, long b, long c, long d, long e, long f) {
+  if (LT_UNLIKELY(number == SYS_seccomp)) {
+    if (a == SECCOMP_SET_MODE_STRICT) before_filter(NULL);
+    else if (a == SECCOMP_SET_MODE_FILTER && c) before_filter((const struct sock_fprog *)c);
+  } else if (LT_UNLIKELY(number == SYS_prctl)) {
+    watch_control((int)a, (unsigned long)b, (unsigned long)c);
+  } else if (LT_UNLIKELY(lt_makes_identification_fail(number, a, b))) {
+    before_identification_faults();
+  }
+  if (LT_UNLIKELY(!nextSyscall)) nextSyscall = (system_call *)lt_next_symbol("syscall");
+  __attribute__((musttail)) return nextSyscall(number, a, b, c, d, e, f);
+}
+
+LT_EXPORT int lt_watched_prctl(int option, unsigned long a, unsigned long b, unsigned long c, unsigned long d)
+    LT_NAMED(prctl);
+LT_EXPORT int lt_watched_prctl(int option, unsigned long a, unsigned long b, unsigned long c, unsigned long d) {
+  watch_control(option, a, b);
+  if (LT_UNLIKELY(!nextControl)) nextControl = (process_control *)lt_next_symbol("prctl");
+  __attribute__((musttail)) return nextControl(option, a, b, c, d);
+}
+
+// glibc declares it nowhere.
+LT_EXPORT int lt_watched_arch_prctl(int option, unsigned long argument) LT_NAMED(arch_prctl);
+LT_EXPORT int lt_watched_arch_prctl(int option, unsigned long argument) {
+  if (LT_UNLIKELY(lt_makes_identification_fail(SYS_arch_prctl, option, (long)argument))) before_identification_faults();
+  typedef int architecture_control(int, unsigned long);
+  static architecture_control *next;
+  if (LT_UNLIKELY(!next)) next = (architecture_control *)lt_next_symbol("arch_prctl");
+  __attribute__((musttail)) return next(option, argument);
+}
+
+// === programs and threads ============================================================================================
+
+// Hooks of the functions that begin and end processes, threads and images. They record no events: they keep the trace
+// correct.
 
 // --- replacing the program -------------------------------------------------------------------------------------------
 
@@ -166,3 +324,207 @@ LT_EXPORT int LT_HOOK(dlclose)(void *handle) {
   }
   return result;
 }
+
+// === reach ===========================================================================================================
+
+// Hooks of the calls that take a process out of reach of its trace: another root directory, another user, other
+// namespaces. The file first gets all the length that it may need, and the recorder's own task
+// ends: some of the calls are refused to a process with several threads.
+
+#define REACH_HOOK(name, parameters, arguments)      \
+  LT_EXPORT int LT_HOOK(name) parameters {           \
+    lt_apart_await_other();                          \
+    lt_trace_before_losing_reach();                  \
+    __typeof__(&name) next = NEXT(name);             \
+    __attribute__((musttail)) return next arguments; \
+  }
+REACH_HOOK(chroot, (const char *path), (path))
+REACH_HOOK(setuid, (uid_t user), (user))
+REACH_HOOK(seteuid, (uid_t user), (user))
+REACH_HOOK(setreuid, (uid_t real, uid_t effective), (real, effective))
+REACH_HOOK(setresuid, (uid_t real, uid_t effective, uid_t saved), (real, effective, saved))
+REACH_HOOK(setgid, (gid_t group), (group))
+REACH_HOOK(setegid, (gid_t group), (group))
+REACH_HOOK(setregid, (gid_t real, gid_t effective), (real, effective))
+REACH_HOOK(setresgid, (gid_t real, gid_t effective, gid_t saved), (real, effective, saved))
+
+// The kernel refuses these to a process with several threads. One that serves an image can begin at any moment, so the
+// call is made again after such a refusal.
+#define LONE_HOOK(name, parameters, arguments)                            \
+  LT_EXPORT int LT_HOOK(name) parameters {                                \
+    lt_apart_await_other();                                               \
+    lt_serving_await_other();                                             \
+    lt_trace_before_losing_reach();                                       \
+    int before = errno, result = NEXT(name) arguments;                    \
+    for (int i = 0; result != 0 && errno == EINVAL && i < RETRIES; i++) { \
+      lt_serving_await_other();                                           \
+      errno = before;                                                     \
+      result = NEXT(name) arguments;                                      \
+    }                                                                     \
+    return result;                                                        \
+  }
+enum { RETRIES = 2 };
+LONE_HOOK(unshare, (int flags), (flags))
+LONE_HOOK(setns, (int descriptor, int kind), (descriptor, kind))
+
+// === waits ===========================================================================================================
+
+// Hides the recorder's own children, which write heap images, from the host's calls. These calls wait for children of
+// any kind, or give sums over all children.
+
+static bool is_for_all_kinds(int options) { return options & (__WALL | __WCLONE); }
+
+static bool is_helper(pid_t child) { return lt_snapshot_is_helper(child) || lt_function_names_is_helper(child); }
+
+static pid_t wait_for_others(pid_t which, int *status, int options, struct rusage *usage) {
+  for (;;) {
+    int ended = 0;
+    struct rusage its;
+    pid_t child = NEXT(wait4)(which, &ended, options, &its);
+    if (child > 0 && is_helper(child)) {
+      lt_child_usage_note(&its);
+      continue;
+    }
+    if (child > 0 && status) *status = ended;
+    if (child > 0 && usage) *usage = its;
+    return child;
+  }
+}
+
+LT_EXPORT pid_t LT_HOOK(waitpid)(pid_t which, int *status, int options) {
+  if (is_for_all_kinds(options)) return wait_for_others(which, status, options, NULL);
+  __typeof__(&waitpid) next = NEXT(waitpid);
+  __attribute__((musttail)) return next(which, status, options);
+}
+
+LT_EXPORT pid_t LT_HOOK(wait4)(pid_t which, int *status, int options, struct rusage *usage) {
+  if (is_for_all_kinds(options)) return wait_for_others(which, status, options, usage);
+  __typeof__(&wait4) next = NEXT(wait4);
+  __attribute__((musttail)) return next(which, status, options, usage);
+}
+
+LT_EXPORT int LT_HOOK(waitid)(idtype_t kind, id_t which, siginfo_t *information, int options) {
+  if (is_for_all_kinds(options)) {
+    for (;;) {
+      siginfo_t found = {0};
+      int result = NEXT(waitid)(kind, which, &found, options);
+      if (result == 0 && found.si_pid > 0 && is_helper(found.si_pid)) {
+        // One that is only looked at would be found for ever.
+        if (options & WNOWAIT) lt_reap(found.si_pid, 0);
+        continue;
+      }
+      if (result == 0 && information) *information = found;
+      return result;
+    }
+  }
+  __typeof__(&waitid) next = NEXT(waitid);
+  __attribute__((musttail)) return next(kind, which, information, options);
+}
+
+LT_EXPORT int LT_HOOK(getrusage)(__rusage_who_t who, struct rusage *usage) {
+  int result = NEXT(getrusage)(who, usage);
+  if (result == 0 && who == RUSAGE_CHILDREN) lt_child_usage_hide(usage);
+  return result;
+}
+
+/// Ticks of `times` (USER_HZ), the same number for all programs.
+static clock_t ticks(struct timeval time) { return time.tv_sec * 100 + time.tv_usec / 10000; }
+
+LT_EXPORT clock_t LT_HOOK(times)(struct tms *used) {
+  clock_t result = NEXT(times)(used);
+  struct rusage children;
+  // From sums in microseconds: a difference of ticks would be rounded twice.
+  if (used && NEXT(getrusage)(RUSAGE_CHILDREN, &children) == 0) {
+    lt_child_usage_hide(&children);
+    used->tms_cutime = ticks(children.ru_utime);
+    used->tms_cstime = ticks(children.ru_stime);
+  }
+  return result;
+}
+
+// === exit ============================================================================================================
+
+// Hooks of the ends of a process. They take a snapshot before anything is torn down, and close the trace after
+// everything is.
+//
+// A return from main goes to the C library's own exit, past any hook. So every handler that is registered to run at
+// exit is wrapped, and the first one that runs takes the snapshot. Each of these functions tail-calls the function
+// behind it, so the recorder appears in no stack.
+
+extern int __cxa_atexit(void (*)(void *), void *, void *);
+
+// --- handlers --------------------------------------------------------------------------------------------------------
+
+struct handler {
+  void (*function)(void *);
+  void *argument;
+};
+/// Handlers beyond the limit are registered unwrapped: a wrapped one runs soon enough.
+enum { HANDLER_LIMIT = 1 << 15 };
+static struct handler *handlers;
+static _Atomic uint32_t handlerCount;
+
+static void run_wrapped(void *context) {
+  LT_CHECK((struct handler *)context >= handlers && (struct handler *)context < handlers + HANDLER_LIMIT);
+  struct handler h = *(struct handler *)context;
+  // Destructors of an image that is being closed are registered in the same way.
+  if (!lt_tls.isClosingImage) lt_snapshot_at_exit();
+  __attribute__((musttail)) return h.function(h.argument);
+}
+
+static void take_snapshot(void *unused) {
+  (void)unused;
+  lt_snapshot_at_exit();
+}
+
+LT_EXPORT int LT_HOOK(__cxa_atexit)(void (*function)(void *), void *argument, void *image) {
+  if (handlers && atomic_load_explicit(&lt_hook_mode, memory_order_relaxed)) {
+    uint32_t index = atomic_fetch_add(&handlerCount, 1);
+    if (index < HANDLER_LIMIT) {
+      handlers[index] = (struct handler){function, argument};
+      function = run_wrapped;
+      argument = &handlers[index];
+    } else {
+      atomic_store(&handlerCount, HANDLER_LIMIT);
+    }
+  }
+  __typeof__(&__cxa_atexit) next = NEXT(__cxa_atexit);
+  __attribute__((musttail)) return next(function, argument, image);
+}
+
+void lt_exit_hooks_init(void (*finish)(void *)) {
+  handlers = lt_map_private(HANDLER_LIMIT * sizeof *handlers);
+  if (finish) NEXT(__cxa_atexit)(finish, NULL, NULL);
+  NEXT(__cxa_atexit)(take_snapshot, NULL, NULL);
+}
+
+// --- ends ------------------------------------------------------------------------------------------------------------
+
+// Defined under names of their own: the compiler then does not know that they never return, and tail-calls.
+
+typedef void ending(int);
+
+LT_EXPORT void lt_exit(int status) LT_NAMED(exit);
+LT_EXPORT void lt_exit(int status) {
+  if (lt_recording_is_on()) lt_mark_end(LT_HOOK_FRAME);
+  lt_snapshot_at_exit();
+  ending *next = (ending *)NEXT(exit);
+  __attribute__((musttail)) return next(status);
+}
+
+LT_EXPORT void lt_quick_exit(int status) LT_NAMED(quick_exit);
+LT_EXPORT void lt_quick_exit(int status) {
+  if (lt_recording_is_on()) lt_mark_end(LT_HOOK_FRAME);
+  lt_snapshot_at_exit();
+  if (lt_recording_is_on()) lt_process_finish(LT_CLOSE_UNDERSCORE_EXIT);
+  ending *next = (ending *)NEXT(quick_exit);
+  __attribute__((musttail)) return next(status);
+}
+
+LT_EXPORT void LT_HOOK(_exit)(int status) {
+  lt_snapshot_at_exit();
+  if (lt_recording_is_on()) lt_process_finish(LT_CLOSE_UNDERSCORE_EXIT);
+  lt_syscall(SYS_exit_group, status, 0, 0);
+  __builtin_unreachable();
+}
+LT_EXPORT void LT_HOOK(_Exit)(int status) { LT_HOOK(_exit)(status); }

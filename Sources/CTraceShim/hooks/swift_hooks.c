@@ -1,3 +1,20 @@
+// Hooks of Swift runtimes: through their pointers, and by the names of their functions.
+
+#define _GNU_SOURCE
+#include "hooks/swift_hooks.h"
+
+#include "elf/elf_image.h"
+#include "hooks/hook.h"
+#include "os/os.h"
+#include "process/lifecycle.h"
+#include "record/trace_file.h"
+#include "swift/swift_runtime.h"
+#include "thread/thread_state.h"
+
+#include <string.h>
+
+// === the runtime's pointers ==========================================================================================
+
 // Hooks of the Swift runtime's pointers: guard, call, record, nothing else.
 //
 // A release is recorded before it happens: it may free the object. A retain is recorded before as well, since the
@@ -6,11 +23,8 @@
 //
 // A process may have several runtimes. Each has its own pointers, and so gets its own hooks, which call back into it.
 
-#define _GNU_SOURCE
-#include "hooks/swift_hooks.h"
-
-#include "hooks/light_recording.h"
-#include "hooks/swift_recording.h"
+/// Runtimes that can be hooked at a time. Each has a set of hooks in the code.
+enum { LT_SWIFT_RUNTIME_LIMIT = 8 };
 
 /// A runtime's own functions, independent of the current pointers.
 struct calls {
@@ -29,6 +43,8 @@ static struct {
   void *(*retainAdapter)(void *);
   uint8_t isHooked;
 } originals[LT_SWIFT_RUNTIME_LIMIT];
+
+static void lt_swift_hooks_remove(unsigned number);
 
 static LT_ALWAYS_INLINE void *allocate(const struct calls *runtime, const void *metadata, size_t size,
                                        size_t alignMask) {
@@ -124,7 +140,9 @@ struct hooks {
 static const struct hooks hooks[] = {EACH_RUNTIME(HOOKS_ROW)};
 _Static_assert(sizeof hooks / sizeof *hooks == LT_SWIFT_RUNTIME_LIMIT, "a row each");
 
-void lt_swift_hooks_install(unsigned number, const struct lt_swift_runtime *r) {
+/// Puts the hooks of a number below the limit into a runtime's pointers. `lt_arc_mode` decides whether retains and
+/// releases are among them.
+static void lt_swift_hooks_install(unsigned number, const struct lt_swift_runtime *r) {
   struct calls *runtime = &runtimes[number];
   const struct hooks *hook = &hooks[number];
   *runtime =
@@ -146,7 +164,8 @@ void lt_swift_hooks_install(unsigned number, const struct lt_swift_runtime *r) {
   *r->isHooked = 1;
 }
 
-void lt_swift_hooks_remove(unsigned number) {
+/// Puts back the pointers of the runtime that has the hooks of a number. Threads may still be inside the hooks.
+static void lt_swift_hooks_remove(unsigned number) {
   const struct calls *runtime = &runtimes[number];
   const struct lt_swift_runtime *r = &originals[number].places;
   *r->isHooked = originals[number].isHooked;
@@ -157,4 +176,292 @@ void lt_swift_hooks_remove(unsigned number) {
   *r->release = runtime->release;
   *r->release_n = runtime->release_n;
   *r->tryRetain = runtime->tryRetain;
+}
+
+// === runtimes ========================================================================================================
+
+// The sets of hooks, and the runtime of each.
+
+/// Changed by one thread at a time: before hooks are on, under the loader's lock, or by the one that looks through the
+/// images.
+static struct { uintptr_t start, end; } hooked[LT_SWIFT_RUNTIME_LIMIT];
+
+void lt_swift_runtimes_hook(const struct lt_loaded_image *image, const struct lt_swift_runtime *runtime) {
+  unsigned free = LT_SWIFT_RUNTIME_LIMIT;
+  for (unsigned i = LT_SWIFT_RUNTIME_LIMIT; i-- > 0;) {
+    if (hooked[i].end && hooked[i].start == image->start) return;
+    if (!hooked[i].end) free = i;
+  }
+  if (free == LT_SWIFT_RUNTIME_LIMIT) {
+    lt_process_warn("Swift objects are not seen, only malloc: too many Swift runtimes are loaded already, before ",
+                    image->path);
+    return;
+  }
+  // Objects are found in memory where samples are taken.
+  if (lt_sample_period) {
+    lt_process_has_swift(runtime->isLinkedIn);
+    return;
+  }
+  hooked[free].start = image->start;
+  hooked[free].end = image->end;
+  lt_swift_hooks_install(free, runtime);
+  lt_process_has_swift(runtime->isLinkedIn);
+}
+
+void lt_swift_runtimes_refuse(const struct lt_loaded_image *image, enum lt_swift_search reason) {
+  const char *path = image->isExecutable ? NULL : image->path;
+  if (reason == LT_SWIFT_STRIPPED && !path)
+    lt_process_warn("Swift objects are not seen, only malloc: the program has the Swift runtime inside it and was "
+                    "stripped. Trace the unstripped program.",
+                    NULL);
+  else if (reason == LT_SWIFT_STRIPPED)
+    lt_process_warn("Swift objects of a library are not seen, only malloc: it has the Swift runtime inside it and was "
+                    "stripped. Load the unstripped library: ",
+                    path);
+  else if (reason == LT_SWIFT_UNKNOWN)
+    lt_process_warn("Swift objects are not seen, only malloc: this version of the Swift runtime has none of the hooks "
+                    "that are known here",
+                    path);
+}
+
+void lt_swift_runtimes_forget(uintptr_t start, uintptr_t end) {
+  for (unsigned i = 0; i < LT_SWIFT_RUNTIME_LIMIT; i++)
+    if (hooked[i].end && hooked[i].start >= start && hooked[i].start < end) hooked[i].start = hooked[i].end = 0;
+}
+
+void lt_swift_runtimes_unhook(void) {
+  for (unsigned i = 0; i < LT_SWIFT_RUNTIME_LIMIT; i++) {
+    if (!hooked[i].end) continue;
+    lt_swift_hooks_remove(i);
+    hooked[i].start = hooked[i].end = 0;
+  }
+}
+
+// === interposed functions ============================================================================================
+
+// Hooks of the functions that count inside a Swift runtime and are interposed by name, for callers outside of it.
+//
+// If only one image defines them, the hooks call its functions. If none does yet, or several do, each call is led to
+// the runtime of its caller: a function of another one may know another layout.
+
+/// One row for each function: result, name here, name in the runtime, parameters, arguments.
+#define EACH_FUNCTION(X)                                                                                 \
+  X(void *, weakLoadStrong, swift_weakLoadStrong, (void *reference), (reference))                        \
+  X(void *, weakTakeStrong, swift_weakTakeStrong, (void *reference), (reference))                        \
+  X(void *, unownedRetainStrong, swift_unownedRetainStrong, (void *object), (object))                    \
+  X(void, unownedRetainStrongAndRelease, swift_unownedRetainStrongAndRelease, (void *object), (object))  \
+  X(void *, unownedRetain, swift_unownedRetain, (void *object), (object))                                \
+  X(void, unownedRelease, swift_unownedRelease, (void *object), (object))                                \
+  X(void *, nonatomicRetain, swift_nonatomic_retain, (void *object), (object))                           \
+  X(void *, nonatomicRetainN, swift_nonatomic_retain_n, (void *object, uint32_t count), (object, count)) \
+  X(void, nonatomicRelease, swift_nonatomic_release, (void *object), (object))                           \
+  X(void, nonatomicReleaseN, swift_nonatomic_release_n, (void *object, uint32_t count), (object, count))
+
+#define FIELD(result, name, symbol, parameters, arguments) result(*name) parameters;
+struct functions {
+  EACH_FUNCTION(FIELD)
+};
+#define INDEX(result, name, symbol, parameters, arguments) INDEX_##name,
+enum { EACH_FUNCTION(INDEX) FUNCTION_COUNT };
+#define SYMBOL(result, name, symbol, parameters, arguments) #symbol,
+static const char *const symbolNames[FUNCTION_COUNT] = {EACH_FUNCTION(SYMBOL)};
+
+// --- the image of a caller's functions -------------------------------------------------------------------------------
+
+enum { DEFINITION_LIMIT = 16 };
+struct search {
+  const char *symbol;
+  uintptr_t caller;
+  struct lt_loaded_image callerImage; ///< of no size if it was not found
+  struct definition {
+    uintptr_t start, end, address;
+  } definitions[DEFINITION_LIMIT];
+  uint32_t count;
+};
+
+static int look_at_image(struct dl_phdr_info *info, size_t size, void *context) {
+  (void)size;
+  struct search *search = context;
+  struct lt_loaded_image image;
+  struct lt_symbol found;
+  if (!lt_loaded_image_from_info(info, &image)) return 0;
+  if (lt_loaded_image_covers(&image, search->caller)) search->callerImage = image;
+  if (search->count == DEFINITION_LIMIT || !lt_loaded_image_symbol(&image, search->symbol, &found) ||
+      lt_is_own_address(found.address))
+    return 0;
+  search->definitions[search->count++] = (struct definition){image.start, image.end, found.address};
+  return 0;
+}
+
+/// A search for the runtime's function that a call is for.
+struct question {
+  uintptr_t caller;
+  unsigned index;
+  void *function;
+};
+
+/// Finds the function of the runtime that the caller's image was bound to. NULL if no image defines it.
+static void *search_images(uintptr_t caller, unsigned index) {
+  struct search search = {.symbol = symbolNames[index], .caller = caller};
+  dl_iterate_phdr(look_at_image, &search);
+  for (uint32_t i = 0; i < search.count; i++)
+    if (caller >= search.definitions[i].start && caller < search.definitions[i].end)
+      return (void *)search.definitions[i].address;
+  for (uint32_t i = 0; i < search.count && search.count > 1 && search.callerImage.end; i++)
+    if (lt_loaded_image_refers(&search.callerImage, search.definitions[i].start, search.definitions[i].end))
+      return (void *)search.definitions[i].address;
+  return search.count ? (void *)search.definitions[0].address : NULL;
+}
+
+static void answer_question(void *question) {
+  struct question *q = question;
+  q->function = search_images(q->caller, q->index);
+}
+
+static void *find(uintptr_t caller, unsigned index) {
+  struct question question = {caller, index, NULL};
+  // Without memory for a stack this is as deep as it has to be: the call must be led somewhere.
+  if (!lt_on_own_stack(answer_question, &question)) answer_question(&question);
+  return question.function;
+}
+
+/// Answers, by caller and function. Those of an older generation hold no more: an image has gone since.
+struct answer {
+  uintptr_t caller;
+  uint32_t index, generation;
+  void *function;
+};
+enum { ANSWER_LIMIT = 4096, PLACE_COUNT = 1024 };
+static _Atomic(struct answer *) answers, places[PLACE_COUNT];
+static _Atomic uint32_t answerCount, generation;
+
+static void *function_for(uintptr_t caller, unsigned index) {
+  _Atomic(struct answer *) *place = &places[((caller + index) * LT_HASH_MULTIPLIER) >> 54];
+  uint32_t now = atomic_load(&generation);
+  struct answer *known = atomic_load_explicit(place, memory_order_acquire);
+  if (known && known->caller == caller && known->index == index && known->generation == now) return known->function;
+  void *function = find(caller, index);
+  struct answer *all = atomic_load(&answers), *made = all ? NULL : lt_map_private(ANSWER_LIMIT * sizeof *made);
+  if (made && !atomic_compare_exchange_strong(&answers, &all, made)) lt_unmap(made, ANSWER_LIMIT * sizeof *made);
+  else if (made) all = made;
+  // Answers are never changed: another thread may be reading them. When there is room for no more, each call asks.
+  uint32_t number = all && atomic_load(&answerCount) < ANSWER_LIMIT ? atomic_fetch_add(&answerCount, 1) : ANSWER_LIMIT;
+  if (number < ANSWER_LIMIT) {
+    all[number] = (struct answer){caller, index, now, function};
+    atomic_store_explicit(place, &all[number], memory_order_release);
+  }
+  return function;
+}
+
+/// Returns the caller's address. A hook that called this code as its last act has left the stack; otherwise its frame
+/// is the next one out.
+static LT_ALWAYS_INLINE uintptr_t caller_of_hook(const uintptr_t *frame) {
+  if (!lt_is_own_address(frame[1])) return frame[1];
+  return ((const uintptr_t *)frame[0])[1];
+}
+
+#define LEAD(result, name, symbol, parameters, arguments)                                    \
+  static LT_NOINLINE result lead_##name parameters {                                         \
+    void *function = function_for(caller_of_hook(__builtin_frame_address(0)), INDEX_##name); \
+    if (!function) return (result)0;                                                         \
+    return ((__typeof__(&lead_##name))function)arguments;                                    \
+  }
+EACH_FUNCTION(LEAD)
+
+#define LEADING(result, name, symbol, parameters, arguments) .name = lead_##name,
+/// The functions that the hooks call.
+static struct functions next = {EACH_FUNCTION(LEADING)};
+
+/// The number of images that define such functions, and the functions of the first.
+struct definers {
+  uint32_t count;
+  void *functions[FUNCTION_COUNT]; ///< of the first
+};
+_Static_assert(sizeof(struct functions) == FUNCTION_COUNT * sizeof(void *), "pointers, in one order");
+
+static int look_at_definer(struct dl_phdr_info *info, size_t size, void *context) {
+  (void)size;
+  struct definers *definers = context;
+  struct lt_loaded_image image;
+  struct lt_symbol found;
+  if (!lt_loaded_image_from_info(info, &image) || !lt_loaded_image_symbol(&image, symbolNames[0], &found) ||
+      lt_is_own_address(found.address))
+    return 0;
+  if (definers->count++ > 0) return 1;
+  for (unsigned i = 0; i < FUNCTION_COUNT; i++)
+    if (lt_loaded_image_symbol(&image, symbolNames[i], &found)) definers->functions[i] = (void *)found.address;
+  return 0;
+}
+
+void lt_swift_relatives_settle(void) {
+  struct functions found = { EACH_FUNCTION(LEADING) };
+  struct definers definers = {0};
+  dl_iterate_phdr(look_at_definer, &definers);
+  bool isWhole = definers.count == 1;
+  for (unsigned i = 0; i < FUNCTION_COUNT; i++) isWhole &= definers.functions[i] != NULL;
+  if (isWhole) memcpy(&found, definers.functions, sizeof found);
+  atomic_fetch_add(&generation, 1);
+  next = found;
+}
+
+void lt_swift_relatives_unsettle(void) {
+  atomic_fetch_add(&generation, 1);
+  next = (struct functions) { EACH_FUNCTION(LEADING) };
+}
+
+// --- hooks -----------------------------------------------------------------------------------------------------------
+
+#define IS_RECORDED (lt_arc_mode != LT_ARC_OFF)
+
+LT_EXPORT void *LT_HOOK(swift_weakLoadStrong)(void *reference) {
+  void *object = next.weakLoadStrong(reference);
+  if (IS_RECORDED && IS_COUNTED(object)) RECORD(LT_OP_WEAK_LOAD_STRONG, object);
+  return object;
+}
+
+LT_EXPORT void *LT_HOOK(swift_weakTakeStrong)(void *reference) {
+  void *object = next.weakTakeStrong(reference);
+  if (IS_RECORDED && IS_COUNTED(object)) RECORD(LT_OP_WEAK_TAKE_STRONG, object);
+  return object;
+}
+
+LT_EXPORT void *LT_HOOK(swift_unownedRetainStrong)(void *object) {
+  void *result = next.unownedRetainStrong(object);
+  if (IS_RECORDED && IS_COUNTED(result)) RECORD(LT_OP_UNOWNED_RETAIN_STRONG, result);
+  return result;
+}
+
+LT_EXPORT void LT_HOOK(swift_unownedRetainStrongAndRelease)(void *object) {
+  next.unownedRetainStrongAndRelease(object);
+  if (IS_RECORDED && IS_COUNTED(object)) RECORD(LT_OP_UNOWNED_RETAIN_STRONG_AND_RELEASE, object);
+}
+
+LT_EXPORT void *LT_HOOK(swift_unownedRetain)(void *object) {
+  if (IS_RECORDED && IS_COUNTED(object)) RECORD(LT_OP_UNOWNED_RETAIN, object);
+  return next.unownedRetain(object);
+}
+
+LT_EXPORT void LT_HOOK(swift_unownedRelease)(void *object) {
+  if (IS_RECORDED && IS_COUNTED(object)) RECORD(LT_OP_UNOWNED_RELEASE, object);
+  next.unownedRelease(object);
+}
+
+LT_EXPORT void *LT_HOOK(swift_nonatomic_retain)(void *object) {
+  if (IS_RECORDED && IS_COUNTED(object)) RECORD(LT_OP_NONATOMIC_RETAIN, object);
+  return next.nonatomicRetain(object);
+}
+
+LT_EXPORT void *LT_HOOK(swift_nonatomic_retain_n)(void *object, uint32_t count) {
+  if (IS_RECORDED && IS_COUNTED(object)) RECORD_COUNT(LT_OP_NONATOMIC_RETAIN_N, object, count);
+  return next.nonatomicRetainN(object, count);
+}
+
+LT_EXPORT void LT_HOOK(swift_nonatomic_release)(void *object) {
+  if (IS_RECORDED && IS_COUNTED(object)) RECORD(LT_OP_NONATOMIC_RELEASE, object);
+  next.nonatomicRelease(object);
+}
+
+LT_EXPORT void LT_HOOK(swift_nonatomic_release_n)(void *object, uint32_t count) {
+  if (IS_RECORDED && IS_COUNTED(object)) RECORD_COUNT(LT_OP_NONATOMIC_RELEASE_N, object, count);
+  next.nonatomicReleaseN(object, count);
 }

@@ -1,17 +1,33 @@
-// Hooks of the Swift runtime's pointers: object allocation, retain, release and their relatives.
+// Hooks of Swift runtimes: through their pointers, and by the names of their functions.
 
 #ifndef LEAKTRACE_SWIFT_HOOKS_H
 #define LEAKTRACE_SWIFT_HOOKS_H
 
 #include "swift/swift_runtime.h"
 
-/// Runtimes that can be hooked at a time. Each has a set of hooks in the code.
-enum { LT_SWIFT_RUNTIME_LIMIT = 8 };
+// --- runtimes --------------------------------------------------------------------------------------------------------
 
-/// Puts the hooks of a number below the limit into a runtime's pointers. `lt_arc_mode` decides whether retains and
-/// releases are among them.
-void lt_swift_hooks_install(unsigned number, const struct lt_swift_runtime *runtime);
-/// Puts back the pointers of the runtime that has the hooks of a number. Threads may still be inside the hooks.
-void lt_swift_hooks_remove(unsigned number);
+// The Swift runtimes of this process that are hooked.
+
+/// Hooks a runtime whose pointers the loader has set, and notes in the trace that Swift objects are seen. Does nothing
+/// if it is hooked.
+void lt_swift_runtimes_hook(const struct lt_loaded_image *image, const struct lt_swift_runtime *runtime);
+/// Reports, in the trace and to the user, why an image's Swift objects are not seen.
+void lt_swift_runtimes_refuse(const struct lt_loaded_image *image, enum lt_swift_search reason);
+/// Restores the pointers of all hooked runtimes.
+void lt_swift_runtimes_unhook(void);
+/// Forgets the image at [start, end), which was unloaded with its contents.
+void lt_swift_runtimes_forget(uintptr_t start, uintptr_t end);
+
+// --- interposed functions --------------------------------------------------------------------------------------------
+
+// Hooks of counting functions inside a Swift runtime, interposed by name.
+
+/// Finds the functions that the hooks call. Must be called whenever images that define such functions were loaded or
+/// unloaded. Before that, and after lt_swift_relatives_unsettle, each call is resolved to its caller's runtime. Calls
+/// dl_iterate_phdr.
+void lt_swift_relatives_settle(void);
+/// Notes that an image was unloaded, when it is not known which.
+void lt_swift_relatives_unsettle(void);
 
 #endif

@@ -2,9 +2,9 @@
 #include "hooks/table_binding.h"
 
 #include "check.h"
-#include "elf/next_symbol.h"
-#include "hooks/next_functions.h"
-#include "hooks/operator_hooks.h"
+#include "elf/elf_image.h"
+#include "hooks/hook.h"
+#include "hooks/malloc_hooks.h"
 #include "image/block_list.h"
 #include "os/os.h"
 

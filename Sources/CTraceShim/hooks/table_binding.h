@@ -6,7 +6,7 @@
 #ifndef LEAKTRACE_TABLE_BINDING_H
 #define LEAKTRACE_TABLE_BINDING_H
 
-#include "elf/loaded_image.h"
+#include "elf/elf_image.h"
 
 #include <stdbool.h>
 

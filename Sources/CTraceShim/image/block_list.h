@@ -1,12 +1,18 @@
-// The blocks of the process at an image, where events do not show them all: read from the allocator's books in the
-// copy, and written as allocations.
+// Lists that an image contains where events are missing: blocks, and sites of sampled allocations.
 
 #ifndef LEAKTRACE_BLOCK_LIST_H
 #define LEAKTRACE_BLOCK_LIST_H
 
 #include "memory_scan.h"
 
+#include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
+
+// --- blocks ----------------------------------------------------------------------------------------------------------
+
+// The blocks of the process at an image, where events do not show them all: read from the allocator's books in the
+// copy, and written as allocations.
 
 /// The destination and the properties of a list.
 struct lt_block_list {
@@ -41,5 +47,15 @@ int lt_block_list_write(struct lt_block_list *list, struct lt_memory_scan *scan)
 /// Writes only the allocator's figures and pins: LT_DEF_ALLOCATOR, which lt_block_list_write writes, too. Returns 0 or
 /// −errno, as above. Only for a copy. Linear in the memory of the allocator.
 int lt_block_list_account(struct lt_block_list *list, struct lt_memory_scan *scan);
+
+// --- sites -----------------------------------------------------------------------------------------------------------
+
+// The sites of sampled allocations, as they are at an image.
+
+/// Writes an LT_DEF_SAMPLED_SITE for each site that has samples: LT_SAMPLED_SITE_LIMIT of them at most, with
+/// LT_SAMPLED_KEY_LIMIT frames together. `append` takes a chunk's payload and returns 0 or −errno, which is returned.
+/// In the copy, where nothing else runs.
+int lt_site_list_write(uint64_t time,
+                       int (*append)(uint16_t kind, const uint8_t *payload, size_t size, uint64_t eventCount));
 
 #endif

@@ -1,17 +1,22 @@
+// Expects objects to be freed in time, and watches for those that are not.
+
+#ifndef LEAKTRACE_EXPECTATIONS_H
+#define LEAKTRACE_EXPECTATIONS_H
+
+#include "arch/arch.h"
+#include "thread/thread_state.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+// --- expectations ----------------------------------------------------------------------------------------------------
+
 // Objects that the program expects to be freed by a given time, for a heap image of that time if they are not.
 //
 // The reader of the trace decides whether an expectation was met. This part only provides the image, which shows what
 // kept the object then. So an entry may be lost, or stay too long, without harm to any verdict. Lock-free; memory is
 // mapped at the first expectation.
-
-#ifndef LEAKTRACE_EXPECTATIONS_H
-#define LEAKTRACE_EXPECTATIONS_H
-
-#include "arch/compiler.h"
-
-#include <stdatomic.h>
-#include <stdbool.h>
-#include <stdint.h>
 
 struct lt_expectation {
   uintptr_t address; ///< of the block
@@ -50,5 +55,19 @@ void lt_expectations_take_due(uint64_t now, enum lt_image_choice choice, char la
 void lt_expectations_forget_all(void);
 /// In a child made by fork.
 void lt_expectations_reset_after_fork(void);
+
+// --- watcher ---------------------------------------------------------------------------------------------------------
+
+// The recorder's own thread, which notices that deadlines pass, in a process that does nothing itself.
+
+/// `takesSnapshots`: whether there will be images. When the trace is open, and once only.
+void lt_watcher_init(bool takesSnapshots);
+/// Has the block watched, by the calling thread in a hook; the first time, starts the thread. Does nothing if no images
+/// are taken.
+void lt_watcher_expect(struct lt_thread *thread, const struct lt_expectation *expectation);
+/// Ends the thread, and waits for that. It is not started again.
+void lt_watcher_end(void);
+/// Resets the watcher in a child made by fork, which has no such thread.
+void lt_watcher_reset_after_fork(void);
 
 #endif

@@ -1,32 +1,39 @@
-// Decides when heap images of the running process are taken, and on which thread. Calls nothing that allocates or
-// locks.
+// Takes heap images: when the program or a signal asks for one, at an interval, and for a requester outside.
 
 #define _GNU_SOURCE
 #include "image/heap_snapshot.h"
 
+#include "CTraceFormat.h"
+#include "arch/arch.h"
 #include "check.h"
-#include "elf/next_symbol.h"
-#include "image/own_threads.h"
+#include "elf/elf_image.h"
 #include "image/snapshot_writer.h"
 #include "image/thread_freeze.h"
-#include "os/child_usage.h"
+#include "image/thread_stop.h"
 #include "os/os.h"
-#include "os/process_identity.h"
+#include "os/process_info.h"
+#include "record/definitions.h"
 #include "record/event_buffer.h"
-#include "record/image_list.h"
-#include "record/message.h"
 #include "record/trace_clock.h"
 #include "record/trace_file.h"
-#include "sampling/sampling_state.h"
-#include "thread/hook_switch.h"
-#include "unwind/full_unwind.h"
+#include "sampling/sampler.h"
+#include "thread/thread_state.h"
+#include "unwind/unwind_step.h"
 
 #include <errno.h>
 #include <linux/futex.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
+#include <time.h>
+
+// === images ==========================================================================================================
+
+// Decides when heap images of the running process are taken, and on which thread. Calls nothing that allocates or
+// locks.
 
 enum {
   STACK_SIZE = 256 << 10,
@@ -376,3 +383,116 @@ void lt_snapshot_at_switch(void) {
 }
 
 int lt_snapshot_at_limit(void) { return take(LT_SNAPSHOT_LIMIT, NULL, NULL, LT_SNAPSHOT_RETURNS, true, false); }
+
+// === due images ======================================================================================================
+
+/// The interval between readings of the resident size. Memory that fills faster is noticed at the next reading.
+#define LOOK_NANOSECONDS 5000000000ull
+/// The interval between images of a process that stays large, so that comparing them shows which objects grow.
+#define LARGE_NANOSECONDS 600000000000ull
+
+static uint64_t interval, residentLimit;
+static _Atomic uint64_t nextImage = UINT64_MAX, nextLook = UINT64_MAX, nextLarge;
+
+void lt_due_images_begin(uint64_t every, uint64_t resident) {
+  uint64_t now = lt_clock_nanoseconds(CLOCK_MONOTONIC);
+  interval = every;
+  residentLimit = resident;
+  atomic_store(&nextImage, every ? now + every : UINT64_MAX);
+  atomic_store(&nextLook, resident ? now : UINT64_MAX);
+  atomic_store(&nextLarge, 0);
+}
+
+/// True if a time was reached at least `patience` ago; then sets the next one. Only one of several threads gets true.
+static bool is_over(_Atomic uint64_t *time, uint64_t now, uint64_t patience, uint64_t distance) {
+  uint64_t due = atomic_load_explicit(time, memory_order_relaxed);
+  LT_CHECK(distance > 0 || now < due);
+  return LT_UNLIKELY(now >= due) && now - due >= patience && atomic_compare_exchange_strong(time, &due, now + distance);
+}
+
+void lt_due_images_take(uint64_t now, size_t size) {
+  // The memory of a growing collection is large, so it meets more samples than all other blocks. The collection's field
+  // is empty at that moment: image after image would show that it holds nothing.
+  enum { LARGEST_CALM_SIZE = 2048 };
+  bool isCalm = size <= LARGEST_CALM_SIZE;
+  uint32_t reason = 0;
+  if (is_over(&nextImage, now, isCalm ? 0 : interval / 2, interval)) reason = LT_SNAPSHOT_INTERVAL;
+  else if (is_over(&nextLook, now, isCalm ? 0 : LOOK_NANOSECONDS, LOOK_NANOSECONDS) &&
+           lt_resident_size() > residentLimit && is_over(&nextLarge, now, 0, LARGE_NANOSECONDS))
+    reason = LT_SNAPSHOT_SIZE;
+  if (reason) lt_snapshot_take(reason, NULL, NULL, LT_SNAPSHOT_RETURNS);
+}
+
+// === requested images ================================================================================================
+
+// A thread that takes one image for an outside requester, which makes the process create it: no call of the host's is
+// interrupted.
+//
+// A process whose threads all wait calls no hook, and a signal would end calls such as sleep and poll. So the requester
+// stops one of the threads as a debugger does, makes it call clone as the live file describes, and lets it resume its
+// wait. The requester claims the stack with a word in the live file. The kernel then keeps the thread's number in that
+// word until the thread has ended.
+
+enum {
+  MILLISECOND = 1000000,
+  SERVING_STACK_SIZE = 64 << 10,
+  PATIENCE_MILLISECONDS = 3000, ///< for the requester to release the thread that it stopped
+  END_MILLISECONDS = 1000,      ///< for the thread to end before the recorder does
+  IMAGE_MILLISECONDS = 10000,   ///< for the thread to take its image and to end
+};
+
+static void serve(void *unused) {
+  (void)unused;
+  lt_block_signals(LT_ALL_SIGNALS);
+  lt_syscall(SYS_prctl, PR_SET_NAME, "leaktrace", 0);
+  memset(&lt_tls, 0, sizeof lt_tls);
+  struct lt_live_header *live = lt_trace.live;
+  LT_CHECK(live && !lt_tls.thread);
+  // A thread that another process traces cannot be stopped for the image.
+  for (int waited = 0; !atomic_load((_Atomic uint32_t *)&live->servingMayBegin); waited++) {
+    if (waited == PATIENCE_MILLISECONDS) return;
+    lt_sleep(MILLISECOND);
+  }
+  lt_snapshot_answer(NULL);
+}
+
+void lt_serving_init(void) {
+  // Only one serving thread uses them at a time.
+  static uint8_t *stack;
+  static uintptr_t threadPointer;
+  if (!stack) stack = lt_map_private(SERVING_STACK_SIZE);
+  if (stack && !threadPointer) threadPointer = lt_make_thread_local();
+  if (!threadPointer) return;
+  struct lt_clone_registers registers;
+  lt_clone_prepare(&registers, stack + SERVING_STACK_SIZE, serve, NULL);
+  LT_CHECK(registers.stack >= (uintptr_t)stack && registers.stack < (uintptr_t)stack + SERVING_STACK_SIZE);
+  LT_CHECK(lt_trace.live != NULL);
+  struct lt_live_header *live = lt_trace.live;
+  live->servingFlags = LT_CLONE_THREAD | CLONE_UNTRACED | CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID;
+  live->servingStack = registers.stack;
+  live->servingThreadPointer = threadPointer;
+  live->servingWord = (uintptr_t)&live->servingThread;
+  atomic_store((_Atomic uint64_t *)&live->servingCall, registers.call);
+}
+
+void lt_serving_await_other(void) {
+  // A child that was forked by the bare system call lacks these pages.
+  if (!lt_trace_is_writable() || !lt_identity_is_claimants()) return;
+  const struct lt_live_header *live = lt_trace.live;
+  for (int waited = 0; waited < IMAGE_MILLISECONDS &&
+                       lt_own_threads_serves(atomic_load((const _Atomic uint32_t *)&live->servingThread)) &&
+                       !lt_own_threads_serves((uint32_t)lt_thread_id());
+       waited++)
+    lt_sleep(MILLISECOND);
+}
+
+void lt_serving_end(void) {
+  struct lt_live_header *live = lt_trace.live;
+  if (!live) return;
+  atomic_store((_Atomic uint64_t *)&live->servingCall, 0);
+  for (int waited = 0;
+       waited < END_MILLISECONDS && lt_own_threads_serves(atomic_load((_Atomic uint32_t *)&live->servingThread)) &&
+       !lt_own_threads_serves((uint32_t)lt_thread_id());
+       waited++)
+    lt_sleep(MILLISECOND);
+}

@@ -1,13 +1,18 @@
-// Decides when heap images of the running process are taken, and on which thread. thread_freeze makes a copy of the
-// process, and snapshot_writer writes the image of the copy's memory.
+// Takes heap images: when the program or a signal asks for one, at an interval, and for a requester outside.
 
 #ifndef LEAKTRACE_HEAP_SNAPSHOT_H
 #define LEAKTRACE_HEAP_SNAPSHOT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 #include <ucontext.h>
+
+// --- images ----------------------------------------------------------------------------------------------------------
+
+// Decides when heap images of the running process are taken, and on which thread. thread_freeze makes a copy of the
+// process, and snapshot_writer writes the image of the copy's memory.
 
 /// What a call waits for, in addition to the stop of all threads.
 enum lt_snapshot_wait {
@@ -58,5 +63,29 @@ void lt_snapshot_list_blocks(void);
 void lt_snapshot_init(bool isOn, uint32_t keptImages);
 /// In a child made by fork.
 void lt_snapshot_reset_after_fork(void);
+
+// --- due images ------------------------------------------------------------------------------------------------------
+
+// Heap images without a request: at an interval, and when the process has become large.
+
+/// Starts the timers. `interval`: nanoseconds from one image to the next, 0 for none. `resident`: the resident bytes at
+/// which an image is due, 0 for none. Called when the trace is open.
+void lt_due_images_begin(uint64_t interval, uint64_t resident);
+/// Takes an image if one is due at `now`, nanoseconds of CLOCK_MONOTONIC. May be called by any thread, in the hook of
+/// an allocation of `size` bytes. If the block is large, the image waits a while for a smaller one. Usually costs a
+/// comparison, and every few seconds reads a file of the kernel's.
+void lt_due_images_take(uint64_t now, size_t size);
+
+// --- requested images ------------------------------------------------------------------------------------------------
+
+// A thread that takes one image for a requester outside, who has the process make it: no call of the host's is
+// interrupted.
+
+/// Says in the live file how such a thread is made. Nothing if there is no memory for one. Once for each trace.
+void lt_serving_init(void);
+/// Waits until no such thread runs.
+void lt_serving_await_other(void);
+/// Has no more such threads made, and waits for one that runs.
+void lt_serving_end(void);
 
 #endif

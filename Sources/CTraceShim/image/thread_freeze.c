@@ -9,11 +9,9 @@
 #include "image/thread_freeze.h"
 
 #include "check.h"
-#include "image/own_threads.h"
 #include "image/thread_stop.h"
-#include "image/timed_waits.h"
-#include "os/apart_task.h"
-#include "os/child_usage.h"
+#include "os/fd_isolated_task.h"
+#include "os/process_info.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,7 +3,7 @@
 #ifndef LEAKTRACE_THREAD_FREEZE_H
 #define LEAKTRACE_THREAD_FREEZE_H
 
-#include "image/freeze_state.h"
+#include "image/thread_stop.h"
 
 /// Stops the other threads, makes the copy, and resumes the threads. If stopping them is refused, the copy is made
 /// while they run. The same applies if the kernel does not finish the copy in time: a stopped thread may have to read

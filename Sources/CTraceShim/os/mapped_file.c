@@ -3,8 +3,8 @@
 // A mapping gives access to any other part of its file. mremap with an old size of 0, from a page of a shared mapping,
 // maps the requested size from that page on, and takes no descriptor and no rights. A file must be as long as the used
 // part of its mappings. So its length runs ahead of the written part, as a hole that has no storage. A task of its own
-// (apart_task) makes the file longer, opening it by its path. If the path no longer leads to the file, after chroot or
-// a change of user, the remaining length is used up.
+// (fd_isolated_task) makes the file longer, opening it by its path. If the path no longer leads to the file, after
+// chroot or a change of user, the remaining length is used up.
 //
 // Writing to a page without storage on a full disk would raise SIGBUS. So the recorder asks the kernel to make the
 // pages writable first, and gets an error instead.
@@ -13,7 +13,7 @@
 #include "os/mapped_file.h"
 
 #include "check.h"
-#include "os/apart_task.h"
+#include "os/fd_isolated_task.h"
 
 #include <errno.h>
 #include <fcntl.h>

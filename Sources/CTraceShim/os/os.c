@@ -1,4 +1,4 @@
-// Every operating system call the recorder makes. Calls no libc function but memory and string primitives.
+// System calls, numbers as text, and memory for the first calls of the allocator.
 
 #include "os/os.h"
 
@@ -14,6 +14,10 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/time.h>
+
+// === system calls ====================================================================================================
+
+// Every operating system call the recorder makes. Calls no libc function but memory and string primitives.
 
 #ifndef MADV_WIPEONFORK
 #define MADV_WIPEONFORK 18
@@ -281,4 +285,57 @@ bool lt_ticks_are_reliable(void) {
   if (n > 0) return lt_is_tick_clock(name);
   // No sysfs, as in some containers: an invariant counter is the best sign left.
   return lt_ticks_are_invariant();
+}
+
+// === numbers as text =================================================================================================
+
+char *lt_put_number(char *p, uint64_t value, unsigned base) {
+  char digits[LT_NUMBER_SIZE];
+  int n = 0;
+  LT_CHECK(base >= 8 && base <= 16);
+  do digits[n++] = "0123456789abcdef"[value % base];
+  while (value /= base);
+  LT_CHECK(n < LT_NUMBER_SIZE);
+  while (n) *p++ = digits[--n];
+  *p = 0;
+  return p;
+}
+
+// === bootstrap arena =================================================================================================
+
+enum { HEADER = 16 };
+_Alignas(4096) uint8_t lt_bootstrap_arena[LT_BOOTSTRAP_SIZE];
+static _Atomic size_t arenaUsed; ///< bytes; at most LT_BOOTSTRAP_SIZE, and never less than before
+
+void *lt_bootstrap_allocate(size_t size, size_t alignment) {
+  if (alignment < 16) alignment = 16;
+  if (size > LT_BOOTSTRAP_SIZE || alignment > 4096) return NULL;
+  size_t need = (size + alignment + HEADER + 15) & ~(size_t)15, start = atomic_load(&arenaUsed);
+  // A request that does not fit takes no room from later ones.
+  do
+    if (need > LT_BOOTSTRAP_SIZE - start) return NULL;
+  while (!atomic_compare_exchange_weak(&arenaUsed, &start, start + need));
+  uintptr_t address = ((uintptr_t)lt_bootstrap_arena + start + HEADER + alignment - 1) / alignment * alignment;
+  LT_CHECK(address % alignment == 0);
+  LT_CHECK(address - 8 >= (uintptr_t)lt_bootstrap_arena + start);
+  LT_CHECK(address + size <= (uintptr_t)lt_bootstrap_arena + start + need);
+  memcpy((void *)(address - 8), &size, sizeof size);
+  return (void *)address;
+}
+
+void lt_bootstrap_range(uintptr_t *start, uintptr_t *end) {
+  *start = (uintptr_t)lt_bootstrap_arena;
+  *end = *start + LT_BOOTSTRAP_SIZE;
+}
+
+uintptr_t lt_bootstrap_used_end(void) {
+  LT_CHECK(atomic_load(&arenaUsed) <= LT_BOOTSTRAP_SIZE);
+  return (uintptr_t)lt_bootstrap_arena + atomic_load(&arenaUsed);
+}
+
+size_t lt_bootstrap_size(const void *pointer) {
+  size_t size;
+  memcpy(&size, (const char *)pointer - 8, sizeof size);
+  LT_CHECK(!lt_bootstrap_owns(pointer) || size <= LT_BOOTSTRAP_SIZE);
+  return size;
 }

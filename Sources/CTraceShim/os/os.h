@@ -1,8 +1,4 @@
-// The operating system calls that the recorder makes in several places. Other calls are made where they are needed, by
-// lt_syscall.
-//
-// Calls go straight to the kernel: they leave errno unchanged, are no cancellation points, and cannot be interposed by
-// another preloaded library. Results are the kernel's: a negative value is −errno.
+// System calls, numbers as text, and memory for the first calls of the allocator.
 
 #ifndef LEAKTRACE_OS_H
 #define LEAKTRACE_OS_H
@@ -17,6 +13,14 @@
 #include <sys/syscall.h>
 #include <sys/types.h>
 #include <time.h>
+
+// --- system calls ----------------------------------------------------------------------------------------------------
+
+// The operating system calls that the recorder makes in several places. Other calls are made where they are needed, by
+// lt_syscall.
+//
+// Calls go straight to the kernel: they leave errno unchanged, are no cancellation points, and cannot be interposed by
+// another preloaded library. Results are the kernel's: a negative value is −errno.
 
 /// Private zeroed memory, or NULL. Pages become resident when touched.
 void *lt_map_private(size_t size);
@@ -96,5 +100,31 @@ void lt_set_default_action(int number);
 bool lt_is_readable(uintptr_t address);
 /// True if the kernel itself keeps time by the processor's tick counter, so that it runs evenly on all cores.
 bool lt_ticks_are_reliable(void);
+
+// --- numbers as text -------------------------------------------------------------------------------------------------
+
+/// Most bytes that a number takes, with the zero at its end.
+enum { LT_NUMBER_SIZE = 24 };
+
+/// Puts a number in a base from 8 to 16, and a zero behind it. Returns the address of that zero.
+char *lt_put_number(char *p, uint64_t value, unsigned base);
+static inline char *lt_put_decimal(char *p, uint64_t value) { return lt_put_number(p, value, 10); }
+
+// --- bootstrap arena -------------------------------------------------------------------------------------------------
+
+// A small arena that is never freed, for calls of the allocator that come before the next one is known: those that the
+// loader makes before the recorder is there, and those that the recorder itself causes while it sets itself up.
+
+void *lt_bootstrap_allocate(size_t size, size_t alignment);
+enum { LT_BOOTSTRAP_SIZE = 256 << 10 };
+extern uint8_t lt_bootstrap_arena[LT_BOOTSTRAP_SIZE] __attribute__((visibility("hidden")));
+static inline int lt_bootstrap_owns(const void *pointer) {
+  return (uintptr_t)pointer - (uintptr_t)lt_bootstrap_arena < LT_BOOTSTRAP_SIZE;
+}
+size_t lt_bootstrap_size(const void *pointer);
+/// The end of the part of the arena that is in use.
+uintptr_t lt_bootstrap_used_end(void);
+/// Gives the pages of the arena, which holds blocks that others asked for.
+void lt_bootstrap_range(uintptr_t *start, uintptr_t *end);
 
 #endif

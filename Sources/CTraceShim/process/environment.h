@@ -1,4 +1,4 @@
-// The environment variables that make a process record, and those for its children.
+// The recorder's settings in the environment, and memory for the environments of other programs.
 
 #ifndef LEAKTRACE_ENVIRONMENT_H
 #define LEAKTRACE_ENVIRONMENT_H
@@ -8,6 +8,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+// --- settings --------------------------------------------------------------------------------------------------------
+
+// The environment variables that make a process record, and those for its children.
 
 struct lt_settings {
   char output[4096];   ///< absolute pattern; "" if none could be made
@@ -45,5 +49,18 @@ void lt_environment_follow_no_more(void);
 /// without memory.
 char **lt_environment_for_child(char *const environment[], bool isTraced, const char *finishedTrace);
 void lt_environment_free(char **made, char *const environment[]);
+
+// --- blocks ----------------------------------------------------------------------------------------------------------
+
+// Memory for the environment of a program that replaces this one, or that a child executes.
+//
+// A child of vfork replaces its program in its parent's memory, so it never returns to free the block. So each thread
+// keeps one block, which its next child reuses. A thread that has ended leaves its block to the others.
+
+/// `size` bytes, or NULL. The caller may be a child that shares its parent's memory.
+void *lt_environment_block_take(size_t size);
+void lt_environment_block_return(void *memory);
+/// Resets the blocks in a child made by fork: the threads that had them do not exist there.
+void lt_environment_block_reset_after_fork(void);
 
 #endif

@@ -3,19 +3,16 @@
 #include "process/lifecycle.h"
 
 #include "check.h"
-#include "image/expectation_watcher.h"
+#include "image/expectations.h"
 #include "image/heap_snapshot.h"
-#include "image/serving_thread.h"
-#include "os/process_identity.h"
-#include "process/description.h"
+#include "os/process_info.h"
 #include "process/environment.h"
 #include "process/recording.h"
 #include "process/thread_entry.h"
-#include "profile/due_profiles.h"
+#include "profile/heap_profile.h"
 #include "record/event_buffer.h"
-#include "record/message.h"
 #include "record/trace_file.h"
-#include "thread/own_stack.h"
+#include "thread/thread_state.h"
 
 #include <errno.h>
 

@@ -1,31 +1,175 @@
+// Begins a recording, describes the process in the trace, and notices when the trace reaches its limit.
+
+#define _GNU_SOURCE
 #include "process/recording.h"
 
 #include "check.h"
-#include "image/due_images.h"
-#include "image/expectation_watcher.h"
+#include "image/expectations.h"
 #include "image/heap_snapshot.h"
-#include "image/serving_thread.h"
-#include "os/process_identity.h"
-#include "process/description.h"
+#include "os/os.h"
+#include "os/process_info.h"
 #include "process/environment.h"
-#include "process/environment_block.h"
-#include "process/trace_limit.h"
-#include "profile/due_profiles.h"
+#include "profile/heap_profile.h"
+#include "record/definitions.h"
 #include "record/event_buffer.h"
-#include "record/image_list.h"
-#include "record/memory_sample.h"
-#include "record/message.h"
-#include "record/pause_notes.h"
+#include "record/event_recorder.h"
 #include "record/trace_clock.h"
 #include "record/trace_file.h"
-#include "record/trace_opening.h"
-#include "record/type_table.h"
-#include "sampling/sampled_sites.h"
-#include "sampling/sampled_stack.h"
-#include "sampling/sampling_state.h"
-#include "thread/hook_switch.h"
-#include "thread/own_stack.h"
+#include "sampling/sampler.h"
+#include "thread/thread_state.h"
 #include "unwind/stack_capture.h"
+
+#include <limits.h>
+#include <stdatomic.h>
+#include <string.h>
+
+// === description =====================================================================================================
+
+enum { WARNING_LIMIT = 4 };
+
+static struct {
+  _Atomic uint32_t isWritten;
+  _Atomic uint32_t isOld; ///< the members below have changed since
+  bool isForked, isJoined, hasOtherThreads, lacksThreads, hasSwiftHooks, isSwiftStatic;
+  char warnings[WARNING_LIMIT][LT_WARNING_SIZE];
+  int warningCount, writtenWarnings; ///< written ≤ all ≤ WARNING_LIMIT
+  char programName[256], programPath[PATH_MAX];
+} process;
+
+void lt_description_name_program(void) {
+  long n = lt_syscall(SYS_readlink, "/proc/self/exe", process.programPath, sizeof process.programPath - 1);
+  process.programPath[n > 0 ? n : 0] = 0;
+  const char *slash = strrchr(process.programPath, '/');
+  strncpy(process.programName, slash ? slash + 1 : "program", sizeof process.programName - 1);
+}
+
+const char *lt_description_program_name(void) { return process.programName; }
+
+// --- writing it ------------------------------------------------------------------------------------------------------
+
+void lt_description_put_clock(struct lt_thread *t) {
+  uint8_t payload[32], *p = payload;
+  uint64_t now = lt_now();
+  p = lt_put_varint(p, now);
+  p = lt_put_varint(p, lt_clock_nanoseconds(CLOCK_MONOTONIC));
+  lt_define(t, LT_DEF_CLOCK, payload, (size_t)(p - payload));
+}
+
+/// Writes the facts of the process that are known by now and not yet written. Called by one thread at a time.
+static void describe(void *thread) {
+  struct lt_thread *t = thread;
+  LT_CHECK(t->number > 0);
+  LT_CHECK(process.warningCount <= WARNING_LIMIT && process.writtenWarnings <= process.warningCount);
+  uint8_t payload[4096], *p = payload;
+  p = lt_put_string(p, payload + sizeof payload - 16, process.programPath);
+  p = lt_put_varint(p, (process.hasSwiftHooks ? LT_PROCESS_SWIFT_HOOKS : 0u) |
+                           (process.isSwiftStatic ? LT_PROCESS_SWIFT_STATIC : 0u) |
+                           (process.isForked ? LT_PROCESS_FORKED : 0u) | (process.isJoined ? LT_PROCESS_ATTACHED : 0u) |
+                           (process.lacksThreads ? LT_PROCESS_THREADS_MISSING : 0u));
+  lt_define(t, LT_DEF_PROCESS, payload, (size_t)(p - payload));
+  while (process.writtenWarnings < process.warningCount) {
+    p = lt_put_string(payload, payload + sizeof payload, process.warnings[process.writtenWarnings++]);
+    lt_define(t, LT_DEF_WARNING, payload, (size_t)(p - payload));
+  }
+}
+
+void lt_description_begin(struct lt_thread *t) {
+  uint32_t no = 0;
+  if (!atomic_compare_exchange_strong(&process.isWritten, &no, 1)) return;
+  process.writtenWarnings = 0;
+  describe(t);
+  lt_description_put_clock(t);
+  lt_image_list_refresh(t);
+}
+
+void lt_description_renew(struct lt_thread *t) {
+  uint32_t yes = 1;
+  LT_CHECK(t == lt_tls.thread);
+  if (atomic_load(&process.isWritten) && atomic_compare_exchange_strong(&process.isOld, &yes, 0))
+    lt_on_own_stack(describe, t);
+}
+
+// --- news ------------------------------------------------------------------------------------------------------------
+
+bool lt_description_add_swift(bool isPartly) {
+  if (process.hasSwiftHooks && (process.isSwiftStatic || !isPartly)) return false;
+  process.hasSwiftHooks = true;
+  process.isSwiftStatic |= isPartly;
+  return true;
+}
+
+bool lt_description_add_warning(const char text[LT_WARNING_SIZE]) {
+  LT_CHECK(strnlen(text, LT_WARNING_SIZE) < LT_WARNING_SIZE);
+  LT_CHECK(process.warningCount >= 0 && process.warningCount <= WARNING_LIMIT);
+  for (int i = 0; i < process.warningCount; i++)
+    if (strcmp(process.warnings[i], text) == 0) return false;
+  if (process.warningCount < WARNING_LIMIT) memcpy(process.warnings[process.warningCount++], text, LT_WARNING_SIZE);
+  return true;
+}
+
+bool lt_description_has_news(void) {
+  if (!atomic_load(&process.isWritten)) return false;
+  atomic_store(&process.isOld, 1);
+  lt_thread_send_to_prepare();
+  return true;
+}
+
+void lt_description_join(void) {
+  atomic_store(&process.isWritten, 0);
+  atomic_store(&process.isOld, 0);
+  process.isJoined = true;
+  process.hasSwiftHooks = process.isSwiftStatic = false;
+  process.warningCount = process.writtenWarnings = 0;
+}
+
+void lt_description_note_threads(bool hasOthers) { process.hasOtherThreads = hasOthers; }
+
+void lt_description_reset_after_fork(void) {
+  atomic_store(&process.isWritten, 0);
+  process.isForked = true;
+  process.lacksThreads |= process.hasOtherThreads;
+}
+
+bool lt_description_is_forked(void) { return process.isForked; }
+
+// === limit ===========================================================================================================
+
+/// One thread goes over, once. The size is looked at where chunks are sealed, on a stack of the recorder's own; an
+/// image is taken by a hook on the program's stack.
+enum { LIMIT_NONE = 0, LIMIT_AHEAD = 1, LIMIT_REACHED = 2, LIMIT_AT_WORK = 3 };
+
+static uint64_t limit;
+static _Atomic uint32_t state;
+static bool (*goOver)(struct lt_thread *);
+
+void lt_trace_limit_observe(bool (*function)(struct lt_thread *)) { goOver = function; }
+
+void lt_trace_limit_begin(uint64_t bytes) {
+  limit = bytes;
+  LT_CHECK(!bytes || lt_trace_is_writable());
+  atomic_store(&state, bytes && goOver ? LIMIT_AHEAD : LIMIT_NONE);
+}
+
+void lt_trace_limit_look(void) {
+  uint32_t ahead = LIMIT_AHEAD;
+  if (atomic_load_explicit(&state, memory_order_relaxed) != LIMIT_AHEAD || !lt_trace_is_writable() ||
+      atomic_load((_Atomic uint64_t *)&lt_trace.status->dataEnd) < limit ||
+      !atomic_compare_exchange_strong(&state, &ahead, LIMIT_REACHED))
+    return;
+  lt_thread_send_to_prepare();
+}
+
+void lt_trace_limit_heed(struct lt_thread *t) {
+  uint32_t reached = LIMIT_REACHED;
+  // A child of vfork shares this memory, and takes no image of it.
+  if (atomic_load_explicit(&state, memory_order_relaxed) != LIMIT_REACHED || !lt_identity_is_claimants() ||
+      !atomic_compare_exchange_strong(&state, &reached, LIMIT_AT_WORK))
+    return;
+  LT_CHECK(goOver && t == lt_tls.thread && lt_tls.hookDepth == 1);
+  atomic_store(&state, goOver(t) ? LIMIT_NONE : LIMIT_AHEAD);
+}
+
+// === beginning =======================================================================================================
 
 static struct lt_recording_observer observer;
 static _Atomic uint32_t isForkPending; ///< a followed child: its trace begins with its first event

@@ -8,18 +8,14 @@
 
 #include "check.h"
 #include "image/heap_snapshot.h"
-#include "process/description.h"
 #include "process/recording.h"
-#include "process/trace_limit.h"
 #include "record/chunk_compressor.h"
-#include "record/encoding.h"
 #include "record/event_buffer.h"
-#include "record/pause_notes.h"
+#include "record/event_recorder.h"
 #include "record/trace_clock.h"
 #include "record/trace_file.h"
-#include "thread/own_stack.h"
+#include "thread/thread_state.h"
 #include "unwind/stack_capture.h"
-#include "unwind/stack_room.h"
 
 #include <errno.h>
 #include <linux/futex.h>

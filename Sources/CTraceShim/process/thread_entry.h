@@ -4,7 +4,6 @@
 #define LEAKTRACE_THREAD_ENTRY_H
 
 #include "check.h"
-#include "thread/hook_switch.h"
 #include "thread/thread_state.h"
 
 /// Registers the calling thread, or returns NULL: tracing is off, paused, or there is no memory. Called with hookDepth

@@ -1,16 +1,142 @@
+// Heap profiles of the samples for pprof: on request, and written to a file at an interval.
+
 #define _GNU_SOURCE
 #include "profile/heap_profile.h"
 
 #include "CTraceFormat.h"
 #include "check.h"
+#include "os/fd_isolated_task.h"
 #include "os/os.h"
 #include "profile/function_names.h"
-#include "profile/gzip_bytes.h"
-#include "profile/protobuf_message.h"
-#include "sampling/sampled_sites.h"
+#include "record/trace_file.h"
+#include "sampling/sampler.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <string.h>
+#include <zlib.h>
+
+// === protobuf ========================================================================================================
+
+// A message in the encoding of Protocol Buffers, written into memory of one size.
+//
+// Source: the encoding's specification, protobuf.dev/programming-guides/encoding.
+
+struct lt_protobuf {
+  uint8_t *bytes;
+  size_t size, capacity; ///< `size` is at most `capacity`
+  bool isFull;           ///< something did not fit: the message is of no use
+};
+
+enum { WIRE_VARINT = 0, WIRE_LENGTH = 2, VARINT_SIZE = 10 };
+
+static bool has_room(struct lt_protobuf *message, size_t size) {
+  LT_CHECK(message->bytes && message->size <= message->capacity);
+  if (size > message->capacity - message->size) message->isFull = true;
+  return !message->isFull;
+}
+
+static void put(struct lt_protobuf *message, uint64_t value) {
+  if (!has_room(message, VARINT_SIZE)) return;
+  message->size = (size_t)(lt_put_varint(message->bytes + message->size, value) - message->bytes);
+}
+
+/// An element of a packed field, between _begin and _end of that field.
+static void lt_protobuf_element(struct lt_protobuf *message, uint64_t value) { put(message, value); }
+
+/// A field with a number; none if that is 0, as readers take an absent one.
+static void lt_protobuf_number(struct lt_protobuf *message, uint32_t field, uint64_t value) {
+  LT_CHECK(field > 0 && field < 1 << 28);
+  if (!value) return;
+  put(message, field << 3 | WIRE_VARINT);
+  put(message, value);
+}
+
+static void lt_protobuf_text(struct lt_protobuf *message, uint32_t field, const char *text, size_t length) {
+  put(message, field << 3 | WIRE_LENGTH);
+  put(message, length);
+  if (!has_room(message, length)) return;
+  LT_CHECK(message->size + length <= message->capacity);
+  memcpy(message->bytes + message->size, text, length);
+  message->size += length;
+}
+
+/// Begins a field that is a message, or a packed one. Returns what `_end` takes.
+static size_t lt_protobuf_begin(struct lt_protobuf *message, uint32_t field) {
+  put(message, field << 3 | WIRE_LENGTH);
+  if (has_room(message, 1)) message->size++; // for a length below 128; a larger one moves the bytes after it
+  return message->size;
+}
+
+static void lt_protobuf_end(struct lt_protobuf *message, size_t begun) {
+  if (message->isFull) return;
+  LT_CHECK(begun > 0 && begun <= message->size);
+  uint8_t length[VARINT_SIZE];
+  size_t size = message->size - begun, lengthSize = (size_t)(lt_put_varint(length, size) - length);
+  if (!has_room(message, lengthSize - 1)) return;
+  memmove(message->bytes + begun + lengthSize - 1, message->bytes + begun, size);
+  memcpy(message->bytes + begun - 1, length, lengthSize);
+  message->size += lengthSize - 1;
+  LT_CHECK(message->size <= message->capacity);
+}
+
+// === gzip ============================================================================================================
+
+// Compresses bytes with gzip, in memory of the recorder's own.
+
+enum {
+  LEVEL = 5,                ///< half the time of the usual 6, for some percent more bytes
+  WINDOW_BITS = 15 + 16,    ///< with gzip's head and end
+  MEMORY_LEVEL = 8,         ///< the usual one
+  WORKSPACE_SIZE = 1 << 19, ///< deflate takes some 268 KB (zconf.h)
+};
+
+struct workspace {
+  uint8_t *bytes;
+  size_t used; ///< at most WORKSPACE_SIZE
+};
+
+static void *take(void *workspace, unsigned count, unsigned size) {
+  struct workspace *w = workspace;
+  size_t needed = ((size_t)count * size + 15) & ~(size_t)15;
+  LT_CHECK(w->used <= WORKSPACE_SIZE);
+  if (needed > WORKSPACE_SIZE - w->used) return Z_NULL;
+  w->used += needed;
+  return w->bytes + w->used - needed;
+}
+
+static void give_back(void *workspace, void *memory) { (void)workspace, (void)memory; }
+
+/// Compresses `size` bytes into new memory of `toCapacity` bytes, which lt_unmap takes. Returns 0 or −errno. Calls
+/// nothing that allocates.
+static int lt_gzip_bytes(const uint8_t *bytes, size_t size, uint8_t **to, size_t *toSize, size_t *toCapacity) {
+  LT_CHECK(size <= UINT32_MAX);
+  struct workspace workspace = {.bytes = lt_map_private(WORKSPACE_SIZE)};
+  z_stream stream = {.zalloc = take, .zfree = give_back, .opaque = &workspace};
+  int error = -ENOMEM;
+  *to = NULL;
+  if (workspace.bytes &&
+      deflateInit2(&stream, LEVEL, Z_DEFLATED, WINDOW_BITS, MEMORY_LEVEL, Z_DEFAULT_STRATEGY) == Z_OK) {
+    *toCapacity = deflateBound(&stream, size);
+    *to = lt_map_private(*toCapacity);
+    stream.next_in = (uint8_t *)bytes;
+    stream.avail_in = (unsigned)size;
+    stream.next_out = *to;
+    stream.avail_out = (unsigned)*toCapacity;
+    if (*to && deflate(&stream, Z_FINISH) == Z_STREAM_END) error = 0;
+    *toSize = *toCapacity - stream.avail_out;
+    LT_CHECK(*toSize <= *toCapacity);
+  }
+  if (workspace.bytes) lt_unmap(workspace.bytes, WORKSPACE_SIZE);
+  if (error && *to) lt_unmap(*to, *toCapacity);
+  return error;
+}
+
+// === profile =========================================================================================================
 
 /// Functions that are left out of stacks together with their callees: the allocation itself, which Go's profiles leave
 /// out, too.
@@ -281,4 +407,90 @@ int lt_heap_profile_make(struct lt_heap_profile *profile, uint64_t period) {
 void lt_heap_profile_free(struct lt_heap_profile *profile) {
   if (profile->bytes) lt_unmap(profile->bytes, profile->capacity);
   *profile = (struct lt_heap_profile){0};
+}
+
+// === due profiles ====================================================================================================
+
+// Writes heap profiles at an interval. A file has another name while it is being written, so that a reader of the
+// folder finds only whole profiles.
+
+static uint64_t interval, samplePeriod;
+static _Atomic uint64_t nextProfile = UINT64_MAX;
+static uint32_t written;           ///< files so far
+static _Atomic uint32_t hasFailed; ///< and the user has been notified
+
+void lt_due_profiles_begin(uint64_t every, uint64_t period) {
+  interval = every;
+  samplePeriod = period;
+  written = 0;
+  lt_heap_profile_begin();
+  atomic_store(&nextProfile, every ? lt_clock_nanoseconds(CLOCK_MONOTONIC) + every : UINT64_MAX);
+}
+
+/// Writes the path of a file: the trace's path without its ending, then a number and an ending. Returns the end of the
+/// number.
+static char *put_path(char path[PATH_MAX + 64], uint32_t number) {
+  static const char ending[] = ".trace";
+  size_t length = strlen(lt_trace.file.path), n = sizeof ending - 1;
+  if (length > n && memcmp(lt_trace.file.path + length - n, ending, n) == 0) length -= n;
+  LT_CHECK(number < LT_PROFILE_FILES && length + 32 < PATH_MAX + 64);
+  memcpy(path, lt_trace.file.path, length);
+  char *p = path + length;
+  memcpy(p, ".heap-", 6);
+  p += 6;
+  if (number < 10) *p++ = '0';
+  p = lt_put_decimal(p, number);
+  memcpy(p, ".pb.gz", 7);
+  return p + 6;
+}
+
+static int write_file(const struct lt_heap_profile *profile) {
+  static char path[PATH_MAX + 64], whole[PATH_MAX + 64];
+  char *end = put_path(path, written % LT_PROFILE_FILES);
+  memcpy(whole, path, sizeof whole);
+  memcpy(end, ".new", 5);
+  lt_unlink(path); // left by a process that has ended
+  if (profile->size > lt_file_size_limit()) return -EFBIG;
+  int file = lt_open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
+  if (file < 0) return file;
+  int error = lt_write_all(file, profile->bytes, profile->size);
+  lt_close(file);
+  if (!error) error = (int)lt_syscall6(SYS_renameat, AT_FDCWD, (long)path, AT_FDCWD, (long)whole, 0, 0);
+  if (error) lt_unlink(path);
+  return error;
+}
+
+static void write_profile(void *unused) {
+  (void)unused;
+  LT_CHECK(samplePeriod > 0);
+  struct lt_heap_profile profile;
+  int error = lt_heap_profile_make(&profile, samplePeriod);
+  if (!error) error = write_file(&profile);
+  lt_heap_profile_free(&profile);
+  if (!error) written++;
+  else if (!atomic_exchange(&hasFailed, 1))
+    lt_message_apart("a heap profile could not be written beside", lt_trace.file.path, -error);
+}
+
+void lt_due_profiles_take(uint64_t now) {
+  uint64_t due = atomic_load_explicit(&nextProfile, memory_order_relaxed);
+  if (LT_LIKELY(now < due) || !atomic_compare_exchange_strong(&nextProfile, &due, now + interval)) return;
+  lt_call_apart_meanwhile(write_profile, NULL);
+}
+
+void lt_due_profiles_end(void) {
+  atomic_store(&nextProfile, UINT64_MAX);
+  lt_apart_await_other();
+}
+
+void lt_due_profiles_finish(void) {
+  bool isOn = atomic_exchange(&nextProfile, UINT64_MAX) != UINT64_MAX;
+  lt_apart_await_other();
+  if (isOn && atomic_load(&lt_is_sampling)) lt_call_apart(write_profile, NULL);
+}
+
+void lt_due_profiles_reset_after_fork(void) {
+  atomic_store(&nextProfile, UINT64_MAX);
+  atomic_store(&hasFailed, 0);
+  lt_heap_profile_reset_after_fork();
 }

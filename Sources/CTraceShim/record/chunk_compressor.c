@@ -5,7 +5,6 @@
 #include "CTraceFormat.h"
 #include "check.h"
 #include "os/os.h"
-#include "record/live_slot.h"
 
 #include <stdatomic.h>
 

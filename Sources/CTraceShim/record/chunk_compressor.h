@@ -1,10 +1,20 @@
-// Compresses payloads of chunks with zstd, at once or in pieces while they grow. Compressing a whole payload inside a
-// hook would stop the thread for as long as a server's request may take. Calls nothing that allocates or locks.
+// Compresses payloads of chunks, and defines the size of a thread's slot in the live file.
 
 #ifndef LEAKTRACE_CHUNK_COMPRESSOR_H
 #define LEAKTRACE_CHUNK_COMPRESSOR_H
 
 #include <stdint.h>
+
+// --- slots -----------------------------------------------------------------------------------------------------------
+
+// Sizes of a thread's slot in the live file.
+
+enum { LT_SLOT_SIZE = 128 << 10, LT_SLOT_DEFINITIONS = 16 << 10 };
+
+// --- compressors -----------------------------------------------------------------------------------------------------
+
+// Compresses payloads of chunks with zstd, at once or in pieces while they grow. Compressing a whole payload inside a
+// hook would stop the thread for as long as a server's request may take. Calls nothing that allocates or locks.
 
 struct lt_compressor;
 

@@ -1,15 +1,31 @@
-// Encodes a thread's events and definitions into its slot of the live file. Calls nothing that allocates.
+// The buffers that events and definitions are encoded into, and the encoding of texts.
 
 #include "record/event_buffer.h"
 
 #include "check.h"
 #include "record/chunk_compressor.h"
-#include "record/encoding.h"
 #include "record/trace_clock.h"
 #include "record/trace_file.h"
-#include "thread/own_stack.h"
+#include "thread/thread_state.h"
 
 #include <string.h>
+
+// --- encoding --------------------------------------------------------------------------------------------------------
+
+uint8_t *lt_put_string(uint8_t *p, const uint8_t *end, const char *text) {
+  LT_CHECK(text && p < end);
+  size_t length = strlen(text), room = end > p + 10 ? (size_t)(end - p) - 10 : 0;
+  if (length > room) length = room;
+  LT_CHECK(length <= room);
+  p = lt_put_varint(p, length);
+  memcpy(p, text, length);
+  LT_CHECK(p + length <= end);
+  return p + length;
+}
+
+// --- buffers ---------------------------------------------------------------------------------------------------------
+
+// Encodes a thread's events and definitions into its slot of the live file. Calls nothing that allocates.
 
 /// In a process with several threads, where one may wait for another, a growing payload is compressed in pieces of this
 /// size. A piece takes some 100 microseconds, and costs some bytes of the trace.

@@ -1,14 +1,26 @@
-// Encodes a thread's events and definitions into its slot of the live file. A buffer has one writer: the thread itself,
-// or, once it has ended, the thread that cleans up after it. All memory ordering towards readers of the live file is
-// here.
+// The buffers that events and definitions are encoded into, and the encoding of texts.
 
 #ifndef LEAKTRACE_EVENT_BUFFER_H
 #define LEAKTRACE_EVENT_BUFFER_H
 
+#include "CTraceFormat.h"
 #include "check.h"
-#include "record/live_slot.h"
+#include "record/chunk_compressor.h"
 #include "thread/thread_state.h"
-#include "unwind/stack_change.h"
+#include "unwind/stack_capture.h"
+
+// --- encoding --------------------------------------------------------------------------------------------------------
+
+// The encoding of texts in the trace. docs/engineering/trace-format.md has the grammar; trace_numbers.h has numbers.
+
+/// Writes a text after its length, cut to the room left before `end`. Returns the address after it.
+uint8_t *lt_put_string(uint8_t *p, const uint8_t *end, const char *text);
+
+// --- buffers ---------------------------------------------------------------------------------------------------------
+
+// Encodes a thread's events and definitions into its slot of the live file. A buffer has one writer: the thread itself,
+// or, once it has ended, the thread that cleans up after it. All memory ordering towards readers of the live file is
+// here.
 
 /// The most bytes of one event, with the control records that may precede it.
 enum { LT_EVENT_MAX_SIZE = 96 + LT_EVENT_PUSH_LIMIT * 11 };

@@ -1,26 +1,209 @@
+// The trace and its live file: how they begin, grow and reuse space. A message tells the user why there is none.
+
+#include "record/trace_file.h"
+
+#include "CTraceFormat.h"
+#include "check.h"
+#include "os/fd_isolated_task.h"
+#include "os/os.h"
+#include "os/process_info.h"
+#include "record/chunk_compressor.h"
+#include "record/trace_clock.h"
+#include "thread/thread_state.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/mman.h>
+
+// === messages ========================================================================================================
+
+// Tells the user why something is not traced: to `record`, or on standard error when preloaded by hand.
+
+static char messagesPath[PATH_MAX];
+static bool isQuiet;
+static dev_t errorDevice; ///< of the standard error at the beginning
+static ino_t errorInode;
+
+void lt_message_init(const char *path, bool quiet) {
+  messagesPath[0] = 0;
+  if (path && strlen(path) < sizeof messagesPath) strcpy(messagesPath, path);
+  isQuiet = quiet;
+  struct stat info;
+  if (lt_fstat(2, &info) != 0) return;
+  errorDevice = info.st_dev;
+  errorInode = info.st_ino;
+}
+
+struct line {
+  const char *text;
+  size_t size;
+};
+
+/// To be called apart: a limit on file sizes, or a reader that has gone, is a signal to the writer.
+static void write_apart(void *argument) {
+  const struct line *line = argument;
+  if (messagesPath[0]) {
+    int descriptor = lt_open(messagesPath, O_WRONLY | O_APPEND | O_NOFOLLOW, 0);
+    if (descriptor < 0) return;
+    lt_write_all(descriptor, line->text, line->size);
+    lt_close(descriptor);
+    return;
+  }
+  // The host may have closed its standard error, and have a file of its own there.
+  struct stat info;
+  if (lt_fstat(2, &info) == 0 && info.st_dev == errorDevice && info.st_ino == errorInode)
+    lt_write_all(2, line->text, line->size);
+}
+
+struct message {
+  const char *text, *detail;
+  int error;
+};
+
+static void say(void *message) {
+  const char *text = ((struct message *)message)->text, *detail = ((struct message *)message)->detail;
+  int error = ((struct message *)message)->error;
+  char line[PATH_MAX + 512];
+  size_t n = 0;
+  const char *parts[] = {"leaktrace: ", text, detail ? " " : "", detail ? detail : "", error ? ": " : "", NULL, NULL};
+  const char *reason = "";
+  switch (error) {
+    case 0: break;
+    case EACCES: reason = "Permission denied"; break;
+    case EROFS: reason = "Read-only file system"; break;
+    case ENOSPC: reason = "No space left on device"; break;
+    case EDQUOT: reason = "Disk quota exceeded"; break;
+    case EFBIG: reason = "File too large (the limit on file sizes was reached)"; break;
+    case ENOENT: reason = "No such file or directory"; break;
+    case ENOTDIR: reason = "Not a directory"; break;
+    case ELOOP: reason = "It is a symbolic link"; break;
+    case EEXIST: reason = "It exists and is not a trace"; break;
+    case ENOMEM: reason = "Cannot allocate memory"; break;
+    case EMFILE:
+    case ENFILE: reason = "Too many open files"; break;
+    case ESTALE: reason = "The file was removed or replaced"; break;
+    case ENAMETOOLONG: reason = "File name too long"; break;
+    default: reason = lt_metadata_failure_text(error); break;
+  }
+  parts[5] = reason ? reason : "Input/output error";
+  parts[6] = error && lt_metadata_failure_text(error) ? ". A recording without --light needs no metadata" : "";
+  for (int i = 0; i < 7; i++) {
+    size_t length = strlen(parts[i]);
+    if (n + length >= sizeof line - 1) length = sizeof line - 1 - n;
+    memcpy(line + n, parts[i], length);
+    n += length;
+  }
+  LT_CHECK(n < sizeof line);
+  line[n++] = '\n';
+  if (messagesPath[0] || !isQuiet) lt_call_apart_or_here(write_apart, &(struct line){line, n});
+}
+
+void lt_message(const char *text, const char *detail, int error) {
+  LT_CHECK(text && error >= 0);
+  struct message message = {text, detail, error};
+  lt_on_own_stack(say, &message);
+}
+
+void lt_message_apart(const char *text, const char *detail, int error) {
+  LT_CHECK(text && error >= 0);
+  struct message message = {text, detail, error};
+  say(&message);
+}
+
+// === voids ===========================================================================================================
+
+// Voids: space of a trace whose chunks were taken back.
+
+enum { HEADER = sizeof(struct lt_chunk_header), WINDOW = 4096 };
+
+static uint64_t padded(uint64_t size) { return (size + LT_CHUNK_ALIGNMENT - 1) & ~(uint64_t)(LT_CHUNK_ALIGNMENT - 1); }
+
+static uint32_t checksum(const struct lt_chunk_header *header) {
+  return lt_crc32c(0, header, offsetof(struct lt_chunk_header, headerChecksum));
+}
+
+static bool is_sound(const struct lt_chunk_header *header) {
+  return header->magic == LT_CHUNK_MAGIC && header->headerChecksum == checksum(header);
+}
+
+static long read_at(int descriptor, void *to, size_t size, uint64_t offset) {
+  return lt_syscall6(SYS_pread64, descriptor, (long)to, (long)size, (long)offset, 0, 0);
+}
+
+static int write_header(int descriptor, uint64_t offset, struct lt_chunk_header *header) {
+  LT_CHECK(offset >= LT_TRACE_HEADER_SIZE && offset % LT_CHUNK_ALIGNMENT == 0);
+  header->headerChecksum = checksum(header);
+  return lt_pwrite_all(descriptor, header, HEADER, offset);
+}
+
+static struct lt_chunk_header void_header(uint64_t size) {
+  LT_CHECK(size >= HEADER && size <= LT_VOID_LIMIT);
+  uint32_t payload = (uint32_t)(size - HEADER);
+  return (struct lt_chunk_header){
+      .magic = LT_CHUNK_MAGIC, .kind = LT_CHUNK_VOID, .storedSize = payload, .rawSize = payload};
+}
+
+bool lt_trace_find_chunk(int descriptor, uint64_t offset, uint64_t end, struct lt_placed_chunk *chunk) {
+  uint64_t words[WINDOW / 8];
+  LT_CHECK(offset % LT_CHUNK_ALIGNMENT == 0);
+  while (offset + HEADER <= end) {
+    long size = read_at(descriptor, words, sizeof words, offset);
+    if (size < HEADER) return false;
+    for (long at = 0; at + HEADER <= size; at += LT_CHUNK_ALIGNMENT) {
+      memcpy(&chunk->header, (const uint8_t *)words + at, HEADER);
+      if (!is_sound(&chunk->header)) continue;
+      chunk->offset = offset + (uint64_t)at;
+      chunk->size = padded(HEADER + (uint64_t)chunk->header.storedSize);
+      return chunk->size <= end - chunk->offset;
+    }
+    offset += padded((uint64_t)size - HEADER + 1);
+  }
+  return false;
+}
+
+int lt_trace_void_chunk(int descriptor, uint64_t offset, _Atomic uint64_t *eventCount) {
+  struct lt_chunk_header header;
+  if (read_at(descriptor, &header, HEADER, offset) != HEADER || !is_sound(&header)) return -EIO;
+  if (header.kind == LT_CHUNK_EVENTS) atomic_fetch_sub(eventCount, header.eventCount);
+  header.kind = LT_CHUNK_VOID;
+  return write_header(descriptor, offset, &header);
+}
+
+int lt_trace_join_void(int descriptor, uint64_t offset, uint64_t size) {
+  struct lt_chunk_header header = void_header(size);
+  return write_header(descriptor, offset, &header);
+}
+
+int lt_trace_fill_void(int descriptor, const struct lt_placed_chunk *space, const uint8_t *chunk, uint64_t size,
+                       struct lt_placed_chunk *left) {
+  LT_CHECK(size >= HEADER && size % LT_CHUNK_ALIGNMENT == 0 && size <= space->size);
+  // The end of the void first, then the payload: until the chunk's header is there, the old one covers both.
+  uint64_t rest = space->size - size, end = space->offset + size;
+  static const uint8_t zeros[HEADER];
+  int error = 0;
+  *left = (struct lt_placed_chunk){.offset = end};
+  if (rest >= HEADER) {
+    left->header = void_header(rest);
+    left->size = rest;
+    error = write_header(descriptor, end, &left->header);
+  } else if (rest) {
+    error = lt_pwrite_all(descriptor, zeros, rest, end);
+  }
+  if (!error && size > HEADER) error = lt_pwrite_all(descriptor, chunk + HEADER, size - HEADER, space->offset + HEADER);
+  return error ? error : lt_pwrite_all(descriptor, chunk, HEADER, space->offset);
+}
+
+// === files ===========================================================================================================
+
 // The trace and its live file: append chunks, close, stop when the disk is full.
 //
 // A host may close and reuse every descriptor, change its root or its user, or fill the disk. So both files are written
 // only through mappings (mapped_file), and recording ends for good if that fails. A writer reserves its place by adding
 // to the file's end offset, so that threads and copies of the process need no lock. Calls nothing that allocates: zstd
 // works in memory of our own.
-
-#include "record/trace_file.h"
-
-#include "check.h"
-#include "os/apart_task.h"
-#include "os/process_identity.h"
-#include "os/resident_size.h"
-#include "record/chunk_compressor.h"
-#include "record/message.h"
-#include "record/trace_clock.h"
-#include "record/trace_voids.h"
-#include "thread/hook_switch.h"
-
-#include <errno.h>
-#include <fcntl.h>
-#include <string.h>
-#include <sys/mman.h>
 
 struct lt_trace lt_trace = {.slotSize = LT_SLOT_SIZE};
 
@@ -281,4 +464,210 @@ void lt_trace_reset_after_fork(void) {
   lt_apart_reset_after_fork();
   forget_pages();
   lt_compressors_reset_after_fork();
+}
+
+// === opening =========================================================================================================
+
+// Creates the trace and its live file, apart.
+
+static bool expand_pattern(const char *pattern, const char *programName, unsigned attempt, char result[PATH_MAX]) {
+  size_t n = 0;
+#define APPEND(c)                         \
+  do {                                    \
+    if (n >= PATH_MAX - 16) return false; \
+    result[n++] = (c);                    \
+  } while (0)
+#define APPEND_NUMBER(value)                          \
+  do {                                                \
+    char number[LT_NUMBER_SIZE];                      \
+    lt_put_decimal(number, (value));                  \
+    for (const char *c = number; *c; c++) APPEND(*c); \
+  } while (0)
+  for (const char *p = pattern; *p; p++) {
+    if (*p != '%') {
+      APPEND(*p);
+      continue;
+    }
+    p++;
+    if (*p == 'p') {
+      APPEND_NUMBER((uint64_t)lt_process_id());
+    } else if (*p == 'n') {
+      for (const char *c = programName; *c; c++) APPEND(*c == '/' ? '_' : *c);
+    } else if (*p == '%') {
+      APPEND('%');
+    } else {
+      APPEND('%');
+      if (!*p) break;
+      APPEND(*p);
+    }
+  }
+  if (attempt > 1) {
+    APPEND('.');
+    APPEND_NUMBER(attempt);
+  }
+#undef APPEND
+#undef APPEND_NUMBER
+  LT_CHECK(n < PATH_MAX);
+  result[n] = 0;
+  return true;
+}
+
+/// Opens a new file for the trace. An older trace of another session is replaced, one of this session is not; nor is
+/// anything else.
+static int create_trace(const struct lt_trace_options *options, const char *programName) {
+  for (unsigned attempt = 1; attempt < 10000; attempt++) {
+    if (!expand_pattern(options->pattern, programName, attempt, lt_trace.file.path)) return -ENAMETOOLONG;
+    for (int again = 0; again < 2; again++) {
+      int descriptor = lt_open(lt_trace.file.path, O_RDWR | O_CREAT | O_EXCL | O_APPEND | O_NOFOLLOW, 0600);
+      if (descriptor != -EEXIST || again) {
+        if (descriptor == -EEXIST) break;
+        return descriptor;
+      }
+      int existing = lt_open(lt_trace.file.path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
+      if (existing < 0) return existing;
+      struct stat info;
+      struct lt_trace_header header;
+      bool isTrace = lt_fstat(existing, &info) == 0 && S_ISREG(info.st_mode) &&
+                     lt_read(existing, &header, sizeof header) == sizeof header &&
+                     memcmp(header.magic, LT_TRACE_MAGIC, 8) == 0;
+      lt_close(existing);
+      if (!isTrace) return -EEXIST;
+      if (header.sessionID == options->session) break; // of this run: take the next name
+      lt_unlink(lt_trace.file.path);
+    }
+  }
+  return -EEXIST;
+}
+
+static void set_live_path(void) {
+  size_t n = strlen(lt_trace.file.path);
+  LT_CHECK(n + sizeof LT_LIVE_SUFFIX <= sizeof lt_trace.liveFile.path);
+  memcpy(lt_trace.liveFile.path, lt_trace.file.path, n);
+  memcpy(lt_trace.liveFile.path + n, LT_LIVE_SUFFIX, sizeof LT_LIVE_SUFFIX);
+}
+
+static int create_live(uint64_t traceID) {
+  set_live_path();
+  lt_unlink(lt_trace.liveFile.path); // left by a process that was killed: its trace has just been replaced
+  int descriptor = lt_open(lt_trace.liveFile.path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
+  if (descriptor < 0) return descriptor;
+  int error = lt_allocate_storage(descriptor, 0, LT_LIVE_HEADER_SIZE);
+  if (!error) error = lt_mapped_file_begin(&lt_trace.liveFile, descriptor, 0);
+  lt_close(descriptor);
+  if (error) {
+    lt_unlink(lt_trace.liveFile.path);
+    return error;
+  }
+  lt_trace.live = lt_trace.liveFile.firstPage;
+  struct lt_live_header *live = lt_trace.live;
+  memcpy(live->magic, LT_LIVE_MAGIC, 8);
+  live->version = LT_FORMAT_VERSION;
+  live->slotSize = LT_SLOT_SIZE;
+  live->traceID = traceID;
+  return 0;
+}
+
+static uint32_t version(const struct lt_trace_options *options) {
+  if (options->takesImagesBack) return LT_FORMAT_THINNED_VERSION;
+  return options->flags & (LT_OPTION_LIGHT | LT_OPTION_LIMITED) ? LT_FORMAT_LIGHT_VERSION : LT_FORMAT_VERSION;
+}
+
+static void fill_header(struct lt_trace_header *header, const struct lt_trace_options *options) {
+  memcpy(header->magic, LT_TRACE_MAGIC, 8);
+  header->version = version(options);
+  header->headerSize = LT_TRACE_HEADER_SIZE;
+  header->machine = LT_ELF_MACHINE;
+  header->pointerSize = sizeof(void *);
+  header->clockKind = lt_clock_kind;
+  header->pageSize = 4096;
+  header->processID = (uint32_t)lt_process_id();
+  header->parentProcessID = (uint32_t)lt_parent_process_id();
+  header->traceID = lt_random();
+  header->sessionID = options->session;
+  header->startRealtime = lt_clock_nanoseconds(CLOCK_REALTIME);
+  header->startMonotonic = lt_clock_nanoseconds(CLOCK_MONOTONIC);
+  header->startTime = lt_now();
+  header->ticksPerSecond = lt_clock_kind == LT_CLOCK_TSC ? lt_nominal_tick_rate() : 1000000000u;
+  header->options = options->flags;
+  header->arcMode = options->arcMode;
+  header->stackDepthLimit = options->depthLimit;
+  header->liveSlotSize = LT_SLOT_SIZE;
+  header->samplePeriod = options->samplePeriod;
+  header->firstSamples = options->firstSamples;
+  header->headerChecksum = lt_crc32c(0, header, offsetof(struct lt_trace_header, headerChecksum));
+}
+
+/// The part of lt_trace_open that runs apart.
+struct opening {
+  const struct lt_trace_options *options;
+  const char *programName;
+  bool isOpen;
+};
+
+static int begin_trace(int descriptor, const struct lt_trace_options *options) {
+  static uint8_t page[LT_TRACE_HEADER_SIZE];
+  memset(page, 0, sizeof page);
+  fill_header((struct lt_trace_header *)page, options);
+  uint64_t traceID = ((struct lt_trace_header *)page)->traceID;
+  struct lt_trace_status *status = (struct lt_trace_status *)(page + LT_TRACE_STATUS_OFFSET);
+  status->state = LT_STATE_RECORDING;
+  status->dataEnd = LT_TRACE_HEADER_SIZE;
+  if (lt_file_size_limit() < (1u << 20)) return -EFBIG;
+  int error = lt_write_all(descriptor, page, sizeof page);
+  if (!error)
+    error = lt_mapped_file_begin(&lt_trace.file, descriptor,
+                                 LT_TRACE_STATUS_OFFSET + offsetof(struct lt_trace_status, fileSize));
+  return error ? error : create_live(traceID);
+}
+
+static void open_apart(void *argument) {
+  struct opening *o = argument;
+  int descriptor = create_trace(o->options, o->programName);
+  if (descriptor < 0) {
+    lt_message("not tracing: cannot create", lt_trace.file.path, -descriptor);
+    return;
+  }
+  int error = begin_trace(descriptor, o->options);
+  lt_close(descriptor);
+  if (error) {
+    lt_message("not tracing: cannot write", lt_trace.file.path, -error);
+    lt_unlink(lt_trace.file.path);
+    return;
+  }
+  o->isOpen = true;
+}
+
+bool lt_trace_open(const struct lt_trace_options *options, const char *programName) {
+  _Static_assert(
+      sizeof(struct lt_file_extent) == sizeof(struct lt_trace_status) - offsetof(struct lt_trace_status, fileSize),
+      "layout");
+  lt_trace.process = lt_process_id();
+  lt_clock_kind = lt_ticks_are_reliable() ? LT_CLOCK_TSC : LT_CLOCK_MONOTONIC;
+  struct opening o = {.options = options, .programName = programName};
+  lt_call_apart_or_here(open_apart, &o);
+  if (!o.isOpen) return false;
+  LT_CHECK(!lt_trace_is_writable() && lt_trace.file.firstPage && lt_trace.liveFile.firstPage);
+  lt_trace.header = lt_trace.file.firstPage;
+  lt_trace.status = (struct lt_trace_status *)((uint8_t *)lt_trace.header + LT_TRACE_STATUS_OFFSET);
+  lt_trace.live->pauseSwitch = options->flags & LT_OPTION_START_PAUSED ? LT_SWITCH_PAUSED : LT_SWITCH_RECORD;
+  lt_hooks_connect((_Atomic uint32_t *)&lt_trace.live->pauseSwitch);
+  atomic_store(&lt_trace.untracedChildren, 0);
+  atomic_store(&lt_trace.isOpen, 1);
+  return true;
+}
+
+void lt_trace_finish_replaced(const char *path) {
+  if (strlen(path) >= PATH_MAX) return;
+  strcpy(lt_trace.file.path, path);
+  set_live_path();
+  lt_unlink(lt_trace.liveFile.path);
+  int descriptor = lt_open(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK, 0);
+  struct stat info;
+  static uint8_t page[LT_TRACE_HEADER_SIZE];
+  const struct lt_trace_status *status = (const struct lt_trace_status *)(page + LT_TRACE_STATUS_OFFSET);
+  if (descriptor >= 0 && lt_fstat(descriptor, &info) == 0 && S_ISREG(info.st_mode) &&
+      lt_read(descriptor, page, sizeof page) == sizeof page && memcmp(page, LT_TRACE_MAGIC, 8) == 0 &&
+      status->dataEnd >= sizeof page && status->dataEnd < (uint64_t)info.st_size)
+    lt_syscall(SYS_ftruncate, descriptor, status->dataEnd, 0);
+  if (descriptor >= 0) lt_close(descriptor);
 }

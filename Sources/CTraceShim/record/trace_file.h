@@ -1,12 +1,56 @@
-// The trace and its live file: append chunks, close, stop when the disk is full.
+// The trace and its live file: how they begin, grow and reuse space. A message tells the user why there is none.
 
 #ifndef LEAKTRACE_TRACE_FILE_H
 #define LEAKTRACE_TRACE_FILE_H
 
+#include "CTraceFormat.h"
 #include "check.h"
 #include "os/mapped_file.h"
-#include "record/live_slot.h"
+#include "record/chunk_compressor.h"
 #include "thread/thread_state.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+// --- messages --------------------------------------------------------------------------------------------------------
+
+// Tells the user why something is not traced.
+
+/// Tells the user something, once a reason: a line for `record`, or on standard error when preloaded by hand.
+void lt_message(const char *text, const char *detail, int error);
+/// The same, called apart.
+void lt_message_apart(const char *text, const char *detail, int error);
+void lt_message_init(const char *messagesPath, bool quiet);
+
+// --- voids -----------------------------------------------------------------------------------------------------------
+
+// Voids: space of a trace whose chunks were taken back. Later chunks may take it. All calls need a descriptor of the
+// trace that can be read and written.
+
+/// A chunk of the trace.
+struct lt_placed_chunk {
+  uint64_t offset;
+  uint64_t size; ///< with its header and padding
+  struct lt_chunk_header header;
+};
+
+/// Reads the first chunk with a sound header from `offset` on that ends before `end`. Payloads are not looked at.
+/// False if there is none.
+bool lt_trace_find_chunk(int descriptor, uint64_t offset, uint64_t end, struct lt_placed_chunk *chunk);
+/// Turns the chunk at an offset into a void, and takes its events off the trace's count. Its payload stays as it is.
+/// Returns 0 or −errno.
+int lt_trace_void_chunk(int descriptor, uint64_t offset, _Atomic uint64_t *eventCount);
+/// Joins `size` bytes of chunks that follow each other to one void. `size`: LT_VOID_LIMIT at most.
+int lt_trace_join_void(int descriptor, uint64_t offset, uint64_t size);
+#define LT_VOID_LIMIT (1ull << 31)
+/// Puts a chunk of `size` bytes, as lt_trace_finish_chunk leaves it, into a void that has room for it. A reader finds
+/// either the void or the chunk. `left` gets what remains of the void, of size 0 if nothing does. Returns 0 or −errno.
+int lt_trace_fill_void(int descriptor, const struct lt_placed_chunk *space, const uint8_t *chunk, uint64_t size,
+                       struct lt_placed_chunk *left);
+
+// --- files -----------------------------------------------------------------------------------------------------------
+
+// The trace and its live file: append chunks, close, stop when the disk is full.
 
 struct lt_trace {
   uint32_t slotSize;       ///< LT_SLOT_SIZE
@@ -67,5 +111,26 @@ void lt_trace_forget(void);
 void lt_trace_reset_after_fork(void);
 /// Bytes of memory that are the recorder's own.
 uint64_t lt_recorder_bytes(void);
+
+// --- opening ---------------------------------------------------------------------------------------------------------
+
+// Creates the trace and its live file.
+
+struct lt_trace_options {
+  const char *pattern; ///< absolute path with %p, %n, %%
+  uint64_t session;
+  uint32_t flags; ///< LT_OPTION_
+  uint8_t arcMode;
+  uint32_t depthLimit;
+  uint32_t firstSamples; ///< with LT_OPTION_LIGHT
+  uint64_t samplePeriod; ///< with LT_OPTION_LIGHT or LT_OPTION_LIMITED
+  bool takesImagesBack;
+};
+
+/// Creates the trace and its live file. False, after saying why, when that cannot be.
+bool lt_trace_open(const struct lt_trace_options *options, const char *programName);
+/// Removes the live file of the program that this one has replaced, and the room that its trace had ahead. Before
+/// anything is recorded.
+void lt_trace_finish_replaced(const char *path);
 
 #endif

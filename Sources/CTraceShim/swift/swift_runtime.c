@@ -1,7 +1,4 @@
-// Finds the Swift runtime's entry points for tracers.
-//
-// Swift 6.1's swift_retain goes through the pointer `_swift_retain` where hooks are on. Later ones go through an
-// adapter, which clears the marks of the reference first; the adapter has a pointer of its own, a local symbol.
+// Swift runtimes in this process, and the memory that their metadata is read from.
 
 #define _GNU_SOURCE
 #include "swift/swift_runtime.h"
@@ -10,6 +7,13 @@
 #include "os/os.h"
 
 #include <string.h>
+
+// --- runtimes --------------------------------------------------------------------------------------------------------
+
+// Finds the Swift runtime's entry points for tracers.
+//
+// Swift 6.1's swift_retain goes through the pointer `_swift_retain` where hooks are on. Later ones go through an
+// adapter, which clears the marks of the reference first; the adapter has a pointer of its own, a local symbol.
 
 enum {
   SYMBOL_ALLOC,
@@ -112,3 +116,26 @@ bool lt_swift_runtime_is_relocated(const struct lt_loaded_image *image, const st
          lt_loaded_image_covers(image, (uintptr_t)*r->release_n) &&
          lt_loaded_image_covers(image, (uintptr_t)*r->tryRetain);
 }
+
+// --- memory of this process ------------------------------------------------------------------------------------------
+
+#if __has_feature(address_sanitizer)
+#include <sanitizer/asan_interface.h>
+#endif
+
+static bool read_own(const struct lt_memory *memory, uint64_t address, void *to, size_t size) {
+  (void)memory;
+  LT_CHECK(size > 0 && size <= 4096);
+  // A probe reads eight bytes from an aligned address, which never cross the end of a page. No more than two pages are
+  // read.
+  uint64_t first = address & ~7ull, last = (address + size - 1) & ~7ull;
+  if (!lt_is_readable(first) || (last != first && !lt_is_readable(last))) return false;
+#if __has_feature(address_sanitizer)
+  // The sanitizer's own memory is mapped, and its checks end a program that reads it.
+  if (__asan_region_is_poisoned((void *)address, size)) return false;
+#endif
+  memcpy(to, (const void *)address, size);
+  return true;
+}
+
+const struct lt_memory lt_own_memory = {.read = read_own, .allocate = lt_map_private, .release = lt_unmap};

@@ -1,10 +1,15 @@
-// The Swift runtime's entry points for tracers: in libswiftCore.so, or inside an executable or shared object that was
-// linked statically.
+// Swift runtimes in this process, and the memory that their metadata is read from.
 
 #ifndef LEAKTRACE_SWIFT_RUNTIME_H
 #define LEAKTRACE_SWIFT_RUNTIME_H
 
-#include "elf/loaded_image.h"
+#include "elf/elf_image.h"
+#include "scanned_memory.h"
+
+// --- runtimes --------------------------------------------------------------------------------------------------------
+
+// The Swift runtime's entry points for tracers: in libswiftCore.so, or inside an executable or shared object that was
+// linked statically.
 
 struct lt_swift_runtime {
   void *(**allocObject)(const void *metadata, size_t size, size_t alignMask);
@@ -33,5 +38,12 @@ enum lt_swift_search {
 enum lt_swift_search lt_swift_runtime_find(const struct lt_loaded_image *image, struct lt_swift_runtime *runtime);
 /// Tells whether the loader has set the pointers.
 bool lt_swift_runtime_is_relocated(const struct lt_loaded_image *image, const struct lt_swift_runtime *runtime);
+
+// --- memory of this process ------------------------------------------------------------------------------------------
+
+// The memory of this process, for what reads Swift's metadata (CHeapScan).
+
+/// Every address is probed before it is read. May be used by any thread.
+extern const struct lt_memory lt_own_memory;
 
 #endif

@@ -1,8 +1,5 @@
-// The recorder's state of each thread, and the list of all states.
-//
-// `lt_tls` is the only thread-local variable: initial-exec, valid when all zero, so that reading it never allocates.
-// The struct it points to lives in memory that a fork wipes. In the child it reads as zero, `isReady` included,
-// whatever code called fork.
+// The state of each thread, and the switch that turns hooks on and off. Also the recorder's own stacks and thread-local
+// memory.
 
 #ifndef LEAKTRACE_THREAD_STATE_H
 #define LEAKTRACE_THREAD_STATE_H
@@ -11,8 +8,19 @@
 #include "check.h"
 #include "os/os.h"
 
+#include <linux/sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+// --- state -----------------------------------------------------------------------------------------------------------
+
+// The recorder's state of each thread, and the list of all states.
+//
+// `lt_tls` is the only thread-local variable: initial-exec, valid when all zero, so that reading it never allocates.
+// The struct it points to lives in memory that a fork wipes. In the child it reads as zero, `isReady` included,
+// whatever code called fork.
 
 /// A saved frame pointer and the return address above it.
 typedef uint64_t lt_two_words __attribute__((vector_size(16)));
@@ -158,7 +166,7 @@ struct lt_tls {
   uint32_t nestedDrops;              ///< calls made while the thread was being registered
   bool isInsideOperator;             ///< an allocator's own operator delete, which may call free
   bool isUnrecorded;                 ///< no memory for the thread's state; it is requested only once
-  void *ownStack; ///< the recorder's stack that the thread is on; NULL on the host's. See own_stack.h
+  void *ownStack; ///< the recorder's stack that the thread is on; NULL on the host's. See lt_on_own_stack
   // Used while sampling.
   /// bytes left until the thread's next sampling check; 0 before its first allocation, and while no allocation may
   /// pass, as when every call is recorded
@@ -186,5 +194,55 @@ void lt_thread_send_to_prepare(void);
 struct lt_thread *lt_thread_unlist_all(void);
 /// Forgets every thread. For a child made by fork.
 void lt_thread_reset_after_fork(void);
+
+// --- hook switch -----------------------------------------------------------------------------------------------------
+
+// The two words that each hook checks before it records.
+
+/// LT_HOOKS_OFF passes every call through. Set by lt_hooks_set.
+enum lt_hook_mode { LT_HOOKS_OFF = 0, LT_HOOKS_ON = 1 };
+extern _Atomic uint32_t lt_hook_mode __attribute__((visibility("hidden")));
+/// The word that hooks check. It is the pause switch: in the live file's header once there is one, where another
+/// process may set it. While hooks are off, it is a word that never says LT_SWITCH_RECORD.
+extern _Atomic uint32_t *lt_pause_switch __attribute__((visibility("hidden")));
+
+/// Switches hooks on or off.
+void lt_hooks_set(enum lt_hook_mode mode);
+/// Makes hooks that are on check the pause switch at this address; NULL: there is none.
+void lt_hooks_connect(_Atomic uint32_t *pauseSwitch);
+
+// --- the recorder's stacks -------------------------------------------------------------------------------------------
+
+// Stacks of the recorder's own, for work that takes more stack than a small coroutine or a signal stack may have left.
+//
+// While a thread is on one, all signals except faults are blocked. A handler would run on the recorder's stack. A
+// handler with a stack of its own might overwrite the frames of another handler that had called the recorder.
+
+/// The most bytes of the host's stack that a hook call takes, in addition to those of the hooked function.
+enum { LT_HOST_STACK_BUDGET = 1024 };
+/// Bytes of a stack, with the page at its end that cannot be touched.
+enum { LT_OWN_STACK_SIZE = 64 << 10 };
+
+/// Calls the function on a stack of the recorder's; directly if the calling thread is already on one. If there is no
+/// memory for a stack, nothing is called, and the result is false.
+bool lt_on_own_stack(void (*function)(void *), void *argument);
+/// Returns the host's stack pointer of the thread that is on a stack of the recorder's at `stackPointer`. All registers
+/// that calls preserve were saved above it. Returns `stackPointer` itself if it is on none of these stacks.
+uintptr_t lt_own_stack_left_at(uintptr_t stackPointer);
+/// Forgets which stacks other threads are on: in a child made by fork.
+void lt_own_stack_reset_after_fork(void);
+
+// --- the recorder's threads ------------------------------------------------------------------------------------------
+
+// Building blocks for threads of the recorder's own, which the C library does not know.
+
+/// Flags of clone(2) that make a thread of the process.
+enum {
+  LT_CLONE_THREAD = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM | CLONE_SETTLS
+};
+
+/// Makes thread-local memory for a new thread, with this library's variables all zero, and with the parts of the
+/// control block that compilers use. Returns the thread pointer, or 0.
+uintptr_t lt_make_thread_local(void);
 
 #endif

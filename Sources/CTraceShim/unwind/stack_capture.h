@@ -1,3 +1,48 @@
+// Captures a thread's stack as a change of the last one, and gives memory to the record of that stack.
+
+#ifndef LEAKTRACE_STACK_CAPTURE_H
+#define LEAKTRACE_STACK_CAPTURE_H
+
+#include "check.h"
+#include "thread/thread_state.h"
+#include "unwind/unwind_step.h"
+
+#include <stdint.h>
+
+// --- change ----------------------------------------------------------------------------------------------------------
+
+// The difference between a stack and the one recorded before it.
+
+/// Most frames that an event pushes by itself; more go into a control record before it.
+enum { LT_EVENT_PUSH_LIMIT = 48 };
+
+struct lt_stack_change {
+  uint32_t pops, pushes;
+  const uint64_t *keys;     ///< pushed, the outermost first
+  uint64_t innermost, next; ///< the two innermost keys of the stack
+};
+
+// --- room ------------------------------------------------------------------------------------------------------------
+
+// Memory for the record of a thread's last stack. It grows with the deepest stack: most threads need room for a few
+// hundred frames.
+
+/// True if the thread has room and its last stack is within it.
+LT_INVARIANT bool lt_stack_room_is_valid(const struct lt_thread *t) {
+  const uint8_t *entries = (const uint8_t *)t->entries;
+  return t->room && entries > t->room && entries < t->room + t->roomSize && t->entryLimit > 0 &&
+         t->freshLimit <= t->entryLimit && t->depth <= t->entryLimit && t->asyncDepth <= LT_ASYNC_LIMIT &&
+         t->entries[-1].state.returnSlot == UINTPTR_MAX;
+}
+
+/// Gives a thread room for its first stacks, of at most `limit` frames. False without memory; then nothing was taken.
+bool lt_stack_room_make(struct lt_thread *thread, uint32_t limit);
+/// Gives it more, up to `limit` frames. Forgets the record of its last stack. False, and all is as it was, at the limit
+/// and without memory; after that no more is asked for.
+bool lt_stack_room_grow(struct lt_thread *thread, uint32_t limit);
+
+// --- capture ---------------------------------------------------------------------------------------------------------
+
 // The calling thread's whole stack, as a change of the last one. Without symbols.
 //
 // Consecutive stacks of a thread share most frames. The last stack is kept with the slot of every return address. A new
@@ -6,17 +51,8 @@
 // pointer that an outer frame is found from. If none has changed, a fresh unwind would compute the same frames; so the
 // result always equals one. Calls nothing that allocates or locks.
 //
-// The steps of every event are here, for inlining; rarer ones are in stack_capture.c. record/recorded_stack.h combines
+// The steps of every event are here, for inlining; rarer ones are in stack_capture.c. record/event_recorder.h combines
 // the steps.
-
-#ifndef LEAKTRACE_STACK_CAPTURE_H
-#define LEAKTRACE_STACK_CAPTURE_H
-
-#include "check.h"
-#include "unwind/stack_change.h"
-#include "unwind/stack_memory.h"
-#include "unwind/stack_room.h"
-#include "unwind/unwind_rules.h"
 
 struct lt_walk {
   /// number of the last stack's entries that still hold, from the outermost; the innermost one's return address may

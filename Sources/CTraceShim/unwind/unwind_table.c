@@ -1,13 +1,109 @@
-// Reads .eh_frame, the rules for stepping from a frame to its caller. Source: DWARF 5, section 6.4; System V ABI for
-// x86-64, section 3.7; Linux Standard Base, "Exception Frames".
+// Reads unwind tables of loaded images, and applies a row of them to a frame.
 
 #define _GNU_SOURCE
 #include "unwind/unwind_table.h"
 
 #include "check.h"
-#include "unwind/dwarf_reading.h"
+#include "elf/elf_image.h"
 
 #include <string.h>
+#include <sys/auxv.h>
+
+// === images ==========================================================================================================
+
+// Calls nothing that allocates or locks if the loader offers _dl_find_object (glibc 2.35); otherwise calls
+// dl_iterate_phdr.
+
+struct found_object { // struct dl_find_object of <dlfcn.h>, spelled out so that older headers do
+  unsigned long long flags;
+  void *mapStart, *mapEnd;
+  struct link_map *linkMap;
+  void *ehFrame;
+  unsigned long long reserved[7];
+};
+static int (*findObject)(void *, struct found_object *);
+
+static uintptr_t loaderStart, loaderEnd; ///< [start, end); both 0 in a program without a loader
+/// The program as the kernel has mapped it; without segments where that is not known.
+static struct lt_unwind_image program;
+
+static void find_program(void) {
+  const ElfW(Phdr) *segments = (const ElfW(Phdr) *)getauxval(AT_PHDR);
+  uint32_t count = segments ? (uint32_t)getauxval(AT_PHNUM) : 0;
+  LT_CHECK(segments || count == 0);
+  for (uint32_t i = 0; i < count; i++)
+    if (segments[i].p_type == PT_PHDR)
+      program = (struct lt_unwind_image){
+          .bias = (uintptr_t)segments - segments[i].p_vaddr, .segments = segments, .segmentCount = count};
+}
+
+void lt_unwind_images_init(void) {
+  *(void **)&findObject = lt_next_symbol("_dl_find_object");
+  find_program();
+  uintptr_t base = getauxval(AT_BASE);
+  if (!base) return;
+  const ElfW(Ehdr) *header = (const ElfW(Ehdr) *)base;
+  const ElfW(Phdr) *program = (const ElfW(Phdr) *)(base + header->e_phoff);
+  loaderStart = loaderEnd = base;
+  for (int i = 0; i < header->e_phnum; i++)
+    if (program[i].p_type == PT_LOAD && base + program[i].p_vaddr + program[i].p_memsz > loaderEnd)
+      loaderEnd = base + program[i].p_vaddr + program[i].p_memsz;
+}
+
+struct image_query {
+  uintptr_t address;
+  struct lt_unwind_image *image;
+};
+
+static int find_by_program_headers(struct dl_phdr_info *info, size_t size, void *context) {
+  (void)size;
+  struct image_query *query = context;
+  struct lt_unwind_image image = {
+      .bias = info->dlpi_addr, .segments = info->dlpi_phdr, .segmentCount = info->dlpi_phnum};
+  if (!lt_unwind_segment(&image, query->address, 0)) return 0;
+  for (int i = 0; i < info->dlpi_phnum; i++)
+    if (info->dlpi_phdr[i].p_type == PT_GNU_EH_FRAME) image.searchTable = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
+  *query->image = image;
+  return 1;
+}
+
+bool lt_unwind_find_image(uintptr_t address, struct lt_unwind_image *image) {
+  struct found_object object;
+  struct image_query query = {address, image};
+  if (!findObject) return dl_iterate_phdr(find_by_program_headers, &query) == 1;
+  if (findObject((void *)address, &object) != 0) return false;
+  *image = (struct lt_unwind_image){.bias = object.linkMap->l_addr, .searchTable = (uintptr_t)object.ehFrame};
+  if (image->bias == program.bias && program.segmentCount) {
+    // The kernel maps the program's segments one by one. With a gap between two of them, the loader considers each a
+    // map of its own, and a map's start may have no headers (glibc 2.36, elf/dl-find_object.c).
+    image->segments = program.segments;
+    image->segmentCount = program.segmentCount;
+    return true;
+  }
+  const ElfW(Ehdr) *header = object.mapStart;
+  // If an image's headers are not at its beginning, its readable parts are unknown.
+  if (memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 || header->e_phentsize != sizeof(ElfW(Phdr))) return false;
+  image->segments = (const ElfW(Phdr) *)((uintptr_t)header + header->e_phoff);
+  image->segmentCount = header->e_phnum;
+  return true;
+}
+
+bool lt_unwind_is_in_loader(uintptr_t address) {
+  LT_CHECK(loaderStart <= loaderEnd);
+  return address >= loaderStart && address < loaderEnd;
+}
+
+bool lt_unwind_is_code(uintptr_t address) {
+  struct lt_unwind_image image;
+  if (!lt_unwind_find_image(address, &image)) return false;
+  LT_CHECK(image.segments && image.segmentCount > 0);
+  return lt_unwind_segment(&image, address, PF_X);
+}
+
+// === rows ============================================================================================================
+
+// Reads .eh_frame, the rules for stepping from a frame to its caller. Source: DWARF 5, section 6.4; System V ABI for
+// x86-64, section 3.7; Linux Standard Base, "Exception Frames".
 
 // --- pointers --------------------------------------------------------------------------------------------------------
 
@@ -342,4 +438,274 @@ bool lt_unwind_row(uintptr_t address, bool isExact, struct lt_unwind_row *row) {
   if (isFound || image.endsUndescribed) return lt_unwind_row_in(&image, address, isExact, row);
   memset(row, 0, sizeof *row);
   return false;
+}
+
+// === applying a row ==================================================================================================
+
+// Follows a row of the unwind tables: from a frame's registers to its caller's. Pure reads of memory that was asked
+// for.
+// Source: DWARF 5, sections 2.5 and 6.4.
+
+enum { EXPRESSION_STACK = 32 };
+
+static bool load(uintptr_t address, unsigned size, bool (*isReadable)(void *, uintptr_t), void *context,
+                 uint64_t *value) {
+  LT_CHECK(size <= sizeof *value);
+  if (!isReadable(context, address)) return false;
+  *value = 0;
+  memcpy(value, (const void *)address, size);
+  return true;
+}
+
+static bool evaluate(const uint8_t *expression, int64_t length, const struct lt_registers *registers, bool hasInitial,
+                     uint64_t initial, bool (*isReadable)(void *, uintptr_t), void *context, uint64_t *result) {
+  uint64_t stack[EXPRESSION_STACK];
+  int top = 0;
+  LT_CHECK(expression && length >= 0);
+  struct lt_dwarf_reader reader = {.next = expression, .end = expression + length}, *p = &reader;
+  if (hasInitial) stack[top++] = initial;
+#define NEED(n)                  \
+  do {                           \
+    if (top < (n)) return false; \
+  } while (0)
+#define ROOM()                                 \
+  do {                                         \
+    if (top >= EXPRESSION_STACK) return false; \
+  } while (0)
+  while (p->next < p->end) {
+    LT_CHECK(top >= 0 && top <= EXPRESSION_STACK);
+    uint8_t op = read_byte(p);
+    if (op >= 0x30 && op <= 0x4f) {
+      ROOM();
+      stack[top++] = op - 0x30u;
+      continue;
+    }                               // lit0…31
+    if (op >= 0x50 && op <= 0x6f) { // reg0…31
+      if (op - 0x50 >= LT_REG_COUNT) return false;
+      ROOM();
+      stack[top++] = registers->value[op - 0x50];
+      continue;
+    }
+    if (op >= 0x70 && op <= 0x8f) { // breg0…31
+      if (op - 0x70 >= LT_REG_COUNT) return false;
+      ROOM();
+      stack[top++] = registers->value[op - 0x70] + (uint64_t)read_sleb(p);
+      continue;
+    }
+    switch (op) {
+      case 0x03:
+        ROOM();
+        stack[top++] = read_fixed(p, 8);
+        break; // addr
+      // deref
+      case 0x06:
+        NEED(1);
+        if (!load(stack[top - 1], 8, isReadable, context, &stack[top - 1])) return false;
+        break;
+      case 0x94: { // deref_size
+        NEED(1);
+        uint8_t size = read_byte(p);
+        if (size > 8 || !load(stack[top - 1], size, isReadable, context, &stack[top - 1])) return false;
+        break;
+      }
+      case 0x08:
+        ROOM();
+        stack[top++] = read_byte(p);
+        break;
+      case 0x09:
+        ROOM();
+        stack[top++] = (uint64_t)(int64_t)(int8_t)read_byte(p);
+        break;
+      case 0x0a:
+        ROOM();
+        stack[top++] = read_fixed(p, 2);
+        break;
+      case 0x0b:
+        ROOM();
+        stack[top++] = (uint64_t)(int64_t)(int16_t)read_fixed(p, 2);
+        break;
+      case 0x0c:
+        ROOM();
+        stack[top++] = read_fixed(p, 4);
+        break;
+      case 0x0d:
+        ROOM();
+        stack[top++] = (uint64_t)(int64_t)(int32_t)read_fixed(p, 4);
+        break;
+      case 0x0e:
+      case 0x0f:
+        ROOM();
+        stack[top++] = read_fixed(p, 8);
+        break;
+      case 0x10:
+        ROOM();
+        stack[top++] = read_uleb(p);
+        break;
+      case 0x11:
+        ROOM();
+        stack[top++] = (uint64_t)read_sleb(p);
+        break;
+      case 0x12:
+        NEED(1);
+        ROOM();
+        stack[top] = stack[top - 1];
+        top++;
+        break; // dup
+      case 0x13:
+        NEED(1);
+        top--;
+        break; // drop
+      case 0x14:
+        NEED(2);
+        ROOM();
+        stack[top] = stack[top - 2];
+        top++;
+        break; // over
+      case 0x16: {
+        NEED(2);
+        uint64_t t = stack[top - 1];
+        stack[top - 1] = stack[top - 2];
+        stack[top - 2] = t;
+        break;
+      } // swap
+      case 0x1a:
+        NEED(2);
+        top--;
+        stack[top - 1] &= stack[top];
+        break;
+      case 0x1c:
+        NEED(2);
+        top--;
+        stack[top - 1] -= stack[top];
+        break;
+      case 0x1e:
+        NEED(2);
+        top--;
+        stack[top - 1] *= stack[top];
+        break;
+      case 0x1f:
+        NEED(1);
+        stack[top - 1] = 0 - stack[top - 1];
+        break;
+      case 0x20:
+        NEED(1);
+        stack[top - 1] = ~stack[top - 1];
+        break;
+      case 0x21:
+        NEED(2);
+        top--;
+        stack[top - 1] |= stack[top];
+        break;
+      case 0x22:
+        NEED(2);
+        top--;
+        stack[top - 1] += stack[top];
+        break;
+      case 0x23:
+        NEED(1);
+        stack[top - 1] += read_uleb(p);
+        break; // plus_uconst
+      case 0x24:
+        NEED(2);
+        top--;
+        stack[top - 1] = stack[top] < 64 ? stack[top - 1] << stack[top] : 0;
+        break;
+      case 0x25:
+        NEED(2);
+        top--;
+        stack[top - 1] = stack[top] < 64 ? stack[top - 1] >> stack[top] : 0;
+        break;
+      case 0x26:
+        NEED(2);
+        top--;
+        stack[top - 1] = (uint64_t)((int64_t)stack[top - 1] >> (stack[top] < 63 ? stack[top] : 63));
+        break;
+      case 0x27:
+        NEED(2);
+        top--;
+        stack[top - 1] ^= stack[top];
+        break;
+      case 0x29:
+        NEED(2);
+        top--;
+        stack[top - 1] = stack[top - 1] == stack[top];
+        break;
+      case 0x2a:
+        NEED(2);
+        top--;
+        stack[top - 1] = (int64_t)stack[top - 1] >= (int64_t)stack[top];
+        break;
+      case 0x2b:
+        NEED(2);
+        top--;
+        stack[top - 1] = (int64_t)stack[top - 1] > (int64_t)stack[top];
+        break;
+      case 0x2c:
+        NEED(2);
+        top--;
+        stack[top - 1] = (int64_t)stack[top - 1] <= (int64_t)stack[top];
+        break;
+      case 0x2d:
+        NEED(2);
+        top--;
+        stack[top - 1] = (int64_t)stack[top - 1] < (int64_t)stack[top];
+        break;
+      case 0x2e:
+        NEED(2);
+        top--;
+        stack[top - 1] = stack[top - 1] != stack[top];
+        break;
+      case 0x96: break; // nop
+      default: return false;
+    }
+  }
+#undef NEED
+#undef ROOM
+  if (top < 1 || p->isShort) return false;
+  *result = stack[top - 1];
+  return true;
+}
+
+bool lt_unwind_apply(const struct lt_unwind_row *row, struct lt_registers *registers,
+                     bool (*isReadable)(void *context, uintptr_t address), void *context) {
+  uint64_t cfa;
+  if (row->cfaIsExpression) {
+    if (!evaluate(row->cfaExpression, row->cfaOffset, registers, false, 0, isReadable, context, &cfa)) return false;
+  } else {
+    if (row->cfaRegister >= LT_REG_COUNT) return false;
+    cfa = registers->value[row->cfaRegister] + (uint64_t)row->cfaOffset;
+  }
+  struct lt_registers next = *registers;
+  next.value[LT_REG_STACK] = cfa;
+  LT_CHECK(lt_unwind_row_is_valid(row));
+  for (int r = 0; r < LT_REG_COUNT; r++) {
+    uint64_t address;
+    switch (row->registers[r].rule) {
+      case LT_REGISTER_SAME: break;
+      case LT_REGISTER_UNDEFINED: next.value[r] = 0; break;
+      case LT_REGISTER_AT_OFFSET:
+        if (!load(cfa + (uint64_t)row->registers[r].offset, 8, isReadable, context, &next.value[r])) return false;
+        break;
+      case LT_REGISTER_IS_OFFSET: next.value[r] = cfa + (uint64_t)row->registers[r].offset; break;
+      case LT_REGISTER_IN_REGISTER:
+        if (row->registers[r].offset < 0 || row->registers[r].offset >= LT_REG_COUNT) return false;
+        next.value[r] = registers->value[row->registers[r].offset];
+        break;
+      case LT_REGISTER_AT_EXPRESSION:
+        if (!evaluate(row->registers[r].expression, row->registers[r].offset, registers, true, cfa, isReadable, context,
+                      &address))
+          return false;
+        if (!load(address, 8, isReadable, context, &next.value[r])) return false;
+        break;
+      case LT_REGISTER_IS_EXPRESSION:
+        if (!evaluate(row->registers[r].expression, row->registers[r].offset, registers, true, cfa, isReadable, context,
+                      &next.value[r]))
+          return false;
+        break;
+    }
+  }
+  if (row->registers[LT_REG_RA].rule == LT_REGISTER_UNDEFINED) next.value[LT_REG_RA] = 0;
+  else if (row->registers[LT_REG_RA].rule == LT_REGISTER_SAME) return false;
+  *registers = next;
+  return true;
 }

@@ -159,7 +159,7 @@ package struct SnapshotRequest: Sendable {
   }
 }
 
-/// The thread that a process starts for a request; see Sources/CTraceShim/image/serving_thread.c.
+/// The thread that a process starts for a requester: see Sources/CTraceShim/image/heap_snapshot.c.
 private struct ServingThread {
   let header: SharedHeader
 

@@ -34,7 +34,7 @@ _INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
 
 
 def folder_of(module):
-    """The first part of a module's path: os of os/os, arch of arch/x86_64/prologue."""
+    """The first part of a module's path: os of os/os, arch of arch/x86_64/code."""
     return module.split("/")[0]
 
 

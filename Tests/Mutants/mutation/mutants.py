@@ -74,7 +74,7 @@ MUTANTS = (
     Mutant(
         name="sample-weight",
         breaks="A sample counts for one block instead of the blocks that it represents.",
-        file=f"{SHIM}/hooks/light_recording.c",
+        file=f"{SHIM}/hooks/hook.c",
         function="weight_of",
         context=": lt_sample_weight(sample->size, lt_sample_period);",
         original="lt_sample_weight(sample->size, lt_sample_period)",

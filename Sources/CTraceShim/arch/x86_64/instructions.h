@@ -1,0 +1,112 @@
+// Registers of x86-64 by their numbers, and operations that take an instruction or two.
+
+#ifndef LEAKTRACE_X86_64_INSTRUCTIONS_H
+#define LEAKTRACE_X86_64_INSTRUCTIONS_H
+
+#include "trace_numbers.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+// --- register numbers ------------------------------------------------------------------------------------------------
+
+// The registers of x86-64 that unwinding follows, by their numbers in DWARF.
+
+/// LT_REG_RA: the return address, which has a number and no register.
+enum {
+  LT_REG_RBX = 3,
+  LT_REG_RBP = 6,
+  LT_REG_RSP = 7,
+  LT_REG_R12 = 12,
+  LT_REG_R13 = 13,
+  LT_REG_R14 = 14,
+  LT_REG_R15 = 15,
+  LT_REG_RA = 16,
+  LT_REG_COUNT = 17,
+};
+
+/// Roles of the registers. Swift async functions get the address of their context in LT_REG_CONTEXT.
+enum { LT_REG_FRAME = LT_REG_RBP, LT_REG_STACK = LT_REG_RSP, LT_REG_CONTEXT = LT_REG_R14 };
+
+// --- operations ------------------------------------------------------------------------------------------------------
+
+// Operations that take x86-64 an instruction or two.
+
+/// Bytes below the stack pointer that a function may use, by the ABI.
+#define LT_RED_ZONE 128
+/// A process's addresses are below 1 << LT_ADDRESS_BITS, unless it asks for more.
+#define LT_ADDRESS_BITS 47
+/// EM_X86_64 of <elf.h>, as used in traces and ELF files.
+#define LT_ELF_MACHINE 62
+/// The version of the symbols that glibc has had from its beginning on this processor.
+#define LT_FIRST_GLIBC "GLIBC_2.2.5"
+/// AUDIT_ARCH_X86_64 of <linux/audit.h>, as used in filters of system calls.
+#define LT_AUDIT_ARCHITECTURE 0xC000003Eu
+/// Relocations of <elf.h>: an address in the image itself; a symbol's address in the global offset table, for a call,
+/// and anywhere.
+enum { LT_RELOCATION_RELATIVE = 8, LT_RELOCATION_GLOBAL = 6, LT_RELOCATION_CALL = 7, LT_RELOCATION_ABSOLUTE = 1 };
+
+static LT_ALWAYS_INLINE long lt_syscall6(long number, long a, long b, long c, long d, long e, long f) {
+  long result;
+  register long r10 __asm__("r10") = d;
+  register long r8 __asm__("r8") = e;
+  register long r9 __asm__("r9") = f;
+  __asm__ volatile("syscall"
+                   : "=a"(result)
+                   : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+                   : "rcx", "r11", "memory");
+  return result;
+}
+
+static LT_ALWAYS_INLINE int lt_is_zero_byte(const _Atomic uint8_t *byte) {
+  int isZero;
+  __asm__("cmpb $0, %1" : "=@ccz"(isZero) : "m"(*byte));
+  return isZero;
+}
+
+static LT_ALWAYS_INLINE int lt_subtract(uint64_t *from, uint64_t value) {
+  int isUsedUp;
+  __asm__("subq %2, %1" : "=@ccbe"(isUsedUp), "+m"(*from) : "r"(value));
+  return !isUsedUp;
+}
+
+static LT_ALWAYS_INLINE uint64_t lt_ticks_ordered(void) {
+  unsigned processor;
+  return __builtin_ia32_rdtscp(&processor);
+}
+
+static LT_ALWAYS_INLINE uint64_t lt_ticks_unordered(void) { return __builtin_ia32_rdtsc(); }
+
+static LT_ALWAYS_INLINE uintptr_t lt_thread_pointer(void) {
+  uintptr_t threadPointer;
+  __asm__("movq %%fs:0, %0" : "=r"(threadPointer));
+  return threadPointer;
+}
+
+static LT_ALWAYS_INLINE uint64_t lt_static_tls_distance(uintptr_t variables) {
+  uintptr_t threadPointer = lt_thread_pointer();
+  return variables && variables < threadPointer ? threadPointer - variables : 0;
+}
+
+static LT_ALWAYS_INLINE void lt_clear_memory(void *memory, size_t size) {
+  __asm__ volatile("rep stosb" : "+D"(memory), "+c"(size) : "a"(0) : "memory");
+}
+
+/// True if Valgrind simulates this processor. The instructions do nothing on a real one: the rotations are by 128 bits
+/// in all. Source: the Valgrind manual, "The Client Request mechanism"; Valgrind 3.19.
+static LT_ALWAYS_INLINE int lt_is_simulated(void) {
+  enum { RUNNING_ON_VALGRIND = 0x1001 };
+  volatile uint64_t request[6] = {RUNNING_ON_VALGRIND};
+  uint64_t answer;
+  __asm__ volatile("rolq $3, %%rdi\n"
+                   "rolq $13, %%rdi\n"
+                   "rolq $61, %%rdi\n"
+                   "rolq $51, %%rdi\n"
+                   "xchgq %%rbx, %%rbx\n"
+                   : "=d"(answer)
+                   : "a"(request), "0"(0)
+                   : "cc", "memory");
+  return answer != 0;
+}
+
+#endif

@@ -1,0 +1,261 @@
+// Finds the functions that hooks interpose, and records calls as samples.
+
+#define _GNU_SOURCE
+#include "hooks/hook.h"
+
+#include "arch/arch.h"
+#include "check.h"
+#include "elf/elf_image.h"
+#include "image/block_list.h"
+#include "image/expectations.h"
+#include "image/heap_snapshot.h"
+#include "os/os.h"
+#include "process/environment.h"
+#include "process/recording.h"
+#include "process/thread_entry.h"
+#include "profile/heap_profile.h"
+#include "record/event_buffer.h"
+#include "record/trace_clock.h"
+#include "record/trace_file.h"
+#include "sampling/live_blocks.h"
+#include "sampling/sampler.h"
+
+#include <errno.h>
+
+// === next functions ==================================================================================================
+
+// The functions that the hooks interpose.
+
+LT_HOOK_DATA struct lt_next_functions lt_next;
+
+void lt_next_functions_find(struct lt_next_functions *found) {
+#define FIND(result, name, parameters) *(void **)&found->name = lt_next_symbol(#name);
+  LT_HOOKED_MALLOC_FAMILY(FIND)
+#undef FIND
+}
+
+// === Swift objects ===================================================================================================
+
+LT_HOOK_DATA uint8_t lt_arc_mode;
+
+// === samples =========================================================================================================
+
+// Samples calls of the allocator. Sampling writes no events and needs no thread. Periodic work runs at sampling checks.
+
+enum {
+  /// Bytes until a thread checks again whether samples are taken.
+  LOOK_AGAIN = 1 << 30,
+};
+/// The interval between totals: 1,440 records a day, of some 50 bytes.
+#define TOTALS_NANOSECONDS 60000000000ull
+/// The interval between readings of the kernel's clock, which take a system call. Threads that allocate gigabytes in a
+/// second reach tens of thousands of checks.
+#define CLOCK_NANOSECONDS 1000000ull
+
+uint64_t lt_sample_period;
+
+static uint64_t seed;
+static _Atomic uint64_t threadCount, fullTables;
+static _Atomic uint64_t firstLeft;                ///< number of allocations that are still all sampled
+static _Atomic uint64_t nextTotals;               ///< CLOCK_MONOTONIC
+static _Atomic uint64_t lastClock, clockDistance; ///< in the trace's ticks
+
+// --- periodic work ---------------------------------------------------------------------------------------------------
+
+static void put_totals(struct lt_thread *t) {
+  struct lt_sample_totals totals = lt_sample_totals();
+  const uint64_t values[] = {
+      lt_now(),          totals.allocatedObjects, totals.allocatedBytes, totals.freedObjects,
+      totals.freedBytes, totals.samples,          totals.unknownStacks,  atomic_load(&fullTables)};
+  uint8_t payload[sizeof values / sizeof *values * 10], *p = payload;
+  for (size_t i = 0; i < sizeof values / sizeof *values; i++) p = lt_put_varint(p, values[i]);
+  lt_define(t, LT_DEF_SAMPLE_TOTALS, payload, (size_t)(p - payload));
+}
+
+/// Does the periodic work: due images and profiles, totals, and the work that goes with sealing a chunk. A thread
+/// without a state waits twice as long for totals, so that few threads get a state. `size`: bytes of the current
+/// allocation.
+static void keep_up(size_t size) {
+  LT_CHECK(lt_tls.hookDepth == 1);
+  // A counter that restarts on another machine is far from the last value.
+  uint64_t ticks = lt_now(), since = ticks - atomic_load_explicit(&lastClock, memory_order_relaxed);
+  if (since < atomic_load_explicit(&clockDistance, memory_order_relaxed)) return;
+  atomic_store_explicit(&lastClock, ticks, memory_order_relaxed);
+  atomic_store_explicit(&clockDistance, lt_ticks_in(CLOCK_NANOSECONDS), memory_order_relaxed);
+  uint64_t now = lt_clock_nanoseconds(CLOCK_MONOTONIC), due = atomic_load(&nextTotals);
+  lt_due_images_take(now, size);
+  lt_due_profiles_take(now);
+  lt_snapshot_collect();
+  bool isFirst = lt_thread_count() == 0;
+  if (!isFirst && now < (lt_tls.thread ? due : due + TOTALS_NANOSECONDS)) return;
+  if (!atomic_compare_exchange_strong(&nextTotals, &due, now + TOTALS_NANOSECONDS)) return;
+  struct lt_thread *t = lt_tls.thread && atomic_load(&lt_tls.thread->isReady) ? lt_tls.thread : lt_thread_prepare();
+  if (!t) return;
+  lt_recording_keep_up(t);
+  put_totals(t);
+}
+
+// --- samples ---------------------------------------------------------------------------------------------------------
+
+static struct lt_sample_weight weight_of(const struct lt_sampled_block *sample) {
+  LT_CHECK(sample->site < LT_SAMPLED_SITE_LIMIT && lt_sample_period > 0);
+  return sample->isCertain ? lt_certain_weight(sample->size) : lt_sample_weight(sample->size, lt_sample_period);
+}
+
+static void take(void *block, uint64_t size, bool isCertain, const uintptr_t *frame) {
+  struct lt_sampled_block sample = {
+      .size = size, .time = lt_now(), .site = lt_sampled_stack_site(frame), .isCertain = isCertain};
+  LT_CHECK(block && sample.site < LT_SAMPLED_SITE_LIMIT && lt_tls.hookDepth == 1);
+  struct lt_sampled_block before;
+  // The free of an earlier block at this address was not seen.
+  if (lt_is_marked(block) && lt_sampled_blocks_remove((uintptr_t)block, &before))
+    lt_sampled_site_freed(before.site, weight_of(&before));
+  if (!lt_sampled_blocks_add((uintptr_t)block, &sample)) {
+    // Count neither its allocation nor its free: the estimate of live memory stays right without it.
+    atomic_fetch_add(&fullTables, 1);
+    return;
+  }
+  lt_sampled_site_allocated(sample.site, weight_of(&sample));
+}
+
+/// Bytes until the thread's next sampling check.
+static uint64_t *until_sample(void) { return lt_keeps_blocks ? &lt_tls.untilKeptSample : &lt_tls.untilSample; }
+
+/// True if an allocation is one of the first, which are all sampled. A small program thus has the stacks of all its
+/// blocks, and a server the stacks of the blocks that it keeps from its start.
+static bool is_one_of_first(void) {
+  uint64_t left = atomic_load_explicit(&firstLeft, memory_order_relaxed);
+  // A recursion at the start must not take the room of all later stacks.
+  if (left && !lt_sampled_sites_have_spare_room()) atomic_store(&firstLeft, left = 0);
+  while (left && !atomic_compare_exchange_weak(&firstLeft, &left, left - 1)) {}
+  return left;
+}
+
+/// True if the allocation is sampled. Sets whether that was certain.
+static bool is_sampled(uint64_t size, bool *isCertain) {
+  struct lt_tls *tls = &lt_tls;
+  uint64_t *until = until_sample();
+  *isCertain = false;
+  LT_CHECK(lt_sample_period > 0);
+  if (!tls->sampleRandom) {
+    if (is_one_of_first()) {
+      *until = 0; // every allocation is checked
+      return *isCertain = true;
+    }
+    // The thread's first allocation that is not certain to be sampled, or the first after a pause.
+    // Each thread gets its own seed; the sequences practically never overlap.
+    uint64_t start = seed + (atomic_fetch_add(&threadCount, 1) + 1) * 0xD1342543DE82EF95ull;
+    tls->sampleRandom = (start ^ start >> 32) * 0xAEF17502108EF2D9ull | 1;
+    *until = lt_sample_distance(&tls->sampleRandom, lt_look_period(lt_sample_period));
+  }
+  LT_CHECK(tls->sampleRandom && *until > 0);
+  return lt_sample_meets(&tls->sampleRandom, until, size, lt_sample_period);
+}
+
+/// True if samples are taken in this process now. If not, the thread checks again later.
+static bool is_on(void) {
+  bool isOn = atomic_load_explicit(&lt_hook_mode, memory_order_relaxed) != LT_HOOKS_OFF && lt_process_is_ours() &&
+              lt_trace_is_writable();
+  if (isOn && LT_UNLIKELY(atomic_load_explicit(lt_pause_switch, memory_order_relaxed) == LT_SWITCH_SNAPSHOT))
+    lt_snapshot_at_switch();
+  isOn = isOn && atomic_load_explicit(lt_pause_switch, memory_order_relaxed) == LT_SWITCH_RECORD;
+  if (!isOn) {
+    *until_sample() =
+        atomic_load_explicit(&lt_hook_mode, memory_order_relaxed) == LT_HOOKS_OFF ? LOOK_AGAIN : lt_sample_period;
+    lt_tls.sampleRandom = 0; // draw a new distance to the next sample
+  }
+  return isOn;
+}
+
+LT_NOINLINE void lt_light_allocated(void *block, size_t size, const uintptr_t *frame) {
+  if (lt_keeps_blocks) {
+    lt_kept_blocks_add((uintptr_t)block, size);
+    if (lt_subtract(&lt_tls.untilKeptSample, size)) return;
+    lt_tls.untilKeptSample += size;
+  }
+  if (lt_tls.hookDepth) return; // called by a signal handler: the next allocation takes its place
+  lt_tls.hookDepth = 1;
+  LT_CHECK(lt_sample_period > 0);
+  __asm__ volatile("" ::: "memory");
+  if (is_on()) {
+    bool isCertain;
+    if (is_sampled(size, &isCertain)) take(block, size, isCertain, frame);
+    keep_up(size);
+    LT_CHECK(lt_tls.hookDepth == 1);
+  }
+  __asm__ volatile("" ::: "memory");
+  lt_tls.hookDepth = 0;
+}
+
+LT_NOINLINE void lt_light_freed(void *block) {
+  if (lt_keeps_blocks) lt_kept_blocks_remove((uintptr_t)block);
+  struct lt_sampled_block sample;
+  if (lt_sampled_blocks_remove((uintptr_t)block, &sample)) lt_sampled_site_freed(sample.site, weight_of(&sample));
+  lt_expectations_freed(block);
+}
+
+LT_NOINLINE void lt_light_restored(void *block, const struct lt_sampled_block *sample) {
+  LT_CHECK(sample->site < LT_SAMPLED_SITE_LIMIT);
+  if (lt_sampled_blocks_add((uintptr_t)block, sample)) lt_sampled_site_freed_not(sample->site, weight_of(sample));
+}
+
+// --- beginning -------------------------------------------------------------------------------------------------------
+
+static void begin_samples(void) {
+  lt_arc_mode = LT_ARC_OFF;
+  // From here on hooks write no events. Every free is still checked; marks that are added until the release stay.
+  lt_sample_period = lt_settings.laterSamplePeriod;
+  LT_CHECK(lt_sample_period > 0 && lt_sample_period <= LT_SAMPLE_PERIOD_LIMIT);
+  lt_sampled_marks_release();
+}
+
+static void put_limit(struct lt_thread *t) {
+  uint8_t payload[30], *p = lt_put_varint(payload, lt_now());
+  p = lt_put_varint(lt_put_varint(p, lt_settings.traceLimit), lt_settings.laterSamplePeriod);
+  lt_define(t, LT_DEF_LIMIT, payload, (size_t)(p - payload));
+}
+
+/// Switches to sampling. Threads in the middle of recording may still write an event: its time is later, and readers
+/// leave it out.
+static bool go_over(struct lt_thread *t) {
+  LT_CHECK(!lt_sample_period && t == lt_tls.thread);
+  // First take the last image with events. Another image may be under way; a process that takes none goes without.
+  if (lt_snapshot_at_limit() == -EBUSY) return false;
+  put_limit(t);
+  atomic_store(&lt_is_sampling, true);
+  begin_samples();
+  lt_expectations_forget_all();
+  lt_message("note: a trace has reached its limit, and has samples and heap images from then on:", lt_trace.file.path,
+             0);
+  return true;
+}
+
+void lt_light_after_fork(void) {
+  if (atomic_load(&lt_is_sampling) && !lt_sample_period) begin_samples();
+}
+
+bool lt_light_begin(void) {
+  lt_sample_period = lt_settings.samplePeriod;
+  atomic_store(&firstLeft, lt_sample_period ? lt_settings.firstSamples : 0);
+  atomic_store(&lt_is_sampling, lt_sample_period != 0);
+  lt_trace_limit_observe(go_over);
+  if (!lt_sample_period && !lt_settings.traceLimit) return true;
+  seed = lt_random();
+  if (!lt_sampled_sites_begin() || !lt_sampled_blocks_begin()) return false;
+  if (!lt_sample_period) lt_sampled_marks_hold();
+  return true;
+}
+
+void lt_light_open(void) {
+  if ((!lt_sample_period && !lt_settings.traceLimit) || atomic_load(&lt_hook_mode) == LT_HOOKS_OFF) return;
+  // Write the trace's description and its loaded images before a first sample.
+  struct lt_thread *t = lt_sample_period ? lt_enter() : NULL;
+  if (t) lt_leave();
+  // The next allocator must not free blocks of the bootstrap arena.
+  if (lt_sample_period && lt_settings.takesSnapshots && !lt_block_list_may_read_books() && lt_kept_blocks_begin()) {
+    lt_sampled_marks_hold();
+    lt_tls.untilSample = 0; // the loader has just allocated
+  }
+  for (uintptr_t at = (uintptr_t)lt_bootstrap_arena; at < lt_bootstrap_used_end(); at += 16) lt_sampled_marks_add(at);
+  lt_sampled_marks_use();
+}

@@ -1,0 +1,325 @@
+// Hooks of signals: signals that request an image, and signals that the program reads from a descriptor.
+
+#define _GNU_SOURCE
+#include "hooks/signal_hooks.h"
+
+#include "arch/arch.h"
+#include "hooks/hook.h"
+#include "image/heap_snapshot.h"
+#include "os/os.h"
+#include "os/process_info.h"
+#include "process/recording.h"
+#include "record/trace_file.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+// === snapshot signals ================================================================================================
+
+// The signals that cause a snapshot, and hooks of the functions that would show the host that they are handled.
+//
+// The host's view is preserved. A signal that only the recorder handles is reported with its default disposition. A
+// handler of the host replaces the recorder's. A host that returns to the default gets the recorder's handler again. A
+// process that is ended by a signal still ends by it.
+
+enum {
+  SIGNAL_LIMIT = 65,
+  USUAL_REQUEST_SIGNAL = 62, ///< the third from the last: libraries take theirs from either end
+  /// The same signal may be sent to a process twice, to it and to its group. A later one comes from an impatient user.
+  REPEAT_NANOSECONDS = 2000000000,
+};
+
+static bool isOn;
+static int requestSignal;
+static int roundSignal; ///< 0: none
+static int (*nextSigaction)(int, const struct sigaction *, struct sigaction *);
+static struct sigaction seen[SIGNAL_LIMIT]; ///< the host's, where the recorder's handler replaces the default
+/// The host's, where the recorder's handler calls it. Separate from `seen`: a child made by vfork returns to the
+/// default in its parent's memory, whose handler stays.
+static struct sigaction handled[SIGNAL_LIMIT];
+static _Atomic uint64_t endingSince;
+static _Atomic uint64_t handledBefore; ///< a bit for each signal
+
+// --- handlers --------------------------------------------------------------------------------------------------------
+
+static void end_by(int number) {
+  uint64_t mask = 1ull << (number - 1);
+  lt_set_default_action(number);
+  lt_syscall6(SYS_rt_sigprocmask, SIG_UNBLOCK, (long)&mask, 0, sizeof mask, 0, 0);
+  lt_syscall(SYS_tgkill, lt_process_id(), lt_thread_id(), number);
+}
+
+static void on_ending_signal(int number, siginfo_t *information, void *context) {
+  (void)information;
+  if (lt_recording_is_on()) {
+    uint64_t now = lt_clock_nanoseconds(CLOCK_MONOTONIC), since = 0;
+    if (atomic_compare_exchange_strong(&endingSince, &since, now)) lt_snapshot_at_signal(context);
+    else if (now - since < REPEAT_NANOSECONDS) return;
+  }
+  // The live file preserves the recording.
+  end_by(number);
+}
+
+void lt_snapshot_before_end(int number, const ucontext_t *interrupted) {
+  uint64_t bit = 1ull << (number - 1);
+  int error = errno;
+  // check has taken an image when it sends SIGTERM.
+  if (isOn && lt_recording_is_on() && !(atomic_fetch_or(&handledBefore, bit) & bit) && !lt_snapshot_is_recent())
+    lt_snapshot_take(LT_SNAPSHOT_REQUEST, number == SIGTERM ? "SIGTERM" : "SIGINT", interrupted, LT_SNAPSHOT_RETURNS);
+  errno = error;
+}
+
+/// Called before the host's handler. A server releases its state after such a signal.
+static void on_handled_signal(int number, siginfo_t *information, void *context) {
+  lt_snapshot_before_end(number, context);
+  // Call it as the kernel does, even a handler of one argument: another thread may change the handler and its flags
+  // now.
+  handled[number].sa_sigaction(number, information, context);
+}
+
+static void on_request(int number, siginfo_t *information, void *context) {
+  (void)information;
+  // An untraced child has the handler, too, until it replaces its program.
+  if (!lt_identity_is_claimants()) end_by(number);
+  else lt_snapshot_answer(context);
+}
+
+/// The interrupted thread waits if the last round's image is still being written, by the copy, which needs nothing of
+/// the host. A round without an image of its own would count with the next, and make that one look larger.
+static void on_round(int number, siginfo_t *information, void *context) {
+  (void)information;
+  if (!lt_identity_is_claimants()) end_by(number);
+  else lt_snapshot_take(LT_SNAPSHOT_ROUND, NULL, context, LT_SNAPSHOT_FOLLOWS);
+}
+
+/// True if a signal means nothing to the host unless the host says so.
+static bool is_asking(int number) { return number > 0 && (number == requestSignal || number == roundSignal); }
+
+static bool is_handled_here(int number) {
+  return number == SIGTERM || number == SIGINT || number == SIGHUP || is_asking(number);
+}
+
+static bool is_ours(const struct sigaction *action) {
+  return action->sa_sigaction == on_ending_signal || action->sa_sigaction == on_request ||
+         action->sa_sigaction == on_round || action->sa_sigaction == on_handled_signal;
+}
+
+/// Returns the host's action that the recorder's has replaced.
+static struct sigaction *host_action(int number, const struct sigaction *ours) {
+  return ours->sa_sigaction == on_handled_signal ? &handled[number] : &seen[number];
+}
+
+/// True if the recorder's handler runs before one of the host's. A signal stack of the host may be too small for both.
+static bool goes_before(int number, const struct sigaction *host) {
+  enum { FIRST_PAGE = 4096 }; // SIG_DFL, SIG_IGN, SIG_HOLD
+  return (number == SIGTERM || number == SIGINT) && (uintptr_t)host->sa_handler >= FIRST_PAGE && !is_ours(host) &&
+         !(host->sa_flags & SA_ONSTACK) && isOn && lt_recording_is_on();
+}
+
+static struct sigaction our_action_before(const struct sigaction *host) {
+  struct sigaction action = *host;
+  action.sa_sigaction = on_handled_signal;
+  action.sa_flags |= SA_SIGINFO;
+  return action;
+}
+
+static struct sigaction our_action(int number) {
+  struct sigaction action = {.sa_flags = SA_SIGINFO | SA_RESTART};
+  if (number == requestSignal) {
+    action.sa_sigaction = on_request;
+  } else if (number == roundSignal) {
+    action.sa_sigaction = on_round;
+    // The process may be ended right after its last round: if two signals arrive together, the later one's handler
+    // would run first.
+    const uint64_t ending = 1ull << (SIGTERM - 1) | 1ull << (SIGINT - 1) | 1ull << (SIGHUP - 1);
+    memcpy(&action.sa_mask, &ending, sizeof ending);
+  } else {
+    action.sa_sigaction = on_ending_signal;
+    action.sa_flags |= SA_NODEFER; // a second one must be noticed
+  }
+  return action;
+}
+
+static void set_live_signal(int number) {
+  if (lt_recording_is_on()) lt_trace.live->snapshotSignal = (uint32_t)number;
+}
+
+extern int __sigaction(int, const struct sigaction *, struct sigaction *);
+
+void lt_snapshot_signals_init(uint32_t request, uint32_t round) {
+  nextSigaction = NEXT(sigaction);
+  // The C library's own function, under the name that sanitizers do not intercept: they are initialised later.
+  int (*set)(int, const struct sigaction *, struct sigaction *) = NEXT(__sigaction);
+  if (!set) set = nextSigaction;
+  requestSignal = request ? (int)request : USUAL_REQUEST_SIGNAL;
+  roundSignal = (int)round != requestSignal ? (int)round : 0;
+  isOn = true;
+  atomic_store(&endingSince, 0);
+  atomic_store(&handledBefore, 0);
+  // The first process of a container is not ended by signals without a handler.
+  const int numbers[] = {requestSignal, roundSignal, SIGTERM, SIGINT, SIGHUP};
+  for (int i = 0; i < (lt_process_id() == 1 ? 2 : 5); i++) {
+    struct sigaction action;
+    if (numbers[i] <= 0 || numbers[i] >= SIGNAL_LIMIT) continue;
+    if (set(numbers[i], NULL, &action) != 0) continue;
+    if (!is_ours(&action)) {
+      if (action.sa_handler != SIG_DFL) continue;
+      seen[numbers[i]] = action;
+      action = our_action(numbers[i]);
+      if (set(numbers[i], &action, NULL) != 0) continue;
+    }
+    if (numbers[i] == requestSignal) set_live_signal(requestSignal);
+  }
+}
+
+void lt_snapshot_signals_end(void) {
+  if (!isOn) return;
+  isOn = false;
+  for (int number = 1; number < SIGNAL_LIMIT; number++) {
+    struct sigaction action;
+    if (is_handled_here(number) && nextSigaction(number, NULL, &action) == 0 && is_ours(&action))
+      nextSigaction(number, host_action(number, &action), NULL);
+  }
+}
+
+// --- the host's view -------------------------------------------------------------------------------------------------
+
+/// True if the recorder's handler replaces the default action that the host has set.
+static bool takes_default(int number) {
+  return isOn && lt_recording_is_on() && (is_asking(number) || lt_process_id() != 1);
+}
+
+static LT_NOINLINE int change_action(int number, const struct sigaction *action, struct sigaction *old) {
+  struct sigaction before, ours, handledUntilNow = handled[number];
+  const struct sigaction *used = action;
+  bool isDefault = action && action->sa_handler == SIG_DFL && takes_default(number);
+  bool isBefore = action && goes_before(number, action);
+  if (isDefault || isBefore) {
+    ours = isDefault ? our_action(number) : our_action_before(action);
+    used = &ours;
+  }
+  // The signal may arrive at once.
+  if (isBefore) handled[number] = *action;
+  int result = nextSigaction(number, used, &before);
+  if (result != 0) {
+    if (isBefore) handled[number] = handledUntilNow;
+    return result;
+  }
+  struct sigaction view = before;
+  if (before.sa_sigaction == on_handled_signal) view = handledUntilNow;
+  else if (is_ours(&before)) view = seen[number];
+  if (isDefault) seen[number] = *action;
+  if (old) *old = view;
+  if (action && number == requestSignal) set_live_signal(isDefault ? number : 0);
+  return 0;
+}
+
+LT_EXPORT int LT_HOOK(sigaction)(int number, const struct sigaction *action, struct sigaction *old) {
+  if (!nextSigaction) nextSigaction = NEXT(sigaction);
+  if (!is_handled_here(number)) __attribute__((musttail)) return nextSigaction(number, action, old);
+  return change_action(number, action, old);
+}
+LT_EXPORT int LT_HOOK(__sigaction)(int number, const struct sigaction *action, struct sigaction *old) {
+  return LT_HOOK(sigaction)(number, action, old);
+}
+
+typedef void (*signal_handler)(int);
+
+/// Returns the result that a call which set `handler` and returned `before` should have had.
+static signal_handler correct(int number, signal_handler handler, signal_handler before) {
+  if (before == SIG_ERR || !is_handled_here(number)) return before;
+  if (before == (signal_handler)(void *)on_handled_signal) before = handled[number].sa_handler;
+  else if (before == (signal_handler)(void *)on_ending_signal || before == (signal_handler)(void *)on_request ||
+           before == (signal_handler)(void *)on_round)
+    before = SIG_DFL;
+  bool isDefault = handler == SIG_DFL && takes_default(number);
+  if (isDefault) {
+    struct sigaction ours = our_action(number);
+    memset(&seen[number], 0, sizeof seen[number]);
+    nextSigaction(number, &ours, NULL);
+  }
+  struct sigaction host;
+  if (nextSigaction(number, NULL, &host) == 0 && goes_before(number, &host)) {
+    handled[number] = host;
+    struct sigaction ours = our_action_before(&host);
+    nextSigaction(number, &ours, NULL);
+  }
+  if (number == requestSignal) set_live_signal(isDefault ? number : 0);
+  return before;
+}
+
+#define SIGNAL_HOOK(name)                                                      \
+  extern signal_handler name(int, signal_handler);                             \
+  LT_EXPORT signal_handler LT_HOOK(name)(int number, signal_handler handler) { \
+    return correct(number, handler, NEXT(name)(number, handler));              \
+  }
+SIGNAL_HOOK(signal)
+SIGNAL_HOOK(bsd_signal)
+SIGNAL_HOOK(ssignal)
+SIGNAL_HOOK(sysv_signal)
+SIGNAL_HOOK(__sysv_signal)
+
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wdeprecated-declarations"
+LT_EXPORT signal_handler LT_HOOK(sigset)(int number, signal_handler handler) {
+  return correct(number, handler, NEXT(sigset)(number, handler));
+}
+#pragma clang diagnostic pop
+
+// === signals read from a descriptor ==================================================================================
+
+// Signals that the host reads from a descriptor. libdispatch reads the signals of its sources.
+
+enum {
+  DESCRIPTORS = 1024,
+  WORD_BITS = 64,
+  MOST_SIGNALS = 4, ///< of one call; other files are read by larger parts
+};
+
+/// A bit for each descriptor of signals that was made with SIGTERM or SIGINT, and whose reads do not wait: the recorder
+/// could not leave a process while a thread waits in a hook. The number may mean another file by now.
+static _Atomic uint64_t watched[DESCRIPTORS / WORD_BITS];
+
+static bool is_watched(int descriptor) {
+  return (unsigned)descriptor < DESCRIPTORS &&
+         atomic_load_explicit(&watched[descriptor / WORD_BITS], memory_order_relaxed) >> descriptor % WORD_BITS & 1;
+}
+
+LT_EXPORT int LT_HOOK(signalfd)(int descriptor, const sigset_t *signals, int flags) {
+  int made = NEXT(signalfd)(descriptor, signals, flags);
+  if (made < 0 || made >= DESCRIPTORS) return made;
+  uint64_t bit = 1ull << made % WORD_BITS;
+  if (flags & SFD_NONBLOCK && (sigismember(signals, SIGTERM) == 1 || sigismember(signals, SIGINT) == 1))
+    atomic_fetch_or(&watched[made / WORD_BITS], bit);
+  else atomic_fetch_and(&watched[made / WORD_BITS], ~bit);
+  return made;
+}
+
+/// Looks for a signal of the end in bytes that were read. They are a file's if the descriptor has another meaning by
+/// now: then a record whose unused bytes are 0 costs one image. A system call that would tell might be forbidden.
+static LT_NOINLINE void note_signals(const char *bytes, size_t size) {
+  static const uint8_t zeros[sizeof(struct signalfd_siginfo)];
+  const size_t padding = offsetof(struct signalfd_siginfo, __pad);
+  struct signalfd_siginfo each;
+  for (size_t i = 0; i + sizeof each <= size; i += sizeof each) {
+    memcpy(&each, bytes + i, sizeof each);
+    if ((each.ssi_signo == SIGTERM || each.ssi_signo == SIGINT) && each.ssi_errno == 0 &&
+        memcmp(bytes + i + padding, zeros, sizeof each - padding) == 0)
+      lt_snapshot_before_end((int)each.ssi_signo, NULL);
+  }
+}
+
+LT_EXPORT ssize_t LT_HOOK(read)(int descriptor, void *bytes, size_t size) {
+  __typeof__(&read) next = NEXT(read);
+  if (!is_watched(descriptor) || size == 0 || size % sizeof(struct signalfd_siginfo) != 0 ||
+      size > MOST_SIGNALS * sizeof(struct signalfd_siginfo))
+    __attribute__((musttail)) return next(descriptor, bytes, size);
+  ssize_t result = next(descriptor, bytes, size);
+  if (result > 0) note_signals(bytes, (size_t)result);
+  return result;
+}

@@ -1,0 +1,21 @@
+// The signals that cause a snapshot: one requests it, one ends a round of work, and the others end the process by
+// default.
+
+#ifndef LEAKTRACE_SIGNAL_HOOKS_H
+#define LEAKTRACE_SIGNAL_HOOKS_H
+
+#include <signal.h>
+#include <stdint.h>
+#include <ucontext.h>
+
+/// Handles the signals whose disposition is the default, and writes the requesting signal to the live file.
+/// `requestSignal`: 0 for the usual one; `roundSignal`: 0 for none. Called after the trace was opened, and again in a
+/// child that has a trace of its own.
+void lt_snapshot_signals_init(uint32_t requestSignal, uint32_t roundSignal);
+/// Restores the host's disposition of the signals that the recorder handles.
+void lt_snapshot_signals_end(void);
+/// Takes an image before the host handles SIGTERM or SIGINT, at the first of each. `interrupted`: the state that a
+/// handler was given, else NULL. May be called by any thread, and in a handler. Keeps errno.
+void lt_snapshot_before_end(int number, const ucontext_t *interrupted);
+
+#endif

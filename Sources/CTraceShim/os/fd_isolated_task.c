@@ -1,0 +1,185 @@
+// Calls that need descriptors, made where the host cannot take them.
+//
+// A host may close, duplicate over and reuse every number of its table at any moment, even one that the recorder has
+// just been given. So the recorder opens files in a task of the same process, a thread that the C library does not
+// know, which leaves the shared table at once. Its mappings are the whole process's. It has the calling thread's
+// rights, root directory and namespaces, and has ended when the call returns: a host that must be single-threaded finds
+// only one thread.
+
+#define _GNU_SOURCE
+#include "os/fd_isolated_task.h"
+
+#include "check.h"
+#include "os/os.h"
+
+#include <linux/close_range.h>
+#include <linux/futex.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+
+enum {
+  STACK_SIZE = 64 << 10,
+  TASK_LIMIT = 4, ///< at a time; a thread that finds all taken waits
+  TURN_MILLISECONDS = 2000,
+  FIRST_UNSHARED = 3, ///< the standard descriptors stay: one may be where messages go
+};
+
+static struct task {
+  _Atomic uint32_t isTaken; ///< held by the thread that fills in the other members
+  _Atomic uint32_t thread;  ///< cleared by the kernel when the task no longer uses memory
+  _Atomic(uint8_t *) stack; ///< NULL until it is first needed; never changes after that
+  bool isCalled;            ///< `function` was called; set by the task that a thread waits for
+  void (*function)(void *);
+  void *argument;
+} tasks[TASK_LIMIT];
+/// The task that its caller does not wait for.
+static struct task unawaited;
+static _Atomic pid_t unawaitedProcess; ///< its process: a child may see a copy of this memory
+
+static _Atomic uint32_t isAlone;
+static _Atomic uint32_t isUnshareRefused; ///< the kernel cannot leave a table without copying it (before 5.9)
+
+void lt_apart_is_alone(void) { atomic_store(&isAlone, 1); }
+
+void lt_apart_reset_after_fork(void) {
+  for (int i = 0; i < TASK_LIMIT; i++) atomic_store(&tasks[i].isTaken, 0);
+  atomic_store(&unawaited.thread, 0);
+}
+
+static struct task *taken_task(void) {
+  uint64_t begin = lt_clock_nanoseconds(CLOCK_MONOTONIC);
+  for (;;) {
+    for (int i = 0; i < TASK_LIMIT; i++) {
+      uint32_t no = 0;
+      if (!atomic_load(&tasks[i].isTaken) && atomic_compare_exchange_strong(&tasks[i].isTaken, &no, 1))
+        return &tasks[i];
+    }
+    if (lt_clock_nanoseconds(CLOCK_MONOTONIC) - begin > TURN_MILLISECONDS * 1000000ull) return NULL;
+    lt_sleep(50000);
+  }
+}
+
+static bool has_stack(const struct task *t, uintptr_t stackPointer) {
+  uintptr_t stack = (uintptr_t)atomic_load(&t->stack);
+  // A new task has an empty stack.
+  return stack && stackPointer > stack && stackPointer <= stack + STACK_SIZE;
+}
+
+bool lt_apart_has_stack(uintptr_t stackPointer) {
+  for (int i = 0; i < TASK_LIMIT; i++)
+    if (has_stack(&tasks[i], stackPointer)) return true;
+  return has_stack(&unawaited, stackPointer);
+}
+
+static void run(void *task) {
+  struct task *t = task;
+  LT_CHECK(has_stack(t, (uintptr_t)__builtin_frame_address(0)));
+  LT_CHECK(t->function && (t == &unawaited || !t->isCalled));
+  // Get a table with only the descriptors below the range: the kernel copies no others, and closes none of the host's.
+  if (!atomic_load(&isUnshareRefused)) {
+    if (lt_syscall(SYS_close_range, FIRST_UNSHARED, ~0u, CLOSE_RANGE_UNSHARE) != 0) {
+      atomic_store(&isUnshareRefused, 1);
+      return;
+    }
+  }
+  t->isCalled = true;
+  t->function(t->argument);
+}
+
+static long start(struct task *t, uint8_t *stack) {
+  long flags =
+      CLONE_VM | CLONE_FS | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM | CLONE_UNTRACED | CLONE_CHILD_CLEARTID;
+  if (!atomic_load(&isUnshareRefused)) flags |= CLONE_FILES;
+  LT_CHECK(stack == atomic_load(&t->stack) && atomic_load(&t->thread) == 1);
+  return lt_clone_call(flags, stack + STACK_SIZE, run, t, &t->thread, 0);
+}
+
+/// Waits until the task has left the process. A process that has a single thread again may do more than others, such as
+/// enter a user namespace.
+static void wait_for_end(struct task *t, pid_t thread) {
+  for (uint32_t value; (value = atomic_load(&t->thread)) != 0;)
+    lt_syscall6(SYS_futex, (long)&t->thread, FUTEX_WAIT, value, 0, 0, 0);
+  pid_t process = lt_process_id();
+  while (lt_thread_exists(process, thread)) lt_syscall(SYS_sched_yield, 0, 0, 0);
+}
+
+static uint8_t *stack_of(struct task *t) {
+  uint8_t *stack = atomic_load(&t->stack);
+  if (stack) return stack;
+  stack = lt_map_private(STACK_SIZE);
+  atomic_store(&t->stack, stack);
+  return stack;
+}
+
+static bool call(struct task *t, void (*function)(void *), void *argument) {
+  LT_CHECK(t >= tasks && t < tasks + TASK_LIMIT && atomic_load(&t->isTaken) == 1);
+  uint8_t *stack = stack_of(t);
+  if (!stack) return false;
+  for (int attempt = 0; attempt < 2; attempt++) {
+    t->function = function;
+    t->argument = argument;
+    t->isCalled = false;
+    atomic_store(&t->thread, 1);
+    long thread = start(t, stack);
+    if (thread < 0) return false;
+    wait_for_end(t, (pid_t)thread);
+    LT_CHECK(atomic_load(&t->thread) == 0);
+    // If the task could not leave the table, nothing was called: the next task begins with a copy of the table.
+    if (t->isCalled) return true;
+  }
+  return false;
+}
+
+bool lt_call_apart(void (*function)(void *), void *argument) {
+  LT_CHECK(function);
+  if (atomic_load(&isAlone) || lt_apart_has_stack((uintptr_t)__builtin_frame_address(0))) {
+    function(argument);
+    return true;
+  }
+  uint64_t before = lt_block_signals(LT_ALL_SIGNALS);
+  struct task *t = taken_task();
+  bool result = t && call(t, function, argument);
+  LT_CHECK(!t || atomic_load(&t->isTaken) == 1);
+  if (t) atomic_store(&t->isTaken, 0);
+  lt_restore_signals(before);
+  return result;
+}
+
+bool lt_call_apart_meanwhile(void (*function)(void *), void *argument) {
+  uint32_t none = 0;
+  if (atomic_load(&isAlone) || !atomic_compare_exchange_strong(&unawaited.thread, &none, 1)) return false;
+  LT_CHECK(function);
+  uint64_t before = lt_block_signals(LT_ALL_SIGNALS);
+  uint8_t *stack = stack_of(&unawaited);
+  atomic_store(&unawaitedProcess, lt_process_id());
+  unawaited.function = function;
+  unawaited.argument = argument;
+  long thread = stack ? start(&unawaited, stack) : -1;
+  if (thread < 0) atomic_store(&unawaited.thread, 0);
+  lt_restore_signals(before);
+  return thread > 0;
+}
+
+void lt_apart_await_other(void) {
+  if (LT_LIKELY(!atomic_load(&unawaited.thread)) || has_stack(&unawaited, (uintptr_t)__builtin_frame_address(0)))
+    return;
+  if (atomic_load(&unawaitedProcess) != lt_process_id()) return;
+  uint64_t before = lt_block_signals(LT_ALL_SIGNALS);
+  for (uint32_t value; (value = atomic_load(&unawaited.thread)) != 0;)
+    lt_syscall6(SYS_futex, (long)&unawaited.thread, FUTEX_WAIT, value, 0, 0, 0);
+  lt_restore_signals(before);
+}
+
+void lt_call_apart_or_here(void (*function)(void *), void *argument) {
+  if (lt_call_apart(function, argument)) return;
+  // The recorder consumes signals that the call raises, unless they were pending before.
+  const uint64_t raised = 1ull << (SIGXFSZ - 1) | 1ull << (SIGPIPE - 1);
+  uint64_t before = lt_block_signals(LT_ALL_SIGNALS), pending = 0;
+  lt_syscall(SYS_rt_sigpending, &pending, sizeof pending, 0);
+  function(argument);
+  uint64_t taken = raised & ~pending;
+  const struct timespec now = {0};
+  while (taken && lt_syscall6(SYS_rt_sigtimedwait, (long)&taken, 0, (long)&now, sizeof taken, 0, 0) > 0) {}
+  lt_restore_signals(before);
+}

@@ -1,0 +1,411 @@
+// Definitions in the trace: the loaded images, and the numbers of Swift types.
+
+#define _GNU_SOURCE
+#include "record/definitions.h"
+
+#include "check.h"
+#include "metadata_reading.h"
+#include "record/event_buffer.h"
+#include "record/trace_clock.h"
+#include "swift/swift_runtime.h"
+#include "thread/thread_state.h"
+#include "type_description.h"
+#include "unwind/stack_capture.h"
+
+#include <elf.h>
+#include <limits.h>
+#include <link.h>
+#include <string.h>
+
+// --- images ----------------------------------------------------------------------------------------------------------
+
+// The images of the process, written to the trace as they are loaded and unloaded. Calls dl_iterate_phdr, which takes
+// the loader's lock for its list. While it waits, it holds no lock of ours that a thread may wait for.
+
+/// Other threads search the list while it changes. So an entry never moves, and has a range only while both of its ends
+/// are set.
+struct image {
+  /// `end` 0: an entry that is free. Otherwise `start` is below it, and no other entry has both
+  _Atomic uintptr_t start, end;
+  uintptr_t bias;
+  bool isPresent;   ///< in the last pass; written by the thread that refreshes
+  bool isToBeShown; ///< to the observer, when it is relocated
+};
+
+enum { IMAGE_LIMIT = 4096, STATIC_TLS_LIMIT = 1 << 20 };
+static struct image images[IMAGE_LIMIT];
+static _Atomic uint32_t imageCount; ///< entries from here on were never used; at most IMAGE_LIMIT
+static _Atomic uint32_t isRefreshing;
+static unsigned long long lastAdds, lastSubs;
+static _Atomic uint64_t staticTLSSize;
+static struct lt_image_observer observer;
+
+void lt_image_list_observe(struct lt_image_observer made) { observer = made; }
+
+struct look {
+  struct lt_thread *thread;
+  bool hasChanged, hasUnfinished;
+  unsigned long long adds, subs;
+};
+
+static int read_counters(struct dl_phdr_info *info, size_t size, void *context) {
+  (void)size;
+  struct look *look = context;
+  look->adds = info->dlpi_adds;
+  look->subs = info->dlpi_subs;
+  return 1;
+}
+
+static size_t build_id(const struct dl_phdr_info *info, const uint8_t **bytes) {
+  for (int i = 0; i < info->dlpi_phnum; i++) {
+    const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+    if (p->p_type != PT_NOTE) continue;
+    const uint8_t *note = (const uint8_t *)(info->dlpi_addr + p->p_vaddr), *end = note + p->p_memsz;
+    size_t alignment = p->p_align == 8 ? 8 : 4;
+    while (note + sizeof(ElfW(Nhdr)) <= end) {
+      const ElfW(Nhdr) *header = (const ElfW(Nhdr) *)note;
+      const uint8_t *name = note + sizeof *header;
+      const uint8_t *content = name + ((header->n_namesz + 3) & ~3u);
+      const uint8_t *next =
+          note + ((size_t)(content - note) + header->n_descsz + alignment - 1) / alignment * alignment;
+      if (next > end || next <= note) break;
+      if (header->n_type == NT_GNU_BUILD_ID && header->n_namesz == 4 && memcmp(name, "GNU", 4) == 0 &&
+          header->n_descsz <= 64) {
+        *bytes = content;
+        return header->n_descsz;
+      }
+      note = next;
+    }
+  }
+  return 0;
+}
+
+static char executablePath[PATH_MAX];
+
+/// True if no two entries have the same range.
+LT_INVARIANT bool are_images_distinct(void) {
+  for (uint32_t i = 0; i < imageCount; i++)
+    for (uint32_t k = 0; k < i; k++)
+      if (images[i].end && images[i].end == images[k].end && images[i].start == images[k].start &&
+          images[i].bias == images[k].bias)
+        return false;
+  return true;
+}
+
+static void give_range(struct image *image, uintptr_t start, uintptr_t end) {
+  LT_CHECK(start < end && atomic_load(&image->end) == 0);
+  atomic_store_explicit(&image->start, start, memory_order_release);
+  atomic_store_explicit(&image->end, end, memory_order_release);
+}
+
+/// Removes the range of an entry: afterwards no reader mixes one end of it with one of the next range.
+static void take_range(struct image *image) { atomic_store_explicit(&image->end, 0, memory_order_release); }
+
+static bool has_address(const struct image *image, uintptr_t address) {
+  uintptr_t start = atomic_load_explicit(&image->start, memory_order_acquire),
+            end = atomic_load_explicit(&image->end, memory_order_acquire);
+  return address >= start && address < end && atomic_load_explicit(&image->start, memory_order_relaxed) == start;
+}
+
+static void define_image(struct lt_thread *t, const struct dl_phdr_info *info, uintptr_t start, uintptr_t end) {
+  uint8_t payload[PATH_MAX < 3600 ? PATH_MAX : 3600], *p = payload;
+  const uint8_t *identifier = NULL;
+  size_t identifierSize = build_id(info, &identifier);
+  const char *path = info->dlpi_name;
+  if (!path || !*path) {
+    long n = lt_syscall(SYS_readlink, "/proc/self/exe", executablePath, sizeof executablePath - 1);
+    executablePath[n > 0 ? n : 0] = 0;
+    path = executablePath;
+  }
+  p = lt_put_varint(p, info->dlpi_addr);
+  p = lt_put_varint(p, start);
+  p = lt_put_varint(p, end);
+  p = lt_put_varint(p, lt_now());
+  p = lt_put_varint(p, identifierSize);
+  LT_CHECK(identifierSize <= 64);
+  if (identifierSize) memcpy(p, identifier, identifierSize);
+  p += identifierSize;
+  p = lt_put_string(p, payload + sizeof payload, path);
+  LT_CHECK(p <= payload + sizeof payload);
+  lt_define(t, LT_DEF_IMAGE_LOADED, payload, (size_t)(p - payload));
+}
+
+/// Notes the size of static thread-local memory. Images loaded at the start have their thread-local variables below the
+/// thread pointer, in one block with it.
+static void look_at_thread_local(const struct dl_phdr_info *info) {
+  uint64_t distance = lt_static_tls_distance((uintptr_t)info->dlpi_tls_data), size = atomic_load(&staticTLSSize);
+  if (distance > STATIC_TLS_LIMIT) return;
+  while (distance > size && !atomic_compare_exchange_weak(&staticTLSSize, &size, distance)) {}
+}
+
+uint64_t lt_static_tls_size(void) { return atomic_load(&staticTLSSize); }
+
+/// True once a new entry means that its image was loaded after the recording began.
+static bool isLooking;
+
+/// Shows an image to the observer.
+static void show(const struct dl_phdr_info *info, struct image *image, struct look *look) {
+  if (!image->isToBeShown) return;
+  LT_CHECK(observer.came);
+  image->isToBeShown = !observer.came(info);
+  look->hasUnfinished |= image->isToBeShown;
+}
+
+static int look_at_image(struct dl_phdr_info *info, size_t size, void *context) {
+  (void)size;
+  struct look *look = context;
+  LT_CHECK(atomic_load(&isRefreshing) == 1 && imageCount <= IMAGE_LIMIT);
+  look_at_thread_local(info);
+  uintptr_t start = UINTPTR_MAX, end = 0;
+  for (int i = 0; i < info->dlpi_phnum; i++) {
+    const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+    if (p->p_type != PT_LOAD) continue;
+    if (info->dlpi_addr + p->p_vaddr < start) start = info->dlpi_addr + p->p_vaddr;
+    if (info->dlpi_addr + p->p_vaddr + p->p_memsz > end) end = info->dlpi_addr + p->p_vaddr + p->p_memsz;
+  }
+  if (start >= end) return 0;
+  uint32_t count = atomic_load_explicit(&imageCount, memory_order_relaxed), place = count;
+  for (uint32_t i = count; i-- > 0;) {
+    if (images[i].end == 0) place = i;
+    if (images[i].start == start && images[i].end == end && images[i].bias == info->dlpi_addr) {
+      images[i].isPresent = true;
+      show(info, &images[i], look);
+      return 0;
+    }
+  }
+  if (place == IMAGE_LIMIT) return 0;
+  struct image *image = &images[place];
+  LT_CHECK(place <= count);
+  image->bias = info->dlpi_addr;
+  image->isPresent = true;
+  image->isToBeShown = isLooking && observer.came;
+  define_image(look->thread, info, start, end);
+  // Only now: a thread that finds the image in the list assumes that it is defined.
+  give_range(image, start, end);
+  if (place == count) atomic_store_explicit(&imageCount, count + 1, memory_order_release);
+  show(info, image, look);
+  look->hasChanged = true;
+  return 0;
+}
+
+/// dl_iterate_phdr shows only the images of its caller's namespace. While it shows one, no image is loaded or unloaded
+/// in any namespace.
+static int look_elsewhere(struct dl_phdr_info *info, size_t size, void *context) {
+  (void)info;
+  if (observer.showElsewhere) observer.showElsewhere(look_at_image, size, context);
+  return 1;
+}
+
+static void refresh(void *thread) {
+  struct lt_thread *t = thread;
+  uint32_t free = 0;
+  if (!atomic_compare_exchange_strong(&isRefreshing, &free, 1)) return;
+  struct look look = {.thread = t};
+  dl_iterate_phdr(read_counters, &look);
+  if (look.adds != lastAdds || look.subs != lastSubs) {
+    bool hasGone = false;
+    for (uint32_t i = 0; i < imageCount; i++) images[i].isPresent = false;
+    dl_iterate_phdr(look_at_image, &look);
+    dl_iterate_phdr(look_elsewhere, &look);
+    isLooking = true;
+    for (uint32_t i = 0; i < imageCount; i++) {
+      uintptr_t start = images[i].start, end = images[i].end;
+      if (images[i].isPresent || end == 0) continue;
+      take_range(&images[i]);
+      uint8_t payload[64], *p = payload;
+      p = lt_put_varint(p, start);
+      p = lt_put_varint(p, end);
+      p = lt_put_varint(p, lt_now());
+      if (observer.went) observer.went(start, end);
+      lt_define(t, LT_DEF_IMAGE_UNLOADED, payload, (size_t)(p - payload));
+      hasGone = true;
+    }
+    LT_CHECK(are_images_distinct());
+    if (hasGone || look.hasChanged) lt_stack_capture_invalidate();
+    if (observer.changed) observer.changed();
+    // An image that is not relocated yet is examined again.
+    lastAdds = look.hasUnfinished ? 0 : look.adds;
+    lastSubs = look.subs;
+  }
+  LT_CHECK(atomic_load(&isRefreshing) == 1);
+  atomic_store(&isRefreshing, 0);
+}
+
+void lt_image_list_refresh(struct lt_thread *t) { lt_on_own_stack(refresh, t); }
+
+bool lt_image_list_covers(uintptr_t address) {
+  uint32_t count = atomic_load_explicit(&imageCount, memory_order_acquire);
+  LT_CHECK(count <= IMAGE_LIMIT);
+  for (uint32_t i = 0; i < count; i++)
+    if (has_address(&images[i], address)) return true;
+  return false;
+}
+
+bool lt_image_list_has_both(uintptr_t a, uintptr_t b) {
+  uint32_t count = atomic_load_explicit(&imageCount, memory_order_acquire);
+  LT_CHECK(count <= IMAGE_LIMIT);
+  for (uint32_t i = 0; i < count; i++)
+    if (has_address(&images[i], a)) return has_address(&images[i], b);
+  return false;
+}
+
+void lt_image_list_reset(void) {
+  for (uint32_t i = 0; i < imageCount; i++) take_range(&images[i]);
+  imageCount = 0;
+  lastAdds = lastSubs = 0;
+  atomic_store(&isRefreshing, 0);
+}
+
+// --- types -----------------------------------------------------------------------------------------------------------
+
+// Numbers for the Swift types of objects. Takes no lock.
+
+enum { TABLE_SIZE = 1 << 16, TYPE_LIMIT = TABLE_SIZE / 4 * 3 };
+struct entry {
+  _Atomic uint64_t metadata; ///< 0 in a place that was never used, GONE in one whose type is gone
+  _Atomic uint32_t type;     ///< 0 until it is defined, and when it is gone
+  _Atomic uint32_t storage;  ///< LT_STORAGE_
+};
+static _Atomic(struct entry *) table;
+static _Atomic uint32_t nextType = 1, usedEntries;
+/// In place of the metadata of a type that is gone: later entries of the table stay where they are. No address.
+enum { GONE = 1 };
+
+void lt_type_table_reset(void) {
+  // The child's own trace has to define them again.
+  struct entry *entries = atomic_exchange(&table, NULL);
+  if (entries) lt_unmap(entries, TABLE_SIZE * sizeof *entries);
+  atomic_store(&nextType, 1);
+  atomic_store(&usedEntries, 0);
+}
+
+void lt_type_table_forget(uintptr_t start, uintptr_t end) {
+  struct entry *entries = atomic_load_explicit(&table, memory_order_acquire);
+  for (uint32_t i = 0; entries && i < TABLE_SIZE; i++) {
+    uint64_t metadata = atomic_load_explicit(&entries[i].metadata, memory_order_relaxed);
+    if (metadata < start || metadata >= end) continue;
+    atomic_store(&entries[i].type, 0);
+    atomic_store(&entries[i].metadata, GONE);
+  }
+}
+
+/// A type that is being defined.
+struct definition {
+  struct lt_thread *thread;
+  uint64_t metadata;
+  uint32_t superclass, type, storage;
+};
+
+static void write_definition(void *definition) {
+  struct definition *d = definition;
+  struct lt_thread *t = d->thread;
+  struct lt_type_description description;
+  lt_describe_type(&lt_own_memory, d->metadata, &description);
+  d->storage = description.storage;
+  LT_CHECK(d->storage <= LT_STORAGE_DEQUE);
+  d->type = atomic_fetch_add(&nextType, 1);
+  LT_CHECK(d->type > 0 && d->type != d->superclass);
+  uint8_t payload[1200], *p = payload;
+  p = lt_put_varint(p, d->type);
+  p = lt_put_varint(p, d->metadata);
+  p = lt_put_varint(p, description.kind);
+  p = lt_put_varint(p, description.descriptor);
+  p = lt_put_string(p, payload + sizeof payload - 16, description.name);
+  p = lt_put_varint(p, d->superclass);
+  LT_CHECK(p <= payload + sizeof payload);
+  lt_define(t, LT_DEF_TYPE, payload, (size_t)(p - payload));
+}
+
+static uint32_t number_of(struct lt_thread *t, uint64_t metadata, int depth);
+
+/// Defines a type, superclasses first, as far as they are believed. 0 without memory: the next object of the type tries
+/// again.
+static uint32_t define_type(struct lt_thread *t, uint64_t metadata, uint32_t *storage, int depth) {
+  enum { SUPERCLASS_LIMIT = 64 };
+  LT_CHECK(metadata > GONE && depth <= SUPERCLASS_LIMIT);
+  uint64_t kind = lt_word_at(&lt_own_memory, metadata);
+  struct definition d = {.thread = t, .metadata = metadata, .storage = LT_STORAGE_NONE};
+  if ((kind == KIND_CLASS || kind > KIND_LAST) && depth < SUPERCLASS_LIMIT)
+    d.superclass = number_of(t, lt_word_at(&lt_own_memory, metadata + 8), depth + 1);
+  if (!lt_on_own_stack(write_definition, &d)) return 0;
+  *storage = d.storage;
+  return d.type;
+}
+
+static LT_NOINLINE uint32_t number_of(struct lt_thread *t, uint64_t metadata, int depth) {
+  if (!metadata) return 0;
+  struct entry *entries = atomic_load_explicit(&table, memory_order_acquire);
+  if (LT_UNLIKELY(!entries)) {
+    struct entry *made = lt_map_private(TABLE_SIZE * sizeof *made);
+    if (!made) return 0;
+    if (atomic_compare_exchange_strong(&table, &entries, made)) entries = made;
+    else lt_unmap(made, TABLE_SIZE * sizeof *made);
+  }
+  uint64_t index = (metadata * LT_HASH_MULTIPLIER) >> 48;
+  struct entry *free = NULL; // the first place that has become free
+  for (int probe = 0; probe < 64; probe++, index = (index + 1) % TABLE_SIZE) {
+    LT_CHECK(index < TABLE_SIZE);
+    uint64_t found = atomic_load_explicit(&entries[index].metadata, memory_order_acquire);
+    if (found == GONE && !free) free = &entries[index];
+    if (found == 0) {
+      if (!free && atomic_load(&usedEntries) > TYPE_LIMIT) return 0;
+      // A thread that loses the race here, or finds the winner's number not yet there, defines the type a second time:
+      // the same name.
+      uint32_t storage = LT_STORAGE_NONE, type = define_type(t, metadata, &storage, depth);
+      if (!type) return 0;
+      if (!free) atomic_fetch_add(&usedEntries, 1);
+      struct entry *entry = free ? free : &entries[index];
+      LT_CHECK(entry >= entries && entry < entries + TABLE_SIZE);
+      found = free ? GONE : 0;
+      if (atomic_compare_exchange_strong(&entry->metadata, &found, metadata)) {
+        atomic_store_explicit(&entry->storage, storage, memory_order_relaxed);
+        atomic_store_explicit(&entry->type, type, memory_order_release);
+      }
+      return type;
+    }
+    if (found == metadata) {
+      uint32_t type = atomic_load_explicit(&entries[index].type, memory_order_acquire);
+      uint32_t storage;
+      return type ? type : define_type(t, metadata, &storage, depth);
+    }
+  }
+  return 0;
+}
+
+struct asking {
+  struct lt_thread *thread;
+  uint64_t metadata;
+  uint32_t type;
+};
+
+static void ask(void *asking) {
+  struct asking *a = asking;
+  a->type = number_of(a->thread, a->metadata, 0);
+}
+
+uint32_t lt_type_for(struct lt_thread *t, uint64_t metadata) {
+  if (!metadata) return 0;
+  struct entry *entries = atomic_load_explicit(&table, memory_order_acquire);
+  uint64_t index = (metadata * LT_HASH_MULTIPLIER) >> 48;
+  for (int probe = 0; entries && probe < 64; probe++, index = (index + 1) % TABLE_SIZE) {
+    uint64_t found = atomic_load_explicit(&entries[index].metadata, memory_order_acquire);
+    uint32_t type = found == metadata ? atomic_load_explicit(&entries[index].type, memory_order_acquire) : 0;
+    if (type) return type;
+    if (found == 0 || found == metadata) break;
+  }
+  struct asking asking = {t, metadata, 0};
+  lt_on_own_stack(ask, &asking);
+  return asking.type;
+}
+
+uint32_t lt_types(struct lt_scanned_type *types, uint32_t limit) {
+  struct entry *entries = atomic_load_explicit(&table, memory_order_acquire);
+  uint32_t count = 0;
+  for (uint32_t i = 0; entries && i < TABLE_SIZE && count < limit; i++) {
+    uint64_t metadata = atomic_load_explicit(&entries[i].metadata, memory_order_relaxed);
+    if (!metadata || metadata == GONE) continue;
+    uint32_t storage = atomic_load_explicit(&entries[i].storage, memory_order_relaxed);
+    types[count++] = (struct lt_scanned_type){.metadata = metadata, .storage = storage};
+  }
+  return count;
+}

@@ -1,0 +1,296 @@
+// Two sets of live blocks: the sampled ones, and all blocks where the allocator has no readable metadata.
+
+#include "sampling/live_blocks.h"
+
+#include "CTraceFormat.h"
+#include "arch/arch.h"
+#include "check.h"
+#include "os/os.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+// === sampled blocks ==================================================================================================
+
+enum {
+  GROUP_SIZE = 16, ///< possible places of a block: two cache lines
+  GROUP_BITS = 12,
+  RESERVED = 1, ///< a place that is being filled
+  MARK_LIMIT = 255,
+  /// A mark without a block, so that every free is checked. Adding a block to it makes it MARK_LIMIT.
+  MARK_HELD = MARK_LIMIT - 1,
+};
+/// All groups hold 65,536 blocks. With a sample in 512 KiB, a heap of 16 GiB uses half of them.
+struct group {
+  _Atomic uintptr_t keys[GROUP_SIZE]; ///< 0 where there is no block. A block is in one place at most, and has a mark
+  struct lt_sampled_block blocks[GROUP_SIZE];
+};
+
+static _Atomic uint8_t alwaysMarked = 1;
+LT_HOOK_DATA struct lt_sampled_marks lt_sampled_marks = {&alwaysMarked, 0};
+static _Atomic uint8_t *marks;
+static struct group *groups;
+
+bool lt_sampled_blocks_begin(void) {
+  if (!groups) groups = lt_map_private(sizeof *groups << GROUP_BITS);
+  if (!marks) marks = lt_map_private(LT_SAMPLED_MARK_COUNT);
+  return groups && marks;
+}
+
+// --- marks -----------------------------------------------------------------------------------------------------------
+
+static _Atomic uint8_t *mark_of(uintptr_t address) {
+  LT_CHECK(marks != NULL);
+  return &marks[address >> 4 & (LT_SAMPLED_MARK_COUNT - 1)];
+}
+
+void lt_sampled_marks_use(void) {
+  LT_CHECK(marks != NULL);
+  // Other threads may be freeing: the old mask is valid with both tables.
+  lt_sampled_marks.counts = marks;
+  atomic_thread_fence(memory_order_seq_cst);
+  lt_sampled_marks.mask = LT_SAMPLED_MARK_COUNT - 1;
+}
+
+void lt_sampled_marks_hold(void) {
+  LT_CHECK(marks && lt_sampled_marks.counts != marks);
+  memset((void *)marks, MARK_HELD, LT_SAMPLED_MARK_COUNT);
+}
+
+void lt_sampled_marks_release(void) {
+  LT_CHECK(marks != NULL);
+  // In place: a thread in the middle of a free has the address of its mark.
+  for (uint32_t i = 0; i < LT_SAMPLED_MARK_COUNT; i++) {
+    uint8_t held = MARK_HELD;
+    atomic_compare_exchange_strong(&marks[i], &held, 0);
+  }
+}
+
+void lt_sampled_marks_add(uintptr_t address) {
+  if (!marks) return;
+  _Atomic uint8_t *mark = mark_of(address);
+  uint8_t count = atomic_load(mark);
+  while (count != MARK_LIMIT && !atomic_compare_exchange_weak(mark, &count, count + 1)) {}
+}
+
+static void remove_mark(uintptr_t address) {
+  _Atomic uint8_t *mark = mark_of(address);
+  uint8_t count = atomic_load(mark);
+  LT_CHECK(count > 0);
+  while (count != MARK_LIMIT && count && !atomic_compare_exchange_weak(mark, &count, count - 1)) {}
+}
+
+// --- blocks ----------------------------------------------------------------------------------------------------------
+
+static struct group *group_of(uintptr_t address) {
+  return &groups[((address >> 4) * LT_HASH_MULTIPLIER) >> (64 - GROUP_BITS)];
+}
+
+/// An address in a form that does not look like a pointer. A reader that scans the process from outside would otherwise
+/// believe that the table refers to the block.
+static uintptr_t key_of(uintptr_t address) { return ~address; }
+
+/// The place of a block in its group; GROUP_SIZE if it is not there.
+static int place_of(const struct group *group, uintptr_t address) {
+  uintptr_t key = key_of(address);
+  int place = 0;
+  while (place < GROUP_SIZE && atomic_load_explicit(&group->keys[place], memory_order_acquire) != key) place++;
+  return place;
+}
+
+bool lt_sampled_blocks_remove(uintptr_t address, struct lt_sampled_block *block) {
+  struct group *group = group_of(address);
+  int place = groups ? place_of(group, address) : GROUP_SIZE;
+  if (place == GROUP_SIZE) return false;
+  *block = group->blocks[place];
+  // A program that frees a block twice at once is at fault; the free is counted once.
+  uintptr_t key = key_of(address);
+  if (!atomic_compare_exchange_strong(&group->keys[place], &key, 0)) return false;
+  remove_mark(address);
+  return true;
+}
+
+bool lt_sampled_blocks_add(uintptr_t address, const struct lt_sampled_block *block) {
+  struct group *group = group_of(address);
+  LT_CHECK(groups && key_of(address) > RESERVED);
+  LT_CHECK(place_of(group, address) == GROUP_SIZE);
+  for (int place = 0; place < GROUP_SIZE; place++) {
+    uintptr_t none = 0;
+    if (atomic_load_explicit(&group->keys[place], memory_order_relaxed) ||
+        !atomic_compare_exchange_strong(&group->keys[place], &none, RESERVED))
+      continue;
+    group->blocks[place] = *block;
+    lt_sampled_marks_add(address);
+    atomic_store_explicit(&group->keys[place], key_of(address), memory_order_release);
+    LT_CHECK(atomic_load(mark_of(address)) > 0);
+    return true;
+  }
+  return false;
+}
+
+bool lt_sampled_blocks_find(uintptr_t address, struct lt_sampled_block *block) {
+  if (!groups) return false;
+  const struct group *group = group_of(address);
+  int place = place_of(group, address);
+  if (place == GROUP_SIZE) return false;
+  *block = group->blocks[place];
+  return true;
+}
+
+// === all blocks ======================================================================================================
+
+enum {
+  GRANULE_SHIFT = 3, ///< allocators align the smallest blocks to 8 bytes
+  CELL_SHIFT = GRANULE_SHIFT + 6,
+  /// A table has the cells of 256 MiB, in 8 MiB. Only its pages that blocks have touched are resident.
+  TABLE_SHIFT = 28,
+  TABLE_CELLS = 1 << (TABLE_SHIFT - CELL_SHIFT),
+  ADDRESS_BITS = 47,
+  TABLE_LIMIT = 1 << (ADDRESS_BITS - TABLE_SHIFT),
+  /// From this size on, the cell after a block's first is entirely inside the block, and holds its size: the end of a
+  /// large block would be far to look for.
+  LARGE_SIZE = 3 << CELL_SHIFT,
+};
+
+/// 64 granules: the ones where blocks begin, and the ones where they end. A block of one granule has the same bit in
+/// both.
+struct cell {
+  _Atomic uint64_t starts, ends; ///< a block in the set has a bit in both, or its size in the second cell
+};
+
+bool lt_keeps_blocks;
+static _Atomic(struct cell *) *tables; ///< a table that was made stays
+static _Atomic bool isIncomplete;
+
+bool lt_kept_blocks_begin(void) {
+  if (!tables) tables = lt_map_private(TABLE_LIMIT * sizeof *tables);
+  lt_keeps_blocks = tables != NULL;
+  return lt_keeps_blocks;
+}
+
+static struct cell *table_of(uint64_t address, bool isToBeMade) {
+  LT_CHECK(tables != NULL);
+  if (address >> ADDRESS_BITS) return NULL;
+  _Atomic(struct cell *) *place = &tables[address >> TABLE_SHIFT];
+  struct cell *table = atomic_load_explicit(place, memory_order_acquire);
+  if (table || !isToBeMade) return table;
+  struct cell *made = lt_map_private(TABLE_CELLS * sizeof *made);
+  if (!made) return NULL;
+  if (atomic_compare_exchange_strong(place, &table, made)) return made;
+  lt_unmap(made, TABLE_CELLS * sizeof *made);
+  return table;
+}
+
+static struct cell *cell_of(uint64_t address, bool isToBeMade) {
+  struct cell *table = table_of(address, isToBeMade);
+  return table ? &table[address >> CELL_SHIFT & (TABLE_CELLS - 1)] : NULL;
+}
+
+static uint64_t bit_of(uint64_t address) { return 1ull << (address >> GRANULE_SHIFT & 63); }
+
+/// The size of a large block, if `cell` is the one after its first; otherwise 0. `starts` holds the size, and `ends`
+/// its complement. No other cell looks like that: the uppermost bits of a size are zero, and a row of blocks that all
+/// end but do not begin there is impossible.
+static uint64_t size_in(const struct cell *cell) {
+  uint64_t size = atomic_load(&cell->starts);
+  return size >= LARGE_SIZE && !(size >> ADDRESS_BITS) && atomic_load(&cell->ends) == ~size ? size : 0;
+}
+
+static uint64_t last_byte(uint64_t address, uint64_t size) { return address + (size ? size - 1 : 0); }
+
+/// Clears the bits of a cell from one address to another, inclusive. They are left from earlier blocks in the memory of
+/// a new one, whose free was not seen.
+static void clear(struct cell *cell, uint64_t from, uint64_t to) {
+  LT_CHECK(from <= to && from >> CELL_SHIFT == to >> CELL_SHIFT);
+  uint64_t bits = (bit_of(to) | (bit_of(to) - 1)) & ~(bit_of(from) - 1);
+  if (LT_UNLIKELY(atomic_load_explicit(&cell->starts, memory_order_relaxed) & bits))
+    atomic_fetch_and(&cell->starts, ~bits);
+  if (LT_UNLIKELY(atomic_load_explicit(&cell->ends, memory_order_relaxed) & bits)) atomic_fetch_and(&cell->ends, ~bits);
+}
+
+void lt_kept_blocks_add(uintptr_t address, uint64_t size) {
+  bool isLarge = size >= LARGE_SIZE;
+  struct cell *first = cell_of(address, true);
+  struct cell *second = cell_of(isLarge ? address + (1 << CELL_SHIFT) : last_byte(address, size), true);
+  if (!first || !second) {
+    atomic_store(&isIncomplete, true);
+    return;
+  }
+  uint64_t endOfFirst = address | ((1 << CELL_SHIFT) - 1);
+  if (isLarge) {
+    clear(first, address, endOfFirst);
+    atomic_store(&second->starts, size);
+    atomic_store(&second->ends, ~size);
+  } else {
+    uint64_t last = last_byte(address, size);
+    clear(first, address, last < endOfFirst ? last : endOfFirst);
+    for (uint64_t at = endOfFirst + 1; at <= last; at += 1 << CELL_SHIFT) {
+      struct cell *cell = cell_of(at, true);
+      uint64_t end = at | ((1 << CELL_SHIFT) - 1);
+      if (cell) clear(cell, at, last < end ? last : end);
+    }
+    atomic_fetch_or(&second->ends, bit_of(last_byte(address, size)));
+  }
+  // Last: a copy that has the beginning has the rest.
+  LT_CHECK(!isLarge || size >> ADDRESS_BITS || size_in(second) == size);
+  atomic_fetch_or(&first->starts, bit_of(address));
+}
+
+/// Returns the size of a block that begins at an address; 0 if it has no end.
+static uint64_t size_at(uint64_t address) {
+  struct cell *cell = cell_of(address, false), *next = cell_of(address + (1 << CELL_SHIFT), false);
+  uint64_t bit = bit_of(address), ends = cell ? atomic_load(&cell->ends) & ~(bit - 1) : 0;
+  if (ends) return (((uint64_t)__builtin_ctzll(ends) + 1) << GRANULE_SHIFT) - (address & ((1 << CELL_SHIFT) - 8));
+  uint64_t large = next ? size_in(next) : 0;
+  if (large) return large;
+  uint64_t at = address >> CELL_SHIFT << CELL_SHIFT;
+  for (int i = 1; i <= LARGE_SIZE >> CELL_SHIFT; i++) {
+    cell = cell_of(at + ((uint64_t)i << CELL_SHIFT), false);
+    ends = cell ? atomic_load(&cell->ends) : 0;
+    if (ends)
+      return at + ((uint64_t)i << CELL_SHIFT) + (((uint64_t)__builtin_ctzll(ends) + 1) << GRANULE_SHIFT) - address;
+  }
+  return 0;
+}
+
+uint64_t lt_kept_blocks_size(uintptr_t address) {
+  struct cell *first = cell_of(address, false);
+  return first && atomic_load(&first->starts) & bit_of(address) ? size_at(address) : 0;
+}
+
+uint64_t lt_kept_blocks_remove(uintptr_t address) {
+  struct cell *first = cell_of(address, false);
+  if (!first || !(atomic_load(&first->starts) & bit_of(address))) return 0;
+  uint64_t size = size_at(address);
+  // A program that frees a block twice at once is at fault; the block is removed once.
+  if (!(atomic_fetch_and(&first->starts, ~bit_of(address)) & bit_of(address)) || !size) return 0;
+  if (size >= LARGE_SIZE) {
+    struct cell *second = cell_of(address + (1 << CELL_SHIFT), false);
+    LT_CHECK(second != NULL);
+    atomic_store(&second->starts, 0);
+    atomic_store(&second->ends, 0);
+  } else {
+    LT_CHECK(cell_of(last_byte(address, size), false) != NULL);
+    atomic_fetch_and(&cell_of(last_byte(address, size), false)->ends, ~bit_of(last_byte(address, size)));
+  }
+  return size;
+}
+
+bool lt_kept_blocks_walk(void (*block)(void *context, uint64_t address, uint64_t size), void *context) {
+  uint64_t behind = 0; // the last block's end: a large block's size is in a cell before it
+  for (uint64_t i = 0; i < TABLE_LIMIT; i++) {
+    struct cell *table = atomic_load(&tables[i]);
+    for (uint64_t k = 0; table && k < TABLE_CELLS; k++) {
+      uint64_t base = i << TABLE_SHIFT | k << CELL_SHIFT, starts = atomic_load(&table[k].starts);
+      if (base + (1 << CELL_SHIFT) <= behind) continue;
+      for (; starts; starts &= starts - 1) {
+        uint64_t address = base + ((uint64_t)__builtin_ctzll(starts) << GRANULE_SHIFT);
+        uint64_t size = address < behind ? 0 : size_at(address);
+        if (!size) continue;
+        block(context, address, size);
+        behind = address + size;
+      }
+    }
+  }
+  return !atomic_load(&isIncomplete);
+}
