@@ -1,4 +1,5 @@
-// The demanglers, as the service of a child process. They take no locks, and so may be called after a fork.
+// Offers the demanglers as the service of a child process. The demanglers take no locks, so they may be called after a
+// fork.
 
 #define _GNU_SOURCE
 #include "CDemangle.h"
@@ -8,13 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Exported by libswiftCore and libstdc++ without a header.
+// libswiftCore and libstdc++ export these functions, but have no header for them.
 char *swift_demangle(const char *name, size_t length, char *output, size_t *outputSize, uint32_t flags);
 char *__cxa_demangle(const char *name, char *output, size_t *outputSize, int *status);
 
 enum {
   MEMORY_LIMIT = 256 << 20,   ///< bytes
-  ANSWER_MILLISECONDS = 3000, ///< a real name takes some microseconds
+  ANSWER_MILLISECONDS = 3000, ///< a real name takes several microseconds
 };
 
 char *lt_demangle(const char *name, size_t length) {
@@ -29,7 +30,7 @@ char *lt_demangle(const char *name, size_t length) {
   return swift_demangle(name, length, NULL, NULL, 0);
 }
 
-/// A name that demangles to too much has no answer.
+/// Answers with the demangled name. There is no answer if the demangled name is too long.
 static bool answer(void *context, const char *name, size_t length, struct lt_child_answer *answer) {
   (void)context;
   char *result = lt_demangle(name, length);

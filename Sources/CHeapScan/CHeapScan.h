@@ -1,5 +1,5 @@
-// Swift's metadata in memory that is not trusted, and the words of memory that belong in a heap image. The recorder
-// reads its own process this way; another process's memory can be read as well. Calls nothing but memory primitives.
+// Reads Swift metadata from memory that is not trusted, and selects the words that belong in a heap image. The memory
+// may belong to the recorder's own process or to another process. Calls only memory primitives.
 
 #ifndef LEAKTRACE_HEAP_SCAN_H
 #define LEAKTRACE_HEAP_SCAN_H

@@ -26,7 +26,7 @@ bool lt_address_index_build(struct lt_address_index *index, const struct lt_memo
   if (!index->some || !index->all || !index->runs) return false;
   for (uint32_t i = 0; i < regionCount; i++) {
     uint64_t start = regions[i].start, end = regions[i].end;
-    if (end >> LT_SCANNED_ADDRESS_BITS) continue; // the kernel's
+    if (end >> LT_SCANNED_ADDRESS_BITS) continue; // the kernel's region
     LT_CHECK(start < end && (!index->runCount || index->runs[index->runCount - 1].end <= start));
     if (index->runCount && index->runs[index->runCount - 1].end == start) index->runs[index->runCount - 1].end = end;
     else index->runs[index->runCount++] = (struct lt_address_range){start, end};

@@ -1,4 +1,4 @@
-// Is this number an address in a mapping of the process?
+// Looks up whether a number is an address in a mapping of the process.
 
 #ifndef LEAKTRACE_ADDRESS_INDEX_H
 #define LEAKTRACE_ADDRESS_INDEX_H
@@ -6,7 +6,7 @@
 #include "check.h"
 #include "scanned_memory.h"
 
-/// A process's addresses are below 1 << LT_SCANNED_ADDRESS_BITS, unless it asks for more.
+/// A process's addresses are below 1 << LT_SCANNED_ADDRESS_BITS, unless the process asks for higher addresses.
 #if defined(__x86_64__)
 #define LT_SCANNED_ADDRESS_BITS 47
 #else
@@ -17,19 +17,20 @@ struct lt_address_range {
   uint64_t start, end;
 };
 
-/// Answers in about a nanosecond: a bit for each 2 MiB of the address space says whether something is mapped there,
-/// another whether everything is; only in between the mappings are searched.
+/// An index of the mappings. A lookup takes about a nanosecond. `some` and `all` have a bit for each 2 MiB of the
+/// address space, which says whether a part of these 2 MiB is mapped, or all of them. The runs are searched only if
+/// some part is mapped but not all.
 struct lt_address_index {
   uint64_t *some, *all;
-  struct lt_address_range *runs; ///< mappings in order of address, those side by side as one. None touch
+  struct lt_address_range *runs; ///< mappings in order of address; adjacent mappings are merged, so no two runs touch
   uint32_t runCount, runLimit;   ///< `runCount` is below `runLimit`
   uint32_t last;                 ///< where the last search ended; below `runLimit`
 };
 
 enum { LT_CELL_SHIFT = 21 };
 
-/// Builds the index of regions that are in order of address. False without memory; lt_address_index_free is to be
-/// called in any case.
+/// Builds the index of regions, which must be in order of address. Returns false if there is no memory. Call
+/// lt_address_index_free in either case.
 bool lt_address_index_build(struct lt_address_index *index, const struct lt_memory *memory,
                             const struct lt_snapshot_region *regions, uint32_t regionCount);
 void lt_address_index_free(struct lt_address_index *index, const struct lt_memory *memory);

@@ -1,4 +1,4 @@
-// Finds the words from the records of fields, whose layout is part of the ABI. Source: swiftlang/swift,
+// Finds the words from the metadata's field records, whose layout is part of the ABI. Source: swiftlang/swift,
 // include/swift/RemoteInspection/Records.h, include/swift/ABI/Metadata.h and docs/ABI/Mangling.rst.
 
 #include "case_words.h"
@@ -17,7 +17,7 @@ enum {
   DEPTH_LIMIT = 64
 };
 
-/// Words from `from` on that end before `end`, by their offsets in an object.
+/// Returns a mask of the words that begin at or after `from` and before `end`. Both are offsets in an object.
 static uint64_t words_between(uint64_t from, uint64_t end) {
   if (from < HEADER_SIZE || end <= from) return 0;
   uint64_t first = (from - HEADER_SIZE + 7) / 8, last = (end - HEADER_SIZE + 7) / 8;
@@ -26,7 +26,8 @@ static uint64_t words_between(uint64_t from, uint64_t end) {
   return below & ~((1ull << first) - 1);
 }
 
-/// True if a type is a number, a string or an optional one: `Si`, `SSSg`. Their contents are users' data.
+/// True if a mangled type name is a number, a string, or an optional of one of these: `Si`, `SSSg`. Such fields hold
+/// users' data.
 static bool is_plain(const struct lt_memory *memory, uint64_t typeName) {
   char name[5] = {0};
   for (unsigned i = 0; i < 4; i++)
@@ -53,7 +54,7 @@ static uint64_t words_of_fields(const struct lt_memory *memory, uint64_t metadat
     if (offset < start || offset >= end ||
         is_plain(memory, lt_relative_at(memory, fields + 16 + (uint64_t)FIELD_RECORD_SIZE * i + 4)))
       continue;
-    // Fields of no size have no offset.
+    // Skip fields of size 0: they have no offset of their own.
     for (uint32_t k = i + 1; k < count; k++) {
       uint64_t other = lt_word_at(memory, metadata + 8ull * (vector + k));
       if (other <= offset) continue;

@@ -5,7 +5,7 @@
 #ifndef LEAKTRACE_CHECK_H
 #define LEAKTRACE_CHECK_H
 
-/// Marks a function that only checks call: it is unused where checks are off.
+/// Marks a function that is called only in checks, and so is unused if checks are off.
 #define LT_INVARIANT static __attribute__((unused))
 
 #ifdef LT_CHECKS
@@ -23,10 +23,10 @@ static inline long lt_check_call(long number, long a, long b, long c, long d) {
 }
 #endif
 
-/// Writes the line and aborts the process. Safe in signal handlers: it makes raw system calls and nothing else.
+/// Writes the line and aborts the process. Safe in signal handlers, since it makes only raw system calls.
 static _Noreturn __attribute__((cold, noinline, unused)) void lt_check_failed(const char *line, size_t size) {
 #if defined(__x86_64__) && defined(__linux__)
-  // The kernel's own layout: handler, flags, restorer, mask. All zero is the default disposition.
+  // The kernel's own layout is: handler, flags, restorer, mask. Zeros mean the default disposition.
   const unsigned long defaultAction[4] = {0}, abortSet = 1ul << (SIGABRT - 1);
   enum { STANDARD_ERROR = 2, UNBLOCK = 1 };
   lt_check_call(SYS_write, STANDARD_ERROR, (long)line, (long)size, 0);
@@ -47,8 +47,8 @@ static _Noreturn __attribute__((cold, noinline, unused)) void lt_check_failed(co
 
 /// Aborts unless the condition holds.
 ///
-/// The condition states an invariant of this code. It has no side effects and reads no memory that could fault. Data of
-/// the program, the kernel or a file is handled, never checked.
+/// The condition states an invariant of this code. It has no side effects and reads no memory that could fault. Bad
+/// data from the program, the kernel or a file is not a reason to abort: the code must handle such data.
 #define LT_CHECK(condition)                                                               \
   (__builtin_expect(!(condition), 0)                                                      \
        ? lt_check_failed(LT_CHECK_LINE(#condition), sizeof LT_CHECK_LINE(#condition) - 1) \
@@ -56,7 +56,7 @@ static _Noreturn __attribute__((cold, noinline, unused)) void lt_check_failed(co
 
 #else
 
-/// Compiles the condition and emits nothing.
+/// Compiles the condition, but emits no code.
 #define LT_CHECK(condition) ((void)sizeof(!(condition)))
 
 #endif

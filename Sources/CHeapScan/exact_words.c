@@ -1,4 +1,4 @@
-// The places whose words a heap image holds as they are. Calls nothing that allocates.
+// The places whose words are copied to a heap image unchanged. Calls no allocator.
 
 #include "exact_words.h"
 
@@ -18,7 +18,7 @@ void lt_exact_words_free(struct lt_exact_words *words) {
   memset(words, 0, sizeof *words);
 }
 
-/// Merge sort, from the bottom up: its time does not depend on the order. False without memory.
+/// Sorts by bottom-up merge sort, so no order of the ranges is slow. Returns false if there is no memory.
 static bool sort(struct lt_exact_words *words) {
   uint64_t count = words->count;
   bool isSorted = true;
@@ -55,7 +55,7 @@ bool lt_exact_words_sort(struct lt_exact_words *words) {
   if (!sort(words)) return false;
   struct lt_exact_range *ranges = words->ranges;
   LT_CHECK(are_in_order(words));
-  uint64_t kept = 0, whole = UINT64_MAX; // `whole`: the last of those kept whole
+  uint64_t kept = 0, whole = UINT64_MAX; // `whole`: the last range whose words are kept whole
   for (uint64_t i = 0; i < words->count; i++) {
     struct lt_exact_range r = ranges[i];
     if (r.keptBytes == 8 && whole != UINT64_MAX) {

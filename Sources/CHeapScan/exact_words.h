@@ -1,4 +1,4 @@
-// The places whose words a heap image holds as they are, whatever they look like.
+// The places whose words are copied to a heap image unchanged, whether or not they look like addresses.
 
 #ifndef LEAKTRACE_EXACT_WORDS_H
 #define LEAKTRACE_EXACT_WORDS_H
@@ -6,11 +6,11 @@
 #include "check.h"
 #include "scanned_memory.h"
 
-/// Words from an address on.
+/// Consecutive words.
 struct lt_exact_range {
-  uint64_t address;
-  uint32_t count;
-  uint32_t keptBytes; ///< of each word, the low ones; from 1 to 8
+  uint64_t address;   ///< of the first word
+  uint32_t count;     ///< number of words
+  uint32_t keptBytes; ///< how many low bytes of each word are kept; from 1 to 8
 };
 
 struct lt_exact_words {
@@ -19,10 +19,10 @@ struct lt_exact_words {
   uint64_t count, limit; ///< `count` is at most `limit`
 };
 
-/// Makes room for `limit` ranges, which cost memory when they are used. False without memory.
+/// Reserves room for `limit` ranges. A range takes memory only once it is added. Returns false if there is no memory.
 bool lt_exact_words_init(struct lt_exact_words *words, const struct lt_memory *memory, uint64_t limit);
 void lt_exact_words_free(struct lt_exact_words *words);
-/// Adds words; those beyond the limit are forgotten. The address is a multiple of 8.
+/// Adds a range of words; does nothing if the limit is reached. The address must be a multiple of 8.
 static inline void lt_exact_words_add(struct lt_exact_words *words, uint64_t address, uint64_t count,
                                       uint32_t keptBytes) {
   LT_CHECK((address & 7) == 0 && keptBytes >= 1 && keptBytes <= 8);
@@ -30,8 +30,8 @@ static inline void lt_exact_words_add(struct lt_exact_words *words, uint64_t add
   if (words->count == words->limit || count == 0 || count > UINT32_MAX) return;
   words->ranges[words->count++] = (struct lt_exact_range){address, (uint32_t)count, keptBytes};
 }
-/// Puts them in order of address, and makes one of those that overlap and are kept whole. n log n. False without
-/// memory.
+/// Sorts the ranges by address. Merges ranges that overlap or touch and whose words are kept whole. O(n log n). Returns
+/// false if there is no memory.
 bool lt_exact_words_sort(struct lt_exact_words *words);
 
 #endif

@@ -1,8 +1,8 @@
 // Scans the memory of a process and encodes the words that belong in a heap image.
 //
-// Everything else may be users' data. A word may be in an image only if it is an address in mapped memory, a known
-// count of the Swift runtime or the standard library, or part of a metadata record. Memory is scanned in two passes:
-// words apart from their object must be known before their page is encoded.
+// A word may be in an image only if it is an address in mapped memory, a known count of the Swift runtime or the
+// standard library, or part of a metadata record. Everything else may be users' data. Memory is scanned in two passes,
+// because some counts of an object are in other pages, and must be found before those pages are encoded.
 
 #include "memory_scan.h"
 
@@ -18,17 +18,18 @@ enum { PAGE = LT_MEMORY_PAGE, EXACT_LIMIT = 64 << 20, EXACT_LIMIT_IN_NEED = 1 <<
 
 // --- residence -------------------------------------------------------------------------------------------------------
 
-/// Skips pages that are not present.
+/// Returns the first page from `at` on that may be present, or the region's end.
 static uint64_t first_present(struct lt_memory_scan *s, const struct lt_snapshot_region *region, uint64_t at) {
   uint64_t first = s->firstPresent ? s->firstPresent(s, region, at) : at;
   LT_CHECK(first >= at && first <= region->end && (first % PAGE == 0 || first == region->end));
   return first;
 }
 
-/// Without the kernel's page flags, small mappings are taken whole.
+/// If the kernel's page flags cannot be read, mappings up to this size count as written to.
 enum { UNKNOWN_RELRO_LIMIT = 16 << 20 };
 
-/// True if a read-only private mapping of a file was written to: by the loader, before it made it read-only.
+/// True if a read-only private mapping of a file was written to. The loader does so before it makes the mapping
+/// read-only.
 static bool was_written(struct lt_memory_scan *s, const struct lt_snapshot_region *region) {
   if ((region->end - 1) >> LT_SCANNED_ADDRESS_BITS) return false;
   if (!s->knowsWrittenPages) return region->end - region->start <= UNKNOWN_RELRO_LIMIT;
@@ -45,20 +46,20 @@ static bool was_written(struct lt_memory_scan *s, const struct lt_snapshot_regio
 
 // --- objects ---------------------------------------------------------------------------------------------------------
 
-/// The ranges of an object in the current region: see lt_object_ranges.
+/// Finds the ranges of an object in the current region. See lt_object_ranges.
 static unsigned object_ranges(struct lt_memory_scan *s, uint64_t address, const struct lt_known_type *type,
                               uint64_t count, struct lt_exact_range ranges[LT_OBJECT_RANGES], unsigned *aside) {
   LT_CHECK(address >= s->region->start && address < s->region->end);
   return lt_object_ranges(s->memory, &s->index, s->region->end, address, type->storage, count, ranges, aside);
 }
 
-/// True if `count` words from an address on are in the current region.
+/// True if the `count` words at an address are all in the current region.
 static bool is_in_region(const struct lt_memory_scan *s, uint64_t address, uint64_t count) {
   LT_CHECK(s->region && s->region->start < s->region->end);
   return address >= s->region->start && address <= s->region->end && (s->region->end - address) / 8 >= count;
 }
 
-/// Notes the counts of a side table that no object refers to any more: `address` is where they may be.
+/// Adds the counts of a side table that no object refers to any more, if there are such counts at `address`.
 static LT_NOINLINE void find_freed_side_table(struct lt_memory_scan *s, uint64_t address) {
   uint64_t table = address - 16;
   uint64_t words[4];
@@ -68,9 +69,9 @@ static LT_NOINLINE void find_freed_side_table(struct lt_memory_scan *s, uint64_t
   if (lt_address_index_has(&s->index, words[0])) lt_exact_words_add(&s->exact, address, 1, 8);
 }
 
-/// Notes the used size of a task's slab: `address` is where the slab may begin. Its first word refers to a metadata
-/// record that no object has, of the kind 0. Its second word refers to the next slab, which has the same metadata. An
-/// object has its counts there instead, which are not an address.
+/// Adds the used size of a task's slab, if a slab begins at `address`. A slab's first word refers to a metadata record
+/// of kind 0 that no object has. Its second word is 0 or refers to the next slab, which has the same metadata. An
+/// object has its counts in the second word, and counts are not an address.
 static LT_NOINLINE void find_task_slab(struct lt_memory_scan *s, uint64_t address) {
   uint64_t slab[6];
   if (!is_in_region(s, address, 6) || !lt_read_bytes(s->memory, address, slab, sizeof slab) ||
@@ -86,13 +87,13 @@ static LT_NOINLINE void find_task_slab(struct lt_memory_scan *s, uint64_t addres
   lt_exact_words_add(&s->exact, address + 16, 1, 8);
 }
 
-/// First pass: finds words outside their object's page, and words that no object refers to.
+/// First pass: finds counts that are not in the page where their object begins, and counts that no object refers to.
 static void find_apart(struct lt_memory_scan *s, uint64_t page, unsigned firstWord) {
   const uint64_t *words = s->content;
   LT_CHECK(words && page % PAGE == 0 && firstWord < LT_MEMORY_PAGE_WORDS);
   for (unsigned i = (firstWord + 1) & ~1u; i < LT_MEMORY_PAGE_WORDS; i += 2) {
     uint64_t word = words[i], slab = page + 8 * i - 32;
-    // The first allocation in a slab begins 32 bytes after the slab, and its second word is the slab's address.
+    // The first allocation in a slab begins 32 bytes after the slab's start. Its second word is the slab's address.
     if (LT_UNLIKELY(words[i + 1] == slab)) find_task_slab(s, slab);
     if (LT_UNLIKELY(word == LT_FREED_OBJECT_COUNTS)) find_freed_side_table(s, page + 8 * i);
     if (LT_LIKELY(word == 0 || !lt_type_set_may_have(&s->typeSet, word))) continue;
@@ -110,7 +111,7 @@ static void find_apart(struct lt_memory_scan *s, uint64_t page, unsigned firstWo
 
 // --- words -----------------------------------------------------------------------------------------------------------
 
-/// Writes the range's words that are in the page, unchanged.
+/// Writes the words of the range that are in the page, with the bytes that the range keeps.
 static void put_exact(struct lt_memory_scan *s, uint64_t page, unsigned firstWord, const struct lt_exact_range *r) {
   const uint64_t *words = s->content;
   LT_CHECK(r->address + 8ull * r->count >= page && r->keptBytes >= 1 && r->keptBytes <= 8);
@@ -118,8 +119,8 @@ static void put_exact(struct lt_memory_scan *s, uint64_t page, unsigned firstWor
   if (start < firstWord) start = firstWord;
   if (end > LT_MEMORY_PAGE_WORDS) end = LT_MEMORY_PAGE_WORDS;
   uint64_t mask = r->keptBytes >= 8 ? ~0ull : (1ull << 8 * r->keptBytes) - 1;
-  // A count of 0 differs from an unknown one; 0 in a bitmap does not. Counts of references and of elements are
-  // adjacent: a deque has four.
+  // A count of 0 differs from an unknown count, so zeros of counts are kept. Zeros in a bitmap are not needed. An
+  // object's reference counts and element counts may be merged into one range: in a deque, four words.
   enum { COUNT_LIMIT = 4 };
   bool keepsZero = r->count <= COUNT_LIMIT && r->keptBytes >= 8;
   for (uint64_t i = start; i < end; i++) {
@@ -138,16 +139,17 @@ static inline void put_word(struct lt_memory_scan *s, unsigned i, uint64_t word)
   s->bits[i >> 6] |= 1ull << (i & 63);
 }
 
-/// True if the lowest byte of a word may be a case. `address` is in the span or after it.
+/// True if the lowest byte of the word at `address` may be a case. `address` must be in the span or after it.
 static inline bool is_case_place(const struct lt_case_span *span, uint64_t address) {
   uint64_t offset = address - span->origin - span->words.start;
   if (span->words.stride) offset %= span->words.stride;
   return address < span->end && offset / 8 < LT_CASE_WORD_LIMIT && span->words.mask >> offset / 8 & 1;
 }
 
-/// Writes the lowest bytes of the span's words in the page if they may be an enumeration's case, and the words are not
-/// addresses. An address that begins in such a word moves to the next place, if that is free and has no case. Otherwise
-/// the address stays: in a row of bytes each word may be a case.
+/// Writes the lowest byte of each of the span's words in the page, if the byte may be an enumeration's case and the
+/// word is not an address. If an unaligned address already occupies the word's place, the address moves to the next
+/// place. But if the next place is taken or may hold a case, the address stays and the byte is not written: in a
+/// sequence of bytes, each word looks like a case.
 static void put_cases(struct lt_memory_scan *s, uint64_t page, unsigned firstWord, const struct lt_case_span *span) {
   const uint64_t *words = s->content;
   LT_CHECK(span->words.stride % 8 == 0 && page % PAGE == 0);
@@ -163,7 +165,7 @@ static void put_cases(struct lt_memory_scan *s, uint64_t page, unsigned firstWor
       unsigned i = (unsigned)(address - page) / 8;
       uint8_t byte = (uint8_t)words[i];
       if (has_word(s, i)) {
-        // An address that begins in another byte occupies the place. It ends in the next word.
+        // `isOther`: an address that begins in another byte occupies the place, and ends in the next word.
         bool isOther = (uint8_t)s->words[i] != byte && (byte == 0 || lt_is_case(byte));
         if (!isOther || i + 1 == LT_MEMORY_PAGE_WORDS || has_word(s, i + 1) || is_case_place(span, address + 8))
           continue;
@@ -177,9 +179,8 @@ static void put_cases(struct lt_memory_scan *s, uint64_t page, unsigned firstWor
   }
 }
 
-/// Returns the part of an object at `address` that may contain cases. `counts`: the last range of words that are kept
-/// unchanged. The range that locates the object's elements comes last, if it is present. The span ends before it begins
-/// if there is no such part.
+/// Returns the part of the object at `address` that may contain cases; an empty span if there is no such part. `counts`
+/// is the object's last exact range. In a collection, it must be the range that locates the elements.
 static struct lt_case_span case_span(const struct lt_memory_scan *s, uint64_t address, const struct lt_known_type *type,
                                      const struct lt_exact_range *counts) {
   struct lt_case_span none = {0}, span = {.words = type->cases, .origin = address};
@@ -190,7 +191,7 @@ static struct lt_case_span case_span(const struct lt_memory_scan *s, uint64_t ad
     if (counts->address != address + 16) return none;
     span.end = address + span.words.start + lt_word_at(s->memory, address + 16) * stride;
   } else {
-    // Empty buckets have memory for a value, too.
+    // An empty bucket has memory for a value, too.
     if (counts->address != address + 64) return none;
     uint64_t scale = lt_word_at(s->memory, address + 32) & 0xFF;
     span.origin = lt_word_at(s->memory, address + 56);
@@ -226,16 +227,16 @@ static int flush(struct lt_memory_scan *s) {
   return 0;
 }
 
-/// True if a word has only bits that are not part of any reference. An enumeration keeps its case there if the payload
-/// of that case ends before. The last word of a short string looks the same; its count of bytes, after 0xE, stays out
-/// of the image.
+/// True if only those bits of a word are set that no reference uses. An enumeration keeps its case in these bits if the
+/// case's payload is shorter. The last word of a short string looks the same: its highest byte is 0xE and the number of
+/// bytes. Such a word must stay out of the image.
 static LT_ALWAYS_INLINE bool is_tag(uint64_t word) {
   enum { SHORT_STRING = 0xE };
   return LT_UNLIKELY((word & LT_WORD_ADDRESS_MASK & ~7ull) == 0) && word >> 56 && word >> 60 != SHORT_STRING;
 }
 
-/// The address in a number whose program keeps a mark of its own in the highest 16 bits, without the mark; 0 if there
-/// is none. Swift references never have a bit there below the highest byte.
+/// Returns the address in a word whose highest 16 bits hold a mark of the program, without the mark; 0 if there is no
+/// such address. In a Swift reference, only the highest byte may hold bits that are not part of the address.
 static LT_ALWAYS_INLINE uint64_t marked_address(struct lt_memory_scan *s, uint64_t word) {
   const uint64_t lowest48 = (1ull << 48) - 1;
   if (LT_LIKELY((word & LT_WORD_ADDRESS_MASK) <= lowest48)) return 0;
@@ -248,16 +249,16 @@ static LT_ALWAYS_INLINE uint64_t zero_bytes(uint64_t word) {
   return ~(((word & low) + low) | word | low);
 }
 
-/// Returns the address that begins at a byte of a word after its first; 0 if there is none. The two highest bytes of an
-/// address are zero. Both are in the next word, or one is the last byte of this word.
+/// Returns the address that begins after the first byte of a word; 0 if there is none. The two highest bytes of an
+/// address are zero. Either both are in the next word, or the lower one is the last byte of this word.
 static LT_ALWAYS_INLINE uint64_t unaligned_address(struct lt_memory_scan *s, uint64_t word, uint64_t next) {
-  // The next word's two highest bytes end the address that fills that word.
+  // If the two highest bytes of the next word are zero, they end an aligned address, which fills that word.
   const uint64_t secondHighest = 0x80ull << 48;
   if (LT_LIKELY(!(word | next))) return 0;
   uint64_t zeros = zero_bytes(next), pairs = (zeros & zeros >> 8 & ~secondHighest) << 8;
   if (!(word >> 56)) pairs |= zeros & 0x80;
   for (; LT_UNLIKELY(pairs); pairs &= pairs - 1) {
-    // Bit 7 belongs to the address that begins in byte 1, bit 15 to the one that begins in byte 2.
+    // Bit 7 belongs to the address that begins in byte 1, bit 15 to the address that begins in byte 2.
     unsigned bits = ((unsigned)__builtin_ctzll(pairs) & ~7u) + 8;
     LT_CHECK(bits < 64);
     uint64_t address = word >> bits | next << (64 - bits);
@@ -266,7 +267,7 @@ static LT_ALWAYS_INLINE uint64_t unaligned_address(struct lt_memory_scan *s, uin
   return 0;
 }
 
-/// Encodes the page whose words have been written.
+/// Encodes the page whose words are in `words` and `bits`.
 static int end_page(struct lt_memory_scan *s) {
   unsigned count = 0;
   for (int k = 0; k < 8; k++) count += (unsigned)__builtin_popcountll(s->bits[k]);
@@ -283,8 +284,8 @@ static int end_page(struct lt_memory_scan *s) {
   return 0;
 }
 
-/// Writes the address that begins in the last word of the previous page and ends in this page. Returns it if its place
-/// is taken, otherwise 0.
+/// Writes the address that begins in the last word of the previous page and ends in this page. If the place of that
+/// last word is taken, returns the address instead. Otherwise returns 0.
 static uint64_t put_begun(struct lt_memory_scan *s, uint64_t page) {
   if (page + PAGE > s->bytesEnd || s->pageBefore + PAGE != page) return 0;
   uint64_t begun = unaligned_address(s, s->wordBefore, s->content[0]);
@@ -295,8 +296,9 @@ static uint64_t put_begun(struct lt_memory_scan *s, uint64_t page) {
 
 /// Second pass: writes the words of a page, and encodes the previous page.
 ///
-/// An address among bytes takes the place of the word that it begins in. After a tag, a number with a mark or another
-/// address, it takes the next free place. A reader checks the places of bytes and the places of unknown contents.
+/// An unaligned address takes the place of the word that it begins in. If that word is a tag, a marked number or
+/// another address, the unaligned address takes the next free place. A reader looks for addresses at the places of
+/// bytes, and at places with unknown contents.
 static int put_page(struct lt_memory_scan *s, uint64_t page, unsigned firstWord) {
   const uint64_t *words = s->content;
   uint16_t objects[LT_MEMORY_PAGE_WORDS / 2];
@@ -311,15 +313,16 @@ static int put_page(struct lt_memory_scan *s, uint64_t page, unsigned firstWord)
       while (i < LT_MEMORY_PAGE_WORDS &&
              !(words[i] | words[i + 1] | words[i + 2] | words[i + 3] | words[i + 4] | words[i + 5] | words[i + 6] |
                words[i + 7]) &&
-             // The lowest byte of an address may be zero, and precedes the others.
+             // The lowest bytes of an unaligned address may be zero, and are in the word before the other bytes.
              !begun && (i + 8 == LT_MEMORY_PAGE_WORDS || !words[i + 8]))
         i += 8;
       if (i >= LT_MEMORY_PAGE_WORDS) break;
     }
     uint64_t word = words[i], address = word & LT_WORD_ADDRESS_MASK;
     bool isAddress = lt_address_index_has(&s->index, address), isTag = !isAddress && is_tag(word);
-    // A tag, or a number with a mark, may be the lowest bytes of an address among bytes. It keeps its place. So does an
-    // address, which may be stale contents of the memory before the bytes.
+    // A tag or a marked number may also be the lowest bytes of an unaligned address. The tag or number keeps its place,
+    // and the unaligned address goes elsewhere. An aligned address keeps its place, too, but may be stale: bytes may
+    // have overwritten the words after it.
     uint64_t marked = isAddress || isTag ? 0 : marked_address(s, word), unaligned = 0;
     if (hasBytes && i + 1 < LT_MEMORY_PAGE_WORDS) unaligned = unaligned_address(s, word, words[i + 1]);
     if (marked) word = marked;
@@ -366,8 +369,8 @@ static uint64_t first_in_use(const struct lt_memory_scan *s, const struct lt_sna
   }
   if (lowest == UINT64_MAX) return region->start;
   if (region->kind != LT_REGION_MAIN_STACK) {
-    // The C library's own stacks end in the thread's control block, and have a guard below them. Other stacks may share
-    // their mapping with any data.
+    // A stack that the C library mapped ends with the thread's control block, and has a guard below it. The mapping of
+    // another stack may also hold other data.
     const struct lt_snapshot_region *guard = region > s->regions ? region - 1 : NULL;
     enum { ACCESSIBLE = LT_REGION_READABLE | LT_REGION_WRITABLE | LT_REGION_EXECUTABLE };
     bool hasGuard = guard && guard->end == region->start && !(guard->flags & ACCESSIBLE);
@@ -378,7 +381,8 @@ static uint64_t first_in_use(const struct lt_memory_scan *s, const struct lt_sna
   return first > region->start ? first : region->start;
 }
 
-/// The end of the part of a region whose bytes may be addresses: stacks have stale bytes of many functions.
+/// Returns the end of the part of a region where an address may begin at any byte. Stacks are not in this part, since
+/// they hold stale bytes of many functions.
 static uint64_t bytes_end(const struct lt_memory_scan *s, const struct lt_snapshot_region *region) {
   uint64_t end = region->kind == LT_REGION_MAIN_STACK ? region->start : region->end;
   for (uint32_t i = 0; i < s->threadCount; i++) {
@@ -388,12 +392,12 @@ static uint64_t bytes_end(const struct lt_memory_scan *s, const struct lt_snapsh
   return end;
 }
 
-/// Passes the resident pages of all captured regions to a pass.
+/// Runs the first or the second pass over the resident pages of all captured regions.
 static int go_through(struct lt_memory_scan *s, bool isSecond) {
   s->isFirstPass = !isSecond;
   for (uint32_t r = 0; r < s->regionCount; r++) {
     const struct lt_snapshot_region *region = &s->regions[r];
-    // The kernel's memory is at the end of all addresses, and belongs to no program.
+    // The kernel's memory is at the highest addresses, and belongs to no program.
     if (!(region->flags & LT_REGION_CAPTURED) || (region->end - 1) >> LT_SCANNED_ADDRESS_BITS) continue;
     s->region = region;
     uint64_t inUse = first_in_use(s, region);

@@ -1,9 +1,8 @@
 // Finds the words of memory that are Swift metadata records.
 //
-// Metadata is found from the types of objects, and followed to superclasses and generic arguments. Every address is
-// probed before it is read, every count has a limit, and no record is looked at twice, so that garbage costs a few
-// words of the image and no more.
-// Source: swiftlang/swift, docs/ABI/TypeMetadata.rst and include/swift/ABI/Metadata.h.
+// The search starts at the types of objects, and continues with their superclasses and generic arguments. An address is
+// read only if its memory is readable, each count has a limit, and each record is visited only once. So garbage adds
+// only a few words to the image. Source: swiftlang/swift, docs/ABI/TypeMetadata.rst and include/swift/ABI/Metadata.h.
 
 #include "metadata_copy.h"
 
@@ -23,9 +22,9 @@ enum {
 struct walk {
   const struct lt_memory *memory;
   struct lt_exact_words *words;
-  uint64_t *seen;    ///< hash set; half of its places are free at least
-  uint64_t *pending; ///< found and not yet looked at; the records found so far, in order
-  uint32_t count;    ///< at most SEEN_LIMIT
+  uint64_t *seen;    ///< hash set; at least half of its places are free
+  uint64_t *pending; ///< the records found so far, oldest first
+  uint32_t count;    ///< number of records in `pending`; at most SEEN_LIMIT
 };
 
 static void find(struct walk *w, uint64_t metadata) {
@@ -40,7 +39,7 @@ static void find(struct walk *w, uint64_t metadata) {
   w->pending[w->count++] = metadata;
 }
 
-/// Words from `first` words before the record on.
+/// Adds the record's words: `first` words before its address, and `count` words from its address on.
 static void add(struct walk *w, uint64_t metadata, uint64_t first, uint64_t count) {
   LT_CHECK(metadata >= 8 * first && first + count > 0);
   lt_exact_words_add(w->words, metadata - 8 * first, first + count, 8);
@@ -100,7 +99,8 @@ static void look_at(struct walk *w, uint64_t metadata) {
         break;
       }
       case KIND_FUNCTION: {
-        // Flags, result, parameters; then flags of the parameters, and what else the function's own flags announce.
+        // The record holds flags, the result and the parameters. If the flags say so, the parameters' flags and a few
+        // other words follow.
         uint64_t flags = lt_word_at(w->memory, metadata + 8), count = flags & 0xffff;
         if (count > ARGUMENT_LIMIT) count = ARGUMENT_LIMIT;
         add(w, metadata, 1, 3 + count + (flags >> 25 ? (count + 1) / 2 + 3 : 0));
@@ -134,7 +134,8 @@ static void look_at(struct walk *w, uint64_t metadata) {
       default: add(w, metadata, 1, 1); break;
     }
   }
-  // Value witness tables: eight functions, size, stride, flags and extra inhabitants; for enums three more functions.
+  // A value witness table holds eight functions, the size, the stride, flags and the number of extra inhabitants. The
+  // table of an enumeration holds three more functions.
   uint64_t table = lt_word_at(w->memory, metadata - 8), last;
   if (table & 7) return;
   uint32_t count = kind == KIND_ENUM || kind == KIND_OPTIONAL ? ENUM_WITNESS_TABLE_WORDS : WITNESS_TABLE_WORDS;

@@ -1,5 +1,5 @@
-// Finds the words of memory that are Swift metadata records: a reader needs them to know the fields of objects in a
-// heap image.
+// Finds the words of memory that are Swift metadata records. A reader of a heap image needs them to find the fields of
+// objects.
 
 #ifndef LEAKTRACE_METADATA_COPY_H
 #define LEAKTRACE_METADATA_COPY_H
@@ -8,8 +8,8 @@
 #include "exact_words.h"
 #include "type_set.h"
 
-/// Adds the metadata of the types, of their superclasses and generic arguments, and their value witness tables. False
-/// without memory.
+/// Adds the metadata of the types, of their superclasses and of their generic arguments, and the value witness tables
+/// of all these. Returns false if there is no memory.
 bool lt_metadata_copy(struct lt_exact_words *words, const struct lt_scanned_type *types, uint32_t typeCount);
 
 #endif

@@ -1,4 +1,4 @@
-// Reads Swift metadata records, whose layout is part of the ABI, without trusting any address in them. Source:
+// Reads Swift metadata records without trusting any address in them. Their layout is part of the ABI. Source:
 // swiftlang/swift, docs/ABI/TypeMetadata.rst and include/swift/ABI/Metadata.h.
 
 #ifndef LEAKTRACE_METADATA_READING_H
@@ -25,13 +25,15 @@ enum lt_metadata_kind {
   KIND_LAST = 0x7ff,
 };
 
-/// A pointer stored as a distance from its own address.
+/// Returns the target of the relative pointer at an address: the pointer is stored as a distance from this address.
+/// Returns 0 if the pointer is null.
 static inline uint64_t lt_relative_at(const struct lt_memory *memory, uint64_t address) {
   int32_t distance = (int32_t)lt_half_at(memory, address);
   return distance == 0 ? 0 : address + (uint64_t)(int64_t)distance;
 }
 
-/// The same, but if its low bit is set, it refers to the actual pointer, in another image.
+/// Returns the target of a relative pointer that may be indirect. If the low bit of the distance is set, the distance
+/// leads to an absolute pointer, whose target is in another library or the executable.
 static inline uint64_t lt_relative_indirectable_at(const struct lt_memory *memory, uint64_t address) {
   int32_t distance = (int32_t)lt_half_at(memory, address);
   if (distance & 1) return lt_word_at(memory, address + (uint64_t)(int64_t)(distance & ~1));

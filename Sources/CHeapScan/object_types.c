@@ -1,4 +1,5 @@
-// Distinguishes Swift objects from other blocks: an object begins with its metadata and a word that may be its counts.
+// Distinguishes Swift objects from other blocks. An object begins with the address of its metadata, followed by a word
+// that may be its reference counts.
 
 #include "object_types.h"
 
@@ -9,34 +10,35 @@
 #include <string.h>
 
 enum {
-  /// The most types of a process. Programs have some thousands; generic ones with many arguments some ten thousand.
+  /// The most types of a process. Programs have several thousand types. Programs with many generic types have about ten
+  /// thousand.
   TYPE_LIMIT = 1 << 18,
   SUPERCLASS_LIMIT = 64,
-  /// Places for words that were checked, metadata or not. Once half of them are in use, further words are checked every
-  /// time.
+  /// Places for words that were checked, whether they are metadata or not. Once half of the places are used, a new word
+  /// is checked each time it is met.
   NUMBER_PLACES = 1 << 20,
   HEADER_SIZE = 16,
-  /// The largest sizes of a class's instances and metadata; and the smallest size of its metadata.
+  /// The largest size of a class's instances and of its metadata, and the smallest size of its metadata.
   SIZE_LIMIT = 1 << 24,
   LEAST_METADATA = 56,
-  /// The most bytes that glibc adds to a block: up to the next multiple of 16, and a rest that is too small for a block
-  /// of its own.
+  /// The most bytes that glibc adds to a block: it rounds up to a multiple of 16, and adds a remainder that is too
+  /// small for another block.
   ROUNDING_LIMIT = 15 + 16,
-  /// jemalloc adds up to a quarter, and rounds up to the next multiple of 16.
+  /// jemalloc adds up to a quarter of the size, and rounds up to a multiple of 16.
   QUARTER_ROUNDING = 16,
   /// The kind in the flags of a context descriptor. Source: swiftlang/swift, include/swift/ABI/MetadataValues.h.
   DESCRIPTOR_KIND = 31,
   CLASS_DESCRIPTOR = 16,
 };
 
-/// Classes whose instances continue after their fields: storage of the standard library and of swift-collections, and
-/// buffers.
+/// Modules with classes whose instances have memory after their fields: storage of the standard library and of
+/// swift-collections, and buffers.
 static const char *const growingModules[] = {"Swift.", "DequeModule.", "HashTreeCollections.", "RopeModule.",
                                              "Foundation."};
 
 struct lt_type_number {
-  uint64_t metadata; ///< 0 in a place that is free
-  uint32_t index;    ///< of the type, from 1; 0: the word is no metadata
+  uint64_t metadata; ///< 0 in a free place
+  uint32_t index;    ///< the type's index, from 1; 0 if the word is not metadata
   uint32_t reserved;
 };
 
@@ -116,14 +118,14 @@ static uint32_t instance_size(const struct lt_object_types *s, uint64_t metadata
   if (description->kind != LT_TYPE_CLASS) return 0;
   for (size_t i = 0; i < sizeof growingModules / sizeof *growingModules; i++)
     if (strncmp(description->name, growingModules[i], strlen(growingModules[i])) == 0) return 0;
-  // If the superclass's instances continue after their fields, so do this class's.
+  // If the superclass's instances may have memory after their fields, so may this class's instances.
   if (superclass && !s->instanceSizes[superclass]) return 0;
   return lt_half_at(s->memory, metadata + 24);
 }
 
 // --- numbers ---------------------------------------------------------------------------------------------------------
 
-/// The place of a known word, or a free place for it.
+/// Returns the place of a known word, or the free place for a new word.
 static struct lt_type_number *place_of(struct lt_object_types *s, uint64_t metadata) {
   uint64_t at = (metadata * LT_HASH_MULTIPLIER) >> 44;
   LT_CHECK(metadata && at < NUMBER_PLACES && s->numberCount <= NUMBER_PLACES / 2);
@@ -143,7 +145,7 @@ static struct lt_type_number *note(struct lt_object_types *s, uint64_t metadata,
   return place;
 }
 
-/// The index of a type, from 1; 0 if the address is not the metadata of objects.
+/// Returns the index of a type, from 1; 0 if the address is not the metadata of objects.
 static uint32_t index_of(struct lt_object_types *s, uint64_t metadata, uint32_t depth) {
   if (!metadata) return 0;
   const struct lt_type_number *known = place_of(s, metadata);
@@ -152,7 +154,8 @@ static uint32_t index_of(struct lt_object_types *s, uint64_t metadata, uint32_t 
     note(s, metadata, 0);
     return 0;
   }
-  // A class that claims to be its own superclass has none. A type without a place would be reported again.
+  // The word gets index 0 before its superclass is looked up: so a class that claims to be its own superclass counts as
+  // having none. If there is no place for a type, it is not reported, since it would be reported again and again.
   if (!note(s, metadata, 0)) return 0;
   struct lt_type_description description;
   memset(&description, 0, sizeof description);

@@ -1,4 +1,4 @@
-// Recognises objects, side tables and slabs by their words, and finds the words of an object that are counts.
+// Recognises objects, side tables and task slabs by their words, and finds the words of an object that are counts.
 
 #include "object_words.h"
 
@@ -25,7 +25,7 @@ unsigned lt_object_ranges(const struct lt_memory *memory, struct lt_address_inde
   LT_CHECK(address < end && storage <= LT_STORAGE_DEQUE);
   if (!lt_is_reference_count(count)) return 0;
   if ((uint32_t)count != UINT32_MAX && (count & SIDE_TABLE_MARK) == SIDE_TABLE_MARK) {
-    // At 0 the object's address, at 16 its counts, at 24 the count of weak references, 4 bytes.
+    // Offset 0 holds the object's address, 16 its counts, and 24 the number of weak references in 4 bytes.
     uint64_t table = (count & ~SIDE_TABLE_MARK) << 3;
     if (!lt_address_index_has(index, table) || !lt_address_index_has(index, table + 31) ||
         lt_word_at(memory, table) != address)
@@ -37,19 +37,20 @@ unsigned lt_object_ranges(const struct lt_memory *memory, struct lt_address_inde
   }
   ranges[n++] = (struct lt_exact_range){address + 8, 1, 8};
   if (storage == LT_STORAGE_ARRAY && address + 32 <= end) {
-    // Count, and twice the capacity with a flag.
+    // Offset 16 holds the count, and 24 twice the capacity plus a flag.
     uint64_t elements = lt_word_at(memory, address + 16), capacity = lt_word_at(memory, address + 24) >> 1;
     if (elements <= capacity && elements >> LT_SCANNED_ADDRESS_BITS == 0)
       ranges[n++] = (struct lt_exact_range){address + 16, 1, 8};
   } else if (storage == LT_STORAGE_DEQUE) {
-    // Capacity, count and the first slot.
+    // From offset 16 on: the capacity, the count and the index of the first slot.
     if (address + 40 > end) return n;
     uint64_t capacity = lt_word_at(memory, address + 16), elements = lt_word_at(memory, address + 24),
              first = lt_word_at(memory, address + 32);
     if (elements <= capacity && first <= capacity && capacity >> LT_SCANNED_ADDRESS_BITS == 0)
       ranges[n++] = (struct lt_exact_range){address + 16, 3, 8};
   } else if (storage != LT_STORAGE_NONE && address + 64 <= end) {
-    // Count, capacity, scale, seed, keys and (dictionary) values; then a bit for each of 2^scale buckets.
+    // From offset 16 on: count, capacity, scale, seed, address of the keys, and in a dictionary the address of the
+    // values. A bit for each of 2^scale buckets follows.
     uint64_t elements = lt_word_at(memory, address + 16), capacity = lt_word_at(memory, address + 24),
              scale = lt_word_at(memory, address + 32) & 0xFF;
     if (scale <= SCALE_LIMIT && elements <= capacity && capacity <= 1ull << scale) {
@@ -66,7 +67,7 @@ unsigned lt_object_ranges(const struct lt_memory *memory, struct lt_address_inde
 }
 
 bool lt_is_freed_side_table(const uint64_t *table) {
-  // Only the low half of the last word is a count. The other half is left from before.
+  // Only the low half of the last word is a count. The high half holds stale contents.
   uint32_t weak = (uint32_t)table[3];
   return table[0] != 0 && table[0] % 8 == 0 && table[2] == LT_FREED_OBJECT_COUNTS && weak != 0 && weak >> 31 == 0;
 }

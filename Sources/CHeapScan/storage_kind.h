@@ -1,10 +1,10 @@
-// Kinds of objects that are storage of collections.
+// The kinds of objects that store a collection's elements.
 
 #ifndef LEAKTRACE_STORAGE_KIND_H
 #define LEAKTRACE_STORAGE_KIND_H
 
-/// Objects of the standard library, and of swift-collections, whose counts and occupancy bitmaps a snapshot has to
-/// know.
+/// The kind of a storage object of the standard library or of swift-collections. A heap image keeps the counts and
+/// occupancy bitmaps of these objects.
 enum { LT_STORAGE_NONE = 0, LT_STORAGE_ARRAY = 1, LT_STORAGE_DICTIONARY = 2, LT_STORAGE_SET = 3, LT_STORAGE_DEQUE = 4 };
 
 #endif

@@ -1,4 +1,4 @@
-// What a type's metadata says of it.
+// Describes a type by its metadata.
 
 #include "type_description.h"
 

@@ -1,4 +1,4 @@
-// What a type's metadata says of it.
+// Describes a type by its metadata.
 
 #ifndef LEAKTRACE_TYPE_DESCRIPTION_H
 #define LEAKTRACE_TYPE_DESCRIPTION_H
@@ -9,14 +9,14 @@
 enum { LT_TYPE_NAME_SIZE = 1024 };
 
 struct lt_type_description {
-  unsigned kind;                ///< LT_TYPE_
-  uint32_t storage;             ///< LT_STORAGE_
-  uint64_t descriptor;          ///< its context descriptor, or a closure's or box's capture descriptor; 0 without
-  uint64_t superclass;          ///< its metadata; 0 without
-  char name[LT_TYPE_NAME_SIZE]; ///< empty if there is none to be had
+  unsigned kind;                ///< LT_TYPE_…
+  uint32_t storage;             ///< LT_STORAGE_…
+  uint64_t descriptor;          ///< context descriptor; capture descriptor of a closure or box; 0 if there is none
+  uint64_t superclass;          ///< metadata of the superclass; 0 if there is none
+  char name[LT_TYPE_NAME_SIZE]; ///< empty if the metadata has no name
 };
 
-/// Reads metadata only: takes no lock of the runtime and calls nothing of it.
+/// Fills in the description. Only reads metadata: takes no lock of the Swift runtime and calls none of its functions.
 void lt_describe_type(const struct lt_memory *memory, uint64_t metadata, struct lt_type_description *description);
 
 #endif

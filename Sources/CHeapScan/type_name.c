@@ -1,7 +1,7 @@
-// Names of Swift types.
+// Reads the names of Swift types.
 //
-// The runtime could name a type, but takes locks and allocates for it, and may hold those locks when an object is
-// allocated. So the names are read from the metadata records themselves.
+// The Swift runtime has a function for names, but it takes locks and allocates. The runtime may already hold these
+// locks when it allocates an object. So the names are read from the metadata records themselves.
 
 #include "type_name.h"
 
@@ -42,7 +42,7 @@ static void put_string_at(struct name *n, uint64_t address) {
   }
 }
 
-/// The names of a context's parents and its own, with dots between.
+/// Appends the names of a context's parents and its own name, separated by dots.
 static void put_context(struct name *n, uint64_t descriptor, int depth) {
   if (!descriptor || depth > DEPTH_LIMIT || is_full(n)) return;
   unsigned kind = lt_half_at(n->memory, descriptor) & 31;
@@ -69,7 +69,8 @@ static void put_arguments(struct name *n, uint64_t arguments, uint64_t genericHe
 }
 
 static void put_type(struct name *n, uint64_t metadata, int depth) {
-  // A type may say that it is made of itself, many times over: each level puts something into the name, which ends.
+  // A damaged record may claim to contain itself many times. The recursion still ends, because each level adds text and
+  // the name's size is limited.
   if (is_full(n)) return;
   if (!metadata || depth > DEPTH_LIMIT) {
     put_text(n, "_");

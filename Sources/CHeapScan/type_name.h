@@ -3,8 +3,9 @@
 
 #include "scanned_memory.h"
 
-/// Writes the readable name of a type, such as `App.Outer.Box<Swift.Int>`, and ends it with a zero. Reads metadata
-/// only: takes no lock of the runtime and calls nothing of it. Returns the length; 0 when there is no name to be had.
+/// Writes the readable name of a type, such as `App.Outer.Box<Swift.Int>`, and ends it with a zero. Only reads
+/// metadata: takes no lock of the Swift runtime and calls none of its functions. Returns the length; 0 if the metadata
+/// has no name.
 size_t lt_type_name(const struct lt_memory *memory, uint64_t metadata, char *buffer, size_t size);
 
 #endif

@@ -1,4 +1,4 @@
-// The types of objects, in a hash table.
+// A hash table of the types of objects.
 
 #include "type_set.h"
 

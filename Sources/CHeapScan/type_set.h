@@ -1,4 +1,4 @@
-// The types of objects in a heap image, by the addresses of their metadata.
+// A set of the types of objects in a heap image. The key is the address of a type's metadata.
 
 #ifndef LEAKTRACE_TYPE_SET_H
 #define LEAKTRACE_TYPE_SET_H
@@ -6,36 +6,37 @@
 #include "case_words.h"
 #include "check.h"
 
-/// A type that has, or had, objects.
+/// A type that has objects, or had some.
 struct lt_scanned_type {
   uint64_t metadata;
-  uint32_t storage; ///< LT_STORAGE_
+  uint32_t storage; ///< LT_STORAGE_…
 };
 
 struct lt_known_type {
-  uint64_t metadata; ///< 0 in a place that is free
+  uint64_t metadata; ///< 0 in a free place
   uint32_t storage;
   struct lt_case_words cases;
 };
 
-/// Never changes once it is built.
+/// A hash table of types. It never changes once it is built.
 struct lt_type_set {
   struct lt_known_type *places;
-  uint64_t placeCount;   ///< a power of two, at least twice the types
-  uint64_t filter[1024]; ///< a bit a hash of each address
+  uint64_t placeCount;   ///< a power of two, at least twice the number of types
+  uint64_t filter[1024]; ///< one bit for each hash value: set if a type has it
 };
 
-/// Builds the set, and finds the words of each type that may contain cases of enumerations. False without memory.
+/// Builds the set, and finds the words of each type's objects that may hold an enumeration's case. Returns false if
+/// there is no memory.
 bool lt_type_set_build(struct lt_type_set *set, const struct lt_memory *memory, const struct lt_scanned_type *types,
                        uint32_t count);
 void lt_type_set_free(struct lt_type_set *set, const struct lt_memory *memory);
-/// The type of this metadata, or NULL.
+/// Returns the type with this metadata; NULL if the set does not contain it.
 const struct lt_known_type *lt_type_set_find(const struct lt_type_set *set, uint64_t metadata);
 
 static inline uint32_t lt_type_filter_index(uint64_t metadata) {
   return (uint32_t)((metadata * LT_HASH_MULTIPLIER) >> 48);
 }
-/// False for most words that are not metadata in the set, in about a nanosecond.
+/// A quick test: always true for metadata in the set, and false for most other words. Takes about a nanosecond.
 static LT_ALWAYS_INLINE bool lt_type_set_may_have(const struct lt_type_set *set, uint64_t word) {
   uint32_t index = lt_type_filter_index(word);
   return set->filter[index >> 6] >> (index & 63) & 1;

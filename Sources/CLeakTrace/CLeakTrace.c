@@ -1,4 +1,4 @@
-// Finds the recorder's functions, if there is a recorder, and calls them.
+// Finds the recorder's functions, if a recorder was preloaded, and calls them.
 
 #define _GNU_SOURCE
 #include "CLeakTrace.h"
@@ -29,7 +29,7 @@ static struct {
   int (*heapProfile)(void (*)(void *, const uint8_t *, size_t), void *);
 } recorder;
 
-// Two threads that look at the same time find and store the same.
+// If two threads search at the same time, both find and store the same addresses.
 #define FIND(member, name) __atomic_store_n((void **)&recorder.member, dlsym(RTLD_DEFAULT, name), __ATOMIC_RELAXED)
 
 bool cleaktrace_find(void) {

@@ -1,4 +1,4 @@
-// Runs the analysis beside a test, untraced.
+// Runs the analysis for a test in another process, which is not traced.
 
 #define _GNU_SOURCE
 #include "CLeakTrace.h"
@@ -37,7 +37,7 @@ static char *read_all(int descriptor) {
   return text;
 }
 
-/// The C library's own function, past the recorder that stands before it.
+/// Returns the C library's own posix_spawn, not the recorder's.
 static __typeof__(&posix_spawn) own_spawn(void) {
   void *library = dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
   void *found = library ? dlsym(library, "posix_spawn") : NULL;

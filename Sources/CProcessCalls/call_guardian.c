@@ -1,5 +1,5 @@
-// Stops the process, chooses a thread, and has it call. Runs after a fork of a process that may have had other threads,
-// with the C library's allocator, which works after a fork.
+// Stops the process, chooses a thread, and makes the thread call a function. This code runs after a fork of a process
+// that may have other threads. It uses the C library's allocator, which works after such a fork.
 
 #define _GNU_SOURCE
 #include "call_guardian.h"
@@ -23,15 +23,15 @@
 #include <unistd.h>
 
 enum {
-  // The longest time that threads stay stopped while the last ones are awaited. It grows from try to try: threads that
-  // wait for processors get their turns one after the other.
+  // The longest time that threads stay stopped until the last thread has stopped. It grows with each try, since threads
+  // that wait for a processor get one in turn.
   FIRST_STANDSTILL_MILLISECONDS = 25,
   MORE_STANDSTILL_MILLISECONDS = 5,
   LONGEST_STANDSTILL_MILLISECONDS = 100,
   FIRST_PAUSE_MILLISECONDS = 1, // between two tries, growing
   LONGEST_PAUSE_MILLISECONDS = 50,
-  /// Stack space for the called functions. They and the visit took 9,168 bytes in a program of few libraries (glibc
-  /// 2.36). The recorder has stacks of its own.
+  /// Stack space for the called functions. In a program with few libraries, the functions and the visit took 9,168
+  /// bytes (glibc 2.36). The recorder runs on its own stacks.
   CALL_ROOM = 96 << 10,
   MILLISECOND = 1000000,
   FUNCTION_BYTES = 32,
@@ -41,7 +41,7 @@ static uint64_t in_milliseconds(uint64_t milliseconds) { return lt_nanoseconds()
 
 static void answer(int result) { (void)!write(LT_GUARDIAN_ANSWER, &result, sizeof result); }
 
-/// The bytes written below the visited thread's stack, and the offsets of the strings in them.
+/// The bytes that are written below the visited thread's stack, and the offsets of the strings in these bytes.
 struct passed {
   char bytes[LT_CALL_TEXT_BYTES];
   size_t size;
@@ -71,8 +71,8 @@ static bool gather(const struct lt_library_call *call, struct passed *passed) {
 
 // --- the thread's errno ----------------------------------------------------------------------------------------------
 
-/// Where a thread's errno is, by the code of __errno_location: `mov offset(%rip), %rax; add %fs:0, %rax; ret`, behind
-/// `endbr64` in some builds. 0 if that is other code.
+/// Returns the address of a thread's errno; 0 if it is unknown. Decodes __errno_location, whose code is `mov
+/// offset(%rip), %rax; add %fs:0, %rax; ret`, in some builds after `endbr64`.
 static uint64_t error_place(const struct lt_code_places *places, const struct lt_copied_thread *thread) {
   static const unsigned char mark[] = {0xF3, 0x0F, 0x1E, 0xFA}, load[] = {0x48, 0x8B, 0x05},
                              add[] = {0x64, 0x48, 0x03, 0x04, 0x25, 0, 0, 0, 0, 0xC3};
@@ -101,7 +101,7 @@ struct caller {
   struct lt_call_exchange *exchange;
   struct lt_code_places *places;
   struct lt_thread_visit visit;
-  int visited; ///< the outcome of its last call
+  int visited; ///< the outcome of the last call
 };
 
 static int reason_of(int visited) {
@@ -118,7 +118,8 @@ static void ask_why(struct caller *caller, uint64_t deadline) {
   char *text = caller->exchange->outcome.text;
   uint64_t place = 0;
   text[0] = 0;
-  // If this tracer is killed just then, a filter takes the pointer for a system call, and may end the process.
+  // If this tracer is killed during the call, the thread makes a system call whose number is the returned pointer. A
+  // filter may end the process because of that.
   if (caller->places->lastError == 0 || caller->exchange->isFiltered) return;
   int visited = lt_visit_ask(&caller->visit, caller->places->lastError, deadline, &place);
   if (visited == LT_VISIT_NOT_BEGUN) return;
@@ -128,7 +129,7 @@ static void ask_why(struct caller *caller, uint64_t deadline) {
   text[size] = 0;
 }
 
-/// Has the library loaded, if it is not yet.
+/// Makes the thread load the library, if it is not loaded yet.
 static int load(struct caller *caller, const struct passed *passed, uint64_t deadline) {
   pid_t process = caller->places->images.process;
   for (size_t i = 0; i < passed->libraryCount && caller->places->recorder == NULL; i++) {
@@ -167,7 +168,8 @@ static int make_calls(struct caller *caller, const struct passed *passed, uint64
 }
 
 static void note_pause(struct lt_call_exchange *exchange) {
-  // A single-threaded process has no other thread to resume: its pause ends here, where its call begins.
+  // In a single-threaded process, no other thread is resumed, so `end` is not set. The pause ends now, when the call
+  // begins.
   uint64_t end = exchange->stopped.end ? exchange->stopped.end : lt_nanoseconds();
   uint64_t pause = end - exchange->stopped.begin;
   if (pause > exchange->outcome.pauseNanoseconds) exchange->outcome.pauseNanoseconds = pause;
@@ -180,7 +182,7 @@ static int call_on(struct lt_call_exchange *exchange, size_t chosen, struct lt_c
   const struct lt_return_code code = {places->restorer, places->systemCall, places->returning};
   struct caller *caller = calloc(1, sizeof *caller);
   uint64_t begin = lt_nanoseconds();
-  int result = LT_CALL_BUSY; // another thread, or a later moment, may do
+  int result = LT_CALL_BUSY; // another thread, or the same thread later, may be able to call
   if (caller == NULL) {
     lt_release_process(&exchange->stopped);
     return result;
@@ -212,7 +214,7 @@ static uint32_t standstill(uint32_t tries) {
   return grown < LONGEST_STANDSTILL_MILLISECONDS ? grown : LONGEST_STANDSTILL_MILLISECONDS;
 }
 
-/// Whether the process's filters allow recording: 0, or why it cannot be joined.
+/// Returns 0 if the process's seccomp filters allow recording, otherwise the reason why it cannot be recorded.
 static int check_filters(struct lt_call_exchange *exchange) {
   const char *call = "";
   switch (lt_judge_filters(&exchange->stopped, &call)) {
@@ -241,14 +243,15 @@ static int try_once(struct lt_call_exchange *exchange, struct lt_code_places *pl
   return result;
 }
 
-/// Pauses before the next try. False if `deadline` has passed or the owner has ended.
+/// Pauses before the next try. Returns false if `deadline` has passed or the owner has ended.
 static bool wait_for_next(struct lt_call_exchange *exchange, uint64_t deadline) {
   uint64_t pause = FIRST_PAUSE_MILLISECONDS + exchange->outcome.tries;
   if (pause > LONGEST_PAUSE_MILLISECONDS) pause = LONGEST_PAUSE_MILLISECONDS;
   do {
     struct pollfd owner = {.fd = LT_GUARDIAN_PARENT, .events = POLLIN};
     if (poll(&owner, 1, (int)pause) > 0 || lt_nanoseconds() >= deadline) return false;
-    // A late thread that is asked again before it has stopped looks like another tracer's.
+    // Wait until the late threads have stopped. A thread that is still traced cannot be asked again: it would look as
+    // if another tracer had it.
   } while (lt_release_late_threads(&exchange->stopped) > 0);
   return true;
 }

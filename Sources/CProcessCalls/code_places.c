@@ -1,4 +1,4 @@
-// Finds the places by the names of images and of functions that they define for others.
+// Finds the places by the names of images and of the functions that they export.
 
 #define _GNU_SOURCE
 #include "code_places.h"
@@ -8,13 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/// Functions of one object of glibc's, between whose first and last all code is the allocator's (2.31 to 2.41).
+/// Functions in one object file of glibc. All code from the first to the last of them belongs to the allocator (2.31 to
+/// 2.41).
 static const char *const allocatorFunctions[] = {
     "malloc",        "free",         "calloc",      "realloc",        "memalign",
     "aligned_alloc", "valloc",       "pvalloc",     "mallinfo",       "mallopt",
     "malloc_trim",   "malloc_stats", "malloc_info", "posix_memalign", "malloc_usable_size",
 };
-/// Further entry points of an allocator inside the program.
+/// Further entry points of an allocator that is part of the program.
 static const char *const operators[] = {
     "_Znwm",   "_Znam",   "_ZnwmRKSt9nothrow_t", "_ZnwmSt11align_val_t", "_ZdlPv", "_ZdaPv",
     "_ZdlPvm", "_ZdaPvm", "reallocarray"};
@@ -53,7 +54,7 @@ static const struct {
 };
 /// `mov $15, %rax; syscall`: glibc's __restore_rt, which has no name in the file.
 static const unsigned char restorerCode[] = {0x48, 0xC7, 0xC0, 0x0F, 0x00, 0x00, 0x00, 0x0F, 0x05};
-/// __RTLD_DLOPEN of glibc. Without it, __libc_dlopen_mode before 2.34 takes its caller for the C library.
+/// __RTLD_DLOPEN of glibc. Without this flag, __libc_dlopen_mode before 2.34 treats its caller as the C library.
 static const uint64_t asProgram = 0x80000000;
 
 static void add(struct lt_code_places *places, uint64_t start, uint64_t end, enum lt_code_place place) {
@@ -67,11 +68,11 @@ static bool is_libc(const char *name) { return begins(name, "libc.so.6") || begi
 static bool is_loader(const char *name) {
   return begins(name, "ld-linux-") || begins(name, "ld-2.") || begins(name, "ld.so");
 }
-/// Other parts of the C library, before 2.34.
+/// True for the other libraries of glibc, which were separate before 2.34.
 static bool is_libc_part(const char *name) {
   return begins(name, "libpthread") || begins(name, "librt.so") || begins(name, "librt-2.");
 }
-/// musl's is the loader, too; glibc's has a number.
+/// True for a C library other than glibc. musl's library is also the loader. The name of glibc's library has a number.
 static bool is_other_libc(const char *name) {
   return begins(name, "ld-musl-") || begins(name, "libc.musl-") || strcmp(name, "libc.so") == 0;
 }
@@ -102,7 +103,7 @@ static void add_functions(struct lt_code_places *places, const struct lt_remote_
       add(places, function.start, function.end, LT_CODE_ALLOCATOR);
 }
 
-/// An allocator that replaces the C library's: a library of its own, or a part of the program.
+/// Adds an allocator that replaces the C library's: a separate library, or a part of the program.
 static void add_allocator(struct lt_code_places *places, const struct lt_remote_image *image) {
   if (address(places, image, "malloc") == 0) return;
   if (!image->isExecutable) {

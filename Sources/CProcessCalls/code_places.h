@@ -1,5 +1,5 @@
-// Code of another process that matters to a call of the loader: its loader, its allocator, its C library, and the
-// functions to call.
+// Finds the code of another process that matters when a thread calls its loader: the loader, the allocator, the C
+// library, and the functions to call.
 
 #ifndef LEAKTRACE_CODE_PLACES_H
 #define LEAKTRACE_CODE_PLACES_H
@@ -7,12 +7,12 @@
 #include "remote_images.h"
 
 enum lt_code_place {
-  LT_CODE_OTHER,     ///< the program's or a library's
+  LT_CODE_OTHER,     ///< code of the program or of a library
   LT_CODE_NOWHERE,   ///< in no image
-  LT_CODE_LIBC,      ///< the C library's; the next ones are parts of it
+  LT_CODE_LIBC,      ///< other code of the C library
   LT_CODE_LOADER,    ///< may hold the loader's lock
-  LT_CODE_ALLOCATOR, ///< may hold a lock of an arena; hooks of the recorder count as that
-  LT_CODE_FORK,      ///< holds both
+  LT_CODE_ALLOCATOR, ///< may hold an arena's lock; the recorder's code counts as such
+  LT_CODE_FORK,      ///< holds both of these locks
   LT_CODE_EXIT,      ///< the process is ending
   LT_CODE_THREADS,   ///< may hold the lock of the list of threads' stacks, which the loader takes
 };
@@ -26,16 +26,16 @@ enum { LT_MOST_CODE_RANGES = 256 };
 
 struct lt_code_places {
   struct lt_remote_images images;
-  struct lt_code_range ranges[LT_MOST_CODE_RANGES]; ///< the first that fits counts
+  struct lt_code_range ranges[LT_MOST_CODE_RANGES]; ///< the first range with an address determines the address's place
   size_t rangeCount;
-  uint64_t openLibrary; ///< dlopen
-  uint64_t openMode;    ///< extra flags of its second argument, for the function used in its place
-  uint64_t lastError;   ///< dlerror; 0 where it is not found
+  uint64_t openLibrary; ///< dlopen, or a function with the same effect
+  uint64_t openMode;    ///< extra flags for the second argument of that other function
+  uint64_t lastError;   ///< dlerror; 0 if it was not found
   uint64_t errorPlace;  ///< __errno_location
-  /// The signal restorer, to which signal handlers return: it has the kernel restore all registers.
+  /// The signal restorer: signal handlers return there. It makes the kernel restore all registers.
   uint64_t restorer;
-  uint64_t systemCall, returning; ///< instructions `syscall` and `ret` of libc's function of the former's name; or 0
-  const struct lt_remote_image *recorder; ///< the preloaded library; NULL if it is not there
+  uint64_t systemCall, returning;         ///< the instructions `syscall` and `ret` in libc's function syscall; or 0
+  const struct lt_remote_image *recorder; ///< the preloaded library; NULL if it is not loaded
 };
 
 enum lt_places_result {
@@ -43,7 +43,7 @@ enum lt_places_result {
   LT_PLACES_UNREADABLE,
   LT_PLACES_STATIC,       ///< no dynamic loader
   LT_PLACES_OTHER_LIBC,   ///< not glibc
-  LT_PLACES_NO_FUNCTIONS, ///< glibc without the functions that are needed
+  LT_PLACES_NO_FUNCTIONS, ///< glibc, but a needed function was not found
 };
 
 enum lt_places_result lt_code_places_find(pid_t process, struct lt_code_places *places);

@@ -1,5 +1,5 @@
-// The process that stops, copies and resumes the target. Runs after a fork of a process with threads: takes no memory
-// from an allocator.
+// The guardian, a process that stops, copies and resumes the target. This code runs after a fork of a process with
+// threads, so it uses no allocator.
 
 #define _GNU_SOURCE
 #include "copy_guardian.h"
@@ -24,24 +24,25 @@
 #include <unistd.h>
 
 enum {
-  // The longest time that the others stay stopped until the copying thread gets a processor. If it gets none, all
-  // resume, and the copy is tried again.
+  // The longest time that the other threads stay stopped until the copying thread gets a processor. If it gets none,
+  // all threads resume, and the copy is tried again.
   FIRST_ENTRY_MILLISECONDS = 25,
   LONGEST_ENTRY_MILLISECONDS = 100,
-  MOST_TRIES = 100,     // some seconds at a load of 40: beside dozens of busy processes 20 were too few once
-  MOST_LATE_COPIES = 3, // each keeps the others stopped for as long as a copy may take
-  // The longest time that the others stay stopped while the kernel makes the copy. That takes 16 ms for a gibibyte, and
-  // longer where other processes want the processor.
+  MOST_TRIES = 100,     // several seconds at a load of 40. Next to dozens of busy processes, 20 tries were once too few
+  MOST_LATE_COPIES = 3, // each of them keeps the other threads stopped for as long as a copy may take
+  // The longest time that the other threads stay stopped while the kernel makes the copy. The kernel takes 16 ms for a
+  // gibibyte, and longer if other processes use the processor.
   COPY_MILLISECONDS = 1000,
   COPY_MILLISECONDS_PER_GIBIBYTE = 250,
-  CLOSE_MILLISECONDS = 5000, // the copy's descriptors; a close may wait for a slow file system
-  // Time for the copy to end, and then until another tracer has released the target or a thread has come to a call. The
-  // target runs during both waits. At a load of 45 an end takes seconds.
+  CLOSE_MILLISECONDS = 5000, // for closing the copy's descriptors, which may wait for a slow file system
+  // The longest wait for the copy's end, and then for a target thread to reap the copy. The second wait includes the
+  // time until another tracer has released the target, or until a thread can make the call. The target runs during both
+  // waits. At a load of 45, a copy takes seconds to end.
   END_MILLISECONDS = 60000,
   FORGET_MILLISECONDS = 60000,
   BETWEEN_TRIES_MILLISECONDS = 20,
   LATE_MILLISECONDS = 1,
-  OTHER_PROGRAM_MILLISECONDS = 50, // the longest that a tracee that became another program stays stopped
+  OTHER_PROGRAM_MILLISECONDS = 50, // the longest time that a tracee stays stopped after it executed another program
   LATE_PATIENCE_MILLISECONDS = 10000,
   CLOSE_RANGE_CALL = 436, // close_range(2), Linux 5.9
   UNSHARE_DESCRIPTORS = 2,
@@ -52,21 +53,21 @@ static uint64_t in_milliseconds(uint64_t milliseconds) { return lt_nanoseconds()
 
 static void answer(int result) { (void)!write(LT_GUARDIAN_ANSWER, &result, sizeof result); }
 
-/// The copy as its target knows it: a process in a namespace has another number there.
+/// The copy's number here and in the target's PID namespace, where it may be different.
 struct made_copy {
   pid_t process;
   int64_t numberInTarget;
 };
 
-/// The kernel refused the call, or gave it up for a signal that it has to deliver first.
+/// Returns why there is no copy: the kernel refused the call, or (−ECANCELED) interrupted it to deliver a signal first.
 static int reason_of(struct lt_copy_exchange *exchange, int64_t result) {
   if (result == -EINTR || result == -LT_RESTART_NO_INTERRUPT) return -ECANCELED;
   exchange->reason = (int)-result;
   return LT_COPY_REFUSED;
 }
 
-/// Has the kernel end the copy first when memory is short. Until the copy ends, each page that the target writes takes
-/// memory a second time, which may be more than the target's control group allows.
+/// Makes the kernel kill the copy first when memory is short. Until the copy ends, each page that the target writes is
+/// duplicated. This may take more memory than the target's control group allows.
 static void make_expendable(pid_t copy) {
   char path[PATH_SIZE];
   static const char mostExpendable[] = "1000";
@@ -77,12 +78,13 @@ static void make_expendable(pid_t copy) {
   close(file);
 }
 
-/// Makes the copy, which is born stopped. The kernel ends it with this process. It shares the target's descriptors, so
-/// a connection that the target closes is closed. Returns −ECANCELED if the copying thread did not reach the call in
-/// time. Returns −ETIME if the kernel took so long that the others were resumed before the copy was made.
+/// Makes the copy, which is stopped from the start. The kernel kills the copy when this process ends. The copy shares
+/// the target's descriptors, so it does not keep a connection open that the target closes. Returns −ECANCELED if the
+/// copying thread did not reach the call in time. Returns −ETIME if the kernel took so long that the other threads were
+/// resumed before the copy was made.
 static int make_copy(struct lt_copy_exchange *exchange, struct made_copy *copy, uint64_t entryMilliseconds) {
-  // A copy that its tracer does not catch runs on in the code of `_exit`: it calls exit_group, whose number that code
-  // keeps in rdx.
+  // If the tracer does not catch the copy, the copy continues in the code of `_exit`. That code calls exit_group, whose
+  // number it keeps in rdx.
   struct lt_injected_call call = {.instruction = exchange->exitCall,
                                   .number = SYS_clone,
                                   .arguments = {CLONE_FILES, 0, SYS_exit_group, 0},
@@ -93,7 +95,7 @@ static int make_copy(struct lt_copy_exchange *exchange, struct made_copy *copy, 
   int result = lt_begin_call_in_process(stopped, &call, &caller, in_milliseconds(entryMilliseconds));
   if (call.progress == LT_CALL_NOT_BEGUN) return result == -EACCES ? LT_COPY_FILTERED : result;
   uint64_t patience = COPY_MILLISECONDS + (lt_resident_bytes(stopped->process) >> 30) * COPY_MILLISECONDS_PER_GIBIBYTE;
-  // In a single-threaded process no other thread waits.
+  // In a single-threaded process, no other thread has to wait.
   if (stopped->count == 1) patience = END_MILLISECONDS;
   pid_t thread = stopped->threads[caller].thread;
   if (result == 0) result = lt_thread_await_call(thread, &call, in_milliseconds(patience));
@@ -109,12 +111,12 @@ static int make_copy(struct lt_copy_exchange *exchange, struct made_copy *copy, 
   copy->numberInTarget = ended == 0 ? call.result : lt_number_in_parent(stopped->process, call.child);
   bool isBorn = lt_thread_await_stop(call.child, in_milliseconds(END_MILLISECONDS)) == 0;
   if (isBorn) ptrace(PTRACE_SETOPTIONS, call.child, 0, PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL);
-  // A copy that took too long is not of one moment.
+  // If the copy took too long, the other threads ran during the copy, so it does not show a single moment.
   if (result != 0) return result;
   return isBorn ? ended : LT_COPY_NO_CALL;
 }
 
-/// Makes the copy close its share of the descriptors.
+/// Makes the copy stop sharing the target's descriptors, and close its own copies of them.
 static void close_descriptors(const struct lt_copy_exchange *exchange, pid_t copy) {
   struct lt_copied_thread note = {0};
   if (lt_thread_note(copy, &note) != 0) return;
@@ -123,9 +125,9 @@ static void close_descriptors(const struct lt_copy_exchange *exchange, pid_t cop
                                   .arguments = {0, ~0u, UNSHARE_DESCRIPTORS, 0},
                                   .endsWithTracer = true,
                                   .allowFiltered = exchange->options.allowFiltered};
-  // Without libc's instruction, use the one that made the copy: the copy is at the instruction after it.
+  // If libc's instruction is unknown, use the instruction that made the copy. The copy is stopped right after it.
   if (call.instruction == 0) call.instruction = note.programCounter - 2;
-  // A copy that is still closing its descriptors can be read and ended as well.
+  // An error here does no harm: a copy whose descriptors are still open can be read and ended, too.
   if (lt_thread_begin_call(copy, &call, UINT64_MAX) != 0) return;
   if (lt_thread_await_call(copy, &call, in_milliseconds(CLOSE_MILLISECONDS)) == 0) lt_thread_end_call(copy, &call);
 }
@@ -137,7 +139,7 @@ static void wait_moment(void) {
 
 /// Makes a target thread reap the exited copy.
 static int have_forgotten(struct lt_copy_exchange *exchange, const struct made_copy *copy) {
-  // Other numbers mean other children.
+  // For wait4, 0 and negative numbers mean other children.
   if (copy->numberInTarget <= 0) return LT_COPY_NO_CALL;
   uint64_t deadline = in_milliseconds(FORGET_MILLISECONDS);
   for (;;) {
@@ -146,7 +148,7 @@ static int have_forgotten(struct lt_copy_exchange *exchange, const struct made_c
                                     .arguments = {(uint64_t)copy->numberInTarget, 0, __WALL | WNOHANG, 0},
                                     .allowFiltered = exchange->options.allowFiltered};
     int result = lt_call_by_one_thread(&exchange->stopped, &call, deadline);
-    // An exited target has left the copy to its own parent, which reaps it.
+    // If the target has exited, the copy has another parent, which reaps it.
     if (result == LT_COPY_GONE) return 0;
     if (result == 0 && (call.result == copy->numberInTarget || call.result == -ECHILD)) return 0;
     if (lt_nanoseconds() >= deadline) return LT_COPY_NO_CALL;
@@ -161,8 +163,8 @@ static int end_copy(struct lt_copy_exchange *exchange, const struct made_copy *c
   return have_forgotten(exchange, copy);
 }
 
-/// Waits until the parent closes the control or ends. Resumes threads that stop only now, and the process if it has
-/// become another program: the old number of the thread that did that has ended.
+/// Waits until the parent uses or closes the control, or ends. Meanwhile resumes the threads that stop late. Also
+/// resumes the process if a thread executes another program: that thread then has another number.
 static void await_parent(struct lt_copy_exchange *exchange, bool holds) {
   for (;;) {
     size_t late = holds ? 0 : lt_release_late_threads(&exchange->stopped);
@@ -174,8 +176,8 @@ static void await_parent(struct lt_copy_exchange *exchange, bool holds) {
   }
 }
 
-/// Waits between two tries. A thread can be asked to stop only once, so the late threads are awaited. False if they do
-/// not stop, or if the parent has ended or closed.
+/// Waits between two tries, until the late threads have stopped: a thread can be asked to stop only once. Returns false
+/// if they do not stop, or if the parent has ended.
 static bool await_next_try(struct lt_stopped_process *stopped) {
   uint64_t deadline = in_milliseconds(LATE_PATIENCE_MILLISECONDS);
   do {
@@ -197,10 +199,10 @@ static int try_copy(struct lt_copy_exchange *exchange, struct made_copy *copy, u
   return result;
 }
 
-/// The obstacle that a try met, if it may have passed by the next one; else LT_OBSTACLE_NONE.
+/// Returns the obstacle that made a try fail, if the next try may succeed; otherwise LT_OBSTACLE_NONE.
 static enum lt_copy_obstacle obstacle_of(int result, const struct lt_stopped_process *stopped) {
   switch (result) {
-    // The other threads end when one of them executes another program.
+    // When a thread executes another program, the other threads end.
     case -ESRCH:
     case LT_COPY_GONE: return LT_OBSTACLE_OTHER_PROGRAM;
     case -ECANCELED: return LT_OBSTACLE_PROCESSOR;
@@ -210,7 +212,7 @@ static enum lt_copy_obstacle obstacle_of(int result, const struct lt_stopped_pro
   }
 }
 
-/// Tries until there is a copy.
+/// Tries to copy the target until there is a copy, a lasting obstacle, or there were too many tries.
 static int stop_and_copy(struct lt_copy_exchange *exchange, struct made_copy *copy) {
   struct lt_stopped_process *stopped = &exchange->stopped;
   uint64_t patience = FIRST_ENTRY_MILLISECONDS;

@@ -1,4 +1,4 @@
-// Finds libc's `_exit` in another process by the dynamic symbols in that process's memory.
+// Finds libc's `_exit` in another process, by the dynamic symbols in that process's memory.
 
 #define _GNU_SOURCE
 #include "exit_call.h"
@@ -14,7 +14,7 @@ enum {
   MOST_PROGRAM_HEADERS = 64,
   MOST_DYNAMIC_ENTRIES = 256,
   MOST_SYMBOLS = 1 << 16,
-  FUNCTION_SIZE = 128, // of `_exit`: 70 in glibc 2.36
+  FUNCTION_SIZE = 128, // the most bytes of `_exit` that are read; it has 70 in glibc 2.36
   NAME_SIZE = 6,       // "_exit" and its end
 };
 
@@ -23,7 +23,7 @@ static bool read_at(pid_t process, uint64_t address, void *into, size_t size) {
   return process_vm_readv(process, &local, 1, &remote, 1, 0) == (ssize_t)size;
 }
 
-/// Where libc begins, by the names that glibc has and had. 0 if there is none.
+/// Returns the address where libc begins; 0 if there is none. Knows the current and former file names of glibc.
 static uint64_t find_libc(pid_t process) {
   char path[64], line[LINE_SIZE];
   snprintf(path, sizeof path, "/proc/%d/maps", process);
@@ -45,7 +45,7 @@ struct symbols {
   uint64_t namesSize;
 };
 
-/// The dynamic loader has made addresses of the offsets in these entries.
+/// Finds the dynamic symbols. The dynamic loader may have replaced the offsets in the dynamic entries by addresses.
 static bool find_symbols(pid_t process, uint64_t base, struct symbols *symbols) {
   Elf64_Ehdr header;
   Elf64_Phdr programHeaders[MOST_PROGRAM_HEADERS];

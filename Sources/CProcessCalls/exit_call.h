@@ -1,4 +1,4 @@
-// The instruction that another process uses for a call that its tracer requests.
+// Finds an instruction that another process can use for a system call that its tracer requests.
 
 #ifndef LEAKTRACE_EXIT_CALL_H
 #define LEAKTRACE_EXIT_CALL_H
@@ -6,8 +6,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/// The address of the last `syscall` instruction of libc's `_exit` in a process, 0 if it is not found. The code after
-/// it ends a process that runs on from there by mistake.
+/// Returns the address of the last `syscall` instruction of libc's `_exit` in a process; 0 if it is not found. If a
+/// process continues after this instruction by mistake, the code there ends the process.
 uint64_t lt_find_exit_call(pid_t process);
 
 #endif

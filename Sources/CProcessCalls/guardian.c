@@ -39,7 +39,7 @@ int lt_look_at_process(pid_t process, pid_t *tracer) {
     if (strncmp(line, "VmSize:", 7) == 0) hasMemory = true;
   }
   fclose(status);
-  if (group != process) return LT_COPY_GONE; // a thread's number
+  if (group != process) return LT_COPY_GONE; // the number of a thread, not of a process
   if (state == 'Z' || state == 'X') return LT_COPY_ZOMBIE;
   if (!hasMemory) return LT_COPY_KERNEL_THREAD;
   return *tracer != 0 ? LT_COPY_TRACED : 0;
@@ -51,22 +51,23 @@ struct scheduling {
   struct sched_param parameters;
 };
 
-/// Gives this process a realtime policy if it may have one, as root may. The target stays stopped while the guardian
-/// waits for a processor, which it needs for microseconds at a time. A process has its parent's policy from its first
-/// moment. So the parent takes the policy before the fork, and returns to `before` after it.
+/// Gives this process a realtime policy, if it is allowed to have one. A guardian needs a processor for microseconds at
+/// a time, but while it waits for one, the target stays stopped. A child inherits its parent's policy, so the parent
+/// sets the policy before the fork. After the fork, the parent returns to `before`.
 static bool come_first(struct scheduling *before) {
-  // Where groups of processes share the processors (sched_autogroup_enabled), a priority counts only within the
-  // guardian's own group. At a load of 54, a guardian with the highest priority waited for seconds (Linux 6.18). A
-  // realtime policy counts system-wide.
+  // A higher priority is not enough. If groups of processes share the processors (sched_autogroup_enabled), a priority
+  // counts only within the guardian's group. At a load of 54, a guardian with the highest priority waited for seconds
+  // (Linux 6.18). A realtime policy counts system-wide.
   struct sched_param lowest = {.sched_priority = sched_get_priority_min(SCHED_FIFO)};
   before->policy = sched_getscheduler(0);
   if (before->policy < 0 || sched_getparam(0, &before->parameters) != 0) return false;
   return sched_setscheduler(0, SCHED_FIFO, &lowest) == 0;
 }
 
-/// Asks for short time slices, which the scheduler grants soon, for any user. Has no effect before Linux 6.12.
+/// Asks for short time slices, since the scheduler grants these sooner. Any user may do so. Has no effect before Linux
+/// 6.12.
 static void ask_for_short_turns(void) {
-  // sched_attr of linux/sched/types.h, as it was at first.
+  // The first version of sched_attr in linux/sched/types.h.
   struct {
     uint32_t size, policy;
     uint64_t flags;
@@ -77,10 +78,10 @@ static void ask_for_short_turns(void) {
   syscall(SYS_sched_setattr, 0, &scheduling, 0);
 }
 
-/// In the child: keeps three descriptors, and no ties to the session it comes from.
+/// Turns the child into a guardian: leaves the parent's session, and keeps only three descriptors.
 static void become_guardian(int control, int answer, int parent) {
   setsid();
-  signal(SIGCHLD, SIG_DFL); // not ignored: it wakes the guardian
+  signal(SIGCHLD, SIG_DFL); // an ignored SIGCHLD would not wake the guardian
   prctl(PR_SET_NAME, "leaktrace-guard");
   if (sched_getscheduler(0) == SCHED_OTHER) ask_for_short_turns();
   int high[LT_GUARDIAN_DESCRIPTORS] = {fcntl(control, F_DUPFD, FIRST_SPARE_DESCRIPTOR),
@@ -98,7 +99,7 @@ void *lt_guardian_exchange(size_t size) {
 
 static int start(struct lt_guardian *guardian, int parent, void (*live)(void *exchange), void *exchange) {
   int control[2], answer[2];
-  // A socket, since a write to one whose guardian was killed need not send a signal.
+  // A socket, since a write to it causes no signal (MSG_NOSIGNAL) if the guardian was killed.
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, control) != 0) return -errno;
   if (pipe2(answer, O_CLOEXEC) != 0) {
     int reason = -errno;

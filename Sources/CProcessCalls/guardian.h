@@ -1,4 +1,5 @@
-// A process that traces another for this one, and outlives it where that is needed.
+// Starts guardians. A guardian is a process that traces another process for its owner, and that outlives the owner if
+// needed.
 
 #ifndef LEAKTRACE_GUARDIAN_H
 #define LEAKTRACE_GUARDIAN_H
@@ -7,33 +8,34 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/// Descriptors of the guardian; it has no others.
+/// The guardian's descriptors; it has no others.
 enum { LT_GUARDIAN_CONTROL = 0, LT_GUARDIAN_ANSWER = 1, LT_GUARDIAN_PARENT = 2, LT_GUARDIAN_DESCRIPTORS = 3 };
 
-/// Its owner's side.
+/// A guardian, as its owner sees it.
 struct lt_guardian {
   pid_t process;
   int control, answer;
 };
 
-/// Looks at a process before anything is touched: one of lt_copy_error, or −errno. The kernel looks again when it is
-/// stopped.
+/// Checks whether a process may be traced, before it is changed in any way. Returns 0, one of lt_copy_error or −errno.
+/// Sets `tracer` to the process that traces it, or to 0. The kernel checks again when the process is stopped.
 int lt_look_at_process(pid_t process, pid_t *tracer);
 
-/// Memory that a guardian shares with its owner, of zeros. NULL with `errno` set.
+/// Returns zeroed memory that a guardian can share with its owner; NULL with `errno` set if there is none.
 void *lt_guardian_exchange(size_t size);
 
-/// Starts a guardian, which is in a session of its own and has the three descriptors. `live` gets the exchange, and
-/// does not return. 0 or −errno.
+/// Starts a guardian, which has its own session and only the three descriptors. It calls `live` with the exchange;
+/// `live` must not return. Returns 0 or −errno.
 int lt_guardian_start(struct lt_guardian *guardian, void (*live)(void *exchange), void *exchange);
 
-/// Waits for its next answer. False if it has ended.
+/// Waits for the guardian's next answer. Returns false if the guardian has ended.
 bool lt_guardian_await(const struct lt_guardian *guardian, int *result);
 
-/// Waits for its end.
+/// Closes the connection to the guardian, and waits until the guardian has ended.
 void lt_guardian_forget(struct lt_guardian *guardian);
 
-/// The process that traces another, for LT_COPY_TRACED, or LT_COPY_NOT_ALLOWED.
+/// Returns why the kernel did not allow tracing a process: LT_COPY_TRACED, with `tracer` set to the process that traces
+/// it, or LT_COPY_NOT_ALLOWED.
 int lt_reason_of_refusal(pid_t process, pid_t *tracer);
 
 #endif

@@ -1,4 +1,4 @@
-// The side of the process that asks for a call: looks at the target, starts the guardian, has its answer.
+// The side of the process that requests a call. Checks the target, starts the guardian and receives its answer.
 
 #define _GNU_SOURCE
 #include "library_call.h"
@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <sys/mman.h>
 
-/// A process that was stopped by a signal goes on only when it gets another.
+/// True if a signal has stopped a process. Such a process cannot make a call before another signal continues it.
 static bool is_stopped(pid_t process) {
   char path[64], line[512], state = 0;
   snprintf(path, sizeof path, "/proc/%d/status", process);

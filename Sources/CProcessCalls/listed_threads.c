@@ -1,4 +1,4 @@
-// The threads of another process, read from the kernel's files. Takes no memory from an allocator.
+// Lists the threads of another process, and reads their states from the kernel's files. Uses no allocator.
 
 #define _GNU_SOURCE
 #include "listed_threads.h"
@@ -14,10 +14,10 @@
 
 enum {
   PATH_SIZE = 64,
-  STANDING_SIZE = 128, // the number, a name of 15 bytes, the state
+  STANDING_SIZE = 128, // enough for the number, a name of 15 bytes, and the state
   STATUS_SIZE = 4096,
   CALL_SIZE = 32,
-  MOST_NAMESPACES = 33, // MAX_PID_NS_LEVEL, and the first
+  MOST_NAMESPACES = 33, // MAX_PID_NS_LEVEL, and the first namespace
 };
 
 struct listed_entry { // getdents64(2)
@@ -75,7 +75,7 @@ char lt_thread_standing(pid_t process, pid_t thread, char *name) {
   char path[PATH_SIZE], text[STANDING_SIZE];
   snprintf(path, sizeof path, "/proc/%d/task/%d/stat", process, thread);
   if (read_text(path, text, sizeof text) == 0) return 0;
-  // The name is in parentheses, and may contain more of them.
+  // The name is in parentheses, and may itself contain parentheses.
   const char *begin = strchr(text, '('), *end = strrchr(text, ')');
   if (begin == NULL || end == NULL || end[1] != ' ') return 0;
   if (name) {
@@ -87,7 +87,8 @@ char lt_thread_standing(pid_t process, pid_t thread, char *name) {
   return end[2] == 'Z' || end[2] == 'X' ? 0 : end[2];
 }
 
-/// The numbers of a process, from the caller's namespace inwards. Returns how many there are.
+/// Reads the numbers of a process in the PID namespaces, from the caller's namespace inwards. Returns how many there
+/// are.
 static size_t numbers_of(pid_t process, pid_t *numbers, size_t most) {
   char path[PATH_SIZE], text[STATUS_SIZE];
   static const char line[] = "\nNSpid:";
@@ -114,7 +115,7 @@ uint64_t lt_resident_bytes(pid_t process) {
   char path[PATH_SIZE], text[CALL_SIZE], *end;
   snprintf(path, sizeof path, "/proc/%d/statm", process);
   if (read_text(path, text, sizeof text) == 0) return 0;
-  strtoull(text, &end, 10); // pages that are mapped
+  strtoull(text, &end, 10); // skip the number of mapped pages
   return strtoull(end, NULL, 10) * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
@@ -124,7 +125,8 @@ bool lt_thread_is_filtered(pid_t thread) {
   static const char line[] = "\nSeccomp:\t";
   size_t length = read_text(path, text, sizeof text);
   const char *mode = strstr(text, line);
-  // A kernel without filters has no such line. A process of hundreds of groups has it further on.
+  // A kernel without filters has no such line. In a process with hundreds of groups, the line may come after the text
+  // that was read; then the answer is unknown.
   if (length == 0 || mode == NULL) return length == 0 || length == sizeof text - 1;
   return mode[sizeof line - 1] != '0';
 }

@@ -1,4 +1,4 @@
-// Makes one thread of a process execute a call, while all others run. Takes no memory from an allocator.
+// Makes one thread of a process execute a system call, while all other threads run. Uses no allocator.
 
 #define _GNU_SOURCE
 #include "lone_call.h"
@@ -14,22 +14,22 @@
 
 enum {
   MILLISECOND = 1000000,
-  TURN_MILLISECONDS = 1000, // for one thread to stop; then another is asked
+  TURN_MILLISECONDS = 1000, // the longest wait for a thread's stop, before the next thread is asked
   STEP_MILLISECONDS = 20,
   MOST_LATE = 32,
   SYSCALL_LENGTH = 2,
 };
 
-/// How much a stop disturbs a thread, least first.
+/// How much a stop disturbs a thread, in rising order. An unfit thread cannot be stopped.
 enum rank { WAITS_FOR_REST, SLEEPS, IS_STOPPED, RUNS, RANKS, UNFIT };
 
-/// Threads that were asked to stop, and have not stopped.
+/// Threads that were asked to stop, and have not stopped yet.
 struct late_threads {
   pid_t threads[MOST_LATE];
   size_t count;
 };
 
-/// Calls that restart with their whole timeout after a stop. Other calls restart with the rest of it.
+/// True for a call that restarts with its whole timeout after a stop. Other calls restart with the remaining time.
 static bool begins_its_time_again(long call) {
   switch (call) {
     case __NR_epoll_wait:
@@ -68,7 +68,8 @@ static void release_late(struct late_threads *late, struct lt_stopped_process *s
   }
 }
 
-/// 0, −ETIME if it has not stopped, −ESRCH.
+/// Waits until a thread stops. During the wait, resumes late threads that have stopped. Returns 0, −ETIME if the thread
+/// has not stopped at the deadline, or −ESRCH if it has ended.
 static int await_turn(pid_t thread, struct late_threads *late, struct lt_stopped_process *stopped, uint64_t deadline) {
   for (;;) {
     uint64_t step = lt_nanoseconds() + STEP_MILLISECONDS * MILLISECOND;
@@ -78,14 +79,15 @@ static int await_turn(pid_t thread, struct late_threads *late, struct lt_stopped
   }
 }
 
-/// A stopped thread makes the call. False if it cannot.
+/// Makes a stopped thread execute the call. Returns false if the thread cannot do that.
 static bool call_on(pid_t thread, const struct lt_injected_call *model, struct lt_injected_call *call, int *result) {
   struct lt_copied_thread note = {.thread = thread, .state = LT_THREAD_COMPUTING};
   if (lt_thread_note(thread, &note) != 0 || !lt_thread_can_call(thread, &note)) return false;
   *call = *model;
   *result = call->instruction ? lt_thread_call(thread, call) : -EFAULT;
   if (*result == -EFAULT && note.state == LT_THREAD_IN_CALL) {
-    // The program may have become another one since.
+    // The instruction's address may be wrong, because the process has executed another program since it was found. Use
+    // the instruction of the thread's own call.
     call->instruction = note.programCounter - SYSCALL_LENGTH;
     *result = lt_thread_call(thread, call);
   }
@@ -115,7 +117,7 @@ int lt_call_by_one_thread(struct lt_stopped_process *stopped, struct lt_injected
     }
   }
   lt_listed_threads_close(&list);
-  // One that is traced cannot be asked again.
+  // Resume the late threads before returning: a thread that is still traced cannot be asked to stop again.
   while (late.count > 0 && lt_nanoseconds() < deadline) {
     struct timespec moment = {.tv_nsec = STEP_MILLISECONDS * MILLISECOND};
     nanosleep(&moment, NULL);

@@ -1,4 +1,4 @@
-// The side of a copy's owner: looks at the target, starts the guardian, has its answers.
+// The side of the process that requests a copy. Checks the target, starts the guardian and receives its answers.
 
 #define _GNU_SOURCE
 #include "process_copy.h"

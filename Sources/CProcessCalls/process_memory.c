@@ -10,7 +10,7 @@
 
 size_t lt_read_process(pid_t process, uint64_t address, void *buffer, size_t size) {
   size_t done = 0;
-  // The kernel stops at the first page that it cannot read, and may stop before.
+  // The kernel stops at the first page that it cannot read, and may stop earlier.
   while (done < size && address <= UINT64_MAX - done) {
     struct iovec local = {(char *)buffer + done, size - done};
     struct iovec remote = {(void *)(uintptr_t)(address + done), size - done};

@@ -1,4 +1,4 @@
-// Reads images from the kernel's list of mappings and from their own headers. The process may run in the meantime.
+// Finds images in the kernel's list of mappings, and reads their headers. The process may run in the meantime.
 
 #define _GNU_SOURCE
 #include "remote_images.h"
@@ -31,7 +31,7 @@ static void read_dynamic(pid_t process, uint64_t address, struct lt_remote_image
   size_t count = lt_read_process(process, address, entries, sizeof entries) / sizeof *entries;
   for (size_t i = 0; i < count && entries[i].d_tag != DT_NULL; i++) {
     uint64_t value = entries[i].d_un.d_ptr;
-    // The loader has made addresses of the offsets, except in images that it may not write to.
+    // The loader has replaced the offsets by addresses, except in images that it may not write to.
     uint64_t place = value < image->start ? value + image->bias : value;
     if (entries[i].d_tag == DT_SYMTAB) image->symbols = place;
     if (entries[i].d_tag == DT_STRTAB) image->names = place;
@@ -99,7 +99,7 @@ bool lt_remote_images_read(pid_t process, struct lt_remote_images *images) {
     if (sscanf(line, "%lx-%*x %*s %lx %*s %*s %n", &begin, &offset, &at) != 2 || at == 0) continue;
     const char *name = line + at;
     if (offset != 0 || (*name != '/' && strcmp(name, "[vdso]") != 0)) continue;
-    // Devices, and memory that is no file, have no image; reading them could do more than read.
+    // Devices and memory without a file are not images, and reading a device may have side effects.
     if (strncmp(name, "/dev/", 5) == 0 || strncmp(name, "/memfd:", 7) == 0 || strncmp(name, "/SYSV", 5) == 0) continue;
     struct lt_remote_image image = {0};
     if (!read_image(process, begin, &image)) continue;
@@ -130,7 +130,7 @@ const char *lt_remote_image_name(const struct lt_remote_image *image) {
 
 // --- symbols ---------------------------------------------------------------------------------------------------------
 
-/// The head of a table of the kind DT_GNU_HASH; words of a filter, buckets and chains follow it.
+/// The header of a hash table (DT_GNU_HASH). The words of a filter, the buckets and the chains follow it.
 struct hash_head {
   uint32_t bucketCount, firstSymbol, filterWords, filterShift;
 };
@@ -175,7 +175,7 @@ bool lt_remote_function(const struct lt_remote_images *images, const struct lt_r
   return false;
 }
 
-/// The number of an image's dynamic symbols, by the last chain of its table.
+/// Returns the number of an image's dynamic symbols. It is known from the end of the last chain in the hash table.
 static size_t symbol_count(pid_t process, const struct lt_remote_image *image) {
   struct hash_head head;
   if (image->hash == 0 || !read_at(process, image->hash, &head, sizeof head)) return 0;

@@ -1,5 +1,5 @@
-// All threads of another process, stopped. Runs in a process that was forked from one with threads: no call here
-// takes memory from an allocator.
+// Stops all threads of another process. Runs in a process that was forked from a process with threads, so it uses no
+// allocator.
 
 #define _GNU_SOURCE
 #include "stopped_process.h"
@@ -18,25 +18,24 @@
 enum {
   MILLISECOND = 1000000,
   SYSCALL_LENGTH = 2,
-  // Time for the first stop among the threads that may run. No thread is stopped yet. At a load of 45 on two
-  // processors, a thread waits 90 ms for its turn.
+  // How long to wait for the first stop among the threads that may run. No thread is stopped yet. At a load of 45 on
+  // two processors, a thread waits 90 ms for a processor.
   RUNNER_MILLISECONDS = 200,
-  // Time for the first stop among sleeping threads, which must be woken first.
+  // How long to wait for the first stop among sleeping threads, which must be woken first.
   SLEEPER_MILLISECONDS = 5000,
-  // Late threads get their turn within this time, or are not awaited any longer. A thread that sleeps where no signal
-  // reaches it (state D) may wait for a kernel lock whose holder waits for its turn. Or it may wait for a device, and
-  // for ever.
+  // How long to wait for late threads. A thread that sleeps and cannot be interrupted (state D) may wait for a kernel
+  // lock whose holder waits for a processor. Or it may wait for a device, possibly for ever.
   LATE_RUNNER_MILLISECONDS = 10000,
   LATE_SLEEPER_MILLISECONDS = 1000,
-  // The two limits while the other threads stay stopped.
+  // Both limits if the other threads stay stopped during the wait.
   HELD_RUNNER_MILLISECONDS = 2000,
   HELD_SLEEPER_MILLISECONDS = 100,
-  RESULT = 0, // of a call: rax in DWARF's numbers, and rdi for its first argument
-  FIRST_ARGUMENT = 5,
-  WAKE_MILLISECONDS = 2, // a stop whose signal was merged with another's is seen after this
+  RESULT = 0,            // DWARF's number of rax, which holds a call's result
+  FIRST_ARGUMENT = 5,    // DWARF's number of rdi
+  WAKE_MILLISECONDS = 2, // the longest sleep; a stop whose signal was merged with another signal is seen after it
 };
 
-/// The progress of a thread's stop. `threads[].state` is LT_THREAD_NOT_MET until it is noted.
+/// The progress of a thread's stop. `threads[].state` is LT_THREAD_NOT_MET until the thread's registers are noted.
 enum stage { LISTED, ASKED, STOPPED, LET_GO, ENDED };
 
 static uint64_t after(uint64_t begin, uint64_t milliseconds) { return begin + milliseconds * MILLISECOND; }
@@ -52,7 +51,7 @@ static void await_report(void) {
 // --- the list --------------------------------------------------------------------------------------------------------
 
 static bool is_known(const struct lt_stopped_process *stopped, pid_t thread, size_t *cursor) {
-  // The kernel lists them in one order each time.
+  // The kernel lists the threads in the same order each time.
   if (*cursor < stopped->count && stopped->threads[*cursor].thread == thread) {
     (*cursor)++;
     return true;
@@ -65,7 +64,7 @@ static bool is_known(const struct lt_stopped_process *stopped, pid_t thread, siz
   return false;
 }
 
-/// Adds the threads that are not known. Returns 0, LT_COPY_GONE or −errno.
+/// Adds the threads that are not known yet. Returns 0, LT_COPY_GONE or −errno.
 static int note_listed(struct lt_stopped_process *stopped, struct lt_listed_threads *list) {
   size_t cursor = 0;
   lt_listed_threads_rewind(list);
@@ -76,7 +75,7 @@ static int note_listed(struct lt_stopped_process *stopped, struct lt_listed_thre
     struct lt_copied_thread *note = &stopped->threads[place];
     *note = (struct lt_copied_thread){.thread = thread, .state = LT_THREAD_NOT_MET};
     char standing = lt_thread_standing(stopped->process, thread, note->name);
-    // An ended thread that has not been reaped, or a first thread that has ended before the others.
+    // A thread without a state has ended and was not reaped, or is a first thread that has ended before the others.
     stopped->stages[place] = standing ? LISTED : ENDED;
     stopped->mayRun[place] = standing == 'R' || standing == 'D';
     stopped->count++;
@@ -84,7 +83,7 @@ static int note_listed(struct lt_stopped_process *stopped, struct lt_listed_thre
   return list->error;
 }
 
-/// Forgets the threads that have ended.
+/// Removes the threads that have ended.
 static void forget_ended(struct lt_stopped_process *stopped) {
   size_t kept = 0;
   for (size_t i = 0; i < stopped->count; i++) {
@@ -115,8 +114,8 @@ static int ask(struct lt_stopped_process *stopped, enum group group) {
       stopped->stages[i] = ASKED;
       continue;
     }
-    // The thread has ended since, or is a first thread that cannot be traced any more. A thread that may not be traced
-    // is alive like the others.
+    // A thread that has ended cannot be traced, nor can a first thread that ended before the others. Any other thread
+    // that cannot be traced is alive, and that is an error.
     bool hasEnded = result == -ESRCH || lt_thread_standing(stopped->process, stopped->threads[i].thread, NULL) == 0;
     if (!hasEnded) return result == -EPERM ? LT_COPY_NOT_ALLOWED : result;
     stopped->stages[i] = ENDED;
@@ -124,7 +123,7 @@ static int ask(struct lt_stopped_process *stopped, enum group group) {
   return 0;
 }
 
-/// Checks whether a thread that was asked has stopped, and notes its registers if so.
+/// Checks whether a thread that was asked to stop has stopped, and if so, notes its registers.
 static int meet(struct lt_stopped_process *stopped, size_t i, uint64_t deadline) {
   struct lt_copied_thread *note = &stopped->threads[i];
   int result = lt_thread_await_stop(note->thread, deadline);
@@ -135,7 +134,8 @@ static int meet(struct lt_stopped_process *stopped, size_t i, uint64_t deadline)
   return lt_thread_note(note->thread, note) == LT_COPY_OTHER_MACHINE ? LT_COPY_OTHER_MACHINE : 0;
 }
 
-/// Checks each thread that was asked, once. `awaited`: the number that has not stopped.
+/// Checks each thread that was asked to stop. `awaited` is set to the number of threads that have not stopped, `met` to
+/// the number of threads that have stopped now.
 static int meet_some(struct lt_stopped_process *stopped, size_t *awaited, size_t *met) {
   *awaited = *met = 0;
   for (size_t i = 0; i < stopped->count; i++) {
@@ -148,14 +148,15 @@ static int meet_some(struct lt_stopped_process *stopped, size_t *awaited, size_t
   return 0;
 }
 
-/// Waits for the threads that were asked: until `patience` while none has stopped, then for `standstill` nanoseconds.
+/// Waits for the threads that were asked to stop. Waits until `patience` for the first stop, and then `standstill`
+/// nanoseconds for the others.
 static int await_asked(struct lt_stopped_process *stopped, uint64_t patience, uint64_t standstill) {
   while (stopped->begin == 0) {
     uint64_t before = lt_nanoseconds();
     size_t awaited, met;
     int result = meet_some(stopped, &awaited, &met);
     if (result != 0) return result;
-    // At the last check no thread was stopped.
+    // At the previous check, no thread was stopped. So the pause began after it.
     if (met > 0) stopped->begin = stopped->lastLook ? stopped->lastLook : before;
     stopped->lastLook = before;
     if (met > 0) break;
@@ -175,7 +176,7 @@ static int stop_listed(struct lt_stopped_process *stopped, struct lt_listed_thre
   int result = note_listed(stopped, list);
   stopped->lastLook = lt_nanoseconds();
   if (result == 0) result = ask(stopped, THOSE_THAT_MAY_RUN);
-  // Half of the time is left for threads that must be woken.
+  // The other half of the time is for the sleeping threads, which must be woken.
   if (result == 0) result = await_asked(stopped, after(lt_nanoseconds(), RUNNER_MILLISECONDS), standstill / 2);
   for (size_t known = SIZE_MAX; result == 0 && known != stopped->count;) {
     known = stopped->count;
@@ -237,9 +238,10 @@ bool lt_has_met_thread(const struct lt_stopped_process *stopped) {
   return false;
 }
 
-// --- late ones -------------------------------------------------------------------------------------------------------
+// --- late threads ----------------------------------------------------------------------------------------------------
 
-/// A thread may have created another in the call that it was in when it was asked. The new thread is not listed.
+/// True if a thread was in a system call when it was asked to stop, and has created another thread in that call. The
+/// new thread is not listed.
 static bool has_made_thread(const struct lt_copied_thread *thread) {
   bool makes =
       (thread->call == SYS_clone && thread->general[FIRST_ARGUMENT] & CLONE_THREAD) || thread->call == SYS_clone3;
@@ -248,13 +250,14 @@ static bool has_made_thread(const struct lt_copied_thread *thread) {
 
 static void note_made_thread(struct lt_stopped_process *stopped) {
   if (stopped->count == LT_MOST_THREADS) return;
-  // Nothing is known of it, and it is not traced.
+  // The new thread's number and registers are unknown, and it is not traced.
   stopped->threads[stopped->count] = (struct lt_copied_thread){.state = LT_THREAD_NOT_MET};
   stopped->stages[stopped->count++] = LET_GO;
 }
 
-/// A thread that becomes another program gets the number of the process's first thread, and is traced under it from
-/// then on. Releases it when it stops. True if it has not stopped.
+/// Releases a thread that has executed another program, if it has stopped. Such a thread gets the number of the
+/// process's first thread, and is then traced under that number. Returns true if there is such a thread and it has not
+/// stopped yet.
 static bool release_successor(const struct lt_stopped_process *stopped) {
   for (size_t i = 0; i < stopped->count; i++)
     if (stopped->threads[i].thread == stopped->process && stopped->stages[i] == ASKED) return false;
@@ -263,12 +266,12 @@ static bool release_successor(const struct lt_stopped_process *stopped) {
   return result == -ETIME;
 }
 
-/// Whether a thread that has not stopped is worth waiting for.
+/// True if it is worthwhile to wait longer for a thread that has not stopped.
 static bool may_come(const struct lt_stopped_process *stopped, size_t i, uint64_t waited, bool isReleased) {
   uint64_t forSleeper = isReleased ? LATE_SLEEPER_MILLISECONDS : HELD_SLEEPER_MILLISECONDS;
   if (waited < forSleeper * MILLISECOND) return true;
   uint64_t forRunner = isReleased ? LATE_RUNNER_MILLISECONDS : HELD_RUNNER_MILLISECONDS;
-  // All others have been woken, and wait for a processor, or have stopped just now.
+  // A thread in any other state has been woken and waits for a processor, or has stopped just now.
   return waited < forRunner * MILLISECOND &&
          lt_thread_standing(stopped->process, stopped->threads[i].thread, NULL) != 'D';
 }
@@ -309,13 +312,14 @@ size_t lt_release_late_threads(struct lt_stopped_process *stopped) {
 
 // --- calls -----------------------------------------------------------------------------------------------------------
 
-/// In a thread's own system call, the `syscall` instruction precedes the address at which the thread resumes.
+/// Makes a thread begin a call. If libc's `syscall` instruction cannot be used, uses the one of the thread's own system
+/// call, which is right before the address where the thread resumes.
 static int begin_on(const struct lt_copied_thread *thread, const struct lt_injected_call *model,
                     struct lt_injected_call *call, uint64_t deadline) {
   *call = *model;
   int result = call->instruction ? lt_thread_begin_call(thread->thread, call, deadline) : -EFAULT;
   if (result != -EFAULT || thread->state != LT_THREAD_IN_CALL) return result;
-  // The program may have become another one since.
+  // The process may have executed another program since the instruction was found.
   call->instruction = thread->programCounter - SYSCALL_LENGTH;
   return lt_thread_begin_call(thread->thread, call, deadline);
 }
@@ -324,7 +328,7 @@ int lt_begin_call_in_process(const struct lt_stopped_process *stopped, struct lt
                              uint64_t deadline) {
   const struct lt_injected_call model = *call;
   int result = LT_COPY_NO_CALL;
-  // Threads in a system call come first: nothing of theirs can be disturbed.
+  // Threads in a system call come first, since an extra call cannot disturb their work.
   for (uint32_t pass = 0; pass < 2; pass++) {
     uint32_t wanted = pass == 0 ? LT_THREAD_IN_CALL : LT_THREAD_COMPUTING;
     for (size_t i = 0; i < stopped->count; i++) {
@@ -334,7 +338,7 @@ int lt_begin_call_in_process(const struct lt_stopped_process *stopped, struct lt
       *caller = i;
       result = begin_on(thread, &model, call, deadline);
       if (call->progress != LT_CALL_NOT_BEGUN) return result;
-      // Others may be without a filter, or elsewhere.
+      // Another thread may have no filter, or may be in a system call with a usable instruction.
       if (result != -EFAULT && result != -EACCES) return result;
     }
   }

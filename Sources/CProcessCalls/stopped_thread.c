@@ -1,4 +1,4 @@
-// One thread of another process, stopped by ptrace, on x86-64.
+// Stops and controls one thread of another process with ptrace, on x86-64.
 
 #define _GNU_SOURCE
 #include "stopped_thread.h"
@@ -25,7 +25,7 @@ enum {
   CODE_SEGMENT_32_BIT = 0x23, // __USER32_CS
   SYSCALL_INSTRUCTION = 0x050F,
   LOOK_MICROSECONDS = 10000,
-  WAKE_MILLISECONDS = 5, // a report whose signal was merged with another's is seen after this
+  WAKE_MILLISECONDS = 5, // the longest sleep; a report whose signal was merged with another signal is seen after it
 };
 
 // Linux 5.13, include/uapi/linux/ptrace.h and rseq.h.
@@ -46,7 +46,8 @@ uint64_t lt_nanoseconds(void) {
   return (uint64_t)now.tv_sec * 1000000000ull + (uint64_t)now.tv_nsec;
 }
 
-/// Stops that were reported while a request was interrupted. Each is kept until lt_thread_await_report asks for it.
+/// Stops that were reported while another thread's report was awaited. Each is kept until lt_thread_await_report asks
+/// for it.
 static struct report {
   pid_t thread;
   int status;
@@ -63,16 +64,16 @@ static bool take_kept(pid_t thread, int *status) {
   return false;
 }
 
-/// Releases a tracee that has become another program at once: it has the number of the process's first thread, whose
-/// registers are not its own. True if the report was of one.
+/// If a report is about a tracee that has executed another program, releases the tracee immediately, and returns true.
+/// Such a tracee has the number of the process's first thread, but not the registers that were noted for that thread.
 static bool let_go_of_another_program(pid_t thread, int status) {
   if (!WIFSTOPPED(status) || status >> 16 != PTRACE_EVENT_EXEC) return false;
   ptrace(PTRACE_DETACH, thread, 0, 0);
   return true;
 }
 
-/// Reaps tracees that have ended, releases those that have become another program, and keeps the stops of others. The
-/// kernel hands out every report, not just the ones asked for.
+/// Reaps tracees that have ended, releases tracees that have executed another program, and keeps the stops of the
+/// others. waitpid returns the reports of all tracees, in any order.
 static void take_reports(int signal) {
   (void)signal;
   int error = errno, status, earlier;
@@ -96,8 +97,9 @@ int lt_thread_await_report(pid_t thread, int *status, uint64_t deadline) {
     if (reported == thread) return let_go_of_another_program(thread, *status) ? -ESRCH : 0;
     if (reported < 0 && errno != EINTR) return -ESRCH;
     if (lt_nanoseconds() >= deadline) return -ETIME;
-    // The kernel reports the end of a process's first thread only when no other thread is left. A thread that is
-    // becoming another program waits for its siblings. Traced siblings are gone only when their tracer has reaped them.
+    // The kernel reports the end of a process's first thread only when no other thread is left. A thread that executes
+    // another program waits for the end of its siblings. In both cases, a traced sibling is gone only when this tracer
+    // has reaped it.
     take_reports(0);
     if (take_kept(thread, status)) return 0;
     struct timespec moment = {.tv_nsec = WAKE_MILLISECONDS * 1000000};
@@ -105,9 +107,9 @@ int lt_thread_await_report(pid_t thread, int *status, uint64_t deadline) {
   }
 }
 
-/// A thread that is becoming another program holds a lock that the request needs, until its siblings are gone. Traced
-/// siblings are gone only when their tracer has reaped them (ptrace(2), "bugs"). So a timer interrupts the request to
-/// reap them, and the kernel restarts it.
+/// Attaches to a thread. PTRACE_SEIZE may have to wait for a lock: a thread that executes another program holds the
+/// lock until its siblings are gone. A traced sibling is gone only when its tracer has reaped it (ptrace(2), "bugs").
+/// So a timer interrupts the request to reap siblings, and the kernel restarts the request.
 static int seize(pid_t thread) {
   sigset_t alarm;
   sigemptyset(&alarm);
@@ -124,7 +126,7 @@ static int seize(pid_t thread) {
 }
 
 int lt_thread_seize(pid_t thread) {
-  // A number that another thread had before.
+  // Drop a kept report of an earlier thread with the same number.
   int earlier;
   take_kept(thread, &earlier);
   int result = seize(thread);
@@ -138,7 +140,7 @@ int lt_thread_await_stop(pid_t thread, uint64_t deadline) {
     int result = lt_thread_await_report(thread, &status, deadline);
     if (result != 0) return result;
     if (!WIFSTOPPED(status)) return -ESRCH;
-    // Stopped by the request, or because the whole process is stopped.
+    // The thread was stopped by the request, or because a signal has stopped the whole process.
     if (status >> 16 == STOP_EVENT) return 0;
     int signal = status >> 16 ? 0 : WSTOPSIG(status);
     if (signal == SYSCALL_STOP) signal = 0;
@@ -203,7 +205,7 @@ struct saved_state {
 };
 _Static_assert(sizeof(struct saved_state) <= LT_SAVED_WORDS * sizeof(uint64_t), "the thread's state has its place");
 
-/// Cancels the call at whose entry the thread is stopped: without a number the kernel makes none.
+/// Cancels the call at whose entry the thread is stopped. Without a number, the kernel makes no call.
 static void skip_call(pid_t thread) {
   struct user_regs_struct registers;
   if (ptrace(PTRACE_GETREGS, thread, 0, &registers) != 0) return;
@@ -222,7 +224,7 @@ static void note_child(pid_t thread, struct lt_injected_call *call) {
 static int pass_call(pid_t thread, struct lt_injected_call *call, enum lt_call_progress until, uint64_t deadline) {
   while (call->progress < until) {
     int status;
-    // A wait that was given up before goes on.
+    // The thread is still running if an earlier wait was given up.
     if (!call->isRunning && ptrace(PTRACE_SYSCALL, thread, 0, 0) != 0) return -errno;
     call->isRunning = true;
     int result = lt_thread_await_report(thread, &status, deadline);
@@ -231,8 +233,8 @@ static int pass_call(pid_t thread, struct lt_injected_call *call, enum lt_call_p
     if (!WIFSTOPPED(status)) return -ESRCH;
     if (status >> 16 == PTRACE_EVENT_CLONE || status >> 16 == PTRACE_EVENT_FORK) note_child(thread, call);
     if (WSTOPSIG(status) != SYSCALL_STOP) continue;
-    // One such stop is at the call's entry, and one at its exit. No other signal can arrive: all are blocked, except
-    // those that end the process.
+    // There is one such stop at the call's entry, and one at its exit. Signals cannot intervene: all are blocked,
+    // except those that end the process.
     bool enters = call->progress == LT_CALL_UNDER_WAY;
     if (enters && call->isCancelled) skip_call(thread);
     call->progress = enters ? LT_CALL_ENTERED : LT_CALL_RETURNED;
@@ -260,7 +262,7 @@ int lt_thread_begin_call(pid_t thread, struct lt_injected_call *call, uint64_t d
   registers.rsi = call->arguments[1];
   registers.rdx = call->arguments[2];
   registers.r10 = call->arguments[3];
-  // Threads differ in their filters.
+  // Each thread may have a different filter.
   bool suspendsFilter = !call->allowFiltered && lt_thread_is_filtered(thread);
   long options = usual_options(call);
   if (call->followsChild) options |= PTRACE_O_TRACECLONE;
@@ -289,7 +291,7 @@ int lt_thread_end_call(pid_t thread, struct lt_injected_call *call) {
   if (result == 0) result = ptrace(PTRACE_GETREGS, thread, 0, &registers) != 0 ? -errno : 0;
   if (result == 0) {
     call->result = (int64_t)registers.rax;
-    // Continue to a stop after which the kernel can restart the thread's own call.
+    // Continue to a PTRACE_INTERRUPT stop. After a stop of this kind, the kernel can restart the thread's own call.
     bool goes = ptrace(PTRACE_INTERRUPT, thread, 0, 0) == 0 && ptrace(PTRACE_CONT, thread, 0, 0) == 0;
     result = goes ? lt_thread_await_stop(thread, UINT64_MAX) : -errno;
   }

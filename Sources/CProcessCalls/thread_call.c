@@ -1,5 +1,5 @@
-// Calls on a thread, on x86-64. The frame is the kernel's struct rt_sigframe (Linux, arch/x86/include/asm/sigframe.h,
-// kernel/signal_64.c, kernel/fpu/signal.c): it has been the same since 3.9.
+// Makes a thread call functions, on x86-64. The frame is the kernel's struct rt_sigframe, which has not changed since
+// Linux 3.9 (arch/x86/include/asm/sigframe.h, kernel/signal_64.c, kernel/fpu/signal.c).
 
 #define _GNU_SOURCE
 #include "thread_call.h"
@@ -39,7 +39,7 @@ enum {
 
 /// Flags of the kernel's ucontext, for the parts that are present.
 enum { HAS_STATE = 1, HAS_STACK_SEGMENT = 2, STRICT_STACK_SEGMENT = 4 };
-/// Not a mode of an alternate stack: the kernel leaves the mode unchanged.
+/// An invalid mode of the alternate signal stack. With it, the kernel leaves the thread's alternate stack unchanged.
 enum { NO_STACK_MODE = 7 };
 
 struct saved_registers {
@@ -49,9 +49,9 @@ struct saved_registers {
 };
 
 struct frame {
-  /// Return addresses. A function whose result is wanted returns to the first, others to the third.
+  /// Return addresses. A function whose result is needed returns to the first address, other functions to the third.
   uint64_t toAskingCall, toReturn, toRestorer;
-  // In the restorer, the stack pointer is here.
+  // In the restorer, the stack pointer is the address of the next field.
   uint64_t parts, link;
   uint64_t stack;
   int32_t stackMode, stackPadding;
@@ -65,7 +65,7 @@ _Static_assert(offsetof(struct frame, registers) - RETURN_SLOTS == 40, "the kern
 _Static_assert(sizeof(struct saved_registers) == 256, "the kernel's layout");
 _Static_assert(offsetof(struct frame, mask) - RETURN_SLOTS == 296, "the kernel's layout");
 
-/// The kernel's description of a saved state, in the bytes of the legacy part that are left for software.
+/// The kernel's description of a saved state. It is in the bytes of the legacy part that are reserved for software.
 struct state_note {
   uint32_t magic, size;
   uint64_t features;
@@ -73,10 +73,10 @@ struct state_note {
 };
 enum { NOTE_OFFSET = 464, FEATURES_OFFSET = 464, LEGACY_SIZE = 512, STATE_HEADER_SIZE = 64 };
 enum { STATE_MAGIC = 0x46505853, STATE_END_MAGIC = 0x46505845 };
-/// Matrix registers. A process must request them, and only then do they make the state larger.
+/// The matrix registers. They make the state larger only if a process has requested them.
 static const uint64_t matrixFeatures = 3ull << 17;
 
-/// The state's bytes up to the last of some features.
+/// Returns the size of a state with the given features.
 static size_t size_of(uint64_t features) {
   size_t size = LEGACY_SIZE + STATE_HEADER_SIZE;
   for (unsigned i = 2; i < 63; i++) {
@@ -88,7 +88,7 @@ static size_t size_of(uint64_t features) {
   return size;
 }
 
-/// Turns a state from ptrace into one that the kernel restores. Returns its size; 0 if that is not possible.
+/// Turns a state from ptrace into a state that the kernel can restore. Returns its size; 0 if that is not possible.
 static size_t note_state(unsigned char *state, size_t given) {
   uint64_t features, used;
   if (given < LEGACY_SIZE + STATE_HEADER_SIZE) return 0;
@@ -120,7 +120,7 @@ static bool is_interrupted(const struct user_regs_struct *registers) {
   }
 }
 
-/// The registers with which the thread resumes without a tracer: an interrupted call starts over.
+/// Returns the registers for resuming the thread without a tracer: an interrupted system call starts over.
 static struct user_regs_struct on_its_own(const struct user_regs_struct *before) {
   struct user_regs_struct registers = *before;
   if (is_interrupted(before)) {
@@ -168,7 +168,7 @@ size_t lt_visit_size(void) {
   return RED_ZONE + LT_MOST_STATE_BYTES + LT_CALL_TEXT_BYTES + sizeof(struct frame) + 2 * STATE_ALIGNMENT;
 }
 
-/// Writes through /proc/PID/mem, which grows a main thread's stack where needed.
+/// Writes memory through /proc/PID/mem, which grows a main thread's stack if needed.
 static bool write_memory(pid_t thread, uint64_t address, const void *bytes, size_t size) {
   char path[64];
   snprintf(path, sizeof path, "/proc/%d/mem", thread);
@@ -185,7 +185,7 @@ int lt_visit_begin(struct lt_thread_visit *visit, pid_t thread, const struct lt_
   if (size > LT_CALL_TEXT_BYTES) return LT_VISIT_NOT_BEGUN;
   if (ptrace(PTRACE_GETREGS, thread, 0, &visit->before) != 0) return LT_VISIT_NOT_BEGUN;
   if (ptrace(PTRACE_GETSIGMASK, thread, sizeof visit->mask, &visit->mask) != 0) return LT_VISIT_NOT_BEGUN;
-  struct iovec all = {visit->state, sizeof visit->state - sizeof(uint64_t)}; // room for the mark at its end
+  struct iovec all = {visit->state, sizeof visit->state - sizeof(uint64_t)}; // leaves room for the mark at the end
   if (ptrace(PTRACE_GETREGSET, thread, NT_X86_XSTATE, &all) != 0) return LT_VISIT_NOT_BEGUN;
   visit->stateSize = all.iov_len;
   unsigned char *piece = calloc(1, lt_visit_size());
@@ -206,7 +206,7 @@ int lt_visit_begin(struct lt_thread_visit *visit, pid_t thread, const struct lt_
 
 // --- a call ----------------------------------------------------------------------------------------------------------
 
-/// True if the processor or the kernel sent the signal for an error of the function.
+/// True if the processor or the kernel sent a signal because of an error in the function.
 static bool is_fault(pid_t thread, int signal) {
   if (signal != SIGSEGV && signal != SIGBUS && signal != SIGILL && signal != SIGFPE && signal != SIGTRAP &&
       signal != SIGSYS)
@@ -221,7 +221,8 @@ static int await_report(pid_t thread, int *status, uint64_t deadline) {
   return result == 0 && WIFSTOPPED(*status) ? LT_VISIT_DONE : LT_VISIT_GONE;
 }
 
-/// Runs the thread to a system call whose `syscall` instruction ends at `end`, with the stack pointer at `stack`.
+/// Runs the thread until it makes a system call whose `syscall` instruction ends at `end`, with the stack pointer at
+/// `stack`.
 static int await_call(const struct lt_thread_visit *visit, uint64_t end, uint64_t stack, uint64_t deadline,
                       struct user_regs_struct *registers) {
   for (int signal = 0;;) {
@@ -236,12 +237,12 @@ static int await_call(const struct lt_thread_visit *visit, uint64_t end, uint64_
       signal = WSTOPSIG(status);
       if (is_fault(visit->thread, signal)) return LT_VISIT_FAULT;
     }
-    // A stop of the whole process takes effect when the thread is released.
+    // If a signal stops the whole process, that takes effect when the thread is released.
   }
 }
 
-/// Makes the stopped thread begin a function instead of its call. The first change sets all registers at once: whatever
-/// happens then, the thread returns to its own work.
+/// Makes the stopped thread begin a function. If the thread is in a system call, the function takes its place. The
+/// first change sets all registers in one step. Whatever happens after that, the thread returns to its own work.
 static int begin_function(struct lt_thread_visit *visit, uint64_t stack, uint64_t function, const uint64_t *arguments) {
   struct user_regs_struct registers = visit->before;
   registers.orig_rax = ~0ull;
@@ -282,7 +283,7 @@ int lt_visit_call(struct lt_thread_visit *visit, uint64_t function, uint64_t fir
   return result == LT_VISIT_DONE ? await_restorer(visit, deadline) : result;
 }
 
-/// An earlier function may have used the two words below its return address.
+/// Writes the return addresses again, since an earlier function may have used the two words below its return address.
 static bool write_return_addresses(const struct lt_thread_visit *visit) {
   const uint64_t addresses[] = {visit->code.call, visit->code.returning, visit->code.restorer};
   _Static_assert(sizeof addresses == RETURN_SLOTS, "the first words of a frame");
@@ -330,13 +331,14 @@ void lt_visit_end(struct lt_thread_visit *visit, int outcome) {
     ptrace(PTRACE_SETREGSET, thread, NT_X86_XSTATE, &all);
     ptrace(PTRACE_SETSIGMASK, thread, sizeof visit->mask, &visit->mask);
     if (visit->isAtRestorer) {
-      // Up to here the kernel would still restore everything; from here on all is restored. The kernel's own
-      // restoration is not used: it forgets how long an interrupted wait has already waited.
+      // If this tracer ended before this point, the kernel would restore everything. From here on, everything is
+      // restored. The kernel's own restoration is not used, because it forgets how long an interrupted wait has already
+      // waited.
       struct user_regs_struct own = on_its_own(&visit->before);
       if (ptrace(PTRACE_SETREGS, thread, 0, &own) != 0 || ptrace(PTRACE_SYSCALL, thread, 0, 0) != 0) return;
       if (!await_any_stop(thread)) return;
     }
-    // The kernel restarts a call only after a stop of this kind.
+    // The kernel restarts a system call only after a PTRACE_INTERRUPT stop.
     ptrace(PTRACE_SETREGS, thread, 0, &visit->before);
     if (ptrace(PTRACE_INTERRUPT, thread, 0, 0) != 0 || ptrace(PTRACE_CONT, thread, 0, 0) != 0) return;
     if (lt_thread_await_stop(thread, lt_nanoseconds() + RELEASE_MILLISECONDS * 1000000ull) != 0) return;

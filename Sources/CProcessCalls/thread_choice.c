@@ -1,9 +1,10 @@
-// Chooses by the frames of all threads.
+// Chooses a thread by the frames of all threads.
 //
-// The thread that calls the loader waits for locks of the loader and of the allocator, while all others run. So it must
-// hold none of these locks itself. Neither may a thread that waits for something else. A thread within the loader may
-// be running a library's initialiser, whose waits are unknown, so the call has to wait. A thread within the allocator
-// waits only for other threads in it.
+// The thread that calls the loader waits for locks of the loader and of the allocator, while all other threads run. So
+// it must hold none of these locks itself. No other thread may hold such a lock while it waits for something unknown. A
+// thread inside the loader may run a library's initialiser, which may wait for anything. So the call must wait until no
+// thread is inside the loader. A thread inside the allocator waits only for other threads inside it, so it does not
+// prevent the call.
 
 #define _GNU_SOURCE
 #include "thread_choice.h"
@@ -19,15 +20,15 @@
 #include <sys/resource.h>
 
 enum {
-  SCANNED_WORDS = 1 << 15, // of a stack that cannot be unwound
+  SCANNED_WORDS = 1 << 15, // the most words that are searched in a stack that cannot be unwound
   PATH_SIZE = 64,
   LIMIT_LINE_SIZE = 128,
-  STACK_GAP = 1 << 20, // that the kernel keeps free below a main thread's stack
+  STACK_GAP = 1 << 20, // bytes that the kernel keeps free below a main thread's stack
 };
 
 enum fitness { FIT, IN_LOADER, IN_FORK, AT_EXIT, NOT_STOPPED, IN_ALLOCATOR, IN_HANDLER, IN_LIBRARY, NO_ROOM, UNKNOWN };
 
-/// True for calls that a function of the C library waits in while it holds no lock of the loader or the recorder.
+/// True for a system call where functions of the C library wait without holding a lock of the loader or the recorder.
 static bool is_wait(int64_t call) {
   switch (call) {
     case __NR_futex:
@@ -57,7 +58,7 @@ static bool is_wait(int64_t call) {
     case __NR_wait4:
     case __NR_waitid:
     case __NR_pause:
-    case __NR_restart_syscall: // a wait that was interrupted before
+    case __NR_restart_syscall: // continues a wait that was interrupted
     case __NR_rt_sigtimedwait:
     case __NR_sched_yield:
     case __NR_io_uring_enter:
@@ -74,8 +75,8 @@ static bool is_wait(int64_t call) {
 
 // --- the stack's room ------------------------------------------------------------------------------------------------
 
-/// The limit of the process's stack, from /proc/PID/limits. Reading it takes no right to change limits. `otherwise` if
-/// it cannot be read.
+/// Returns the size limit of the process's stack, or `otherwise` if it cannot be read. Reads /proc/PID/limits, which
+/// requires no right to change limits.
 static uint64_t stack_limit(pid_t process, uint64_t otherwise) {
   char path[PATH_SIZE];
   snprintf(path, sizeof path, "/proc/%d/limits", process);
@@ -94,9 +95,9 @@ static uint64_t stack_limit(pid_t process, uint64_t otherwise) {
   return limit;
 }
 
-/// Free bytes of the thread's stack, below its stack pointer. Only two kinds of stack count: the main thread's, and
-/// stacks of the C library, which have the thread's own data at their top. 0 for a coroutine's stack in the heap, and
-/// for signal stacks.
+/// Returns the free bytes of the thread's stack, below its stack pointer. Only two kinds of stack count: the main
+/// thread's stack, and the stacks that the C library made, at whose top is the thread's own data. Returns 0 for a
+/// coroutine's stack in the heap, and for signal stacks.
 static uint64_t room_below(pid_t process, const struct lt_copied_thread *thread) {
   char path[PATH_SIZE];
   snprintf(path, sizeof path, "/proc/%d/maps", process);
@@ -127,9 +128,9 @@ static uint64_t room_below(pid_t process, const struct lt_copied_thread *thread)
   return room;
 }
 
-// --- where it is -----------------------------------------------------------------------------------------------------
+// --- where a thread is -----------------------------------------------------------------------------------------------
 
-/// Searches the words of a stack that cannot be unwound for the loader's code.
+/// True if a word of a stack that cannot be unwound is an address in the loader's code.
 static bool has_loader_word(const struct lt_code_places *places, uint64_t stack) {
   static uint64_t words[SCANNED_WORDS];
   size_t count = lt_read_process(places->images.process, stack & ~7ull, words, sizeof words) / sizeof *words;
@@ -144,7 +145,8 @@ static bool is_in(const enum lt_code_place *found, size_t count, enum lt_code_pl
   return false;
 }
 
-/// The number of frames without the ones that start a thread: the C library's, and the program's first.
+/// Returns the number of frames without the outermost frames, which start a thread: the program's entry function and
+/// the C library's functions.
 static size_t without_beginning(const struct lt_code_places *places, const struct lt_thread_frames *frames,
                                 const enum lt_code_place *found) {
   size_t count = frames->count;
@@ -172,7 +174,8 @@ static enum fitness fitness_of(const struct lt_copied_thread *thread, const stru
   if (is_in(found, frames.count, LT_CODE_ALLOCATOR)) return IN_ALLOCATOR;
   size_t count = without_beginning(places, &frames, found), inner = 0;
   while (inner < count && found[inner] == LT_CODE_LIBC) inner++;
-  // A callback from the C library may run under one of its locks. A thread that begins or ends has no code of its own.
+  // If the C library has called back into the program, it may hold a lock during that call. A thread that begins or
+  // ends has no frames of the program.
   if (count == inner || is_in(found + inner, count - inner, LT_CODE_LIBC)) return IN_LIBRARY;
   if (is_in(found, count, LT_CODE_THREADS)) return IN_LIBRARY;
   bool isInCall = thread->state == LT_THREAD_IN_CALL;
@@ -180,7 +183,8 @@ static enum fitness fitness_of(const struct lt_copied_thread *thread, const stru
   return FIT;
 }
 
-/// Ranks waits first, then waits that the kernel resumes from saved arguments, and computing threads last.
+/// Ranks threads that wait first, then threads whose wait the kernel restarts from saved arguments, and computing
+/// threads last.
 static int rank_of(const struct lt_copied_thread *thread) {
   if (thread->state != LT_THREAD_IN_CALL) return 2;
   return (int64_t)thread->general[0] == -LT_RESTART_BLOCK ? 1 : 0;

@@ -12,8 +12,8 @@
 
 enum { LT_NO_THREAD = -1 };
 
-/// The index of a thread that may make a call, or LT_NO_THREAD; then `obstacles` says why. `room`: bytes that its stack
-/// must have left.
+/// Returns the index of a thread that may make a call. If there is none, returns LT_NO_THREAD, and `obstacles` says
+/// why. The thread's stack must have `room` free bytes.
 ssize_t lt_choose_thread(const struct lt_stopped_process *stopped, const struct lt_code_places *places,
                          struct lt_unwinding *unwinding, size_t room, struct lt_call_obstacles *obstacles);
 

@@ -1,5 +1,5 @@
-// Has the kernel give the filters of threads, and runs them (PTRACE_SECCOMP_GET_FILTER, Linux 4.4; takes CAP_SYS_ADMIN,
-// and a tracer without a filter of its own).
+// Reads the seccomp filters of threads from the kernel, and runs them. Uses PTRACE_SECCOMP_GET_FILTER (Linux 4.4),
+// which requires CAP_SYS_ADMIN and a tracer that has no filter itself.
 
 #define _GNU_SOURCE
 #include "thread_filters.h"
@@ -16,17 +16,18 @@
 
 enum {
   GET_FILTER = 0x420c,       // linux/ptrace.h
-  REMEMBERED = 8,            // filters that were judged: threads have theirs from one another
-  UNKNOWN_CODE = 0x10000000, // where the recorder will make its calls
+  REMEMBERED = 8,            // how many judged filters are kept: threads inherit filters, so most have the same
+  UNKNOWN_CODE = 0x10000000, // used as the address of the recorder's calls
 };
 
-/// A filter as the kernel gives it.
+/// A filter, as the kernel returns it.
 struct filter {
   unsigned count;
   struct sock_filter program[BPF_MAXINSNS];
 };
 
-/// A filter whose answer depends on where a call is made: the library is not there yet.
+/// True if a filter's answer may depend on the address of the call. That address is unknown, since the library is not
+/// loaded yet.
 static bool looks_at_code(const struct filter *filter) {
   const uint32_t begin = offsetof(struct seccomp_data, instruction_pointer), end = offsetof(struct seccomp_data, args);
   for (unsigned i = 0; i < filter->count; i++) {
@@ -71,7 +72,7 @@ enum lt_filter_verdict lt_judge_filters(const struct lt_stopped_process *stopped
       if (its != LT_FILTERS_ALLOW) return its;
       if (remembered < REMEMBERED) allowed[remembered++] = filter;
     }
-    // The strict mode has no filter, and allows four calls.
+    // Other results are errors. In strict mode, there is no filter at index 0, and the kernel allows only four calls.
     if (count >= 0 || errno != ENOENT || index == 0) return LT_FILTERS_UNSEEN;
     verdict = LT_FILTERS_ALLOW;
   }

@@ -1,4 +1,4 @@
-// Unwinds with libunwind, which reads only the other process's memory: its files may be out of reach.
+// Unwinds with libunwind. Reads only the other process's memory, since its files may not be accessible.
 
 #define _GNU_SOURCE
 #include "thread_frames.h"
@@ -9,22 +9,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PAGE = 4096, PAGES = 1024 }; // kept; a power of two
+enum { PAGE = 4096, PAGES = 1024 }; // PAGES is the number of pages that are kept, a power of two
 
 struct kept_page {
-  uint64_t address; ///< of its first byte, plus 1; 0: none
+  uint64_t address; ///< the address of its first byte, plus 1; 0 if no page is kept here
   unsigned char bytes[PAGE];
 };
 
 struct lt_unwinding {
   const struct lt_remote_images *images;
   unw_addr_space_t space;
-  const struct lt_copied_thread *thread; ///< the one at hand
-  bool isLost;                           ///< some code has no unwind information
+  const struct lt_copied_thread *thread; ///< the thread that is unwound
+  bool isLost;                           ///< a frame's code has no unwind information
   struct kept_page pages[PAGES];
 };
 
-/// A function of libunwind's that its headers leave out: perf(1) uses it as well.
+/// A function of libunwind that its headers do not declare. perf(1) uses it, too.
 extern int UNW_OBJ(dwarf_search_unwind_table)(unw_addr_space_t, unw_word_t, unw_dyn_info_t *, unw_proc_info_t *, int,
                                               void *);
 
@@ -61,7 +61,7 @@ static int access_register(unw_addr_space_t space, unw_regnum_t number, unw_word
   const struct lt_copied_thread *thread = ((struct lt_unwinding *)context)->thread;
   if (isWrite) return -UNW_EREADONLYREG;
   if (number == UNW_REG_IP) *value = thread->programCounter;
-  // The numbers of the machine's general registers are DWARF's.
+  // libunwind numbers the general registers as DWARF does, like `general`.
   else if (number >= 0 && number < LT_GENERAL_REGISTERS) *value = thread->general[number];
   else return -UNW_EBADREG;
   return 0;
@@ -73,7 +73,7 @@ static int access_floating_point(unw_addr_space_t space, unw_regnum_t number, un
   return -UNW_EBADREG;
 }
 
-/// The head of .eh_frame_hdr as linkers write it: pointers of 4 bytes, and a sorted table.
+/// The header of .eh_frame_hdr, as linkers write it. Pointers have 4 bytes, and a sorted table follows.
 struct unwind_header {
   uint8_t version, frameEncoding, countEncoding, tableEncoding;
   int32_t frames;
@@ -96,7 +96,7 @@ static int find_function(unw_addr_space_t space, unw_word_t address, unw_proc_in
     table.u.rti.table_len = header.count * 2 * sizeof(int32_t) / sizeof(unw_word_t);
     result = UNW_OBJ(dwarf_search_unwind_table)(space, address, &table, found, needsUnwindInfo, context);
   }
-  // libunwind goes on by guessing.
+  // libunwind would continue by guessing, so the caller stops.
   if (result != 0) unwinding->isLost = true;
   return result;
 }

@@ -1,4 +1,4 @@
-// The callers of a stopped thread of another process, by libunwind.
+// Finds the frames of a stopped thread of another process, with libunwind.
 
 #ifndef LEAKTRACE_THREAD_FRAMES_H
 #define LEAKTRACE_THREAD_FRAMES_H
@@ -6,7 +6,8 @@
 #include "process_copy.h"
 #include "remote_images.h"
 
-/// A thread of more frames counts as one whose stack cannot be unwound: the process is stopped while it is unwound.
+/// The most frames of a thread. A stack with more frames counts as one that cannot be unwound: the process is stopped
+/// during the unwinding, which must not take long.
 enum { LT_MOST_FRAMES = 1024 };
 
 struct lt_thread_frames {
@@ -14,17 +15,17 @@ struct lt_thread_frames {
   /// the calling function.
   uint64_t addresses[LT_MOST_FRAMES];
   size_t count;
-  bool isComplete;     ///< unwound to the thread's beginning
-  bool hasSignalFrame; ///< it is in a handler of a signal
+  bool isComplete;     ///< the stack was unwound to the thread's start
+  bool hasSignalFrame; ///< the thread is in a signal handler
   uint64_t lastStack;  ///< the stack pointer of the last frame
 };
 
-/// Unwinds stacks of one process. Memory that was read is kept until `lt_unwinding_forget`.
+/// Unwinds stacks of one process. Keeps the memory that was read until `lt_unwinding_forget`.
 struct lt_unwinding;
 
-/// NULL without memory. `images` must live as long.
+/// Returns NULL if there is no memory. `images` must live until `lt_unwinding_end`.
 struct lt_unwinding *lt_unwinding_begin(const struct lt_remote_images *images);
-/// Drops the kept memory: call this when the process has run since.
+/// Drops the kept memory. Call this before unwinding again if the process has run.
 void lt_unwinding_forget(struct lt_unwinding *unwinding);
 void lt_unwinding_end(struct lt_unwinding *unwinding);
 

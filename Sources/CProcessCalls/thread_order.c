@@ -23,8 +23,8 @@ enum { STOP_EVENT = 128, SYSCALL_STOP = SIGTRAP | 0x80, STOP_MILLISECONDS = 1000
 
 enum patience { FOR_A_WHILE, TO_THE_END };
 
-/// The tracee's next report. False if none arrives in time, or the thread has ended. A thread whose registers were
-/// changed goes astray if it is abandoned, so it is awaited without a limit.
+/// Waits for the tracee's next stop. Returns false if it does not stop in time or has ended. TO_THE_END waits without a
+/// limit: a thread whose registers were changed must not be released before they are restored.
 static bool await(pid_t thread, int *status, enum patience patience) {
   for (int millisecond = 0; patience == TO_THE_END || millisecond < STOP_MILLISECONDS; millisecond++) {
     pid_t reported = waitpid(thread, status, __WALL | WNOHANG);
@@ -36,27 +36,27 @@ static bool await(pid_t thread, int *status, enum patience patience) {
   return false;
 }
 
-/// Makes the thread call clone. It is stopped in a system call, about to return to its program.
+/// Makes the thread call clone. The thread must be stopped in a system call, about to return to its program.
 static int make_call(pid_t thread, const struct lt_thread_order *order, struct user_regs_struct registers) {
   registers.rip = order->call;
   registers.rax = SYS_clone;
   registers.orig_rax = ~0ull; // the kernel restarts no call
   registers.rdi = order->flags;
   registers.rsi = order->stack;
-  registers.rdx = order->threadWord; // written before either goes on
+  registers.rdx = order->threadWord; // the kernel writes the new thread's number there before either thread continues
   registers.r10 = order->threadWord;
   registers.r8 = order->threadPointer;
   if (ptrace(PTRACE_SETREGS, thread, 0, &registers) != 0) return -errno;
   int status;
-  // Continue to the call's entry and exit. Ignore other stops, as by SIGSTOP: the process stops again when it is
-  // released.
+  // Continue to the call's entry and exit. Ignore other stops, such as one by SIGSTOP: the process stops again when it
+  // is released.
   for (int stops = 0; stops < 2;) {
     if (ptrace(PTRACE_SYSCALL, thread, 0, 0) != 0) return -errno;
     if (!await(thread, &status, TO_THE_END)) return -ESRCH;
     if (WSTOPSIG(status) == SYSCALL_STOP) stops++;
   }
   if (ptrace(PTRACE_GETREGS, thread, 0, &registers) != 0) return -errno;
-  // The kernel restarts a call only after a stop of this kind.
+  // The kernel restarts a system call only after a PTRACE_INTERRUPT stop.
   if (ptrace(PTRACE_INTERRUPT, thread, 0, 0) != 0 || ptrace(PTRACE_CONT, thread, 0, 0) != 0) return -errno;
   if (!await(thread, &status, TO_THE_END)) return -ESRCH;
   return (long)registers.rax > 0 ? 0 : (int)(long)registers.rax;
@@ -68,7 +68,7 @@ static int order_thread(pid_t thread, const struct lt_thread_order *order) {
   int status;
   if (!await(thread, &status, FOR_A_WHILE)) return -EBUSY;
   if (status >> 16 != STOP_EVENT || WSTOPSIG(status) != SIGTRAP) {
-    // A signal, which is delivered to the thread, or a process that is stopped.
+    // The thread got a signal, which is delivered now, or the whole process is stopped.
     ptrace(PTRACE_DETACH, thread, 0, status >> 16 ? 0 : WSTOPSIG(status));
     return -EBUSY;
   }
@@ -77,8 +77,8 @@ static int order_thread(pid_t thread, const struct lt_thread_order *order) {
   int result = 0;
   if (ptrace(PTRACE_GETREGS, thread, 0, &registers) != 0 || ptrace(PTRACE_GETSIGMASK, thread, sizeof mask, &mask) != 0)
     result = -errno;
-  // Code may rely on the kernel noticing its interruption (rseq(2)). The kernel would not notice, since the thread
-  // resumes elsewhere. Such code makes no system calls.
+  // The thread must be in a system call. Otherwise it may be in a restartable sequence (rseq(2)), where code relies on
+  // the kernel noticing an interruption. The kernel would not notice this one, since the thread resumes elsewhere.
   if (result == 0 && (long)registers.orig_rax < 0) result = -EAGAIN;
   errno = 0;
   long instruction = ptrace(PTRACE_PEEKTEXT, thread, order->call, 0);
@@ -96,7 +96,8 @@ static int order_thread(pid_t thread, const struct lt_thread_order *order) {
 }
 
 int lt_order_thread(pid_t thread, const struct lt_thread_order *order) {
-  // A separate tracer process, which no signal ends midway. Its exit releases a thread that it still traces.
+  // The tracer is a separate process with all signals blocked, so no signal ends it midway. If it still traces the
+  // thread when it exits, the kernel releases the thread.
   int answer[2];
   if (pipe(answer) != 0) return -errno;
   sigset_t all, before;

@@ -1,24 +1,24 @@
 // Finds the bits of an enumeration's values that distinguish its cases.
 //
-// The library answers only for a value in memory. Heap images have millions of values and few types. So it is asked
-// once for each type, about made-up values: the bits that change its answer encode the case.
+// The library determines the case only of a value in memory. A heap image has millions of values, but few types. So the
+// library is asked about made-up values, once for each type. The bits that change its answer encode the case.
 
 #include "EnumCases.h"
 
 #include <string.h>
 
 enum {
-  PROBE_ADDRESS = 0x2000, ///< below everything that a process can map
-  PROBE_LIMIT = 1024,     ///< bytes of a value; larger enumerations are left alone
-  TAG_BIT_LIMIT = 12,     ///< of enumerations with several payloads: a byte for the case, and spare bits of a word
+  PROBE_ADDRESS = 0x2000, ///< an address below everything that a process can map
+  PROBE_LIMIT = 1024,     ///< the most bytes of a value; larger enumerations are not examined
+  TAG_BIT_LIMIT = 12,     ///< with several payloads: enough for a byte for the case, and spare bits of a word
   PAYLOAD_BIT_LIMIT = 256,
-  NUMBER_BITS = 12, ///< of a reference: a number below 4,096 is no address
+  NUMBER_BITS = 12, ///< in place of a reference, a number of so many bits is not an address
 };
 
-/// An address as objects have them, with no spare bit set.
+/// An address that an object may have, without any spare bit set.
 static const uint64_t POINTER = 0x0000100000000000;
 
-/// The library may read one word past the end of a value.
+/// The made-up value. The library may read one word past the end of a value.
 static _Alignas(16) uint8_t probe[PROBE_LIMIT + 16];
 
 const void *mirror_probe_bytes(uint64_t address, uint64_t size) {
@@ -47,8 +47,8 @@ static int case_of(const struct enumeration *e) {
 
 static void flip(unsigned bit) { probe[bit / 8] ^= (uint8_t)(1u << bit % 8); }
 
-/// Finds the bits of a value of zeros that change its case when set alone. Returns their number; −1 if it is above
-/// `limit`.
+/// Finds the bits that change the case when one of them is set in a value of zeros. Returns the number of these bits;
+/// −1 if it is above `limit`.
 static int find_bits(const struct enumeration *e, uint32_t *bits, int limit) {
   int zero = case_of(e), count = 0;
   for (unsigned bit = 0; bit < e->size * 8; bit++) {
@@ -62,7 +62,8 @@ static int find_bits(const struct enumeration *e, uint32_t *bits, int limit) {
   return count;
 }
 
-/// Several payloads: finds the bits that are set apart for the case, and the case of each combination of them.
+/// For an enumeration with several payloads: finds the bits that encode the case, and the case for each combination of
+/// them.
 static void find_tags(const struct enumeration *e, struct mirror_cases *cases) {
   int count = find_bits(e, cases->bits, TAG_BIT_LIMIT);
   if (count <= 0) return;
@@ -78,8 +79,8 @@ static void find_tags(const struct enumeration *e, struct mirror_cases *cases) {
   cases->head.tableCount = 1u << count;
 }
 
-/// True if the bits form numbers below all addresses, in one word, and the payload case also has an address in that
-/// word. Its offset is `*offset`.
+/// True if all bits are in the same word, the numbers that they form are below all addresses, and a value with an
+/// address in that word has the payload case. `*offset` is set to the word's offset.
 static bool is_reference_word(const struct enumeration *e, const uint32_t *bits, int count, uint32_t *offset) {
   *offset = bits[0] / 64 * 8;
   if (bits[count - 1] / 64 != bits[0] / 64 || bits[count - 1] % 64 >= NUMBER_BITS || *offset + 8 > e->size)
@@ -90,9 +91,9 @@ static bool is_reference_word(const struct enumeration *e, const uint32_t *bits,
   return isPayload;
 }
 
-/// One payload: finds a word that is no address in the other cases, or bits that are 0 with the payload alone. If the
-/// word is an optional reference of the payload's own, the payload has an address or 0 there, and the other cases a
-/// small number.
+/// For an enumeration with one payload: finds a word that is an address only in the payload case, or bits that are all
+/// 0 only in that case. If the word is itself an optional reference, it is an address or 0 in the payload case, and a
+/// small number in the other cases.
 static void find_payload(const struct enumeration *e, struct mirror_cases *cases) {
   if (case_of(e) == 0) {
     int count = find_bits(e, cases->bits, PAYLOAD_BIT_LIMIT);

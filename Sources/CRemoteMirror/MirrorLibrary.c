@@ -52,10 +52,10 @@ const struct lt_mirror_library *lt_mirror_load(const char *path, char **reason) 
     }
     memcpy(functions[i].slot, &function, sizeof function);
   }
-  // Libraries before Swift 5.3 cannot tell cases apart; all else works with them.
+  // Libraries before Swift 5.3 cannot determine cases. Everything else works with them.
   void *projectCase = dlsym(handle, "swift_reflection_projectEnumValue");
   memcpy(&found.projectCase, &projectCase, sizeof projectCase);
-  // Never unloaded: a child may be using it at any time.
+  // The library is never unloaded, since a child may be using it.
   struct lt_mirror_library *library = malloc(sizeof *library);
   if (library) *library = found;
   return library;

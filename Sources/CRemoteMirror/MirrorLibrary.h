@@ -1,4 +1,4 @@
-// The part of the remote mirror library's C interface that is used.
+// The part of the remote mirror library's C interface that this module uses.
 
 #ifndef LEAKTRACE_MIRROR_LIBRARY_H
 #define LEAKTRACE_MIRROR_LIBRARY_H

@@ -1,5 +1,5 @@
-// The remote mirror library, as the service of a child process. The child calls the library, and the caller's function
-// that reads memory.
+// Offers the remote mirror library as the service of a child process. The child calls the library, and the caller's
+// function that reads memory.
 
 #define _GNU_SOURCE
 #include "EnumCases.h"
@@ -11,21 +11,21 @@
 #include <unistd.h>
 
 enum {
-  /// bytes of one read of memory that is not a region; metadata and descriptors are far smaller
+  /// the most bytes of one read outside of the regions; metadata and descriptors are far smaller
   READ_LIMIT = 1 << 20,
-  STRING_LIMIT = 1 << 16,  ///< bytes of a string in such memory
-  NAME_LIMIT = 1 << 14,    ///< bytes of a name in an answer
-  FIELD_LIMIT = 1 << 14,   ///< fields of one answer
-  ARGUMENT_LIMIT = 64,     ///< generic arguments of one answer
-  ANSWER_LIMIT = 16 << 20, ///< bytes of an answer
+  STRING_LIMIT = 1 << 16,  ///< the most bytes of a string outside of the regions
+  NAME_LIMIT = 1 << 14,    ///< the most bytes of a name in an answer
+  FIELD_LIMIT = 1 << 14,   ///< the most fields of an answer
+  ARGUMENT_LIMIT = 64,     ///< the most generic arguments of an answer
+  ANSWER_LIMIT = 16 << 20, ///< the most bytes of an answer
   MEMORY_LIMIT = 1 << 30,  ///< bytes
-  STACK_LIMIT = 8 << 20,   ///< bytes of stack: types that contain themselves end here
-  /// the first question makes the library index all names, which takes up to some seconds
+  STACK_LIMIT = 8 << 20,   ///< bytes; ends the recursion if a type contains itself
+  /// at the first question, the library indexes all names, which takes up to several seconds
   ANSWER_MILLISECONDS = 20000,
 };
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Memory, as the library asks for it.
+// Functions that read memory for the library.
 
 static const struct lt_mirror_region *region_of(const struct lt_mirror_memory *memory, uint64_t address) {
   size_t low = 0, high = memory->regionCount;
@@ -48,7 +48,7 @@ static const void *read_bytes(void *context, uint64_t address, uint64_t size, vo
   if (region && size <= region->size - (address - region->address))
     return (const char *)region->bytes + (address - region->address);
   if (size > READ_LIMIT) return NULL;
-  // The library reads structures where they lie, and one word further than some of them are.
+  // The library uses structures in place. In some of them, it reads one word past the end.
   void *bytes = calloc(1, size + 16);
   if (!bytes) return NULL;
   if (size > 0 && !memory->read(memory->context, address, bytes, size)) {
@@ -74,7 +74,7 @@ static uint64_t string_length(void *context, uint64_t address) {
     const char *end = memchr(start, 0, limit);
     return end ? (uint64_t)(end - start) : 0;
   }
-  // In small aligned pieces, so as not to run past the end of known memory.
+  // Read small aligned pieces, so that no read goes past the end of known memory.
   char piece[64];
   for (uint64_t length = 0; length < STRING_LIMIT;) {
     uint64_t count = sizeof piece - (address + length) % sizeof piece;

@@ -1,4 +1,5 @@
-// The child process that answers questions, and the messages to and from it: a length, and that many bytes.
+// The child process that answers questions, and the messages between it and its parent. A message is a length and that
+// many bytes.
 
 #define _GNU_SOURCE
 #include "CSandboxedChild.h"
@@ -19,10 +20,10 @@
 enum {
   CHILD_SOCKET = 3,
   FIRST_ANSWER_ROOM = 4096, ///< bytes; most answers are smaller
-  SMALL_QUESTION = 4096,    ///< bytes of a question, with its length, that goes out in one call
+  SMALL_QUESTION = 4096,    ///< a question of at most so many bytes, including its length, is sent in one call
 };
 
-/// Stands for "no answer" in the place of an answer's length.
+/// The length that means "no answer".
 #define NO_ANSWER UINT32_MAX
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -52,7 +53,7 @@ static bool send_all(int file, const void *buffer, size_t size) {
   return true;
 }
 
-/// Sends the question in one call where possible, since each call wakes the child.
+/// Sends the question in one call if possible, since each call wakes the child.
 static bool send_question(int file, const void *question, uint32_t size) {
   char small[SMALL_QUESTION];
   if (size > sizeof small - sizeof size) return send_all(file, &size, sizeof size) && send_all(file, question, size);
@@ -61,7 +62,7 @@ static bool send_question(int file, const void *question, uint32_t size) {
   return send_all(file, small, sizeof size + size);
 }
 
-/// The bytes begin with the length.
+/// An answer that the child is composing. The bytes begin with the length.
 struct lt_child_answer {
   char *bytes;
   size_t size, capacity, limit;
@@ -105,7 +106,8 @@ static void limit_child(const struct lt_child_service *service) {
 }
 
 static void detach_child(int socket) {
-  // The terminal's signals are for the parent; the child notices the parent's end. Crashes must be quick and silent.
+  // The terminal's signals are for the parent: when the parent ends, the child ends, too. Crashes must be quick and
+  // silent.
   signal(SIGINT, SIG_IGN);
   signal(SIGQUIT, SIG_IGN);
   const int fatal[] = {SIGABRT, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGPIPE, SIGTERM, SIGHUP};
@@ -114,7 +116,7 @@ static void detach_child(int socket) {
   sigemptyset(&nothing);
   sigprocmask(SIG_SETMASK, &nothing, NULL);
   if (socket != CHILD_SOCKET) dup2(socket, CHILD_SOCKET);
-  // A reader that waits for the end of the parent's pipe must not wait for the child too.
+  // Otherwise, a reader that waits for the end of one of the parent's pipes would also wait for the child.
   if (syscall(SYS_close_range, CHILD_SOCKET + 1, ~0u, 0) != 0) {
     struct rlimit files = {1024, 1024};
     getrlimit(RLIMIT_NOFILE, &files);
@@ -157,8 +159,8 @@ static _Noreturn void run_child(int socket, const struct lt_child_service *servi
 // ---------------------------------------------------------------------------------------------------------------------
 // The parent.
 
-/// Gives the allocator's free pages back to the kernel, if there are many. A child begins as a copy of this process, so
-/// that the kernel copies the tables of all its pages.
+/// Returns the allocator's free pages to the kernel, if there are many. A child begins as a copy of this process, and
+/// the kernel then copies the tables of all pages.
 static void give_back_free_memory(void) {
   enum { MANY = 16 << 20 };
   if (mallinfo2().fordblks > MANY) malloc_trim(0);

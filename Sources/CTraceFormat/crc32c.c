@@ -17,7 +17,8 @@ __attribute__((target("sse4.2"))) static uint32_t crc32c_sse42(uint32_t crc, con
   return (uint32_t)c;
 }
 
-/// Asked once: in a virtual machine the question goes to the hypervisor, and costs more than the checksum.
+/// Asks the processor only once: in a virtual machine, the cpuid instruction calls the hypervisor, which takes longer
+/// than the checksum.
 static int has_sse42(void) {
   enum { UNKNOWN, NO, YES };
   static _Atomic int answer;
@@ -32,7 +33,7 @@ static int has_sse42(void) {
 }
 #endif
 
-/// One bit at a time: only where the processor has no instruction for it.
+/// Computes the checksum one bit at a time. Used only if the processor has no instruction for it.
 static uint32_t crc32c_bitwise(uint32_t crc, const uint8_t *p, size_t n) {
   for (; n > 0; p++, n--) {
     crc ^= *p;

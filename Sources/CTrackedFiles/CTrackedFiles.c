@@ -1,4 +1,5 @@
-// Files are mapped without access. The first touch of a part is a fault, which notes the part and permits the access.
+// Files are mapped without access. The first access to a part causes a fault, whose handler notes the part and permits
+// the access.
 
 #define _GNU_SOURCE
 #include "CTrackedFiles.h"
@@ -17,11 +18,12 @@ enum { MOST_FILES = 4096 };
 struct tracked_file {
   _Atomic uintptr_t start;
   size_t size;
-  /// A byte for each part, shared with children.
+  /// A byte for each part, 1 if it was accessed. Shared with children.
   _Atomic uint8_t *read;
 };
 
-/// The handler may run at any time between two stores: an entry's start is stored last and cleared first.
+/// The mapped files. The signal handler may run between any two stores, so an entry's start is stored last and cleared
+/// first.
 static struct tracked_file files[MOST_FILES];
 static _Atomic size_t used;
 
@@ -36,7 +38,8 @@ static struct tracked_file *file_at(uintptr_t address) {
   return NULL;
 }
 
-/// Permits all of the file and notes all of it: the kernel allows a process only so many mappings.
+/// Permits access to the whole file, and notes all of its parts. Used when the kernel refuses to split the mapping,
+/// since a process may have only a limited number of mappings.
 static bool permit_whole(struct tracked_file *file, void *start) {
   if (mprotect(start, file->size, PROT_READ | PROT_WRITE) != 0) return false;
   for (size_t part = 0; part < part_count(file->size); part++)
@@ -50,7 +53,7 @@ static void handle_fault(int number, siginfo_t *info, void *context) {
   uintptr_t address = (uintptr_t)info->si_addr;
   struct tracked_file *file = info->si_code == SEGV_ACCERR ? file_at(address) : NULL;
   if (!file) {
-    // The instruction runs again, and its fault ends the process.
+    // The fault has another cause. The instruction runs again, and its fault ends the process.
     signal(number, SIG_DFL);
     errno = error;
     return;

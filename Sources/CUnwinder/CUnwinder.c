@@ -1,4 +1,5 @@
-// The child process that unwinds: libunwind with accessors that read another process's memory, or bytes of a core.
+// The child process that unwinds stacks. It uses libunwind with accessors that read another process's memory, or the
+// bytes of a core file.
 
 #define _GNU_SOURCE
 #include "CUnwinder.h"
@@ -14,10 +15,10 @@
 
 enum {
   PAGE = 4096,
-  CACHED_PAGES = 256,           // a stack and the rules of some dozen functions
-  MOST_READS = 1 << 24,         // words for one thread; a frame takes some hundred
-  MOST_READS_OF_STEP = 1 << 16, // an expression that runs in circles ends by this
-  ANSWER_MILLISECONDS = 120000, // words are counted; this is for a child that hangs
+  CACHED_PAGES = 256,           // enough for a stack and the unwind rules of several dozen functions
+  MOST_READS = 1 << 24,         // for one thread; a frame takes a few hundred reads
+  MOST_READS_OF_STEP = 1 << 16, // ends an expression that loops
+  ANSWER_MILLISECONDS = 120000, // for a child that hangs; otherwise the number of reads is the limit
   // .eh_frame_hdr (Linux Standard Base, 10.6.2): version, three encodings, then the values.
   TABLE_VERSION = 1,
   TABLE_HEAD = 4,
@@ -33,12 +34,12 @@ enum {
 #define MEMORY_LIMIT ((size_t)256 << 20)
 #define STACK_LIMIT ((size_t)8 << 20)
 
-/// libunwind's own table search, for custom accessors, as Linux's perf uses it. No header declares it.
+/// libunwind's own table search, for custom accessors. No header declares it; Linux's perf uses it, too.
 extern int UNW_OBJ(dwarf_search_unwind_table)(unw_addr_space_t, unw_word_t, unw_dyn_info_t *, unw_proc_info_t *, int,
                                               void *);
 
 struct cached_page {
-  uint64_t address; // 0: none
+  uint64_t address; // 0 if there is no page
   uint32_t size;
   uint8_t bytes[PAGE];
 };
@@ -108,7 +109,7 @@ static bool read_bytes(struct unwinder *unwinder, uint64_t address, void *into, 
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
-// What libunwind asks.
+// The functions that libunwind calls.
 
 static const struct lt_unwinder_image *image_at(const struct lt_unwinder_input *input, uint64_t address) {
   size_t low = 0, high = input->imageCount;
@@ -120,7 +121,7 @@ static const struct lt_unwinder_image *image_at(const struct lt_unwinder_input *
   return low < input->imageCount && input->images[low].start <= address ? &input->images[low] : NULL;
 }
 
-/// Bytes of a value in the head of a table; 0 if it is of no form that linkers write there.
+/// Returns the bytes of a value in a table's header; 0 if linkers do not use this encoding there.
 static uint32_t size_of(uint8_t encoding) {
   switch (encoding & ENCODING_SIZE) {
     case FOUR_BYTES_UNSIGNED:
@@ -152,7 +153,7 @@ static int find_rules(unw_addr_space_t space, unw_word_t address, unw_proc_info_
       result = UNW_OBJ(dwarf_search_unwind_table)(space, address, &table, found, needsRules, context);
     }
   }
-  // libunwind guesses where it has no rules: the frame's caller is not believed then.
+  // Without rules, libunwind guesses the frame's caller. The guess is not used.
   if (result < 0) unwinder->lacksRules = true;
   return result;
 }
@@ -204,7 +205,7 @@ static void *begin(void *context) {
   return unwinder;
 }
 
-/// Unwinds frame by frame. Returns the reason for the end.
+/// Unwinds frame by frame. Returns why the stack ends.
 static enum lt_unwinder_end unwind(struct unwinder *unwinder, struct lt_unwinder_frame *frames, uint32_t *count) {
   unw_cursor_t cursor;
   bool isExact = true;
@@ -215,7 +216,7 @@ static enum lt_unwinder_end unwind(struct unwinder *unwinder, struct lt_unwinder
       return LT_UNWINDER_UNSOUND;
     if (*count > 0 && address == 0) return LT_UNWINDER_COMPLETE;
     if (*count == LT_UNWINDER_MOST_FRAMES) return LT_UNWINDER_CUT;
-    // A signal's frame is wherever its stack is; all other frames are at increasing addresses.
+    // The caller of a signal frame may be on another stack. All other callers are at higher addresses.
     if (*count > 0 && !isExact && stackPointer <= frames[*count - 1].stackPointer) return LT_UNWINDER_UNSOUND;
     frames[(*count)++] =
         (struct lt_unwinder_frame){.address = address, .stackPointer = stackPointer, .isExact = isExact};

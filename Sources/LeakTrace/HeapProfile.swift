@@ -1,4 +1,4 @@
-// Heap profiles of a process that is recorded by sampling, for its own HTTP routes.
+// Heap profiles that a sampled process makes of itself, for instance to serve them over HTTP.
 
 import CLeakTrace
 
@@ -9,9 +9,9 @@ extension LeakTrace {
   /// The figures are estimates from the samples of a light recording (`leaktrace record --light`, or
   /// `LEAKTRACE_MODE=light`).
   ///
-  /// Call it on any thread that may block. It blocks for some milliseconds. The first call takes longer, and so does a
-  /// call after new functions appeared, while a copy of the process looks up their names. Concurrent callers wait for
-  /// each other.
+  /// Call it on a thread that may block. It blocks for several milliseconds. The first call takes longer, since a copy
+  /// of the process looks up the names of functions. So does a call after new functions have appeared. Concurrent
+  /// callers wait for each other.
   /// - Returns: nil if no recording takes samples in this process, or the profile cannot be made.
   public static func heapProfile() -> [UInt8]? {
     guard cleaktrace_is_present() else { return nil }

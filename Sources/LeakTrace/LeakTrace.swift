@@ -1,9 +1,9 @@
-// Statements of a program about its objects' lifetimes, for the recorder that traces it.
+// A program's statements about the lifetimes of its objects, for the recorder that traces it.
 
 import CLeakTrace
 
-/// States what a program expects of its objects' lifetimes, for `leaktrace record` to record. A program can state that
-/// the objects of a piece of work are gone after it, that an object is freed soon, or that a phase is over.
+/// States a program's expectations of its objects' lifetimes, which `leaktrace record` records. A program can state
+/// that the objects of a piece of work are gone after it, that an object is freed soon, or that a phase is over.
 ///
 /// A program may link this module and ship it. Without a recorder, every call is one load and one branch, and its
 /// arguments are not evaluated. With a recorder, a call writes a few dozen bytes to the trace, and `leaktrace analyze`
@@ -21,8 +21,8 @@ public enum LeakTrace {
 
   /// Writes a heap image to the trace. `leaktrace analyze --snapshot` finds the leaks in it; `label` names it.
   ///
-  /// Waits for an earlier image that is still being written. Returns when the other threads run again, while this image
-  /// is still being written.
+  /// If an earlier image is still being written, first waits for it. Returns as soon as the other threads run again,
+  /// while this image is still being written.
   /// - Returns: The image's number, or nil without a recorder or if the image could not be taken.
   @inlinable @discardableResult
   public static func snapshot(_ label: @autoclosure () -> String = "") -> Int? {
@@ -40,10 +40,10 @@ public enum LeakTrace {
   }
 
   /// Expects the object's memory to be freed within `limit` from now. If it is not, the expectation is broken, even if
-  /// the object is freed later. A heap image of that time shows what kept the object.
+  /// the object is freed later. A heap image is taken at that time, which shows what kept the object.
   ///
-  /// The object is neither retained nor read later. Unowned references keep its memory after its `deinit`; that also
-  /// breaks the expectation.
+  /// This does not retain the object, and does not read it later. If unowned references keep the object's memory after
+  /// its `deinit`, that also breaks the expectation.
   /// - Parameter name: The action that should end the object; shown with the finding.
   @inlinable
   public static func expectDeallocated(
@@ -55,14 +55,14 @@ public enum LeakTrace {
       Unmanaged.passUnretained(object).toOpaque(), nanoseconds(limit), name(), text(file), UInt32(clamping: line))
   }
 
-  /// The characters of a `StaticString` end with a zero byte.
+  /// Returns the characters of a string, which end with a zero byte.
   @usableFromInline static func text(_ file: StaticString) -> UnsafePointer<CChar>? {
     guard file.hasPointerRepresentation else { return nil }
     return UnsafeRawPointer(file.utf8Start).assumingMemoryBound(to: CChar.self)
   }
 
-  /// Returns 0 for negative durations. Durations that do not fit become `UInt64.max - 1`, some 584 years, because
-  /// `UInt64.max` means "for ever".
+  /// Returns a duration in nanoseconds; 0 for negative durations. Durations that do not fit become `UInt64.max - 1`,
+  /// about 584 years, because `UInt64.max` means "for ever".
   @usableFromInline static func nanoseconds(_ duration: Duration) -> UInt64 {
     let (seconds, attoseconds) = duration.components
     if seconds < 0 || attoseconds < 0 { return 0 }

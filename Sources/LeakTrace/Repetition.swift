@@ -1,11 +1,11 @@
-// Work that is repeated: objects whose number grows each time are proven to leak.
+// Repeated work: if the number of some objects grows with each round, they leak.
 
 import CLeakTrace
 
 extension LeakTrace {
   /// Runs `body` several times, and writes a heap image after each round. If a holder has more objects of some kind
-  /// after every round from the third on, `leaktrace analyze` reports it, although the objects are reachable. The first
-  /// two rounds fill caches and make objects that are made only once.
+  /// after every round from the third on, `leaktrace analyze` reports the holder, even though the objects are
+  /// reachable. The first two rounds do not count, since they fill caches and make objects that are made only once.
   ///
   /// ```swift
   /// LeakTrace.repeat("open screen") {
@@ -13,13 +13,13 @@ extension LeakTrace {
   ///   navigator.close(screen)
   /// }
   /// ```
-  /// Each round should do the same work with new objects. Returns when the last image is written; each takes
-  /// milliseconds to seconds, depending on the size of the heap. Without a recorder, `repeat` only runs `body`. An
-  /// error ends the repetition after the round that threw it.
+  /// Each round should do the same work with new objects. Returns when the last image is written. An image takes
+  /// milliseconds to seconds, depending on the size of the heap. Without a recorder, `repeat` only runs `body` `times`
+  /// times. An error ends the repetition in the round that threw it.
   /// - Parameters:
   ///   - name: Shown with the objects that grow in number.
-  ///   - times: The number of rounds; fewer than five show nothing. A bounded collection must reach its limit in the
-  ///     first two rounds, or level off in the others.
+  ///   - times: The number of rounds. With fewer than five, nothing is reported. A bounded collection must reach its
+  ///     limit in the first two rounds, or level off in the others.
   public static func `repeat`<Failure: Error>(
     _ name: @autoclosure () -> String = "", times: Int = 6, file: StaticString = #fileID, line: UInt = #line,
     _ body: () throws(Failure) -> Void
@@ -43,7 +43,7 @@ extension LeakTrace {
 
   /// Async variant. Runs `body` several times on the caller's actor, and writes a heap image after each round.
   ///
-  /// Objects that other tasks leave behind count as well: a round should wait for the tasks that it starts. The call
+  /// Objects that other tasks leave behind count as well, so a round should wait for the tasks that it starts. The call
   /// blocks its thread while an image is written.
   public static func `repeat`<Failure: Error>(
     _ name: @autoclosure () -> String = "", times: Int = 6, file: StaticString = #fileID, line: UInt = #line,

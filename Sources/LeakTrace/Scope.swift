@@ -3,14 +3,14 @@
 import CLeakTrace
 
 extension LeakTrace {
-  /// Runs `body`, and expects the objects that it made to be gone `grace` after it.
+  /// Runs `body`, and expects the objects that `body` made to be gone `grace` after it.
   ///
-  /// The scope has the objects that the calling thread makes until `body` returns; in a task, the objects that the task
-  /// makes. Scopes may be nested. Objects made in an inner scope belong to the outer one as well.
+  /// The objects that the calling thread makes until `body` returns belong to the scope; in a task, the objects that
+  /// the task makes. Scopes may be nested. Objects made in an inner scope also belong to the outer scope.
   /// - Parameters:
-  ///   - name: Shown with the surviving objects. Use the same name for the same work: the survivors of all its runs are
-  ///     one finding.
-  ///   - grace: The time that objects may outlive `body`, for instance because other tasks finish first.
+  ///   - name: Shown with the surviving objects. Use the same name for the same work, so that the survivors of all its
+  ///     runs become one finding.
+  ///   - grace: How long objects may outlive `body`, for instance because other tasks have to finish first.
   @inlinable
   public static func scope<Result: ~Copyable, Failure: Error>(
     _ name: @autoclosure () -> String, grace: Duration = .zero, file: StaticString = #fileID, line: UInt = #line,
@@ -22,10 +22,11 @@ extension LeakTrace {
     return try body()
   }
 
-  /// Runs `body` on the caller's actor, and expects the objects that it made to be gone `grace` after it.
+  /// Runs `body` on the caller's actor, and expects the objects that `body` made to be gone `grace` after it.
   ///
-  /// The scope has all objects that the calling task makes until `body` returns, on whichever threads it runs. It also
-  /// has the objects of tasks created inside. Objects of other tasks on the same threads do not belong to it.
+  /// All objects that the calling task makes until `body` returns belong to the scope, whatever threads the task runs
+  /// on. The objects of tasks created inside the scope belong to it as well. Objects of other tasks on the same threads
+  /// do not.
   @inlinable
   public static func scope<Result: ~Copyable, Failure: Error>(
     _ name: @autoclosure () -> String, grace: Duration = .zero, file: StaticString = #fileID, line: UInt = #line,
@@ -37,7 +38,7 @@ extension LeakTrace {
     return try await body()
   }
 
-  /// Begins a scope that may end in another function, and in any order relative to other scopes. It belongs to the
+  /// Begins a scope that may end in another function, and before or after any other scope. The scope belongs to the
   /// calling task, or outside of tasks to the calling thread. A scope that is never ended has no findings.
   @inlinable
   public static func begin(_ name: @autoclosure () -> String, file: StaticString = #fileID, line: UInt = #line) -> Scope
@@ -46,14 +47,14 @@ extension LeakTrace {
     return Scope(number: cleaktrace_scope_begin(name(), text(file), UInt32(clamping: line)))
   }
 
-  /// A scope that was begun. A plain value: copies are the same scope.
+  /// A scope that was begun. This is a plain value; all copies mean the same scope.
   public struct Scope: Hashable, Sendable {
     /// Identifies the scope within the process; 0 if nothing is recorded.
     public let number: UInt64
 
     @usableFromInline init(number: UInt64) { self.number = number }
 
-    /// Ends the scope, on any task or thread. Only the first end counts.
+    /// Ends the scope. May be called in any task or thread. Only the first call counts.
     @inlinable
     public func end(grace: Duration = .zero) {
       if number != 0 { cleaktrace_scope_end(number, nanoseconds(grace)) }

@@ -56,7 +56,8 @@ import PackagePlugin
       guard let program = Self.testBundle(named: bundle, besides: executables) else {
         return Diagnostics.error("the build has no test bundle \(bundle)")
       }
-      // A test bundle runs the tests of one library at a time. Both runs form one check with one baseline.
+      // In one run, a test bundle runs the tests of only one testing library. Both runs form one check with one
+      // baseline.
       let script = """
         "$0" "$@"; first=$?
         "$0" --testing-library swift-testing "$@"; second=$?
@@ -81,7 +82,8 @@ import PackagePlugin
     return isRelease ? .release : .debug
   }
 
-  /// The leaktrace command: named by LEAKTRACE, found in PATH, or in the package's own .leaktrace folder.
+  /// Returns the leaktrace command: the one that LEAKTRACE names, one in PATH, or the one in the package's .leaktrace
+  /// folder.
   private static func command(besides package: URL) -> URL? {
     let environment = ProcessInfo.processInfo.environment
     let folders = (environment["PATH"] ?? "").split(separator: ":").map { URL(fileURLWithPath: String($0)) }
@@ -91,7 +93,8 @@ import PackagePlugin
     return candidates.first { FileManager.default.isExecutableFile(atPath: $0.path) }
   }
 
-  /// The baseline beside Package.swift, if it exists or must be written, unless the options name another one.
+  /// Returns the option for the baseline beside Package.swift, if it exists or must be written. Returns no option if
+  /// the options name another baseline.
   private static func baseline(_ options: [String], _ package: URL) -> [String] {
     let file = package.appendingPathComponent(".leaktrace-baseline")
     if options.contains(where: { $0 == "--baseline" || $0.hasPrefix("--baseline=") }) { return [] }
@@ -99,7 +102,8 @@ import PackagePlugin
     return isThere || options.contains("--update-baseline") ? ["--baseline", file.path] : []
   }
 
-  /// The test bundle is in the products' folder. Some versions do not list it among the products.
+  /// Finds the test bundle, which is in the products' folder. Some versions of the package manager do not list it among
+  /// the products.
   private static func testBundle(named name: String, besides executables: [URL]) -> URL? {
     let folders = Set(executables.map { $0.deletingLastPathComponent() })
     return (executables + folders.map { $0.appendingPathComponent(name) }).first {

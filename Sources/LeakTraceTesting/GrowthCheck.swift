@@ -12,10 +12,10 @@ struct GrowthCheck: Sendable {
   private let line: UInt32
   private var lastImage: Int32 = 0
   private var rounds = 0
-  /// The analysis needs at least this number of rounds.
+  /// The smallest number of rounds that the analysis can judge.
   private static let leastRounds = 5
 
-  /// Begins the work in the calling task, or outside of tasks in the calling thread. Returns nil if nothing is
+  /// Begins the repetition in the calling task, or outside of tasks in the calling thread. Returns nil if nothing is
   /// recorded.
   init?(_ name: String, file: String, line: Int) {
     guard let check = LeakCheck(name, file: file, line: line) else { return nil }
@@ -25,7 +25,7 @@ struct GrowthCheck: Sendable {
     (self.name, self.file, self.line) = (name, file, UInt32(clamping: line))
   }
 
-  /// Ends a round; rounds count from 1. Returns when its heap image is written.
+  /// Ends a round, and returns when its heap image is written. `round` counts from 1.
   mutating func end(round: Int) {
     rounds += 1
     cleaktrace_clear_stack()

@@ -1,4 +1,4 @@
-// Finds the leaks of a scope while the process that made them runs.
+// Finds the leaks of a scope while the process is still running.
 
 import CLeakTrace
 import LeakTrace
@@ -15,10 +15,10 @@ struct LeakFinding: Decodable {
   var title: String
   /// The whole finding as rendered text.
   var text: String
-  /// The types of the objects on its path, without modules.
+  /// The types of the objects on the finding's path, without modules.
   var types: [String]
   var instances: Int
-  /// The leak is not the program's fault.
+  /// True if a library has caused the leak, not the program.
   var library: Bool
 }
 
@@ -40,8 +40,8 @@ struct LeakCheck: Sendable {
   /// Ends the scope. Its objects may live on indefinitely while something references them, as cached objects do.
   func end() { cleaktrace_scope_end(number, .max) }
 
-  /// Takes a heap image, and has a separate process analyse it. Blocks until the analysis is done. Returns a text for
-  /// each leak beyond the allowed ones. If the check failed, the only text gives the reason.
+  /// Takes a heap image, and runs a separate process that analyses it. Blocks until the analysis is done. Returns a
+  /// text for each leak that is not allowed. If the check failed, the only text gives the reason.
   ///
   /// `allowances`: the number of leaked instances to allow, by the name of a type on the finding's path.
   func failures(allowing allowances: [String: Int]) -> [String] {
@@ -80,7 +80,8 @@ struct LeakCheck: Sendable {
     }
   }
 
-  /// Allowed instances are subtracted finding by finding, in order.
+  /// Returns a text for each finding that has more instances than are allowed. Allowed instances are used up by the
+  /// findings in order.
   static func failures(_ findings: [LeakFinding], allowing allowances: [String: Int]) -> [String] {
     var left = allowances
     var failures: [String] = []

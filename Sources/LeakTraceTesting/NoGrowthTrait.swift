@@ -4,16 +4,16 @@
   import LeakTrace
   public import Testing
 
-  /// Detects leaks that are still reachable. When a test is recorded, the trait runs it several times. The test fails
-  /// if some holder has more of the test's objects after every round from the third on. If the tests are not recorded,
-  /// the test runs once, as without the trait.
+  /// Detects leaked objects that are still reachable. If a test is recorded, the trait runs the test several times. The
+  /// test fails if a holder has more of the test's objects after every round from the third on. If the tests are not
+  /// recorded, the test runs once, as without the trait.
   ///
   /// ```swift
   /// @Test(.noGrowth) func opensAndClosesAScreen() async { … }
   /// ```
-  /// The objects of the test's task count, and the objects of tasks created in it. Each round takes a heap image. The
-  /// rounds are analysed at the end, which takes a second or two, more in large programs. On a suite, the trait applies
-  /// to each of its tests.
+  /// The objects of the test's task count, and the objects of tasks created in it. A heap image is taken after each
+  /// round. The images are analysed at the end, which takes a second or two, and longer in large programs. On a suite,
+  /// the trait applies to each of its tests.
   public struct NoGrowthTrait: TestTrait, SuiteTrait, TestScoping {
     let rounds: Int
 
@@ -53,7 +53,8 @@
     /// Fails if objects grow in number with each run of the test. A recorded test runs six times.
     public static var noGrowth: Self { noGrowth(repeating: 6) }
 
-    /// Fails if objects grow in number with each of `rounds` runs. Fewer than five rounds show nothing, and fail.
+    /// Fails if objects grow in number with each of `rounds` runs. With fewer than five rounds, the test fails, since
+    /// growth cannot be judged.
     public static func noGrowth(repeating rounds: Int) -> Self { NoGrowthTrait(rounds: rounds) }
   }
 #endif

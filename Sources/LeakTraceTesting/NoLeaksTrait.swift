@@ -11,19 +11,19 @@
   /// ```swift
   /// @Test(.noLeaks) func opensAndCloses() async { … }
   /// ```
-  /// The objects of the test's task count, and the objects of tasks created in it. Objects of other tests that ran at
-  /// the same time do not.
+  /// The objects of the test's task count, and the objects of tasks created in it. Objects of other tests that run at
+  /// the same time do not count.
   ///
-  /// For each test, the heap is written out and analysed, which takes a second, more in large programs. On a suite,
-  /// this is done once, after all its tests, and not for each test. The finding then shows where the objects were made,
-  /// but not the test that made them.
+  /// After each test, a heap image is written and analysed, which takes a second, and longer in large programs. On a
+  /// suite, this is done once, after all its tests. The findings then show where the objects were made, but not which
+  /// test made them.
   public struct NoLeaksTrait: TestTrait, SuiteTrait, TestScoping {
     let allowances: [String: Int]
 
     /// Set while a suite is checked as a whole.
     @TaskLocal private static var isInSuite = false
 
-    /// A suite's trait also applies to its tests, so that each of them clears its stack.
+    /// A suite's trait also applies to its tests, so that each test clears its stack.
     public var isRecursive: Bool { true }
 
     public func scopeProvider(for test: Test, testCase: Test.Case?) -> Self? {
@@ -39,8 +39,8 @@
         return try await function()
       }
       let place = test.sourceLocation
-      // Run in a new task whose memory goes with it. Otherwise, words that the test's functions left there would look
-      // like references.
+      // Run in a new task, whose memory is freed when it ends. Otherwise, words that the test's functions left in task
+      // memory would look like references.
       let check = try await withoutActuallyEscaping(function) { function in
         try await withThrowingTaskGroup(of: LeakCheck?.self) { group in
           group.addTask {
@@ -63,7 +63,7 @@
   }
 
   extension Trait where Self == NoLeaksTrait {
-    /// Fails if any object that the test made is leaked.
+    /// Fails if an object that the test made is leaked.
     public static var noLeaks: Self { NoLeaksTrait(allowances: [:]) }
 
     /// Allows up to `limits[type]` leaked instances with that type on their path. Type names have no module:

@@ -4,8 +4,8 @@
   import LeakTrace
   public import XCTest
 
-  /// Runs `body`, and fails the test if objects that it made are leaked afterwards. If the tests are not recorded, only
-  /// runs `body`.
+  /// Runs `body`, and fails the test if objects that `body` made are leaked afterwards. If the tests are not recorded,
+  /// only runs `body`.
   ///
   /// `limits`: the number of leaked instances to allow, by the name of a type on their path, without its module.
   public func XCTAssertNoLeaks<Result>(
@@ -39,9 +39,9 @@
     return result
   }
 
-  /// Runs `body` `rounds` times. Fails the test if some holder has more of the objects that `body` made after every
-  /// round from the third on. If the tests are not recorded, `body` runs once. Fewer than five rounds show nothing, and
-  /// fail.
+  /// Runs `body` `rounds` times. Fails the test if a holder has more of the objects that `body` made after every round
+  /// from the third on. If the tests are not recorded, `body` runs once. With fewer than five rounds, the test fails,
+  /// since growth cannot be judged.
   public func XCTAssertNoGrowth(
     repeating rounds: Int = 6, file: StaticString = #filePath, line: UInt = #line, _ body: () throws -> Void
   ) rethrows {
@@ -78,7 +78,7 @@
     for failure in check.failures() { XCTFail(failure, file: file, line: line) }
   }
 
-  /// Overwrites task memory where returned functions kept their variables. Those words would look like references.
+  /// Overwrites the task memory where returned functions kept their variables. Those words would look like references.
   @inline(never)
   private func overwriteFrames(_ count: Int) async {
     let zeros = zeroWords()
@@ -90,8 +90,8 @@
   @inline(never) private func keepWords(_ words: SIMD32<UInt64>) { withExtendedLifetime(words) {} }
 
   extension XCTestCase {
-    /// Fails the test if any object that it makes from here on is leaked. Call it in `setUp` or at the beginning of a
-    /// test. The check runs with the test's teardown blocks.
+    /// Fails the test if an object that the test makes after this call is leaked. Call this function in `setUp` or at
+    /// the start of a test. The check runs with the test's teardown blocks.
     public func expectNoLeaks(allowing limits: [String: Int] = [:], file: StaticString = #filePath, line: UInt = #line)
     {
       guard let check = LeakCheck(name, file: "\(file)", line: Int(line)) else { return }

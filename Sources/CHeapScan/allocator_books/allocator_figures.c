@@ -1,10 +1,11 @@
-// The figures of an allocator for a trace: LT_DEF_ALLOCATOR.
+// Computes an allocator's figures and encodes them for a trace.
 
 #include "allocator_books/allocator_figures.h"
 
 #include "check.h"
 
-/// Inserts an arena's pin by the free memory below it; the least is dropped if there are too many.
+/// Inserts an arena's pin, in order of the free memory below it. If there are too many pins, drops the one with the
+/// least.
 static void add_pin(struct lt_allocator_figures *f, const struct lt_glibc_arena *arena) {
   if (arena->pinUse != LT_GLIBC_BLOCK || !arena->freeBytes) return;
   uint32_t place = f->pinCount;

@@ -1,4 +1,4 @@
-// Reads the memory of a process whose allocator's books are looked at.
+// Reads the memory of a process whose allocator's metadata is examined.
 
 #include "allocator_books/books_memory.h"
 

@@ -10,9 +10,9 @@
 enum {
   WINDOW = 128 << 10,
   PROBE = 16 << 10,
-  /// This many chunks in a row are no coincidence.
+  /// Bytes that look like this many consecutive chunks count as chunks.
   CONVINCING_CHUNKS = 12,
-  /// Missing pages of a piece after which the rest is given up.
+  /// After this many unreadable pages, the search for the next chunk ends.
   MISSING_PAGES = 1 << 16,
 };
 static const uint64_t SEARCH_LIMIT = 1ull << 30;
@@ -35,7 +35,7 @@ void lt_chunk_walk_rewind(struct lt_chunk_walk *walk) {
   walk->breaks = walk->skippedBytes = 0;
 }
 
-/// The chunk at an address below `end`; false if there is no chunk.
+/// Reads the chunk at an address below `end`. Returns false if there is no chunk.
 static LT_ALWAYS_INLINE bool chunk_at(struct lt_word_window *window, uint64_t address, uint64_t end,
                                       struct lt_heap_chunk *chunk) {
   uint64_t head, next;
@@ -49,7 +49,7 @@ static LT_ALWAYS_INLINE bool chunk_at(struct lt_word_window *window, uint64_t ad
   return true;
 }
 
-/// True for the last chunk of a piece: 16 bytes, followed by another such chunk or one of 0 bytes.
+/// True for the fencepost that ends a piece: a chunk of 16 bytes, followed by another chunk of 16 or 0 bytes.
 static bool is_fencepost(struct lt_word_window *window, uint64_t address, uint64_t end) {
   uint64_t head, next;
   return end - address >= 2 * GLIBC_FENCEPOST && lt_window_word(window, address + GLIBC_CHUNK_SIZE, &head) &&
@@ -65,14 +65,14 @@ static bool is_convincing(struct lt_chunk_walk *walk, uint64_t address, uint64_t
     uint64_t before;
     if (!chunk_at(&walk->probe, at, end, &chunk)) return false;
     at += chunk.size;
-    // A free chunk's size is stored in the next one, too.
+    // A free chunk's size is also stored in the next chunk.
     if (!chunk.isInUse && (!lt_window_word(&walk->probe, at, &before) || before != chunk.size)) return false;
     if (at == end) return true;
   }
   return true;
 }
 
-/// The next address where a sequence of chunks begins; 0 if there is none up to the end.
+/// Returns the next address where a sequence of chunks begins; 0 if there is none before `end`.
 static uint64_t resynchronised(struct lt_chunk_walk *walk, uint64_t address, uint64_t end) {
   uint64_t at = address + GLIBC_ALIGNMENT, head;
   unsigned missingPages = 0;
@@ -101,7 +101,8 @@ void lt_chunk_walk_run(struct lt_chunk_walk *walk, uint64_t start, uint64_t end,
       at += chunk.size;
       continue;
     }
-    // Fenceposts are followed by other code's memory, or by nothing. The same may precede the first chunk of the break.
+    // Memory of other code, or none, follows fenceposts. Memory of other code may also precede the first chunk of the
+    // program break. Neither is a break in the sequence.
     bool isEnd = is_fencepost(&walk->window, at, end) || (mayBeginLate && at == start);
     if (!isEnd) walk->breaks++;
     uint64_t next = resynchronised(walk, at, end);

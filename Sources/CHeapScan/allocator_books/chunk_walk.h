@@ -1,4 +1,4 @@
-// Walks from chunk to chunk through a heap.
+// Walks from chunk to chunk through a heap of glibc.
 
 #ifndef LEAKTRACE_CHUNK_WALK_H
 #define LEAKTRACE_CHUNK_WALK_H
@@ -8,34 +8,36 @@
 
 struct lt_heap_chunk {
   uint64_t address, size; ///< multiples of 16
-  bool isInUse;           ///< as its neighbour records it; true also in threads' caches and fast bins
-  bool isMarked;          ///< marked as belonging to another arena than the main one
+  bool isInUse;           ///< by the next chunk's flag; also true for freed chunks in threads' caches and fast bins
+  bool isMarked;          ///< its flag says that it belongs to an arena other than the main arena
 };
 
-/// A walk through pieces of heaps. A piece is walked the same way each time.
+/// A walk through pieces of heaps. Each walk through a piece visits the same chunks.
 struct lt_chunk_walk {
   const struct lt_books_memory *books;
   struct lt_word_window window;
-  struct lt_word_window probe; ///< for possible chunks, so that `window` stays where it is
-  uint64_t searchLeft;         ///< bytes left to search for chunks after breaks
-  /// Places where one chunk does not lead to the next, and the bytes from these places to the next chunk found. A
-  /// thread is about to change the chunk, other code has moved the break, or the heap is damaged.
+  struct lt_word_window probe; ///< reads possible chunks, so that `window` does not have to move
+  uint64_t searchLeft;         ///< how many more bytes may be searched for the next chunk after a break
+  /// The number of breaks, where a chunk does not lead to another chunk, and the bytes from each break to the next
+  /// chunk found. The reason may be that a thread is changing the chunk, that other code moved the program break, or
+  /// that the heap is damaged.
   uint64_t breaks, skippedBytes;
-  bool isMain; ///< of the arena whose piece is walked
+  bool isMain; ///< whether the piece belongs to a main arena
 };
 
-/// False without memory; lt_chunk_walk_free must be called in any case.
+/// Returns false if there is no memory. Call lt_chunk_walk_free in either case.
 bool lt_chunk_walk_init(struct lt_chunk_walk *walk, const struct lt_books_memory *books);
 void lt_chunk_walk_free(struct lt_chunk_walk *walk);
-/// Resets the count of breaks, for another walk through the same pieces.
+/// Resets the counts of breaks and bytes, for another walk through the same pieces.
 void lt_chunk_walk_rewind(struct lt_chunk_walk *walk);
 
-/// Calls `visit` for the chunks of a range, in order of address. `mayBeginLate`: other code's memory may come first.
+/// Calls `visit` for each chunk of a range, in order of address. `mayBeginLate` says that the range may begin with
+/// memory of other code.
 void lt_chunk_walk_run(struct lt_chunk_walk *walk, uint64_t start, uint64_t end, bool mayBeginLate,
                        void (*visit)(void *context, const struct lt_heap_chunk *chunk), void *context);
 
-/// Bytes from an address to the end of its sequence of chunks: the arena's top, or the end of fenceposts. 0 if the
-/// sequence reaches neither.
+/// Returns the bytes from `start` to the end of the sequence of chunks that begins there. The sequence ends at the
+/// arena's top, or after fenceposts. Returns 0 if the sequence reaches neither before `end`.
 uint64_t lt_chunk_walk_length(struct lt_chunk_walk *walk, uint64_t start, uint64_t end, uint64_t top);
 
 #endif

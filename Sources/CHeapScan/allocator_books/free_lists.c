@@ -1,10 +1,10 @@
-// Follows lists of freed memory, with links that are protected and with plain ones.
+// Follows lists of freed memory, with protected (XORed) links or with plain links.
 
 #include "allocator_books/free_lists.h"
 
 #include "check.h"
 
-/// Appends to `chunks`, unless that is NULL.
+/// Follows a list, with protected or with plain links, up to `most` entries. Appends to `chunks`, unless it is NULL.
 static uint64_t follow(struct lt_word_window *window, const struct lt_free_list *list, bool isProtected, uint64_t most,
                        uint64_t use, struct lt_growing_list *chunks, bool *isWhole) {
   uint64_t entry = list->first, count = 0, mark = 0, markAt = 1;
@@ -23,7 +23,7 @@ static uint64_t follow(struct lt_word_window *window, const struct lt_free_list 
       struct lt_kept_chunk kept = {chunk, use};
       if (!lt_list_append(chunks, &kept)) return count;
     }
-    // A list that goes round is bounded by Brent's mark.
+    // Brent's algorithm detects a cycle: `mark` is an earlier entry.
     if (++count == markAt) {
       mark = entry;
       markAt *= 2;

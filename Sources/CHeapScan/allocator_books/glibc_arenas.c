@@ -1,4 +1,4 @@
-// Finds the arenas of glibc's allocator by the shape of their bins, and the ring that links them.
+// Finds the arenas of glibc's allocator by their bins, and by the ring that links the arenas.
 
 #include "allocator_books/glibc_arenas.h"
 
@@ -8,13 +8,13 @@
 #include <string.h>
 
 enum {
-  /// Namespaces of a loader (DL_NNS), and so copies of libc.
+  /// The most namespaces of a loader (DL_NNS), and so the most copies of libc.
   NAMESPACE_LIMIT = 16,
-  /// Bins that may be linked otherwise: a thread is about to change one, or the heap is damaged.
+  /// The most bins of an arena whose links may be wrong, because a thread is changing them or the heap is damaged.
   OTHER_BINS = 4,
   DATA_WINDOW = 64 << 10,
 };
-/// Bytes of initialised data that are searched.
+/// The most bytes of initialised data that are searched.
 static const uint64_t DATA_LIMIT = 1ull << 28;
 
 struct search {
@@ -36,11 +36,12 @@ static bool has_arena(const struct lt_growing_list *arenas, size_t from, uint64_
   return false;
 }
 
-/// Follows the ring from a main arena on, and appends all but that one to `arenas`, if there is a list. True if the
-/// ring leads back.
+/// Follows the ring that begins at a main arena, and appends the other arenas to `arenas`, unless it is NULL. Returns
+/// true if the ring leads back to the main arena.
 static bool follow_ring(struct search *s, uint64_t main, const struct lt_glibc_arena_layout *layout,
                         struct lt_growing_list *arenas) {
-  // Some hundred in most programs with many threads; a ring that does not lead back is bounded by Brent's mark.
+  // Programs with many threads have a few hundred arenas. If the ring is damaged and does not lead back, Brent's
+  // algorithm detects the cycle.
   uint64_t at = main, mark = 0, next;
   for (uint64_t count = 1, markAt = 1; count < LT_GLIBC_ARENA_LIMIT; count++) {
     if (!lt_window_word(&s->elsewhere, at + layout->bins + GLIBC_NEXT_BEHIND_BINS, &next)) return false;
@@ -59,7 +60,7 @@ static bool follow_ring(struct search *s, uint64_t main, const struct lt_glibc_a
   return false;
 }
 
-/// Tells whether a bin's first and last chunk refer to it.
+/// True if a bin's first and last chunk refer to the bin.
 static bool is_linked(struct search *s, uint64_t bin, uint64_t first, uint64_t last) {
   enum { NEXT = 16, PREVIOUS = 24 };
   uint64_t word;
@@ -68,7 +69,7 @@ static bool is_linked(struct search *s, uint64_t bin, uint64_t first, uint64_t l
          lt_window_word(&s->elsewhere, last + NEXT, &word) && word == bin;
 }
 
-/// True if the bins of an arena are at an address, behind its top.
+/// True if an arena's bins are at an address, with the arena's `top` field before them.
 static bool are_bins(struct search *s, uint64_t bins) {
   unsigned others = 0;
   uint64_t first, last, top, place = bins - GLIBC_TOP_BEFORE_BINS;
@@ -83,8 +84,8 @@ static bool are_bins(struct search *s, uint64_t bins) {
   return top == place || lt_books_region(s->books, top);
 }
 
-/// Finds the main arena that has an empty bin at an address. The last bin is always empty: no chunk is large enough for
-/// it. The ring of arenas leads back to the beginning of the main arena, so that only one layout fits.
+/// Finds the main arena that has an empty bin at an address. Each arena has an empty bin: no chunk is large enough for
+/// the last one. Only one layout fits, since the ring of arenas must lead back to the start of the main arena.
 static bool arena_of_bin(struct search *s, uint64_t bin, struct lt_glibc_arena *arena) {
   for (uint64_t index = 0; index < GLIBC_BIN_PAIRS; index++) {
     uint64_t bins = bin - 16 * index;
@@ -135,7 +136,7 @@ bool lt_glibc_find_arenas(const struct lt_books_memory *books, struct lt_growing
     size_t mains = arenas->count;
     LT_CHECK(mains <= NAMESPACE_LIMIT);
     for (size_t i = 0; i < mains; i++) {
-      // The list moves as it grows.
+      // This is a copy, because the list moves when it grows.
       const struct lt_glibc_arena main = *(const struct lt_glibc_arena *)lt_list_item(arenas, i);
       isWhole &= follow_ring(&s, main.address, main.layout, arenas);
     }

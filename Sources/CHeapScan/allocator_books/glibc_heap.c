@@ -1,5 +1,5 @@
-// Reads the books of glibc's allocator, in two walks through its chunks: the first finds threads' caches, and the
-// second passes on the chunks that are in none.
+// Reads the metadata of glibc's allocator, in two walks through its chunks. The first walk finds threads' caches. The
+// second walk passes on the allocated blocks, which are the chunks that are neither free nor cached.
 
 #include "allocator_books/glibc_heap.h"
 
@@ -22,7 +22,7 @@ static struct lt_glibc_arena *arena_at(const struct lt_glibc_heap *h, size_t ind
 }
 static bool is_main(const struct lt_glibc_arena *arena) { return arena->address == arena->main; }
 
-// --- what neighbours do not know -------------------------------------------------------------------------------------
+// --- pieces, and freed blocks that neighbours record as in use -------------------------------------------------------
 
 static bool find_pieces(struct lt_glibc_heap *h) {
   struct lt_word_window window;
@@ -31,8 +31,8 @@ static bool find_pieces(struct lt_glibc_heap *h) {
   uint64_t main = 0;
   struct lt_malloc_parameters parameters = {0};
   h->mappedByCount = 0;
-  // Other arenas come before the main ones: a main arena's more distant memory is searched for only outside the other
-  // arenas' memory.
+  // The main arenas come last: the memory that a main arena has mapped is searched for only outside the other arenas'
+  // memory.
   for (size_t i = h->arenas.count; i-- > 0;) {
     struct lt_glibc_arena *arena = arena_at(h, i);
     if (is_main(arena)) {
@@ -81,7 +81,8 @@ static void look_for_cache(void *context, const struct lt_heap_chunk *chunk) {
     lt_thread_caches_look_at(&walk->caches, chunk->address);
 }
 
-/// Returns the key if it can be one, otherwise 0: glibc draws another if a key has few bits set or few clear.
+/// Returns the key if it is plausible, otherwise 0. If few bits of a random key are set, or few are clear, glibc draws
+/// another key.
 static uint64_t random_key(uint64_t key) {
   enum { LEAST_BITS = 16, MOST_BITS = 48, LEAST = 0x1000000 };
   int bits = __builtin_popcountll(key);
@@ -106,7 +107,7 @@ static bool find_caches(struct lt_glibc_heap *h) {
   return hasRoom;
 }
 
-/// False if the program's environment has turned caches off.
+/// False if the program's environment has turned off threads' caches.
 static bool may_have_caches(const struct lt_glibc_heap *h) {
   return !h->parameters.address || h->parameters.cacheLimit > 0;
 }
@@ -143,7 +144,7 @@ bool lt_glibc_heap_find(struct lt_glibc_heap *h, const struct lt_books_memory *b
   }
   isWhole &= find_pieces(h);
   bool hasRoom = find_fast_chunks(h) && find_caches(h);
-  // In later releases, a program that has freed nothing has no cache.
+  // Since 2.43, a program that has freed nothing has no cache, so a missing cache means nothing.
   h->areCachesUnread = h->caches == 0 && h->pieces.count > 0 && may_have_caches(h) &&
                        (books->libcRelease < GLIBC_FIRST_WITH_LATE_CACHES || books->libcRelease > GLIBC_LAST_KNOWN);
   isWhole &= find_mapped(h);
@@ -168,15 +169,15 @@ struct second_walk {
   void (*block)(void *context, uint64_t address, uint64_t size);
   void *context;
   size_t nextKept, nextMapped;
-  struct lt_heap_chunk last; ///< of the piece
+  struct lt_heap_chunk last; ///< the last chunk of the piece so far
   uint64_t lastUse;
   bool isMain;
   struct lt_chunk_walk *walk;
   struct lt_word_window mapped; ///< for the words of mapped chunks
 };
 
-/// True if a chunk has the key of cached blocks, which glibc 2.43 clears when it gives a block out. So a freed block is
-/// recognised even if its list is damaged.
+/// True if a chunk has the key of cached blocks. Since 2.43, glibc clears the key when it takes a block from a cache.
+/// So a cached block is recognised even if its list is damaged.
 static bool has_cache_key(struct second_walk *w, struct lt_word_window *window, uint64_t chunk) {
   uint64_t word;
   return w->heap->cacheKey && lt_window_word(window, chunk + GLIBC_CHUNK_MEMORY + GLIBC_CACHE_KEY, &word) &&
@@ -195,7 +196,7 @@ static void hand_over_mapped(struct second_walk *w, uint64_t end) {
   for (; w->nextMapped < chunks->count && lt_list_number(chunks, w->nextMapped) < end; w->nextMapped++) {
     const struct lt_mapped_chunk *chunk = lt_list_item(chunks, w->nextMapped);
     LT_CHECK(chunk->size > GLIBC_CHUNK_MEMORY && chunk->usable < chunk->size);
-    // Since 2.43, a thread's cache may have mapped chunks.
+    // Since 2.43, a thread's cache may contain mapped chunks.
     if (lt_list_has(&w->heap->kept, chunk->address) || has_cache_key(w, &w->mapped, chunk->address)) {
       struct lt_glibc_arena *main = arena_at(w->heap, 0);
       main->cached++;
@@ -208,7 +209,7 @@ static void hand_over_mapped(struct second_walk *w, uint64_t end) {
   }
 }
 
-/// Bytes of whole present pages in free memory.
+/// Returns the bytes of the whole present pages in a range of free memory.
 static uint64_t page_bytes(struct second_walk *w, uint64_t start, uint64_t end) {
   start = lt_round_up(start, LT_BOOKS_PAGE);
   end &= ~(uint64_t)(LT_BOOKS_PAGE - 1);
@@ -219,7 +220,7 @@ static uint64_t page_bytes(struct second_walk *w, uint64_t start, uint64_t end) 
   return sum;
 }
 
-/// The use of a chunk that its neighbour records as in use. Must be called in order of address.
+/// Returns the use of a chunk that the next chunk records as in use. Must be called in order of address.
 static uint64_t use_of(struct second_walk *w, uint64_t chunk) {
   const struct lt_growing_list *kept = &w->heap->kept;
   while (w->nextKept < kept->count && lt_list_number(kept, w->nextKept) < chunk) w->nextKept++;
@@ -227,7 +228,8 @@ static uint64_t use_of(struct second_walk *w, uint64_t chunk) {
   return ((const struct lt_kept_chunk *)lt_list_item(kept, w->nextKept))->use;
 }
 
-/// The window for reading a chunk's first words. After a large chunk, the walk's own window is further on.
+/// Returns a window for reading a chunk's first words. If the chunk is large, the walk's own window has already moved
+/// past them.
 static struct lt_word_window *window_of(struct second_walk *w, const struct lt_heap_chunk *chunk) {
   return w->walk->window.start <= chunk->address ? &w->walk->window : &w->walk->probe;
 }
@@ -238,7 +240,7 @@ static void visit(void *context, const struct lt_heap_chunk *chunk) {
   LT_CHECK(arena && (!w->last.size || w->last.address + w->last.size <= chunk->address));
   w->last = *chunk;
   if (!chunk->isInUse) {
-    // The head of a free chunk is followed by four words of its bin's.
+    // The bin uses four words after the header of a free chunk.
     enum { FREE_HEAD = 48 };
     arena->free++;
     arena->freeBytes += chunk->size;
@@ -263,7 +265,7 @@ static void visit(void *context, const struct lt_heap_chunk *chunk) {
       if (chunk->isMarked == w->isMain) break;
       arena->inUse++;
       arena->inUseBytes += chunk->size;
-      // The last word of a block is the first of the next chunk.
+      // A block also has the first word of the next chunk.
       hand_over(w, chunk->address + GLIBC_CHUNK_MEMORY, chunk->size - sizeof(uint64_t));
   }
 }

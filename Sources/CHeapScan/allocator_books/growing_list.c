@@ -1,4 +1,4 @@
-// Lists that grow, and put themselves in order in place.
+// A list that grows as items are appended, and is sorted in place by heapsort.
 
 #include "allocator_books/growing_list.h"
 
@@ -39,7 +39,7 @@ bool lt_list_append(struct lt_growing_list *list, const void *item) {
   return true;
 }
 
-/// Lets an item sink in a heap of the first `count` items.
+/// Moves an item down to its place in the binary heap of the first `count` items.
 static void sink(struct lt_growing_list *list, size_t index, size_t count) {
   LT_CHECK(index < count && count <= list->count);
   uint64_t held[LT_LIST_ITEM_LIMIT / 8];

@@ -1,4 +1,4 @@
-// Lists whose length is not known beforehand.
+// A list that grows as items are appended.
 
 #ifndef LEAKTRACE_GROWING_LIST_H
 #define LEAKTRACE_GROWING_LIST_H
@@ -6,24 +6,25 @@
 #include "check.h"
 #include "scanned_memory.h"
 
-/// Adjacent items of one size. Each begins with a number that determines its order.
+/// An array of items of one size. Each item begins with a 64-bit number, the key for sorting.
 struct lt_growing_list {
   const struct lt_memory *memory;
   uint8_t *items;
-  size_t itemSize, count, limit; ///< a multiple of 8, at most LT_LIST_ITEM_LIMIT; `count` is at most `limit`
-  bool isShort;                  ///< an item was left out for lack of memory
+  size_t itemSize, count, limit; ///< `count` is at most `limit`
+  bool isShort;                  ///< an item was left out because there was no memory
 };
 
+/// The largest item size.
 enum { LT_LIST_ITEM_LIMIT = 160 };
 
-/// - `itemSize`: LT_LIST_ITEM_LIMIT at most, and a multiple of 8.
+/// - `itemSize`: at most LT_LIST_ITEM_LIMIT, and a multiple of 8.
 void lt_list_init(struct lt_growing_list *list, const struct lt_memory *memory, size_t itemSize);
 void lt_list_free(struct lt_growing_list *list);
-/// Copies an item to the end. False without memory.
+/// Copies an item to the end of the list. Returns false if there is no memory.
 bool lt_list_append(struct lt_growing_list *list, const void *item);
-/// Sorts the items by their first numbers. n log n.
+/// Sorts the items by their numbers. O(n log n).
 void lt_list_sort(struct lt_growing_list *list);
-/// The index of the first item whose number is at least `number`, in a sorted list. Logarithmic.
+/// Returns the index of the first item whose number is at least `number`, in a sorted list. O(log n).
 size_t lt_list_place(const struct lt_growing_list *list, uint64_t number);
 
 static inline void *lt_list_item(const struct lt_growing_list *list, size_t index) {
@@ -33,7 +34,7 @@ static inline void *lt_list_item(const struct lt_growing_list *list, size_t inde
 static inline uint64_t lt_list_number(const struct lt_growing_list *list, size_t index) {
   return *(const uint64_t *)lt_list_item(list, index);
 }
-/// True if a sorted list has an item with a number.
+/// True if a sorted list has an item with this number.
 static inline bool lt_list_has(const struct lt_growing_list *list, uint64_t number) {
   size_t place = lt_list_place(list, number);
   return place < list->count && lt_list_number(list, place) == number;

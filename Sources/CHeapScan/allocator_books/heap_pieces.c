@@ -1,5 +1,5 @@
-// Finds the memory of glibc's arenas: the break, heaps, and memory that was mapped because the break could not be
-// moved.
+// Finds the memory of glibc's arenas: the program break, heaps, and memory that was mapped because the break could not
+// be moved.
 
 #include "allocator_books/heap_pieces.h"
 
@@ -8,9 +8,9 @@
 #include "check.h"
 
 enum {
-  /// Heaps of one arena.
+  /// The most heaps of one arena.
   HEAP_LIMIT = 1 << 20,
-  /// Heaps begin at multiples of 64 MiB without tunables; with huge pages it is another power of two.
+  /// Heaps begin at multiples of 64 MiB by default. If a tunable requests huge pages, another power of two is used.
   USUAL_HEAP_SHIFT = 26,
   LEAST_HEAP_SHIFT = 20,
   MOST_HEAP_SHIFT = 32,
@@ -39,7 +39,7 @@ static void append(struct finding *f, uint64_t start, uint64_t end, bool isBreak
   if (!lt_list_append(f->pieces, &piece)) f->isIncomplete = true;
 }
 
-/// A run of regions without gaps that may all belong to the break.
+/// A region, or several adjacent regions, that may belong to the main arena.
 struct run {
   uint64_t start, end;
 };
@@ -49,8 +49,9 @@ static bool may_be_heap(const struct lt_snapshot_region *region) {
          (region->flags & LT_REGION_READABLE) && (region->flags & LT_REGION_CAPTURED);
 }
 
-/// The run of regions of one kind around an address. The kernel lists one heap as several regions where their
-/// protection differs.
+/// Finds the region at an address. For the program break, also includes the adjacent regions of the same kind: the
+/// kernel lists the break as several regions if parts of it have different protections. Returns false if there is no
+/// such region.
 static bool run_with(struct finding *f, uint64_t address, bool isBreak, struct run *run) {
   const struct lt_snapshot_region *region = lt_books_region(f->books, address),
                                   *last = f->books->regions + f->books->regionCount;
@@ -77,14 +78,15 @@ static void append_run(struct finding *f, struct run run, uint64_t from, bool is
   append(f, run.start, hasTop ? f->arena->top : run.end, isBreak);
 }
 
-/// Narrows a range to its first part that no piece has. False if there is none.
+/// Narrows a range to its first part that is in none of the first `known` pieces. Returns false if there is no such
+/// part.
 static bool free_part(const struct finding *f, size_t known, uint64_t *start, uint64_t *end) {
   for (size_t i = 0; i < known; i++) {
     const struct lt_heap_piece *piece = lt_list_item(f->pieces, i);
     uint64_t first = piece->start & ~(uint64_t)(LT_BOOKS_PAGE - 1);
     if (*start >= first && *start < piece->takenEnd) {
       *start = piece->takenEnd;
-      i = (size_t)-1; // others may go on from there
+      i = (size_t)-1; // another piece may begin there
     } else if (first > *start && first < *end) {
       *end = first;
     }
@@ -93,9 +95,9 @@ static bool free_part(const struct finding *f, size_t known, uint64_t *start, ui
   return true;
 }
 
-/// Memory that was mapped because the break could not be moved. It begins with a chunk in a page of its own, and ends
-/// with fenceposts, or with the top. It is searched for where the allocator has nothing else. True if the top was
-/// found.
+/// Finds memory that was mapped because the program break could not be moved. Such memory begins with a chunk at the
+/// start of a page, and ends with fenceposts or with the top. Searches only memory that is in no other piece. Returns
+/// true if the top was found.
 static bool find_mapped_more(struct finding *f) {
   struct lt_chunk_walk walk;
   bool hasRoom = lt_chunk_walk_init(&walk, f->books), hasTop = false;
@@ -121,7 +123,7 @@ static bool find_mapped_more(struct finding *f) {
   return hasTop;
 }
 
-/// The program's break, or memory that was mapped because the break could not be moved.
+/// Finds the memory of a main arena: the program break, or memory that was mapped because the break could not be moved.
 static void find_main(struct finding *f, const struct lt_malloc_parameters *parameters) {
   uint64_t from = parameters ? parameters->breakStart : 0, flags;
   bool isNamed = false, hasTop = false, isContiguous = true;
@@ -136,7 +138,7 @@ static void find_main(struct finding *f, const struct lt_malloc_parameters *para
     hasTop |= f->arena->top >= run.start && f->arena->top < run.end;
   }
   if (lt_window_word(f->window, f->arena->address, &flags)) isContiguous = !(flags >> 32 & GLIBC_NONCONTIGUOUS);
-  // Core files do not name the break.
+  // Core files do not say which region is the break.
   if (!isNamed && isContiguous && from && run_with(f, from, true, &run)) {
     append_run(f, run, from, true);
     hasTop |= f->arena->top >= run.start && f->arena->top < run.end;
@@ -157,7 +159,8 @@ static bool newest_heap(struct finding *f, uint64_t *heap, uint64_t *alignment) 
   return false;
 }
 
-/// Heaps with a fixed maximum size. The newest has the top, and each refers to the one before.
+/// Finds the heaps of an arena that is not a main arena. A heap has a fixed maximum size. The newest heap contains the
+/// top, and each heap refers to the previous heap.
 static void find_heaps(struct finding *f) {
   uint64_t arena = f->arena->address, first = lt_glibc_first_heap(arena), heap, alignment, before = UINT64_MAX;
   if (!newest_heap(f, &heap, &alignment)) {
@@ -194,7 +197,7 @@ bool lt_find_heap_pieces(const struct lt_books_memory *books, struct lt_word_win
   if (!lt_window_word(window, lt_glibc_top(arena), &top) || (top & 15) || top >= LT_BOOKS_ADDRESS_LIMIT) return false;
   if (!lt_window_word(window, lt_glibc_bins(arena) + GLIBC_SYSTEM_MEMORY_BEHIND_BINS, &arena->systemBytes))
     arena->systemBytes = 0;
-  // The word refers to an empty bin until there is memory.
+  // The `top` field refers to an empty bin until the arena has memory.
   if (top == lt_glibc_top(arena)) return true;
   arena->top = top;
   if (lt_window_word(window, top + GLIBC_CHUNK_SIZE, &head)) arena->topBytes = head & ~(uint64_t)GLIBC_CHUNK_FLAGS;

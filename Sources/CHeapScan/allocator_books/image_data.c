@@ -11,7 +11,7 @@ bool lt_image_data_next(const struct lt_books_memory *books, uint32_t *region, s
   while (at < end && !(at->kind == LT_REGION_FILE && is_data(at))) at++;
   bool isFound = at < end;
   if (isFound) *data = (struct lt_address_range){at->start, at->end};
-  // Data without an initial value is mapped right behind an image's initialised data.
+  // Data without initial values (.bss) is mapped right after an image's initialised data.
   for (at += isFound; isFound && at < end && at->start == data->end && is_data(at); at++) {
     if (at->kind != LT_REGION_FILE && at->kind != LT_REGION_ANONYMOUS && at->kind != LT_REGION_BREAK) break;
     data->end = at->end;

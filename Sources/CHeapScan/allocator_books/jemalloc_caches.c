@@ -1,20 +1,21 @@
-// Recognises caches of jemalloc's threads: bins in a row, each of whose stacks begins where the one before it ends.
+// Recognises jemalloc's thread caches: each is an array of bins, and each bin's stack begins where the previous bin's
+// stack ends.
 
 #include "allocator_books/jemalloc_caches.h"
 
 #include "allocator_books/jemalloc_counted_caches.h"
 
 enum {
-  /// Images' thread-local variables lie at most this many bytes below a thread pointer.
+  /// Thread-local variables are at most this many bytes below the thread pointer.
   THREAD_LOCAL_BYTES = 1 << 16,
-  /// A cache has a bin for each small class, 36 of them, and more.
+  /// A cache has a bin for each of the 36 small size classes, and further bins.
   LEAST_BINS = 30,
   MOST_BINS = 512,
 };
 
 struct bin {
-  uint64_t head, empty; ///< of its stack: the first block, and behind the last
-  uint16_t full;        ///< low bits of the stack's beginning
+  uint64_t head, empty; ///< addresses in the bin's stack: of the first block, and of the end
+  uint16_t full;        ///< the low 16 bits of the address where the stack begins
 };
 
 static bool read_bin(struct lt_word_window *window, uint64_t at, struct bin *bin) {
@@ -27,11 +28,11 @@ static bool read_bin(struct lt_word_window *window, uint64_t at, struct bin *bin
   return ((empty | bin->full) & 7) == 0 && (uint16_t)(empty - low) <= (uint16_t)(empty - bin->full);
 }
 
-/// Bins in a row from an address on.
+/// Returns the number of consecutive bins that begin at an address.
 static unsigned count_bins(struct lt_word_window *window, uint64_t at) {
   struct bin bin, next;
   if (!read_bin(window, at, &bin)) return 0;
-  // Before the first stack stands one word, at the beginning of a page.
+  // One word precedes the first stack, at the start of a page.
   if (((bin.full - 8u) & (LT_BOOKS_PAGE - 1)) != 0) return 0;
   unsigned count = 1;
   for (; count < MOST_BINS && read_bin(window, at + (uint64_t)count * JEMALLOC_BIN_BYTES, &next); count++) {
@@ -58,14 +59,14 @@ static void keep_cache(struct lt_word_window *window, struct lt_word_window *sta
   lt_list_append(stacks, &range);
 }
 
-/// Finds the cache of one thread among its variables. True if there is one.
+/// Finds the cache of one thread in its thread-local variables. Returns true if there is one.
 static bool find_cache(struct lt_jemalloc_counted_caches *counted, struct lt_word_window *window,
                        struct lt_word_window *stack, uint64_t pointer, struct lt_growing_list *kept,
                        struct lt_growing_list *stacks) {
   for (uint64_t at = pointer - THREAD_LOCAL_BYTES; at < pointer; at += 8) {
     uint64_t word;
     if (!lt_window_word(window, at, &word)) {
-      // The beginning of the variables is not known. There may be no memory before it.
+      // It is unknown where the variables begin, and the memory before them may be unmapped. Continue in the next page.
       at = (at | (LT_BOOKS_PAGE - 1)) - 7;
       continue;
     }

@@ -1,4 +1,4 @@
-// Caches of jemalloc's threads, which keep freed blocks.
+// Finds jemalloc's thread caches, which keep freed blocks.
 
 #ifndef LEAKTRACE_JEMALLOC_CACHES_H
 #define LEAKTRACE_JEMALLOC_CACHES_H
@@ -6,11 +6,12 @@
 #include "allocator_books/growing_list.h"
 #include "allocator_books/jemalloc_tree.h"
 
-/// Finds threads' caches among their variables, by the stacks of their bins, which are side by side. Before 5.3, it
-/// also finds caches that a program made by mallctl. Appends the addresses of blocks in them to `kept`, and the stacks
-/// of each cache, as struct lt_address_range, to `stacks`. Returns how many caches there are.
+/// Finds the threads' caches in their thread-local variables. A cache has an array of bins, and the bins' stacks of
+/// freed blocks are adjacent. Before jemalloc 5.3, also finds the caches that the program made with mallctl. Appends
+/// the addresses of the blocks in the caches to `kept`. Appends the memory of each cache's stacks to `stacks`, as
+/// struct lt_address_range. Returns the number of caches.
 ///
-/// - `tree`: has its layout.
+/// - `tree`: its layout must be set.
 /// - Complexity: linear in the threads' variables, the caches and the blocks.
 uint64_t lt_jemalloc_find_caches(struct lt_jemalloc_tree *tree, uint64_t root, struct lt_growing_list *kept,
                                  struct lt_growing_list *stacks);

@@ -1,20 +1,20 @@
-// Recognises caches of jemalloc 5.1 and 5.2. Their bins are in a row. Each has the address behind its stack, where the
-// next bin's stack begins, and the number of blocks at the stack's end. The tree of extents has the block with the
-// stacks.
+// Recognises the caches of jemalloc 5.1 and 5.2. A cache has an array of bins. Each bin stores the address after its
+// stack, where the next bin's stack begins, and the number of blocks, which are at the stack's end. The tree of extents
+// leads to the block that holds the stacks.
 
 #include "allocator_books/jemalloc_counted_caches.h"
 
 struct counted_bin {
   int32_t lowest, count; ///< -1 if the bin ran empty
-  uint64_t past;         ///< behind its stack
+  uint64_t past;         ///< the address after its stack
 };
 
 struct counted_cache {
   uint64_t bins;
   const struct lt_jemalloc_cache_layout *layout;
-  unsigned largeBins;            ///< in use
+  unsigned largeBins;            ///< number of large classes' bins in use
   uint64_t start;                ///< of the first stack
-  struct lt_address_range block; ///< it has the stacks
+  struct lt_address_range block; ///< the block that holds the stacks
 };
 
 void lt_jemalloc_counted_caches_init(struct lt_jemalloc_counted_caches *caches, struct lt_jemalloc_tree *tree,
@@ -29,9 +29,9 @@ void lt_jemalloc_counted_caches_free(struct lt_jemalloc_counted_caches *caches) 
   lt_list_free(&caches->others);
 }
 
-/// Reads a bin. False if it is none, or if its stack does not begin at `start`.
+/// Reads a bin. Returns false if there is no bin, or if its stack cannot begin at `start`.
 ///
-/// - `start`: 0 if it is not known.
+/// - `start`: 0 if it is unknown.
 static bool read_bin(struct lt_word_window *window, uint64_t at, uint64_t start, struct counted_bin *bin) {
   uint64_t counts;
   if (!lt_window_word(window, at + JEMALLOC_BIN_PAST, &bin->past) || (bin->past & 7) || bin->past < LT_BOOKS_PAGE ||
@@ -47,7 +47,7 @@ static bool read_bin(struct lt_word_window *window, uint64_t at, uint64_t start,
   return bin->lowest >= -1 && bin->lowest <= (int64_t)slots && bin->count >= -1 && bin->count <= (int64_t)slots;
 }
 
-/// True if the words between the bins of small classes and the others are a cache's, and the cache is in use.
+/// True if the words between the bins of small classes and the bins of large classes belong to a cache that is in use.
 static bool has_layout(struct lt_word_window *window, uint64_t bins, const struct lt_jemalloc_cache_layout *layout) {
   uint64_t descriptor = bins + layout->descriptor, next, small, large, arena;
   if (!lt_window_word(window, bins + layout->arena, &arena) || arena < LT_BOOKS_PAGE ||
@@ -59,7 +59,7 @@ static bool has_layout(struct lt_word_window *window, uint64_t bins, const struc
   return (small == bins && large == bins + layout->largeBins) || !(next | small | large);
 }
 
-/// Reads the bins of a cache. Finds the block that has their stacks. False if there is no cache.
+/// Reads the bins of a cache, and finds the block that holds their stacks. Returns false if there is no cache.
 static bool read_cache(struct lt_jemalloc_counted_caches *caches, struct lt_word_window *window, uint64_t bins,
                        struct counted_cache *cache) {
   struct counted_bin first, bin;
@@ -79,7 +79,7 @@ static bool read_cache(struct lt_jemalloc_counted_caches *caches, struct lt_word
     if (word == 0) break;
     if (!read_bin(window, at, past, &bin)) return false;
   }
-  // A cache that a program made is in one block with its stacks.
+  // A cache that the program made with mallctl is in the same block as its stacks.
   uint64_t own = bins - JEMALLOC_CACHE_SMALL_BINS, ownBytes = JEMALLOC_CACHE_SMALL_BINS + layout->end;
   if (!lt_jemalloc_tree_block(caches->tree, caches->root, first.past - 8, ownBytes + 8 * JEMALLOC_STACK_SLOTS,
                               &cache->block))
@@ -95,7 +95,7 @@ bool lt_jemalloc_counted_cache_add(struct lt_jemalloc_counted_caches *caches, st
   return read_cache(caches, window, bins, &cache) && lt_list_append(&caches->threads, &bins);
 }
 
-/// Keeps the blocks of bins in a row, whose stacks begin at `start`. Returns the end of the last stack.
+/// Appends the blocks of consecutive bins, whose stacks begin at `start`, to `kept`. Returns the end of the last stack.
 static uint64_t keep_bins(struct lt_word_window *window, struct lt_word_window *stack, uint64_t at, unsigned count,
                           uint64_t start, struct lt_growing_list *kept) {
   for (unsigned i = 0; i < count; i++) {
@@ -121,7 +121,7 @@ static bool keep_cache(struct lt_jemalloc_counted_caches *caches, struct lt_word
   return true;
 }
 
-/// The bins of the cache that follows in an arena's ring; 0 if none does.
+/// Returns the bins of the next cache in an arena's ring; 0 if there is none.
 static uint64_t next_cache(struct lt_jemalloc_counted_caches *caches, struct lt_word_window *window, uint64_t bins) {
   struct counted_cache cache, other;
   uint64_t next;
@@ -133,9 +133,9 @@ static uint64_t next_cache(struct lt_jemalloc_counted_caches *caches, struct lt_
   return read_cache(caches, window, next, &other) && other.layout == cache.layout ? next : 0;
 }
 
-/// Adds the caches of a ring from a thread's cache to the next thread's.
+/// Adds the caches in a ring between a thread's cache and the next thread's cache.
 static void add_others(struct lt_jemalloc_counted_caches *caches, struct lt_word_window *window, uint64_t bins) {
-  // A damaged ring may lead back to a cache in its middle. The mark moves on after 1, 2, 4, … caches.
+  // A damaged ring may lead back to a cache in its middle. To detect that, the mark moves on after 1, 2, 4, … caches.
   uint64_t mark = bins, steps = 0, markSteps = 1;
   while ((bins = next_cache(caches, window, bins)) && bins != mark && !lt_list_has(&caches->threads, bins)) {
     if (!lt_list_append(&caches->others, &bins)) return;

@@ -12,14 +12,15 @@ bool lt_jemalloc_is_cleared(const struct lt_jemalloc_record_layout *layout, uint
   return !lt_jemalloc_record_of(layout, word) && word >> JEMALLOC_LEAF_CLASS_SHIFT == JEMALLOC_CLASSES;
 }
 
-/// True if the word and the record agree as far as every extent needs it. Marks an extent that a thread is changing.
+/// True if the word and the record agree, by the rules for all extents. If a thread is changing the extent, sets its
+/// state to JEMALLOC_CHANGING.
 static bool agrees(const struct lt_jemalloc_record_layout *layout, uint64_t word, struct lt_jemalloc_extent *extent) {
   if (!layout->isBefore53) return extent->state == (word >> JEMALLOC_LEAF_STATE_SHIFT & layout->stateMask);
-  // The word has no other low bits.
+  // The only low bit of a word is JEMALLOC_LEAF_SLAB.
   if ((word & (uint64_t)(layout->alignment - 1) & ~(uint64_t)JEMALLOC_LEAF_SLAB) ||
       word >> JEMALLOC_LEAF_CLASS_SHIFT > JEMALLOC_CLASSES)
     return false;
-  // Free pages lose their class and their slab at once. The word keeps both.
+  // jemalloc clears the class and the slab flag of freed pages in the record, but not in the word.
   if (extent->state != JEMALLOC_ACTIVE) return extent->sizeClass == JEMALLOC_CLASSES && !extent->isSlab;
   if (extent->sizeClass == JEMALLOC_CLASSES) extent->state = JEMALLOC_CHANGING;
   return true;
@@ -50,7 +51,7 @@ bool lt_jemalloc_read_extent(struct lt_word_window *records, const struct lt_jem
   if (!extent->isSlab) {
     if (blockBytes <= extent->bytes - (extent->address - first)) return true;
     if (layout->isBefore53) return false;
-    // Since 5.3.1, a large block has the bytes that were asked for, in whole pages, and a page beside.
+    // Since 5.3.1, the extent of a large block has the requested bytes, rounded up to whole pages, plus one page.
     extent->blockBytes = extent->bytes - LT_BOOKS_PAGE;
     return extent->sizeClass > 0 && extent->blockBytes <= blockBytes &&
            extent->blockBytes > lt_jemalloc_class_bytes(extent->sizeClass - 1);

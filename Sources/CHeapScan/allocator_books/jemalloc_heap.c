@@ -1,5 +1,5 @@
-// Reads the books of jemalloc: extents by its tree, regions of slabs by their bitmaps, less what lies in threads'
-// caches.
+// Reads the metadata of jemalloc. The tree leads to the extents, and the bitmap of a slab says which of its regions are
+// free. Blocks in threads' caches are not allocated blocks.
 
 #include "allocator_books/jemalloc_heap.h"
 
@@ -45,7 +45,7 @@ static void hand_over(struct block_walk *w, uint64_t address, uint64_t size) {
     heap->cachedBytes += size;
     return;
   }
-  // A cache's stacks are a block that no call gave out.
+  // The block with a cache's stacks belongs to jemalloc, not to the program.
   size_t stack = lt_list_place(&heap->stacks, address);
   if (stack < heap->stacks.count && lt_list_number(&heap->stacks, stack) == address) return;
   heap->blocks++;

@@ -14,7 +14,7 @@ enum {
 
   // the second word of an entry of a wide leaf
   JEMALLOC_WIDE_CLASS_SHIFT = 5,
-  JEMALLOC_WIDE_LOW_BITS = 0x1F, ///< as the low bits of a narrow entry
+  JEMALLOC_WIDE_LOW_BITS = 0x1F, ///< the same bits as the low bits of a narrow entry
 
   // an entry of a narrow leaf: the size class, the address of the extent's edata_t, its state, and whether it is a slab
   JEMALLOC_LEAF_CLASS_SHIFT = 48,
@@ -23,23 +23,23 @@ enum {
 
   // edata_t, and extent_t before 5.3
   JEMALLOC_EXTENT_ADDRESS = 8,
-  JEMALLOC_EXTENT_SIZE = 16,   ///< the low 12 bits are a number
-  JEMALLOC_EXTENT_BITMAP = 64, ///< of a slab: 8 words, a bit for each free region
+  JEMALLOC_EXTENT_SIZE = 16,   ///< the low 12 bits are a serial number
+  JEMALLOC_EXTENT_BITMAP = 64, ///< of a slab: 8 words, with a set bit for each free region
   JEMALLOC_EXTENT_BYTES = 128,
-  JEMALLOC_SLAB_SHIFT = 12, ///< of its bits
+  JEMALLOC_SLAB_SHIFT = 12, ///< of the slab flag in the first word
   JEMALLOC_CLASS_MASK = 0xFF,
   JEMALLOC_FREE_COUNT_MASK = 0x3FF,
-  JEMALLOC_SLAB_REGIONS = 512, ///< that a slab has at most
+  JEMALLOC_SLAB_REGIONS = 512, ///< the most regions of a slab
 
   JEMALLOC_ACTIVE = 0,
   JEMALLOC_DIRTY = 1,
   JEMALLOC_MUZZY = 2,
   JEMALLOC_RETAINED = 3,
-  JEMALLOC_CHANGING = 7, ///< a thread is about to free, split or return it
+  JEMALLOC_CHANGING = 7, ///< not a state of jemalloc: a thread is about to free, split or return the extent
 
   JEMALLOC_CLASSES = 232,
   JEMALLOC_SMALL_CLASSES = 36,
-  JEMALLOC_PROMOTED_BYTES = 16384, ///< of a small block that the profiler gave an extent of its own
+  JEMALLOC_PROMOTED_BYTES = 16384, ///< size of the extent that the profiler makes for a sampled small block
 
   // cache_bin_t of 5.3: a stack that grows down; its bounds are the low 16 bits of addresses
   JEMALLOC_BIN_BYTES = 24,
@@ -47,56 +47,57 @@ enum {
   JEMALLOC_BIN_EMPTY = 20,
 
   // cache_bin_t before 5.3: a stack that grows down, and the number of its blocks
-  JEMALLOC_BIN_COUNTS = 0, ///< the lowest number since the last collection, and the number now
-  JEMALLOC_BIN_PAST = 16,  ///< the address behind the stack
+  JEMALLOC_BIN_COUNTS = 0, ///< the lowest number of blocks since the last collection, and the current number
+  JEMALLOC_BIN_PAST = 16,  ///< the address after the stack
 
   // tcache_t before 5.3
   JEMALLOC_CACHE_SMALL_BINS = 16,
-  JEMALLOC_CACHE_ALIGNMENT = 64, ///< of the block that has a cache's stacks
-  JEMALLOC_STACK_SLOTS = 1024,   ///< of one stack: twice the regions of a slab
+  JEMALLOC_CACHE_ALIGNMENT = 64, ///< of the block that holds a cache's stacks
+  JEMALLOC_STACK_SLOTS = 1024,   ///< the most slots of a stack: twice the regions of a slab
   JEMALLOC_ARENA_ALIGNMENT = 64,
 
   // cache_bin_array_descriptor_t: a ring of the caches that belong to an arena
   JEMALLOC_DESCRIPTOR_NEXT = 0,
   JEMALLOC_DESCRIPTOR_SMALL = 16, ///< the address of a cache's bins of small classes
-  JEMALLOC_DESCRIPTOR_LARGE = 24, ///< and of its other bins
+  JEMALLOC_DESCRIPTOR_LARGE = 24, ///< the address of its bins of large classes
 };
 
-/// A layout of tcache_t before 5.3, as offsets from its bins of small classes.
+/// A layout of tcache_t before 5.3. The fields are offsets from the bins of small classes.
 struct lt_jemalloc_cache_layout {
-  uint16_t descriptor; ///< all zeros if jemalloc was built without statistics
-  uint16_t arena;      ///< 0 if the cache is off: its stacks were freed
-  uint16_t largeBins;  ///< zeros behind those in use
+  uint16_t descriptor; ///< of the descriptor, which is all zeros if jemalloc was built without statistics
+  uint16_t arena;      ///< of the arena's address, which is 0 if the cache is off and its stacks were freed
+  uint16_t largeBins;  ///< of the bins of large classes; unused bins are zeros
   uint16_t end;
 };
 enum { JEMALLOC_CACHE_LAYOUTS = 2 };
-/// 5.2, and 5.1.
+/// The first layout is for 5.2, the second for 5.1.
 static const struct lt_jemalloc_cache_layout lt_jemalloc_cache_layouts[JEMALLOC_CACHE_LAYOUTS] = {
     {904, 936, 984, 5688}, {880, 912, 960, 5664}};
 
 /// A layout of the record that describes an extent.
 struct lt_jemalloc_record_layout {
   uint8_t alignment;      ///< of the record
-  uint8_t stateShift;     ///< of the first word's bits
-  uint8_t stateMask;      ///< of the state, once it is shifted
-  uint8_t classShift;     ///< of the first word's bits
-  uint8_t freeCountShift; ///< of the first word's bits
-  bool isBefore53;        ///< leaves have no state; large blocks have their class's bytes; caches count their blocks
+  uint8_t stateShift;     ///< of the state in the first word
+  uint8_t stateMask;      ///< of the state after the shift
+  uint8_t classShift;     ///< of the size class in the first word
+  uint8_t freeCountShift; ///< of the count of free regions in the first word
+  bool isBefore53;        ///< leaves have no state, large blocks have their class's size, and caches count their blocks
 };
 static const struct lt_jemalloc_record_layout lt_jemalloc_edata = {128, 17, 7, 20, 28, false};
 static const struct lt_jemalloc_record_layout lt_jemalloc_extent_t = {64, 16, 3, 18, 26, true};
 
-/// A layout of rtree_t. Each entry of the root and of a node is 0 or the address of the next level's table. Leaves have
-/// an entry a page.
+/// A layout of rtree_t. Each entry of the root and of a node is 0 or the address of the next level's table. A leaf has
+/// one entry for each page.
 struct lt_jemalloc_tree_layout {
-  uint8_t nodeBits;  ///< log2 of a node's entries; 0 if the root leads to leaves
+  uint8_t nodeBits;  ///< log2 of a node's entries; 0 if the root's entries are leaves
   uint8_t rootBits;  ///< log2 of the root's entries
   uint8_t leafBits;  ///< log2 of a leaf's entries
-  uint8_t leafEntry; ///< bytes: a record's address and its figures share a word if addresses leave room for them
+  uint8_t leafEntry; ///< bytes of a leaf's entry: 8 if a record's address leaves room for its figures, otherwise 16
   const struct lt_jemalloc_record_layout *record;
 };
 enum { JEMALLOC_TREE_LAYOUTS = 4 };
-/// Addresses of 48 bits, and of 57 bits. The machine that builds jemalloc decides.
+/// Layouts for addresses of 48 bits and of 57 bits, first for 5.3, then for earlier releases. jemalloc's build chooses
+/// the number of bits by the machine that it runs on.
 static const struct lt_jemalloc_tree_layout lt_jemalloc_tree_layouts[JEMALLOC_TREE_LAYOUTS] = {
     {0, 18, 18, 8, &lt_jemalloc_edata},
     {15, 15, 15, 16, &lt_jemalloc_edata},
@@ -114,7 +115,7 @@ static inline uint64_t lt_jemalloc_leaf_bytes(const struct lt_jemalloc_tree_layo
   return (uint64_t)layout->leafEntry << layout->leafBits;
 }
 
-/// Bytes of blocks of a size class.
+/// Returns the bytes of each block of a size class.
 static inline uint64_t lt_jemalloc_class_bytes(unsigned index) {
   if (index == 0) return 8;
   unsigned group = (index - 1) >> 2, step = (index - 1) & 3;

@@ -1,26 +1,27 @@
-// Finds the root of jemalloc's tree of extents by its shape: a word of the root leads to a leaf, and a word of the leaf
-// to an extent's record. The record's address agrees with the places of both words.
+// Finds the root of jemalloc's tree of extents. A word of the root leads to a leaf, and a word of the leaf leads to an
+// extent's record. The extent's address in that record must match the positions of both words.
 
 #include "allocator_books/jemalloc_root.h"
 
 #include "check.h"
 
 enum {
-  /// A leaf is known by this number of words that are not 0. One of them may contradict its extent: a thread may have
-  /// been stopped while it wrote the word.
+  /// A leaf is recognised by this many words that are not 0. One of them may contradict its extent, because a thread
+  /// may have been stopped while it wrote the word.
   TRIED_WORDS = 8,
   ODD_WORDS = 1,
-  /// A root is known by this number of words in each leaf. One of 16 may be odd. The words of a tree agree with their
-  /// extents. Words of other memory agree by chance alone.
+  /// A root is recognised by up to this many words of each leaf. One word in 16 may be odd. In a tree, words agree with
+  /// their extents. In other memory, words agree only by chance.
   SAMPLED_WORDS = 256,
   WORDS_TO_AN_ODD_ONE = 16,
 };
 static const uint64_t SEARCH_LIMIT = 1ull << 28;
-/// Words of leaves that are looked at to find the root.
+/// The most words that are read to find the root.
 static const uint64_t FIND_LIMIT = 1ull << 27;
 
-/// Tells whether a word of a leaf leads to an extent that has the word's page. Pages count from any multiple of a
-/// leaf's. The word of an extent's first page agrees with its record in all; of the last one's, the rest may be old.
+/// True if a word of a leaf leads to an extent that contains the word's page. `page` may be relative to the leaf's
+/// first page. The word of an extent's first page must agree with the record completely. In the word of its last page,
+/// only the record's address must be right: the other bits may be stale.
 static bool is_of_page(struct lt_jemalloc_tree *tree, uint64_t word, uint64_t page, uint64_t *first) {
   const struct lt_jemalloc_record_layout *layout = tree->layout->record;
   uint64_t record = lt_jemalloc_record_of(layout, word), address, size;
@@ -39,7 +40,7 @@ struct trial {
   struct lt_jemalloc_tree *tree;
   unsigned left, odd;
   bool isFound;
-  bool hasCleared; ///< words whose pages lost their extents
+  bool hasCleared; ///< a word's page no longer has an extent
   uint64_t index;  ///< of the leaf
 };
 
@@ -56,9 +57,9 @@ static bool try_word(void *context, uint64_t index, uint64_t word) {
   return --trial->left > 0;
 }
 
-/// True if a word is the address of a leaf. Finds the leaf's index in the tree.
+/// True if `leaf` is the address of a leaf. Finds the leaf's index in the tree.
 ///
-/// - `isCleared`: set to true if all words of the memory are cleared, which proves nothing.
+/// - `isCleared`: set to true if all words in that memory are cleared. Then it is unknown whether it is a leaf.
 static bool is_leaf(struct lt_jemalloc_tree *tree, uint64_t leaf, uint64_t *index, bool *isCleared) {
   const struct lt_jemalloc_tree_layout *layout = tree->layout;
   if (!lt_jemalloc_has_room(tree, leaf, lt_jemalloc_leaf_bytes(layout))) return false;
@@ -75,7 +76,8 @@ struct node_trial {
   uint64_t index; ///< in the root, of the node
 };
 
-/// The first leaf of a node decides, if it has an extent. The extents of an arena that was destroyed leave none.
+/// Decides whether the memory is a node, by its first leaf that is not cleared. A destroyed arena leaves cleared
+/// leaves.
 static bool try_leaf(void *context, uint64_t index, uint64_t leaf) {
   struct node_trial *trial = context;
   uint64_t found = 0, mask = (1ull << trial->tree->layout->nodeBits) - 1;
@@ -86,7 +88,7 @@ static bool try_leaf(void *context, uint64_t index, uint64_t leaf) {
   return false;
 }
 
-/// True if a word of the root may be at an address. Finds its index in the root.
+/// True if a word may be one of the root's words. Finds the word's index in the root.
 static bool is_root_word(struct lt_jemalloc_tree *tree, uint64_t word, uint64_t *index) {
   bool isCleared;
   if (!tree->layout->nodeBits) return is_leaf(tree, word, index, &isCleared);
@@ -102,7 +104,7 @@ struct sample {
   struct lt_jemalloc_tree *tree;
   uint64_t leafIndex;
   uint64_t looked, odd;
-  unsigned left; ///< of the leaf
+  unsigned left; ///< words of the leaf that are still to be read
 };
 
 static bool sample_word(void *context, uint64_t index, uint64_t word) {
@@ -110,7 +112,7 @@ static bool sample_word(void *context, uint64_t index, uint64_t word) {
   uint64_t page = sample->leafIndex << sample->tree->layout->leafBits | index, first;
   if (lt_jemalloc_is_cleared(sample->tree->layout->record, word)) return true;
   sample->looked++;
-  // A huge extent begins in an earlier leaf.
+  // A huge extent may begin in an earlier leaf.
   if (!is_of_page(sample->tree, word, page, &first) || first > page) sample->odd++;
   return --sample->left > 0;
 }
@@ -125,26 +127,26 @@ static bool sample_leaf(void *context, uint64_t index, uint64_t leaf) {
 }
 
 /// True if a root leads to a tree of extents: each of its words is 0 or leads to a table, and the leaves' entries lead
-/// to extents that have the pages of these entries.
+/// to extents that contain the entries' pages.
 static bool is_root(struct lt_jemalloc_tree *tree, uint64_t root) {
   struct sample sample = {.tree = tree};
   return lt_jemalloc_each_leaf(tree, &tree->candidate, root, sample_leaf, &sample) && sample.looked > sample.odd;
 }
 
-/// Data of an image, without a gap.
+/// The contiguous data of an image.
 struct image_data {
-  uint64_t start, end;   ///< `start`: 0 if no image's data is being searched
-  uint64_t wordsLeft[2]; ///< limits of reading, for layouts since 5.3 and for layouts before
+  uint64_t start, end;   ///< `start` is 0 if no image's data is being searched
+  uint64_t wordsLeft[2]; ///< how many more words may be read, for layouts since 5.3 and for earlier layouts
 };
 
-/// The end of the mappings that follow a region without a gap.
+/// Returns the end of the contiguous mappings that begin with a region.
 static uint64_t mapped_end(const struct lt_books_memory *books, uint32_t region) {
   uint64_t end = books->regions[region].end;
   while (++region < books->regionCount && books->regions[region].start == end) end = books->regions[region].end;
   return end;
 }
 
-/// The address of the root that has a word at an address; 0 if there is none. Sets the tree's layout.
+/// Returns the address of the root that contains the word at an address; 0 if there is none. Sets the tree's layout.
 static uint64_t root_with(struct lt_jemalloc_tree *tree, struct image_data *data, uint64_t at, uint64_t word) {
   for (unsigned i = 0; i < JEMALLOC_TREE_LAYOUTS; i++) {
     const struct lt_jemalloc_tree_layout *layout = tree->layout = &lt_jemalloc_tree_layouts[i];
@@ -170,7 +172,7 @@ uint64_t lt_jemalloc_root_find(struct lt_jemalloc_tree *tree) {
       data.start = region->start;
       data.end = mapped_end(books, i);
     }
-    // The root is data without an initial value: it is mapped right behind an image's initialised data.
+    // The root has no initial value. Such data (.bss) is mapped right after an image's initialised data.
     bool isBehind = i && region->start == last && data.start &&
                     (region->kind == LT_REGION_ANONYMOUS || region->kind == LT_REGION_BREAK);
     if (!(region->kind == LT_REGION_FILE && isWritable) && !(isBehind && isWritable)) {

@@ -1,5 +1,5 @@
-// Goes through jemalloc's tree of extents: a word of the root leads to a leaf, or to a node and then a leaf, and a word
-// of a leaf to an extent's record.
+// Walks jemalloc's tree of extents. A word of the root leads to a leaf, or to a node whose words lead to leaves. A word
+// of a leaf leads to an extent's record.
 
 #include "allocator_books/jemalloc_tree.h"
 
@@ -8,7 +8,7 @@
 #include <string.h>
 
 enum { WINDOW = 64 << 10 };
-/// Words of leaves that a walk reads: a heap of 1 TiB has 2^28.
+/// The most words that a walk reads. The leaves for a heap of 1 TiB have 2^28.
 static const uint64_t WALK_LIMIT = 1ull << 30;
 
 bool lt_jemalloc_tree_init(struct lt_jemalloc_tree *tree, const struct lt_books_memory *books) {
@@ -28,17 +28,17 @@ void lt_jemalloc_tree_free(struct lt_jemalloc_tree *tree) {
   lt_word_window_free(&tree->extents);
 }
 
-/// Reads an entry of a leaf as one word, as narrow leaves have it. False if the entry is not known.
+/// Reads an entry of a leaf, in the one-word form of narrow leaves. Returns false if the entry cannot be read.
 static bool read_entry(struct lt_jemalloc_tree *tree, uint64_t at, uint64_t *word) {
   uint64_t figures;
   if (!lt_window_word(&tree->leaf, at, word)) return false;
   if (tree->layout->leafEntry == sizeof(uint64_t)) return true;
   if (!lt_window_word(&tree->leaf, at + sizeof(uint64_t), &figures)) return false;
-  // An address that does not fit leads to no record.
+  // An address that does not fit into the word leads to no record.
   const struct lt_jemalloc_record_layout *record = tree->layout->record;
   if (*word >> JEMALLOC_LEAF_CLASS_SHIFT || (*word & (uint64_t)(record->alignment - 1))) *word = 0;
   if (record->isBefore53) {
-    // The class and a boolean each have 32 bits. Other values belong to no entry, and get a class that no entry has.
+    // The class and a Boolean take 32 bits each. If their values are impossible, set a class that no entry has.
     uint64_t class = figures & UINT32_MAX, isSlab = figures >> 32;
     if (class > JEMALLOC_CLASSES || isSlab > JEMALLOC_LEAF_SLAB) class = JEMALLOC_CLASS_MASK;
     *word |= class << JEMALLOC_LEAF_CLASS_SHIFT | (isSlab & JEMALLOC_LEAF_SLAB);
@@ -136,7 +136,8 @@ static bool walk_word(void *context, uint64_t index, uint64_t word) {
     walk->odd++;
     return true;
   }
-  // A record belongs to its first and last page. A slab's record belongs to all pages.
+  // The words of an extent's first and last page lead to its record; in a slab, the words of all pages. Only the first
+  // page's word is used.
   if ((extent.address & ~(uint64_t)(LT_BOOKS_PAGE - 1)) != page) return true;
   walk->end = page + extent.bytes;
   LT_CHECK(walk->end > page);
@@ -163,7 +164,7 @@ uint64_t lt_jemalloc_tree_walk(struct lt_jemalloc_tree *tree, uint64_t root,
 
 // --- one block -------------------------------------------------------------------------------------------------------
 
-/// Reads the word of a page. False if the tree has no leaf for it.
+/// Reads the word of a page. Returns false if the tree has no leaf for the page.
 static bool word_of_page(struct lt_jemalloc_tree *tree, uint64_t root, uint64_t page, uint64_t *word) {
   const struct lt_jemalloc_tree_layout *layout = tree->layout;
   uint64_t leafIndex = page >> layout->leafBits, rootIndex = leafIndex >> layout->nodeBits, table;
@@ -185,7 +186,7 @@ bool lt_jemalloc_tree_block(struct lt_jemalloc_tree *tree, uint64_t root, uint64
   const struct lt_jemalloc_record_layout *layout = tree->layout->record;
   if (address >= LT_BOOKS_ADDRESS_LIMIT || reach > address) return false;
   uint64_t lowest = (address - reach) >> JEMALLOC_PAGE_SHIFT, word = 0;
-  // The pages within a large extent have no words.
+  // The inner pages of a large extent have no words.
   for (uint64_t page = address >> JEMALLOC_PAGE_SHIFT;; page--) {
     if (word_of_page(tree, root, page, &word) && lt_jemalloc_read_extent(&tree->extents, layout, word, &extent) &&
         extent.address <= address && address - extent.address < extent.bytes)

@@ -1,29 +1,31 @@
-// Finds the parameters of glibc's allocator by what their words have to do with each other.
+// Finds the parameters of glibc's allocator by the relations among their words.
 
 #include "allocator_books/malloc_parameters.h"
 
 #include "allocator_books/glibc_layout.h"
 
-/// Words of malloc_par, from its first on.
+/// Indexes of words in malloc_par, and their number; and the most plausible number of arenas.
 enum { TRIM_THRESHOLD = 0, ARENA_TEST = 3, ARENA_MAX = 4, WORDS = 17, ARENA_LIMIT = 1 << 20 };
-/// The halves of words where the counts begin, up to 2.34, up to 2.42, and in 2.43.
+/// The layouts up to 2.34, up to 2.42, and of 2.43.
 static const struct {
-  unsigned counts;
+  unsigned counts; ///< the counts begin at the half word of this index
   uint32_t lastRelease;
-  uint64_t unit; ///< of bytes in mapped blocks: 2.43 counts 16 bytes too many whenever it moves a mapping
+  /// The bytes of mapped blocks are a multiple of this. 2.43 counts 16 bytes too many whenever it moves a mapping.
+  uint64_t unit;
 } LAYOUTS[] = {{10, 34, LT_BOOKS_PAGE}, {15, 42, LT_BOOKS_PAGE}, {17, UINT32_MAX, GLIBC_ALIGNMENT}};
 enum { LAYOUT_COUNT = sizeof LAYOUTS / sizeof *LAYOUTS, LEAST_SCORE = 3 };
-/// Bytes of libc's data that are searched: it has some 20 KiB.
+/// The most bytes of libc's data that are searched on each side of the arena. libc has about 20 KiB of data.
 static const uint64_t DATA_LIMIT = 1 << 20;
 
-/// Bins that caches have whose blocks have some bytes at most.
+/// Returns how many bins a thread's cache has if its largest block has `bytes` bytes.
 static uint64_t bins_for(uint64_t bytes) {
   uint64_t chunk = bytes + 8 < GLIBC_LEAST_CHUNK ? GLIBC_LEAST_CHUNK : lt_round_up(bytes + 8, GLIBC_ALIGNMENT);
   return (chunk - GLIBC_LEAST_CHUNK) / GLIBC_ALIGNMENT + 1;
 }
 
-/// True if a number of bins fits the largest cached block. Up to 2.42 it is the block's bytes. Since 2.42 the
-/// environment may set bytes of a chunk: smaller chunks have a bin for each size. 2.43 adds 1 to these bytes.
+/// True if a number of bins fits `largest`, the size of the largest cached block. Up to 2.42, `largest` is in bytes of
+/// the block. Since 2.42, the environment may set it in bytes of a chunk; then there is a bin for each size of a
+/// smaller chunk. 2.43 adds 1 to these bytes.
 static bool fits_bins(uint64_t largest, uint64_t bins) {
   if (bins < 1 || bins > GLIBC_SMALL_CACHE_BINS || largest > GLIBC_MOST_CACHED_CHUNK + 1) return false;
   if (bins_for(largest) == bins) return true;
@@ -38,9 +40,10 @@ static uint32_t half(const uint64_t *words, unsigned index) { return (uint32_t)(
 static bool read_layout(const struct lt_books_memory *books, const uint64_t *words, unsigned layout,
                         struct lt_malloc_parameters *p) {
   unsigned counts = LAYOUTS[layout].counts;
-  // Four numbers of 4 bytes: mappings, how many are allowed, how many there were, a flag. Then words: their bytes, the
-  // most there were, the start of the break, bins of caches, bytes of a cached block, blocks a bin.
-  // A thread may be about to change them, one after the other.
+  // Four numbers of 4 bytes come first: the mappings, their limit, the most mappings so far, and a flag. Words follow:
+  // the bytes of the mappings, the most bytes so far, the start of the break, the bins of a cache, the bytes of the
+  // largest cached block, and the most blocks of a bin. A thread may have been stopped while it changed these values
+  // one by one, so counts and bytes may disagree.
   const uint64_t *rest = words + (counts + 4 + 1) / 2;
   if (half(words, counts + 3) > 1 || ((rest[0] | rest[1]) & (LAYOUTS[layout].unit - 1))) return false;
   if (rest[2] >= LT_BOOKS_ADDRESS_LIMIT || (rest[2] & 15) || (rest[2] && !lt_books_region(books, rest[2])))
@@ -57,15 +60,15 @@ static bool read_layout(const struct lt_books_memory *books, const uint64_t *wor
   return true;
 }
 
-/// The number of words that have the values of a program that has changed none. A few other places in the data of libc
-/// look like the parameters by chance: most of these words are 0 there.
+/// Returns how many of the words have their usual values. A few other places in libc's data look like the parameters by
+/// chance, but there most of these words are 0.
 static unsigned plausibility(const uint64_t *words, unsigned counts, const struct lt_malloc_parameters *p) {
   enum { USUAL_MAPPED_LIMIT = 65536, USUAL_ARENA_TEST = 8 };
   return (half(words, counts + 1) == USUAL_MAPPED_LIMIT) + (words[ARENA_TEST] == USUAL_ARENA_TEST) +
          (p->cacheBins == GLIBC_SMALL_CACHE_BINS) + (p->breakStart != 0) + (p->mapped != 0 || p->mappedBytes == 0);
 }
 
-/// The layout of a release that is known; the newest otherwise.
+/// Returns the layout of a release; the newest layout if the release is unknown.
 static unsigned layout_of(uint32_t release) {
   unsigned i = 0;
   while (i + 1 < LAYOUT_COUNT && (!release || release > LAYOUTS[i].lastRelease)) i++;

@@ -1,4 +1,4 @@
-// Finds blocks of malloc that are mappings of their own, by the shape of their heads.
+// Finds blocks with a separate mapping, by the contents of their headers.
 
 #include "allocator_books/mapped_chunks.h"
 
@@ -6,10 +6,10 @@
 
 enum {
   WINDOW = 64 << 10,
-  /// Pages from the beginning of a mapping where an aligned block is looked for that was moved.
+  /// In so many pages from the start of a mapping, an aligned block that was moved is searched for.
   NEAR_PAGES = 16,
 };
-/// Bytes of memory that are searched.
+/// The most bytes of memory that are searched.
 static const uint64_t SEARCH_LIMIT = 1ull << 36;
 
 struct search {
@@ -20,23 +20,23 @@ struct search {
   uint64_t left;
 };
 
-/// The first word of a mapped chunk: bytes from the beginning of the mapping.
+/// Returns a mapped chunk's offset from the start of its mapping. `before` is the chunk's first word.
 static uint64_t offset_of(const struct search *s, uint64_t before) {
   return s->layout->mappedTrailer ? before & ~(uint64_t)GLIBC_IS_HUGE_MAPPED : before;
 }
 
-/// malloc_usable_size of a mapped chunk.
+/// Returns a mapped chunk, with its usable bytes (malloc_usable_size).
 static struct lt_mapped_chunk chunk_of(const struct search *s, uint64_t address, uint64_t size) {
   return (struct lt_mapped_chunk){address, size, size - s->layout->mappedLost};
 }
 
-/// True if a mapping may end where a chunk does, in the same range of memory.
+/// True if a chunk ends where a mapping may end, and not after `end`.
 static bool ends_mapping(const struct search *s, uint64_t address, uint64_t size, uint64_t offset, uint64_t end) {
   return size >= GLIBC_LEAST_CHUNK && address < end && size <= end - address &&
          ((offset + size + s->layout->mappedTrailer) & (LT_BOOKS_PAGE - 1)) == 0;
 }
 
-/// Moves to the chunk at an offset in the mapping that the chunk begins, if there is one.
+/// Replaces `chunk` by the chunk at an offset in the mapping that begins at `start`, if there is one.
 static void move_to(struct search *s, struct lt_word_window *window, uint64_t start, uint64_t offset, uint64_t end,
                     struct lt_mapped_chunk *chunk) {
   uint64_t address = start + offset, before, head;
@@ -49,21 +49,23 @@ static void move_to(struct search *s, struct lt_word_window *window, uint64_t st
     *chunk = chunk_of(s, address, size);
 }
 
-/// An aligned block has a chunk behind the chunk that the mapping began with, whose head stays in memory. Moves to the
-/// later one. The two may end at different places: realloc changes only the later one. It may also move the mapping, so
-/// that the block is aligned to a page alone.
+/// Replaces `chunk`, which begins a mapping, by the chunk of an aligned block, if there is one. An aligned block's
+/// chunk begins later in the mapping, and the header of the first chunk stays in memory. The two chunks may have
+/// different ends, since realloc changes only the later chunk. realloc may also move the mapping; then the block is
+/// aligned only to a page.
 static void move_to_aligned(struct search *s, uint64_t end, struct lt_mapped_chunk *chunk) {
   uint64_t start = chunk->address, size = chunk->size, block = start + GLIBC_CHUNK_MEMORY;
   for (uint64_t place = 2 * GLIBC_ALIGNMENT; place < LT_BOOKS_PAGE; place *= 2)
     move_to(s, &s->near, start, place - GLIBC_CHUNK_MEMORY, end, chunk);
   for (uint64_t place = LT_BOOKS_PAGE; place <= NEAR_PAGES * LT_BOOKS_PAGE; place += LT_BOOKS_PAGE)
     move_to(s, &s->near, start, place - GLIBC_CHUNK_MEMORY, end, chunk);
-  // The mapping was made with room for the alignment.
+  // The mapping was made with room for the alignment, so it is larger.
   for (uint64_t alignment = NEAR_PAGES * LT_BOOKS_PAGE; alignment < size; alignment *= 2)
     move_to(s, &s->far, start, lt_round_up(block, alignment) - GLIBC_CHUNK_MEMORY - start, end, chunk);
 }
 
-/// The chunk whose head is in a page. The block of a mapped chunk is aligned to a power of two.
+/// Finds the mapped chunk whose header is in a page. Few places are possible, since the block is aligned to a power of
+/// two.
 static bool chunk_in_page(struct search *s, uint64_t page, struct lt_address_range range,
                           struct lt_mapped_chunk *chunk) {
   static const uint16_t OFFSETS[] = {0, 16, 48, 112, 240, 496, 1008, 2032, 4080};
@@ -74,7 +76,8 @@ static bool chunk_in_page(struct search *s, uint64_t page, struct lt_address_ran
     uint64_t size = head & ~(uint64_t)GLIBC_CHUNK_FLAGS;
     before = offset_of(s, before);
     if ((head & GLIBC_CHUNK_FLAGS) != GLIBC_IS_MAPPED || (before & 15)) continue;
-    // What was cut off for the alignment reaches back to the mapping's beginning, less than a page for most.
+    // `before` is the offset from the start of the mapping. It is less than a page, except with alignments above a
+    // page.
     if (before != OFFSETS[i] && !(OFFSETS[i] == 4080 && (before & 4095) == 4080 && before <= address - range.start))
       continue;
     if (!ends_mapping(s, address, size, before, range.end)) continue;
@@ -88,7 +91,7 @@ static bool chunk_in_page(struct search *s, uint64_t page, struct lt_address_ran
 static void search_range(struct search *s, struct lt_address_range range) {
   LT_CHECK(range.start < range.end);
   struct lt_address_range run = {0, range.start};
-  uint64_t next = range.start; // a chunk goes on over pages that are not there
+  uint64_t next = range.start; // a chunk may extend over pages that are not present
   while (s->left >= LT_BOOKS_PAGE && lt_books_next_present(s->books, run.end, range.end, &run)) {
     uint64_t page = lt_round_up(run.start > next ? run.start : next, LT_BOOKS_PAGE);
     while (page < run.end && s->left >= LT_BOOKS_PAGE) {
@@ -114,7 +117,7 @@ bool lt_glibc_find_mapped_chunks(const struct lt_books_memory *books, const stru
   size_t index = 0;
   for (uint32_t i = 0; hasRoom && i < books->regionCount; i++) {
     const struct lt_snapshot_region *region = &books->regions[i];
-    // The break and the main stack are of other kinds.
+    // The regions of the program break and of the main stack have other kinds.
     if (region->kind != LT_REGION_ANONYMOUS || !(region->flags & LT_REGION_CAPTURED) ||
         region->end > LT_BOOKS_ADDRESS_LIMIT)
       continue;

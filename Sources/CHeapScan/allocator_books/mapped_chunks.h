@@ -1,4 +1,4 @@
-// Blocks that are mappings of their own.
+// Finds glibc's blocks that have a separate mapping.
 
 #ifndef LEAKTRACE_MAPPED_CHUNKS_H
 #define LEAKTRACE_MAPPED_CHUNKS_H
@@ -12,12 +12,12 @@ struct lt_mapped_chunk {
   uint64_t usable;        ///< bytes that the program may use
 };
 
-/// Appends large blocks, which malloc maps, to a list of struct lt_mapped_chunk, in order of address. Nothing lists
-/// them: their heads are found by their shape, page by page of the memory that is there. False if there was more memory
-/// than is searched.
+/// Appends large blocks, which have a separate mapping, to a list of struct lt_mapped_chunk, in order of
+/// address. glibc has no list of these blocks, so each present page is searched for their headers. Returns false if
+/// blocks may be missing, because there was too much memory to search or no memory for the list.
 ///
-/// - `layout`: of the arenas of the same libc.
-/// - `taken`: memory of arenas, as struct lt_address_range, in order and without overlaps.
+/// - `layout`: the layout of the arenas of the same libc.
+/// - `taken`: the memory of arenas, as struct lt_address_range, in order and without overlaps.
 bool lt_glibc_find_mapped_chunks(const struct lt_books_memory *books, const struct lt_glibc_arena_layout *layout,
                                  const struct lt_growing_list *taken, struct lt_growing_list *chunks);
 

@@ -1,5 +1,5 @@
-// Reads the metadata of mimalloc: pages by the map of mimalloc 3 or the segments of mimalloc 2, and the blocks of pages
-// that are in no free list.
+// Reads the metadata of mimalloc. The map of mimalloc 3 or the segments of mimalloc 2 lead to the pages. The live
+// blocks are the blocks of pages that are in no free list.
 
 #include "allocator_books/mimalloc_heap.h"
 

@@ -1,4 +1,5 @@
-// Finds mimalloc's map of pages by its shape: an entry of the map leads to a page, and that has the entry's address.
+// Finds mimalloc's map of pages. An entry of the map leads to a page, and the page's address must match the entry's
+// position.
 
 #include "allocator_books/mimalloc_map.h"
 
@@ -8,26 +9,27 @@
 
 enum {
   WINDOW = 64 << 10,
-  /// Entries that may contradict their pages: threads may have been stopped while they wrote them.
+  /// In any map, so many entries may contradict their pages: threads may have been stopped while they wrote the
+  /// entries.
   ODD_ENTRIES = 1,
   /// One odd entry among this many is tolerated in a map.
   ENTRIES_TO_AN_ODD_ONE = 16,
-  /// Walks over a map: one for each layout that is tried, and the last one.
+  /// The most walks over a map: one for each layout that is tried, and the final walk.
   WALKS = MIMALLOC_PAGE_LAYOUTS + 1,
 };
 
-/// The windows on a map, and where a walk over it is.
+/// The windows on a map, and the state of a walk over it.
 struct reader {
   const struct lt_books_memory *books;
   const struct lt_growing_list *mapped;
   const struct lt_mimalloc_map *map;
   struct lt_word_window table, part, page, arena;
   struct lt_growing_list parts; ///< uint64_t: addresses of the map's parts, in order
-  uint64_t partsLeft;           ///< that may be walked: maps cannot have more than there is memory
+  uint64_t partsLeft;           ///< how many more parts may be walked; memory has no room for more
   bool isShort;
   uint64_t partStart, firstSlice;  ///< of the part that is walked
-  uint64_t last;                   ///< the page before
-  uint64_t end;                    ///< of its memory
+  uint64_t last;                   ///< the page of the previous entry
+  uint64_t end;                    ///< the end of the blocks of the previous page in use
   uint64_t odd;                    ///< entries that contradict their pages
   uint64_t inUse;                  ///< pages with blocks
   struct lt_mimalloc_pages *pages; ///< NULL while a map is tried
@@ -52,7 +54,7 @@ static void reader_free(struct reader *reader) {
   if (reader->arena.books) lt_word_window_free(&reader->arena);
 }
 
-/// True if memory that mimalloc mapped has all bytes of a range.
+/// True if all bytes of a range are in one mapping that mimalloc may have made.
 static bool has_room(const struct lt_books_memory *books, uint64_t start, uint64_t bytes) {
   if ((start & 7) || start < LT_BOOKS_PAGE || start >= LT_BOOKS_ADDRESS_LIMIT - bytes) return false;
   const struct lt_snapshot_region *region = lt_books_region(books, start);
@@ -69,7 +71,7 @@ static bool read_count(struct reader *reader, uint64_t address, uint32_t *count)
   return true;
 }
 
-/// Reads a page's metadata. False if they are not there.
+/// Reads a page's metadata. Returns false if it cannot be read.
 static bool read_page(struct reader *reader, uint64_t address, struct lt_mimalloc_page *page) {
   const struct lt_mimalloc_page_layout *layout = reader->map->layout;
   struct lt_word_window *window = &reader->page;
@@ -96,7 +98,8 @@ static bool read_page(struct reader *reader, uint64_t address, struct lt_mimallo
   return true;
 }
 
-/// True if a page's arena has a page there. 3.0.1 leaves the entries of freed pages in the map.
+/// True if the bitmap of a page's arena says that the page exists. The map alone does not prove that, since 3.0.1
+/// leaves the entries of freed pages in it.
 static bool is_in_arena(struct reader *reader, uint64_t page, uint64_t arena, uint64_t index) {
   uint64_t slices, bitmap, chunks, bits;
   struct lt_word_window *window = &reader->arena;
@@ -109,7 +112,7 @@ static bool is_in_arena(struct reader *reader, uint64_t page, uint64_t arena, ui
   return bits >> index % 64 & 1;
 }
 
-/// True if the record of a page's memory agrees with the page.
+/// True if the page's mi_memid_t, which describes its memory, agrees with the page.
 static bool has_memory(struct reader *reader, uint64_t address) {
   const struct lt_mimalloc_page_layout *layout = reader->map->layout;
   uint64_t base, figure, kind, heap;
@@ -123,19 +126,19 @@ static bool has_memory(struct reader *reader, uint64_t address) {
   return (uint32_t)kind != layout->arenaKind || is_in_arena(reader, address, base, (uint32_t)figure);
 }
 
-/// True if a page is registered at a slice.
+/// True if the map's first entry for a page belongs at a slice.
 static bool is_registered_at(const struct reader *reader, uint64_t slice, uint64_t address,
                              const struct lt_mimalloc_page *page) {
   uint64_t first = reader->map->layout->isBehindMetadata ? address : page->start;
   return first >> MIMALLOC_SLICE_SHIFT == slice >> MIMALLOC_SLICE_SHIFT;
 }
 
-/// True if an entry may lead to a page that is in use. `odd` is set if it contradicts itself.
+/// Returns true if an entry leads to a valid page. Sets `odd` if the entry and its page contradict each other.
 static bool read_entry(struct reader *reader, uint64_t slice, uint64_t address, struct lt_mimalloc_page *page,
                        bool *odd) {
   const struct lt_mimalloc_page_layout *layout = reader->map->layout;
   bool isRead = !(address & 7) && has_room(reader->books, address, layout->bytes) && read_page(reader, address, page);
-  // The entry of a freed page may lead to any memory, if the map keeps such entries.
+  // If the map keeps the entries of freed pages, such an entry may lead to any memory.
   bool keepsFreed = layout->arenaKind != 0;
   if (keepsFreed && (!isRead || !page->used)) return false;
   bool isSound = isRead && is_registered_at(reader, slice, address, page) && page->start >= reader->end &&
@@ -144,12 +147,12 @@ static bool read_entry(struct reader *reader, uint64_t slice, uint64_t address, 
   return isSound && !*odd;
 }
 
-/// Reads the page of an entry, and adds it.
+/// Reads the page of an entry, and adds the page.
 static void visit_entry(struct reader *reader, uint64_t slice, uint64_t address) {
   const struct lt_mimalloc_page_layout *layout = reader->map->layout;
   struct lt_mimalloc_page page;
   bool odd = false;
-  // A page has an entry for each of its slices, and the first one is read.
+  // A page has an entry for each of its slices. Only the first entry is used.
   if (address == reader->last) return;
   if (layout->isBehindMetadata) {
     if (address & ((1ull << MIMALLOC_SLICE_SHIFT) - 1)) reader->odd++;
@@ -167,12 +170,12 @@ static void visit_entry(struct reader *reader, uint64_t slice, uint64_t address)
 static bool visit_word(void *context, uint64_t at, uint64_t address) {
   struct reader *reader = context;
   uint64_t slice = reader->firstSlice + ((at - reader->partStart) / 8 << MIMALLOC_SLICE_SHIFT);
-  // The first slice is where null pointers lead.
+  // The entry of the first slice is for null pointers.
   if (slice) visit_entry(reader, slice, address);
   return true;
 }
 
-/// Visits the parts of a map that are there.
+/// Visits the parts that a map has.
 static void each_part(struct reader *reader, bool (*visit)(void *context, uint64_t at, uint64_t part)) {
   uint64_t start = reader->map->parts;
   lt_window_each_word(&reader->table, start, start + reader->map->partCount * 8, visit, reader);
@@ -203,7 +206,7 @@ static void walk_map(struct reader *reader, const struct lt_mimalloc_map *map) {
   lt_list_init(&reader->parts, reader->books->memory, sizeof(uint64_t));
   each_part(reader, note_part);
   lt_list_sort(&reader->parts);
-  // Each part has memory of its own: a walk cannot take longer than there is memory.
+  // Parts may not overlap, so that the time of a walk is limited by the size of the memory.
   for (size_t i = 1; i < reader->parts.count; i++)
     if (lt_list_number(&reader->parts, i) - lt_list_number(&reader->parts, i - 1) < MIMALLOC_PART_BYTES) reader->odd++;
   if (reader->parts.isShort) reader->isShort = true;
@@ -220,19 +223,19 @@ struct search {
   struct lt_growing_list candidates; ///< struct candidate
 };
 
-/// The address of a possible map, and a variable that has it.
+/// The address of a possible map, and of a variable that refers to the map.
 struct candidate {
   uint64_t address, variable;
 };
 
-/// True if a table of parts may begin at or behind an address. Finds its layout except for the pages'.
+/// True if a map may begin at an address. Fills in the map, except for the layout of its pages.
 static bool is_map(struct search *search, uint64_t address, struct lt_mimalloc_map *map, bool *hasHeader) {
   struct lt_word_window *window = &search->reader.table;
   uint64_t first, reserved, self, committed, part;
   if ((address & (LT_BOOKS_PAGE - 1)) || !has_room(search->reader.books, address, LT_BOOKS_PAGE)) return false;
   if (!lt_window_word(window, address, &first)) return false;
   uint64_t offset = first - address;
-  // The part for the lowest addresses is right behind the table.
+  // Without a header, the part for the lowest addresses directly follows the table.
   *hasHeader = false;
   if (first > address && !(offset & (offset - 1)) && offset >= MIMALLOC_MAP_LEAST * 8 &&
       offset <= MIMALLOC_MAP_LIMIT * 8) {

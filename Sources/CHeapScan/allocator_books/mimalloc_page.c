@@ -9,7 +9,7 @@
 enum {
   DENSE_WINDOW = 64 << 10,
   MARK_BYTES = MIMALLOC_PAGE_BLOCK_LIMIT / 8,
-  /// A page's counts may be off by one block: a thread was stopped inside of malloc or free.
+  /// A page's counts may be off by one block, because a thread was stopped inside malloc or free.
   COUNT_SLACK = 1,
 };
 
@@ -44,7 +44,7 @@ void lt_mimalloc_find_mapped(const struct lt_books_memory *books, struct lt_grow
   if (books->regionCount) lt_list_append(mapped, &run);
 }
 
-/// True if mappings without a gap have all bytes from `start` to `end`.
+/// True if all bytes from `start` to `end` are mapped.
 static bool is_mapped(const struct lt_growing_list *mapped, uint64_t start, uint64_t end) {
   size_t place = lt_list_place(mapped, start + 1);
   if (place == 0) return false;
@@ -53,7 +53,7 @@ static bool is_mapped(const struct lt_growing_list *mapped, uint64_t start, uint
   return run->end >= end;
 }
 
-/// True if an address is one that a list of the page may lead to.
+/// True if a link in one of the page's lists may lead to an address.
 static bool is_link(const struct lt_mimalloc_page *page, uint64_t address) {
   uint64_t offset = address - page->start;
   return address >= page->start && offset < page->reserved * page->blockBytes && (offset & 7) == 0 &&
@@ -72,10 +72,10 @@ bool lt_mimalloc_page_is_sound(const struct lt_growing_list *mapped, const struc
          (!page->localFree || is_link(page, page->localFree)) && (!page->threadFree || is_link(page, page->threadFree));
 }
 
-/// Marks the blocks of a list up to one that is marked. False if a link leads out of the page's blocks.
+/// Marks the blocks of a list, until it reaches a marked block. Returns false if a link leads out of the page's blocks.
 static bool mark_list(struct lt_mimalloc_pages *pages, const struct lt_mimalloc_page *page, uint64_t head,
                       uint32_t *count) {
-  // Links of small blocks are read with all of the page's memory around them.
+  // For pages with small blocks, the window covers the page's memory around a link.
   bool isDense = page->blockBytes < LT_BOOKS_PAGE / 2;
   struct lt_word_window *window = isDense ? &pages->dense : &pages->sparse;
   for (uint64_t block = head; block;) {
@@ -84,31 +84,32 @@ static bool mark_list(struct lt_mimalloc_pages *pages, const struct lt_mimalloc_
     LT_CHECK(index < page->reserved);
     if (pages->marks[index / 64] & bit) return true;
     pages->marks[index / 64] |= bit;
-    // A thread may have linked new blocks and not yet counted them.
+    // A thread may have linked new blocks, but not counted them yet.
     if (index < page->capacity) ++*count;
     if (!lt_window_word(window, block, &block)) return false;
   }
   return true;
 }
 
-/// Marks all freed blocks. False if the lists contradict the page's counts.
+/// Marks all freed blocks. Returns false if the lists contradict the page's counts.
 static bool mark_free(struct lt_mimalloc_pages *pages, const struct lt_mimalloc_page *page, uint32_t *owned,
                       uint32_t *foreign) {
   uint64_t ignored;
   memset(pages->marks, 0, (page->reserved + 63) / 64 * sizeof(uint64_t));
   if (page->blockBytes < LT_BOOKS_PAGE / 2) lt_window_word(&pages->dense, page->start, &ignored);
   if (!mark_list(pages, page, page->free, owned) || !mark_list(pages, page, page->localFree, owned)) return false;
-  // Lists may be longer than the counts admit while a thread moves blocks from one to another.
+  // The lists may be longer than the counts say, while a thread moves blocks from one list to another. They may not be
+  // shorter.
   if (page->used + *owned + COUNT_SLACK < page->capacity) return false;
   return mark_list(pages, page, page->threadFree, foreign);
 }
 
-/// True if other threads freed a block, and its owner has not collected it.
+/// True if another thread freed a block and the owner has not collected it yet.
 static bool is_delayed(const struct lt_mimalloc_pages *pages, uint64_t block) {
   return pages->delayed && pages->delayed->count && lt_list_has(pages->delayed, block);
 }
 
-/// True if a block has a record of its own memory: mimalloc allocated the block for itself.
+/// True if a block contains a mi_memid_t about its own memory. mimalloc allocated such a block for its own data.
 static bool is_internal(struct lt_mimalloc_pages *pages, uint64_t block, uint64_t size) {
   for (uint64_t at = block; at + 3 * sizeof(uint64_t) <= block + size; at += sizeof(uint64_t)) {
     uint64_t address, bytes, kind;

@@ -1,4 +1,5 @@
-// Finds mimalloc's segments by their shape: each has its own address, xor a number that an image's variable has.
+// Finds mimalloc's segments by their cookies: a cookie is the segment's own address, XORed with a number that a
+// variable of an image holds.
 
 #include "allocator_books/mimalloc_segments.h"
 
@@ -8,17 +9,18 @@
 #include <string.h>
 
 enum {
-  /// Bytes of a segment's own data, in whole pages.
+  /// The bytes of a segment's own data, rounded up to whole pages.
   SEGMENT_WINDOW = 48 << 10,
   WINDOW = 64 << 10,
 };
 
-/// A segment and its pages in turn.
+/// A segment's header.
 struct segment {
   uint64_t address, used, cookie, count, info, kind, entries, thread;
 };
 
-/// The address of a possible segment. Its number is the address, xor the cookie. All segments share one number.
+/// A possible segment. Its number is its address XORed with its cookie; all segments of an allocator have the same
+/// number.
 struct candidate {
   uint64_t address, number;
 };
@@ -26,7 +28,7 @@ struct candidate {
 static bool read_segment(struct lt_word_window *window, uint64_t address, struct segment *segment) {
   uint64_t first;
   segment->address = address;
-  // The first word moves the window to the beginning of the segment.
+  // Reading the first word moves the window to the start of the segment.
   if (!lt_window_word(window, address, &first) ||
       !lt_window_word(window, address + MIMALLOC_SEGMENT_USED, &segment->used) ||
       !lt_window_word(window, address + MIMALLOC_SEGMENT_COOKIE, &segment->cookie) ||
@@ -50,7 +52,7 @@ static uint64_t segment_bytes(const struct segment *segment) { return segment->c
 /// A page of a segment, or a free span.
 struct span {
   uint64_t slices;
-  uint32_t blockBytes; ///< as the page's metadata has it: 0 if the span is free
+  uint32_t blockBytes; ///< the value in the page's metadata: 0 if the span is free
   struct lt_mimalloc_page page;
   uint64_t heap;
 };
@@ -68,7 +70,8 @@ static bool read_span(struct lt_word_window *window, const struct segment *segme
       !lt_window_word(window, at + MIMALLOC_SLICE_THREAD_FREE, &page->threadFree) ||
       !lt_window_word(window, at + MIMALLOC_SLICE_HEAP, &span->heap))
     return false;
-  // The first slice of a page has its number of slices, and is no distance away from itself.
+  // The first slice of a page holds the page's number of slices. Its upper half, the distance from the first slice, is
+  // 0.
   span->slices = counts & UINT32_MAX;
   if (counts >> 32 || !span->slices || span->slices > segment->count - index) return false;
   span->blockBytes = (uint32_t)(used >> 32);
@@ -84,12 +87,13 @@ static bool read_span(struct lt_word_window *window, const struct segment *segme
   if (page->blockBytes >= 8 && page->blockBytes <= MIMALLOC_SMALL_OFFSET_LIMIT) offset = MIMALLOC_SMALL_OFFSET;
   if (page->blockBytes >= MIMALLOC_HUGE_BLOCK) page->blockBytes = room;
   page->start += offset;
-  // A page that is not in use yet has no room for blocks.
+  // In a page that is not in use yet, `reserved` is 0.
   return span->blockBytes <= MIMALLOC_SLICE_IS_CLEARED || !page->reserved ||
          page->reserved == (room - offset) / page->blockBytes;
 }
 
-/// Hands over the pages and free spans of a segment but its own. False if they do not fill it, or `visit` is false.
+/// Calls `visit` for each page and free span of a segment, except for the segment's own data. Returns false if these do
+/// not fill the segment, or if `visit` returns false.
 static bool each_span(struct lt_word_window *window, const struct segment *segment,
                       bool (*visit)(void *context, const struct segment *segment, const struct span *span),
                       void *context) {
@@ -117,10 +121,10 @@ struct search {
   struct lt_word_window window, heap;
   struct lt_growing_list candidates; ///< struct candidate, in order of address
   struct lt_growing_list numbers;    ///< uint64_t: the candidates' numbers, in order
-  struct lt_growing_list heaps;      ///< uint64_t: heaps that pages belong to
+  struct lt_growing_list heaps;      ///< uint64_t: heaps that own pages
   uint64_t number, variable;         ///< of the segments that are read
-  uint64_t variables;
-  uint64_t capacity; ///< blocks of all pages
+  uint64_t variables;                ///< how many different numbers were found in variables
+  uint64_t capacity;                 ///< blocks of all pages
 };
 
 static bool check_span(void *context, const struct segment *segment, const struct span *span) {
@@ -129,10 +133,10 @@ static bool check_span(void *context, const struct segment *segment, const struc
   return !is_in_use(span) || lt_mimalloc_page_is_sound(search->mapped, &span->page);
 }
 
-/// Appends all places of a region where segments may begin: multiples of their size.
+/// Appends the candidates in a region. A segment begins at a multiple of its size.
 static void find_candidates(struct search *search, const struct lt_snapshot_region *region) {
   uint64_t step = 1ull << MIMALLOC_SEGMENT_SHIFT;
-  // The kernel's page at the end of all addresses has none behind it.
+  // Skip the kernel's page, at whose end addresses overflow.
   if ((region->end - 1) >> LT_SCANNED_ADDRESS_BITS) return;
   for (uint64_t at = lt_round_up(region->start, step); at < region->end; at += step) {
     struct segment segment;
@@ -163,7 +167,7 @@ static bool find_number(void *context, uint64_t address, uint64_t word) {
   return search->variables < 2;
 }
 
-/// Appends the candidates with the number of the allocator. A candidate inside of a segment is the program's memory.
+/// Keeps the candidates that have the allocator's number. A candidate inside a segment is memory of the program.
 static void keep_segments(struct search *search) {
   struct lt_mimalloc_segments *segments = search->segments;
   uint64_t end = 0;
@@ -175,7 +179,7 @@ static void keep_segments(struct search *search) {
       segments->odd++;
       continue;
     }
-    // A freed segment keeps its data as long as its memory is kept.
+    // The header of a freed segment may still be in memory.
     if (!segment.used) continue;
     lt_list_append(&segments->segments, &candidate->address);
     end = candidate->address + segment_bytes(&segment);
@@ -189,7 +193,7 @@ static bool note_heap(void *context, const struct segment *segment, const struct
   uint64_t owner;
   if (!is_in_use(span)) return true;
   search->capacity += span->page.capacity;
-  // Pages of one heap follow each other.
+  // Adjacent pages often belong to the same heap, which is added once.
   size_t count = search->heaps.count;
   if (!span->heap || (count && lt_list_number(&search->heaps, count - 1) == span->heap)) return true;
   if (!lt_window_word(&search->heap, span->heap + MIMALLOC_HEAP_THREAD, &owner) || owner != segment->thread)
@@ -198,7 +202,7 @@ static bool note_heap(void *context, const struct segment *segment, const struct
   return true;
 }
 
-/// Appends the blocks of a heap's list. The list cannot be longer than there are blocks.
+/// Appends the blocks of a heap's list. Stops when the list has more blocks than exist, because such a list is damaged.
 static void read_delayed(struct search *search, uint64_t heap) {
   uint64_t block;
   if (!lt_window_word(&search->heap, heap + MIMALLOC_HEAP_DELAYED, &block)) return;

@@ -8,22 +8,22 @@
 
 enum {
   TABLE_WINDOW = 8 << 10,
-  /// Blocks of a list may be anywhere.
+  /// The blocks of a list may be far apart, so a small window is enough.
   LINK_WINDOW = LT_BOOKS_PAGE,
 };
 
 struct reading {
   const struct lt_tcmalloc_state *state;
   struct lt_word_window table, link;
-  uint64_t left[TCMALLOC_CLASSES]; ///< objects of each class that memory still has room for
+  uint64_t left[TCMALLOC_CLASSES]; ///< for each class, how many more objects fit into the process's memory
   struct lt_growing_list *cached;
   struct lt_tcmalloc_free_lists *lists;
 };
 
-/// Follows a list of at most `limit` blocks. False if it has no end, or is damaged.
+/// Follows a list of at most `limit` blocks. Returns false if the list is longer or damaged.
 ///
-/// - `count`: becomes the number of blocks.
-/// - `last`: becomes the last block; 0 if there is none.
+/// - `count`: set to the number of blocks.
+/// - `last`: set to the last block; 0 if there is none.
 static bool follow(struct reading *r, unsigned sizeClass, uint64_t block, uint64_t limit, uint64_t *count,
                    uint64_t *last) {
   *last = *count = 0;
@@ -63,7 +63,7 @@ static void read_thread_cache(void *context, uint64_t cache) {
   for (unsigned c = 1; c < classes->count; c++) {
     uint64_t list = cache + (uint64_t)c * TCMALLOC_LIST_BYTES, head, count, last;
     uint32_t length;
-    // A thread that was stopped may have put a batch into the list before it counts the batch.
+    // A thread may have been stopped after it put a batch into the list, and before it counted the batch.
     if (!lt_window_word(&r->table, list, &head) || !lt_window_half(&r->table, list + TCMALLOC_LIST_LENGTH, &length) ||
         !follow(r, c, head, (uint64_t)length + classes->batch[c], &count, &last))
       r->lists->brokenLists++;

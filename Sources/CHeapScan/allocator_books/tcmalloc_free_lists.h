@@ -1,4 +1,4 @@
-// Freed blocks in tcmalloc's transfer caches and thread caches.
+// Finds the freed blocks in tcmalloc's transfer caches and thread caches.
 
 #ifndef LEAKTRACE_TCMALLOC_FREE_LISTS_H
 #define LEAKTRACE_TCMALLOC_FREE_LISTS_H
@@ -6,16 +6,17 @@
 #include "allocator_books/growing_list.h"
 #include "allocator_books/tcmalloc_state.h"
 
-/// A block and its size class in one number. Numbers are in order of address.
+/// Returns a block's address and its size class as one number. These numbers sort by address.
 static inline uint64_t lt_tcmalloc_cached(uint64_t address, unsigned sizeClass) { return address << 8 | sizeClass; }
 
 struct lt_tcmalloc_free_lists {
-  uint64_t caches;          ///< of threads
-  uint64_t brokenLists;     ///< lists with a link that is no address, or without an end
-  uint64_t unexpectedCount; ///< lists whose length is not the recorded one: a thread was about to change it
+  uint64_t caches;          ///< number of threads' caches
+  uint64_t brokenLists;     ///< lists without an end, or with a link that is not an address
+  uint64_t unexpectedCount; ///< lists that do not have the recorded length, because a thread was changing them
 };
 
-/// Appends each cached block to `cached`, as lt_tcmalloc_cached has it. False without memory.
+/// Appends each cached block to `cached`, as the number that lt_tcmalloc_cached returns. Returns false if there is no
+/// memory.
 ///
 /// - Complexity: linear in the cached blocks.
 bool lt_tcmalloc_read_free_lists(const struct lt_tcmalloc_state *state, const struct lt_books_memory *books,

@@ -1,4 +1,5 @@
-// Reads tcmalloc's heap: spans by the page map, less the objects in free lists and caches.
+// Reads tcmalloc's heap. The page map leads to the spans. The blocks in use are the spans' objects that are in no free
+// list and no cache.
 
 #include "allocator_books/tcmalloc_heap.h"
 
@@ -8,12 +9,13 @@
 #include <string.h>
 
 enum {
-  /// Nearly all spans of small objects fit.
+  /// Nearly all spans of small objects fit into this window.
   OBJECT_WINDOW = 64 << 10,
   BIT_WORDS = TCMALLOC_SPAN_OBJECT_LIMIT / 64 + 1,
-  /// Objects that show whether the heap is the debugging variant's.
+  /// The most objects that are examined for headers of the debugging variant.
   DEBUG_SAMPLES = 4096,
-  /// Freed objects have no header any more. Without headers, two words are these by chance alone.
+  /// If more than one object in this many has such a header, the heap is the debugging variant's. There, only freed
+  /// objects have no header. In another heap, two words look like a header only by chance.
   DEBUG_OBJECTS_TO_A_HEADER = 16,
 };
 
@@ -23,7 +25,7 @@ struct block_walk {
   struct lt_tcmalloc_heap *heap;
   void (*block)(void *context, uint64_t address, uint64_t size);
   void *context;
-  struct lt_word_window objects, link; ///< link: for spans that do not fit into `objects`
+  struct lt_word_window objects, link; ///< `link` is for spans that do not fit into `objects`
   uint64_t *freeBits;                  ///< BIT_WORDS words: a bit for each object of a span
   size_t cursor;                       ///< in the list of cached blocks
 };
@@ -34,11 +36,12 @@ static void report(struct block_walk *w, uint64_t address, uint64_t size) {
   if (w->block) w->block(w->context, address, size);
 }
 
-/// Marks the free objects of a span, and returns their number. A list that leaves the span or comes back ends there.
+/// Marks the free objects of a span, and returns their number. Stops where the list leaves the span or returns to a
+/// marked object.
 static uint64_t mark_free(struct block_walk *w, const struct lt_tcmalloc_span *span, uint64_t count, uint64_t size) {
   uint64_t start = lt_tcmalloc_span_address(span), marked = 0, next, object = span->objects;
   struct lt_word_window *window = lt_tcmalloc_span_bytes(span) <= w->objects.capacity ? &w->objects : &w->link;
-  // The window begins with the span, so that links in any order stay in it.
+  // Move the window to the start of the span: then it contains all links, whatever their order.
   if (object && start + lt_tcmalloc_span_bytes(span) > window->start + window->known)
     lt_word_window_move(window, start, &next);
   for (; object; object = next) {
@@ -65,7 +68,7 @@ static bool is_cached(struct block_walk *w, uint64_t address, unsigned sizeClass
   }
   bool isCached = false;
   for (; w->cursor < cached->count && lt_list_number(cached, w->cursor) == number; w->cursor++) {
-    // A block that is in two lists.
+    // The block is in two lists.
     w->heap->strayBlocks += isCached;
     isCached = true;
   }
@@ -91,7 +94,7 @@ static void visit_objects(struct block_walk *w, const struct lt_tcmalloc_span *s
   }
 }
 
-/// The usable bytes of a block that has a span of its own. A sampled block has the bytes of its size class.
+/// Returns the usable bytes of a block that is a whole span. A sampled block has the size of its size class.
 static uint64_t usable_bytes(struct block_walk *w, const struct lt_tcmalloc_span *span) {
   uint64_t bytes = lt_tcmalloc_span_bytes(span), asked;
   const struct lt_tcmalloc_classes *classes = &w->heap->state.classes;
@@ -99,7 +102,7 @@ static uint64_t usable_bytes(struct block_walk *w, const struct lt_tcmalloc_span
       !lt_window_word(&w->link, span->objects, &asked) || asked > TCMALLOC_LARGEST)
     return bytes;
   uint64_t rounded = classes->bytes[lt_tcmalloc_class_of(classes, asked)];
-  // The class may have more bytes than the pages.
+  // The size class may be larger than the span.
   return asked <= bytes && rounded < bytes ? rounded : bytes;
 }
 
@@ -135,14 +138,15 @@ static bool sample_span(void *context, const struct lt_tcmalloc_span *span) {
     if (!lt_window_word(check->window, object + TCMALLOC_DEBUG_MAGIC, &magic) ||
         !lt_window_word(check->window, object + TCMALLOC_DEBUG_TYPE, &type))
       break;
-    // Memory that was never in use has zeros.
+    // Memory that was never in use holds zeros.
     check->objects += magic != 0;
     check->headers += lt_tcmalloc_is_debug_header(magic, type);
   }
   return check->objects < DEBUG_SAMPLES;
 }
 
-/// True if blocks have headers and freed ones wait in a queue: the metadata alone does not describe them.
+/// True if tcmalloc is the debugging variant. Its blocks have headers, and freed blocks wait in a queue, so the
+/// metadata alone does not say which blocks are in use.
 static bool is_debugging(struct lt_tcmalloc_heap *heap) {
   struct lt_tcmalloc_pages pages;
   struct lt_word_window window = {0};

@@ -11,7 +11,7 @@
 enum {
   TCMALLOC_PAGE_SHIFT = 13,
 
-  // TCMalloc_PageMap2: words of the root are addresses of leaves; a leaf has the address of a Span for each page
+  // TCMalloc_PageMap2: the root's words are addresses of leaves; a leaf has the address of a Span for each page
   TCMALLOC_ROOT_BITS = 17,
   TCMALLOC_LEAF_BITS = 18,
   TCMALLOC_ROOT_BYTES = 8 << TCMALLOC_ROOT_BITS,
@@ -22,7 +22,7 @@ enum {
   TCMALLOC_SPAN_LENGTH = 8,
   TCMALLOC_SPAN_NEXT = 16,
   TCMALLOC_SPAN_PREVIOUS = 24,
-  TCMALLOC_SPAN_OBJECTS = 32, ///< the first free object; a StackTrace for a sampled block
+  TCMALLOC_SPAN_OBJECTS = 32, ///< the first free object; for a sampled block, its StackTrace
   TCMALLOC_SPAN_BITS = 40,
   TCMALLOC_SPAN_BYTES = 48,
   TCMALLOC_REFERENCES_MASK = 0xFFFF,
@@ -35,7 +35,7 @@ enum {
 
   TCMALLOC_IN_USE = 0,
   TCMALLOC_FREE = 1,
-  TCMALLOC_RETURNED = 2, ///< free, and given back to the kernel
+  TCMALLOC_RETURNED = 2, ///< free, and returned to the kernel
 
   // SizeMap
   TCMALLOC_CLASSES = 128,
@@ -45,12 +45,12 @@ enum {
   TCMALLOC_MAP_PAGES = 3200,
   TCMALLOC_MAP_COUNT = 4224, ///< 8 bytes later since 2.16
   TCMALLOC_LARGEST = 256 << 10,
-  TCMALLOC_BATCH_BYTES = 64 << 10, ///< a batch has at most as many bytes, or two objects
+  TCMALLOC_BATCH_BYTES = 64 << 10, ///< the most bytes of a batch; but a batch may always have two objects
 
   // CentralFreeList, one for each class
   TCMALLOC_CENTRAL_CLASS = 8,
   TCMALLOC_CENTRAL_EMPTY = 16,    ///< head of the list of spans that have no free object
-  TCMALLOC_CENTRAL_NONEMPTY = 64, ///< head of the list of other spans
+  TCMALLOC_CENTRAL_NONEMPTY = 64, ///< head of the list of spans that have free objects
   TCMALLOC_CENTRAL_SPANS = 112,
   TCMALLOC_CENTRAL_SLOTS = 128, ///< transfer cache: the first and last object of a batch
   TCMALLOC_CENTRAL_USED = 1152, ///< slots in use
@@ -64,7 +64,7 @@ enum {
   TCMALLOC_LIST_SIZE = 24, ///< bytes of an object
   TCMALLOC_CACHE_BYTES = 4160,
 
-  // PageHeap, behind the root: a function's address, two sets, and two lists of spans for each length
+  // PageHeap, after the root: a function's address, two sets, and two lists of spans for each length
   TCMALLOC_HEAP_SETS = TCMALLOC_ROOT_BYTES + 8,
   TCMALLOC_HEAP_LENGTHS = 128,
 
@@ -74,12 +74,13 @@ enum {
   TCMALLOC_DEBUG_BYTES = 32,
 };
 
-/// Offsets of next_ in a ThreadCache: since 2.16, and before. prev_ is the next word.
+/// The offset of next_ in a ThreadCache: since 2.16, and in earlier releases. prev_ is in the word after next_.
 static const uint64_t lt_tcmalloc_cache_links[] = {4128, 4144};
-/// Bytes of PageHeap's two sets together, of libstdc++ and libc++.
+/// The bytes of PageHeap's two sets together: with libstdc++, and with libc++.
 static const uint64_t lt_tcmalloc_set_bytes[] = {96, 48};
 
-/// True if two words are in the header of a debug block: memory of the heap or a mapping, by malloc, new or new[].
+/// True if two words may be in the header of a debug block. `magic` says whether the block is in the heap or is a
+/// mapping. `type` says whether it was allocated with malloc, new or new[].
 static inline int lt_tcmalloc_is_debug_header(uint64_t magic, uint64_t type) {
   uint32_t half = (uint32_t)type;
   return (magic == 0xDEADBEEF || magic == 0xABCDEFAB) &&
@@ -89,12 +90,12 @@ static inline int lt_tcmalloc_is_debug_header(uint64_t magic, uint64_t type) {
 /// Size classes, from 1 to `count` - 1.
 struct lt_tcmalloc_classes {
   unsigned count;
-  uint32_t bytes[TCMALLOC_CLASSES]; ///< of an object
-  uint32_t batch[TCMALLOC_CLASSES]; ///< objects that move between caches at once
-  uint64_t pages[TCMALLOC_CLASSES]; ///< of a span
+  uint32_t bytes[TCMALLOC_CLASSES]; ///< bytes of an object
+  uint32_t batch[TCMALLOC_CLASSES]; ///< number of objects that move between caches together
+  uint64_t pages[TCMALLOC_CLASSES]; ///< pages of a span
 };
 
-/// The smallest class with room for a size; 0 if the size is too large. Logarithmic.
+/// Returns the smallest class whose objects have at least `size` bytes; 0 if there is none. Logarithmic.
 static inline unsigned lt_tcmalloc_class_of(const struct lt_tcmalloc_classes *classes, uint64_t size) {
   unsigned low = 1, high = classes->count;
   while (low < high) {

@@ -1,4 +1,4 @@
-// Reads tcmalloc's page map: a root, leaves, and the spans that leaves refer to.
+// Reads tcmalloc's page map: a root, leaves, and the spans that the leaves refer to.
 
 #include "allocator_books/tcmalloc_pages.h"
 
@@ -37,7 +37,7 @@ bool lt_tcmalloc_may_own(const struct lt_books_memory *books, uint64_t address, 
          (region->flags & LT_REGION_CAPTURED) && region->end - address >= bytes;
 }
 
-/// True if regions cover a range without a gap, and the first one is readable.
+/// True if regions cover a range without a gap, and the first region is readable.
 static bool is_mapped(const struct lt_books_memory *books, uint64_t start, uint64_t end) {
   const struct lt_snapshot_region *region = lt_books_region(books, start);
   if (!region || !(region->flags & LT_REGION_CAPTURED)) return false;
@@ -85,7 +85,7 @@ bool lt_tcmalloc_is_root(struct lt_tcmalloc_pages *pages, uint64_t root) {
   bool isRoot =
       lt_window_each_word(&pages->root, root, root + TCMALLOC_ROOT_BYTES, add_leaf, &check) && check.leaves.count > 0;
   lt_list_sort(&check.leaves);
-  // Leaves that overlap would make a walk longer than the memory that there is.
+  // If leaves could overlap, the time of a walk would not be limited by the size of the memory.
   for (size_t i = 1; i < check.leaves.count && isRoot; i++)
     isRoot = lt_list_number(&check.leaves, i) - lt_list_number(&check.leaves, i - 1) >= TCMALLOC_LEAF_BYTES;
   lt_list_free(&check.leaves);
@@ -96,7 +96,7 @@ struct walk {
   struct lt_tcmalloc_pages *pages;
   uint64_t root, leaf;
   uint64_t firstPage; ///< of the leaf
-  uint64_t end;       ///< page behind the last span
+  uint64_t end;       ///< the page after the previous span
   uint64_t odd;
   bool (*visit)(void *context, const struct lt_tcmalloc_span *span);
   void *context;
@@ -106,7 +106,7 @@ static bool visit_page(void *context, uint64_t address, uint64_t word) {
   struct walk *walk = context;
   uint64_t page = walk->firstPage + (address - walk->leaf) / 8;
   struct lt_tcmalloc_span span;
-  // Within a span, the page map may have records of spans that became parts of it.
+  // Inside a span, the page map may still refer to older spans that were merged into it.
   if (page < walk->end) return true;
   if (!lt_tcmalloc_read_span(walk->pages, word, &span) || span.start != page) {
     walk->odd++;

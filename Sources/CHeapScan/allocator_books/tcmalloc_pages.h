@@ -1,4 +1,4 @@
-// tcmalloc's page map.
+// Reads tcmalloc's page map.
 
 #ifndef LEAKTRACE_TCMALLOC_PAGES_H
 #define LEAKTRACE_TCMALLOC_PAGES_H
@@ -10,8 +10,8 @@
 struct lt_tcmalloc_span {
   uint64_t start, length; ///< in pages
   uint64_t objects;
-  unsigned references; ///< number of objects outside of `objects`
-  unsigned sizeClass;  ///< 0 for a span that is one block
+  unsigned references; ///< number of objects that are not in the list `objects`
+  unsigned sizeClass;  ///< 0 if the span is a single block
   unsigned location;   ///< TCMALLOC_IN_USE, TCMALLOC_FREE or TCMALLOC_RETURNED
   bool isSampled;
 };
@@ -30,27 +30,27 @@ struct lt_tcmalloc_pages {
   struct lt_word_window root, leaf, spans;
 };
 
-/// False without memory. The caller calls lt_tcmalloc_pages_free in any case.
+/// Returns false if there is no memory. Call lt_tcmalloc_pages_free in either case.
 ///
 /// - `classes`: must outlive `pages`.
 bool lt_tcmalloc_pages_init(struct lt_tcmalloc_pages *pages, const struct lt_books_memory *books,
                             const struct lt_tcmalloc_classes *classes);
 void lt_tcmalloc_pages_free(struct lt_tcmalloc_pages *pages);
 
-/// True if tcmalloc may have allocated memory of its own there: it is readable, and no file's.
+/// True if a range may be memory that tcmalloc uses for itself: it is readable, and not a file's.
 bool lt_tcmalloc_may_own(const struct lt_books_memory *books, uint64_t address, uint64_t bytes);
 
-/// Reads a Span. False if its fields contradict each other, the size classes or the mappings.
+/// Reads a Span. Returns false if its fields contradict each other, the size classes or the mappings.
 bool lt_tcmalloc_read_span(struct lt_tcmalloc_pages *pages, uint64_t address, struct lt_tcmalloc_span *span);
 
-/// True if each word of a root is 0 or the address of a leaf of its own. Linear in the root.
+/// True if each word of a root is 0 or the address of a leaf, and no leaves overlap. Linear in the root.
 bool lt_tcmalloc_is_root(struct lt_tcmalloc_pages *pages, uint64_t root);
 
-/// Reports all spans in order of address, each once, until `visit` returns false. Returns the number of odd spans,
-/// which it skips. The record of an odd span contradicts the page map: a thread was about to change it, or memory is
-/// corrupt.
+/// Calls `visit` once for each span, in order of address, until `visit` returns false. Skips odd spans, and returns
+/// their number. The record of an odd span contradicts the page map, because a thread was about to change it or memory
+/// is corrupt.
 ///
-/// - `root`: lt_tcmalloc_is_root returned true for it.
+/// - `root`: must have passed lt_tcmalloc_is_root.
 /// - Complexity: linear in the leaves.
 uint64_t lt_tcmalloc_pages_walk(struct lt_tcmalloc_pages *pages, uint64_t root,
                                 bool (*visit)(void *context, const struct lt_tcmalloc_span *span), void *context);

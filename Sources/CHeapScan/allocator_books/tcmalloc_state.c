@@ -1,5 +1,6 @@
-// Finds tcmalloc's variables. The central free lists come first: heads of empty lists point to themselves. Their number
-// confirms the size classes. Their spans confirm the page map. The size classes confirm the threads' caches.
+// Finds tcmalloc's variables. The central free lists are found first, since the head of an empty list refers to itself.
+// The number of lists confirms the size classes, and the lists' spans confirm the page map. The size classes confirm
+// the threads' caches.
 
 #include "allocator_books/tcmalloc_state.h"
 
@@ -12,13 +13,13 @@
 enum {
   SCAN_WINDOW = 64 << 10,
   PROBE_WINDOW = 8 << 10,
-  /// tcmalloc makes 46 classes and more. Tables of fewer have too little shape.
+  /// tcmalloc has at least 46 classes. With fewer lists than this minimum, other data could match by chance.
   MIN_CLASSES = 16,
-  /// Spans that have to confirm a page map.
+  /// The most spans that are used to check a page map. All of them must confirm it.
   PROOFS = 32,
 };
 
-/// A span that a central list refers to, and its first page.
+/// A span in a central list, and its first page.
 struct proof {
   uint64_t span, page;
 };
@@ -32,8 +33,8 @@ struct search {
   struct lt_address_range data; ///< of the image
   struct proof proofs[PROOFS];
   unsigned proofCount;
-  uint64_t cacheScore; ///< of the best list
-  uint64_t visitsLeft; ///< of caches; memory has no room for more
+  uint64_t cacheScore; ///< score of the best list of caches
+  uint64_t visitsLeft; ///< how many more caches may be visited; memory has no room for more
 };
 
 static void each_word(struct search *search, bool (*visit)(void *context, uint64_t at, uint64_t word)) {
@@ -63,7 +64,7 @@ static bool is_central_list(struct lt_word_window *window, uint64_t list, unsign
 
 static bool find_central(void *context, uint64_t at, uint64_t word) {
   struct search *search = context;
-  // Class 0 has no spans: the head of its list refers to itself.
+  // Class 0 has no spans, so the head of its list refers to itself.
   if (word != at - TCMALLOC_SPAN_NEXT) return true;
   uint64_t list = word - TCMALLOC_CENTRAL_EMPTY;
   unsigned count = 0;
@@ -123,7 +124,7 @@ static bool find_classes(void *context, uint64_t at, uint64_t word) {
 
 // --- the page map ----------------------------------------------------------------------------------------------------
 
-/// Reads the first span of a list. False if there is one that contradicts the list.
+/// Adds the first span of a list to the proofs, if the list has one. Returns false if that span contradicts the list.
 static bool add_proof(struct search *search, uint64_t head, unsigned sizeClass) {
   uint64_t next, previous;
   struct lt_tcmalloc_span span;
@@ -136,7 +137,8 @@ static bool add_proof(struct search *search, uint64_t head, unsigned sizeClass) 
   return true;
 }
 
-/// Collects spans of central lists. A thread may have been stopped while it changed a list.
+/// Collects spans of central lists. Each thread may have been stopped while it changed a list, so a few lists may be
+/// odd.
 static bool collect_proofs(struct search *search) {
   unsigned odd = 0;
   for (unsigned c = 1; c < search->state.classes.count; c++) {
@@ -170,7 +172,8 @@ static bool find_root(void *context, uint64_t at, uint64_t word) {
   return false;
 }
 
-/// The address of PageHeap's statistics, behind its lists of free spans; 0 if the lists are not where they should be.
+/// Returns the address of PageHeap's statistics, which follow its lists of free spans; 0 if the lists are not where
+/// they should be.
 static uint64_t find_statistics(struct search *search) {
   for (unsigned i = 0; i < sizeof lt_tcmalloc_set_bytes / sizeof *lt_tcmalloc_set_bytes; i++) {
     uint64_t head = search->state.root + TCMALLOC_HEAP_SETS + lt_tcmalloc_set_bytes[i];
@@ -192,7 +195,7 @@ static void try_list(struct search *search, struct lt_tcmalloc_cache_list list) 
   if (list.first == state->caches.first && list.links == state->caches.links) return;
   uint64_t count = lt_tcmalloc_each_cache(&search->probe, &state->classes, &list, NULL, NULL, &isWhole);
   search->visitsLeft -= count < search->visitsLeft ? count : search->visitsLeft;
-  // A deleted cache still has links, but no other cache confirms them.
+  // A deleted cache still has links, but no other cache refers back to it. So the longest list is chosen.
   if (count && 2 * count + isWhole > search->cacheScore) {
     search->cacheScore = 2 * count + isWhole;
     state->caches = list;
@@ -208,7 +211,7 @@ static bool find_caches(void *context, uint64_t at, uint64_t word) {
     uint64_t next, previous;
     struct lt_tcmalloc_cache_list list = {word, lt_tcmalloc_cache_links[i]};
     if (!lt_tcmalloc_read_links(&search->probe, word, list.links, &next, &previous)) continue;
-    // A thread may have been stopped while it put its cache before the first.
+    // A thread may have been stopped while it inserted its cache at the front of the list.
     if (previous && lt_tcmalloc_is_cache(&search->probe, classes, previous)) list.first = previous;
     try_list(search, list);
   }

@@ -27,7 +27,7 @@ uint64_t lt_tcmalloc_each_cache(struct lt_word_window *window, const struct lt_t
                                 void *context, bool *isWhole) {
   uint64_t count = 0, cache = list->first, last = 0, beforeLast = 0, next, previous;
   bool isUnlinking = false;
-  // No cache comes twice: each has one previous cache, and the first has none.
+  // The loop ends: each cache must refer back to the cache before it, so no cache can be visited twice.
   while (cache && lt_tcmalloc_is_cache(window, classes, cache) &&
          lt_tcmalloc_read_links(window, cache, list->links, &next, &previous)) {
     if (previous != last) {

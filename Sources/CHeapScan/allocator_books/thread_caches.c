@@ -1,4 +1,4 @@
-// Recognises threads' caches: a count of blocks for each size, and a list for each count.
+// Recognises threads' caches. A cache has a number and a list of blocks for each size.
 
 #include "allocator_books/thread_caches.h"
 
@@ -8,13 +8,13 @@
 
 #include <string.h>
 
-/// Bytes below a thread pointer that contain libc's thread-local variables.
+/// libc's thread-local variables are in so many bytes below a thread pointer.
 enum { THREAD_LOCAL_BYTES = 1 << 14 };
 
-/// A word of a thread's variables that refers to a possible cache.
+/// A word among a thread's variables that refers to a possible cache.
 struct lt_cache_reference {
   uint64_t chunk;
-  uint64_t distance; ///< below the thread pointer
+  uint64_t distance; ///< bytes from the word to the thread pointer above it
 };
 
 static bool is_in_heap(const struct lt_growing_list *pieces, uint64_t address) {
@@ -40,7 +40,8 @@ bool lt_thread_caches_init(struct lt_thread_caches *c, const struct lt_books_mem
     for (uint64_t distance = THREAD_LOCAL_BYTES; distance > 0; distance -= 8) {
       uint64_t word, head;
       if (!lt_window_word(&variables, pointer - distance, &word)) {
-        // The start of the variables is not known: memory before them may be missing.
+        // It is unknown where the variables begin, and the memory before them may be unmapped. Continue in the next
+        // page.
         distance -= LT_BOOKS_PAGE - 8 - ((pointer - distance) & (LT_BOOKS_PAGE - 8));
         if (distance > THREAD_LOCAL_BYTES) break;
         continue;
@@ -92,8 +93,8 @@ static bool read_bins(struct lt_thread_caches *c, uint64_t chunk, struct content
   return true;
 }
 
-/// Finds the second word that most cached blocks have, by majority vote. False if more than one block has another word:
-/// a block that is just being added or removed may lack the key.
+/// Finds the second word that most cached blocks have, by majority vote. Returns false if more than one block has
+/// another word. One block is allowed, since a block that is just being added or removed may lack the key.
 static bool read_key(struct lt_thread_caches *c, uint64_t *key) {
   uint64_t votes = 0, odd = 0, word;
   *key = 0;
@@ -110,7 +111,7 @@ static bool read_key(struct lt_thread_caches *c, uint64_t *key) {
   return odd <= 1;
 }
 
-/// Stores the chunks in a cache in `entries`; false if the chunk does not have a cache's shape.
+/// Stores the blocks of a cache in `entries`. Returns false if the chunk is not a plausible cache.
 static bool read_contents(struct lt_thread_caches *c, uint64_t chunk, uint64_t *key) {
   struct contents contents;
   uint64_t length[GLIBC_MOST_CACHE_BINS];
@@ -120,7 +121,7 @@ static bool read_contents(struct lt_thread_caches *c, uint64_t chunk, uint64_t *
   const struct lt_glibc_cache_layout *layout = contents.layout;
   for (unsigned i = 0; i < layout->bins; i++) {
     uint64_t count = contents.numbers[i];
-    // The thread may be about to count a block that it has added or removed.
+    // The count may be wrong by 1, if the thread has added or removed a block but not counted it yet.
     if (!layout->hasSlots && !contents.first[i] && count > 1) return false;
   }
   for (unsigned i = 0; i < layout->bins; i++) {
@@ -133,7 +134,8 @@ static bool read_contents(struct lt_thread_caches *c, uint64_t chunk, uint64_t *
     if (!isWhole || (!layout->hasSlots && length[i] + 1 < contents.numbers[i])) return false;
   }
   if (layout->hasSlots) {
-    // Each bin began with the same number of free slots. The thread may be about to count a block.
+    // At first, each bin had the same number of free slots. One bin may be wrong by 1, if the thread has not counted a
+    // block yet.
     unsigned odd = 0;
     uint64_t slots = contents.numbers[1] + length[1];
     if (contents.numbers[0] + length[0] != slots && contents.numbers[2] + length[2] != slots)
@@ -158,7 +160,7 @@ void lt_thread_caches_look_at(struct lt_thread_caches *c, uint64_t chunk) {
   keep_cache(c, chunk);
   lt_list_append(&c->found, &chunk);
   for (size_t i = 0; i < c->entries.count; i++) lt_list_append(c->kept, lt_list_item(&c->entries, i));
-  // All caches of a libc have one key.
+  // All caches of a libc have the same key.
   if (key == c->key) c->keyVotes++;
   else if (c->keyVotes) c->keyVotes--;
   else if (key) (c->key = key, c->keyVotes = 1);
@@ -173,9 +175,9 @@ static bool has_equal_slots(struct lt_thread_caches *c, uint64_t chunk) {
 }
 
 void lt_thread_caches_finish(struct lt_thread_caches *c) {
-  // An empty cache looks like a block. A thread must refer to it, at the distance where most threads refer to caches or
-  // to the first chunk of a heap. Only a cache has the same number of free slots in each bin: if no cache has blocks,
-  // such chunks are votes, too.
+  // An empty cache looks like a block of the program. So a thread must refer to it, at the distance where most threads
+  // refer to caches or to the first chunk of a heap. If no cache has blocks, references to chunks with equal numbers of
+  // free slots in all bins are votes, too: only caches look like that.
   enum { PLACES = THREAD_LOCAL_BYTES / 8 + 1 };
   size_t size = PLACES * sizeof(uint32_t);
   uint32_t *votes = c->books->memory->allocate(size);

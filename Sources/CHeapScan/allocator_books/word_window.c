@@ -1,4 +1,4 @@
-// A window on a process's memory, and its moves.
+// A window on a process's memory, which moves to the words that are read.
 
 #include "allocator_books/word_window.h"
 

@@ -1,4 +1,4 @@
-// Words of a process's memory, read in pieces.
+// Reads words of a process's memory, many in one call.
 
 #ifndef LEAKTRACE_WORD_WINDOW_H
 #define LEAKTRACE_WORD_WINDOW_H
@@ -6,21 +6,24 @@
 #include "allocator_books/books_memory.h"
 #include "check.h"
 
-/// A piece of memory that moves to where it is read: reading forward costs one call for many words. Owns its bytes.
+/// A copy of a piece of memory. When a word outside of the piece is read, the window moves there. Reading forward takes
+/// one call for many words. The window owns the copied bytes.
 struct lt_word_window {
   const struct lt_books_memory *books;
   uint8_t *bytes;
-  size_t capacity; ///< a multiple of the page
-  /// of the piece: the address of its first page, and its bytes that are known: `capacity` at most
+  size_t capacity; ///< a multiple of the page size
+  /// The address of the piece's first page, and how many of its bytes were read; at most `capacity`.
   uint64_t start, known;
 };
 
-/// - `capacity`: bytes to read at once, a multiple of the page. False without memory.
+/// Returns false if there is no memory.
+///
+/// - `capacity`: bytes to read in one call, a multiple of the page size.
 bool lt_word_window_init(struct lt_word_window *window, const struct lt_books_memory *books, size_t capacity);
 void lt_word_window_free(struct lt_word_window *window);
 bool lt_word_window_move(struct lt_word_window *window, uint64_t address, uint64_t *word);
 
-/// The word at an address; false if it is not known, or the address is no multiple of 8.
+/// Reads the word at an address. Returns false if it cannot be read, or if the address is not a multiple of 8.
 static LT_ALWAYS_INLINE bool lt_window_word(struct lt_word_window *window, uint64_t address, uint64_t *word) {
   uint64_t offset = address - window->start;
   LT_CHECK(window->known <= window->capacity);
@@ -32,12 +35,12 @@ static LT_ALWAYS_INLINE bool lt_window_word(struct lt_word_window *window, uint6
   return lt_word_window_move(window, address, word);
 }
 
-/// Visits the words of a range that are present and not 0, in order of address. Returns false as soon as `visit` does.
-/// Linear in the words that are present.
+/// Calls `visit` for each word of a range that is present and not 0, in order of address. Stops and returns false when
+/// `visit` does. Linear in the words that are present.
 bool lt_window_each_word(struct lt_word_window *window, uint64_t start, uint64_t end,
                          bool (*visit)(void *context, uint64_t address, uint64_t word), void *context);
 
-/// The 4 bytes at an address; false if they are not known, or the address is no multiple of 4.
+/// Reads the 4 bytes at an address. Returns false if they cannot be read, or if the address is not a multiple of 4.
 static inline bool lt_window_half(struct lt_word_window *window, uint64_t address, uint32_t *half) {
   uint64_t word;
   if ((address & 3) || !lt_window_word(window, address & ~7ull, &word)) return false;

@@ -1,8 +1,8 @@
-// The calls by which a C program talks to the recorder that traces it; Swift programs use the module LeakTrace.
+// Functions that connect a C program to the recorder that traces it. Swift programs use the module LeakTrace.
 //
-// Nothing here does anything in a program that is not traced, on any system: the recorder's functions are looked up
-// once, by name, when first needed. A call that an older recorder lacks does nothing either. Thread-safe. Strings are
-// UTF-8, may be NULL, and are cut at 255 bytes.
+// If a program is not traced, these functions do nothing, on any system. The recorder's functions are looked up by
+// name, once, when they are first needed. A call also does nothing if an older recorder does not have its function.
+// Thread-safe. Strings are UTF-8, may be NULL, and are cut at 255 bytes.
 
 #ifndef CLEAKTRACE_H
 #define CLEAKTRACE_H
@@ -15,54 +15,56 @@
 extern "C" {
 #endif
 
-/// 0: nobody has looked yet; 1: there is no recorder; 2: there is.
+/// 0 before the recorder was looked for; 1 if there is no recorder; 2 if there is one.
 extern unsigned char cleaktrace_state;
-/// Looks for the recorder, and tells whether there is one.
+/// Looks for the recorder. Returns true if there is one.
 bool cleaktrace_find(void);
 
-/// Tells whether a recorder was preloaded: a load and a branch.
+/// True if a recorder was preloaded. Takes a load and a branch.
 static inline bool cleaktrace_is_present(void) {
   unsigned char state = __atomic_load_n(&cleaktrace_state, __ATOMIC_ACQUIRE);
   return __builtin_expect(state != 1, 0) && (state == 2 || cleaktrace_find());
 }
 
-/// The path of the trace that is being written, or NULL.
+/// Returns the path of the trace that is being written, or NULL.
 const char *cleaktrace_trace_path(void);
-/// Begins a scope. Returns its number, or 0.
+/// Begins a scope. Returns its number; 0 if nothing is recorded.
 uint64_t cleaktrace_scope_begin(const char *name, const char *file, uint32_t line);
-/// Ends the scope. Objects made in it should be gone after the grace. UINT64_MAX: they may stay; the scope only says
-/// whose they are.
+/// Ends the scope. Objects made in it should be gone after the grace. If the grace is UINT64_MAX, they may stay, and
+/// the scope only says which objects are its own.
 void cleaktrace_scope_end(uint64_t number, uint64_t graceNanoseconds);
 void cleaktrace_mark(const char *name, const char *file, uint32_t line);
 void cleaktrace_expect_deallocated(const void *object, uint64_t nanoseconds, const char *name, const char *file,
                                    uint32_t line);
-/// Takes a heap image. Returns its number, or a negative errno, while it is being written.
+/// Takes a heap image. Returns its number or a negative errno. Returns while the image is still being written.
 int cleaktrace_snapshot(const char *label);
-/// Does the same, and returns when the image is written.
+/// Takes a heap image, and returns when it is written. Returns its number or a negative errno.
 int cleaktrace_snapshot_written(const char *label);
-/// Returns a number for work that is repeated, or 0.
+/// Returns a number for a repetition, which is work that is done several times; 0 if nothing is recorded.
 uint64_t cleaktrace_repetition_begin(void);
-/// Ends a round of it: takes a heap image, and waits until that is written. `round` counts from 1. `scope`: that of the
-/// work, if only objects made in it count; else 0. Returns the number of the image, or a negative errno.
+/// Ends a round of a repetition: takes a heap image, and waits until the image is written. `round` counts from 1. If
+/// only objects of one scope count, `scope` is its number; otherwise it is 0. Returns the number of the image, or a
+/// negative errno.
 int cleaktrace_round_end(uint64_t repetition, uint64_t round, uint64_t scope, const char *name, const char *file,
                          uint32_t line);
-/// Makes a heap profile for pprof, compressed with gzip, and hands it to `take`, whose bytes stay for the time of the
-/// call. Returns 0, −ENODEV if no samples are taken, or another negative errno; then `take` is not called.
+/// Makes a heap profile for pprof, compressed with gzip, and calls `take` with its bytes, which are valid only during
+/// that call. Returns 0; otherwise −ENODEV if no samples are taken, or another negative errno, and `take` is not
+/// called.
 int cleaktrace_heap_profile(void (*take)(void *context, const uint8_t *bytes, size_t size), void *context);
-/// The path of the recorder's library, or NULL. Stays valid.
+/// Returns the path of the recorder's library, or NULL. The string stays valid.
 const char *cleaktrace_library_path(void);
 
-/// Overwrites 64 KB of the stack below the caller: words that returned functions left there would look like references
-/// to a heap image.
+/// Overwrites 64 KB of the stack below the caller. In a heap image, words that returned functions left there would look
+/// like references.
 void cleaktrace_clear_stack(void);
 
-/// Writes the path of the `leaktrace` command that belongs to the recorder: beside it, or in `bin` beside its
-/// directory. False when there is none.
+/// Writes the path of the `leaktrace` command that belongs to the recorder. The command is in the directory of the
+/// recorder's library, or in the directory `bin` next to it. Returns false if there is no command.
 bool cleaktrace_find_command(char *path, size_t size);
 
-/// Runs a program, untraced whatever the recorder is told of children, and collects what it writes to standard output.
-/// `arguments` ends with NULL; the first is the path. Returns its exit status, or −1 when it did not run or end by
-/// itself; `*output` is to be freed by cleaktrace_free, and may be NULL then.
+/// Runs a program, which is never traced, even if the recorder follows children. Collects its standard output.
+/// `arguments` ends with NULL; the first argument is the program's path. Returns the exit status, or −1 if the program
+/// did not run or was killed. `*output` must be freed with cleaktrace_free; it may be NULL if the result is −1.
 int cleaktrace_run(char *const arguments[], char **output);
 void cleaktrace_free(char *output);
 

@@ -1,4 +1,4 @@
-// Programs of seccomp: classic BPF that decides over a system call by its number and arguments (seccomp(2),
+// Runs seccomp programs: classic BPF that decides about a system call by its number and arguments (seccomp(2),
 // linux/filter.h).
 
 #ifndef LEAKTRACE_FILTER_PROGRAM_H
@@ -9,8 +9,8 @@
 #include <stdint.h>
 #include <string.h>
 
-/// One arithmetic step. Shifts by the word's width or more give 0; division by 0 ends the program (Linux,
-/// kernel/bpf/core.c).
+/// Returns the result of an arithmetic instruction. Shifts by the word's width or more give 0. Division by 0, which the
+/// caller must check, ends the program (Linux, kernel/bpf/core.c).
 static inline uint32_t lt_filter_calculate(uint16_t code, uint32_t a, uint32_t operand) {
   switch (BPF_OP(code)) {
     case BPF_ADD: return a + operand;
@@ -36,8 +36,8 @@ static inline int lt_filter_holds(uint16_t code, uint32_t a, uint32_t operand) {
   }
 }
 
-/// The program's result for a call: a SECCOMP_RET_ value with its data. SECCOMP_RET_KILL_PROCESS for a program that the
-/// kernel would not take. Linear in `count`: jumps lead forward only.
+/// Returns the program's result for a call: a SECCOMP_RET_… value with its data. Returns SECCOMP_RET_KILL_PROCESS if
+/// the kernel would reject the program. Linear in `count`, since jumps only lead forward.
 static inline uint32_t lt_filter_run(const struct sock_filter *program, unsigned count,
                                      const struct seccomp_data *call) {
   uint32_t a = 0, x = 0, memory[BPF_MEMWORDS] = {0};
@@ -70,7 +70,7 @@ static inline uint32_t lt_filter_run(const struct sock_filter *program, unsigned
         a = lt_filter_calculate(f->code, a, operand);
         break;
       case BPF_JMP:
-        // A jump beyond the end ends the loop.
+        // A jump past the end ends the loop.
         i = BPF_OP(f->code) == BPF_JA ? (f->k < count ? i + f->k : count)
                                       : i + (lt_filter_holds(f->code, a, operand) ? f->jt : f->jf);
         break;

@@ -1,4 +1,4 @@
-// Asks the kernel for the first page of a range that has contents. The kernel skips reserved memory.
+// Asks the kernel for the first page in a range that has contents. The kernel skips memory that is only reserved.
 
 #ifndef LEAKTRACE_PAGE_PRESENCE_H
 #define LEAKTRACE_PAGE_PRESENCE_H
@@ -10,8 +10,8 @@
 /// Source: Linux, Documentation/admin-guide/mm/pagemap.rst; include/uapi/linux/fs.h.
 enum { LT_PAGEMAP_SCAN = 0xC0606610 };
 
-/// Bits of an entry of /proc/PID/pagemap. A page that cannot be read by anybody, such as a guard page, counts as
-/// swapped there. Bit 58 names guard pages since Linux 6.15.
+/// Bits of an entry of /proc/PID/pagemap. A page that is not readable at all, such as a guard page, counts as swapped
+/// there. Since Linux 6.15, bit 58 marks guard pages.
 #define LT_PAGEMAP_PRESENT (1ull << 63)
 #define LT_PAGEMAP_SWAPPED (1ull << 62)
 #define LT_PAGEMAP_FILE (1ull << 61)
@@ -21,20 +21,20 @@ struct lt_page_range {
   uint64_t start, end, categories;
 };
 
-/// As the kernel takes it: struct pm_scan_arg.
+/// The kernel's struct pm_scan_arg, and room for one result.
 struct lt_presence_question {
   uint64_t size, flags, start, end, walkEnd;
   uint64_t ranges, rangeCount, pageLimit;
   uint64_t inverted, all, any, returned;
-  struct lt_page_range found; ///< behind the kernel's part: where `ranges` leads, unless it is set otherwise
+  struct lt_page_range found; ///< not part of the kernel's structure; `ranges` refers to it unless it is changed
 };
 
 enum { LT_PRESENCE_QUESTION_SIZE = 96 };
 _Static_assert(__builtin_offsetof(struct lt_presence_question, found) == LT_PRESENCE_QUESTION_SIZE,
                "the kernel's layout");
 
-/// Fills in the question for [start, end). The ioctl's result is 1 if there is such a page, and 0 if there is none.
-/// `leavesOutFiles`: unwritten pages of a file do not count.
+/// Fills in the question for [start, end). The ioctl's result is 1 if there is a page with contents, and 0 if there is
+/// none. If `leavesOutFiles` is true, unwritten pages of a file do not count.
 static inline void lt_presence_ask(struct lt_presence_question *question, uint64_t start, uint64_t end,
                                    bool leavesOutFiles) {
   enum { FILE_PAGE = 1 << 2, PRESENT = 1 << 3, SWAPPED = 1 << 4 };
@@ -50,9 +50,9 @@ static inline void lt_presence_ask(struct lt_presence_question *question, uint64
                                             .returned = PRESENT};
 }
 
-/// Has the kernel list the pages of a process in [start, end) that are in memory or swapped out. `pagemap` is the
-/// process's file of that name. Fills in at most `most` ranges, in order, and sets `reached` to where it stopped.
-/// Returns their number, or −errno: −ENOTTY where the kernel does not know the question.
+/// Lists the pages of a process in [start, end) that are in memory or swapped out. `pagemap` is a descriptor of
+/// /proc/PID/pagemap. Fills in at most `most` ranges, in order of address, and sets `reached` to the address where the
+/// list stops. Returns the number of ranges or −errno: −ENOTTY if the kernel does not have PAGEMAP_SCAN.
 long lt_list_present_pages(int pagemap, uint64_t start, uint64_t end, bool leavesOutFiles, struct lt_page_range *ranges,
                            uint64_t most, uint64_t *reached);
 

@@ -1,4 +1,4 @@
-// Reading the memory of another process.
+// Reads the memory of another process.
 
 #ifndef LEAKTRACE_PROCESS_MEMORY_H
 #define LEAKTRACE_PROCESS_MEMORY_H
@@ -7,12 +7,13 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/// Copies memory of a process from outside. Returns how many bytes can be read before the first that cannot; `errno`
-/// says why it went no further.
+/// Copies memory of another process. Returns the number of bytes before the first byte that cannot be read; then
+/// `errno` says why.
 size_t lt_read_process(pid_t process, uint64_t address, void *buffer, size_t size);
 
-/// Does the same through the process's file `mem`. Takes no memory from the process: since Linux 5.19 process_vm_readv
-/// makes a copy of each page that the process shares with another after a fork.
+/// Works like lt_read_process, but reads through a descriptor of /proc/PID/mem. So it does not increase the process's
+/// memory: since Linux 5.19, process_vm_readv duplicates each page that the process shares with another process after a
+/// fork.
 size_t lt_read_memory_file(int file, uint64_t address, void *buffer, size_t size);
 
 #endif

@@ -1,4 +1,4 @@
-// Every system call of the recorder's, for filters of system calls (seccomp) to be asked about.
+// Lists every system call of the recorder, to check whether a seccomp filter allows it.
 
 #ifndef LEAKTRACE_RECORDER_CALLS_H
 #define LEAKTRACE_RECORDER_CALLS_H
@@ -22,7 +22,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
-/// The part of recording that needs a call. To join is to load the library into a process that runs.
+/// The parts of recording that need a call. To join a process is to load the library while the process runs.
 enum {
   LT_TO_RECORD = 1,
   LT_TO_BEGIN = 2,
@@ -32,7 +32,7 @@ enum {
   LT_TO_JOIN = 32
 };
 
-/// A call with arguments as the recorder gives them, as far as filters look at them.
+/// A call, with those arguments of the recorder that filters may check.
 struct lt_recorder_call {
   int number;
   char name[20];
@@ -45,9 +45,9 @@ struct lt_recorder_call {
 /// The number of ARCH_GET_CPUID in Linux, arch/x86/include/uapi/asm/prctl.h.
 #define LT_GET_CPUID 0x1011
 
-/// Every call of the recorder. A test compares the list with the recorder's sources. The calls for joining are the ones
-/// that bring the thread back, and the ones that the loader of glibc 2.31 to 2.41 makes to load a library whose own
-/// libraries are loaded already.
+/// Every call of the recorder. A test compares the list with the recorder's sources. The calls for joining are the call
+/// that returns the thread to its own work, and the calls of glibc's loader (2.31 to 2.41) when it loads a library
+/// whose dependencies are already loaded.
 static const struct lt_recorder_call lt_recorder_calls[] = {
     {LT_CALL_NAMED(clock_gettime), LT_TO_RECORD | LT_FOR_IMAGES, {CLOCK_MONOTONIC}},
     {LT_CALL_NAMED(clone),
@@ -151,8 +151,9 @@ static const struct lt_recorder_call lt_recorder_calls[] = {
     {LT_CALL_NAMED(rt_sigreturn), LT_TO_JOIN, {0}},
 };
 
-/// Returns the purposes that a filter does not allow, at `code` for the filter's sake. The recorder does without a call
-/// that fails with an error, except for recording itself. `first`, which may be NULL, gets the first such call.
+/// Returns the purposes that a filter does not allow, for calls that are made at the address `code`. If a filter
+/// answers a call with an error, the recorder can do without the call, except for recording, beginning and joining.
+/// `first`, unless it is NULL, gets the first call that prevents a purpose.
 static inline int lt_purposes_forbidden_by(const struct sock_filter *program, unsigned count, uint32_t architecture,
                                            uint64_t code, const struct lt_recorder_call **first) {
   const int indispensable = LT_TO_RECORD | LT_TO_BEGIN | LT_TO_JOIN;

@@ -1,8 +1,8 @@
-// The Swift runtime's remote mirror library, in a child process. The library trusts the memory it reads, and aborts,
-// crashes or runs away on malformed data.
+// Runs the Swift runtime's remote mirror library in a child process. The library trusts the memory that it reads. With
+// malformed data, it may abort, crash or never end.
 //
-// The caller finds the library, which is loaded with dlopen. Its C interface has no installed header; the source
-// declares the functions that are used.
+// The caller finds the library, which is loaded with dlopen. No header is installed for its C interface, so this module
+// declares the functions that it uses.
 
 #ifndef LEAKTRACE_REMOTE_MIRROR_H
 #define LEAKTRACE_REMOTE_MIRROR_H
@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/// Kinds of layout of a value, by the library's numbers.
+/// Kinds of a value's layout. The numbers are the library's.
 enum {
   LT_MIRROR_UNKNOWN = 0,
   LT_MIRROR_BUILTIN = 1,
@@ -38,71 +38,71 @@ enum {
 
 /// Subjects of a question.
 enum {
-  LT_MIRROR_OF_METADATA = 1,       ///< the instances of a class, by the address of its metadata
-  LT_MIRROR_OF_INSTANCE = 2,       ///< one closure context or box, by its address
-  LT_MIRROR_OF_TYPE = 3,           ///< a value of a type, by the number an earlier answer of the same child gave for it
-  LT_MIRROR_OF_VALUE_METADATA = 4, ///< a value of the type whose metadata is at an address
-  /// the bits that distinguish an enumeration's cases, by a type's number: struct lt_mirror_cases
+  LT_MIRROR_OF_METADATA = 1,       ///< the instances of the class whose metadata is at an address
+  LT_MIRROR_OF_INSTANCE = 2,       ///< the closure context or box at an address
+  LT_MIRROR_OF_TYPE = 3,           ///< values of the type with a number from an earlier answer of the same child
+  LT_MIRROR_OF_VALUE_METADATA = 4, ///< values of the type whose metadata is at an address
+  /// the bits that distinguish the cases of the enumeration with a type number; the answer is a struct lt_mirror_cases
   LT_MIRROR_CASES_OF_TYPE = 5,
 };
 
 /// A question.
 struct lt_mirror_question {
-  uint64_t subject;
-  uint32_t about; ///< LT_MIRROR_OF_ or LT_MIRROR_CASES_OF_TYPE
+  uint64_t subject; ///< an address or a type's number
+  uint32_t about;   ///< LT_MIRROR_OF_… or LT_MIRROR_CASES_OF_TYPE
   uint32_t reserved;
 };
 
 /// The ways that a value's bytes encode its case.
 enum {
   LT_MIRROR_CASE_UNKNOWN = 0,
-  LT_MIRROR_CASE_BY_TAG = 1, ///< several payloads: some bits are a number, and a table has the case for each
-  /// one payload: the word at `offset` is an address, and a small number in the cases without
+  LT_MIRROR_CASE_BY_TAG = 1, ///< several payloads: certain bits form a number, and a table has the case for each number
+  /// one payload: the word at `offset` is an address in the payload case, and a small number in the other cases
   LT_MIRROR_PAYLOAD_BY_ADDRESS = 2,
-  LT_MIRROR_PAYLOAD_BY_ZEROS = 3, ///< one payload: none of some bits is set
-  /// one payload: the word at `offset` is an address or 0, and a small number in the cases without
+  LT_MIRROR_PAYLOAD_BY_ZEROS = 3, ///< one payload: certain bits are all 0 in the payload case, and in no other case
+  /// one payload: the word at `offset` is an address or 0 in the payload case, and a small number in the other cases
   LT_MIRROR_PAYLOAD_BY_NO_NUMBER = 4,
 };
 
-/// The answer to LT_MIRROR_CASES_OF_TYPE. After it the bits' places (4 bytes each: bits from the value's start), lowest
-/// of the number first, then the table (2 bytes each: index of a case, −1 for none).
+/// The start of the answer to LT_MIRROR_CASES_OF_TYPE. The places of the bits follow it, the number's lowest bit first
+/// (4 bytes each: bits from the value's start). Then comes the table (2 bytes each: index of a case, −1 for none).
 struct lt_mirror_cases {
-  uint32_t how; ///< LT_MIRROR_CASE_ or LT_MIRROR_PAYLOAD_
+  uint32_t how; ///< LT_MIRROR_CASE_… or LT_MIRROR_PAYLOAD_…
   uint32_t offset;
   uint32_t bitCount, tableCount;
 };
 
-/// An answer: this, the subject's name, then the generic arguments' type numbers (8 bytes each), then the fields. No
-/// padding in between.
+/// The start of any other answer. The subject's name follows it, then the generic arguments' type numbers (8 bytes
+/// each), then the fields. There is no padding in between.
 struct lt_mirror_answer {
-  uint32_t kind; ///< LT_MIRROR_UNKNOWN: nothing is known of the subject's fields; its name may be
+  uint32_t kind; ///< LT_MIRROR_UNKNOWN if the subject's fields are unknown; its name may still be known
   uint32_t size, alignment, stride;
-  uint64_t type; ///< number of the subject's type, 0 if it has none
+  uint64_t type; ///< number of the subject's type; 0 if it has none
   uint32_t nameSize;
   uint32_t argumentCount;
   uint32_t fieldCount;
   uint32_t reserved;
 };
 
-/// A field, a case, a capture. After it its name, and its type's name.
+/// A field, a case or a capture. Its name follows, and then its type's name.
 struct lt_mirror_field {
   uint32_t offset;
-  uint32_t kind; ///< LT_MIRROR_
+  uint32_t kind; ///< LT_MIRROR_…, such as LT_MIRROR_STRUCT
   uint64_t type; ///< 0 for a case without payload
   uint32_t nameSize, typeNameSize;
 };
 
-/// Bytes of the traced process that never change, in this process.
+/// A range of the traced process's memory that never changes.
 struct lt_mirror_region {
   uint64_t address, size;
-  const void *bytes;
+  const void *bytes; ///< a copy in this process
 };
 
 /// The memory that the child can read.
 struct lt_mirror_memory {
-  const struct lt_mirror_region *regions; ///< in order of address, not overlapping; asked first
+  const struct lt_mirror_region *regions; ///< in order of address, none overlapping; used before `read`
   size_t regionCount;
-  /// Copies `size` bytes; 0 if they are not known. Called in the child alone.
+  /// Copies `size` bytes. Returns 0 if they are not known. Called only in the child.
   int (*read)(void *context, uint64_t address, void *bytes, uint64_t size);
   void *context;
 };
@@ -110,15 +110,17 @@ struct lt_mirror_memory {
 /// The functions of a loaded library.
 struct lt_mirror_library;
 
-/// Loads the library. NULL if it cannot be loaded, or lacks a function; `*reason` is then a string for `free`.
+/// Loads the library. Returns NULL if it cannot be loaded, or lacks a function. Then `*reason` is a string that must be
+/// freed with `free`.
 const struct lt_mirror_library *lt_mirror_load(const char *path, char **reason);
-/// Gives back what lt_mirror_load returned. The library itself stays loaded: a child may be using it.
+/// Frees the result of lt_mirror_load. The library itself stays loaded, since a child may be using it.
 void lt_mirror_release(const struct lt_mirror_library *library);
 
-/// Returns the path of the library or program that defines a function of this process: a string for `free`, or NULL.
+/// Returns the path of the library or program that defines a function of this process, or NULL. The string must be
+/// freed with `free`.
 char *lt_mirror_file_defining(const char *function);
 
-/// Everything that a child needs to know.
+/// The input of a child.
 struct lt_mirror_input {
   const struct lt_mirror_library *library;
   struct lt_mirror_memory memory;
@@ -126,7 +128,7 @@ struct lt_mirror_input {
   size_t imageCount;
 };
 
-/// Starts a child that answers questions, each a struct lt_mirror_question. 0, or an errno.
+/// Starts a child. Each question to it is a struct lt_mirror_question. Returns 0 or an errno.
 int lt_mirror_start(struct lt_child *child, const struct lt_mirror_input *input);
 
 #endif

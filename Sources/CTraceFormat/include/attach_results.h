@@ -1,5 +1,5 @@
-// Results of the preloaded library's functions that begin and end a recording in a process that runs: leaktrace_attach
-// and leaktrace_detach.
+// Results of leaktrace_attach and leaktrace_detach, the preloaded library's functions that begin and end a recording in
+// a running process.
 
 #ifndef LEAKTRACE_ATTACH_RESULTS_H
 #define LEAKTRACE_ATTACH_RESULTS_H
@@ -7,12 +7,12 @@
 enum {
   LT_ATTACH_DONE = 0,
   LT_ATTACH_PRELOADED = 1,       ///< the program was started with the library, and records or has recorded by itself
-  LT_ATTACH_RECORDS = 2,         ///< a recording is under way already
-  LT_ATTACH_NO_ALLOCATOR = 3,    ///< no image defines the malloc family for others
-  LT_ATTACH_REFUSED = 4,         ///< the trace could not be made; a message says why
-  LT_ATTACH_BUSY = 5,            ///< another call is at work, or a thread has not left the last recording's hooks
-  LT_ATTACH_RECORDS_NOTHING = 6, ///< there is no recording to be ended
-  LT_ATTACH_PROCESSOR = 7,       ///< reads of the processor's counter, or questions to it, end the process
+  LT_ATTACH_RECORDS = 2,         ///< a recording is already under way
+  LT_ATTACH_NO_ALLOCATOR = 3,    ///< no image exports the malloc family
+  LT_ATTACH_REFUSED = 4,         ///< the trace could not be created; a message says why
+  LT_ATTACH_BUSY = 5,            ///< another such call is running, or a thread is still in a hook of the last recording
+  LT_ATTACH_RECORDS_NOTHING = 6, ///< there is no recording to end
+  LT_ATTACH_PROCESSOR = 7,       ///< reading the time stamp counter, or the cpuid instruction, would end the process
 };
 
 #endif

@@ -10,7 +10,8 @@
 extern "C" {
 #endif
 
-/// CRC-32C (Castagnoli) of `size` bytes, continuing from `seed` (0 to begin). Thread-safe; no allocation. Linear.
+/// Returns the CRC-32C (Castagnoli) of `size` bytes, continuing from `seed`, which is 0 at first. Thread-safe; does not
+/// allocate. Linear.
 uint32_t lt_crc32c(uint32_t seed, const void *bytes, size_t size);
 
 #ifdef __cplusplus

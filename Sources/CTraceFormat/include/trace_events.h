@@ -1,10 +1,10 @@
-// Event records. See docs/engineering/trace-format.md for the grammar. Operations 1 … 47; 0 is never written.
+// Event records. See docs/engineering/trace-format.md for the grammar. Operations are 1 … 47; 0 is never written.
 
 #ifndef LEAKTRACE_TRACE_EVENTS_H
 #define LEAKTRACE_TRACE_EVENTS_H
 
 enum lt_operation {
-  // Allocations: operands size and (LT_OP_OBJECT) type.
+  // Allocations. The operands are the size and, for LT_OP_OBJECT, the type.
   LT_OP_OBJECT = 1, ///< swift_allocObject
   LT_OP_MALLOC = 2,
   LT_OP_CALLOC = 3,
@@ -15,18 +15,18 @@ enum lt_operation {
   LT_OP_MEMALIGN = 8,
   LT_OP_VALLOC = 9,
   LT_OP_PVALLOC = 10,
-  LT_OP_NEW = 11, ///< C++ operator new, where it does not reach malloc
+  LT_OP_NEW = 11, ///< C++ operator new, if it does not call malloc
   // Frees.
   LT_OP_FREE = 16,
-  LT_OP_REALLOC_FREE = 17,   ///< the block that was given to realloc
-  LT_OP_REALLOC_FAILED = 18, ///< that block again: realloc failed, it is still live. operand size (0 unknown)
+  LT_OP_REALLOC_FREE = 17,   ///< the block that was passed to realloc
+  LT_OP_REALLOC_FAILED = 18, ///< that block is still live, since realloc failed; operand size (0 if unknown)
   LT_OP_DELETE = 19,
-  LT_OP_HEAP_LISTED = 20, ///< at address 0: a list of all live blocks follows, and replaces every earlier block
+  LT_OP_HEAP_LISTED = 20, ///< with address 0: a list of all live blocks follows, and replaces all earlier blocks
   // Strong retains.
   LT_OP_RETAIN = 24,
-  LT_OP_RETAIN_N = 25,         ///< operand size: the count
-  LT_OP_TRY_RETAIN = 26,       ///< one that succeeded
-  LT_OP_WEAK_LOAD_STRONG = 27, ///< one that found its object
+  LT_OP_RETAIN_N = 25,         ///< the operand size is the count
+  LT_OP_TRY_RETAIN = 26,       ///< a try that succeeded
+  LT_OP_WEAK_LOAD_STRONG = 27, ///< a load that found its object
   LT_OP_WEAK_TAKE_STRONG = 28,
   LT_OP_UNOWNED_RETAIN_STRONG = 29,
   LT_OP_UNOWNED_RETAIN_STRONG_AND_RELEASE = 30,
@@ -43,13 +43,13 @@ enum lt_operation {
   LT_OP_LIMIT = 48,
 };
 
-/// Control records of the event stream: an explicit tag in 48 … 63, a varint length, the payload. Unknown ones are
-/// skipped.
+/// Control records of the event stream: an explicit tag in 48 … 63, a varint length, the payload. Readers skip unknown
+/// records.
 enum {
   LT_CONTROL_TIME = 48,       ///< varint: ticks since the last known time (divided as event times are)
-  LT_CONTROL_EXACT_TIME = 49, ///< empty: from here on every event carries its time
-  /// varint: the address of the running task's outermost async context, which tells it from all others that live; 0: no
-  /// task
+  LT_CONTROL_EXACT_TIME = 49, ///< empty; from here on, every event has its time
+  /// varint: the address of the running task's outermost async context, which identifies the task among all live tasks;
+  /// 0 if no task runs
   LT_CONTROL_TASK = 50,
   LT_CONTROL_STACK = 51, ///< a stack change without an event: varint pops, varint pushes, tokens
   LT_CONTROL_MARK = 52,  ///< a mark of the program: varint LT_MARK_ kind, varint time (trace clock), then by kind

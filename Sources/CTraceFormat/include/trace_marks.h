@@ -1,4 +1,4 @@
-// Marks of the program, the payloads of LT_CONTROL_MARK.
+// Marks of the program: the payloads of LT_CONTROL_MARK.
 
 #ifndef LEAKTRACE_TRACE_MARKS_H
 #define LEAKTRACE_TRACE_MARKS_H
@@ -8,7 +8,9 @@
 enum {
   /// varint scope number (unique in the process, not 0), string name, string file, varint line
   LT_MARK_SCOPE_BEGIN = 1,
-  LT_MARK_SCOPE_END = 2,  ///< varint scope number, varint grace (ticks; UINT64_MAX: it only says whose objects are)
+  /// varint scope number, varint grace in ticks (UINT64_MAX: the scope's objects may stay, and the scope only says
+  /// which objects are its own)
+  LT_MARK_SCOPE_END = 2,
   LT_MARK_GENERATION = 3, ///< string name, string file, varint line
   /// varint expectation number (not 0), varint object's address, varint deadline (trace clock), string name, string
   /// file, varint line
@@ -16,7 +18,7 @@ enum {
   /// varint repetition number (not 0), varint round (from 1), varint number of the snapshot at its end, varint number
   /// of the only scope that counts (0: all work), string name, string file, varint line
   LT_MARK_ROUND = 5,
-  /// nothing: the program asks to end the process, and control does not return to the frames of the stack before it
+  /// no payload: the program is about to end the process, and control does not return to the frames now on the stack
   LT_MARK_END = 6,
 };
 

@@ -1,4 +1,4 @@
-// The encoding of numbers in payloads, and compiler hints shared by all C of this package.
+// The encoding of numbers in payloads, and compiler hints that all C code of this package uses.
 
 #ifndef LEAKTRACE_TRACE_NUMBERS_H
 #define LEAKTRACE_TRACE_NUMBERS_H

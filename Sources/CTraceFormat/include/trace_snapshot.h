@@ -1,9 +1,9 @@
-// Snapshots: the contents of memory at one moment, in three kinds of chunk (thread 0, sequence counts within each kind,
-// firstTime and lastTime are lt_snapshot.time).
+// Snapshots: the contents of memory at one moment, in three kinds of chunk. Their thread is 0, their sequence counts
+// within each kind, and firstTime and lastTime are lt_snapshot.time.
 //
-// An image holds words, not bytes. A word is included if it looks like a pointer into the process's memory, belongs to
-// a Swift metadata record, is an object's reference count, or is a count or occupancy bitmap of the standard library's
-// array, set and dictionary storage. Everything else, including users' data, is left out, and reads as 0.
+// An image contains words, not bytes. A word is included if it looks like a pointer into the process's memory, belongs
+// to a Swift metadata record, is an object's reference count, or is a count or occupancy bitmap of the standard
+// library's array, set and dictionary storage. All other words, including users' data, are left out; readers see 0.
 
 #ifndef LEAKTRACE_TRACE_SNAPSHOT_H
 #define LEAKTRACE_TRACE_SNAPSHOT_H
@@ -13,43 +13,44 @@
 enum {
   LT_SNAPSHOT_EXIT = 1,        ///< the process began to exit
   LT_SNAPSHOT_SIGNAL = 2,      ///< a signal is about to end the process
-  LT_SNAPSHOT_REQUEST = 3,     ///< asked for from outside
-  LT_SNAPSHOT_CALL = 4,        ///< asked for by the program
+  LT_SNAPSHOT_REQUEST = 3,     ///< requested from outside
+  LT_SNAPSHOT_CALL = 4,        ///< requested by the program
   LT_SNAPSHOT_EXPECTATION = 5, ///< an object outlived its expectation. The label is "expectation NUMBER: NAME"
-  /// a round of repeated work is over. The label is the repetition's name; empty if a request from outside ended it
+  /// a round of repeated work is over. The label is the repetition's name; it is empty if a request from outside ended
+  /// the round
   LT_SNAPSHOT_ROUND = 6,
-  LT_SNAPSHOT_INSPECTION = 7, ///< the process was not recorded: its memory was read from outside
-  LT_SNAPSHOT_INTERVAL = 8,   ///< one is taken every so often
+  LT_SNAPSHOT_INSPECTION = 7, ///< the process was not recorded; its memory was read from outside
+  LT_SNAPSHOT_INTERVAL = 8,   ///< taken at regular intervals
   LT_SNAPSHOT_SIZE = 9,       ///< the process has more resident memory than a configured limit
-  LT_SNAPSHOT_LIMIT = 10,     ///< the trace has reached its limit: the last image with all of its events
+  LT_SNAPSHOT_LIMIT = 10,     ///< the trace has reached its limit; this is the last image with all of its events
 };
 
-/// The most images taken because of time or size that a recorder keeps, if it does not keep all.
+/// The greatest limit for the number of LT_SNAPSHOT_INTERVAL and LT_SNAPSHOT_SIZE images that a recorder keeps.
 #define LT_KEPT_IMAGES_MAX 4096u
 
 enum {
-  /// every other thread was stopped, and its registers are known; otherwise whole stacks count as in use
+  /// all other threads were stopped, and their registers are known. Without this flag, whole stacks count as in use
   LT_SNAPSHOT_FROZEN = 1u << 0,
   /// words have their top byte, and some words are a top byte without an address
   LT_SNAPSHOT_REFERENCE_TAGS = 1u << 1,
-  /// in objects and arrays, a word may have the byte of an enumeration's case and nothing else
+  /// in objects and arrays, a word may consist of only the byte of an enumeration's case
   LT_SNAPSHOT_CASE_BYTES = 1u << 2,
-  /// some of the allocator's blocks are missing from the list that goes with the image
+  /// some of the allocator's blocks are missing from the image's list of blocks
   LT_SNAPSHOT_BLOCKS_MISSING = 1u << 3,
-  /// the recorder samples: the image's blocks come from a list, not from events
+  /// the recorder samples, so the image's blocks come from a list, not from events
   LT_SNAPSHOT_LISTED = 1u << 4,
-  /// in values of dictionaries, too, a word may have the byte of an enumeration's case and nothing else
+  /// in values of dictionaries, too, a word may consist of only the byte of an enumeration's case
   LT_SNAPSHOT_VALUE_CASE_BYTES = 1u << 5,
 };
 
 struct lt_snapshot {
-  uint32_t number;        ///< of the process's snapshots, from 1
-  uint32_t reason;        ///< LT_SNAPSHOT_
+  uint32_t number;        ///< the snapshot's number in the process, from 1
+  uint32_t reason;        ///< LT_SNAPSHOT_…
   uint64_t time;          ///< trace clock; events up to and including this time come before the image
-  uint64_t monotonic;     ///< CLOCK_MONOTONIC at the same moment, nanoseconds
-  uint32_t flags;         ///< LT_SNAPSHOT_ bits
-  uint32_t threadCount;   ///< struct lt_snapshot_thread, as many
-  uint32_t regionCount;   ///< struct lt_snapshot_region, after the threads, in order of address
+  uint64_t monotonic;     ///< CLOCK_MONOTONIC at the same moment, in nanoseconds
+  uint32_t flags;         ///< LT_SNAPSHOT_… bits
+  uint32_t threadCount;   ///< number of struct lt_snapshot_thread after this struct
+  uint32_t regionCount;   ///< number of struct lt_snapshot_region after the threads, in order of address
   uint32_t labelSize;     ///< bytes of UTF-8 after the regions
   uint64_t staticTLSSize; ///< bytes below a thread pointer that are thread-local variables
 };
@@ -58,17 +59,17 @@ _Static_assert(sizeof(struct lt_snapshot) == 48, "layout");
 enum {
   LT_SNAPSHOT_THREAD_REGISTERS = 1u << 0, ///< `stackPointer` and `registers` are known
   LT_SNAPSHOT_THREAD_SELF = 1u << 1,      ///< the thread that took the snapshot
-  LT_SNAPSHOT_THREAD_WAITING = 1u << 2,   ///< it slept in a system call: it ran no code of the program or a library
+  LT_SNAPSHOT_THREAD_WAITING = 1u << 2,   ///< it slept in a system call, so it ran no code of the program or a library
 };
 
 struct lt_snapshot_thread {
   uint32_t osThread;
-  uint32_t flags; ///< LT_SNAPSHOT_THREAD_
-  /// the stack is in use from here up, and also in the ABI's 128 bytes below, except for LT_SNAPSHOT_THREAD_SELF
+  uint32_t flags; ///< LT_SNAPSHOT_THREAD_…
+  /// the stack is in use from this address up, and in the ABI's 128 bytes below it (not for LT_SNAPSHOT_THREAD_SELF)
   uint64_t stackPointer;
   uint64_t threadPointer; ///< base of the thread's control block (fs)
   uint64_t instructionPointer;
-  uint64_t registers[16]; ///< the ones that look like pointers; the others 0
+  uint64_t registers[16]; ///< the registers that look like pointers; the others are 0
 };
 _Static_assert(sizeof(struct lt_snapshot_thread) == 160, "layout");
 
@@ -76,7 +77,7 @@ enum {
   LT_REGION_ANONYMOUS = 1,
   LT_REGION_BREAK = 2, ///< the kernel's [heap]
   LT_REGION_MAIN_STACK = 3,
-  LT_REGION_FILE = 4,     ///< private mapping of a file: images' segments
+  LT_REGION_FILE = 4,     ///< private mapping of a file, such as an image's segment
   LT_REGION_SHARED = 5,   ///< shared with other processes
   LT_REGION_RECORDER = 6, ///< the recorder's own; its words are not in the image
 };
@@ -89,16 +90,16 @@ enum {
 
 struct lt_snapshot_region {
   uint64_t start, end;
-  uint32_t kind;  ///< LT_REGION_
-  uint32_t flags; ///< LT_REGION_ bits
+  uint32_t kind;  ///< LT_REGION_…
+  uint32_t flags; ///< LT_REGION_… bits
 };
 _Static_assert(sizeof(struct lt_snapshot_region) == 24, "layout");
 
-/// Head of a LT_CHUNK_MEMORY. After it, pages until the end of the payload, in order of address, here and across parts.
-/// A page is encoded as:
-/// - varint of its number (address / 4096) minus the previous page's (0 before the first of a part);
-/// - 64 bytes, a bit for each of its 512 words, the lowest first;
-/// - for each bit that is set, a zigzag varint: the word minus the previous word (0 before the first of a part).
+/// The header of an LT_CHUNK_MEMORY. Pages follow it until the end of the payload. Pages are in order of address,
+/// within a part and from part to part. A page is encoded as:
+/// - a varint: its number (address / 4096) minus the previous page's number (0 before the first page of a part);
+/// - 64 bytes with a bit for each of its 512 words, the lowest bit first;
+/// - for each bit that is set, a zigzag varint: the word minus the previous word (0 before the first word of a part).
 struct lt_memory_part {
   uint32_t snapshot; ///< lt_snapshot.number
   uint32_t part;     ///< from 0
@@ -107,30 +108,30 @@ _Static_assert(sizeof(struct lt_memory_part) == 8, "layout");
 #define LT_MEMORY_PAGE 4096u
 #define LT_MEMORY_PAGE_WORDS 512u
 
-/// Head of a LT_CHUNK_BLOCKS. After it, blocks until the end of the payload, in order of address, here and across
-/// parts. A block is encoded as varint of its address minus the previous block's (0 before the first of a part), varint
-/// of its size, and varint of its type, 0 unless it is a Swift object.
+/// The header of an LT_CHUNK_BLOCKS. Blocks follow it until the end of the payload. Blocks are in order of address,
+/// within a part and from part to part. A block is encoded as three varints: its address minus the previous block's
+/// address (0 before the first block of a part), its size, and its type, which is 0 unless the block is a Swift object.
 struct lt_block_part {
   uint32_t snapshot; ///< lt_snapshot.number
   uint32_t part;     ///< from 0
-  uint32_t isLast;   ///< 1: the list ends here; otherwise 0
+  uint32_t isLast;   ///< 1 if the list ends with this part; otherwise 0
   uint32_t reserved;
 };
 _Static_assert(sizeof(struct lt_block_part) == 16, "layout");
 
 struct lt_snapshot_end {
   uint32_t number;
-  int32_t error; ///< the errno or LT_METADATA_ that ended it early, 0 if the image is whole
+  int32_t error; ///< the errno or LT_METADATA_… that ended it early; 0 if the image is whole
   uint32_t partCount;
-  uint32_t unreadablePages;      ///< of readable mappings, guard pages among them; 0 in older traces
+  uint32_t unreadablePages;      ///< pages of readable mappings, including guard pages; 0 in older traces
   uint64_t pageCount, wordCount; ///< in the image
   uint64_t capturedBytes;        ///< resident memory that was scanned
-  uint64_t pauseNanoseconds;     ///< time that threads other than the snapshot's were stopped
+  uint64_t pauseNanoseconds;     ///< the time that threads other than the snapshot's thread were stopped
   uint64_t totalNanoseconds;     ///< from the request until the image was written
 };
 _Static_assert(sizeof(struct lt_snapshot_end) == 56, "layout");
 
-/// The first assumption on the allocator's metadata that does not hold in a process. No errno has these numbers.
+/// The first assumption about the allocator's metadata that does not hold in a process. No errno has these numbers.
 enum {
   LT_METADATA_NO_LIBC = 4097,
   LT_METADATA_NO_BINS,
@@ -140,7 +141,7 @@ enum {
   LT_METADATA_NO_IMAGE,
 };
 
-/// A sentence without a full stop on a failure; NULL for other errors.
+/// Returns a sentence about a failure, without a full stop; NULL for other errors.
 static inline const char *lt_metadata_failure_text(int32_t error) {
   switch (error) {
     case LT_METADATA_NO_LIBC: return "the process has no writable data of a C library named libc.so";
