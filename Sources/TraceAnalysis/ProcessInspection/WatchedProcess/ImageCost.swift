@@ -2,8 +2,8 @@
 
 import TraceReading
 
-/// Estimates that are reported before the first image. They come from the measurements in docs/inspecting.md. The
-/// output for each image then has the measured values.
+/// Estimates that are reported before the first image. They come from the measurements in
+/// docs/engineering/inspection.md. The output for each image then has the measured values.
 package struct ImageCost: Hashable, Sendable {
   /// Seconds that all threads are stopped.
   package var pause: Double
