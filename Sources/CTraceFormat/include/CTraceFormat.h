@@ -1,8 +1,9 @@
 // The trace format, defined once: the recorder in C writes these bytes and the analysis in Swift reads them.
 //
-// docs/engineering/trace-format.md explains the format in prose. If it and these headers disagree, the headers are right.
-// The headers contain constants, fixed structs with asserted layouts, and the few index functions that an encoder and a
-// decoder must compute identically. Everything is little endian; compiling the header on a big-endian machine fails.
+// docs/engineering/trace-format.md explains the format in prose. If it and these headers disagree, the headers are
+// right. The headers contain constants, fixed structs with asserted layouts, and the few index functions that an
+// encoder and a decoder must compute identically. Everything is little endian; compiling the header on a big-endian
+// machine fails.
 
 #ifndef LEAKTRACE_TRACE_FORMAT_H
 #define LEAKTRACE_TRACE_FORMAT_H
