@@ -402,8 +402,9 @@ enum {
   STOP_MILLISECONDS = 5000,     ///< as much in the last try, on a machine with more to do
   INTERRUPT_MILLISECONDS = 2,   ///< from a request to stop: by then a thread on another processor is interrupted
   // Late threads, which may stop after the copy:
-  PATIENCE_MILLISECONDS = 200, ///< limit for threads that wait for a child in vfork
-  LOCK_MILLISECONDS = 2000,    ///< limit for threads that wait for the disk, or for a lock of the kernel
+  PATIENCE_MILLISECONDS = 200,   ///< limit for threads that wait for a child in vfork
+  LOCK_MILLISECONDS = 2000,      ///< limit for threads that wait for the disk, or for a lock of the kernel
+  LATE_LOCK_MILLISECONDS = 8000, ///< the same after the copy, when no thread is stopped any more
 };
 
 /// The state of the thread at the same index of `lt_freeze.threads`.
@@ -536,13 +537,13 @@ static bool awaits_child(pid_t process, uint32_t thread) {
 /// Tells whether threads that have not stopped are all in waits that nothing interrupts. Those run no code: they stop
 /// before they are back in the program. A parent in vfork may wait for long; other waits end soon, and then the
 /// thread's registers can be had.
-static bool stand_still(const struct lt_freeze *f, uint64_t milliseconds) {
+static bool stand_still(const struct lt_freeze *f, uint64_t milliseconds, uint64_t lockMilliseconds) {
   for (uint32_t i = 1; i < f->threadCount; i++) {
     if (tracees[i].isStopped || tracees[i].isGone) continue;
     uint32_t thread = f->threads[i].osThread;
     char state = thread_state(f->process, thread);
     if (state == 0 || state == 'Z' || state == 'X') continue;
-    if (state != 'D' || (milliseconds <= LOCK_MILLISECONDS && !awaits_child(f->process, thread))) return false;
+    if (state != 'D' || (milliseconds <= lockMilliseconds && !awaits_child(f->process, thread))) return false;
   }
   return true;
 }
@@ -591,7 +592,8 @@ static bool is_standstill_over(const struct lt_freeze *f, uint64_t asked) {
   uint64_t milliseconds = lt_milliseconds_since(f->stopBegin);
   if (lt_milliseconds_since(asked) < INTERRUPT_MILLISECONDS) return false;
   if (!f->isLastTry) return milliseconds >= STANDSTILL_MILLISECONDS;
-  return milliseconds > STOP_MILLISECONDS || (milliseconds > PATIENCE_MILLISECONDS && stand_still(f, milliseconds));
+  return milliseconds > STOP_MILLISECONDS ||
+         (milliseconds > PATIENCE_MILLISECONDS && stand_still(f, milliseconds, LOCK_MILLISECONDS));
 }
 
 // A late thread needs no wait: it stops before it runs another instruction of its program (Linux, kernel/signal.c,
@@ -699,7 +701,8 @@ uint32_t lt_thread_stop_note_late(struct lt_freeze *f) {
     if (f->awaitedCount == 0) break;
     uint64_t milliseconds = lt_milliseconds_since(begin);
     if (milliseconds > LT_LATE_MILLISECONDS || lt_parent_process_id() != f->process) return LT_LATE_LOST;
-    if (milliseconds > PATIENCE_MILLISECONDS && stand_still(f, milliseconds)) break;
+    // Without its registers, an object that only they refer to would look lost: they are worth a longer wait.
+    if (milliseconds > PATIENCE_MILLISECONDS && stand_still(f, milliseconds, LATE_LOCK_MILLISECONDS)) break;
     sleep_between_looks(round);
   }
   if (isComplete) return LT_LATE_NOTED;
