@@ -67,31 +67,38 @@ struct EvidenceJSON {
     _ statement: JSONValue?, _ retention: Finding.Retention, _ siblings: Finding.Siblings?, _ growth: [Int],
     _ figures: Finding.Figures?
   ) -> JSONValue {
-    .object([
+    let snapshot = retention.snapshot.map { UInt64($0) }
+    let letGoLine = retention.letGo?.line.map { UInt64($0) }
+    let scopeShare = siblings?.scope == nil ? nil : siblings.map { UInt64($0.scopeShare) }
+    let live = figures?.live ?? []
+    let holder: [(String, JSONValue)] = [
       ("statement", statement ?? .null),
-      ("snapshot", .optional(retention.snapshot.map { UInt64($0) })),
+      ("snapshot", .optional(snapshot)),
       ("holder", .string(retention.holder)),
       ("ownHolder", .optional(retention.ownHolder)),
       ("registration", .optional(retention.registration?.rawValue)),
       ("beyondReach", .bool(retention.isBeyondReach ?? false)),
       ("letGo", .optional(retention.letGo?.function)),
       ("letGoFile", .optional(retention.letGo?.file)),
-      ("letGoLine", .optional(retention.letGo?.line.map { UInt64($0) })),
+      ("letGoLine", .optional(letGoLine)),
       ("root", .string(retention.origin.name)),
       ("suspect", .number(UInt64(retention.suspect))),
+    ]
+    let lives: [(String, JSONValue)] = [
       ("births", .number(siblings?.births ?? 0)),
       ("deaths", .number(siblings?.deaths ?? 0)),
       ("scope", .optional(siblings?.scope?.function)),
       ("scopeFile", .optional(siblings?.scope?.file)),
-      ("scopeShare", siblings.flatMap { $0.scope == nil ? nil : .number(UInt64($0.scopeShare)) } ?? .null),
+      ("scopeShare", .optional(scopeShare)),
       ("siblingSeconds", .optional(siblings?.lifetime)),
       ("youngestSeconds", .optional(retention.ages?.youngest)),
       ("oldestSeconds", .optional(retention.ages?.oldest)),
       ("growth", .array(growth.map { .number(UInt64($0)) })),
-      ("live", .array((figures?.live ?? []).map { .number($0) })),
+      ("live", .array(live.map { .number($0) })),
       ("chance", .optional(figures?.chance)),
       ("longestLifeSeconds", .optional(figures?.longestLifetime)),
-    ])
+    ]
+    return .object(holder + lives)
   }
 
   static func value(_ moment: Finding.Moment) -> JSONValue {

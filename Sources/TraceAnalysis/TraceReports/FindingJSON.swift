@@ -292,37 +292,42 @@ enum FindingJSON {
   }
 
   private static func value(_ place: Finding.Place) -> JSONValue {
-    .object(
-      [
-        ("function", .optional(place.allocation?.function)),
-        ("file", .optional(place.allocation?.file)),
-        ("line", place.allocation?.line.map { .integer(Int64($0)) } ?? .null),
-        ("instances", .integer(Int64(place.instances))),
-        ("retainedBytes", .number(place.retainedBytes.rawValue)),
-        ("retainedObjects", .number(place.retainedBlocks)),
-        ("smallest", .number(place.smallest.rawValue)),
-        ("largest", .number(place.largest.rawValue)),
-      ] + fields(own: place.ownAllocation))
+    let line: JSONValue = place.allocation?.line.map { .integer(Int64($0)) } ?? .null
+    let fields: [(String, JSONValue)] = [
+      ("function", .optional(place.allocation?.function)),
+      ("file", .optional(place.allocation?.file)),
+      ("line", line),
+      ("instances", .integer(Int64(place.instances))),
+      ("retainedBytes", .number(place.retainedBytes.rawValue)),
+      ("retainedObjects", .number(place.retainedBlocks)),
+      ("smallest", .number(place.smallest.rawValue)),
+      ("largest", .number(place.largest.rawValue)),
+    ]
+    return .object(fields + self.fields(own: place.ownAllocation))
   }
 
   static func value(_ step: Finding.Step) -> JSONValue {
-    .object(
-      [
-        ("type", .string(step.type)),
-        ("qualifiedType", .string(step.qualifiedType)),
-        ("omittedBefore", step.omittedBefore.map { .number(UInt64(max(0, $0))) } ?? .null),
-        ("kind", .string(step.kind.key)),
-        ("closure", .optional(step.function?.function)),
-        ("closureFile", .optional(step.function?.file)),
-        ("closureLine", step.function?.line.map { .integer(Int64($0)) } ?? .null),
-        ("function", .optional(step.allocation?.function)),
-        ("file", .optional(step.allocation?.file)),
-        ("line", step.allocation?.line.map { .integer(Int64($0)) } ?? .null),
-        ("address", .address(step.address.rawValue)),
-        ("size", .number(step.size.rawValue)),
-        ("library", .optional(step.library)),
-        ("edge", step.reference.map(value) ?? .null),
-      ] + fields(own: step.ownAllocation))
+    let omitted: JSONValue = step.omittedBefore.map { .number(UInt64(max(0, $0))) } ?? .null
+    let closureLine: JSONValue = step.function?.line.map { .integer(Int64($0)) } ?? .null
+    let line: JSONValue = step.allocation?.line.map { .integer(Int64($0)) } ?? .null
+    let edge: JSONValue = step.reference.map(value) ?? .null
+    let fields: [(String, JSONValue)] = [
+      ("type", .string(step.type)),
+      ("qualifiedType", .string(step.qualifiedType)),
+      ("omittedBefore", omitted),
+      ("kind", .string(step.kind.key)),
+      ("closure", .optional(step.function?.function)),
+      ("closureFile", .optional(step.function?.file)),
+      ("closureLine", closureLine),
+      ("function", .optional(step.allocation?.function)),
+      ("file", .optional(step.allocation?.file)),
+      ("line", line),
+      ("address", .address(step.address.rawValue)),
+      ("size", .number(step.size.rawValue)),
+      ("library", .optional(step.library)),
+      ("edge", edge),
+    ]
+    return .object(fields + self.fields(own: step.ownAllocation))
   }
 
   private static func value(_ reference: Finding.Reference) -> JSONValue {
