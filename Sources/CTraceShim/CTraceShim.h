@@ -1,4 +1,4 @@
-// The functions that tests of the recorder's parts may call. The preloaded library exports none of them.
+// Declares the functions that tests of the recorder's parts may call. The preloaded library exports none of them.
 
 #ifndef LEAKTRACE_SHIM_H
 #define LEAKTRACE_SHIM_H

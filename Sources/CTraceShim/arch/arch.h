@@ -1,8 +1,8 @@
 // Everything that depends on the processor. A port to another processor provides all of this in its own folder next to
 // x86_64, and this file selects the folder.
 //
-// Functions that are not static are in the folder's .c files. They call only memory and string primitives, and need
-// nothing else of the recorder.
+// Functions that are not static are defined in the folder's .c files. They call only memory and string primitives, and
+// need no other part of the recorder.
 
 #ifndef LEAKTRACE_ARCH_H
 #define LEAKTRACE_ARCH_H
@@ -10,20 +10,23 @@
 #include "CTraceFormat.h"
 #include "arch/unwind_row.h"
 
-// As static functions and constants:
+// The folder defines these static functions and constants:
 // - LT_ADDRESS_BITS, LT_RED_ZONE, LT_ELF_MACHINE, LT_FIRST_GLIBC, LT_AUDIT_ARCHITECTURE, LT_RELOCATION_*;
-// - lt_syscall6: a system call, with its result as the kernel gives it;
-// - lt_ticks_ordered: processor ticks, read after all earlier loads are done: so that an event seen through memory
-//   written by another thread never gets an earlier time than that thread's;
-// - lt_ticks_unordered: the same without an order: waits for nothing;
-// - lt_is_zero_byte: a byte is 0, read at once as a relaxed load reads it, in one instruction;
-// - lt_is_simulated: Valgrind runs the program, and ends it at a kind of clone that it does not know;
-// - lt_subtract: subtracts in memory, in one instruction; false if nothing is left, or less: the difference wraps;
-// - lt_thread_pointer; lt_static_tls_distance: bytes from an image's thread-local variables to the thread pointer, 0 if
-//   they are not in one block with it;
-// - lt_clear_memory: clears without a call: a compiler may emit one of memset, which may lead into the program;
-// - lt_read_registers, lt_read_context_register, lt_describe_here: registers as they are at the place of use;
-// - LT_DEFINE_…: functions in assembly, defined beside those that they call.
+// - lt_syscall6: makes a system call, and returns the kernel's result unchanged;
+// - lt_ticks_ordered: reads the processor's ticks after all earlier loads are done. If a thread sees another thread's
+//   write, its next event thus never gets an earlier time than the writer's event;
+// - lt_ticks_unordered: reads the ticks without this order, and does not wait for loads;
+// - lt_is_zero_byte: returns true if a byte is 0, with one instruction that acts as a relaxed load;
+// - lt_is_simulated: returns true if Valgrind runs the program. Valgrind ends a program at a kind of clone that
+//   Valgrind does not know;
+// - lt_subtract: subtracts in memory, with one instruction. Returns false if the result is zero or negative; a negative
+//   result wraps;
+// - lt_thread_pointer; lt_static_tls_distance: returns the bytes from an image's thread-local variables up to the
+//   thread pointer, 0 if there are none or if they do not lie below that pointer;
+// - lt_clear_memory: clears memory without a call. A compiler may replace a loop by a call of memset, which may be the
+//   program's;
+// - lt_read_registers, lt_read_context_register, lt_describe_here: read registers at the place where they are used;
+// - LT_DEFINE_…: define functions in assembly, next to the functions that these call.
 #if defined(__linux__) && defined(__x86_64__)
 #include "arch/x86_64/assembly.h"
 #include "arch/x86_64/instructions.h"
@@ -37,118 +40,121 @@
 #include <sys/types.h>
 #include <ucontext.h>
 
-/// Marks variables that hooks read at each call. They stand side by side, whichever file defines them, and so take few
-/// cache lines.
+/// Marks variables that hooks read at each call. The linker puts them side by side, whichever file defines them, so
+/// they take few cache lines.
 #define LT_HOOK_DATA __attribute__((section("lt_hook_data")))
 
 #define lt_syscall(n, a, b, c) lt_syscall6((n), (long)(a), (long)(b), (long)(c), 0, 0, 0)
 
 // --- clock -----------------------------------------------------------------------------------------------------------
 
-/// True if the processor reports that its counter runs evenly in every state.
+/// True if the processor reports that its tick counter runs at a constant rate in every power state.
 bool lt_ticks_are_invariant(void);
-/// True if the calling thread may execute the instructions with which the recorder reads the counter and queries the
-/// processor's features. A program can make them raise SIGSEGV, thread by thread.
+/// True if the calling thread may execute the instructions that the recorder uses to read the counter and query the
+/// processor's features. A program can make these instructions raise SIGSEGV, for each thread separately.
 bool lt_may_ask_processor(void);
-/// True if the call makes the instruction that queries the processor raise SIGSEGV.
+/// True if this system call makes the instruction that queries the processor raise SIGSEGV.
 bool lt_makes_identification_fail(long number, long option, long argument);
-/// True if a clock source of the kernel's is based on that counter, so that it runs evenly on all cores. The name is as
-/// in /sys/devices/system/clocksource.
+/// True if this clock source of the kernel uses the tick counter, so the counter runs evenly on all cores. The name is
+/// one from /sys/devices/system/clocksource.
 bool lt_is_tick_clock(const char *clockSource);
-/// Nominal ticks per second of the processor's counter, or 0.
+/// Returns the nominal ticks per second of the processor's counter, or 0 if the processor does not report them.
 uint64_t lt_nominal_tick_rate(void);
 
 // --- tasks and stacks ------------------------------------------------------------------------------------------------
 
-/// Starts a task that calls `run` on the stack that ends at `top`, and ends when that returns. Returns its number, or
-/// −errno.
+/// Starts a task that calls `run` on the stack that ends at `top`. The task ends when `run` returns. Returns the task's
+/// ID, or −errno.
 ///
-/// `flags`, `childThread` and `threadPointer` are clone(2)'s. Without CLONE_SETTLS the task shares the calling thread's
-/// thread-local memory: no function it calls may use any.
+/// `flags`, `childThread` and `threadPointer` are arguments of clone(2). Without CLONE_SETTLS the task shares the
+/// calling thread's thread-local memory, so no function that the task calls may use thread-local memory.
 long lt_clone_call(long flags, void *top, void (*run)(void *), void *argument, void *childThread,
                    uintptr_t threadPointer);
 
-/// The registers with which a tracer starts such a task for this process.
+/// The registers that a tracer sets to make this process start such a task.
 struct lt_clone_registers {
-  uintptr_t call;  ///< of the instruction
-  uintptr_t stack; ///< the stack's pointer
+  uintptr_t call;  ///< address of the system call instruction
+  uintptr_t stack; ///< stack pointer
 };
 
-/// Writes the task's first words to the stack.
+/// Writes the task's first words to the stack, and fills in the registers.
 void lt_clone_prepare(struct lt_clone_registers *registers, void *top, void (*run)(void *), void *argument);
 
-/// Calls `function(argument)` on the stack that ends at `top`. The stack's highest word holds the stack pointer at
-/// which the caller's stack was left, below all registers that calls preserve. The frame is found by the frame pointer,
-/// from either side.
+/// Calls `function(argument)` on the stack that ends at `top`. Before the switch, pushes all registers that calls
+/// preserve to the caller's stack. The highest word of the new stack then holds the stack pointer of the caller's
+/// stack. During the call, unwinders find the caller's frame by the frame pointer.
 void lt_call_on_stack(void (*function)(void *), void *argument, void *top) __attribute__((visibility("hidden")));
 
-/// Bytes of thread-local memory, a multiple of the page size, for a thread of the recorder's own that uses one
-/// thread-local variable. 0 if the variable is too far from the thread pointer.
+/// Returns the size of the thread-local memory for one of the recorder's own threads, which uses one thread-local
+/// variable. The size is in bytes, and a multiple of the page size. Returns 0 if the variable is too far from the
+/// thread pointer.
 size_t lt_thread_local_size(const void *variable);
-/// Makes that memory from as many zeroed bytes. The variable is zero in it. The parts of the control block that
-/// compilers use are copied from the calling thread. Returns the thread pointer.
+/// Makes that memory from lt_thread_local_size zeroed bytes. The variable is zero there. Copies the parts of the
+/// control block that compilers use from the calling thread. Returns the thread pointer.
 uintptr_t lt_thread_local_make(uint8_t *memory, const void *variable);
 
 // --- faults ----------------------------------------------------------------------------------------------------------
 
-/// The return address of a handler that was set without the C library.
+/// The return address of a signal handler that was installed without the C library.
 void lt_signal_return(void) __attribute__((visibility("hidden")));
-/// Lets this thread read memory that a protection key denies it. Does nothing without such keys.
+/// Lets this thread read memory that protection keys deny to it. Does nothing if the processor has no such keys in use.
 void lt_allow_protected_memory(void);
 
 // --- registers -------------------------------------------------------------------------------------------------------
 
-/// Numbers of the registers that calls preserve and in which a function may keep its async context, in addition to
-/// LT_REG_CONTEXT.
+/// DWARF numbers of registers where a function may keep its async context, in addition to LT_REG_CONTEXT. Calls
+/// preserve these registers.
 enum { LT_CONTEXT_REFUGES = 5 };
 extern const uint8_t lt_context_refuges[LT_CONTEXT_REFUGES] __attribute__((visibility("hidden")));
 
-/// Fills in a thread's registers, stack pointer and instruction pointer as a signal found them. Includes the stack that
-/// an interrupted function may use.
+/// Fills in a thread's registers, stack pointer and instruction pointer at the time of the signal. The stack pointer
+/// includes the memory below the stack that the interrupted function may use.
 void lt_describe_interrupted(struct lt_snapshot_thread *thread, const ucontext_t *interrupted);
-/// Fills in an unwound frame's registers: the ones that calls preserve.
+/// Fills in an unwound frame's stack pointer, instruction pointer and the registers that calls preserve.
 void lt_describe_frame(struct lt_snapshot_thread *thread, const struct lt_registers *registers);
 
-/// A thread that a tracer has stopped.
+/// The state of a thread that a tracer has stopped.
 struct lt_stopped_thread {
   uint64_t registers[16]; ///< in the order of struct lt_snapshot_thread
   uint64_t stackPointer, threadPointer, instructionPointer;
-  long call;   ///< the system call that it is in; negative if in none
-  long result; ///< of that call, so far
+  long call;   ///< number of the system call that the thread is in; negative if it is in none
+  long result; ///< result of that system call, so far
 };
 
-/// Reads a thread's state, by its tracer. False if the kernel refuses.
+/// Reads a thread's state. Only the thread's tracer may call this. False if the kernel refuses.
 bool lt_stopped_thread_read(pid_t thread, struct lt_stopped_thread *stopped);
-/// Reads or changes an argument of the call that a stopped thread is in. The change counts when the kernel restarts the
-/// call. `number` is below 6. Only the thread's tracer may call these. False if the kernel refuses.
+/// Reads or changes an argument of the system call that a stopped thread is in. A changed argument takes effect when
+/// the kernel restarts the call. `number` is below 6. Only the thread's tracer may call these functions. False if the
+/// kernel refuses.
 bool lt_stopped_thread_argument(pid_t thread, unsigned number, uint64_t *value);
 bool lt_stopped_thread_set_argument(pid_t thread, unsigned number, uint64_t value);
-/// Changes the result of the call. Only for the thread's tracer.
+/// Changes the result of the system call that a stopped thread is in. Only the thread's tracer may call this.
 void lt_stopped_thread_set_result(pid_t thread, long result);
 
 // --- code ------------------------------------------------------------------------------------------------------------
 
-/// Derives the frame of a function without unwind information from the instructions at its start. Gives the row for a
-/// call that returns to `address`. The function begins at or after `low`, the end of the last earlier function with
-/// unwind information. False if no beginning is found. Reads [low, address).
+/// Derives the frame of a function without unwind information from the instructions at the function's start. Fills in
+/// the row for a call that returns to `address`. The function begins at or after `low`, where the nearest earlier
+/// function with unwind information ends. False if no start is found. Reads [low, address).
 bool lt_prologue_row(uintptr_t address, uintptr_t low, struct lt_unwind_row *row);
-/// True if the concurrency runtime enters a task's code with the call that returns to `address`. The eight bytes before
-/// `address` must be readable.
+/// True if the concurrency runtime used the call that returns to `address` to enter a task's code. The eight bytes
+/// before `address` must be readable.
 bool lt_is_task_entry_call(uintptr_t address);
 /// True if the instruction before `address` is a call. The eight bytes before `address` must be readable.
 bool lt_follows_call(uintptr_t address);
-/// True if `size` bytes of code may read or write the word at `address` by a relative address. Linear in the size.
+/// True if `size` bytes of code may contain an instruction that accesses the word at `address` by a relative address.
+/// Takes linear time in `size`.
 bool lt_code_refers_to(uintptr_t code, uint64_t size, uint64_t address);
 
-/// A jump that replaces a function that does nothing.
+/// A jump instruction that replaces the code of an empty function.
 enum { LT_JUMP_LIMIT = 16 };
 struct lt_jump {
   uint8_t bytes[LT_JUMP_LIMIT];
   size_t size;
 };
 
-/// Makes a jump to `target`. False if the function at `function` is not empty, has no room for the jump, or is too far
-/// away.
+/// Makes a jump from `function` to `target`. False if `function` is not empty, has no room for the jump, or is too far
+/// from `target`.
 bool lt_jump_over_empty(uintptr_t function, uintptr_t target, struct lt_jump *jump);
 
 #endif

@@ -1,4 +1,4 @@
-// ELF files, the images that are loaded from them, and symbols of other images.
+// ELF files, images that are loaded from them, and symbols of other images.
 
 #define _GNU_SOURCE
 #include "elf/elf_image.h"
@@ -15,13 +15,13 @@
 
 // === files ===========================================================================================================
 
-// Reads ELF files. Trusts nothing in them; calls nothing that allocates.
+// Reads ELF files. Checks every offset in them, and calls nothing that allocates.
 
 static bool in_file(const struct lt_elf_file *file, uint64_t offset, uint64_t size) {
   return offset <= file->size && size <= file->size - offset;
 }
 
-/// True if the file is open: its header and its table of sections lie in it.
+/// True if the file is open: its header and its section table lie in the mapped bytes.
 LT_INVARIANT bool is_open(const struct lt_elf_file *file) {
   return file->bytes && file->size > sizeof(ElfW(Ehdr)) && (const uint8_t *)file->header == file->bytes &&
          (const uint8_t *)file->sections >= file->bytes &&
@@ -144,7 +144,7 @@ bool lt_elf_is_image(const struct lt_elf_file *file, uintptr_t base) {
 // === loaded images ===================================================================================================
 
 // Reads the dynamic sections of loaded images. Calls nothing that allocates or locks.
-// Source: System V ABI, "Dynamic Section"; the layout of DT_GNU_HASH as binutils and glibc have it.
+// Source: System V ABI, "Dynamic Section". The layout of DT_GNU_HASH is as in binutils and glibc.
 
 static bool describe(struct lt_loaded_image *image, uintptr_t bias, const ElfW(Phdr) *headers, uint32_t count,
                      const char *path) {
@@ -193,7 +193,8 @@ ElfW(Dyn) *lt_loaded_image_entry(const struct lt_loaded_image *image, ElfW(Sxwor
   return NULL;
 }
 
-/// Returns the target of an entry. The loader adds the bias in place where it can, once it has read the section.
+/// Returns the address that a dynamic entry holds. When the loader reads a writable section, it adds the bias to the
+/// entries in place.
 static const void *target(const struct lt_loaded_image *image, ElfW(Sxword) tag) {
   const ElfW(Dyn) *entry = lt_loaded_image_entry(image, tag);
   if (!entry) return NULL;
@@ -215,10 +216,10 @@ bool lt_loaded_image_is_writable(const struct lt_loaded_image *image, uintptr_t 
 struct symbols {
   const ElfW(Sym) *table;
   const char *names;
-  const ElfW(Half) *versions; ///< a number for each symbol; NULL if the image has none
+  const ElfW(Half) *versions; ///< a version number for each symbol; NULL if the image has no versions
 };
 
-/// Set in the version of a definition that only programs linked earlier use.
+/// The flag of a hidden version: only programs that were linked earlier use that definition.
 enum { OLD_VERSION = 0x8000 };
 
 static bool open_symbols(const struct lt_loaded_image *image, struct symbols *symbols) {
@@ -237,7 +238,8 @@ static bool is_current(const struct symbols *symbols, uint32_t index) {
   return !symbols->versions || !(symbols->versions[index] & OLD_VERSION);
 }
 
-/// Returns the index of the definition that new programs would use, else of an old one, else 0.
+/// Returns the index of the definition that new programs would use. If there is none, returns the index of an old
+/// definition, or 0.
 static uint32_t look_up_gnu(const uint32_t *hash, const struct symbols *symbols, const char *name) {
   uint32_t buckets = hash[0], first = hash[1], bloomWords = hash[2], bloomShift = hash[3], h = 5381;
   if (!buckets || !bloomWords) return 0;
@@ -276,7 +278,7 @@ bool lt_loaded_image_symbol(const struct lt_loaded_image *image, const char *nam
   return true;
 }
 
-/// One kind of relocation table of an image.
+/// A relocation table of an image.
 struct relocations {
   const ElfW(Rela) *entries;
   size_t count;
@@ -292,7 +294,7 @@ bool lt_loaded_image_imports(const struct lt_loaded_image *image, const char *pr
   struct symbols symbols;
   size_t length = strlen(prefix);
   if (!open_symbols(image, &symbols)) return false;
-  // Only symbols that relocations name are needed; nothing gives the length of the symbol table.
+  // Look only at the symbols that relocations name, since no field gives the length of the symbol table.
   struct relocations tables[] = {relocations(image, DT_JMPREL, DT_PLTRELSZ), relocations(image, DT_RELA, DT_RELASZ)};
   for (int t = 0; t < 2; t++) {
     for (size_t i = 0; i < tables[t].count; i++) {
@@ -324,7 +326,10 @@ bool lt_loaded_image_is_relocated(const struct lt_loaded_image *image) {
   for (size_t i = 0; i < table.count && !place; i++)
     if (ELF64_R_TYPE(table.entries[i].r_info) == LT_RELOCATION_RELATIVE)
       place = image->bias + table.entries[i].r_offset;
-  enum { PACKED_RELATIVE = 36 }; // DT_RELR, of newer headers: its first word is a place
+  enum {
+    PACKED_RELATIVE = 36
+  }; // DT_RELR, which only newer headers define: the table's first word is the address of a
+     // relocated word
   const uint64_t *packed = place ? NULL : target(image, PACKED_RELATIVE);
   if (packed) place = image->bias + *packed;
   if (!lt_loaded_image_is_writable(image, place)) return true;
@@ -342,7 +347,7 @@ void lt_loaded_image_replace(const struct lt_loaded_image *image, void **place, 
   for (uint32_t i = 0; i < image->programHeaderCount; i++) {
     const ElfW(Phdr) *p = &image->programHeaders[i];
     uintptr_t start = image->bias + p->p_vaddr;
-    // The loader does not protect a page that is only partly read-only.
+    // A page that is only partly in the read-only part stays writable: the loader does not protect it.
     if (p->p_type == PT_GNU_RELRO && (uintptr_t)place >= start &&
         (uintptr_t)place < ((start + p->p_memsz) & -(uintptr_t)PAGE))
       isReadOnly = true;
@@ -368,9 +373,9 @@ void lt_loaded_image_show_references(const struct lt_loaded_image *image,
       uintptr_t place = image->bias + entry->r_offset;
       if (!index || !isReference || place % sizeof(void *) || !lt_loaded_image_is_writable(image, place)) continue;
       const ElfW(Sym) *symbol = &symbols.table[index];
-      // Until its first call, a reference leads back into the image, to code that makes the loader look up the
-      // function. A reference to a function that the image defines may lead to that function, or to an implementation
-      // that it has chosen.
+      // Until the first call, the word of a call leads back into this image, to code that makes the loader look up the
+      // function. If this image itself defines the function, the word may lead to that definition, or to an
+      // implementation that the definition chose (an IFUNC).
       uintptr_t target = *(const uintptr_t *)place;
       bool mayBeOwn = symbol->st_shndx != SHN_UNDEF &&
                       (ELF64_ST_TYPE(symbol->st_info) == STT_GNU_IFUNC || target == image->bias + symbol->st_value);
@@ -382,7 +387,7 @@ void lt_loaded_image_show_references(const struct lt_loaded_image *image,
   }
 }
 
-/// A request to bind names to addresses.
+/// A request to bind symbol names to addresses.
 struct binding {
   const struct lt_loaded_image *image;
   const char *const *names;
@@ -403,7 +408,7 @@ void lt_loaded_image_bind(const struct lt_loaded_image *image, const char *const
   lt_loaded_image_show_references(image, bind_reference, &binding);
 }
 
-/// A request to redirect calls of a function.
+/// A request to redirect calls of one function.
 struct redirection {
   const struct lt_loaded_image *image;
   const char *name;
@@ -425,15 +430,15 @@ void lt_loaded_image_rebind_calls(const struct lt_loaded_image *image, const cha
 
 // === symbols of other images =========================================================================================
 
-/// dlsym by its first version: a reference to the one of today's headers keeps older glibc from loading this library.
-/// NULL where no image has one.
+/// The first version of dlsym. A reference to the version in today's headers would keep an older glibc from loading
+/// this library. NULL if no image has the first version.
 extern void *lt_first_dlsym(void *handle, const char *name) __attribute__((weak));
 __asm__(".symver lt_first_dlsym, dlsym@" LT_FIRST_GLIBC);
 
 struct search {
   const char *name;
-  uintptr_t before, after; ///< the first definitions in images before and after this library; 0 if there is none
-  bool isBehind;           ///< this library has been met
+  uintptr_t before, after; ///< the first definitions in images before and after this library; 0 if none was found
+  bool isBehind;           ///< the search has passed this library
 };
 
 static int visit(struct dl_phdr_info *info, size_t size, void *context) {
@@ -452,7 +457,7 @@ static int visit(struct dl_phdr_info *info, size_t size, void *context) {
 }
 
 void *lt_next_symbol(const char *name) {
-  // The loader knows this library by the return address, so this call must not be the last thing done here.
+  // The loader finds this library by the return address of dlsym. So this call must not become a tail call.
   void *next = lt_first_dlsym ? lt_first_dlsym(RTLD_NEXT, name) : NULL;
   if (next) return next;
   struct search search = {.name = name};

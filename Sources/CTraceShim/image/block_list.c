@@ -1,4 +1,4 @@
-// Lists that an image contains where events are missing: blocks, and sites of sampled allocations.
+// Lists that a heap image contains if events do not show everything: blocks, and sites of sampled allocations.
 
 #define _GNU_SOURCE
 #include "image/block_list.h"
@@ -21,12 +21,12 @@
 
 // === blocks ==========================================================================================================
 
-// Lists the blocks of the process from the allocator's books, and recognises objects by their first words.
+// Lists the blocks of the process from the allocator's metadata. Recognises objects by their first words.
 
 enum {
   CHUNK_SIZE = 1 << 20,
-  STACK_LIMIT = 1024, ///< frames of a sample's stack; of a site's, the outermost ones
-  /// Most bytes of a block's record, with the stack before it.
+  STACK_LIMIT = 1024, ///< the most frames of a sample's stack; for a site, the outermost frames are kept
+  /// The most bytes of a block's record, including the stack that precedes it.
   RECORD_SIZE = 64 + STACK_LIMIT * 11,
   DEFINITION_SIZE = LT_TYPE_NAME_SIZE + 128,
   DATA_LIMIT = 16,
@@ -37,10 +37,10 @@ static uintptr_t allocateFunction;
 
 void lt_block_list_init(uintptr_t allocate) { allocateFunction = allocate; }
 
-/// jemalloc's function mallctl, which reads its settings and state.
+/// The type of jemalloc's function mallctl, which reads jemalloc's settings and state.
 typedef int (*control_function)(const char *name, void *old, size_t *oldSize, void *new, size_t newSize);
 
-/// The layouts that lt_jemalloc_heap reads: 5.1 to 5.3.
+/// True for the versions whose layouts lt_jemalloc_heap reads: 5.1 to 5.3.
 static bool is_known_jemalloc(control_function control) {
   const char *version = NULL;
   size_t size = sizeof version;
@@ -48,7 +48,7 @@ static bool is_known_jemalloc(control_function control) {
          version[2] >= '1' && version[2] <= '3' && version[3] == '.';
 }
 
-/// The 36 of "2.36"; 0 if it is not known.
+/// Returns 36 for glibc 2.36, and so on; 0 if the release is not known.
 static uint32_t libc_release(void) {
   const char *version = gnu_get_libc_version();
   uint32_t release = 0;
@@ -59,8 +59,8 @@ static uint32_t libc_release(void) {
 }
 
 bool lt_block_list_may_read_books(void) {
-  // A later release of glibc may have other layouts. jemalloc is identified by a function that only it defines. A
-  // wrapper of glibc's malloc is neither: its blocks are kept, too.
+  // A later release of glibc may have other layouts. jemalloc is recognised by a function that only jemalloc defines. A
+  // library that wraps glibc's malloc is neither glibc nor jemalloc, so the recorder keeps a set of its blocks.
   if (!lt_are_in_one_image(allocateFunction, allocateFunction)) return true;
   if (lt_are_in_one_image(allocateFunction, (uintptr_t)&gnu_get_libc_version))
     return libc_release() <= GLIBC_LAST_KNOWN;
@@ -71,24 +71,24 @@ bool lt_block_list_may_read_books(void) {
 
 // --- memory ----------------------------------------------------------------------------------------------------------
 
-/// The list being written. Each copy writes one.
+/// The state of the list being written. Each copy writes one list.
 static struct writer {
   struct lt_block_list *list;
   struct lt_memory_scan *scan;
   struct lt_object_types types;
-  struct lt_word_window window;                ///< for the first words of blocks
-  int memory;                                  ///< the process's own, as a file; −errno without it
-  uint64_t (*roundingOf)(uint64_t usableSize); ///< the most bytes that a block may exceed its requested size by
+  struct lt_word_window window;                ///< buffer for the first words of blocks
+  int memory;                                  ///< descriptor of /proc/self/mem; −errno if it cannot be opened
+  uint64_t (*roundingOf)(uint64_t usableSize); ///< the most bytes that rounding adds to a requested size
   uint8_t *events, *definitions;               ///< CHUNK_SIZE bytes each
-  size_t eventSize, definitionSize;            ///< bytes of them that are filled
+  size_t eventSize, definitionSize;            ///< bytes that are used in these buffers
   uint64_t eventCount, lastAddress;
-  uint32_t partCount;  ///< parts written, of a list beside events
-  uint64_t literal;    ///< the last key that was written out
-  uint32_t stackDepth; ///< frames of the stack that a reader knows; at most STACK_LIMIT
+  uint32_t partCount;  ///< number of parts written, for a list beside events
+  uint64_t literal;    ///< the last key that was written in full
+  uint32_t stackDepth; ///< number of frames of the stack that a reader knows; at most STACK_LIMIT
   int error;
 } writer;
 
-/// The region with an address, or the next one; NULL after the last.
+/// Returns the region that contains an address, or the next region; NULL after the last one.
 static const struct lt_snapshot_region *region_from(uint64_t address) {
   const struct lt_block_list *list = writer.list;
   uint32_t low = 0, high = list->regionCount;
@@ -101,7 +101,7 @@ static const struct lt_snapshot_region *region_from(uint64_t address) {
   return low < list->regionCount ? &list->regions[low] : NULL;
 }
 
-/// Reads through the kernel, which stops at memory that cannot be read: a mapping may have pages that fault.
+/// Reads through the kernel, which stops at unreadable memory. A mapping may have pages that fault.
 static size_t read_on(const struct lt_books_memory *books, uint64_t address, void *to, size_t size) {
   (void)books;
   size_t done = 0;
@@ -111,7 +111,7 @@ static size_t read_on(const struct lt_books_memory *books, uint64_t address, voi
                                : lt_syscall6(SYS_pread64, writer.memory, (long)((uint8_t *)to + done),
                                              (long)(size - done), (long)at, 0, 0);
     if (n <= 0) {
-      // Without that file, read page by page; a probe reads aligned words at both ends.
+      // If that file is not available, read page by page. lt_read_bytes probes the aligned words at both ends first.
       n = (long)(LT_BOOKS_PAGE - at % LT_BOOKS_PAGE);
       if (n > (long)(size - done)) n = (long)(size - done);
       if (!lt_read_bytes(&lt_own_memory, at, (uint8_t *)to + done, (size_t)n)) break;
@@ -121,13 +121,14 @@ static size_t read_on(const struct lt_books_memory *books, uint64_t address, voi
   return done;
 }
 
-/// Pages of a region that were looked up, and whether they are present.
+/// Pages of a region that were looked up, with a flag for each page that is present.
 static struct {
   uint64_t start, end;
   uint8_t pages[LT_SCAN_BLOCK_PAGES];
 } known;
 
-/// Looks up the pages from a page's address on, or from the next mapped one. False if there are none before `end`.
+/// Looks up the pages that begin at a page's address, or at the next mapped page. Returns false if no page before `end`
+/// is mapped.
 static bool look_up_from(uint64_t address, uint64_t end) {
   struct lt_memory_scan *scan = writer.scan;
   const struct lt_snapshot_region *region;
@@ -183,7 +184,7 @@ static void end_definitions(void) {
   writer.definitionSize = 0;
 }
 
-/// Writes the events so far, and begins the next chunk. A type's definition is written before its uses.
+/// Writes the events so far, and begins the next chunk. A type's definition is written before events that use it.
 static void end_events(void) {
   end_definitions();
   append(LT_CHUNK_EVENTS, writer.events, writer.eventSize, writer.eventCount);
@@ -214,7 +215,7 @@ static void define_type(struct lt_object_types *types, const struct lt_met_type 
   LT_CHECK(writer.definitionSize <= CHUNK_SIZE);
 }
 
-/// Writes a change from the reader's stack to another one.
+/// Writes a change from the stack that the reader knows to another stack.
 static uint8_t *put_stack(uint8_t *p, const uint64_t *keys, uint32_t count) {
   LT_CHECK(count <= STACK_LIMIT && writer.stackDepth <= STACK_LIMIT);
   static uint8_t change[RECORD_SIZE];
@@ -238,7 +239,7 @@ static void begin_part(void) {
   writer.lastAddress = 0;
 }
 
-/// Writes the blocks so far. A type's definition is written before its uses.
+/// Writes the blocks so far. A type's definition is written before blocks that use it.
 static void end_part(bool isLast) {
   const struct lt_block_part head = {.snapshot = writer.list->number, .part = writer.partCount++, .isLast = isLast};
   end_definitions();
@@ -262,14 +263,14 @@ static void put_block_in_part(uint64_t address, uint64_t size, uint32_t type) {
 static void begin_heap(void) {
   uint8_t *p = writer.events;
   *p++ = LT_OP_HEAP_LISTED;
-  *p++ = LT_ADDRESS_RECENT; // which is 0
+  *p++ = LT_ADDRESS_RECENT; // the most recent address, which is 0 at the beginning
   *p++ = 0;
   *p++ = 0;
   writer.eventSize = (size_t)(p - writer.events);
   writer.eventCount = 1;
 }
 
-/// `sample`: of the block, or NULL.
+/// Writes a block's allocation. `sample` is the block's sample, or NULL.
 static void put_block(uint64_t address, uint64_t size, uint32_t type, const struct lt_sampled_block *sample) {
   if (writer.eventSize + RECORD_SIZE > CHUNK_SIZE) end_events();
   uint8_t *p = writer.events + writer.eventSize;
@@ -293,8 +294,8 @@ static void put_block(uint64_t address, uint64_t size, uint32_t type, const stru
   writer.eventCount++;
 }
 
-/// True if a block can be the sampled one. False for a later block at its address, if the sampled block's free was not
-/// seen.
+/// True if a block can be the sampled block. If the recorder missed the sampled block's free, a later block may have
+/// the same address.
 static bool is_plausible(const struct lt_sampled_block *sample, uint64_t usableSize) {
   return sample->size <= usableSize && usableSize - sample->size <= writer.roundingOf(usableSize);
 }
@@ -319,12 +320,12 @@ static void list_block(void *context, uint64_t address, uint64_t usableSize) {
 
 // --- the allocator ---------------------------------------------------------------------------------------------------
 
-/// The mappings of an image, which are adjacent.
+/// The mappings of an image's file, which are adjacent.
 struct image {
   const struct lt_snapshot_region *first, *last;
 };
 
-/// False if the address is in no file.
+/// Finds the image that contains a function. Returns false if the address is not in a mapped file.
 static bool find_image(uintptr_t function, struct image *image) {
   const struct lt_block_list *list = writer.list;
   const struct lt_snapshot_region *code = region_from(function);
@@ -340,7 +341,7 @@ static bool find_image(uintptr_t function, struct image *image) {
   return true;
 }
 
-/// Adds the image's data mappings.
+/// Stores the ranges of the image's writable mappings in `data`. Returns their number.
 static uint32_t data_of(const struct image *image, struct lt_address_range data[DATA_LIMIT]) {
   uint32_t count = 0;
   for (const struct lt_snapshot_region *r = image->first; r <= image->last && count < DATA_LIMIT; r++)
@@ -348,7 +349,7 @@ static uint32_t data_of(const struct image *image, struct lt_address_range data[
   return count;
 }
 
-/// True if an address is in the image's data, initialised or not. Uninitialised data is mapped right after.
+/// True if an address is in the image's data. Uninitialised data is in the mapping that follows the file's.
 static bool has_variable(const struct image *image, uint64_t address) {
   const struct lt_block_list *list = writer.list;
   const struct lt_snapshot_region *behind = image->last + 1;
@@ -357,25 +358,25 @@ static bool has_variable(const struct image *image, uint64_t address) {
   return address >= image->first->start && address < end;
 }
 
-// glibc: a mapped block takes whole pages, and an aligned block keeps the rest of its chunk.
+// In glibc, a mapped block takes whole pages, and an aligned block keeps the rest of its chunk.
 static uint64_t glibc_rounding(uint64_t usableSize) {
   (void)usableSize;
   return LT_BOOKS_PAGE + 64;
 }
 
-// jemalloc 5.1 to 5.3: four size classes from one power of two to the next.
+// jemalloc 5.1 to 5.3 has four size classes between one power of two and the next.
 static uint64_t jemalloc_rounding(uint64_t usableSize) { return usableSize / 4 + 16; }
 
-// The set has the requested size, rounded up to a multiple of 8.
+// The recorder's set has the requested size, rounded up to a multiple of 8.
 static uint64_t kept_rounding(uint64_t usableSize) {
   (void)usableSize;
   return 8;
 }
 
-/// The source of the blocks: the books of the allocator whose malloc the program calls, or the recorder's own set.
+/// Where the blocks come from: the metadata of the allocator whose malloc the program calls, or the recorder's own set.
 enum heap_kind { GLIBC, JEMALLOC, KEPT };
 
-/// Each copy has one.
+/// The allocator's heap. Each copy reads one heap.
 static struct {
   struct lt_books_memory books;
   struct lt_address_range data[DATA_LIMIT];
@@ -403,7 +404,7 @@ static int find_heap(void) {
     writer.roundingOf = kept_rounding;
     return 0;
   }
-  // The C library's image, by a function that no library interposes.
+  // Find the C library's image by a function that no library interposes.
   if (!find_image((uintptr_t)&gnu_get_libc_version, &libc) || !find_image(allocateFunction, &allocator))
     return -LT_METADATA_NO_IMAGE;
   heap.books.dataCount = data_of(&libc, heap.data);
@@ -412,14 +413,14 @@ static int find_heap(void) {
     writer.roundingOf = jemalloc_rounding;
     if (!lt_jemalloc_heap_find(&heap.jemalloc, &heap.books))
       return heap.jemalloc.isShort ? -ENOMEM : -LT_METADATA_NO_ROOT;
-    // A process may have a second jemalloc.
+    // A process may contain a second jemalloc.
     return has_variable(&allocator, heap.jemalloc.root) ? 0 : -LT_METADATA_OTHER_ROOT;
   }
   writer.roundingOf = glibc_rounding;
   return lt_glibc_heap_find(&heap.glibc, &heap.books) ? 0 : -heap.glibc.failure;
 }
 
-/// `block` may be NULL. True if all of the allocator's memory was found.
+/// Calls `block` for each block; `block` may be NULL. Returns true if all of the allocator's memory was found.
 static bool walk_heap(void (*block)(void *context, uint64_t address, uint64_t size)) {
   if (heap.kind == KEPT) return !block || lt_kept_blocks_walk(block, NULL);
   if (heap.kind == JEMALLOC) {
@@ -430,7 +431,7 @@ static bool walk_heap(void (*block)(void *context, uint64_t address, uint64_t si
   return !heap.glibc.isIncomplete && !heap.glibc.isShort;
 }
 
-/// Writes the allocator's figures, once its heap was walked.
+/// Writes the allocator's figures. Must be called after walk_heap.
 static void put_figures(void) {
   if (heap.kind == KEPT) return;
   const struct lt_allocator_figures figures =
@@ -493,7 +494,7 @@ enum {
   PAYLOAD_SIZE = (FIELD_COUNT + STACK_LIMIT) * VARINT_SIZE,
 };
 
-/// Returns the size.
+/// Encodes a site to `payload`, and returns the encoded size in bytes.
 static size_t put_site(uint8_t *payload, uint64_t time, uint32_t number, const struct lt_sampled_site *site) {
   uint32_t count = site->keyCount < STACK_LIMIT ? site->keyCount : STACK_LIMIT;
   const uint64_t fields[FIELD_COUNT] = {time,

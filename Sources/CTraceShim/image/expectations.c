@@ -1,4 +1,4 @@
-// Expects objects to be freed in time, and watches for those that are not.
+// Expects objects to be freed in time, and watches for objects that are not.
 
 #define _GNU_SOURCE
 #include "image/expectations.h"
@@ -24,15 +24,15 @@
 
 // Objects that the program expects to be freed by a given time.
 //
-// A table by address. The low bits of an entry's address give its usual slot, so that neighbours in memory are
-// neighbours in the table, and few of its pages become resident. If that slot is taken, the entry has a few others. A
-// free checks as many slots as any entry has ever been displaced by.
+// The table is indexed by address. The low bits of an entry's address give its usual slot. So neighbours in memory are
+// neighbours in the table, and few pages of the table become resident. If the usual slot is taken, the entry goes to
+// one of a few other slots. A free checks as many slots as any entry has ever needed.
 
 enum {
-  /// a power of two: blocks are 16 bytes at least, so 32 MB of memory have one slot for each block
+  /// a power of two. Blocks take at least 16 bytes, so 32 MB of memory have one slot for each block
   SLOT_COUNT = 1 << 21,
   PROBE_LIMIT = 8,
-  /// slots of a group: when a deadline passes, only groups with entries are searched
+  /// slots of a group. When a deadline passes, only groups with entries are searched
   GROUP_SIZE = 1 << 12,
   GROUP_COUNT = SLOT_COUNT / GROUP_SIZE,
   PLACE_COUNT = 1 << 10,
@@ -48,21 +48,22 @@ struct entry {
   uint32_t place, reserved; ///< `place` is below PLACE_COUNT
 };
 
-/// A place in the program that makes expectations. One image is taken for each.
+/// A place in the program that expects objects to be freed. At most one heap image is taken for each place.
 struct place {
   _Atomic uint64_t hash;
   _Atomic uint32_t isNamed;
-  _Atomic uint32_t imagePass; ///< the pass that gave it its image, 0: none
+  _Atomic uint32_t imagePass; ///< number of the pass that requested the image for this place; 0 if there was none
   char name[NAME_SIZE];
 };
 
 static _Atomic(_Atomic uintptr_t *) addresses;
 static struct entry *entries;
 static struct place *places;
-static _Atomic uint32_t *groups; ///< entries in each; counted from before the entry is visible until after its removal
-static uint32_t passes;          ///< counts passes over the table; one thread makes them
+static _Atomic uint32_t *groups; ///< number of entries in each group. An entry is counted before it becomes visible,
+                                 ///< and until it has been removed
+static uint32_t passes;          ///< number of passes over the table; only one thread makes passes
 static _Atomic uint32_t isMapping;
-static _Atomic uint32_t probes; ///< slots that an entry may be in; at most PROBE_LIMIT, and grows only
+static _Atomic uint32_t probes; ///< number of slots that an entry may be in; at most PROBE_LIMIT, and never decreases
 static _Atomic uint64_t nextDeadline = UINT64_MAX;
 
 void lt_expectations_reset_after_fork(void) {
@@ -79,7 +80,7 @@ bool lt_expectations_have_memory(void) {
   if (LT_LIKELY(atomic_load_explicit(&addresses, memory_order_acquire) != NULL)) return true;
   uint32_t no = 0;
   if (!atomic_compare_exchange_strong(&isMapping, &no, 1)) {
-    // Another thread is mapping it, for a few system calls.
+    // Another thread is mapping the memory, which takes a few system calls.
     for (int i = 0; i < 1000 && !atomic_load(&addresses); i++) lt_syscall(SYS_sched_yield, 0, 0, 0);
     return atomic_load(&addresses) != NULL;
   }
@@ -87,13 +88,13 @@ bool lt_expectations_have_memory(void) {
   places = lt_map_private(PLACE_COUNT * sizeof *places);
   groups = lt_map_private(GROUP_COUNT * sizeof *groups);
   void *made = lt_map_private(SLOT_COUNT * sizeof(uintptr_t));
-  if (!entries || !places || !groups || !made) return false; // and no thread tries again
+  if (!entries || !places || !groups || !made) return false; // no thread tries again, because `isMapping` stays 1
   atomic_store_explicit(&addresses, made, memory_order_release);
   return true;
 }
 
 static LT_ALWAYS_INLINE uint32_t slot_of(uintptr_t address, uint32_t probe) {
-  // Addresses that share their usual slot are 32 MB apart, and have different next slots.
+  // Addresses with the same usual slot are a multiple of 32 MB apart, and have different next slots.
   uint32_t step = (uint32_t)(((address >> 25) * LT_HASH_MULTIPLIER) >> 43) | 1;
   return ((uint32_t)(address >> 4) + probe * step) & (SLOT_COUNT - 1);
 }
@@ -105,7 +106,8 @@ static uint64_t hash_text(uint64_t hash, const char *text) {
   return (hash ^ 0xFF) * 0x100000001B3ull;
 }
 
-/// Returns the number of the place, new or known. Places that do not fit share the last, which has no name.
+/// Returns the index of the place, whether it is new or known. Places without room share the last index, which has no
+/// name.
 static uint32_t place_of(const struct lt_expectation *e) {
   uint64_t hash = hash_text(hash_text(0xCBF29CE484222325ull ^ e->line, e->name), e->file) | 1;
   for (uint32_t i = 0; i < PLACE_PROBES; i++) {
@@ -132,7 +134,7 @@ static void lower_next_deadline(uint64_t deadline) {
   while (deadline < next && !atomic_compare_exchange_weak(&nextDeadline, &next, deadline)) {}
 }
 
-/// Reserves a slot for the address. Returns its number, or UINT32_MAX.
+/// Reserves a slot for the address. Returns its index, or UINT32_MAX.
 static uint32_t reserve_slot(_Atomic uintptr_t *table, uintptr_t address) {
   for (uint32_t probe = 0; probe < PROBE_LIMIT; probe++) {
     uint32_t slot = slot_of(address, probe);
@@ -165,7 +167,7 @@ bool lt_expectations_add(const struct lt_expectation *e, bool *isFirst) {
   return true;
 }
 
-/// Ends the watch if the slot still has the address.
+/// Ends the watch if the slot still has the address. Returns false if it has not.
 static bool release_slot(_Atomic uintptr_t *table, uint32_t slot, uintptr_t address) {
   LT_CHECK(slot < SLOT_COUNT);
   if (!atomic_compare_exchange_strong(&table[slot], &address, 0)) return false;
@@ -207,7 +209,7 @@ static void put_label(char label[LT_EXPECTATION_LABEL_SIZE], uint64_t number, co
 
 void lt_expectations_take_due(uint64_t now, enum lt_image_choice choice, char label[LT_EXPECTATION_LABEL_SIZE]) {
   label[0] = 0;
-  // Entries added from here on lower it again.
+  // An entry that is added from here on lowers the deadline again.
   atomic_store(&nextDeadline, UINT64_MAX);
   _Atomic uintptr_t *table = atomic_load_explicit(&addresses, memory_order_acquire);
   if (!table) return;
@@ -227,10 +229,10 @@ void lt_expectations_take_due(uint64_t now, enum lt_image_choice choice, char la
         if (entry.deadline < next) next = entry.deadline;
         continue;
       }
-      // A block that is being freed just now is not late.
+      // A block that another thread is freeing right now is not late.
       if (!release_slot(table, slot, address) || !deservesImage) continue;
       atomic_store(&place->imagePass, passes);
-      // The first expectation that shares the image gives it its name.
+      // The image gets its label from the expectation with the lowest number among those that share it.
       if (entry.number >= firstNumber) continue;
       firstNumber = entry.number;
       put_label(label, entry.number, place);
@@ -241,11 +243,11 @@ void lt_expectations_take_due(uint64_t now, enum lt_image_choice choice, char la
 
 // === watcher =========================================================================================================
 
-// The recorder's own thread, which notices that deadlines pass.
+// The recorder's own thread that notices passed deadlines.
 //
-// It is made by the kernel's call, unknown to the C library, with a stack and thread-local memory of the recorder's
-// own: no heap image contains its memory. It blocks every signal, and calls only memory primitives of the C library. It
-// sleeps while nothing is due.
+// The thread is made by the kernel's clone, so the C library does not know it. Its stack and thread-local memory are
+// the recorder's own, so no heap image contains them. The thread blocks every signal, and calls only memory primitives
+// of the C library. It sleeps while nothing is due.
 
 enum {
   STACK_SIZE = 256 << 10,
@@ -258,7 +260,7 @@ enum {
 enum { WATCHER_NONE = 0, WATCHER_STARTING = 1, WATCHER_RUNS = 2, WATCHER_REFUSED = 3 };
 static bool isOn;
 static _Atomic uint32_t state;
-static _Atomic uint32_t hasFailed; ///< images will be missing, and the trace has a warning
+static _Atomic uint32_t hasFailed; ///< images will be missing, and the trace has a warning about this
 static _Atomic bool isEnding;
 static _Atomic uint32_t wakes; ///< the word that the thread sleeps on
 
@@ -288,7 +290,7 @@ void lt_watcher_end(void) {
 
 // --- the thread ------------------------------------------------------------------------------------------------------
 
-/// Sleeps for the given time, or until woken. UINT64_MAX: until woken.
+/// Sleeps for the given time, or until woken. UINT64_MAX means no time limit.
 static void sleep_nanoseconds(uint64_t nanoseconds, uint32_t seenWakes) {
   struct timespec limit = {.tv_sec = (time_t)(nanoseconds / SECOND), .tv_nsec = (long)(nanoseconds % SECOND)};
   lt_syscall6(SYS_futex, (long)&wakes, FUTEX_WAIT_PRIVATE, seenWakes, nanoseconds == UINT64_MAX ? 0 : (long)&limit, 0,
@@ -312,8 +314,8 @@ static void watch(void *unused) {
     uint64_t begin = lt_clock_nanoseconds(CLOCK_MONOTONIC);
     uint64_t sinceImage = begin - lastImage;
     LT_CHECK(images <= IMAGE_LIMIT);
-    // While nothing is recorded, frees are not seen: a watched block may have been freed. Its watch ends without an
-    // image.
+    // While nothing is recorded, the recorder does not see frees, so a watched block may already have been freed. Its
+    // watch ends without an image.
     bool mayTakeImage =
         images < IMAGE_LIMIT && atomic_load(lt_pause_switch) == LT_SWITCH_RECORD && !lt_snapshot_is_ending();
     bool isTooSoon = mayTakeImage && images > 0 && sinceImage < IMAGE_INTERVAL_NANOSECONDS;
@@ -326,7 +328,7 @@ static void watch(void *unused) {
       images++;
       lastImage = lt_clock_nanoseconds(CLOCK_MONOTONIC);
     }
-    // A pass over a full table takes a while: limit it to a tenth of a processor.
+    // A pass over a full table takes a while, so limit the passes to a tenth of a processor.
     uint64_t pause = 10 * (lt_clock_nanoseconds(CLOCK_MONOTONIC) - begin);
     if (isTooSoon && pause < IMAGE_INTERVAL_NANOSECONDS - sinceImage) pause = IMAGE_INTERVAL_NANOSECONDS - sinceImage;
     if (label[0] || pause < SHORTEST_SLEEP_NANOSECONDS) pause = SHORTEST_SLEEP_NANOSECONDS;
@@ -347,7 +349,7 @@ static bool start(void) {
   return made > 0;
 }
 
-/// Starts the thread unless it runs. False if it cannot be started.
+/// Starts the thread unless it was started before. Returns false if it cannot be started.
 static bool start_once(void) {
   uint32_t known = atomic_load_explicit(&state, memory_order_acquire);
   LT_CHECK(known <= WATCHER_REFUSED);
@@ -360,7 +362,7 @@ static bool start_once(void) {
 
 // --- expectations ----------------------------------------------------------------------------------------------------
 
-/// Writes a warning to the trace, once, that images will be missing.
+/// Writes a warning to the trace that images will be missing. Does so only once.
 static void tell(struct lt_thread *t, const char *text) {
   uint32_t no = 0;
   if (!atomic_compare_exchange_strong(&hasFailed, &no, 1)) return;
@@ -371,7 +373,7 @@ static void tell(struct lt_thread *t, const char *text) {
 void lt_watcher_init(bool takesSnapshots) { isOn = takesSnapshots; }
 
 void lt_watcher_expect(struct lt_thread *t, const struct lt_expectation *e) {
-  // While sampling, most frees are not seen.
+  // While sampling, the recorder does not see most frees.
   if (!isOn || atomic_load(&lt_is_sampling)) return;
   if (!lt_expectations_have_memory() || !start_once()) {
     tell(t, "heap images at the time of broken expectations are missing: the recorder could not start the thread that "

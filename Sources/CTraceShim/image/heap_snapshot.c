@@ -1,4 +1,4 @@
-// Takes heap images: when the program or a signal asks for one, at an interval, and for a requester outside.
+// Takes heap images: at a request of the program or a signal, at an interval, and for a requester outside.
 
 #define _GNU_SOURCE
 #include "image/heap_snapshot.h"
@@ -32,49 +32,49 @@
 
 // === images ==========================================================================================================
 
-// Decides when heap images of the running process are taken, and on which thread. Calls nothing that allocates or
-// locks.
+// Decides when to take heap images of the running process, and on what thread. Calls nothing that allocates or locks.
 
 enum {
   STACK_SIZE = 256 << 10,
   THREAD_LIMIT = 1 << 16,
-  WAIT_SECONDS = 300, ///< for an image to be written, before the process goes on
+  WAIT_SECONDS = 300, ///< the longest time that the process waits for an image to be written
 };
 
-/// The owner of the variables below: none, the thread that takes a snapshot, the copy that writes it, or the thread
+/// Who may use the variables below: no one, the thread that takes a snapshot, the copy that writes it, or the thread
 /// that cleans up afterwards.
 enum { OWNER_NONE = 0, OWNER_TAKING = 1, OWNER_WRITING = 2, OWNER_COLLECTING = 3 };
 
 static bool isOn;
 static _Atomic uint32_t owner;
 static _Atomic uint32_t lastNumber;
-static _Atomic uint64_t lastBegan; ///< nanoseconds of CLOCK_MONOTONIC; 0: no snapshot yet
-static _Atomic uint32_t exitState; ///< 0; 1 when the snapshot at the end was begun
+static _Atomic uint64_t lastBegan; ///< nanoseconds of CLOCK_MONOTONIC; 0 before the first snapshot
+static _Atomic uint32_t exitState; ///< 0; 1 once the snapshot at the process's end was begun
 static struct lt_snapshot_progress *progress;
 static struct lt_snapshot_job job;
 static struct lt_kept_images *kept;
 static struct lt_freeze freeze;
 static uint8_t *stack;
-static _Atomic pid_t copy; ///< the process that writes
-static bool isServed;      ///< the thread that takes the snapshot is not the host's
+static _Atomic pid_t copy; ///< the process that writes the image
+static bool isServed;      ///< the thread that takes the snapshot is the recorder's own
 
 /// True if there is memory for an image.
 LT_INVARIANT bool has_memory(void) { return progress && stack && job.threads; }
 
-static uintptr_t exitFunction; ///< of the C library
+static uintptr_t exitFunction; ///< address of the C library's exit
 
 void lt_snapshot_init(bool on, uint32_t keptImages) {
   isOn = on;
   if (!on) return;
   if (!exitFunction)
-    exitFunction = (uintptr_t)lt_next_symbol("exit"); // by the constructor: later the loader's lock may be held
-  // An earlier recording of this process may have left its memory; its chunks do not count.
+    exitFunction = (uintptr_t)lt_next_symbol("exit"); // looked up in the constructor, because later another thread may
+                                                      // hold the loader's lock
+  // An earlier recording of this process may have left memory for its snapshots. Its chunks must not count.
   if (progress) memset(progress, 0, sizeof *progress);
   else progress = lt_map_shared(4096);
   if (!stack) stack = lt_map_private(STACK_SIZE);
   if (!job.threads) job.threads = lt_map_shared(THREAD_LIMIT * sizeof *job.threads);
   if (!progress || !stack || !job.threads || !lt_freeze_init()) isOn = false;
-  // Its unused pages take no memory.
+  // The unused pages of this mapping take no memory.
   if (keptImages && !kept) kept = lt_map_shared(sizeof *kept);
   job.kept = keptImages ? kept : NULL;
   if (!job.kept) return;
@@ -94,7 +94,7 @@ void lt_snapshot_forget(void) {
 }
 
 void lt_snapshot_reset_after_fork(void) {
-  // Memory shared with the parent is the parent's. The rest is mapped again with the child's own trace.
+  // Memory shared with the parent belongs to the parent. The other memory is mapped again for the child's own trace.
   progress = NULL;
   kept = NULL;
   stack = NULL;
@@ -108,7 +108,7 @@ static bool is_possible(void) { return isOn && lt_trace_is_writable() && lt_iden
 
 // --- after it --------------------------------------------------------------------------------------------------------
 
-/// Reports to the requester, and to readers of the trace, why there is no image.
+/// Reports why there is no image, to the requester and to readers of the trace.
 static void report_failure(int error) {
   LT_CHECK(error > 0 && has_memory());
   lt_trace.live->snapshotError = error;
@@ -123,20 +123,20 @@ bool lt_snapshot_is_helper(pid_t child) {
          (child == atomic_load(&copy) || child == atomic_load(&freeze.copy) || child == atomic_load(&freeze.tracer));
 }
 
-/// Cleans up after the copy if it is done or dead. Returns whether it was. Signals are blocked: a handler that called
-/// this in the middle would wait for its own thread.
+/// Cleans up after the copy if the copy is done or dead. Returns true if it was. Signals must be blocked: a handler
+/// that called this function in the middle would wait for its own thread.
 static bool collect_undisturbed(void) {
   uint32_t writing = OWNER_WRITING;
   LT_CHECK(has_memory());
   bool isDone = atomic_load(&progress->state) == LT_SNAPSHOT_DONE;
   if (!atomic_compare_exchange_strong(&owner, &writing, OWNER_COLLECTING)) return writing == OWNER_NONE;
-  // A copy that reports that it is done ends in a moment.
+  // A copy that reports that it is done ends immediately afterwards, so waiting for it is short.
   long result = lt_reap(atomic_load(&copy), isDone ? 0 : WNOHANG);
   bool isGone = isDone || result != 0;
   if (isGone) {
-    // It may have finished between the two checks.
+    // The copy may have finished between the two checks.
     isDone = atomic_load(&progress->state) == LT_SNAPSHOT_DONE;
-    // A copy that reports nothing was killed, as the kernel does when memory is short.
+    // A copy that has ended without a report was killed, for example by the kernel when memory was short.
     int error = isDone ? atomic_load(&progress->error) : ECHILD;
     if (!isDone) report_failure(error);
     if (error) lt_message("a heap snapshot is missing from", lt_trace.file.path, error);
@@ -173,7 +173,7 @@ void lt_snapshot_finish(void) {
 static void write_in_copy(void *unused) {
   (void)unused;
   LT_CHECK(freeze.threadCount > (uint32_t)isServed && freeze.threadCount <= THREAD_LIMIT);
-  // Only in the copy: the process's own list stays unchanged for the next image.
+  // This changes only the copy. The process's own list stays unchanged for the next image.
   job.threads += isServed;
   job.threadCount = freeze.threadCount - isServed;
   job.snapshot.flags = LT_SNAPSHOT_REFERENCE_TAGS | LT_SNAPSHOT_CASE_BYTES | LT_SNAPSHOT_VALUE_CASE_BYTES;
@@ -188,7 +188,8 @@ static void note_time(void *unused) {
   job.snapshot.monotonic = lt_clock_nanoseconds(CLOCK_MONOTONIC);
 }
 
-/// Takes the snapshot, without waiting. Runs on a stack of its own: the host's may be nearly full, or small.
+/// Takes the snapshot, without waiting for its image. Runs on a stack of its own, since the host's stack may be nearly
+/// full, or small.
 static void begin(void *unused) {
   (void)unused;
   LT_CHECK(atomic_load(&owner) == OWNER_TAKING && has_memory());
@@ -212,8 +213,8 @@ static void begin(void *unused) {
   lt_trace_end_copy();
 }
 
-/// Returns the frame of the function that the host called. Frames of this library are linked by the frame pointer;
-/// words in the frames below it are no references.
+/// Returns the frame of the function that the host called. The frame pointer links the frames of this library. Words in
+/// the frames below the returned one are not references of the host.
 static LT_ALWAYS_INLINE const uintptr_t *outermost_own_frame(void) {
   const uintptr_t *frame = __builtin_frame_address(0);
   for (int i = 0; i < 32; i++) {
@@ -226,16 +227,16 @@ static LT_ALWAYS_INLINE const uintptr_t *outermost_own_frame(void) {
   return frame;
 }
 
-/// True for code of the C library and the loader. At a thread's end their frames come after the host's, and hold no
-/// references.
+/// True for code of the C library, the loader and this library. At a thread's end, frames of the C library and the
+/// loader lie between the host's frames and this library's. They hold no references.
 static bool is_passed(uintptr_t address) {
   return lt_image_list_has_both(address, (uintptr_t)getauxval) || lt_image_list_has_both(address, getauxval(AT_BASE)) ||
          lt_is_own_address(address);
 }
 
-/// Describes the calling thread in the host's code that called this library, or where a signal interrupted it. Memory
-/// below the stack pointer is not in use, except for the part that the ABI lets an interrupted function use.
-/// `isInHook`: in a hook that is about to release something.
+/// Describes the calling thread in the host's code that called this library, or where a signal interrupted the thread.
+/// Memory below the stack pointer is not in use, except for the part that the ABI lets an interrupted function use.
+/// `isInHook` is true in a hook that is about to release something.
 static LT_ALWAYS_INLINE void describe_self(struct lt_snapshot_thread *self, uint32_t reason,
                                            const ucontext_t *interrupted, bool isInHook) {
   *self = (struct lt_snapshot_thread){.osThread = (uint32_t)lt_thread_id(),
@@ -247,15 +248,16 @@ static LT_ALWAYS_INLINE void describe_self(struct lt_snapshot_thread *self, uint
   }
   const uintptr_t *frame = outermost_own_frame();
   if (isInHook) {
-    // The last reference to the released object may be the hook's argument: here the hook's frames count as the host's
-    // stack.
+    // The last reference to the released object may be the hook's argument. So the hook's frames count as part of the
+    // host's stack.
     lt_describe_here(self);
     self->instructionPointer = frame[1];
     return;
   }
   struct lt_registers registers;
   struct lt_thread *t = lt_thread_self();
-  // Handlers and destructors may run inside exit. Skip them: describe the frame that returned from main or called exit.
+  // Handlers and destructors may run inside exit. Skip them, and describe the frame that returned from main or called
+  // exit.
   enum { EXIT_SIZE = 96 };
   if (t && ((reason == LT_SNAPSHOT_EXIT && exitFunction &&
              lt_unwind_from_call(t, exitFunction, EXIT_SIZE, is_passed, &registers)) ||
@@ -263,12 +265,14 @@ static LT_ALWAYS_INLINE void describe_self(struct lt_snapshot_thread *self, uint
     lt_describe_frame(self, &registers);
     return;
   }
-  // The registers that calls preserve were pushed right below the frame's two words, at least the ones changed since.
+  // The function of that frame pushed the registers that calls preserve right below its frame's two words, at least
+  // those that have changed since.
   self->stackPointer = (uint64_t)(frame - LT_SAVED_REGISTERS);
   self->instructionPointer = frame[1];
 }
 
-/// Acquires the snapshot state, waiting for an earlier snapshot. A thread that holds it never waits for another.
+/// Acquires the snapshot state, and waits for an earlier snapshot if `wait` allows. A thread that holds the state never
+/// waits for another thread.
 static bool take_over(enum lt_snapshot_wait wait) {
   uint64_t deadline = lt_clock_nanoseconds(CLOCK_MONOTONIC) + WAIT_SECONDS * 1000000000ull;
   for (;;) {
@@ -281,20 +285,21 @@ static bool take_over(enum lt_snapshot_wait wait) {
   }
 }
 
-/// True if no request in the live file waits for an image: an image that began later than the request has answered it.
-/// Counts wrap around.
+/// True if no request in the live file still waits for an image. An image that began after a request has answered the
+/// request. The counts may wrap around.
 static bool is_every_request_answered(void) {
   uint32_t answered = atomic_load((_Atomic uint32_t *)&lt_trace.live->snapshotsAnswered);
   return (int32_t)(answered - atomic_load((_Atomic uint32_t *)&lt_trace.live->snapshotsAsked)) >= 0;
 }
 
-/// `isCounted`: for a requester who has counted the request in the live file. A signal may come from elsewhere.
+/// Takes a snapshot. `isCounted` is true if the requester has counted the request in the live file; a signal may come
+/// from another sender.
 static int take(uint32_t reason, const char *label, const ucontext_t *interrupted, enum lt_snapshot_wait wait,
                 bool isInHook, bool isCounted) {
   if (!is_possible()) return -ENODEV;
   uint64_t start = lt_clock_nanoseconds(CLOCK_MONOTONIC);
-  // Nothing may interrupt until the threads resume: a handler that called this would find the state held by its own
-  // thread.
+  // No signal may interrupt until the threads resume. A handler that called this function would find the state held by
+  // its own thread.
   uint64_t before = lt_block_signals(LT_ALL_SIGNALS);
   int result = -EBUSY;
   if (!take_over(wait)) {
@@ -302,7 +307,7 @@ static int take(uint32_t reason, const char *label, const ucontext_t *interrupte
   } else if (isCounted && is_every_request_answered()) {
     atomic_store(&owner, OWNER_NONE);
   } else {
-    // The times of events must distinguish later events from earlier ones.
+    // From now on events need times that tell later events from events before the image.
     LT_CHECK(atomic_load(&owner) == OWNER_TAKING && has_memory());
     lt_exact_time_require();
     job.startNanoseconds = start;
@@ -386,9 +391,10 @@ int lt_snapshot_at_limit(void) { return take(LT_SNAPSHOT_LIMIT, NULL, NULL, LT_S
 
 // === due images ======================================================================================================
 
-/// The interval between readings of the resident size. Memory that fills faster is noticed at the next reading.
+/// The interval between readings of the resident size. If memory grows faster, the recorder notices it at the next
+/// reading.
 #define LOOK_NANOSECONDS 5000000000ull
-/// The interval between images of a process that stays large, so that comparing them shows which objects grow.
+/// The interval between images of a process that stays large. A comparison of these images shows which objects grow.
 #define LARGE_NANOSECONDS 600000000000ull
 
 static uint64_t interval, residentLimit;
@@ -403,7 +409,8 @@ void lt_due_images_begin(uint64_t every, uint64_t resident) {
   atomic_store(&nextLarge, 0);
 }
 
-/// True if a time was reached at least `patience` ago; then sets the next one. Only one of several threads gets true.
+/// True if `*time` was reached at least `patience` ago. Then sets `*time` to the next time. If several threads call
+/// this, only one gets true.
 static bool is_over(_Atomic uint64_t *time, uint64_t now, uint64_t patience, uint64_t distance) {
   uint64_t due = atomic_load_explicit(time, memory_order_relaxed);
   LT_CHECK(distance > 0 || now < due);
@@ -411,8 +418,8 @@ static bool is_over(_Atomic uint64_t *time, uint64_t now, uint64_t patience, uin
 }
 
 void lt_due_images_take(uint64_t now, size_t size) {
-  // The memory of a growing collection is large, so it meets more samples than all other blocks. The collection's field
-  // is empty at that moment: image after image would show that it holds nothing.
+  // The memory of a growing collection is large, so it is sampled more often than all other blocks. At that moment the
+  // collection's field does not yet refer to the new memory. Each image taken then would show an empty collection.
   enum { LARGEST_CALM_SIZE = 2048 };
   bool isCalm = size <= LARGEST_CALM_SIZE;
   uint32_t reason = 0;
@@ -425,20 +432,20 @@ void lt_due_images_take(uint64_t now, size_t size) {
 
 // === requested images ================================================================================================
 
-// A thread that takes one image for an outside requester, which makes the process create it: no call of the host's is
-// interrupted.
+// A thread of the process that takes one image for a requester outside. The requester makes the process start this
+// thread, so that none of the host's system calls is interrupted.
 //
-// A process whose threads all wait calls no hook, and a signal would end calls such as sleep and poll. So the requester
-// stops one of the threads as a debugger does, makes it call clone as the live file describes, and lets it resume its
-// wait. The requester claims the stack with a word in the live file. The kernel then keeps the thread's number in that
-// word until the thread has ended.
+// A process whose threads all wait calls no hook, and a signal would end system calls such as sleep and poll. So the
+// requester stops one of the threads as a debugger does. It makes the thread call clone as the live file describes, and
+// then lets the thread resume its wait. The requester claims the stack with a word in the live file. From then until
+// the end of the new thread, the kernel keeps the new thread's ID in that word.
 
 enum {
   MILLISECOND = 1000000,
   SERVING_STACK_SIZE = 64 << 10,
-  PATIENCE_MILLISECONDS = 3000, ///< for the requester to release the thread that it stopped
-  END_MILLISECONDS = 1000,      ///< for the thread to end before the recorder does
-  IMAGE_MILLISECONDS = 10000,   ///< for the thread to take its image and to end
+  PATIENCE_MILLISECONDS = 3000, ///< the longest wait until the requester detaches from the thread that it stopped
+  END_MILLISECONDS = 1000,      ///< the longest wait for the serving thread's end when the recorder ends
+  IMAGE_MILLISECONDS = 10000,   ///< the longest time for the serving thread to take its image and to end
 };
 
 static void serve(void *unused) {
@@ -448,7 +455,7 @@ static void serve(void *unused) {
   memset(&lt_tls, 0, sizeof lt_tls);
   struct lt_live_header *live = lt_trace.live;
   LT_CHECK(live && !lt_tls.thread);
-  // A thread that another process traces cannot be stopped for the image.
+  // A thread that the requester still traces could not be stopped for the image.
   for (int waited = 0; !atomic_load((_Atomic uint32_t *)&live->servingMayBegin); waited++) {
     if (waited == PATIENCE_MILLISECONDS) return;
     lt_sleep(MILLISECOND);
@@ -457,7 +464,7 @@ static void serve(void *unused) {
 }
 
 void lt_serving_init(void) {
-  // Only one serving thread uses them at a time.
+  // Only one serving thread uses the stack and the thread-local memory at a time.
   static uint8_t *stack;
   static uintptr_t threadPointer;
   if (!stack) stack = lt_map_private(SERVING_STACK_SIZE);
@@ -476,7 +483,7 @@ void lt_serving_init(void) {
 }
 
 void lt_serving_await_other(void) {
-  // A child that was forked by the bare system call lacks these pages.
+  // A child that was forked with the bare system call does not have the live file's pages.
   if (!lt_trace_is_writable() || !lt_identity_is_claimants()) return;
   const struct lt_live_header *live = lt_trace.live;
   for (int waited = 0; waited < IMAGE_MILLISECONDS &&

@@ -1,4 +1,4 @@
-// The memory of this process at an image: its mappings, its pages, and the kernel's figures.
+// The memory of this process for a heap image: its mappings, its pages, and the kernel's figures.
 
 #include "image/memory_map.h"
 
@@ -16,7 +16,7 @@
 
 // === mappings ========================================================================================================
 
-// The mappings of the process. Calls nothing that allocates.
+// Reads the mappings of the process. Calls nothing that allocates.
 
 enum { REGION_LIMIT = 1 << 20, READ_SIZE = 64 << 10 };
 
@@ -76,7 +76,7 @@ bool lt_memory_map_parse_line(const char *line, size_t length, struct lt_snapsho
   bool isReadable = permissions[0] == 'r', isWritable = permissions[1] == 'w';
   if (permissions[3] == 's') {
     region->kind = LT_REGION_SHARED;
-    // Anonymous memory that mmap has shared with children.
+    // This is anonymous memory that mmap shares with children.
     if (isReadable && begins(p, end, "/dev/zero (deleted)")) region->flags |= LT_REGION_CAPTURED;
     return true;
   }
@@ -84,7 +84,7 @@ bool lt_memory_map_parse_line(const char *line, size_t length, struct lt_snapsho
                  : begins(p, end, "[stack]") ? LT_REGION_MAIN_STACK
                  : hasFile                   ? LT_REGION_FILE
                                              : LT_REGION_ANONYMOUS;
-  // The kernel's own: [vvar], [vdso], [vsyscall].
+  // [vvar], [vdso] and [vsyscall] belong to the kernel.
   if (isReadable && (isWritable || !hasFile) && !begins(p, end, "[v")) region->flags |= LT_REGION_CAPTURED;
   return true;
 }
@@ -93,8 +93,8 @@ int lt_memory_map_read(struct lt_memory_map *map) {
   memset(map, 0, sizeof *map);
   map->limit = REGION_LIMIT;
   map->regions = lt_map_private(REGION_LIMIT * sizeof *map->regions);
-  // The buffer stays mapped until the map is freed. It is in the list, where it must be recognised as the recorder's
-  // own. If it were unmapped, a later mapping in its place would count as the program's.
+  // The buffer stays mapped until the map is freed. The kernel's list contains the buffer, which must be recognised as
+  // the recorder's own. If the buffer were unmapped, a later mapping at its address would count as the program's.
   char *text = map->text = lt_map_private(READ_SIZE);
   int descriptor = lt_open("/proc/self/maps", O_RDONLY, 0), error = 0;
   if (!map->regions || !text) error = -ENOMEM;
@@ -114,7 +114,7 @@ int lt_memory_map_read(struct lt_memory_map *map) {
       struct lt_snapshot_region *region = &map->regions[map->count];
       LT_CHECK(map->count < map->limit);
       if (!lt_memory_map_parse_line(text + start, (size_t)(newline - text) - start, region)) continue;
-      // The list is read in pieces, but must be in order.
+      // The kernel gives the list in pieces, so a mapping may have changed in between. The regions must stay in order.
       if (map->count && region->start < region[-1].end) continue;
       if (++map->count == map->limit) {
         error = -E2BIG;
@@ -124,7 +124,7 @@ int lt_memory_map_read(struct lt_memory_map *map) {
     LT_CHECK(start <= used);
     memmove(text, text + start, used - start);
     used -= start;
-    if (used == READ_SIZE) error = -EINVAL; // no line is that long
+    if (used == READ_SIZE) error = -EINVAL; // no line is longer than the buffer
   }
   if (descriptor >= 0) lt_close(descriptor);
   LT_CHECK(error || is_in_order(map));
@@ -138,7 +138,7 @@ void lt_memory_map_free(struct lt_memory_map *map) {
 }
 
 static void sort_ranges(struct lt_own_range *ranges, uint32_t count) {
-  // Heap sort: in place, and never slow.
+  // Heap sort works in place and is never quadratic.
   for (uint32_t pass = 0; pass < 2; pass++) {
     for (uint32_t k = pass == 0 ? count / 2 : count; k > 0; k--) {
       uint32_t end = count, hole = k - 1;
@@ -164,8 +164,8 @@ static void sort_ranges(struct lt_own_range *ranges, uint32_t count) {
 bool lt_memory_map_mark_own(struct lt_memory_map *map, struct lt_own_range *ranges, uint32_t count) {
   sort_ranges(ranges, count);
   LT_CHECK(are_ranges_sorted(ranges, count) && is_in_order(map));
-  // Every range adds two regions at most. The old list is moved to the end, and the new one grows towards it from the
-  // start.
+  // Each range adds at most two regions. The old list is moved to the end of the array, and the new list grows towards
+  // it from the start.
   if (map->count + 2ull * count > map->limit) return false;
   uint32_t from = map->limit - map->count, to = 0, range = 0;
   memmove(&map->regions[from], map->regions, map->count * sizeof *map->regions);
@@ -212,35 +212,36 @@ const struct lt_snapshot_region *lt_memory_map_find(const struct lt_memory_map *
 
 // === pages ===========================================================================================================
 
-// The resident pages of this process, and their words. Calls nothing that allocates.
+// Finds the resident pages of this process, and reads their words. Calls nothing that allocates.
 //
-// Not every page of a readable mapping can be read. It may be a guard page, damaged, or behind the end of a file that
-// has become shorter. Most are known before anybody touches them. The rest raise a signal in this process, which is a
-// copy: its handler puts an empty page there.
+// Some pages of a readable mapping cannot be read. Such a page may be a guard page, damaged, or behind the end of a
+// file that was truncated. Most are recognised before the scan reads them. The others raise a signal in this process,
+// which is a copy of the host. Its signal handler maps an empty page there.
 
 enum {
   PAGE = LT_MEMORY_PAGE,
-  CHUNK_PAGES = 1 << 18, ///< that mincore(2) is asked for at once: a gibibyte
+  CHUNK_PAGES = 1 << 18, ///< pages for one call of mincore(2): a gibibyte
 };
 
 static int pagemap = -1;
-static bool knowsPresence;              ///< the kernel answers questions for pages that are there
+static bool knowsPresence;              ///< the kernel can search for present pages (PAGEMAP_SCAN)
 static bool isSwapFree;                 ///< no page of the process is swapped out
-static uint8_t *chunkResidence;         ///< of CHUNK_PAGES, for a kernel that does not
-static volatile uintptr_t touched;      ///< the page that is being touched first, 0: none
-static volatile bool isUnreadable;      ///< that page could not be read
-static struct lt_memory_scan *counting; ///< the scan whose pages could not be read
+static uint8_t *chunkResidence;         ///< buffer for CHUNK_PAGES pages, for a kernel that cannot search
+static volatile uintptr_t touched;      ///< the page that is read for the first time right now; 0 if none
+static volatile bool isUnreadable;      ///< the page at `touched` could not be read
+static struct lt_memory_scan *counting; ///< the scan that counts unreadable pages
 
 // --- pages that cannot be read ---------------------------------------------------------------------------------------
 
-/// Puts an empty page where one could not be read.
+/// Maps an empty page where a page could not be read.
 static void on_fault(int number, siginfo_t *information, void *context) {
   (void)context;
   uintptr_t page = (uintptr_t)information->si_addr & ~(uintptr_t)(PAGE - 1);
   long result = page ? lt_syscall6(SYS_mmap, (long)page, PAGE, PROT_READ | PROT_WRITE,
                                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0)
                      : -EFAULT;
-  // It happens again, and ends the copy. The process that waits for it says so.
+  // Without the default action, the fault would repeat forever. The next fault ends the copy, and the process that
+  // waits for the copy reports this.
   if (result < 0) lt_set_default_action(number);
   if (page != touched && counting) counting->unreadablePages++;
   isUnreadable = true;
@@ -249,7 +250,8 @@ static void on_fault(int number, siginfo_t *information, void *context) {
 void lt_catch_unreadable_pages(void) {
   lt_set_fault_handler(SIGSEGV, on_fault);
   lt_set_fault_handler(SIGBUS, on_fault);
-  // Keys deny the program's own accesses. The image has addresses only, and those behind a key are references too.
+  // Protection keys restrict the program's own accesses. The image contains only addresses, and addresses behind a key
+  // are references too.
   lt_allow_protected_memory();
 }
 
@@ -266,7 +268,7 @@ static const uint64_t *page(struct lt_memory_scan *scan, uint64_t address) {
 
 // --- pages that are there --------------------------------------------------------------------------------------------
 
-/// Returns whether a page that is not in memory is in swap. Other such pages are unreadable.
+/// Returns whether a page that is not in memory is in swap. A page that is in neither is unreadable.
 static bool is_swapped(uint64_t address, uint64_t entry) {
   return entry & LT_PAGEMAP_SWAPPED && !(entry & LT_PAGEMAP_GUARD) && lt_is_readable(address);
 }
@@ -282,7 +284,7 @@ static void look_up_residence(struct lt_memory_scan *scan, const struct lt_snaps
     if (lt_syscall6(SYS_pread64, pagemap, (long)entries, wanted, (long)(address / PAGE * 8), 0, 0) == wanted) {
       for (uint32_t i = 0; i < pages; i++) {
         uint64_t entry = entries[i];
-        // Unwritten pages are the file's own.
+        // Pages of a file that were not written belong to the file.
         bool isWritten = !(isOfFile && entry & LT_PAGEMAP_FILE);
         bool isThere = isWritten && entry & (LT_PAGEMAP_PRESENT | LT_PAGEMAP_SWAPPED);
         if (isThere && !(entry & LT_PAGEMAP_PRESENT) && !is_swapped(address + (uint64_t)i * PAGE, entry)) {
@@ -298,12 +300,13 @@ static void look_up_residence(struct lt_memory_scan *scan, const struct lt_snaps
     for (uint32_t i = 0; i < pages; i++) residence[i] &= LT_PAGE_PRESENT;
     return;
   }
-  // A mapping may be longer than its file: such pages cannot be read.
+  // A mapping may be longer than its file. The pages behind the file's end cannot be read.
   for (uint32_t i = 0; i < pages; i++)
     residence[i] = lt_is_readable(address + (uint64_t)i * PAGE) ? LT_PAGE_PRESENT : 0;
 }
 
-/// For a kernel before 6.7. It fills a gibibyte that has no page tables with zeros at once.
+/// Finds the first resident page with a kernel before 6.7. mincore is fast here, because it fills in a whole gibibyte
+/// without page tables in one step.
 static uint64_t first_resident(const struct lt_snapshot_region *region, uint64_t address) {
   while (region->end - address >= (uint64_t)CHUNK_PAGES * PAGE) {
     if (lt_syscall(SYS_mincore, address, (uint64_t)CHUNK_PAGES * PAGE, chunkResidence) != 0) break;
@@ -317,7 +320,7 @@ static uint64_t first_resident(const struct lt_snapshot_region *region, uint64_t
 
 static uint64_t first_present(struct lt_memory_scan *scan, const struct lt_snapshot_region *region, uint64_t address) {
   (void)scan;
-  // Pages of shared memory are there without this process having touched them.
+  // Pages of shared memory may be present although this process has not touched them.
   if (address >= region->end || region->kind == LT_REGION_SHARED) return address;
   if (knowsPresence) {
     struct lt_presence_question question;
@@ -330,7 +333,7 @@ static uint64_t first_present(struct lt_memory_scan *scan, const struct lt_snaps
   return isSwapFree && chunkResidence && region->kind != LT_REGION_FILE ? first_resident(region, address) : address;
 }
 
-/// Tells whether the kernel has a feature, by a question that concerns this page alone.
+/// True if the kernel can search for present pages. Asks only about the page of a local variable.
 static bool answers_presence(void) {
   struct lt_presence_question question;
   uint64_t here = (uint64_t)(uintptr_t)&question & ~(uint64_t)(PAGE - 1);
@@ -338,7 +341,7 @@ static bool answers_presence(void) {
   return pagemap >= 0 && lt_syscall(SYS_ioctl, pagemap, LT_PAGEMAP_SCAN, &question) == 1;
 }
 
-/// True if the kernel says that nothing of this process is swapped out.
+/// True if the kernel reports that no memory of this process is swapped out.
 static bool has_no_swap(void) {
   static const char wanted[] = "\nVmSwap:\t";
   char text[4096];
@@ -371,7 +374,7 @@ void lt_scan_own_pages(struct lt_memory_scan *scan) {
 
 enum { TEXT_SIZE = 4096 };
 
-/// Reads a file of /proc; "" if it cannot be read.
+/// Reads a file of /proc. The text is "" if the file cannot be read.
 static void read_text(const char *path, char text[TEXT_SIZE]) {
   text[0] = 0;
   int descriptor = lt_open(path, O_RDONLY, 0);
@@ -383,7 +386,7 @@ static void read_text(const char *path, char text[TEXT_SIZE]) {
   lt_close(descriptor);
 }
 
-/// The bytes of a line such as "AnonHugePages:  2048 kB"; 0 without the line.
+/// Returns the bytes in a line such as "AnonHugePages:  2048 kB", or 0 if there is no such line.
 static uint64_t bytes_of(const char *text, const char *name) {
   const char *line = strstr(text, name);
   if (!line || (line != text && line[-1] != '\n')) return 0;
@@ -415,7 +418,7 @@ size_t lt_memory_account_put(const struct lt_memory_account *account, uint8_t *t
   uint8_t *start = to;
   const uint64_t memory[] = {account->time, resident, account->recorderBytes, account->peakResident};
   to = put_definition(to, LT_DEF_MEMORY, memory, 4);
-  // Read the copy's file: reading the process's own would delay its calls of mmap.
+  // Read the file of this copy. Reading the process's own file would delay that process's calls of mmap.
   read_text("/proc/self/smaps_rollup", text);
   const uint64_t residence[] = {account->time, resident - other, other,
                                 bytes_of(text, "AnonHugePages:") + bytes_of(text, "Private_Hugetlb:"),

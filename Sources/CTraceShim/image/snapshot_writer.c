@@ -23,10 +23,11 @@
 
 // --- kept images -----------------------------------------------------------------------------------------------------
 
-// Takes back heap images, oldest ones sparsely. All of it in the copy that writes an image.
+// Takes back heap images, so that old images are further apart than recent ones. All of this runs in the copy that
+// writes an image.
 
 #define TIME_UNIT_MASK ((1ull << LT_TIME_SHIFT) - 1)
-/// Voids that an image may use. Neighbours are joined, so there are few.
+/// The most voids that an image may use. Adjacent voids are joined, so there are few.
 enum { VOID_LIMIT = 1024 };
 
 static struct {
@@ -42,7 +43,8 @@ uint32_t lt_kept_images_choose(const uint64_t *times, uint32_t count) {
   uint64_t now = times[count - 1];
   uint32_t best = 1;
   double least = 2;
-  // The first and the last stay. Without an image, a gap is left: it counts by its share of the age of its older end.
+  // The first and the last image stay. Taking back an image leaves a gap between its neighbours. Choose the image whose
+  // gap is smallest in relation to the age of the gap's older end.
   for (uint32_t i = 1; i + 1 < count; i++) {
     LT_CHECK(times[i - 1] <= times[i]);
     double age = (double)(now - times[i - 1]), share = age > 0 ? (double)(times[i + 1] - times[i - 1]) / age : 0;
@@ -77,7 +79,7 @@ void lt_kept_images_begin(struct lt_kept_images *images, int descriptor, uint32_
 
 int lt_kept_images_put(struct lt_chunk_header *header, uint8_t *chunk) {
   uint64_t size = lt_trace_chunk_size(header);
-  // The one that fits best, so that large ones stay for large chunks.
+  // Choose the smallest void that has room, so that large voids are left for large chunks.
   struct lt_placed_chunk *best = NULL;
   for (uint32_t i = 0; i < space.count; i++) {
     struct lt_placed_chunk *v = &space.voids[i];
@@ -103,13 +105,13 @@ static bool belongs(const struct lt_chunk_header *header, uint64_t time) {
   }
 }
 
-/// A row of voids that follow each other.
+/// A row of adjacent voids.
 struct void_run {
-  uint64_t start, size; ///< 0 bytes: there is none
-  bool isOne;           ///< a header of its own says so
+  uint64_t start, size; ///< no void if `size` is 0
+  bool isOne;           ///< one header already describes the whole row
 };
 
-/// Adds `size` bytes that follow the run's end, as far as one header can say.
+/// Adds `size` bytes that follow the row's end. False if one header cannot describe that many bytes.
 static bool extend(struct void_run *run, uint64_t size) {
   if (run->size + size > LT_VOID_LIMIT) return false;
   run->size += size;
@@ -117,7 +119,7 @@ static bool extend(struct void_run *run, uint64_t size) {
   return true;
 }
 
-/// Adds the bytes up to `offset`, if there are none or too few for a header. True if the run ends there.
+/// Adds the bytes between the row and `offset` if they are too few for a header. True if the row now ends at `offset`.
 static bool close_gap(struct void_run *run, uint64_t offset) {
   uint64_t gap = offset - (run->start + run->size);
   return run->size && gap < sizeof(struct lt_chunk_header) && (!gap || extend(run, gap));
@@ -128,8 +130,8 @@ static void finish(struct void_run *run) {
   run->size = 0;
 }
 
-/// Takes back the image of a time, and joins voids that follow each other, with the few bytes between that hold no
-/// header.
+/// Takes back the image of the given time. Joins adjacent voids, and the few bytes between them that are too short for
+/// a header.
 static void take_back(uint64_t from, uint64_t time) {
   struct lt_placed_chunk chunk;
   struct void_run run = {0};
@@ -147,7 +149,7 @@ static void take_back(uint64_t from, uint64_t time) {
   finish(&run);
 }
 
-/// Readers that come and go leave moments between them.
+/// Tries for a short time, since readers come and go.
 static bool lock(int live) {
   enum { ATTEMPTS = 20, DELAY_NANOSECONDS = 5000000 };
   for (int i = 0; i < ATTEMPTS; i++) {
@@ -159,7 +161,7 @@ static bool lock(int live) {
 
 void lt_kept_images_thin(struct lt_kept_images *images) {
   if (!images || images->count <= images->limit || space.descriptor < 0) return;
-  // A reader locks the live file, so that the images it has found stay.
+  // A reader locks the live file, so that the images that it has found stay.
   int live = lt_mapped_file_open(&lt_trace.liveFile, O_RDONLY);
   if (live < 0) return;
   if (lock(live)) {
@@ -175,8 +177,8 @@ void lt_kept_images_thin(struct lt_kept_images *images) {
 
 // --- writer ----------------------------------------------------------------------------------------------------------
 
-// Writes a heap image, from a copy of the process. Calls only memory primitives of the C library, and zstd in memory of
-// our own.
+// Writes a heap image from a copy of the process. Calls only memory primitives of the C library, and zstd in memory of
+// the recorder.
 
 enum { PART_SIZE = 4 << 20, COMPRESSION_LEVEL = 1, THREAD_LIMIT = 1 << 16, OWN_RANGE_LIMIT = 1 << 16 };
 
@@ -187,13 +189,13 @@ static struct writer {
   uint8_t *chunk;
   size_t chunkSize;
   uint8_t *part;
-  int lock; ///< the trace, opened only here for locking; −errno if its path leads elsewhere
+  int lock; ///< descriptor of the trace, which is locked through it; −errno if the trace's path leads elsewhere
 } writer;
 
 static bool is_process_gone(void) { return lt_parent_process_id() != writer.job->process; }
 
-/// Compresses and appends a chunk. If the process has ended, another process may be finishing its trace: then nothing
-/// is written.
+/// Compresses and appends a chunk. Writes nothing if the process has ended, because another process may then be
+/// finishing its trace.
 static int append_events(uint16_t kind, uint32_t thread, const void *payload, size_t size, uint64_t eventCount) {
   LT_CHECK(kind > 0 && kind <= LT_CHUNK_BLOCKS && size > 0);
   uint32_t *sequence = &writer.progress->sequences[kind];
@@ -243,7 +245,7 @@ void lt_snapshot_be_expendable(void) {
   lt_syscall6(SYS_prlimit64, 0, RLIMIT_CORE, (long)&none, 0, 0, 0);
 }
 
-/// Adds the threads that were not stopped, only with their numbers.
+/// Adds the threads that were not stopped, only with their IDs.
 static void list_threads(struct lt_snapshot_job *job, uint32_t limit) {
   struct lt_thread_list list;
   if (lt_thread_list_open(&list, job->process) != 0) return;
@@ -254,7 +256,8 @@ static void list_threads(struct lt_snapshot_job *job, uint32_t limit) {
   lt_thread_list_close(&list);
 }
 
-/// Marks the recorder's own memory, except the arena for early calls: that holds other libraries' blocks.
+/// Marks the recorder's own memory. Leaves out the arena for early allocator calls, because the arena holds other
+/// libraries' blocks.
 static bool mark_own_memory(struct lt_memory_map *map) {
   struct lt_own_range *ranges = lt_map_private((OWN_RANGE_LIMIT + 2) * sizeof *ranges);
   if (!ranges) return false;
@@ -280,7 +283,7 @@ static bool mark_own_memory(struct lt_memory_map *map) {
 static int write_beginning(struct lt_memory_scan *scan, const struct lt_memory_map *map) {
   struct lt_snapshot_job *job = writer.job;
   LT_CHECK(job->threadCount > 0 && job->threadCount <= THREAD_LIMIT && map->count > 0);
-  // Clear registers that hold no address: their contents are users' data.
+  // Clear registers that do not hold an address: they may contain users' data.
   for (uint32_t i = 0; i < job->threadCount; i++) {
     for (int r = 0; r < 16; r++) {
       uint64_t address = job->threads[i].registers[r] & LT_WORD_ADDRESS_MASK;
@@ -322,8 +325,8 @@ static int prepare(void) {
   return writer.compressor ? 0 : -ENOMEM;
 }
 
-/// Appends chunks of a list. Definitions, and in a light recording the list's events, belong to the thread
-/// LT_THREAD_OF_LISTS. A list beside events belongs to the image, as its pages do.
+/// Appends a chunk of a list. Definitions belong to the thread LT_THREAD_OF_LISTS, and so do the list's events in a
+/// light recording. A list that adds to events belongs to the image, as its pages do.
 static int append_blocks_beside(uint16_t kind, const uint8_t *payload, size_t size, uint64_t eventCount) {
   return kind == LT_CHUNK_BLOCKS ? append(kind, payload, size) : append_blocks(kind, payload, size, eventCount);
 }
@@ -331,7 +334,7 @@ static int append_blocks_beside(uint16_t kind, const uint8_t *payload, size_t si
 static struct lt_block_list block_list(const struct lt_memory_map *map) {
   const struct lt_snapshot_job *job = writer.job;
   bool isBesideEvents = !(job->snapshot.flags & LT_SNAPSHOT_LISTED);
-  // The recorder has numbered the types of events, so types of the list need other numbers.
+  // The recorder has numbered the types in events, so types of the list need other numbers.
   bool hasOthers = !(lt_trace.header->options & LT_OPTION_LIGHT);
   return (struct lt_block_list){.append = append_blocks_beside,
                                 .regions = map->regions,
@@ -344,7 +347,7 @@ static struct lt_block_list block_list(const struct lt_memory_map *map) {
                                 .isBesideEvents = isBesideEvents};
 }
 
-/// Writes the list of blocks, where events do not show them all, and passes their types to the scan.
+/// Writes the list of blocks, if events do not show them all, and passes the types of the blocks to the scan.
 static int write_blocks(struct lt_memory_scan *scan, const struct lt_memory_map *map) {
   struct lt_snapshot_job *job = writer.job;
   struct lt_block_list list = block_list(map);
@@ -357,7 +360,7 @@ static int write_blocks(struct lt_memory_scan *scan, const struct lt_memory_map 
   return 0;
 }
 
-/// Makes the scan look for objects of all types that were allocated, in addition to the types that it has.
+/// Makes the scan look for objects of all types that were seen allocated, in addition to the types that the scan has.
 static int take_types(struct lt_memory_scan *scan) {
   struct lt_scanned_type *types = lt_map_private((LT_TYPE_PLACES + scan->typeCount) * sizeof *types);
   if (!types) return -ENOMEM;
@@ -367,16 +370,16 @@ static int take_types(struct lt_memory_scan *scan) {
   return 0;
 }
 
-/// Writes the allocator's figures, and passes the scan the types to look for. If the process was running when its
-/// recording began, also writes its blocks: events do not show the older ones.
+/// Writes the allocator's figures, and passes the types to look for to the scan. If the process was already running
+/// when its recording began, also writes its blocks, because events do not show the older blocks.
 static int write_heap(struct lt_memory_scan *scan, const struct lt_memory_map *map) {
   int error = 0;
   if (writer.job->snapshot.flags & LT_SNAPSHOT_LISTED) {
-    // Even if the allocator's books cannot be read.
+    // Write the sites even if the allocator's metadata cannot be read.
     error = lt_site_list_write(writer.job->snapshot.time, append_blocks);
     return error ? error : write_blocks(scan, map);
   }
-  // With an unknown allocator, only its figures and the list are missing.
+  // If the allocator is unknown, only its figures and the list of blocks are missing.
   if (writer.job->listsBlocks) {
     error = write_blocks(scan, map);
   } else {
@@ -386,7 +389,7 @@ static int write_heap(struct lt_memory_scan *scan, const struct lt_memory_map *m
   return error == -ESRCH ? error : take_types(scan);
 }
 
-/// Writes how much memory the process has.
+/// Writes how much memory the process uses.
 static int write_account(void) {
   const struct lt_snapshot_job *job = writer.job;
   const struct lt_memory_account account = {.process = job->process,
@@ -400,7 +403,7 @@ static int write_account(void) {
 
 /// Writes the whole image except its end.
 static int write_image(struct lt_memory_scan *scan) {
-  // Read the mappings first, before any are made for writing.
+  // Read the mappings first, before this copy adds mappings for its own work.
   struct lt_memory_map map;
   int error = lt_memory_map_read(&map);
   if (!error && !mark_own_memory(&map)) error = -ENOMEM;
@@ -412,7 +415,8 @@ static int write_image(struct lt_memory_scan *scan) {
   error = write_heap(scan, &map);
   if (!error) error = lt_memory_scan_prepare(scan);
   if (error) return error;
-  lt_syscall6(SYS_prctl, PR_SET_DUMPABLE, 0, 0, 0, 0, 0); // only now: the files of /proc are closed to such a process
+  lt_syscall6(SYS_prctl, PR_SET_DUMPABLE, 0, 0, 0, 0, 0); // not earlier, because a process that is not dumpable cannot
+                                                          // open its files of /proc
   if (!(writer.job->snapshot.flags & LT_SNAPSHOT_FROZEN)) list_threads(writer.job, THREAD_LIMIT);
   scan->threads = writer.job->threads;
   scan->threadCount = writer.job->threadCount;
@@ -424,8 +428,8 @@ static int write_image(struct lt_memory_scan *scan) {
   return error ? error : lt_memory_scan_run(scan);
 }
 
-/// Returns the time that the other threads were stopped. They may still be stopped: the image of a small process is
-/// written in a moment.
+/// Returns how long the other threads were stopped. Waits a moment for the value, because the image of a small process
+/// may be finished before the threads continue.
 static uint64_t pause_nanoseconds(void) {
   for (int i = 0; i < 1000 && atomic_load(&writer.progress->pauseNanoseconds) == LT_SNAPSHOT_PAUSE_UNKNOWN; i++) {
     lt_sleep(100000);
@@ -484,7 +488,7 @@ _Noreturn void lt_snapshot_write(struct lt_snapshot_job *job, struct lt_snapshot
   lt_snapshot_be_expendable();
   int error = prepare();
   if (!error) error = write_image(&scan);
-  // Even if it has only the reason.
+  // Write the end even if the image has nothing else, because the end holds the reason.
   if (error != -ESRCH) {
     int endError = write_end(&scan, error);
     if (!error) error = endError;

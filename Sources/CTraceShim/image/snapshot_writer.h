@@ -14,49 +14,55 @@
 
 // --- kept images -----------------------------------------------------------------------------------------------------
 
-// Which heap images stay in the trace: the copy that writes an image takes back older ones, and uses their space.
+// Decides which heap images stay in the trace. The copy that writes an image takes back older images, and reuses their
+// space.
 
-/// The images that were taken because of time or size, in order. Shared by the process and its copies.
+/// The images that were taken because of time or size, in order of time. Shared by the process and its copies.
 struct lt_kept_images {
-  uint32_t limit;       ///< 2 at least
-  uint32_t count;       ///< above the limit while a reader has the trace. An image without room here stays for good
-  uint64_t firstOffset; ///< in the trace: no image begins before it. 0: none was begun
-  uint64_t times[2 * LT_KEPT_IMAGES_MAX]; ///< ticks
+  uint32_t limit;       ///< at least 2
+  uint32_t count;       ///< above `limit` while a reader uses the trace. An image that does not fit into `times` stays
+                        ///< for good
+  uint64_t firstOffset; ///< offset in the trace before which no image begins; 0 if no image was begun
+  uint64_t times[2 * LT_KEPT_IMAGES_MAX]; ///< in ticks
 };
 
-/// Tells whether an image of a reason counts: the program and its users have asked for all others.
+/// True if an image taken for this reason counts towards the limit. Other images were requested by the program or its
+/// users.
 bool lt_kept_images_counts(uint32_t reason);
-/// Returns the index of the image to be taken back first. The newer ones stay close together, and the distance between
-/// older ones grows with their age. `count`: 3 at least.
+/// Returns the index of the image to take back first. The images that are left are close together in recent time, and
+/// further apart the older they are. `count` is at least 3.
 uint32_t lt_kept_images_choose(const uint64_t *times, uint32_t count);
 
-/// Notes that this copy begins to write an image. `images`: NULL if all stay. `descriptor`: of the trace, to be read
-/// and written; negative if its path leads elsewhere, and then nothing is taken back.
+/// Notes that this copy begins to write an image. `images` is NULL if all images stay. `descriptor` is the trace,
+/// opened for reading and writing. It is negative if the trace's path no longer leads to the trace; then nothing is
+/// taken back.
 void lt_kept_images_begin(struct lt_kept_images *images, int descriptor, uint32_t reason, uint64_t time);
-/// Appends a chunk of the image, where older ones were if there is room. As lt_trace_append_chunk.
+/// Appends a chunk of the image, or writes it into a void that has room. Returns the same values as
+/// lt_trace_append_chunk.
 int lt_kept_images_put(struct lt_chunk_header *header, uint8_t *chunk);
-/// Takes back images until no more than the limit are left. Does nothing while a reader has the trace, or if all
+/// Takes back images until no more than `limit` are left. Does nothing while a reader uses the trace, or if all images
 /// stay.
 void lt_kept_images_thin(struct lt_kept_images *images);
 
 // --- writer ----------------------------------------------------------------------------------------------------------
 
-// Writes a heap image, from a copy of the process that was made for that.
+// Writes a heap image from a copy of the process that was made for this purpose.
 
 enum { LT_SNAPSHOT_LABEL_LIMIT = 1024 };
 
 /// The image to be written. Filled in before the copy is made.
 struct lt_snapshot_job {
-  struct lt_snapshot snapshot; ///< without the counts
-  uint64_t startNanoseconds;   ///< CLOCK_MONOTONIC when it was asked for
-  uint32_t asked;              ///< lt_live_header.snapshotsAsked at that time
-  pid_t process;               ///< the owner of the memory
+  struct lt_snapshot snapshot; ///< the copy fills in its counts
+  uint64_t startNanoseconds;   ///< CLOCK_MONOTONIC when the image was requested
+  uint32_t asked;              ///< lt_live_header.snapshotsAsked when the image was requested
+  pid_t process;               ///< the process that owns the memory
   uint64_t recorderBytes, peakResident;
-  /// if frozen, all threads; otherwise the one that takes the snapshot. Registers at the moment of the image
+  /// all threads if the process is frozen, otherwise the thread that takes the snapshot. The registers are from the
+  /// time of the image
   struct lt_snapshot_thread *threads;
   uint32_t threadCount;        ///< at least one
-  bool listsBlocks;            ///< in addition to the events, which do not show all blocks
-  struct lt_kept_images *kept; ///< NULL: all images stay
+  bool listsBlocks;            ///< the image lists the blocks in addition to the events, which do not show all blocks
+  struct lt_kept_images *kept; ///< NULL if all images stay
   char label[LT_SNAPSHOT_LABEL_LIMIT];
 };
 
@@ -67,23 +73,23 @@ enum { LT_SNAPSHOT_IDLE = 0, LT_SNAPSHOT_WRITING = 1, LT_SNAPSHOT_DONE = 2 };
 /// Shared by the process and its copies.
 struct lt_snapshot_progress {
   _Atomic uint32_t state;                  ///< a futex
-  _Atomic int32_t error;                   ///< errno; 0 if the image is whole
-  _Atomic uint64_t pauseNanoseconds;       ///< LT_SNAPSHOT_PAUSE_UNKNOWN until the others go on
-  uint32_t sequences[LT_CHUNK_BLOCKS + 1]; ///< the next of each kind of chunk
-  uint32_t typeCount;                      ///< types that images have defined
+  _Atomic int32_t error;                   ///< errno; 0 if the image is complete
+  _Atomic uint64_t pauseNanoseconds;       ///< LT_SNAPSHOT_PAUSE_UNKNOWN until the other threads continue
+  uint32_t sequences[LT_CHUNK_BLOCKS + 1]; ///< next sequence number of each kind of chunk
+  uint32_t typeCount;                      ///< number of types that images have defined
   struct lt_copy_claim claim;
 };
 
-/// Appends the end of an image, uncompressed, even if the image has nothing else. `time`: the image's. Returns 0 or
-/// −errno. Called by a copy that has begun to write, or by the process.
+/// Appends the end of an image, uncompressed, even if the image has no other part. `time` is the time of the image.
+/// Returns 0 or −errno. Called by the process, or by a copy that has begun to write.
 int lt_snapshot_append_end(const struct lt_snapshot_end *end, uint64_t time, struct lt_snapshot_progress *progress);
 
-/// Called in a copy of the process. Makes the kernel end it rather than the host when memory is short, and dump no core
-/// of it.
+/// Must be called in a copy of the process. If memory is short, makes the kernel end this copy rather than the host.
+/// Prevents core dumps of the copy.
 void lt_snapshot_be_expendable(void);
 
 /// Writes the image, reports the result in `progress` and in the live file, and ends this process. Must be called in a
-/// copy of the process that runs nothing else and has all signals blocked. Closes all descriptors.
+/// copy of the process where nothing else runs and all signals are blocked. Closes all descriptors.
 _Noreturn void lt_snapshot_write(struct lt_snapshot_job *job, struct lt_snapshot_progress *progress);
 
 #endif

@@ -1,10 +1,11 @@
-// Makes a copy of the process at a moment when no thread of it runs.
+// Makes a copy of the process at a moment when none of its threads runs.
 //
-// A thread cannot stop its siblings, a tracer can. So a process is made for it that shares the memory, as LeakSanitizer
-// does (compiler-rt, sanitizer_stoptheworld_linux_libcdep.cpp). It has thread_stop stop every thread, forks the copy,
-// and has thread_stop let the threads go. The copy is a child of the host's, not of the tracer's: it keeps its parent
-// when the tracer ends. Neither has an exit signal, so calls of wait do not see such children. The tracer shares this
-// thread's thread-local memory: nothing here may use errno or other such memory, or call functions that do.
+// A thread cannot stop the other threads of its process, but a tracer can. So the recorder makes a tracer, a process
+// that shares the memory, as LeakSanitizer does (compiler-rt, sanitizer_stoptheworld_linux_libcdep.cpp). The tracer
+// uses thread_stop to stop every thread, forks the copy, and uses thread_stop to resume the threads. The copy is a
+// child of the host, not of the tracer, so the copy keeps its parent when the tracer ends. Neither the tracer nor the
+// copy has an exit signal, so calls of wait do not see them. The tracer shares the thread-local memory of the thread
+// that made it. So nothing here may use errno or other thread-local memory, or call functions that do.
 
 #include "image/thread_freeze.h"
 
@@ -23,23 +24,25 @@
 
 enum {
   STACK_SIZE = 256 << 10,
-  TRY_LIMIT = 4, ///< for a copy with late threads. The last one waits for them
+  TRY_LIMIT = 4, ///< tries to make a copy with late threads. The last try waits for these threads
   BETWEEN_TRIES_NANOSECONDS = 20000000,
-  BEGIN_MILLISECONDS = 30000, ///< for the kernel to be asked for the copy: it is the last resort
-  COPY_MILLISECONDS = 1000,   ///< for the kernel to make the copy, which takes 16 ms for a gibibyte
+  BEGIN_MILLISECONDS = 30000, ///< the longest wait until the kernel is asked for the copy, as a last resort
+  COPY_MILLISECONDS = 1000,   ///< the longest time for the kernel to make the copy, which takes 16 ms for a gibibyte
   COPY_MILLISECONDS_PER_GIBIBYTE = 250,
-  RUNNING_FACTOR = 5, ///< while the threads run: one of them may have to get its turn
+  RUNNING_FACTOR = 5, ///< allows more time while the threads run, since the tracer may have to wait for a processor
   LOOK_NANOSECONDS = 20000000,
 };
 
 enum { UNCLAIMED, CLAIMED_BY_COPY, GIVEN_UP };
 
-static uint8_t
-    *stack; ///< two stacks: the lower for the thread that copies beside late threads, the upper for the tracer
+static uint8_t *stack; ///< two stacks: the lower one for the thread that copies while there are late threads, the upper
+                       ///< one for the tracer
 static bool isForbidden;
-static bool isSimulated; ///< by Valgrind, which knows fork, vfork and threads, and ends the program at any other clone
+static bool isSimulated; ///< Valgrind runs the program. It knows fork, vfork and threads, and ends the program at any
+                         ///< other clone
 static bool isBlocked;   ///< the kernel did not finish a copy of stopped threads
-static bool mayNeedPermission; ///< the kernel lets only ancestors trace, unless told otherwise
+static bool mayNeedPermission; ///< the kernel lets only a thread's ancestors trace it, unless the thread allows another
+                               ///< tracer
 
 bool lt_freeze_init(void) {
   char scope = '0';
@@ -62,21 +65,21 @@ void lt_freeze_reset(void) {
 
 // --- processes -------------------------------------------------------------------------------------------------------
 
-/// The copy shares this process's table of descriptors until it gives its share up. A copied table would keep the
-/// host's closed files open.
+/// Makes a copy of this process. The copy shares this process's descriptor table until it leaves that table. A copied
+/// table would keep the host's closed files open.
 static long copy_process(unsigned long flags) {
   unsigned long sharing = isSimulated ? 0 : CLONE_FILES;
   return lt_syscall6(SYS_clone, (long)(flags | sharing | CLONE_UNTRACED), 0, 0, 0, 0, 0);
 }
 
-/// Tells the copy about the late threads. The first answer counts.
+/// Tells the copy the state of the late threads. Only the first answer counts.
 static void answer_copy(struct lt_freeze *f, uint32_t late) {
   uint32_t awaited = LT_LATE_AWAITED;
   if (atomic_compare_exchange_strong(&f->claim->late, &awaited, late))
     lt_syscall(SYS_futex, &f->claim->late, FUTEX_WAKE, 1);
 }
 
-/// In the copy: waits until the registers of the late threads are there. False if the copy was given up.
+/// Waits in the copy until the registers of the late threads are available. Returns false if the copy was given up.
 static bool await_late(struct lt_freeze *f) {
   uint64_t begin = lt_clock_nanoseconds(CLOCK_MONOTONIC);
   while (atomic_load(&f->claim->late) == LT_LATE_AWAITED && lt_milliseconds_since(begin) < 2 * LT_LATE_MILLISECONDS) {
@@ -94,13 +97,13 @@ static bool await_late(struct lt_freeze *f) {
 
 // --- the copy --------------------------------------------------------------------------------------------------------
 
-/// Makes the copy. The copy ends at once if its process has given it up.
+/// Makes the copy. If the process has given up the copy, the copy ends immediately.
 static void copy(struct lt_freeze *f, unsigned long flags) {
   atomic_store(&f->copyBegin, lt_clock_nanoseconds(CLOCK_MONOTONIC));
   pid_t made = (pid_t)copy_process(flags);
   if (made != 0) {
     f->copy = made;
-    // The threads get as much time to continue.
+    // Restart the time limit: the threads now get as much time to continue as the kernel had for the copy.
     atomic_store(&f->copyBegin, lt_clock_nanoseconds(CLOCK_MONOTONIC));
     return;
   }
@@ -112,7 +115,7 @@ static void copy(struct lt_freeze *f, unsigned long flags) {
   for (;;) lt_syscall(SYS_exit_group, 0, 0, 0);
 }
 
-/// Gives up a copy that has not begun its work. False if it has.
+/// Gives up a copy that has not begun its work. Returns false if the copy has begun.
 static bool give_up(struct lt_freeze *f) {
   uint32_t unclaimed = UNCLAIMED;
   return atomic_compare_exchange_strong(&f->claim->state, &unclaimed, GIVEN_UP);
@@ -120,8 +123,9 @@ static bool give_up(struct lt_freeze *f) {
 
 static void copy_for_tracer(void *freeze) { copy(freeze, CLONE_PARENT); }
 
-/// Makes the copy in a thread of the tracer's. A late thread may hold the lock of the memory that the kernel needs for
-/// the copy. False if that takes too long: the copy is given up, and the tracer can let the threads go.
+/// Makes the copy in a thread of the tracer, because a late thread may hold the lock of the memory, which the kernel
+/// needs for the copy. If the copy takes too long, gives it up and returns false, so that the tracer can resume the
+/// threads.
 static bool copy_beside_late(struct lt_freeze *f) {
   enum { FLAGS = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM | CLONE_UNTRACED };
   uint64_t begin = lt_clock_nanoseconds(CLOCK_MONOTONIC);
@@ -138,8 +142,8 @@ static bool copy_beside_late(struct lt_freeze *f) {
   return true;
 }
 
-/// Waits for the thread whose copy was given up. The others run, so the kernel can finish it. Ends the tracer if the
-/// kernel does not: then no other try succeeds.
+/// Waits for the thread whose copy was given up. The other threads run again, so the kernel can finish the copy. If the
+/// kernel does not, ends the tracer, because further tries would fail too.
 static void end_copier(struct lt_freeze *f) {
   uint64_t begin = lt_clock_nanoseconds(CLOCK_MONOTONIC);
   for (uint32_t runs; (runs = atomic_load(&f->copierRuns)) != 0;) {
@@ -149,12 +153,14 @@ static void end_copier(struct lt_freeze *f) {
   }
 }
 
-/// Stops the threads if `stopsThreads` is set, makes the copy, and lets the threads continue. Then notes late threads.
+/// Stops the threads if `stopsThreads` is set, makes the copy, and resumes the threads. Then waits for late threads and
+/// reads their registers.
 static void trace(void *freeze) {
   struct lt_freeze *f = freeze;
-  // The copy inherits this empty table. Closing a file may block on its server, so it happens before threads stop.
+  // The copy inherits this empty table. Closing a file may block on its server, so the table is left before threads
+  // stop.
   lt_leave_descriptors();
-  // Attaching may have to be allowed first.
+  // The traced process may first have to allow this process to attach.
   while (!atomic_load(&f->isAllowed)) {
     struct timespec limit = {.tv_nsec = 50000000};
     lt_syscall6(SYS_futex, (long)&f->isAllowed, FUTEX_WAIT, 0, (long)&limit, 0, 0);
@@ -162,7 +168,7 @@ static void trace(void *freeze) {
   }
   if (f->stopsThreads) lt_timed_waits_prepare(f->process);
   f->stopBegin = lt_clock_nanoseconds(CLOCK_MONOTONIC);
-  // The kernel lets attached threads go when this process ends.
+  // If this process ends, the kernel resumes the attached threads.
   bool isStopped = !f->stopsThreads || lt_thread_stop_all(f);
   if (lt_parent_process_id() != f->process) return;
   lt_thread_stop_read(f);
@@ -179,7 +185,8 @@ static void trace(void *freeze) {
   lt_thread_stop_let_go(f);
   uint64_t pause = lt_clock_nanoseconds(CLOCK_MONOTONIC) - f->stopBegin;
   if (pause > f->longestPause) f->longestPause = pause;
-  // The copy waits for its answer, and a later one may have a longer pause.
+  // With late threads, the copy waits for its answer, and a later try may have a longer pause. So the pause is stored
+  // below.
   if (!hasLate) atomic_store(f->pauseNanoseconds, f->isFrozen ? f->longestPause : 0);
   atomic_store(&f->isDone, 1);
   if (!hasLate) return;
@@ -195,7 +202,7 @@ static void trace(void *freeze) {
 bool lt_is_namespace_of_children_another(void) {
   char own[64], childrens[64];
   long length = lt_syscall(SYS_readlink, "/proc/thread-self/ns/pid", own, sizeof own);
-  if (length <= 0) return false; // no /proc, and so no image
+  if (length <= 0) return false; // there is no /proc, so no image can be taken
   return lt_syscall(SYS_readlink, "/proc/thread-self/ns/pid_for_children", childrens, sizeof childrens) != length ||
          memcmp(own, childrens, (size_t)length) != 0;
 }
@@ -205,14 +212,15 @@ static bool has_stack(void) {
   return stack;
 }
 
-/// Returns the nanoseconds that the kernel may take for a copy.
+/// Returns the nanoseconds that the kernel may take to make a copy.
 static uint64_t copy_patience(bool stopsThreads) {
   uint64_t milliseconds = COPY_MILLISECONDS + (lt_peak_resident_size() >> 30) * COPY_MILLISECONDS_PER_GIBIBYTE;
   return milliseconds * (stopsThreads ? 1 : RUNNING_FACTOR) * 1000000;
 }
 
-/// Waits for the tracer's end. Kills the tracer if the kernel takes too long: the copy may wait for a stopped thread.
-/// The threads continue then. After the copy, the tracer has time for the late threads.
+/// Waits for the tracer's end. If the kernel takes too long for the copy, kills the tracer, because the copy may be
+/// waiting for a stopped thread. The threads then continue. After the copy was made, the tracer gets time for the late
+/// threads.
 static void await_tracer(struct lt_freeze *f, pid_t tracer) {
   uint64_t begin = lt_clock_nanoseconds(CLOCK_MONOTONIC), patience = copy_patience(f->stopsThreads);
   for (uint32_t runs; (runs = atomic_load(&f->tracerRuns)) != 0;) {
@@ -226,8 +234,9 @@ static void await_tracer(struct lt_freeze *f, pid_t tracer) {
   while (lt_reap(tracer, 0) == -EINTR) {}
 }
 
-/// Has a process apart make the copy. −ETIMEDOUT if the kernel does not finish it, −EAGAIN if threads could not be
-/// stopped, −EBUSY if late threads were in its way, and −errno if there can be no such process.
+/// Makes the copy with a tracer. Returns the copy's ID, −ETIMEDOUT if the kernel does not finish the copy, −EAGAIN if
+/// threads could not be stopped, −EBUSY if the copy failed because of late threads, and −errno if no tracer can be
+/// made.
 static pid_t copy_by_tracer(struct lt_freeze *f, bool stopsThreads) {
   f->threadCount = 1;
   f->attachedCount = 0;
@@ -267,7 +276,7 @@ static pid_t copy_by_tracer(struct lt_freeze *f, bool stopsThreads) {
   return f->copy = atomic_load(&f->claim->copy);
 }
 
-/// Has the threads stopped for the copy, again and again while late threads are in its way.
+/// Stops the threads and makes the copy. Tries again while late threads make the copy fail.
 static pid_t copy_beside_threads(struct lt_freeze *f) {
   pid_t made = -EBUSY;
   for (unsigned tries = 1; tries <= TRY_LIMIT && made == -EBUSY; tries++) {
@@ -298,10 +307,11 @@ void lt_freeze_and_copy(struct lt_freeze *f) {
     isLate = made == -ETIMEDOUT && f->awaitedCount == 0;
   }
   if (hasTracer) {
-    // The only thread of a program waits here, so nothing changes.
+    // If the program has one thread, that thread waits here, so the memory does not change during the copy.
     uint64_t begin = lt_clock_nanoseconds(CLOCK_MONOTONIC);
     pid_t made = copy_by_tracer(f, false);
-    // On a busy machine this copy is slow, too. Otherwise a stopped thread was in the way, and will be next time.
+    // If this copy is slow too, the machine is busy. Otherwise a stopped thread blocked the copy, and will block the
+    // next one.
     bool isFast = lt_clock_nanoseconds(CLOCK_MONOTONIC) - begin < COPY_MILLISECONDS * 1000000ull / 2;
     if (isLate && made > 0 && isFast) isBlocked = true;
     if (made > 0 || made == -ETIMEDOUT) {

@@ -1,4 +1,4 @@
-// Stops the process's threads and resumes them. Knows the recorder's own threads, and shortens waits that a stop would
+// Stops the process's threads and resumes them. Knows the recorder's own threads. Shortens waits that a stop would
 // prolong.
 
 #define _GNU_SOURCE
@@ -39,7 +39,7 @@ bool lt_own_threads_serves(uint32_t osThread) {
 }
 
 bool lt_own_threads_has_others(void) {
-  // A directory of threads: its links are those threads, itself and its parent.
+  // The directory of threads has one link for each thread, one for itself and one for its parent.
   struct stat info;
   pid_t watcher = lt_own_threads_watcher();
   unsigned own = watcher && watcher != lt_thread_id() ? 1 : 0;
@@ -49,27 +49,29 @@ bool lt_own_threads_has_others(void) {
 
 // === timed waits =====================================================================================================
 
-// Waits that lose the time they have waited. Calls nothing that allocates or locks, and uses no thread-local memory.
+// Waits that start again from zero after a stop. Calls nothing that allocates or locks, and uses no thread-local
+// memory.
 //
-// A wait began when the thread left its processor. The thread's file `sched` has that time, in the processor's own
-// clock (Linux 6.18, kernel/sched/debug.c). This clock leaves out the time of interrupts and of other virtual machines.
-// The tracer learns its distance to CLOCK_MONOTONIC by running on that processor for a moment.
+// A wait began when the thread left its processor. The thread's file `sched` has that time, by the processor's own
+// clock (Linux 6.18, kernel/sched/debug.c). This clock omits the time of interrupts and of other virtual machines. To
+// learn its difference from CLOCK_MONOTONIC, the tracer runs on that processor for a moment.
 
 enum {
-  WAIT_LIMIT = 256, ///< threads; more keep their whole time
+  WAIT_LIMIT = 256, ///< the most threads with a shortened wait; the kernel restarts the waits of others with their full
+                    ///< time
   PROCESSOR_LIMIT = 1024,
-  TEXT_SIZE = 1024, ///< the files' beginnings have all fields that are read
+  TEXT_SIZE = 1024, ///< the beginning of a file up to this size has all fields that are read
   SECOND = 1000000000,
   MILLISECOND = 1000000,
 };
 
-/// The form of a call's time limit. A socket has its own limit.
+/// The form of a call's time limit. For a socket, the limit is a property of the socket.
 enum form { IN_MILLISECONDS, AS_TIME, IN_RING_ARGUMENT, OF_RECEIVING, OF_SENDING };
 
 static const struct call {
   long number;
   enum form form;
-  uint8_t argument; ///< of the call, from 0
+  uint8_t argument; ///< index of the call's argument with the limit or the socket, from 0
 } calls[] = {
     {SYS_epoll_pwait, IN_MILLISECONDS, 3},
     {SYS_epoll_pwait2, AS_TIME, 3},
@@ -94,29 +96,30 @@ static const struct call {
 #endif
 };
 
-/// As the kernel takes it (struct io_uring_getevents_arg).
+/// The kernel's form of the argument (struct io_uring_getevents_arg).
 struct ring_argument {
   uint64_t mask;
   uint32_t maskSize, leastWait;
   uint64_t time;
 };
 
-/// Times for calls that take an address. They are in the program's memory. A thread uses its own until the call
-/// returns.
+/// Time limits for calls whose limit is passed by address. The structure lies in the program's memory. A thread uses
+/// its structure until its call returns.
 struct told_time {
-  uint32_t thread; ///< 0: the slot is free
-  bool isExpected; ///< the thread was in such a wait before the threads stop
+  uint32_t thread; ///< ID of the thread; 0 if the slot is free
+  bool isExpected; ///< the thread was in such a wait before the threads were stopped
   struct timespec time;
   struct ring_argument ring;
-  // For a wait whose limit belongs to a socket: the kernel restarts it with its full time.
-  uint64_t carried;   ///< nanoseconds before the last restart
-  uint64_t voluntary; ///< how often the thread will have left its processor, if it is still in that wait
+  // For a wait whose limit belongs to a socket, because the kernel restarts it with its full time.
+  uint64_t carried;   ///< nanoseconds waited before the last restart
+  uint64_t voluntary; ///< number of times that the thread will have left its processor at the next stop, if it is still
+                      ///< in the same wait
 };
 
 static struct told_time told[WAIT_LIMIT];
 static struct {
   bool isKnown;
-  int64_t ahead; ///< the processor's clock less CLOCK_MONOTONIC, in nanoseconds
+  int64_t ahead; ///< the processor's clock minus CLOCK_MONOTONIC, in nanoseconds
 } clocks[PROCESSOR_LIMIT];
 
 // --- files -----------------------------------------------------------------------------------------------------------
@@ -127,7 +130,7 @@ static uint64_t number_at(const char **text) {
   return value;
 }
 
-/// The number behind a name and a colon. False if it is not there.
+/// Finds the number after a name and a colon. Returns false if it is not there.
 static bool find_number(const char *text, const char *name, const char **at) {
   const char *found = strstr(text, name);
   if (!found || !(found = strchr(found, ':'))) return false;
@@ -136,9 +139,9 @@ static bool find_number(const char *text, const char *name, const char **at) {
   return *found >= '0' && *found <= '9';
 }
 
-/// A thread's file `sched`.
+/// The contents of a thread's file `sched`.
 struct schedule {
-  uint64_t begin; ///< nanoseconds of its processor's clock
+  uint64_t begin; ///< nanoseconds by the clock of the thread's processor
   uint64_t voluntary, involuntary;
 };
 
@@ -147,7 +150,7 @@ static bool read_schedule(pid_t process, uint32_t thread, struct schedule *sched
   const char *at;
   if (lt_read_thread_file(process, thread, "sched", text, sizeof text) <= 0 || !find_number(text, "se.exec_start", &at))
     return false;
-  // Milliseconds, and six places.
+  // The time has the form of milliseconds with six decimal places.
   uint64_t milliseconds = number_at(&at);
   if (*at++ != '.') return false;
   schedule->begin = milliseconds * MILLISECOND + number_at(&at);
@@ -158,7 +161,7 @@ static bool read_schedule(pid_t process, uint32_t thread, struct schedule *sched
   return true;
 }
 
-/// The call that a thread sleeps in.
+/// The system call that a thread sleeps in.
 struct sleeping_call {
   const struct call *call;
   uint64_t arguments[6];
@@ -181,7 +184,7 @@ static uint64_t hexadecimal_at(const char **text) {
   }
 }
 
-/// False if the thread runs, or is in another call than those above.
+/// Reads the call that a thread sleeps in. Returns false if the thread runs, or if its call is not in `calls`.
 static bool read_call(pid_t process, uint32_t thread, struct sleeping_call *sleeping) {
   char text[TEXT_SIZE];
   const char *at = text;
@@ -194,7 +197,7 @@ static bool read_call(pid_t process, uint32_t thread, struct sleeping_call *slee
   return sleeping->call != NULL;
 }
 
-/// The processor that a thread ran on last. PROCESSOR_LIMIT if it is not known.
+/// Returns the processor that a thread ran on last, or PROCESSOR_LIMIT if it is not known.
 static uint32_t processor_of(pid_t process, uint32_t thread) {
   enum { PROCESSOR_FIELD = 39, STATE_FIELD = 3 };
   char text[TEXT_SIZE];
@@ -207,7 +210,8 @@ static uint32_t processor_of(pid_t process, uint32_t thread) {
 
 // --- limits ----------------------------------------------------------------------------------------------------------
 
-/// The time limit of a socket of the process's, for receiving or for sending; 0: none, or no socket.
+/// Returns the time limit of one of the process's sockets, for receiving or for sending, in nanoseconds. Returns 0 if
+/// there is no limit, or if the descriptor is no socket.
 static uint64_t limit_of_socket(pid_t process, uint64_t descriptor, int option) {
   struct timeval limit = {0};
   socklen_t size = sizeof limit;
@@ -227,7 +231,7 @@ static bool has_ring_structure(uint64_t flags) {
   return flags & RING_HAS_STRUCTURE && !(flags & (RING_IS_ABSOLUTE | RING_IS_REGISTERED));
 }
 
-/// Tells whether a call may have a limit. Most waits have none.
+/// True if a call may have a time limit. Most waits have none.
 static bool is_limited(pid_t process, const struct sleeping_call *sleeping) {
   uint64_t value = sleeping->arguments[sleeping->call->argument];
   switch (sleeping->call->form) {
@@ -248,7 +252,8 @@ static struct told_time *find_slot(uint32_t thread) {
   return NULL;
 }
 
-/// The thread's slot. A new thread gets one that no living thread has, since a thread may be on its way into its call.
+/// Returns the thread's slot. A new thread gets a free slot, or one whose thread has ended. It gets no slot of a living
+/// thread, because that thread may be about to use its structure in a call.
 static struct told_time *take_slot(pid_t process, uint32_t thread) {
   struct told_time *slot = find_slot(thread);
   if (!slot) slot = find_slot(0);
@@ -260,8 +265,8 @@ static struct told_time *take_slot(pid_t process, uint32_t thread) {
 
 // --- clocks ----------------------------------------------------------------------------------------------------------
 
-/// Compares a processor's clock with CLOCK_MONOTONIC, on that processor. What is read may be older than the clock:
-/// waits then seem shorter, and none ends too early.
+/// Compares a processor's clock with CLOCK_MONOTONIC, on that processor. The value in the file may be older than the
+/// clock. Waits then seem shorter than they are, so none ends too early.
 static void learn_clock(uint32_t processor) {
   uint64_t mask[PROCESSOR_LIMIT / 64] = {0};
   struct schedule own;
@@ -294,7 +299,7 @@ void lt_timed_waits_prepare(pid_t process) {
     else isFull = true;
   }
   lt_thread_list_close(&list);
-  // The copy that is made later has this process's.
+  // Restore the processors of this process, because the copy made later inherits them.
   lt_syscall(SYS_sched_setaffinity, 0, size, before);
 }
 
@@ -315,20 +320,20 @@ void lt_timed_wait_look(pid_t process, uint32_t thread, struct lt_timed_wait *wa
                                  .involuntary = schedule.involuntary};
 }
 
-/// The rest of a time. Nothing is left of one that is over.
+/// Returns the remaining part of a time limit, or 0 if the limit has passed.
 static struct timespec rest_of(struct timespec time, uint64_t waited) {
   uint64_t all = (uint64_t)time.tv_sec * SECOND + (uint64_t)time.tv_nsec, left = all > waited ? all - waited : 0;
   return (struct timespec){(time_t)(left / SECOND), (long)(left % SECOND)};
 }
 
-/// Reads a time of the program's. False if it is none that can be shortened.
+/// Reads a time limit in the program's memory. Returns false if it is not a limit that can be shortened.
 static bool read_time(uint64_t address, struct timespec *time) {
   enum { LONGEST_SECONDS = 1 << 30 };
   return address && lt_read_bytes(&lt_own_memory, address, time, sizeof *time) && time->tv_sec >= 0 &&
          time->tv_sec < LONGEST_SECONDS && time->tv_nsec >= 0 && time->tv_nsec < SECOND;
 }
 
-/// A ring's call has its time in a structure, if the flags say so.
+/// Shortens a call of io_uring_enter, whose limit is in a structure if its flags say so.
 static bool shorten_ring(struct told_time *t, unsigned argument, uint64_t address, uint64_t waited) {
   uint64_t flags;
   struct timespec time;
@@ -340,7 +345,7 @@ static bool shorten_ring(struct told_time *t, unsigned argument, uint64_t addres
   return lt_stopped_thread_set_argument((pid_t)t->thread, argument, (uint64_t)(uintptr_t)&t->ring);
 }
 
-/// Ends a wait on a socket once its limit is over. Until then the kernel restarts it with its full time.
+/// Ends a wait on a socket once its limit has passed. Until then the kernel restarts the wait with its full time.
 static void end_on_time(pid_t process, struct told_time *t, uint64_t descriptor, int option, uint64_t waited,
                         uint64_t voluntary) {
   uint64_t limit = limit_of_socket(process, descriptor, option);
@@ -352,7 +357,7 @@ static void end_on_time(pid_t process, struct told_time *t, uint64_t descriptor,
     return;
   }
   t->carried = waited;
-  // It sleeps once more, and is stopped in it.
+  // By the next stop, the thread will have left its processor twice more: to sleep again, and for the stop.
   t->voluntary = voluntary + 2;
 }
 
@@ -360,7 +365,7 @@ void lt_timed_wait_shorten(pid_t process, uint32_t thread, const struct lt_timed
   struct schedule now;
   struct timespec time;
   uint64_t value;
-  // The stop is one more time that it has left its processor.
+  // The stop itself is one more time that the thread has left its processor.
   if (wait->call < 0 || !read_schedule(process, thread, &now) || now.voluntary != wait->voluntary + 1 ||
       now.involuntary != wait->involuntary)
     return;
@@ -372,7 +377,7 @@ void lt_timed_wait_shorten(pid_t process, uint32_t thread, const struct lt_timed
   switch (call->form) {
     case IN_MILLISECONDS:
       if ((int32_t)value <= 0) return;
-      // Rounded up: none ends too early.
+      // The remaining time is rounded up, so that no wait ends too early.
       value = (uint32_t)value > waited / MILLISECOND ? (uint32_t)value - waited / MILLISECOND : 0;
       lt_stopped_thread_set_argument((pid_t)thread, call->argument, value);
       return;
@@ -389,36 +394,39 @@ void lt_timed_wait_shorten(pid_t process, uint32_t thread, const struct lt_timed
 
 // === stop ============================================================================================================
 
-// Stops the threads of a process for a moment, by ptrace, and lets them go again.
+// Stops the threads of a process for a moment with ptrace, and resumes them.
 //
-// All of it runs in the tracer, which shares a thread's thread-local memory: nothing here may use errno or other such
-// memory, or call functions that do.
+// All of this runs in the tracer, which shares the thread-local memory of one of the threads. So nothing here may use
+// errno or other thread-local memory, or call functions that do.
 
 enum {
   THREAD_NUMBER_LIMIT = 1 << 22,
   STOP_EVENT = 128,
   PASS_LIMIT = 1000,
-  STANDSTILL_MILLISECONDS = 25, ///< from the first request to stop, until the copy is made without the late threads
-  STOP_MILLISECONDS = 5000,     ///< as much in the last try, on a machine with more to do
-  INTERRUPT_MILLISECONDS = 2,   ///< from a request to stop: by then a thread on another processor is interrupted
-  // Late threads, which may stop after the copy:
-  PATIENCE_MILLISECONDS = 200,   ///< limit for threads that wait for a child in vfork
-  LOCK_MILLISECONDS = 2000,      ///< limit for threads that wait for the disk, or for a lock of the kernel
-  LATE_LOCK_MILLISECONDS = 8000, ///< the same after the copy, when no thread is stopped any more
+  STANDSTILL_MILLISECONDS = 25, ///< time from the first request to stop until the copy is made without waiting for late
+                                ///< threads
+  STOP_MILLISECONDS = 5000,     ///< the same time in the last try, on a busier machine
+  INTERRUPT_MILLISECONDS = 2,   ///< time from a request to stop until a thread on another processor has certainly been
+                                ///< interrupted
+  // Limits for late threads, which may stop after the copy:
+  PATIENCE_MILLISECONDS = 200,   ///< then stops waiting for threads that wait for a child in vfork
+  LOCK_MILLISECONDS = 2000,      ///< then stops waiting for threads that wait for the disk, or for a lock of the kernel
+  LATE_LOCK_MILLISECONDS = 8000, ///< the same after the copy, when no thread is stopped
 };
 
 /// The state of the thread at the same index of `lt_freeze.threads`.
 struct tracee {
   uint32_t thread;
   bool isStopped, isGone;
-  bool isLate;     ///< it has not stopped before the copy
+  bool isLate;     ///< the thread has not stopped before the copy
   bool isReleased; ///< the tracer has detached, or the late thread has ended
-  int signal;      ///< that was about to be delivered when it stopped
+  int signal;      ///< the signal that was about to be delivered when the thread stopped; 0 if none
   struct lt_timed_wait wait;
 };
 
 static struct tracee *tracees;
-static uint32_t *indexOf; ///< by thread number; 0: not seen. All are 0 between two snapshots
+static uint32_t *indexOf; ///< index in `tracees` by thread ID; 0 if the thread was not seen. All are 0 between two
+                          ///< snapshots
 
 bool lt_thread_stop_reserve(const struct lt_freeze *f) {
   if (!tracees) tracees = lt_map_private(f->threadLimit * sizeof *tracees);
@@ -431,7 +439,7 @@ void lt_thread_stop_reset(void) {
   indexOf = NULL;
 }
 
-/// Until the threads are sorted, all that are attached are listed.
+/// Returns the number of attached threads. Until lt_thread_stop_sort, `threadCount` is that number.
 static uint32_t attached_count(const struct lt_freeze *f) {
   return f->attachedCount ? f->attachedCount : f->threadCount;
 }
@@ -443,18 +451,19 @@ void lt_thread_stop_forget(const struct lt_freeze *f) {
 
 // --- stopping ------------------------------------------------------------------------------------------------------
 
-/// Returns the thread's state as the kernel writes it: R running, D in a wait that nothing interrupts, Z ended … 0 when
-/// it is gone.
+/// Returns the thread's state as the kernel writes it: R running, D in an uninterruptible wait, Z ended, and so on.
+/// Returns 0 if the thread is gone.
 static char thread_state(pid_t process, uint32_t thread) {
   char text[256];
   long n = lt_read_thread_file(process, thread, "stat", text, sizeof text);
-  // number (name) state: the name may hold anything, parentheses too.
+  // The line begins with: number (name) state. The name may contain anything, even parentheses.
   for (long i = n - 3; i >= 0; i--)
     if (text[i] == ')' && text[i + 1] == ' ') return text[i + 2];
   return 0;
 }
 
-/// Attaches to threads that were not seen yet. They run on. Returns their number, or −errno when attaching is refused.
+/// Attaches to threads that were not seen yet, without stopping them. Returns their number, or −errno if attaching is
+/// refused.
 static int attach_new(struct lt_freeze *f) {
   struct lt_thread_list list;
   LT_CHECK(f->threadCount > 0 && f->threadCount <= f->threadLimit);
@@ -482,7 +491,7 @@ static int attach_new(struct lt_freeze *f) {
   return found;
 }
 
-/// Asks the newest threads to stop.
+/// Asks the `count` threads that were attached last to stop.
 static void interrupt_newest(struct lt_freeze *f, uint32_t count) {
   LT_CHECK(count < f->threadCount);
   for (uint32_t i = f->threadCount - count; i < f->threadCount; i++)
@@ -490,14 +499,15 @@ static void interrupt_newest(struct lt_freeze *f, uint32_t count) {
   f->awaitedCount += count;
 }
 
-/// Returns the thread's number if it has stopped or ended since the last report, and 0 if not. Returns −ECHILD if the
+/// Returns the thread's ID if the thread has stopped or ended since the last report, else 0. Returns −ECHILD if the
 /// kernel has forgotten the thread.
 static long take_report(uint32_t thread, int *status) {
   return lt_syscall6(SYS_wait4, thread, (long)status, __WALL | WNOHANG, 0, 0, 0);
 }
 
-/// Notes which threads have stopped or ended. Asks for each thread: the kernel finds a thread by its number, but goes
-/// through all of them for a caller that waits for any (Linux 6.18, kernel/exit.c, do_wait_pid).
+/// Notes which threads have stopped or ended. Asks for each thread separately, because the kernel finds a thread by its
+/// ID. For a caller that waits for any thread, the kernel searches all of them (Linux 6.18, kernel/exit.c,
+/// do_wait_pid).
 static void take_reports(struct lt_freeze *f) {
   int status;
   for (uint32_t i = 1; i < attached_count(f) && f->awaitedCount > 0; i++) {
@@ -512,7 +522,7 @@ static void take_reports(struct lt_freeze *f) {
   }
 }
 
-/// A thread that calls exec takes the number of the first thread. Lets it go on when it stops.
+/// When a thread calls exec, it takes the ID of the first thread. Resumes that thread when it stops.
 static void release_other_program(const struct lt_freeze *f) {
   int status;
   uint32_t first = (uint32_t)f->process, known = first < THREAD_NUMBER_LIMIT ? indexOf[first] : 0;
@@ -520,8 +530,8 @@ static void release_other_program(const struct lt_freeze *f) {
   if (take_report(first, &status) > 0 && WIFSTOPPED(status)) lt_syscall6(SYS_ptrace, PTRACE_DETACH, first, 0, 0, 0, 0);
 }
 
-/// Tells whether a thread that nothing interrupts waits in vfork, or the like, until its child ends or becomes another
-/// program.
+/// True if a thread in an uninterruptible wait has called vfork or a similar call. It then waits until its child ends
+/// or replaces its program.
 static bool awaits_child(pid_t process, uint32_t thread) {
   char text[32];
   if (lt_read_thread_file(process, thread, "syscall", text, sizeof text) <= 0 || *text < '0' || *text > '9')
@@ -534,9 +544,9 @@ static bool awaits_child(pid_t process, uint32_t thread) {
   return call == SYS_clone || call == SYS_clone3;
 }
 
-/// Tells whether threads that have not stopped are all in waits that nothing interrupts. Those run no code: they stop
-/// before they are back in the program. A parent in vfork may wait for long; other waits end soon, and then the
-/// thread's registers can be had.
+/// True if all threads that have not stopped are in uninterruptible waits. Such threads run no code, and they stop
+/// before they return to the program. A parent in vfork may wait for a long time. Other waits end soon, and then the
+/// thread's registers can be read, so up to LOCK_MILLISECONDS only vfork counts.
 static bool stand_still(const struct lt_freeze *f, uint64_t milliseconds, uint64_t lockMilliseconds) {
   for (uint32_t i = 1; i < f->threadCount; i++) {
     if (tracees[i].isStopped || tracees[i].isGone) continue;
@@ -548,8 +558,8 @@ static bool stand_still(const struct lt_freeze *f, uint64_t milliseconds, uint64
   return true;
 }
 
-/// Tells whether the thread slept in a system call when it was stopped. The kernel ends the call for the stop: with
-/// EINTR, or with a number that has it restart the call afterwards. A call that was about to return has its
+/// True if the thread slept in a system call when it was stopped. For the stop, the kernel ends the call with EINTR, or
+/// with a number that makes the kernel restart the call afterwards. A call that was about to return has its normal
 /// result.
 static bool is_interrupted_wait(const struct lt_stopped_thread *stopped) {
   if (stopped->call < 0) return false;
@@ -563,8 +573,8 @@ static bool is_interrupted_wait(const struct lt_stopped_thread *stopped) {
   }
 }
 
-/// Has the kernel begin the wait again, unless a handler of the host's runs first: then it returns EINTR, as it would
-/// have.
+/// Makes the kernel restart a call that ended with EINTR. If a handler of the host's runs first, the call returns
+/// EINTR, as it would without the stop.
 static void repeat_wait(uint32_t thread, const struct lt_stopped_thread *stopped) {
   if (stopped->call < 0 || stopped->result != -EINTR || !lt_call_is_repeatable(stopped->call)) return;
   lt_stopped_thread_set_result((pid_t)thread, -LT_RESTART_NO_HANDLER);
@@ -578,7 +588,7 @@ static void read_registers(struct lt_snapshot_thread *thread, const struct trace
   thread->stackPointer = lt_own_stack_left_at(stopped.stackPointer);
   thread->threadPointer = stopped.threadPointer;
   thread->instructionPointer = stopped.instructionPointer;
-  // The recorder's own thread: no code of the host's uses its objects.
+  // A thread of the recorder's: its objects are not used by the host's code, so omit its registers.
   if (thread->osThread == (uint32_t)lt_own_threads_watcher() || lt_own_threads_serves(thread->osThread)) return;
   memcpy(thread->registers, stopped.registers, sizeof stopped.registers);
 }
@@ -587,7 +597,7 @@ uint64_t lt_milliseconds_since(uint64_t begin) { return (lt_clock_nanoseconds(CL
 
 static void sleep_between_looks(unsigned round) { lt_sleep(round < 8 ? 20000 : 500000); }
 
-/// Tells whether the threads that have stopped have waited long enough for the others.
+/// True if the threads that have stopped have waited long enough for the other threads.
 static bool is_standstill_over(const struct lt_freeze *f, uint64_t asked) {
   uint64_t milliseconds = lt_milliseconds_since(f->stopBegin);
   if (lt_milliseconds_since(asked) < INTERRUPT_MILLISECONDS) return false;
@@ -596,13 +606,13 @@ static bool is_standstill_over(const struct lt_freeze *f, uint64_t asked) {
          (milliseconds > PATIENCE_MILLISECONDS && stand_still(f, milliseconds, LOCK_MILLISECONDS));
 }
 
-// A late thread needs no wait: it stops before it runs another instruction of its program (Linux, kernel/signal.c,
-// get_signal). The last try waits for late threads.
+// A late thread need not be waited for: it stops before it runs another instruction of the program (Linux,
+// kernel/signal.c, get_signal). Only the last try waits for late threads.
 bool lt_thread_stop_all(struct lt_freeze *f) {
   for (int pass = 0; pass < PASS_LIMIT; pass++) {
     int found = attach_new(f);
     if (found < 0) return false;
-    // Stopped threads make no new ones.
+    // Stopped threads make no new ones, so all threads were found.
     if (found == 0) return true;
     if (pass == 0) f->stopBegin = lt_clock_nanoseconds(CLOCK_MONOTONIC);
     interrupt_newest(f, (uint32_t)found);
@@ -636,7 +646,7 @@ void lt_thread_stop_sort(struct lt_freeze *f) {
   for (uint32_t i = 1; i < f->threadCount; i++) tracees[i].isLate = !tracees[i].isStopped;
 }
 
-/// Detaches from a stopped thread. Its wait gets the remaining time, unless a handler runs first.
+/// Detaches from a stopped thread. The thread's wait continues with its remaining time, unless a handler runs first.
 static void let_go(const struct lt_freeze *f, uint32_t i) {
   uint32_t thread = tracees[i].thread;
   LT_CHECK(tracees[i].isStopped && !tracees[i].isReleased);
@@ -658,20 +668,21 @@ void lt_thread_stop_read(struct lt_freeze *f) {
 
 // --- late threads ----------------------------------------------------------------------------------------------------
 
-/// Tells whether a late thread has created a thread that the tracer does not know. It was in that call when it was
-/// asked to stop, and the new thread runs.
+/// True if a late thread has created a thread that the tracer does not know, and that therefore runs. The late thread
+/// was in clone when it was asked to stop.
 static bool has_made_thread(uint32_t thread) {
   struct lt_stopped_thread stopped;
   uint64_t flags;
   if (!lt_stopped_thread_read((pid_t)thread, &stopped) || stopped.result <= 0) return false;
   if (stopped.call != SYS_clone && stopped.call != SYS_clone3) return false;
   if (!lt_stopped_thread_argument((pid_t)thread, 0, &flags)) return false;
-  // The first field of struct clone_args has the flags.
+  // The first field of struct clone_args contains the flags.
   if (stopped.call == SYS_clone3 && !lt_read_bytes(&lt_own_memory, flags, &flags, sizeof flags)) return false;
   return flags & CLONE_THREAD && (stopped.result >= THREAD_NUMBER_LIMIT || !indexOf[stopped.result]);
 }
 
-/// Notes the late threads that have stopped or ended, and lets them go. False if one has created an unknown thread.
+/// Reads the registers of late threads that have stopped, and resumes these threads. Marks late threads that have
+/// ended. Returns false if one has created an unknown thread.
 static bool note_stopped_late(struct lt_freeze *f) {
   bool isComplete = true;
   for (uint32_t i = 1; i < f->attachedCount; i++) {

@@ -1,10 +1,10 @@
-// Calls that need descriptors, made where the host cannot take them.
+// Makes calls that need file descriptors where the host cannot close or reuse the descriptors.
 //
-// A host may close, duplicate over and reuse every number of its table at any moment, even one that the recorder has
-// just been given. So the recorder opens files in a task of the same process, a thread that the C library does not
-// know, which leaves the shared table at once. Its mappings are the whole process's. It has the calling thread's
-// rights, root directory and namespaces, and has ended when the call returns: a host that must be single-threaded finds
-// only one thread.
+// A host may close, duplicate over and reuse every descriptor number at any moment, even one that the recorder has just
+// opened. So the recorder opens files in a separate task of the same process. The task is a thread that the C library
+// does not know. First of all, it leaves the shared descriptor table. Its mappings belong to the whole process. The
+// task has the calling thread's rights, root directory and namespaces. It has ended when the call returns, so a host
+// that must be single-threaded finds only one thread.
 
 #define _GNU_SOURCE
 #include "os/fd_isolated_task.h"
@@ -20,25 +20,26 @@
 
 enum {
   STACK_SIZE = 64 << 10,
-  TASK_LIMIT = 4, ///< at a time; a thread that finds all taken waits
+  TASK_LIMIT = 4, ///< the most tasks at a time; when all are in use, a thread waits
   TURN_MILLISECONDS = 2000,
-  FIRST_UNSHARED = 3, ///< the standard descriptors stay: one may be where messages go
+  FIRST_UNSHARED = 3, ///< the first descriptor that a task drops; it keeps the standard ones, since messages may go to
+                      ///< one of them
 };
 
 static struct task {
   _Atomic uint32_t isTaken; ///< held by the thread that fills in the other members
-  _Atomic uint32_t thread;  ///< cleared by the kernel when the task no longer uses memory
-  _Atomic(uint8_t *) stack; ///< NULL until it is first needed; never changes after that
-  bool isCalled;            ///< `function` was called; set by the task that a thread waits for
+  _Atomic uint32_t thread;  ///< cleared by the kernel when the task no longer uses its stack
+  _Atomic(uint8_t *) stack; ///< NULL until the first use; does not change after that
+  bool isCalled;            ///< the task has called `function`; unused for the unawaited task
   void (*function)(void *);
   void *argument;
 } tasks[TASK_LIMIT];
-/// The task that its caller does not wait for.
+/// The task of lt_call_apart_meanwhile. Its caller does not wait for it.
 static struct task unawaited;
-static _Atomic pid_t unawaitedProcess; ///< its process: a child may see a copy of this memory
+static _Atomic pid_t unawaitedProcess; ///< the process that started the task; a child may see a copy of this memory
 
 static _Atomic uint32_t isAlone;
-static _Atomic uint32_t isUnshareRefused; ///< the kernel cannot leave a table without copying it (before 5.9)
+static _Atomic uint32_t isUnshareRefused; ///< the kernel cannot leave the shared table without copying it (before 5.9)
 
 void lt_apart_is_alone(void) { atomic_store(&isAlone, 1); }
 
@@ -62,7 +63,7 @@ static struct task *taken_task(void) {
 
 static bool has_stack(const struct task *t, uintptr_t stackPointer) {
   uintptr_t stack = (uintptr_t)atomic_load(&t->stack);
-  // A new task has an empty stack.
+  // A new task's stack is empty, so its stack pointer is at the end.
   return stack && stackPointer > stack && stackPointer <= stack + STACK_SIZE;
 }
 
@@ -76,7 +77,8 @@ static void run(void *task) {
   struct task *t = task;
   LT_CHECK(has_stack(t, (uintptr_t)__builtin_frame_address(0)));
   LT_CHECK(t->function && (t == &unawaited || !t->isCalled));
-  // Get a table with only the descriptors below the range: the kernel copies no others, and closes none of the host's.
+  // Get a table with only the descriptors below FIRST_UNSHARED. The kernel copies no others, and closes none of the
+  // host's.
   if (!atomic_load(&isUnshareRefused)) {
     if (lt_syscall(SYS_close_range, FIRST_UNSHARED, ~0u, CLOSE_RANGE_UNSHARE) != 0) {
       atomic_store(&isUnshareRefused, 1);
@@ -95,8 +97,8 @@ static long start(struct task *t, uint8_t *stack) {
   return lt_clone_call(flags, stack + STACK_SIZE, run, t, &t->thread, 0);
 }
 
-/// Waits until the task has left the process. A process that has a single thread again may do more than others, such as
-/// enter a user namespace.
+/// Waits until the task has left the process. Some calls work only in a process with a single thread, such as entering
+/// a user namespace.
 static void wait_for_end(struct task *t, pid_t thread) {
   for (uint32_t value; (value = atomic_load(&t->thread)) != 0;)
     lt_syscall6(SYS_futex, (long)&t->thread, FUTEX_WAIT, value, 0, 0, 0);
@@ -125,7 +127,8 @@ static bool call(struct task *t, void (*function)(void *), void *argument) {
     if (thread < 0) return false;
     wait_for_end(t, (pid_t)thread);
     LT_CHECK(atomic_load(&t->thread) == 0);
-    // If the task could not leave the table, nothing was called: the next task begins with a copy of the table.
+    // If the task could not leave the shared table, it did not call the function. The second attempt starts with a copy
+    // of the table.
     if (t->isCalled) return true;
   }
   return false;
@@ -173,7 +176,7 @@ void lt_apart_await_other(void) {
 
 void lt_call_apart_or_here(void (*function)(void *), void *argument) {
   if (lt_call_apart(function, argument)) return;
-  // The recorder consumes signals that the call raises, unless they were pending before.
+  // The recorder consumes the signals that the function raises, unless they were already pending.
   const uint64_t raised = 1ull << (SIGXFSZ - 1) | 1ull << (SIGPIPE - 1);
   uint64_t before = lt_block_signals(LT_ALL_SIGNALS), pending = 0;
   lt_syscall(SYS_rt_sigpending, &pending, sizeof pending, 0);

@@ -1,13 +1,13 @@
-// A file that is written through mappings alone.
+// A file that is written only through mappings.
 //
-// A mapping gives access to any other part of its file. mremap with an old size of 0, from a page of a shared mapping,
-// maps the requested size from that page on, and takes no descriptor and no rights. A file must be as long as the used
-// part of its mappings. So its length runs ahead of the written part, as a hole that has no storage. A task of its own
-// (fd_isolated_task) makes the file longer, opening it by its path. If the path no longer leads to the file, after
-// chroot or a change of user, the remaining length is used up.
+// A mapping gives access to all other parts of its file. mremap with an old size of 0, from a page of a shared mapping,
+// maps the requested size from that page on. It needs no descriptor and no rights. A file must cover the used part of
+// its mappings. So the recorder keeps the file longer than its written part; the rest is a hole without storage. A
+// separate task (fd_isolated_task) opens the file by its path and makes it longer. If the path no longer leads to the
+// file, after chroot or a change of user, the recorder can use only the length that is left.
 //
-// Writing to a page without storage on a full disk would raise SIGBUS. So the recorder asks the kernel to make the
-// pages writable first, and gets an error instead.
+// A write to a page without storage on a full disk would raise SIGBUS. So the recorder first asks the kernel to make
+// the pages writable, and gets an error instead of the signal.
 
 #define _GNU_SOURCE
 #include "os/mapped_file.h"
@@ -27,11 +27,12 @@
 
 enum { PAGE = 4096 };
 
-static const uint64_t USUAL_RESERVE = 64ull << 20;   // one step makes room for some million events
-static const uint64_t SMALL_RESERVE = 1ull << 20;    // where a hole takes storage
-static const uint64_t LARGEST_RESERVE = 16ull << 30; // out of reach
-static const uint64_t ANCHOR_DISTANCE = 4ull << 20;  // mapping takes the addresses from the anchor on for a moment
-static const uint64_t GROWTH_SECONDS = 2;            // for another process or thread to make the file longer
+static const uint64_t USUAL_RESERVE = 64ull << 20;   // one extension makes room for some million events
+static const uint64_t SMALL_RESERVE = 1ull << 20;    // for file systems where a hole takes storage
+static const uint64_t LARGEST_RESERVE = 16ull << 30; // for a file whose path will soon be out of reach
+static const uint64_t ANCHOR_DISTANCE = 4ull << 20;  // a mapping briefly takes all addresses from the anchor on
+static const uint64_t GROWTH_SECONDS = 2;            // the time after which another process or thread that extends the
+                                                     // file is taken for dead
 
 static uint64_t page_of(uint64_t offset) { return offset & ~(uint64_t)(PAGE - 1); }
 static uint64_t page_end(uint64_t offset) { return page_of(offset + PAGE - 1); }
@@ -58,7 +59,7 @@ int lt_mapped_file_open(const struct lt_mapped_file *file, int flags) {
   return -ESTALE;
 }
 
-/// A request to a task apart.
+/// The arguments and results of a call in a separate task.
 struct request {
   struct lt_mapped_file *file;
   uint64_t offset, size;
@@ -93,7 +94,7 @@ static void write_apart(void *argument) {
   if (descriptor >= 0) lt_close(descriptor);
 }
 
-/// Reserves storage, or finds out why there is none.
+/// Allocates storage, or finds out why there is none.
 static void reserve_apart(void *argument) {
   struct request *r = argument;
   int descriptor = lt_mapped_file_open(r->file, O_WRONLY);
@@ -111,19 +112,18 @@ static void map_apart(void *argument) {
 
 // --- its length ------------------------------------------------------------------------------------------------------
 
-/// Returns the lesser of the process's file size limit and `wanted`. Making a file longer than the limit would raise a
-/// signal.
+/// Returns `wanted`, limited to the process's file size limit. Extending a file beyond that limit would raise a signal.
 static uint64_t allowed(uint64_t wanted) {
   uint64_t limit = page_of(lt_file_size_limit());
   return wanted < limit ? wanted : limit;
 }
 
-/// Makes the file `size` bytes long unless it is longer. Called by one thread at a time.
+/// Makes the file at least `size` bytes long. Only one thread at a time may call this.
 static int grow(struct lt_mapped_file *file, uint64_t size) {
   struct request r = {.file = file, .size = size};
   LT_CHECK(size > 0 && file->extent);
   if (!lt_call_apart(grow_apart, &r)) {
-    // No task is available. A path is equivalent, except for the moment between the two calls.
+    // No task is available. Use the path directly: this is equivalent, unless the path changes between the two calls.
     struct stat info;
     long error = lt_syscall6(SYS_newfstatat, AT_FDCWD, (long)file->path, (long)&info, AT_SYMLINK_NOFOLLOW, 0, 0);
     if (!error && !is_file(file, &info)) error = -ESTALE;
@@ -134,7 +134,7 @@ static int grow(struct lt_mapped_file *file, uint64_t size) {
   return r.error;
 }
 
-/// Makes the file at least `end` bytes long, plus its reserve. Returns 0 or −errno.
+/// Makes the file at least `end` bytes long, plus its reserve where possible. Returns 0 or −errno.
 static int reach(struct lt_mapped_file *file, uint64_t end) {
   uint64_t begin = 0;
   LT_CHECK(is_valid(file));
@@ -155,7 +155,7 @@ static int reach(struct lt_mapped_file *file, uint64_t end) {
     if (isThere) return 0;
     uint64_t now = lt_clock_nanoseconds(CLOCK_MONOTONIC);
     if (!begin) begin = now;
-    // The thread or process that was growing the file may have been killed.
+    // The thread or process that was extending the file may have been killed, so let another one extend it.
     if (now - begin > GROWTH_SECONDS * 1000000000ull) atomic_store(&file->extent->isGrowing, 0);
     lt_sleep(100000);
   }
@@ -172,7 +172,7 @@ void lt_mapped_file_trim_unused(struct lt_mapped_file *file, const _Atomic uint6
   uint32_t no = 0;
   if (!atomic_compare_exchange_strong(&file->extent->isGrowing, &no, 1)) return;
   uint64_t size = atomic_load(&file->extent->size);
-  // A user who enters from here on finds the file too short, and waits until this is done.
+  // A user who enters from now on finds the file too short, and waits until `isGrowing` is cleared.
   atomic_store(&file->extent->size, PAGE);
   if (atomic_load(&file->users) == 0) {
     size = atomic_load(end);
@@ -193,13 +193,13 @@ void lt_mapped_file_reserve_all(struct lt_mapped_file *file) {
 
 static bool is_error(long result) { return result < 0 && result > -4096; }
 
-/// Maps from an anchor, which the caller keeps from being unmapped. NULL on failure.
+/// Maps a part of the file from an anchor. The caller must keep the anchor mapped. Returns NULL on failure.
 static uint8_t *map_from(const struct lt_file_anchor *anchor, uint64_t offset, size_t size) {
   if (offset < anchor->offset) return NULL;
   LT_CHECK(anchor->page && offset % PAGE == 0 && size > 0 && size % PAGE == 0);
   LT_CHECK(anchor->offset % PAGE == 0 && (uintptr_t)anchor->page % PAGE == 0);
   size_t front = offset - anchor->offset;
-  // If the host has locked the page, the kernel would read in everything that is mapped from it.
+  // If the host has locked the anchor's page, the kernel would read in everything that is mapped from it.
   lt_syscall(SYS_munlock, anchor->page, PAGE, 0);
   long result = lt_syscall6(SYS_mremap, (long)anchor->page, 0, (long)(front + size), MREMAP_MAYMOVE, 0, 0);
   if (is_error(result)) return NULL;
@@ -207,7 +207,7 @@ static uint8_t *map_from(const struct lt_file_anchor *anchor, uint64_t offset, s
   return (uint8_t *)result + front;
 }
 
-/// Puts an anchor near `offset`. The old one is unmapped once no other thread may be using it.
+/// Maps an anchor near `offset`. Unmaps the old anchors when no other thread can be using them.
 static void advance_anchor(struct lt_mapped_file *file, const struct lt_file_anchor *from, uint64_t offset) {
   uint32_t no = 0;
   if (!atomic_compare_exchange_strong(&file->isAnchoring, &no, 1)) return;
@@ -222,7 +222,8 @@ static void advance_anchor(struct lt_mapped_file *file, const struct lt_file_anc
       current = free;
     }
   }
-  // New users take the new anchor: if this thread is the only user, no thread has the others. The first page is kept.
+  // New users take the new anchor. If this thread is the only user, no thread uses the old ones. The first page is
+  // kept.
   for (uint32_t i = 1; i < LT_FILE_ANCHORS && atomic_load(&file->users) == 1; i++) {
     if (i == current || !file->anchors[i].page) continue;
     LT_CHECK(file->anchors[i].page != file->firstPage);
@@ -242,7 +243,7 @@ static uint8_t *map_part(struct lt_mapped_file *file, uint64_t offset, size_t si
   return part;
 }
 
-/// Makes the kernel find storage for bytes whose contents do not matter yet. Returns 0 or −errno.
+/// Makes the kernel allocate storage for bytes whose contents do not matter yet. Returns 0 or −errno.
 static int secure(uint8_t *address, size_t size) {
   uintptr_t start = page_of((uintptr_t)address), end = page_end((uintptr_t)address + size);
   LT_CHECK(address && start < end);
@@ -250,7 +251,7 @@ static int secure(uint8_t *address, size_t size) {
   do result = lt_syscall(SYS_madvise, start, end - start, MADV_POPULATE_WRITE);
   while (result == -EINTR || result == -EAGAIN);
   if (result != -EINVAL && result != -ENOSYS) return (int)result;
-  // On an older kernel, this call writes eight bytes of the kernel's to each page, and fails where it cannot.
+  // On an older kernel, this call makes the kernel write eight bytes to each page. It fails where there is no storage.
   for (uintptr_t page = start; page < end; page += PAGE) {
     uintptr_t to = page < (uintptr_t)address ? (uintptr_t)address : page;
     if (lt_syscall6(SYS_rt_sigprocmask, SIG_BLOCK, 0, (long)to, 8, 0, 0) == -EFAULT) return -EFAULT;
@@ -297,7 +298,7 @@ int lt_mapped_file_write(struct lt_mapped_file *file, uint64_t offset, const voi
   LT_CHECK(start <= offset && offset - start + size <= mapped);
   uint8_t *part = map_part(file, start, mapped);
   if (!part) {
-    // No addresses are left.
+    // The part cannot be mapped because no addresses are left. Write it through a descriptor instead.
     struct request r = {.file = file, .offset = offset, .size = size, .bytes = bytes};
     return lt_call_apart(write_apart, &r) ? r.error : -ENOMEM;
   }
@@ -329,7 +330,7 @@ int lt_mapped_file_begin(struct lt_mapped_file *file, int descriptor, size_t ext
   uint64_t size = allowed(PAGE + SMALL_RESERVE);
   error = (int)lt_syscall(SYS_ftruncate, descriptor, size, 0);
   if (error) return error;
-  // Some file systems have no holes, and allocate the whole length.
+  // Some file systems have no holes, and allocate storage for the whole length.
   if (lt_fstat(descriptor, &after) == 0 && (uint64_t)(after.st_blocks - before.st_blocks) * 512 < SMALL_RESERVE / 2) {
     uint64_t larger = allowed(PAGE + USUAL_RESERVE);
     if (lt_syscall(SYS_ftruncate, descriptor, larger, 0) == 0) {

@@ -1,4 +1,4 @@
-// System calls, numbers as text, and memory for the first calls of the allocator.
+// System calls, numbers as text, and memory for the first calls to the allocator.
 
 #include "os/os.h"
 
@@ -17,7 +17,7 @@
 
 // === system calls ====================================================================================================
 
-// Every operating system call the recorder makes. Calls no libc function but memory and string primitives.
+// The recorder's system calls. Calls no libc functions except memory and string primitives.
 
 #ifndef MADV_WIPEONFORK
 #define MADV_WIPEONFORK 18
@@ -25,13 +25,14 @@
 
 // --- the recorder's own memory ---------------------------------------------------------------------------------------
 
-/// Slots are taken and given back without locks. More than this many mappings are forgotten, and taken for the host's.
+/// The most mappings that are noted as the recorder's own. Slots are taken and freed without locks. Mappings beyond
+/// this number are not noted, so they look like the host's.
 enum { OWN_LIMIT = 1 << 16 };
 static struct own_slot {
-  _Atomic uintptr_t start; ///< 0 in a slot that is free; a multiple of the page's size
-  _Atomic size_t size;     ///< 0 while the slot is being taken or given back
+  _Atomic uintptr_t start; ///< 0 in a free slot; a multiple of the page size
+  _Atomic size_t size;     ///< 0 while a thread takes or frees the slot
 } own[OWN_LIMIT];
-static _Atomic uint32_t ownEnd;  ///< slots from here on were never used
+static _Atomic uint32_t ownEnd;  ///< slots from this index on were never used
 static _Atomic uint32_t ownHint; ///< a slot that may be free
 
 static void note(uintptr_t start, size_t size) {
@@ -86,8 +87,8 @@ static void *map(size_t size, int protection, int flags, int descriptor, uint64_
 }
 
 void *lt_map_private(size_t size) {
-  // A host that locks all its memory (mlockall) would have every page of it resident: a large piece is let go before it
-  // has any.
+  // If the host locks all its memory (mlockall), every page of a new mapping becomes resident. So a large mapping is
+  // first made inaccessible, and is unlocked before it has any pages.
   enum { LARGE = 64 << 10, FLAGS = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE };
   if (size < LARGE) return map(size, PROT_READ | PROT_WRITE, FLAGS, -1, 0);
   void *memory = map(size, PROT_NONE, FLAGS, -1, 0);
@@ -111,8 +112,8 @@ void *lt_map_file(int descriptor, uint64_t offset, size_t size) {
   void *memory = map(size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, offset);
   if (!memory) return NULL;
   lt_syscall(SYS_madvise, memory, size, MADV_DONTFORK);
-  // The file is a hole where nothing has been written yet. The kernel would read ahead into it, and fill memory with
-  // zeros.
+  // The unwritten part of the file is a hole. Without this advice, the kernel would read ahead into the hole and fill
+  // memory with zeros.
   lt_syscall(SYS_madvise, memory, size, MADV_RANDOM);
   return memory;
 }
@@ -141,7 +142,7 @@ int lt_open(const char *path, int flags, mode_t mode) {
 void lt_close(int descriptor) { lt_syscall(SYS_close, descriptor, 0, 0); }
 
 void lt_leave_descriptors(void) {
-  enum { UNSHARE = 2 }; // CLOSE_RANGE_UNSHARE: nothing is closed for those who share the table (Linux 5.9)
+  enum { UNSHARE = 2 }; // CLOSE_RANGE_UNSHARE: closes nothing for tasks that share the table (Linux 5.9)
   if (lt_syscall(SYS_close_range, 0, ~0u, UNSHARE) == 0) return;
   if (lt_syscall(SYS_unshare, CLONE_FILES, 0, 0) != 0) return;
   struct rlimit limit = {.rlim_cur = 1 << 16};
@@ -192,7 +193,7 @@ int lt_allocate_storage(int descriptor, uint64_t offset, uint64_t size) {
   do result = lt_syscall6(SYS_fallocate, descriptor, 0, (long)offset, (long)size, 0, 0);
   while (result == -EINTR);
   if (result != -EOPNOTSUPP && result != -ENOSYS) return (int)result;
-  // The file system cannot reserve: writing zeros does the same, slower.
+  // The file system cannot reserve storage. Writing zeros has the same effect, more slowly.
   static const char zeros[4096];
   for (uint64_t done = 0; done < size; done += sizeof zeros) {
     uint64_t n = size - done < sizeof zeros ? size - done : sizeof zeros;
@@ -222,8 +223,8 @@ uint64_t lt_clock_nanoseconds(clockid_t clock) {
 void lt_sleep(uint64_t nanoseconds) {
   enum { SECOND = 1000000000 };
   struct timespec time = {.tv_sec = (time_t)(nanoseconds / SECOND), .tv_nsec = (long)(nanoseconds % SECOND)};
-  // Not by nanosleep, which makes the kernel forget how far a wait had come that was interrupted for a call from
-  // outside (Linux, kernel/time/hrtimer.c: current->restart_block).
+  // Do not use nanosleep. A call from outside may have interrupted a wait of the host, and nanosleep makes the kernel
+  // forget the remaining time of that wait (Linux, kernel/time/hrtimer.c: current->restart_block).
   uint32_t word = 0;
   lt_syscall6(SYS_futex, (long)&word, FUTEX_WAIT_PRIVATE, 0, (long)&time, 0, 0);
 }
@@ -250,7 +251,7 @@ uint64_t lt_peak_resident_size(void) {
   return lt_syscall(SYS_getrusage, RUSAGE_SELF, &usage, 0) == 0 ? (uint64_t)usage.ru_maxrss * 1024 : 0;
 }
 
-/// As the kernel takes it.
+/// The kernel's form of struct sigaction.
 struct kernel_sigaction {
   void (*handler)(int, siginfo_t *, void *);
   uint64_t flags;
@@ -272,8 +273,8 @@ void lt_set_default_action(int number) {
 }
 
 bool lt_is_readable(uintptr_t address) {
-  // The kernel copies the mask before it looks at `how`: an unreadable address is EFAULT, a readable one EINVAL, and
-  // nothing changes.
+  // The kernel copies the mask before it checks `how`. An unreadable address gives EFAULT, and a readable one EINVAL.
+  // Nothing changes in either case.
   return lt_syscall6(SYS_rt_sigprocmask, -1, (long)address, 0, 8, 0, 0) != -EFAULT;
 }
 
@@ -283,7 +284,7 @@ bool lt_ticks_are_reliable(void) {
   long n = descriptor < 0 ? -1 : lt_read(descriptor, name, sizeof name - 1);
   if (descriptor >= 0) lt_close(descriptor);
   if (n > 0) return lt_is_tick_clock(name);
-  // No sysfs, as in some containers: an invariant counter is the best sign left.
+  // There is no sysfs, as in some containers. The best remaining sign is an invariant counter.
   return lt_ticks_are_invariant();
 }
 
@@ -305,13 +306,13 @@ char *lt_put_number(char *p, uint64_t value, unsigned base) {
 
 enum { HEADER = 16 };
 _Alignas(4096) uint8_t lt_bootstrap_arena[LT_BOOTSTRAP_SIZE];
-static _Atomic size_t arenaUsed; ///< bytes; at most LT_BOOTSTRAP_SIZE, and never less than before
+static _Atomic size_t arenaUsed; ///< bytes; at most LT_BOOTSTRAP_SIZE; never decreases
 
 void *lt_bootstrap_allocate(size_t size, size_t alignment) {
   if (alignment < 16) alignment = 16;
   if (size > LT_BOOTSTRAP_SIZE || alignment > 4096) return NULL;
   size_t need = (size + alignment + HEADER + 15) & ~(size_t)15, start = atomic_load(&arenaUsed);
-  // A request that does not fit takes no room from later ones.
+  // A request that does not fit leaves the remaining room to later, smaller requests.
   do
     if (need > LT_BOOTSTRAP_SIZE - start) return NULL;
   while (!atomic_compare_exchange_weak(&arenaUsed, &start, start + need));

@@ -1,4 +1,4 @@
-// Facts about this process: its identity, its threads, its resident size, and what its children used.
+// Facts about this process: its identity, threads, resident size, and its children's resource use.
 
 #include "os/process_info.h"
 
@@ -14,7 +14,7 @@
 
 // --- identity --------------------------------------------------------------------------------------------------------
 
-static uint32_t *word; ///< 1; the kernel makes it 0 in a child with a copy of the memory
+static uint32_t *word; ///< holds 1; the kernel makes it 0 in a child with its own copy of the memory
 static pid_t claimant;
 
 bool lt_identity_claim(void) {
@@ -109,7 +109,8 @@ bool lt_read_resident_size(const char *path, uint64_t *resident, uint64_t *other
   lt_close(descriptor);
   if (n <= 0) return false;
   text[n] = 0;
-  // All addresses, those that are there, and of these the ones of files and shared memory.
+  // The fields are the sizes of all memory, of the resident memory, and of its part that belongs to files and shared
+  // memory.
   const char *p = text;
   take_pages(&p);
   *resident = take_pages(&p);
@@ -130,13 +131,14 @@ uint64_t lt_resident_size(void) {
 
 // --- children --------------------------------------------------------------------------------------------------------
 
-// Keeps sums of the resource use of the recorder's own children.
+// Sums up the resource use of the recorder's own children.
 
-/// Sums over the children that were waited for. Only one thread waits for the recorder's at a time; any may ask.
+/// Sums over the recorder's children that were waited for. Only one thread at a time waits for such a child; any thread
+/// may read the sums.
 static struct {
   _Atomic int64_t userMicroseconds, systemMicroseconds;
   _Atomic int64_t minorFaults, majorFaults, blocksIn, blocksOut, waits, switches;
-  _Atomic int64_t largest; ///< resident size of the largest, in KiB
+  _Atomic int64_t largest; ///< resident size of the largest child, in KiB
 } own;
 
 static int64_t microseconds(struct timeval time) { return time.tv_sec * 1000000 + time.tv_usec; }
@@ -152,7 +154,8 @@ static void take(long *sum, _Atomic int64_t *part) {
 }
 
 void lt_child_usage_note(const struct rusage *usage) {
-  // The kernel adds nanoseconds and reports whole microseconds. Rounding up leaves no rest.
+  // The kernel sums nanoseconds but reports whole microseconds. One microsecond is added, so that none of this time
+  // remains in the host's sum.
   atomic_fetch_add(&own.userMicroseconds, microseconds(usage->ru_utime) + 1);
   atomic_fetch_add(&own.systemMicroseconds, microseconds(usage->ru_stime) + 1);
   atomic_fetch_add(&own.minorFaults, usage->ru_minflt);
@@ -182,7 +185,7 @@ void lt_child_usage_hide(struct rusage *all) {
   take(&all->ru_oublock, &own.blocksOut);
   take(&all->ru_nvcsw, &own.waits);
   take(&all->ru_nivcsw, &own.switches);
-  // Every process has minor faults: without any, none is the host's.
+  // Every process has minor faults. If none remain, the host had no children.
   if (all->ru_maxrss <= atomic_load(&own.largest) && !all->ru_minflt) all->ru_maxrss = 0;
 }
 

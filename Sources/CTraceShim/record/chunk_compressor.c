@@ -9,12 +9,12 @@
 #include <stdatomic.h>
 
 #define ZSTD_STATIC_LINKING_ONLY
-#define ZSTD_DISABLE_DEPRECATE_WARNINGS // zstd has no other way to continue a frame without a copy of the data that was
+#define ZSTD_DISABLE_DEPRECATE_WARNINGS // zstd has no other way to continue a frame without a copy of the data
                                         // compressed before
 #include <zstd.h>
 
 enum { WHOLE_COUNT = 4, GROWING_COUNT = 16, COMPRESSION_LEVEL = 1 };
-/// For a header before a payload, and for padding after it.
+/// Room in a chunk for the header, the payload and the padding.
 enum {
   HEADER_SIZE = sizeof(struct lt_chunk_header),
   OUTPUT_SIZE = LT_SLOT_SIZE + LT_SLOT_SIZE / 128 + 4096,
@@ -22,18 +22,18 @@ enum {
 };
 
 struct lt_compressor {
-  _Atomic uint32_t isBusy;      ///< 1 from take to return; only the taker uses it
-  _Atomic(ZSTD_CCtx *) context; ///< also read by the thread that counts them
+  _Atomic uint32_t isBusy;      ///< 1 while the compressor is taken; only the thread that took it uses it
+  _Atomic(ZSTD_CCtx *) context; ///< also read by the thread that counts the compressors
   uint8_t *output;              ///< OUTPUT_SIZE bytes; NULL until first taken
-  uint32_t consumed;            ///< bytes of the payload; grows only, from take to return
-  uint32_t stored;              ///< their compressed bytes; at most PAYLOAD_ROOM
+  uint32_t consumed;            ///< compressed bytes of the payload; never decreases while the compressor is taken
+  uint32_t stored;              ///< size of the compressed output; at most PAYLOAD_ROOM
   bool hasFailed;
 };
 
 static struct lt_compressor compressors[WHOLE_COUNT + GROWING_COUNT];
-static _Atomic size_t workspaceSize; ///< any thread that computes it gets the same value
+static _Atomic size_t workspaceSize; ///< every thread that computes it gets the same value
 
-/// True if the compressor is one of those above, and taken.
+/// True if the compressor is in `compressors` and is taken.
 LT_INVARIANT bool is_taken(const struct lt_compressor *c) {
   return c >= compressors && c < compressors + WHOLE_COUNT + GROWING_COUNT && atomic_load(&c->isBusy) == 1;
 }

@@ -1,4 +1,4 @@
-// Compresses payloads of chunks, and defines the size of a thread's slot in the live file.
+// Compresses the payloads of chunks, and defines the size of a thread's slot in the live file.
 
 #ifndef LEAKTRACE_CHUNK_COMPRESSOR_H
 #define LEAKTRACE_CHUNK_COMPRESSOR_H
@@ -7,36 +7,39 @@
 
 // --- slots -----------------------------------------------------------------------------------------------------------
 
-// Sizes of a thread's slot in the live file.
+// Bytes of a thread's slot in the live file, and of its part for definitions.
 
 enum { LT_SLOT_SIZE = 128 << 10, LT_SLOT_DEFINITIONS = 16 << 10 };
 
 // --- compressors -----------------------------------------------------------------------------------------------------
 
-// Compresses payloads of chunks with zstd, at once or in pieces while they grow. Compressing a whole payload inside a
-// hook would stop the thread for as long as a server's request may take. Calls nothing that allocates or locks.
+// Compresses the payloads of chunks with zstd, either as a whole or in pieces while a payload grows. Compressing a
+// whole payload inside a hook would stop the thread for as long as a server may take for a request. Calls nothing that
+// allocates or locks.
 
 struct lt_compressor;
 
-/// The two uses of compressors. One for a whole payload is returned at once; one for a growing payload may be kept for
-/// long.
+/// The two uses of a compressor. A compressor for a whole payload is returned immediately. A compressor for a growing
+/// payload may be kept for a long time.
 enum lt_compressor_use { LT_COMPRESS_WHOLE, LT_COMPRESS_GROWING };
 
-/// Takes a compressor for one payload, until it is returned. NULL without memory, or if all are taken: threads do not
-/// wait for each other.
+/// Takes a compressor for one payload, until lt_compressor_return. Returns NULL if there is no memory, or if all
+/// compressors are taken: threads do not wait for one.
 struct lt_compressor *lt_compressor_take(enum lt_compressor_use use);
-/// Compresses the uncompressed part of the payload's first `size` bytes. These bytes must neither change nor move.
+/// Compresses the part of the payload's first `size` bytes that is not yet compressed. These bytes must neither change
+/// nor move.
 void lt_compressor_add(struct lt_compressor *compressor, const uint8_t *payload, uint32_t size);
-/// Compresses the rest of a payload of `size` bytes. Returns the compressed size, or 0 if that would not be smaller.
+/// Compresses the rest of a payload of `size` bytes. Returns the compressed size, or 0 if it is not smaller than
+/// `size`.
 uint32_t lt_compressor_end(struct lt_compressor *compressor, const uint8_t *payload, uint32_t size);
-/// Returns the chunk: the compressed payload, after room for its header. There is room for padding after it, or for the
-/// uncompressed payload in its place.
+/// Returns the memory of the chunk: room for a header, then the compressed payload. There is room for padding after the
+/// payload, and enough room to store the uncompressed payload instead.
 uint8_t *lt_compressor_chunk(struct lt_compressor *compressor);
-/// Gives a compressor back. NULL is allowed.
+/// Returns a compressor. `compressor` may be NULL.
 void lt_compressor_return(struct lt_compressor *compressor);
-/// Bytes of memory that compressors use.
+/// Returns the bytes of memory that compressors use.
 uint64_t lt_compressors_bytes(void);
-/// Makes all compressors free again, in a child made by fork.
+/// Marks all compressors as free, in a child made by fork.
 void lt_compressors_reset_after_fork(void);
 
 #endif

@@ -19,22 +19,23 @@
 
 // --- images ----------------------------------------------------------------------------------------------------------
 
-// The images of the process, written to the trace as they are loaded and unloaded. Calls dl_iterate_phdr, which takes
-// the loader's lock for its list. While it waits, it holds no lock of ours that a thread may wait for.
+// The images of the process. They are written to the trace as they are loaded and unloaded. Calls dl_iterate_phdr,
+// which takes the loader's lock for its list. During this wait, the thread holds no recorder lock that another thread
+// may wait for.
 
-/// Other threads search the list while it changes. So an entry never moves, and has a range only while both of its ends
-/// are set.
+/// Other threads search the list while it changes. So an entry never moves, and has a range only while both `start` and
+/// `end` are set.
 struct image {
-  /// `end` 0: an entry that is free. Otherwise `start` is below it, and no other entry has both
+  /// if `end` is 0, the entry is free. Otherwise `start` is below `end`, and no other entry has the same range
   _Atomic uintptr_t start, end;
   uintptr_t bias;
-  bool isPresent;   ///< in the last pass; written by the thread that refreshes
-  bool isToBeShown; ///< to the observer, when it is relocated
+  bool isPresent;   ///< found in the latest pass; written by the thread that refreshes
+  bool isToBeShown; ///< must be shown to the observer once the image is relocated
 };
 
 enum { IMAGE_LIMIT = 4096, STATIC_TLS_LIMIT = 1 << 20 };
 static struct image images[IMAGE_LIMIT];
-static _Atomic uint32_t imageCount; ///< entries from here on were never used; at most IMAGE_LIMIT
+static _Atomic uint32_t imageCount; ///< number of entries that were ever used; at most IMAGE_LIMIT
 static _Atomic uint32_t isRefreshing;
 static unsigned long long lastAdds, lastSubs;
 static _Atomic uint64_t staticTLSSize;
@@ -98,7 +99,7 @@ static void give_range(struct image *image, uintptr_t start, uintptr_t end) {
   atomic_store_explicit(&image->end, end, memory_order_release);
 }
 
-/// Removes the range of an entry: afterwards no reader mixes one end of it with one of the next range.
+/// Removes the range of an entry, so that no reader combines one end of this range with one end of the next range.
 static void take_range(struct image *image) { atomic_store_explicit(&image->end, 0, memory_order_release); }
 
 static bool has_address(const struct image *image, uintptr_t address) {
@@ -131,7 +132,7 @@ static void define_image(struct lt_thread *t, const struct dl_phdr_info *info, u
 }
 
 /// Notes the size of static thread-local memory. Images loaded at the start have their thread-local variables below the
-/// thread pointer, in one block with it.
+/// thread pointer, in the same block of memory.
 static void look_at_thread_local(const struct dl_phdr_info *info) {
   uint64_t distance = lt_static_tls_distance((uintptr_t)info->dlpi_tls_data), size = atomic_load(&staticTLSSize);
   if (distance > STATIC_TLS_LIMIT) return;
@@ -140,7 +141,7 @@ static void look_at_thread_local(const struct dl_phdr_info *info) {
 
 uint64_t lt_static_tls_size(void) { return atomic_load(&staticTLSSize); }
 
-/// True once a new entry means that its image was loaded after the recording began.
+/// True after the first pass. A new entry then belongs to an image that was loaded during the recording.
 static bool isLooking;
 
 /// Shows an image to the observer.
@@ -180,7 +181,7 @@ static int look_at_image(struct dl_phdr_info *info, size_t size, void *context) 
   image->isPresent = true;
   image->isToBeShown = isLooking && observer.came;
   define_image(look->thread, info, start, end);
-  // Only now: a thread that finds the image in the list assumes that it is defined.
+  // Add the range only now: a thread that finds the image in the list assumes that the trace defines it.
   give_range(image, start, end);
   if (place == count) atomic_store_explicit(&imageCount, count + 1, memory_order_release);
   show(info, image, look);
@@ -188,8 +189,8 @@ static int look_at_image(struct dl_phdr_info *info, size_t size, void *context) 
   return 0;
 }
 
-/// dl_iterate_phdr shows only the images of its caller's namespace. While it shows one, no image is loaded or unloaded
-/// in any namespace.
+/// Looks at the images of other namespaces, which dl_iterate_phdr does not show to this caller. While it shows one
+/// image, no image is loaded or unloaded in any namespace.
 static int look_elsewhere(struct dl_phdr_info *info, size_t size, void *context) {
   (void)info;
   if (observer.showElsewhere) observer.showElsewhere(look_at_image, size, context);
@@ -223,7 +224,7 @@ static void refresh(void *thread) {
     LT_CHECK(are_images_distinct());
     if (hasGone || look.hasChanged) lt_stack_capture_invalidate();
     if (observer.changed) observer.changed();
-    // An image that is not relocated yet is examined again.
+    // If an image is not relocated yet, look at all images again next time.
     lastAdds = look.hasUnfinished ? 0 : look.adds;
     lastSubs = look.subs;
   }
@@ -258,21 +259,22 @@ void lt_image_list_reset(void) {
 
 // --- types -----------------------------------------------------------------------------------------------------------
 
-// Numbers for the Swift types of objects. Takes no lock.
+// Gives numbers to the Swift types of objects. Takes no lock.
 
 enum { TABLE_SIZE = 1 << 16, TYPE_LIMIT = TABLE_SIZE / 4 * 3 };
 struct entry {
-  _Atomic uint64_t metadata; ///< 0 in a place that was never used, GONE in one whose type is gone
-  _Atomic uint32_t type;     ///< 0 until it is defined, and when it is gone
-  _Atomic uint32_t storage;  ///< LT_STORAGE_
+  _Atomic uint64_t metadata; ///< 0 in an entry that was never used; GONE in an entry whose type is gone
+  _Atomic uint32_t type;     ///< 0 until the type is defined, and after it is gone
+  _Atomic uint32_t storage;  ///< LT_STORAGE_…
 };
 static _Atomic(struct entry *) table;
 static _Atomic uint32_t nextType = 1, usedEntries;
-/// In place of the metadata of a type that is gone: later entries of the table stay where they are. No address.
+/// Replaces the metadata address of a type that is gone. Unlike 0, it does not end a probe sequence, so later entries
+/// stay reachable. It is never an address.
 enum { GONE = 1 };
 
 void lt_type_table_reset(void) {
-  // The child's own trace has to define them again.
+  // The child has its own trace, which must define the types again.
   struct entry *entries = atomic_exchange(&table, NULL);
   if (entries) lt_unmap(entries, TABLE_SIZE * sizeof *entries);
   atomic_store(&nextType, 1);
@@ -318,8 +320,8 @@ static void write_definition(void *definition) {
 
 static uint32_t number_of(struct lt_thread *t, uint64_t metadata, int depth);
 
-/// Defines a type, superclasses first, as far as they are believed. 0 without memory: the next object of the type tries
-/// again.
+/// Defines a type, and its superclasses before it, up to a depth limit. Returns 0 if there is no stack for the work;
+/// the next object of the type tries again.
 static uint32_t define_type(struct lt_thread *t, uint64_t metadata, uint32_t *storage, int depth) {
   enum { SUPERCLASS_LIMIT = 64 };
   LT_CHECK(metadata > GONE && depth <= SUPERCLASS_LIMIT);
@@ -342,15 +344,15 @@ static LT_NOINLINE uint32_t number_of(struct lt_thread *t, uint64_t metadata, in
     else lt_unmap(made, TABLE_SIZE * sizeof *made);
   }
   uint64_t index = (metadata * LT_HASH_MULTIPLIER) >> 48;
-  struct entry *free = NULL; // the first place that has become free
+  struct entry *free = NULL; // the first entry found that is free again
   for (int probe = 0; probe < 64; probe++, index = (index + 1) % TABLE_SIZE) {
     LT_CHECK(index < TABLE_SIZE);
     uint64_t found = atomic_load_explicit(&entries[index].metadata, memory_order_acquire);
     if (found == GONE && !free) free = &entries[index];
     if (found == 0) {
       if (!free && atomic_load(&usedEntries) > TYPE_LIMIT) return 0;
-      // A thread that loses the race here, or finds the winner's number not yet there, defines the type a second time:
-      // the same name.
+      // Another thread may win the race here, or may not have stored its number yet. This thread then defines the type
+      // a second time, under the same name.
       uint32_t storage = LT_STORAGE_NONE, type = define_type(t, metadata, &storage, depth);
       if (!type) return 0;
       if (!free) atomic_fetch_add(&usedEntries, 1);

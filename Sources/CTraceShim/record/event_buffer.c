@@ -25,16 +25,16 @@ uint8_t *lt_put_string(uint8_t *p, const uint8_t *end, const char *text) {
 
 // --- buffers ---------------------------------------------------------------------------------------------------------
 
-// Encodes a thread's events and definitions into its slot of the live file. Calls nothing that allocates.
+// Encodes a thread's events and definitions into the thread's slot of the live file. Calls nothing that allocates.
 
-/// In a process with several threads, where one may wait for another, a growing payload is compressed in pieces of this
-/// size. A piece takes some 100 microseconds, and costs some bytes of the trace.
+/// In a process with several threads, one thread may wait for another. So a growing payload is compressed in pieces of
+/// this size. A piece takes some 100 microseconds, and makes the trace a few bytes longer.
 enum { COMPRESSION_STEP = 32 << 10 };
 
 static _Atomic uint32_t isExactTimeRequired;
 static void (*onSeal)(struct lt_thread *);
 
-/// True if the payload of definitions is in its part of the slot. Another thread may be sealing it.
+/// True if the payload of definitions lies in its part of the slot. Another thread may be sealing the payload.
 LT_INVARIANT bool are_definitions_valid(const struct lt_thread *t) {
   const uint8_t *slot = (const uint8_t *)t->slot;
   return slot && t->definitionCursor >= slot + sizeof *t->slot && t->definitionCursor <= t->definitionLimit &&
@@ -58,10 +58,10 @@ uint8_t *lt_buffer_put_units(struct lt_thread *t, uint8_t *p, uint64_t units) {
 }
 
 LT_NOINLINE uint8_t *lt_buffer_put_time(struct lt_thread *t, uint8_t *p) {
-  // The process has one thread, so there is no order with others to keep.
+  // The process has one thread, so the reads of the clock need no order with other threads.
   uint64_t now = (lt_clock_kind == LT_CLOCK_TSC ? lt_ticks_unordered() : lt_now()) >> LT_TIME_SHIFT;
   uint64_t units = now > t->timeUnits ? now - t->timeUnits : 0;
-  // About 20 microseconds: more frequent times would be of no use to a reader.
+  // The threshold is about 20 microseconds. A reader has no use for more frequent times.
   return units >= 1u << 13 ? lt_buffer_put_units(t, p, units) : p;
 }
 
@@ -87,7 +87,7 @@ void lt_buffer_put_task(struct lt_thread *t) {
   *size = (uint8_t)(t->cursor - size - 1);
 }
 
-/// Moves the limit of events to the point where the next piece will be compressed.
+/// Sets the limit for events to the point where the next piece will be compressed.
 static void extend_limit(struct lt_thread *t) {
   LT_CHECK(t->cursor < t->end);
   t->limit = t->isExact && t->end - t->cursor > COMPRESSION_STEP ? t->cursor + COMPRESSION_STEP : t->end;
@@ -99,7 +99,7 @@ static void drop_compressor(struct lt_thread *t) {
   t->compressor = NULL;
 }
 
-/// Returns the complete part of the payload: bytes in the low half, events in the high one.
+/// Returns the size of the complete records: bytes in the low half, events in the high half.
 static uint64_t published(const struct lt_live_slot *slot) {
   uint64_t word = atomic_load_explicit((const _Atomic uint64_t *)&slot->eventUsed, memory_order_acquire);
   LT_CHECK(slot->eventStart == LT_SLOT_DEFINITIONS);
@@ -107,7 +107,7 @@ static uint64_t published(const struct lt_live_slot *slot) {
   return word - slot->eventStart;
 }
 
-/// Compresses the payload so far.
+/// Compresses the part of the payload that is complete.
 static void compress_piece(struct lt_thread *t) {
   LT_CHECK(t == lt_tls.thread && lt_buffer_is_valid(t));
   if (!t->compressor) t->compressor = lt_compressor_take(LT_COMPRESS_GROWING);
@@ -129,7 +129,7 @@ void lt_buffer_begin(struct lt_thread *t) {
   t->recordedDepth = 0;
   t->recordedAsync = 0;
   t->recordedTask = 0;
-  t->depth = 0; // the next stack is unwound and written in full
+  t->depth = 0; // so that the next stack is unwound and written in full
   memset(t->dictionary, 0, sizeof t->dictionary);
   memset(t->recent, 0, sizeof t->recent);
   memset(t->prediction, 0, sizeof t->prediction);
@@ -163,15 +163,15 @@ static bool seal_definitions(struct lt_thread *t) {
   return true;
 }
 
-/// Seals both payloads. `compressor`: has compressed the beginning of the events, or NULL.
+/// Seals both payloads. `compressor` has compressed the beginning of the events, or is NULL.
 static bool seal_payloads(struct lt_thread *t, struct lt_compressor *compressor) {
   struct lt_live_slot *slot = t->slot;
   if (!slot) return true;
-  // Definitions first: events that use them follow.
+  // Seal definitions first, because events that use them follow.
   if (!seal_definitions(t)) return false;
   uint64_t complete = published(slot);
   uint32_t size = (uint32_t)complete, count = (uint32_t)(complete >> 32);
-  // Marks are no events, but also a reason for a chunk.
+  // Marks do not count as events, but also need a chunk.
   if (count || t->hasMarks) {
     LT_CHECK(t->number > 0 && size > 0);
     LT_CHECK(slot->firstTime <= t->timeUnits << LT_TIME_SHIFT);
@@ -190,9 +190,9 @@ static bool seal_payloads(struct lt_thread *t, struct lt_compressor *compressor)
   return true;
 }
 
-/// Keeps other threads from sealing the same payloads. False if a signal handler has interrupted the calling thread's
-/// own sealing, or if another thread takes longer than sealing ever does. A chunk may then be written twice, and
-/// readers use one.
+/// Keeps other threads from sealing the same payloads. Returns false if a signal handler has interrupted the calling
+/// thread's own sealing. Also returns false if another thread takes longer than sealing ever does. In both cases a
+/// chunk may be written twice, and readers use one of them.
 static bool begin_sealing(struct lt_thread *t) {
   enum { MOMENT_NANOSECONDS = 1000000, MOMENT_LIMIT = 1000 };
   pid_t self = lt_thread_id();
@@ -210,15 +210,15 @@ static void end_sealing(struct lt_thread *t, bool isBegun) {
   if (isBegun) atomic_store(&t->sealer, 0);
 }
 
-// The thread's own compressed pieces cannot be used here: this may be another thread, or the thread may have been
-// interrupted while compressing.
+// Do not use the thread's compressor here. The caller may be another thread, or may have interrupted the thread while
+// it was compressing.
 bool lt_buffer_seal_payloads(struct lt_thread *t) {
   bool isBegun = begin_sealing(t), isSealed = seal_payloads(t, NULL);
   end_sealing(t, isBegun);
   return isSealed;
 }
 
-/// Appends the published records of another thread, which may go on writing after them.
+/// Appends the published records of another thread, which may continue to write after them.
 static size_t copy_payloads(const struct lt_thread *t, uint64_t offsets[LT_BUFFER_COPIES]) {
   const struct lt_live_slot *slot = t->slot;
   size_t count = 0;
@@ -234,7 +234,7 @@ static size_t copy_payloads(const struct lt_thread *t, uint64_t offsets[LT_BUFFE
   }
   uint64_t complete = published(slot);
   if (!(uint32_t)complete) return count;
-  // Read after the events: none of them is later.
+  // Read the time after the events, so that no event is later.
   uint64_t units = atomic_load_explicit((const _Atomic uint64_t *)&t->timeUnits, memory_order_relaxed);
   struct lt_chunk_header header = {.kind = LT_CHUNK_EVENTS,
                                    .thread = t->number,
@@ -276,7 +276,7 @@ static void compress(void *thread) { compress_piece(thread); }
 LT_NOINLINE bool lt_buffer_make_room(struct lt_thread *t) {
   LT_CHECK(t->cursor >= t->limit);
   if (!t->slot || !lt_trace_is_writable() || t->cursor >= t->end) return lt_buffer_renew(t);
-  // Bytes that stay uncompressed now are compressed with the rest of the payload.
+  // If this piece is not compressed now, it is compressed later with the rest of the payload.
   if (!lt_on_own_stack(compress, t)) extend_limit(t);
   LT_CHECK(t->cursor < t->limit);
   return true;

@@ -14,11 +14,11 @@
 
 // --- stacks and marks ------------------------------------------------------------------------------------------------
 
-// Encodes marks, and stacks that need more room than a usual event. Calls nothing that allocates.
+// Encodes marks, and stacks that need more room than a usual event has. Calls nothing that allocates.
 
 LT_NOINLINE uint8_t *lt_buffer_put_literal(struct lt_thread *t, uint8_t *p, uint64_t key) {
   LT_CHECK(t->dictionary[lt_key_index(key)].key != key);
-  // The image must be defined before the event: the address is new in this payload.
+  // The address is new in this payload, so its image must be defined before the event.
   if (!lt_image_list_covers(key & LT_FRAME_ADDRESS_MASK)) lt_image_list_refresh(t);
   *p++ = LT_TOKEN_LITERAL;
   p = lt_put_varint(p, lt_zigzag((int64_t)(key - t->literal)));
@@ -31,7 +31,7 @@ LT_NOINLINE uint8_t *lt_buffer_put_literal(struct lt_thread *t, uint8_t *p, uint
   return p;
 }
 
-/// The length of the longest run at keys[i] that repeats the keys `distance` before it.
+/// Returns how many keys from keys[i] on equal the keys `distance` before them.
 static uint32_t repeated(const uint64_t *keys, uint32_t i, uint32_t count, uint32_t distance) {
   LT_CHECK(distance > 0 && distance <= i);
   uint32_t n = 0;
@@ -43,16 +43,18 @@ enum { PIECE_TOKENS = 64, PIECE_SIZE = PIECE_TOKENS * 16 + 32, DISTANCE_LIMIT = 
 _Static_assert(LT_MARK_ROOM >= PIECE_SIZE + 1 + 10 + 2 * 10 + LT_MARK_MAX_SIZE,
                "a mark follows one piece of its stack at least");
 
-/// Writes the pops and the first `count` pushed keys of a change, and takes them out of it, as far as there is room.
+/// Writes the pops and the first `count` pushed keys of a change, while there is room. Removes the written part from
+/// the change.
 static void put_pieces(struct lt_thread *t, struct lt_stack_change *change, uint32_t count) {
-  // A control record's length precedes its payload, and the whole change may not fit the slot. So it is written in
-  // pieces that do.
+  // A control record's length precedes its payload, and the whole change may not fit into the slot. So the change is
+  // written in pieces that fit.
   enum { HEAD_SIZE = 1 + 10 + 2 * 10 };
   uint32_t i = 0;
   uint32_t pops = change->pops;
   LT_CHECK(count <= change->pushes && lt_buffer_is_valid(t));
   while ((i < count || pops) && t->cursor + PIECE_SIZE + HEAD_SIZE < t->end) {
-    // Write the tokens after room for their head, and then move them up to it: readers stop at the published end.
+    // Write the tokens after free space for their head, and then move them up to the head. Readers do not see this,
+    // because they stop at the published end.
     uint8_t *tokens = t->cursor + HEAD_SIZE, *p = tokens;
     uint32_t first = i;
     for (int n = 0; n < PIECE_TOKENS && i < count; n++) {
@@ -97,8 +99,8 @@ LT_NOINLINE void lt_buffer_put_large_change(struct lt_thread *t, struct lt_stack
   LT_CHECK(change->pushes > LT_EVENT_PUSH_LIMIT && change->pushes <= t->recordedDepth);
   put_pieces(t, change, change->pushes - LT_EVENT_PUSH_LIMIT / 2);
   if (LT_UNLIKELY(change->pushes > LT_EVENT_PUSH_LIMIT)) {
-    // This one stack fills the slot: keep its inner end. Readers get a stack that lacks frames in the middle, and the
-    // drop is counted.
+    // This stack alone fills the slot. Keep its innermost frames: readers get a stack without some frames in the
+    // middle, and the drop is counted.
     t->drops[LT_DROP_STACK_TRUNCATED]++;
     uint32_t lost = change->pushes - LT_EVENT_PUSH_LIMIT;
     LT_CHECK(lost < t->recordedDepth);
@@ -117,7 +119,7 @@ void lt_buffer_put_mark(struct lt_thread *t, struct lt_stack_change *change, con
   LT_CHECK(change->pops == 0);
   LT_CHECK(change->pushes <= t->recordedDepth);
   if (LT_UNLIKELY(change->pushes)) {
-    // As with events, a stack that fills the slot alone loses frames, and the drop is counted.
+    // As with events, a stack that alone fills the slot loses frames, and the drop is counted.
     t->drops[LT_DROP_STACK_TRUNCATED]++;
     t->recordedDepth -= change->pushes;
     t->depth = 0;
@@ -144,15 +146,15 @@ LT_NOINLINE void lt_record_stack_slowly(struct lt_thread *t, const uintptr_t *fr
 
 // --- events ----------------------------------------------------------------------------------------------------------
 
-// Encodes events. docs/engineering/trace-format.md has the grammar. Calls nothing that allocates.
+// Encodes events. The grammar is in docs/engineering/trace-format.md. Calls nothing that allocates.
 
-/// Events of a process with one thread carry no time; it is checked every so many events.
+/// In a process with one thread, events carry no time. Instead, a time record may be written once in this many events.
 enum { EVENTS_PER_TIME = 32 };
 
-/// Operands of an address code.
+/// The kind of operand that an address code has.
 enum operand_kind { NO_OPERAND, BYTE, VARINT };
 
-/// Encodes an address and updates the address state. Returns the address code; its operand is stored in `operand`.
+/// Encodes an address and updates the address state. Returns the address code. Stores the code's operand in `operand`.
 static LT_ALWAYS_INLINE unsigned code_address(struct lt_thread *t, uint64_t address, enum operand_kind *kind,
                                               uint64_t *operand) {
   uint64_t recent = t->recent[0];
@@ -199,7 +201,7 @@ static LT_ALWAYS_INLINE unsigned code_address(struct lt_thread *t, uint64_t addr
   return code;
 }
 
-/// Writes a stack change that differs from the predicted one, and predicts it next time.
+/// Writes a stack change that differs from the predicted one, and makes it the next prediction.
 static LT_NOINLINE uint8_t *put_change(struct lt_thread *t, uint8_t *p, struct lt_prediction *predicted,
                                        unsigned operation, uint32_t pops, uint32_t pushes, const uint64_t *keys) {
   LT_CHECK(pushes <= LT_EVENT_PUSH_LIMIT);
@@ -220,7 +222,7 @@ static LT_NOINLINE uint8_t *put_change(struct lt_thread *t, uint8_t *p, struct l
   return p;
 }
 
-/// The part of a predicted stack change that is compared as one word.
+/// Returns the part of a stack change that is compared with the prediction as one word.
 static LT_ALWAYS_INLINE uint64_t change_word(unsigned operation, uint64_t pops, uint64_t pushes) {
   return operation | pushes << 8 | pops << 16;
 }
@@ -239,8 +241,9 @@ static LT_ALWAYS_INLINE bool is_predicted(const struct lt_thread *t, const struc
   return true;
 }
 
-/// Records an event. `hasSize`: with `size`, and for objects the type of `metadata`, if they differ from the last ones
-/// in this context. Inlined into each recorder with constants.
+/// Records an event. With `hasSize`, the event also has `size`, and with `hasType` the type of `metadata`. They are
+/// written only if they differ from the last ones in this context. Inlined into each function below with constant
+/// flags.
 static LT_ALWAYS_INLINE void record(struct lt_thread *t, unsigned operation, const void *block, bool hasStack,
                                     bool hasSize, bool hasType, uint64_t size, uint64_t metadata,
                                     const uintptr_t *frame) {
@@ -330,8 +333,8 @@ LT_NOINLINE void lt_record_size_alone(struct lt_thread *t, unsigned operation, c
 
 // --- pauses ----------------------------------------------------------------------------------------------------------
 
-static _Atomic uint32_t isPauseNoted; ///< the trace says that recording is paused
-/// the first time that a thread without a state noticed the pause; 0 if none did
+static _Atomic uint32_t isPauseNoted; ///< the trace contains the start of a pause, but not its end
+/// the time when the first thread without a state noticed the pause; 0 if none did
 static _Atomic uint64_t unnotedPause;
 
 void lt_pause_notes_reset_after_fork(void) {
@@ -367,7 +370,7 @@ void lt_pause_note(struct lt_thread *t, uint64_t kind) {
 
 // --- memory ----------------------------------------------------------------------------------------------------------
 
-/// Samples of memory are taken as often as this at most, since a file has to be opened for each.
+/// The shortest time between two samples of memory. It is limited because each sample opens a file.
 enum { SAMPLE_NANOSECONDS = 250000000 };
 
 void lt_memory_sample(struct lt_thread *t) {

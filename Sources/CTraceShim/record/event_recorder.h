@@ -9,28 +9,29 @@
 
 // --- stacks and marks ------------------------------------------------------------------------------------------------
 
-// Encodes stacks that take more than an event of the usual size, and marks.
+// Encodes marks, and stacks that need more room than a usual event has.
 
-/// Puts a key that is not in the dictionary.
+/// Writes a key that is not in the dictionary.
 LT_NOINLINE uint8_t *lt_buffer_put_literal(struct lt_thread *thread, uint8_t *p, uint64_t key);
-/// Writes all but the last few pushed keys of a large change, and takes them out of it.
+/// Writes all but the last few pushed keys of a large change, and removes the written ones from the change.
 LT_NOINLINE void lt_buffer_put_large_change(struct lt_thread *thread, struct lt_stack_change *change);
-/// Writes a mark, after the change of the stack that its caller has. `time` is that in the mark.
+/// Writes a change of the stack and then a mark. The caller has captured the change. `time` is the time in the mark.
 void lt_buffer_put_mark(struct lt_thread *thread, struct lt_stack_change *change, const uint8_t *payload, size_t size,
                         uint64_t time);
 
 // --- recorded stack --------------------------------------------------------------------------------------------------
 
-// An event's stack, captured to be recorded in the thread's present payload.
+// Captures an event's stack for the thread's current payload.
 
 /// The slow path of lt_record_stack. May begin a new payload.
 LT_NOINLINE void lt_record_stack_slowly(struct lt_thread *thread, const uintptr_t *frame, struct lt_walk walk,
                                         struct lt_stack_change *change);
 
-/// Returns how the stack of a hook's caller differs from the one recorded before; the innermost frame is the hook's
-/// caller. `frame` is the hook's own frame address (__builtin_frame_address(0)): the hook is compiled with a frame
-/// pointer. The change must be recorded, in the same payload, before the next capture. Linear in the depth for a look
-/// at each return address; frames that did not change since the thread's last call are not unwound again.
+/// Returns how the stack of a hook's caller differs from the stack recorded before. The innermost frame is the hook's
+/// caller. `frame` is the hook's own frame address (__builtin_frame_address(0)); the hook is compiled with a frame
+/// pointer. The change must be recorded before the next capture, and in the same payload. Takes linear time in the
+/// depth, because each return address is compared. Frames that did not change since the thread's previous event are not
+/// unwound again.
 static LT_ALWAYS_INLINE struct lt_stack_change lt_record_stack(struct lt_thread *t, const uintptr_t *frame) {
   lt_stack_memory_begin(t, (uintptr_t)frame);
   LT_CHECK(lt_stack_room_is_valid(t));
@@ -56,18 +57,18 @@ static LT_ALWAYS_INLINE struct lt_stack_change lt_record_stack(struct lt_thread 
 
 // --- events ----------------------------------------------------------------------------------------------------------
 
-// Records one event: captures its stack, and encodes both into the thread's buffer. Called by hooks between `lt_enter`
-// and `lt_leave`.
+// Records one event: captures its stack, and encodes the event and the stack change into the thread's buffer. Hooks
+// call these functions between `lt_enter` and `lt_leave`.
 //
 // `frame` is the hook's own frame address (__builtin_frame_address(0)); the event's stack begins with the hook's
 // caller.
 
 /// Records an operation on the block or object at `address`.
 LT_NOINLINE void lt_record(struct lt_thread *thread, unsigned operation, const void *address, const uintptr_t *frame);
-/// Records an operation with an operand: an allocation's size, or a count.
+/// Records an operation with an operand, which is an allocation's size or a count.
 LT_NOINLINE void lt_record_size(struct lt_thread *thread, unsigned operation, const void *address, uint64_t size,
                                 const uintptr_t *frame);
-/// Records swift_allocObject, with the type of the metadata.
+/// Records swift_allocObject, with the type that `metadata` describes.
 LT_NOINLINE void lt_record_object(struct lt_thread *thread, const void *object, uint64_t size, const void *metadata,
                                   const uintptr_t *frame);
 /// Records an operation without a stack.
@@ -76,21 +77,21 @@ LT_NOINLINE void lt_record_size_alone(struct lt_thread *thread, unsigned operati
 
 // --- pauses ----------------------------------------------------------------------------------------------------------
 
-// The trace's notes of pauses of the recording.
+// Records pauses of the recording in the trace.
 
-/// Notes a pause, by a thread that cannot write it. False if another noticed before.
+/// Notes a pause, in a thread that cannot write it to the trace. Returns false if another thread has noted it before.
 bool lt_pause_notice(void);
-/// Writes that recording was paused or goes on (LT_PAUSE_), by the thread that notices first. Writes both for a pause
-/// that only threads noticed that could not write it.
+/// Writes to the trace that recording was paused or continues (LT_PAUSE_). Only the first thread that notices writes
+/// this. If only threads that could not write noticed the pause, writes both its start and its end.
 void lt_pause_note(struct lt_thread *thread, uint64_t kind);
-/// In a child made by fork.
+/// Forgets pauses, in a child made by fork.
 void lt_pause_notes_reset_after_fork(void);
 
 // --- memory ----------------------------------------------------------------------------------------------------------
 
-// Samples of the process's memory, as the recording goes on.
+// Samples the process's memory during the recording.
 
-/// Defines the memory in use, if the last time was long enough ago.
+/// Writes a sample of the memory in use to the trace, if the previous sample is old enough.
 void lt_memory_sample(struct lt_thread *thread);
 
 #endif

@@ -1,4 +1,4 @@
-// The trace's clock, and durations in its ticks. Any thread, no lock: the state is a single word.
+// The trace's clock, and durations in its ticks. Any thread may use them without a lock.
 
 #include "record/trace_clock.h"
 
@@ -10,17 +10,19 @@ LT_HOOK_DATA uint8_t lt_clock_kind = LT_CLOCK_TSC;
 
 enum { SECOND = 1000000000, TRIES = 5 };
 
-/// Both clocks at one moment.
+/// The readings of both clocks at one moment.
 struct moment {
   uint64_t ticks, nanoseconds;
 };
 
 static struct moment first;
-static _Atomic uint64_t knownRate; ///< ticks per second of the processor's counter, as last measured
-/// ticks; when the recording is twice as old as it was at the last one, up to a second
+static _Atomic uint64_t knownRate; ///< ticks per second of the processor's counter, by the latest measurement
+/// the time of the next measurement, in ticks. Each one comes when the recording is twice as old as at the previous
+/// one; the last one comes after a second
 static _Atomic uint64_t nextMeasurement;
 
-/// Returns the closest together of a few readings: a thread may be interrupted between two clocks.
+/// Reads both clocks several times. Returns the reading that took least time, because the thread may be interrupted
+/// between the two clocks.
 static struct moment read_clocks(void) {
   struct moment best = {0, 0};
   uint64_t bestWidth = UINT64_MAX;
@@ -57,7 +59,7 @@ static uint64_t rate(void) {
   return LT_LIKELY(known && (next == UINT64_MAX || lt_now() < next)) ? known : measure();
 }
 
-/// UINT64_MAX is for ever in any unit, and only that is.
+/// UINT64_MAX means forever in any unit. No other value gives UINT64_MAX.
 static uint64_t scaled(uint64_t value, uint64_t by, uint64_t per) {
   LT_CHECK(by > 0 && per > 0);
   if (value == UINT64_MAX) return value;

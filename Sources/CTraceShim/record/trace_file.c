@@ -1,4 +1,4 @@
-// The trace and its live file: how they begin, grow and reuse space. A message tells the user why there is none.
+// The trace and its live file: opening, appending, and reuse of space. Messages tell the user why nothing is recorded.
 
 #include "record/trace_file.h"
 
@@ -20,11 +20,12 @@
 
 // === messages ========================================================================================================
 
-// Tells the user why something is not traced: to `record`, or on standard error when preloaded by hand.
+// Tells the user why something is not traced: through `record`, or on standard error if the library was preloaded by
+// hand.
 
 static char messagesPath[PATH_MAX];
 static bool isQuiet;
-static dev_t errorDevice; ///< of the standard error at the beginning
+static dev_t errorDevice; ///< device of the standard error when the process began
 static ino_t errorInode;
 
 void lt_message_init(const char *path, bool quiet) {
@@ -42,7 +43,8 @@ struct line {
   size_t size;
 };
 
-/// To be called apart: a limit on file sizes, or a reader that has gone, is a signal to the writer.
+/// Must be called in a separate task (lt_call_apart). At a limit on file sizes, or without a reader, the kernel sends
+/// the writer a signal.
 static void write_apart(void *argument) {
   const struct line *line = argument;
   if (messagesPath[0]) {
@@ -52,7 +54,7 @@ static void write_apart(void *argument) {
     lt_close(descriptor);
     return;
   }
-  // The host may have closed its standard error, and have a file of its own there.
+  // The host may have closed its standard error, and may use the descriptor for a file of its own.
   struct stat info;
   if (lt_fstat(2, &info) == 0 && info.st_dev == errorDevice && info.st_ino == errorInode)
     lt_write_all(2, line->text, line->size);
@@ -115,7 +117,7 @@ void lt_message_apart(const char *text, const char *detail, int error) {
 
 // === voids ===========================================================================================================
 
-// Voids: space of a trace whose chunks were taken back.
+// Voids: the space of chunks that were taken back from a trace.
 
 enum { HEADER = sizeof(struct lt_chunk_header), WINDOW = 4096 };
 
@@ -180,7 +182,7 @@ int lt_trace_join_void(int descriptor, uint64_t offset, uint64_t size) {
 int lt_trace_fill_void(int descriptor, const struct lt_placed_chunk *space, const uint8_t *chunk, uint64_t size,
                        struct lt_placed_chunk *left) {
   LT_CHECK(size >= HEADER && size % LT_CHUNK_ALIGNMENT == 0 && size <= space->size);
-  // The end of the void first, then the payload: until the chunk's header is there, the old one covers both.
+  // Write the end of the void first, then the payload. Until the chunk's header is written, the old header covers both.
   uint64_t rest = space->size - size, end = space->offset + size;
   static const uint8_t zeros[HEADER];
   int error = 0;
@@ -198,12 +200,12 @@ int lt_trace_fill_void(int descriptor, const struct lt_placed_chunk *space, cons
 
 // === files ===========================================================================================================
 
-// The trace and its live file: append chunks, close, stop when the disk is full.
+// Appends chunks to the trace, closes it, and stops when the disk is full.
 //
 // A host may close and reuse every descriptor, change its root or its user, or fill the disk. So both files are written
-// only through mappings (mapped_file), and recording ends for good if that fails. A writer reserves its place by adding
-// to the file's end offset, so that threads and copies of the process need no lock. Calls nothing that allocates: zstd
-// works in memory of our own.
+// only through mappings (mapped_file), and recording ends for good if a write fails. A writer reserves its place in the
+// file by an atomic addition to the file's end offset. So threads and copies of the process need no lock. Calls nothing
+// that allocates: zstd works in memory of the recorder.
 
 struct lt_trace lt_trace = {.slotSize = LT_SLOT_SIZE};
 
@@ -216,13 +218,13 @@ LT_INVARIANT bool has_pages(void) {
 
 bool lt_trace_is_writable(void) { return atomic_load_explicit(&lt_trace.isOpen, memory_order_acquire); }
 
-/// Ends the file after the last chunk, once the last writer has left.
+/// Truncates the file after the last chunk, if this was the last writer and recording has ended.
 static void leave_file(void) {
   if (!lt_mapped_file_leave(&lt_trace.file) || lt_trace_is_writable()) return;
   lt_mapped_file_trim(&lt_trace.file, lt_trace.status->dataEnd);
 }
 
-/// Ends the recording; the process goes on.
+/// Ends the recording. The process continues.
 static void stop(int error) {
   LT_CHECK(error > 0 && has_pages());
   uint32_t open = 1;
@@ -248,7 +250,7 @@ struct lt_live_slot *lt_trace_new_slot(void) {
   lt_mapped_file_enter(&lt_trace.liveFile);
   struct lt_live_slot *slot = lt_mapped_file_map(&lt_trace.liveFile, offset, LT_SLOT_SIZE, &error);
   lt_mapped_file_leave(&lt_trace.liveFile);
-  // Recording only some threads is useless: one may free blocks that another has allocated.
+  // It is useless to record only some threads, because one thread may free blocks that another has allocated.
   if (!slot) stop(-error);
   if (slot) {
     LT_CHECK(slot->thread == 0 && slot->eventUsed == 0 && slot->definitionUsed == 0);
@@ -299,7 +301,7 @@ int lt_trace_append_chunk(struct lt_chunk_header *header, uint8_t *chunk) {
   return enter_and_append(header, chunk, &offset);
 }
 
-/// Returns the chunk's offset; 0 if recording has stopped.
+/// Returns the chunk's offset, or 0 if recording has stopped.
 static uint64_t write_chunk(struct lt_chunk_header *header, uint8_t *chunk) {
   uint64_t offset;
   int error = enter_and_append(header, chunk, &offset);
@@ -365,7 +367,7 @@ void lt_trace_add_drops(struct lt_thread *t) {
   LT_CHECK(lt_trace.status);
   for (int i = 0; i < LT_DROP_COUNT; i++) {
     if (!t->drops[i]) continue;
-    // A signal handler may be counting a drop.
+    // A signal handler may count a drop at the same time.
     uint64_t count = atomic_exchange_explicit((_Atomic uint64_t *)&t->drops[i], 0, memory_order_relaxed);
     atomic_fetch_add((_Atomic uint64_t *)&lt_trace.status->drops[i], count);
   }
@@ -410,7 +412,7 @@ uint64_t lt_trace_close(uint32_t reason, bool keepLive) {
 void lt_trace_leave_behind(void) {
   if (!lt_trace_is_writable()) return;
   LT_CHECK(has_pages() && lt_identity_is_claimants());
-  // If the process goes on after all, its threads may need slots of a file that no longer has a path.
+  // If the process continues after all, its threads may need slots, but the live file will no longer have a path.
   lt_mapped_file_enter(&lt_trace.liveFile);
   lt_mapped_file_reserve_all(&lt_trace.liveFile);
   lt_mapped_file_leave(&lt_trace.liveFile);
@@ -418,7 +420,7 @@ void lt_trace_leave_behind(void) {
   remove_live();
 }
 
-/// Chunks to turn into voids.
+/// Chunks to be made voids.
 struct voiding {
   const uint64_t *offsets;
   size_t count;
@@ -458,7 +460,7 @@ void lt_trace_forget(void) {
 }
 
 void lt_trace_reset_after_fork(void) {
-  // This process does not have the mappings.
+  // The child does not inherit the mappings.
   lt_mapped_file_forget(&lt_trace.file);
   lt_mapped_file_forget(&lt_trace.liveFile);
   lt_apart_reset_after_fork();
@@ -468,7 +470,7 @@ void lt_trace_reset_after_fork(void) {
 
 // === opening =========================================================================================================
 
-// Creates the trace and its live file, apart.
+// Creates the trace and its live file, in a separate task.
 
 static bool expand_pattern(const char *pattern, const char *programName, unsigned attempt, char result[PATH_MAX]) {
   size_t n = 0;
@@ -512,8 +514,8 @@ static bool expand_pattern(const char *pattern, const char *programName, unsigne
   return true;
 }
 
-/// Opens a new file for the trace. An older trace of another session is replaced, one of this session is not; nor is
-/// anything else.
+/// Opens a new file for the trace. Replaces an older trace of another session. Does not replace a trace of this
+/// session, or any other file.
 static int create_trace(const struct lt_trace_options *options, const char *programName) {
   for (unsigned attempt = 1; attempt < 10000; attempt++) {
     if (!expand_pattern(options->pattern, programName, attempt, lt_trace.file.path)) return -ENAMETOOLONG;
@@ -532,7 +534,7 @@ static int create_trace(const struct lt_trace_options *options, const char *prog
                      memcmp(header.magic, LT_TRACE_MAGIC, 8) == 0;
       lt_close(existing);
       if (!isTrace) return -EEXIST;
-      if (header.sessionID == options->session) break; // of this run: take the next name
+      if (header.sessionID == options->session) break; // the trace belongs to this session, so try the next name
       lt_unlink(lt_trace.file.path);
     }
   }
@@ -548,7 +550,8 @@ static void set_live_path(void) {
 
 static int create_live(uint64_t traceID) {
   set_live_path();
-  lt_unlink(lt_trace.liveFile.path); // left by a process that was killed: its trace has just been replaced
+  lt_unlink(lt_trace.liveFile.path); // The live file is left from a process that was killed. Its trace has just been
+                                     // replaced.
   int descriptor = lt_open(lt_trace.liveFile.path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
   if (descriptor < 0) return descriptor;
   int error = lt_allocate_storage(descriptor, 0, LT_LIVE_HEADER_SIZE);
@@ -597,7 +600,7 @@ static void fill_header(struct lt_trace_header *header, const struct lt_trace_op
   header->headerChecksum = lt_crc32c(0, header, offsetof(struct lt_trace_header, headerChecksum));
 }
 
-/// The part of lt_trace_open that runs apart.
+/// The arguments and the result of the part of lt_trace_open that runs in a separate task.
 struct opening {
   const struct lt_trace_options *options;
   const char *programName;

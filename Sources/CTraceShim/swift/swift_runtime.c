@@ -1,4 +1,4 @@
-// Swift runtimes in this process, and the memory that their metadata is read from.
+// Finds Swift runtimes in this process, and reads this process's memory safely.
 
 #define _GNU_SOURCE
 #include "swift/swift_runtime.h"
@@ -12,8 +12,9 @@
 
 // Finds the Swift runtime's entry points for tracers.
 //
-// Swift 6.1's swift_retain goes through the pointer `_swift_retain` where hooks are on. Later ones go through an
-// adapter, which clears the marks of the reference first; the adapter has a pointer of its own, a local symbol.
+// Swift 6.1's swift_retain calls through the pointer `_swift_retain` while hooks are on. Later versions call through an
+// adapter, which first clears the marks of the reference. swift_retain calls the adapter through another pointer, which
+// is a local symbol.
 
 enum {
   SYMBOL_ALLOC,
@@ -38,7 +39,7 @@ static const char *const symbolNames[SYMBOL_COUNT] = {
     "swift_retain",
     "_ZL21_swift_retain_adapter"};
 
-/// Tells whether the function reads a word at the address.
+/// True if the function reads the word at the address.
 static bool reads(const struct lt_symbol *function, uint64_t address) {
   enum { LONGEST = 1024 };
   return lt_code_refers_to(function->address, function->size < LONGEST ? function->size : LONGEST, address);
@@ -84,7 +85,8 @@ static enum lt_swift_search find_inside(const struct lt_loaded_image *image, con
   if (!lt_elf_has_section(file, "swift5_protocols") && !lt_elf_has_section(file, "swift5_reflstr") &&
       !lt_elf_has_section(file, "swift5_fieldmd"))
     return LT_SWIFT_ABSENT;
-  // Functions and symbols of Swift code. An image that has the runtime inside imports none of another's.
+  // The image has functions and symbols of Swift code. An image that contains the runtime imports no symbols of another
+  // runtime.
   if (lt_loaded_image_imports(image, "swift_") || lt_loaded_image_imports(image, "$s")) return LT_SWIFT_ABSENT;
   struct lt_symbol symbols[SYMBOL_COUNT];
   if (!lt_elf_is_image(file, image->start)) return LT_SWIFT_ABSENT;
@@ -126,12 +128,12 @@ bool lt_swift_runtime_is_relocated(const struct lt_loaded_image *image, const st
 static bool read_own(const struct lt_memory *memory, uint64_t address, void *to, size_t size) {
   (void)memory;
   LT_CHECK(size > 0 && size <= 4096);
-  // A probe reads eight bytes from an aligned address, which never cross the end of a page. No more than two pages are
-  // read.
+  // One probe reads the eight bytes at an aligned address, which never cross a page boundary. The range lies in at most
+  // two pages, so two probes are enough.
   uint64_t first = address & ~7ull, last = (address + size - 1) & ~7ull;
   if (!lt_is_readable(first) || (last != first && !lt_is_readable(last))) return false;
 #if __has_feature(address_sanitizer)
-  // The sanitizer's own memory is mapped, and its checks end a program that reads it.
+  // The sanitizer's own memory is mapped, but its checks would end a program that reads it.
   if (__asan_region_is_poisoned((void *)address, size)) return false;
 #endif
   memcpy(to, (const void *)address, size);

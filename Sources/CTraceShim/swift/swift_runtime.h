@@ -1,4 +1,4 @@
-// Swift runtimes in this process, and the memory that their metadata is read from.
+// Finds Swift runtimes in this process, and reads this process's memory safely.
 
 #ifndef LEAKTRACE_SWIFT_RUNTIME_H
 #define LEAKTRACE_SWIFT_RUNTIME_H
@@ -8,8 +8,8 @@
 
 // --- runtimes --------------------------------------------------------------------------------------------------------
 
-// The Swift runtime's entry points for tracers: in libswiftCore.so, or inside an executable or shared object that was
-// linked statically.
+// The entry points that the Swift runtime offers to tracers. The runtime is libswiftCore.so, or part of an executable
+// or shared object that was linked statically.
 
 struct lt_swift_runtime {
   void *(**allocObject)(const void *metadata, size_t size, size_t alignMask);
@@ -18,32 +18,33 @@ struct lt_swift_runtime {
   void (**release)(void *object);
   void (**release_n)(void *object, uint32_t count);
   void *(**tryRetain)(void *object);
-  /// the pointer that swift_retain goes through; NULL if there is none, or it was not found
+  /// the pointer through which swift_retain calls the adapter; NULL if there is none, or if it was not found
   void *(**retainAdapter)(void *object);
-  /// swift_retain goes through `retain` itself, with the reference as its caller had it: before Swift 6.2
+  /// before Swift 6.2: swift_retain calls through `retain` itself, and passes the caller's reference unchanged
   bool retainsDirectly;
-  bool isLinkedIn;   ///< statically, so that nothing in it can be interposed by name
-  uint8_t *isHooked; ///< set to 1 to have every call go through the pointers
+  bool isLinkedIn;   ///< linked statically into this image, so that no symbol of the runtime can be interposed
+  uint8_t *isHooked; ///< set this to 1 to make every call go through the pointers
 };
 
 enum lt_swift_search {
   LT_SWIFT_FOUND,
   LT_SWIFT_ABSENT,   ///< no Swift runtime in the image
-  LT_SWIFT_STRIPPED, ///< there is one inside, linked statically, but its entry points have no names
-  LT_SWIFT_UNKNOWN,  ///< there is one, but it is not of the form known here
+  LT_SWIFT_STRIPPED, ///< the image contains a runtime, linked statically, but the symbols of its entry points were
+                     ///< stripped
+  LT_SWIFT_UNKNOWN,  ///< the image contains a runtime, but not in a form that the recorder knows
 };
 
-/// Looks for a runtime in one image, which may not be relocated yet. Reads the image's file; calls neither loader nor
-/// allocator.
+/// Looks for a runtime in one image, which may not be relocated yet. Reads the image's file. Calls neither the loader
+/// nor an allocator.
 enum lt_swift_search lt_swift_runtime_find(const struct lt_loaded_image *image, struct lt_swift_runtime *runtime);
-/// Tells whether the loader has set the pointers.
+/// True if the loader has set the runtime's pointers.
 bool lt_swift_runtime_is_relocated(const struct lt_loaded_image *image, const struct lt_swift_runtime *runtime);
 
 // --- memory of this process ------------------------------------------------------------------------------------------
 
-// The memory of this process, for what reads Swift's metadata (CHeapScan).
+// The memory of this process, for the code that reads Swift's metadata (CHeapScan).
 
-/// Every address is probed before it is read. May be used by any thread.
+/// Probes every address before it reads there. Any thread may use it.
 extern const struct lt_memory lt_own_memory;
 
 #endif

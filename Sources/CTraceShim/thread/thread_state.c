@@ -1,4 +1,4 @@
-// The state of each thread, and the switch that turns hooks on and off. Also the recorder's own stacks and thread-local
+// The state of each thread, the switch that turns hooks on and off, and the recorder's own stacks and thread-local
 // memory.
 
 #include "thread/thread_state.h"
@@ -30,7 +30,7 @@ uint32_t lt_thread_take_number(void) { return atomic_fetch_add(&lastNumber, 1) +
 
 uint32_t lt_thread_count(void) { return atomic_load_explicit(&lastNumber, memory_order_relaxed); }
 
-/// True if the list of threads has the state.
+/// True if the state is in the list of threads.
 LT_INVARIANT bool is_listed(const struct lt_thread *t) {
   for (const struct lt_thread *listed = lt_thread_first(); listed; listed = atomic_load(&listed->next))
     if (listed == t) return true;
@@ -54,7 +54,7 @@ struct lt_thread *lt_thread_unlist_all(void) {
 }
 
 void lt_thread_reset_after_fork(void) {
-  // The states were wiped; they are not worth finding again.
+  // The fork wiped these states, so drop them instead of reusing them.
   lt_thread_unlist_all();
   LT_CHECK(!lt_thread_first());
   void *ownStack = lt_tls.ownStack;
@@ -69,7 +69,7 @@ static _Atomic uint32_t neverPaused = LT_SWITCH_RECORD, hooksOff = LT_SWITCH_PAU
 LT_HOOK_DATA _Atomic uint32_t *lt_pause_switch = &hooksOff;
 static _Atomic uint32_t *liveSwitch = &neverPaused;
 
-/// Points the hooks to the word that they are to ask now.
+/// Points lt_pause_switch to the word that hooks must check now.
 static void connect_switch(void) {
   lt_pause_switch = atomic_load(&lt_hook_mode) == LT_HOOKS_OFF ? &hooksOff : liveSwitch;
   LT_CHECK(lt_pause_switch != NULL);
@@ -89,14 +89,14 @@ void lt_hooks_connect(_Atomic uint32_t *pauseSwitch) {
 
 // --- the recorder's stacks -------------------------------------------------------------------------------------------
 
-// Stacks of the recorder's own: the user of each, and the switch to it and back. Memory is mapped when a stack is first
-// needed, and kept.
+// The recorder's own stacks: which thread uses each one, and the switch to a stack and back. A stack is mapped at its
+// first use and then kept.
 
 enum { PAGE = 4096, STACK_LIMIT = 1024 };
 
 static struct own_stack {
   _Atomic uint32_t isTaken;  ///< 1 while a thread uses the stack
-  _Atomic(uint8_t *) memory; ///< NULL until it is first needed; never changes after that
+  _Atomic(uint8_t *) memory; ///< NULL until the first use; does not change after that
 } stacks[STACK_LIMIT];
 
 static uint8_t *memory_of(struct own_stack *stack) {
@@ -105,7 +105,8 @@ static uint8_t *memory_of(struct own_stack *stack) {
   memory = lt_map_private(LT_OWN_STACK_SIZE);
   if (!memory) return NULL;
   LT_CHECK(atomic_load(&stack->isTaken) == 1 && (uintptr_t)memory % PAGE == 0);
-  // A page that faults is better than an overflow into other memory. If the kernel refuses, the page stays accessible.
+  // The lowest page is inaccessible: a fault is better than an overflow into other memory. If the kernel refuses, the
+  // page stays accessible.
   lt_syscall(SYS_mprotect, memory, PAGE, 0);
   atomic_store_explicit(&stack->memory, memory, memory_order_release);
   return memory;
@@ -128,7 +129,7 @@ bool lt_on_own_stack(void (*function)(void *), void *argument) {
     function(argument);
     return true;
   }
-  // Faults are not blocked: the host still sees the recorder's.
+  // Fault signals stay unblocked, so the host still sees faults of the recorder.
   enum { FIRST = 1 };
   uint64_t held = ~(1ull << (SIGSEGV - FIRST) | 1ull << (SIGBUS - FIRST) | 1ull << (SIGILL - FIRST) |
                     1ull << (SIGFPE - FIRST) | 1ull << (SIGTRAP - FIRST) | 1ull << (SIGSYS - FIRST));
@@ -152,7 +153,7 @@ uintptr_t lt_own_stack_left_at(uintptr_t stackPointer) {
   for (uint32_t i = 0; i < STACK_LIMIT; i++) {
     uintptr_t memory = (uintptr_t)atomic_load_explicit(&stacks[i].memory, memory_order_acquire);
     if (memory && stackPointer >= memory && stackPointer < memory + LT_OWN_STACK_SIZE) {
-      // The thread writes the word before it moves the stack pointer. The word never points into this stack.
+      // The thread writes the word before it switches to this stack. So the word never points into this stack.
       LT_CHECK(*(const uintptr_t *)(memory + LT_OWN_STACK_SIZE - 8) - memory >= LT_OWN_STACK_SIZE);
       return *(const uintptr_t *)(memory + LT_OWN_STACK_SIZE - 8);
     }

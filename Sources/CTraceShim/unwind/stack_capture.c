@@ -1,4 +1,4 @@
-// Captures a thread's stack as a change of the last one, and gives memory to the record of that stack.
+// Captures a thread's stack as a change to the previous one, and allocates the record of that stack.
 
 #include "unwind/stack_capture.h"
 
@@ -10,18 +10,17 @@
 
 // === room ============================================================================================================
 
-// Memory for the record of a thread's last stack: one mapping that holds all arrays.
+// Memory for the record of a thread's last stack. One mapping holds all the arrays.
 
 enum {
   PAGE = 4096,
-  /// arrays that are used together begin in different parts of a page, so that they do not compete for the same cache
-  /// lines
+  /// offset between the starts of arrays that are used together, so that they do not compete for the same cache lines
   PART = 512,
-  FIRST_FRAMES = 512, ///< 100 kB; deeper stacks are rare
+  FIRST_FRAMES = 512, ///< these take 100 kB; deeper stacks are rare
   GROWTH = 8,
 };
 
-/// Places an array after the earlier ones, in the given part of a page.
+/// Places an array after the earlier ones. The array begins at part number `part` of a page.
 static size_t place(size_t *used, size_t size, unsigned part) {
   size_t start = (*used + PAGE - 1) / PAGE * PAGE + part * PART;
   *used = start + size;
@@ -45,7 +44,7 @@ static bool take(struct lt_thread *t, uint32_t frames) {
   t->room = memory;
   t->roomSize = used;
   t->entries = (struct lt_frame_entry *)(memory + entries);
-  // An extra entry precedes the first.
+  // An extra entry precedes the first one.
   *t->entries++ = (struct lt_frame_entry){.state.returnSlot = UINTPTR_MAX};
   t->addresses = (uint64_t *)(memory + addresses);
   t->words = (struct lt_stack_words){(const uint64_t **)(memory + wordAddresses), (uint64_t *)(memory + wordValues)};
@@ -84,8 +83,8 @@ bool lt_stack_room_grow(struct lt_thread *t, uint32_t limit) {
 
 // === capture =========================================================================================================
 
-// Captures stacks that differ from the last one at their outer end, in tasks, or in frames that the short rules cannot
-// express. Also the checking mode.
+// Captures stacks that the fast path cannot: those that differ from the last one at their outer end, those in tasks,
+// and those with frames that the short rules cannot express. Also contains the checking mode.
 
 static uint32_t depthLimit = 65536;
 bool lt_verifies_stacks;
@@ -110,7 +109,7 @@ void lt_stack_capture_renew(struct lt_thread *t) {
   t->imageGeneration = generation;
   t->depth = 0;
   for (uint32_t i = 0; i < LT_KEY_COUNT; i++) t->dictionary[i].rule = LT_RULE_UNKNOWN;
-  // A new type may be at an old one's address: look its number up again.
+  // A new type may have the address of an old one, so the type's number must be looked up again.
   for (uint32_t i = 0; i < LT_CONTEXT_COUNT; i++) t->site[i].metadata = 0;
 }
 
@@ -129,7 +128,7 @@ LT_NOINLINE uint32_t lt_changed_entry(const struct lt_thread *t, uint32_t index)
       if (difference[0] | difference[1]) return index;
     }
   }
-  return 1; // another thread wrote to this stack between the checks: nothing is known of it
+  return 1; // Another thread wrote to this stack between the checks, so none of its entries can be trusted.
 }
 
 /// Makes the outermost frame the first entry.
@@ -143,15 +142,15 @@ static void keep_outermost(struct lt_thread *t, const struct lt_fresh_frame *fra
 
 // --- the task's callers ----------------------------------------------------------------------------------------------
 
-/// The context register of the frame that called a hook, read in a function that the hook called: from a slot of one of
-/// the recorder's own frames, or still from the register.
+/// Returns the context register of the frame that called a hook. This function runs inside the hook. So one of the
+/// recorder's own frames may have saved the register; otherwise the register still has the value.
 static LT_NOINLINE uint64_t live_context_register(const uintptr_t *hookFrame, uint32_t generation) {
   uint64_t value;
   uintptr_t address;
   lt_read_context_register(&value, &address);
   const uintptr_t *frame = __builtin_frame_address(0);
-  // Begin with this function's frame and go outwards to the hook's: the outermost frame that saved the register has its
-  // oldest value.
+  // Go outwards from this function's frame to the hook's. The outermost frame that saved the register has the value
+  // from before the hook.
   for (int i = 0; i < 16; i++) {
     uint64_t slot = lt_rule_context_slot(lt_rule_for(address, generation));
     if (slot) value = *(const uint64_t *)((uintptr_t)frame + 16 - slot);
@@ -162,8 +161,8 @@ static LT_NOINLINE uint64_t live_context_register(const uintptr_t *hookFrame, ui
   return value;
 }
 
-/// The context register in the async function at the bottom of the stack: saved by the outermost of its callees that
-/// saved it, or live.
+/// Returns the context register of the async function at the outer end of the stack. The outermost callee that saved
+/// the register has this value. If none saved it, the value is still in the register or in the recorder's frames.
 static uint64_t context_register(struct lt_thread *t, const uintptr_t *hookFrame) {
   for (uint32_t i = 2; i < t->depth; i++) {
     uint64_t slot = lt_rule_context_slot(t->entries[i].rule);
@@ -184,8 +183,8 @@ static LT_NOINLINE void change_everything(struct lt_thread *t, uint32_t count, s
   t->recordedDepth = count;
 }
 
-/// Returns the context that identifies a task. The chain's length is limited: in a deeper one, this is a caller in
-/// between.
+/// Returns the context that identifies a task. A chain beyond the limit is cut off, and this is then a context in the
+/// middle of the chain.
 static LT_ALWAYS_INLINE uint64_t outermost_context(const struct lt_thread *t) {
   return t->asyncDepth ? (uint64_t)t->async[t->asyncDepth - 1].context : 0;
 }
@@ -199,7 +198,7 @@ static void set_ends_in_task(struct lt_thread *t, bool endsInTask) {
   t->asyncDepth = 0;
 }
 
-/// Captures by the full tables. Keeps nothing for the next capture to reuse.
+/// Captures with the full tables. The next capture cannot reuse anything of this stack.
 static LT_NOINLINE void capture_by_full_tables(struct lt_thread *t, const uintptr_t *hookFrame,
                                                struct lt_stack_change *change) {
   t->depth = 0;
@@ -222,22 +221,23 @@ static LT_NOINLINE void capture_by_full_tables(struct lt_thread *t, const uintpt
   t->asyncDepth = 0;
 }
 
-/// Captures a stack deeper than the limit: records the innermost frames, below a key that marks the missing ones.
+/// Captures a stack that is deeper than the limit. Records the innermost frames, preceded by a key that marks the
+/// missing ones.
 static LT_NOINLINE void capture_cut(struct lt_thread *t, uint32_t count, struct lt_stack_change *change) {
   LT_CHECK(count <= t->entryLimit);
   t->drops[LT_DROP_STACK_TRUNCATED]++;
   t->depth = 0;
   uint64_t task = t->task;
   set_ends_in_task(t, false);
-  t->task = task; // the task's end of the stack was not seen
+  t->task = task; // this capture did not reach the outer end of the task's stack
   t->pushed[0] = LT_FRAME_EXACT;
   for (uint32_t i = 0; i < count; i++) t->pushed[i + 1] = t->fresh[count - 1 - i].returnAddress;
   change_everything(t, count + 1, change);
 }
 
-/// Updates the callers of the task at the bottom of the stack. `*kept`: set to the number of the recorded stack's keys
-/// that stay. Writes the keys pushed below the physical frames to the thread's scratch memory. Returns their number;
-/// UINT32_MAX if no callers were found.
+/// Updates the callers of the task at the outer end of the stack. Sets `*kept` to the number of the recorded stack's
+/// keys that stay. Writes the keys to be pushed for callers to the thread's scratch memory, and returns their number.
+/// Returns UINT32_MAX if no callers were found.
 static LT_NOINLINE uint32_t settle_task(struct lt_thread *t, const uintptr_t *hookFrame, uint32_t *kept) {
   bool hasFramePointer = t->depth > 1 && lt_rule_uses_frame_pointer(t->entries[1].rule);
   uint32_t before = t->asyncDepth;
@@ -250,7 +250,7 @@ static LT_NOINLINE uint32_t settle_task(struct lt_thread *t, const uintptr_t *ho
     *kept = t->asyncDepth + *kept - 1;
     return 0;
   }
-  // In a new payload, or after a stack that was not this task's, the reader knows none of them.
+  // In a new payload, or after a stack of another task, the reader knows none of these callers.
   if (t->recordedDepth < before || !t->recordedAsync) async.kept = 0;
   uint32_t count = 0;
   for (uint32_t i = t->asyncDepth - async.kept; i > 0; i--) t->pushed[count++] = lt_async_key(t, i - 1);
@@ -259,13 +259,13 @@ static LT_NOINLINE uint32_t settle_task(struct lt_thread *t, const uintptr_t *ho
   return count;
 }
 
-/// Finds the change of a stack whose bottom is in a task. `physical`: its entries that were kept. False if the task's
-/// callers cannot be found.
+/// Finds the change of a stack whose outer end is in a task. `physical` is the number of entries that were kept. False
+/// if the task's callers cannot be found.
 static LT_NOINLINE bool change_in_task(struct lt_thread *t, const uintptr_t *hookFrame, uint32_t physical,
                                        struct lt_stack_change *change) {
   uint32_t kept = physical, total = t->depth, pushes = settle_task(t, hookFrame, &kept);
   if (LT_UNLIKELY(pushes == UINT32_MAX)) return false;
-  // The bottom entry is in the runtime: no frame of the task.
+  // The first entry is in the concurrency runtime, so it is not a frame of the task.
   bool callersHold = physical > 0 && kept == t->asyncDepth + physical - 1 && pushes == 0;
   t->recordedAsync = 1;
   t->task = outermost_context(t);
@@ -296,7 +296,7 @@ void lt_capture_finish(struct lt_thread *t, const uintptr_t *hookFrame, struct l
     keep_outermost(t, &t->fresh[walk.fresh - 1]);
     lt_keep_fresh(t, 1, walk.fresh - 1);
   } else if (total > t->entryLimit) {
-    // The limit was reached with frames kept from the last stack: begin again without them.
+    // The new frames and the kept ones together exceed the limit. Capture again without the last stack.
     t->depth = 0;
     return capture_cut(t, lt_walk_changed(t, hookFrame, t->entryLimit).fresh, change);
   } else {
@@ -324,11 +324,11 @@ struct check {
   const uintptr_t *hookFrame;
 };
 
-/// Compares the captured stack with a fresh unwind by the full tables, frame by frame, and counts a mismatch.
+/// Compares the captured stack with a fresh unwind by the full tables, frame by frame. Counts a mismatch.
 static void check_against_full_tables(void *check) {
   struct lt_thread *t = ((struct check *)check)->thread;
   const uintptr_t *hookFrame = ((struct check *)check)->hookFrame;
-  if (t->depth == 0) return; // it was captured by them, or cut
+  if (t->depth == 0) return; // the stack was captured by the full tables, or cut
   uint32_t asyncDepth = t->asyncDepth, bottom = t->endsInTask ? 1 : 0;
   struct lt_async_entry async[LT_ASYNC_LIMIT];
   LT_CHECK(asyncDepth <= LT_ASYNC_LIMIT && t->depth >= bottom);
@@ -340,10 +340,10 @@ static void check_against_full_tables(void *check) {
   for (uint32_t i = 0; isSame && i < physical; i++) isSame = stack.keys[i] == t->addresses[t->depth - 1 - i];
   for (uint32_t i = 0; isSame && bottom && i < asyncDepth; i++)
     isSame = stack.keys[physical + i] == (async[i].resume | LT_FRAME_EXACT | LT_FRAME_ASYNC);
-  // The fast path continues from its own state: a check must not repair it.
+  // The fast path must continue from its own state, so that a check does not repair that state.
   memcpy(t->async, async, asyncDepth * sizeof *async);
   t->asyncDepth = asyncDepth;
-  // Both are right if the task's memory has changed between them.
+  // Both results are right if the task's memory has changed between them, so that is not a mismatch.
   if (!isSame && (!bottom || lt_async_callers_stand(t))) t->drops[LT_DROP_STACK_MISMATCH]++;
 }
 

@@ -1,4 +1,4 @@
-// Captures a thread's stack as a change of the last one, and gives memory to the record of that stack.
+// Captures a thread's stack as a change to the previous one, and allocates the record of that stack.
 
 #ifndef LEAKTRACE_STACK_CAPTURE_H
 #define LEAKTRACE_STACK_CAPTURE_H
@@ -13,21 +13,21 @@
 
 // The difference between a stack and the one recorded before it.
 
-/// Most frames that an event pushes by itself; more go into a control record before it.
+/// The most frames that one event pushes; a control record before the event pushes any others.
 enum { LT_EVENT_PUSH_LIMIT = 48 };
 
 struct lt_stack_change {
   uint32_t pops, pushes;
-  const uint64_t *keys;     ///< pushed, the outermost first
+  const uint64_t *keys;     ///< pushed keys, the outermost first
   uint64_t innermost, next; ///< the two innermost keys of the stack
 };
 
 // --- room ------------------------------------------------------------------------------------------------------------
 
-// Memory for the record of a thread's last stack. It grows with the deepest stack: most threads need room for a few
-// hundred frames.
+// Memory for the record of a thread's last stack. It grows when a stack is deeper than all before. Most threads need
+// room for a few hundred frames.
 
-/// True if the thread has room and its last stack is within it.
+/// True if the thread has room, and its last stack fits into the room.
 LT_INVARIANT bool lt_stack_room_is_valid(const struct lt_thread *t) {
   const uint8_t *entries = (const uint8_t *)t->entries;
   return t->room && entries > t->room && entries < t->room + t->roomSize && t->entryLimit > 0 &&
@@ -35,32 +35,36 @@ LT_INVARIANT bool lt_stack_room_is_valid(const struct lt_thread *t) {
          t->entries[-1].state.returnSlot == UINTPTR_MAX;
 }
 
-/// Gives a thread room for its first stacks, of at most `limit` frames. False without memory; then nothing was taken.
+/// Gives a thread room for its first stacks, of at most `limit` frames. Returns false if there is no memory; then
+/// nothing was allocated.
 bool lt_stack_room_make(struct lt_thread *thread, uint32_t limit);
-/// Gives it more, up to `limit` frames. Forgets the record of its last stack. False, and all is as it was, at the limit
-/// and without memory; after that no more is asked for.
+/// Gives a thread more room, up to `limit` frames, and forgets its last stack. Returns false, without a change, if the
+/// limit is reached or there is no memory. After a failure, later calls fail without a request for memory.
 bool lt_stack_room_grow(struct lt_thread *thread, uint32_t limit);
 
 // --- capture ---------------------------------------------------------------------------------------------------------
 
-// The calling thread's whole stack, as a change of the last one. Without symbols.
+// Captures the calling thread's whole stack, as a change to the previous one. Needs no symbols.
 //
-// Consecutive stacks of a thread share most frames. The last stack is kept with the slot of every return address. A new
-// stack is unwound from the top only until it meets a frame of the old one in the same slot. The rest is confirmed in
-// place, by comparing all words that decide the result of a fresh unwind: each return address, and each saved frame
-// pointer that an outer frame is found from. If none has changed, a fresh unwind would compute the same frames; so the
-// result always equals one. Calls nothing that allocates or locks.
+// Consecutive stacks of a thread share most frames. The recorder keeps the last stack, with the slot of every return
+// address. It unwinds a new stack from the innermost frame only until it meets a frame of the last stack in the same
+// slot. It confirms the outer frames in place: it compares all words that decide the result of a fresh unwind. These
+// are each return address, and each saved frame pointer that an outer frame is found from. If none of these words has
+// changed, a fresh unwind would compute the same frames. So the captured stack always equals a fresh unwind. Calls
+// nothing that allocates or locks.
 //
-// The steps of every event are here, for inlining; rarer ones are in stack_capture.c. record/event_recorder.h combines
-// the steps.
+// The steps that every event needs are in this header, so that they can be inlined. Rarer steps are in stack_capture.c.
+// record/event_recorder.h combines the steps.
 
 struct lt_walk {
-  /// number of the last stack's entries that still hold, from the outermost; the innermost one's return address may
-  /// have changed
+  /// number of the last stack's entries, from the outermost, that are still valid. Only the innermost one's return
+  /// address may have changed
   uint32_t entries;
-  uint32_t kept;  ///< of these, the entries with an unchanged return address
-  uint32_t fresh; ///< frames inside them, in the thread's scratch memory, innermost first
-  uint32_t end;   ///< reason for the end, if it met no entry that holds: a rule kind; LT_RULE_STEP at the depth limit
+  uint32_t kept;  ///< number of these entries whose return address is unchanged
+  uint32_t fresh; ///< number of new frames inside these entries; they are in the thread's scratch memory, innermost
+                  ///< first
+  uint32_t end;   ///< reason for the end of a walk that met no valid entry: a rule kind, or LT_RULE_STEP at the depth
+                  ///< limit
 };
 
 /// True if all words that the frames outside entry `index` depend on are unchanged.
@@ -79,18 +83,18 @@ static LT_ALWAYS_INLINE bool lt_entries_hold(const struct lt_thread *t, uint32_t
   return LT_LIKELY(!difference);
 }
 
-/// Returns the innermost entry, at most `index`, whose step to the next outer frame read a word that has changed.
-/// Called when lt_entries_hold is false for `index`.
+/// Returns the innermost entry, at most `index`, whose step to the next outer frame read a word that has changed. Call
+/// this only if lt_entries_hold is false for `index`.
 LT_NOINLINE uint32_t lt_changed_entry(const struct lt_thread *thread, uint32_t index);
 
-/// Unwinds from the hook until a frame of the last stack that still holds, or to the end of the stack; at most `limit`
-/// frames.
+/// Unwinds from the hook until it meets a frame of the last stack that is still valid, or the end of the stack. Unwinds
+/// at most `limit` frames.
 static LT_ALWAYS_INLINE struct lt_walk lt_walk_changed(struct lt_thread *t, const uintptr_t *hookFrame,
                                                        uint32_t limit) {
   struct lt_fresh_frame *fresh = t->fresh, *end = fresh + limit;
   const struct lt_frame_entry *entry = t->entries + t->depth - 1;
   LT_CHECK(lt_stack_room_is_valid(t) && limit <= t->entryLimit);
-  // The hook's own frame: its caller's frame pointer and return address, in adjacent words.
+  // The first two words of the hook's frame are its caller's frame pointer and the return address.
   uintptr_t returnSlot = (uintptr_t)(hookFrame + 1);
   uint64_t returnAddress = hookFrame[1], framePointer = hookFrame[0], rule;
   enum lt_rule_kind kind;
@@ -99,8 +103,8 @@ static LT_ALWAYS_INLINE struct lt_walk lt_walk_changed(struct lt_thread *t, cons
     const struct lt_known_key *known = &t->dictionary[lt_key_index(returnAddress)];
     rule = LT_LIKELY(known->key == returnAddress && known->rule) ? known->rule
                                                                  : lt_rule_find(returnAddress, t->imageGeneration);
-    // The frame of an activation that was on the last stack, perhaps at another call now. From here on a fresh unwind
-    // would find the last stack's frames, if all words that they depend on are unchanged.
+    // This function activation was also on the last stack, but may be at another call now. If all words that the last
+    // stack's outer frames depend on are unchanged, a fresh unwind would find the same frames from here on.
     if (entry->state.returnSlot == returnSlot && rule == (entry->rule & ~LT_NEEDS_FRAME_POINTER) &&
         (!(entry->rule & LT_NEEDS_FRAME_POINTER) || entry->state.framePointer == framePointer)) {
       uint32_t index = (uint32_t)(entry - t->entries);
@@ -126,11 +130,12 @@ static LT_ALWAYS_INLINE struct lt_walk lt_walk_changed(struct lt_thread *t, cons
       kind = lt_rule_kind(rule);
       if (LT_UNLIKELY(kind != LT_RULE_STEP)) break;
       cfa += framePointer;
-      // A frame is at higher addresses than its callee's, and its saved registers are inside it.
+      // A frame lies at higher addresses than its callee's frame, and its saved registers lie in the frame.
       kind = LT_RULE_FULL;
       if (LT_UNLIKELY(cfa - slot <= returnSlot || cfa % 8)) break;
     }
-    // Above the memory known to be readable: only the upper end must be checked.
+    // The CFA is above the innermost frame, so it is not below the memory known to be readable. Only the upper end of
+    // that memory must be checked.
     kind = LT_RULE_NONE;
     if (LT_UNLIKELY(cfa > t->mappedHigh) && !lt_stack_memory_has(t, cfa - 16)) break;
     if (slot) framePointer = *(const uint64_t *)(cfa - slot);
@@ -142,7 +147,7 @@ static LT_ALWAYS_INLINE struct lt_walk lt_walk_changed(struct lt_thread *t, cons
   return (struct lt_walk){.fresh = (uint32_t)(fresh - t->fresh), .end = kind};
 }
 
-/// Makes the fresh frames the inner end of the last stack, after its outermost `entries`, at least one.
+/// Appends the fresh frames to the last stack, after its outermost `entries` frames. `entries` is at least one.
 static LT_ALWAYS_INLINE void lt_keep_fresh(struct lt_thread *t, uint32_t entries, uint32_t count) {
   struct lt_frame_entry *entry = t->entries + entries;
   LT_CHECK(entries > 0 && entries + count <= t->entryLimit);
@@ -153,7 +158,7 @@ static LT_ALWAYS_INLINE void lt_keep_fresh(struct lt_thread *t, uint32_t entries
   for (const struct lt_fresh_frame *first = t->fresh, *from = first + count; from > first; entry++, address++) {
     from--;
     LT_CHECK(from->state.returnSlot < entry[-1].state.returnSlot);
-    // The words that the step from this frame to the next outer one read.
+    // Note the words that the step from this frame to the next outer one read.
     const uint64_t *returnSlot = (const uint64_t *)entry[-1].state.returnSlot;
     uint64_t rule = from->rule, slot = lt_rule_frame_pointer_slot(rule),
              needed = entry[-1].rule & LT_NEEDS_FRAME_POINTER;
@@ -180,15 +185,15 @@ _Static_assert(8ull << 60 == LT_NEEDS_FRAME_POINTER, "a rule's mark of a CFA fou
 
 uint32_t lt_stack_depth_limit(void);
 
-/// Finishes a capture if lt_keep_fresh is not enough: the end of the stack was reached, it ends in a task, or many
-/// frames are new.
+/// Finishes a capture if lt_keep_fresh is not enough: the walk reached the end of the stack, the stack ends in a task,
+/// or many frames are new.
 void lt_capture_finish(struct lt_thread *thread, const uintptr_t *hookFrame, struct lt_walk walk,
                        struct lt_stack_change *change);
 
-/// The slow path of a capture, after a first walk with the usual limit.
+/// Continues a capture after a first walk with the usual limit of frames.
 static LT_ALWAYS_INLINE void lt_capture_slowly(struct lt_thread *t, const uintptr_t *hookFrame, struct lt_walk walk,
                                                struct lt_stack_change *change) {
-  // The stack has more new frames than an event has room for, and that walk did not count them all.
+  // The stack has more new frames than an event has room for, so the first walk stopped before it counted them all.
   if (walk.entries == 0 && walk.end == LT_RULE_STEP) walk = lt_walk_changed(t, hookFrame, t->entryLimit);
   while (((walk.entries == 0 && walk.end == LT_RULE_STEP) || walk.entries + walk.fresh > t->entryLimit) &&
          lt_stack_room_grow(t, lt_stack_depth_limit()))
@@ -196,23 +201,23 @@ static LT_ALWAYS_INLINE void lt_capture_slowly(struct lt_thread *t, const uintpt
   lt_capture_finish(t, hookFrame, walk, change);
 }
 
-/// Captures again, after the recorded stack was forgotten: a new payload begins with an empty stack.
+/// Captures the stack again after the recorded stack was forgotten, because a new payload begins with an empty stack.
 static LT_ALWAYS_INLINE void lt_capture_again(struct lt_thread *t, const uintptr_t *hookFrame,
                                               struct lt_stack_change *change) {
   lt_capture_finish(t, hookFrame, lt_walk_changed(t, hookFrame, t->entryLimit), change);
 }
 
-/// True if each capture must be verified: each takes the slow path then.
+/// True if each capture must be verified. Each capture then takes the slow path.
 extern bool lt_verifies_stacks __attribute__((visibility("hidden")));
-/// Compares the last capture with a full unwind.
+/// Compares the last capture with a full unwind, and counts a mismatch.
 LT_NOINLINE void lt_capture_verify(struct lt_thread *thread, const uintptr_t *hookFrame);
 
-/// Makes every thread unwind its whole stack at its next event, since an image was unloaded.
+/// Makes every thread unwind its whole stack at its next event, because an image was unloaded.
 void lt_stack_capture_invalidate(void);
-/// Does so for the calling thread, if an image was unloaded since it last did.
+/// Forgets the calling thread's last stack if an image was unloaded since the previous call.
 void lt_stack_capture_renew(struct lt_thread *thread);
-/// Prepares. Called once. False without memory. `limit`: the most frames to record. `verifies`: compare each stack with
-/// a fresh full unwind.
+/// Prepares captures. Called once. Returns false if there is no memory. `limit` is the most frames to record. If
+/// `verifies` is true, each stack is compared with a fresh full unwind.
 bool lt_stack_capture_init(uint32_t limit, bool verifies);
 
 #endif

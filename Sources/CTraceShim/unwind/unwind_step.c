@@ -8,7 +8,7 @@
 
 // --- cached rules ----------------------------------------------------------------------------------------------------
 
-// Rules for stepping out of a frame, worked out from .eh_frame once per code address. Calls nothing that allocates or
+// Derives rules for the step out of a frame from .eh_frame, once for each code address. Calls nothing that allocates or
 // locks.
 
 struct lt_cached_rule *lt_rule_cache;
@@ -20,7 +20,7 @@ bool lt_unwind_rules_init(void) {
   return lt_rule_cache != NULL;
 }
 
-/// The tables are read with rows of rules at hand, which are large.
+/// Derives a rule from the tables. Runs on the recorder's stack, because a row is large.
 static uint64_t read_rule(uintptr_t address) {
   struct lt_unwind_row row;
   if (!lt_unwind_row(address, false, &row)) return LT_RULE_NONE;
@@ -40,8 +40,8 @@ static uint64_t read_rule(uintptr_t address) {
       slots[i] = (uint64_t)(-offset / 8);
     else if (saved[i] == LT_REG_FRAME) return LT_RULE_FULL;
   }
-  // A saved register lies inside its frame, and a frame that is found from the frame pointer has saved that. Only the
-  // walk can say where those lie.
+  // A saved register lies inside its frame, and a frame that is found from the frame pointer has saved the frame
+  // pointer. If the rows say otherwise, the frame needs the full tables.
   if (row.cfaRegister == LT_REG_STACK ? (int64_t)slots[0] * 8 > row.cfaOffset : !slots[0]) return LT_RULE_FULL;
   LT_CHECK(slots[0] <= 0xfff && slots[1] <= 0xfff && slots[0] != 1 && slots[1] != 1);
   uint64_t kind = row.isAfterCode && lt_is_task_entry_call(address) ? LT_RULE_RUNNER : LT_RULE_STEP;
@@ -51,7 +51,7 @@ static uint64_t read_rule(uintptr_t address) {
 
 struct query {
   uintptr_t address;
-  uint64_t rule; ///< LT_RULE_NONE where there is no stack to look at the tables on
+  uint64_t rule; ///< stays LT_RULE_NONE if there is no stack to read the tables on
 };
 
 static void work_out(void *query) { ((struct query *)query)->rule = read_rule(((struct query *)query)->address); }
@@ -71,17 +71,17 @@ LT_NOINLINE uint64_t lt_rule_make(uintptr_t address, struct lt_cached_rule *entr
 
 // --- readable memory -------------------------------------------------------------------------------------------------
 
-// Finds the memory around a thread's stack pointer that can be read.
+// Finds the readable memory around a thread's stack pointer.
 //
-// The loader and the thread library know where stacks are, but asking them allocates, and coroutines and signal stacks
-// are unknown to them. So a contiguous range is grown page by page, as walks reach it, with a system call a page; once
-// known it is only compared with.
+// The loader and the thread library know where stacks are, but asking them allocates. They also know nothing of
+// coroutines and signal stacks. So the recorder grows a contiguous range page by page, as walks reach it, with one
+// system call for each page. An address in the known range needs only a comparison.
 
 enum { PAGE = 4096, FAR = 1 << 20 };
 
 static bool is_readable_alone(uintptr_t address) { return lt_is_readable(address) && lt_is_readable(address + 8); }
 
-/// True if the known memory is whole pages, or none.
+/// True if the known memory consists of whole pages, or is empty.
 LT_INVARIANT bool is_known_valid(const struct lt_thread *t) {
   return t->mappedLow <= t->mappedHigh && t->mappedLow % PAGE == 0 && t->mappedHigh % PAGE == 0;
 }
@@ -106,7 +106,8 @@ LT_NOINLINE bool lt_stack_memory_extend(struct lt_thread *t, uintptr_t address) 
 LT_NOINLINE void lt_stack_memory_enter(struct lt_thread *t, uintptr_t address) {
   uintptr_t page = address & ~(uintptr_t)(PAGE - 1);
   LT_CHECK(is_known_valid(t));
-  // The known stack, grown: connected memory below it. Otherwise a different stack, and nothing of the last one counts.
+  // If the address is in connected memory below the known stack, that stack has grown. Otherwise the thread is on a
+  // different stack, and the last recorded stack is no longer valid.
   if (t->mappedHigh && page < t->mappedLow && t->mappedLow - page <= FAR && lt_stack_memory_extend(t, page)) return;
   t->mappedLow = page;
   t->mappedHigh = page + PAGE;
@@ -116,16 +117,18 @@ LT_NOINLINE void lt_stack_memory_enter(struct lt_thread *t, uintptr_t address) {
 
 // --- async callers ---------------------------------------------------------------------------------------------------
 
-// The suspended callers of the async function that a task is running.
+// Finds the suspended callers of the async function that a task is running.
 //
-// An async function runs on the stack of whatever thread the concurrency runtime enters it on; its callers are
-// suspended, each in an async context on the heap: word 0 the caller's context, word 1 where the caller resumes. A
-// function with a frame of its own keeps the address of its context beside the saved frame pointer, one without gets it
-// in LT_REG_CONTEXT and mostly keeps it there. Which of the two it is cannot be known for certain, so a context is
-// followed only after its whole chain was found readable, leading to code and ending.
+// An async function runs on the stack of the thread where the concurrency runtime enters it. Its callers are suspended.
+// Each has an async context on the heap: word 0 is its own caller's context, and word 1 is the address where the caller
+// resumes. A function with a frame of its own keeps the address of its context next to the saved frame pointer. A
+// function without a frame gets the address in LT_REG_CONTEXT, and mostly keeps it there. The recorder cannot be
+// certain which case it meets. So it follows a context only after it has read the whole chain. All contexts must be
+// readable and lead to code, and the chain must end or reach LT_ASYNC_LIMIT.
 
-/// Does not ask for unwind information: the concurrency library's own resumptions often have none. A payload's key of a
-/// caller was found to be code when it was put there.
+/// True if the address is in an image's code. Does not require unwind information, because the concurrency library's
+/// own resume functions often have none. If the payload already has a caller's key for the address, the address was
+/// checked before.
 static bool looks_like_code(const struct lt_thread *t, uintptr_t address) {
   if (address <= 4096 || address >= LT_FRAME_ADDRESS_MASK) return false;
   uint64_t key = address | LT_FRAME_EXACT | LT_FRAME_ASYNC;
@@ -133,18 +136,19 @@ static bool looks_like_code(const struct lt_thread *t, uintptr_t address) {
   return (known->key == key && known->rule) || lt_unwind_is_code(address);
 }
 
-/// A word of a context. Another thread may write it.
+/// Reads a word of a context. Another thread may be writing it.
 static LT_ALWAYS_INLINE uint64_t word(const uint64_t *at) { return __atomic_load_n(at, __ATOMIC_RELAXED); }
 
 static LT_ALWAYS_INLINE bool is_as_known(const struct lt_async_entry *known) {
   return word(&known->context[0]) == known->parent && word(&known->context[1]) == known->resume;
 }
 
-/// Reads a chain of contexts into the thread's `freshAsync`. Returns the number of its contexts, or 0 if it is none.
+/// Reads a chain of contexts into the thread's `freshAsync`. Returns the number of contexts, or 0 if this is not a
+/// valid chain.
 ///
-/// Each word is read once. A task that another thread resumes in the meantime changes its contexts, so that a second
-/// reading may lead anywhere. Called only for contexts that were not followed last time; costs a system call for each
-/// page that it comes to.
+/// Reads each word only once. If another thread resumes the task at the same time, the contexts change, and a second
+/// read might lead anywhere. Called only for chains that differ from the previous capture's. Makes a system call for
+/// each page that the chain reaches.
 static LT_NOINLINE uint32_t read_chain(struct lt_thread *t, uint64_t context) {
   enum { PAGE = 4096, PAGES = 8 };
   uint64_t pages[PAGES] = {0};
@@ -152,7 +156,7 @@ static LT_NOINLINE uint32_t read_chain(struct lt_thread *t, uint64_t context) {
   uint32_t depth = 0;
   while (depth < LT_ASYNC_LIMIT) {
     if (context & 15 || context < PAGE || context >= LT_FRAME_ADDRESS_MASK) return 0;
-    // Its two words lie in one page; a chain's contexts mostly lie in a few.
+    // The two words of a context lie in one page. Most chains lie in a few pages.
     uint64_t page = context & -(uint64_t)PAGE;
     bool isKnown = false;
     for (unsigned i = 0; i < PAGES; i++) isKnown |= pages[i] == page;
@@ -173,7 +177,7 @@ static LT_NOINLINE uint32_t read_chain(struct lt_thread *t, uint64_t context) {
 static bool is_same_chain(const struct lt_thread *t, uint64_t context) {
   LT_CHECK(t->asyncDepth <= LT_ASYNC_LIMIT);
   for (uint32_t i = 0; i < t->asyncDepth; i++) {
-    // Each context is read only when the one before it, just read, led to it.
+    // A context is read only if the context before it, which was just read, led to it.
     const struct lt_async_entry *known = &t->async[i];
     if ((uint64_t)known->context != context || !is_as_known(known)) return false;
     context = known->parent;
@@ -197,7 +201,7 @@ static struct lt_async_change follow(struct lt_thread *t, uint32_t count) {
 struct lt_async_change lt_async_callers_update(struct lt_thread *t, uintptr_t returnSlot, bool hasFramePointer,
                                                uint64_t registerValue) {
   uint64_t context = registerValue;
-  // Without a frame pointer, the word in that place may be left over from another function.
+  // If there is no frame pointer, the word in this place may be left over from another function.
   if (hasFramePointer && lt_stack_memory_has(t, returnSlot - 16)) context = *(const uint64_t *)(returnSlot - 16);
   if (LT_LIKELY(is_same_chain(t, context))) return (struct lt_async_change){true, t->asyncDepth};
   uint32_t count = read_chain(t, context);
@@ -227,9 +231,9 @@ struct lt_async_change lt_async_callers_search(struct lt_thread *t, const uint64
 
 // --- full unwind -----------------------------------------------------------------------------------------------------
 
-// Whole stacks by the full unwind tables. Calls nothing that allocates or locks.
+// Unwinds whole stacks with the full unwind tables. Calls nothing that allocates or locks.
 
-/// Every frame of the recorder's own is readable, on any stack.
+/// Always true: every frame of the recorder is readable, on any stack.
 static bool is_own_frame(void *unused, uintptr_t address) {
   (void)unused;
   (void)address;
@@ -238,7 +242,7 @@ static bool is_own_frame(void *unused, uintptr_t address) {
 
 static bool is_readable(void *thread, uintptr_t address) { return lt_stack_memory_has(thread, address); }
 
-/// Finds the registers of the hook's caller: begins in this function and steps out to it.
+/// Finds the registers of the hook's caller. Starts in this function, and steps out to the hook's caller.
 static LT_NOINLINE bool caller_registers(const uintptr_t *hookFrame, struct lt_registers *registers) {
   lt_read_registers(registers);
   for (int i = 0; i < 24; i++) {
@@ -263,7 +267,7 @@ static bool step_out_of(struct lt_thread *t, bool (*isPassed)(uintptr_t), struct
   return registers->value[LT_REG_RA] != 0;
 }
 
-/// The arguments and the result of a step out, while on another stack.
+/// The arguments and the result of an unwind on another stack.
 struct stepping_out {
   struct lt_thread *thread;
   const uintptr_t *hookFrame;
@@ -305,9 +309,9 @@ bool lt_unwind_from_call(struct lt_thread *t, uintptr_t function, size_t size, b
   return false;
 }
 
-/// The call with which the concurrency runtime entered a task's code.
+/// The registers at the call that entered a task's code.
 struct task_entry {
-  struct lt_registers runner; ///< in the runtime's function; LT_REG_RA 0 if there is none
+  struct lt_registers runner; ///< in the function of the concurrency runtime; LT_REG_RA is 0 if there is none
   struct lt_registers inside; ///< in the task's outermost function
 };
 
@@ -323,7 +327,8 @@ static void walk(struct lt_thread *t, struct lt_registers *registers, struct lt_
     struct lt_unwind_row row;
     bool isFound = lt_unwind_row(address, isExact, &row);
     if (!isFound && !isExact) {
-      // The return address of a signal trampoline may be the first byte of its description.
+      // The return address that leads to a signal trampoline may be the first byte of the trampoline's unwind
+      // information.
       isFound = lt_unwind_row(address, true, &row) && row.isSignalFrame;
     }
     if (task && isFound && !isExact && row.isAfterCode && lt_is_task_entry_call(address)) {
@@ -343,7 +348,7 @@ static void walk(struct lt_thread *t, struct lt_registers *registers, struct lt_
     }
     isExact = row.isSignalFrame;
     if (!isExact && registers->value[LT_REG_STACK] <= inner.value[LT_REG_STACK] && registers->value[LT_REG_RA]) {
-      stack->isIncomplete = true; // a stack that does not grow outwards would be walked for ever
+      stack->isIncomplete = true; // a stack that does not grow outwards would be unwound forever
       return;
     }
   }

@@ -13,21 +13,28 @@
 
 // --- cached rules ----------------------------------------------------------------------------------------------------
 
-// Rules for stepping out of a frame, worked out from .eh_frame once per code address and kept in a word.
+// Rules for the step out of a frame. A rule is derived from .eh_frame once for each code address, and fits into one
+// word.
 
 enum lt_rule_kind {
   LT_RULE_UNKNOWN = 0, ///< not in the cache
-  LT_RULE_STEP = 1,    ///< CFA from the stack pointer or the frame pointer, return address below it
-  LT_RULE_END = 2,     ///< outermost frame
-  LT_RULE_FULL = 3,    ///< needs the full tables
-  LT_RULE_RUNNER = 4,  ///< the concurrency runtime where it calls into a task's code; otherwise a step
-  LT_RULE_NONE = 5,    ///< no unwind information
+  LT_RULE_STEP = 1,    ///< the CFA is relative to the stack pointer or the frame pointer; the return address is right
+                       ///< below the CFA
+  LT_RULE_END = 2,     ///< the frame is the outermost one
+  LT_RULE_FULL = 3,    ///< the step needs the full tables
+  LT_RULE_RUNNER = 4,  ///< the frame is the concurrency runtime's, where it calls a task's code; otherwise like
+                       ///< LT_RULE_STEP
+  LT_RULE_NONE = 5,    ///< the frame has no unwind information
 };
 
-// Layout of a rule: kind 0–2, whether the CFA is found from the frame pointer 3, slot of LT_REG_CONTEXT 4–15 (words
-// below the CFA, 0 none), slot of LT_REG_FRAME 16–31 (bytes below the CFA, 0 none), CFA's distance 32–62 (bytes). What
-// an entry of a stack notes beside it is in bit 63.
-/// The kind, and whether the CFA is found from the frame pointer.
+// Layout of a rule, in bits:
+// - 0–2: the kind
+// - 3: set if the CFA is found from the frame pointer
+// - 4–15: slot of LT_REG_CONTEXT, in words below the CFA; 0 if none
+// - 16–31: slot of LT_REG_FRAME, in bytes below the CFA; 0 if none
+// - 32–62: the CFA's distance, in bytes
+// - 63: LT_NEEDS_FRAME_POINTER in a stack's entry
+/// The bits of the kind and of the CFA's register.
 #define LT_RULE_HEAD_MASK 15u
 static LT_ALWAYS_INLINE unsigned lt_rule_kind(uint64_t rule) { return rule & 7; }
 static LT_ALWAYS_INLINE bool lt_rule_uses_frame_pointer(uint64_t rule) { return rule & 8; }
@@ -35,7 +42,7 @@ static LT_ALWAYS_INLINE uint64_t lt_rule_context_slot(uint64_t rule) { return (r
 static LT_ALWAYS_INLINE uint64_t lt_rule_frame_pointer_slot(uint64_t rule) { return (uint16_t)(rule >> 16); }
 static LT_ALWAYS_INLINE uint64_t lt_rule_offset(uint64_t rule) { return rule >> 32; }
 
-/// True of a rule that the walk can follow: the frame grows, and its saved registers lie in it.
+/// True if the walk can follow the rule: the frame has a positive size, and its saved registers lie in it.
 LT_INVARIANT bool lt_rule_is_valid(uint64_t rule) {
   unsigned kind = lt_rule_kind(rule);
   if (kind == LT_RULE_UNKNOWN || kind > LT_RULE_NONE) return false;
@@ -47,22 +54,22 @@ LT_INVARIANT bool lt_rule_is_valid(uint64_t rule) {
 }
 
 struct lt_cached_rule {
-  _Atomic uint64_t check; ///< lt_rule_tag ^ rule: a pair torn by another thread does not fit
-  _Atomic uint64_t rule;  ///< lt_rule_is_valid, once `check` fits
+  _Atomic uint64_t check; ///< lt_rule_tag ^ rule, so that a pair of words from two writes is recognised
+  _Atomic uint64_t rule;  ///< satisfies lt_rule_is_valid if `check` fits
 };
 enum { LT_RULE_CACHE_BITS = 15 };
 extern struct lt_cached_rule *lt_rule_cache __attribute__((visibility("hidden")));
-/// Changes when images come or go: older rules are not found any more.
+/// Increased when images are loaded or unloaded, so that older rules are no longer found.
 extern _Atomic uint32_t lt_image_generation __attribute__((visibility("hidden")));
 
-/// Differs for one address in every generation, however many there are: the multiplier is odd.
+/// Each generation gives an address a different tag, because the multiplier is odd.
 static LT_ALWAYS_INLINE uint64_t lt_rule_tag(uintptr_t address, uint32_t generation) {
   return address ^ generation * LT_HASH_MULTIPLIER;
 }
 
 LT_NOINLINE uint64_t lt_rule_make(uintptr_t address, struct lt_cached_rule *entry, uint64_t tag);
 
-/// The rule for a return address. Any thread; two loads when it is cached.
+/// Returns the rule for a return address. Any thread may call this. Needs two loads if the rule is cached.
 static LT_ALWAYS_INLINE uint64_t lt_rule_for(uintptr_t address, uint32_t generation) {
   LT_CHECK(lt_rule_cache != NULL);
   struct lt_cached_rule *entry = &lt_rule_cache[(address * LT_HASH_MULTIPLIER) >> (64 - LT_RULE_CACHE_BITS)];
@@ -72,56 +79,56 @@ static LT_ALWAYS_INLINE uint64_t lt_rule_for(uintptr_t address, uint32_t generat
   return lt_rule_make(address, entry, tag);
 }
 
-/// The same, for where it is not asked for at every event.
+/// Does the same out of line, for callers that do not need it at every event.
 LT_NOINLINE uint64_t lt_rule_find(uintptr_t address, uint32_t generation);
 
-/// Prepares the cache; false without memory.
+/// Prepares the cache. Returns false if there is no memory.
 bool lt_unwind_rules_init(void);
 
 // --- readable memory -------------------------------------------------------------------------------------------------
 
-// The memory around a thread's stack pointer that can be read. Asked before the unwinder reads anything that it is led
-// to.
+// Keeps track of readable memory around a thread's stack pointer. The unwinder checks an address here before it reads
+// there.
 
 LT_NOINLINE bool lt_stack_memory_extend(struct lt_thread *thread, uintptr_t address);
 LT_NOINLINE void lt_stack_memory_enter(struct lt_thread *thread, uintptr_t address);
 
-/// Tells whether the 16 bytes at the address can be read. Nothing to compute inside the known part of the thread's
-/// stack.
+/// True if the 16 bytes at the address can be read. Makes no system call for the known part of the thread's stack.
 static LT_ALWAYS_INLINE bool lt_stack_memory_has(struct lt_thread *t, uintptr_t address) {
   return LT_LIKELY(address >= t->mappedLow && address + 16 <= t->mappedHigh) || lt_stack_memory_extend(t, address);
 }
 
-/// To be called with the address of the innermost frame before a walk: the thread may be on another stack than last
-/// time.
+/// Must be called before a walk, with the address of the innermost frame. The thread may be on another stack than in
+/// the previous walk.
 static LT_ALWAYS_INLINE void lt_stack_memory_begin(struct lt_thread *t, uintptr_t address) {
   if (LT_UNLIKELY(address - t->mappedLow >= t->mappedHigh - t->mappedLow)) lt_stack_memory_enter(t, address);
 }
 
 // --- async callers ---------------------------------------------------------------------------------------------------
 
-// The suspended callers of the async function that a task is running: its logical stack, below the physical one.
+// The suspended callers of the async function that a task is running. They are the task's logical stack, outside the
+// physical one.
 
 struct lt_async_change {
-  bool isFound;  ///< there is a chain of callers, now in the thread's `async`
-  uint32_t kept; ///< number of its outermost entries that were in it before
+  bool isFound;  ///< true if a chain of callers was found; it is now in the thread's `async`
+  uint32_t kept; ///< number of outermost entries in `async` that were there before
 };
 
-/// Updates the thread's `async`. `returnSlot`: the slot of the return address with which the outermost physical frame
-/// of the task's code returns into the concurrency runtime. `hasFramePointer`: that frame is found by the frame
-/// pointer. `registerValue`: the value of LT_REG_CONTEXT in that frame.
+/// Updates the thread's `async`. `returnSlot` is the slot of the return address that leads from the outermost frame of
+/// the task's code into the concurrency runtime. `hasFramePointer` is true if that frame is found by the frame pointer.
+/// `registerValue` is the value of LT_REG_CONTEXT in that frame.
 struct lt_async_change lt_async_callers_update(struct lt_thread *thread, uintptr_t returnSlot, bool hasFramePointer,
                                                uint64_t registerValue);
 
-/// Does the same for a context that is in neither place: uses the first candidate that is a context.
+/// Does the same if the context is in neither place. Uses the first candidate that is a context.
 struct lt_async_change lt_async_callers_search(struct lt_thread *thread, const uint64_t *candidates, uint32_t count);
 
-/// True if the callers in the thread's `async` are unchanged in memory. A task that has notified its awaiters has given
-/// up its context before its last function returns. A child's context is in its parent's memory, where another thread
-/// may write by then (Swift 6.3.1, AsyncTask::completeFuture).
+/// True if the callers in the thread's `async` are unchanged in memory. A task that has notified its awaiters gives up
+/// its context before its last function returns. A child task's context lies in its parent's memory. Another thread may
+/// already write there (Swift 6.3.1, AsyncTask::completeFuture).
 bool lt_async_callers_stand(const struct lt_thread *t);
 
-/// The frame key of entry `i` of the thread's `async`.
+/// Returns the frame key of entry `i` of the thread's `async`.
 static LT_ALWAYS_INLINE uint64_t lt_async_key(const struct lt_thread *t, uint32_t i) {
   LT_CHECK(i < t->asyncDepth && t->asyncDepth <= LT_ASYNC_LIMIT);
   return t->async[i].resume | LT_FRAME_EXACT | LT_FRAME_ASYNC;
@@ -129,28 +136,29 @@ static LT_ALWAYS_INLINE uint64_t lt_async_key(const struct lt_thread *t, uint32_
 
 // --- full unwind -----------------------------------------------------------------------------------------------------
 
-// Whole stacks by the full unwind tables, with every register: slow, for frames that the short rules cannot express,
-// and to check those rules.
+// Unwinds whole stacks with the full unwind tables and with every register. This is slow. It serves frames that the
+// short rules cannot express, and checks those rules.
 
 struct lt_full_stack {
-  uint64_t *keys;           ///< innermost first; the caller's memory
+  uint64_t *keys;           ///< memory of the caller; the innermost key is first
   uint32_t count, capacity; ///< `count` is at most `capacity`
-  bool isIncomplete;        ///< ends at a frame without usable unwind information
-  bool isTruncated;         ///< ends at the capacity
+  bool isIncomplete;        ///< the stack ends at a frame without usable unwind information
+  bool isTruncated;         ///< the stack ends at the capacity
 };
 
-/// Unwinds the stack from the caller of the hook with the frame address `hookFrame`. `keys` are frame keys, and include
-/// async callers.
+/// Unwinds the stack, beginning with the caller of the hook whose frame address is `hookFrame`. Writes frame keys to
+/// `keys`, including those for async callers.
 void lt_full_unwind(struct lt_thread *thread, const uintptr_t *hookFrame, struct lt_full_stack *stack);
 
-/// Finds the registers of the innermost frame that is not `isPassed`, beginning with the caller of the hook that has
-/// `hookFrame`: the values when that frame resumes. False if the stack cannot be unwound that far.
+/// Starts at the caller of the hook whose frame address is `hookFrame`. Finds the innermost frame whose address
+/// `isPassed` rejects, and returns the registers as they are when that frame resumes. False if the stack cannot be
+/// unwound that far.
 bool lt_unwind_out_of(struct lt_thread *t, const uintptr_t *hookFrame, bool (*isPassed)(uintptr_t),
                       struct lt_registers *result);
 
-/// The same, beginning with the innermost call made by `function`, which has `size` bytes. That call is found by its
-/// return address, since not all frames inside it can be unwound. Registers that calls preserve are unknown then, and
-/// 0.
+/// Does the same from the innermost call made by `function`, whose code has `size` bytes. Searches the stack for the
+/// return address of that call, because some frames inside it cannot be unwound. So the registers that calls preserve
+/// are unknown, and are 0.
 bool lt_unwind_from_call(struct lt_thread *t, uintptr_t function, size_t size, bool (*isPassed)(uintptr_t),
                          struct lt_registers *result);
 

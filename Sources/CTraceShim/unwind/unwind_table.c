@@ -1,4 +1,4 @@
-// Reads unwind tables of loaded images, and applies a row of them to a frame.
+// Reads the unwind tables of loaded images, and applies their rows to frames.
 
 #define _GNU_SOURCE
 #include "unwind/unwind_table.h"
@@ -11,10 +11,10 @@
 
 // === images ==========================================================================================================
 
-// Calls nothing that allocates or locks if the loader offers _dl_find_object (glibc 2.35); otherwise calls
+// If the loader offers _dl_find_object (glibc 2.35), calls nothing that allocates or locks. Otherwise calls
 // dl_iterate_phdr.
 
-struct found_object { // struct dl_find_object of <dlfcn.h>, spelled out so that older headers do
+struct found_object { // struct dl_find_object of <dlfcn.h>, defined here since older headers lack it
   unsigned long long flags;
   void *mapStart, *mapEnd;
   struct link_map *linkMap;
@@ -24,7 +24,7 @@ struct found_object { // struct dl_find_object of <dlfcn.h>, spelled out so that
 static int (*findObject)(void *, struct found_object *);
 
 static uintptr_t loaderStart, loaderEnd; ///< [start, end); both 0 in a program without a loader
-/// The program as the kernel has mapped it; without segments where that is not known.
+/// The program as the kernel has mapped it. Has no segments if the program headers are unknown.
 static struct lt_unwind_image program;
 
 static void find_program(void) {
@@ -74,14 +74,14 @@ bool lt_unwind_find_image(uintptr_t address, struct lt_unwind_image *image) {
   if (findObject((void *)address, &object) != 0) return false;
   *image = (struct lt_unwind_image){.bias = object.linkMap->l_addr, .searchTable = (uintptr_t)object.ehFrame};
   if (image->bias == program.bias && program.segmentCount) {
-    // The kernel maps the program's segments one by one. With a gap between two of them, the loader considers each a
-    // map of its own, and a map's start may have no headers (glibc 2.36, elf/dl-find_object.c).
+    // The kernel maps the program's segments one by one. If there is a gap between two segments, the loader treats them
+    // as separate maps, and the start of such a map may have no headers (glibc 2.36, elf/dl-find_object.c).
     image->segments = program.segments;
     image->segmentCount = program.segmentCount;
     return true;
   }
   const ElfW(Ehdr) *header = object.mapStart;
-  // If an image's headers are not at its beginning, its readable parts are unknown.
+  // If an image's headers are not at its start, its readable parts are unknown.
   if (memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 || header->e_phentsize != sizeof(ElfW(Phdr))) return false;
   image->segments = (const ElfW(Phdr) *)((uintptr_t)header + header->e_phoff);
   image->segmentCount = header->e_phnum;
@@ -102,13 +102,13 @@ bool lt_unwind_is_code(uintptr_t address) {
 
 // === rows ============================================================================================================
 
-// Reads .eh_frame, the rules for stepping from a frame to its caller. Source: DWARF 5, section 6.4; System V ABI for
-// x86-64, section 3.7; Linux Standard Base, "Exception Frames".
+// Reads .eh_frame, which contains the rules for the step from a frame to its caller. Source: DWARF 5, section 6.4;
+// System V ABI for x86-64, section 3.7; Linux Standard Base, "Exception Frames".
 
 // --- pointers --------------------------------------------------------------------------------------------------------
 
-/// A pointer in one of the DW_EH_PE encodings. `dataBase` serves datarel. False for encodings that do not occur here,
-/// and beyond the end.
+/// Reads a pointer in one of the DW_EH_PE encodings. `dataBase` is the base of datarel pointers. False for an encoding
+/// that does not occur here, or if the pointer extends beyond the end.
 static bool read_encoded(const struct lt_unwind_image *image, struct lt_dwarf_reader *r, uint8_t encoding,
                          uintptr_t dataBase, uintptr_t *result) {
   uintptr_t place = (uintptr_t)r->next, value;
@@ -156,7 +156,7 @@ struct frame_description {
   bool hasAugmentationData;
 };
 
-/// The contents of the entry at an address. False if it has none, or is longer than the readable bytes.
+/// Opens the contents of the entry at an address. False if the entry is empty, or longer than the readable bytes.
 static bool open_entry(const struct lt_unwind_image *image, uintptr_t address, struct lt_dwarf_reader *entry) {
   struct lt_dwarf_reader r = lt_unwind_reader(image, address);
   uint32_t length = (uint32_t)read_fixed(&r, 4);
@@ -218,7 +218,8 @@ static bool parse_frame_entry(const struct lt_unwind_image *image, uintptr_t add
   return !r.isShort;
 }
 
-/// `*gap` is set to the end of the last described function before the address, when none covers it.
+/// Finds the description of the function that covers the address. If none covers it, `*gap` is set to the end of the
+/// last described function before the address.
 static bool find_frame_description(const struct lt_unwind_image *image, uintptr_t address, struct frame_description *d,
                                    uintptr_t *gap) {
   *gap = 0;
@@ -231,7 +232,7 @@ static bool find_frame_description(const struct lt_unwind_image *image, uintptr_
   struct entry {
     int32_t location, description;
   };
-  if (tableEncoding != 0x3b || count == 0) return false; // datarel sdata4, sorted: what every linker writes
+  if (tableEncoding != 0x3b || count == 0) return false; // datarel sdata4, sorted: every linker writes this encoding
   if (count > (size_t)(r.end - r.next) / sizeof(struct entry)) return false;
   int64_t target = (int64_t)(address - image->searchTable);
   uint64_t low = 0, high = count;
@@ -255,15 +256,14 @@ static bool find_frame_description(const struct lt_unwind_image *image, uintptr_
 
 enum { STATE_STACK_DEPTH = 8 };
 
-/// Executes the instructions up to those for `address`. False at an unknown instruction, or one that extends beyond its
-/// entry.
+/// Executes the instructions that apply to `address`. False if an instruction is unknown, or extends beyond its entry.
 static bool run_program(struct lt_dwarf_reader program, const struct frame_description *d, uintptr_t address,
                         const struct lt_unwind_row *initialRow, struct lt_unwind_row *row) {
   struct lt_dwarf_reader *p = &program;
   struct lt_unwind_row remembered[STATE_STACK_DEPTH];
   unsigned depth = 0;
   uintptr_t location = d->start;
-  // Products wrap: an invalid factor gives an invalid address, and addresses are checked before they are read.
+  // Products may wrap. An invalid factor then gives an invalid address, but every address is checked before it is read.
 #define SCALED(number) ((int64_t)((uint64_t)(number) * (uint64_t)d->dataAlignment))
 #define SET(register_, rule_, offset_, expression_)  \
   do {                                               \
@@ -390,8 +390,9 @@ static bool run_program(struct lt_dwarf_reader program, const struct frame_descr
   return !p->isShort;
 }
 
-/// True if a described function begins at the address, and no call precedes it. Code that makes stacks, such as
-/// makecontext, puts such an address there, as the function to run when the outermost one returns.
+/// True if a described function begins at the address, and no call instruction precedes the address. Code that makes
+/// stacks, such as makecontext, writes such an address to a new stack. It is the function to run when the outermost one
+/// returns.
 static bool is_planted(const struct lt_unwind_image *image, uintptr_t address) {
   struct frame_description d;
   uintptr_t gap;
@@ -413,7 +414,7 @@ bool lt_unwind_row_in(const struct lt_unwind_image *image, uintptr_t address, bo
       return true;
     }
     if (!gap || isExact || !code) return false;
-    // A description may give a wrong end of its function, and one may end in another segment.
+    // A description may give a wrong end for its function, and the function's end may lie in another segment.
     uintptr_t first = image->bias + code->p_vaddr;
     if (lt_prologue_row(address, gap > first ? gap : first, row)) return true;
     if (!row->isAfterCode || !is_planted(image, address)) return false;
@@ -442,8 +443,8 @@ bool lt_unwind_row(uintptr_t address, bool isExact, struct lt_unwind_row *row) {
 
 // === applying a row ==================================================================================================
 
-// Follows a row of the unwind tables: from a frame's registers to its caller's. Pure reads of memory that was asked
-// for.
+// Applies a row of the unwind tables: replaces a frame's registers with its caller's. Reads only memory that
+// `isReadable` allows.
 // Source: DWARF 5, sections 2.5 and 6.4.
 
 enum { EXPRESSION_STACK = 32 };

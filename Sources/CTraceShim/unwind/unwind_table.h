@@ -1,4 +1,4 @@
-// Reads unwind tables of loaded images, and applies a row of them to a frame.
+// Reads the unwind tables of loaded images, and applies their rows to frames.
 
 #ifndef LEAKTRACE_UNWIND_TABLE_H
 #define LEAKTRACE_UNWIND_TABLE_H
@@ -14,12 +14,12 @@
 
 // --- reading DWARF ---------------------------------------------------------------------------------------------------
 
-// The numbers that DWARF is made of, read within bounds. Pure reads.
+// Reads the number formats of DWARF within bounds. Only reads memory.
 
-/// Bytes yet to be read. A number that the end cuts off is 0, and the rest of the bytes is gone with it.
+/// Bytes that are still to be read. A number that the end cuts off is read as 0, and ends the input.
 struct lt_dwarf_reader {
   const uint8_t *next, *end; ///< `next` is at most `end`
-  bool isShort;              ///< more was asked for than there was
+  bool isShort;              ///< more bytes were requested than there were
 };
 
 static inline void read_too_far(struct lt_dwarf_reader *r) {
@@ -61,7 +61,7 @@ static inline uint64_t read_leb(struct lt_dwarf_reader *r, bool isSigned) {
 static inline uint64_t read_uleb(struct lt_dwarf_reader *r) { return read_leb(r, false); }
 static inline int64_t read_sleb(struct lt_dwarf_reader *r) { return (int64_t)read_leb(r, true); }
 
-/// Returns the next `size` bytes alone, and goes on behind them.
+/// Returns a reader of the next `size` bytes, and continues after them.
 static inline struct lt_dwarf_reader read_part(struct lt_dwarf_reader *r, uint64_t size) {
   struct lt_dwarf_reader part = {.next = r->next, .end = r->next};
   if (size > (uint64_t)(r->end - r->next)) {
@@ -76,28 +76,28 @@ static inline struct lt_dwarf_reader read_part(struct lt_dwarf_reader *r, uint64
 
 // --- images ----------------------------------------------------------------------------------------------------------
 
-// The images that unwinding reads, and the parts of them that can be read.
+// The images that unwinding reads, and their readable parts.
 
-/// An image as it is mapped. Memory outside its segments is never read.
+/// A mapped image. Memory outside its segments is never read.
 struct lt_unwind_image {
   uintptr_t bias;
-  const ElfW(Phdr) *segments; ///< program headers, of any kind
+  const ElfW(Phdr) *segments; ///< program headers of all types
   uint32_t segmentCount;
-  uintptr_t searchTable; ///< .eh_frame_hdr; 0 if there is none
-  bool endsUndescribed;  ///< a stack begins in code without a description, as in the loader
+  uintptr_t searchTable; ///< address of .eh_frame_hdr; 0 if there is none
+  bool endsUndescribed;  ///< a stack begins in code of this image that has no unwind information, as in the loader
 };
 
 /// Prepares the lookup of images. Called once, before any other function here.
 void lt_unwind_images_init(void);
-/// The image that covers an address. False if there is none, or its readable parts are unknown.
+/// Finds the image that covers an address. False if there is none, or if its readable parts are unknown.
 bool lt_unwind_find_image(uintptr_t address, struct lt_unwind_image *image);
-/// True if the address is the loader's. The loader calls constructors from its first instructions, which have no
-/// description, and no caller.
+/// True if the address is in the loader. The loader calls constructors from its startup code, which has no unwind
+/// information and no caller.
 bool lt_unwind_is_in_loader(uintptr_t address);
 /// True if the address is in an executable part of an image.
 bool lt_unwind_is_code(uintptr_t address);
 
-/// The segment that covers an address, if all the given flags are set on it. NULL otherwise.
+/// Returns the segment that covers an address, if the segment has all the given flags. Otherwise returns NULL.
 static inline const ElfW(Phdr) *lt_unwind_segment(const struct lt_unwind_image *image, uintptr_t address,
                                                   ElfW(Word) flags) {
   for (uint32_t i = 0; i < image->segmentCount; i++) {
@@ -108,7 +108,8 @@ static inline const ElfW(Phdr) *lt_unwind_segment(const struct lt_unwind_image *
   return NULL;
 }
 
-/// Returns a reader of the bytes from an address to the end of its segment. The reader is empty outside the image.
+/// Returns a reader of the bytes from an address to the end of its segment. The reader is empty if no readable segment
+/// has the address.
 static inline struct lt_dwarf_reader lt_unwind_reader(const struct lt_unwind_image *image, uintptr_t address) {
   const ElfW(Phdr) *segment = lt_unwind_segment(image, address, PF_R);
   struct lt_dwarf_reader none = {.isShort = true};
@@ -120,10 +121,10 @@ static inline struct lt_dwarf_reader lt_unwind_reader(const struct lt_unwind_ima
 
 // --- rows ------------------------------------------------------------------------------------------------------------
 
-// Reads .eh_frame, the rules for stepping from a frame to its caller. Only reads mapped memory; no locks, no
-// allocation.
+// Reads .eh_frame, which contains the rules for the step from a frame to its caller. Only reads mapped memory. Takes no
+// locks and allocates nothing.
 
-/// True if each rule of the row is complete: a rule with an expression has one.
+/// True if each rule of the row is complete: a rule that needs an expression has one.
 LT_INVARIANT bool lt_unwind_row_is_valid(const struct lt_unwind_row *row) {
   if (row->cfaRegister > LT_REG_COUNT || (row->cfaIsExpression && (!row->cfaExpression || row->cfaOffset < 0)))
     return false;
@@ -136,14 +137,15 @@ LT_INVARIANT bool lt_unwind_row_is_valid(const struct lt_unwind_row *row) {
   return true;
 }
 
-/// Finds the row for a code address. `isExact`: the address itself, not the call before it.
-/// False when no image covers it or the image has no rule for it.
+/// Finds the row for a code address. If `isExact` is true, the row is for the address itself, otherwise for the call
+/// before it. False if no image covers the address, or if the image has no row for it.
 bool lt_unwind_row(uintptr_t address, bool isExact, struct lt_unwind_row *row);
-/// The same in one image, whose contents may be invalid.
+/// Finds the row in the given image, whose contents may be invalid.
 bool lt_unwind_row_in(const struct lt_unwind_image *image, uintptr_t address, bool isExact, struct lt_unwind_row *row);
 
-/// Moves `registers` to the caller by `row`. False at a rule that cannot be applied, or at unreadable memory.
-/// `isReadable` is called before any address is read that the caller does not guarantee.
+/// Steps to the caller: replaces `registers` by the caller's registers, as `row` describes. False if a rule cannot be
+/// applied, or if memory is unreadable. Calls `isReadable` before it reads an address that the caller does not
+/// guarantee.
 bool lt_unwind_apply(const struct lt_unwind_row *row, struct lt_registers *registers,
                      bool (*isReadable)(void *context, uintptr_t address), void *context);
 

@@ -1,4 +1,4 @@
-// Functions in assembly, and registers of x86-64 as they are at a place in the code.
+// Functions in assembly, and reads of live x86-64 registers.
 
 #ifndef LEAKTRACE_X86_64_ASSEMBLY_H
 #define LEAKTRACE_X86_64_ASSEMBLY_H
@@ -11,15 +11,15 @@
 
 // --- functions -------------------------------------------------------------------------------------------------------
 
-// Functions in assembly that call functions of the recorder in ways that C cannot express. A macro defines each one
-// next to the function that it calls.
+// Macros that define functions in assembly. These call functions of the recorder in ways that C cannot express. A macro
+// is used next to the function that the assembly calls.
 
 /// Bytes from one entry of LT_DEFINE_INITIALIZER_ENTRIES to the next.
 enum { LT_INITIALIZER_ENTRY_SIZE = 16 };
 
-/// Defines `count` adjacent entries from `entries` on, which the loader may call as an image's initialisers. Each calls
-/// `reached` with an address inside the entry. It ends by calling the initialiser that `reached` returns, with the
-/// loader's arguments, as if the loader had called it; NULL: none.
+/// Defines `count` adjacent entries that begin at `entries`. The loader may call an entry as an image's initialiser. An
+/// entry calls `reached` with an address inside the entry. `reached` returns an initialiser or NULL. The entry then
+/// jumps to that initialiser, with the loader's arguments, as if the loader had called it.
 #define LT_DEFINE_INITIALIZER_ENTRIES(entries, count, reached)           \
   extern const uint8_t entries[] __attribute__((visibility("hidden")));  \
   __asm__(".text\n"                                                      \
@@ -55,8 +55,8 @@ enum { LT_INITIALIZER_ENTRY_SIZE = 16 };
           "  .cfi_endproc\n"                                             \
           ".size " #entries "_common, .-" #entries "_common\n")
 
-/// Defines `name`, which calls `function` and preserves all registers: for a caller that relies on a callee that
-/// changes none.
+/// Defines `name`, which calls `function` and preserves all registers. Its caller may rely on a callee that changes no
+/// register.
 #define LT_DEFINE_UNNOTICED_CALL(name, function)                                                                     \
   void name(void) __attribute__((visibility("hidden")));                                                             \
   __asm__(".text\n"                                                                                                  \
@@ -83,8 +83,9 @@ enum { LT_INITIALIZER_ENTRY_SIZE = 16 };
           "  .cfi_endproc\n"                                                                                         \
           ".size " #name ", .-" #name "\n")
 
-/// Defines `name`, which replaces a retain that the runtime's adapter calls. It calls `counted` if the reference was a
-/// pointer before the adapter cleared its marks. The adapter keeps the whole reference in rbx.
+/// Defines `name`, which replaces a retain function that the runtime's adapter calls. The adapter clears the marks of
+/// the reference in rdi, and keeps the unchanged reference in rbx. `name` calls `counted` if the unchanged reference is
+/// positive, so it is a pointer.
 #define LT_DEFINE_RETAIN_FROM_ADAPTER(name, counted) \
   void *name(void *object);                          \
   __asm__(".text\n"                                  \
@@ -101,9 +102,9 @@ enum { LT_INITIALIZER_ENTRY_SIZE = 16 };
 
 // --- live registers --------------------------------------------------------------------------------------------------
 
-// Registers of x86-64 as they are at a place in the code.
+// Reads of live x86-64 registers.
 
-/// Places in lt_snapshot_thread.registers: rax, rbx, rcx, rdx, rsi, rdi, rbp, r8 to r15.
+/// Indices in lt_snapshot_thread.registers: rax, rbx, rcx, rdx, rsi, rdi, rbp, r8 to r15.
 enum {
   LT_SNAPSHOT_RBX = 1,
   LT_SNAPSHOT_RBP = 6,
@@ -114,8 +115,8 @@ enum {
   LT_SNAPSHOT_R15 = 14
 };
 
-/// Reads the registers that calls preserve, to begin unwinding in the function that this is inlined into, whose frame
-/// is found by rbp.
+/// Reads the registers that calls preserve, to start an unwind in the function that this is inlined into. rbp must
+/// point to that function's frame.
 static LT_ALWAYS_INLINE void lt_read_registers(struct lt_registers *registers) {
   memset(registers, 0, sizeof *registers);
   uint64_t rbx, r12, r13, r14, r15, here;
@@ -132,12 +133,12 @@ static LT_ALWAYS_INLINE void lt_read_registers(struct lt_registers *registers) {
   registers->value[LT_REG_RA] = here;
 }
 
-/// Reads LT_REG_CONTEXT, and an address in the function that this is inlined into.
+/// Reads LT_REG_CONTEXT, and returns in `here` an address in the function that this is inlined into.
 static LT_ALWAYS_INLINE void lt_read_context_register(uint64_t *value, uintptr_t *here) {
   __asm__ volatile("movq %%r14, %0\n\tleaq (%%rip), %1" : "=&r"(*value), "=&r"(*here));
 }
 
-/// The registers that calls preserve, and the stack pointer with what may be in use below it.
+/// Reads the registers that calls preserve, and the stack pointer minus the red zone, which may be in use.
 static LT_ALWAYS_INLINE void lt_describe_here(struct lt_snapshot_thread *thread) {
   uint64_t *r = thread->registers;
   __asm__("movq %%rbx, %0\n\tmovq %%rbp, %1\n\tmovq %%r12, %2\n\tmovq %%r13, %3\n\tmovq %%r14, %4\n\tmovq %%r15, "
@@ -147,7 +148,8 @@ static LT_ALWAYS_INLINE void lt_describe_here(struct lt_snapshot_thread *thread)
   thread->stackPointer -= LT_RED_ZONE;
 }
 
-/// Registers that calls preserve: a function of the recorder's pushes them right below its frame's two words.
+/// Number of registers that calls preserve. The recorder's functions push them right below the two words of their
+/// frame.
 enum { LT_SAVED_REGISTERS = 5 };
 
 #endif

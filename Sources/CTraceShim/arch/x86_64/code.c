@@ -1,4 +1,4 @@
-// Code of x86-64: single instructions, and the beginnings of functions. Pure reads of code.
+// Recognises x86-64 instructions and the starts of functions. Only reads code.
 
 #include "arch/arch.h"
 #include "check.h"
@@ -7,12 +7,12 @@
 
 // --- instructions ----------------------------------------------------------------------------------------------------
 
-// Recognises instructions of x86-64. Pure reads of code.
+// Recognises single instructions. Only reads code.
 
 bool lt_is_task_entry_call(uintptr_t address) {
-  // The runtime loads a task's saved context into r14 and calls its saved function, two neighbouring fields of one
-  // object: MOV r14, [register + disp8 + 8] is REX.WR(B) 8B /6 disp8, CALL [register + disp8] is (REX.B) FF /2 disp8.
-  // It needs no symbols.
+  // The runtime loads a task's saved context into r14 and calls its saved function. Both are neighbouring fields of one
+  // object. MOV r14, [register + disp8 + 8] is REX.WR(B) 8B /6 disp8. CALL [register + disp8] is (REX.B) FF /2 disp8.
+  // This test needs no symbols.
   const uint8_t *p = (const uint8_t *)address;
   if (p[-3] != 0xff || (p[-2] & 0xf8) != 0x50) return false;
   for (int prefix = 0; prefix < 2; prefix++) {
@@ -31,7 +31,7 @@ bool lt_follows_call(uintptr_t address) {
 }
 
 bool lt_code_refers_to(uintptr_t code, uint64_t size, uint64_t address) {
-  // Relative to the next instruction, which mostly follows the displacement.
+  // The displacement is relative to the next instruction, which mostly follows the displacement directly.
   for (uint64_t i = 0; i + 4 <= size; i++) {
     int32_t displacement;
     memcpy(&displacement, (const void *)(code + i), sizeof displacement);
@@ -40,7 +40,7 @@ bool lt_code_refers_to(uintptr_t code, uint64_t size, uint64_t address) {
   return false;
 }
 
-/// Tells whether the bytes are padding that compilers put between functions.
+/// True if the bytes are padding that compilers put between functions.
 static bool is_padding(const uint8_t *code, size_t count) {
   for (size_t i = 0; i < count;) {
     static const struct {
@@ -84,15 +84,18 @@ bool lt_jump_over_empty(uintptr_t function, uintptr_t target, struct lt_jump *ju
 
 // --- beginnings of functions -----------------------------------------------------------------------------------------
 
-// Derives frames of functions without unwind information from the instructions at their start. Only reads code.
+// Derives the frames of functions without unwind information from the instructions at the functions' start. Only reads
+// code.
 //
-// The Swift toolchain's libraries leave .eh_frame out for functions that cannot throw: a third of libswiftCore's.
-// Nearly all of them keep a frame pointer. The others push registers and move the stack pointer once, at their very
-// beginning. Functions begin at multiples of 16 there, after the end of the last one or the padding after it.
+// The Swift toolchain's libraries omit .eh_frame for functions that cannot throw, such as a third of the functions of
+// libswiftCore. Nearly all of these functions keep a frame pointer. The others push registers and change the stack
+// pointer once, at their very start. In these libraries, functions start at multiples of 16, after the end of the
+// previous function or the padding that follows it.
 
 enum { FUNCTION_ALIGNMENT = 16, SEARCH_LIMIT = 1 << 16 };
 
-/// One PUSH of a 64-bit register at `p`: its size in bytes and the register's DWARF number.
+/// Decodes one PUSH of a 64-bit register at `p`. Returns its size in bytes, or 0, and the register's DWARF number in
+/// `reg`.
 static unsigned push_at(const uint8_t *p, unsigned *reg) {
   static const uint8_t dwarf[8] = {0, 2, 1, 3, 7, 6, 4, 5}; // rax, rcx, rdx, rbx, rsp, rbp, rsi, rdi
   if ((p[0] & 0xf8) == 0x50) {
@@ -110,14 +113,14 @@ static bool sets_frame_pointer(const uint8_t *p) {
   return p[0] == 0x48 && ((p[1] == 0x89 && p[2] == 0xe5) || (p[1] == 0x8b && p[2] == 0xec));
 }
 
-/// Returns the displacement of LEA rbp, [rsp + disp8], or −1. An async function uses it to set its frame pointer after
-/// it pushed rbp and its context.
+/// Returns the displacement of LEA rbp, [rsp + disp8], or −1 for another instruction. An async function sets its frame
+/// pointer with this LEA, after it pushed rbp and its context.
 static int frame_pointer_distance(const uint8_t *p) {
   return p[0] == 0x48 && p[1] == 0x8d && p[2] == 0x6c && p[3] == 0x24 && p[4] < 0x80 ? p[4] : -1;
 }
 
-/// True if a NOP of several bytes, or a run of zeros, ends before `p`: padding between functions, not an operand that
-/// ends in zero.
+/// True if padding between functions ends before `p`: a NOP of several bytes, or eight zero bytes. Fewer zeros may
+/// belong to an operand.
 static bool is_after_padding(const uint8_t *p) {
   static const struct {
     uint8_t size, bytes[4];
@@ -139,10 +142,10 @@ static bool begins_after_end(const uint8_t *p) {
          p[-5] == 0xe9 || p[-2] == 0xeb || (p[-2] == 0xff && (p[-1] & 0xf8) == 0xe0);
 }
 
-/// Reads the prologue at `start` up to `end`. False if there is none.
+/// Reads the prologue that starts at `start`, up to `end`. False if there is none.
 static bool read_prologue(const uint8_t *start, const uint8_t *end, struct lt_unwind_row *row) {
   const uint8_t *p = start;
-  int64_t depth = 8; // from the CFA down to the stack pointer
+  int64_t depth = 8; // bytes from the CFA down to the stack pointer
   bool hasFramePointer = false;
   LT_CHECK(start < end);
   memset(row, 0, sizeof *row);
@@ -150,7 +153,7 @@ static bool read_prologue(const uint8_t *start, const uint8_t *end, struct lt_un
     unsigned reg, size = end - p >= 2 ? push_at(p, &reg) : 0;
     if (size) {
       depth += 8;
-      // Only registers that a function must preserve count as saved; rax is pushed for alignment.
+      // Only registers that calls preserve count as saved: compilers push rax only for alignment.
       if (reg < LT_REG_COUNT && (reg == LT_REG_RBX || reg == LT_REG_RBP || reg >= 12) &&
           row->registers[reg].rule == LT_REGISTER_SAME) {
         row->registers[reg].rule = LT_REGISTER_AT_OFFSET;
@@ -187,13 +190,13 @@ static bool read_prologue(const uint8_t *start, const uint8_t *end, struct lt_un
 
 bool lt_prologue_row(uintptr_t address, uintptr_t low, struct lt_unwind_row *row) {
   LT_CHECK(low <= address);
-  // The first function after the last one with unwind information; only padding precedes it.
+  // The first place where a function can start after the nearest function with unwind information.
   uintptr_t first = (low + FUNCTION_ALIGNMENT - 1) / FUNCTION_ALIGNMENT * FUNCTION_ALIGNMENT;
   if (address - low > SEARCH_LIMIT) low = address - SEARCH_LIMIT;
   const uint8_t *end = (const uint8_t *)address;
   LT_CHECK(address - low <= SEARCH_LIMIT);
   for (const uint8_t *p = end - 1; (uintptr_t)p >= low; p--) {
-    // A function may set up its frame only after an early exit; the bytes that do it hardly occur otherwise.
+    // A function may set up its frame only after an early exit. The bytes of that setup hardly occur elsewhere.
     bool isFramed =
         p[0] == 0x55 && ((end - p >= 4 && sets_frame_pointer(p + 1)) ||
                          (end - p >= 8 && p[1] == 0x41 && p[2] == 0x56 && frame_pointer_distance(p + 3) >= 0));

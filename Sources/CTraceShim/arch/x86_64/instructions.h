@@ -1,4 +1,4 @@
-// Registers of x86-64 by their numbers, and operations that take an instruction or two.
+// x86-64 register numbers, and operations of one or two instructions.
 
 #ifndef LEAKTRACE_X86_64_INSTRUCTIONS_H
 #define LEAKTRACE_X86_64_INSTRUCTIONS_H
@@ -10,9 +10,9 @@
 
 // --- register numbers ------------------------------------------------------------------------------------------------
 
-// The registers of x86-64 that unwinding follows, by their numbers in DWARF.
+// The DWARF numbers of the x86-64 registers that unwinding follows.
 
-/// LT_REG_RA: the return address, which has a number and no register.
+/// LT_REG_RA: the return address, which has a DWARF number but is not a register.
 enum {
   LT_REG_RBX = 3,
   LT_REG_RBP = 6,
@@ -30,20 +30,20 @@ enum { LT_REG_FRAME = LT_REG_RBP, LT_REG_STACK = LT_REG_RSP, LT_REG_CONTEXT = LT
 
 // --- operations ------------------------------------------------------------------------------------------------------
 
-// Operations that take x86-64 an instruction or two.
+// Operations of one or two x86-64 instructions.
 
-/// Bytes below the stack pointer that a function may use, by the ABI.
+/// Bytes below the stack pointer that the ABI lets a function use.
 #define LT_RED_ZONE 128
-/// A process's addresses are below 1 << LT_ADDRESS_BITS, unless it asks for more.
+/// The addresses of a process are below 1 << LT_ADDRESS_BITS, unless the process asks for higher ones.
 #define LT_ADDRESS_BITS 47
 /// EM_X86_64 of <elf.h>, as used in traces and ELF files.
 #define LT_ELF_MACHINE 62
-/// The version of the symbols that glibc has had from its beginning on this processor.
+/// The symbol version of the first glibc on this processor.
 #define LT_FIRST_GLIBC "GLIBC_2.2.5"
 /// AUDIT_ARCH_X86_64 of <linux/audit.h>, as used in filters of system calls.
 #define LT_AUDIT_ARCHITECTURE 0xC000003Eu
-/// Relocations of <elf.h>: an address in the image itself; a symbol's address in the global offset table, for a call,
-/// and anywhere.
+/// Relocation types of <elf.h>: an address in the image itself; a symbol's address in the global offset table; the same
+/// for a call; a symbol's address anywhere.
 enum { LT_RELOCATION_RELATIVE = 8, LT_RELOCATION_GLOBAL = 6, LT_RELOCATION_CALL = 7, LT_RELOCATION_ABSOLUTE = 1 };
 
 static LT_ALWAYS_INLINE long lt_syscall6(long number, long a, long b, long c, long d, long e, long f) {
@@ -92,8 +92,8 @@ static LT_ALWAYS_INLINE void lt_clear_memory(void *memory, size_t size) {
   __asm__ volatile("rep stosb" : "+D"(memory), "+c"(size) : "a"(0) : "memory");
 }
 
-/// True if Valgrind simulates this processor. The instructions do nothing on a real one: the rotations are by 128 bits
-/// in all. Source: the Valgrind manual, "The Client Request mechanism"; Valgrind 3.19.
+/// True if Valgrind simulates this processor. On a real processor these instructions change nothing: the rotations add
+/// up to 128 bits. Source: the Valgrind manual, "The Client Request mechanism"; Valgrind 3.19.
 static LT_ALWAYS_INLINE int lt_is_simulated(void) {
   enum { RUNNING_ON_VALGRIND = 0x1001 };
   volatile uint64_t request[6] = {RUNNING_ON_VALGRIND};

@@ -1,4 +1,4 @@
-// The processor's counter, its faults, and its registers as the kernel or the unwinder has them.
+// The processor's tick counter, faults, and the registers of a thread as the kernel or the unwinder reports them.
 
 #define _GNU_SOURCE
 #include "arch/arch.h"
@@ -47,7 +47,7 @@ uint64_t lt_nominal_tick_rate(void) {
 
 // --- faults ----------------------------------------------------------------------------------------------------------
 
-// What a copy of the process needs to read pages that raise signals.
+// Lets a copy of the process read pages whose access raises signals.
 
 __attribute__((naked)) void lt_signal_return(void) {
   __asm__("movl %[number], %%eax\n"
@@ -56,17 +56,17 @@ __attribute__((naked)) void lt_signal_return(void) {
 }
 
 void lt_allow_protected_memory(void) {
-  // The kernel has switched protection keys on: OSPKE (Intel SDM, CPUID leaf 7).
+  // True if the kernel has enabled protection keys: OSPKE (Intel SDM, CPUID leaf 7).
   enum { FEATURES = 7, KEYS_ARE_ON = 1 << 4 };
   unsigned a, b, c, d;
   if (!__get_cpuid_count(FEATURES, 0, &a, &b, &c, &d) || !(c & KEYS_ARE_ON)) return;
-  // WRPKRU with 0: every key allows everything.
+  // WRPKRU with 0 makes every key allow every access.
   __asm__ volatile(".byte 0x0f, 0x01, 0xef" ::"a"(0), "c"(0), "d"(0) : "memory");
 }
 
 // --- registers -------------------------------------------------------------------------------------------------------
 
-// Registers of x86-64, as the kernel or the unwinder has them.
+// The registers of a thread as the kernel or the unwinder reports them.
 
 const uint8_t lt_context_refuges[LT_CONTEXT_REFUGES] = {LT_REG_R12, LT_REG_R13, LT_REG_R15, LT_REG_RBX, LT_REG_RBP};
 
@@ -100,13 +100,13 @@ bool lt_stopped_thread_read(pid_t thread, struct lt_stopped_thread *stopped) {
   return true;
 }
 
-/// Where user_regs_struct has the arguments of a call.
+/// Offsets of a system call's arguments in user_regs_struct.
 static const size_t arguments[] = {offsetof(struct user_regs_struct, rdi), offsetof(struct user_regs_struct, rsi),
                                    offsetof(struct user_regs_struct, rdx), offsetof(struct user_regs_struct, r10),
                                    offsetof(struct user_regs_struct, r8),  offsetof(struct user_regs_struct, r9)};
 
 bool lt_stopped_thread_argument(pid_t thread, unsigned number, uint64_t *value) {
-  // The system call writes the word to the address. The C library's function returns it instead.
+  // This raw system call writes the word to `value`. The C library's ptrace would return the word instead.
   return lt_syscall6(SYS_ptrace, PTRACE_PEEKUSER, thread, (long)arguments[number], (long)value, 0, 0) == 0;
 }
 

@@ -1,4 +1,4 @@
-// Tasks of the recorder's own, calls on other stacks, and thread-local memory.
+// The recorder's own tasks, calls on another stack, and thread-local memory.
 
 #include "arch/arch.h"
 #include "check.h"
@@ -7,9 +7,9 @@
 
 // --- clone -----------------------------------------------------------------------------------------------------------
 
-// Tasks of the recorder's own, made without the C library.
+// Starts the recorder's own tasks, without the C library.
 
-/// The task finds on its stack where to go on.
+/// The new task finds the function and its argument on its stack.
 __attribute__((naked)) long lt_clone_call(long flags, void *top, void (*run)(void *), void *argument, void *childThread,
                                           uintptr_t threadPointer) {
   __asm__("subq $16, %%rsi\n"
@@ -26,7 +26,7 @@ __attribute__((naked)) long lt_clone_call(long flags, void *top, void (*run)(voi
           "testq %%rax, %%rax\n"
           "jnz 1f\n"
           "xorl %%ebp, %%ebp\n"
-          "movq (%%rsp), %%rax\n" // and leaves both words for the next task
+          "movq (%%rsp), %%rax\n" // leave both words there for the next task
           "movq 8(%%rsp), %%rdi\n"
           "callq *%%rax\n"
           "movl %[exit], %%eax\n"
@@ -50,7 +50,7 @@ void lt_clone_prepare(struct lt_clone_registers *registers, void *top, void (*ru
 
 // --- stack switch ----------------------------------------------------------------------------------------------------
 
-// Calling a function on another stack.
+// Calls a function on another stack.
 
 __asm__(".text\n"
         ".p2align 4\n"
@@ -93,12 +93,12 @@ __asm__(".text\n"
 
 // --- thread-local memory ---------------------------------------------------------------------------------------------
 
-// Thread-local memory: variables are below the thread pointer, which points to itself (System V ABI for x86-64,
-// "Thread-Local Storage").
+// Thread-local variables lie below the thread pointer. The word at the thread pointer holds its own address (System V
+// ABI for x86-64, "Thread-Local Storage").
 
 enum { PAGE = 4096, CONTROL_BLOCK_SIZE = 8192, LIMIT = 1 << 20 };
 
-/// Bytes from the page that contains or precedes the variable to the thread pointer.
+/// Returns the bytes from the start of the variable's page to the thread pointer.
 static size_t size_below(const void *variable) {
   return (lt_thread_pointer() - (uintptr_t)variable + PAGE - 1) & ~(uintptr_t)(PAGE - 1);
 }
@@ -111,7 +111,7 @@ uintptr_t lt_thread_local_make(uint8_t *memory, const void *variable) {
   const uintptr_t *own = (const uintptr_t *)lt_thread_pointer();
   uintptr_t *made = (uintptr_t *)(memory + size_below(variable));
   LT_CHECK((uint8_t *)made > memory && (uintptr_t)made % PAGE == 0);
-  made[0] = made[2] = (uintptr_t)made; // the ABI's, and glibc's own
+  made[0] = made[2] = (uintptr_t)made; // for the ABI, and for glibc
   made[5] = own[5];                    // the stack guard
   return (uintptr_t)made;
 }
