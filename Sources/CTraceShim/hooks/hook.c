@@ -43,20 +43,20 @@ LT_HOOK_DATA uint8_t lt_arc_mode;
 // Samples calls of the allocator. Sampling writes no events and needs no thread. Periodic work runs at sampling checks.
 
 enum {
-  /// Bytes until a thread checks again whether samples are taken.
+  /// Bytes that a thread allocates before it checks again whether hooks are on.
   LOOK_AGAIN = 1 << 30,
 };
-/// The interval between totals: 1,440 records a day, of some 50 bytes.
+/// The interval between records of totals: 1,440 records a day, of some 50 bytes each.
 #define TOTALS_NANOSECONDS 60000000000ull
-/// The interval between readings of the kernel's clock, which take a system call. Threads that allocate gigabytes in a
-/// second reach tens of thousands of checks.
+/// The minimum interval between readings of the kernel's clock. Each reading takes a system call, and threads that
+/// allocate gigabytes a second make tens of thousands of sampling checks a second.
 #define CLOCK_NANOSECONDS 1000000ull
 
 uint64_t lt_sample_period;
 
 static uint64_t seed;
 static _Atomic uint64_t threadCount, fullTables;
-static _Atomic uint64_t firstLeft;                ///< number of allocations that are still all sampled
+static _Atomic uint64_t firstLeft;                ///< how many of the next allocations are all sampled
 static _Atomic uint64_t nextTotals;               ///< CLOCK_MONOTONIC
 static _Atomic uint64_t lastClock, clockDistance; ///< in the trace's ticks
 
@@ -73,11 +73,11 @@ static void put_totals(struct lt_thread *t) {
 }
 
 /// Does the periodic work: due images and profiles, totals, and the work that goes with sealing a chunk. A thread
-/// without a state waits twice as long for totals, so that few threads get a state. `size`: bytes of the current
-/// allocation.
+/// without a state writes totals only if they are one interval overdue, so that few threads get a state. `size`: bytes
+/// of the current allocation.
 static void keep_up(size_t size) {
   LT_CHECK(lt_tls.hookDepth == 1);
-  // A counter that restarts on another machine is far from the last value.
+  // If the counter has restarted on another machine, the difference is large, and the work is done.
   uint64_t ticks = lt_now(), since = ticks - atomic_load_explicit(&lastClock, memory_order_relaxed);
   if (since < atomic_load_explicit(&clockDistance, memory_order_relaxed)) return;
   atomic_store_explicit(&lastClock, ticks, memory_order_relaxed);
@@ -107,11 +107,11 @@ static void take(void *block, uint64_t size, bool isCertain, const uintptr_t *fr
       .size = size, .time = lt_now(), .site = lt_sampled_stack_site(frame), .isCertain = isCertain};
   LT_CHECK(block && sample.site < LT_SAMPLED_SITE_LIMIT && lt_tls.hookDepth == 1);
   struct lt_sampled_block before;
-  // The free of an earlier block at this address was not seen.
+  // If an earlier block at this address is still in the table, its free was not seen. Count that free now.
   if (lt_is_marked(block) && lt_sampled_blocks_remove((uintptr_t)block, &before))
     lt_sampled_site_freed(before.site, weight_of(&before));
   if (!lt_sampled_blocks_add((uintptr_t)block, &sample)) {
-    // Count neither its allocation nor its free: the estimate of live memory stays right without it.
+    // Count neither the block's allocation nor its free, so that the estimate of live memory stays right.
     atomic_fetch_add(&fullTables, 1);
     return;
   }
@@ -121,17 +121,17 @@ static void take(void *block, uint64_t size, bool isCertain, const uintptr_t *fr
 /// Bytes until the thread's next sampling check.
 static uint64_t *until_sample(void) { return lt_keeps_blocks ? &lt_tls.untilKeptSample : &lt_tls.untilSample; }
 
-/// True if an allocation is one of the first, which are all sampled. A small program thus has the stacks of all its
-/// blocks, and a server the stacks of the blocks that it keeps from its start.
+/// True if the allocation is one of the first, which are all sampled. So the trace has the stacks of all blocks of a
+/// small program, and of the blocks that a server keeps from its start.
 static bool is_one_of_first(void) {
   uint64_t left = atomic_load_explicit(&firstLeft, memory_order_relaxed);
-  // A recursion at the start must not take the room of all later stacks.
+  // Stacks of a deep recursion at the start must not use up the room for all later stacks.
   if (left && !lt_sampled_sites_have_spare_room()) atomic_store(&firstLeft, left = 0);
   while (left && !atomic_compare_exchange_weak(&firstLeft, &left, left - 1)) {}
   return left;
 }
 
-/// True if the allocation is sampled. Sets whether that was certain.
+/// True if the allocation is sampled. Sets `isCertain` if it is sampled as one of the first.
 static bool is_sampled(uint64_t size, bool *isCertain) {
   struct lt_tls *tls = &lt_tls;
   uint64_t *until = until_sample();
@@ -142,8 +142,8 @@ static bool is_sampled(uint64_t size, bool *isCertain) {
       *until = 0; // every allocation is checked
       return *isCertain = true;
     }
-    // The thread's first allocation that is not certain to be sampled, or the first after a pause.
-    // Each thread gets its own seed; the sequences practically never overlap.
+    // This is the thread's first allocation that is not certain to be sampled, or the first after a pause. Each thread
+    // gets its own seed; the sequences practically never overlap.
     uint64_t start = seed + (atomic_fetch_add(&threadCount, 1) + 1) * 0xD1342543DE82EF95ull;
     tls->sampleRandom = (start ^ start >> 32) * 0xAEF17502108EF2D9ull | 1;
     *until = lt_sample_distance(&tls->sampleRandom, lt_look_period(lt_sample_period));
@@ -152,7 +152,7 @@ static bool is_sampled(uint64_t size, bool *isCertain) {
   return lt_sample_meets(&tls->sampleRandom, until, size, lt_sample_period);
 }
 
-/// True if samples are taken in this process now. If not, the thread checks again later.
+/// True if samples are taken in this process now. If not, sets when the thread checks again.
 static bool is_on(void) {
   bool isOn = atomic_load_explicit(&lt_hook_mode, memory_order_relaxed) != LT_HOOKS_OFF && lt_process_is_ours() &&
               lt_trace_is_writable();
@@ -173,7 +173,7 @@ LT_NOINLINE void lt_light_allocated(void *block, size_t size, const uintptr_t *f
     if (lt_subtract(&lt_tls.untilKeptSample, size)) return;
     lt_tls.untilKeptSample += size;
   }
-  if (lt_tls.hookDepth) return; // called by a signal handler: the next allocation takes its place
+  if (lt_tls.hookDepth) return; // in a signal handler that interrupted the recorder: skip this check
   lt_tls.hookDepth = 1;
   LT_CHECK(lt_sample_period > 0);
   __asm__ volatile("" ::: "memory");
@@ -203,7 +203,8 @@ LT_NOINLINE void lt_light_restored(void *block, const struct lt_sampled_block *s
 
 static void begin_samples(void) {
   lt_arc_mode = LT_ARC_OFF;
-  // From here on hooks write no events. Every free is still checked; marks that are added until the release stay.
+  // From here on hooks write no events. Every free is still checked until the marks are released. The release keeps the
+  // marks that were added before.
   lt_sample_period = lt_settings.laterSamplePeriod;
   LT_CHECK(lt_sample_period > 0 && lt_sample_period <= LT_SAMPLE_PERIOD_LIMIT);
   lt_sampled_marks_release();
@@ -215,11 +216,12 @@ static void put_limit(struct lt_thread *t) {
   lt_define(t, LT_DEF_LIMIT, payload, (size_t)(p - payload));
 }
 
-/// Switches to sampling. Threads in the middle of recording may still write an event: its time is later, and readers
-/// leave it out.
+/// Switches to sampling. A thread that is recording an event may still write it. That event's time is after the
+/// limit's, so readers skip it.
 static bool go_over(struct lt_thread *t) {
   LT_CHECK(!lt_sample_period && t == lt_tls.thread);
-  // First take the last image with events. Another image may be under way; a process that takes none goes without.
+  // First take the last image with events. If another image is being taken, try again later. A process that takes no
+  // images switches without one.
   if (lt_snapshot_at_limit() == -EBUSY) return false;
   put_limit(t);
   atomic_store(&lt_is_sampling, true);
@@ -248,14 +250,14 @@ bool lt_light_begin(void) {
 
 void lt_light_open(void) {
   if ((!lt_sample_period && !lt_settings.traceLimit) || atomic_load(&lt_hook_mode) == LT_HOOKS_OFF) return;
-  // Write the trace's description and its loaded images before a first sample.
+  // Write the trace's description and its loaded images before the first sample.
   struct lt_thread *t = lt_sample_period ? lt_enter() : NULL;
   if (t) lt_leave();
-  // The next allocator must not free blocks of the bootstrap arena.
   if (lt_sample_period && lt_settings.takesSnapshots && !lt_block_list_may_read_books() && lt_kept_blocks_begin()) {
     lt_sampled_marks_hold();
-    lt_tls.untilSample = 0; // the loader has just allocated
+    lt_tls.untilSample = 0; // check every allocation: the loader's may have set a distance
   }
+  // Make hooks check the frees of blocks in the bootstrap arena: the next allocator must not free them.
   for (uintptr_t at = (uintptr_t)lt_bootstrap_arena; at < lt_bootstrap_used_end(); at += 16) lt_sampled_marks_add(at);
   lt_sampled_marks_use();
 }

@@ -16,14 +16,15 @@
 
 // --- declaration -----------------------------------------------------------------------------------------------------
 
-// Declares hooks. A hook has the name of the function that it interposes, visible to the loader.
+// Declares hooks. Each hook is exported under the name of the function that it interposes.
 //
-// In a test program this code is linked, not preloaded. Hooks then have other names: the program's own calls do not
-// reach them, and no recording begins by itself.
+// Unit tests link this code instead of preloading it. There, hooks have other names, so that the program's own calls do
+// not reach the hooks. Also, no recording begins by itself.
 
-/// Code written in assembly may call with any stack pointer. The allocator accepts that, but the recorder's compiled
-/// code stores to addresses that the ABI aligns. A hook with this attribute keeps its frame while it calls the
-/// interposed function: use it only if that function calls no code of others.
+/// Aligns the stack in a hook. Assembly code may call a hook with a misaligned stack pointer. The allocator accepts
+/// that, but the recorder's compiled code needs the alignment that the ABI demands. A hook with this attribute keeps
+/// its own frame while it calls the interposed function. So use the attribute only if that function calls no code
+/// outside of its library.
 #define LT_ALIGNS_STACK __attribute__((force_align_arg_pointer))
 
 #ifdef LT_UNIT_TESTS
@@ -37,7 +38,7 @@
 #define LT_EXPORT __attribute__((visibility("default")))
 #endif
 
-/// The next definition of a function, looked up when first needed.
+/// Returns the next definition of a function. Looks it up at the first use.
 #define NEXT(name)                                                     \
   ({                                                                   \
     static _Atomic(void *) found_;                                     \
@@ -49,14 +50,14 @@
     (__typeof__(&name))next_;                                          \
   })
 
-/// The frame address of the hook that uses it. The caller's frame is found from it.
+/// The frame address of the hook that uses this macro. The frame of the hook's caller is found from this address.
 #define LT_HOOK_FRAME ((const uintptr_t *)__builtin_frame_address(0))
-/// The return address of the hook that uses it.
+/// The return address of the hook that uses this macro.
 #define LT_CALLER ((const void *)__builtin_return_address(0))
 
 // --- next functions --------------------------------------------------------------------------------------------------
 
-// The functions that the hooks interpose: the next definition in the loader's order.
+// The functions that the hooks interpose: for each name, the next definition in the loader's order.
 
 /// One row for each hooked C function: result, name, parameters.
 #define LT_HOOKED_MALLOC_FAMILY(X)                  \
@@ -85,11 +86,12 @@ void lt_next_functions_find(struct lt_next_functions *found);
 
 // Records events of Swift objects, for hooks that are called with a reference.
 
-/// The way to record retains and releases: LT_ARC_. Set before hooks are on, and to LT_ARC_OFF where samples are taken.
+/// One of the LT_ARC_ constants: whether and how retains and releases are recorded. Set before hooks are on. LT_ARC_OFF
+/// while sampling.
 extern uint8_t lt_arc_mode __attribute__((visibility("hidden")));
 
-/// The object of an event whose hook may be called with marks in the reference: of native strings, bridged objects and
-/// the like.
+/// The object that a reference points to, without the mark bits that a reference to a native string, a bridged object
+/// or the like may have.
 #define OBJECT(reference) ((void *)((uint64_t)(reference)&LT_WORD_ADDRESS_MASK & ~7ull))
 
 #define RECORD(operation, reference)                                                                          \
@@ -111,44 +113,47 @@ extern uint8_t lt_arc_mode __attribute__((visibility("hidden")));
       lt_leave();                                                                                          \
     }                                                                                                      \
   } while (0)
-/// Null and values that are no pointers (small strings and immortal objects are ≤ 0) are not counted by the runtime.
+/// True if the runtime counts references to the object. The runtime does not count null, small strings and immortal
+/// objects, which are all ≤ 0.
 #define IS_COUNTED(object) ((intptr_t)(object) > 0)
 
 // --- samples ---------------------------------------------------------------------------------------------------------
 
-// Samples calls of the allocator: what hooks do with a call that a sample may be in.
+// Samples calls of the allocator. Hooks call these functions when a call may have to be sampled.
 
-/// Bytes from one sample to the next, on average; 0: all calls are recorded instead. Set once, before hooks are on or
-/// when the trace has reached its limit.
+/// The average number of bytes from one sample to the next. If 0, all calls are recorded instead. Set before hooks are
+/// on, and again if the trace reaches its limit.
 extern uint64_t lt_sample_period __attribute__((visibility("hidden")));
 
-/// Tells whether an allocation can pass, since no byte of it is sampled. Never true while all calls are recorded.
+/// Counts an allocation's bytes. True if none of them is sampled, so that the hook only needs to call the allocator.
+/// Never true while all calls are recorded.
 static LT_ALWAYS_INLINE bool lt_passes_samples(size_t size) {
   if (LT_LIKELY(lt_subtract(&lt_tls.untilSample, size))) return true;
   lt_tls.untilSample += size;
   return false;
 }
 
-/// Takes in an allocation that does not pass. `frame`: of the hook.
+/// Handles an allocation after lt_passes_samples has returned false. `frame`: the hook's frame address.
 LT_NOINLINE void lt_light_allocated(void *block, size_t size, const uintptr_t *frame);
-/// Takes in the free of a block that is marked, before it happens.
+/// Handles the free of a marked block. Called before the block is freed.
 LT_NOINLINE void lt_light_freed(void *block);
 
-/// Takes back the free of a block, whose realloc has failed.
+/// Undoes lt_light_freed for a block whose realloc has failed.
 LT_NOINLINE void lt_light_restored(void *block, const struct lt_sampled_block *sample);
 
-/// Prepares, when the settings are known. False without memory.
+/// Prepares sampling. Called when the settings are known. False if there is no memory.
 bool lt_light_begin(void);
-/// In a child made by fork: completes what another thread of the parent was in the middle of.
+/// In a child made by fork: completes the switch to sampling, if a thread of the parent was in the middle of it.
 void lt_light_after_fork(void);
-/// Lets calls pass from now on: the allocator next in line is known.
+/// Lets hooks pass on unsampled calls from now on. Called when the next allocator is known.
 void lt_light_open(void);
 
 // --- allocations -----------------------------------------------------------------------------------------------------
 
 // Records calls of the allocator.
 //
-// A free is recorded before it happens, an allocation afterwards: in between another thread may be given the address.
+// A free is recorded before it happens, and an allocation afterwards. Otherwise, another thread could get the freed
+// address and record its allocation first.
 
 static LT_ALWAYS_INLINE void record_free(struct lt_thread *t, unsigned operation, void *block, const uintptr_t *frame) {
   lt_record(t, operation, block, frame);
@@ -168,7 +173,8 @@ static LT_ALWAYS_INLINE void record_free(struct lt_thread *t, unsigned operation
     }                                                     \
   } while (0)
 
-/// The runtime's object allocation calls the allocator for a block that its own hook records.
+/// True while the Swift runtime allocates an object. The hook of the runtime records that block, so the allocator's
+/// hooks do not.
 static LT_ALWAYS_INLINE bool is_inside_object_allocation(void) { return LT_UNLIKELY(lt_tls.isInsideObjectAllocation); }
 
 #define RECORD_ALLOCATION(operation, block, size)                                                  \
@@ -184,7 +190,7 @@ static LT_ALWAYS_INLINE bool is_inside_object_allocation(void) { return LT_UNLIK
     }                                                                                              \
   } while (0)
 
-/// A realloc while sampling.
+/// Calls realloc while sampling: handles the free of the old block and the allocation of the new one.
 static LT_ALWAYS_INLINE void *sample_reallocation(void *(*next)(void *, size_t), void *block, size_t size,
                                                   const uintptr_t *frame) {
   // Save the old sample; a failed realloc leaves the block unchanged.

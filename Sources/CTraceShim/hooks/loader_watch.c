@@ -22,30 +22,30 @@
 
 // Puts a function in front of an image's initialisers.
 //
-// While the loader has mapped an image but not relocated it, its dynamic section can be written to, and the loader will
-// look there for the first function to call: at DT_INIT, or without one at DT_INIT_ARRAY. Both are addresses relative
-// to the image, wherever they lead.
+// Between the mapping of an image and its relocation, the image's dynamic section can be changed. The loader will find
+// the first function to call there: at DT_INIT, or at DT_INIT_ARRAY if there is no DT_INIT. Both hold addresses
+// relative to the image, but the addresses may lead outside of it.
 
 enum { LT_DETOUR_LIMIT = 64 };
 
-// As many as LT_DETOUR_LIMIT.
+// There must be LT_DETOUR_LIMIT entries.
 LT_DEFINE_INITIALIZER_ENTRIES(lt_initializer_entries, 64, lt_initializer_reached);
 _Static_assert(LT_DETOUR_LIMIT == 64, "entries");
 
 typedef void initializer(int, char **, char **);
 
-/// All are changed under the loader's lock.
+/// The detours. Changed only under the loader's lock.
 static struct detour {
   bool isUsed; ///< all other members are set; `isNext` is not NULL
   void (*isNext)(void);
-  initializer *original; ///< of DT_INIT
-  initializer **array;   ///< in place of the image's own: the entry, then the functions of that
+  initializer *original; ///< the function at DT_INIT
+  initializer **array;   ///< replaces the image's array: the entry, then the functions of the image's array
   const void *imageArray;
-  size_t count; ///< of the image's own
+  size_t count; ///< number of functions in the image's array
 } detours[LT_DETOUR_LIMIT];
 
-/// Gives DT_INIT_ARRAY one function more. The others are known once the image is relocated, and are filled in when the
-/// first is called.
+/// Replaces the image's DT_INIT_ARRAY by an array that has one more function, at its beginning. The image's own
+/// functions are known only after its relocation, so they are filled in when the first function is called.
 static bool replace_array(const struct lt_loaded_image *image, struct detour *detour, uintptr_t entry) {
   ElfW(Dyn) *array = lt_loaded_image_entry(image, DT_INIT_ARRAY), *size = lt_loaded_image_entry(image, DT_INIT_ARRAYSZ);
   if (!array || !size || !lt_loaded_image_is_writable(image, (uintptr_t)array) ||
@@ -61,9 +61,10 @@ static bool replace_array(const struct lt_loaded_image *image, struct detour *de
   return true;
 }
 
-/// Has `isNext` called when the image is relocated, before any of its own code runs: by the thread that is about to
-/// initialise it, with the loader's lock held. The image must not be relocated yet. Returns a number below the limit
-/// that is the image's until its first initialiser has run or it is forgotten; −1 if that cannot be done.
+/// Makes the loader call `isNext` after it has relocated the image and before any code of the image runs. The thread
+/// that is about to initialise the image makes this call, with the loader's lock held. The image must not be relocated
+/// yet. Returns the detour's number, which is below LT_DETOUR_LIMIT and valid until lt_initializer_forget; −1 if the
+/// image cannot be changed or all detours are used.
 static int lt_initializer_detour(const struct lt_loaded_image *image, void (*isNext)(void)) {
   LT_CHECK(isNext && image->bias <= image->start);
   for (int number = 0; number < LT_DETOUR_LIMIT; number++) {
@@ -84,7 +85,7 @@ static int lt_initializer_detour(const struct lt_loaded_image *image, void (*isN
   return -1;
 }
 
-/// Forgets an image that has gone without having been initialised, or long after.
+/// Frees the detour of an image that was unloaded. The image may or may not have been initialised.
 static void lt_initializer_forget(int number) {
   LT_CHECK(number >= 0 && number < LT_DETOUR_LIMIT && detours[number].isUsed);
   struct detour *detour = &detours[number];
@@ -105,25 +106,25 @@ static initializer *lt_initializer_reached(uintptr_t place) {
 
 // === loader ==========================================================================================================
 
-// Finds Swift runtimes before any code can use them, whatever loads them, in any namespace.
+// Finds Swift runtimes before any code can use them, however they are loaded, in any namespace.
 //
 // The loader has an empty function for debuggers to stop at (`r_brk` of <link.h>). It calls that function when it
-// begins to change its list of images, and when the change is complete. It does so with its lock held, before it
-// relocates the new images (glibc 2.35 to 2.40) or after (2.41), and in any case before it initialises them. This file
-// patches that function with a jump to its own. If that fails, images are examined when their code first appears on a
-// stack, mostly when they allocate from an initialiser.
+// begins to change its list of images, and when the change is complete. The loader holds its lock during the call. The
+// call comes before the relocation of the new images (glibc 2.35 to 2.40) or after it (2.41), but always before their
+// initialisation. This file patches the empty function with a jump to a function of its own. If that fails, images are
+// examined when their code first appears on a stack, mostly when they allocate from an initialiser.
 
-/// The r_debug_extended of glibc 2.35's <link.h>: one for each namespace.
+/// A copy of struct r_debug_extended from glibc 2.35's <link.h>. The loader has one for each namespace.
 struct rendezvous {
   struct r_debug base;
   struct rendezvous *next; ///< from version 2 on
 };
 static struct rendezvous *loader;
 static bool isOn, isLed;
-static bool bindsTables; ///< of the program's namespace
+static bool bindsTables; ///< whether tables in the program's namespace are bound
 static _Atomic bool isOver;
 
-/// Empty namespaces stay in the list.
+/// Returns the namespace after `space`, or NULL. The loader's list keeps namespaces that have become empty.
 static const struct rendezvous *next_space(const struct rendezvous *space) {
   return space->base.r_version > 1 ? space->next : NULL;
 }
@@ -137,18 +138,18 @@ struct image {
   const void *dynamic;
   const struct rendezvous *space;
   uintptr_t start, end;
-  bool isBound;                    ///< to the hooks of its namespace's malloc family
-  bool hasTasks;                   ///< a concurrency runtime in the program's namespace whose task memory must be bound
-  struct lt_swift_runtime runtime; ///< hooked when the image is initialised
+  bool isBound;                    ///< its references lead to the hooks of its namespace
+  bool hasTasks;                   ///< a concurrency runtime in the program's namespace, with task memory to be bound
+  struct lt_swift_runtime runtime; ///< to be hooked when the image is initialised; without `retain` if there is none
   int detour;                      ///< −1 if there is none
-  uint32_t look;                   ///< the last one that saw the image
+  uint32_t look;                   ///< value of `looks` when the image was last found in the loader's list
 };
 static struct image *images;
 static uint32_t imageCount, looks; ///< at most IMAGE_LIMIT images; the loader's lock guards both
 
 static struct image *known(const struct link_map *map, uint32_t *hint) {
   LT_CHECK(images && imageCount <= IMAGE_LIMIT);
-  // Mostly in the loader's order.
+  // Start at the hint: the images are mostly in the loader's order.
   for (uint32_t k = 0; k < imageCount; k++) {
     uint32_t i = (*hint + k) % imageCount;
     if (images[i].map != map || images[i].bias != map->l_addr || images[i].dynamic != map->l_ld) continue;
@@ -168,15 +169,16 @@ static struct image *keep(const struct link_map *map, const struct rendezvous *s
 
 // --- other namespaces ------------------------------------------------------------------------------------------------
 //
-// Other namespaces have a C library of their own, and the preloaded hooks do not reach them. If the allocations of
-// objects are recorded, their frees must be, too, and so must the memory that holds the objects.
+// Each other namespace has its own C library, so calls of malloc there do not reach the preloaded hooks. If the
+// allocations of a namespace's objects are recorded, the frees of the objects must be recorded, too, and so must the
+// memory that holds the objects.
 
 static const struct rendezvous *spaces[LT_NAMESPACE_LIMIT]; ///< the namespaces with a Swift runtime
 enum { SPACE_IMAGE_LIMIT = 1024 };
 
 static bool is_programs(const struct rendezvous *space) { return space == loader; }
 
-/// The loader itself is in every namespace.
+/// True if the image is in the program's namespace, too. The loader itself is in every namespace.
 static bool is_also_programs(const struct image *image) {
   for (uint32_t i = 0; i < imageCount; i++)
     if (is_programs(images[i].space) && images[i].bias == image->bias) return true;
@@ -189,7 +191,7 @@ static int number_of(const struct rendezvous *space) {
   return -1;
 }
 
-/// Prepares to hook the memory of a namespace that has a runtime. False if that is not possible.
+/// Prepares to hook the malloc family of a namespace that has a Swift runtime. False if that is not possible.
 static bool take(const struct rendezvous *space) {
   if (is_programs(space) || number_of(space) >= 0) return true;
   int number = number_of(NULL);
@@ -206,7 +208,7 @@ static bool take(const struct rendezvous *space) {
   return isFound;
 }
 
-/// Binds the images of a namespace that are not bound yet. All must be relocated.
+/// Binds those images of a namespace that are relocated and not bound yet.
 static void bind(const struct rendezvous *space) {
   int number = number_of(space);
   LT_CHECK(number < LT_NAMESPACE_LIMIT);
@@ -230,7 +232,7 @@ static void forget_empty_spaces(void) {
     if (spaces[i] && !spaces[i]->base.r_map) spaces[i] = NULL;
 }
 
-/// Calls `look` for images of other namespaces, without their thread-local variables.
+/// Calls `look` for images of other namespaces. The information passed to `look` lacks thread-local variables.
 static void show_elsewhere(int (*look)(struct dl_phdr_info *, size_t, void *), size_t size, void *context) {
   for (const struct rendezvous *space = next_space(loader); space; space = next_space(space)) {
     for (const struct link_map *map = space->base.r_map; map; map = map->l_next) {
@@ -247,8 +249,8 @@ static void show_elsewhere(int (*look)(struct dl_phdr_info *, size_t, void *), s
 
 // --- images that come and go -----------------------------------------------------------------------------------------
 
-/// Searches the image for a runtime. Hooks the runtime if it is relocated. If not, stores it in `runtime` to be hooked
-/// later, and returns true.
+/// Searches the image for a runtime, and stores it in `runtime`. Hooks the runtime if the image is relocated. Returns
+/// true if the image is not relocated, so that the runtime must be hooked later.
 static bool is_left_for_later(const struct lt_loaded_image *image, struct lt_swift_runtime *runtime) {
   enum lt_swift_search result = lt_swift_runtime_find(image, runtime);
   bool isFound = result == LT_SWIFT_FOUND, hasTasks = lt_task_memory_has_runtime(image, isFound ? runtime : NULL);
@@ -276,14 +278,14 @@ static void look_at(struct image *known) {
     lt_swift_runtimes_refuse(&image, LT_SWIFT_UNKNOWN);
   }
   known->hasTasks = is_programs(known->space) && lt_task_memory_has_runtime(&image, &known->runtime);
-  // In a namespace of its own, nothing is interposed by name.
+  // In other namespaces, no function is interposed by name.
   known->runtime.isLinkedIn |= !is_programs(known->space);
 }
 
 /// Binds and hooks the new images. All images that were loaded together are relocated before the first is initialised.
 static void finish(void) {
   if (atomic_load_explicit(&isOver, memory_order_relaxed)) return;
-  // Before the malloc references of a concurrency runtime, which lead to another function.
+  // Bind the tables first: lt_task_memory_bind then changes the malloc references of a concurrency runtime.
   bind(loader);
   for (uint32_t i = 0; i < imageCount; i++) {
     struct lt_loaded_image image;
@@ -303,8 +305,8 @@ static void finish(void) {
     if (spaces[i]) bind(spaces[i]);
 }
 
-/// Prepares an image after all new ones have been examined: work that needs its relocation runs before the first of
-/// them is initialised. False if the image is relocated already.
+/// Prepares a new image, after all new images have been examined. Work on the image that needs its relocation will run
+/// before the first of the new images is initialised. False if the image is already relocated.
 static bool prepare(struct image *known) {
   bool isToBeBound = is_programs(known->space) ? bindsTables && !known->isBound
                                                : number_of(known->space) >= 0 && !is_also_programs(known);
@@ -356,10 +358,10 @@ void lt_loader_watch_undo(void) {
   lt_table_binding_undo();
 }
 
-/// Called by the loader when its images change, with its lock held.
+/// Called by the loader when its list of images changes, with the loader's lock held.
 static void lt_loader_has_news(void) __attribute__((used));
 static void lt_loader_has_news(void) {
-  // A signal handler may load images during this call, and another thread while the recording begins.
+  // A signal handler may load images during this call, and another thread may load images while the recording begins.
   static _Atomic bool isLooking;
   if (atomic_load_explicit(&isOver, memory_order_relaxed) || atomic_exchange(&isLooking, true)) return;
   uint32_t before = imageCount, hint = 0, seen = 0;
@@ -395,11 +397,12 @@ static bool came(const struct dl_phdr_info *info) {
   return !is_left_for_later(&image, &runtime);
 }
 
-/// Notes the images of the program's namespace as known. While the loader shows an image, none is loaded or unloaded.
+/// Notes the images of the program's namespace as known. Called by dl_iterate_phdr, during which no image is loaded or
+/// unloaded.
 static void keep_first(void) {
   imageCount = 0;
   memset(spaces, 0, sizeof spaces);
-  // Images of other namespaces count as new, if there are any.
+  // Images of other namespaces are not noted, so they count as new.
   for (const struct link_map *map = loader->base.r_map; map; map = map->l_next) {
     struct image *image = keep(map, loader);
     if (image) image->isBound = true;
@@ -414,7 +417,7 @@ static int look_at_first(struct dl_phdr_info *info, size_t size, void *isFirst) 
   return 0;
 }
 
-// The loader may call its function any time after this.
+// Once this function is patched in, the loader may call it at any time.
 LT_DEFINE_UNNOTICED_CALL(lt_loader_at_rendezvous, lt_loader_has_news);
 
 static struct rendezvous *find_rendezvous(void) {
@@ -431,8 +434,8 @@ static struct rendezvous *find_rendezvous(void) {
   return NULL;
 }
 
-/// Writes a jump over the loader's empty function and the padding after it. Executable memory keeps its protection: the
-/// kernel writes through it, as it does for a debugger, or refuses.
+/// Writes a jump over the loader's empty function and the padding after it. The write to /proc/self/mem leaves the
+/// protection of the executable memory unchanged. The kernel allows such a write, as for a debugger, or refuses it.
 static bool lead_here(uintptr_t function) {
   struct lt_jump jump;
   if (!lt_jump_over_empty(function, (uintptr_t)lt_loader_at_rendezvous, &jump)) return false;
@@ -453,7 +456,7 @@ static void begin(void) {
   if (!images || !loader || !loader->base.r_brk) return;
   uint32_t before = looks;
   if (!isLed) isLed = lead_here(loader->base.r_brk);
-  // Check that the jump works: a processor simulator may still run the code that it saw before.
+  // Check that the jump works: a processor emulator may still run its copy of the old code.
   if (isLed) ((void (*)(void))loader->base.r_brk)();
   isOn = looks > before;
 }

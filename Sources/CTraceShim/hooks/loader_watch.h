@@ -6,15 +6,16 @@
 #include <stdbool.h>
 
 /// Hooks the present runtimes, and makes the loader report images that it loads or unloads. Called before hooks are on,
-/// and again after an end. `bindsTables`: some hooks are not reached by name in the program's namespace, so its images'
-/// tables are bound to them. The loader must not be running then.
+/// and again for a recording after lt_loader_watch_end. `bindsTables`: some hooks cannot be reached by name in the
+/// program's namespace, so the tables of its images are bound to these hooks. The loader must not be running if this is
+/// set.
 void lt_loader_watch_begin(bool bindsTables);
-/// True if the loader reports images. If not, they are examined whenever the list of images is.
+/// True if the loader reports images. If not, new images are examined when the list of images is refreshed.
 bool lt_loader_watch_is_on(void);
 /// Ignores the loader's reports from now on.
 void lt_loader_watch_end(void);
-/// Restores changed runtimes and tables, after the end. The loader must not be running. In namespaces other than the
-/// program's, references to malloc keep leading to the hooks.
+/// Restores changed runtimes and tables. Called after lt_loader_watch_end. The loader must not be running. In
+/// namespaces other than the program's, references to malloc keep leading to the hooks.
 void lt_loader_watch_undo(void);
 
 #endif

@@ -1,4 +1,4 @@
-// Hooks of allocators: the malloc family, here and in other namespaces, C++ operators, and the memory of tasks.
+// Hooks of allocators: the malloc family in all namespaces, C++ operators, and the memory of tasks.
 
 #define _GNU_SOURCE
 #include "hooks/malloc_hooks.h"
@@ -12,17 +12,18 @@
 
 // === malloc ==========================================================================================================
 
-// The malloc family: guard, call, record, nothing else.
+// Hooks of the malloc family. They guard, call and record, and do nothing else.
 //
-// When sampling, most calls tail-call the real allocator: unsampled allocations, and frees of unmarked blocks. No call
-// does so before the next allocator is known, or while all calls are recorded.
+// When sampling, most hooks tail-call the real allocator: for unsampled allocations, and for frees of unmarked blocks.
+// No hook does so before the next allocator is known, or while all calls are recorded.
 //
-// A free is recorded before it happens, an allocation afterwards: in between another thread may be given the address.
-// errno stays as the allocator left it: nothing here touches it.
+// A free is recorded before it happens, and an allocation afterwards. Otherwise, another thread could get the freed
+// address and record its allocation first. errno stays as the allocator left it, unless a hook fails a call itself.
 
 #define ALLOCATOR_HOOK LT_EXPORT LT_ALIGNS_STACK
 #define NEXT_IS_KNOWN LT_LIKELY(lt_next.free != NULL)
-/// The recording part of a hook. It is tail-called, so its frame replaces the hook's, next to the caller's.
+/// Marks the recording part of a hook. The hook tail-calls that part, so its frame replaces the hook's frame next to
+/// the caller's.
 #define RECORDING static LT_NOINLINE LT_ALIGNS_STACK
 #define PASS_ON __attribute__((musttail)) return
 
@@ -98,7 +99,7 @@ ALLOCATOR_HOOK void *LT_HOOK(reallocarray)(void *block, size_t count, size_t siz
     return NULL;
   }
   if (!NEXT_IS_KNOWN || LT_UNLIKELY(lt_bootstrap_owns(block))) return LT_HOOK(realloc)(block, total);
-  // The C library's own reallocarray calls realloc, and would be recorded twice.
+  // Call realloc. The C library's reallocarray would call the hook of realloc, and the call would be recorded twice.
   return reallocate(lt_next.realloc, block, total, LT_OP_REALLOCARRAY, LT_HOOK_FRAME);
 }
 
@@ -145,8 +146,8 @@ ALLOCATOR_HOOK void *LT_HOOK(pvalloc)(size_t size) {
 
 // === C++ operators ===================================================================================================
 
-// Hooks of the C++ operators: guard, call, record, nothing else, like the hooks of the malloc family. Exceptions of the
-// next function pass through here.
+// Hooks of the C++ operators. They guard, call and record, and do nothing else, like the hooks of the malloc family.
+// Exceptions that the next function throws pass through the hooks.
 
 #define NEW_HOOK(name, parameters, arguments)                   \
   static void *(*next_##name)parameters;                        \
@@ -160,7 +161,8 @@ ALLOCATOR_HOOK void *LT_HOOK(pvalloc)(size_t size) {
     PASS_ON record_##name arguments;                            \
   }
 
-// jemalloc's operators tail-call free, as others may: that free is not recorded again.
+// jemalloc's operators tail-call free, and other allocators' operators may do so, too. `isInsideOperator` prevents that
+// call of free from being recorded again.
 #define DELETE_HOOK(name, parameters, arguments)                 \
   static void(*next_##name) parameters;                          \
   RECORDING void record_##name parameters {                      \
@@ -175,7 +177,8 @@ ALLOCATOR_HOOK void *LT_HOOK(pvalloc)(size_t size) {
     PASS_ON record_##name arguments;                             \
   }
 
-// The names follow the Itanium C++ ABI, where size_t is unsigned long. A reference, to std::nothrow, is a pointer.
+// The names follow the Itanium C++ ABI, where size_t is unsigned long. The reference to std::nothrow is passed as a
+// pointer.
 #define SIZE (size_t size), (size)
 #define SIZE_OR_NULL (size_t size, const void *nothrow), (size, nothrow)
 #define SIZE_ALIGNED (size_t size, size_t alignment), (size, alignment)
@@ -209,7 +212,7 @@ ALLOCATOR_HOOK void *LT_HOOK(pvalloc)(size_t size) {
   DELETE(_ZdlPvSt11align_val_tRKSt9nothrow_t, BLOCK_ALIGNED_OR_NULL) \
   DELETE(_ZdaPvSt11align_val_tRKSt9nothrow_t, BLOCK_ALIGNED_OR_NULL)
 
-// A row's parameters and arguments are two macro arguments, but only after the row has been expanded.
+// A row's parameters and arguments become two macro arguments only when the row is expanded. EXPAND expands it first.
 #define EXPAND(hook, ...) hook(__VA_ARGS__)
 #define NEW_ROW(name, ...) EXPAND(NEW_HOOK, name, __VA_ARGS__)
 #define DELETE_ROW(name, ...) EXPAND(DELETE_HOOK, name, __VA_ARGS__)
@@ -221,10 +224,11 @@ _Static_assert(sizeof lt_operator_hooks / sizeof *lt_operator_hooks == LT_OPERAT
 
 // === memory of tasks =================================================================================================
 
-// Hooks of malloc for a concurrency runtime, bound to its image alone: other callers never reach them.
+// Hooks of malloc for a concurrency runtime. Only the references of the runtime's image are bound to them.
 //
-// The runtime's own library calls malloc for tasks, slabs of frames, and small things. A program that has the runtime
-// inside shares its one reference to malloc with it: there the caller decides.
+// The runtime's own library calls malloc only for tasks, slabs of frames, and small blocks, so all of them are cleared.
+// A program with the runtime linked in has one reference to malloc, which its own code and the runtime share. There,
+// the return address shows whether the runtime made the call.
 
 /// The hook that other images call.
 LT_EXPORT void *LT_HOOK(malloc)(size_t size);
@@ -233,8 +237,8 @@ LT_EXPORT void *LT_HOOK(malloc)(size_t size);
 
 static const char *const runtimeFunction = "swift_task_create_common", *const coreFunction = "swift_retain";
 
-/// Functions that take memory for tasks: of Swift 6.3.1, and for slabs of 6.1.2. Those that a compiler put into their
-/// callers have no name of their own.
+/// Functions that allocate memory for tasks in Swift 6.3.1, and slabs in 6.1.2. Functions that a compiler inlined have
+/// no symbol.
 static const char *const functionNames[] = {
     "swift_task_create_common",
     "swift_task_alloc",
@@ -243,8 +247,8 @@ static const char *const functionNames[] = {
 };
 enum { FUNCTION_COUNT = sizeof functionNames / sizeof *functionNames, RUNTIME_LIMIT = 16 };
 
-/// Written before the image's code can run, or by the one that looks at images; a caller's image is there when it
-/// calls.
+/// The calls that were learnt. An entry is written before the image's code can run, or by the one thread that examines
+/// images. A caller's entry stays valid during the call, since the caller's image is loaded.
 static struct callers {
   uintptr_t imageStart; ///< 0 if there is none
   struct {
@@ -272,7 +276,8 @@ bool lt_task_memory_has_runtime(const struct lt_loaded_image *image, const struc
   return (runtime && runtime->retain && runtime->isLinkedIn) || lt_loaded_image_symbol(image, runtimeFunction, &symbol);
 }
 
-/// Finds the functions of an image that has more inside. False if it names none of them.
+/// Finds the runtime's functions in an image that contains more than the runtime. False if the image's symbols do not
+/// name the functions.
 static bool find_functions(const struct lt_loaded_image *image, struct callers *found) {
   struct lt_symbol symbols[FUNCTION_COUNT];
   struct lt_elf_file file;
@@ -283,7 +288,7 @@ static bool find_functions(const struct lt_loaded_image *image, struct callers *
   for (int i = 0; isNamed && i < FUNCTION_COUNT; i++) {
     if (!symbols[i].address) continue;
     found->ranges[i].start = image->bias + symbols[i].address;
-    // A call that is the last thing in a function returns to the address behind it.
+    // If a function ends with a call, that call's return address is the first address after the function.
     found->ranges[i].size = symbols[i].size + 1;
   }
   return isNamed;
@@ -319,8 +324,8 @@ static void *malloc_of_runtime(size_t size) {
 static void *malloc_of_program(size_t size) {
   if (LT_UNLIKELY(!lt_next.malloc)) return LT_HOOK(malloc)(size);
   void *block = lt_next.malloc(size);
-  // A function that leaves by a jump to malloc is not its caller; none that takes memory for tasks does so, unless
-  // slabs were switched off.
+  // The return address does not show a function that tail-calls malloc. But no function that allocates memory for tasks
+  // does so, unless slabs are switched off.
   if (lt_task_memory_is_taken_by(LT_CALLER)) lt_task_memory_clear(block, size);
   RECORD_ALLOCATION(LT_OP_MALLOC, block, size);
   return block;
@@ -341,7 +346,8 @@ void lt_task_memory_forget(uintptr_t start, uintptr_t end) {
 
 // === namespaces ======================================================================================================
 
-// Hooks of the malloc family for other namespaces, bound image by image: nothing can be interposed there by name.
+// Hooks of the malloc family for other namespaces. Each image's references are bound to the hooks, since no function
+// can be interposed there by name.
 
 static struct lt_next_functions nexts[LT_NAMESPACE_LIMIT];
 

@@ -1,4 +1,4 @@
-// Hooks of allocators: the malloc family, here and in other namespaces, C++ operators, and the memory of tasks.
+// Hooks of allocators: the malloc family in all namespaces, C++ operators, and the memory of tasks.
 
 #ifndef LEAKTRACE_MALLOC_HOOKS_H
 #define LEAKTRACE_MALLOC_HOOKS_H
@@ -9,16 +9,17 @@
 
 // --- C++ operators ---------------------------------------------------------------------------------------------------
 
-// Hooks of the C++ operators new and delete, for allocators that have their own: jemalloc, tcmalloc and mimalloc serve
-// them without a call of malloc or free.
+// Hooks of the C++ operators new and delete, for allocators that define these operators. jemalloc, tcmalloc and
+// mimalloc do, and their operators do not call malloc or free.
 //
-// Those of the C++ libraries call malloc and free, whose hooks see them. So no name leads here: the tables of images
-// do, and only where the operators are the allocator's.
+// The operators of the C++ libraries call malloc and free, so the hooks of malloc and free see those calls. Therefore
+// the operators are not interposed by name. Instead, the tables of images are bound to the hooks, and only if the
+// allocator defines the operators.
 
 struct lt_operator_hook {
   const char *name; ///< of the symbol
   void *hook;
-  void **next; ///< to be set before anything leads to the hook
+  void **next; ///< must be set before any reference leads to the hook
 };
 
 enum { LT_OPERATOR_COUNT = 20 };
@@ -26,13 +27,15 @@ extern const struct lt_operator_hook lt_operator_hooks[LT_OPERATOR_COUNT] __attr
 
 // --- memory of tasks -------------------------------------------------------------------------------------------------
 
-// Memory that a Swift concurrency runtime takes for its tasks and their frames: handed out cleared.
+// Memory that a Swift concurrency runtime allocates for its tasks and their frames. The hooks clear this memory.
 
-/// Larger blocks are no task and no slab of frames that was made before its first frame asked for more.
+/// The size of the largest block that is cleared. Larger blocks are neither tasks nor slabs of the usual size: a slab
+/// is larger only if its first frame needs more.
 enum { LT_CLEARED_LIMIT = 16 << 10 };
 
-/// Clears the block. A task that has not begun and a slab of frames have words that are written only much later; older
-/// words there look like references. No program can tell: the contents of fresh memory are undefined.
+/// Clears a new block. Some words of a task that has not begun, and of a slab of frames, are written only much later.
+/// Until then, the words of an earlier block there would look like references. No program can rely on those words: the
+/// contents of fresh memory are undefined.
 static inline void lt_task_memory_clear(void *block, size_t size) {
   if (!block || size > LT_CLEARED_LIMIT) return;
   lt_clear_memory(block, size);
@@ -41,27 +44,27 @@ static inline void lt_task_memory_clear(void *block, size_t size) {
 /// Tells whether an image has a concurrency runtime. `runtime`: the Swift runtime found in the image; NULL or without
 /// `retain` if there is none.
 bool lt_task_memory_has_runtime(const struct lt_loaded_image *image, const struct lt_swift_runtime *runtime);
-/// Learns which calls of malloc are a runtime's. False if the image has more inside than a concurrency runtime and
-/// names none of its functions, or if too many such images are known.
+/// Learns which calls of malloc the image's concurrency runtime makes. False if the image contains more than the
+/// runtime, and its symbols do not name the runtime's functions. Also false if too many such images are known.
 bool lt_task_memory_learn(const struct lt_loaded_image *image);
-/// Learns, and has an image of the program's namespace take memory for tasks from a hook of its own. The image must be
-/// relocated and have a runtime.
+/// Calls lt_task_memory_learn, and makes an image of the program's namespace allocate memory for tasks through a
+/// separate hook of malloc. The image must be relocated and have a concurrency runtime.
 void lt_task_memory_bind(const struct lt_loaded_image *image);
-/// Tells whether the call that returns to an address is one of those that were learnt.
+/// True if the call of malloc with this return address is one that lt_task_memory_learn has learnt.
 bool lt_task_memory_is_taken_by(const void *caller);
-/// Forgets the image at [start, end), which is gone.
+/// Forgets the images that begin in [start, end).
 void lt_task_memory_forget(uintptr_t start, uintptr_t end);
 
 // --- namespaces ------------------------------------------------------------------------------------------------------
 
-// The malloc family in a loader namespace other than the program's. It has a C library of its own, whose calls do not
-// reach the preloaded hooks.
+// The malloc family in a loader namespace other than the program's. Such a namespace has its own C library, so calls of
+// malloc there do not reach the preloaded hooks.
 
-/// Namespaces that can be hooked at a time. Each has a set of hooks in the code.
+/// The number of namespaces that can be hooked at a time. Each one needs its own set of hooks in the code.
 enum { LT_NAMESPACE_LIMIT = 8 };
 
-/// Finds the functions that the hooks of a namespace interpose: the first definitions among its images, in their order.
-/// False if one is missing.
+/// Finds the functions that the hooks of namespace `number` interpose: for each name, the first definition in the order
+/// of `images`. False if a function is missing.
 bool lt_namespace_malloc_find(unsigned number, const struct lt_loaded_image *images, uint32_t count);
 /// Binds an image's references to the malloc family to the hooks of its namespace. The image must be relocated.
 void lt_namespace_malloc_bind(unsigned number, const struct lt_loaded_image *image);

@@ -46,14 +46,15 @@
 
 // === filters =========================================================================================================
 
-// Checks the filters of system calls (seccomp) with which a program confines itself, before they take effect.
+// Checks the filters of system calls (seccomp) that a program installs to confine itself, before they take effect.
 //
-// A filter may end the process for a call that it does not list, and so at the recorder's next call. So the program's
-// calls of prctl and syscall are watched, and a new filter is tested against each call that the recorder makes. If one
-// of them is not allowed, recording stops, or goes on without heap images.
+// A filter may end the process at a system call that the filter does not allow. This could be the recorder's next
+// system call. Therefore the program's calls of prctl and syscall are watched, and a new filter is tested against each
+// system call that the recorder makes. If the filter does not allow all of them, recording stops, or goes on without
+// heap images.
 //
-// The same functions can make two instructions of the recorder raise SIGSEGV: rdtsc and cpuid. Recording stops before
-// that.
+// prctl, arch_prctl and syscall can also make two instructions that the recorder uses raise SIGSEGV: rdtsc and cpuid.
+// Recording stops before that happens.
 
 #ifndef PR_SET_SYSCALL_USER_DISPATCH
 #define PR_SET_SYSCALL_USER_DISPATCH 59 // Linux 5.11
@@ -64,8 +65,8 @@
 
 static _Atomic bool isBeginningForbidden;
 
-/// True if programs that this process executes may be traced: they inherit the filters in effect, which must allow the
-/// calls that begin a recording.
+/// True if programs that this process executes may be traced. They inherit the filters in effect, and these must allow
+/// the system calls that begin a recording.
 static bool lt_filter_allows_beginning(void) { return !atomic_load(&isBeginningForbidden); }
 
 static bool is_readable(const void *from, size_t size) {
@@ -88,13 +89,14 @@ static void give_up_images(void) {
                   NULL);
 }
 
-/// The process is about to confine itself. `filter`: NULL for the strict mode, which leaves it four calls.
+/// Called when the process is about to confine itself. `filter`: NULL for the strict mode, which allows only four
+/// system calls.
 static LT_NOINLINE void before_filter(const struct sock_fprog *filter) {
-  // A recording that was stopped makes no more calls, under the filter that stopped it.
+  // If recording has stopped, make no system calls here: the filter that stopped it may forbid them.
   if (atomic_load(&lt_hook_mode) == LT_HOOKS_OFF || !lt_process_has_own_memory()) return;
   int forbidden = LT_TO_RECORD | LT_TO_BEGIN | LT_FOR_IMAGES | LT_TO_STOP_THREADS | LT_FOR_PROFILES;
   if (filter) {
-    // The kernel refuses what cannot be read.
+    // The kernel refuses a filter that cannot be read.
     if (!is_readable(filter, sizeof *filter) || filter->len == 0 || filter->len > BPF_MAXINSNS) return;
     if (!is_readable(filter->filter, filter->len * sizeof *filter->filter)) return;
     uint64_t here = (uint64_t)(uintptr_t)&lt_filter_allows_beginning;
@@ -102,7 +104,7 @@ static LT_NOINLINE void before_filter(const struct sock_fprog *filter) {
   }
   if (!forbidden) return;
   if (forbidden & (LT_TO_BEGIN | LT_TO_RECORD)) atomic_store(&isBeginningForbidden, true);
-  // The names in a profile are found in a copy of the process, as images are written.
+  // Like an image, the names in a profile need a copy of the process.
   if (forbidden & (LT_FOR_PROFILES | LT_FOR_IMAGES)) give_up_profiles();
   if (forbidden & LT_TO_RECORD)
     lt_process_stop("recording stops here: the program installs a filter of system calls (seccomp) that does not allow "
@@ -133,7 +135,8 @@ typedef int process_control(int, unsigned long, unsigned long, unsigned long, un
 static system_call *nextSyscall;
 static process_control *nextControl;
 
-/// The program is about to have the kernel hand it the calls of one of its threads, the recorder's among them.
+/// Called before the program makes the kernel redirect a thread's system calls to the program. The recorder's calls in
+/// that thread would be redirected, too.
 static LT_NOINLINE void before_dispatch(void) {
   if (atomic_load(&lt_hook_mode) == LT_HOOKS_OFF || !lt_process_has_own_memory()) return;
   lt_process_stop("recording stops here: the program takes over the system calls of a thread "
@@ -148,7 +151,8 @@ static void watch_control(int option, unsigned long mode, unsigned long filter) 
   else if (mode == SECCOMP_MODE_FILTER && filter) before_filter((const struct sock_fprog *)filter);
 }
 
-// Both take variable arguments; arguments that a caller did not give are passed on as they stand.
+// syscall and prctl take variable arguments. The hooks pass on all possible arguments. Those that the caller did not
+// pass have undefined values, which the kernel ignores.
 
 LT_EXPORT long lt_watched_syscall(long number, long a, long b, long c, long d, long e, long f) LT_NAMED(syscall);
 LT_EXPORT long lt_watched_syscall(long number, long a, long b, long c, long d, long e, long f) {
@@ -172,7 +176,7 @@ LT_EXPORT int lt_watched_prctl(int option, unsigned long a, unsigned long b, uns
   __attribute__((musttail)) return nextControl(option, a, b, c, d);
 }
 
-// glibc declares it nowhere.
+// No header of glibc declares arch_prctl.
 LT_EXPORT int lt_watched_arch_prctl(int option, unsigned long argument) LT_NAMED(arch_prctl);
 LT_EXPORT int lt_watched_arch_prctl(int option, unsigned long argument) {
   if (LT_UNLIKELY(lt_makes_identification_fail(SYS_arch_prctl, option, (long)argument))) before_identification_faults();
@@ -191,15 +195,16 @@ LT_EXPORT int lt_watched_arch_prctl(int option, unsigned long argument) {
 
 static bool preloads(enum lt_program_kind kind) { return kind == LT_PROGRAM_PRELOADS || kind == LT_PROGRAM_MISSING; }
 
-/// True if the program that replaces this one exists, and will not remove the live file at its start.
+/// True if the new program exists, and will not remove this program's live file when it begins.
 static bool is_last(enum lt_program_kind kind) {
   if (kind == LT_PROGRAM_MISSING) return false;
   return kind != LT_PROGRAM_PRELOADS || !lt_settings.preload[0] || !lt_filter_allows_beginning();
 }
 
 /// Returns the environment for a program that this process, or its child, is about to execute; `environment` itself if
-/// no change is needed. A program that replaces the traced one is traced. A program that replaces a child is traced if
-/// children are. A program that cannot be traced gets no variables, unless its children may be traced.
+/// no change is needed. A program that replaces the traced one (`isOurs`) is traced. A program that a child executes is
+/// traced if children are followed. A program that cannot be traced gets none of the recorder's variables, unless its
+/// children may be traced.
 static char **environment_for(enum lt_program_kind kind, char *const environment[], bool isOurs) {
   bool follows = lt_settings.followsChildren;
   bool isTraced = (preloads(kind) || (kind == LT_PROGRAM_STATIC && follows)) && lt_filter_allows_beginning();
@@ -207,7 +212,7 @@ static char **environment_for(enum lt_program_kind kind, char *const environment
   return lt_environment_for_child(environment, isTraced, isTraced && isOurs ? lt_trace.file.path : NULL);
 }
 
-/// `call` replaces the program; `kind` is the new program's kind.
+/// Makes `call`, which replaces the program. `kind` is the new program's kind.
 #define REPLACE(kind, environment, call)                                                                           \
   do {                                                                                                             \
     bool isOurs = lt_recording_is_on();                                                                            \
@@ -216,7 +221,7 @@ static char **environment_for(enum lt_program_kind kind, char *const environment
     char **made = mayTrace ? environment_for(its, (environment), isOurs) : (char **)(environment);                 \
     struct lt_exec_copies copies = {0};                                                                            \
     if (isOurs) lt_apart_await_other(), lt_snapshot_finish(), lt_process_before_exec(is_last(its), &copies);       \
-    else if (lt_trace_is_writable()) lt_process_count_untraced_child(); /* of vfork: it has the parent's memory */ \
+    else if (lt_trace_is_writable()) lt_process_count_untraced_child(); /* vfork child: has its parent's memory */ \
     int result = (call);                                                                                           \
     lt_process_after_failed_exec(&copies);                                                                         \
     lt_environment_free(made, (environment));                                                                      \
@@ -239,7 +244,8 @@ LT_EXPORT int LT_HOOK(execvp)(const char *file, char *const arguments[]) {
   return LT_HOOK(execvpe)(file, arguments, environ);
 }
 
-/// The variable arguments from `first` to the null that ends them, as an array on the stack.
+/// Defines `arguments`, an array on the stack: the variable arguments from `first` to the null that ends them. `last`
+/// runs after them, and may read further arguments from `list`.
 #define COLLECT(arguments, first, last)                                    \
   va_list list;                                                            \
   size_t count = 1;                                                        \
@@ -327,9 +333,10 @@ LT_EXPORT int LT_HOOK(dlclose)(void *handle) {
 
 // === reach ===========================================================================================================
 
-// Hooks of the calls that take a process out of reach of its trace: another root directory, another user, other
-// namespaces. The file first gets all the length that it may need, and the recorder's own task
-// ends: some of the calls are refused to a process with several threads.
+// Hooks of the calls after which a process may not reach its trace file: they change the root directory, the user or
+// the namespaces. Before such a call, the hook extends the trace's files to all the length that they may need. It also
+// waits until the recorder's own task has ended: the kernel refuses some of the calls to a process with several
+// threads.
 
 #define REACH_HOOK(name, parameters, arguments)      \
   LT_EXPORT int LT_HOOK(name) parameters {           \
@@ -348,8 +355,8 @@ REACH_HOOK(setegid, (gid_t group), (group))
 REACH_HOOK(setregid, (gid_t real, gid_t effective), (real, effective))
 REACH_HOOK(setresgid, (gid_t real, gid_t effective, gid_t saved), (real, effective, saved))
 
-// The kernel refuses these to a process with several threads. One that serves an image can begin at any moment, so the
-// call is made again after such a refusal.
+// The kernel refuses these calls to a process with several threads. A thread that serves an image can begin at any
+// moment, so a refused call is repeated.
 #define LONE_HOOK(name, parameters, arguments)                            \
   LT_EXPORT int LT_HOOK(name) parameters {                                \
     lt_apart_await_other();                                               \
@@ -369,8 +376,8 @@ LONE_HOOK(setns, (int descriptor, int kind), (descriptor, kind))
 
 // === waits ===========================================================================================================
 
-// Hides the recorder's own children, which write heap images, from the host's calls. These calls wait for children of
-// any kind, or give sums over all children.
+// The recorder has children of its own, which write heap images. The hooks hide these children from two kinds of calls
+// of the host: calls that wait for children of any kind, and calls that return sums over all children.
 
 static bool is_for_all_kinds(int options) { return options & (__WALL | __WCLONE); }
 
@@ -409,7 +416,7 @@ LT_EXPORT int LT_HOOK(waitid)(idtype_t kind, id_t which, siginfo_t *information,
       siginfo_t found = {0};
       int result = NEXT(waitid)(kind, which, &found, options);
       if (result == 0 && found.si_pid > 0 && is_helper(found.si_pid)) {
-        // One that is only looked at would be found for ever.
+        // With WNOWAIT, the helper stays waitable, and this loop would find it again and again.
         if (options & WNOWAIT) lt_reap(found.si_pid, 0);
         continue;
       }
@@ -427,13 +434,13 @@ LT_EXPORT int LT_HOOK(getrusage)(__rusage_who_t who, struct rusage *usage) {
   return result;
 }
 
-/// Ticks of `times` (USER_HZ), the same number for all programs.
+/// Converts a time to the ticks of `times`, which are 100 a second (USER_HZ) for all programs.
 static clock_t ticks(struct timeval time) { return time.tv_sec * 100 + time.tv_usec / 10000; }
 
 LT_EXPORT clock_t LT_HOOK(times)(struct tms *used) {
   clock_t result = NEXT(times)(used);
   struct rusage children;
-  // From sums in microseconds: a difference of ticks would be rounded twice.
+  // Compute the ticks from sums in microseconds: a difference of ticks would be rounded twice.
   if (used && NEXT(getrusage)(RUSAGE_CHILDREN, &children) == 0) {
     lt_child_usage_hide(&children);
     used->tms_cutime = ticks(children.ru_utime);
@@ -444,12 +451,11 @@ LT_EXPORT clock_t LT_HOOK(times)(struct tms *used) {
 
 // === exit ============================================================================================================
 
-// Hooks of the ends of a process. They take a snapshot before anything is torn down, and close the trace after
-// everything is.
+// Hooks of process exit. They take a snapshot before anything is torn down, and close the trace afterwards.
 //
-// A return from main goes to the C library's own exit, past any hook. So every handler that is registered to run at
-// exit is wrapped, and the first one that runs takes the snapshot. Each of these functions tail-calls the function
-// behind it, so the recorder appears in no stack.
+// When main returns, the C library calls its own exit, and no hook sees that call. So every handler that is registered
+// to run at exit is wrapped, and the first wrapper that runs takes the snapshot. The hooks and the wrappers tail-call
+// the original functions, so the recorder appears in no stack.
 
 extern int __cxa_atexit(void (*)(void *), void *, void *);
 
@@ -459,7 +465,7 @@ struct handler {
   void (*function)(void *);
   void *argument;
 };
-/// Handlers beyond the limit are registered unwrapped: a wrapped one runs soon enough.
+/// Handlers beyond the limit are registered unwrapped. They run first, and then a wrapped handler takes the snapshot.
 enum { HANDLER_LIMIT = 1 << 15 };
 static struct handler *handlers;
 static _Atomic uint32_t handlerCount;
@@ -467,7 +473,7 @@ static _Atomic uint32_t handlerCount;
 static void run_wrapped(void *context) {
   LT_CHECK((struct handler *)context >= handlers && (struct handler *)context < handlers + HANDLER_LIMIT);
   struct handler h = *(struct handler *)context;
-  // Destructors of an image that is being closed are registered in the same way.
+  // The destructors of an image are registered in the same way. If dlclose runs them, the process is not ending.
   if (!lt_tls.isClosingImage) lt_snapshot_at_exit();
   __attribute__((musttail)) return h.function(h.argument);
 }
@@ -500,7 +506,8 @@ void lt_exit_hooks_init(void (*finish)(void *)) {
 
 // --- ends ------------------------------------------------------------------------------------------------------------
 
-// Defined under names of their own: the compiler then does not know that they never return, and tail-calls.
+// These hooks have other names in C. Otherwise, the compiler would know that exit and quick_exit never return, and
+// would not tail-call.
 
 typedef void ending(int);
 

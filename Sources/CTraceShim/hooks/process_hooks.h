@@ -1,10 +1,10 @@
-// Hooks of calls that change the process. Only the hooks of its end need a setup.
+// Hooks of calls that change the process. Only the hooks of process exit need a setup.
 
 #ifndef LEAKTRACE_PROCESS_HOOKS_H
 #define LEAKTRACE_PROCESS_HOOKS_H
 
-/// Has `finish` called when all handlers and destructors are done, and a snapshot taken before the first of them. Call
-/// it before others register.
+/// Makes the C library call `finish`, if it is not NULL, after all exit handlers and destructors. Also makes a snapshot
+/// be taken before the first of them. Must be called before other handlers are registered.
 void lt_exit_hooks_init(void (*finish)(void *));
 
 #endif

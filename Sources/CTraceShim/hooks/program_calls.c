@@ -21,15 +21,16 @@
 
 // --- marks -----------------------------------------------------------------------------------------------------------
 
-// The marks of the traced program. Guard, capture the stack, write the mark.
+// Writes the marks of the traced program. Each function guards, captures the stack, and writes the mark.
 //
-// The stack comes first, since it says which task runs: marks, and the events after them, are attributed by that.
+// The stack is captured first, since it shows which task runs. Readers attribute the mark, and the events after it, to
+// that task.
 
 enum { TEXT_LIMIT = 255 };
 
 static _Atomic uint64_t lastScope, lastExpectation, lastRepetition;
 
-/// Cut at the limit, and there before a character that would be cut in two.
+/// Appends the text. A text longer than TEXT_LIMIT is cut there, or before the character that would be cut in two.
 static uint8_t *put_text(uint8_t *p, const char *text) {
   size_t length = text ? strnlen(text, TEXT_LIMIT + 1) : 0;
   if (length > TEXT_LIMIT) {
@@ -50,8 +51,8 @@ static uint8_t *put_head(uint8_t *p, uint64_t kind, uint64_t time) {
   return lt_put_varint(lt_put_varint(p, kind), time);
 }
 
-/// Returns the thread, with room for a mark, and captures its stack; NULL: write nothing. Otherwise `lt_leave` must
-/// follow.
+/// Captures the calling thread's stack, and returns the thread's state, with room for a mark. The caller must then call
+/// `lt_leave`. Returns NULL if the caller must not write a mark.
 static struct lt_thread *begin(const uintptr_t *frame, struct lt_stack_change *change) {
   struct lt_thread *t = lt_enter();
   if (!t) return NULL;
@@ -136,7 +137,8 @@ LT_EXPORT uint64_t LT_HOOK(leaktrace_repetition_begin)(void) { return atomic_fet
 
 LT_EXPORT int LT_HOOK(leaktrace_round_end)(uint64_t repetition, uint64_t round, uint64_t scope, const char *name,
                                            const char *file, uint32_t line) {
-  // The image first: it has no part of the mark itself, and the round after this one begins with a whole image.
+  // Take the image before writing the mark. So the image contains no part of the mark, and the next round begins after
+  // a complete image.
   int snapshot = lt_snapshot_take(LT_SNAPSHOT_ROUND, name, NULL, LT_SNAPSHOT_WAITS);
   if (repetition == 0 || snapshot <= 0) return snapshot;
   struct lt_stack_change change;
@@ -163,7 +165,7 @@ LT_EXPORT int LT_HOOK(leaktrace_snapshot_written)(const char *label) {
 
 // --- heap profiles ---------------------------------------------------------------------------------------------------
 
-/// In a copy of the process, where the program's allocator may be in the middle of something.
+/// Makes a copy of the process use an allocator of its own: the program's allocator may be in the middle of a call.
 static void use_copy_allocator(void) {
   lt_next = (struct lt_next_functions){.malloc = lt_copy_malloc,
                                        .calloc = lt_copy_calloc,

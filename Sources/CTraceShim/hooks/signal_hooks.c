@@ -21,16 +21,18 @@
 
 // === snapshot signals ================================================================================================
 
-// The signals that cause a snapshot, and hooks of the functions that would show the host that they are handled.
+// Handles the signals that cause a snapshot, and hooks the functions that would show the recorder's handlers to the
+// host.
 //
 // The host's view is preserved. A signal that only the recorder handles is reported with its default disposition. A
-// handler of the host replaces the recorder's. A host that returns to the default gets the recorder's handler again. A
-// process that is ended by a signal still ends by it.
+// handler of the host replaces the recorder's. If the host sets a signal back to the default, the recorder's handler is
+// installed again. A signal that would end the process still ends it.
 
 enum {
   SIGNAL_LIMIT = 65,
-  USUAL_REQUEST_SIGNAL = 62, ///< the third from the last: libraries take theirs from either end
-  /// The same signal may be sent to a process twice, to it and to its group. A later one comes from an impatient user.
+  USUAL_REQUEST_SIGNAL = 62, ///< third from the last: libraries use signals from both ends of the range
+  /// A second signal within this time is ignored: it may have been sent to the process and to its group. A later signal
+  /// comes from an impatient user, and ends the process.
   REPEAT_NANOSECONDS = 2000000000,
 };
 
@@ -38,12 +40,12 @@ static bool isOn;
 static int requestSignal;
 static int roundSignal; ///< 0: none
 static int (*nextSigaction)(int, const struct sigaction *, struct sigaction *);
-static struct sigaction seen[SIGNAL_LIMIT]; ///< the host's, where the recorder's handler replaces the default
-/// The host's, where the recorder's handler calls it. Separate from `seen`: a child made by vfork returns to the
-/// default in its parent's memory, whose handler stays.
+static struct sigaction seen[SIGNAL_LIMIT]; ///< the host's default actions that the recorder replaces
+/// The host's actions whose handlers the recorder's handler calls. Separate from `seen`: a child made by vfork may set
+/// a signal to the default, and `seen` is then written in the parent's memory. The parent's handler stays.
 static struct sigaction handled[SIGNAL_LIMIT];
 static _Atomic uint64_t endingSince;
-static _Atomic uint64_t handledBefore; ///< a bit for each signal
+static _Atomic uint64_t handledBefore; ///< a bit for each signal that lt_snapshot_before_end has seen
 
 // --- handlers --------------------------------------------------------------------------------------------------------
 
@@ -61,43 +63,45 @@ static void on_ending_signal(int number, siginfo_t *information, void *context) 
     if (atomic_compare_exchange_strong(&endingSince, &since, now)) lt_snapshot_at_signal(context);
     else if (now - since < REPEAT_NANOSECONDS) return;
   }
-  // The live file preserves the recording.
+  // The trace is not closed here: the live file preserves the recording.
   end_by(number);
 }
 
 void lt_snapshot_before_end(int number, const ucontext_t *interrupted) {
   uint64_t bit = 1ull << (number - 1);
   int error = errno;
-  // check has taken an image when it sends SIGTERM.
+  // `leaktrace check` has already taken an image when it sends SIGTERM.
   if (isOn && lt_recording_is_on() && !(atomic_fetch_or(&handledBefore, bit) & bit) && !lt_snapshot_is_recent())
     lt_snapshot_take(LT_SNAPSHOT_REQUEST, number == SIGTERM ? "SIGTERM" : "SIGINT", interrupted, LT_SNAPSHOT_RETURNS);
   errno = error;
 }
 
-/// Called before the host's handler. A server releases its state after such a signal.
+/// Takes an image before it calls the host's handler: a server releases its state after such a signal.
 static void on_handled_signal(int number, siginfo_t *information, void *context) {
   lt_snapshot_before_end(number, context);
-  // Call it as the kernel does, even a handler of one argument: another thread may change the handler and its flags
-  // now.
+  // Call the host's handler with three arguments, as the kernel does, even if it has only one parameter. Its flags
+  // cannot be checked first, since another thread may be changing the action.
   handled[number].sa_sigaction(number, information, context);
 }
 
 static void on_request(int number, siginfo_t *information, void *context) {
   (void)information;
-  // An untraced child has the handler, too, until it replaces its program.
+  // An untraced child inherits this handler, and has it until it replaces its program.
   if (!lt_identity_is_claimants()) end_by(number);
   else lt_snapshot_answer(context);
 }
 
-/// The interrupted thread waits if the last round's image is still being written, by the copy, which needs nothing of
-/// the host. A round without an image of its own would count with the next, and make that one look larger.
+/// The interrupted thread waits if the previous round's image is still being written. This is safe: the image is
+/// written by a copy of the process, which needs nothing of the host. Without an image of its own, a round would be
+/// counted with the next round, which would look larger.
 static void on_round(int number, siginfo_t *information, void *context) {
   (void)information;
   if (!lt_identity_is_claimants()) end_by(number);
   else lt_snapshot_take(LT_SNAPSHOT_ROUND, NULL, context, LT_SNAPSHOT_FOLLOWS);
 }
 
-/// True if a signal means nothing to the host unless the host says so.
+/// True if the signal requests an image or ends a round. Such a signal means nothing to the host unless the host
+/// handles it.
 static bool is_asking(int number) { return number > 0 && (number == requestSignal || number == roundSignal); }
 
 static bool is_handled_here(int number) {
@@ -109,12 +113,13 @@ static bool is_ours(const struct sigaction *action) {
          action->sa_sigaction == on_round || action->sa_sigaction == on_handled_signal;
 }
 
-/// Returns the host's action that the recorder's has replaced.
+/// Returns the host's action, which the recorder's action `ours` has replaced.
 static struct sigaction *host_action(int number, const struct sigaction *ours) {
   return ours->sa_sigaction == on_handled_signal ? &handled[number] : &seen[number];
 }
 
-/// True if the recorder's handler runs before one of the host's. A signal stack of the host may be too small for both.
+/// True if the recorder's handler must run before the handler in `host`. Handlers on a signal stack are left alone:
+/// that stack may be too small for two handlers.
 static bool goes_before(int number, const struct sigaction *host) {
   enum { FIRST_PAGE = 4096 }; // SIG_DFL, SIG_IGN, SIG_HOLD
   return (number == SIGTERM || number == SIGINT) && (uintptr_t)host->sa_handler >= FIRST_PAGE && !is_ours(host) &&
@@ -134,13 +139,13 @@ static struct sigaction our_action(int number) {
     action.sa_sigaction = on_request;
   } else if (number == roundSignal) {
     action.sa_sigaction = on_round;
-    // The process may be ended right after its last round: if two signals arrive together, the later one's handler
-    // would run first.
+    // Block the ending signals during this handler: the process may be ended right after its last round. If both
+    // signals arrive together, the handler of the ending signal would otherwise run first.
     const uint64_t ending = 1ull << (SIGTERM - 1) | 1ull << (SIGINT - 1) | 1ull << (SIGHUP - 1);
     memcpy(&action.sa_mask, &ending, sizeof ending);
   } else {
     action.sa_sigaction = on_ending_signal;
-    action.sa_flags |= SA_NODEFER; // a second one must be noticed
+    action.sa_flags |= SA_NODEFER; // a second signal must be noticed
   }
   return action;
 }
@@ -153,7 +158,7 @@ extern int __sigaction(int, const struct sigaction *, struct sigaction *);
 
 void lt_snapshot_signals_init(uint32_t request, uint32_t round) {
   nextSigaction = NEXT(sigaction);
-  // The C library's own function, under the name that sanitizers do not intercept: they are initialised later.
+  // Use the C library's function under a name that sanitizers do not intercept: the sanitizers are initialised later.
   int (*set)(int, const struct sigaction *, struct sigaction *) = NEXT(__sigaction);
   if (!set) set = nextSigaction;
   requestSignal = request ? (int)request : USUAL_REQUEST_SIGNAL;
@@ -161,7 +166,8 @@ void lt_snapshot_signals_init(uint32_t request, uint32_t round) {
   isOn = true;
   atomic_store(&endingSince, 0);
   atomic_store(&handledBefore, 0);
-  // The first process of a container is not ended by signals without a handler.
+  // The first process of a container (PID 1) is not ended by signals that it does not handle, so the ending signals are
+  // left alone there.
   const int numbers[] = {requestSignal, roundSignal, SIGTERM, SIGINT, SIGHUP};
   for (int i = 0; i < (lt_process_id() == 1 ? 2 : 5); i++) {
     struct sigaction action;
@@ -203,7 +209,7 @@ static LT_NOINLINE int change_action(int number, const struct sigaction *action,
     ours = isDefault ? our_action(number) : our_action_before(action);
     used = &ours;
   }
-  // The signal may arrive at once.
+  // Set this first: the signal may arrive as soon as the handler is installed.
   if (isBefore) handled[number] = *action;
   int result = nextSigaction(number, used, &before);
   if (result != 0) {
@@ -230,7 +236,8 @@ LT_EXPORT int LT_HOOK(__sigaction)(int number, const struct sigaction *action, s
 
 typedef void (*signal_handler)(int);
 
-/// Returns the result that a call which set `handler` and returned `before` should have had.
+/// Corrects a call that has set `handler` and returned `before`: installs the recorder's handler again if necessary,
+/// and returns the result that the host expects.
 static signal_handler correct(int number, signal_handler handler, signal_handler before) {
   if (before == SIG_ERR || !is_handled_here(number)) return before;
   if (before == (signal_handler)(void *)on_handled_signal) before = handled[number].sa_handler;
@@ -273,16 +280,17 @@ LT_EXPORT signal_handler LT_HOOK(sigset)(int number, signal_handler handler) {
 
 // === signals read from a descriptor ==================================================================================
 
-// Signals that the host reads from a descriptor. libdispatch reads the signals of its sources.
+// Signals that the host reads from a descriptor, as libdispatch does for its signal sources.
 
 enum {
   DESCRIPTORS = 1024,
   WORD_BITS = 64,
-  MOST_SIGNALS = 4, ///< of one call; other files are read by larger parts
+  MOST_SIGNALS = 4, ///< limit of signals in one read; reads of other files are usually larger
 };
 
-/// A bit for each descriptor of signals that was made with SIGTERM or SIGINT, and whose reads do not wait: the recorder
-/// could not leave a process while a thread waits in a hook. The number may mean another file by now.
+/// A bit for each non-blocking signal descriptor that was made for SIGTERM or SIGINT. Blocking descriptors are left
+/// out: the recorder could not leave a process while a thread waits in a hook. A descriptor's number may belong to
+/// another file by now.
 static _Atomic uint64_t watched[DESCRIPTORS / WORD_BITS];
 
 static bool is_watched(int descriptor) {
@@ -300,8 +308,9 @@ LT_EXPORT int LT_HOOK(signalfd)(int descriptor, const sigset_t *signals, int fla
   return made;
 }
 
-/// Looks for a signal of the end in bytes that were read. They are a file's if the descriptor has another meaning by
-/// now: then a record whose unused bytes are 0 costs one image. A system call that would tell might be forbidden.
+/// Looks for SIGTERM and SIGINT in bytes that were read. If the descriptor's number belongs to another file by now, the
+/// bytes may look like such a signal with 0 in all unused bytes. Then one needless image is taken. A system call that
+/// could check the descriptor might be forbidden.
 static LT_NOINLINE void note_signals(const char *bytes, size_t size) {
   static const uint8_t zeros[sizeof(struct signalfd_siginfo)];
   const size_t padding = offsetof(struct signalfd_siginfo, __pad);

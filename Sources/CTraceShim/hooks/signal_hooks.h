@@ -1,5 +1,5 @@
-// The signals that cause a snapshot: one requests it, one ends a round of work, and the others end the process by
-// default.
+// The signals that cause a snapshot: one signal requests a snapshot, one ends a round of work, and the others end the
+// process by default.
 
 #ifndef LEAKTRACE_SIGNAL_HOOKS_H
 #define LEAKTRACE_SIGNAL_HOOKS_H
@@ -8,14 +8,15 @@
 #include <stdint.h>
 #include <ucontext.h>
 
-/// Handles the signals whose disposition is the default, and writes the requesting signal to the live file.
-/// `requestSignal`: 0 for the usual one; `roundSignal`: 0 for none. Called after the trace was opened, and again in a
-/// child that has a trace of its own.
+/// Installs handlers for the signals that have the default disposition, and writes the number of the request signal to
+/// the live file. `requestSignal`: 0 for the default, 62; `roundSignal`: 0 for none. Called after the trace was opened,
+/// and again in a child that has a trace of its own.
 void lt_snapshot_signals_init(uint32_t requestSignal, uint32_t roundSignal);
 /// Restores the host's disposition of the signals that the recorder handles.
 void lt_snapshot_signals_end(void);
-/// Takes an image before the host handles SIGTERM or SIGINT, at the first of each. `interrupted`: the state that a
-/// handler was given, else NULL. May be called by any thread, and in a handler. Keeps errno.
+/// Takes an image before the host handles its first SIGTERM, and before it handles its first SIGINT. `interrupted`: the
+/// state that a handler was given; NULL outside of a handler. May be called by any thread, and in a handler. Keeps
+/// errno.
 void lt_snapshot_before_end(int number, const ucontext_t *interrupted);
 
 #endif

@@ -31,7 +31,7 @@
 
 // --- beginning -------------------------------------------------------------------------------------------------------
 
-// Sets up all parts of the recorder for a recording. It knows them all, and no part knows it.
+// Sets up all parts of the recorder for a recording. This code knows all parts, and no part depends on this code.
 
 static void finish_at_exit(void *unused) {
   (void)unused;
@@ -45,19 +45,21 @@ static void give_back(void) {
   lt_loader_watch_end();
 }
 
-/// Has the C library call the recorder when the process forks and when it ends.
+/// Makes the C library call the recorder when the process forks and when it ends.
 static void register_handlers(bool isJoined) {
   static bool isDone;
   if (isDone) return;
   isDone = true;
   pthread_atfork(NULL, NULL, lt_process_after_fork);
-  // Registered for no library, and before main's own: it runs after all other handlers and destructors. In a process
-  // that was joined it would run before them: this library's destructor runs later.
+  // The exit handler is registered for no library, and before main registers its own, so it runs after all other
+  // handlers and destructors. In a joined process, it would run before them. There, this library's destructor ends the
+  // recording, because it runs later.
   lt_exit_hooks_init(isJoined ? NULL : finish_at_exit);
 }
 
-/// Begins the recording by `lt_settings`, and puts the hooks where no name leads to them. `isJoined`: the program was
-/// running before. False, after saying why, when that cannot be.
+/// Begins the recording with `lt_settings`, and installs the hooks that are not interposed by name. `isJoined`: the
+/// program was running before the recorder was loaded. If the recording cannot begin, reports the reason and returns
+/// false.
 static bool lt_begin_recording(bool isJoined) {
   lt_arc_mode = lt_settings.arcMode;
   if (!lt_light_begin()) return false;
@@ -73,14 +75,14 @@ static bool lt_begin_recording(bool isJoined) {
 
 // --- load ------------------------------------------------------------------------------------------------------------
 
-// The one constructor.
+// The library's only constructor.
 
 static int find_earlier(struct dl_phdr_info *info, size_t size, void *isLate) {
   (void)size;
   struct lt_loaded_image image;
   if (!lt_loaded_image_from_info(info, &image)) return 0;
   if (lt_loaded_image_covers(&image, (uintptr_t)&lt_next)) return 1;
-  // The C library's image, by a function that no library interposes.
+  // Recognise the C library's image by a function that no library interposes.
   *(bool *)isLate = lt_loaded_image_covers(&image, (uintptr_t)&gnu_get_libc_version);
   return *(bool *)isLate;
 }
@@ -91,11 +93,11 @@ bool lt_process_was_running(void) {
   return isLate;
 }
 
-/// Sets everything up, unless there is a reason not to.
+/// Reads the settings and begins the recording, unless the recorder cannot see the program's calls of malloc.
 static void begin(char **environment) {
   lt_environment_read(environment);
   lt_message_init(lt_settings.messages, lt_settings.isQuiet);
-  // The executable may contain an allocator, whose calls never reach this library.
+  // The executable may contain an allocator. Calls of that allocator never reach this library.
   if (!lt_symbol_is_first_here("malloc")) {
     lt_message("not tracing: the program defines malloc itself (a statically linked allocator?), so the recorder "
                "cannot see its calls. "
@@ -113,11 +115,11 @@ __attribute__((constructor(101)))
 void lt_process_load(int argumentCount, char **arguments, char **environment) {
   (void)argumentCount;
   (void)arguments;
-  // A running program loads this library for its own reasons; attachment begins the recording.
+  // If a running program loads this library, do not record yet: leaktrace_attach begins the recording.
   if (lt_process_was_running()) return;
   struct lt_next_functions next;
   lt_next_functions_find(&next);
-  // A program with more rights than its user is not recorded.
+  // Do not record a program that has more rights than its user (setuid).
   if (!getauxval(AT_SECURE)) begin(environment);
   lt_next = next;
   lt_block_list_init((uintptr_t)next.malloc);
@@ -127,19 +129,19 @@ void lt_process_load(int argumentCount, char **arguments, char **environment) {
 // --- attachment ------------------------------------------------------------------------------------------------------
 
 // Records a running process between two calls. `leaktrace attach` makes a thread of the process call leaktrace_attach,
-// and `leaktrace detach` leaktrace_detach.
+// and `leaktrace detach` makes a thread call leaktrace_detach.
 //
-// The caller ensures that no other thread is in the loader, or holds a lock of the allocator's. Otherwise all threads
-// may keep running.
+// The caller ensures that no other thread is in the loader or holds a lock of the allocator. Apart from that, all
+// threads may keep running.
 
 /// Begins a recording. `settings`: the settings that `leaktrace record` passes in the environment, as lines of
-/// `NAME=value`. Children are never followed. Returns LT_ATTACH_; keeps errno.
+/// `NAME=value`. Children are never followed. Returns one of the LT_ATTACH_ constants. Keeps errno.
 LT_EXPORT int leaktrace_attach(const char *settings);
-/// Ends the recording. The library then does nothing until the next one begins.
+/// Ends the recording. The library then does nothing until the next recording begins.
 LT_EXPORT int leaktrace_detach(void);
 
-/// Variants that store the result, for a thread that is made to call them from outside: its caller sees no return
-/// value.
+/// Variants that store the result in memory. A caller outside of the process makes one of its threads call them, and
+/// cannot see the thread's return value.
 LT_EXPORT void leaktrace_attach_visited(const char *settings, int *result);
 LT_EXPORT void leaktrace_detach_visited(const char *unused, int *result);
 
@@ -147,7 +149,7 @@ enum { SETTING_LIMIT = 32, TEXT_SIZE = 16 << 10 };
 static _Atomic bool isAtWork;
 static bool isAttached; ///< hooks are in place. Changes only while `isAtWork`
 
-/// Reads the settings from lines, like those of an environment. False if there are too many lines.
+/// Reads the settings from lines of `NAME=value`. False if there are too many lines.
 static bool read_settings(const char *lines) {
   static char text[TEXT_SIZE];
   char *variables[SETTING_LIMIT + 1];
@@ -168,7 +170,7 @@ static bool read_settings(const char *lines) {
   LT_CHECK(count <= SETTING_LIMIT);
   lt_environment_read(variables);
   lt_settings.followsChildren = false;
-  // A thread in the middle of a free would not see the marks change.
+  // Do not sample: a thread in the middle of a free would not see the marks change.
   lt_settings.samplePeriod = lt_settings.traceLimit = lt_settings.profileInterval = 0;
   return true;
 }
@@ -184,11 +186,11 @@ static int attach(const char *settings) {
   if (!lt_table_binding_prepare()) return LT_ATTACH_NO_ALLOCATOR;
   lt_description_join();
   lt_snapshot_list_blocks();
-  // Some threads have not called a hook yet.
+  // There may be other threads that have not called a hook yet.
   lt_exact_time_require();
   if (!lt_begin_recording(true)) return LT_ATTACH_REFUSED;
   isAttached = true;
-  // An image may be taken even if the process does nothing from now on.
+  // Write the descriptions now: an image may be taken even if the process calls no hook from now on.
   lt_process_introduce();
   return LT_ATTACH_DONE;
 }
@@ -200,11 +202,11 @@ static int detach(void) {
   // A full disk, or a process that gave up its rights, may have ended the recording before.
   if (!lt_process_detach()) lt_hooks_set(LT_HOOKS_OFF), lt_recording_has_stopped();
   lt_loader_watch_undo();
-  lt_process_forget_recording(); // if a thread does not leave its hook, it is done before the next recording
+  lt_process_forget_recording(); // if a thread stays in its hook, the next attachment repeats this
   return LT_ATTACH_DONE;
 }
 
-/// Runs attach or detach with signals blocked: their handlers may take long, or never return.
+/// Runs attach or detach with signals blocked: signal handlers may take long, or never return.
 static int run(int (*function)(const char *), const char *settings) {
   if (atomic_exchange(&isAtWork, true)) return LT_ATTACH_BUSY;
   int error = errno;

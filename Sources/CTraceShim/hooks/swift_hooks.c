@@ -15,15 +15,16 @@
 
 // === the runtime's pointers ==========================================================================================
 
-// Hooks of the Swift runtime's pointers: guard, call, record, nothing else.
+// Hooks in the Swift runtime's pointers. They guard, call and record, and do nothing else.
 //
-// A release is recorded before it happens: it may free the object. A retain is recorded before as well, since the
-// caller holds the object anyway, so that the call can be the last thing the hook does. A call that may fail is
-// recorded when it has succeeded.
+// A release is recorded before it happens, because it may free the object. A retain is recorded before it happens, too.
+// This is safe, since the caller holds the object, and lets the hook call the runtime last. A call that may fail is
+// recorded after it has succeeded.
 //
-// A process may have several runtimes. Each has its own pointers, and so gets its own hooks, which call back into it.
+// A process may have several runtimes. Each runtime has its own pointers, and so gets its own hooks, which call that
+// runtime's functions.
 
-/// Runtimes that can be hooked at a time. Each has a set of hooks in the code.
+/// The number of runtimes that can be hooked at a time. Each one needs its own set of hooks in the code.
 enum { LT_SWIFT_RUNTIME_LIMIT = 8 };
 
 /// A runtime's own functions, independent of the current pointers.
@@ -37,7 +38,7 @@ struct calls {
   uint8_t *isHookedByte;
 };
 static struct calls runtimes[LT_SWIFT_RUNTIME_LIMIT];
-/// The addresses of each runtime's pointers, and their original values that are not among its calls.
+/// For each runtime, the addresses of its pointers, and the original values that `struct calls` does not have.
 static struct {
   struct lt_swift_runtime places;
   void *(*retainAdapter)(void *);
@@ -48,12 +49,13 @@ static void lt_swift_hooks_remove(unsigned number);
 
 static LT_ALWAYS_INLINE void *allocate(const struct calls *runtime, const void *metadata, size_t size,
                                        size_t alignMask) {
-  // The runtime turns all its hooks on when it sees this one. Without retains and releases to record, its fast paths
-  // are better.
+  // When the runtime sees this hook, it turns all its hooks on. If retains and releases are not recorded, turn the
+  // hooks off again, so that the runtime uses its fast paths.
   if (lt_arc_mode == LT_ARC_OFF) {
     *runtime->isHookedByte = 0;
     if (lt_sample_period) {
-      // The recorder has switched to sampling. The runtime is still loaded, since it calls.
+      // The recorder has switched to sampling, and no longer needs the hooks. The runtime is still loaded, since it
+      // made this call.
       lt_swift_hooks_remove((unsigned)(runtime - runtimes));
       return runtime->allocObject(metadata, size, alignMask);
     }
@@ -106,7 +108,7 @@ static LT_ALWAYS_INLINE void *try_retain(const struct calls *runtime, void *obje
 }
 
 /// `retain_from_adapter` is for a runtime whose adapter could not be found by name. The adapter clears the marks of a
-/// reference before a hook can see whether it was a pointer.
+/// reference before a hook can see whether the reference was a pointer.
 #define HOOKS_OF(n)                                                                                              \
   static void *hook_allocObject_##n(const void *metadata, size_t size, size_t alignMask) {                       \
     return allocate(&runtimes[n], metadata, size, alignMask);                                                    \
@@ -140,8 +142,8 @@ struct hooks {
 static const struct hooks hooks[] = {EACH_RUNTIME(HOOKS_ROW)};
 _Static_assert(sizeof hooks / sizeof *hooks == LT_SWIFT_RUNTIME_LIMIT, "a row each");
 
-/// Puts the hooks of a number below the limit into a runtime's pointers. `lt_arc_mode` decides whether retains and
-/// releases are among them.
+/// Puts the set of hooks `number` into a runtime's pointers. `number` is below LT_SWIFT_RUNTIME_LIMIT. `lt_arc_mode`
+/// decides whether retains and releases are hooked.
 static void lt_swift_hooks_install(unsigned number, const struct lt_swift_runtime *r) {
   struct calls *runtime = &runtimes[number];
   const struct hooks *hook = &hooks[number];
@@ -164,7 +166,7 @@ static void lt_swift_hooks_install(unsigned number, const struct lt_swift_runtim
   *r->isHooked = 1;
 }
 
-/// Puts back the pointers of the runtime that has the hooks of a number. Threads may still be inside the hooks.
+/// Restores the pointers of the runtime that has the set of hooks `number`. Threads may still be inside the hooks.
 static void lt_swift_hooks_remove(unsigned number) {
   const struct calls *runtime = &runtimes[number];
   const struct lt_swift_runtime *r = &originals[number].places;
@@ -180,10 +182,10 @@ static void lt_swift_hooks_remove(unsigned number) {
 
 // === runtimes ========================================================================================================
 
-// The sets of hooks, and the runtime of each.
+// Assigns the sets of hooks to runtimes.
 
-/// Changed by one thread at a time: before hooks are on, under the loader's lock, or by the one that looks through the
-/// images.
+/// For each set of hooks, the addresses of its runtime's image; `end` is 0 if the set is free. Changed by one thread at
+/// a time: before hooks are on, under the loader's lock, or by the one thread that refreshes the list of images.
 static struct { uintptr_t start, end; } hooked[LT_SWIFT_RUNTIME_LIMIT];
 
 void lt_swift_runtimes_hook(const struct lt_loaded_image *image, const struct lt_swift_runtime *runtime) {
@@ -197,7 +199,7 @@ void lt_swift_runtimes_hook(const struct lt_loaded_image *image, const struct lt
                     image->path);
     return;
   }
-  // Objects are found in memory where samples are taken.
+  // When sampling, objects are found in memory, and the runtime is not hooked.
   if (lt_sample_period) {
     lt_process_has_swift(runtime->isLinkedIn);
     return;
@@ -239,10 +241,12 @@ void lt_swift_runtimes_unhook(void) {
 
 // === interposed functions ============================================================================================
 
-// Hooks of the functions that count inside a Swift runtime and are interposed by name, for callers outside of it.
+// Hooks of a Swift runtime's reference-counting functions that are interposed by name. They see calls from outside of
+// the runtime.
 //
-// If only one image defines them, the hooks call its functions. If none does yet, or several do, each call is led to
-// the runtime of its caller: a function of another one may know another layout.
+// If exactly one image defines these functions, the hooks call that image's functions. If no image does yet, or several
+// do, each call is passed to the runtime of its caller: the functions of another runtime may expect another layout of
+// objects.
 
 /// One row for each function: result, name here, name in the runtime, parameters, arguments.
 #define EACH_FUNCTION(X)                                                                                 \
@@ -272,7 +276,7 @@ enum { DEFINITION_LIMIT = 16 };
 struct search {
   const char *symbol;
   uintptr_t caller;
-  struct lt_loaded_image callerImage; ///< of no size if it was not found
+  struct lt_loaded_image callerImage; ///< `end` is 0 if it was not found
   struct definition {
     uintptr_t start, end, address;
   } definitions[DEFINITION_LIMIT];
@@ -293,14 +297,15 @@ static int look_at_image(struct dl_phdr_info *info, size_t size, void *context) 
   return 0;
 }
 
-/// A search for the runtime's function that a call is for.
+/// A search for the function of a runtime that a hook must call.
 struct question {
   uintptr_t caller;
   unsigned index;
   void *function;
 };
 
-/// Finds the function of the runtime that the caller's image was bound to. NULL if no image defines it.
+/// Finds the function that a hook must call: the definition in the caller's image, else in an image that the caller's
+/// image refers to, else the first one. NULL if no image defines the function.
 static void *search_images(uintptr_t caller, unsigned index) {
   struct search search = {.symbol = symbolNames[index], .caller = caller};
   dl_iterate_phdr(look_at_image, &search);
@@ -320,12 +325,13 @@ static void answer_question(void *question) {
 
 static void *find(uintptr_t caller, unsigned index) {
   struct question question = {caller, index, NULL};
-  // Without memory for a stack this is as deep as it has to be: the call must be led somewhere.
+  // If there is no memory for a stack, search on the caller's stack: the call must be passed on in any case.
   if (!lt_on_own_stack(answer_question, &question)) answer_question(&question);
   return question.function;
 }
 
-/// Answers, by caller and function. Those of an older generation hold no more: an image has gone since.
+/// The result of a search, by caller and function. An answer of an older generation is no longer valid: images have
+/// been loaded or unloaded since.
 struct answer {
   uintptr_t caller;
   uint32_t index, generation;
@@ -344,7 +350,8 @@ static void *function_for(uintptr_t caller, unsigned index) {
   struct answer *all = atomic_load(&answers), *made = all ? NULL : lt_map_private(ANSWER_LIMIT * sizeof *made);
   if (made && !atomic_compare_exchange_strong(&answers, &all, made)) lt_unmap(made, ANSWER_LIMIT * sizeof *made);
   else if (made) all = made;
-  // Answers are never changed: another thread may be reading them. When there is room for no more, each call asks.
+  // Answers are never changed: another thread may be reading them. When there is no more room, each call without an
+  // answer searches again.
   uint32_t number = all && atomic_load(&answerCount) < ANSWER_LIMIT ? atomic_fetch_add(&answerCount, 1) : ANSWER_LIMIT;
   if (number < ANSWER_LIMIT) {
     all[number] = (struct answer){caller, index, now, function};
@@ -353,8 +360,8 @@ static void *function_for(uintptr_t caller, unsigned index) {
   return function;
 }
 
-/// Returns the caller's address. A hook that called this code as its last act has left the stack; otherwise its frame
-/// is the next one out.
+/// Returns the return address of the hook that called this code. If the hook tail-called this code, its frame has left
+/// the stack. Otherwise the hook's frame is the next one out.
 static LT_ALWAYS_INLINE uintptr_t caller_of_hook(const uintptr_t *frame) {
   if (!lt_is_own_address(frame[1])) return frame[1];
   return ((const uintptr_t *)frame[0])[1];

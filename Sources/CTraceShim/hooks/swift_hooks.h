@@ -10,24 +10,24 @@
 // The Swift runtimes of this process that are hooked.
 
 /// Hooks a runtime whose pointers the loader has set, and notes in the trace that Swift objects are seen. Does nothing
-/// if it is hooked.
+/// if the runtime is already hooked.
 void lt_swift_runtimes_hook(const struct lt_loaded_image *image, const struct lt_swift_runtime *runtime);
 /// Reports, in the trace and to the user, why an image's Swift objects are not seen.
 void lt_swift_runtimes_refuse(const struct lt_loaded_image *image, enum lt_swift_search reason);
 /// Restores the pointers of all hooked runtimes.
 void lt_swift_runtimes_unhook(void);
-/// Forgets the image at [start, end), which was unloaded with its contents.
+/// Forgets the runtimes of images in [start, end), which were unloaded.
 void lt_swift_runtimes_forget(uintptr_t start, uintptr_t end);
 
 // --- interposed functions --------------------------------------------------------------------------------------------
 
-// Hooks of counting functions inside a Swift runtime, interposed by name.
+// Hooks of a Swift runtime's reference-counting functions that are interposed by name.
 
 /// Finds the functions that the hooks call. Must be called whenever images that define such functions were loaded or
-/// unloaded. Before that, and after lt_swift_relatives_unsettle, each call is resolved to its caller's runtime. Calls
-/// dl_iterate_phdr.
+/// unloaded. Until this function has been called, and after lt_swift_relatives_unsettle, each call of a hook is passed
+/// to the runtime of the hook's caller. Calls dl_iterate_phdr.
 void lt_swift_relatives_settle(void);
-/// Notes that an image was unloaded, when it is not known which.
+/// Notes that some image was unloaded. Called when it is not known which one.
 void lt_swift_relatives_unsettle(void);
 
 #endif

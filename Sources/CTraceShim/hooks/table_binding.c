@@ -17,14 +17,14 @@
 /// name (exports.map).
 static const char *const names[] = {
     LT_HOOKED_MALLOC_FAMILY(MALLOC_NAME)
-    // Each of these is called as the next function of its own name.
+    // The hook of each of these functions calls the next function of the same name.
     "execve",
     "execvpe", "fexecve", "execv", "execvp", "execl", "execlp", "execle", "posix_spawn", "posix_spawnp", "system",
     "popen", "fork", "prctl", "arch_prctl", "syscall", "pthread_create", "dlclose", "exit", "_exit", "_Exit",
     "quick_exit", "__cxa_atexit", "waitpid", "wait4", "waitid", "getrusage", "times", "chroot", "setuid", "seteuid",
     "setreuid", "setresuid", "setgid", "setegid", "setregid", "setresgid", "unshare", "setns", "sigaction",
     "__sigaction", "signal", "bsd_signal", "ssignal", "sysv_signal", "__sysv_signal", "sigset", "signalfd", "read",
-    // These find the runtime of a call by themselves.
+    // The hooks of these functions find the runtime that a call is for.
     "swift_weakLoadStrong", "swift_weakTakeStrong", "swift_unownedRetainStrong", "swift_unownedRetainStrongAndRelease",
     "swift_unownedRetain", "swift_unownedRelease", "swift_nonatomic_retain", "swift_nonatomic_retain_n",
     "swift_nonatomic_release", "swift_nonatomic_release_n"};
@@ -53,7 +53,7 @@ struct search {
   bool isForOperators; ///< search only for malloc and the operators
   struct lt_loaded_image own;
   struct {
-    uintptr_t address, start, end; ///< and of its image
+    uintptr_t address, start, end; ///< [start, end): its image
   } first[SEARCHED_COUNT];
 };
 
@@ -94,7 +94,7 @@ static struct function function_of(int i, const struct search *search, void *hoo
   if (i < MALLOC_COUNT) return (struct function){names[i], hook, (void *)search->first[i].address, true, false};
   if (strncmp(names[i], swiftPrefix, sizeof swiftPrefix - 1) == 0)
     return (struct function){names[i], hook, NULL, true, false};
-  // Its hook gets the next function from the loader, which may have older versions as well.
+  // The hook calls the definition that lt_next_symbol finds, and a library may have several versions of the function.
   void *next = lt_next_symbol(names[i]);
   bool isFirst = (uintptr_t)next >= search->first[i].start && (uintptr_t)next < search->first[i].end;
   return (struct function){names[i], next ? hook : NULL, next, isFirst, false};
@@ -195,7 +195,7 @@ static int put_back(struct dl_phdr_info *info, size_t size, void *context) {
 
 void lt_table_binding_undo(void) {
   if (!changes) return;
-  // While it shows an image, none is loaded or unloaded.
+  // No image is loaded or unloaded during dl_iterate_phdr.
   dl_iterate_phdr(put_back, NULL);
   lt_unmap(changes, CHANGE_LIMIT * sizeof *changes);
   changes = NULL;

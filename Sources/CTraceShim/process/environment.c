@@ -20,24 +20,26 @@
 
 // --- settings --------------------------------------------------------------------------------------------------------
 
-// The environment variables that make a process record, and those for its children. Allocates only by mapping.
+// The environment variables that make a process record itself, and the variables for its children. Memory is only
+// mapped, not taken from the program's allocator.
 
 struct lt_settings lt_settings = {.depthLimit = 65536};
 
 enum {
-  USUAL_SAMPLE_PERIOD = 512 << 10, ///< as other profilers of heaps have it
-  /// More than small programs make, but few enough that their stacks use at most half of the table of sites.
+  USUAL_SAMPLE_PERIOD = 512 << 10, ///< the usual period of other heap profilers
+  /// More allocations than small programs make, but their stacks use at most half of the table of sites.
   USUAL_FIRST_SAMPLES = 8192,
   USUAL_KEPT_IMAGES = 100,
   FIRST_SAMPLES_LIMIT = 16384,
-  /// Frames of a sample's stack: all stacks stay in memory, and a recursion makes one of each depth.
+  /// The limit for the frames of a sample's stack. All stacks stay in memory, and a recursion adds a stack for each
+  /// depth.
   LIGHT_DEPTH_LIMIT = 512,
 };
 
 static const char ownPrefix[] = "LEAKTRACE_";
 static const char preloadPrefix[] = "LD_PRELOAD=";
 
-/// Leaves "" if it does not fit.
+/// Copies a text; "" if it does not fit.
 static void copy(char *to, size_t size, const char *from) {
   size_t length = from ? strlen(from) : 0;
   if (length >= size) length = 0;
@@ -45,7 +47,7 @@ static void copy(char *to, size_t size, const char *from) {
   to[length] = 0;
 }
 
-/// Copies the pattern of the trace's path, from the root. Returns 0 or −errno; then `to` is "".
+/// Copies the pattern of the trace's path, and makes the path absolute. Returns 0, or −errno with "" in `to`.
 static int copy_output(char *to, size_t size, const char *pattern) {
   size_t length = strlen(pattern), directory = 0;
   to[0] = 0;
@@ -75,7 +77,7 @@ static bool is_own_library(const char *entry, size_t length) {
   return length >= n && memcmp(entry + length - n, name, n) == 0 && (length == n || entry[length - n - 1] == '/');
 }
 
-/// The value of LD_PRELOAD without this library, written to `rest`. True if it was in there.
+/// Writes the value of LD_PRELOAD without this library to `rest`. True if the value named this library.
 static bool split_preload(const char *value, char *rest, size_t size, char *own, size_t ownSize) {
   bool found = false;
   size_t n = 0;
@@ -109,7 +111,7 @@ static const char *value_of(char **environment, const char *name) {
   return NULL;
 }
 
-/// Removes a variable.
+/// Removes the variables that begin with the prefix.
 static void forget(char **environment, const char *entryPrefix) {
   char **to = environment;
   for (char **from = environment; from && *from; from++)
@@ -125,23 +127,23 @@ static char **end_of(char **environment) {
 /// Fills the words between the new and the old end of an environment that has lost entries.
 ///
 /// The kernel puts the auxiliary vector after the environment, and programs such as Go's runtime search for it there.
-/// The C library has its address. It cannot move, so ignored entries (AT_IGNORE) fill the gap before it. An entry is
-/// two words. If one word were left over, the vector that begins there would be empty, and such programs would search
-/// elsewhere. `leaktrace record` ensures that none is left over.
+/// The C library has stored the vector's address, so the vector cannot move. Instead, ignored entries (AT_IGNORE) fill
+/// the gap before it. An entry takes two words. If the number of words is odd, the gap is filled with zeros: such
+/// programs see an empty vector there, and search elsewhere. `leaktrace record` makes the number even.
 static void fill_gap(char **newEnd, char **oldEnd) {
   LT_CHECK(newEnd <= oldEnd && !*newEnd);
   size_t words = (size_t)(oldEnd - newEnd);
   for (size_t i = 0; i < words; i++) newEnd[1 + i] = words % 2 == 0 && i % 2 == 0 ? (char *)AT_IGNORE : NULL;
 }
 
-/// Removes this library and its variables.
+/// Removes this library from LD_PRELOAD, and the recorder's variables.
 static void forget_own(char **environment) {
   if (!environment) return;
   char **oldEnd = end_of(environment);
   char rest[4096];
   const char *preload = value_of(environment, "LD_PRELOAD");
   if (preload && strlen(preload) < sizeof rest && split_preload(preload, rest, sizeof rest, NULL, 0)) {
-    // The rest fits: it is shorter than the list it replaces.
+    // The new value fits: it is shorter than the old value.
     if (*rest) strcpy((char *)preload, rest);
     else forget(environment, preloadPrefix);
   }
@@ -219,9 +221,9 @@ void lt_environment_read(char **environment) {
   LT_CHECK((s->outputError == 0) == (s->output[0] == '/') && s->outputError <= 0);
   const char *finished = value_of(environment, "LEAKTRACE_FINISHED");
   if (finished && *finished) {
-    // The replaced program left its live file for this one to remove.
+    // The program that this one replaced left its live file for this program to remove.
     lt_trace_finish_replaced(finished);
-    *(char *)finished = 0; // it stays among the variables of a followed program
+    *(char *)finished = 0; // the variables stay in the environment if children are followed
   }
 
   char rest[4096];
@@ -362,19 +364,19 @@ void lt_environment_free(char **made, char *const environment[]) {
 
 // --- blocks ----------------------------------------------------------------------------------------------------------
 
-/// Threads beyond the limit that replace a program at one time get memory of their own, which a child of vfork leaves
-/// behind.
+/// The number of threads that can use a place at the same time. Further threads get new memory. Such memory is never
+/// freed if a child made by vfork took it.
 enum { PLACE_LIMIT = 256, NO_PLACE = -1 };
 
 static struct place {
-  _Atomic pid_t user;        ///< thread, or child of vfork; 0 if it is free
-  _Atomic uintptr_t owner;   ///< thread-local memory of the last user: a thread and its children of vfork have the same
+  _Atomic pid_t user;        ///< thread, or child made by vfork; 0 if the place is free
+  _Atomic uintptr_t owner;   ///< thread-local memory of the last user; a thread's vfork children share it
   _Atomic pid_t ownerThread; ///< 0 if it is not known
-  struct block *block;       ///< the user's alone; NULL until first needed
+  struct block *block;       ///< used only by `user`; NULL until first needed
 } places[PLACE_LIMIT];
 
 struct block {
-  size_t size;   ///< with this head
+  size_t size;   ///< of the block and this header
   int32_t place; ///< index of the place that has it; NO_PLACE for none
   _Alignas(16) char memory[];
 };
@@ -386,8 +388,8 @@ static struct block *map_block(size_t size, int32_t place) {
   return block;
 }
 
-/// Tells whether the user will not come back: a child of vfork that has another program by now, or has ended. Its
-/// thread goes on only after that.
+/// True if the user will not return the block: it was a child made by vfork, and now runs another program or has ended.
+/// The thread that called vfork goes on only after that.
 static bool is_left(const struct place *place, pid_t user, pid_t self) {
   pid_t process = lt_identity_claimant();
   if (user == self || !process || lt_thread_exists(process, user)) return false;

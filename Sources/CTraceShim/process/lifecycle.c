@@ -16,15 +16,16 @@
 
 #include <errno.h>
 
-/// Forked children that go on to exec leave no trace of their own unless they did more than this.
+/// When a forked child executes another program, its trace is kept if it has at least this number of events.
 enum { WORTH_KEEPING = 1000 };
-/// Time for threads that have seen hooks switched on to show that they are inside one, or for the first time to have a
-/// state.
+/// Time that a thread may need after it has seen that hooks are on, until it is marked as inside a hook or has
+/// registered its state.
 enum { WAY_IN_NANOSECONDS = 20000000 };
 
 // --- news ------------------------------------------------------------------------------------------------------------
 
-/// Has the news written, by the calling thread if it records, or by the next that comes by lt_thread_prepare.
+/// Makes the changed description be written: by the calling thread if it records, otherwise by the next thread that
+/// calls lt_thread_prepare.
 static void say_news(void) {
   struct lt_thread *t = lt_description_has_news() ? lt_enter() : NULL;
   if (t) lt_leave();
@@ -59,8 +60,8 @@ static void prepare_to_seal(struct lt_thread *self) {
   lt_recording_keep_up(self);
 }
 
-/// Seals everything that all threads have recorded so far. Their hooks may still run. A trace that ends here lacks
-/// their later records.
+/// Seals everything that all threads have recorded so far. The hooks of other threads may still run. If the trace ends
+/// here, it lacks their later records.
 static void seal_all(struct lt_thread *self) {
   prepare_to_seal(self);
   for (struct lt_thread *t = lt_thread_first(); t; t = atomic_load(&t->next)) lt_buffer_seal_payloads(t);
@@ -68,7 +69,7 @@ static void seal_all(struct lt_thread *self) {
 
 /// The end of a recording.
 struct ending {
-  struct lt_thread *self; ///< NULL: a record of the thread's may be incomplete
+  struct lt_thread *self; ///< NULL if the calling thread's last record may be incomplete
   uint32_t reason;
 };
 
@@ -78,10 +79,10 @@ static void end(void *ending) {
   lt_trace_close(e->reason, false);
 }
 
-/// If there is no stack to do it on, the live file still has it all.
+/// If there is no memory for a stack, nothing is sealed, but the live file still has all records.
 static void end_recording(struct ending ending) { lt_on_own_stack(end, &ending); }
 
-/// The process that ends its recording; 0: none.
+/// The process that is ending, or has ended, its recording; 0 if there is none.
 static _Atomic pid_t finishing;
 
 void lt_process_finish(uint32_t reason) {
@@ -89,12 +90,14 @@ void lt_process_finish(uint32_t reason) {
   pid_t no = 0;
   if (!atomic_compare_exchange_strong(&finishing, &no, lt_trace.process) && no == lt_trace.process) return;
   lt_due_profiles_finish();
-  // Inside a hook, by a signal handler that ends the process: the interrupted record is not complete and is left out.
+  // A signal handler that ended the process may have interrupted a hook. The interrupted record is then incomplete, and
+  // is left out.
   uint32_t depth = lt_tls.hookDepth;
   lt_tls.hookDepth = 1;
   struct lt_thread *self = lt_thread_self();
   if (!self && depth == 0) {
-    // Nothing was recorded by this thread, perhaps by none: the process is described all the same.
+    // This thread has recorded nothing, and perhaps no thread has. Register it, so that the trace describes the process
+    // in any case.
     self = lt_thread_prepare();
   }
   lt_hooks_set(LT_HOOKS_OFF);
@@ -107,7 +110,7 @@ bool lt_process_has_own_memory(void) { return lt_identity_is_claimants() || !lt_
 
 void lt_process_stop(const char *why) {
   if (!lt_identity_shares_memory()) {
-    // A followed child whose trace has not begun.
+    // This is a followed child whose trace has not begun.
     lt_recording_forgo();
     return;
   }
@@ -120,12 +123,12 @@ void lt_process_stop(const char *why) {
   lt_environment_follow_no_more();
   if (lt_trace_is_writable()) lt_trace.status->stopErrno = EPERM;
   lt_process_finish(LT_CLOSE_STOPPED);
-  // Others may be on their way out of a hook, or have asked just before whether hooks are on.
+  // Other threads may be about to leave a hook, or may have seen just before that hooks are on.
   if (lt_thread_count() > 1) lt_sleep(WAY_IN_NANOSECONDS);
   lt_thread_await_others();
 }
 
-/// Waits for threads that are on their way into a hook, then for those inside one.
+/// Waits for threads that are about to enter a hook, then for those inside one.
 static bool await_hooks(void) {
   lt_sleep(WAY_IN_NANOSECONDS);
   return lt_thread_await_others();
@@ -149,7 +152,7 @@ bool lt_process_detach(void) {
 }
 
 bool lt_process_forget_recording(void) {
-  // A recording that stopped by itself, as on a full disk, has left the hooks on.
+  // If a recording stopped by itself, as on a full disk, hooks are still on.
   lt_hooks_set(LT_HOOKS_OFF);
   if ((lt_trace.live || lt_thread_first()) && !await_hooks()) return false;
   LT_CHECK(lt_tls.hookDepth == 0);
@@ -159,7 +162,7 @@ bool lt_process_forget_recording(void) {
   return true;
 }
 
-/// Appends the unsealed records of the other threads, which an exec ends.
+/// Appends the unsealed records of the other threads, which end at a successful exec.
 static void copy_others(struct lt_thread *self, struct lt_exec_copies *copies) {
   size_t limit = 1; // for the closing record
   for (struct lt_thread *t = lt_thread_first(); t; t = atomic_load(&t->next)) limit += LT_BUFFER_COPIES;
@@ -201,12 +204,12 @@ void lt_process_before_exec(bool isLast, struct lt_exec_copies *copies) {
   LT_CHECK(t == lt_tls.thread && lt_tls.hookDepth == 1);
   if (lt_description_is_forked() && lt_trace.status->eventCount == 0 && t->eventCount < WORTH_KEEPING &&
       lt_thread_count() == 1) {
-    // A child that was only made to run another program.
+    // This child was made only to run another program.
     lt_hooks_set(LT_HOOKS_OFF);
     lt_trace_discard();
   } else {
     struct replacement replacement = {t, copies};
-    // Without a stack, the live file still has it all, and stays.
+    // If there is no memory for a stack, the live file still has all records. It then stays.
     if (lt_on_own_stack(end_replaced, &replacement) && isLast) lt_trace_leave_behind();
   }
   lt_leave();

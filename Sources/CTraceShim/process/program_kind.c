@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 enum {
-  PATH_LIMIT = 512, ///< longer ones are not examined: this may run on a small stack
+  PATH_LIMIT = 512, ///< longer paths are not examined: this code may run on a small stack
   SCRIPT_LIMIT = 5, ///< levels of interpreters that the kernel follows
   HEADER_LIMIT = 64,
   DYNAMIC_LIMIT = 256,
@@ -46,8 +46,8 @@ static bool entry_at(int file, const struct dynamic *d, unsigned i, Elf64_Dyn *e
 static void read_dynamic(int file, struct dynamic *d) {
   Elf64_Dyn entry;
   for (unsigned i = 0; entry_at(file, d, i, &entry); i++) {
-    // An object without a loader is a program if it has this flag. The loader itself, which can be executed by name,
-    // does not have it.
+    // An object that needs no loader is a program if it has DF_1_PIE. The loader itself can be executed, too, but does
+    // not have the flag.
     if (entry.d_tag == DT_FLAGS_1) d->isProgram = entry.d_un.d_val & DF_1_PIE;
     if (entry.d_tag == DT_STRTAB) d->strings = entry.d_un.d_ptr;
   }
@@ -94,7 +94,7 @@ static enum lt_program_kind kind_of_elf(int file, const Elf64_Ehdr *elf) {
   return LT_PROGRAM_PRELOADS;
 }
 
-/// The interpreter in a script's first line, as the kernel reads it. Empty if there is none.
+/// Copies the interpreter's path from a script's first line, as the kernel reads it; "" if there is none.
 static void find_interpreter(const char *start, long size, char *to) {
   long i = 2, n = 0;
   while (i < size && (start[i] == ' ' || start[i] == '\t')) i++;
@@ -122,7 +122,7 @@ enum lt_program_kind lt_program_kind_at(const char *path) {
   char interpreter[START_SIZE];
   enum lt_program_kind kind = LT_PROGRAM_PRELOADS;
   for (int level = 0; level < SCRIPT_LIMIT; level++, path = interpreter) {
-    // Anything but a regular file may block, or have side effects when it is opened.
+    // Open only regular files: to open any other file may block or have side effects.
     struct stat info;
     if (lt_syscall6(SYS_newfstatat, AT_FDCWD, (long)path, (long)&info, 0, 0, 0) != 0 || !S_ISREG(info.st_mode) ||
         lt_syscall(SYS_faccessat, AT_FDCWD, path, X_OK) != 0)

@@ -4,17 +4,17 @@
 #define LEAKTRACE_PROGRAM_KIND_H
 
 enum lt_program_kind {
-  LT_PROGRAM_PRELOADS, ///< or nothing could be found out about it
-  LT_PROGRAM_STATIC,   ///< it has no loader: the variables would mean nothing to it, and much to its children
-  /// its loader is another, or for another processor, or a library insists on being the first: it complains about this
-  /// one, or ends
+  LT_PROGRAM_PRELOADS, ///< it can be preloaded, or its kind is unknown
+  LT_PROGRAM_STATIC,   ///< it has no loader, so the variables affect only its children
+  /// it has another loader, or is for another processor, or one of its libraries must be loaded first: with this
+  /// library preloaded, it would print an error or end
   LT_PROGRAM_FOREIGN,
-  LT_PROGRAM_MISSING, ///< no file that can be run: it cannot replace this program
+  LT_PROGRAM_MISSING, ///< there is no file that can be executed: it cannot replace this program
 };
 
-/// Returns the kind of the program at `path`; a script's is its interpreter's.
+/// Returns the kind of the program at `path`. For a script, returns the kind of its interpreter.
 enum lt_program_kind lt_program_kind_at(const char *path);
-/// Returns the kind of the program that execvp and posix_spawnp find.
+/// Returns the kind of the program that execvp and posix_spawnp find for `file`.
 enum lt_program_kind lt_program_kind_named(const char *file);
 enum lt_program_kind lt_program_kind_of_descriptor(int descriptor);
 

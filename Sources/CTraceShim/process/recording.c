@@ -29,7 +29,7 @@ enum { WARNING_LIMIT = 4 };
 
 static struct {
   _Atomic uint32_t isWritten;
-  _Atomic uint32_t isOld; ///< the members below have changed since
+  _Atomic uint32_t isOld; ///< the members below have changed since the description was written
   bool isForked, isJoined, hasOtherThreads, lacksThreads, hasSwiftHooks, isSwiftStatic;
   char warnings[WARNING_LIMIT][LT_WARNING_SIZE];
   int warningCount, writtenWarnings; ///< written ≤ all ≤ WARNING_LIMIT
@@ -55,7 +55,7 @@ void lt_description_put_clock(struct lt_thread *t) {
   lt_define(t, LT_DEF_CLOCK, payload, (size_t)(p - payload));
 }
 
-/// Writes the facts of the process that are known by now and not yet written. Called by one thread at a time.
+/// Writes the description of the process, and the warnings that are not yet written. Called by one thread at a time.
 static void describe(void *thread) {
   struct lt_thread *t = thread;
   LT_CHECK(t->number > 0);
@@ -134,8 +134,9 @@ bool lt_description_is_forked(void) { return process.isForked; }
 
 // === limit ===========================================================================================================
 
-/// One thread goes over, once. The size is looked at where chunks are sealed, on a stack of the recorder's own; an
-/// image is taken by a hook on the program's stack.
+/// States of the limit. One thread switches to sampling, once. The size is checked where chunks are sealed, on a stack
+/// of the recorder's own. But the last image must be taken by a hook on the program's stack, so the switch happens
+/// later.
 enum { LIMIT_NONE = 0, LIMIT_AHEAD = 1, LIMIT_REACHED = 2, LIMIT_AT_WORK = 3 };
 
 static uint64_t limit;
@@ -161,7 +162,7 @@ void lt_trace_limit_look(void) {
 
 void lt_trace_limit_heed(struct lt_thread *t) {
   uint32_t reached = LIMIT_REACHED;
-  // A child of vfork shares this memory, and takes no image of it.
+  // A child made by vfork shares this memory, and must not take an image of it.
   if (atomic_load_explicit(&state, memory_order_relaxed) != LIMIT_REACHED || !lt_identity_is_claimants() ||
       !atomic_compare_exchange_strong(&state, &reached, LIMIT_AT_WORK))
     return;
@@ -172,7 +173,7 @@ void lt_trace_limit_heed(struct lt_thread *t) {
 // === beginning =======================================================================================================
 
 static struct lt_recording_observer observer;
-static _Atomic uint32_t isForkPending; ///< a followed child: its trace begins with its first event
+static _Atomic uint32_t isForkPending; ///< this is a followed child, and its trace begins with its first event
 
 void lt_recording_observe(struct lt_recording_observer made) { observer = made; }
 
@@ -190,7 +191,7 @@ void lt_recording_keep_up(struct lt_thread *t) {
   lt_trace_limit_look();
 }
 
-/// The sample period of the trace to open. A child of a process that has switched to sampling samples from its
+/// The sample period of the trace to open. If a process has switched to sampling, its children sample from their
 /// beginning.
 static uint64_t sample_period(void) { return atomic_load(&lt_is_sampling) ? lt_settings.laterSamplePeriod : 0; }
 
@@ -282,7 +283,7 @@ void lt_process_after_fork(void) {
   lt_stack_capture_invalidate();
   lt_description_reset_after_fork();
   if (observer.forked) observer.forked();
-  // The child inherits the parent's blocks with their stacks.
+  // The child inherits the parent's sampled blocks and their stacks, but counts from 0.
   lt_sampled_sites_reset();
   atomic_store(&isForkPending, 1);
   lt_hooks_set(LT_HOOKS_ON);
@@ -301,10 +302,10 @@ bool lt_process_is_ours(void) {
     return true;
   }
   if (LT_LIKELY(lt_identity_is_claimants())) return true;
-  // A child that shares our memory for a moment (vfork) must not write to our trace, and every change it makes here is
-  // made for us.
+  // A child made by vfork shares the memory of the traced process. It must not write to that process's trace, or change
+  // the recorder's state.
   if (lt_identity_shares_memory()) return false;
-  // A child whose fork bypassed the C library.
+  // This is a child whose fork bypassed the C library.
   uint32_t depth = lt_tls.hookDepth;
   LT_CHECK(depth <= 1);
   lt_process_after_fork();

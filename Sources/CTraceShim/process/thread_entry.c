@@ -1,8 +1,9 @@
-// Registers threads, and cleans up after those that have ended.
+// Registers threads, and cleans up after threads that have ended.
 //
-// A thread's end is not announced: destructors of thread-local variables, the C library's among them, still allocate
-// and free after any possible hook. So a thread's state outlives it. It is sealed and reused once the kernel reports
-// that the thread has ended. That is checked when another thread registers, and at the end of the process.
+// No hook can notice a thread's end: destructors of thread-local variables, and the C library itself, allocate and free
+// until the very end. So a thread's state outlives the thread. The state's records are sealed, and the state is reused,
+// once the kernel reports that the thread has ended. That is checked when another thread registers, and at the end of
+// the process.
 
 #include "process/thread_entry.h"
 
@@ -22,12 +23,12 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/// The low half of a claim. A state that is being set up still names its previous thread: the end of that thread must
-/// not make it free.
+/// The low half of a claim. A state that is being set up still names its previous thread. CLAIM_SETTING_UP prevents the
+/// end of that thread from making the state free.
 enum { CLAIM_FREE = 0, CLAIM_USED = 1, CLAIM_REAPING = 2, CLAIM_SETTING_UP = 3 };
 
-/// The claim of a recording thread. Its number distinguishes it from all earlier users of the state: a slow thread that
-/// has found one of them gone claims nothing of the next.
+/// The claim of a recording thread. The thread's number makes the claim different from the claims of all earlier users
+/// of the state. So a slow thread that has found an earlier user gone cannot reap the state of the next user.
 static uint64_t used_by(uint32_t number) { return (uint64_t)number << 32 | CLAIM_USED; }
 static bool is_used(uint64_t claim) { return (uint32_t)claim == CLAIM_USED; }
 
@@ -51,7 +52,8 @@ void lt_thread_reap(void) {
   for (struct lt_thread *t = lt_thread_first(); t; t = atomic_load(&t->next)) reap(t, process, self);
 }
 
-/// True if a thread is inside a hook. The kernel makes the comparison: the memory may be unmapped at any time.
+/// True if a thread is inside a hook. The kernel compares the hook depth with 0, since the memory may be unmapped at
+/// any time.
 static bool is_inside(const struct lt_thread *t) {
   struct timespec none = {0, 0};
   return lt_syscall6(SYS_futex, (long)t->hookDepth, FUTEX_WAIT_PRIVATE, 0, (long)&none, 0, 0) == -EAGAIN;
@@ -78,7 +80,7 @@ bool lt_thread_await_others(void) {
   return true;
 }
 
-/// Zeroes memory, and returns it to the kernel if that is possible.
+/// Zeroes a state, and returns its memory to the kernel if that is possible.
 static void wipe(struct lt_thread *t) {
   if (lt_syscall(SYS_madvise, t, sizeof *t, MADV_DONTNEED) != 0) memset(t, 0, sizeof *t);
 }
@@ -89,7 +91,8 @@ void lt_thread_forget_all(void) {
   for (struct lt_thread *t = lt_thread_unlist_all(), *next; t; t = next) {
     next = atomic_load(&t->next);
     LT_CHECK(t->room && t->roomSize);
-    // A running thread finds its state as in a child made by fork: zero, not ready, without a number.
+    // A running thread still refers to its state. The thread must find it as in a child made by fork: zero, not ready,
+    // without a number.
     bool isNeeded = is_used(atomic_load(&t->claim)) && lt_thread_exists(process, atomic_load(&t->osThread));
     lt_compressor_return(t->compressor);
     if (t->slot) lt_unmap(t->slot, LT_SLOT_SIZE);
@@ -108,7 +111,7 @@ static struct lt_thread *claim_free(void) {
   return NULL;
 }
 
-/// Makes a state. `former`: the calling thread's own of an earlier recording, wiped; or NULL.
+/// Makes a state. `former`: the calling thread's wiped state of an earlier recording, which is used again; or NULL.
 static struct lt_thread *make_thread(struct lt_thread *former) {
   LT_CHECK(!former || (former->number == 0 && !former->slot && !former->room));
   struct lt_thread *t = former ? former : lt_map_wiped_on_fork(sizeof *t);
@@ -123,8 +126,8 @@ static struct lt_thread *make_thread(struct lt_thread *former) {
   return t;
 }
 
-/// Lets hooks record without asking again. The order matters: code that changes a setting read here clears `isReady`
-/// afterwards.
+/// Lets hooks record without a call of lt_thread_prepare. `isReady` must be set first: code that changes a setting that
+/// is read here clears `isReady` afterwards.
 static void make_ready(struct lt_thread *t) {
   LT_CHECK(t->slot && t->number > 0);
   atomic_store(&t->isReady, 1);
@@ -176,8 +179,8 @@ static struct lt_thread *register_thread(void) {
   return t;
 }
 
-/// Registers the calling thread, and writes the records due before its first event. `thread`: receives its state;
-/// unchanged if there is no memory.
+/// Registers the calling thread, and writes the records that must precede its first event. `thread`: receives the
+/// thread's state; unchanged if there is no memory.
 static void introduce(void *thread) {
   LT_CHECK(lt_tls.ownStack && lt_tls.hookDepth == 1);
   struct lt_thread *t = register_thread();
@@ -194,14 +197,14 @@ LT_NOINLINE struct lt_thread *lt_thread_prepare(void) {
   if (atomic_load_explicit(&lt_hook_mode, memory_order_relaxed) == LT_HOOKS_OFF) return NULL;
   LT_CHECK(lt_tls.hookDepth == 1);
   struct lt_thread *t = lt_tls.thread;
-  // A state with a number was not wiped by a fork: it is this process's.
+  // A fork wipes the states. So a state that has a number belongs to this process.
   bool isKnown = t && t->number;
   if (!isKnown && !lt_process_is_ours()) return NULL;
   if (LT_UNLIKELY(atomic_load_explicit(lt_pause_switch, memory_order_relaxed) == LT_SWITCH_SNAPSHOT))
     lt_snapshot_at_switch();
   if (atomic_load_explicit(lt_pause_switch, memory_order_relaxed) != LT_SWITCH_RECORD) {
     if (!isKnown) {
-      // A thread with a state calls this at its next hook, and writes it.
+      // A thread that has a state then calls this function at its next hook, and writes the pause to the trace.
       if (lt_pause_notice()) lt_thread_send_to_prepare();
       return NULL;
     }
@@ -220,7 +223,7 @@ LT_NOINLINE struct lt_thread *lt_thread_prepare(void) {
   }
   if (!lt_trace_is_writable()) return NULL;
   t = NULL;
-  // A thread that once found no memory stays unrecorded: asking again and again would slow its calls.
+  // A thread that once found no memory stays unrecorded: to try again at each call would slow it down.
   if (!lt_tls.isUnrecorded) lt_on_own_stack(introduce, &t);
   LT_CHECK(!t || (t == lt_tls.thread && is_used(atomic_load(&t->claim))));
   if (t) return t;

@@ -6,15 +6,15 @@
 #include "check.h"
 #include "thread/thread_state.h"
 
-/// Registers the calling thread, or returns NULL: tracing is off, paused, or there is no memory. Called with hookDepth
-/// 1.
+/// Returns the calling thread's state, ready to record. Registers the thread if necessary. Returns NULL if recording is
+/// off or paused, or if there is no memory. Called with hookDepth 1.
 LT_NOINLINE struct lt_thread *lt_thread_prepare(void);
-/// Counts a call made inside a hook.
+/// Counts a call that is not recorded because the thread is already inside a hook.
 LT_NOINLINE void lt_thread_drop_nested(void);
 
-// A thread's state goes to another thread once the kernel reports that the first has ended, which the thread sanitizer
-// cannot see. These calls inform it, by the address of a non-atomic field: it forgets the information at an atomic
-// field when that is stored to.
+// A thread's state is reused by another thread once the kernel reports that the first thread has ended. The thread
+// sanitizer cannot see that order, so these calls report it. They use the address of a non-atomic field: at an atomic
+// field, the sanitizer would forget the report at the next store.
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer)
 void __tsan_acquire(void *address);
@@ -28,7 +28,8 @@ void __tsan_release(void *address);
 #define LT_SANITIZER_ACQUIRE(thread) ((void)0)
 #endif
 
-/// Begins a hook. NULL: pass the call through and record nothing. Otherwise `lt_leave` must follow.
+/// Begins a hook. Returns the calling thread's state, and `lt_leave` must follow. Returns NULL if the hook must record
+/// nothing and only pass the call on.
 static LT_ALWAYS_INLINE struct lt_thread *lt_enter(void) {
   struct lt_thread *thread = lt_tls.thread;
   if (LT_UNLIKELY(lt_tls.hookDepth != 0)) {
@@ -42,7 +43,7 @@ static LT_ALWAYS_INLINE struct lt_thread *lt_enter(void) {
     return thread;
   thread = lt_thread_prepare();
   if (!thread) {
-    LT_SANITIZER_RELEASE(lt_tls.thread); // a pause is noted without a record
+    LT_SANITIZER_RELEASE(lt_tls.thread); // lt_thread_prepare may have noted a pause in the state
     LT_CHECK(lt_tls.hookDepth == 1);
     lt_tls.hookDepth = 0;
   }
@@ -56,11 +57,11 @@ static LT_ALWAYS_INLINE void lt_leave(void) {
   lt_tls.hookDepth = 0;
 }
 
-/// Waits, with a limit, until no other thread is inside a hook. Called after hooks were switched off. False if one
+/// Waits, with a limit, until no other thread is inside a hook. Called after hooks were switched off. False if a thread
 /// still is.
 bool lt_thread_await_others(void);
-/// Frees the states of all threads, while hooks are off and no thread is inside one. A thread that goes on gets a new
-/// state when it next records.
+/// Frees the states of all threads. Hooks must be off, and no thread may be inside a hook. A thread that is still
+/// running gets a new state when it next records.
 void lt_thread_forget_all(void);
 /// Seals the records that ended threads left in their slots.
 void lt_thread_reap(void);

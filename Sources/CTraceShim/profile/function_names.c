@@ -27,7 +27,7 @@
 
 // === mapped code =====================================================================================================
 
-// Reads /proc/thread-self/maps. /proc/self/maps is the main thread's file, and that thread may have ended.
+// Reads /proc/thread-self/maps. /proc/self/maps belongs to the main thread, which may have ended.
 
 enum {
   MAPS_TEXT_SIZE = 1 << 20,
@@ -61,7 +61,7 @@ static void read_build_id(struct lt_code_map *map, uint64_t address, uint64_t si
   static uint8_t notes[NOTES_SIZE]; // one list is read at a time
   if (size > NOTES_SIZE || size < 16 || !lt_read_bytes(&lt_own_memory, address, notes, size)) return;
   for (uint64_t at = 0; at + 12 <= size;) {
-    uint32_t head[3]; // bytes of the name and of the contents, kind
+    uint32_t head[3]; // size of the name, size of the contents, kind
     memcpy(head, notes + at, sizeof head);
     uint64_t name = at + 12, contents = name + ((head[0] + 3ull) & ~3ull), next = contents + ((head[1] + 3ull) & ~3ull);
     if (next > size) return;
@@ -76,7 +76,7 @@ static void read_build_id(struct lt_code_map *map, uint64_t address, uint64_t si
   }
 }
 
-/// Finds the bias and the build ID in the mapped beginning of the file.
+/// Finds the bias and the build ID in the mapped beginning of the file. Sets `base` to 0 if there is no bias.
 static void read_header(struct lt_code_map *map) {
   ElfW(Ehdr) header;
   if (!map->base || !lt_read_bytes(&lt_own_memory, map->base, &header, sizeof header) ||
@@ -108,7 +108,7 @@ static void read_header(struct lt_code_map *map) {
 
 struct reading {
   struct lt_code_maps *maps;
-  const char *lastPath; ///< of the last line with a path, in the text
+  const char *lastPath; ///< the path of the last line that had one, in `maps->text`
   uint64_t lastBase;
 };
 
@@ -190,7 +190,7 @@ const struct lt_code_map *lt_code_map_at(const struct lt_code_maps *maps, uint64
 enum {
   SIZE = 64 << 20, ///< only its used pages are resident
   MANY = 1 << 20,
-  HEAD = 16, ///< before a block: its size
+  HEAD = 16, ///< bytes before a block, which hold its size
 };
 
 static uint8_t *memory;
@@ -240,27 +240,27 @@ void lt_copy_allocator_rewind(void) {
 // === names ===========================================================================================================
 
 enum {
-  PLACE_COUNT = 1 << 17, ///< of addresses and of functions' beginnings; at most two thirds are used
+  PLACE_COUNT = 1 << 17, ///< for addresses and beginnings of functions; at most two thirds are used
   PLACE_LIMIT = PLACE_COUNT / 3 * 2,
   TEXT_SIZE = 16 << 20, ///< of names; only the used bytes are touched
   NAME_LIMIT = 4096,    ///< bytes of a name
   COPY_STACK_SIZE = 4 << 20,
   COPY_SECONDS = 30,
-  FAILURE_LIMIT = 5, ///< copies that did not end by themselves; then no more are made
+  FAILURE_LIMIT = 5, ///< after so many copies that did not finish, no more are made
   MILLISECOND = 1000000,
 };
-/// Marks the place of a function's beginning, as opposed to that of an address to look up.
+/// The bit that is set in the key of a function's beginning, and clear in the key of an address that is looked up.
 #define BEGINNING (1ull << 63)
 
-/// Shared with the copy, which fills it in.
+/// A place in the table of names. The table is shared with the copy, which fills it in.
 struct place {
-  _Atomic uint64_t address; ///< 0: a free place. Written last, and once
+  _Atomic uint64_t address; ///< 0 if the place is free. Written last, and only once
   uint32_t function;
 };
 static struct names {
   uint64_t hash;                                ///< of the mappings that the names belong to
   uint32_t placesUsed, functionCount, textSize; ///< below PLACE_LIMIT + 1, LT_FUNCTION_LIMIT and TEXT_SIZE + 1
-  uint32_t isFinished;                          ///< by the last copy
+  uint32_t isFinished;                          ///< the last copy has found all names
   struct place places[PLACE_COUNT];
   struct lt_function functions[LT_FUNCTION_LIMIT];
   char text[TEXT_SIZE];
@@ -288,7 +288,7 @@ LT_INVARIANT bool are_names_valid(void) {
          names->textSize >= 1 && names->textSize <= TEXT_SIZE;
 }
 
-/// The place of an address, or the free one where it would go; NULL if all are taken.
+/// The place of an address, or the free place where it belongs; NULL if all places are used.
 static struct place *place_of(uint64_t address) {
   LT_CHECK(address != 0 && are_names_valid());
   uint32_t first = (uint32_t)(address * LT_HASH_MULTIPLIER >> 40);
@@ -300,7 +300,8 @@ static struct place *place_of(uint64_t address) {
   return NULL;
 }
 
-/// A stack that was cut begins with the address 0, which has no function.
+/// True if the address was looked up before. A stack that was cut begins with the address 0, which has no function and
+/// counts as known.
 static bool is_known(uint64_t address) {
   if (!address) return true;
   struct place *place = place_of(address);
@@ -355,7 +356,7 @@ static void look_for(void *sought, const ElfW(Sym) *symbol, const char *name) {
   if (!s->address && name[0] == s->name[0] && strcmp(name, s->name) == 0) s->address = symbol->st_value;
 }
 
-/// Opens the file of a mapping, if it is the one that was mapped.
+/// Opens the file of a mapping. False if the file at that path is no longer the mapped one.
 static bool open_file(const struct lt_code_map *map, struct lt_elf_file *file) {
   if (!map->base || !lt_elf_open(map->path, file)) return false;
   if (lt_elf_is_image(file, map->base)) return true;
@@ -368,8 +369,8 @@ static bool ends_with(const char *text, const char *end) {
   return length >= n && strcmp(text + length - n, end) == 0;
 }
 
-/// The runtime's function, from its library, or from a program that contains the runtime, which is the first of all
-/// mappings.
+/// Finds the runtime's function swift_demangle in the runtime's library, or in the program if it contains the runtime.
+/// The program is the first of all mappings.
 static demangle *find_demangle(const struct lt_code_maps *maps) {
   for (uint32_t i = maps->count; i-- > 0;) {
     struct lt_elf_file file;
@@ -382,15 +383,16 @@ static demangle *find_demangle(const struct lt_code_maps *maps) {
   return NULL;
 }
 
-/// Source: docs/ABI/Mangling.rst of the Swift project: `$s` of Swift 5, `$S` of 4.2, `_T0` of 4.
+/// True if the symbol is a mangled Swift name. The prefix is `$s` in Swift 5, `$S` in 4.2, and `_T0` in 4. Source:
+/// docs/ABI/Mangling.rst of the Swift project.
 static bool is_mangled(const char *symbol) {
   return strncmp(symbol, "$s", 2) == 0 || strncmp(symbol, "$S", 2) == 0 || strncmp(symbol, "_T0", 3) == 0;
 }
 
-/// Names of one file's functions.
+/// A search for the functions in one mapping that contain the addresses.
 struct lookup {
   const struct lt_code_map *map;
-  const uint64_t *addresses; ///< of that mapping, sorted
+  const uint64_t *addresses; ///< in `map`, sorted
   uint32_t count;
   struct hit {
     uint64_t start; ///< of the function, as in the file
@@ -414,8 +416,8 @@ static void take_symbol(void *lookup, const ElfW(Sym) *symbol, const char *name)
     if (!l->hits[low].symbol) l->hits[low] = (struct hit){symbol->st_value, name};
 }
 
-/// Returns the function's number, adding it if it is new. The table is valid after every step: the runtime's function
-/// may end the copy.
+/// Returns the function's number. Adds the function if it is new. The table is valid after every step, since `demangle`
+/// may crash the copy.
 static uint32_t function_of(const struct lookup *l, const struct hit *hit, demangle *demangle) {
   uint64_t start = l->map->bias + hit->start;
   struct place *place = place_of(start | BEGINNING);
@@ -460,10 +462,11 @@ struct task {
   uint32_t count;
 };
 
-/// The copy runs this with the thread-local memory of the thread that began the task, as it was when the copy was made.
+/// The copy's main function. It runs with the thread-local memory of the thread that began the task, as it was when the
+/// copy was made.
 static void run_copy(void *task) {
   const struct task *t = task;
-  // A copy whose maker has ended may be waiting for a lock that is never released.
+  // End with the maker: if it has ended, the copy may wait for a lock that is never released.
   lt_syscall6(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0, 0);
   lt_snapshot_be_expendable();
   lt_apart_is_alone();
@@ -477,7 +480,8 @@ static void run_copy(void *task) {
 
 // --- in the process --------------------------------------------------------------------------------------------------
 
-/// Makes the copy, and waits for its end. If it is killed, the name it was working on may be missing.
+/// Makes the copy, and waits for its end. False if the copy did not find all names. If it is killed, the name that it
+/// was working on may be missing.
 static bool call_in_copy(struct task *task) {
   uint8_t *stack = lt_map_private(COPY_STACK_SIZE);
   if (!stack) return false;
@@ -511,7 +515,7 @@ static void sift_down(uint64_t *heap, uint32_t root, uint32_t count) {
   }
 }
 
-/// Heapsort: needs no memory, and has no slow case.
+/// Heapsort needs no memory, and has no slow case.
 static void sort(uint64_t *values, uint32_t count) {
   for (uint32_t i = count / 2; i-- > 0;) sift_down(values, i, count);
   for (uint32_t end = count; end-- > 1;) {
@@ -522,7 +526,7 @@ static void sort(uint64_t *values, uint32_t count) {
   }
 }
 
-/// Empties the table if its names belong to other mappings.
+/// Makes the table if there is none, and empties it if its names belong to other mappings. False if there is no memory.
 static bool begin(uint64_t hash) {
   if (names && names->hash == hash) return true;
   if (names) lt_unmap(names, sizeof *names);

@@ -1,4 +1,4 @@
-// Heap profiles of the samples for pprof: on request, and written to a file at an interval.
+// Heap profiles for pprof, made from the samples: on request, and written to a file at an interval.
 
 #define _GNU_SOURCE
 #include "profile/heap_profile.h"
@@ -22,14 +22,14 @@
 
 // === protobuf ========================================================================================================
 
-// A message in the encoding of Protocol Buffers, written into memory of one size.
+// A message in the encoding of Protocol Buffers, written into memory of a fixed size.
 //
 // Source: the encoding's specification, protobuf.dev/programming-guides/encoding.
 
 struct lt_protobuf {
   uint8_t *bytes;
   size_t size, capacity; ///< `size` is at most `capacity`
-  bool isFull;           ///< something did not fit: the message is of no use
+  bool isFull;           ///< something did not fit: the message is useless
 };
 
 enum { WIRE_VARINT = 0, WIRE_LENGTH = 2, VARINT_SIZE = 10 };
@@ -45,10 +45,10 @@ static void put(struct lt_protobuf *message, uint64_t value) {
   message->size = (size_t)(lt_put_varint(message->bytes + message->size, value) - message->bytes);
 }
 
-/// An element of a packed field, between _begin and _end of that field.
+/// Writes an element of a packed field, between lt_protobuf_begin and lt_protobuf_end of that field.
 static void lt_protobuf_element(struct lt_protobuf *message, uint64_t value) { put(message, value); }
 
-/// A field with a number; none if that is 0, as readers take an absent one.
+/// Writes a field that is a number. Writes nothing for 0: readers take an absent field as 0.
 static void lt_protobuf_number(struct lt_protobuf *message, uint32_t field, uint64_t value) {
   LT_CHECK(field > 0 && field < 1 << 28);
   if (!value) return;
@@ -65,10 +65,10 @@ static void lt_protobuf_text(struct lt_protobuf *message, uint32_t field, const 
   message->size += length;
 }
 
-/// Begins a field that is a message, or a packed one. Returns what `_end` takes.
+/// Begins a field that is a message or a packed field. Returns the argument `begun` for lt_protobuf_end.
 static size_t lt_protobuf_begin(struct lt_protobuf *message, uint32_t field) {
   put(message, field << 3 | WIRE_LENGTH);
-  if (has_room(message, 1)) message->size++; // for a length below 128; a larger one moves the bytes after it
+  if (has_room(message, 1)) message->size++; // for a length below 128; lt_protobuf_end makes room for a larger one
   return message->size;
 }
 
@@ -89,8 +89,8 @@ static void lt_protobuf_end(struct lt_protobuf *message, size_t begun) {
 // Compresses bytes with gzip, in memory of the recorder's own.
 
 enum {
-  LEVEL = 5,                ///< half the time of the usual 6, for some percent more bytes
-  WINDOW_BITS = 15 + 16,    ///< with gzip's head and end
+  LEVEL = 5,                ///< half the time of the usual level 6, but a few percent more bytes
+  WINDOW_BITS = 15 + 16,    ///< the added 16 asks for gzip's header and trailer
   MEMORY_LEVEL = 8,         ///< the usual one
   WORKSPACE_SIZE = 1 << 19, ///< deflate takes some 268 KB (zconf.h)
 };
@@ -111,8 +111,8 @@ static void *take(void *workspace, unsigned count, unsigned size) {
 
 static void give_back(void *workspace, void *memory) { (void)workspace, (void)memory; }
 
-/// Compresses `size` bytes into new memory of `toCapacity` bytes, which lt_unmap takes. Returns 0 or −errno. Calls
-/// nothing that allocates.
+/// Compresses `size` bytes into new memory of `toCapacity` bytes. The caller frees it with lt_unmap. Returns 0 or
+/// −errno. Does not call the program's allocator.
 static int lt_gzip_bytes(const uint8_t *bytes, size_t size, uint8_t **to, size_t *toSize, size_t *toCapacity) {
   LT_CHECK(size <= UINT32_MAX);
   struct workspace workspace = {.bytes = lt_map_private(WORKSPACE_SIZE)};
@@ -138,17 +138,17 @@ static int lt_gzip_bytes(const uint8_t *bytes, size_t size, uint8_t **to, size_t
 
 // === profile =========================================================================================================
 
-/// Functions that are left out of stacks together with their callees: the allocation itself, which Go's profiles leave
-/// out, too.
+/// A pattern for pprof: these functions and their callees are left out of stacks. They make up the allocation itself,
+/// which Go's profiles leave out, too.
 static const char allocationFunctions[] =
     "swift_slowAlloc|swift_slowAllocTyped|_?swift_allocObject_?|swift_allocBox|swift_bufferAllocate|operator "
     "new.*|_Zn[aw]m.*|(m|c|re)alloc|posix_memalign|aligned_alloc";
 
 enum {
-  /// Addresses that have a location; the frames of further ones are left out.
+  /// The limit for addresses that get a location. Frames at further addresses are left out.
   LOCATION_LIMIT = 1 << 16,
   LOCATION_PLACES = LOCATION_LIMIT * 2,
-  MESSAGE_LIMIT = 32 << 20, ///< bytes; only the used ones are touched
+  MESSAGE_LIMIT = 32 << 20, ///< bytes; only the used bytes are touched
   WAIT_MILLISECONDS = 60000,
 };
 
@@ -192,10 +192,10 @@ static struct making {
   struct lt_protobuf message;
   struct lt_code_maps maps;
   uint32_t stringCount;
-  uint64_t *addresses;    ///< of locations, whose numbers begin at 1
-  uint32_t *places;       ///< numbers of locations by their addresses
+  uint64_t *addresses;    ///< of the locations; the first location has the number 1
+  uint32_t *places;       ///< hash table: the numbers of locations by address
   uint32_t locationCount; ///< at most LOCATION_LIMIT
-  bool *functions;        ///< whether each was written, by number
+  bool *functions;        ///< by a function's number: whether it was written
 } making;
 static _Atomic uint32_t isTaken, isForbidden;
 static uint64_t beginning; ///< CLOCK_MONOTONIC
@@ -211,7 +211,8 @@ void lt_heap_profile_reset_after_fork(void) {
 
 // --- parts -----------------------------------------------------------------------------------------------------------
 
-/// Writes a text where it is first needed, and returns its number: fields of a message come in any order.
+/// Writes a text to the table of strings, and returns its number. Fields of a message may come in any order, so each
+/// text is written when it is needed.
 static uint64_t string(const char *text) {
   lt_protobuf_text(&making.message, PROFILE_STRING, text, strlen(text));
   return making.stringCount++;
@@ -241,7 +242,8 @@ static void put_head(uint64_t period) {
   lt_protobuf_number(&making.message, PROFILE_DURATION, lt_clock_nanoseconds(CLOCK_MONOTONIC) - beginning);
 }
 
-/// Returns an address inside the call, which identifies its function and line: the return address is after it.
+/// Returns an address inside the call that a frame is making. This address identifies the function and line of the
+/// call. The return address may already belong to the next line or function.
 static uint64_t address_of(uint64_t key) {
   uint64_t address = key & LT_FRAME_ADDRESS_MASK;
   return key & (LT_FRAME_EXACT | LT_FRAME_ASYNC) || !address ? address : address - 1;
@@ -278,7 +280,7 @@ static void put_sample(const struct lt_sampled_site *site) {
   packed = lt_protobuf_begin(message, SAMPLE_VALUES);
   lt_protobuf_element(message, (objects + LT_WEIGHT_ONE / 2) / LT_WEIGHT_ONE);
   lt_protobuf_element(message, bytes);
-  // Other threads may be counting.
+  // Other threads may be counting, so that the freed figures may be larger.
   lt_protobuf_element(message,
                       objects > freedObjects ? (objects - freedObjects + LT_WEIGHT_ONE / 2) / LT_WEIGHT_ONE : 0);
   lt_protobuf_element(message, bytes > freedBytes ? bytes - freedBytes : 0);
@@ -411,13 +413,13 @@ void lt_heap_profile_free(struct lt_heap_profile *profile) {
 
 // === due profiles ====================================================================================================
 
-// Writes heap profiles at an interval. A file has another name while it is being written, so that a reader of the
-// folder finds only whole profiles.
+// Writes heap profiles at an interval. A file has a temporary name while it is being written, so that a reader of the
+// folder finds only complete profiles.
 
 static uint64_t interval, samplePeriod;
 static _Atomic uint64_t nextProfile = UINT64_MAX;
-static uint32_t written;           ///< files so far
-static _Atomic uint32_t hasFailed; ///< and the user has been notified
+static uint32_t written;           ///< number of files written so far
+static _Atomic uint32_t hasFailed; ///< a file could not be written, and the user has been notified
 
 void lt_due_profiles_begin(uint64_t every, uint64_t period) {
   interval = every;
@@ -427,8 +429,8 @@ void lt_due_profiles_begin(uint64_t every, uint64_t period) {
   atomic_store(&nextProfile, every ? lt_clock_nanoseconds(CLOCK_MONOTONIC) + every : UINT64_MAX);
 }
 
-/// Writes the path of a file: the trace's path without its ending, then a number and an ending. Returns the end of the
-/// number.
+/// Makes the path of a profile: the trace's path without its extension, then `.heap-`, a number and `.pb.gz`. Returns
+/// the end of the path.
 static char *put_path(char path[PATH_MAX + 64], uint32_t number) {
   static const char ending[] = ".trace";
   size_t length = strlen(lt_trace.file.path), n = sizeof ending - 1;
@@ -449,7 +451,7 @@ static int write_file(const struct lt_heap_profile *profile) {
   char *end = put_path(path, written % LT_PROFILE_FILES);
   memcpy(whole, path, sizeof whole);
   memcpy(end, ".new", 5);
-  lt_unlink(path); // left by a process that has ended
+  lt_unlink(path); // may be left from a process that was ended
   if (profile->size > lt_file_size_limit()) return -EFBIG;
   int file = lt_open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
   if (file < 0) return file;

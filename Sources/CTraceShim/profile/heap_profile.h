@@ -1,4 +1,4 @@
-// Heap profiles of the samples for pprof: on request, and written to a file at an interval.
+// Heap profiles for pprof, made from the samples: on request, and written to a file at an interval.
 
 #ifndef LEAKTRACE_HEAP_PROFILE_H
 #define LEAKTRACE_HEAP_PROFILE_H
@@ -8,44 +8,47 @@
 
 // --- profile ---------------------------------------------------------------------------------------------------------
 
-// A profile of the sampled allocations for pprof, by the conventions of Go's heap profiles.
+// A profile of the sampled allocations for pprof, which follows the conventions of Go's heap profiles.
 
 /// A profile, compressed with gzip.
 struct lt_heap_profile {
-  uint8_t *bytes; ///< memory that lt_heap_profile_free takes
+  uint8_t *bytes; ///< freed by lt_heap_profile_free
   size_t size, capacity;
 };
 
-/// Makes a profile of the current figures. Must be called apart; waits while another is being made. Returns 0 or
-/// −errno.
+/// Makes a profile of the current figures. Must run in a task of lt_call_apart or lt_call_apart_meanwhile. Waits while
+/// another profile is being made. Returns 0 or −errno.
 ///
-/// Figures are estimates of all allocations, as Go's are. Source: runtime/pprof/protomem.go of Go 1.19 (sample types,
-/// period), and profile.proto of github.com/google/pprof (field numbers).
+/// As in Go's profiles, the figures are estimates for all allocations, not counts of samples. Source:
+/// runtime/pprof/protomem.go of Go 1.19 (sample types, period), and profile.proto of github.com/google/pprof (field
+/// numbers).
 /// - `period`: bytes of allocation from one sample to the next.
 int lt_heap_profile_make(struct lt_heap_profile *profile, uint64_t period);
 void lt_heap_profile_free(struct lt_heap_profile *profile);
-/// Notes that the recording begins now: a profile's figures are counted from then on.
+/// Notes that the recording begins now: the duration of profiles is measured from this time.
 void lt_heap_profile_begin(void);
-/// Makes no profiles from now on: the process may not make the necessary system calls.
+/// Stops making profiles: a filter is about to forbid the necessary system calls.
 void lt_heap_profile_forbid(void);
 void lt_heap_profile_reset_after_fork(void);
 
 // --- due profiles ----------------------------------------------------------------------------------------------------
 
-// Writes a heap profile to a file now and then, off the program's threads.
+// Writes a heap profile to a file at an interval, in a task that is none of the program's threads.
 
 enum {
-  /// Files beside the trace: an hour of them at one a minute. The oldest is written over.
+  /// The number of files beside the trace: one a minute for an hour. Then the oldest file is replaced.
   LT_PROFILE_FILES = 60,
 };
 
-/// Has a profile written each `every` nanoseconds from now on; 0: none. `period`: bytes from one sample to the next.
+/// Makes a profile due every `every` nanoseconds from now on; 0: never. `period`: average bytes from one sample to the
+/// next.
 void lt_due_profiles_begin(uint64_t every, uint64_t period);
-/// Begins to write one if it is due. Returns at once. By any thread, in a hook.
+/// Begins to write a profile if one is due, and does not wait. Called by any thread, in a hook.
 void lt_due_profiles_take(uint64_t now);
-/// Writes the last one, when the process ends; waits for it.
+/// Writes the last profile when the process ends, and waits until it is written.
 void lt_due_profiles_finish(void);
-/// Writes no more: recording stops, and calls of the kernel may be forbidden. Waits for one that is being written.
+/// Stops writing profiles, because recording stops, or because system calls may be forbidden. Waits for a profile that
+/// is being written.
 void lt_due_profiles_end(void);
 void lt_due_profiles_reset_after_fork(void);
 

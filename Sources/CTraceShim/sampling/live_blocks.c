@@ -1,4 +1,4 @@
-// Two sets of live blocks: the sampled ones, and all blocks where the allocator has no readable metadata.
+// Two sets of live blocks: the sampled blocks, and, if the allocator's metadata cannot be read, all blocks.
 
 #include "sampling/live_blocks.h"
 
@@ -13,16 +13,16 @@
 // === sampled blocks ==================================================================================================
 
 enum {
-  GROUP_SIZE = 16, ///< possible places of a block: two cache lines
+  GROUP_SIZE = 16, ///< places that a block may have: two cache lines of keys
   GROUP_BITS = 12,
   RESERVED = 1, ///< a place that is being filled
   MARK_LIMIT = 255,
-  /// A mark without a block, so that every free is checked. Adding a block to it makes it MARK_LIMIT.
+  /// The value of a held mark without blocks, so that every free is checked. Adding a block makes it MARK_LIMIT.
   MARK_HELD = MARK_LIMIT - 1,
 };
-/// All groups hold 65,536 blocks. With a sample in 512 KiB, a heap of 16 GiB uses half of them.
+/// All groups together hold 65,536 blocks. With a sample every 512 KiB, a heap of 16 GiB uses half of that room.
 struct group {
-  _Atomic uintptr_t keys[GROUP_SIZE]; ///< 0 where there is no block. A block is in one place at most, and has a mark
+  _Atomic uintptr_t keys[GROUP_SIZE]; ///< 0: no block. A block has at most one place, and is marked
   struct lt_sampled_block blocks[GROUP_SIZE];
 };
 
@@ -46,7 +46,7 @@ static _Atomic uint8_t *mark_of(uintptr_t address) {
 
 void lt_sampled_marks_use(void) {
   LT_CHECK(marks != NULL);
-  // Other threads may be freeing: the old mask is valid with both tables.
+  // Set the mask last, since other threads may be freeing: the old mask is valid for both tables.
   lt_sampled_marks.counts = marks;
   atomic_thread_fence(memory_order_seq_cst);
   lt_sampled_marks.mask = LT_SAMPLED_MARK_COUNT - 1;
@@ -59,7 +59,7 @@ void lt_sampled_marks_hold(void) {
 
 void lt_sampled_marks_release(void) {
   LT_CHECK(marks != NULL);
-  // In place: a thread in the middle of a free has the address of its mark.
+  // Clear the marks in place: a thread in the middle of a free has the address of a mark.
   for (uint32_t i = 0; i < LT_SAMPLED_MARK_COUNT; i++) {
     uint8_t held = MARK_HELD;
     atomic_compare_exchange_strong(&marks[i], &held, 0);
@@ -103,7 +103,7 @@ bool lt_sampled_blocks_remove(uintptr_t address, struct lt_sampled_block *block)
   int place = groups ? place_of(group, address) : GROUP_SIZE;
   if (place == GROUP_SIZE) return false;
   *block = group->blocks[place];
-  // A program that frees a block twice at once is at fault; the free is counted once.
+  // If two threads free the block at the same time, which is an error of the program, count one free.
   uintptr_t key = key_of(address);
   if (!atomic_compare_exchange_strong(&group->keys[place], &key, 0)) return false;
   remove_mark(address);
@@ -142,24 +142,24 @@ bool lt_sampled_blocks_find(uintptr_t address, struct lt_sampled_block *block) {
 enum {
   GRANULE_SHIFT = 3, ///< allocators align the smallest blocks to 8 bytes
   CELL_SHIFT = GRANULE_SHIFT + 6,
-  /// A table has the cells of 256 MiB, in 8 MiB. Only its pages that blocks have touched are resident.
+  /// A table takes 8 MiB, and has the cells for 256 MiB of addresses. Only its used pages are resident.
   TABLE_SHIFT = 28,
   TABLE_CELLS = 1 << (TABLE_SHIFT - CELL_SHIFT),
   ADDRESS_BITS = 47,
   TABLE_LIMIT = 1 << (ADDRESS_BITS - TABLE_SHIFT),
-  /// From this size on, the cell after a block's first is entirely inside the block, and holds its size: the end of a
-  /// large block would be far to look for.
+  /// The minimum size of a large block. The cell after a large block's first cell is entirely inside the block, and
+  /// holds the block's size. So the block's end need not be searched for.
   LARGE_SIZE = 3 << CELL_SHIFT,
 };
 
-/// 64 granules: the ones where blocks begin, and the ones where they end. A block of one granule has the same bit in
-/// both.
+/// A bit for each of 64 granules: in `starts` if a block begins there, in `ends` if a block ends there. A block of one
+/// granule has the same bit in both.
 struct cell {
-  _Atomic uint64_t starts, ends; ///< a block in the set has a bit in both, or its size in the second cell
+  _Atomic uint64_t starts, ends; ///< each block has a bit in both, or a bit in `starts` and its size in the next cell
 };
 
 bool lt_keeps_blocks;
-static _Atomic(struct cell *) *tables; ///< a table that was made stays
+static _Atomic(struct cell *) *tables; ///< a table is never freed
 static _Atomic bool isIncomplete;
 
 bool lt_kept_blocks_begin(void) {
@@ -188,9 +188,9 @@ static struct cell *cell_of(uint64_t address, bool isToBeMade) {
 
 static uint64_t bit_of(uint64_t address) { return 1ull << (address >> GRANULE_SHIFT & 63); }
 
-/// The size of a large block, if `cell` is the one after its first; otherwise 0. `starts` holds the size, and `ends`
-/// its complement. No other cell looks like that: the uppermost bits of a size are zero, and a row of blocks that all
-/// end but do not begin there is impossible.
+/// The size of a large block, if `cell` is the one after the block's first cell; otherwise 0. In such a cell, `starts`
+/// holds the size, and `ends` the complement of the size. No other cell has such contents: the uppermost bits of a size
+/// are 0, and several blocks in a row cannot end in a cell without beginning there.
 static uint64_t size_in(const struct cell *cell) {
   uint64_t size = atomic_load(&cell->starts);
   return size >= LARGE_SIZE && !(size >> ADDRESS_BITS) && atomic_load(&cell->ends) == ~size ? size : 0;
@@ -198,8 +198,8 @@ static uint64_t size_in(const struct cell *cell) {
 
 static uint64_t last_byte(uint64_t address, uint64_t size) { return address + (size ? size - 1 : 0); }
 
-/// Clears the bits of a cell from one address to another, inclusive. They are left from earlier blocks in the memory of
-/// a new one, whose free was not seen.
+/// Clears the bits of a cell from one address to another, inclusive. Such bits in the memory of a new block are left
+/// from earlier blocks whose free was not seen.
 static void clear(struct cell *cell, uint64_t from, uint64_t to) {
   LT_CHECK(from <= to && from >> CELL_SHIFT == to >> CELL_SHIFT);
   uint64_t bits = (bit_of(to) | (bit_of(to) - 1)) & ~(bit_of(from) - 1);
@@ -231,7 +231,7 @@ void lt_kept_blocks_add(uintptr_t address, uint64_t size) {
     }
     atomic_fetch_or(&second->ends, bit_of(last_byte(address, size)));
   }
-  // Last: a copy that has the beginning has the rest.
+  // Set the beginning last: if a copy of the process has the bit, it has the rest.
   LT_CHECK(!isLarge || size >> ADDRESS_BITS || size_in(second) == size);
   atomic_fetch_or(&first->starts, bit_of(address));
 }
@@ -262,7 +262,7 @@ uint64_t lt_kept_blocks_remove(uintptr_t address) {
   struct cell *first = cell_of(address, false);
   if (!first || !(atomic_load(&first->starts) & bit_of(address))) return 0;
   uint64_t size = size_at(address);
-  // A program that frees a block twice at once is at fault; the block is removed once.
+  // If two threads free the block at the same time, which is an error of the program, remove it once.
   if (!(atomic_fetch_and(&first->starts, ~bit_of(address)) & bit_of(address)) || !size) return 0;
   if (size >= LARGE_SIZE) {
     struct cell *second = cell_of(address + (1 << CELL_SHIFT), false);
@@ -277,7 +277,7 @@ uint64_t lt_kept_blocks_remove(uintptr_t address) {
 }
 
 bool lt_kept_blocks_walk(void (*block)(void *context, uint64_t address, uint64_t size), void *context) {
-  uint64_t behind = 0; // the last block's end: a large block's size is in a cell before it
+  uint64_t behind = 0; // end of the last block; the bits of cells before it may be a large block's size
   for (uint64_t i = 0; i < TABLE_LIMIT; i++) {
     struct cell *table = atomic_load(&tables[i]);
     for (uint64_t k = 0; table && k < TABLE_CELLS; k++) {

@@ -17,8 +17,8 @@ _Atomic bool lt_is_sampling;
 
 typedef unsigned __int128 wide;
 
-/// A step of the generator. Source: Steele, Lea and Flood, Fast splittable pseudorandom number generators, 2014
-/// (SplitMix64).
+/// Draws a random number from the generator SplitMix64. Source: Steele, Lea and Flood, Fast splittable pseudorandom
+/// number generators, 2014.
 static uint64_t draw(uint64_t *random) {
   uint64_t z = *random += 0x9E3779B97F4A7C15ull;
   z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9ull;
@@ -30,8 +30,8 @@ static uint64_t draw(uint64_t *random) {
 static uint64_t negative_logarithm(uint64_t x) {
   LT_CHECK(x > 0);
   int zeros = __builtin_clzll(x);
-  // A number from 1 to 2, in units of 2^−63. Squared, it is above 2 if its logarithm is above one half. There is no
-  // branch, since a processor could not predict it.
+  // `m` is a number from 1 to 2, in units of 2^−63. If its square is at least 2, the next bit of its logarithm is 1.
+  // The loop has no branch on that bit, since a processor could not predict it.
   uint64_t m = x << zeros, logarithm = 0;
   for (int bit = 31; bit >= 0; bit--) {
     wide square = (wide)m * m;
@@ -70,7 +70,7 @@ bool lt_sample_meets(uint64_t *random, uint64_t *until, uint64_t size, uint64_t 
     rest -= *until;
     bool isSample = count == 1 || draw(random) % count == 0;
     *until = lt_sample_distance(random, period / count);
-    if (isSample) return true; // the distance has no memory: it may as well begin at the block's end
+    if (isSample) return true; // distances are memoryless: the next may begin at the block's end
   }
   LT_CHECK(*until > rest);
   *until -= rest;
@@ -79,7 +79,7 @@ bool lt_sample_meets(uint64_t *random, uint64_t *until, uint64_t size, uint64_t 
 
 /// 1 − exp(−x), for x from 0 to 1, in units of 2^−64.
 static uint64_t hit_within_period(uint64_t x) {
-  // x − x²/2! + x³/3! − …; the terms become smaller from the first on.
+  // x − x²/2! + x³/3! − …; each term is smaller than the one before.
   uint64_t sum = 0, term = x;
   for (uint64_t n = 1; term; n++) {
     sum = n % 2 ? sum + term : sum - term;
@@ -88,7 +88,7 @@ static uint64_t hit_within_period(uint64_t x) {
   return sum;
 }
 
-/// The probability that one of `size` bytes is hit, in units of 2^−64; UINT64_MAX for 1.
+/// The probability that at least one of `size` bytes is hit, in units of 2^−64; UINT64_MAX for certainty.
 static uint64_t hit_probability(uint64_t size, uint64_t period) {
   const uint64_t inverseOfE = 0x5E2D58D8B3BCDF1Aull; // in units of 2^−64
   enum { CERTAIN_PERIODS = 44 };                     // exp(−44) is less than 2^−63
@@ -152,7 +152,8 @@ void lt_sampled_sites_reset(void) {
   }
 }
 
-/// Stacks with one hash are taken for one: of 16,384 stacks, two have it by chance once in 10^11 recordings.
+/// Stacks with equal hashes count as the same stack. Among 16,384 stacks, two different ones have the same hash by
+/// chance in one of 10^11 recordings.
 static uint64_t hash_of(const uint64_t *keys, uint32_t count) {
   uint64_t hash = count;
   for (uint32_t i = 0; i < count; i++) {
@@ -162,7 +163,7 @@ static uint64_t hash_of(const uint64_t *keys, uint32_t count) {
   return hash > 1 ? hash : 2;
 }
 
-/// Takes room for keys. UINT32_MAX if there is none.
+/// Takes room for `count` keys, and returns the index of the first. UINT32_MAX if there is no room.
 static uint32_t take_keys(uint32_t count) {
   uint32_t used = atomic_load(&keysUsed);
   LT_CHECK(used <= LT_SAMPLED_KEY_LIMIT);
@@ -187,7 +188,7 @@ uint32_t lt_sampled_site_for(const uint64_t *keys, uint32_t count) {
     uint64_t known = atomic_load_explicit(&site->hash, memory_order_acquire);
     if (known == hash) return number;
     if (known) continue;
-    // Before the place is taken: a place stays taken.
+    // Check the room before a place is taken, since a place is never given back.
     if (LT_SAMPLED_KEY_LIMIT - atomic_load(&keysUsed) < count) return LT_SAMPLED_SITE_UNKNOWN;
     if (!atomic_compare_exchange_strong(&site->hash, &known, hash)) {
       if (known == hash) return number;
@@ -195,7 +196,7 @@ uint32_t lt_sampled_site_for(const uint64_t *keys, uint32_t count) {
     }
     uint32_t first = take_keys(count);
     LT_CHECK(!atomic_load(&site->isReady) && site->keyCount == 0);
-    if (first == UINT32_MAX) count = first = 0; // others took the last room: a site without frames
+    if (first == UINT32_MAX) count = first = 0; // other threads took the last room: make a site without frames
     LT_CHECK(first + count <= LT_SAMPLED_KEY_LIMIT);
     memcpy(keysOfAll + first, keys, count * sizeof *keys);
     site->firstKey = first;
@@ -300,7 +301,7 @@ uint32_t lt_sampled_stack_site(const uintptr_t *frame) {
   if (!capture) return LT_SAMPLED_SITE_UNKNOWN;
   struct lt_thread *t = atomic_load_explicit(&capture->state, memory_order_relaxed);
   LT_CHECK(atomic_load(&capture->isTaken) == 1 && !t->slot && lt_stack_room_is_valid(t));
-  // Nothing is kept of the stack before, which was another thread's.
+  // Reset all state of the previous stack, which was another thread's.
   lt_stack_capture_renew(t);
   t->depth = t->recordedDepth = 0;
   t->asyncDepth = t->recordedAsync = t->endsInTask = 0;
@@ -317,7 +318,7 @@ uint32_t lt_sampled_stack_site(const uintptr_t *frame) {
 
 void lt_sampled_stacks_reset_after_fork(void) {
   for (uint32_t i = 0; i < CAPTURE_LIMIT; i++) {
-    // The states were wiped; they are not worth finding again.
+    // Fork has wiped the states. New states are made when they are needed.
     atomic_store(&captures[i].state, NULL);
     atomic_store(&captures[i].isTaken, 0);
   }

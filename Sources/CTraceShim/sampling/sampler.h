@@ -13,18 +13,20 @@
 
 // Whether samples are taken.
 
-/// Samples are taken instead of events: from the beginning, or since the trace has reached its limit. Set before the
-/// first event is skipped. So a copy of the process where this is not set has all events.
+/// True if samples are taken instead of events: from the beginning, or since the trace has reached its limit. Set
+/// before the first event is skipped. So if this is false in a copy of the process, the trace has all events up to the
+/// copy.
 extern _Atomic bool lt_is_sampling __attribute__((visibility("hidden")));
 
 // --- draws -----------------------------------------------------------------------------------------------------------
 
-// Draws the allocations to sample, and computes the weight of a sample.
+// Decides at random which allocations to sample, and computes the weight of a sample.
 //
-// Samples are points of a Poisson process over all bytes that a program asks for: each byte is equally likely to be
-// hit, whatever was hit before. An allocation is sampled if one of its bytes is hit. So an allocation of `size` bytes
-// is sampled with the probability p = 1 − exp(−size / period), and a sample represents 1 / p allocations of its size.
-// Sums of these weights are right on average, for blocks of any size. Source: the estimator of Horvitz and Thompson.
+// Samples are the points of a Poisson process over all bytes that a program allocates: each byte is equally likely to
+// be hit, and independently of earlier hits. An allocation is sampled if one of its bytes is hit. So an allocation of
+// `size` bytes is sampled with the probability p = 1 − exp(−size / period), and a sample represents 1 / p allocations
+// of its size. Sums of these weights are right on average, for blocks of any size. Source: the estimator of Horvitz and
+// Thompson.
 //
 // Uses only integers: a program may enable signals for floating-point operations.
 
@@ -35,8 +37,9 @@ extern _Atomic bool lt_is_sampling __attribute__((visibility("hidden")));
 struct lt_sample_weight {
   uint64_t objects; ///< in units of 1 / LT_WEIGHT_ONE
   uint64_t bytes;
-  /// Its contribution to the variance of a sum of `bytes`: (1 − p) / p² times its size squared, in units of (period /
-  /// 256)². At most one period squared. It is exact, not another estimate, so it can be subtracted from a sum.
+  /// The sample's contribution to the variance of a sum of `bytes`: (1 − p) / p² times the allocation's size squared,
+  /// in units of (period / 256)². At most one period squared. This value depends only on the size and the period, so it
+  /// can be subtracted from a sum when the block is freed.
   uint64_t variance;
 };
 
@@ -44,38 +47,39 @@ enum { LT_SAMPLE_PERIOD_BITS = 40 };
 /// The largest average number of bytes from one sample to the next.
 #define LT_SAMPLE_PERIOD_LIMIT (1ull << LT_SAMPLE_PERIOD_BITS)
 
-/// Draws the distance in bytes to the next sample, at least 1; the last of them is sampled. `random` is the state of a
-/// generator, and is advanced; any number begins a sequence.
+/// Draws the distance in bytes to the next sample, at least 1. The last byte of that distance is sampled. `random` is
+/// the state of a generator, and is advanced. Any number can begin a sequence.
 uint64_t lt_sample_distance(uint64_t *random, uint64_t period);
 /// Advances by an allocation of `size` bytes. True if one of its bytes is sampled. `until`: bytes left until the
-/// thread's next sampling check, drawn by lt_sample_distance with lt_look_period. Where samples are far apart, only a
-/// random part of these checks are samples: a thinned Poisson process is one, too. So periodic work, which runs at the
-/// checks, is done more often than samples are taken. Linear in the checks up to the first sample.
+/// thread's next sampling check, drawn by lt_sample_distance with lt_look_period. If samples are far apart, only a
+/// random part of the checks are samples: a thinned Poisson process is a Poisson process, too. So periodic work, which
+/// runs at the checks, is done more often than samples are taken. Linear in the number of checks up to the first
+/// sample.
 bool lt_sample_meets(uint64_t *random, uint64_t *until, uint64_t size, uint64_t period);
 /// Average bytes from one sampling check to the next.
 uint64_t lt_look_period(uint64_t period);
-/// The weight of a sampled allocation of `size` bytes, 1 at least.
+/// The weight of a sampled allocation of `size` bytes. `size` must be at least 1.
 struct lt_sample_weight lt_sample_weight(uint64_t size, uint64_t period);
-/// The weight of an allocation that was certain to be sampled: it represents only itself.
+/// The weight of an allocation that was certain to be sampled. Such a sample represents only itself.
 static inline struct lt_sample_weight lt_certain_weight(uint64_t size) {
   return (struct lt_sample_weight){.objects = LT_WEIGHT_ONE, .bytes = size};
 }
 
 // --- sites -----------------------------------------------------------------------------------------------------------
 
-// The stacks of sampled allocations, with estimates of the allocations and frees. Bounded; lock-free; entries are never
-// removed.
+// The sites: the stacks of sampled allocations, each with estimates of the allocations and frees. Bounded; lock-free;
+// entries are never removed.
 
 enum {
   LT_SAMPLED_SITE_LIMIT = 1 << 14,
   LT_SAMPLED_KEY_LIMIT = 1 << 20, ///< frame keys of all sites together: 8 MiB, touched only as they are used
-  LT_SAMPLED_SITE_UNKNOWN = 0,    ///< for samples whose stack is unknown or found no room
+  LT_SAMPLED_SITE_UNKNOWN = 0,    ///< for samples whose stack is unknown or found no room in the table
 };
 
 /// Estimates since the beginning of the recording.
 struct lt_sampled_site {
   _Atomic uint64_t hash;       ///< of the stack; 0 if the place is free
-  _Atomic uint32_t isReady;    ///< the two members below are set, and final
+  _Atomic uint32_t isReady;    ///< not 0 if the two members below are set and final
   uint32_t keyCount, firstKey; ///< this site's range in the keys of all sites
   uint32_t reserved;
   _Atomic uint64_t samples, freedSamples;
@@ -83,13 +87,14 @@ struct lt_sampled_site {
   _Atomic uint64_t allocatedObjects, allocatedBytes, allocatedVariance, freedObjects, freedBytes, freedVariance;
 };
 
-/// Maps the memory, which a child made by fork inherits as a copy. False without memory.
+/// Maps the memory. A child made by fork inherits a copy of it. False if there is no memory.
 bool lt_sampled_sites_begin(void);
-/// Sets all figures to 0, for another trace.
+/// Sets all figures to 0, for a new trace.
 void lt_sampled_sites_reset(void);
-/// Finds the site of a stack, or makes it; LT_SAMPLED_SITE_UNKNOWN if there is no room. `keys`: the outermost first.
+/// Finds or makes the site of a stack; LT_SAMPLED_SITE_UNKNOWN if there is no room. `keys`: the stack's frame keys,
+/// outermost first.
 uint32_t lt_sampled_site_for(const uint64_t *keys, uint32_t count);
-/// True while stacks use less than a quarter of the room: the first allocations, which are all sampled, may use more.
+/// True while the stacks use less than a quarter of the room. Only then are all of the first allocations sampled.
 bool lt_sampled_sites_have_spare_room(void);
 void lt_sampled_site_allocated(uint32_t site, struct lt_sample_weight weight);
 void lt_sampled_site_freed(uint32_t site, struct lt_sample_weight weight);
@@ -97,26 +102,26 @@ void lt_sampled_site_freed(uint32_t site, struct lt_sample_weight weight);
 void lt_sampled_site_freed_not(uint32_t site, struct lt_sample_weight weight);
 /// The site with a number below LT_SAMPLED_SITE_LIMIT; NULL if there is none.
 const struct lt_sampled_site *lt_sampled_site_at(uint32_t number);
-/// The frame keys of its stack, the outermost first.
+/// The frame keys of the site's stack, outermost first.
 const uint64_t *lt_sampled_site_keys(const struct lt_sampled_site *site);
 
 /// Sums of all sites.
 struct lt_sample_totals {
   uint64_t samples, unknownStacks;
-  uint64_t allocatedObjects, allocatedBytes, freedObjects, freedBytes; ///< objects are in units of 1 here
+  uint64_t allocatedObjects, allocatedBytes, freedObjects, freedBytes; ///< objects in units of 1
 };
 struct lt_sample_totals lt_sample_totals(void);
 
 // --- stacks ----------------------------------------------------------------------------------------------------------
 
-// Stacks of samples, captured from scratch in memory that all threads share: a sample is rare, and a thread's own
-// memory for stacks is not small.
+// Captures the stacks of samples. Each stack is captured from scratch, in memory that all threads share: samples are
+// rare, and memory for each thread's own stacks would be large.
 
 /// Captures the stack of a hook's caller, whose frame address (__builtin_frame_address(0)) is `frame`, and returns its
-/// site. LT_SAMPLED_SITE_UNKNOWN if so many threads are at it that there is no memory left. Calls nothing that
-/// allocates or locks.
+/// site. Returns LT_SAMPLED_SITE_UNKNOWN if too many threads are capturing at the same time, or if there is no memory.
+/// Calls nothing that allocates or locks.
 uint32_t lt_sampled_stack_site(const uintptr_t *frame);
-/// Gives up memory that other threads were using: in a child made by fork.
+/// In a child made by fork: gives up the memory that other threads of the parent were using.
 void lt_sampled_stacks_reset_after_fork(void);
 
 #endif
