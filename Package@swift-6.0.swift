@@ -19,15 +19,22 @@ let package = Package(
   ],
   targets: [
     // The trace format, for both sides.
-    .target(name: "CTraceFormat"),
+    .target(name: "CTraceFormat", exclude: ["README.md"]),
     // Calls on other processes. The recorder has the list of calls to repeat from it.
     .target(
-      name: "CProcessCalls", linkerSettings: [.linkedLibrary("unwind-generic", .when(platforms: [.linux]))]),
+      name: "CProcessCalls", exclude: ["README.md"],
+      linkerSettings: [.linkedLibrary("unwind-generic", .when(platforms: [.linux]))]),
     // Swift's metadata and the words of a heap image, in memory of any process.
-    .target(name: "CHeapScan", dependencies: ["CTraceFormat"], publicHeadersPath: "."),
+    .target(
+      name: "CHeapScan", dependencies: ["CTraceFormat"], exclude: ["README.md", "allocator_books/README.md"],
+      publicHeadersPath: "."),
     // The preloaded library. This target is for editing and unit tests; scripts/build links the shared object itself.
     .target(
-      name: "CTraceShim", dependencies: ["CTraceFormat", "CProcessCalls", "CHeapScan"], exclude: ["exports.map"],
+      name: "CTraceShim", dependencies: ["CTraceFormat", "CProcessCalls", "CHeapScan"],
+      exclude: [
+        "README.md", "arch/README.md", "hooks/README.md", "image/README.md", "os/README.md", "process/README.md",
+        "record/README.md", "unwind/README.md", "exports.map",
+      ],
       publicHeadersPath: ".", cSettings: [.define("LT_UNIT_TESTS"), .define("LT_CHECKS")],
       linkerSettings: [.linkedLibrary("zstd"), .linkedLibrary("z")]),
 
@@ -36,28 +43,32 @@ let package = Package(
     .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
     .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"])]),
     // A child process for code that trusts the data it reads, and what runs in one.
-    .target(name: "CSandboxedChild"),
+    .target(name: "CSandboxedChild", exclude: ["README.md"]),
     .target(
-      name: "CUnwinder", dependencies: ["CSandboxedChild"],
+      name: "CUnwinder", dependencies: ["CSandboxedChild"], exclude: ["README.md"],
       linkerSettings: [.linkedLibrary("unwind-generic", .when(platforms: [.linux]))]),
     // Mappings of files that note which parts are read.
-    .target(name: "CTrackedFiles"),
-    .target(name: "CDemangle", dependencies: ["CSandboxedChild"], linkerSettings: [.linkedLibrary("stdc++")]),
+    .target(name: "CTrackedFiles", exclude: ["README.md"]),
     .target(
-      name: "CRemoteMirror", dependencies: ["CSandboxedChild"],
+      name: "CDemangle", dependencies: ["CSandboxedChild"], exclude: ["README.md"],
+      linkerSettings: [.linkedLibrary("stdc++")]),
+    .target(
+      name: "CRemoteMirror", dependencies: ["CSandboxedChild"], exclude: ["README.md"],
       linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
 
     // The layers of the analysis, from the bottom; each sees the declarations of those below it that are `package`.
     // All that happens once an event stands in one module, whose generic code is specialised.
     .target(
-      name: "TraceReading", dependencies: ["CTraceFormat", "CZstd"], path: "Sources/TraceAnalysis/TraceReading"),
+      name: "TraceReading", dependencies: ["CTraceFormat", "CZstd"], path: "Sources/TraceAnalysis/TraceReading",
+      exclude: ["README.md", "Aggregates/README.md", "Format/README.md", "Replay/README.md", "Text/README.md"]),
     // What is known of platforms and libraries, as data that becomes part of the program.
     .target(
-      name: "PlatformRules", path: "Sources/TraceAnalysis/PlatformRules", resources: [.embedInCode("Rules")]),
+      name: "PlatformRules", path: "Sources/TraceAnalysis/PlatformRules", exclude: ["README.md"],
+      resources: [.embedInCode("Rules")]),
     .target(
       name: "TraceSymbolication",
       dependencies: ["TraceReading", "PlatformRules", "CElfutils", "CSandboxedChild", "CDemangle", "CTrackedFiles"],
-      path: "Sources/TraceAnalysis/TraceSymbolication"),
+      path: "Sources/TraceAnalysis/TraceSymbolication", exclude: ["README.md"]),
     // Other processes and core files: their memory, their threads, the blocks of their allocator; and all of it as a
     // trace.
     .target(
@@ -66,46 +77,53 @@ let package = Package(
         "TraceReading", "TraceSymbolication", "CTraceFormat", "CHeapScan", "CElfutils", "CProcessCalls", "CZstd",
         "CSandboxedChild", "CUnwinder",
       ],
-      path: "Sources/TraceAnalysis/ProcessInspection"),
+      path: "Sources/TraceAnalysis/ProcessInspection", exclude: ["README.md"]),
     .target(
       name: "HeapAnalysis",
       dependencies: [
         "TraceReading", "PlatformRules", "TraceSymbolication", "CTraceFormat", "CElfutils", "CSandboxedChild",
         "CRemoteMirror",
       ],
-      path: "Sources/TraceAnalysis/HeapAnalysis"),
+      path: "Sources/TraceAnalysis/HeapAnalysis",
+      exclude: [
+        "README.md", "HeapGraph/README.md", "HeapImage/README.md", "ObjectGraph/README.md", "SwiftReflection/README.md",
+      ]),
     .target(
       name: "LeakDetection",
       dependencies: ["TraceReading", "PlatformRules", "TraceSymbolication", "HeapAnalysis"],
-      path: "Sources/TraceAnalysis/LeakDetection"),
+      path: "Sources/TraceAnalysis/LeakDetection",
+      exclude: [
+        "README.md", "History/README.md", "Leaks/README.md", "Outline/README.md", "Leaks/Advice/README.md",
+        "Leaks/Growth/README.md", "Leaks/Outliving/README.md",
+      ]),
     // The words of findings, for all that shows them.
     .target(
       name: "Wording", dependencies: ["TraceReading", "TraceSymbolication", "HeapAnalysis", "LeakDetection"],
-      path: "Sources/TraceAnalysis/Wording"),
+      path: "Sources/TraceAnalysis/Wording", exclude: ["README.md"]),
     .target(
       name: "AllocationReports",
       dependencies: ["TraceReading", "PlatformRules", "TraceSymbolication"],
-      path: "Sources/TraceAnalysis/AllocationReports"),
+      path: "Sources/TraceAnalysis/AllocationReports", exclude: ["README.md"]),
     .target(
       name: "LeakGates",
       dependencies: ["TraceReading", "TraceSymbolication", "LeakDetection", "Wording"],
-      path: "Sources/TraceAnalysis/LeakGates"),
+      path: "Sources/TraceAnalysis/LeakGates", exclude: ["README.md"]),
     .target(
       name: "RunDiff",
       dependencies: [
         "TraceReading", "PlatformRules", "TraceSymbolication", "HeapAnalysis", "LeakDetection", "Wording",
         "AllocationReports", "LeakGates",
       ],
-      path: "Sources/TraceAnalysis/RunDiff"),
+      path: "Sources/TraceAnalysis/RunDiff", exclude: ["README.md"]),
     .target(
       name: "TraceRecording",
       dependencies: ["TraceReading", "CTraceFormat", "CProcessCalls", "CZstd"],
-      path: "Sources/TraceAnalysis/TraceRecording"),
+      path: "Sources/TraceAnalysis/TraceRecording", exclude: ["README.md"]),
     // Recordings in processes that run already.
     .target(
       name: "ProcessAttachment",
       dependencies: ["TraceReading", "TraceRecording", "ProcessInspection", "CTraceFormat", "CProcessCalls"],
-      path: "Sources/TraceAnalysis/ProcessAttachment"),
+      path: "Sources/TraceAnalysis/ProcessAttachment", exclude: ["README.md"]),
     // Which features work here, or for a process: facts, judgements on facts alone, words, and attempts.
     .target(
       name: "FeatureChecks",
@@ -113,21 +131,21 @@ let package = Package(
         "TraceReading", "TraceSymbolication", "HeapAnalysis", "ProcessInspection", "TraceRecording",
         "ProcessAttachment", "CRemoteMirror",
       ],
-      path: "Sources/TraceAnalysis/FeatureChecks"),
+      path: "Sources/TraceAnalysis/FeatureChecks", exclude: ["README.md"]),
     .target(
       name: "TraceReports",
       dependencies: [
         "TraceReading", "TraceSymbolication", "HeapAnalysis", "LeakDetection", "Wording", "AllocationReports",
         "LeakGates", "RunDiff",
       ],
-      path: "Sources/TraceAnalysis/TraceReports"),
+      path: "Sources/TraceAnalysis/TraceReports", exclude: ["README.md"]),
     // Files that other tools open.
     .target(
       name: "TraceExports",
       dependencies: [
         "TraceReading", "TraceSymbolication", "HeapAnalysis", "LeakDetection", "Wording", "RunDiff", "CZlib",
       ],
-      path: "Sources/TraceAnalysis/TraceExports"),
+      path: "Sources/TraceAnalysis/TraceExports", exclude: ["README.md"]),
     // A trace as tables of a database.
     .target(
       name: "TraceDatabase",
@@ -135,7 +153,7 @@ let package = Package(
         "TraceReading", "TraceSymbolication", "HeapAnalysis", "LeakDetection", "Wording", "LeakGates", "TraceExports",
         "CSQLite",
       ],
-      path: "Sources/TraceAnalysis/TraceDatabase"),
+      path: "Sources/TraceAnalysis/TraceDatabase", exclude: ["README.md"]),
     // One page with all of a report.
     .target(
       name: "PageReports",
@@ -143,7 +161,7 @@ let package = Package(
         "TraceReading", "TraceSymbolication", "HeapAnalysis", "LeakDetection", "AllocationReports", "LeakGates",
         "RunDiff", "TraceReports", "TraceExports",
       ],
-      path: "Sources/TraceAnalysis/PageReports", resources: [.embedInCode("Resources")]),
+      path: "Sources/TraceAnalysis/PageReports", exclude: ["README.md"], resources: [.embedInCode("Resources")]),
     // What people import: all of them.
     .target(
       name: "TraceAnalysis",
@@ -152,7 +170,7 @@ let package = Package(
         "LeakGates", "RunDiff", "TraceRecording", "TraceReports", "TraceExports", "TraceDatabase", "PageReports",
         "ProcessInspection", "ProcessAttachment", "FeatureChecks",
       ],
-      path: "Sources/TraceAnalysis/TraceAnalysis"),
+      path: "Sources/TraceAnalysis/TraceAnalysis", exclude: ["README.md"]),
     // Depends on each module by itself: one that changes below TraceAnalysis leaves that as it was, and an executable
     // that is built anew only for TraceAnalysis would use values of the old layout.
     .executableTarget(
@@ -162,20 +180,20 @@ let package = Package(
         "LeakGates", "RunDiff", "TraceRecording", "TraceReports", "TraceExports", "TraceDatabase", "PageReports",
         "ProcessInspection", "ProcessAttachment", "FeatureChecks", "TraceAnalysis",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
-      ]),
+      ], exclude: ["README.md"]),
 
     // What programs link to say what they expect, and their tests to fail by it. They know the recorder by the names of
     // its functions alone.
-    .target(name: "CLeakTrace"),
-    .target(name: "LeakTrace", dependencies: ["CLeakTrace"]),
-    .target(name: "LeakTraceTesting", dependencies: ["CLeakTrace", "LeakTrace"]),
+    .target(name: "CLeakTrace", exclude: ["README.md"]),
+    .target(name: "LeakTrace", dependencies: ["CLeakTrace"], exclude: ["README.md"]),
+    .target(name: "LeakTraceTesting", dependencies: ["CLeakTrace", "LeakTrace"], exclude: ["README.md"]),
 
     // `swift package leaktrace test` and `swift package leaktrace run PRODUCT`, for other packages.
     .plugin(
       name: "LeakTracePlugin",
       capability: .command(
         intent: .custom(verb: "leaktrace", description: "Check tests or a product for leaks with leaktrace.")),
-      path: "Sources/LeakTracePlugin"),
+      path: "Sources/LeakTracePlugin", exclude: ["README.md"]),
 
     // Tests that need more than a toolchain say so.
     .target(name: "TestRequirements", path: "Tests/TestRequirements"),

@@ -11,8 +11,8 @@ from . import c_folders, swift_folders, swift_targets
 from .graph import diagram
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
-# Shows the diagram, word for word.
-DOCUMENT = "docs/engineering/architecture.md"
+# Shows the diagrams, word for word.
+DOCUMENT = "docs/engineering/layers.md"
 MANIFEST = "Package.swift"
 
 

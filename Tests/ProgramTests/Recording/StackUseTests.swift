@@ -1,4 +1,4 @@
-// How much of the host's stack a hook takes: as much as docs/engineering/architecture.md says at most, also where it is the first
+// How much of the host's stack a hook takes: as much as Sources/CTraceShim/README.md says at most, also where it is the first
 // of its thread, or has much to do.
 
 import Foundation

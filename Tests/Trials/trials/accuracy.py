@@ -114,7 +114,7 @@ def write_results(path, results, order):
 def version(sources=PRODUCT_SOURCES):
     """The commit that last changed them: later ones to tests or documents leave the figures as they are."""
     commit = subprocess.run(
-        ["git", "-C", ROOT, "log", "-1", "--format=%H", "--", *sources],
+        ["git", "-C", ROOT, "log", "-1", "--format=%H", "--", *sources, ":(exclude)*.md"],
         text=True,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
