@@ -8,13 +8,13 @@ import TraceTestSupport
 @testable import TraceExports
 @testable import TraceReading
 
-/// Traces as tables, and questions about them.
+/// Tables of a trace, and queries on them.
 struct DatabaseTests {
   private static let functions: [UInt64: String] = [
     0x1000_1000: "main()", 0x1000_2000: "Store.load()", 0x1000_4000: "system swift_allocObject",
   ]
 
-  /// A cycle of two objects, and one that a global variable holds.
+  /// Makes a cycle of two objects, and an object that a global variable holds.
   private func heap(type: String = "App.Item") -> HeapBuilder {
     let heap = HeapBuilder()
     heap.type(type, fields: [HeapBuilder.field("other", 0, type: type)])
@@ -74,7 +74,7 @@ struct DatabaseTests {
 
   @Test func sitesThatDifferInAddressesAloneAreOneRow() throws {
     let heap = heap()
-    // Both calls are in one line.
+    // Both calls are on the same line.
     let items = [0x1000_3000, 0x1000_5000, 0x1000_3000].map { heap.object("App.Item", stack: [0x1000_1000, $0]) }
     for item in items { heap.global(item) }
     let database = try database(heap)
@@ -134,7 +134,7 @@ struct DatabaseTests {
     #expect(samples.count == 32)
     let counts = samples.map { if case .integer(let count) = $0[1] { count } else { Int64(-1) } }
     #expect(samples.last?[0] == .integer(1243) && counts.last == 43)
-    // Half of the run has all objects made.
+    // Halfway through the run, all objects exist.
     #expect(
       abs((counts.max() ?? 0) - 643) <= 40
         && counts.firstIndex(of: counts.max() ?? 0).map { (14...18).contains($0) } == true)
@@ -144,7 +144,7 @@ struct DatabaseTests {
   @Test func aRunOfFewEventsHasFewSamples() throws {
     let samples = try rows(try database(heap()), "SELECT events, live_blocks FROM live_samples ORDER BY events")
     #expect(samples.map { $0[0] } == [.integer(1), .integer(2), .integer(3)])
-    // A curve does not show when a count changed within an interval.
+    // The samples of a curve do not show when a count changed within an interval.
     #expect(samples.last?[1] == .integer(3))
   }
 
@@ -223,7 +223,7 @@ struct DatabaseTests {
     let answer = try database.answer(endless, seconds: 0.01)
     let error = #expect(throws: DatabaseError.self) { try answer.next() }
     #expect(error?.isInterrupted == true)
-    // The next question has a time of its own.
+    // The next query gets its own time limit.
     #expect(try rows(database, "SELECT 1;") == [[.integer(1)]])
   }
 

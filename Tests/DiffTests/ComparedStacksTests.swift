@@ -51,7 +51,7 @@ struct ComparedStacksTests {
     }
     let found = try stacks([run(1_000, 10), run(1_000, 10)], [run(4_000, 40)], .events)
     let entry = try #require(found.entries.first)
-    // 20 in two runs of a quarter of the work.
+    // The two runs have 20 blocks in total, for half of the work.
     #expect(Double(entry.old.allocatedBlocks) / found.work.old == 40)
     #expect(Double(entry.new.allocatedBlocks) / found.work.new == 40)
   }

@@ -9,7 +9,7 @@ import TraceTestSupport
 
 /// Limits on the work that a small digest can cause in a comparison.
 @Suite struct ComparisonCostTests {
-  /// A run with `sites` sites at the ends of one stack of so many functions.
+  /// Returns a run with `sites` sites, all at the end of one stack of `depth` functions.
   private func digest(depth: Int32, sites: Int32) throws -> RunDigest {
     let reader = try TraceReader(bytes: try TraceBuilder().bytes())
     let trace = ReportTrace(path: "a.trace", analysis: AllocationAnalysis(reader))

@@ -1,4 +1,4 @@
-// Runs of made-up programs, by their sites and findings.
+// Makes runs of invented programs from sites and findings.
 
 @testable import AllocationReports
 @testable import LeakDetection
@@ -12,7 +12,7 @@ struct DigestBuilder {
     isDamaged: false, busyThreads: 1, total: SiteTotal(), scopes: [:], functions: [], frames: [], stacks: [],
     sites: [], findings: [], findingsUnavailable: nil, remarks: [])
 
-  /// `functions`: innermost first.
+  /// Adds a site. `functions`: innermost first.
   mutating func site(
     _ type: String, _ functions: [String], blocks: UInt64, retains: UInt64 = 0, live: UInt64 = 0, peak: UInt64 = 0,
     size: UInt64 = 64
@@ -38,7 +38,7 @@ struct DigestBuilder {
     digest.total += total
   }
 
-  /// What samples say of a stack: bytes and their standard errors. `functions`: innermost first.
+  /// Adds the estimates for a stack: bytes and their standard errors. `functions`: innermost first.
   mutating func estimate(_ functions: [String], live: (Double, Double), allocated: (Double, Double)) {
     var stack: Int32 = -1
     for function in functions.reversed() {
@@ -64,8 +64,8 @@ struct DigestBuilder {
       isInlined: false, kind: .user, isAsync: false, asyncPart: nil)
   }
 
-  /// A step of a path: type, the functions that allocated it, innermost first, and the field that leads to the next
-  /// step.
+  /// Makes a step of a path: the type, the functions that allocated the object, innermost first, and the field that
+  /// refers to the next step.
   static func step(_ type: String, _ functions: [String], _ field: String?, fields: [String] = []) -> (
     Finding.Step, [String]
   ) {
@@ -89,7 +89,7 @@ struct DigestBuilder {
     add(.lost(nil), [step], instances: instances, retained: retained)
   }
 
-  /// Lost memory without a type, some of whose blocks were sampled.
+  /// Adds lost memory without a type. Some of its blocks were sampled.
   mutating func lostMemory(_ functions: [String], instances: Int, sampled: Int) {
     var step = Self.step("malloc", functions, nil)
     step.0.kind = .malloc

@@ -25,7 +25,7 @@ import Testing
 
   @Test func aDigestThatIsCutShortAnywhereIsAnError() throws {
     let bytes = try DigestFile.bytes(digest)
-    // The last byte is a line's end.
+    // Without the last byte, a line end, the file is still complete.
     for length in 0..<bytes.count - 1 {
       #expect(throws: DigestFile.Failure.self) { try DigestFile.digest(Array(bytes[..<length])) }
     }

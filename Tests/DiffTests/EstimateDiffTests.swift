@@ -1,4 +1,4 @@
-// Estimates of light recordings, compared.
+// Comparisons of the estimates of light recordings.
 
 import Foundation
 import TestRequirements
@@ -14,13 +14,13 @@ import TraceTestSupport
   private static let period = 512.0 * 1024
   private static let mebibyte = 1024.0 * 1024
 
-  /// Bytes in small blocks, and their error: each sample represents a period.
+  /// Returns an estimate of bytes in small blocks, and its error. Each sample represents one period.
   private static func small(_ megabytes: Double) -> (Double, Double) {
     let bytes = megabytes * mebibyte
     return (bytes, (bytes / period).squareRoot() * period)
   }
 
-  /// A run with one site beside others that are always the same.
+  /// Returns a run with one given site, and others that are equal in all runs.
   private static func run(_ functions: [String], live: Double, allocated: Double) -> RunDigest {
     RunDigest.make { run in
       run.estimate(functions, live: small(live), allocated: small(allocated))
@@ -43,7 +43,7 @@ import TraceTestSupport
           new: [Self.run(["fill()", "main"], live: new, allocated: 500)]))
     }
     #expect(try changes(20, 20) == [])
-    // Two or three samples more or less, and half as much again.
+    // The changes are two or three samples, and an increase by half.
     #expect(try changes(1, 2.5) == [] && changes(20, 30) == [])
     #expect(try changes(20, 60) == ["worse fill() liveBytes"])
     #expect(try changes(60, 20) == ["better fill() liveBytes"])
@@ -61,7 +61,7 @@ import TraceTestSupport
     #expect(try changes(40, isNew: false) == ["gone fill() liveBytes,allocatedBytes"])
   }
 
-  /// One block of 2 MiB is missed once in 55 times, and both estimates take themselves for nearly exact.
+  /// A block of 2 MiB is missed once in 55 times. In both cases the estimate claims to be nearly exact.
   @Test func aBlockThatNoSampleMetIsNoChange() throws {
     let size = 2 * Self.mebibyte
     let missed = exp(-size / Self.period)
@@ -75,7 +75,7 @@ import TraceTestSupport
     #expect(met.1 < size / 5)
     #expect(Self.summary(try RunComparison.report(old: [run((0, 0))], new: [run(met)])) == [])
     #expect(Self.summary(try RunComparison.report(old: [run(met)], new: [run((0, 0))])) == [])
-    // Sixteen of them are not all missed.
+    // It practically never happens that all of sixteen such blocks are missed.
     let many = (met.0 * 16, met.1 * 4)
     #expect(!Self.summary(try RunComparison.report(old: [run((0, 0))], new: [run(many)])).isEmpty)
   }
@@ -94,20 +94,20 @@ import TraceTestSupport
     #expect(Self.summary(every) == ["worse fill() liveBytes,allocatedBytes"])
   }
 
-  /// Samples as a recorder draws them, from equal blocks in each run.
+  /// Samples are drawn as a recorder draws them, from equal blocks in each run.
   @Test(.secondTier) func equalRunsShowNothingWhateverIsSampled() throws {
     var random = SeededRandom(seed: 1)
-    /// Number and size of the blocks at each site.
+    /// The number and the size of the blocks at each site.
     let sites: [(Int, Double)] = [
       (400_000, 48), (60_000, 1024), (900, 70_000), (60, 524_288), (40, 1.5e6), (12, 3e6), (5, 4.5e6), (1, 2e6),
       (1, 6e6),
       (200_000, 200), (20, 2.2e6), (3, 9e6),
     ]
-    /// With the normal distribution's shape where there are many.
+    /// Draws the number of sampled blocks. Large numbers are drawn from the normal distribution.
     func samples(_ count: Int, _ probability: Double) -> Double {
       if count > 2000 {
         let mean = Double(count) * probability
-        // Twelve uniform numbers add up to nearly a normal one.
+        // The sum of twelve uniform numbers is nearly normally distributed.
         let normal = (0..<12).reduce(-6.0) { sum, _ in sum + Double.random(in: 0..<1, using: &random) }
         return max(0, (mean + normal * (mean * (1 - probability)).squareRoot()).rounded())
       }
@@ -139,9 +139,9 @@ import TraceTestSupport
       Self.summary(try RunComparison.report(old: side(old), new: side(new)))
     }
     #expect(try changes([40, 44, 42], [140, 150, 145]) == ["worse fill() liveBytes"])
-    // The runs themselves differ by as much.
+    // The old runs differ from each other by as much.
     #expect(try changes([40, 160, 42], [140, 150, 145]) == [])
-    // Beyond the runs' spread, and within the errors of their samples.
+    // The change exceeds the spread of the runs, but is within the errors of their samples.
     #expect(try changes([10, 10.1, 10.2], [15, 15.1, 15.2]) == [])
   }
 

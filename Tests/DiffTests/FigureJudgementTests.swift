@@ -95,7 +95,7 @@ import Testing
   }
 
   @Test func ofLightRecordingsWhatIsLiveIsComparedAlone() throws {
-    // Two images of one heap have each block twice.
+    // Each of several images of one heap records every block again.
     func run(images: UInt64, live: UInt64) -> RunDigest {
       var digest = RunDigest.make { $0.site("App.Node", [], blocks: images * live, live: live) }
       digest.isLight = true
@@ -129,7 +129,7 @@ import Testing
     #expect(direction(7_997, 8_560, block: 57) == .same)
     #expect(direction(7_997, 16_000, block: 57) == .worse)
     #expect(direction(800_000, 880_000, block: 57) == .worse)
-    // Lost memory stays to the last block, so any increase counts.
+    // Lost memory is compared to the last block, so any increase counts.
     #expect(direction(7_997, 8_560, block: 0) == .worse)
   }
 
@@ -152,7 +152,7 @@ import Testing
   @Test func whatLiesWithinTheSpreadIsNoChange() {
     #expect(direction([100_000, 130_000, 115_000], [125_000, 140_000, 150_000]) == .same)
     #expect(direction([100_000, 101_000, 102_000], [120_000, 121_000, 122_000]) == .worse)
-    // Apart, but by less than the chance variation of the runs.
+    // The ranges do not overlap, but the gap is smaller than the variation between runs.
     #expect(direction([100_000, 120_000], [125_000, 145_000]) == .same)
     #expect(
       direction([100_000, 102_000, 104_000, 106_000, 108_000], [115_000, 117_000, 119_000, 121_000, 123_000]) == .worse)
@@ -173,7 +173,7 @@ import Testing
     #expect(judgement.change(.retains, old: [10_000], new: [30_000]).direction == .same)
     #expect(judgement.change(.retains, old: [10_000], new: [45_000]).direction == .worse)
     #expect(judgement.change(.retains, old: [10_000], new: [15_000]).direction == .better)
-    // What does not depend on the work.
+    // These figures do not depend on the amount of work.
     #expect(judgement.change(.instances, old: [1], new: [1]).direction == .same)
     #expect(judgement.change(.instances, old: [100], new: [300]).direction == .same)
     #expect(judgement.change(.instances, old: [100], new: [301]).direction == .same)

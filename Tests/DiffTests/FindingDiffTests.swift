@@ -23,7 +23,7 @@ import Testing
     #expect(changes.summary == ["gone retainCycle Screen", "new lost Buffer"])
   }
 
-  /// For lost memory without a type, chance decides whether there are samples, and how many blocks they represent.
+  /// If lost memory has no type, chance decides whether it is sampled, and how many blocks a sample represents.
   @Test func whatFewSamplesTellIsNoDifference() throws {
     func lost(_ instances: Int, _ sampled: Int) -> Build {
       { $0.lostMemory(["read()", "main"], instances: instances, sampled: sampled) }
@@ -33,7 +33,7 @@ import Testing
     #expect(try findings(lost(5000, 12), { _ in }).summary == ["gone lost malloc"])
     #expect(try findings(lost(9, 9), lost(5000, 40)).summary == [])
     #expect(try findings(lost(5000, 40), lost(30, 7)).summary == [])
-    // All were sampled.
+    // All blocks were sampled.
     #expect(try findings({ _ in }, lost(3, 3)).summary == ["new lost malloc"])
     #expect(try findings(lost(3, 3), lost(30, 30)).summary == ["worse lost malloc"])
   }
@@ -57,7 +57,7 @@ import Testing
 
   @Test(arguments: [("Aardvark", "Zebra"), ("Zebra", "Aardvark")])
   func aRenamedTypeInACycleIsTheSameCycle(old: String, new: String) throws {
-    // The name decides where a cycle is taken to begin.
+    // A cycle's first object in the report depends on the type's name.
     func run(_ name: String) -> RunDigest {
       .make { run in
         run.site("App.\(name)", ["show()", "main"], blocks: 20)
@@ -123,7 +123,7 @@ import Testing
   }
 
   @Test func oneLeakOfATypeFixedAndAnotherIntroducedElsewhereAreTwoChanges() throws {
-    // Both functions exist on both sides.
+    // Both functions allocate screens on both sides.
     func base(_ run: inout DigestBuilder) {
       run.site("App.Screen", ["showProfile()", "main"], blocks: 10)
       run.site("App.Screen", ["showSettings()", "main"], blocks: 10)
@@ -177,7 +177,7 @@ import Testing
 
   @Test func cyclesOfTheSameTypesThroughOtherFieldsAreTwo() throws {
     func both(_ run: inout DigestBuilder, leaking: (String, String)) {
-      // Each field's name is known on both sides.
+      // The names of all fields are known on both sides.
       run.cycle(pair("Panel", "Handler", in: ["make()", "main"], fields: ("onOpen", "owner")))
       run.cycle(pair("Panel", "Handler", in: ["make()", "main"], fields: ("onClose", "target")))
       run.cycle(pair("Screen", "Model", in: ["show()", "main"], fields: leaking))

@@ -1,4 +1,4 @@
-// Types and holders of inspections and light recordings, compared.
+// Comparisons of types and holders of inspections and light recordings.
 
 import Testing
 
@@ -53,7 +53,8 @@ import Testing
     #expect(DiffWords.side(report.new) == "app, 1 inspection, 1,000 blocks")
   }
 
-  /// Earlier versions have rows by type of light recordings, and by type and holder of inspections without saying so.
+  /// Digests of earlier versions list rows by type for light recordings, and by type and holder for inspections, but do
+  /// not say which.
   @Test func digestsOfEarlierVersionsAreRead() throws {
     func earlier(_ digest: RunDigest) throws -> RunDigest {
       var digest = digest
@@ -77,7 +78,7 @@ import Testing
     #expect(byType.types.summary == ["worse App.Session liveBytes,liveBlocks"])
   }
 
-  /// Runs report different holders for the blocks that libraries keep for themselves.
+  /// Blocks that libraries keep for themselves have different holders in different runs.
   @Test func memoryWithoutATypeThatNothingOfTheProgramHoldsIsOneRow() throws {
     func run(_ lost: UInt64, _ kept: UInt64, held: UInt64 = 100) -> RunDigest {
       Self.run(

@@ -4,7 +4,7 @@ import Testing
 @testable import TraceReading
 @testable import TraceSymbolication
 
-/// A comparison says once what several runs have to say of themselves.
+/// A comparison shows a remark once, even if several runs have it.
 @Suite struct RunRemarkTests {
   private func run(_ path: String, _ remarks: String...) -> RunDigest {
     var digest = DigestBuilder().digest

@@ -182,7 +182,7 @@ import Testing
   }
 
   @Test func manySitesWithOneMaskAreMatchedInBoundedTime() throws {
-    // All names differ, and nothing shows which sites correspond.
+    // All names differ, and nothing shows which sites correspond to each other.
     let old = RunDigest.make { run in
       for index in 0..<3000 { run.site("App.Same", ["old\(index)()", "main"], blocks: 20) }
     }

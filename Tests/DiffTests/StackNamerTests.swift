@@ -1,4 +1,4 @@
-// Stacks of a trace by the names of their functions.
+// The stacks of a trace, identified by the names of their functions.
 
 import Testing
 import TraceTestSupport
@@ -8,7 +8,7 @@ import TraceTestSupport
 @testable import TraceSymbolication
 
 @Suite struct StackNamerTests {
-  /// Each function by its address; odd ones are the platform's.
+  /// Names each function by its address. Functions at odd addresses belong to the platform.
   private struct Naming: FrameNaming {
     var kind = SourceFrame.Kind.user
     var remarks: [String] { [] }
@@ -41,7 +41,7 @@ import TraceTestSupport
 
   @Test(arguments: [SourceFrame.Kind.user, .systemLibrary])
   func recursionsAreLookedForNoFurtherThanTheFilePaysFor(kind: SourceFrame.Kind) throws {
-    // Functions that are all different: each asks all its callers.
+    // All functions are different, so each one is compared with all its callers.
     let (definitions, stacks) = try definitions([Array(1...1000), Array(1...1000) + [1], Array(1...1000) + [1, 2]])
     var generous = StackNamer(definitions, naming: Naming(kind: kind), steps: 1_000_000)
     let folded = stacks.map { generous.stack($0).stack }

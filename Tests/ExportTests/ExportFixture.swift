@@ -3,7 +3,7 @@ import TraceTestSupport
 @testable import TraceExports
 @testable import TraceReading
 
-/// A process of two call paths: `main` calls `fill`, which has `Image.init` inlined into it, and calls into an image
+/// A process with two call paths. `main` calls `fill`, which has `Image.init` inlined. `main` also calls into an image
 /// without names.
 struct ExportFixture {
   var trace = TraceBuilder()
@@ -31,7 +31,7 @@ struct ExportFixture {
     trace.closing = closing
   }
 
-  /// `leaked`: nil for a trace without a heap image.
+  /// Returns the profile. `leaked`: nil for a trace without a heap image.
   func profile(leaked: [SiteID: BlockSum]? = nil, frameLimit: Int = .max) throws -> StackProfile {
     var analysis = AllocationAnalysis(try trace.reader())
     analysis.header.startRealtime = Self.start

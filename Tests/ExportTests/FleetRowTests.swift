@@ -9,7 +9,7 @@ import TraceTestSupport
 @testable import TraceReading
 @testable import AllocationReports
 
-/// Rows of runs, for databases of many.
+/// Rows of runs, for databases that collect many runs.
 struct FleetRowTests {
   private func rows(
     _ fixture: ExportFixture = try! ExportFixture(), host: String? = "h1", build: String? = nil
@@ -21,7 +21,7 @@ struct FleetRowTests {
       naming: fixture.naming)
     let origin = try #require(FleetRows.Origin(digest, host: host, build: build, run: nil))
     let text = FleetRows.text(digest, origin)
-    // A digest in a file says the same.
+    // A digest in a file gives the same rows.
     let kept = try DigestFile.digest(DigestFile.bytes(digest))
     let again = try #require(FleetRows.Origin(kept, host: host, build: build, run: nil))
     #expect(FleetRows.text(kept, again) == text)
@@ -36,7 +36,7 @@ struct FleetRowTests {
     #expect(rows.map { $0["type"] as? String } == [nil, "App.Image", "malloc", "App.Image", "malloc"])
     #expect(rows.map { $0["live_bytes"] as? Int } == [616, 600, 16, 600, 16])
     #expect(rows.map { $0["allocated_blocks"] as? Int } == [5, 3, 2, 3, 2])
-    // The first part of its stable name is taken for the module.
+    // The first part of the stable name is used as the module.
     #expect(rows[3]["function"] as? String == "init()" && rows[3]["file"] as? String == "/src/Image.swift")
   }
 

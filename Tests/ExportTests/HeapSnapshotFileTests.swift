@@ -19,12 +19,12 @@ struct HeapSnapshotFileTests {
     var edges: [Int]
     var strings: [String]
 
-    /// Names and sizes of nodes, in order.
+    /// The names and sizes of the nodes, in order.
     var named: [String] {
       stride(from: 0, to: nodes.count, by: 7).map { "\(strings[Int(nodes[$0 + 1])]) \(nodes[$0 + 3])" }
     }
 
-    /// References by the place of both nodes, with type and name.
+    /// The references as indices of both nodes, with type and name.
     var references: [String] {
       var edge = 0
       return stride(from: 0, to: nodes.count, by: 7).flatMap { node in
@@ -44,8 +44,8 @@ struct HeapSnapshotFileTests {
     return try decoder.decode(Document.self, from: Data(bytes))
   }
 
-  /// A cycle of two objects, a third that one of them keeps, and one that a global variable holds, with a weak
-  /// reference to the first.
+  /// Makes a cycle of two objects, a third object that one of them keeps, and an object that a global variable holds.
+  /// The last object has a weak reference to the first.
   private func heap(type: String = "App.Item", field: String = "other") -> HeapBuilder {
     let heap = HeapBuilder()
     heap.type(

@@ -8,12 +8,12 @@ import TraceTestSupport
 
 /// Heap images in Perfetto's format.
 struct PerfettoTraceTests {
-  /// A heap graph as it was read.
+  /// A heap graph read from a trace in Perfetto's format.
   private struct Graph {
     struct Object {
       var type: String
       var size: UInt64
-      /// Fields and numbers of the objects that they lead to.
+      /// The fields, with the numbers of the objects that they refer to.
       var references: [(field: String, target: UInt64)]
     }
     var objects: [UInt64: Object] = [:]
@@ -43,7 +43,7 @@ struct PerfettoTraceTests {
       }
     }
 
-    /// Names that are numbered from 1.
+    /// Returns names that are numbered from 1.
     private func names(_ field: Int, text: Int) throws -> [String] {
       let entries = try packets.flatMap { try $0.messages(field) }
       #expect(entries.map { $0.number(1) } == Array(1..<UInt64(entries.count) + 1))
@@ -63,7 +63,7 @@ struct PerfettoTraceTests {
       return reached
     }
 
-    /// The sizes of all that no way leads to without an object, itself among them.
+    /// Returns the total size of the objects that cannot be reached without `object`, including `object` itself.
     func retained(_ object: UInt64) -> UInt64 {
       reached().subtracting(reached(without: object)).reduce(0) { $0 + objects[$1]!.size }
     }
@@ -76,7 +76,7 @@ struct PerfettoTraceTests {
     )
   }
 
-  /// Objects with references to one another, some of them unowned. Globals hold some of the objects.
+  /// Makes objects that refer to each other. Some references are unowned. Global variables hold some of the objects.
   private func randomHeap(_ seed: UInt64) -> HeapBuilder {
     var random = SeededRandom(seed: seed)
     let heap = HeapBuilder()
@@ -109,7 +109,7 @@ struct PerfettoTraceTests {
     #expect(read.objects[2]?.references.map(\.target) == [3])
     let global = try #require(read.roots[1]?.first { read.objects[$0]?.type == "globals of app" })
     #expect(read.objects[global]?.references.map(\.target) == [1])
-    // A field's type precedes the first space.
+    // The text before the first space would be the field's type. It is empty here.
     #expect(read.objects[global]?.references.map(\.field) == [" scanned word"])
     let lost = try #require(read.roots[0]?.first { read.objects[$0]?.type == "(no root leads here)" })
     #expect(read.objects[lost]?.references.map(\.target) == [2])
@@ -142,10 +142,10 @@ struct PerfettoTraceTests {
       objects.graph, roots: objects.rootNodes + first.map { NodeID($0 - 1) }, kinds: ObjectGraph.owning)
     let retained = tree.retainedSizes(sizes)
     for node in objects.graph.allNodes.members { #expect(read.retained(UInt64(node) + 1) == retained[node], "\(node)") }
-    // All objects that no root keeps are below `lost`.
+    // All objects that no root keeps are reachable from `lost`.
     let unused = objects.graph.reachable(from: objects.rootNodes, kinds: ObjectGraph.owning).complement
     #expect(read.retained(lost) == unused.members.reduce(0) { $0 + sizes[Int($1)] })
-    // One way in for each group, and none for what another group keeps.
+    // There is one edge into each group, and no edge to a group that another group keeps.
     for (index, target) in first.enumerated() {
       var others = first
       others.remove(at: index)

@@ -36,7 +36,7 @@ struct PprofProfileTests {
     let decoded = try Decoded(ExportFixture().profile(leaked: [SiteID(0): BlockSum(blocks: 2, bytes: 400)]))
     let samples = try decoded.message.messages(2)
     let values = try samples.map { try $0.numbers(2) }
-    // allocated, live, at the peak, temporary, leaked: blocks and bytes of each.
+    // The values are blocks and bytes of each kind: allocated, live, at the peak, temporary, leaked.
     #expect(values == [[3, 600, 3, 600, 3, 600, 0, 0, 2, 400], [2, 80, 1, 16, 1, 64, 1, 64, 0, 0]])
     let labels = try samples.map {
       try $0.messages(3).map { "\(decoded.string($0.number(1))) \(decoded.string($0.number(2)))" }

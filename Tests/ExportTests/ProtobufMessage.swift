@@ -1,4 +1,4 @@
-/// A message as a reader of protocol buffers takes it apart, written for tests alone.
+/// A message decoded by a separate reader of protocol buffers, which exists only for tests.
 struct ProtobufMessage {
   enum Value: Equatable {
     case number(UInt64)
@@ -7,7 +7,7 @@ struct ProtobufMessage {
 
   struct Malformed: Error {}
 
-  /// By field number, in order.
+  /// The fields with their numbers, in order.
   private(set) var fields: [(number: Int, value: Value)] = []
 
   init(_ bytes: [UInt8]) throws {
@@ -36,7 +36,7 @@ struct ProtobufMessage {
     throw Malformed()
   }
 
-  /// The number of a field; 0 if it is absent.
+  /// Returns the number in a field; 0 if the field is absent.
   func number(_ field: Int) -> UInt64 {
     for case (field, .number(let value)) in fields { return value }
     return 0
@@ -53,7 +53,7 @@ struct ProtobufMessage {
 
   func strings(_ field: Int) -> [String] { all(field).map { String(decoding: $0, as: UTF8.self) } }
 
-  /// A packed field.
+  /// Returns the numbers of a packed field.
   func numbers(_ field: Int) throws -> [UInt64] {
     var result: [UInt64] = []
     for bytes in all(field) {

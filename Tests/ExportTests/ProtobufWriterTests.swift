@@ -2,7 +2,7 @@ import Testing
 
 @testable import TraceExports
 
-/// The examples of the format's description, and its edges.
+/// The examples of the format's description, and edge cases.
 struct ProtobufWriterTests {
   private func bytes(_ write: (inout ProtobufWriter) -> Void) -> [UInt8] {
     var writer = ProtobufWriter()

@@ -20,7 +20,7 @@ struct StackTextTests {
 
   @Test func equalStacksAreJoined() throws {
     var fixture = try ExportFixture()
-    // Another call in the same function.
+    // This is another call in the same function.
     fixture.naming.add(0x40_0012, "main", file: "/src/main.swift", line: 4)
     fixture.trace.event(
       .malloc, 0x50_0000, size: 100, stack: fixture.trace.stack([0x40_0012, 0x70_0010]), time: 300)
@@ -62,7 +62,7 @@ struct StackTextTests {
     let profile = try ExportFixture().profile(leaked: [:])
     let document = try Document(profile, profile.measures)
     #expect(document.name == "app" && document.exporter == "leaktrace \"1\"")
-    // Nothing leaks, and references were not counted.
+    // The profile has nothing that leaked, and references were not counted.
     #expect(!document.profiles.contains { $0.name.hasPrefix("leaked") })
     let live = try #require(document.profiles.first { $0.name == "live at exit, bytes" })
     #expect(live.type == "sampled" && live.unit == "bytes" && live.startValue == 0 && live.endValue == 616)

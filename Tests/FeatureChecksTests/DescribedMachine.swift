@@ -1,4 +1,4 @@
-// Machines and processes that tests describe, and this machine need not be.
+// Machines and processes that tests describe. They need not resemble this machine.
 
 import ProcessAttachment
 import ProcessInspection
@@ -7,7 +7,7 @@ import TraceRecording
 @testable import FeatureChecks
 
 enum Described {
-  /// A machine of an ordinary user. All attempts succeed.
+  /// Returns the facts about a machine with an ordinary user. All attempts succeed.
   static func facts(_ change: (inout CheckedFacts) -> Void = { _ in }) -> CheckedFacts {
     var facts = CheckedFacts()
     facts.machine.userID = 1000
@@ -28,7 +28,7 @@ enum Described {
     return facts
   }
 
-  /// A Swift server of the same user, whose facts were read without a refusal.
+  /// Returns the facts about a Swift server of the same user. All of them could be read.
   static func process(_ change: (inout CheckedFacts) -> Void = { _ in }) -> CheckedFacts {
     facts { facts in
       var target = TargetFacts(processID: 4711)
@@ -54,7 +54,7 @@ enum Described {
     }
   }
 
-  /// The same server, which the kernel does not let this process trace.
+  /// Returns the facts about the same server if the kernel does not let this process trace it.
   static func refused(errno: Int32, _ change: (inout CheckedFacts) -> Void) -> CheckedFacts {
     process { facts in
       facts.trials.seize = .failed(.system(errno: errno))

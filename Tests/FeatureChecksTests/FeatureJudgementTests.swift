@@ -7,7 +7,7 @@ import TraceRecording
 @testable import ProcessInspection
 @testable import TraceSymbolication
 
-/// Which features work, by facts alone.
+/// Judges which features work, from given facts.
 @Suite struct FeatureJudgementTests {
   private func verdict(_ feature: Feature, _ facts: CheckedFacts) -> FeatureVerdict {
     FeatureJudgement(facts).verdict(for: feature)
@@ -46,7 +46,7 @@ import TraceRecording
     let facts = Described.refused(errno: EPERM) { $0.machine.ptraceScope = scope }
     #expect(verdict(.inspect, facts).standing == .fails(.tracing(.ptraceScope(scope))))
     #expect(try #require(remedy(.inspect, facts)).contains(words))
-    // An attempt with a child of this process is refused as well: the tracer is no ancestor of it.
+    // An attempt with a child of this process is refused as well, because the tracer is not the child's ancestor.
     let here = Described.facts {
       $0.machine.ptraceScope = scope
       $0.trials.inspect = .failed(.inspection(.processRefused(7, errno: EPERM)))
@@ -93,7 +93,7 @@ import TraceRecording
       return TracingJudgement(facts.machine, facts.target).obstacle(errno: code)
     }
     #expect(obstacle { $0.target?.userIDs = [33, 33, 33] } == .otherUser(33))
-    // One of the three is enough, and so is a group.
+    // One foreign user ID of the three is enough, and so is a foreign group ID.
     #expect(obstacle { $0.target?.userIDs = [1000, 1000, 33] } == .otherUser(33))
     #expect(obstacle { $0.target?.groupIDs = [33, 33, 33] } == .otherUser(1000))
     #expect(obstacle { $0.target?.isDumpable = false } == .undumpable)
@@ -137,7 +137,7 @@ import TraceRecording
     }
     #expect(verdict(.inspect, root).standing == .works)
     #expect(verdict(.attach, root).standing == .conditional([.ifFilterAllows]))
-    // A filter on this process, or a user namespace, takes the right away.
+    // A filter on this process, or a user namespace, removes this right.
     #expect(!verdict(.inspect, root.with { $0.machine.filter = .filter }).works)
     #expect(!verdict(.inspect, root.with { $0.machine.isInFirstUserNamespace = false }).works)
     let pod = facts.with {
@@ -158,7 +158,7 @@ import TraceRecording
     expectFailure([], .cLibrary(31), Described.facts { $0.machine.cLibrary = 31 })
     expectFailure(
       recording + [.inspect, .watch], .otherProcessor("aarch64"), Described.facts { $0.machine.processor = "aarch64" })
-    // A process in a container has a C library of its own.
+    // A process in a container has its own C library.
     let contained = Described.process { $0.target?.cLibrary = 28 }
     #expect(verdict(.attach, contained).standing == .fails(.cLibrary(28)))
   }
@@ -191,7 +191,7 @@ import TraceRecording
       let facts = readOnly.with { $0.machine.container = container }
       #expect(try #require(remedy(.record, facts)).contains(words))
     }
-    // The recorder says it in words, joined processes by an error.
+    // The recorder reports this in a message, and attaching reports it as an error.
     let message = "cannot write /srv/t: No space left on device"
     let full = Described.facts {
       $0.trials.record = .failed(.message(message))
@@ -272,7 +272,7 @@ import TraceRecording
     #expect(verdict(.snapshot, preloaded).standing == .works)
     let attached = Described.process { $0.target?.recording = .runs(tracePath: "/t", isAttached: true) }
     #expect(verdict(.attach, attached).standing == .conditional([.onceDetached(tracePath: "/t")]))
-    // A snapshot needs no right to trace a process that records.
+    // A snapshot of a recording process needs no right to trace that process.
     let untraceable = attached.with { $0.trials.seize = .failed(.system(errno: EPERM)) }
     #expect(verdict(.snapshot, untraceable).standing == .works && !verdict(.attach, untraceable).works)
   }
@@ -309,7 +309,7 @@ import TraceRecording
     expectFailure([.coreFiles], .coresOff, off)
     #expect(remedy(.coreFiles, off) == "prlimit --pid 4711 --core=unlimited")
     #expect(verdict(.coreFiles, off.with { $0.machine.cores.hasGcore = true }).works)
-    // A program that takes cores gets them whatever the limit is.
+    // A program that handles cores gets them whatever the limit is.
     #expect(verdict(.coreFiles, off.with { $0.machine.cores.pattern = "|/lib/systemd/systemd-coredump %P" }).works)
     let filtered = Described.process { $0.target?.coreFilter = 0x32 }
     expectFailure([.coreFiles], .coreFilter(0x32), filtered)
@@ -336,7 +336,7 @@ import TraceRecording
     expectFailure(
       [.fieldNames, .sourceLines], .fileUnreadable(path: "/srv/app", errno: EACCES),
       facts(.unreadable(.system(errno: EACCES))))
-    // A file that cannot be seen is not called absent.
+    // A file that cannot be accessed is not reported as absent.
     let refused = Described.refused(errno: EPERM) { $0.target?.userIDs = [0, 0, 0] }
     #expect(verdict(.fieldNames, refused).standing == .fails(.tracing(.otherUser(0))))
   }

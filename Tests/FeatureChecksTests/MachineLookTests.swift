@@ -3,7 +3,7 @@ import Testing
 
 @testable import FeatureChecks
 
-/// Facts in the kernel's texts.
+/// Facts that are read from the kernel's files.
 @Suite struct MachineLookTests {
   @Test("A container shows by its control group, a file or a variable") func containers() {
     func kind(
@@ -21,7 +21,7 @@ import Testing
     #expect(kind(groups: "12:memory:/docker/1f2e", confined: false) == .docker)
     #expect(kind(docker: true, groups: "0::/kubepods/besteffort/pod1/2") == .kubernetes)
     #expect(kind(groups: "0::/user.slice/libpod-12.scope", confined: false) == .podman)
-    // A virtual machine that was made of an image.
+    // A virtual machine that was made from a container image still has the image's file.
     #expect(kind(docker: true, podman: true, confined: false) == .none)
     #expect(kind(docker: true, confined: false, filtered: true) == .docker)
     #expect(kind(confined: false, filtered: true) == .none)
@@ -36,7 +36,7 @@ import Testing
   func hidepid(_ options: String, _ hides: Bool) {
     let line = "23 28 0:21 / /proc rw,nosuid,nodev,noexec,relatime shared:12 - proc proc \(options)"
     #expect(MachineFacts.hidesProcesses(mounts: "22 28 0:20 / /sys rw - sysfs sysfs rw\n\(line)\n") == hides)
-    // A later mount at the same place counts.
+    // A later mount at the same path replaces the earlier one.
     #expect(!MachineFacts.hidesProcesses(mounts: "\(line)\n24 23 0:22 / /proc rw,relatime - proc proc rw\n"))
   }
 
@@ -68,7 +68,7 @@ import Testing
     #expect(!DirectoryFacts.mayWrite(33, [33], mode: 0o755, owner: 0, group: 0))
     #expect(DirectoryFacts.mayWrite(33, [33], mode: 0o700, owner: 33, group: 0))
     #expect(DirectoryFacts.mayWrite(33, [4, 33], mode: 0o770, owner: 0, group: 4))
-    // The owner's bits count for the owner, even if they are fewer.
+    // For the owner only the owner's bits count, even if others have more rights.
     #expect(!DirectoryFacts.mayWrite(33, [4], mode: 0o077, owner: 33, group: 4))
     #expect(DirectoryFacts.mayWrite(0, [0], mode: 0, owner: 33, group: 33))
   }

@@ -1,4 +1,4 @@
-// The set of addresses that decides which stacks are looked up.
+// The set of addresses whose stacks are looked up.
 
 import Testing
 import TraceTestSupport

@@ -4,7 +4,7 @@ import TraceTestSupport
 
 @testable import TraceReading
 
-/// Reads everything there is in a trace, as a command would.
+/// Reads all contents of a trace, as a command does.
 @discardableResult
 func readAll(
   _ bytes: [UInt8], live: [UInt8]? = nil, in tree: StackTree = StackTree()
@@ -23,7 +23,7 @@ func readAll(
   return (events, reader.diagnostics.count)
 }
 
-/// A small trace of two threads with everything in it.
+/// Returns a small trace of two threads that contains every kind of record.
 func sampleTrace(compression: TraceWriter.Compression, seed: UInt64 = 1) throws -> [UInt8] {
   var heap = RandomHeap(seed: seed)
   heap.threads = 2
@@ -94,7 +94,7 @@ func sampleTrace(compression: TraceWriter.Compression, seed: UInt64 = 1) throws 
     }
   }
 
-  /// Damage that checksums do not detect, as a forger can make it: inside payloads, with new headers.
+  /// Makes changes that checksums do not detect, as a forger can: inside payloads, with new headers.
   @Test(arguments: TestTier.seeds(0..<20))
   func flippedBitsBehindSoundChecksumsNeverCrashTheReader(seed: UInt64) throws {
     var random = SeededRandom(seed: seed &+ 1000)
@@ -153,7 +153,7 @@ func sampleTrace(compression: TraceWriter.Compression, seed: UInt64 = 1) throws 
     let reader = try TraceReader(bytes: bytes)
     for (index, chunk) in reader.chunks.enumerated() {
       guard case .trace(let offset) = chunk.place else { continue }
-      // The stored size, made huge.
+      // The stored size is made huge.
       var damaged = bytes
       for byte in 8..<12 { damaged[Int(offset.rawValue) + byte] = 0xFF }
       let result = try TraceReader(bytes: damaged)
@@ -181,7 +181,7 @@ func sampleTrace(compression: TraceWriter.Compression, seed: UInt64 = 1) throws 
     }
     #expect(throws: TraceFormatError.isLiveFile) { try TraceReader(bytes: LiveFileBuilder(traceID: 1).bytes) }
     let version = TraceHeader().version
-    // That of recordings that take images back.
+    // The newest version is for recordings that delete old images.
     let newest = version + 2
     bytes[8] += 3
     #expect(throws: TraceFormatError.newerVersion(found: newest + 1, known: newest)) { try TraceReader(bytes: bytes) }

@@ -72,13 +72,13 @@ private func reader(_ chunks: [[Definition]]) throws -> TraceReader {
     #expect(model.sampleTotals.first?.liveBytes == 0)
     let live = try #require(model.sampledSites.first).live
     #expect(live == .init(samples: 0, objects: 60, bytes: .max - 1, variance: 65536))
-    // A sample of something small is off by a period.
+    // The estimate from one small sample may be wrong by one period.
     #expect(live.byteError(period: 512) == 512)
   }
 
   @Test func fieldsAddedAtTheEndOfARecordAreIgnored() throws {
     var writer = TraceWriter()
-    // A clock record with a third field.
+    // A clock record that has a third field.
     try writer.append(kind: .definitions, thread: 0, payload: [5, 3, 1, 2, 3] + Definition.warning("after").encoded)
     let reader = try TraceReader(bytes: writer.bytes)
     #expect(reader.diagnostics.isEmpty)
@@ -96,7 +96,7 @@ private func reader(_ chunks: [[Definition]]) throws -> TraceReader {
     ])
     #expect(reader.diagnostics.isEmpty)
     var writer = TraceWriter()
-    // Bias 0, from 2 to 1.
+    // An image with bias 0, and the invalid range from 2 to 1.
     try writer.append(
       kind: .definitions, thread: 0, payload: [3, 6, 0, 2, 1, 0, 0, 0] + Definition.warning("after").encoded)
     let damaged = try TraceReader(bytes: writer.bytes)
@@ -124,7 +124,8 @@ private func reader(_ chunks: [[Definition]]) throws -> TraceReader {
       TraceType(id: id, metadata: RuntimeAddress(metadata), kind: .class, name: name)
     }
     var definitions = TraceDefinitions()
-    // The last has the place of a class whose library is gone, and those before say nothing.
+    // The last type has the metadata address of a class whose library was unloaded. The types with address 0 say
+    // nothing.
     for type in [
       type(4, 0x1000, "Sample"), type(2, 0x1000, "Sample"), type(3, 0x2000, "Sample"), type(5, 0, ""), type(6, 0, ""),
       type(7, 0x2000, "Other"),

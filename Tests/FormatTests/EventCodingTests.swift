@@ -4,7 +4,7 @@ import TraceTestSupport
 
 @testable import TraceReading
 
-/// Decodes a payload with the decoder alone.
+/// Decodes a payload with the decoder only.
 func decode(
   _ payload: [UInt8], firstTime: UInt64, stacks: StackTree = StackTree(),
   referenceCounting: TraceHeader.ReferenceCounting = .withStacks
@@ -26,7 +26,7 @@ func decode(
   }
 }
 
-/// Stacks that share their outer frames, some by the way of recursion, some very deep.
+/// Returns stacks that share their outer frames. Some are recursive, and some very deep.
 func randomStacks(_ tree: StackTree, _ random: inout SeededRandom) -> [StackID] {
   var keys: [UInt64] = []
   return (0..<40).map { _ in
@@ -44,7 +44,7 @@ func randomStacks(_ tree: StackTree, _ random: inout SeededRandom) -> [StackID] 
   }
 }
 
-/// Events of every operation with operands from the whole of their ranges.
+/// Returns events of every operation. The operands are from the whole of their ranges.
 func randomEvents(_ count: Int, _ tree: StackTree, _ random: inout SeededRandom) -> [TraceEvent] {
   let operations = (1..<UInt8(Operation.limit)).map { Operation(rawValue: $0) }.filter { $0.effect != .unknown }
   let stacks = randomStacks(tree, &random)
@@ -178,28 +178,30 @@ func randomEvents(_ count: Int, _ tree: StackTree, _ random: inout SeededRandom)
     }
   }
 
-  /// The payload written by hand from docs/engineering/trace-format.md, so that encoder and decoder cannot agree on a mistake.
+  /// The payload is written by hand from docs/engineering/trace-format.md. So a mistake that encoder and decoder share
+  /// is found.
   @Test func payloadsReadAsTheFormatSays() {
-    // The index of key 0x1010 in the dictionary, by the multiplier and the shift of the format.
+    // The index of key 0x1010 in the dictionary, calculated with the format's multiplier and shift.
     let token = 1 + (0x1010 as UInt64 &* 0x9E37_79B9_7F4A_7C15) >> 52
     let tokenBytes: [UInt8] = [UInt8(token & 0x7F) | 0x80, UInt8(token >> 7)]
     let payload: [UInt8] =
       [
-        // malloc with operands, address code 6. Pops 0, pushes 2: key 0x1000, and 0x10 more. Address 0 + 16 × 128. Size
-        // 32.
+        // malloc with operands and address code 6. Pops 0, and pushes 2 keys: 0x1000, and 0x10 more. The address is 0 +
+        // 16 × 128. The size is 32.
         0x42, 0x06, 0, 2, 0, 0x80, 0x40, 0, 0x20, 0x80, 0x02, 0x20,
-        // free of the latest address. Pops 1, pushes 1: key 0x1010 + 0xFF0.
+        // free of the latest address. Pops 1, and pushes 1 key: 0x1010 + 0xFF0.
         0x10, 0x00, 1, 1, 0, 0xE0, 0x3F,
-        // malloc, 16 further, as large as last time there. Pops 1, pushes 1 known key.
+        // malloc at an address 16 further, with the last size of this context. Pops 1, and pushes 1 known key.
         0x02, 0x24, 1, 1,
       ] + tokenBytes + [
-        // What followed last time after a malloc there: free, of the latest address.
+        // The event that followed the malloc of this context last time: free of the latest address.
         0x80 | 0x00,
-        // And again malloc, at the successor of this address, which is not known: 0. Size 7.
+        // malloc again, at the successor of this address. The successor is not known, so it is 0. The size is 7.
         0x80 | 0x40 | 0x04, 0x07,
-        // A stack change by itself: pops 0, pushes 5 times the key before the innermost, that is both in turn.
+        // A separate stack change. Pops 0, and pushes 5 keys. Each is a copy of the key before the innermost, so two
+        // keys alternate.
         0x33, 5, 0, 5, 0x82, 0x20, 5,
-        // free of the address before. No change of stack.
+        // free of the previous address. The stack does not change.
         0x10, 0x01, 0, 0,
       ]
     let tree = StackTree()
@@ -218,8 +220,8 @@ func randomEvents(_ count: Int, _ tree: StackTree, _ random: inout SeededRandom)
       ])
   }
 
-  /// The recorder writes a type once for each context. It compares a size with the context's last size, which may come
-  /// from another operation.
+  /// The recorder writes a type only once for each context. It compares a size with the context's last size, which may
+  /// come from another operation.
   @Test func anObjectKeepsItsTypeWhenUntypedAllocationsFallIntoItsContext() throws {
     func varint(_ value: UInt64) -> [UInt8] {
       value < 0x80 ? [UInt8(value)] : [UInt8(value & 0x7F) | 0x80] + varint(value >> 7)
@@ -229,9 +231,9 @@ func randomEvents(_ count: Int, _ tree: StackTree, _ random: inout SeededRandom)
     let other = try #require(
       (0x2000...0x9000).first { lt_context_index(UInt32(LT_OP_MALLOC.rawValue), $0, 0) == context })
     let payload: [UInt8] =
-      // An object of 48 bytes and type 7, its stack one key.
+      // An object of 48 bytes and type 7, with a stack of one key.
       [0x41, 0x06, 0, 1, 0] + varint(2 * key) + [0x80, 0x02, 48, 7]
-      // malloc of 32 bytes with another stack, and of 48.
+      // malloc of 32 bytes with another stack, and malloc of 48 bytes.
       + [0x42, 0x00, 1, 1, 0] + varint(2 * (other - key)) + [32] + [0x42, 0x00, 0, 0, 48]
       // The object's stack again. Size and type are unchanged.
       + [0x01, 0x00, 1, 1, 0] + varint(2 * (other - key) - 1)
@@ -262,8 +264,8 @@ func randomEvents(_ count: Int, _ tree: StackTree, _ random: inout SeededRandom)
       [0, 1],  // a push that is not there
       [0, 1, 0x81, 0x20, 1],  // a copy of nothing
       [0, 2, 0, 2, 0x81, 0x20, 0],  // a copy of no keys
-      [0, 2, 0, 2, 0x81, 0x20, 2],  // a copy of more keys than there are to be
-      [0, 2, 0, 2, 0x82, 0x20, 1],  // a copy from further out than the stack goes
+      [0, 2, 0, 2, 0x81, 0x20, 2],  // a copy of more keys than the push has left
+      [0, 2, 0, 2, 0x82, 0x20, 1],  // a copy from a frame outside of the stack
       [0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x01, 0],
       [0, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x01],
     ]
@@ -271,7 +273,7 @@ func randomEvents(_ count: Int, _ tree: StackTree, _ random: inout SeededRandom)
       #expect(!decode([16, 0] + change, firstTime: 0).isWhole)
       #expect(!decode([0x33, UInt8(change.count)] + change, firstTime: 0).isWhole)
     }
-    // The change is longer, or shorter, than its control record.
+    // The change is longer than its control record, and then shorter.
     #expect(!decode([0x33, 1, 0, 0], firstTime: 0).isWhole)
     #expect(!decode([0x33, 3, 0, 0, 0], firstTime: 0).isWhole)
     #expect(decode([0x33, 2, 0, 0], firstTime: 0).isWhole)
@@ -279,9 +281,9 @@ func randomEvents(_ count: Int, _ tree: StackTree, _ random: inout SeededRandom)
 
   @Test func stacksDeeperThanTheFileJustifiesAreDamage() {
     let tree = StackTree()
-    // As for a file of a few bytes: 4 Mi frames for all threads together.
+    // The limit for a file of a few bytes is 4 Mi frames for all threads together.
     tree.prepare(images: [], limits: ReadingLimits(fileSize: 100))
-    // A literal, and 2^20 copies of it, in a dozen bytes.
+    // A literal key and 2^20 copies of it take a dozen bytes.
     let deep: [UInt8] = [16, 0, 0, 0x81, 0x80, 0x40, 0, 2, 0x81, 0x20, 0x80, 0x80, 0x40]
     #expect(decode(deep, firstTime: 0, stacks: tree).events.count == 1)
     #expect(tree.nodeCount > 1 << 20)

@@ -2,8 +2,8 @@ import Glibc
 import TestRequirements
 import Testing
 
-/// Inputs that the fuzzer kept, since each reaches code of the reader that the others do not, and those that once broke
-/// it (`found-…`).
+/// Inputs that the fuzzer kept. Each reaches code of the reader that the others do not reach, or once broke the reader
+/// (`found-…`).
 @Suite(.serialized) struct FuzzCorpusTests {
   private static let directory = #filePath.split(separator: "/").dropLast().reduce("") { $0 + "/" + $1 } + "/FuzzCorpus"
 
@@ -30,13 +30,13 @@ import Testing
     }
   }
 
-  /// kB of a line of /proc/self/status.
+  /// Returns the kB in a line of /proc/self/status.
   private static func status(_ field: String) throws -> Int {
     let file = try #require(fopen("/proc/self/status", "r"))
     defer { fclose(file) }
     var line = [CChar](repeating: 0, count: 256)
     while fgets(&line, CInt(line.count), file) != nil {
-      // A name, a colon, a number and its unit.
+      // A line has a name, a colon, a number and its unit.
       let bytes: [UInt8] = line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
       let words = String(decoding: bytes, as: UTF8.self).split { $0.isWhitespace }
       if words.count > 1, words[0] == field + ":" { return Int(words[1]) ?? 0 }
@@ -49,21 +49,21 @@ import Testing
     #expect(try Self.names.reduce(0) { $0 + (try Self.bytes(of: $1).count) } < 1 << 20)
   }
 
-  /// One in eight, unless `scripts/test --whole` asks for all; those that once broke the reader are always read.
+  /// One input in eight, or all with `scripts/test --whole`. Inputs that once broke the reader are always read.
   private static let read = TestTier.arguments(
     names.enumerated().filter { $0.offset % 8 == 0 || $0.element.hasPrefix("found-") }.map(\.element), of: names)
 
   @Test(arguments: read)
   func everyKeptInputIsReadToItsEnd(name: String) throws {
     let input = try #require(FuzzInput(try Self.bytes(of: name)))
-    // Twice the same, so that nothing that is read was never written.
+    // Both passes must be equal, or the reader has used memory that was never written.
     #expect(input.readEverything() == input.readEverything())
   }
 
-  /// Tests of other suites run at the same time: the bound leaves them room.
+  /// Tests of other suites run at the same time, so the bound leaves room for them.
   @Test(.secondTier) func readingTheCorpusTakesLittleMemory() throws {
     let before = try Self.status("VmRSS")
-    // Resets the peak.
+    // Writing 5 resets the peak.
     let file = try #require(fopen("/proc/self/clear_refs", "w"))
     fputs("5", file)
     fclose(file)

@@ -1,34 +1,34 @@
-// The fuzzer's use of an input. Compiled into the fuzzer, and into the tests that replay its findings.
+// The code that the fuzzer runs on an input. It is compiled into the fuzzer, and into the tests that replay its inputs.
 
 @testable import TraceReading
 @testable import TraceReports
 
-// Part of the fuzzer's own module there.
+// In the fuzzer, the module's sources are part of the fuzzer's own module.
 #if canImport(TraceTestSupport)
   import TraceTestSupport
 #endif
 
-/// A trace, and maybe a live file, made of arbitrary bytes.
+/// A trace, and perhaps a live file, made from arbitrary bytes.
 ///
-/// The first byte chooses the way, by its two low bits:
-/// - 0: the rest is a trace file.
-/// - 1: the rest is a live file beside an empty trace. Its magic number, version and trace ID are put right.
-/// - 2: the rest is payloads, which are sealed into chunks with sound checksums.
-/// - 3: likewise, and every second payload is in the live file instead.
+/// The two low bits of the first byte choose the kind of the other bytes:
+/// - 0: a trace file.
+/// - 1: a live file beside an empty trace. Its magic number, version and trace ID are corrected.
+/// - 2: payloads, which are put into chunks with correct checksums.
+/// - 3: payloads as in 2, but every second one is in the live file instead.
 ///
-/// Its other bits choose the header's setting for retains and releases. A payload has five bytes before it: flags (bits
-/// 0, 1 and 3: kind, bit 2: compressed), thread, two bytes of length, and a byte of first time. That byte is bits 12 to
-/// 19 of the time; in chunks of a heap image it is bits 48 to 55.
+/// The other bits of the first byte choose the header's setting for retains and releases. Five bytes precede each
+/// payload: flags (bits 0, 1 and 3: kind, bit 2: compressed), thread, two bytes of length, and one byte of the first
+/// time. That byte is bits 12 to 19 of the time. In chunks of a heap image it is bits 48 to 55.
 struct FuzzInput {
   let trace: [UInt8]
   let live: [UInt8]?
 
   private static let traceID: UInt64 = 0x1122_3344_5566_7788
 
-  /// An unmodified trace.
+  /// Makes an input of an unmodified trace.
   init(trace: [UInt8]) { (self.trace, live) = (trace, nil) }
 
-  /// Nil if there are too few bytes.
+  /// Returns nil if there are too few bytes.
   init?(_ bytes: [UInt8]) {
     guard let first = bytes.first else { return nil }
     let rest = bytes.dropFirst()
@@ -129,7 +129,7 @@ struct FuzzInput {
     return result
   }
 
-  /// One slot a payload.
+  /// Returns the slots of a live file, one for each payload.
   private static func slots(_ payloads: [Payload]) -> [UInt8] {
     let slotHeaderSize = 64
     let slotSize = slotHeaderSize + (payloads.map(\.bytes.count).max() ?? 0)
@@ -154,8 +154,8 @@ struct FuzzInput {
 
   // MARK: Reading
 
-  /// Reads everything there is, as the commands would, short of opening the files that the trace names. Gives the
-  /// characters written.
+  /// Reads everything in the input, as the commands do, but does not open the files that the trace names. Returns the
+  /// number of characters written.
   @discardableResult
   func readEverything() -> Int {
     var written = 0
@@ -165,7 +165,7 @@ struct FuzzInput {
       if parts.isEmpty {
         dump.countingByTime(&written)
       } else {
-        // A few bytes can encode very many words.
+        // The output is limited, because a few bytes can encode very many words.
         struct Enough: Error {}
         try? dump.write {
           written += $0.utf8.count
@@ -173,7 +173,7 @@ struct FuzzInput {
         }
       }
     }
-    // With layouts that real types have and with others.
+    // The naming and the layouts include layouts that real types have, and others.
     do {
       return written
         + (try EveryCommand.run(naming: FuzzNaming(), layouts: FuzzLayouts()) {

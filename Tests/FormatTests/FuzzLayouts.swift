@@ -1,11 +1,11 @@
-// Replaces reflection and symbols in the fuzzer: the answers depend on addresses alone.
+// Replaces reflection and symbols in the fuzzer. The answers depend only on addresses.
 
 @testable import HeapAnalysis
 @testable import TraceReading
 @testable import TraceSymbolication
 
-/// The layout of a type by its metadata's page: layouts of the standard library's collections and the like, and some
-/// that no type has.
+/// Returns the layout of a type by the page of its metadata. Some layouts are the standard library's, for example of
+/// collections, and some belong to no type.
 final class FuzzLayouts: LayoutSource {
   static let count = 14
 
@@ -91,7 +91,7 @@ final class FuzzLayouts: LayoutSource {
         EnumerationLayout(
           name: "next", payloads: [PayloadCase(enumeration: 0, index: 1)], discriminator: .address(offset: 24)),
       ], tail: .unknown),
-    // None that reflection would tell.
+    // Reflection never returns a layout like this one.
     ObjectLayout(
       typeName: "", size: 40, references: [payload(16, 2, .max), payload(24, 7, -1)], opaque: [],
       enumerations: [
@@ -110,7 +110,7 @@ final class FuzzLayouts: LayoutSource {
 
   func dependsOnInstance(_ metadata: RuntimeAddress) -> Bool { metadata.rawValue & 1 != 0 }
 
-  /// Metadata of tasks, and of their memory.
+  /// Recognises the metadata of tasks, and of their memory.
   func metadataKind(at address: UInt64) -> UInt64? {
     switch address & 0xF000 {
     case 0xF000: 0x502
@@ -122,7 +122,7 @@ final class FuzzLayouts: LayoutSource {
   var problem: String? { nil }
 }
 
-/// Functions of all kinds, by address.
+/// Names functions of all kinds, by address.
 struct FuzzNaming: FrameNaming {
   var remarks: [String] { [] }
 

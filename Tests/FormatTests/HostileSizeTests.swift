@@ -3,7 +3,7 @@ import TraceTestSupport
 
 @testable import TraceReading
 
-/// A chunk whose header says whatever it likes, with sound checksums.
+/// Makes a chunk with arbitrary header fields and correct checksums.
 func forgedChunk(
   kind: ChunkKind, thread: UInt32 = 1, sequence: UInt32 = 0, compression: UInt8, payload: [UInt8], rawSize: UInt32,
   firstTime: UInt64 = 0,
@@ -55,8 +55,8 @@ func forgedChunk(
   }
 
   @Test func threadsThatAllClaimALotAtOnceAreRefused() throws {
-    // Each has one event, far in the future, before 1 MiB that compresses to next to nothing: all have to be open at
-    // once.
+    // Each thread has one event far in the future, and 1 MiB after it that compresses to almost nothing. So all
+    // threads' chunks have to be open at the same time.
     let encoder = EventEncoder(stacks: StackTree())
     encoder.begin(firstTime: 0)
     encoder.advance(to: 1 << 40)

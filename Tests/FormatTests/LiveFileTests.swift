@@ -81,7 +81,7 @@ private func live(_ change: (inout LiveFileBuilder) -> Void = { _ in }) -> [UInt
       var builder = LiveFileBuilder(traceID: 7)
       builder.slotSize = 256
       var bytes = live()
-      // Change the header alone: the builder pads slots to their size.
+      // Change only the header. The builder would pad slots to their size.
       change(&builder)
       builder.slots = []
       builder.slotCount = builder.slotCount ?? 1

@@ -1,4 +1,4 @@
-// What programs say of themselves, and whose stacks events have, from the writer to the reader.
+// Marks of programs, and the tasks of events, from the writer to the reader.
 
 import Testing
 import TraceTestSupport
@@ -20,7 +20,7 @@ import TraceTestSupport
     return mark
   }
 
-  /// One of each kind, with numbers from the ends of their ranges.
+  /// Returns a mark of each kind. Some numbers are at the limits of their ranges.
   private static func samples(_ table: MarkTable) -> [TraceMark] {
     [
       mark(.scopeBegin, table, time: 800, number: 1, name: "checkout", file: "Shop/Basket.swift", line: 7),
@@ -35,7 +35,7 @@ import TraceTestSupport
     ]
   }
 
-  /// A mark with its texts instead of their numbers.
+  /// A mark with its texts in place of the numbers of the texts.
   private struct Spelled: Hashable {
     var mark: TraceMark
     var name: String
@@ -86,7 +86,7 @@ import TraceTestSupport
     }
     let reader = try trace.reader()
     let events = CollectedEvents.of(reader)
-    // By time, then by thread: allocations come at the time of the mark before.
+    // Events are ordered by time, then by thread. The allocations have the time of the previous mark.
     let found = events.filter { $0.operation == .mark }
     #expect(
       found.map { Spelled(reader.marks.marks[Int($0.size)], reader.marks) }
@@ -118,16 +118,16 @@ import TraceTestSupport
     }
   }
 
-  /// By hand from docs/engineering/trace-format.md.
+  /// The bytes are written by hand from docs/engineering/trace-format.md.
   @Test func marksReadAsTheFormatSays() throws {
     let table = MarkTable()
     let decoded = decode(
       [
-        // Scope 5 begins: "name", "a/b", line 9.
+        // Scope 5 begins, with the name "name", the file "a/b" and line 9.
         0x34, 14, 1, 0x90, 0x03, 5, 4, 0x6E, 0x61, 0x6D, 0x65, 3, 0x61, 0x2F, 0x62, 9,
-        0x34, 5, 2, 0x98, 0x03, 5, 64,  // and ends, with a grace of 64
-        0x34, 6, 3, 0xA0, 0x03, 0, 0, 1,  // a generation of no name and no file, in line 1
-        // Expectation 2 of 0x1000, due at 512, without its line.
+        0x34, 5, 2, 0x98, 0x03, 5, 64,  // the scope ends, with a grace of 64
+        0x34, 6, 3, 0xA0, 0x03, 0, 0, 1,  // a generation without a name and a file, in line 1
+        // Expectation 2 about 0x1000 is due at 512. Its line is missing.
         0x34, 10, 4, 0xA8, 0x03, 2, 0x80, 0x20, 0x80, 0x04, 0, 0,
       ], table)
     #expect(!decoded.isWhole && decoded.events.map(\.time) == [400, 408, 416])
@@ -152,7 +152,7 @@ import TraceTestSupport
         let (index, isDamaged) = take(Array(payload.prefix(length)), table)
         #expect(index == nil && isDamaged && table.marks.isEmpty, "\(mark.kind) of \(length) bytes")
       }
-      // A later version may have more to say.
+      // A later version may add fields.
       let table = MarkTable()
       #expect(take(payload + [1, 2, 255], table).index == 0)
       #expect(Spelled(table.marks[0], table) == Spelled(mark, source))
@@ -191,7 +191,7 @@ import TraceTestSupport
     let kept = numbers.prefix { $0 != 0 }
     #expect(kept.count == 15 && numbers.dropFirst(kept.count).allSatisfy { $0 == 0 })
     #expect(table.text(kept[3]) == "3" + large)
-    // Known texts are still found.
+    // Known texts can still be looked up.
     #expect(table.intern("first") == first)
   }
 
@@ -274,7 +274,7 @@ import TraceTestSupport
   @Test func whatIsPoppedAndPushedAgainBetweenEventsHasNotStayed() {
     let push: [UInt8] = [0, 2, 0, 2, 0, 2]  // keys 1 and 2
     let buffer = PayloadBuffer()
-    // malloc with both; a stack change that pops both, and pushes them again; a mark; malloc with no change.
+    // malloc with both keys; a stack change that pops and pushes both again; a mark; malloc without a change.
     let payload: [UInt8] =
       [0x42, 0] + push + [8] + [0x33, 2, 2, 0] + [0x33, 6, 0, 2, 0, 1, 0, 2] + [0x34, 5, 3, 8, 0, 0, 1] + [
         0x02, 0, 0, 0,

@@ -5,7 +5,7 @@ import TraceTestSupport
 @testable import TraceReading
 
 @Suite struct MergeTests {
-  /// By time, then by thread, within a thread as recorded: by brute force.
+  /// Sorts by time and then by thread, with brute force. Events of one thread stay in their recorded order.
   static func sorted(_ events: [UInt32: [TraceEvent]]) -> [TraceEvent] {
     var all: [(key: UInt64, thread: UInt32, index: Int, event: TraceEvent)] = []
     for (thread, events) in events {
@@ -27,7 +27,7 @@ import TraceTestSupport
     for thread in 1...threads {
       var time = 8 * (random.next() % 200)
       for index in 0..<Int.random(in: 1...150, using: &random) {
-        // Many equal times, and long quiet spells.
+        // There are many equal times, and long times without events.
         if random.oneIn(2) { time += 8 * (random.next() % (random.oneIn(10) ? 500 : 3)) }
         builder.event(.malloc, UInt64(index + 1) * 16, size: UInt64(index), time: time, thread: thread)
       }
@@ -80,7 +80,8 @@ import TraceTestSupport
     #expect(reader.diagnostics.count == 2)
   }
 
-  /// Takes allocations of live addresses and frees of free ones only when there is no waiting left.
+  /// Makes allocations of live addresses and frees of free addresses wait. Takes them only when waiting is no longer
+  /// possible.
   struct WaitingSink: EventSink {
     var live: Set<UInt64> = []
     var taken: [TraceEvent] = []
@@ -149,7 +150,7 @@ import TraceTestSupport
     #expect(sink.taken[..<last].filter { $0.thread == 1 }.map(\.time) == (1...10).map { 100_000 * $0 })
   }
 
-  /// Enough events for the merge to run on a thread of its own.
+  /// There are enough events for the merge to run on a separate thread.
   @Test(arguments: [1, 4] as [UInt32])
   func eventsThatAreReadAheadComeAsASortWouldHaveThem(threads: UInt32) throws {
     var random = SeededRandom(seed: 9)
@@ -165,7 +166,7 @@ import TraceTestSupport
     #expect(merged == Self.sorted(builder.events))
   }
 
-  /// Threads whose clocks are off by up to 400 µs, over a heap that is consistent in true order.
+  /// The clocks of threads are wrong by up to 400 µs. In the true order, the heap is consistent.
   @Test(arguments: TestTier.seeds(0..<30))
   func clocksThatDisagreeLoseNothing(seed: UInt64) throws {
     var heap = RandomHeap(seed: seed)
@@ -185,7 +186,7 @@ import TraceTestSupport
     let reader = try builder.reader()
     reader.replay(into: &sink)
     #expect(sink.taken.count == builder.events.values.reduce(0) { $0 + $1.count })
-    // Each thread's own order is kept whatever happens.
+    // Each thread's own order is always kept.
     for (thread, events) in builder.events {
       #expect(
         sink.taken.filter { $0.thread == thread }.map {

@@ -4,12 +4,12 @@ import TraceTestSupport
 
 @testable import TraceReading
 
-/// Traces whose checksums are right and whose records are not, through everything that the commands do. `scripts/fuzz
-/// mutate` does the same ten thousand times.
+/// Runs all commands on traces whose checksums are correct, but whose records are damaged. `scripts/fuzz mutate` does
+/// this ten thousand times.
 @Suite(.serialized) struct MutatedTraceTests {
   @Test(arguments: TestTier.arguments(Array(1...10), of: Array(1...40)) as [UInt64])
   func changedRecordsAreReadToTheirEnd(seed: UInt64) throws {
-    // Every seed has another input of the corpus, and changes it in three ways.
+    // Every seed uses another input of the corpus, and changes it in three ways.
     let names = FuzzCorpusTests.names
     let name = names[Int(seed) * 7919 % names.count]
     let input = try #require(FuzzInput(try FuzzCorpusTests.bytes(of: name)))

@@ -18,7 +18,7 @@ import TraceTestSupport
   }
 
   @Test func definitionsBeyondWhatTheFilePaysForAreNotRead() throws {
-    // Records of kind 0 and length 0: 64 MiB of them take some 2 kB of the file.
+    // Each payload has 1 MiB of empty records of kind 0, which take little of the file.
     var writer = TraceWriter()
     try writer.append([.warning("first")], thread: 0)
     for _ in 0..<4 { try writer.append(kind: .definitions, thread: 0, payload: Array(repeating: 0, count: 1 << 20)) }
@@ -47,7 +47,8 @@ import TraceTestSupport
   }
 
   @Test func aRecursionMayRepeatAsManyFramesAsTheFilePaysFor() throws {
-    // A literal and 2^16 copies of it; then again and again as many pops and copies, in ten bytes each.
+    // The payload has a literal key and 2^16 copies of it. Then it repeats as many pops and copies, in ten bytes each
+    // time.
     let depth = 1 << 16
     var payload = ByteBuilder()
     func push(pops: Int, literal: Bool) {
@@ -64,7 +65,7 @@ import TraceTestSupport
     }
     push(pops: 0, literal: true)
     for _ in 1..<64 {
-      // One frame stays, to copy from.
+      // One frame stays, so that it can be copied.
       payload.byte(2)
       payload.byte(36)
       payload.varint(UInt64(depth - 1))
@@ -128,7 +129,7 @@ import TraceTestSupport
     }
   }
 
-  /// A trace of `count` objects, each freed at once, and its limits.
+  /// Makes a trace of `count` objects, each freed immediately.
   private func objects(_ count: UInt64) throws -> [UInt8] {
     var trace = TraceBuilder()
     let type = trace.type("App.Node")
@@ -151,7 +152,7 @@ import TraceTestSupport
     #expect(CollectedEvents.of(reader).count == 2000 && reader.refusedPass == nil)
     #expect(CollectedEvents.of(reader).isEmpty)
     #expect(reader.refusedPass?.kind == .tooManyPasses(bytes: ByteCount(once)))
-    // A history that would have to do without is refused as a whole.
+    // The limit allows no further pass, so the whole history is refused.
     #expect(
       HistoryAnalysis(reader, analysis, snapshot: nil, naming: OffsetNaming()).report(.type(NamePattern("Node"))) == nil
     )
@@ -184,7 +185,7 @@ import TraceTestSupport
     limits.collectedEvents = 600
     let reader = try TraceReader(bytes: try objects(1000), limits: limits)
     let history = RetainHistory.collect(.sites([SiteID(0)]), until: .max, in: reader)
-    // A free is taken in with its allocation.
+    // Each free is counted together with its allocation.
     #expect(history.shapes.values.map(\.blocks) == [600] && history.refusedEvents == 400)
   }
 
@@ -220,7 +221,7 @@ import TraceTestSupport
     limits.siteCount = 600
     let analysis = AllocationAnalysis(try TraceReader(bytes: try trace.bytes(), limits: limits))
     #expect(analysis.diagnostics.first.map(\.kind) == [.tooManySites(allocations: 400)])
-    // Of each operation there is one more for the rest.
+    // For each operation there is one more site, for the allocations without a site of their own.
     #expect(analysis.sites.count == 602)
     #expect(analysis.sites.reduce(0) { $0 + $1.total.allocatedBlocks } == 1000 && analysis.atExit.liveBlocks == 0)
   }
@@ -233,7 +234,7 @@ import TraceTestSupport
     let known = (1...98 as ClosedRange<UInt64>).map { tree.stack([$0 << 4]) }
     #expect(Set(known).count == 98 && !known.contains(.unknown))
     for key in 200...300 as ClosedRange<UInt64> { #expect(tree.stack([key << 4]) == .unknown) }
-    // Except for a few, children of one stack are found by hash alone, so they are not found any more.
+    // Except for a few, the children of one stack are found only by hash, so they are not found any more.
     let found = (1...98 as ClosedRange<UInt64>).filter { tree.stack([$0 << 4]) != .unknown }
     #expect(found.count < 20 && tree.nodeCount == 100 && tree.overflowCount == 101 + 98 - UInt64(found.count))
   }
@@ -259,7 +260,7 @@ import TraceTestSupport
   }
 
   @Test func lengthsThatTakeInOneAnotherAreSummedUpAFewTimesOnly() throws {
-    // Sound headers without payloads. Each claims the whole rest of the file.
+    // The headers are valid, but have no payloads. Each claims the whole rest of the file.
     let count = 4000
     let size = Int(LT_TRACE_HEADER_SIZE) + count * TraceChunk.headerSize
     var bytes = TraceWriter().bytes
@@ -274,7 +275,7 @@ import TraceTestSupport
     var scanner = ChunkScanner(source: ByteSource(bytes: bytes), damageLimit: UInt64(size) * 10)
     scanner.scan()
     #expect(scanner.chunks.isEmpty)
-    // About as many as there is room for; the last one sums up the rest.
+    // There are about as many diagnostics as the limit allows. The last one sums up the rest.
     #expect(scanner.diagnostics.count < 15)
     #expect(scanner.diagnostics.last.map { if case .unreadableBytes = $0.kind { true } else { false } } == true)
   }
@@ -289,7 +290,7 @@ import TraceTestSupport
   }
 }
 
-/// Where images overlap, in time and in space.
+/// Images that overlap in time and in addresses.
 @Suite struct OverlappingImageTests {
   private func image(_ range: Range<UInt64>, loaded: UInt64, unloaded: UInt64? = nil) -> TraceImage {
     TraceImage(
@@ -299,7 +300,7 @@ import TraceTestSupport
       unloadTime: unloaded)
   }
 
-  /// As the format says it, one image after the other.
+  /// Applies the rule of the format directly, one image after the other.
   private func expected(_ images: [TraceImage], _ address: UInt64, _ time: UInt64) -> Set<Int> {
     let covering = images.indices.filter { images[$0].image.range.contains(RuntimeAddress(address)) }
     let present = covering.filter { images[$0].loadTime <= time && images[$0].unloadTime.map { $0 >= time } ?? true }
@@ -336,7 +337,7 @@ import TraceTestSupport
     let images = (0..<count).map { image(0x1000 + $0..<0x7F00_0000_0000 - $0, loaded: $0) }
     let index = ImageIndex(images: images)
     #expect(index.isAmbiguous)
-    // One by one this would take hours.
+    // Comparing with one image after the other would take hours.
     for step in 0..<200_000 as Range<UInt64> {
       let address = 0x1000 + step * 7919 % 200_000
       #expect(index.image(covering: address, time: .max) == Int(min(address - 0x1000, count - 1)))

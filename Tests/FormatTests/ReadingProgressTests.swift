@@ -27,7 +27,7 @@ import TraceTestSupport
     let total = chunks.reduce(UInt64(0)) { $0 + UInt64($1.storedSize) }
     #expect(told.allSatisfy { $0.totalBytes == total && $0.pass == 0 })
     #expect(zip(told, told.dropFirst()).allSatisfy { $0.bytes < $1.bytes && $0.events < $1.events })
-    // All but the last chunk, which has the rest of a thread's events.
+    // All chunks are counted except the last one, which has the remaining events of a thread.
     #expect(told.last?.events == UInt64(threads) * 95 - 5)
   }
 

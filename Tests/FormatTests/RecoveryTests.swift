@@ -4,7 +4,7 @@ import TraceTestSupport
 
 @testable import TraceReading
 
-/// A directory that goes away with the test.
+/// A temporary directory, which is removed at the end of the test.
 private final class Scratch {
   let path: String
   init() throws {
@@ -35,7 +35,7 @@ private func events(_ addresses: [UInt64]) -> EventEncoder {
   return encoder
 }
 
-/// A trace of one sealed chunk, and the live file with a second.
+/// Returns a trace with one sealed chunk, and a live file with a second chunk.
 private func leftBehind() throws -> (trace: [UInt8], live: [UInt8]) {
   var header = TraceHeader()
   header.traceID = 7
@@ -54,7 +54,7 @@ private func leftBehind() throws -> (trace: [UInt8], live: [UInt8]) {
 }
 
 private enum SealedHeader {
-  /// The header of a chunk under another number.
+  /// Returns the header of a chunk with another sequence number.
   static func renumbered(_ chunk: ArraySlice<UInt8>, sequence: UInt32) throws -> ArraySlice<UInt8> {
     let bytes = Array(chunk)
     var header = try #require(bytes.withUnsafeBytes { TraceChunk(header: $0.baseAddress!, offset: 0) })
@@ -95,14 +95,14 @@ private enum SealedHeader {
     let once = scratch.bytes("t")
     #expect(try TraceRecovery.finish(tracePath: path, waitStatus: 0).wasClosed)
     #expect(scratch.bytes("t") == once)
-    // As if the first run had been killed before it removed the live file.
+    // Now the live file is back, as if the first recovery had been killed before it removed the file.
     _ = try scratch.write(left.live, "t.live")
     #expect(try TraceRecovery.finish(tracePath: path, waitStatus: 0).wasClosed)
     #expect(scratch.bytes("t") == once)
     #expect(scratch.bytes("t.live") == nil)
   }
 
-  /// As if a recovery had been killed at any byte, or the process in the middle of sealing its slots.
+  /// The trace is as if a recovery had been killed after any byte, or the process while it sealed its slots.
   @Test func aTraceCutAnywhereIsFinishedFromTheSameLiveFile() throws {
     let scratch = try Scratch()
     let left = try leftBehind()
@@ -140,7 +140,7 @@ private enum SealedHeader {
     #expect(scratch.bytes("t.live") == other)
   }
 
-  /// Each with a torn chunk at the end of the trace, which recovery writes over, and without.
+  /// Half of the cases have a torn chunk at the end of the trace, which recovery overwrites.
   @Test(arguments: 0..<10)
   func whenWritingFailsBothFilesStayAsTheyWere(failure: Int) throws {
     let scratch = try Scratch()
@@ -148,7 +148,7 @@ private enum SealedHeader {
     if failure % 2 == 1 {
       var writer = TraceWriter(header: try TraceReader(bytes: left.trace).header)
       try writer.append(events([32, 48]), thread: 1, firstTime: 800)
-      // The first 70 bytes of a chunk with the number that the live file's events have.
+      // The first 70 bytes of a chunk with the same number as the live file's events.
       var torn = writer.bytes.dropFirst(4096)
       let payload = Array(torn.dropFirst(56))
       torn = try SealedHeader.renumbered(torn, sequence: 1) + payload
@@ -165,7 +165,7 @@ private enum SealedHeader {
         return -1
       }
     case 2:
-      // Room that is not there after all, where nothing can be reserved.
+      // Space cannot be reserved here, and then turns out to be missing.
       calls.reserve = { _, _, _ in EOPNOTSUPP }
       calls.write = { descriptor, bytes, count, offset in
         let room = left.trace.count + 30 - Int(offset)

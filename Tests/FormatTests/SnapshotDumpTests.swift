@@ -15,7 +15,7 @@ import TraceTestSupport
     var lines: [String] = []
     try RecordDump(trace.reader(), parts: parts).write { line in
       #expect(line.hasSuffix("\n") && line.dropLast().allSatisfy { $0 != "\n" })
-      // Without the place in the file.
+      // The offset in the file is removed.
       lines.append(String(line.dropLast().drop { $0.isNumber }.drop { $0 == " " }))
     }
     return lines

@@ -43,7 +43,7 @@ private func image(_ path: String, _ range: Range<UInt64> = 0x1000..<0x2000) -> 
 
   @Test func framesBelongToTheImageThatWasLoadedThen() throws {
     var writer = TraceWriter()
-    // Unloading first in the file: threads write in any order.
+    // The unloading comes first in the file, because threads write in any order.
     try writer.append([
       .imageUnloaded(first: RuntimeAddress(0x1000), end: RuntimeAddress(0x2000), time: 200),
       .imageLoaded(image("/first"), time: 100),
@@ -56,10 +56,10 @@ private func image(_ path: String, _ range: Range<UInt64> = 0x1000..<0x2000) -> 
     }
     #expect(path(0x1500, 150) == "/first" && path(0x1500, 400) == "/second" && path(0x1500, 150) == "/first")
     #expect(path(0x1500, 250) == "/second")
-    // An image that was loaded from the start may be noticed late.
+    // An image that was loaded from the start may be recorded late.
     #expect(path(0x8500, 1) == "/other" && path(0x1500, 1) == "/first")
-    // A return address at the very end belongs to the call before it; an exact one does not. At the very start it is
-    // the other way round.
+    // A return address at the very end of an image belongs to the call before it; an exact address there does not. At
+    // the very start of an image, only an exact address belongs to it.
     #expect(path(0x2000, 400) == "/second" && path(0x4000_0000_0000_2000, 400) == nil)
     #expect(path(0x1000, 400) == nil && path(0x4000_0000_0000_1000, 400) == "/second")
   }
@@ -79,8 +79,7 @@ private func image(_ path: String, _ range: Range<UInt64> = 0x1000..<0x2000) -> 
   }
 
   @Test func moreStacksThanTheFileJustifiesAreUnknownAndCounted() throws {
-    // Each event but the first pops 2^20 frames and pushes as many of its own: a key that was not there before, and
-    // copies of it.
+    // Each event but the first pops 2^20 frames, and pushes as many new ones: a new key, and copies of it.
     let pushes: [UInt8] = [0x80, 0x80, 0x40, 0, 2, 0x81, 0x20, 0xFF, 0xFF, 0x3F]
     var payload: [UInt8] = []
     for n in 0..<8 { payload += [16, 0] + (n == 0 ? [0] : [0x80, 0x80, 0x40] as [UInt8]) + pushes }

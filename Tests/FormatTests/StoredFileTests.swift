@@ -1,4 +1,4 @@
-// Parts of files in a trace: they are read again as they were written, and the trace stays whole.
+// Parts of files in a trace: a reader gets the written bytes, and the trace stays intact.
 
 import CTraceFormat
 import Foundation
@@ -8,7 +8,7 @@ import Testing
 @testable import TraceTestSupport
 
 @Suite struct StoredFileTests {
-  /// A closed trace in a file of its own, which goes with the value.
+  /// A closed trace in a temporary file, which is removed with this object.
   private final class TraceFile {
     let path: String
 
@@ -26,7 +26,7 @@ import Testing
     func reader() throws -> TraceReader { try TraceReader(path: path) }
   }
 
-  /// Stores one file, and returns its bytes as a reader puts them together.
+  /// Stores one file in the trace, and returns the file's bytes from a reader.
   private func stored(_ bytes: [UInt8], _ parts: [Range<Int>], in trace: TraceFile) throws -> [UInt8] {
     try bytes.withUnsafeBytes { bytes in
       _ = try NamesWriter.write(

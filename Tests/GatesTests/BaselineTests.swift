@@ -1,4 +1,4 @@
-// The file of accepted findings: read, written, edited by people, and updated.
+// The file of accepted findings: reading it, writing it, edits by people, and updates.
 
 import Testing
 

@@ -1,4 +1,4 @@
-// Findings and comparisons made by hand.
+// Invented findings and comparisons.
 
 @testable import LeakDetection
 @testable import LeakGates
@@ -23,7 +23,7 @@ enum GateFixture {
       fingerprint: fingerprint(number), suppression: suppression)
   }
 
-  /// `strength`: of a suspicion.
+  /// Returns evidence. `strength`: the strength of a suspicion.
   static func evidence(_ verdict: Verdict, growth: [Int], strength: Finding.Strength? = nil) -> Finding.Evidence {
     let retention = Finding.Retention(
       origin: PathOrigin(kind: .global, name: "global"), holder: "static Cache.all", registration: nil, suspect: 0)

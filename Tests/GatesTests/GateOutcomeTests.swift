@@ -1,4 +1,4 @@
-// What conditions say of findings and of comparisons.
+// The results of conditions for findings and for comparisons.
 
 import Testing
 
@@ -71,7 +71,7 @@ import Testing
     var weak = suspect
     weak.finding.evidence = GateFixture.evidence(.outlived, growth: [1, 2, 3, 4], strength: .weak)
     #expect(try failed("suspects,new-suspects,growth", [weak]) == [])
-    // A statement of the program itself is a proof.
+    // A statement of the program itself counts as a proof.
     var stated = suspect
     guard case .suspected(_, let survivors) = stated.finding.evidence else {
       Issue.record("a suspicion is one")
@@ -87,7 +87,7 @@ import Testing
     #expect(!suspect.isFailing && JudgedFinding(suspect.finding, .new, judgesSuspicions: true).isFailing)
     #expect(try !GateList(parsing: ["new-leaks"], for: .analysis).judgesSuspicions)
     #expect(try GateList(parsing: ["new-suspects"], for: .analysis).judgesSuspicions)
-    // There is another build to compare with.
+    // A comparison always has another build to compare with.
     #expect(try GateList(parsing: ["new-leaks"], for: .comparison).judgesSuspicions)
     let report = GateFixture.report(totals: [], judged: [JudgedFinding(suspect.finding, .new, judgesSuspicions: true)])
     #expect(try failed("new-leaks,worse,new-suspects", report) == ["new-suspects"])
@@ -162,10 +162,10 @@ import Testing
         "growth:2MiB", "peak:10%", "temporary:50%", "retains:20%",
       ])
     #expect(try failed("growth:3MiB,peak:11%,allocations:4%,temporary:6,retains:21%", report) == [])
-    // Less than the comparison's own tolerance, where a smaller one is asked for.
+    // The condition's limit is below the comparison's own tolerance, and applies nevertheless.
     #expect(try failed("allocations:3%", report) == ["allocations:3%"])
     #expect(try failed("regressions", report) == ["regressions"])
-    // A figure that was 0 has grown by more than any percentage.
+    // An increase from 0 exceeds every percentage.
     #expect(try failed("regressions:300%", report) == ["regressions:300%"])
     #expect(
       try failed("regressions:10%", GateFixture.report(totals: [GateFixture.change(.peakBytes, from: 1000, to: 1099)]))

@@ -10,7 +10,7 @@ import TraceTestSupport
     let roots = random.roots.map(Int.init)
     let tree = DominatorTree(random.graph, roots: random.roots, kinds: random.kinds, within: random.subset)
     let reached = random.reached(from: roots)
-    // Without a node: what else cannot be reached then.
+    // For each node: the other nodes that cannot be reached without it.
     let lost = (0..<random.nodeCount).map { node in
       reached.contains(node) ? reached.subtracting(random.reached(from: roots, without: node)) : []
     }

@@ -2,7 +2,7 @@ import HeapAnalysis
 import Testing
 
 @Suite struct ExtremeGraphTests {
-  /// One behind another: what recurses does not survive this.
+  /// The length of a chain, which is too long for recursive algorithms.
   private static let count = 1_000_000
 
   private static func chain(closed: Bool) -> HeapGraph {
@@ -64,7 +64,7 @@ import Testing
     for node in 0..<count {
       if node + 1 < count { builder.addEdge(from: NodeID(node), to: NodeID(node + 1)) }
       builder.addEdge(from: NodeID(node), to: NodeID(node * 7 % (node + 1)))
-      // Ahead by two from every third node: the node between is passed by.
+      // An edge from every third node skips the next node.
       if node % 3 == 0 && node + 2 < count { builder.addEdge(from: NodeID(node), to: NodeID(node + 2)) }
     }
     let tree = DominatorTree(builder.build(), roots: [0])

@@ -28,7 +28,7 @@ import TraceTestSupport
       }
       #expect(paths.reaches(node) && path.cost == UInt32(cost) && paths.costs[node] == path.cost)
       #expect(path.steps.last?.node ?? path.root == node)
-      // Its edges are allowed, form a chain from a root, and add up to the path's cost.
+      // The edges of the path are allowed, form a chain from a root, and add up to the path's cost.
       var current = Int(path.root)
       var sum = starts[current] ?? -1
       #expect(sum >= 0)
@@ -68,7 +68,7 @@ import TraceTestSupport
     #expect(RetainPaths(graph, roots: [0, 1]).path(to: 2)?.root == 0)
   }
 
-  /// The cost of the cheapest cycle through a node.
+  /// Returns the cost of the cheapest cycle through a node.
   private func cheapestCycle(_ random: RandomGraph, _ node: Int) -> Int? {
     let costs = random.cheapest(from: [node: 0])
     return random.allowedEdges.map(\.edge).filter { $0.target == node }
@@ -111,7 +111,7 @@ import TraceTestSupport
         cycle == CycleSearch(components, costs: random.costs).shortestCycle(in: component, startLimit: random.nodeCount)
       )
       if let cycle { check(cycle, random) }
-      // Fewer starts find a cycle still, if perhaps a longer one.
+      // With fewer starts the search still finds a cycle, although perhaps a longer one.
       let quick = search.shortestCycle(in: component, startLimit: 1)
       #expect((quick == nil) == (cycle == nil))
       if let quick { check(quick, random) }

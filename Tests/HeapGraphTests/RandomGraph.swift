@@ -1,8 +1,8 @@
 import HeapAnalysis
 import TraceTestSupport
 
-/// A small graph as lists, to be right about slowly, and the same graph as `HeapGraph`. Which nodes and edges
-/// algorithms may use is drawn too.
+/// A small graph as lists, for slow but simple algorithms, and the same graph as `HeapGraph`. The nodes and edges that
+/// algorithms may use are also random.
 struct RandomGraph {
   struct Edge: Hashable {
     var source: Int
@@ -12,7 +12,7 @@ struct RandomGraph {
   }
 
   var nodeCount: Int
-  /// In the order of the graph's edge numbers.
+  /// The edges in the order of their numbers in the graph.
   var edges: [Edge]
   var graph: HeapGraph
   var subset: NodeSet?
@@ -31,7 +31,7 @@ struct RandomGraph {
       let source = Int(random.next() % UInt64(nodeCount))
       var target = Int(random.next() % UInt64(nodeCount))
       if random.oneIn(10) { target = source }
-      // Some far edges become near ones, so that there are long paths as well.
+      // Some edges to distant nodes become edges to the next node, so that there are long paths as well.
       if random.oneIn(3) { target = min(source + 1, nodeCount - 1) }
       added.append(Edge(source: source, target: target, label: UInt32(number), kind: UInt8(random.next() % 8)))
       if random.oneIn(8) { added.append(added[added.count - 1]) }
@@ -73,7 +73,7 @@ struct RandomGraph {
     edges.enumerated().filter { allows($0.element) }.map { ($0.offset, $0.element) }
   }
 
-  /// The nodes that some nodes can reach without one node.
+  /// Returns the nodes that some nodes can reach if one node is removed.
   func reached(from starts: [Int], without removed: Int? = nil) -> Set<Int> {
     var result = Set(starts.filter { contains($0) && $0 != removed })
     let edges = allowedEdges.map(\.edge)
@@ -88,8 +88,8 @@ struct RandomGraph {
     return result
   }
 
-  /// The cost of the cheapest path to each node (Bellman and Ford), given what paths that begin at some nodes cost to
-  /// begin with.
+  /// Returns the cost of the cheapest path to each node (Bellman and Ford). `starts`: the nodes where paths may begin,
+  /// with the initial costs of those paths.
   func cheapest(from starts: [Int: Int]) -> [Int: Int] {
     var result = starts.filter { contains($0.key) }
     let edges = allowedEdges.map(\.edge)

@@ -8,11 +8,11 @@ import TraceTestSupport
 @testable import TraceReading
 @testable import TraceSymbolication
 
-/// Heap images that say what cannot be, in chunks with sound checksums.
+/// Heap images with impossible contents, in chunks with correct checksums.
 @Suite struct DamagedImageTests {
   private let object: UInt64 = 0x5000_0000_0000
 
-  /// A trace with two live blocks, where the first holds the second, and these chunks of a heap image.
+  /// Returns a trace with two live blocks and these chunks of a heap image. The first block holds the second.
   private func reader(
     _ chunks: [(kind: ChunkKind, payload: [UInt8])], blocks: [(address: UInt64, size: UInt64)]? = nil,
     time: UInt64 = 800
@@ -54,7 +54,7 @@ import TraceTestSupport
         totalNanoseconds: 0))
   }
 
-  /// Pages with one word each: the first of the page.
+  /// Encodes pages with one word each, the first word of the page.
   private func part(_ number: UInt32, _ pages: [(page: UInt64, value: UInt64)], of snapshot: UInt32 = 1) -> [UInt8] {
     var bytes = ByteBuilder()
     bytes.bytes = rawBytes(of: lt_memory_part(snapshot: snapshot, part: number))
@@ -127,7 +127,7 @@ import TraceTestSupport
           ]))
       #expect(isIncomplete(found), "\(order)")
     }
-    // Those of another image are none of its.
+    // Parts with another image's number do not belong to this image.
     let other = try analysis(
       reader([
         (.snapshot, head()), (.memory, part(0, [(9, 9)], of: 2)), (.memory, parts[0]),
@@ -146,7 +146,7 @@ import TraceTestSupport
       #expect(isIncomplete(found))
       #expect(found.graph.image.wordCount < 2)
     }
-    // Out of order, twice the same, and beyond all addresses.
+    // The pages are out of order, or equal, or beyond the address space.
     for pages in [
       [(firstPage, object), (firstPage - 1, object)], [(firstPage, object), (firstPage, object)],
       [(firstPage, object), (1 << 52, object)],
@@ -201,7 +201,7 @@ import TraceTestSupport
     #expect(try reader([(.snapshot, payload)]).snapshots[0].regions.map(\.range) == [0x1000..<0x2000, 0x6000..<0x7000])
   }
 
-  /// Pages from `first` on whose words differ from one another, and compress to next to nothing.
+  /// Encodes pages from `first` on, whose words differ from each other, but compress to almost nothing.
   private func alternating(part number: UInt32, first: UInt64, pages: Int) -> [UInt8] {
     var bytes = ByteBuilder()
     bytes.bytes = rawBytes(of: lt_memory_part(snapshot: 1, part: number))

@@ -1,4 +1,4 @@
-// Images of memory that is full of references to one thing.
+// Images of memory that is full of references to the same address.
 
 import CTraceFormat
 import Testing
@@ -64,7 +64,7 @@ import TraceTestSupport
     let reader = try TraceReader(bytes: writer.bytes)
     #expect(reader.fileSize.rawValue < 1 << 20)
     var diagnostics = TraceDiagnostics()
-    // A hundredth of what its words would take one by one.
+    // The limit is a hundredth of the memory that separately stored words would take.
     let image = HeapImage(
       reader.snapshots[0], in: reader, limit: MemoryLimit(ByteCount(16 << 20)), diagnostics: &diagnostics)
     #expect(diagnostics.isEmpty && image.isWhole && image.wordCount == pages * 512)

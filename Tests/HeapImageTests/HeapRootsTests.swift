@@ -68,7 +68,7 @@ import TraceTestSupport
     let size: UInt64 = 64 << 20
     let arena = region(size * 100, 0x1000)
     let own = region(size * 101, 0x1000)
-    // The one points to its state close by, the other somewhere else.
+    // The first region's word points to its state nearby, as in an arena. The second region's word points elsewhere.
     let found = roots([arena, own], words: [(size * 100, size * 100 + 0x30), (size * 101, size * 101 + 0x300)])
     #expect(mappings(found) == [own.range])
   }
@@ -78,17 +78,17 @@ import TraceTestSupport
     let block = base + 0x1_F000
     let words: [(address: UInt64, value: UInt64)] = [(block, block), (block + 16, block)]
     #expect(mappings(roots([left], words: words)) == [block + 8..<block + 16])
-    // No room for the table's address.
+    // The region ends before the table's address.
     let cut = MemoryRegion(range: base..<block + 16, kind: .anonymous)
     #expect(mappings(roots([cut], words: words)) == [cut.range])
-    // The control block of a thread that is there.
+    // The control block belongs to a thread that still exists.
     let thread = SnapshotThread(osThread: 1, stackPointer: nil, threadPointer: block)
     #expect(mappings(roots([left], threads: [thread], words: words)) == [left.range])
-    // If threads were not stopped, stacks in use look the same.
+    // If threads were not stopped, a stack in use looks the same.
     #expect(mappings(roots([left], words: words, isFrozen: false)) == [left.range])
   }
 
-  /// Since glibc 2.42, guard pages do not separate the stacks of threads.
+  /// Since glibc 2.42, no guard pages separate the stacks of threads.
   @Test func severalStacksOfEndedThreadsMayBeInOneRegion() {
     let joined = region(base, 0x8_0000)
     func stack(_ start: UInt64, _ size: UInt64, hasFields: Bool = true) -> [(address: UInt64, value: UInt64)] {
@@ -96,46 +96,46 @@ import TraceTestSupport
       return [(block, block), (block + 16, block)] + (hasFields ? [(block + 0x690, start), (block + 0x698, size)] : [])
     }
     func table(_ start: UInt64, _ size: UInt64) -> Range<UInt64> { start + size - 0x938..<start + size - 0x930 }
-    // A mapping of the program's is between the second and the third.
+    // A mapping of the program is between the second stack and the third.
     let words = stack(base, 0x2_0000) + stack(base + 0x2_0000, 0x2_0000) + stack(base + 0x6_0000, 0x2_0000)
     let tables = [table(base, 0x2_0000), table(base + 0x2_0000, 0x2_0000), table(base + 0x6_0000, 0x2_0000)]
     #expect(
       mappings(roots([joined], words: words)) == [tables[0], tables[1], base + 0x4_0000..<base + 0x6_0000, tables[2]])
-    // The first stack is a thread's. What is above the last control block is the program's.
+    // The first stack now belongs to a thread. The memory above the last control block is the program's.
     let block = base + 0x2_0000 - 0x940
     let thread = SnapshotThread(osThread: 1, stackPointer: base + 0x1_0000, threadPointer: block)
     let found = roots([joined], threads: [thread], words: words)
     #expect(mappings(found) == [tables[1], base + 0x4_0000..<base + 0x6_0000, tables[2]])
-    // Without the address of the stack, its memory counts as the program's.
+    // If a stack's address is unknown, its memory counts as the program's.
     let unknown = stack(base, 0x2_0000) + stack(base + 0x6_0000, 0x2_0000, hasFields: false)
     #expect(mappings(roots([joined], words: unknown)) == [tables[0], base + 0x2_0000..<base + 0x8_0000])
   }
 
   @Test func mappingsThatTheKernelJoinedToOthersAreRoots() {
-    // Joined to a library's data, whose variables end within the region.
+    // The mapping was joined to a library's data, whose variables end within the region.
     let joined = region(base, 0x5000)
     #expect(
       mappings(roots([joined], images: [image("/lib/a.so", base - 0x1000..<base + 0x2F00)])) == [
         base + 0x2F00..<base + 0x5000
       ])
-    // Joined to the stack of a thread that has exited.
+    // The mapping was joined to the stack of a thread that has exited.
     let left = region(base, 0x8000)
     let block = base + 0x3740
     let words: [(address: UInt64, value: UInt64)] = [(block, block), (block + 16, block)]
     #expect(mappings(roots([left], words: words)) == [block + 8..<block + 16, base + 0x5000..<base + 0x8000])
-    // Joined to large blocks of the allocator.
+    // The mapping was joined to large blocks of the allocator.
     let large = region(base, 0x10_0000)
     let blocks = [self.block(base + 0x2_0010, 0x1_FFF0), self.block(base + 0x6_0010, 0x2_0000)]
     #expect(
       mappings(roots([large], blocks: blocks)) == [
         base..<base + 0x2_0000, base + 0x4_0000..<base + 0x6_0000, base + 0x8_1000..<base + 0x10_0000,
       ])
-    // Between small blocks is the allocator's own memory.
+    // The memory between small blocks is the allocator's own.
     let small = [self.block(base + 0x2_0010, 0x100), self.block(base + 0x6_0010, 0x2_0000)]
     #expect(mappings(roots([large], blocks: small)).isEmpty)
-    // A large block of another allocator's begins with a page.
+    // A large block of another allocator starts at the start of a page.
     #expect(mappings(roots([large], blocks: [self.block(base + 0x2_0000, 0x2_0000)])).isEmpty)
-    // Joined to an arena, below it.
+    // The mapping was joined to an arena, below the arena.
     let arena: UInt64 = (64 << 20) * 100
     let below = region(arena - 0x4000, 0x1_4000)
     #expect(
@@ -152,13 +152,13 @@ import TraceTestSupport
     #expect(stacks(found) == [base + 0x8000 - 128..<base + 0x4_1000])
     #expect(threadLocals(found) == [base + 0x4_0000 - 256..<base + 0x4_1000])
     #expect(found.roots.first { $0.kind == .registers(thread: 0) }?.values == [1, 2])
-    // Another mapping follows without a gap.
+    // Another mapping follows directly.
     #expect(mappings(found) == [base + 0x4_1000..<base + 0x10_0000])
-    // The thread that took the snapshot has left its red zone.
+    // The thread that took the snapshot no longer uses its red zone.
     var own = thread
     own.isSelf = true
     #expect(stacks(roots([stack], threads: [own])) == [base + 0x8000..<base + 0x4_1000])
-    // No red zone below the region.
+    // The red zone does not extend below the region.
     var low = thread
     low.stackPointer = base + 16
     #expect(stacks(roots([stack], threads: [low])) == [base..<base + 0x4_1000])
@@ -170,13 +170,13 @@ import TraceTestSupport
     #expect(threadLocals(found).isEmpty)
   }
 
-  // The C library's code, the runtime's, the pool's, the program's.
+  // Addresses in the code of the C library, the runtime, the thread pool, and the program.
   private static let cLibrary: UInt64 = 0x10_0000
   private static let runtime: UInt64 = 0x12_0000
   private static let pool: UInt64 = 0x14_0000
   private static let program: UInt64 = 0x18_0000
 
-  /// The number of stacks that are roots, for one thread with these words on its stack.
+  /// Returns the number of stacks that are roots, if one thread has these words on its stack.
   private func stackCount(
     _ words: [(address: UInt64, value: UInt64)], _ thread: SnapshotThread, frames: [UInt64]? = nil
   ) -> Int {
@@ -198,7 +198,7 @@ import TraceTestSupport
     let words: [(address: UInt64, value: UInt64)] = [(base + 0xE100, Self.pool), (base + 0xE200, Self.cLibrary)]
     #expect(stackCount(words, idle) == 0)
     #expect(stackCount(words + [(base + 0xE300, Self.program)], idle) == 1)
-    // Without any code, nothing is known.
+    // If the stack has no address of code, nothing is known.
     #expect(stackCount([(base + 0xE100, base)], idle) == 1)
     var own = idle
     own.isSelf = true
@@ -213,7 +213,7 @@ import TraceTestSupport
     #expect(stackCount(words, idle) == 1)
   }
 
-  /// It has ended some work and is about to wait, or on the way to the next function of a task.
+  /// The thread has ended some work and is about to wait, or is between two functions of a task.
   @Test(arguments: [
     ([cLibrary, pool, cLibrary], true), ([cLibrary, runtime, pool, cLibrary], true),
     ([cLibrary, program, pool, cLibrary], false), ([cLibrary, runtime, cLibrary], false),
@@ -239,13 +239,14 @@ import TraceTestSupport
   }
 
   @Test func aThreadThatComputesInItsOwnStartRoutineIsNotIdle() {
-    // Only the C library, which called the routine, is on its stack.
+    // The stack has only an address in the C library, which called the routine.
     let words: [(address: UInt64, value: UInt64)] = [(base + 0xE100, Self.cLibrary)]
     var busy = idle
     busy.instructionPointer = Self.program + 8
     busy.isWaiting = false
     #expect(stackCount(words, busy) == 1)
-    // The same if a pool called it, and if it is in a function of the C library that does not wait.
+    // The result is the same if a pool called the routine, or if the thread is in a function of the C library that does
+    // not wait.
     #expect(stackCount(words + [(base + 0xE200, Self.pool)], busy) == 1)
     busy.instructionPointer = Self.cLibrary + 8
     #expect(stackCount(words + [(base + 0xE200, Self.pool)], busy) == 1)
@@ -261,7 +262,7 @@ import TraceTestSupport
   }
 
   @Test func aThreadThatWaitsInACallWithoutAPoolIsNotIdle() {
-    // Its start routine ended in a tail call: read, with a buffer in a register.
+    // The start routine ended in a tail call to `read`, with a buffer in a register.
     #expect(stackCount([(base + 0xE100, Self.cLibrary)], idle) == 1)
   }
 

@@ -22,7 +22,7 @@ private func block(_ address: UInt64, _ size: UInt64) -> LiveBlock {
   func blocksAreFoundByAnyAddressInside(seed: UInt64) {
     var random = SeededRandom(seed: seed)
     var blocks: [LiveBlock] = []
-    // From far below the middle of the addresses to the very end.
+    // The addresses range from low ones to the end of the address space.
     var next: UInt64 = [0x1000, 0x7F00_0000_0000, (1 << 63) - 40_000, UInt64.max - 200_000][Int(seed % 4)]
     for _ in 0..<Int.random(in: 0...60, using: &random) {
       let size: UInt64 =
@@ -54,7 +54,7 @@ private func block(_ address: UInt64, _ size: UInt64) -> LiveBlock {
     var next: UInt64 = 0x7F00_0000_0000
     var addresses: [UInt64] = [0, 1, .max]
     for index in 0..<Int.random(in: 0...80, using: &random) {
-      // Also those that a row has no room for.
+      // Some sizes are too large for a row.
       let limits = [UInt64(UInt16.max), UInt64(UInt32.max), 1 << 40]
       let size = random.oneIn(4) ? limits[Int(random.next() % 3)] - 2 + random.next() % 4 : random.next() % 300
       addresses += [next &- 1, next, next + size / 2, next + size, next + size + 1]

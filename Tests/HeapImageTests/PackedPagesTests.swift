@@ -10,7 +10,7 @@ import TraceTestSupport
     var words: [UInt64] = []
   }
 
-  /// Words as a heap has them: the same ones again and again, near ones, marked ones, and anything.
+  /// Returns typical words of a heap: repeated ones, nearby ones, ones with marker bits, and arbitrary ones.
   private func word(at address: UInt64, after previous: UInt64, _ random: inout SeededRandom) -> UInt64 {
     switch random.next() % 8 {
     case 0: previous
@@ -93,7 +93,7 @@ import TraceTestSupport
     image.forEachWord(in: base..<end) { address, word in
       #expect(word == value(address))
       count += 1
-      // A page that is kept at the same place.
+      // This is a word of a page that is stored at the same place.
       let other = (address ^ (4096 << 12)) & ~4095 | 8
       let isThere = other < end
       #expect(image.word(at: other) == (isThere ? value(other) : nil))

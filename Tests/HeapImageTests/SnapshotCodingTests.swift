@@ -5,7 +5,7 @@ import TraceTestSupport
 @testable import HeapAnalysis
 @testable import TraceReading
 
-/// The image of a trace's only snapshot, and the diagnostics about it.
+/// Returns the image of a trace's only snapshot, and the diagnostics about the image.
 func image(
   _ words: [(address: UInt64, value: UInt64)], pagesPerPart: Int = 1024,
   snapshot: TraceSnapshot = TraceSnapshot(time: 8)
@@ -21,7 +21,8 @@ func image(
 }
 
 @Suite struct SnapshotCodingTests {
-  /// Words of a random process: some pages full, some with a few words, near one another and far apart.
+  /// Returns words of a random process. Some pages are full, and some have few words. The pages are close together or
+  /// far apart.
   private func words(_ random: inout SeededRandom) -> [UInt64: UInt64] {
     var words: [UInt64: UInt64] = [:]
     for _ in 0..<Int.random(in: 0...6, using: &random) {

@@ -1,4 +1,4 @@
-// Wrappers of malloc, and who asked them for memory.
+// Wrappers of malloc, and the functions that call them.
 
 import Testing
 import TraceTestSupport
@@ -7,7 +7,7 @@ import TraceTestSupport
 @testable import TraceSymbolication
 
 @Suite struct AllocationWrapperTests {
-  /// Functions of a C program; those whose names begin with "x" are declared as allocators are.
+  /// Names the functions of a C program. Functions whose names begin with "x" are declared like allocators.
   private struct Functions: FrameNaming {
     var names: [UInt64: [String]] = [:]
     var remarks: [String] { [] }
@@ -28,8 +28,8 @@ import TraceTestSupport
     }
   }
 
-  /// The functions that findings of lost memory name, for stacks of functions from the allocation outwards. The block
-  /// of each `freed` stack is freed.
+  /// Returns the functions that findings of lost memory name. Each stack lists its functions from the allocation
+  /// outwards. The blocks of the `freed` stacks are freed.
   private func places(_ stacks: [[[String]]], freed: [[[String]]] = []) throws -> Set<String> {
     let heap = HeapBuilder()
     var naming = Functions()

@@ -1,4 +1,4 @@
-// Blocks whose words are no references, recognised by the function that allocated them.
+// Blocks whose words are not references, recognised by the allocating function.
 
 import Testing
 import TraceTestSupport
@@ -23,7 +23,7 @@ import TraceTestSupport
     #expect(try lostFunctions(allocator: "_IO_file_doallocate", at: 0x1000_1060).isEmpty)
   }
 
-  /// The functions whose memory is lost where a block that an allocator made has the only pointer to it.
+  /// Returns the functions whose memory is lost if the only pointer to it is in a block that `allocator` made.
   private func lostFunctions(allocator: String, at address: UInt64) throws -> [String?] {
     let heap = HeapBuilder()
     heap.trace.image("/lib/x86_64-linux-gnu/libc.so.6", Self.cLibrary)
@@ -64,7 +64,7 @@ import TraceTestSupport
     #expect(findings.map(\.verdict) == (library == "app" ? [] : [.lost]))
   }
 
-  /// An image that has the Swift runtime in it.
+  /// Names the functions of an image that contains the Swift runtime.
   private struct RuntimeNames: FrameNaming {
     let functions: FunctionTable
     var remarks: [String] { [] }

@@ -1,4 +1,4 @@
-// Passes over the events that look up the stacks of some addresses alone.
+// Passes over the events that look up stacks only for chosen addresses.
 
 import Testing
 import TraceTestSupport

@@ -1,4 +1,4 @@
-// How a program went through a collection, by the retains of the collection's memory.
+// How a program iterated over a collection, according to the retains of the collection's memory.
 
 import Testing
 
@@ -6,7 +6,8 @@ import Testing
 @testable import TraceReading
 
 @Suite struct CollectionUseTests {
-  /// The memory is made at event 10,000 and gets its last element at event 50,000. `uses`: the ordinals of its retains.
+  /// Returns the use of memory that is allocated at event 10,000 and gets its last element at event 50,000. `uses`: the
+  /// ordinals of its retains.
   private func use(_ uses: [UInt64]) -> CollectionUse {
     var storage = LiveBlock(address: 0x1000, size: 4096, birthTime: 1, site: SiteID(0), ordinal: 10_000)
     for use in uses { storage.noteUse(at: use) }

@@ -1,4 +1,4 @@
-// The answer that a report begins with.
+// The conclusion at the beginning of a report.
 
 import Testing
 import TraceTestSupport
@@ -12,7 +12,7 @@ import TraceTestSupport
 @Suite struct ConclusionTests {
   private let heap = HeapBuilder()
 
-  /// A report with a lost object.
+  /// Returns a report with a lost object.
   private func report() throws -> LeakReport {
     heap.type("App.Order")
     _ = heap.object("App.Order")

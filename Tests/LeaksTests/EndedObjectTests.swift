@@ -1,4 +1,4 @@
-// Objects that are gone, in small heaps made by hand: how they ended, and who used them after that.
+// Objects that have ended, in small heaps made by hand: how they ended, and who used them later.
 
 import Testing
 import TraceTestSupport
@@ -15,10 +15,10 @@ import TraceTestSupport
     0x1000_1010: "open()", 0x1000_1020: "close()", 0x1000_1030: "fire()", 0x1000_1040: "Form.__deallocating_deinit",
     0x1000_1050: "system swift_release",
   ]
-  /// Longer than the clocks of a machine disagree, in ticks.
+  /// A time in ticks that is longer than the disagreement between a machine's clocks.
   private let long: UInt64 = 5_000_000
 
-  /// A form that ends at 10,000 ticks.
+  /// Makes a form that ends at 10,000 ticks.
   private func endedForm(_ heap: HeapBuilder) -> HeapBuilder.Object {
     heap.type("App.Form", fields: [])
     let form = heap.object("App.Form", stack: [0x1000_1001, 0x1000_1010])
@@ -99,7 +99,7 @@ import TraceTestSupport
     heap.trace.event(.release, form.address, time: 30_000)
     heap.trace.event(.free, form.address, time: 31_000)
     #expect(try heap.findings(functions).isEmpty)
-    // The new object's end is distinguished from the old one's.
+    // The report gives the end of the new object, not the end of the old one.
     use(heap, form.address, time: 40_000)
     let findings = try heap.findings(functions)
     #expect(findings.map { $0.evidence.ending?.type } == ["Other"])
@@ -108,13 +108,13 @@ import TraceTestSupport
   @Test func objectInsideAnotherBlockIsNotTheOneThatEnded() throws {
     let heap = HeapBuilder()
     let form = endedForm(heap)
-    // Memory of a task: the compiler places objects that do not escape in it.
+    // The block is a task's memory: the compiler places objects in it that do not escape.
     heap.trace.event(.malloc, form.address - 512, size: 1024, stack: heap.trace.stack([0x1000_1001]), time: 11_000)
     use(heap, form.address, time: 20_000)
     heap.trace.event(.free, form.address - 512, time: 30_000)
     let findings = try heap.findings(functions)
     #expect(findings.isEmpty)
-    // The last freed block began elsewhere: its contents at this address are unknown.
+    // The last freed block began at another address, so its contents at this address are unknown.
     use(heap, form.address, time: 40_000)
     #expect(try heap.findings(functions).isEmpty)
   }
@@ -167,14 +167,14 @@ import TraceTestSupport
     }
   }
 
-  /// A button whose delegate, a form, has ended.
+  /// Makes a button whose delegate, a form, has ended. Returns the form.
   private func danglingButton(_ heap: HeapBuilder) -> HeapBuilder.Object {
     heap.type("App.Button", fields: [Heap.field("delegate", 0, .unmanaged)])
     let button = heap.object("App.Button")
     heap.global(button)
     let form = endedForm(heap)
     heap.set(button, 0, form)
-    // Something behind it, so that it lies among the blocks.
+    // This block follows the form, so that the form lies between blocks.
     heap.global(heap.malloc(16))
     return form
   }
@@ -199,9 +199,10 @@ import TraceTestSupport
     #expect(try heap.findings(functions).map { $0.evidence.ending?.type } == ["Form"])
   }
 
-  /// Makes `count` fields whose delegate, a screen, has ended. `next`: the type that has its memory afterwards.
+  /// Makes `count` fields whose delegates, screens, have ended. `next`: the type of the objects that get the screens'
+  /// memory afterwards.
   private func fieldsOfEndedScreens(_ heap: HeapBuilder, _ count: Int, next: String) throws -> [HeapBuilder.Object] {
-    // A private class, as reflection calls it.
+    // The type of the field is a private class, as reflection names it.
     heap.type(
       "App.Field",
       fields: [Heap.field("delegate", 0, .unmanaged, type: "App.(Screen in _0123456789ABCDEF0123456789ABCDEF)")])

@@ -1,5 +1,5 @@
-// A finding's identity is its cause. It is equal in all runs, whatever was met first, most often or where. Another
-// cause has another identity.
+// A finding's identity is its cause. It is equal in all runs, and does not depend on the order, number or addresses of
+// the instances. Another cause has another identity.
 
 import Testing
 import TraceTestSupport
@@ -26,7 +26,7 @@ import TraceTestSupport
     return heap
   }
 
-  /// Each makes one instance of a cause.
+  /// Each function makes one instance of a cause.
   private static let causes: [@Sendable (HeapBuilder) -> Void] = [
     { heap in FindingIdentityTests.cycle(heap, from: 0x1000_1010, by: 0x1000_1030) },
     { heap in FindingIdentityTests.cycle(heap, from: 0x1000_1020, by: 0x1000_1030) },
@@ -62,7 +62,7 @@ import TraceTestSupport
   {
     var random = SeededRandom(seed: seed)
     let expected = try fingerprints(Self.causes)
-    // Cycles that one initialiser ties are one cause, wherever it is called.
+    // Cycles that the same initialiser creates have one cause, wherever the initialiser is called.
     #expect(expected.count == Self.causes.count - 1 && Set(expected).count == expected.count)
     let instances = Self.causes.flatMap { cause in Array(repeating: cause, count: 1 + Int(random.next() % 5)) }
       .shuffled(using: &random)
@@ -81,7 +81,7 @@ import TraceTestSupport
   @Test(arguments: [false, true]) func whichOfTwoHoldersHasTheLowerAddressDoesNotMatter(isSwapped: Bool) throws {
     let heap = declared()
     for _ in 0..<3 {
-      // Its `deinit` has run, and both holders have unowned references.
+      // The room's `deinit` has run, and both holders have unowned references to the room.
       let room = heap.object("App.Room", count: 1 << 32 | 2 << 1 | 1)
       let names = ["App.Guard", "App.Visitor"]
       for name in isSwapped ? names.reversed() : names {
@@ -95,9 +95,10 @@ import TraceTestSupport
     #expect(findings.first?.path.first?.type == "Guard" && findings.first?.instances == 3)
   }
 
-  // MARK: What outlives its scope
+  // MARK: Objects that outlive their scope
 
-  /// Sessions that one field keeps, made in two functions; one in ten of the many that are made.
+  /// Returns the finding about sessions that one field keeps. One in ten of the sessions is kept. Two functions make
+  /// them.
   private func kept(_ first: Int, _ second: Int, requests: Int = 200) throws -> Finding {
     let server = RequestServer()
     for index in 0..<requests {
@@ -119,7 +120,7 @@ import TraceTestSupport
 
   @Test func whatOneCollectionKeepsIsOneCauseWhicheverFunctionMadeMoreOfIt() throws {
     let (few, many) = (try kept(1, 2), try kept(1, 4, requests: 210))
-    // The one that is shown is of the one function, and of the other.
+    // The sessions shown in the two findings were made by different functions.
     #expect(few.path.last?.allocation?.function != many.path.last?.allocation?.function)
     #expect(few.instances != many.instances)
     #expect(few.fingerprint == many.fingerprint)
@@ -134,7 +135,7 @@ import TraceTestSupport
     #expect(FindingIdentity(finding).fingerprint == fingerprint)
   }
 
-  /// Registered pairs of a session and another object. Neither holds the other.
+  /// Returns the findings about registered pairs of a session and another object, which do not refer to each other.
   private func pairs(_ other: String, bodies: (Int) -> (session: Int, other: Int)) throws -> [Finding] {
     let server = RequestServer()
     server.heap.type("Foundation.Timer", fields: [HeapBuilder.field("first", 0), HeapBuilder.field("second", 1)])

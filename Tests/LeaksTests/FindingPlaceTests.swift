@@ -1,4 +1,4 @@
-// One cause is one finding, however many places it is met at, and the same one in each run.
+// One cause is one finding, however many places it occurs at, and the finding is equal in each run.
 
 import Testing
 import TraceTestSupport
@@ -12,8 +12,8 @@ import TraceTestSupport
 @Suite struct FindingPlaceTests {
   private typealias Heap = HeapBuilder
 
-  /// Channels that hold their pipeline and are held by it, which a package's initialiser makes: `count` from each of
-  /// the sites.
+  /// Makes channels in cycles with their pipelines, which a package's initialiser creates: `count` channels from each
+  /// of the sites.
   private func channels(_ heap: HeapBuilder, _ sites: [(site: UInt64, count: Int)]) -> [HeapBuilder.Object] {
     heap.type("Net.Channel", fields: [Heap.field("pipeline", 0)])
     heap.type("Net.Pipeline", fields: [Heap.field("channel", 0)])
@@ -85,7 +85,7 @@ import TraceTestSupport
     let finding = try #require(findings.first)
     #expect(finding.places.map(\.allocation?.line) == [10, 8, 9, 7])
     #expect(finding.places.map(\.retainedBytes.rawValue) == [400_000, 2000, 30, 10])
-    // A title with one line's size would be untrue of the others.
+    // A title with the size at one line would be wrong for the other lines.
     #expect(FindingTitle.subject(finding) == "10 B to 391 KiB of malloc")
   }
 

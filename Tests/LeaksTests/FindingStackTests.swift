@@ -7,7 +7,7 @@ import TraceTestSupport
 @testable import TraceReading
 @testable import TraceReports
 
-/// A finding's stacks: of its allocations, and of the references that were not released.
+/// A finding's stacks: the stacks of its allocations, and of the references that were not released.
 @Suite struct FindingStackTests {
   private static let functions: [UInt64: String] = [
     0x1000_1000: "main()", 0x1000_2000: "Store.load()", 0x1000_2001: "Store.load()", 0x1000_3000: "Registry.add(_:)",
@@ -23,7 +23,8 @@ import TraceTestSupport
     return report
   }
 
-  /// Three lost objects of one line of a function, and one of another; each is retained twice, and released once.
+  /// Makes three lost objects at one line of a function, and one at another line. Each object is retained twice, and
+  /// released once.
   private func lost() -> (HeapBuilder, HeapBuilder.Object) {
     let heap = HeapBuilder()
     heap.type("App.Item", fields: [])
@@ -108,7 +109,7 @@ import TraceTestSupport
     let report = try report(heap)
     let objects = try #require(report.stacks.values.first?.objects)
     #expect(Set(objects.map(\.type)) == ["Parent", "Child"])
-    // The references that they were born with, and the one that was taken.
+    // The references are the initial ones, and the one that was retained.
     #expect(objects.map { $0.references?.count } == objects.map { $0.type == "Parent" ? 2 : 1 })
   }
 

@@ -1,4 +1,4 @@
-// The program's objects behind the object that ends a path.
+// Findings whose path ends at a library's object name the program's objects behind it.
 
 import Testing
 import TraceTestSupport
@@ -11,7 +11,7 @@ import TraceTestSupport
 @Suite struct FindingSubjectTests {
   private typealias Names = PackageProgram
 
-  /// Subscriptions of a package that are lost, each with a closure that captured something.
+  /// Returns the finding about lost subscriptions of a package. Each has a closure, which may capture something.
   private func lost(
     _ count: Int, of made: [UInt64] = [Names.open, Names.sink], capture: (HeapBuilder, Int) -> HeapBuilder.Object?
   ) throws -> Finding {
@@ -67,7 +67,7 @@ import TraceTestSupport
     #expect(title(finding) == "Subscription, keeping Order")
   }
 
-  /// The first object by address is a part of the leak, and not of the shortest cycle. Both keep the same objects.
+  /// The first object by address belongs to the leak, but not to the shortest cycle. Both keep the same objects.
   @Test func aCycleOfALibrarysObjectsIsToldByWhatItKeeps() throws {
     let heap = HeapBuilder()
     heap.type(
@@ -93,7 +93,8 @@ import TraceTestSupport
     #expect(finding.subject == nil && title(finding) == "Order")
   }
 
-  /// Subscriptions that stay where most end, each held by what `hold` makes.
+  /// Returns the finding about subscriptions that outlive their scope, while most others end. Each is held by an
+  /// element of the given type.
   private func outlived(_ element: String, _ captures: Bool) throws -> Finding {
     let server = RequestServer()
     let heap = server.heap

@@ -1,4 +1,4 @@
-// Traces that lack calls: the blocks that were freed or allocated in the gap are unknown.
+// Traces that lack calls: it is unknown which blocks were freed or allocated in the gap.
 
 import Testing
 import TraceTestSupport
@@ -72,7 +72,8 @@ import TraceTestSupport
   @Test func whatAnUnknownBlockRefersToIsHeldIfSomethingLeadsThere() throws {
     for isReached in [true, false] {
       let heap = nodes()
-      // The second block may be part of a new block in the place of the first, and so may the memory after it.
+      // In the gap, the memory of the first block, the second block and the memory after it may have become one new
+      // block.
       let (block, next) = (
         heap.block(.malloc, at: 0x5080_0000_0000, size: 64), heap.block(.malloc, at: 0x5080_0000_0050, size: 64)
       )
@@ -168,7 +169,7 @@ import TraceTestSupport
     drops.counts[DropCounts.Reason.nested.rawValue] = 1
     heap.trace.closing = TraceClosing(time: heap.time + 800, eventCount: 2)
     heap.trace.closing?.drops = drops
-    // The object is proven by its memory.
+    // The image itself proves that the object is lost.
     let analysis = try heap.analysis()
     #expect(analysis.findings().map { $0.path.first?.kind } == [.object])
     #expect(analysis.remarks.contains { $0.contains("calls were dropped") })
@@ -186,7 +187,7 @@ import TraceTestSupport
       analysis.findings().map(\.instances) == [1] && analysis.remarks.contains { $0.contains("recording was paused") })
   }
 
-  /// For the parent of a fork, and for a process that was running when its recording began.
+  /// The flags are set for the parent of a fork, and for a process that was running when its recording began.
   @Test(arguments: [4, 8] as [UInt64]) func memoryFromBeforeTheRecordingMayHoldObjects(flag: UInt64) throws {
     for hasMemoryFromBefore in [true, false] {
       let heap = nodes()
@@ -197,7 +198,7 @@ import TraceTestSupport
       heap.words[0x50FF_0000_0000] = kept.address
       heap.words[heap.global(kept)] = 0x50FF_0000_0000
       _ = heap.object("App.Node", stack: [0x1000_1010])
-      // An address in the heap's region, where the recording has no block.
+      // An address in the heap's region may belong to a block from before the recording.
       #expect(try heap.findings().reduce(0) { $0 + $1.instances } == (hasMemoryFromBefore ? 1 : 2))
     }
   }

@@ -1,4 +1,4 @@
-// Collections that grew are facts, whatever is suspected.
+// Collections that grew are reported as facts, whether or not they are suspected.
 
 import Testing
 import TraceTestSupport
@@ -27,7 +27,7 @@ import TraceTestSupport
             typeName: "", size: 8, stride: 8, alignment: 8, references: [message], opaque: []))))
   }
 
-  /// Rooms with a log each, whose messages are made in turn.
+  /// Makes rooms with a log each. The messages are added to the logs in turn.
   private func rooms(_ count: Int, messages: Int) {
     let rooms = (0..<count).map { _ in heap.object("App.Room") }
     let logs = rooms.map { room in
@@ -44,7 +44,7 @@ import TraceTestSupport
 
   @Test func elementsOfAFieldAreCountedOverAllItsObjects() throws {
     rooms(3, messages: 80)
-    // Its log was emptied, and kept its memory.
+    // The log of this room was emptied, but kept its memory.
     let room = heap.object("App.Room")
     heap.set(room, 0, heap.object("Swift._ContiguousArrayStorage<App.Message>", size: 320))
     heap.global(room)
@@ -55,7 +55,7 @@ import TraceTestSupport
   }
 
   @Test func aReportWithoutFindingsBeginsWithTheLargestCollectionThatGrew() throws {
-    // So few are not suspected.
+    // These are too few messages for a suspicion.
     rooms(2, messages: 11)
     let report = LeakReport(try heap.analysis())
     #expect(report.programFindings.isEmpty && report.conclusion == .growing)
@@ -90,7 +90,7 @@ import TraceTestSupport
     #expect(row.type == "Message" && row.elements == 40)
   }
 
-  /// Each event keeps the one before it: by itself, or by an envelope.
+  /// Each event keeps the previous event, directly or through an envelope.
   @Test(arguments: [false, true]) func objectsThatHoldOneAnotherInARowAreAFact(hasEnvelopes: Bool) throws {
     heap.type("App.Envelope", fields: [HeapBuilder.field("event", 0)])
     heap.type("App.Event", fields: [HeapBuilder.field("previous", 0)])
@@ -114,7 +114,7 @@ import TraceTestSupport
     #expect((80...81).contains(row.elements) && ["Event", "Envelope"].contains(row.type))
   }
 
-  /// Owners and parts that refer to one another are no row.
+  /// Owners and parts that refer to each other are not a chain.
   @Test func pairsAreNoRow() throws {
     heap.type("App.Owner", fields: [HeapBuilder.field("part", 0)])
     heap.type("App.Part", fields: [HeapBuilder.field("owner", 0)])
@@ -127,7 +127,7 @@ import TraceTestSupport
     #expect(try grown().isEmpty)
   }
 
-  /// The program makes them in two thirds of the run, and uses all of them in the last third.
+  /// The program makes the elements in the first two thirds of the run, and uses all of them in the last third.
   @Test func elementsThatWereMadeForMostOfTheRunAreAFact() throws {
     rooms(1, messages: 60)
     for _ in 0..<30 { heap.global(heap.malloc(16)) }
@@ -154,7 +154,7 @@ import TraceTestSupport
 
   enum Course: CaseIterable { case steady, ofTheStart, madeAnew, few }
 
-  /// Collections whose elements have no memory of their own are known by their enlargements.
+  /// A collection whose elements have no memory of their own is recognised by its reallocations.
   @Test(arguments: Course.allCases) func valuesAreAFactIfTheirCollectionIsEnlargedLate(course: Course) throws {
     heap.type("Swift._ContiguousArrayStorage<App.Reading>")
     let room = heap.object("App.Room")
@@ -170,7 +170,7 @@ import TraceTestSupport
     }
     let count = course == .few ? 64 : 512
     for number in 1...count {
-      // Other work of the program.
+      // The program also does other work.
       if course != .ofTheStart { heap.free(heap.malloc(16)) }
       if course == .madeAnew || number.nonzeroBitCount == 1 { enlarge(to: number) }
     }

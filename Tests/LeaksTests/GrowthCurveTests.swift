@@ -1,4 +1,4 @@
-// Suspected and unsuspected curves: shapes of leaks, and shapes that only look like leaks, with many seeds.
+// The shapes of curves that leaks have, and shapes that only look like leaks, with many random seeds.
 
 import Foundation
 import TestRequirements
@@ -8,11 +8,11 @@ import TraceTestSupport
 @testable import LeakDetection
 
 @Suite struct GrowthCurveTests {
-  /// Images of a watch.
+  /// The numbers of images in a watch.
   private static let counts = TestTier.arguments([6, 12, 36], of: [6, 8, 10, 12, 16, 24, 36, 60, 150])
   private static let seeds = 500
 
-  /// The number of suspected and of strongly suspected curves in a thousand, for a number of images.
+  /// Returns how many curves in a thousand are suspected, and how many strongly, for a number of images.
   private static func suspected(_ count: Int, _ make: (inout Dice, Int) -> [Double]) -> (all: Int, strong: Int) {
     var (all, strong) = (0, 0)
     for seed in 0..<seeds {
@@ -34,7 +34,7 @@ import TraceTestSupport
     mutating func part() -> Double { Double.random(in: 0..<1, using: &random) }
     mutating func between(_ low: Double, _ high: Double) -> Double { low + (high - low) * part() }
     mutating func normal() -> Double { (-2 * log(max(part(), 1e-300))).squareRoot() * cos(2 * .pi * part()) }
-    /// Of independent things.
+    /// The number of independent events in an interval.
     mutating func poisson(_ mean: Double) -> Double {
       if mean > 50 { return max(0, (mean + normal() * mean.squareRoot()).rounded()) }
       let end = exp(-mean)
@@ -45,11 +45,11 @@ import TraceTestSupport
       } while product > end
       return count
     }
-    /// A size from 10 to 10 to the power of `power`.
+    /// Returns a size from 10 to 10 to the power of `power`.
     mutating func size(_ power: Double) -> Double { pow(10, between(1, power)) }
   }
 
-  /// A shape that is no leak, and the number of curves in a thousand that may be strongly suspected.
+  /// A shape that is not a leak, and the number of curves in a thousand that may be strongly suspected.
   struct Harmless: CustomTestStringConvertible {
     var testDescription: String
     var most = 0
@@ -128,7 +128,7 @@ import TraceTestSupport
     }
   }
 
-  /// A shape that is a leak, and from how many images on how many in a thousand are found.
+  /// A shape that is a leak. With at least `images` images, at least `least` curves in a thousand must be found.
   struct Leak: CustomTestStringConvertible {
     var testDescription: String
     var images: Int
@@ -204,7 +204,7 @@ import TraceTestSupport
     #expect(Self.judgement([]) == .innocent(.tooFewImages))
   }
 
-  /// Labels that show up one after the other, in the scrapes of half a minute.
+  /// Labels that appear one after the other in half a minute of scrapes.
   @Test func whatLevelsOffInItsLastQuarterIsNoLeak() {
     let times = [3.0, 5, 7, 9, 11, 15, 17, 19, 21, 25, 27, 29, 31, 33, 37, 39, 41, 43, 47, 49, 51, 53, 57, 60]
     let values = [
@@ -212,7 +212,7 @@ import TraceTestSupport
       6197, 6272, 6359, 6391,
     ]
     #expect(GrowthCurve(times: times, values: values).judged() == .innocent(.levelsOff))
-    // As fast as before, with blocks that come and go besides.
+    // The values keep growing as fast as at first. Some blocks come and go besides.
     let leak = times.enumerated().map { $1 * 100 + Double($0 % 3) * 40 }
     guard case .suspect = GrowthCurve(times: times, values: leak).judged() else {
       Issue.record("a steady leak is not suspected")

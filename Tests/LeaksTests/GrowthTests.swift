@@ -1,4 +1,4 @@
-// Growth that repeated work proves, and growth that it does not prove.
+// Growth that repeated work proves, and growth that it cannot prove.
 
 import TestRequirements
 import Testing
@@ -130,7 +130,7 @@ import TraceTestSupport
   @Test func numbersThatHappenToRiseAreNoGrowthWhereNothingLasts() throws {
     let work = RepeatedWork()
     var count = 0
-    // Requests that are under way when a round ends, all of them its own.
+    // When a round ends, some requests of this round are still in progress.
     work.rounds { round in
       work.removeFirst(count)
       count = [3, 1, 2, 5, 6, 11][round - 1]
@@ -176,7 +176,7 @@ import TraceTestSupport
     var own: [UInt64: UInt64] = [:]
     work.rounds { round in
       own.merge(work.add(2)) { $1 }
-      // Another that runs beside it is nearly done.
+      // Another test at the same time is nearly done.
       work.add(round < 4 ? 9 : 0)
     }
     let report = try work.heap.growth(RepeatedWork.functions, among: own)
@@ -196,8 +196,8 @@ import TraceTestSupport
       work.add(2)
       work.setNumbers(UInt64(2 * round))
     }
-    // The numbers are a list of keys beside the sessions. The list grows by the same number in each round, and is one
-    // object.
+    // The numbers are a list of keys that belong to the sessions. The list is one object, although it grows by the same
+    // number in each round.
     let finding = try finding(work)
     #expect(finding.path.last?.qualifiedType == "App.Session")
   }

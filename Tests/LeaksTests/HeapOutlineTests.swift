@@ -19,7 +19,7 @@ struct HeapOutlineTests {
     try #require(outline.types.first { outline.kinds[$0.kind].name == name })
   }
 
-  /// Names from the outermost group to this one.
+  /// Returns the names from the outermost group to this one.
   private func path(_ group: Int, in outline: HeapOutline) -> [String] {
     var names: [String] = []
     var group = group
@@ -43,7 +43,7 @@ struct HeapOutlineTests {
     }
     let outline = try heap.analysis().outline()
 
-    // A list is one group, and so is what its members hold.
+    // A list is one group, and the objects that its members hold are one group.
     let paths = outline.groups.indices.map { path($0, in: outline) }
     #expect(
       paths == [
@@ -69,7 +69,7 @@ struct HeapOutlineTests {
     let outline = try heap.analysis().outline()
     #expect(try type("Cache", in: outline).retainedBytes == 48)
     #expect(try type("Index", in: outline).retainedBytes == 48)
-    // The program's globals hold both, so they retain all.
+    // The program's globals hold both, so the globals retain all values.
     let value1 = try #require(outline.groups.indices.first { path($0, in: outline).last == "Value" })
     #expect(path(value1, in: outline) == ["globals of app", "Value"])
     let holders = try type("Value", in: outline).holders
@@ -88,7 +88,7 @@ struct HeapOutlineTests {
     }
     let outline = try heap.analysis().outline()
     let paths = outline.groups.indices.map { path($0, in: outline) }
-    // The program's globals keep nothing.
+    // Nothing is kept by the program's globals.
     #expect(
       paths == [
         ["globals of app"], ["held by nothing"], ["held by nothing", "Node"], ["held by nothing", "Node", "Value"],
@@ -100,7 +100,7 @@ struct HeapOutlineTests {
   @Test func everyBlockIsInOneGroup() throws {
     let heap = heap()
     var previous: HeapBuilder.Object?
-    // Types in turn: as deep as the list is long.
+    // The types alternate, so the groups are as deep as the list is long.
     for index in 0..<2_000 {
       let object = heap.object(index % 2 == 0 ? "App.Node" : "App.Index", size: 32)
       if let previous { heap.set(previous, 0, object) } else { heap.global(object) }

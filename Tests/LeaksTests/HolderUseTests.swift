@@ -1,4 +1,4 @@
-// Survivors of one family that the program treats in several ways, by what holds them.
+// Surviving objects of one family that have different holders, and that the program uses in different ways.
 
 import Testing
 import TraceTestSupport
@@ -6,7 +6,7 @@ import TraceTestSupport
 @testable import LeakDetection
 
 @Suite struct HolderUseTests {
-  /// A main function that makes jobs and hands them to services.
+  /// A program whose main function makes jobs and hands them to services.
   private final class Script {
     let heap = HeapBuilder()
     private let functions: [UInt64: String] = [0x1000_1010: "App.main()"]
@@ -17,7 +17,7 @@ import TraceTestSupport
       heap.type("App.Service", fields: [HeapBuilder.field("jobs", 0)])
     }
 
-    /// The memory of a collection that a service has, or else a variable of the main function.
+    /// Makes the memory of a collection, which belongs to a service or to a variable of the main function.
     func list(ofService: Bool) -> HeapBuilder.Object {
       let list = heap.malloc(1 << 14, stack: [0x1000_1010])
       if ofService {
@@ -30,7 +30,8 @@ import TraceTestSupport
       return list
     }
 
-    /// Makes jobs. `list`: the collection that gets a job, by its number. A job without a collection ends at once.
+    /// Makes jobs. `list`: returns the collection for the job with a given number. A job without a collection ends
+    /// immediately.
     func jobs(_ count: Int, _ list: (Int) -> HeapBuilder.Object?) -> [HeapBuilder.Object] {
       (0..<count).map { index in
         for _ in 0..<8 { heap.visit([0x1000_1010]) }
@@ -51,7 +52,7 @@ import TraceTestSupport
     }
   }
 
-  /// Each of two lists gets a quarter of the jobs. The program reads one of them at its end.
+  /// Each of two lists gets a quarter of the jobs. The program reads one of the lists at its end.
   @Test func whatTheProgramUsesOfOneHolderSaysNothingOfAnother() throws {
     let script = Script()
     let (done, pending) = (script.list(ofService: true), script.list(ofService: true))

@@ -1,4 +1,4 @@
-// Images of one process, holder by holder: the suspects, the rows that they keep, and the rows that are forgotten.
+// Images of one process, compared by holder: the suspects, the rows that a series keeps, and the rows that it forgets.
 
 import Testing
 import TraceTestSupport
@@ -24,7 +24,7 @@ import TraceTestSupport
     return row
   }
 
-  /// `addresses`: the addresses of a row's objects in an image; nil for rows without known addresses.
+  /// Makes a series. `addresses`: the addresses of a row's objects in an image; nil for rows without known addresses.
   private static func series(
     _ images: Int, addresses: (String, Int) -> Range<UInt64>? = { _, _ in nil }, _ rows: (Int) -> [HolderCensus.Row]
   ) -> ImageSeries {
@@ -87,7 +87,7 @@ import TraceTestSupport
     "Objects of the program's that a library holds are suspected, and strongly if they are the same from image to image",
     arguments: [nil, 1, 0.7] as [Double?])
   func heldByLibraries(kept: Double?) {
-    // The last of an image's objects are not there in the next.
+    // The last objects of an image do not exist in the next image.
     let growth = Self.series(
       12,
       addresses: { _, image in
@@ -110,7 +110,7 @@ import TraceTestSupport
         Self.row("App.Line", in: "Job.lines", count: (20 + 20 * image) * (1 + image), owner: "App.Job"),
       ]
     }.growth()
-    // Each job has ever more lines.
+    // The number of lines of each job grows.
     #expect(growth.suspects.map(\.row.key.type) == ["App.Line"])
     let name = growth.grown.first { $0.row.key.type == "App.Name" }
     #expect(name?.judgement == .innocent(.growsWithHolder))
@@ -152,7 +152,7 @@ import TraceTestSupport
   }
 
   @Test func ofMoreWorkUnderWayNothingStays() {
-    // Each object is there for three images of 24.
+    // Each object exists in three images of 24.
     let rows = { (image: Int) in [Self.row("App.Request", in: "Server.active", count: 60 + 30 * image)] }
     func suspects(_ life: UInt64) -> Int {
       Self.series(

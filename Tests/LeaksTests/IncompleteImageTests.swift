@@ -9,7 +9,7 @@ import TraceTestSupport
 @Suite struct IncompleteImageTests {
   private typealias Heap = HeapBuilder
 
-  /// A cycle, a lost object, a task that nothing can resume, and a reference that dangles.
+  /// Makes a heap with a cycle, a lost object, a task that nothing can resume, and a dangling reference.
   private func heap() -> HeapBuilder {
     let heap = HeapBuilder()
     heap.type("App.Node", fields: [Heap.field("other", 0)])

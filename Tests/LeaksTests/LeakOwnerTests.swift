@@ -9,7 +9,8 @@ import TraceTestSupport
 @testable import Wording
 
 @Suite struct LeakOwnerTests {
-  /// Functions from the allocation outwards, each with its image. A stripped image has no name for the empty ones.
+  /// Returns the finding for functions from the allocation outwards, each with its image. The empty name means a
+  /// function without a name in a stripped image.
   private func finding(_ functions: [(name: String, image: String)]) throws -> Finding? {
     let heap = HeapBuilder()
     var naming = CFunctions()
@@ -107,7 +108,7 @@ import TraceTestSupport
   }
 }
 
-/// Memory that a package's own code called for.
+/// Memory that a package's own code requested.
 @Suite struct PackageOwnerTests {
   private struct Function: FrameNaming {
     var names: [UInt64: (mangled: String, full: String, file: String)] = [:]
@@ -127,7 +128,7 @@ import TraceTestSupport
   private static let crypto = "/srv/app/.build/checkouts/swift-crypto/Sources/"
   private static let allocate = ("CCrypto_malloc", "CCrypto_malloc", crypto + "CCrypto/mem.c")
 
-  /// Functions from the allocation outwards.
+  /// Returns the finding for functions from the allocation outwards.
   private func finding(_ functions: [(mangled: String, full: String, file: String)]) throws -> Finding {
     let heap = HeapBuilder()
     var naming = Function()

@@ -1,4 +1,4 @@
-// The release that took an owner from an object for good.
+// The last release by an owner that gave up an object for good.
 
 import Testing
 
@@ -21,7 +21,8 @@ import Testing
     }
   }
 
-  /// By event: the change of the count, the stack and the time. The first is the allocation.
+  /// Finds the release among events. An event is a change of the count, a stack and a time. The first event is the
+  /// allocation.
   private func release(_ events: [(change: Int, stack: UInt32, time: UInt64)]) -> LettingGo.Release? {
     let history = events.enumerated().map { index, event in
       HistoryEvent(
@@ -46,7 +47,7 @@ import Testing
   }
 
   @Test func aUseInOneFunctionIsNoOwner() throws {
-    // The lobby holds it to the end, beside its task. A pass iterates over all visitors.
+    // The lobby and a task hold the visitor to the end. A loop over all visitors retains and releases it.
     let found = release([(1, 1, 100), (1, 2, 110), (1, 5, 300), (-1, 5, 310)])
     #expect(found.map { !$0.isElsewhere && $0.span <= 10 } ?? true)
   }
@@ -77,7 +78,7 @@ import Testing
   }
 
   @Test func noOwnerHasToHaveAnObjectLongerThanAnySiblingLived() {
-    // Lives are known in classes, whose bounds may be above the longest life.
+    // Lifetimes are known only in classes. The bound of a class may be above the longest lifetime.
     let lives = LettingGo.Lives(half: 1000, halfWork: 40, longest: 400, longestWork: 16)
     #expect(lives.isOwned(for: 100, work: 0, share: 0.25) && lives.isOwned(for: 0, work: 4, share: 0.25))
     #expect(!lives.isOwned(for: 99, work: 3.9, share: 0.25))

@@ -1,4 +1,4 @@
-// Rules about libraries, as findings show them.
+// The effects of rules about libraries on findings.
 
 import HeapAnalysis
 import PlatformRules
@@ -8,7 +8,7 @@ import TraceTestSupport
 @testable import LeakDetection
 
 @Suite struct LibraryRuleTests {
-  /// The shipped rules, and rules for an unknown library.
+  /// Returns the shipped rules, and rules for an unknown library.
   private func rules() throws -> RuleBook {
     let acme = """
       cycle

@@ -1,4 +1,4 @@
-// Queues that are lists: each object holds the next.
+// Queues that are linked lists: each object holds the next.
 
 import Testing
 import TraceTestSupport
@@ -9,8 +9,8 @@ import TraceTestSupport
 @testable import Wording
 
 @Suite struct ListedQueueTests {
-  /// `count` requests that leave a session each at the end of a list. `consumed`: the sessions that have been taken from
-  /// its beginning after each request.
+  /// A server with `count` requests. Each leaves a session at the end of a list. `consumed`: the number of sessions
+  /// taken from the start of the list after each request.
   private func server(_ count: Int, isCalledBack: Bool, consumed: (Int) -> Int) -> RequestServer {
     let server = RequestServer(isCalledBack: isCalledBack)
     let queue = server.heap.object("App.Registry", stack: [0x1000_1010])
@@ -33,7 +33,7 @@ import TraceTestSupport
   @Test func aListWhoseConsumerHasStoppedAccumulates() throws {
     let finding = try server(300, isCalledBack: false) { min($0, 90) }.finding()
     #expect(finding.verdict == .accumulating && !finding.isWeak)
-    // The service holds the first.
+    // The service holds the first session, which is not counted.
     #expect(finding.instances == 209)
   }
 
@@ -43,7 +43,8 @@ import TraceTestSupport
     #expect((395...405).contains(finding.instances))
   }
 
-  /// Of each five sessions one stays, in a list of `length`. The others end some requests later.
+  /// Returns the findings if one session in five stays in a list of `length`. The other sessions end some requests
+  /// later.
   private func findings(ofListsOf length: Int) throws -> [Finding] {
     let server = RequestServer(isCalledBack: false)
     var (last, ending): (HeapBuilder.Object?, [HeapBuilder.Object]) = (nil, [])
@@ -84,7 +85,7 @@ import TraceTestSupport
   @Test func theMiddleOfAListIsTold() throws {
     let finding = try server(300, isCalledBack: false) { min($0, 90) }.finding()
     let rows = PathFolding.rows(of: finding.path, below: finding.evidence.retention?.suspect)
-    // The service, its session and two more, the number of the others, and the last two.
+    // The rows are the service, its session and two more, the number of the others, and the last two sessions.
     #expect(rows.count == 7)
     let counts = rows.compactMap { row in
       if case .repeated(_, let count) = row { count } else { nil }
@@ -94,7 +95,7 @@ import TraceTestSupport
     #expect(PathFolding.rows(of: finding.path, below: nil, isFolded: false).count == finding.path.count)
   }
 
-  /// A path from a queue through objects of `classes` in turn.
+  /// Makes a path from a queue through objects whose classes alternate.
   private func path(_ count: Int, of classes: [String]) -> [Finding.Step] {
     (0..<count).map { index in
       let type = index == 0 ? "Queue" : classes[(index - 1) % classes.count]

@@ -5,7 +5,7 @@ import TraceTestSupport
 @testable import TraceSymbolication
 @testable import Wording
 
-/// Rows of objects longer than anybody wants to read, and than quadratic work would bear.
+/// Chains of objects that are too long to read, and too long for quadratic algorithms.
 @Suite struct LongPathTests {
   private func row(_ heap: HeapBuilder, _ count: Int) -> [HeapBuilder.Object] {
     heap.type("App.Node", fields: [HeapBuilder.field("next", 0)])
@@ -32,7 +32,7 @@ import TraceTestSupport
       #expect(finding.path.allSatisfy { $0.reference?.name == "next" })
       fingerprints.insert(finding.fingerprint)
     }
-    // The length of a ring is no part of its fingerprint.
+    // The length of a ring does not affect its fingerprint.
     #expect(fingerprints.count == 1)
   }
 
@@ -54,7 +54,7 @@ import TraceTestSupport
     // The report shows one link, and the number of links.
     #expect(group.path.map(\.address.rawValue) == [nodes[0].address, nodes[1].address])
     #expect(group.longestPath == 50_000)
-    // Each object is counted once, though all of them keep those behind them.
+    // The size of each object is counted once, although each object also keeps all objects after it.
     #expect(group.retainedBytes.rawValue == 50_000 * 48)
     #expect(group.addresses.count == 1000 && group.addresses.first?.rawValue == nodes[0].address)
   }

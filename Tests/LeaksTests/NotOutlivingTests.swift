@@ -1,4 +1,4 @@
-// What looks like objects that outlived their scope, and is none.
+// Objects that only seem to outlive their scope.
 
 import Testing
 import TraceTestSupport
@@ -78,7 +78,7 @@ import TraceTestSupport
     server.heap.visit(server.outer)
     for session in part(20) { server.put(session) }
     #expect(try server.findings().isEmpty)
-    // It is one when the request is over, and others have come and gone.
+    // It is a finding when the request has ended, and others have come and gone.
     server.requests(20)
     let finding = try server.finding()
     #expect(finding.verdict == .outlived && finding.instances == 20)
@@ -96,7 +96,7 @@ import TraceTestSupport
     server.heap.threads = [SnapshotThread(osThread: 1, stackPointer: base + 0x8000, threadPointer: base + 0xF000)]
     server.heap.words[base + 0x8100] = local.address
     #expect(try server.heap.findings(RequestServer.functions).isEmpty)
-    // It is, if a global variable holds it as well.
+    // It is a finding if a global variable holds the collection as well.
     server.heap.global(local)
     #expect(try server.findings().count == 1)
   }
@@ -105,7 +105,7 @@ import TraceTestSupport
     for isList in [true, false] {
       let server = RequestServer()
       var nodes: [HeapBuilder.Object] = []
-      // A list that a function builds takes little else than its links.
+      // A function that builds a list makes few other objects than the list's nodes.
       for _ in 0..<100 {
         nodes.append(
           isList ? server.heap.object("App.Session", stack: server.inner) : server.request(keep: true))

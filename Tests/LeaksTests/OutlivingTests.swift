@@ -1,4 +1,4 @@
-// Objects that something holds and that should have been gone, in small heaps made by hand.
+// Objects that are held longer than they should be, in small heaps made by hand.
 
 import Testing
 import TraceTestSupport
@@ -18,7 +18,7 @@ import TraceTestSupport
     let (retention, siblings) = (survivors.retention, survivors.siblings)
     #expect(siblings.births == 100 && siblings.deaths == 95)
     #expect(retention.registration == nil && finding.evidence.statement == nil && retention.origin.kind == .global)
-    // The store is what leads to many; the reference that leaves it is each one's own.
+    // The store is the suspect, because it holds many sessions. Each session has its own reference from the store.
     #expect(retention.suspect == 1)
     #expect(siblings.scope?.function == "Server.handle(_:)" && siblings.scopeShare == 100)
     let ages = try #require(retention.ages)
@@ -66,7 +66,7 @@ import TraceTestSupport
     #expect(try server.findings(of: "App.Body").isEmpty)
   }
 
-  /// Requests. Every twentieth leaves its session in a log's array or in the store.
+  /// Returns the findings for requests that leave every twentieth session in a log's array or in the store.
   private func findingsOfTwoCollections(_ isLogged: (Int) -> Bool) throws -> [Finding] {
     let server = RequestServer()
     let entries = entries(of: server)
@@ -92,8 +92,8 @@ import TraceTestSupport
 
   @Test func survivorsOfOneClassThatOneCollectionHoldsAreOneFindingWhereverTheyWereMade() throws {
     let server = RequestServer()
-    // More others than survivors, each of a function of its own, and all made first: the object in the middle is one of
-    // them.
+    // The other sessions outnumber the survivors. Each was made by its own function, and all before the survivors, so
+    // the object in the middle is another one.
     for index in 0..<30 {
       server.put(server.heap.object("App.Session", stack: server.outer + [0x1000_2000 + 16 * UInt64(index)]))
     }
@@ -103,7 +103,7 @@ import TraceTestSupport
     #expect(finding.retainedBytes.rawValue == 40 * 48 && finding.retainedBlocks == 40)
   }
 
-  /// Thirty in a list are a weak suspicion, unless the list has closures that captured them.
+  /// A list of thirty sessions is a weak suspicion, unless closures that captured the sessions are in the list.
   @Test(arguments: [true, false])
   func aListOfCallbacksIsStrongWithFewerThanAListOfResults(isCaptured: Bool) throws {
     let server = RequestServer(isCalledBack: false)
@@ -185,7 +185,7 @@ import TraceTestSupport
 
   // MARK: Registrations
 
-  /// `count` sessions, each held by a node of its own that `register` makes.
+  /// Makes `count` sessions, each held by a node that `register` makes.
   private func registered(
     _ count: Int, of server: RequestServer, _ register: (HeapBuilder.Object) -> HeapBuilder.Object
   ) {
@@ -219,7 +219,8 @@ import TraceTestSupport
     #expect(finding.path.last?.type == "Session" && finding.path[suspect - 1].qualifiedType == type)
   }
 
-  /// As with repeated tasks that have come due once: the event loop holds them, and they hold the objects they run.
+  /// This is like repeated tasks that have been due once: the event loop holds them, and they hold the objects that
+  /// they run.
   @Test func whatRepeatedTasksOfTwoEventLoopsKeepIsOneFinding() throws {
     let server = RequestServer()
     let heap = server.heap
@@ -239,7 +240,7 @@ import TraceTestSupport
       let task = heap.object("NIOCore.RepeatedTask", stack: server.inner)
       heap.set(task, 0, session)
       server.put(task, in: lists[index % 2])
-      // One less, so that the one in the middle is in the other loop.
+      // There is one future fewer than sessions, so the future in the middle belongs to the other loop.
       if index > 0 { server.put(heap.object("NIOCore.EventLoopFuture", stack: server.inner), in: lists[index % 2]) }
       heap.visit(server.outer)
     }
@@ -281,7 +282,7 @@ import TraceTestSupport
     #expect(try growth { $0 < 4 } == steady && growth { $0 > 390 } == steady)
   }
 
-  /// A server whose tasks keep a session each.
+  /// A server whose tasks each keep a session.
   private func server(withTasks count: Int) -> RequestServer {
     let server = RequestServer()
     registered(count, of: server) { session in
@@ -302,11 +303,11 @@ import TraceTestSupport
     let finding = try server.finding()
     #expect(finding.verdict == .outlived && finding.instances == 8 && finding.evidence.retention?.registration == .task)
     #expect(finding.path.map(\.kind) == [.malloc, .task, .object])
-    // The tasks are reported only through the objects they keep.
+    // The tasks are reported only through the objects that they keep.
     #expect(try server.heap.findings(RequestServer.functions).count == 1)
   }
 
-  /// Registers sessions with a timer each, by way of an object that `owner` makes.
+  /// Registers sessions with a timer each. `owner`: the type of an object between the timer and the session.
   private func timers(_ count: Int, of server: RequestServer, owner: (Int) -> String?) {
     server.heap.type("Foundation.Timer", fields: [HeapBuilder.field("target", 0)])
     var index = 0
@@ -340,7 +341,7 @@ import TraceTestSupport
   ) throws {
     let server = RequestServer()
     let work = isOlder ? 5 : 400
-    // One that was made elsewhere, and ended in the end.
+    // This session was made elsewhere, and lives for some time.
     let other = server.heap.object("App.Session", stack: server.outer + [0x1000_1400])
     for _ in 0..<work { server.heap.visit(server.inner) }
     if isOlder { server.heap.free(other, stack: server.outer) }
@@ -372,7 +373,7 @@ import TraceTestSupport
     #expect(try server.heap.findings(RequestServer.functions).isEmpty)
   }
 
-  /// A log with an array of sessions, which a variable holds; the array.
+  /// Makes a log with an array of sessions, which a variable holds. Returns the array.
   private func entries(of server: RequestServer) -> HeapBuilder.Object {
     server.heap.type("App.Log", fields: [HeapBuilder.field("entries", 0)])
     server.heap.type("Swift._ContiguousArrayStorage<App.Session>", fields: nil)
@@ -383,7 +384,8 @@ import TraceTestSupport
     return entries
   }
 
-  /// Sessions in an array that only grows. `reads`: whether the program iterates over it after each.
+  /// Returns the finding for sessions in an array that only grows. `reads`: whether the program iterates over the array
+  /// after each request.
   private func collected(_ reads: (Int) -> Bool, inTheEnd: Bool, usesElements: Bool = false) throws -> Finding {
     let server = RequestServer()
     let entries = entries(of: server)
@@ -412,7 +414,8 @@ import TraceTestSupport
     #expect(try collected({ $0 == 8 }, inTheEnd: true, usesElements: true).isWeak == false)
   }
 
-  /// Two lines make the elements of one array. `ends`: whether one of the first line ends for each of the second.
+  /// Returns the findings for one array whose elements two lines make. `ends`: whether one element of the first line
+  /// ends for each new element of the second line.
   private func findingsOfWindow(_ ends: Bool) throws -> [Finding] {
     let server = RequestServer()
     let entries = entries(of: server)

@@ -1,4 +1,4 @@
-// The owner of an object, and the place in the program's own code that had it made.
+// The owner of an object, and the place in the program's own code that caused its allocation.
 
 import Testing
 import TraceTestSupport
@@ -11,14 +11,14 @@ import TraceTestSupport
 @Suite struct OwnCodeTests {
   private typealias Names = PackageProgram
 
-  /// Tokens that are lost, each made by the package for one of the program's functions.
+  /// Returns the finding about lost subscriptions. The package makes each of them for one of the program's functions.
   private func lost(
     _ callers: [UInt64], inner: [UInt64] = [Names.sink], names: Names = Names(), ownModules: Set<String> = []
   ) throws -> Finding {
     let heap = HeapBuilder()
     heap.type("Feeds.Subscription", fields: [HeapBuilder.field("receive", 0)])
     heap.type("closure", kind: .closureContext, fields: nil)
-    // Several of each: one alone may belong to the function that made it, which still runs.
+    // Each caller makes several: a single one might belong to its function, which may still be running.
     for caller in callers + callers {
       let subscription = heap.object("Feeds.Subscription", stack: [0x1000_1010, caller] + inner)
       heap.set(subscription, 0, heap.object("closure", stack: [0x1000_1010, caller]))
@@ -49,7 +49,7 @@ import TraceTestSupport
     let finding = try lost([Names.open, Names.watch, Names.watch])
     #expect(finding.places.map(\.place?.function) == ["Desk.watch(_:)", "Desk.open(_:)"])
     #expect(finding.places.map(\.instances) == [4, 2])
-    // The package's function is the cause in the baseline, as before.
+    // The baseline still names the package's function as the cause.
     #expect(try finding.fingerprint == lost([Names.open]).fingerprint)
   }
 

@@ -1,18 +1,19 @@
-// A program that uses a package, for tests of whose code is whose.
+// A program that uses a package, for tests of the owner of code.
 
 import TraceTestSupport
 
 @testable import TraceReading
 @testable import TraceSymbolication
 
-/// Names functions by address: of the program's module `Shop`, and of `Feeds`, which a package manager checked out.
+/// Names functions by address. They belong to the program's module `Shop`, or to `Feeds`, which a package manager
+/// checked out.
 struct PackageProgram: FrameNaming {
   static let open: UInt64 = 0x1000_1710
   static let watch: UInt64 = 0x1000_1720
   static let sink: UInt64 = 0x1000_1810
   static let store: UInt64 = 0x1000_1820
   static let argument: UInt64 = 0x1000_1830
-  /// The package's functions have files.
+  /// Whether the package's functions have source files in a checkout.
   var isCheckedOut = true
 
   var remarks: [String] { [] }

@@ -1,4 +1,4 @@
-// Registrations that a package makes for itself, and those that the program makes with its help.
+// Registrations that a package makes for itself, and registrations that the program makes with the package's help.
 
 import Testing
 import TraceTestSupport
@@ -13,7 +13,8 @@ import TraceTestSupport
   private static let schedule: UInt64 = 0x1000_1510
   private static let fetch: UInt64 = 0x1000_1520
 
-  /// As of a client whose connections have timers: the package's functions, and the program's that calls them.
+  /// Names the functions of a client whose connections have timers: the package's functions, and the program's calling
+  /// function.
   private struct Client: FrameNaming {
     var remarks: [String] { [] }
 
@@ -37,14 +38,14 @@ import TraceTestSupport
   }
 
   private struct Setup {
-    /// The function that makes connections, and that which sets their timers.
+    /// The function that makes connections, and the function that sets their timers.
     var maker = connect
     var registrar = schedule
-    /// A handler of the program's that each connection has.
+    /// Whether each connection has a handler of the program.
     var hasHandler = false
   }
 
-  /// Connections that an event loop keeps by a timer each.
+  /// Returns the findings about connections that an event loop keeps by a timer each.
   private func findings(_ setup: Setup) throws -> [Finding] {
     let server = RequestServer()
     let heap = server.heap

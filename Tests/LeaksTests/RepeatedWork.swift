@@ -1,10 +1,10 @@
-// A program that does the same several times over, for tests of what grows with each round.
+// A program that repeats the same work, for tests of growth in each round.
 
 import TraceTestSupport
 
 @testable import LeakDetection
 
-/// A registry that a global holds, with a collection of sessions and one of numbers.
+/// A registry that a global variable holds. It has a collection of sessions and a collection of numbers.
 final class RepeatedWork {
   let heap = HeapBuilder()
   let registry: HeapBuilder.Object
@@ -34,7 +34,7 @@ final class RepeatedWork {
 
   func make() -> HeapBuilder.Object { heap.object("App.Session", stack: [0x1000_1000, 0x1000_1200]) }
 
-  /// The sessions, with the time of their births by address.
+  /// Adds sessions. Returns the times of their births by address.
   @discardableResult
   func add(_ count: Int) -> [UInt64: UInt64] {
     var births: [UInt64: UInt64] = [:]
@@ -47,7 +47,7 @@ final class RepeatedWork {
     return births
   }
 
-  /// Ends the oldest, or the newest.
+  /// Ends the oldest sessions.
   func removeFirst(_ count: Int) {
     for object in held.prefix(count) { heap.free(object) }
     held.removeFirst(min(count, held.count))
@@ -60,7 +60,7 @@ final class RepeatedWork {
     store()
   }
 
-  /// The collection moves to a larger block.
+  /// Moves the collection to a larger block.
   func regrow() {
     let old = sessions
     sessions = heap.object(Self.sessionsType, size: UInt64(32 + 8 * Self.capacity))
@@ -69,7 +69,7 @@ final class RepeatedWork {
     store()
   }
 
-  /// Numbers are kept in a block twice the size whenever they do not fit.
+  /// Sets the number of numbers. Their block doubles in size whenever they do not fit.
   func setNumbers(_ total: UInt64) {
     if 32 + 8 * total > numbers.size {
       let old = numbers
@@ -89,7 +89,7 @@ final class RepeatedWork {
     }
   }
 
-  /// `count` rounds, each marked from outside.
+  /// Runs `count` rounds, and marks the end of each round from outside.
   func rounds(_ count: Int = 6, _ work: (Int) -> Void) {
     for round in 1...count {
       work(round)

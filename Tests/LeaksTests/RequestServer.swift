@@ -1,14 +1,14 @@
-// A server to make heaps with, for tests of what outlives its scope.
+// A server that makes heaps, for tests of objects that outlive their scope.
 
 import Testing
 import TraceTestSupport
 
 @testable import LeakDetection
 
-/// A program that handles one request after the other, each in a call of its own.
+/// A program that handles one request after the other, each in a separate call.
 final class RequestServer {
   let heap = HeapBuilder()
-  /// Memory of a collection, which a global holds.
+  /// The memory of a collection that a global variable holds.
   let store: HeapBuilder.Object
   private var used: [UInt64: UInt64] = [:]
 
@@ -21,7 +21,8 @@ final class RequestServer {
     0x1000_1400: "Server.prepare()",
   ]
 
-  /// From the outermost frame to the function that serves: a queue calls it, or a loop in it.
+  /// The stack from the outermost frame to the serving function. A queue calls that function, or the function contains
+  /// a loop.
   let outer: [UInt64]
   var inner: [UInt64] { outer + [Self.handle] }
 
@@ -40,7 +41,8 @@ final class RequestServer {
     used[block.address, default: 0] += 1
   }
 
-  /// A request that makes a session and ends it unless `keep` says that something else has it.
+  /// Handles a request, which makes a session. The request ends the session unless `keep` is set, because something
+  /// else then holds it.
   @discardableResult
   func request(keep: Bool, thread: UInt32 = 1) -> HeapBuilder.Object {
     heap.visit(outer, thread: thread)
@@ -63,15 +65,15 @@ final class RequestServer {
     }
   }
 
-  /// The findings about objects of one type.
+  /// Returns the findings about objects of one type.
   func findings(of type: String = "App.Session") throws -> [Finding] {
     try heap.findings(Self.functions).filter { $0.path.last?.qualifiedType == type }
   }
 
-  /// The candidates for a suspicion with the effects of the rules.
+  /// Returns the candidates for a suspicion, with the effects of the rules.
   func accounts() throws -> [SuspicionAccount] { try heap.analysis(Self.functions).suspicionAccounts() }
 
-  /// 60 requests that leave their sessions, and then much work that leaves none.
+  /// Makes 60 requests that leave their sessions, and then many requests that leave none.
   func levelOff() {
     requests(60) { _ in true }
     for _ in 0..<600 {

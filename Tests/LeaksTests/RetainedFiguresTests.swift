@@ -1,4 +1,4 @@
-// What findings say that goes with them: all of it, and nothing twice.
+// The memory that a finding keeps: the figures include all of it, and count nothing twice.
 
 import Testing
 import TraceTestSupport
@@ -81,7 +81,7 @@ import TraceTestSupport
     let findings = try heap.findings(names)
     #expect(
       Set(findings.map(\.retainedBlocks)) == [4, 6] && Set(findings.flatMap { $0.held.types.map(\.count) }) == [3, 5])
-    // Made by one function they are one finding, with all that goes with it.
+    // If one function made the objects, they are one finding, with all that they keep.
     #expect(try heap.findings().map(\.retainedBlocks) == [11])
   }
 }

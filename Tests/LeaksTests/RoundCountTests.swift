@@ -1,4 +1,4 @@
-// When counts after each round prove growth.
+// Counts after each round that prove growth, and counts that do not.
 
 import Testing
 import TraceTestSupport

@@ -1,4 +1,4 @@
-// The line that freed objects passed, and survivors did not.
+// The line that freed objects passed, but survivors did not.
 
 import Testing
 
@@ -13,7 +13,7 @@ import Testing
       line: line, column: nil, isInlined: false, kind: kind, isAsync: false, asyncPart: nil)
   }
 
-  /// The stacks of an object's events, after its allocation.
+  /// Returns the passage for objects with the stacks of their events after the allocation.
   private func passage(_ shapes: [(stacks: [UInt32], blocks: UInt64, isFreed: Bool)], _ stacks: [UInt32: [SourceFrame]])
     -> SiblingContrast.Passage?
   {

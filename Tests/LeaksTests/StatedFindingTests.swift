@@ -1,4 +1,4 @@
-// Findings about objects that should be gone by the program's own statements, and names in findings.
+// Findings about objects that should be freed according to the program's own statements, and names in findings.
 
 import Testing
 import TraceTestSupport
@@ -23,7 +23,7 @@ import TraceTestSupport
     heap.trace.mark(mark)
   }
 
-  /// Runs a scope `count` times. Some executions leave a session in the server's store.
+  /// Runs a scope `count` times. Executions selected by `keep` leave a session in the server's store.
   private func scopes(_ server: RequestServer, _ count: Int, keep: (Int) -> Bool) {
     for index in 0..<count {
       mark(server.heap, .scopeBegin, number: UInt64(index + 1))
@@ -72,7 +72,7 @@ import TraceTestSupport
       mark(server.heap, .expectation, number: UInt64(index + 1)) {
         ($0.address, $0.deadline) = (session.address, $0.time + 80)
       }
-      // One in time, one late, one there still, and one not due yet.
+      // One expectation is met in time, one late, one object still exists, and one expectation is not due yet.
       if index == 0 { server.heap.free(session, stack: server.inner) }
       if index == 2 { server.put(session) }
       server.heap.time += 800

@@ -4,7 +4,7 @@ import TraceTestSupport
 
 @Suite struct SuppressionsTests {
   @Test(arguments: [
-    // Anywhere in a name, by default.
+    // By default, a pattern matches anywhere in a name.
     ("Cache", "MyApp.ImageCache", true), ("Cache", "Cache", true), ("Cache", "MyApp.cache", false),
     ("CacheX", "Cache", false),
     // Anchors.
@@ -12,7 +12,7 @@ import TraceTestSupport
     ("Cache$", "MyApp.ImageCache", true),
     ("Image$", "MyApp.ImageCache", false), ("^Node$", "Node", true), ("^Node$", "NodeNode", false),
     ("^Node$", "Nod", false),
-    // The last occurrence counts at the end, not the first.
+    // An anchor at the end needs a match at the end: the last occurrence counts, not the first.
     ("Node$", "NodeNode", true), ("No*de$", "Nodes of Node", true),
     // Stars.
     ("My*Cache", "a MyApp.ImageCache", true), ("^My*Cache$", "MyApp.ImageCache", true),
@@ -21,10 +21,10 @@ import TraceTestSupport
     ("^*$", "x", true),
     ("a*b*c", "a-c-b-c", true), ("a*b*c", "a-c-b", false), ("^ab*ba$", "aba", false), ("^ab*ba$", "abba", true),
     ("a**b", "ab", true),
-    // Dollars of mangled names, and carets, are themselves where they are no anchors.
+    // A dollar of a mangled name or a caret matches itself if it is not an anchor.
     ("$s4main", "$s4main3FooC", true), ("^$s4main", "$s4main3FooC", true), ("^$s4main", "x$s4main", false),
     ("a^b", "xa^by", true),
-    // Letters of more than one byte.
+    // Characters of more than one byte.
     ("Größe", "MyApp.Größe", true), ("^Grö*e$", "Größe", true),
     // Nothing to match.
     ("*", "", false), ("^$", "", false), ("^", "x", true), ("$", "x", true),
@@ -33,7 +33,7 @@ import TraceTestSupport
     #expect(SuppressionPattern(pattern).matches(name) == expected, "\(pattern) on \(name)")
   }
 
-  /// Tries every way to share a name among the characters of a pattern.
+  /// Tries every way to split a name among the characters of a pattern.
   private func slowlyMatches(_ pattern: [Character], _ name: [Character]) -> Bool {
     guard let first = pattern.first else { return name.isEmpty }
     if first == "*" { return (0...name.count).contains { slowlyMatches(Array(pattern[1...]), Array(name[$0...])) } }

@@ -30,7 +30,7 @@ import TraceTestSupport
     #expect(SurvivalOdds(survivors: 5, beyond: 0, ratio: 2, greatestRatio: 100) < few)
     #expect(SurvivalOdds(survivors: 3, beyond: 0, ratio: 20, greatestRatio: 100) < few)
     #expect(few < SurvivalOdds(survivors: 3, beyond: 5, ratio: 2, greatestRatio: 100))
-    // Three that are twice as old as any sibling got may be chance; three that are ten times as old are not.
+    // Three survivors that are twice as old as any sibling may be chance. Three that are ten times as old are not.
     #expect(
       few.chance > OutlivingRules.standard.strongOdds
         && SurvivalOdds(survivors: 3, beyond: 0, ratio: 10, greatestRatio: 100).chance
@@ -46,14 +46,14 @@ import TraceTestSupport
     let positions = (0..<20).map { Double($0) / 20 }
     #expect(population((0..<20).map { 10 + $0 }).growth(by: positions, .standard).kind == .added)
     #expect(population(Array(repeating: 30, count: 20)).growth(by: positions, .standard).kind == .bounded)
-    // A pool. Now and then an object is taken from it for good.
+    // This is a pool. Now and then an object is taken from it for good.
     #expect(population((0..<20).map { $0 % 5 == 0 ? 29 : 30 }).growth(by: positions, .standard).kind == .bounded)
-    // One moment happens to catch a peak.
+    // One of the moments happens to be a peak.
     #expect(population((0..<20).map { $0 == 9 ? 45 : 30 }).growth(by: positions, .standard).kind == .bounded)
-    // Up and down by more than there are survivors.
+    // The population changes by more than the number of survivors.
     #expect(population((0..<20).map { $0 % 2 == 0 ? 100 : 180 }).growth(by: positions, .standard).kind == .unclear)
-    // Survivors add up, while the number of transient objects halves: 20 more, and 10 fewer. The sum varies by 5
-    // anyway.
+    // Survivors add up, while the number of transient objects halves: there are 20 more survivors, and 10 fewer
+    // transient objects. The sum varies by 5 anyway.
     #expect(
       population((0..<20).map { $0 + ($0 < 12 ? 20 : 10) + ($0 % 2) * 5 }).growth(by: positions, .standard).kind
         == .hidden)
@@ -62,7 +62,7 @@ import TraceTestSupport
   @Test func theDeviationFromEvenGrowthIsThatOfKolmogorovAndSmirnov() {
     let even = Population.deviation(of: (1...100).map { Double($0) / 100 })
     #expect(even.lead <= 0.01 && even.lag <= 0.011)
-    // Half of them in the first tenth.
+    // Half of the births are in the first tenth of the time.
     let early = Population.deviation(
       of: (1...50).map { Double($0) / 500 } + (1...50).map { 0.1 + 0.9 * Double($0) / 50 })
     #expect(abs(early.lead - 0.4) < 0.02 && early.lag < 0.02)
@@ -83,7 +83,7 @@ import TraceTestSupport
   @Test func onlyEvenGrowthGrowsInEachQuarter() {
     #expect(population((1...20).map { $0 }).growsInEachQuarter(least: OutlivingRules.standard.leastQuarter))
     #expect(!population((1...20).map { min($0, 12) }).growsInEachQuarter(least: 0))
-    // The square root, as of a table of names.
+    // The numbers grow by the square root, as in a table of names.
     #expect(
       !population((1...20).map { UInt32(10 * Double($0).squareRoot()) }).growsInEachQuarter(
         least: OutlivingRules.standard.leastQuarterOfQueue))

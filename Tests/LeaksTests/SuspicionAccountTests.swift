@@ -1,4 +1,4 @@
-// What the rules say of candidates for a suspicion, listed or not.
+// The effects of the rules on candidates for a suspicion, which are listed or not.
 
 import Testing
 import TraceTestSupport
@@ -66,13 +66,13 @@ import TraceTestSupport
     #expect(Set(SuspicionRule.allCases.map(\.reason)).count == SuspicionRule.allCases.count)
   }
 
-  /// Members that come and go blur the growth: more of them are there at three quarters of the run than at its end.
+  /// Members that come and go hide the growth: more of them exist at three quarters of the run than at its end.
   @Test(arguments: [true, false]) func thoseLeftBehindGrowSteadilyIfTheyWereMadeEvenly(isEven: Bool) throws {
     let server = RequestServer()
     var going: [(last: Int, session: HeapBuilder.Object)] = []
     for number in 0..<120 {
       let session = server.request(keep: true)
-      // Otherwise all of the first two thirds end late, and those that stay are of the last third.
+      // Otherwise all members from the first two thirds end late, and those from the last third stay.
       let stays = isEven ? number % 3 == 0 : number >= 80
       if stays { server.put(session) } else { going.append((number + ((88...90).contains(number) ? 9 : 1), session)) }
       for each in going where each.last <= number { server.heap.free(each.session, stack: server.inner) }

@@ -4,7 +4,7 @@ import Testing
 @testable import TraceReading
 @testable import TraceSymbolication
 
-/// The stack tells the test that was running.
+/// A stack shows which test was running.
 @Suite struct TestNameTests {
   private func frame(
     _ function: String, full: String? = nil, mangled: String = "$s9ShopTests1fyyF", kind: SourceFrame.Kind = .user
@@ -70,7 +70,7 @@ import Testing
     #expect(names().test(stack) == "BasketTests.testFilling")
     #expect(
       names().test([frame("Basket.init()"), frame("ShopTests.BasketTests.setUp()"), runner]) == "BasketTests.setUp")
-    // XCTest makes the test cases before it runs any.
+    // XCTest makes all test cases before it runs any of them.
     #expect(names().test([frame("ShopTests.BasketTests.__allocating_init(name:testClosure:)"), runner]) == nil)
   }
 

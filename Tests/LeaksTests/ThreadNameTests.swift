@@ -5,14 +5,15 @@ import TraceTestSupport
 @testable import TraceReading
 @testable import TraceSymbolication
 
-/// Threads are identified by the function where they started.
+/// Threads are named for the function where they started.
 @Suite struct ThreadNameTests {
   private static let functions: [UInt64: String] = [
     0x1000_2000: "system start_thread", 0x1000_2010: "system _dispatch_worker_thread", 0x1000_3000: "Pump.run()",
     0x1000_3010: "Pump.step()",
   ]
 
-  /// The root of an object that only the stack of a thread holds, whose last event came with a stack.
+  /// Returns the root of an object that only the stack of a thread holds. `stack`: the stack of the thread's last
+  /// event.
   private func root(of number: UInt32, stack: [UInt64]?) throws -> PathOrigin {
     let heap = HeapBuilder()
     heap.type("App.Item", fields: [])
@@ -40,7 +41,7 @@ import TraceTestSupport
   }
 
   @Test func theMainThreadIsCalledSo() throws {
-    // Its number is the process's.
+    // The main thread's ID equals the process ID.
     #expect(try root(of: 42, stack: [0x1000_3000]).name == "the stack of the main thread")
   }
 

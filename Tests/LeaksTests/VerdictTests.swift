@@ -1,4 +1,4 @@
-// What is found in small heaps made by hand.
+// Verdicts on small heaps made by hand.
 
 import CTraceFormat
 import Testing
@@ -12,7 +12,7 @@ import TraceTestSupport
 @Suite struct VerdictTests {
   private typealias Heap = HeapBuilder
 
-  /// A screen that holds a model, whose closure holds the screen: `count` times.
+  /// Makes `count` screens. Each holds a model, whose closure holds the screen.
   private func screens(_ heap: HeapBuilder, count: Int) -> [HeapBuilder.Object] {
     heap.type("App.Screen", fields: [Heap.field("model", 0, type: "App.Model")])
     heap.type("App.Model", fields: [Heap.field("notify", 1, kind: .closure(functionOffset: 16))])
@@ -88,7 +88,7 @@ import TraceTestSupport
     heap.set(owner, 0, child)
     heap.words[child.address + 16] = table.address
     heap.global(owner)
-    // The same pair again, which nothing but its own weak reference leads to.
+    // This is the same pair again, but nothing except its own weak reference leads to it.
     let lost = heap.object("App.Owner")
     let lostTable = heap.sideTable(of: lost)
     let keeper = heap.object("App.Child")
@@ -129,7 +129,7 @@ import TraceTestSupport
     let states = (0..<4).map { _ in heap.object("App.State") }
     let array = heap.object("Swift._ContiguousArrayStorage<Swift.UInt>", size: 48)
     heap.words[array.address + 16] = 1
-    // The number leads to the first, which keeps the second; to the others nothing leads.
+    // The number refers to the first state, which keeps the second. Nothing refers to the other states.
     heap.set(array, 2, states[0])
     heap.set(states[0], 0, states[1])
     heap.set(states[2], 0, states[3])
@@ -142,8 +142,8 @@ import TraceTestSupport
     #expect(Set(findings.map(\.fingerprint)).count == 2)
   }
 
-  /// The program loads a weak reference, and the object that it gets has a number; the number's object has a weak
-  /// reference in its turn.
+  /// The program loads a weak reference to an object. A number in that object refers to another object, which has a
+  /// weak reference again.
   @Test func waysToWhatNothingKeepsMayHaveSeveralSteps() throws {
     let heap = HeapBuilder()
     heap.type("App.Registry", fields: [Heap.field("last", 0, .weak)])
@@ -155,7 +155,7 @@ import TraceTestSupport
         tail: .plain))
     let registry = heap.object("App.Registry", size: 24)
     let nodes = (0..<4).map { _ in heap.object("App.Node", size: 40) }
-    // Two cycles, and between them an object that a number leads to.
+    // There are two cycles. Between them is an object that a number refers to.
     for node in [nodes[0], nodes[2], nodes[3]] { heap.set(node, 0, node) }
     heap.words[registry.address + 16] = heap.sideTable(of: nodes[0]).address
     heap.words[nodes[0].address + 32] = nodes[1].address | 1
@@ -245,7 +245,7 @@ import TraceTestSupport
       heap.words[task.address + 0x38] = 0x1000_3000
       return task
     }
-    // A place in a queue that each has left.
+    // Each task has left this place in a queue, but the word still has the next task's address.
     for (task, next) in zip(tasks, tasks.dropFirst()) { heap.words[task.address + 16] = next.address }
     let findings = try heap.findings([0x1000_1050: "start()", 0x1000_3000: "wait()"])
     #expect(findings.map(\.verdict) == [.suspended] && findings.first?.instances == 5)
@@ -286,7 +286,7 @@ import TraceTestSupport
     let heap = HeapBuilder()
     heap.type("App.Session", fields: [])
     let session = heap.object("App.Session", count: 1 << 32 | 1 << 1 | 1)
-    // A block of C code, a queue's for example, that still has its address; and another that nothing leads to.
+    // A block of C code, for example a queue's, still has the object's address. Nothing refers to the other object.
     let block = heap.malloc(64)
     heap.set(block, 0, session)
     heap.global(block)
@@ -294,7 +294,7 @@ import TraceTestSupport
     #expect(try heap.findings().isEmpty)
   }
 
-  /// A parent whose child has an unowned reference to it, and that holds a part.
+  /// Makes a parent that holds a part. The parent's child has an unowned reference to the parent.
   private func endingParent(_ heap: HeapBuilder, unownedCount: UInt64) -> (
     parent: HeapBuilder.Object, part: HeapBuilder.Object
   ) {
@@ -318,7 +318,7 @@ import TraceTestSupport
     heap.threads = [SnapshotThread(osThread: 1, stackPointer: base + 0x8000, threadPointer: base + 0xF000)]
     heap.words[base + 0x8100] = parent.address
     #expect(try heap.findings().isEmpty)
-    // On no stack: something else has an unowned reference besides.
+    // The parent is now on no stack, so something else must have the additional unowned reference.
     heap.words[base + 0x8100] = nil
     #expect(try Set(heap.findings().map(\.verdict)) == [.deinitialised, .lost])
   }
@@ -351,9 +351,9 @@ import TraceTestSupport
     #expect(findings.first?.path.first?.reference?.name == "delegate")
   }
 
-  /// Without events, by the class of the object that has the memory now.
+  /// Without events, the class of the object that has the memory now decides.
   @Test(arguments: [
-    // The field's type, the object that is there, whether it is reported.
+    // The arguments are the field's type, the object that is there, and whether it is reported.
     ("App.Screen", "App.Later", true), ("App.(Screen in _0123456789ABCDEF0123456789ABCDEF)", "App.Later", true),
     ("App.Screen", "App.Screen", false), ("App.Box<App.Screen>", "App.Later", false), ("", "App.Later", false),
     ("Foundation.NSObject", "App.Later", false),
@@ -368,7 +368,7 @@ import TraceTestSupport
       heap.set(button, 0, other)
       heap.global(other)
       if isBeingMade {
-        // A function has just allocated it, and its fields have stale words.
+        // A function has just allocated the object, and its fields have stale words.
         let base: UInt64 = 0x7000_0000_0000
         heap.regions.append(MemoryRegion(range: base..<base + 0x10000, kind: .anonymous))
         heap.threads = [SnapshotThread(osThread: 1, stackPointer: base + 0x8000, threadPointer: base + 0xF000)]
@@ -401,7 +401,7 @@ import TraceTestSupport
     heap.words[base + 0x8100] = live.address
     heap.words[base + 0x4000] = popped.address
     heap.words[base + 0xF000 - 64] = inThreadLocal.address
-    // A thread that has ended: its control block still points to itself.
+    // This is the memory of a thread that has ended. Its control block still points to itself.
     let dead: UInt64 = 0x7000_1000_0000
     heap.regions.append(MemoryRegion(range: dead..<dead + 0x10000, kind: .anonymous))
     heap.words[dead + 0xF000] = dead + 0xF000

@@ -9,14 +9,14 @@ import TraceTestSupport
 @Suite struct WaitingTasksTests {
   private let heap = HeapBuilder()
 
-  /// A task as the runtime makes one.
+  /// Makes a task in the runtime's layout.
   private func task() -> HeapBuilder.Object {
     let task = heap.malloc(304)
     heap.words[task.address] = HeapBuilder.taskMetadata
     return task
   }
 
-  /// A timer with the runtime's own task, which has the token that leads to the one that sleeps.
+  /// Makes a timer with the runtime's own task. That task has a token, which refers to the sleeping task.
   private func sleep(_ sleeper: HeapBuilder.Object) -> HeapBuilder.Object {
     let timer = heap.malloc(120)
     let wake = task()

@@ -1,4 +1,4 @@
-// Whatever a trace says, the analysis comes to an end.
+// The analysis ends for every trace, whatever the trace contains.
 
 import Glibc
 import TestRequirements
@@ -20,16 +20,16 @@ import TraceTestSupport
   }
 }
 
-/// Prints the seed of the trace that traps the process.
+/// Prints the seed of the trace that makes the process trap.
 private enum SeedOfTrap {
-  /// Set by one test at a time.
+  /// Only one test at a time sets this.
   nonisolated(unsafe) private static var seed: UInt64 = 0
 
   static func note(_ seed: UInt64) {
     self.seed = seed
     for number in [SIGILL, SIGTRAP, SIGSEGV, SIGBUS] {
       signal(number) { number in
-        // Every signal's default is to end the process, once the instruction is run again.
+        // By default, each of these signals ends the process when the instruction runs again.
         signal(number, SIG_DFL)
         var digits = SeedOfTrap.seed
         var text: [UInt8] = Array("\n".utf8)

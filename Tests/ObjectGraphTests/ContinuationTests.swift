@@ -4,7 +4,7 @@ import TraceTestSupport
 @testable import HeapAnalysis
 @testable import TraceReading
 
-/// References from libdispatch's continuations: idle ones, and those that wait for a timer.
+/// References from libdispatch's continuations, which are idle or wait for a timer.
 @Suite struct ContinuationTests {
   private func items(_ heap: HeapBuilder, _ count: Int) -> [HeapBuilder.Object] {
     heap.type("App.Item")
@@ -14,7 +14,7 @@ import TraceTestSupport
   @Test func idleContinuationsHoldOnlyOneAnother() throws {
     let heap = HeapBuilder()
     let item = items(heap, 1)[0]
-    // Blocks of 64 bytes by calloc.
+    // The continuations are blocks of 64 bytes from calloc.
     let address: UInt64 = 0x5000_4000_0000
     for index in 0..<3 as Range<UInt64> {
       let at = address + index * 0x1000
@@ -35,7 +35,7 @@ import TraceTestSupport
           graph.graph.edges(from: node.rawValue).map { graph.heap[BlockID(graph.graph.target(of: $0))].address })
       }
     }
-    // In a list in thread-local memory, and in none.
+    // The first graph has no list of continuations. In the second, the list is in thread-local memory.
     #expect(targets(try graph()) == (0..<3 as Range<UInt64>).map { [address + ($0 + 1) % 3 * 0x1000, item.address] })
     heap.words[base + 0xF000 - 64] = address
     #expect(targets(try graph()) == (0..<3 as Range<UInt64>).map { [address + ($0 + 1) % 3 * 0x1000] })
@@ -61,7 +61,8 @@ import TraceTestSupport
       return Set(graph.graph.edges(from: node).map { graph.heap[BlockID(graph.graph.target(of: $0))].address })
     }
     #expect(try targets() == [items[1].address, source])
-    // It is no timer's: a queue may have it, and then the link leads to the next in that queue.
+    // The record now has another continuation. A queue may have this one, and then its link refers to the next one in
+    // that queue.
     heap.words[record + 40] = items[0].address
     #expect(try targets() == [items[0].address, items[1].address, source, items[2].address])
   }

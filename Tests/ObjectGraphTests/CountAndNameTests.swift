@@ -49,7 +49,7 @@ import Testing
     #expect(known.strong == 3 && known.unowned == 1 && known.weak == 9)
     #expect(count(head + [(table + 16, 3)])?.weak == 0)
     #expect(count(head) == nil && count([]) == nil)
-    // A table at the end of all addresses.
+    // The table is at the end of the address space.
     #expect(count([(object + 8, .max - 1)]) == nil)
   }
 }

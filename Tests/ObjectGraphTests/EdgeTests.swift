@@ -4,7 +4,7 @@ import TraceTestSupport
 @testable import HeapAnalysis
 @testable import TraceReading
 
-/// An edge by names: `field strong Target#2`.
+/// An edge with its field's name, its strength and its target.
 private struct NamedEdge: Hashable, CustomStringConvertible {
   var name: String
   var strength: EdgeStrength
@@ -44,7 +44,7 @@ private struct NamedEdge: Hashable, CustomStringConvertible {
 
   private func items(_ heap: HeapBuilder, _ count: Int) -> [HeapBuilder.Object] {
     heap.type("App.Item")
-    // With more references than the fields of a test account for: scanned words may be some of them.
+    // The items' counts are higher than the fields of a test account for, so scanned words may be references to them.
     return (0..<count).map { _ in heap.object("App.Item", count: 3 | 8 << 33) }
   }
 
@@ -59,7 +59,7 @@ private struct NamedEdge: Hashable, CustomStringConvertible {
     return heap.object("Swift._ContiguousArrayStorage<App.Item>", size: size)
   }
 
-  /// The addresses of blocks that numbers of an object are.
+  /// Returns the addresses of blocks that numbers in an object may refer to.
   private func numbers(_ heap: HeapBuilder, of object: HeapBuilder.Object) throws -> Set<UInt64> {
     let graph = try heap.analysis().graph
     let node = try #require(graph.heap.block(containing: object.address)).rawValue
@@ -74,12 +74,12 @@ private struct NamedEdge: Hashable, CustomStringConvertible {
     heap.set(array, 2, items[0])
     heap.set(array, 3, block)
     heap.set(array, 4, items[1], offset: 8)
-    // With marks of the program's own.
+    // The program has set bits of its own in this address.
     heap.words[array.address + 16 + 8 * 5] = items[2].address | 5 | 0xA5 << 56
     heap.words[array.address + 16] = UInt64(40 / stride)
     #expect(try edges(heap, from: array).isEmpty)
     #expect(try numbers(heap, of: array) == [items[0].address, block.address, items[2].address])
-    // Spare capacity is none of the program's any more.
+    // The program no longer uses the memory beyond the count.
     heap.words[array.address + 16] = UInt64(8 / stride)
     #expect(try numbers(heap, of: array) == [items[0].address])
   }
@@ -125,10 +125,10 @@ private struct NamedEdge: Hashable, CustomStringConvertible {
       let found = try self.numbers(heap, of: owner)
       return items.map { found.contains($0.address) }
     }
-    // Bytes, two halves, and a value that leaves most of its word to padding.
+    // The values are bytes, two half words, and one value that leaves most of its word as padding.
     #expect(try numbers(narrow: (16..<24).map { $0..<$0 + 1 } + [24..<28, 28..<32, 32..<34]) == [true, true, false])
     #expect(try numbers(narrow: [16..<17, 20..<24, 24..<25, 32..<37]) == [false, false, false])
-    // Six bytes from the middle of a word on.
+    // These values use six bytes, starting in the middle of a word.
     #expect(try numbers(narrow: [19..<20, 20..<24, 24..<25, 32..<33]) == [true, false, false])
     #expect(try numbers(narrow: [16..<25], first: 1) == [false, true, false], "behind the case in its place")
   }
@@ -152,11 +152,11 @@ private struct NamedEdge: Hashable, CustomStringConvertible {
     }
     #expect(
       try held(capacity: 4, count: 2, first: 1) == [edge("[]", .strong, items[1]), edge("[]", .strong, items[2])])
-    // From the last slot on to the first one.
+    // The elements wrap around from the last slot to the first one.
     #expect(
       try held(capacity: 4, count: 2, first: 3) == [edge("[]", .strong, items[3]), edge("[]", .strong, items[0])])
     #expect(try held(capacity: 4, count: 0, first: 2).isEmpty)
-    // No header was kept, or one that cannot be: nothing is known.
+    // If the header was not kept, or is invalid, nothing is known about the elements.
     let scanned = Set(items.enumerated().map { edge("+\(40 + 8 * $0.offset)", .conservative, $0.element) })
     for header in [(nil, 2, 0), (4, 5, 0), (4, 1, 5), (1 << 60, 1 << 60, 1 << 59)] as [(UInt64?, UInt64, UInt64)] {
       #expect(try held(capacity: header.0, count: header.1, first: header.2).isSuperset(of: scanned))
@@ -170,13 +170,13 @@ private struct NamedEdge: Hashable, CustomStringConvertible {
     for (index, item) in items.enumerated() { heap.set(array, 2 + index, item) }
     heap.words[array.address + 16] = 3
     #expect(try edges(heap, from: array) == Set(items.prefix(3).map { edge("[]", .strong, $0) }))
-    // A count beyond the block.
+    // The count exceeds the size of the block.
     heap.words[array.address + 16] = .max
     #expect(try edges(heap, from: array) == Set(items.map { edge("[]", .strong, $0) }))
-    // Removed elements are no elements.
+    // Removed elements do not count as elements.
     heap.words[array.address + 16] = 0
     #expect(try edges(heap, from: array).isEmpty)
-    // No count was kept, so nothing is known.
+    // The count was not kept, so nothing is known.
     heap.words[array.address + 16] = nil
     #expect(
       try edges(heap, from: array)
@@ -200,7 +200,7 @@ private struct NamedEdge: Hashable, CustomStringConvertible {
     let array = array(heap, value(24, [element(0, "name"), element(16, "owner", .unowned)]), size: 32 + 2 * 24)
     heap.words[array.address + 16] = 2
     heap.set(array, 2, items[0])
-    // The layout has no reference here, but the word is an object's address.
+    // The layout has no reference at this word, but the word is an object's address.
     heap.set(array, 3, items[1])
     heap.set(array, 4, items[2])
     heap.set(array, 5, items[3])
@@ -222,7 +222,7 @@ private struct NamedEdge: Hashable, CustomStringConvertible {
 
   // MARK: Tables
 
-  /// A dictionary, or a set without values, of `1 << scale` buckets.
+  /// Makes a dictionary, or a set without values, with `1 << scale` buckets.
   private func table(
     _ heap: HeapBuilder, scale: UInt64, hasValues: Bool, claiming: UInt64? = nil, size: UInt64? = nil,
     isOfNumbers: Bool = false
@@ -246,7 +246,7 @@ private struct NamedEdge: Hashable, CustomStringConvertible {
     let keys = bitmap + max(1, buckets / 64) * 8
     let values = keys + 8 * buckets
     let object = heap.object(name, size: size ?? UInt64(values + (hasValues ? 8 * buckets : 0)))
-    // Seed and age are stored beside the scale.
+    // The seed and the age are stored beside the scale.
     heap.words[object.address + 32] = 0xAB00 | (claiming ?? scale)
     heap.words[object.address + 48] = object.address + UInt64(keys)
     if hasValues { heap.words[object.address + 56] = object.address + UInt64(values) }
@@ -305,10 +305,10 @@ private struct NamedEdge: Hashable, CustomStringConvertible {
     heap.words[table.address + 64] = .max
     let found = try edges(heap, from: table)
     #expect(found.contains(edge("[key]", .strong, items[0])))
-    // No such scale: anything may be a reference.
+    // There is no such scale, so any word may be a reference.
     heap.words[table.address + 32] = 40
     #expect(try edges(heap, from: table).contains { $0.strength == .conservative && $0.target == items[0].address })
-    // Keys that are elsewhere.
+    // The pointer to the keys refers to other memory.
     heap.words[table.address + 32] = 2
     heap.words[table.address + 48] = items[1].address
     #expect(try !edges(heap, from: table).contains { $0.name == "[key]" })
@@ -323,7 +323,7 @@ private struct NamedEdge: Hashable, CustomStringConvertible {
     let owner = heap.object("App.Owner")
     let table = heap.sideTable(of: item)
     heap.words[owner.address + 16] = table.address
-    // Not a side table, but the object itself.
+    // The word refers to the object itself, not to a side table.
     heap.words[owner.address + 24] = item.address + 16
     #expect(try edges(heap, from: owner) == [edge("weak", .bookkeeping, table), edge("weak", .weak, item)])
     #expect(try edges(heap, from: item) == [edge("+8", .bookkeeping, table)])
@@ -346,7 +346,7 @@ private struct NamedEdge: Hashable, CustomStringConvertible {
     #expect(try edges(heap, from: owner).contains(edge("strong", .strong, items[0])))
   }
 
-  /// A class with one field, `any: any P`.
+  /// Declares a class with one field, `any: any P`.
   private func declareOwnerOfExistential(_ heap: HeapBuilder) {
     heap.type("App.Owner")
     heap.layout(
@@ -364,7 +364,8 @@ private struct NamedEdge: Hashable, CustomStringConvertible {
     let owner = heap.object("App.Owner", size: 56)
     heap.set(owner, 0, items[0])
     heap.set(owner, 1, items[1])
-    // Metadata and witness table are not part of the value; an object's address there counts as a scanned word.
+    // The words for metadata and witness table are not part of the value. An object's address in them counts as a
+    // scanned word.
     heap.set(owner, 3, items[2])
     #expect(
       try edges(heap, from: owner) == [
@@ -385,7 +386,7 @@ private struct NamedEdge: Hashable, CustomStringConvertible {
     let metadata: UInt64 = 0x1000_9000
     for (index, item) in items.enumerated() { heap.set(owner, index, item) }
     heap.words[owner.address + 40] = metadata
-    // The rest of the buffer is left from before.
+    // The rest of the buffer has stale values.
     heap.bufferedValues[metadata] = .inline(size: 0, layout: value(0, []))
     #expect(try edges(heap, from: owner).isEmpty)
     heap.bufferedValues[metadata] = .object
@@ -461,8 +462,8 @@ private struct NamedEdge: Hashable, CustomStringConvertible {
         tail: .unknown))
     let object = heap.object("App.Switch", size: 48)
     heap.set(object, 0, items[0])
-    // A Bool that is false, followed by stale bytes from the memory's last use; likewise a byte in the middle of a
-    // word.
+    // The word has a Bool that is false, and then stale bytes from an earlier use of the memory. The next word has a
+    // byte in the middle, and is otherwise stale.
     heap.set(object, 1, items[1])
     heap.set(object, 2, items[1])
     heap.set(object, 3, items[2])

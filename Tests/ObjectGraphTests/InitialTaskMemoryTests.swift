@@ -1,4 +1,4 @@
-// Tasks that have not begun: the words that have not been written yet.
+// Tasks that have not begun, and the words in them that have not been written yet.
 
 import Testing
 import TraceTestSupport
@@ -13,13 +13,14 @@ import TraceTestSupport
   private let function: UInt64 = 0x1000_3000
   private let completion: UInt64 = 0x1000_2200
 
-  /// Offsets in a task with a result of 8 bytes, as Swift 6.3.1 makes it: 304 bytes and the locals of its function.
+  /// Offsets in a task with a result of 8 bytes, as Swift 6.3.1 makes it: 304 bytes, and then the locals of the task's
+  /// function.
   private let result: UInt64 = 232
   private let context: UInt64 = 272
   private let task: HeapBuilder.Object
-  /// The block with the captures of its function.
+  /// The block with the captures of the task's function.
   private let captures: HeapBuilder.Object
-  /// The object that the task's memory referred to before.
+  /// The object that stale words in the task's memory refer to.
   private let item: HeapBuilder.Object
 
   init() {
@@ -48,7 +49,7 @@ import TraceTestSupport
 
   private func set(_ offset: UInt64, _ word: UInt64?) { heap.words[task.address + offset] = word }
 
-  /// Whether the task holds what leads from one of its words.
+  /// Whether the task holds the object that one of its words refers to.
   private func isHeld(from offset: UInt64) throws -> Bool {
     let before = heap.words[task.address + offset]
     set(offset, item.address)
@@ -70,7 +71,7 @@ import TraceTestSupport
     #expect(try targets() == [captures.address])
   }
 
-  /// Its parent and group, a value of a task local, who waits for its result, an error.
+  /// The offsets of the parent, the group, a value of a task local, the tasks that wait for the result, and the error.
   @Test(arguments: [48, 80, 136, 208, 216, 224]) func aTaskThatHasNotBegunHoldsWhatItsHeaderLeadsToBy(_ offset: UInt64)
     throws
   {
@@ -78,7 +79,7 @@ import TraceTestSupport
   }
 
   @Test(arguments: [232, 264, 288, 312]) func aTaskThatHasBegunMayHoldAnythingBy(_ offset: UInt64) throws {
-    // It goes on in its function.
+    // The task resumes in its function.
     set(56, function + 0x40)
     #expect(try isHeld(from: offset))
     #expect(try !isHeld(from: 72))
@@ -95,7 +96,7 @@ import TraceTestSupport
     heap.words[0x7000_0000_0100] = task.address
     #expect(try isHeld(from: 288))
     heap.words[0x7000_0000_0100] = nil
-    // A thread that could not be stopped may run any.
+    // A thread that could not be stopped may run any task.
     heap.threads.append(SnapshotThread(osThread: 2, stackPointer: nil, threadPointer: 0))
     #expect(try isHeld(from: 288))
   }
@@ -116,18 +117,18 @@ import TraceTestSupport
     heap.words[0x1000_9008] = 208
     heap.words[0x1000_9000] = 2
     #expect(try isHeld(from: 72))
-    // Swift 6.1 does not tell the size.
+    // Swift 6.1 does not export the size.
     heap.words[0x1000_9000] = 1
     heap.variables[TaskLayout.sizeVariable] = nil
     #expect(try !isHeld(from: 72))
     #expect(try !isHeld(from: 288))
-    // Swift 6.0 tells neither, and has a function that earlier versions lack.
+    // Swift 6.0 exports neither the size nor the version, but a function that earlier versions lack.
     heap.variables[TaskLayout.versionVariable] = nil
     #expect(try isHeld(from: 72))
     heap.variables[TaskLayout.newestFunction] = 0x1000_2300
     #expect(try !isHeld(from: 72))
     #expect(try !isHeld(from: 288))
-    // Nothing is known of it.
+    // Now nothing is known about the runtime.
     heap.variables = [:]
     #expect(try isHeld(from: 72))
     #expect(try isHeld(from: 288))
@@ -153,7 +154,7 @@ import TraceTestSupport
     heap.words[slab.address + 16] = 984
     set(16, slab.address + 200)
     #expect(try !targets().contains(slab.address))
-    // Another block may be a job.
+    // A block that is not a slab may be a job.
     let job = heap.malloc(80)
     set(16, job.address)
     #expect(try targets().contains(job.address))

@@ -1,4 +1,4 @@
-// Which payloads of an enumeration's value are read, and by what case they are named.
+// Which payloads of an enumeration's value are read, and which case gives them their name.
 
 import Testing
 import TraceTestSupport
@@ -8,7 +8,7 @@ import TraceTestSupport
 @Suite struct PayloadTests {
   private typealias Heap = HeapBuilder
 
-  /// Edges from an object, each as `name strength` with the target's index among `targets`.
+  /// Returns the edges from an object as `name strength`, followed by the target's index in `targets`.
   private func edges(_ heap: HeapBuilder, from object: HeapBuilder.Object, _ targets: [HeapBuilder.Object]) throws
     -> Set<String>
   {
@@ -31,7 +31,7 @@ import TraceTestSupport
     return (0..<count).map { _ in heap.object("App.Item") }
   }
 
-  /// The top bits of the word at offset 16 are the case.
+  /// The case is in the top bits of the word at offset 16.
   private let tag = EnumerationLayout(name: "state", discriminator: .tag(bits: [190, 191], cases: [0, 1, 2, nil]))
   private let untold = EnumerationLayout(name: "state", discriminator: .unknown)
 
@@ -49,13 +49,13 @@ import TraceTestSupport
       let owner = owner(heap, (0..<3).map { Heap.payload("state", 0, case: $0) }, [tag])
       heap.words[owner.address + 16] = items[0].address | UInt64(number) << 62
       #expect(try edges(heap, from: owner, items) == ["state \(name) strong 0"])
-      // Without the tags nothing tells, and no case is named.
+      // Without the tags, the case is unknown and not named.
       heap.hasReferenceTags = false
       #expect(try edges(heap, from: owner, items) == ["state strong 0"])
     }
   }
 
-  /// An object whose state's tag is a byte of its own, at an offset.
+  /// Makes an object whose state has its tag in a separate byte at an offset.
   private func owner(_ heap: HeapBuilder, tagAt offset: Int) -> HeapBuilder.Object {
     let bits = Array(offset * 8..<offset * 8 + 8)
     let behind = EnumerationLayout(
@@ -129,9 +129,9 @@ import TraceTestSupport
       heap, [Heap.payload("state", 0, case: 0), Heap.payload("state", 0, case: 1), Heap.payload("state", 1, case: 1)],
       [tag])
     heap.words[owner.address + 16] = items[0].address | 1 << 62
-    // The second word of case 1 is never nil.
+    // The second word of case 1 is never nil, so the value cannot be case 1.
     #expect(try edges(heap, from: owner, items) == ["state strong 0"])
-    // Nor does a case without payload leave one behind.
+    // A case without payload does not leave such a word behind either.
     heap.words[owner.address + 16] = items[0].address | 3 << 62
     #expect(try edges(heap, from: owner, items) == ["state strong 0"])
   }
@@ -183,7 +183,7 @@ import TraceTestSupport
   @Test func aShortStringIsNoSignThatThePayloadIsNotThere() throws {
     let heap = HeapBuilder()
     let items = items(heap, 1)
-    // Text is stored in the place of the reference to the string's storage.
+    // A small string is stored in the word for the reference to the string's storage.
     let named = EnumerationLayout(name: "named", discriminator: .address(offset: 16))
     var text = Heap.payload("named.text", 0, type: "Swift.String", case: 0)
     text.isAlwaysSet = false
@@ -192,8 +192,8 @@ import TraceTestSupport
     #expect(try edges(heap, from: owner, items) == ["named.item case0 strong 0"])
   }
 
-  /// A structure whose last field is an optional reference, in an optional: none is the next number in that field's
-  /// word.
+  /// A structure in an optional. Its last field is an optional reference. The outer `none` is the next small number in
+  /// that field's word.
   @Test func anOptionalIsNoneByASmallNumberInAReferenceOfThePayloads() throws {
     let heap = HeapBuilder()
     let items = items(heap, 2)
@@ -227,7 +227,7 @@ import TraceTestSupport
     let owner = owner(heap, fields, [outer, inner])
     heap.words[owner.address + 16] = items[0].address | 1 << 62
     #expect(try edges(heap, from: owner, items) == ["state case1 strong 0"])
-    // nil is a value that no case has.
+    // No case has this value, so it means nil.
     heap.words[owner.address + 16] = 0xFF << 56 | 7
     #expect(try edges(heap, from: owner, items) == [])
   }
@@ -262,10 +262,10 @@ import TraceTestSupport
     #expect(try edges(heap, from: owner, items) == ["state bare unowned 0"])
     heap.words[owner.address + 48] = 1
     #expect(try edges(heap, from: owner, items) == ["state any strong 0", "state any conservative 1"])
-    // If the case is unknown, references that one case knows exactly are kept, and the rest is scanned.
+    // If the case is unknown, a reference that one case has at a word is kept, and the other words are scanned.
     heap.layout(of: "App.Owner", layout(.unknown))
     #expect(try edges(heap, from: owner, items) == ["state unowned 0", "state conservative 1"])
-    // Without the metadata of a value there is no such value.
+    // The value needs metadata at this word, so without metadata there is no such value.
     heap.words[owner.address + 40] = items[1].address
     #expect(try edges(heap, from: owner, items).contains("state unowned 0"))
     #expect(try !edges(heap, from: owner, items).contains("state conservative 1"))

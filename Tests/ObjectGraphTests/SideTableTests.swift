@@ -1,4 +1,4 @@
-// Weak references whose objects are gone.
+// Weak references to objects that have been freed.
 
 import Testing
 import TraceTestSupport
@@ -8,7 +8,7 @@ import TraceTestSupport
 @Suite struct SideTableTests {
   private typealias Heap = HeapBuilder
 
-  /// What a block leads to, in the graph of a heap.
+  /// Returns the addresses that a block refers to in the graph of a heap.
   private func targets(_ heap: HeapBuilder, from object: HeapBuilder.Object) throws -> Set<UInt64> {
     let graph = try heap.analysis().graph
     let node = try #require(graph.heap.block(containing: object.address)).rawValue
@@ -20,7 +20,7 @@ import TraceTestSupport
     return graph.type(of: try #require(graph.heap.block(containing: object.address)).rawValue).kind
   }
 
-  /// A box with a weak reference to an object that is gone, and what lives in its memory now.
+  /// Makes a box with a weak reference to a freed object, and the tenant that has the object's memory now.
   private func boxOfTheDead(_ heap: HeapBuilder) -> (
     box: HeapBuilder.Object, table: HeapBuilder.Object, tenant: HeapBuilder.Object
   ) {
@@ -37,7 +37,7 @@ import TraceTestSupport
   @Test(arguments: [nil, SideTable.freedCounts] as [UInt64?]) func theTableOfADeadObjectLeadsNowhere(counts: UInt64?)
     throws
   {
-    // Earlier recorders left its counts out.
+    // Earlier recorders did not write the counts of a side table.
     let heap = HeapBuilder()
     let (box, table, _) = boxOfTheDead(heap)
     heap.words[table.address + 16] = counts
@@ -62,7 +62,7 @@ import TraceTestSupport
     let table = heap.block(.posixMemalign, at: 0x5000_4000_0000, size: 32)
     heap.words[table.address] = tenant.address
     heap.set(block, 0, table)
-    // A block of C code that has a pointer.
+    // The block belongs to C code, and has a pointer.
     #expect(try targets(heap, from: table) == [tenant.address])
     heap.words[table.address + 16] = SideTable.freedCounts
     #expect(try kind(heap, of: table) == .sideTable)

@@ -1,4 +1,4 @@
-// Words that look like references, where the reference count says that they are none.
+// Words that look like references, although the reference count shows that they are not.
 
 import Testing
 import TraceTestSupport
@@ -8,7 +8,7 @@ import TraceTestSupport
 @Suite struct SurplusWordTests {
   private typealias Heap = HeapBuilder
 
-  /// The count word of an object with so many strong references.
+  /// Returns the count word of an object with so many strong references.
   private func count(_ strong: UInt64) -> UInt64 { 3 | (strong - 1) << 33 }
 
   private func pairs(_ heap: HeapBuilder, _ number: Int, ownerCount: UInt64 = 1) -> [(
@@ -61,7 +61,7 @@ import TraceTestSupport
     #expect(try instances(heap, .lost) == [1])
   }
 
-  /// The frame that waits has the second reference; a frame of another task has an old word.
+  /// The frame of the waiting task has the second reference. A frame of another task has a stale word.
   @Test func aWordInWhatAnObjectKeepsAliveComesFirst() throws {
     let heap = HeapBuilder()
     heap.type(
@@ -87,7 +87,7 @@ import TraceTestSupport
     #expect(try instances(heap, .retainCycle) == [2])
   }
 
-  /// Fields of an object that is being deinitialised are given up one after the other.
+  /// The fields of an object in `deinit` are released one after the other.
   @Test func fieldsOfAnObjectThatEndsAccountForNothing() throws {
     let heap = HeapBuilder()
     heap.type("App.Holder", fields: [Heap.field("item", 0, type: "App.Item")])

@@ -1,4 +1,4 @@
-// Tasks, the frames of their functions, and the lists that runtimes keep of them.
+// Tasks, the frames of their functions, and the runtime's lists of tasks.
 
 import Testing
 import TraceTestSupport
@@ -8,18 +8,18 @@ import TraceTestSupport
 @Suite struct TaskMemoryTests {
   private typealias Heap = HeapBuilder
 
-  /// What a block leads to, in the graph of a heap.
+  /// Returns the addresses that a block refers to in the graph of a heap.
   private func targets(_ heap: HeapBuilder, from object: HeapBuilder.Object) throws -> Set<UInt64> {
     let graph = try heap.analysis().graph
     let node = try #require(graph.heap.block(containing: object.address)).rawValue
     return Set(graph.graph.edges(from: node).map { graph.heap[BlockID(graph.graph.target(of: $0))].address })
   }
 
-  /// Byte 112 of a task, in Swift 6.1 and 6.3.
+  /// The offset of the allocator in a task, in Swift 6.1 and 6.3.
   private let allocator: UInt64 = 112
   private let inlineSlab: UInt64 = 256
 
-  /// A task of 768 bytes with a slab in it.
+  /// Makes a task of 768 bytes that contains a slab.
   private func task(_ heap: HeapBuilder) -> HeapBuilder.Object {
     let task = heap.malloc(768)
     heap.words[task.address] = HeapBuilder.taskMetadata
@@ -33,7 +33,7 @@ import TraceTestSupport
     heap.words[address + 16] = used.map { capacity | $0 << 32 }
   }
 
-  /// A slab of its own, behind another.
+  /// Makes a separate slab, which follows another one in the list.
   private func furtherSlab(_ heap: HeapBuilder, after address: UInt64, used: UInt64?) -> HeapBuilder.Object {
     let block = heap.malloc(1024)
     slab(heap, at: block.address, capacity: 992, used: used)
@@ -41,7 +41,7 @@ import TraceTestSupport
     return block
   }
 
-  /// Places the last allocation of a task `offset` bytes behind a slab's header.
+  /// Places the last allocation of a task `offset` bytes after a slab's header.
   private func setLast(_ heap: HeapBuilder, _ task: HeapBuilder.Object, inSlabAt slab: UInt64, offset: UInt64) {
     let allocation = slab + 32 + offset
     heap.words[allocation + 8] = slab
@@ -63,13 +63,13 @@ import TraceTestSupport
     heap.words[slab + 32 + 152] = items[0].address
     heap.words[slab + 32 + 160] = items[1].address
     #expect(try targets(heap, from: task).intersection(items.map(\.address)) == [items[0].address])
-    // It does not say how much is in use: any of it may be.
+    // The slab does not say how much of it is in use, so any part may be.
     self.slab(heap, at: slab, capacity: 480, used: nil)
     #expect(try targets(heap, from: task).isSuperset(of: items.map(\.address)))
   }
 
-  /// As of a sleep with a tolerance: the timer's source has a record in the task's frames for its context, the record
-  /// has the source and the task.
+  /// This is like a sleep with a tolerance. The context of the timer's source is a record in the task's frames. The
+  /// record refers to the source and the task.
   @Test func whoHasATimersRecordInATasksFramesHasTheTask() throws {
     let heap = HeapBuilder()
     let task = task(heap)
@@ -81,7 +81,7 @@ import TraceTestSupport
     heap.words[record + 8] = task.address
     heap.words[source.address + 40] = record
     #expect(try targets(heap, from: source) == [task.address])
-    // Any other word that leads among the frames leads to the slab alone.
+    // Any other word that refers to the frames only leads to the slab.
     heap.words[source.address + 40] = record + 8
     #expect(try targets(heap, from: source) == [further.address])
   }
@@ -112,7 +112,7 @@ import TraceTestSupport
     let first = task.address + inlineSlab
     slab(heap, at: first, capacity: 480, used: 64)
     setLast(heap, task, inSlabAt: first, offset: 0)
-    // No allocation was made in it, so that the recorder did not know it for a slab.
+    // No allocation was made in this slab, so the recorder did not recognise it as a slab.
     let second = furtherSlab(heap, after: first, used: nil)
     heap.words[second.address + 200] = item.address
     #expect(try targets(heap, from: second).isEmpty)
@@ -122,11 +122,11 @@ import TraceTestSupport
     let heap = HeapBuilder()
     let item = items(heap, 1)[0]
     let task = task(heap)
-    // No allocation was ever made in its slab.
+    // No allocation was ever made in the task's slab.
     slab(heap, at: task.address + inlineSlab, capacity: 480, used: nil)
     heap.words[task.address + inlineSlab + 200] = item.address
     #expect(try targets(heap, from: task).isEmpty)
-    // Its allocator is not at the known offset: nothing is certain.
+    // The allocator is not at the known offset, so nothing is certain.
     heap.words[task.address + allocator + 24] = task.address + inlineSlab
     heap.words[task.address + allocator + 8] = nil
     #expect(try targets(heap, from: task) == [item.address])
@@ -141,7 +141,7 @@ import TraceTestSupport
     heap.words[task.address + 16] = next.address
     heap.words[task.address + 24] = queue.address
     #expect(try targets(heap, from: task) == [next.address, queue.address])
-    // A task that was in no queue yet.
+    // The task has not been in a queue yet, so this word is stale.
     heap.words[task.address + 16] = item.address
     #expect(try targets(heap, from: task) == [queue.address])
   }
@@ -153,15 +153,15 @@ import TraceTestSupport
     let first = task.address + inlineSlab
     let second = furtherSlab(heap, after: first, used: 48)
     heap.words[second.address + 200] = item.address
-    // The last allocation is in the first slab, and the second one is not empty.
+    // The allocator contradicts itself: the last allocation is in the first slab, but the second slab is not empty.
     slab(heap, at: first, capacity: 480, used: 64)
     setLast(heap, task, inSlabAt: first, offset: 0)
     #expect(try targets(heap, from: second) == [item.address])
-    // Beyond the part in use.
+    // The last allocation is beyond the part in use.
     slab(heap, at: second.address, capacity: 992, used: 0)
     setLast(heap, task, inSlabAt: first, offset: 128)
     #expect(try targets(heap, from: second) == [item.address])
-    // In a slab that is none of the task's.
+    // The last allocation is in a slab of another block.
     setLast(heap, task, inSlabAt: item.address, offset: 0)
     #expect(try targets(heap, from: second) == [item.address])
   }
@@ -169,7 +169,7 @@ import TraceTestSupport
   // MARK: Tasks among the frames of others
 
   @Test(arguments: [true, false]) func whoCanResumeAChildHoldsTheTaskThatWaitsForIt(isInline: Bool) throws {
-    // `async let` makes its task among the frames of the parent.
+    // `async let` places the child task in the frames of the parent.
     let heap = HeapBuilder()
     heap.type("App.Mailbox", fields: [Heap.field("continuation", 0)])
     let mailbox = heap.object("App.Mailbox")
@@ -181,12 +181,12 @@ import TraceTestSupport
     setLast(heap, task, inSlabAt: second.address, offset: 0)
     let child = (isInline ? first : second.address) + 48
     heap.words[mailbox.address + 16] = child
-    // Nothing that is a task.
+    // The address is not a task's yet.
     #expect(try heap.findings().map(\.verdict) == [.suspended])
     heap.words[child] = HeapBuilder.taskMetadata
     #expect(try heap.findings().isEmpty)
     #expect(try targets(heap, from: mailbox) == [task.address])
-    // The same by a word that is scanned.
+    // A scanned word has the same effect.
     heap.words[mailbox.address + 16] = nil
     let block = heap.malloc(64)
     heap.global(block)
@@ -206,13 +206,13 @@ import TraceTestSupport
       let own = heap.malloc(1024)
       slab(heap, at: own.address, capacity: 992, used: 320)
       heap.words[child + allocator + 8] = own.address
-      // The child's frames hold its parent; the record that it waits with holds the child.
+      // The child's frames hold its parent. The record of the child's wait refers to the child.
       heap.words[own.address + 64] = task.address
       heap.words[own.address + 72] = child
       return (task: task, frames: own)
     }
     for (one, other) in zip(tasks, tasks.dropFirst()) {
-      // Left over.
+      // These words are stale.
       heap.words[one.task.address + inlineSlab + 320] = other.frames.address
       heap.words[one.frames.address + 80] = other.task.address
       heap.words[one.frames.address + 88] = other.frames.address
@@ -220,7 +220,7 @@ import TraceTestSupport
     let findings = try heap.findings()
     #expect(findings.map(\.instances) == [3] && findings.map(\.evidence.isCycle) == [false])
     #expect(findings.map(\.retainedBlocks) == [6])
-    // All are in use if the first is.
+    // If the first task is in use, all of them are.
     heap.global(tasks[0].task)
     #expect(try heap.findings().isEmpty)
   }
@@ -241,7 +241,7 @@ import TraceTestSupport
     heap.words[0x1000_9008] = 240
     #expect(try heap.findings().isEmpty)
     #expect(try heap.analysis().remarks.contains { $0.contains("has tasks of 240 bytes") })
-    // An object that no task keeps is lost all the same.
+    // Nevertheless, an object that no task keeps is lost.
     _ = heap.object("App.Session")
     #expect(try heap.findings().map(\.verdict) == [.lost])
   }
@@ -301,7 +301,7 @@ import TraceTestSupport
   @Test func linksThatAreNotKnownAreSaid() throws {
     let heap = HeapBuilder()
     let tasks = linkedTasks(heap, 3, at: 160)
-    // Not the way back that was expected.
+    // The backward link is not the expected one.
     heap.words[tasks[2].address + 168] = tasks[0].address
     #expect(try heap.analysis().remarks.contains(TaskRegistry.remark))
     let known = HeapBuilder()

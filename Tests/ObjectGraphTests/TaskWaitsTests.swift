@@ -1,4 +1,5 @@
-// What suspended tasks wait for, by their own words: who can resume them, and which words are left over.
+// What suspended tasks wait for according to their own words. This shows who can resume the tasks, and which words are
+// stale.
 
 import Testing
 import TraceTestSupport
@@ -11,7 +12,7 @@ import TraceTestSupport
   private typealias Task = HeapBuilder.Object
 
   private let heap = HeapBuilder()
-  /// Offsets in a task as Swift 6.3.1 makes it: with 512 bytes for its frames behind the initial context.
+  /// Offsets in a task as Swift 6.3.1 makes it, with 512 bytes for its frames after the initial context.
   private let slab: UInt64 = 304
   private let context: UInt64 = 272
   private let future: UInt64 = 208
@@ -25,7 +26,7 @@ import TraceTestSupport
 
   private func set(_ task: Task, _ offset: UInt64, _ word: UInt64?) { heap.words[task.address + offset] = word }
 
-  /// A task with a result, which has begun. `handles`: references that others have.
+  /// Makes a task with a result, which has begun. `handles`: the number of references that others have.
   private func task(handles: UInt64 = 0) -> Task {
     let task = heap.malloc(840)
     set(task, 0, HeapBuilder.taskMetadata)
@@ -42,7 +43,7 @@ import TraceTestSupport
     return task
   }
 
-  /// Records the awaited task in a record that ends the task's frames.
+  /// Suspends a task. The last frame has a record that names the awaited task.
   private func suspend(_ task: Task, on subject: UInt64? = nil, outer: UInt64? = nil) {
     let allocation = task.address + slab + 32 + used - 64
     set(task, 112, allocation)
@@ -55,7 +56,7 @@ import TraceTestSupport
     heap.words[record + 40] = task.address
   }
 
-  /// Memory that a variable leads to, whose first words are tasks.
+  /// Makes memory that a variable refers to, and that begins with references to the tasks.
   private func holder(of tasks: Task...) {
     let holder = heap.malloc(64)
     for (index, task) in tasks.enumerated() { heap.words[holder.address + UInt64(8 * index)] = task.address }
@@ -68,8 +69,8 @@ import TraceTestSupport
     return findings.map(\.instances)
   }
 
-  /// An object that a weak reference leads to may cancel a task by its handle. A record besides the record of the wait
-  /// shows that the task or its children may react to that.
+  /// An object that is reached by a weak reference may cancel a task by the task's handle. If the task has another
+  /// record besides the record of its wait, the task or its children may react to that.
   @Test(arguments: [false, true]) func aHandleOfAnObjectThatAWeakReferenceLeadsToMayCancelATask(hears: Bool) throws {
     heap.type("App.Registry", fields: [HeapBuilder.field("last", 0, .weak)])
     heap.type(
@@ -90,7 +91,7 @@ import TraceTestSupport
     #expect(isLeaked(waiting) == !hears && isLeaked(owner))
   }
 
-  /// A parent reaches its children by a record of its own, and from each child the next one.
+  /// The parent refers to its first child by a record. Each child refers to the next one.
   @Test(arguments: [false, true]) func aParentOnlyCancelsAChildThatWaitsForAContinuation(hears: Bool) throws {
     let (parent, first, last) = (task(), task(), task())
     let record = parent.address + slab + 64
@@ -105,7 +106,7 @@ import TraceTestSupport
     set(first, 216, last.address)
     heap.global(parent)
     #expect(try instances() == (hears ? [] : [2]))
-    // Code with the continuation of one can resume it.
+    // Code that has the continuation of one child can resume that child.
     holder(of: first)
     #expect(try instances() == (hears ? [] : [1]))
   }
@@ -149,7 +150,7 @@ import TraceTestSupport
     set(awaited, future, waiting.address)
     heap.set(owner, 0, waiting)
     holder(of: waiting)
-    // The owner is lost, and has the task's only handle.
+    // The owner is lost, and has the only handle of the task.
     #expect(try heap.findings().map(\.verdict).contains(.suspended))
     heap.global(owner)
     #expect(try instances() == [])
@@ -171,7 +172,7 @@ import TraceTestSupport
     set(awaited, future, first.address)
     set(first, 16, second.address)
     #expect(try instances() == [1])
-    // If the second does not record its awaited task, the word may be the place of a queue.
+    // If the second task does not record its awaited task, the word may be its link in a queue.
     heap.words[second.address + 160] = nil
     #expect(try instances() == [2])
     heap.global(awaited)
@@ -185,7 +186,7 @@ import TraceTestSupport
     set(resumed, offset, lost.address)
     heap.global(resumed)
     #expect(try instances() == [1])
-    // A task that says nothing may be in a queue, and so may the one behind it.
+    // A task without a record of its wait may be in a queue, and so may the next task.
     set(resumed, 160, nil)
     set(lost, 160, nil)
     #expect(try instances() == [])
@@ -198,7 +199,7 @@ import TraceTestSupport
     #expect(try instances() == [])
   }
 
-  /// A cycle of a task and an object that has its continuation, and a registry that knows the object weakly.
+  /// A task and an object with its continuation form a cycle. A registry has a weak reference to the object.
   @Test(arguments: [true, false]) func aWeakReferenceToAContinuationCanResumeATask(isContinuation: Bool) throws {
     heap.type(
       "App.Feed",
@@ -209,7 +210,7 @@ import TraceTestSupport
     set(task, slab + 72, feed.address)
     heap.set(feed, 0, task)
     let before = try heap.findings().map(\.verdict)
-    // The registry is lost itself until a variable leads to it.
+    // The registry itself is lost until a variable refers to it.
     #expect(before == [.suspended, .lost])
     heap.words[registry.address + 16] = heap.sideTable(of: feed).address
     heap.global(registry)
@@ -249,7 +250,7 @@ import TraceTestSupport
       try objects.map { .init(node: try #require(graph.heap.block(containing: $0.address)).rawValue, edge: nil) }
     }
     #expect(stuck.keeps(try path(parent, item)) == !isResumable)
-    // The innermost task on the path keeps the object.
+    // The object is kept by the innermost task on the path.
     #expect(!stuck.keeps(try path(parent, other, item)))
     #expect(!stuck.keeps(try path(item)))
   }
@@ -260,7 +261,7 @@ import TraceTestSupport
     set(parent, 64, parent.address + slab + 48)
     heap.words[group] = 0x1000_B000
     heap.words[group + 88] = parent.address
-    // The words of a child of a group: its parent, the next child, the group.
+    // The words of a group's child: its parent, the next child, and the group.
     set(child, 208, parent.address)
     set(child, 224, group)
     set(child, 240, 0x1000_A000)
@@ -273,7 +274,7 @@ import TraceTestSupport
     #expect(try instances() == [])
   }
 
-  /// A timeout: the parent sleeps, and will cancel its child, whatever that waits for.
+  /// This is a timeout: the parent sleeps, and will then cancel its child, whatever the child waits for.
   @Test func aTaskThatGoesOnKeepsItsChildren() throws {
     let (parent, child, awaited) = (task(), task(), task())
     let group = parent.address + slab + 96
@@ -308,7 +309,7 @@ import TraceTestSupport
     heap.global(outer)
     let verdicts = try heap.findings().map(\.verdict)
     #expect(verdicts == [.lost])
-    // If the child runs, all of them may be in use.
+    // If the child runs, all three may be in use.
     heap.words[child + 160] = nil
     #expect(try heap.findings().isEmpty)
   }

@@ -1,4 +1,4 @@
-// Words of lost tasks that lead to other tasks: which of those are losses of their own.
+// Words of lost tasks that refer to other tasks: which of those other tasks are separate losses.
 
 import Testing
 import TraceTestSupport
@@ -11,8 +11,8 @@ import TraceTestSupport
   private let function: UInt64 = 0x1000_3000
   private let completion: UInt64 = 0x1000_2200
   private let resultType: UInt64 = 0x1000_A000
-  /// Offsets in a future as Swift 6.3.1 makes it, with a result of 8 bytes and a frame of 16: its future, the result,
-  /// its initial context.
+  /// Offsets in a task as Swift 6.3.1 makes it, with a result of 8 bytes and a frame of 16: the future, the result, and
+  /// the initial context.
   private let future: UInt64 = 208
   private let result: UInt64 = 232
   private let context: UInt64 = 272
@@ -27,7 +27,7 @@ import TraceTestSupport
     heap.words[task.address + offset] = word
   }
 
-  /// A task that has begun, and that nothing can resume. glibc's blocks are 8 bytes longer than requested.
+  /// Makes a task that has begun, and that nothing can resume. glibc's blocks are 8 bytes longer than requested.
   private func task(hasResult: Bool = true) -> HeapBuilder.Object {
     let task = heap.malloc(size + 8)
     set(task, 0, HeapBuilder.taskMetadata)
@@ -48,7 +48,7 @@ import TraceTestSupport
     set(tasks[1], offset, tasks[2].address)
     set(tasks[2], offset, tasks[0].address)
     #expect(try instances() == [3])
-    // It keeps its target in use all the same.
+    // If the first task is in use, it still keeps the next ones in use.
     heap.global(tasks[0])
     #expect(try instances() == [])
   }
@@ -89,7 +89,7 @@ import TraceTestSupport
     let (task, item) = (task(), heap.object("App.Item"))
     set(task, offset, item.address)
     #expect(try heap.findings().map(\.verdict).count == 2)
-    // A word of its function's frame may be a reference.
+    // A word in the frame of the task's function may be a reference.
     set(task, offset, nil)
     set(task, 288, item.address)
     #expect(try heap.findings().map(\.verdict) == [.suspended])
@@ -102,7 +102,7 @@ import TraceTestSupport
     #expect(try instances() == [1])
     set(tasks[0], context + 8, completion)
     #expect(try instances() == [2])
-    // No task of another layout is judged.
+    // Tasks with another layout are not judged.
     heap.words[0x1000_9008] = 224
     #expect(try instances().isEmpty)
   }

@@ -1,4 +1,4 @@
-// The estimates of a light recording in a page.
+// The estimates of a light recording, as a page shows them.
 
 import Foundation
 import Testing
@@ -12,7 +12,7 @@ import TraceTestSupport
 @testable import TraceReading
 
 struct EstimatedSitesTests {
-  /// A trace of a light recording with sites of these live and allocated bytes, each of a function of its own.
+  /// Returns the trace of a light recording. Each site has its own function, and these live and allocated bytes.
   private func trace(_ sites: [(live: UInt64, allocated: UInt64)]) throws -> (ReportTrace, TraceReader, TableNaming) {
     var trace = TraceBuilder()
     trace.header.becomeLight(samplePeriod: 1024)

@@ -6,7 +6,7 @@ import TraceTestSupport
 @testable import TraceReading
 
 struct FlameTreeTests {
-  /// `count` functions, each called by `main` and allocating as many bytes as its number, once.
+  /// Returns the profile of `count` functions that `main` calls. Each allocates once, as many bytes as its number.
   private func profile(_ count: UInt64) throws -> StackProfile {
     var trace = TraceBuilder()
     trace.definitions = [.process(ProcessRecord(executable: "/bin/app", flags: 1))]
@@ -30,7 +30,7 @@ struct FlameTreeTests {
 
   @Test func stacksAreJoinedFromTheOutermostFrame() throws {
     let tree = FlameTree(try profile(10))
-    // main, ten functions, and what each allocated.
+    // The nodes are main, ten functions, and one allocation of each function.
     #expect(tree.nodes.count == 21 && tree.omittedCount == 0)
     #expect(tree.nodes.count { $0.parent < 0 } == 1)
     #expect(tree.nodes.indices.allSatisfy { tree.nodes[$0].parent < $0 })

@@ -13,7 +13,7 @@ import TraceTestSupport
 struct ReportPageTests {
   private static let nonce = String(repeating: "0a", count: 16)
 
-  /// A page about a trace with a type of this name.
+  /// Returns a page about a trace with a type of this name.
   fileprivate func page(_ name: String) throws -> String {
     var trace = TraceBuilder()
     trace.definitions = [.process(ProcessRecord(executable: "/bin/\(name)", flags: 1))]
@@ -86,7 +86,7 @@ struct ReportPageTests {
   }
 }
 
-/// The same page in a browser, which runs every script that the page permits.
+/// Opens the same page in a browser, which runs every script that the page permits.
 @Suite(.requires(.program("chromium"))) struct HostilePageTests {
   @Test func noScriptOfATraceRuns() throws {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("page-\(UUID().uuidString)")
@@ -114,7 +114,7 @@ struct ReportPageTests {
       process.waitUntilExit()
       let complaints = try String(contentsOf: errors, encoding: .utf8)
       #expect(!complaints.contains("CONSOLE"), "\(view): \(complaints.suffix(1000))")
-      // The script has run to its end, and nothing of the trace has become an element.
+      // The page's own script has run to its end, and no text of the trace has become an element.
       #expect(dom.contains("aria-current=\"page\"") && dom.contains("<footer id=\"footer\">leaktrace 1: a.trace"))
       #expect(!dom.contains("<title>run") && !dom.contains("<img"), "\(view)")
     }

@@ -1,4 +1,4 @@
-// The rules that come with leaktrace, and how rules are read and looked up.
+// The rules that are shipped with leaktrace, and how rules are parsed and looked up.
 
 import Foundation
 import PlatformRules

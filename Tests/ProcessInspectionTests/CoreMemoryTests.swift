@@ -11,7 +11,7 @@ import TraceTestSupport
 @testable import ProcessInspection
 
 @Suite struct CoreMemoryTests {
-  /// Writes a core to a file of its own for as long as `body` runs.
+  /// Writes a core to a temporary file, which exists while `body` runs.
   static func withCore(_ bytes: [UInt8], _ body: (String) throws -> Void) throws {
     let path = FileManager.default.temporaryDirectory.path + "/core-\(UUID().uuidString)"
     try Data(bytes).write(to: URL(fileURLWithPath: path))
@@ -19,7 +19,7 @@ import TraceTestSupport
     try body(path)
   }
 
-  /// Files by path, in place of the machine's.
+  /// Files by path, which replace the machine's files.
   struct Files: SymbolFileAccess {
     var files: [String: [UInt8]]
     func contents(ofFile path: String) -> SymbolFileContents? { files[path].map { SymbolFileContents($0) } }
@@ -50,7 +50,8 @@ import TraceTestSupport
     }
   }
 
-  /// The two pages of an image with a build ID. The loader maps the second one if it has rights.
+  /// Returns the two pages of an image with a build ID. The loader maps the second page if it has rights.
+  /// given.
   static func image(buildID: UInt8, rightsOfSecondPage: UInt32? = nil) -> [UInt8] {
     let segments = rightsOfSecondPage == nil ? 0 : 1
     var bytes: [UInt8] = [0x7F, 0x45, 0x4C, 0x46, 2, 1, 1] + [UInt8](repeating: 0, count: 9)
@@ -109,7 +110,7 @@ import TraceTestSupport
     core.segments = [
       .init(address: 0x1000, bytes: [UInt8](repeating: 1, count: 4096), size: 4096),
       .init(address: 0x3000, bytes: [], size: 4096),
-      // The kernel's variables, in two pieces, and its code.
+      // The kernel's variables are in two pieces, followed by its code.
       .init(address: 0x6000, bytes: [], size: 8192, flags: 4),
       .init(address: 0x8000, bytes: [], size: 4096, flags: 4),
       .init(address: 0x9000, bytes: [UInt8](repeating: 2, count: 4096), size: 4096, flags: 5),
@@ -129,7 +130,7 @@ import TraceTestSupport
   @Test("A stack of zeros was not written, and what it holds may look lost")
   func unwrittenStacks() throws {
     func registers(stackPointer: UInt64) -> [UInt64] {
-      // Word 19 of `user_regs_struct`.
+      // The stack pointer is word 19 of `user_regs_struct`.
       (0..<27).map { $0 == 19 ? stackPointer : 0 }
     }
     var core = SyntheticCore()
@@ -163,7 +164,7 @@ import TraceTestSupport
     core.segments.append(.init(address: 0x10_0000, bytes: [UInt8](repeating: 0, count: zeros), size: UInt64(zeros)))
     core.segments.append(.init(address: 0x1000_0000, bytes: [UInt8](repeating: 5, count: 4096), size: 4096))
     let packed = Self.packed(core.bytes())
-    // A directory of its own: files of other processes come and go in the shared one.
+    // A separate directory is used, because other processes create and remove files in the shared one.
     let directory = FileManager.default.temporaryDirectory.appendingPathComponent("unpacked-\(UUID())").path
     try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: false)
     defer { try? FileManager.default.removeItem(atPath: directory) }
@@ -179,7 +180,7 @@ import TraceTestSupport
       var status = stat()
       #expect(fstat(unpacked, &status) == 0 && status.st_size > zeros && status.st_blocks * 512 < 1 << 20)
     }
-    // The bytes before damage or a premature end are read.
+    // The bytes before the damage or the premature end can be read.
     try Self.withCore(Array(packed.dropLast(packed.count / 3))) { path in
       let memory = try CoreMemory(path: path, unpackingIn: directory)
       #expect(memory.isTruncated)

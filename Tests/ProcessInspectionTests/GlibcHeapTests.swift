@@ -1,4 +1,4 @@
-// Blocks from the books of glibc's allocator.
+// Blocks from the metadata of glibc's allocator.
 
 import TestRequirements
 import Testing
@@ -7,7 +7,7 @@ import TraceTestSupport
 @testable import ProcessInspection
 
 @Suite struct GlibcHeapTests {
-  /// Two arenas with chunks of all kinds, and mapped blocks.
+  /// Returns two arenas with chunks of all kinds, and mapped blocks.
   static func heap(
     protectsLinks: Bool = true, seed: UInt64 = 1, release: SyntheticHeap.Release = .to41
   ) -> SyntheticHeap {
@@ -84,7 +84,7 @@ import TraceTestSupport
   func anEmptyCacheAtTheBeginningOfAHeapIsItsThreads(release: SyntheticHeap.Release, isLater: Bool) throws {
     var heap = SyntheticHeap(release)
     heap.beginMain()
-    // Since 2.43, a thread may have blocks before its cache.
+    // Since 2.43, a thread may have blocks that were allocated before its cache.
     if isLater && release == .with43 { heap.chunk(64, .block) }
     let cache = heap.addCache()
     heap.chunk(48, .block)
@@ -138,7 +138,7 @@ import TraceTestSupport
     #expect(found.arenas.count == 1 && arena.isMain && arena.systemBytes == 0x40_000)
     #expect(arena.blocks == 2 && arena.blockBytes == 144 && arena.freeBytes == 0x3000)
     #expect(arena.cachedBytes == 48 && arena.fastBytes == 64 && arena.topBytes == 0x1C70)
-    // The free chunk has two whole pages, and the top one.
+    // The free chunk has two whole pages, and the top chunk has one.
     #expect(arena.freePageBytes == 0x3000)
     #expect(arena.pin == GlibcHeap.Pin(address: last + 16, bytes: 80, use: .block))
   }
@@ -203,7 +203,7 @@ import TraceTestSupport
     }
   }
 
-  /// The bins of a cache have the same number of slots. A block with another content is no cache.
+  /// All bins of a cache have the same number of slots. A block with other contents is not a cache.
   @Test func aBlockThatResemblesACacheIsOne() throws {
     var heap = SyntheticHeap(.with43)
     heap.beginMain()
@@ -228,7 +228,7 @@ import TraceTestSupport
       heap.addMapped(at: SyntheticHeap.mapped + 0xC000, size: 0x6000, skipped: 0xFF0, firstSize: 0x4000)
       heap.addMapped(at: SyntheticHeap.mapped + 0x12000, size: 0x2000, skipped: 0xFF0, firstSize: 0x8000)
       heap.addMapped(at: SyntheticHeap.mapped + 0x14000, size: 0x3000)
-      // It was aligned to 16 KiB, then realloc moved the mapping.
+      // This block was aligned to 16 KiB, and then realloc moved its mapping.
       heap.addMapped(at: SyntheticHeap.mapped + 0x17000, size: 0x9000, skipped: 0x1FF0, firstSize: 0x8000)
       let found = try #require(GlibcHeap(in: heap.memory))
       #expect(found.blocks == heap.sortedBlocks && found.mappedBlocks == 6, "\(release)")
@@ -256,7 +256,7 @@ import TraceTestSupport
       heap.chunk(64, .block)
       heap.endArena()
       #expect(GlibcHeap.failure(in: heap.memory) == nil)
-      // The ring leads behind the beginning of the arena, as in a release that has other fields before the bins.
+      // The ring points behind the beginning of the arena, as in a release with other fields before the bins.
       heap.memory[SyntheticHeap.main + (release == .with43 ? 0x818 : 0x870)] = SyntheticHeap.main + 8
       #expect(try #require(GlibcHeap.failure(in: heap.memory)).contains("ring"), "\(release)")
       #expect(GlibcHeap(in: heap.memory) == nil)
@@ -270,7 +270,7 @@ import TraceTestSupport
     let fence = heap.chunk(16, .block)
     heap.chunk(16, .block)
     for _ in 0..<40 { heap.chunk(32, .block) }
-    // A page that another caller got from the break.
+    // This page was allocated by another caller of sbrk.
     let foreign = fence + 32
     for at in stride(from: foreign, to: foreign + 0x300, by: 8) { heap.memory[at] = 0x6161_6161_6161_6161 }
     for _ in 0..<20 { heap.chunk(80, .block) }
@@ -287,7 +287,7 @@ import TraceTestSupport
     for _ in 0..<20 { heap.chunk(64, .block) }
     let last = heap.chunk(96, .block)
     heap.endArena()
-    // The arena has its new top; the chunk still has the old one's size.
+    // The arena already has its new top, but the chunk still has the size of the old top.
     heap.memory[last + 8] = 0x1061
     let found = try #require(GlibcHeap(in: heap.memory))
     #expect(found.blocks == heap.sortedBlocks.dropLast())
@@ -321,7 +321,7 @@ import TraceTestSupport
       }
     }
     guard let found = GlibcHeap(in: heap.memory) else { return }
-    // Each block is in memory, and is listed once.
+    // Each block is in mapped memory, and is listed once.
     #expect(zip(found.blocks, found.blocks.dropFirst()).allSatisfy { $0.address < $1.address }, "seed \(seed)")
     #expect(found.blocks.allSatisfy { heap.memory.mappings.mapping(at: $0.address) != nil }, "seed \(seed)")
   }

@@ -5,7 +5,7 @@ import TraceReading
 
 @testable import ProcessInspection
 
-/// A tree of extents as jemalloc 5.3 has it, for addresses of 48 or 57 bits.
+/// A tree of extents in the layout of jemalloc 5.3, for addresses of 48 or 57 bits.
 struct SyntheticExtents {
   let memory = SyntheticMemory()
   private(set) var blocks: [AllocatedBlock] = []
@@ -35,7 +35,7 @@ struct SyntheticExtents {
     }
   }
 
-  /// Bytes of the blocks of a size class.
+  /// Returns the size of blocks of a size class.
   static func bytes(ofClass index: Int) -> UInt64 {
     let (group, step) = ((index - 1) / 4, UInt64((index - 1) % 4))
     return (group > 0 ? 32 << group : 0) + (step + 1) << (max(group, 1) + 3)
@@ -60,7 +60,7 @@ struct SyntheticExtents {
     return record
   }
 
-  /// Adds a slab. Every third region is free.
+  /// Adds a slab. Every third region of the slab is free.
   mutating func addSlab(pages: UInt64, sizeClass: Int) {
     let first = next
     let record = addExtent(pages: pages, sizeClass: sizeClass, isSlab: true)
@@ -74,7 +74,7 @@ struct SyntheticExtents {
     }
   }
 
-  /// Adds a block with an extent of its own, which has a page beside.
+  /// Adds a block with its own extent, which has an additional page.
   mutating func addLarge(sizeClass: Int, bytes: UInt64, offset: UInt64) {
     let first = next
     _ = addExtent(pages: bytes / Self.page + 1, sizeClass: sizeClass, isSlab: false, offset: offset)

@@ -1,4 +1,4 @@
-// Memory of a process that runs: this one.
+// Reading the memory of a running process: this process.
 
 import Glibc
 import Testing

@@ -1,11 +1,11 @@
-// Core files, made for tests.
+// Makes core files for tests.
 
-/// An ELF core with segments, threads and the list of mapped files.
+/// An ELF core file with segments, threads and the list of mapped files.
 struct SyntheticCore {
   struct Segment {
     var address: UInt64
     var bytes: [UInt8]
-    /// Bytes of memory, at least as many.
+    /// The size of the segment in memory, at least the number of bytes in the file.
     var size: UInt64
     var flags: UInt32 = 6
   }
@@ -13,7 +13,7 @@ struct SyntheticCore {
   var machine: UInt16 = 62
   var segments: [Segment] = []
   var threads: [(id: UInt32, registers: [UInt64])] = []
-  /// The address of the kernel's own code; 0 for a core that does not have it.
+  /// The address of the kernel's own code; 0 if the core does not contain it.
   var kernelCode: UInt64 = 0
   var files: [(range: Range<UInt64>, page: UInt64, path: String)] = []
 
@@ -79,7 +79,7 @@ struct SyntheticCore {
   }
 }
 
-/// A number as x86-64 has it in memory.
+/// Returns the bytes of a number in memory on x86-64.
 func bytesOf<Number: FixedWidthInteger>(_ number: Number) -> [UInt8] {
   withUnsafeBytes(of: number.littleEndian) { Array($0) }
 }

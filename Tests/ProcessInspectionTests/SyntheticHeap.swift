@@ -1,10 +1,10 @@
-// A process's memory with an allocator's books in it, made for tests.
+// Makes the memory of a process with an allocator's metadata, for tests.
 
 import TraceReading
 
 @testable import ProcessInspection
 
-/// Memory of words; whole pages are known.
+/// Memory that consists of words. If one word of a page was written, the whole page can be read.
 final class SyntheticMemory: ProcessMemory {
   var mappings: [MemoryMapping] = []
   private var pages: [UInt64: [UInt64]] = [:]
@@ -19,7 +19,7 @@ final class SyntheticMemory: ProcessMemory {
     set { pages[address >> 12, default: [UInt64](repeating: 0, count: 512)][Int(address >> 3 & 511)] = newValue }
   }
 
-  /// Addresses of all words that were written to, with the other words of their pages, in order.
+  /// The sorted addresses of all words in pages that were written to.
   var addresses: [UInt64] { pages.keys.sorted().flatMap { page in (0..<512).map { page << 12 + $0 * 8 } } }
 
   func read(_ address: RuntimeAddress, into buffer: UnsafeMutableRawBufferPointer) -> Int {
@@ -40,26 +40,26 @@ final class SyntheticMemory: ProcessMemory {
   }
 }
 
-/// A heap as glibc lays it out: arenas with chunks in use, free ones, ones in caches and fast bins.
+/// A heap in glibc's layout: arenas with chunks that are in use, free, in caches, or in fast bins.
 struct SyntheticHeap {
   enum Use { case block, free, cached, fast }
 
-  /// Releases with different layouts, by the 36 of glibc 2.36.
+  /// Releases of glibc with different layouts. The number is the minor version, such as 36 for glibc 2.36.
   enum Release: Int, CaseIterable { case to41 = 36, with42 = 42, with43 = 43 }
 
   let release: Release
-  /// Offset of an arena's bins.
+  /// The offset of an arena's bins.
   private var bins: UInt64 { release == .with43 ? 0x18 : 0x70 }
   private var cacheBins: UInt64 { release == .to41 ? 64 : 76 }
   private var cacheChunk: UInt64 { release == .to41 ? 0x290 : 0x300 }
-  /// Blocks that a bin of a cache may have.
+  /// The largest number of blocks in a bin of a cache.
   static let cacheLimit: UInt64 = 16
   static let cacheKey: UInt64 = 0x1234_5678_9ABC_DEF0
 
   let memory = SyntheticMemory()
-  /// Addresses and usable sizes of the blocks in use.
+  /// The addresses and usable sizes of the blocks in use.
   private(set) var blocks: [AllocatedBlock] = []
-  /// Links are stored as since 2.32.
+  /// Whether links are stored in the form used since 2.32.
   var protectsLinks = true
   private var arenas: [UInt64] = []
   private var next: UInt64 = 0
@@ -107,7 +107,7 @@ struct SyntheticHeap {
     makeArena(arena, firstChunk: (arena + bins + 0x828 + 15) & ~15)
   }
 
-  /// Adds a chunk behind the last one. Returns its address.
+  /// Adds a chunk after the last one, and returns its address.
   @discardableResult mutating func chunk(_ size: UInt64, _ use: Use) -> UInt64 {
     let at = next
     memory[at + 8] = size | (previousInUse ? 1 : 0) | marked
@@ -124,7 +124,7 @@ struct SyntheticHeap {
     return at
   }
 
-  /// Puts one free chunk into each of the arena's first `count` bins, with chunks in use between them.
+  /// Puts one free chunk into each of the arena's first `count` bins. Chunks in use separate the free ones.
   mutating func fillBins(_ count: UInt64) {
     for pair in 0..<count {
       chunk(32, .block)
@@ -136,19 +136,19 @@ struct SyntheticHeap {
     chunk(32, .block)
   }
 
-  /// Ends the memory that the main arena has, and goes on in memory that was mapped for it, at an address.
+  /// Ends the current memory of the main arena, and continues in memory that was mapped for the arena at `address`.
   mutating func goOn(at address: UInt64) {
     if !previousInUse { memory[next] = previousSize }
-    // Two chunks that are none.
+    // Two fence chunks mark the end. They are not blocks.
     memory[next + 8] = 16 | (previousInUse ? 1 : 0)
     memory[next + 24] = 16 | 1
     memory[arena] = 2 << 32
     (next, previousInUse) = (address, true)
   }
 
-  /// Adds a thread's cache, which the lists of cached chunks belong to.
+  /// Adds a thread's cache. The lists of cached chunks belong to this cache.
   ///
-  /// - Parameter surplus: Bytes of the chunk that a cache does not need.
+  /// - Parameter surplus: The bytes of the chunk beyond the size of the cache.
   @discardableResult mutating func addCache(surplus: UInt64 = 0) -> UInt64 {
     cache = chunk(cacheChunk + surplus, .block)
     blocks.removeLast()
@@ -156,19 +156,19 @@ struct SyntheticHeap {
     return cache
   }
 
-  /// Writes the number of a bin of the last cache: the blocks in it, or since 2.42 the free slots.
+  /// Writes the number of a bin of the last cache: the blocks in the bin, or since 2.42 the bin's free slots.
   func setNumber(_ number: UInt64, of bin: UInt64) {
     let word = cache + 16 + bin / 4 * 8
     let shift = bin % 4 * 16
     memory[word] = memory[word] & ~(0xFFFF << shift) | number << shift
   }
 
-  /// The bin of a cache for chunks of a size.
+  /// Returns the bin of a cache for chunks of a size.
   private static func cacheBin(of size: UInt64) -> UInt64 {
     size <= 1040 ? size / 16 - 2 : UInt64(64 + 53 - size.leadingZeroBitCount)
   }
 
-  /// Puts a block into the last cache, in order of size, as `endArena` does with chunks.
+  /// Puts a block into the last cache, in order of size, like `endArena` does with chunks.
   mutating func cacheMapped(at head: UInt64) {
     blocks.removeAll { $0.address == head + 16 }
     cacheLists[memory[head + 8] & ~7, default: []].append(head + 16)
@@ -188,7 +188,7 @@ struct SyntheticHeap {
       link(chunks, at: 16)
       memory[arena + 0x10 + 8 * (size / 16 - 2)] = chunks[0]
     }
-    // A bin of large chunks has them in order of size.
+    // A bin of large chunks has its chunks in order of size.
     var cacheLists: [UInt64: [UInt64]] = [:]
     for (size, entries) in self.cacheLists.sorted(by: { $0.key < $1.key }) {
       cacheLists[Self.cacheBin(of: size), default: []] += entries
@@ -210,9 +210,9 @@ struct SyntheticHeap {
     }
   }
 
-  /// Adds a block that is a mapping of its own. The head that an aligned block's mapping began with stays.
+  /// Adds a block that has its own mapping. If the block is aligned, the header at the start of the mapping is kept.
   ///
-  /// - Parameter firstSize: The mapping's size before the aligned block was moved to another size.
+  /// - Parameter firstSize: The size of the mapping before realloc moved the aligned block.
   mutating func addMapped(at address: UInt64, size: UInt64, skipped: UInt64 = 0, firstSize: UInt64? = nil) {
     let head = address + skipped
     let trailer: UInt64 = release == .with43 ? 16 : 0
@@ -223,7 +223,7 @@ struct SyntheticHeap {
       AllocatedBlock(address: head + 16, usableSize: size - skipped - (release == .with43 ? 24 : 16)))
   }
 
-  /// Adds the name of the release to libc's constants.
+  /// Adds the name of the release to the constants of libc.
   func nameRelease(_ number: Int? = nil) {
     let text = Array(
       "GNU C Library (Debian GLIBC 2.9-5) stable release version 2.\(number ?? release.rawValue).\0\0".utf8)

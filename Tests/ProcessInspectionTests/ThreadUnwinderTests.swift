@@ -1,4 +1,4 @@
-// Unwinding threads over memory that may hold anything.
+// Unwinding the stacks of threads over memory with arbitrary contents.
 
 import Glibc
 import TestRequirements
@@ -9,7 +9,7 @@ import TraceTestSupport
 @testable import ProcessInspection
 
 @Suite struct ThreadUnwinderTests {
-  /// A thread with any instruction pointer and stack.
+  /// Returns a thread with a given instruction pointer, stack pointer and base pointer.
   private static func thread(at address: UInt64, stack: UInt64, base: UInt64 = 0) -> InspectedThread {
     var registers = [UInt64](repeating: 0, count: InspectedThread.registerCount)
     (registers[16], registers[19], registers[4]) = (address, stack, base)
@@ -31,7 +31,7 @@ import TraceTestSupport
   @Test func aFunctionsCallerIsFoundByTheRulesInMemory() throws {
     let memory = try LiveProcessMemory(processID: getpid())
     let unwinder = ThreadUnwinder(memory, images: MappedImages.images(in: memory))
-    // At a function's first instruction the return address is on top of the stack.
+    // At the first instruction of a function, the return address is at the stack pointer.
     let function = try Self.address(of: "qsort_r")
     let caller = try Self.address(of: "getenv") + 1
     let words = UnsafeMutablePointer<UInt64>.allocate(capacity: 64)
@@ -45,7 +45,7 @@ import TraceTestSupport
     #expect(stack.frames.count >= 2 && !stack.frames[1].key.isExact)
   }
 
-  /// Memory of this process with some bytes of one image's rules changed.
+  /// The memory of this process, with changes to some bytes of one image's unwind rules.
   private struct DamagedMemory: ProcessMemory {
     let whole: LiveProcessMemory
     var mappings: [MemoryMapping] { whole.mappings }
@@ -70,7 +70,7 @@ import TraceTestSupport
       byteCount: Int(mapping.range.upperBound - mapping.range.lowerBound), alignment: 16)
     defer { rules.deallocate() }
     #expect(whole.read(RuntimeAddress(mapping.range.lowerBound), into: rules) == rules.count)
-    // From the table on: the bytes before it are not read.
+    // The changes begin at the table, because the bytes before it are not read.
     let first = Int(table - mapping.range.lowerBound)
     for _ in 0..<2000 {
       let at = first + Int(random.next() % UInt64(rules.count - first))

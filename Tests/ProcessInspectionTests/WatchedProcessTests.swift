@@ -1,4 +1,4 @@
-// The times of images, the choice of the process, and its memory size.
+// The times of images, the choice of the process, and the size of its memory.
 
 import Glibc
 import Testing
@@ -12,7 +12,7 @@ import Testing
     #expect(schedule.next(after: 100) == 110)
     #expect(schedule.next(after: 100.1) == 110)
     #expect(schedule.next(after: 109.9) == 110)
-    // One that took three intervals is followed by the next that can be, and by no others in between.
+    // An image that took three intervals is followed by the next possible one. The images in between are left out.
     #expect(schedule.next(after: 131) == 140)
     #expect(schedule.missed(between: 100, and: 140) == 3)
     #expect(schedule.missed(between: 100, and: 110) == 0)
@@ -30,7 +30,7 @@ import Testing
 
   @Test func aSizeIsReachedOnceAndThenWithAQuarterMore() {
     var threshold = SizeThreshold(limit: 100)
-    // Below nine tenths it starts again.
+    // A size below nine tenths of the limit resets the threshold.
     let sizes: [Double] = [50, 99, 100, 101, 110, 124, 126, 95, 120, 80, 100]
     let reached = sizes.filter { threshold.isReached(by: $0) }
     #expect(reached == [100, 126, 100])
@@ -82,7 +82,7 @@ import Testing
       Self.candidate(12, parent: 11), Self.candidate(11, parent: 5, isFirst: true), Self.candidate(13, parent: 4),
     ]
     #expect(try ContainerProcess.main(of: members, name: "c") == 11)
-    // Without a namespace of its own.
+    // The members of this container have no separate PID namespace.
     #expect(
       try ContainerProcess.main(of: [Self.candidate(12, parent: 11), Self.candidate(11, parent: 5)], name: "c") == 11)
     #expect(throws: ContainerProcess.Failure.none("c")) { try ContainerProcess.main(of: [], name: "c") }

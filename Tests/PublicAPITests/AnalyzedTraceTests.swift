@@ -1,4 +1,4 @@
-// A program of another package: sees what TraceAnalysis makes public, and nothing else.
+// Acts as a program of another package, which sees only the public interface of TraceAnalysis.
 
 import Foundation
 import Testing

@@ -1,4 +1,4 @@
-// The callers of a task whose contexts another thread changes.
+// The callers of a task, while another thread changes the task's contexts.
 
 #include "unwind/unwind_step.h"
 
@@ -9,7 +9,7 @@
 #include <stdatomic.h>
 
 enum { CODE = 0x401000, SEARCHES = 300000 };
-/// No mapping has it.
+/// An address that is in no mapping.
 static const uint64_t nowhere = 0x200000000;
 
 struct context {
@@ -19,7 +19,7 @@ struct context {
 static struct context inner, outer;
 static atomic_bool isDone;
 
-/// Knows CODE as the code of a suspended caller.
+/// Makes a thread that knows CODE as the code of a suspended caller.
 static struct lt_thread *make_thread(void) {
   struct lt_thread *t = calloc(1, sizeof *t);
   EXPECT(t);

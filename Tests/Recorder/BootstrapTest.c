@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-// The hooks, by the names they have where they are linked into a program.
+// The hooks, by their names in a program that links them.
 void *lt_hook_calloc(size_t count, size_t size);
 void *lt_hook_malloc(size_t size);
 void *lt_hook_pvalloc(size_t size);

@@ -1,4 +1,4 @@
-// Runtime checks: one that fails ends the process, whatever the program does with signals.
+// Runtime checks: a failed check ends the process, however the program handles signals.
 
 #include "check.h"
 #include "os/os.h"
@@ -12,7 +12,7 @@
 
 static void ignore(int signal) { (void)signal; }
 
-/// Breaks an invariant in a child that holds SIGABRT back and has a handler for it. Returns the child's wait status.
+/// Breaks an invariant in a child that blocks SIGABRT and has a handler for it. Returns the child's wait status.
 static int break_invariant(char *message, size_t size) {
   int ends[2];
   EXPECT(pipe(ends) == 0);
@@ -25,7 +25,7 @@ static int break_invariant(char *message, size_t size) {
     sigprocmask(SIG_BLOCK, &all, NULL);
     dup2(ends[1], STDERR_FILENO);
     char text[LT_NUMBER_SIZE];
-    lt_put_number(text, 5, 17); // digits end at base 16
+    lt_put_number(text, 5, 17); // a base above 16 has no digits
     _exit(0);
   }
   close(ends[1]);

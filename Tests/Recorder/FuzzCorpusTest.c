@@ -29,7 +29,8 @@ TEST(kept_inputs, "What a fuzzer has found is parsed within its bounds, and in n
   EXPECT(count >= 20);
 }
 
-/// A tuple of 16 times itself: a name without end, 16 to the 8th parts of it in the depth that is looked into.
+/// A tuple of 16 elements that are all the tuple itself. Its name never ends, and would have 16 to the 8th parts within
+/// the depth limit.
 TEST(endless_names, "The name of a type that is made of itself ends with the room for it") {
   uint64_t tuple[1 + 3 + 32] = {0};
   uint8_t bytes[1 + sizeof tuple];

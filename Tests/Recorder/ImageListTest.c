@@ -7,7 +7,7 @@
 #include <sched.h>
 #include <string.h>
 
-/// Two libraries that come and go. The build of the tests gives their names.
+/// Two libraries that are loaded and unloaded. The build of the tests defines their paths.
 static const char *const libraries[] = {RECORDER_TEST_LIBRARIES "/libfirst.so",
                                         RECORDER_TEST_LIBRARIES "/libsecond.so"};
 
@@ -17,7 +17,7 @@ static int global;
 
 static void *look(void *address) {
   while (!atomic_load(&isOver)) {
-    // No image was ever there; and this one never goes.
+    // No image is ever at this address. The image of `global` is always loaded.
     if (lt_image_list_covers((uintptr_t)address)) atomic_fetch_add(&wrong, 1);
     atomic_fetch_add_explicit(&looks, 1, memory_order_relaxed);
     if (!lt_image_list_covers((uintptr_t)&global) || !lt_image_list_has_both((uintptr_t)&global, (uintptr_t)look))
@@ -39,7 +39,7 @@ TEST(looks_during_changes, "Whether an image is at an address is answered rightl
     EXPECT(first && second);
     lt_image_list_refresh(&thread);
     EXPECT(lt_image_list_covers((uintptr_t)dlsym(second, "recorder_test_second")));
-    // The earlier one goes first: the list closes its gap, or leaves it.
+    // The earlier library is unloaded first. The list may close the gap or leave it.
     uintptr_t gone = (uintptr_t)dlsym(first, "recorder_test_first");
     EXPECT(lt_image_list_covers(gone));
     dlclose(first);

@@ -1,4 +1,4 @@
-// Heap images that are taken back, and the space that they leave.
+// Heap images that are deleted again, and the space that they leave in the trace.
 
 #include "image/snapshot_writer.h"
 #include "record/trace_file.h"
@@ -23,7 +23,8 @@ TEST(kept_distances, "The distance between images that stay grows with their age
     memmove(&times[index], &times[index + 1], (--count - index) * sizeof *times);
   }
   EXPECT(count == LIMIT && times[0] == 1 && times[count - 1] == IMAGES);
-  // On a logarithmic axis of age, all have about the same distance: the logarithm of all that time, by their number.
+  // On a logarithmic axis of age, all images have about the same distance: the logarithm of the total time, divided by
+  // their number.
   double share = 9.9 / LIMIT;
   for (uint32_t i = 0; i + 2 < count; i++) {
     double age = (double)(IMAGES - times[i]), distance = (double)(times[i + 1] - times[i]);
@@ -44,7 +45,7 @@ static void put(uint16_t kind, uint32_t thread, uint64_t time, uint32_t size) {
   free(chunk);
 }
 
-/// Returns the images in the trace. `chunks`: all of their chunks.
+/// Returns the number of images in the trace. `chunks`: the number of all their chunks.
 static uint32_t count_images(int descriptor, uint32_t *chunks, uint64_t *voidBytes) {
   struct lt_placed_chunk chunk;
   uint64_t end = lt_trace.status->dataEnd;
@@ -53,7 +54,7 @@ static uint32_t count_images(int descriptor, uint32_t *chunks, uint64_t *voidByt
   *voidBytes = 0;
   for (uint64_t at = LT_TRACE_HEADER_SIZE; lt_trace_find_chunk(descriptor, at, end, &chunk);
        at = chunk.offset + chunk.size) {
-    // What is left of a void, and is too small for one.
+    // The rest of a void may be too small for a chunk header.
     EXPECT(chunk.offset - at < sizeof(struct lt_chunk_header));
     if (chunk.header.kind == LT_CHUNK_VOID) *voidBytes += chunk.size;
     else if (chunk.header.kind != LT_CHUNK_DEFINITIONS || chunk.header.thread == LT_THREAD_OF_LISTS) ++*chunks;
@@ -92,7 +93,7 @@ TEST(kept_space, "Images take the space of those that were taken back, and image
     EXPECT(chunks == 5 * (asked + kept.count));
   }
   EXPECT(kept.times[0] == 1005 && kept.times[kept.count - 1] == 2999005);
-  // Two images were asked for since. Others may leave gaps that are all too small.
+  // Two images were requested since, and stay. The gaps of deleted images may all be too small for new images.
   EXPECT(lt_trace.status->dataEnd < end + 4 * 15000);
   close(descriptor);
   remove_recording(&recording);

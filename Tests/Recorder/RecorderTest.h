@@ -1,4 +1,4 @@
-// Tests of the recorder's parts in C, for the sanitizers. scripts/sanitize builds and runs them.
+// Tests in C of parts of the recorder, for the sanitizers. scripts/sanitize builds and runs them.
 
 #ifndef LEAKTRACE_RECORDER_TEST_H
 #define LEAKTRACE_RECORDER_TEST_H
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 struct recorder_test {
-  const char *fact; ///< the statement that holds if the test passes
+  const char *fact; /// a statement that is true if the test passes
   void (*run)(void);
   struct recorder_test *next;
 };
@@ -22,7 +22,7 @@ void add_recorder_test(struct recorder_test *test);
   }                                                                          \
   static void function(void)
 
-/// Ends the program if it does not hold.
+/// Ends the program if the condition is false.
 #define EXPECT(condition)                                                          \
   do {                                                                             \
     if (condition) break;                                                          \

@@ -1,4 +1,4 @@
-// The recorder as a whole, as threads come and go, record, fill their buffers and end, while images come and go and
+// The recorder as a whole. Threads begin, record, fill their buffers and end, while images are loaded and unloaded and
 // recording pauses.
 
 #include "hooks/hook.h"
@@ -27,7 +27,7 @@ int lt_hook_dlclose(void *handle);
 
 enum { ROUNDS = 4, THREADS = 8, CALLS = 3000 };
 
-/// Blocks that go from thread to thread.
+/// Blocks that threads hand to each other.
 static _Atomic(void *) shared[64];
 
 static __attribute__((noinline)) void *allocate_deep(int depth, size_t size) {
@@ -130,8 +130,8 @@ bool __wrap_lt_thread_exists(pid_t process, pid_t thread);
 static __thread bool isToBeHeld;
 static sem_t isHeld, goesOn;
 
-/// The linker has the recorder call this one. Holds a thread, if it is to be, between the answer that another has ended
-/// and its use of that.
+/// The linker makes the recorder call this function. If a test asks for it, holds a thread after the answer that
+/// another thread has ended, and before the thread uses that answer.
 bool __wrap_lt_thread_exists(pid_t process, pid_t thread) {
   bool exists = __real_lt_thread_exists(process, thread);
   if (isToBeHeld && !exists) {
@@ -171,7 +171,7 @@ TEST(one_state_a_thread,
   pthread_t ended, slow, next;
   void *endedState, *slowState, *nextState;
   EXPECT(pthread_create(&ended, NULL, allocate_once, NULL) == 0 && pthread_join(ended, &endedState) == 0);
-  // the kernel is done with it a moment later
+  // the kernel finishes the thread a moment later
   while (__real_lt_thread_exists(getpid(), ((struct lt_thread *)endedState)->osThread)) usleep(100);
   EXPECT(pthread_create(&slow, NULL, allocate_held, NULL) == 0);
   sem_wait(&isHeld);
@@ -183,7 +183,7 @@ TEST(one_state_a_thread,
   EXPECT(pthread_join(next, &nextState) == 0);
   EXPECT(nextState == endedState && slowState != nextState && slowState);
   lt_process_finish(LT_CLOSE_EXIT);
-  // Three threads that allocate a block and free it, and this one.
+  // Three threads allocate a block and free it, and so does this thread.
   EXPECT(lt_trace.status->state == LT_STATE_CLOSED && lt_trace.status->eventCount == 8);
   remove_recording(&recording);
 }

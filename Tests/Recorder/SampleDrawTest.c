@@ -2,7 +2,7 @@
 
 #include "RecorderTest.h"
 
-/// Squares are compared: no mathematical library is linked.
+/// Compares squares, because no mathematical library is linked.
 static bool is_within(double value, double truth, double deviations, double variance) {
   double difference = value - truth;
   return difference * difference <= deviations * deviations * variance;
@@ -21,7 +21,7 @@ TEST(mean_distance,
       sum += (double)distance;
       far += distance > periods[i];
     }
-    // A distance is a whole number of bytes: the mean of those is 1 / (1 − exp(−1 / period)).
+    // A distance is a whole number of bytes. The mean of such distances is 1 / (1 − exp(−1 / period)).
     double mean = periods[i] == 1 ? 1.5819767 : periods[i] == 2 ? 2.5414941 : period + 0.5;
     EXPECT(is_within(sum / COUNT, mean, 5, period * period / COUNT));
     EXPECT(is_within(far / COUNT, 0.36787944, 5, 0.37 * 0.63 / COUNT));
@@ -35,17 +35,18 @@ TEST(known_weights, "A sample stands for 1 / (1 − exp(−size / period)) alloc
   EXPECT(lt_sample_weight(500, 1000).objects == 166559); // 2.5414941
   EXPECT(lt_sample_weight(1 << 30, 1000).objects == LT_WEIGHT_ONE);
   EXPECT(lt_sample_weight(1 << 30, 1000).bytes == 1 << 30);
-  // (1 − p) / p² of the size's square, in units of the period's square / 65,536: 0.36787944 × 1.5819767² of 65,536.
+  // The variance is (1 − p) / p² times the square of the size, in units of the square of the period / 65,536. So it is
+  // 0.36787944 × 1.5819767² × 65,536.
   uint64_t one = lt_sample_weight(1000, 1000).variance, none = lt_sample_weight(1 << 30, 1000).variance;
   EXPECT(one >= 60240 && one <= 60360 && none == 0);
   uint64_t small = lt_sample_weight(1, LT_SAMPLE_PERIOD_LIMIT).variance;
   EXPECT(small >= 65530 && small <= 65536);
-  // For one byte, sampled once in 2^40: 2^40 + 1/2, to the precision of the type.
+  // For one byte, sampled once in 2^40: 2^40 + 1/2, within the precision of the type.
   uint64_t rare = lt_sample_weight(1, LT_SAMPLE_PERIOD_LIMIT).objects;
   EXPECT(rare >> 16 == LT_SAMPLE_PERIOD_LIMIT || rare >> 16 == LT_SAMPLE_PERIOD_LIMIT + 1);
 }
 
-/// Estimates for a program's allocations, from the weights of their samples.
+/// Estimates for a program's allocations, calculated from the weights of their samples.
 struct estimate {
   double bytes, objects, variance; ///< `variance` is the variance of `bytes`, estimated from the samples
 };
@@ -53,7 +54,7 @@ struct estimate {
 enum { ALLOCATIONS = 40000 };
 
 static uint64_t size_of(int n, uint64_t period) {
-  // Small ones, some of an eighth of a period, few that are larger than one.
+  // Most sizes are small, some are an eighth of a period, and few are larger than a period.
   uint64_t size = n % 1000 == 0 ? 200000 : n % 50 == 0 ? 8000 : 16 + (uint64_t)(n % 17) * 16;
   return size * (period >> 16);
 }
@@ -68,7 +69,7 @@ static struct estimate allocate(uint64_t seed, uint64_t period) {
     double w = (double)weight.objects / LT_WEIGHT_ONE;
     estimate.objects += w;
     estimate.bytes += (double)weight.bytes;
-    // Horvitz and Thompson: the sum of (1 − p) / p² of the squares.
+    // This is the Horvitz-Thompson estimator: the sum of (1 − p) / p² times the squares.
     estimate.variance += (w * w - w) * (double)size * (double)size;
   }
   return estimate;
@@ -91,7 +92,7 @@ static void test_sums(uint64_t period) {
   EXPECT(is_within(byteSum / RUNS, bytes, 4, variances / RUNS / RUNS));
   double objectMean = objectSum / RUNS, objectVariance = objectSquares / RUNS - objectMean * objectMean;
   EXPECT(is_within(objectMean, objects, 4, objectVariance / RUNS));
-  // 95 in 100 intervals hold the truth: of 400, 380 ± 4 × 4.4.
+  // 95 in 100 intervals contain the true value: of 400, 380 ± 4 × 4.4.
   EXPECT(covered >= 362 && covered <= 398);
 }
 

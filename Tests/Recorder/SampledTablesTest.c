@@ -6,14 +6,14 @@
 #include <pthread.h>
 
 TEST(sampled_blocks, "A sampled block is found until it is freed, and its mark goes with it") {
-  EXPECT(lt_is_marked((void *)0x1000)); // all are, before samples are taken
+  EXPECT(lt_is_marked((void *)0x1000)); // before sampling, all blocks are marked
   EXPECT(lt_sampled_blocks_begin());
   lt_sampled_marks_use();
   struct lt_sampled_block block = {.size = 10, .time = 1, .site = 3}, found;
   EXPECT(!lt_is_marked((void *)0x7f0000001010) && !lt_sampled_blocks_find(0x7f0000001010, &found));
   EXPECT(lt_sampled_blocks_add(0x7f0000001010, &block) && lt_is_marked((void *)0x7f0000001010));
   EXPECT(lt_sampled_blocks_find(0x7f0000001010, &found) && found.size == 10 && found.site == 3);
-  // Another block with the same mark.
+  // This is another block with the same mark.
   uintptr_t other = 0x7f0000001010 + ((uintptr_t)LT_SAMPLED_MARK_COUNT << 4);
   EXPECT(lt_is_marked((void *)other) && !lt_sampled_blocks_remove(other, &found));
   EXPECT(lt_sampled_blocks_add(other, &block) && lt_sampled_blocks_remove(0x7f0000001010, &found));
@@ -93,6 +93,6 @@ TEST(full_sites, "Stacks beyond the room for sites are samples of an unknown pla
     keys[0] = n;
     known += lt_sampled_site_for(keys, 256) != LT_SAMPLED_SITE_UNKNOWN;
   }
-  // 1,048,576 keys are the room of 4,096 such stacks.
+  // 1,048,576 keys have room for 4,096 such stacks.
   EXPECT(known == LT_SAMPLED_KEY_LIMIT / 256);
 }

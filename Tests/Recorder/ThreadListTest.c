@@ -7,7 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-// More than one buffer of entries.
+// The number of threads, whose directory entries need more than one buffer.
 enum { THREADS = 400 };
 static uint32_t numbers[THREADS + 1];
 static pthread_barrier_t begun, listed;

@@ -1,5 +1,4 @@
-// An image that is made of bytes: .eh_frame_hdr first, everything else behind it, in one segment that ends where the
-// bytes end.
+// An image that is made from bytes. It begins with .eh_frame_hdr, and has one segment that ends where the bytes end.
 
 #ifndef RECORDER_UNWIND_IMAGE_H
 #define RECORDER_UNWIND_IMAGE_H
@@ -28,7 +27,7 @@ static inline bool unwind_image_make(struct unwind_image *made, const uint8_t *b
 
 static inline void unwind_image_free(struct unwind_image *made) { free(made->bytes); }
 
-/// Memory that expressions are led to: the words at hand, nothing else.
+/// The memory that expressions can read: these words, and nothing else.
 struct unwind_words {
   uint64_t words[16];
 };
@@ -37,7 +36,7 @@ static inline bool unwind_words_have(void *context, uintptr_t address) {
   return address >= (uintptr_t)context && address - (uintptr_t)context <= sizeof(struct unwind_words) - 16;
 }
 
-/// Looks up every address of the image, and applies each row that is found.
+/// Looks up every address in the image, and applies each row that is found.
 static inline void unwind_image_try(const uint8_t *bytes, size_t size) {
   struct unwind_image made;
   if (!unwind_image_make(&made, bytes, size)) return;

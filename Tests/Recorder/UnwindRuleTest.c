@@ -8,7 +8,7 @@ TEST(old_generations, "A rule is found in the generation of images that it was m
   EXPECT(lt_unwind_rules_init());
   uintptr_t address = (uintptr_t)__builtin_return_address(0);
   uint64_t rule = lt_rule_for(address, 1);
-  // Another image was mapped at this address: the same cache entry, with the rule from that image.
+  // Simulate another image that was mapped at this address: the cache entry has the rule of that image.
   enum { OLD = LT_RULE_STEP | 12345ull << 32 };
   struct lt_cached_rule *entry = lt_rule_cache;
   while (entry->rule != rule || !entry->check) entry++;

@@ -1,5 +1,5 @@
-// Runs the tests, or those whose statement has the letters given as an argument. Each has a process of its own: the
-// recorder's state is the process's.
+// Runs all tests, or the tests whose statement contains the argument. Each test runs in its own process, because the
+// recorder's state belongs to the process.
 
 #include "RecorderTest.h"
 
@@ -19,7 +19,7 @@ static bool passes(const struct recorder_test *test) {
   pid_t child = fork();
   if (child == 0) {
     test->run();
-    // Without destructors: there is nothing of the test's left to do.
+    // No destructors run, because the test has nothing left to do.
     _exit(0);
   }
   int status;

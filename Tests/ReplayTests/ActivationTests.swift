@@ -1,4 +1,4 @@
-// The activations that control is in, and since when: by an oracle, and case by case.
+// The activations on each strand, and when each began, compared with an oracle and in single cases.
 
 import TestRequirements
 import Testing
@@ -6,8 +6,8 @@ import TraceTestSupport
 
 @testable import TraceReading
 
-/// Whole stacks as arrays, each frame with the number of the event that put it there last. What two stacks of a strand
-/// have in common from the outermost frame on has stayed: the trace shows no more.
+/// Stores whole stacks as arrays. Each frame has the number of the event that put it there. Frames that two stacks
+/// of a strand share, from the outermost frame on, count as unchanged: the trace shows no more than that.
 private struct NaiveActivations {
   struct Strand: Hashable {
     var thread: UInt32
@@ -28,12 +28,12 @@ private struct NaiveActivations {
   }
 }
 
-/// A random program: threads that run tasks now and then, which go from thread to thread and end.
+/// A random program. Its threads sometimes run tasks, which move from thread to thread and end.
 private struct RandomCalls {
   var threads: UInt32 = 1
   var tasks = false
   var events = 600
-  /// A task's first event on another thread is an allocation, whose stack every reader looks up.
+  /// Whether a task's first event on another thread is an allocation, whose stack every reader looks up.
   var movesByAllocation = false
   var retainsHaveStacks = true
 
@@ -64,7 +64,7 @@ private struct RandomCalls {
           live.append(nextTask)
           nextTask += 0x1000
         case 2 where !live.isEmpty:
-          // It moves to this thread; where it was, nothing need happen before it comes back.
+          // The task moves to this thread. The previous thread need not have an event before the task moves back.
           current[thread] = live.randomElement(using: &random)!
         case 3 where live.count > 2:
           let ended = live.remove(at: Int.random(in: live.indices, using: &random))
@@ -78,7 +78,7 @@ private struct RandomCalls {
       var keys = stacks[strand] ?? []
       keys.removeLast(min(keys.count, Int(random.next() % 4)))
       for _ in 0..<random.next() % 4 { keys.append(0x1000 + random.next() % 3) }
-      // An empty stack of a retain says nothing: it may not have been recorded.
+      // A retain with an empty stack may be a retain without a recorded stack, so empty stacks are avoided.
       if keys.isEmpty { keys = [0x1000 + random.next() % 3] }
       var operation: TraceReading.Operation = random.oneIn(2) ? .malloc : random.oneIn(2) ? .retain : .free
       if movesByAllocation, task != 0, lastThread[task] != thread { operation = .malloc }
@@ -101,7 +101,7 @@ private struct Comparison: EventSink {
   let builder: TraceBuilder
   let steps: [RandomCalls.Step]
   let tracker: ActivationTracker
-  /// Only allocations count as moments: readers that look up no other stacks know no others.
+  /// Whether only allocations count as moments. A reader that looks up no other stacks knows no other moments.
   let allocationsAlone: Bool
   var oracle = NaiveActivations()
   var strands: [NaiveActivations.Strand: StrandID] = [:]
@@ -157,7 +157,7 @@ private struct Comparison: EventSink {
     reader.replay(into: &comparison, stacks: stacks)
     #expect(comparison.comparisons > 500)
     #expect(comparison.differences.first == nil, "\(comparison.differences.count) of \(comparison.comparisons)")
-    // At the end, all at once.
+    // At the end, all strands are compared again.
     let present = comparison.tracker.present(ordinal: comparison.ordinal, threads: [:])
     for (strand, id) in comparison.strands {
       for moment in comparison.moments[strand] ?? [] {
@@ -191,7 +191,7 @@ private struct Comparison: EventSink {
   }
 }
 
-/// The activations of a replayed trace, and its live blocks.
+/// The activations and the live blocks of a replayed trace.
 private struct Replayed {
   let replayer: Replayer<SiteTotals>
   let present: Activations
@@ -243,7 +243,7 @@ private struct Replayed {
     var trace = TraceBuilder()
     trace.event(.malloc, 0x100, size: 16, stack: trace.stack([1, 2, 3]), time: 8, thread: 1, task: 0x7000)
     trace.event(.malloc, 0x200, size: 16, stack: trace.stack([1, 4, 5]), time: 16, thread: 2, task: 0x7000)
-    // The first thread did nothing in the meantime: in its own row of stacks all three frames have stayed.
+    // The first thread had no event in the meantime, so in its own sequence of stacks all three frames are unchanged.
     trace.event(.malloc, 0x300, size: 16, stack: trace.stack([1, 2, 3, 6]), time: 24, thread: 1, task: 0x7000)
     let replayed = try Replayed(trace)
     #expect(try replayed.sharedDepth(of: 0x100) == 1)
@@ -273,7 +273,7 @@ private struct Replayed {
     #expect(try before.sharedDepth(of: 0x100) == 2)
     trace.event(.free, 0x7000, time: 24)
     #expect(try Replayed(trace).sharedDepth(of: 0x100) == 0)
-    // Another task in the same place, elsewhere.
+    // Another task has the same address, and runs on another thread.
     trace.event(.malloc, 0x7000, size: 0x200, stack: trace.stack([1]), time: 32)
     trace.event(.malloc, 0x200, size: 16, stack: trace.stack([5, 6]), time: 40, thread: 3, task: 0x7060)
     let after = try Replayed(trace)
@@ -342,7 +342,7 @@ private struct Replayed {
     let memory = TableOwner()
     let table = BlockTable(minimumCapacity: 4, ownedBy: memory)
     #expect(table.foresee(0).pointee.address == 0)
-    // In a table that has grown, too.
+    // The same must hold for a table that has grown.
     for n in 1...64 as ClosedRange<UInt64> {
       table.insert(LiveBlock(address: 0x1000 + n * 0x1000, size: n, birthTime: 0, site: SiteID(0)))
     }

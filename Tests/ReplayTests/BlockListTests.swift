@@ -1,4 +1,4 @@
-// Blocks that a process had before its recording began: the allocator's metadata lists them, but no event does.
+// Blocks from before the recording began. The allocator's metadata lists them, but they have no allocation events.
 
 import Testing
 import TraceTestSupport
@@ -8,7 +8,7 @@ import TraceTestSupport
 @Suite struct BlockListTests {
   private static let time: UInt64 = 800
 
-  /// A process that was running, with a block that it allocated, one that it freed, and one that it is about to free.
+  /// Returns the trace of a running process. It has allocated one block and freed another, and will free a third.
   private func trace(_ parts: [[ListedBlock]]) -> TraceBuilder {
     var trace = TraceBuilder()
     trace.header.startTime = 80
@@ -18,7 +18,7 @@ import TraceTestSupport
     trace.event(.free, 0x7000, time: 200)
     trace.event(.malloc, 0x1100, size: 50, stack: trace.stack([0x10]), time: 300)
     trace.event(.free, 0x2000, time: 400)
-    // After the image.
+    // This free comes after the image.
     trace.event(.free, 0x3000, time: 900)
     trace.snapshots = [(TraceSnapshot(time: Self.time), [])]
     trace.blockParts = parts.indices.map { index in
@@ -51,7 +51,7 @@ import TraceTestSupport
       #expect(blocks.map(\.address) == [0x1000, 0x1100, 0x3000, 0x4000, 0x5000])
       #expect(blocks.map(\.size) == [50, 50, 40, 104, 104])
       let sites = blocks.map { analysis.sites[Int($0.site.rawValue)] }
-      // A type that the trace does not define is none.
+      // An unknown type in the list counts as no type.
       #expect(sites.map(\.type) == [0, 0, 1, 0, 0] && sites[2].operation == .object)
       #expect(sites[2].lifetime.births == 0 && sites[2].total.allocatedBlocks == 0)
       #expect(blocks[2].birthTime == 80 && sites[2].stack == .empty)

@@ -1,4 +1,4 @@
-// The known size of a block whose allocation was not seen.
+// The known size of a block whose allocation was not recorded.
 
 import Testing
 
@@ -15,9 +15,10 @@ import Testing
   }
 
   @Test("A listed one has what its allocator makes of that, or what a sample knows") func listed() {
-    // glibc, with and without a rest that is no block by itself.
+    // glibc rounds up the size, and may add a remainder that is too small for a separate block.
     #expect(mayHave(64, 72) && mayHave(64, 88))
-    // A sample of it was taken, or the recorder keeps the set of blocks; and jemalloc.
+    // The size is exact if the block was sampled, or if the recorder keeps the set of blocks. The others are
+    // jemalloc's.
     #expect(mayHave(64, 64) && mayHave(30, 32) && mayHave(41, 48))
     #expect(mayHave(129, 160) && mayHave(257, 320) && mayHave(5_000, 5_120) && mayHave(1, 8))
     #expect(!mayHave(64, 80) && !mayHave(64, 56) && !mayHave(32, 64) && !mayHave(257, 384))

@@ -1,4 +1,4 @@
-// What came of the expectations and generations that a program states.
+// The outcomes of expectations and generations that a program states.
 
 import Testing
 import TraceTestSupport
@@ -56,7 +56,7 @@ import TraceTestSupport
     program.make(0x200)
     program.free(0x200)
     program.expect(0x200, within: 8)
-    // Inside of a block is not the block.
+    // An address inside a block does not mean the block.
     program.make(0x300, size: 64)
     program.expect(0x310, within: 8)
     let outcome = try program.expectation()

@@ -1,4 +1,4 @@
-// How long the blocks of a site live, and how far control goes until they end.
+// How long the blocks of a site live, and how far control moves until they end.
 
 import TestRequirements
 import Testing
@@ -74,7 +74,7 @@ import TraceTestSupport
     for n in 0..<300_000 { counts.add(n % 4 == 0 ? 1 << 20 : 1 << 12) }
     #expect(counts.bound(of: 0.7) == 1 << 13)
     #expect(counts.bound(of: 0.8) == 1 << 21)
-    // Few among many do not get lost at once.
+    // A few old counts are not lost immediately among many new ones.
     #expect(counts.bound(of: 0.99) == 1 << 21 && counts.bound(of: 1) == 1 << 31)
   }
 
@@ -84,7 +84,7 @@ import TraceTestSupport
     var sum = DurationCounts()
     for _ in 0..<10 { sum += one }
     #expect(sum.bound(of: 0.88) == 1 << 13 && sum.bound(of: 0.92) == 1 << 21)
-    // Whatever is added last weighs no more than it should, nor does it if it is the sum.
+    // Counts that are added last have no more weight than others, even if they are sums.
     var late = DurationCounts()
     for _ in 0..<60_000 { late.add(1 << 25) }
     var reversed = late
@@ -95,7 +95,7 @@ import TraceTestSupport
 }
 
 @Suite struct SiteLifetimeTests {
-  /// The only site of a type or operation, up to a snapshot if its time is given.
+  /// Returns the only site of a type or operation, up to a snapshot if its time is given.
   private func site(_ trace: TraceBuilder, _ operation: TraceReading.Operation = .malloc, until time: UInt64? = nil)
     throws -> AllocationSite
   {
@@ -111,7 +111,8 @@ import TraceTestSupport
     var trace = TraceBuilder()
     let made = trace.stack([1, 2, 3, 4])
     var time: UInt64 = 0
-    // In the allocating function, in its caller, two further out, and in a function that the caller called.
+    // Blocks are freed in the allocating function, in its caller, two frames further out, and in a function that the
+    // caller called.
     for (freed, count) in [([1, 2, 3, 4], 5), ([1, 2, 3], 3), ([1], 2), ([1, 2, 3, 9, 9], 1)] as [([UInt64], Int)] {
       for _ in 0..<count {
         time += 80
@@ -157,7 +158,7 @@ import TraceTestSupport
     #expect(try site(trace, .calloc, until: 400).lifetime.births == 0)
     let end = try site(trace).lifetime
     #expect(end.births == 3 && end.deaths == 2)
-    // At the very moment is before it.
+    // A free at the moment of the snapshot counts as before it.
     #expect(try site(trace, until: 800).lifetime.deaths == 2)
   }
 
@@ -171,7 +172,7 @@ import TraceTestSupport
 
   @Test func aFreeWhoseClockIsBehindIsAShortLife() throws {
     var trace = TraceBuilder()
-    // Another thread's clock is behind by less than the merger's patience.
+    // The other thread's clock is slow by less than the merger tolerates.
     trace.event(.free, 0x100, time: 1000, thread: 2)
     trace.event(.malloc, 0x100, size: 16, time: 1080, thread: 1)
     trace.event(.malloc, 0x200, size: 16, time: 1160, thread: 1)
@@ -193,7 +194,7 @@ import TraceTestSupport
     try writer.append(encoder, thread: 1, firstTime: 0)
     let lifetime = try #require(AllocationAnalysis(try TraceReader(bytes: writer.bytes)).sites.first).lifetime
     #expect(lifetime.births == 10_000 && lifetime.deaths == 10_000)
-    // Lives are counted each, so that one that was long is not missed.
+    // Each lifetime is counted separately, so that a single long one is not missed.
     #expect(lifetime.work.tails(of: 10_000).map(\.beyond) == [0])
     #expect(lifetime.departures.share(within: 0) == 0 && lifetime.departures.share(within: 1) == 1)
   }

@@ -1,4 +1,5 @@
-// The blocks of inspections and of light recordings: lists that the replay keeps as they come, until anything else does.
+// The blocks of inspections and of light recordings. The replay keeps these lists as they are until another event
+// changes a block.
 
 import CTraceFormat
 import Testing
@@ -7,7 +8,7 @@ import TraceTestSupport
 @testable import TraceReading
 
 @Suite struct ListingTests {
-  /// A block of a list, with its kind; the free of a block; a mark at an address; or the beginning of a list.
+  /// A block in a list with its kind, the free of a block, a mark at an address, or the beginning of a list.
   private enum Event {
     case block(UInt64, UInt64, isObject: Bool = false, time: UInt64 = 80, thread: UInt32 = 1, stack: [UInt64] = [])
     case free(UInt64)
@@ -15,7 +16,7 @@ import TraceTestSupport
     case heapListed(time: UInt64)
   }
 
-  /// The blocks at the image of a trace: of an inspection, or of a recording that has the same events.
+  /// Returns the blocks at the image of a trace. The trace is of an inspection, or of a recording with the same events.
   private func analysis(_ events: [Event], options: UInt32) throws -> AllocationAnalysis {
     var trace = TraceBuilder()
     trace.header.options |= options
@@ -64,7 +65,7 @@ import TraceTestSupport
     #expect(listed.threads == recorded.threads && listed.atExit == recorded.atExit)
   }
 
-  /// The last list up to the image counts, and not the next one.
+  /// The last list before the image counts, not the next one.
   @Test(
     "Lists of a light recording are kept as they come, whatever stands between them",
     arguments: [

@@ -1,4 +1,4 @@
-// The number of live blocks of a site in the course of a run.
+// The number of live blocks of a site during a run.
 
 import Testing
 import TraceTestSupport
@@ -6,7 +6,8 @@ import TraceTestSupport
 @testable import TraceReading
 
 @Suite struct LiveCurveTests {
-  /// The curve of a site with these numbers of live blocks, one event after the other, and the exact numbers.
+  /// Returns the curve of a site whose number of live blocks takes these values, one event after the other, and the
+  /// exact numbers.
   private func curve(_ counts: [Int], pause: Int = 1) throws -> (curve: LiveCurve, exact: [UInt64]) {
     var trace = TraceBuilder()
     let stack = trace.stack([1, 2])

@@ -4,7 +4,7 @@ import TraceTestSupport
 
 @testable import TraceReading
 
-/// Replays events one by one with dictionaries: slow, and simple enough to be right.
+/// Replays events one by one with dictionaries. It is slow, but obviously correct.
 struct NaiveHeap {
   struct Block: Equatable {
     var size: UInt64
@@ -105,7 +105,7 @@ struct NaiveHeap {
     }
   }
 
-  /// The totals, with the live blocks and the blocks at the peak filled in.
+  /// The totals, including the live blocks and the blocks at the peak.
   var finished: [SiteKey: SiteTotal] {
     var result = totals
     for block in live.values {
@@ -178,8 +178,8 @@ struct NaiveHeap {
     let table = BlockTable(minimumCapacity: 4, ownedBy: memory)
     var oracle: [UInt64: UInt64] = [:]
     for step in 0..<1_000_000 as Range<UInt64> {
-      // Few addresses in long runs, so that clusters form and are cut in the middle; some differ in their highest bits
-      // alone.
+      // A few thousand addresses form long runs, so that clusters form and are cut in the middle. Some addresses differ
+      // only in their highest bits.
       let address = 16 * (1 + random.next() % 3000) | (random.next() % 2) << 60
       if let found = table.find(address) {
         #expect(found.pointee.size == oracle[address])

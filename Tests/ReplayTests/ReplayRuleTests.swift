@@ -61,7 +61,7 @@ extension Replayer where Observer == SiteTotals {
     func pair(_ address: UInt64, between: Int, time: UInt64, freedBy: UInt32 = 1) {
       trace.event(.malloc, address, size: 10, time: time)
       for n in 0..<between { trace.event(.calloc, address + 0x1000 * UInt64(n + 1), size: 1, time: time + 8) }
-      // Other threads' allocations do not count.
+      // Allocations of other threads do not count.
       trace.event(.calloc, address + 0x80_0000, size: 1, time: time + 8, thread: 2)
       trace.event(.free, address, time: time + 16, thread: freedBy)
     }
@@ -86,7 +86,7 @@ extension Replayer where Observer == SiteTotals {
     }
     let total = try replay(trace).sum
     #expect(total.retains == 14 && total.releases == 9 && total.unownedRetains == 1)
-    // One of them is taken along by unownedRetainStrongAndRelease.
+    // The operation unownedRetainStrongAndRelease counts as one of these releases.
     #expect(total.unownedReleases == 2)
   }
 

@@ -1,4 +1,4 @@
-// Whom a retain history names, on traces made by hand.
+// The functions that a retain history names, on traces made by hand.
 
 import Testing
 import TraceTestSupport
@@ -7,7 +7,7 @@ import TraceTestSupport
 @testable import TraceReading
 @testable import TraceSymbolication
 
-/// A program of named functions, each at an address of its own, with lines in the low digits.
+/// A program of named functions. Each has its own address, with the line in the low digits.
 private struct Program {
   var trace = TraceBuilder()
   var naming = TableNaming()
@@ -22,7 +22,7 @@ private struct Program {
     type = trace.type("App.Node")
   }
 
-  /// `calls`: from the outermost inwards, "function:line" each.
+  /// `calls`: calls as "function:line", from the outermost inwards.
   mutating func stack(_ calls: [String]) -> StackID {
     trace.stack(calls.map { address($0) })
   }
@@ -52,7 +52,7 @@ private struct Program {
     return HistoryAnalysis(reader, AllocationAnalysis(reader), snapshot: nil, naming: naming).report(query)
   }
 
-  /// Function, line and number of the retains that were never released.
+  /// Returns the function, the line and the number of retains that were never released.
   func open() throws -> [String] {
     try #require(try report()).openSites.map {
       "\($0.place.function?.function ?? "?")@\($0.place.function?.line ?? 0) ×\($0.rest)"
@@ -226,7 +226,7 @@ private struct Program {
     #expect(RetainPlaces.owner(of: function) == owner)
   }
 
-  /// Makes `count` activations that did not call each other.
+  /// Makes `count` activations that are not callers of each other.
   private static func unrelated(_ count: Int) -> ActivationTree {
     var activations = ActivationTree()
     for _ in 0..<count { activations.add(calledBy: nil) }
@@ -238,7 +238,7 @@ private struct Program {
     var activations = ActivationTree()
     var callers: [Int?] = []
     for number in 0..<2000 {
-      // Deep rows with branches, and several roots.
+      // The tree has deep chains with branches, and several roots.
       let caller =
         number == 0 || Int.random(in: 0..<200, using: &random) == 0
         ? nil : Int.random(in: max(0, number - 3)..<number, using: &random)
@@ -264,7 +264,7 @@ private struct Program {
     for round in 0..<3 {
       program.event(.object, "main", "f()@1")
       for _ in 0..<10 { program.event(.retain, "main", "f()@2") }
-      // Those of blocks that were like others before count no more.
+      // If a block's history equals the history of an earlier block, its events are not counted again.
       if round < 2 { program.event(.free, "main", "f()@3") }
     }
     for _ in 0..<100 { program.event(.retain, "main", "f()@2") }
@@ -274,7 +274,7 @@ private struct Program {
     let analysis = HistoryAnalysis(reader, AllocationAnalysis(reader), snapshot: nil, naming: program.naming)
     let report = try #require(analysis.report(.type(NamePattern("Node"))))
     #expect(report.objects == 3)
-    // 12 of the first shape, and 48 of the last.
+    // 12 of the read events belong to the first shape, and 48 to the last.
     #expect(report.gaps.contains(.tooManyEvents(111 - 48)) && report.gaps.contains { $0.isIncomplete })
     #expect(report.sites.reduce(0) { $0 + $1.taken } == 2 * 11 + 48)
   }
@@ -333,13 +333,13 @@ private struct Program {
       ]
       #expect(RetainPairing(steps, places: places, activations: activations, spareComparisons: &spare).links.count == 1)
     }
-    // Rule 4 was left out when they were used up.
+    // Rule 4 was not applied after the spare comparisons were used up.
     #expect((0..<1000).contains(spare))
   }
 
   @Test func nothingIsPairedTwiceOrBeforeItIsTaken() {
     var random = SeededRandom(seed: 4711)
-    // Three activations that one calls.
+    // One activation calls the three others.
     var activations = ActivationTree()
     activations.add(calledBy: nil)
     for _ in 0..<3 { activations.add(calledBy: 0) }
@@ -364,7 +364,7 @@ private struct Program {
         used[link.givenUp] += link.count
       }
       for index in steps.indices { #expect(used[index] + pairing.left[index] == abs(steps[index].change)) }
-      // Releases are left over only where more was given up than taken.
+      // Releases are left over only where more references were released than retained.
       var open: Int64 = 0
       var shortage: Int64 = 0
       for step in steps {
@@ -380,7 +380,7 @@ private struct Program {
   }
 }
 
-/// Calls every function the same, and counts how often it is asked.
+/// Gives every function the same name, and counts its calls.
 private final class CountingNaming: FrameNaming {
   private let function: String
   private(set) var count = 0

@@ -52,7 +52,7 @@ import TraceTestSupport
     begin(&trace, time: 8)
     trace.event(.malloc, 0x1000, size: 256, time: 16)
     trace.event(.malloc, 0x100, size: 16, time: 24, thread: 2, task: 0x1060)
-    // Beyond the block, and below it.
+    // These tasks are beyond the block, and below it.
     trace.event(.malloc, 0x200, size: 16, time: 32, thread: 2, task: 0x1100)
     trace.event(.malloc, 0x300, size: 16, time: 40, thread: 2, task: 0xFF0)
     trace.event(.free, 0x1000, time: 48)

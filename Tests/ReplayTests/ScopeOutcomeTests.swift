@@ -1,4 +1,4 @@
-// What came of the scopes that a program states.
+// The outcomes of scopes that a program states.
 
 import Testing
 import TraceTestSupport
@@ -164,8 +164,8 @@ import TraceTestSupport
     program.make(0x2000, size: 256)
     program.begin("inner", 2)
     program.make(0x3000, size: 256)
-    // Objects of tasks in the block from before, in the outer scope's block and in the inner scope's block; and of a
-    // task that the last of these made.
+    // The objects' tasks are in the block from before, in the outer scope's block, and in the inner scope's block. The
+    // last object's task is in a block that the third task made.
     program.make(0x100, thread: 2, task: 0x1060)
     program.make(0x200, thread: 2, task: 0x2060)
     program.make(0x300, thread: 3, task: 0x3060)
@@ -216,7 +216,7 @@ import TraceTestSupport
     program.free(0x200)
     #expect(try program.scope().left == [0x200])
     #expect(try program.scope().grace == 80)
-    // Not over yet at a snapshot, but at one that is the end of the process.
+    // The scope's grace has not passed at a snapshot, unless the snapshot is taken at the end of the process.
     #expect(try program.scope(at: end + 40).left == [] && program.scope(at: end + 40).executionsWithRest == 0)
     #expect(try program.scope(at: end + 40, .exit).left == [0x100, 0x200])
     #expect(try program.scope(at: end + 81).left == [0x200])
@@ -293,7 +293,7 @@ import TraceTestSupport
     }
     var scopes: [Scope] = []
     var live: Set<UInt64> = []
-    // Strands are three threads and three tasks, which run on any of them.
+    // The strands are three threads, and three tasks, which run on any of the threads.
     func place(_ strand: UInt64) -> (thread: UInt32, task: UInt64) {
       strand < 3 ? (UInt32(strand) + 1, 0) : (UInt32.random(in: 1...3, using: &random), 0x70_0000 + strand * 0x1000)
     }

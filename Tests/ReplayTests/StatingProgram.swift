@@ -1,11 +1,11 @@
-// A program to make traces with that states scopes and expectations.
+// Makes traces of a program that states scopes and expectations.
 
 import Testing
 import TraceTestSupport
 
 @testable import TraceReading
 
-/// A program in the making that states things; each event is 8 ticks after the one before.
+/// A program that states scopes and expectations. Each event is 8 ticks after the previous one.
 struct StatingProgram {
   var trace = TraceBuilder()
   var time: UInt64 = 800
@@ -35,7 +35,7 @@ struct StatingProgram {
     trace.mark(mark(.generation, name, at: time))
   }
 
-  /// `within`: ticks from now.
+  /// States an expectation. `within`: its deadline in ticks from now.
   mutating func expect(_ address: UInt64, within: UInt64, _ name: String = "gone") {
     time += 8
     nextExpectation += 1
@@ -44,7 +44,7 @@ struct StatingProgram {
     trace.mark(mark)
   }
 
-  /// A Swift object; with a size, memory for a task.
+  /// Makes a Swift object, or the memory of a task if there is a size.
   mutating func make(_ address: UInt64, size: UInt64? = nil, thread: UInt32 = 1, task: UInt64 = 0) {
     time += 8
     trace.event(
@@ -57,7 +57,7 @@ struct StatingProgram {
     trace.event(.free, address, time: time, thread: thread, task: task)
   }
 
-  /// The statements at the end of the process, or at a snapshot that `reason` asked for at `time`.
+  /// Returns the statements at the end of the process, or at a snapshot at `time` with this reason.
   func statements(at time: UInt64? = nil, _ reason: SnapshotReason = .request) throws -> ProgramStatements {
     var trace = trace
     if let time { trace.snapshots = [(TraceSnapshot(reason: reason, time: time), [])] }

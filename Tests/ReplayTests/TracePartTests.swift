@@ -1,4 +1,4 @@
-// Traces that have reached their limit: each image belongs to the part that it was taken in.
+// Traces that have reached their limit. Each image belongs to one part of the trace.
 
 import CTraceFormat
 import Testing
@@ -9,8 +9,8 @@ import TraceTestSupport
 @Suite struct TracePartTests {
   private static let limit: UInt64 = 400
 
-  /// Calls until the limit, one that was under way then, and a list of blocks at an image after it. `late`: another image
-  /// of the first part, taken a moment after the limit's record.
+  /// Returns a trace with calls before the limit, a call that was in progress then, and a list of blocks at a later
+  /// image. `late`: adds another image of the first part, taken a moment after the limit's record.
   private func trace(late: Bool = false) throws -> TraceBuilder {
     var trace = TraceBuilder()
     trace.header.version = 3

@@ -12,13 +12,13 @@ import TraceTestSupport
     (ExampleDiff.figure(.retains, 120_000, 180_000), "retains 120,000 → 180,000 (+50 %)"),
     (ExampleDiff.figure(.releases, 1000, 991), "releases 1,000 → 991 (−0.9 %)"),
     (ExampleDiff.figure(.liveBytes, 1_048_576, 2_097_152), "live bytes 1.00 MiB → 2.00 MiB (+100 %)"),
-    // Figures that would look equal are written in bytes.
+    // Figures that would otherwise look equal are written in bytes.
     (ExampleDiff.figure(.peakBytes, 1_048_576, 1_048_600), "peak bytes 1,048,576 B → 1,048,600 B (less than +0.1 %)"),
     (ExampleDiff.figure(.instances, 0, 3), "instances 0 → 3 (from nothing)"),
     (ExampleDiff.figure(.instances, 3, 0), "instances 3 → 0 (−100 %)"),
     (ExampleDiff.figure(.growth, 2, 60), "growth 2 → 60 (×30)"),
     (ExampleDiff.figure(.instances, 0, 0), "instances 0 → 0 (±0 %)"),
-    // Twice the work.
+    // The new run did twice the work.
     (ExampleDiff.figure(.retains, 100, 240, expected: 200), "retains 100 → 240 (+20 % of 200 for as much work)"),
     (ExampleDiff.figure(.temporaryBlocks, 2.5, 3), "temporary blocks 2.5 → 3 (+20 %)"),
     (ExampleDiff.figure(.retains, 5, .nan), "retains 5 → ? (?)"),
@@ -327,7 +327,7 @@ import TraceTestSupport
     var names: Set<String> = []
     func collect(_ value: Any) {
       if let object = value as? [String: Any] {
-        // Findings have the fields of the other documents.
+        // The fields of findings are described in another document.
         if object["verdict"] != nil { return }
         names.formUnion(object.keys)
         for value in object.values { collect(value) }

@@ -1,4 +1,4 @@
-// A comparison made up for tests of formats.
+// An invented comparison for tests of formats.
 
 @testable import LeakDetection
 @testable import LeakGates

@@ -1,4 +1,4 @@
-// Findings made up for tests of formats.
+// Invented findings for tests of formats.
 
 import TraceTestSupport
 
@@ -45,7 +45,7 @@ enum ExampleFindings {
       fingerprint: fingerprint)
   }
 
-  /// A view model whose closure captures it, as in `/src/Sources/App/ViewModel.swift`.
+  /// A view model and its closure, which captures the view model in `/src/Sources/App/ViewModel.swift`.
   static func cycle(_ type: String = "ViewModel", fingerprint: String = "00112233445566aa") -> Finding {
     var finding = finding(
       .unreachable(.cycle, way: nil),
@@ -74,7 +74,7 @@ enum ExampleFindings {
       operation: operation, stack: StackID(0), frames: frames, userFrame: userFrame, seconds: 1.5, thread: 4711)
   }
 
-  /// Something freed in a library's function that the program called, and used after that.
+  /// An object that was used after its end. A library's function that the program called had freed it.
   static func usedAfterEnd() -> Finding {
     finding(.dangling(ending()), [step("Connection", allocation: frame("connect()", "/src/Sources/App/Net.swift", 4))])
   }
@@ -121,7 +121,7 @@ enum ExampleFindings {
     (0...Int(random.next() % 5)).map { _ in pieces[Int(random.next() % UInt64(pieces.count))] }.joined()
   }
 
-  /// Findings with such names everywhere, of every verdict and standing.
+  /// Makes findings of every verdict and standing, with such names everywhere.
   static func hostile(_ count: Int, seed: UInt64) -> [JudgedFinding] {
     var random = SeededRandom(seed: seed)
     func name() -> String { hostileName(&random) }

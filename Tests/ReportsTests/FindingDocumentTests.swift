@@ -166,7 +166,7 @@ import TraceTestSupport
     #expect(!document(accepted, gates: [passed]).junit().contains("judgement"))
   }
 
-  // MARK: Leaks that are not known
+  // MARK: Leaks that cannot be judged
 
   @Test func noFormatTakesLeaksThatCannotBeJudgedForNone() throws {
     let reason = "app (pid 7) left no heap image: it was killed"
@@ -182,7 +182,7 @@ import TraceTestSupport
     #expect(invocation["executionSuccessful"] as? Bool == false)
     let notes = try #require(invocation["toolExecutionNotifications"] as? [[String: Any]])
     #expect(notes.map { $0["level"] as? String } == ["error", "note"])
-    // Findings of other processes are shown all the same.
+    // Findings of other processes are still shown.
     let partial = document([JudgedFinding(ExampleFindings.cycle(), .new)], unjudged: reason)
     #expect(partial.markdown().hasPrefix("### leaktrace: 1 new leak in"))
     #expect(partial.junit().contains("tests=\"2\" failures=\"1\" errors=\"1\""))
@@ -235,7 +235,7 @@ import TraceTestSupport
       issues.map { $0["check_name"] as? String } == [
         "leaktrace/retainCycle", "leaktrace/outlived", "leaktrace/dangling", "leaktrace/lost", "leaktrace/lost",
       ])
-    // GitLab shows only the first issue of a fingerprint.
+    // GitLab shows only the first issue with a given fingerprint.
     #expect(
       issues.map { $0["fingerprint"] as? String } == [
         "00112233445566aa", "00112233445566aa-2", "00112233445566aa-3", "0000000000000b0b", "0000000000000b0b-2",

@@ -5,9 +5,9 @@ import Testing
 
 @testable import TraceReports
 
-/// Findings as GraphViz draws them.
+/// Graphs of findings, as GraphViz draws them.
 @Suite(.requires(.program("dot"))) struct FindingGraphTests {
-  /// The drawing in a format of GraphViz's own in plain text.
+  /// Returns the drawing in GraphViz's plain text format.
   private func drawing(_ text: String) throws -> (status: Int32, lines: [Substring]) {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")

@@ -1,4 +1,4 @@
-// A finding of every kind, with long names, as programs have them: for the golden files.
+// A finding of every kind for the golden files, with names as long as in real programs.
 
 @testable import HeapAnalysis
 @testable import LeakDetection
@@ -125,7 +125,7 @@ enum FindingKinds {
     )
   }
 
-  /// Sessions that a registry keeps.
+  /// Returns sessions that a registry keeps.
   private static var survivors: Finding.Survivors {
     var survivors = ExampleFindings.survivors()
     survivors.retention.origin = PathOrigin(kind: .global, name: "static SessionRegistry.shared in gateway")
@@ -183,7 +183,7 @@ enum FindingKinds {
     return finding
   }
 
-  /// A path of more steps than are indented, and a name that no line has room for.
+  /// A path that is deeper than the indentation goes, and a name that is too long for any line.
   static var deep: Finding {
     var path = (1...14).map {
       step("Layer\($0)", in: "Compositor.addSublayer(_:at:)", "Compositor.swift", 60, reference("sublayer"))
@@ -200,7 +200,7 @@ enum FindingKinds {
     return finding
   }
 
-  /// Kept by a task that sleeps: the path comes from the timers of libdispatch.
+  /// An object that a sleeping task keeps. The path begins at the timers of libdispatch.
   static var sleeping: Finding {
     let loop = frame("closure #1 in TickerScreen.viewDidAppear(animated:)", "TickerScreen.swift", 31)
     func library(_ type: String, _ kind: NodeKind, _ name: String) -> Finding.Step {

@@ -5,9 +5,9 @@ import Testing
 @testable import LeakGates
 @testable import TraceReports
 
-/// Documents of made-up findings, held against the official schemas.
+/// Compares documents of invented findings with the official schemas.
 @Suite(.serialized) struct FormatValidationTests {
-  /// Runs scripts/validate-formats on documents by file name.
+  /// Runs scripts/validate-formats on documents, which are given by file name.
   private func validate(_ documents: [(name: String, text: String)]) throws -> (status: Int32, output: String) {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("formats-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -70,7 +70,7 @@ import Testing
       "\(result.output.prefix(2000))")
   }
 
-  /// Checks the check: it must find invalid documents.
+  /// Tests the check itself: it must reject invalid documents.
   @Test func whatIsNotValidIsFound() throws {
     let document = document([JudgedFinding(ExampleFindings.cycle(), .new)])
     let (sarif, junit, quality) = (document.sarif(), document.junit(), document.codeQuality())

@@ -1,4 +1,4 @@
-// Findings of every kind as people see them, at four widths, and as digests have them, in the files of Golden.
+// Findings of every kind in the files of Golden: the text at four widths, and the digest.
 //
 // LEAKTRACE_UPDATE_GOLDEN=1 writes the files.
 
@@ -30,7 +30,7 @@ import Testing
     #expect(text == golden, "run this test with LEAKTRACE_UPDATE_GOLDEN=1, and read what changed")
   }
 
-  /// Digests of earlier versions are compared with later ones, so that these keys stay.
+  /// Digests of earlier versions are compared with later ones, so these keys must not change.
   @Test func findingsAreWrittenToDigestsAsInTheGoldenFile() throws {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

@@ -7,7 +7,7 @@ import TraceTestSupport
 @testable import TraceReports
 
 @Suite struct HistoryTextTests {
-  /// An object that two threads retain, once without a release, and an unowned reference to it.
+  /// An object that two threads retain, and that has an unowned reference. One retain has no release.
   private func fixture(visits: Int = 1) throws -> (HistoryReport, HistoryAnalysis) {
     var trace = TraceBuilder()
     trace.definitions = [.process(ProcessRecord(executable: "/bin/app", flags: 1))]

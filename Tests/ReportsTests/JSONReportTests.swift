@@ -91,7 +91,7 @@ import TraceTestSupport
       if let object = value as? [String: Any] {
         for (name, value) in object {
           if named { names.insert(name) }
-          // The fields of these are names of operations.
+          // The keys of this object are names of operations.
           collect(value, named: name != "events")
         }
       } else if let array = value as? [Any] {

@@ -53,7 +53,7 @@ import Testing
     #expect(NearestWords.question(["a\u{1B}[2J"]) == "Did you mean 'a\\u{1b}[2J'?")
   }
 
-  /// The distance against one that follows its definition.
+  /// Compares the distance with one calculated by the definition.
   @Test func distancesAreThoseOfTheDefinition() {
     var seed: UInt64 = 7
     func random(_ bound: Int) -> Int {

@@ -61,14 +61,14 @@ import Testing
     #expect(left(100, 100) == "15:00 left")
     #expect(left(10, 100) == "2:45:00 left")
     #expect(left(1000, 10) == "0:00 left")
-    // Too early to tell.
+    // It is too early for an estimate.
     #expect(left(9, 10) == "")
     #expect(left(0, 10) == "")
   }
 
   @Test func theRateIsThatOfTheLastSeconds() {
     var text = ProgressText("a", now: 0)
-    // 1 byte and 1,000 events a second for 50 seconds, then 50 bytes and 2,000,000 events.
+    // There are 1 byte and 1,000 events a second for 50 seconds, and then 50 bytes and 2,000,000 events a second.
     for tenth in 0...500 {
       text.see(position(UInt64(tenth) / 10, events: UInt64(tenth) * 100), now: Double(tenth) / 10)
     }

@@ -3,7 +3,8 @@ import TraceTestSupport
 @testable import AllocationReports
 @testable import TraceReading
 
-/// A small program's trace: a cache of images that lives on, a loop of temporary strings, a plain C block.
+/// The trace of a small program with a cache of images that stays alive, a loop of temporary strings, and a plain C
+/// block.
 struct ReportFixture {
   var trace = TraceBuilder()
   var naming = TableNaming()

@@ -19,7 +19,7 @@ import TraceTestSupport
     return (analysis.explain(.type(NamePattern("Node")), limit: 5), analysis.model.snapshot, nodes)
   }
 
-  /// Words with one space between.
+  /// Returns the words of a text, separated by single spaces.
   private func words(_ text: String) -> String { text.split(whereSeparator: \.isWhitespace).joined(separator: " ") }
 
   @Test func aChainIsToldByItsFirstLinkItsLengthAndAddresses() throws {

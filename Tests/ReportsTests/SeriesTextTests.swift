@@ -1,4 +1,4 @@
-// A series of images as text and as JSON: curves, widths, and the remarks on it.
+// A series of images as text and as JSON: curves, widths, and remarks.
 
 import Foundation
 import Testing
@@ -77,7 +77,7 @@ import Testing
     #expect(CurveText.text(values, times: values, columns: 8) == "▁▂▃▄▅▆▇█")
     #expect(CurveText.text(values, times: values, columns: 4).count == 4)
     #expect(CurveText.text([5, 5, 5], times: [0, 1, 2], columns: 8) == "▁▁▁")
-    // What happened in the last of ten hours.
+    // The curve shows the changes at the end of the time.
     #expect(CurveText.text([0, 1, 1, 1, 1], times: [0, 36, 37, 38, 40], columns: 5) == "▁▁▁▁█")
     #expect(CurveText.text([], times: [], columns: 8).isEmpty)
     #expect(CurveText.text([3], times: [7], columns: 8) == "▁")

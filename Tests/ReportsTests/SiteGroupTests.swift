@@ -56,9 +56,9 @@ import TraceTestSupport
     let read = try #require(rows.first)
     #expect(
       read.type == "App.Node" && read.total.liveBytes == 800 && read.total.liveBlocks == 6 && read.stackCount == 6)
-    // Shown by the stack that has most.
+    // The row shows the stack that has most of the bytes.
     #expect(read.frames.first?.source.line == 25)
-    // Another function, another type, and libraries' stacks are rows of their own.
+    // Another function, another type and the stacks of libraries are separate rows.
     #expect(
       rows.map(\.total.liveBytes) == [800, 400, 200, 50, 10, 72_704, 4096]
         && rows.map(\.stackCount) == [6, 1, 1, 1, 1, 1, 1])

@@ -45,7 +45,7 @@ import Testing
     survivors.retention.suspect = 2
     finding.evidence = .suspected(.init(kind: .outlived, figures: nil), survivors)
     #expect(place(finding) == "Sources/App/Server.swift:20")
-    // It is better than nothing, though.
+    // Without a better place, this one is used.
     finding.path[1].allocation = nil
     finding.path[2].allocation = nil
     #expect(place(finding) == "Sources/App/ViewModel.swift:5")
@@ -104,7 +104,7 @@ import Testing
     ("/other/Sources/App/Fill.swift", 2, nil),
     ("/src/Sources/App/Gone.swift", 2, nil), ("/src/Sources/App", 1, nil), ("/src", 1, nil), ("", 1, nil),
     ("<compiler-generated>", 1, nil),
-    // A dependency that the package manager fetched.
+    // This is a file of a dependency that the package manager fetched.
     ("/src/.build/checkouts/nio/Channel.swift", 5, nil),
   ])
   func aFileHasAPlaceIfItIsInTheTree(file: String, line: Int, expected: String?) {
@@ -176,7 +176,7 @@ import Testing
       #expect(LocalSources().lineCount(ofFile: folder + "/pipe.swift") == nil)
       #expect(LocalSources().lineCount(ofFile: "/dev/zero") == nil)
       #expect(LocalSources().lineCount(ofFile: folder) == nil)
-      // Sparse: no disk is needed for it.
+      // The file is sparse, so it takes no space on disk.
       #expect(FileManager.default.createFile(atPath: folder + "/huge.swift", contents: nil))
       #expect(truncate(folder + "/huge.swift", 1 << 40) == 0)
       #expect(LocalSources().lineCount(ofFile: folder + "/huge.swift") == nil)

@@ -63,7 +63,7 @@ import Testing
     }
   }
 
-  /// The verdict goes on in the next line of a narrow terminal, and so does its colour.
+  /// On a narrow terminal, the verdict continues in the next line, and so does its colour.
   @Test func theColourGoesOnInTheNextLine() {
     let verdict = "DEINITIALISED, STILL HELD BY UNOWNED REFERENCES"
     let shown = text {

@@ -103,7 +103,7 @@ import TraceTestSupport
     #expect(text.contains("evil\\u{1b}]0;title\\u{7}") && text.contains("/bin/\\u{1b}[2J"))
   }
 
-  /// The parent in `daemon` ends by a call within the C library, with status 0: no signal killed it.
+  /// The parent in `daemon` ends by a call within the C library, with status 0 and without a signal.
   @Test(
     arguments: [
       (0, "the process ended with status 0"), (9, "the process was killed by signal 9"),

@@ -1,4 +1,4 @@
-// Where the recorder looks for the cases of enumerations.
+// The words where the recorder expects the cases of enumerations.
 
 import CHeapScan
 import CTraceShim
@@ -47,7 +47,7 @@ private final class Holder<Value> {
     return lt_case_words_of(&memory, metadata, UInt32(storage))
   }
 
-  /// The words' offsets in an object.
+  /// Returns the offsets of these words in an object.
   private func offsets(_ type: Any.Type) -> [Int] {
     let words = words(type)
     return (0..<64).filter { words.mask >> UInt64($0) & 1 != 0 }.map { Int(words.start) + 8 * $0 }
@@ -55,9 +55,9 @@ private final class Holder<Value> {
 
   @Test("Words behind the first of a structure or an enumeration may have a case, those of numbers and strings never")
   func fields() {
-    // number 16, name 24 and 32, reading 40 to 57.
+    // The fields are number at 16, name at 24 and 32, and reading from 40 to 57.
     #expect(offsets(Station.self) == [48, 56])
-    // gauge 64 to 96, height 96 to 105, leaf 112.
+    // The fields are gauge from 64 to 96, height from 96 to 105, and leaf at 112.
     #expect(offsets(Tower.self) == [48, 56, 72, 80, 88])
     #expect(offsets(Leaf.self) == [])
     #expect(offsets(Holder<Reading>.self) == [24, 32])
@@ -80,7 +80,7 @@ private final class Holder<Value> {
     #expect(words(object([1: Leaf()]), storage: LT_STORAGE_DICTIONARY).mask == 0)
   }
 
-  /// The type of a dictionary's storage.
+  /// Returns the type of a dictionary's storage.
   private func object<Key, Value>(_ dictionary: [Key: Value]) -> Any.Type {
     type(of: unsafeBitCast(dictionary, to: AnyObject.self))
   }

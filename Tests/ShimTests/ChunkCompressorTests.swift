@@ -1,17 +1,18 @@
-// Payloads that are compressed while they grow.
+// Compression of payloads while they grow.
 
 import CTraceFormat
 import CTraceShim
 import CZstd
 import Testing
 
-/// They share the recorder's compressors.
+/// These tests share the recorder's compressors, so they run one at a time.
 @Suite(.serialized) struct ChunkCompressorTests {
   private static let headerSize = MemoryLayout<lt_chunk_header>.size
-  /// Repeats itself as events do.
+  /// Test data that repeats itself like events do.
   private static let payload = (0..<112_000).map { UInt8(truncatingIfNeeded: $0 % 97 * ($0 >> 9)) }
 
-  /// Compresses a payload in steps, and decompresses it; nil if the compressor reports that compression was of no use.
+  /// Compresses a payload in steps, and decompresses it. Returns nil if the compressor reports that compression was of
+  /// no use.
   private func roundTrip(_ payload: [UInt8], step: Int) throws -> [UInt8]? {
     let compressor = try #require(lt_compressor_take(LT_COMPRESS_GROWING))
     defer { lt_compressor_return(compressor) }
@@ -31,7 +32,7 @@ import Testing
   @Test("What was compressed in pieces is the payload", arguments: [100, 4096, 32 << 10, 100_000, 200_000]) func pieces(
     step: Int
   ) throws {
-    // Each round begins with the state that the last one left in the compressor.
+    // Each round begins with the state that the previous round left in the compressor.
     for count in [Self.payload.count, 40_000, Self.payload.count] {
       let payload = Array(Self.payload[..<count])
       #expect(try roundTrip(payload, step: step) == payload)

@@ -1,10 +1,10 @@
-// What the recorder tells its process's children by the environment, and takes out of its own.
+// The variables that the recorder sets for its process's children, and removes from its own environment.
 
 import CTraceShim
 import Foundation
 import Testing
 
-/// An environment in memory as C has it.
+/// An environment in memory in the layout of C.
 private final class Block {
   let pointers: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
   private let owned: [UnsafeMutablePointer<CChar>]
@@ -28,10 +28,10 @@ private final class Block {
     return result
   }
 
-  /// Has the recorder take its settings from it.
+  /// Makes the recorder read its settings from this environment.
   func read() { withExtendedLifetime(self) { lt_environment_read(pointers) } }
 
-  /// The environment that a child gets if it is started with this one.
+  /// Returns the environment that a child gets if it is started with this environment.
   func forChild(isTraced: Bool, finished: String? = nil) -> [String] {
     let made = lt_environment_for_child(pointers, isTraced, finished)!
     defer { lt_environment_free(made, pointers) }
@@ -39,7 +39,7 @@ private final class Block {
   }
 }
 
-/// The settings are the process's.
+/// The settings belong to the whole process, so these tests run one at a time.
 @Suite(.serialized) struct EnvironmentTests {
   private let following = [
     "PATH=/bin", "LD_PRELOAD=/opt/other.so:/lib/leak/libleaktrace.so /x.so", "LEAKTRACE_OUTPUT=/tmp/%n.%p.trace",

@@ -1,4 +1,4 @@
-// Filters of system calls are run as the kernel runs them, and on every call that the recorder makes.
+// Filters of system calls are evaluated as the kernel evaluates them, for every call that the recorder makes.
 
 import CTraceShim
 import Foundation
@@ -31,7 +31,7 @@ struct FilterProgramTests {
   }
 
   @Test("Both halves of an argument are seen") func arguments() {
-    // The low half is at 16, the high one at 20.
+    // The low half is at offset 16, and the high half at 20.
     let program = [
       op(Self.load, 20), op(Self.jumpEqual, 0x1234, 0, 2), op(Self.load, 16), op(Self.jumpSet, 0x80, 1, 0),
       op(Self.ret, Self.kill), op(Self.ret, Self.allow),

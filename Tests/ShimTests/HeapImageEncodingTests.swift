@@ -1,11 +1,11 @@
-// The choice and the encoding of a heap image's words.
+// The choice of a heap image's words, and their encoding.
 
 import CHeapScan
 import CTraceFormat
 import CTraceShim
 import Testing
 
-/// Returns the words of a part of a heap image by address, as the description of struct lt_memory_part says.
+/// Decodes a part of a heap image by the description of struct lt_memory_part. Returns its words by address.
 func encodedWords(_ bytes: [UInt8]) -> [UInt64: UInt64] {
   var words: [UInt64: UInt64] = [:]
   var at = MemoryLayout<lt_memory_part>.size
@@ -133,7 +133,8 @@ struct HeapImageEncodingTests {
     "The side table of a freed object is told by its counts",
     arguments: [
       ([0x5000, 0, 0x1_0000_0001, 1], true), ([0x5000, 7, 0x1_0000_0001, 0xABCD_0000_0002], true),
-      // Unowned references are left; it lives; nothing refers to it; no address.
+      // In these tables, unowned references are left, the object is alive, nothing refers to the table, or the address
+      // is invalid.
       ([0x5000, 0, 0x1_0000_0003, 1], false), ([0x5000, 0, 0x3, 1], false), ([0x5000, 0, 0x1_0000_0001, 0], false),
       ([0, 0, 0x1_0000_0001, 1], false),
       ([0x5001, 0, 0x1_0000_0001, 1], false),
@@ -144,7 +145,8 @@ struct HeapImageEncodingTests {
     "A task's slab is told by what it says of itself",
     arguments: [
       ([0x5000, 0, 480 | 160 << 32, 0, 0, 0x9000], true), ([0x5000, 0x7000, 992, 0, 0x9020, 0x9000], true),
-      // More in use than there is; in no multiples of 16; the first allocation is another slab's; too large.
+      // In these slabs, more is in use than exists, the amount is no multiple of 16, the first allocation is in another
+      // slab, or the size is too large.
       ([0x5000, 0, 480 | 496 << 32, 0, 0, 0x9000], false), ([0x5000, 0, 480 | 8 << 32, 0, 0, 0x9000], false),
       ([0x5000, 0, 480 | 160 << 32, 0, 0, 0x8000], false), ([0x5000, 0, 1 << 31, 0, 0, 0x9000], false),
       ([0, 0, 480, 0, 0, 0x9000], false),

@@ -1,11 +1,11 @@
-// The set of live blocks that hooks keep where an allocator's books cannot be read.
+// The set of live blocks that hooks keep if the allocator's metadata cannot be read.
 
 import CTraceShim
 import Testing
 
-/// There is one set.
+/// The process has only one set, so these tests run one at a time.
 @Suite(.serialized) struct KeptBlocksTests {
-  /// Equal numbers in each run.
+  /// Random numbers that are equal in each run.
   private struct Numbers: RandomNumberGenerator {
     var state: UInt64
     mutating func next() -> UInt64 {
@@ -19,7 +19,8 @@ import Testing
     var size: UInt64
   }
 
-  /// As the set has them: a small one ends at a multiple of 8, and has a byte at least.
+  /// Returns blocks as the set stores them: the end of a small block is rounded up to a multiple of 8, and no block is
+  /// empty.
   private static func kept(_ blocks: [UInt64: UInt64]) -> [Block] {
     blocks.sorted { $0.key < $1.key }.map { address, size in
       Block(address: address, size: size < 1536 ? max(8, (size + 7) / 8 * 8) : size)
@@ -43,7 +44,7 @@ import Testing
     try #require(lt_kept_blocks_begin())
     var numbers = Numbers(state: seed)
     var live: [UInt64: UInt64] = [:]
-    // Across the end of a table of the set.
+    // The blocks extend across the end of one of the set's tables.
     let start: UInt64 = 0x7000_0000_0000 - 40_000
     for round in 0..<3 {
       var address = start

@@ -11,11 +11,11 @@ struct LoadedImage: Sendable, CustomTestStringConvertible {
 
   static let all: [LoadedImage] = {
     var images: [LoadedImage] = []
-    // Read to its end: such a file does not say how long it is.
+    // The file is read to its end, because files in /proc do not report their length.
     let maps = FileHandle(forReadingAtPath: "/proc/self/maps").flatMap { try? $0.readToEnd() } ?? Data()
     for line in String(decoding: maps, as: UTF8.self).split(separator: "\n") {
-      // Range, permissions, offset, device, inode, path. All images here begin with address 0, at their file's
-      // beginning.
+      // The fields are range, permissions, offset, device, inode and path. All images here have link address 0 at the
+      // start of their file.
       let fields = line.split(separator: " ", maxSplits: 5)
       guard fields.count == 6, fields[2].allSatisfy({ $0 == "0" }),
         let start = UInt(fields[0].split(separator: "-")[0], radix: 16)
@@ -29,13 +29,13 @@ struct LoadedImage: Sendable, CustomTestStringConvertible {
     all.filter { image in names.contains { image.path.split(separator: "/").last?.hasPrefix($0) == true } }
   }
 
-  /// That of the tests themselves.
+  /// The image of the tests themselves.
   static let tests = all.filter { $0.path.hasSuffix(".xctest") }
 }
 
-/// A function with unwind information, as `readelf --debug-dump=frames-interp` shows it.
+/// A function with unwind information, parsed from `readelf --debug-dump=frames-interp`.
 struct DescribedFunction {
-  /// The rules to find registers while the location counter is in a range. Addresses are as in the file.
+  /// The rules for finding registers while the instruction pointer is in a range. Addresses are those in the file.
   struct Row {
     var range: Range<UInt>
     var frameAddress: Substring
@@ -46,10 +46,10 @@ struct DescribedFunction {
   var range: Range<UInt>
   var rows: [Row]
 
-  /// Each `stride`-th of the image's functions.
+  /// Returns every `stride`-th function of the image.
   static func all(of image: LoadedImage, stride: Int) throws -> [DescribedFunction] {
-    // readelf prints much. awk keeps the requested entries and their rows; it names a register "r1 (rdx)" by its name
-    // alone. Rows of .debug_frame are for debuggers: a program does not have them in its memory.
+    // readelf prints much, so awk selects the requested entries and their rows. It replaces "r1 (rdx)" by the
+    // register's name. Rows of .debug_frame are skipped: they are for debuggers, and are not in a program's memory.
     let filter = """
       /^Contents of/ { isLoaded = !/ \\.debug_frame / }
       !isLoaded { next }
@@ -87,7 +87,7 @@ struct DescribedFunction {
   struct UnexpectedOutput: Error { var line: String }
 }
 
-/// What a program wrote on standard output.
+/// Runs a program, and returns its standard output.
 func run(_ program: String, _ arguments: [String]) throws -> String {
   let process = Process(), pipe = Pipe()
   process.executableURL = URL(fileURLWithPath: program)

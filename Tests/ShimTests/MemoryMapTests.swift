@@ -1,4 +1,4 @@
-// The list of mappings, and whether an address is in one of them.
+// The list of mappings, and the test of whether an address is in one of them.
 
 import CHeapScan
 import CTraceFormat
@@ -83,7 +83,7 @@ struct MemoryMapTests {
     withUnsafePointer(to: &local) { #expect(lt_memory_map_find(&map, UInt64(UInt(bitPattern: $0))) != nil) }
   }
 
-  /// Regions with gaps between some, of random sizes from a page to many cells.
+  /// Returns regions of random sizes, from a page to many cells, with gaps between some of them.
   private func randomMap(_ generator: inout some RandomNumberGenerator, count: Int, room: Int) -> [lt_snapshot_region] {
     var regions: [lt_snapshot_region] = []
     var at: UInt64 = 0x10000
@@ -113,7 +113,7 @@ struct MemoryMapTests {
       for _ in 0..<5000 {
         var address = UInt64.random(in: 0..<(last + 0x100000), using: &generator)
         if Bool.random(using: &generator) {
-          // The edges.
+          // Half of the addresses are at the edges of a region.
           let region = buffer[Int.random(in: 0..<buffer.count, using: &generator)]
           address =
             [region.start, region.start - 1, region.end, region.end - 1][Int.random(in: 0..<4, using: &generator)]
@@ -170,7 +170,7 @@ struct MemoryMapTests {
   }
 }
 
-/// Steele, Lea and Flood's generator: the same numbers on every run.
+/// The generator by Steele, Lea and Flood. It gives the same numbers in each run.
 struct SplitMix: RandomNumberGenerator {
   var state: UInt64
   mutating func next() -> UInt64 {

@@ -1,4 +1,4 @@
-// The words of memory that a scan takes into a heap image.
+// The words that a scan of memory includes in a heap image.
 
 import CHeapScan
 import CTraceFormat
@@ -19,10 +19,10 @@ private final class Meter {
 }
 
 struct MemoryScanTests {
-  /// Pages of memory that are the only region of a scan, at an address of their own.
+  /// Pages of memory that are the only region of a scan.
   private final class Pages {
     let words: UnsafeMutableBufferPointer<UInt64>
-    /// The image's parts, one after the other, as `writePart` got them.
+    /// The image's parts, in the order of the calls of `writePart`.
     fileprivate(set) var parts: [[UInt8]] = []
 
     var address: UInt64 { UInt64(UInt(bitPattern: words.baseAddress!)) }
@@ -34,7 +34,7 @@ struct MemoryScanTests {
 
     deinit { munmap(words.baseAddress, words.count * 8) }
 
-    /// Returns the words of an image of the pages, by their indices. All objects have `metadata`; 0 for none.
+    /// Returns the words of an image of the pages, by index. `metadata`: the metadata of all objects; 0 for none.
     func scan(metadata: UInt64 = 0) -> [Int: UInt64] {
       var regions = [
         lt_snapshot_region(
@@ -134,7 +134,7 @@ struct MemoryScanTests {
   @Test("An address among bytes is seen where its lowest bytes look like those of a number with a mark")
   func addressOrMarkedNumber() {
     let pages = Pages(count: 32)
-    // The lowest 48 bits of the first word are an address, too.
+    // One address crosses from the first word into the second. The lowest 48 bits of the first word are another one.
     let other = pages.address | 0x123
     let address = (pages.address + 0xFFFF) & ~0xFFFF | other >> 32
     pages.words[100] = address << 32 | other & 0xFFFF_FFFF
@@ -179,7 +179,7 @@ struct MemoryScanTests {
     let address = pages.address | 0x230
     pages.words[64] = metadata
     pages.words[65] = 3
-    // The fields: the count, the payload's two words, and the case.
+    // The fields are the count, the two words of the payload, and the case.
     let bytes = UnsafeMutableRawBufferPointer(pages.words)
     bytes.storeBytes(of: address, toByteOffset: 69 * 8 + 1, as: UInt64.self)
     bytes[69 * 8] = number

@@ -1,4 +1,4 @@
-// Type names that the recorder reads from metadata, against the runtime's.
+// Compares the type names that the recorder reads from metadata with the runtime's names.
 
 import CHeapScan
 import CTraceShim
@@ -60,7 +60,7 @@ struct TypeNameTests {
     ] as [Any.Type])
   func equal(type: Any.Type) { #expect(recordedName(type) == String(reflecting: type)) }
 
-  /// The recorder's names, for types where they differ from the runtime's.
+  /// The recorder's names for types, where they differ from the runtime's names.
   @Test(
     "Names that differ from the runtime's",
     arguments: [
@@ -70,11 +70,11 @@ struct TypeNameTests {
       (Generic<AnyObject>.self, "ShimTests.Generic<AnyObject>"),
       (Result<Int, any Error>.self, "Swift.Result<Swift.Int, any Swift.Error>"),
       (Task<Int, any Error>.self, "Swift.Task<Swift.Int, any Swift.Error>"),
-      // All arguments come last.
+      // All generic arguments are at the end.
       (AsyncStream<Int>.Continuation.self, "Swift.AsyncStream.Continuation<Swift.Int>"),
       (Generic<Int>.Inner.self, "ShimTests.Generic.Inner<Swift.Int>"),
       (Generic<Int>.Middle<String>.Innermost.self, "ShimTests.Generic.Middle.Innermost<Swift.Int, Swift.String>"),
-      // A private type's file is left out.
+      // The file of a private type is left out.
       (Hidden.self, "ShimTests.Hidden"), (Hidden.Nested.self, "ShimTests.Hidden.Nested"),
       (HiddenValue.Nested.self, "ShimTests.HiddenValue.Nested"),
     ] as [(Any.Type, String)])
@@ -88,7 +88,7 @@ struct TypeNameTests {
     var buffer = [CChar](repeating: 0, count: 1024)
     for round in 0..<300 {
       for i in 0..<512 {
-        // Kinds, small numbers, pointers into itself, and anything.
+        // The words are kinds, small numbers, pointers into this memory, and arbitrary values.
         memory[i] =
           switch random.next(upperBound: UInt(5)) {
           case 0:

@@ -1,18 +1,18 @@
-// How the recorder reads .eh_frame, against readelf; how it reads the beginnings of functions, against .eh_frame.
+// Compares how the recorder reads .eh_frame with readelf, and how it reads the starts of functions with .eh_frame.
 
 import CTraceShim
 import Foundation
 import TestRequirements
 import Testing
 
-/// Registers by the names readelf has for them, with their DWARF numbers.
+/// The DWARF numbers of registers, by readelf's names.
 private let registerNumbers: [Substring: Int] = [
   "rax": 0, "rdx": 1, "rcx": 2, "rbx": 3, "rsi": 4, "rdi": 5, "rbp": 6, "rsp": 7, "r8": 8, "r9": 9, "r10": 10,
   "r11": 11, "r12": 12, "r13": 13,
   "r14": 14, "r15": 15, "ra": 16,
 ]
 
-/// A row as text in readelf's form. Unmentioned and unchanged registers are both nil.
+/// A row in readelf's text form. Registers that are unmentioned or unchanged are nil.
 private struct RowText: Equatable {
   var frameAddress: String
   var registers: [Int: String] = [:]
@@ -97,20 +97,20 @@ private func signed(_ number: Int64) -> String { number < 0 ? "\(number)" : "+\(
 
   @Test("Rows made from the beginnings of functions are those of .eh_frame")
   func prologues() throws {
-    // Functions that have unwind information, treated as if they had none.
+    // The functions have unwind information, but are treated as if they had none.
     let image = try #require(LoadedImage.named("libswiftCore.so").first)
     var checked = 0
     var differences: [String] = []
     for function in try DescribedFunction.all(of: image, stride: 2) where function.range.lowerBound % 16 == 0 {
-      // The body: the row that covers most. Where it is not the state that the prologue leaves, there is nothing to
-      // compare with.
+      // The row that covers the most code is taken as the body. If the body's state is not the state after the
+      // prologue, the function is skipped.
       guard let body = function.rows.max(by: { $0.range.count < $1.range.count }), body.range.count > 16,
         body.range.lowerBound - function.range.lowerBound < 40, body.range.lowerBound > function.range.lowerBound
       else { continue }
       checked += 1
       let address = image.loadBias + body.range.upperBound - 1, start = image.loadBias + function.range.lowerBound
       let expected = RowText(body)
-      // With the previous function's end known, and without it.
+      // The end of the previous function is known in one case, and unknown in the other.
       for low in [start - 3, start - 16] {
         var row = lt_unwind_row()
         let found = lt_prologue_row(address, low, &row) ? RowText(row) : nil
@@ -119,7 +119,7 @@ private func signed(_ number: Int64) -> String { number < 0 ? "\(number)" : "+\(
         }
       }
     }
-    // Now and then the bytes of another instruction look like the beginning of a function.
+    // In rare cases, bytes inside another instruction look like the start of a function.
     #expect(checked > 3000)
     #expect(differences.count * 100 <= checked, "\(differences.count) of \(checked): \(differences.prefix(8))")
   }

@@ -7,7 +7,7 @@ import Testing
 @testable import HeapAnalysis
 @testable import TraceReading
 
-/// Changes the bytes that are read, the same way every time.
+/// Changes the bytes that are read. The changes are equal in each run.
 private final class DamagedMemory: TargetMemory {
   private let memory: ProcessMemory
   private let seed: UInt64
@@ -28,7 +28,7 @@ private final class DamagedMemory: TargetMemory {
   }
 }
 
-/// Ends the process that reads an address, unless it is the tests'.
+/// Ends the process that reads an address in the lethal range, unless it is the tests' own process.
 private final class LethalMemory: TargetMemory {
   private let memory: ProcessMemory
   private let lethal: Range<UInt64>

@@ -1,4 +1,4 @@
-// The layouts of objects of a running program, as each way to build it makes them.
+// The layouts of objects in a running program, which is built in several ways.
 
 import Testing
 
@@ -6,7 +6,7 @@ import Testing
 @testable import TraceReading
 
 @Suite struct LayoutTests {
-  /// A reference as the tables below have it.
+  /// An expected reference, as in the tables below.
   struct Expected: Equatable, CustomStringConvertible {
     var offset: Int
     var name: String
@@ -123,12 +123,13 @@ import Testing
     let found = try #require(process.layout(of: "cases", reflection)).enumerations
     #expect(found.map(\.name) == ["gear", "optionalGear", "optionalGear", "reading", "expression", "pair"])
     let discriminators = found.map(\.discriminator)
-    // The highest spare bits of a reference. Its spare bits are its top byte and the bits below its alignment.
+    // The tag is in the highest spare bits of a reference. The spare bits are the top byte and the bits below the
+    // alignment.
     #expect(discriminators.first == .tag(bits: [190, 191], cases: [0, 1, nil, nil]))
     guard discriminators.count == 6, case .zeros(let bits) = discriminators[1] else {
       throw SpecimenFailure(description: "\(discriminators)")
     }
-    // nil sets all spare bits, including the enumeration's own.
+    // nil sets all spare bits, including the bits that the enumeration itself uses.
     #expect(Set(bits).isSuperset(of: [192, 193, 194, 248]) && bits.allSatisfy { (192..<256).contains($0) })
     #expect(discriminators[2] == .tag(bits: [254, 255], cases: [0, 1, nil, nil]))
     #expect(found[2].payloads == [PayloadCase(enumeration: 1, index: 0)])
@@ -138,7 +139,7 @@ import Testing
     #expect(byte == Array(384..<392) && cases.prefix(4) == [0, 1, 2, nil])
     #expect(discriminators[4] == .tag(bits: [510, 511], cases: [0, 1, 2, nil]))
     #expect(discriminators[5] == .address(offset: 64))
-    // Numbers beside a reference may look like anything.
+    // A number beside a reference may look like any case.
     #expect(found.map { $0.referenceWords } == [[16], [], [24], [], [56], []])
     #expect(reflection.failedQuestions == 0)
   }
@@ -162,7 +163,7 @@ import Testing
     #expect(leaf.narrow.isEmpty)
   }
 
-  /// Closure contexts, whose fields have no names; the optimizer has its own.
+  /// Closure contexts, whose fields have no names. The optimiser makes other contexts.
   static let contexts: [(name: String, references: [Expected])] = [
     ("closure", [Expected(16, ""), Expected(32, "")]),
     ("closure-weak", [Expected(16, "", .unowned), Expected(32, "", .strong, .variable)]),
@@ -249,7 +250,7 @@ import Testing
     func references(_ value: BufferedValue?) -> [Expected]? {
       if case .inline(_, let layout?) = value { layout.references.map { Expected($0) } } else { nil }
     }
-    // An instance of a class, a structure of four words, a number.
+    // The values are an instance of a class, a structure of four words, and a number.
     let existentials = try values("existentials")
     #expect(Array(existentials.prefix(2)) == [.object, .object] && size(existentials[2]) == 8)
     let buffered = try values("buffered")
@@ -326,7 +327,7 @@ import Testing
     for name in ["array-of-slots", "array-of-optional-slots"] {
       let slot = try element(name)
       #expect(slot.size == 8 && slot.stride == 8)
-      // Of three cases, each has its reference in the same word.
+      // Each of the three cases has its reference in the same word.
       #expect(
         slot.references.map(\.offset) == [0, 0, 0] && slot.enumerations.allSatisfy { $0.discriminator == .unknown })
     }

@@ -1,13 +1,13 @@
-// Reflection with no more memory than a heap image holds.
+// Reflection that can read only the memory in a heap image.
 
 import Testing
 
 @testable import HeapAnalysis
 @testable import TraceReading
 
-/// The part of a process's memory that a heap image holds: the words of writable memory that look like pointers into
-/// mapped memory, with or without spare bits at their top, and the metadata records that are named. All other words of
-/// writable memory are 0. Memory that is not writable is known from files alone.
+/// The part of a process's memory that a heap image holds. It has the words of writable memory that look like pointers
+/// into mapped memory, with or without spare bits at their top. It also has the given metadata records. All other words
+/// of writable memory are 0. Memory that is not writable is read only from files.
 private final class RestrictedWords: CapturedWords {
   private let memory: ProcessMemory
   private let mapped: [Range<UInt64>]
@@ -17,7 +17,7 @@ private final class RestrictedWords: CapturedWords {
   init(of process: SpecimenProcess, records: [Range<UInt64>]) {
     memory = ProcessMemory(of: process.processID)
     mapped = process.regions.map(\.range)
-    // Data that the loader protects once it has relocated it was written to all the same.
+    // Data that the loader protects after relocation was still written to, so it counts as writable.
     writable = process.regions.filter { $0.isWritable || $0.isReadable && $0.path.hasPrefix("/") && $0.offset != 0 }
       .map(\.range)
     self.records = records
@@ -63,14 +63,15 @@ private final class RestrictedWords: CapturedWords {
   }
 }
 
-/// The metadata records of some objects' types, found as a recorder may find them. A class's record is whole; the
-/// record of another type is its first words. If a pointer in a record leads to something that looks like metadata,
-/// that is a record too: superclasses, generic arguments.
+/// The metadata records of some objects' types, found as a recorder may find them. The record of a class is whole. The
+/// record of another type is its first words. If a pointer in a record refers to something that looks like metadata,
+/// such as a superclass or a generic argument, that is a record, too.
 private struct MetadataRecords {
   private(set) var ranges: [Range<UInt64>] = []
 
-  /// A function's metadata begins with its kind, its flags, its result and its parameters; a tuple's with kind, count,
-  /// labels, and two words an element; a generic type's with kind, descriptor and arguments.
+  /// The length of records other than a class's. Metadata of a function begins with kind, flags, result and parameters.
+  /// Metadata of a tuple begins with kind, count and labels, and has two words for each element. Metadata of a generic
+  /// type begins with kind, descriptor and arguments.
   private static let valueRecordSize: UInt64 = 128
 
   init(of metadata: [RuntimeAddress], in memory: ProcessMemory) {

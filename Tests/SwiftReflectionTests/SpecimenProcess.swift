@@ -1,4 +1,4 @@
-// A running program whose objects the tests look at, and its memory.
+// A running program whose objects and memory the tests examine.
 
 import CElfutils
 import Foundation
@@ -12,7 +12,7 @@ struct SpecimenFailure: Error, CustomStringConvertible {
   var description: String
 }
 
-/// How `Tests/Programs/reflection-specimens.swift` is built.
+/// The ways to build `Tests/Programs/reflection-specimens.swift`.
 enum SpecimenBuild: String, CaseIterable, Sendable {
   case debug, optimized, staticLibrary, staticStripped
 
@@ -28,7 +28,8 @@ enum SpecimenBuild: String, CaseIterable, Sendable {
   }
 }
 
-/// A process of the specimen program, stopped at the end of its work. Ends with the last reference.
+/// A process of the specimen program, stopped at the end of its work. The process ends with the last reference to this
+/// object.
 final class SpecimenProcess: @unchecked Sendable {
   struct Specimen {
     var name: String
@@ -89,7 +90,7 @@ final class SpecimenProcess: @unchecked Sendable {
       text += String(decoding: more, as: UTF8.self)
     }
     regions = try MappedRegion.all(of: processID)
-    // The file is removed soon, but can be had through the process for as long as that runs.
+    // The file is removed soon, but is accessible through the process while it runs.
     images = try Self.images(regions, program: "/proc/\(processID)/exe", replacing: directory + "/specimens")
     for line in text.split(separator: "\n") {
       let parts = line.split(separator: " ")
@@ -132,7 +133,7 @@ final class SpecimenProcess: @unchecked Sendable {
         gelf_getphdr(elf.handle, Int32(index), &header)
         if header.p_type == PT_LOAD { lowest = min(lowest, header.p_vaddr & ~4095) }
       }
-      // Zero-initialized data is mapped from no file, behind the file's last part.
+      // Zero-initialized data has a mapping without a file, after the file's last part.
       var end = parts.map(\.range.upperBound).max()!
       if let bss = regions.first(where: { $0.range.lowerBound == end && $0.path.isEmpty }) {
         end = bss.range.upperBound
@@ -173,13 +174,13 @@ struct MappedRegion {
   }
 }
 
-/// All of a running process's memory. Needs no descriptor, which a child process would not have.
+/// All memory of a running process. Reading it needs no descriptor, which a child process would not inherit.
 final class ProcessMemory: TargetMemory {
   private typealias ReadMemory =
     @convention(c) (
       pid_t, UnsafePointer<iovec>, CUnsignedLong, UnsafePointer<iovec>, CUnsignedLong, CUnsignedLong
     ) -> Int
-  /// Swift's module of the C library leaves it out.
+  /// Swift's Glibc module lacks this function.
   private static let readMemory = unsafeBitCast(dlsym(nil, "process_vm_readv"), to: ReadMemory.self)
 
   private let process: pid_t

@@ -1,11 +1,11 @@
-// The map of nested ranges against a search through all of them.
+// Compares the map of nested ranges with a search through all ranges.
 
 import Testing
 
 @testable import TraceSymbolication
 
 @Suite struct AddressMapTests {
-  /// The rule, by trying every range.
+  /// Finds the innermost range by trying every range.
   func innermost(_ entries: [AddressMap.Entry], at address: UInt64) -> Int? {
     var best: Int?
     for (index, entry) in entries.enumerated() where entry.start <= address && address < entry.end {

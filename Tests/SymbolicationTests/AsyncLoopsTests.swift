@@ -1,4 +1,4 @@
-// The names of the parts that the compiler divides async functions into.
+// The names of the parts into which the compiler divides async functions.
 
 import Testing
 

@@ -1,4 +1,4 @@
-// The variables that closures captured, from debug information.
+// The variables that closures capture, read from debug information.
 
 import Foundation
 import Testing
@@ -64,7 +64,8 @@ import TraceSymbolication
   static let optimised = Result { try program(["-O", "-g"]) }
   static let nameless = Result { try program(["-O"]) }
 
-  /// The captures of the closure in a function, as its forwarder finds them; `marker` is in the forwarder's name.
+  /// Returns the captures of the closure in a function, found through the closure's forwarder. `marker`: a part of the
+  /// forwarder's name.
   static func captures(_ program: ProgramFixture, _ function: String, _ marker: String = "") throws -> [ClosureCaptures]
   {
     let symbolicator = Symbolicator(images: [program.image()])
@@ -96,12 +97,12 @@ import TraceSymbolication
       let promoted = try #require(try Self.captures(program, "neverWritten").first)
       #expect(promoted.variables.map(\.size) == [9, 8])
       #expect(promoted.variables.map(\.typeName) == ["sample.Pair", "sample.Node"])
-      // A header of 16 bytes, then the pair, then on the next word the node.
+      // The context has a header of 16 bytes, then the pair, and the node on the next word boundary.
       #expect(promoted.variable(at: 16, typeName: "sample.Node", contextSize: 40, isPart: true)?.name == "pair")
       #expect(promoted.variable(at: 32, typeName: "sample.Node", contextSize: 40)?.name == "node")
       let functions = try #require(try Self.captures(program, "functions").first)
       #expect(functions.variables.map(\.size) == [16, 8])
-      // The context of a function value is its second word.
+      // A function value has its context in its second word.
       #expect(functions.variable(at: 24, typeName: "", contextSize: 40)?.name == "next")
     }
   }
@@ -136,7 +137,8 @@ import TraceSymbolication
     }
   }
 
-  /// A closure's code may all belong to the closure within it. Its own line is still the line of its declaration.
+  /// All instructions of a closure may belong to a nested closure. The line of the outer closure is still the line of
+  /// its declaration.
   @Test func aClosureHasTheLineOnWhichItBegins() throws {
     let lines = Self.source.split(separator: "\n", omittingEmptySubsequences: false)
     let outer = try #require(lines.firstIndex { $0.contains("    done = {") }) + 1
@@ -188,13 +190,13 @@ import TraceSymbolication
     let captures = ClosureCaptures(variables: [model, flag, owner], isGeneric: false)
     #expect(captures.variable(at: 16, typeName: "M.Model", contextSize: 40)?.name == "model")
     #expect(captures.variable(at: 32, typeName: "M.(Screen in _1234)", contextSize: 40)?.name == "owner")
-    // The variables do not fill the context: one is missing.
+    // The variables do not fill the context, so one is missing.
     #expect(captures.variable(at: 16, typeName: "M.Model", contextSize: 48) == nil)
     #expect(captures.variable(at: 16, typeName: "M.Model", contextSize: 32) == nil)
-    // There is none between two variables, and none behind the last.
+    // No variable is between two others, or after the last one.
     #expect(captures.variable(at: 25, typeName: "", contextSize: 40) == nil)
     #expect(captures.variable(at: 40, typeName: "", contextSize: 40) == nil)
-    // The type belongs to another variable.
+    // The variable at this offset has another type.
     #expect(captures.variable(at: 16, typeName: "M.Screen", contextSize: 40) == nil)
     var generic = captures
     generic.isGeneric = true

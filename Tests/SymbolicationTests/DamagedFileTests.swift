@@ -1,4 +1,4 @@
-// Files that are cut short or altered give less, but never bring the reader down.
+// Files that are cut short or altered give fewer results, but never crash the reader.
 
 import Foundation
 import Testing
@@ -6,7 +6,7 @@ import TraceReading
 import TraceSymbolication
 
 @Suite struct DamagedFileTests {
-  /// One file, whatever the path.
+  /// Returns the same file for every path.
   final class Memory: SymbolFileAccess {
     var bytes: [UInt8]
     init(_ bytes: [UInt8]) { self.bytes = bytes }
@@ -34,7 +34,7 @@ import TraceSymbolication
     addresses = Array(stride(from: text.lowerBound, to: text.upperBound, by: 7)) + [0, 1, .max]
   }
 
-  /// Looks many addresses up in the file and gives how many got a name.
+  /// Looks up many addresses in the file. Returns how many of them have a name.
   func named(_ bytes: [UInt8]) throws -> Int {
     let image = LoadedImage(path: "/program", buildID: [], loadBias: 0, range: RuntimeAddress(0)..<RuntimeAddress(.max))
     let symbolicator = Symbolicator(images: [image], access: Memory(bytes))
@@ -71,7 +71,8 @@ import TraceSymbolication
   }
 
   @Test func alteredHeadersAndDebugSectionsAreSurvived() throws {
-    // Where damage hurts most: the first and last part of the file, and everything behind the code.
+    // The damage is where it has the most effect: in the first and last part of the file, and everywhere after the
+    // code.
     var random = Random(state: 2)
     let ranges = [0..<1024, original.count * 2 / 3..<original.count, original.count - 4096..<original.count]
     for round in 0..<300 {

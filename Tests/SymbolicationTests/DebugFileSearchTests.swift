@@ -1,4 +1,4 @@
-// The files that are found and believed for an image, and the messages about other files.
+// The files that are found and accepted for an image, and the messages about other files.
 
 import Foundation
 import Testing
@@ -19,7 +19,7 @@ import TraceSymbolication
     try program.split(stripped: stripped, debugFile: debugFile)
   }
 
-  /// The frames at the start of `twice`, and the problems of the image.
+  /// Returns the frames at the start of `twice`, and the problems of the image.
   func lookUp(
     path: String, buildID: [UInt8]? = nil, search: DebugFileSearch = DebugFileSearch(systemDebugPath: "/nonexistent")
   ) throws -> (frames: [SourceFrame], problems: [ImageProblem]) {
@@ -104,9 +104,9 @@ import TraceSymbolication
     try files.copy(debugFile, to: name)
     let search = DebugFileSearch(debugPaths: [files.path("debug")], systemDebugPath: "/nonexistent")
     expectEverything(try lookUp(path: stripped, search: search))
-    // The program itself need not be there.
+    // The program's own file may be missing.
     expectEverything(try lookUp(path: files.path("gone"), search: search))
-    // The system's own directory is one more.
+    // The system's debug directory is searched as well.
     expectEverything(try lookUp(path: stripped, search: DebugFileSearch(systemDebugPath: files.path("debug"))))
   }
 
@@ -152,7 +152,7 @@ import TraceSymbolication
     #expect(result.problems.map(\.reason) == [.noSymbols])
   }
 
-  /// A stripped program with a debug link, and the debug file it links to.
+  /// Returns a stripped program with a debug link, and the debug file that the link names.
   func linked(debugFileAt place: String) throws -> (program: String, debugFile: String) {
     let path = try files.copy(stripped, to: "bin/program")
     let file = try files.copy(debugFile, to: place)
@@ -165,7 +165,7 @@ import TraceSymbolication
     try files.copy(
       debugFile, to: "root/usr/lib/debug/.build-id/" + hexID.prefix(2) + "/" + hexID.dropFirst(2) + ".debug")
     expectEverything(try lookUp(path: "/opt/shop/shop", search: DebugFileSearch(sysroot: files.path("root/"))))
-    // This machine's own files are another system's.
+    // With a sysroot, this machine's own files are not used: they belong to another system.
     expectNothing(
       try lookUp(path: program.path, buildID: [9, 9, 9], search: DebugFileSearch(sysroot: files.path("root"))),
       .fileMissing)

@@ -1,4 +1,4 @@
-// Long and short forms of names, and the properties of functions that their names contain.
+// The long and short forms of names, and the properties of functions that their names show.
 
 import Foundation
 import Testing
@@ -50,7 +50,7 @@ import Testing
     #expect(demangler.demangle("$s6sample4workSiyYaFTY1_").asyncPart == .afterSuspension(index: 2))
     #expect(demangler.demangle("async_MainTY1_").asyncPart == .afterSuspension(index: 2))
     #expect(!demangler.demangle("$s6sample6PollerC5countSivg").isAsync)
-    // A closure in an async function is not async itself.
+    // A closure in an async function need not be async itself.
     let closure = demangler.demangle("$s6sample4workSiyYaFyycfU_")
     #expect(closure.short == "closure #1 in work()")
     #expect(!closure.isAsync)
@@ -77,7 +77,7 @@ import Testing
   }
 
   @Test(arguments: [
-    "$s1a1byyFTf3np",  // Takes memory without end.
+    "$s1a1byyFTf3np",  // Allocates memory without limit.
     "$s11SwiftSyntax013RawReturnStmtB0V3rawAA0cB0Rvs",  // Aborts.
   ]) func namesThatBringADemanglerDownStandForThemselvesAndTheNextIsDemangled(_ name: String) {
     #expect(demangler.demangle(name).short == name)
@@ -91,7 +91,7 @@ import Testing
     #expect(files.demangler(programModules: ["sample"]) === first)
     #expect(files.demangler(programModules: []) !== first)
     _ = first.demangle("$s11SwiftSyntax013RawReturnStmtB0V3rawAA0cB0Rvs")
-    // The symbolicator that has it keeps it, so that the number of new processes is limited.
+    // A symbolicator keeps its demangler, so that the number of new processes is limited.
     #expect(files.demangler(programModules: ["sample"]) === first)
     files.renewDemanglers()
     let next = files.demangler(programModules: ["sample"])
@@ -116,7 +116,7 @@ import Testing
   }
 
   @Test func shortFormsAreThoseOfTheToolchainsSimplifiedNames() throws {
-    // The toolchain omits all modules. So do we if all of them are the program's.
+    // The toolchain omits all modules. leaktrace omits them if all of them are the program's.
     let path = try Tool.find("swift-format")
     let functions = try Tool.run("nm", [path]).split(separator: "\n").compactMap { line -> String? in
       let fields = line.split(separator: " ")
@@ -133,10 +133,10 @@ import Testing
     var differences: [String] = []
     for (mangled, simplified) in zip(sample, expected) {
       let name = all.demangle(mangled)
-      // The form of thunks' names is our own: they are not meant to be read.
+      // Names of thunks have leaktrace's own form, because users do not see them.
       if name.isThunk { continue }
       compared += 1
-      // The runtime writes Optional and Array out, the tool does not.
+      // The runtime writes Optional and Array in full, but the tool does not.
       if name.short != simplified, !name.full.contains("Optional<"), !name.full.contains("Array<") {
         differences.append("\(name.short), not \(simplified)")
       }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import TraceSymbolication
 
-/// The expansion of a macro is no line of the user's.
+/// The line of a macro's expansion is not a line of the user's code.
 @Suite struct MacroFrameTests {
   private func kind(_ full: String, file: String?) -> SourceFrame.Kind {
     let name = DemangledName(

@@ -1,4 +1,4 @@
-// Which package a source file belongs to.
+// The package that a source file belongs to.
 
 import Testing
 

@@ -1,4 +1,4 @@
-// Builds small programs for the tests, and asks other tools about them.
+// Builds small programs for the tests, and runs other tools on them.
 
 import Foundation
 import TraceReading
@@ -9,7 +9,8 @@ struct ToolFailure: Error, CustomStringConvertible {
 
 /// Runs the programs of the toolchain and of binutils.
 enum Tool {
-  /// The directory of `swiftc`, with symbolic links followed. Other tools of the same toolchain are beside it.
+  /// The directory of `swiftc`, after following symbolic links. Other tools of the same toolchain are in this
+  /// directory.
   static let toolchain: String? = searchPath("swiftc").map {
     URL(fileURLWithPath: $0).resolvingSymlinksInPath().deletingLastPathComponent().path
   }
@@ -19,7 +20,8 @@ enum Tool {
     return directories.map { "\($0)/\(name)" }.first { FileManager.default.isExecutableFile(atPath: $0) }
   }
 
-  /// The toolchain's own copy comes before others: only that is as new as the compiler.
+  /// Returns the path of a tool. The toolchain's own copy is preferred, because only that copy is as new as the
+  /// compiler.
   static func find(_ name: String) throws -> String {
     if let toolchain, FileManager.default.isExecutableFile(atPath: toolchain + "/" + name) {
       return toolchain + "/" + name
@@ -28,7 +30,7 @@ enum Tool {
     return path
   }
 
-  /// Runs a tool to its end and returns its standard output. If it fails, throws its messages.
+  /// Runs a tool until it ends, and returns its standard output. If the tool fails, throws its messages.
   @discardableResult
   static func run(_ name: String, _ arguments: [String], input: String = "", in directory: String? = nil) throws
     -> String
@@ -40,7 +42,7 @@ enum Tool {
     process.executableURL = URL(fileURLWithPath: try find(name))
     process.arguments = arguments
     if let directory { process.currentDirectoryURL = URL(fileURLWithPath: directory) }
-    // Files and not pipes: no thread has to read one while the other fills.
+    // Files are simpler than pipes: no thread has to read one pipe while the tool fills another.
     process.standardInput = FileHandle(forReadingAtPath: files.path("in"))
     process.standardOutput = FileHandle(forWritingAtPath: files.path("out"))
     process.standardError = FileHandle(forWritingAtPath: files.path("err"))
@@ -55,7 +57,7 @@ enum Tool {
   }
 }
 
-/// A directory that goes away with its last reference.
+/// A temporary directory, which is removed with the last reference to this object.
 final class TemporaryDirectory: Sendable {
   let root: String
 
@@ -68,7 +70,7 @@ final class TemporaryDirectory: Sendable {
 
   func path(_ name: String) -> String { root + "/" + name }
 
-  /// Writes a file, with the directories above it.
+  /// Writes a file, and creates the directories above it.
   @discardableResult
   func write(_ text: String, to name: String) throws -> String {
     try makeDirectory(URL(fileURLWithPath: path(name)).deletingLastPathComponent().path)
@@ -76,7 +78,7 @@ final class TemporaryDirectory: Sendable {
     return path(name)
   }
 
-  /// Copies a file into the directory, with the directories above it.
+  /// Copies a file into the directory, and creates the directories above it.
   @discardableResult
   func copy(_ source: String, to name: String) throws -> String {
     try makeDirectory(URL(fileURLWithPath: path(name)).deletingLastPathComponent().path)
@@ -125,20 +127,20 @@ struct ProgramFixture: Sendable {
 
   static let loadBias: UInt64 = 0x5555_5000_0000
 
-  /// The program as a process would have loaded it.
+  /// Returns the program's image as in a process that loaded it.
   func image(path: String? = nil, buildID: [UInt8]? = nil) -> LoadedImage {
     LoadedImage(
       path: path ?? self.path, buildID: buildID ?? self.buildID, loadBias: Self.loadBias,
       range: RuntimeAddress(Self.loadBias)..<RuntimeAddress(Self.loadBias + 0x1000_0000))
   }
 
-  /// The address of a function as it was in the process.
+  /// Returns the address that a function had in the process.
   func address(of function: String, plus offset: UInt64 = 0) throws -> RuntimeAddress {
     guard let address = functions[function] else { throw ToolFailure(description: "no function \(function)") }
     return RuntimeAddress(address + offset + Self.loadBias)
   }
 
-  /// The link addresses of the section that holds the code.
+  /// Returns the link addresses of the code section.
   func text() throws -> Range<UInt64> { try Self.text(of: path) }
 
   static func text(of path: String) throws -> Range<UInt64> {
@@ -153,7 +155,8 @@ struct ProgramFixture: Sendable {
     throw ToolFailure(description: "no .text in \(path)")
   }
 
-  /// Puts the debug information of the program into `file` and takes it, and all symbols, out of a copy at `stripped`.
+  /// Writes the program's debug information to `debugFile`. Writes a copy without debug information and symbols to
+  /// `stripped`.
   func split(stripped: String, debugFile: String) throws {
     try Tool.run("objcopy", ["--only-keep-debug", path, debugFile])
     try Tool.run("strip", ["--strip-all", "-o", stripped, path])

@@ -1,4 +1,4 @@
-// The sources of the programs that the tests look into.
+// The sources of the programs that the tests examine.
 
 enum Programs {
   /// Classes, closures, generics, a private function, an extension of a type of another module, and async code.
@@ -59,7 +59,7 @@ enum Programs {
 
     """
 
-  /// Inlined calls, a function that ends with a call that does not return, and code that is never called.
+  /// Inlined calls, a function that ends with a call of a function that never returns, and code that is never called.
   static let c = """
     #include <stdio.h>
     #include <stdlib.h>
@@ -91,7 +91,7 @@ enum Programs {
     """
 }
 
-/// Programs that several tests share; each is compiled when first asked for.
+/// Programs that several tests share. Each is compiled at its first use.
 enum SharedProgram {
   static func swift(_ arguments: [String]) throws -> ProgramFixture {
     try ProgramFixture(

@@ -1,4 +1,4 @@
-// A child that answers questions: its limits, its end, and its successors.
+// A child process that answers questions: its limits, its end, and the children that replace it.
 
 import CSandboxedChild
 import Glibc
@@ -6,10 +6,10 @@ import Testing
 
 @testable import TraceSymbolication
 
-/// Bytes.
+/// The limit on an answer in bytes.
 private let answerLimit: UInt32 = 1 << 16
 
-/// A service that does what its question says.
+/// A service that obeys its questions.
 private enum Obedient {
   static func service(answerMilliseconds: Int32 = 10_000) -> UnsafePointer<lt_child_service> {
     let service = UnsafeMutablePointer<lt_child_service>.allocate(capacity: 1)

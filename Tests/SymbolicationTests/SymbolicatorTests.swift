@@ -1,4 +1,4 @@
-// What the frames of single addresses say.
+// The frames of single addresses.
 
 import Foundation
 import HeapAnalysis
@@ -8,7 +8,7 @@ import TraceSymbolication
 
 @Suite struct SymbolicatorTests {
   @Test func aReturnAddressBelongsToTheCallBeforeIt() throws {
-    // The call of abort is the last instruction of give_up: control would return to whatever function comes next.
+    // The call of abort is the last instruction of give_up, so its return address is in the next function.
     let program = try SharedProgram.cOptimised.get()
     let symbolicator = Symbolicator(images: [program.image()])
     let start = try #require(program.functions["give_up"])
@@ -205,7 +205,7 @@ import TraceSymbolication
   }
 }
 
-/// Files that go by many names.
+/// Files that have many paths.
 @Suite struct ManyNamesTests {
   /// Counts how often files are opened.
   private final class CountingFiles: SymbolFileAccess {

@@ -1,4 +1,4 @@
-// Compares whole stacks of inlined functions, with files, lines and columns, with the results of another symboliser.
+// Compares the results of two symbolisers: whole stacks of inlined functions, with files, lines and columns.
 
 import Foundation
 import Testing
@@ -13,7 +13,7 @@ import TraceSymbolication
     var column: Int
   }
 
-  /// How many of `addresses` have the same frames from both, and the first that differ.
+  /// Returns the share of `addresses` with the same frames from both symbolisers, and the first differences.
   func compare(_ path: String, addresses: [UInt64]) throws -> (agreement: Double, differences: [String]) {
     let input = addresses.map { "0x" + String($0, radix: 16) }.joined(separator: "\n") + "\n"
     let output = try Tool.run("llvm-symbolizer", ["--no-demangle", "--inlines", "--obj=" + path], input: input)
@@ -55,13 +55,13 @@ import TraceSymbolication
   /// Removes intended differences between the two symbolisers.
   func normalised(_ row: Row) -> Row {
     var row = row
-    // Without debug information the other gives the object file's name from the symbol table; placeholders are no
-    // source files either.
+    // Without debug information, llvm-symbolizer returns the object file's name from the symbol table. Such names and
+    // placeholders are not source files.
     if !row.file.contains("/") || row.file.hasSuffix("<compiler-generated>") || row.file.hasSuffix("<stdin>") {
       row.file = "??"
     }
     if row.line == 0 { row.column = 0 }
-    // Padding between functions has rows in the line table, but is no function.
+    // Padding between functions has rows in the line table, but belongs to no function.
     if row.function == "??" { return Row(function: "??", file: "??", line: 0, column: 0) }
     return row
   }
@@ -83,7 +83,7 @@ import TraceSymbolication
   }
 
   @Test func every64thAddressOfAStaticallyLinkedBuildAgrees() throws {
-    // Where several symbols name one function, the two may choose differently.
+    // If several symbols name one function, the two symbolisers may choose different ones.
     let program = try SharedProgram.swiftStaticLibraries.get()
     let result = try compare(program.path, addresses: every(64, of: program.text()))
     #expect(result.agreement > 0.98, "\(result)")

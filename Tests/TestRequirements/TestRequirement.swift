@@ -1,16 +1,16 @@
-// Tests that need more than a Swift toolchain.
+// Requirements of tests beyond a Swift toolchain.
 
 import Glibc
 
-/// Something that a test needs and that not every machine has.
+/// A program, file or right that a test needs, but that not every machine has.
 public struct TestRequirement: Sendable {
   let name: String
   let remedy: String
   let isMet: @Sendable () -> Bool
 
   /// - Parameters:
-  ///   - name: What it is, as the subject of a sentence.
-  ///   - remedy: How to have it, as a sentence.
+  ///   - name: The name of the requirement, as the subject of a sentence.
+  ///   - remedy: How to meet the requirement, as a sentence.
   public init(_ name: String, remedy: String, isMet: @escaping @Sendable () -> Bool) {
     self.name = name
     self.remedy = remedy

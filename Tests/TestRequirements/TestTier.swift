@@ -1,7 +1,7 @@
 import Glibc
 public import Testing
 
-/// The two tiers of the tests. `scripts/test` runs the first. `scripts/test --whole` runs both.
+/// The two tiers of the tests. `scripts/test` runs the first tier, and `scripts/test --whole` runs both.
 public enum TestTier {
   /// Whether both tiers run.
   public static let isWhole = getenv("LEAKTRACE_TEST_WHOLE") != nil
@@ -11,13 +11,13 @@ public enum TestTier {
     isWhole ? all : part
   }
 
-  /// Returns the seeds of random input: all if both tiers run, and the first quarter otherwise, at least five.
+  /// Returns the seeds of random input: all if both tiers run, and otherwise the first quarter, but at least five.
   public static func seeds(_ all: Range<UInt64>) -> [UInt64] {
     isWhole ? Array(all) : Array(all.prefix(max(5, all.count / 4)))
   }
 }
 
 extension Trait where Self == ConditionTrait {
-  /// Leaves a test or a suite to the second tier.
+  /// Runs a test or a suite only in the second tier.
   public static var secondTier: ConditionTrait { .enabled(if: TestTier.isWhole, "scripts/test --whole runs it") }
 }

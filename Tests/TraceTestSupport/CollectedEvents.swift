@@ -18,8 +18,8 @@ package struct CollectedEvents: EventSink {
     return sink.events
   }
 
-  /// Numbers stacks as in `tree` and drops positions in the file, to compare events with events of other traces or of
-  /// none.
+  /// Returns a reader's events with the stack numbers of `tree`, and without their positions in the file. Such events
+  /// can be compared with events of other traces.
   package static func of(_ reader: TraceReader, in tree: StackTree) -> [TraceEvent] {
     of(reader).map { $0.content.moved(from: reader.definitions.stacks, to: tree) }
   }
@@ -31,7 +31,7 @@ extension TraceEvent {
     TraceEvent(operation: operation, address: address, size: size, type: type, stack: stack, time: time, thread: thread)
   }
 
-  /// The same stack, by its number in another tree.
+  /// Returns the event with the number that its stack has in another tree.
   package func moved(from old: StackTree, to new: StackTree) -> TraceEvent {
     var event = self
     event.stack = new.stack(old.keys(of: stack))

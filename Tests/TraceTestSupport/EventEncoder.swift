@@ -1,10 +1,10 @@
-// Encoding events as the recorder does: for tests, and for tools that write traces.
+// Encodes events as the recorder does, for tests and for tools that write traces.
 
 import CTraceFormat
 
 @testable import TraceReading
 
-/// Builds one events payload after another. Rounds times down to steps of 8 ticks.
+/// Builds payloads of events, one after the other. Rounds times down to steps of 8 ticks.
 package final class EventEncoder {
   private var state = EventCodingState()
   private var output = ByteBuilder()
@@ -14,7 +14,7 @@ package final class EventEncoder {
   private let stacks: StackTree
   private let operationsWithoutStack: UInt64
 
-  /// The events' stacks are in `stacks`. In a trace whose retains are only counted, retains and releases have none.
+  /// The events' stacks are in `stacks`. If a trace only counts retains, its retains and releases have no stacks.
   package init(stacks: StackTree, referenceCounting: TraceHeader.ReferenceCounting = .withStacks) {
     self.stacks = stacks
     operationsWithoutStack = EventCodingState.operationsWithoutStack(referenceCounting)
@@ -22,9 +22,9 @@ package final class EventEncoder {
 
   deinit { state.deallocate(stacks) }
 
-  /// Bytes of the payload so far.
+  /// The number of bytes in the payload so far.
   package var count: Int { output.bytes.count }
-  /// The time that a decoder will have reached here.
+  /// The time that a decoder will have reached at this point.
   package var time: UInt64 { state.time }
 
   /// Begins a payload whose chunk has `firstTime`.
@@ -38,7 +38,7 @@ package final class EventEncoder {
   /// The payload so far.
   package var payload: [UInt8] { output.bytes }
 
-  /// From here on every event carries its time.
+  /// Makes every later event carry its time.
   package func makeTimesExact() {
     output.byte(UInt8(LT_CONTROL_EXACT_TIME))
     output.varint(0)
@@ -55,7 +55,7 @@ package final class EventEncoder {
     state.time += steps << UInt64(LT_TIME_SHIFT)
   }
 
-  /// From here on stacks belong to another task; 0: to none.
+  /// Assigns the following events to another task, or to none if `task` is 0.
   package func change(task: UInt64) {
     var payload = ByteBuilder()
     payload.varint(task)
@@ -64,19 +64,19 @@ package final class EventEncoder {
     state.task = task
   }
 
-  /// Writes a mark, whose strings `table` has.
+  /// Writes a mark whose strings are in `table`.
   package func append(_ mark: TraceMark, of table: MarkTable) {
     output.byte(UInt8(LT_CONTROL_MARK))
     output.blob(table.encoded(mark))
   }
 
-  /// Writes a control record of any number, as a later version might.
+  /// Writes a control record with any number, like a later version of the recorder might.
   package func appendControl(_ kind: UInt8, payload: [UInt8]) {
     output.byte(kind & UInt8(LT_TAG_LOW_MASK))
     output.blob(payload)
   }
 
-  /// Appends an event. Its time counts only once times are exact.
+  /// Appends an event. The event's own time is used only if times are exact.
   package func append(_ event: TraceEvent) {
     if event.task != state.task { change(task: event.task) }
     let operation = UInt64(event.operation.rawValue)
@@ -160,7 +160,7 @@ package final class EventEncoder {
     output.varint(UInt64(pushed.count))
     var i = pushed.startIndex
     while i < pushed.endIndex {
-      // A repetition of the keys before it, as in recursion.
+      // Search for a repetition of the preceding keys, as in recursion.
       var best = (length: 0, distance: 0)
       for distance in 1...16 where i - distance >= pushed.startIndex {
         var length = 0

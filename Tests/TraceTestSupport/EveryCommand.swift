@@ -1,4 +1,4 @@
-// All that the commands do with a trace, short of files, symbols and terminals.
+// Does everything that the commands do with a trace, except reading files and symbols, and writing to terminals.
 
 @testable import AllocationReports
 @testable import HeapAnalysis
@@ -12,17 +12,17 @@
 @testable import TraceReports
 @testable import TraceSymbolication
 
-/// Runs the analyses and renderers of every command that reads a trace, as the commands do. Their output does not
-/// matter, only that they come to an end.
+/// Runs the analyses and renderers of every command that reads a trace, as the commands do. The output does not matter:
+/// the test is that all of them end.
 package struct EveryCommand {
   private let open: () throws -> TraceReader
   private let naming: any FrameNaming
   private let layouts: any LayoutSource
   private let memoryLimit: MemoryLimit
-  /// Characters written.
+  /// The number of characters written.
   package private(set) var written = 0
 
-  /// `open`: opens the same trace again each time, as each command does.
+  /// `open`: opens the same trace again for each command.
   package init(
     naming: any FrameNaming, layouts: any LayoutSource, memoryLimit: ByteCount = ByteCount(256 << 20),
     open: @escaping () throws -> TraceReader
@@ -31,14 +31,15 @@ package struct EveryCommand {
     self.memoryLimit = MemoryLimit(memoryLimit)
   }
 
-  /// Characters that were written. Throws if the trace cannot be opened, or a digest of it be written.
+  /// Returns the number of characters written. Throws if the trace cannot be opened, or if its digest cannot be
+  /// written.
   package static func run(
     naming: any FrameNaming, layouts: any LayoutSource, memoryLimit: ByteCount = ByteCount(256 << 20),
     open: @escaping () throws -> TraceReader
   ) throws -> Int {
     var commands = EveryCommand(naming: naming, layouts: layouts, memoryLimit: memoryLimit, open: open)
     let count = try open().snapshots.count
-    // Of many images those in between are like others.
+    // Only the first and the last image are analysed: the others add nothing new.
     let chosen: [Int?] = count == 0 ? [nil] : count == 1 ? [0] : [0, count - 1]
     let list = SnapshotList(try open(), path: "a.trace")
     commands.written += list.text(style: TextStyle(), whenNone: "none").utf8.count + list.json().utf8.count
@@ -66,7 +67,7 @@ package struct EveryCommand {
     )
   }
 
-  /// `analyze` and `check`, in all formats, and `why`.
+  /// Does the work of `analyze` and `check` in all formats, and of `why`.
   private mutating func analyze(_ index: Int?) throws -> Examined {
     let reader = try open()
     var leaks = LeakReport(unavailable: reader.failedSnapshots.last?.explanation ?? "there is no heap image")
@@ -115,7 +116,7 @@ package struct EveryCommand {
     return Examined(reader: reader, report: report, trace: trace, leaks: leaks)
   }
 
-  /// `watch`, as if more and more images were like this one.
+  /// Does the work of `watch`, with ever larger images that resemble this one.
   private mutating func watch(_ heap: LeakAnalysis, _ leaks: LeakReport) {
     let image = heap.census()
     var series = ImageSeries()
@@ -135,7 +136,7 @@ package struct EveryCommand {
     written += SeriesJSON.text(process, growth, leaks: leaks, gates: GateReport(outcomes: [])).utf8.count
   }
 
-  /// `export`, in all formats, and `query`.
+  /// Does the work of `export` in all formats, and of `query`.
   private mutating func export(
     _ reader: TraceReader, _ allocations: AllocationAnalysis, _ leaks: LeakReport, _ heap: LeakAnalysis?
   ) throws {
@@ -153,12 +154,12 @@ package struct EveryCommand {
       path: "a.trace", allocations, profile, leaks: leaks, heap: heap, heapReferences: true
     ).database()
     written += try database.file().count
-    // No sums: sums of forged figures may have more than 63 bits, which is an error of the query.
+    // The query has no sums: sums of forged figures may exceed 63 bits, which would be an error of the query.
     let answer = try database.answer("SELECT * FROM site_list", seconds: 60)
     while let row = try answer.next() { written += row.count }
   }
 
-  /// `report`.
+  /// Does the work of `report`.
   private mutating func writePage(
     _ reader: TraceReader, _ report: AllocationReport, _ leaks: LeakReport, _ heap: LeakAnalysis?
   ) throws {
@@ -204,7 +205,7 @@ package struct EveryCommand {
     }
   }
 
-  /// `digest`, and `diff` with itself and with nothing.
+  /// Does the work of `digest`, and of `diff` with the same digest and with an empty one.
   private mutating func digest(_ examined: Examined) throws {
     let digest = RunDigest(examined.trace, leaks: examined.leaks, naming: naming)
     let bytes = try DigestFile.bytes(digest)
@@ -243,7 +244,7 @@ package struct EveryCommand {
   }
 }
 
-/// A tree that contains every file, each with a hundred lines.
+/// A source tree that contains every file, each with a hundred lines.
 private struct EverySource: SourceAccess {
   func resolvedPath(_ path: String) -> String? { path }
   func lineCount(ofFile path: String) -> Int? { 100 }

@@ -1,4 +1,4 @@
-// Parts of a finding's evidence, for tests that expect one kind of it.
+// Accessors for a finding's evidence, for tests that expect evidence of one kind.
 
 import HeapAnalysis
 import LeakDetection
@@ -19,7 +19,7 @@ extension Finding.Evidence {
 
   package var ending: Finding.Ending? { if case .dangling(let ending) = self { ending } else { nil } }
 
-  /// Of suspicions and statements.
+  /// The survivors in suspicions and in statements.
   package var survivors: Finding.Survivors? {
     switch self {
     case .suspected(_, let survivors), .stated(_, let survivors): survivors

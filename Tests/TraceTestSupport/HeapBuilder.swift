@@ -1,11 +1,11 @@
-// Builds a process's heap for tests, object by object: a trace with a heap image, and layouts for its types.
+// Builds the heap of a process for tests, object by object: a trace with a heap image, and layouts for the types.
 
 @testable import HeapAnalysis
 @testable import LeakDetection
 @testable import TraceReading
 @testable import TraceSymbolication
 
-/// A heap in the making. Objects begin 64 KiB apart unless told otherwise; roots are words of one image's data.
+/// Builds a heap. Objects begin 64 KiB apart by default. The roots are words in the data of one image.
 package final class HeapBuilder {
   package struct Object: Hashable, Sendable {
     package let address: UInt64
@@ -16,13 +16,13 @@ package final class HeapBuilder {
   package var words: [UInt64: UInt64] = [:]
   package var threads: [SnapshotThread] = []
   package var regions: [MemoryRegion] = []
-  /// The end of the heap image; nil if it was not written to its end.
+  /// The end of the heap image; nil if the image was not completed.
   package var snapshotEnd: TraceSnapshot.End? = .init()
   package var hasReferenceTags = true
   private var layouts: [UInt64: ObjectLayout] = [:]
   /// Addresses of variables and functions that the concurrency runtime exports.
   package var variables: [String: UInt64] = [:]
-  /// Has the concurrency runtime lay out tasks as Swift 6.3.1 does.
+  /// Makes the concurrency runtime lay out tasks as Swift 6.3.1 does.
   package func layOutTasksAsKnown() {
     variables[TaskLayout.versionVariable] = 0x1000_9000
     variables[TaskLayout.sizeVariable] = 0x1000_9008
@@ -30,12 +30,12 @@ package final class HeapBuilder {
     words[0x1000_9008] = 208
   }
 
-  /// The layout of values in the buffer of an `any P`, by metadata.
+  /// The layouts of values in the buffer of an `any P`, by metadata.
   package var bufferedValues: [UInt64: BufferedValue] = [:]
   private var metadata: [String: (id: UInt32, address: UInt64)] = [:]
   private var nextAddress: UInt64 = 0x5000_0000_0000
   private var nextRoot: UInt64 = 0x1000_8000
-  /// The time of the last event made here, in ticks; the snapshot follows it.
+  /// The time of the last event made by the builder, in ticks. The snapshot comes after it.
   package var time: UInt64 = 1000
 
   /// The program's image, with its data at 0x10008000.
@@ -63,15 +63,15 @@ package final class HeapBuilder {
     }
   }
 
-  /// The trace's number of a type that was declared.
+  /// Returns the number in the trace of a declared type.
   package func typeID(of name: String) -> UInt32 { metadata[name]!.id }
 
   package func isDeclared(_ name: String) -> Bool { metadata[name] != nil }
 
-  /// Those of its types.
+  /// The layouts of the declared types.
   package var layoutSource: any LayoutSource { Layouts(layouts, variables, words, bufferedValues) }
 
-  /// Gives a type that was declared another layout.
+  /// Gives a declared type another layout.
   package func layout(of name: String, _ layout: ObjectLayout) { layouts[metadata[name]!.address] = layout }
 
   package static func field(
@@ -85,7 +85,8 @@ package final class HeapBuilder {
       isAlwaysSet: !payloads.isEmpty && strength == .strong)
   }
 
-  /// A reference in the payload of a case of the layout's enumeration `enumeration`, which is never nil.
+  /// Returns a reference, which is never nil, in the payload of a case of the layout's enumeration number
+  /// `enumeration`.
   package static func payload(
     _ name: String, _ index: Int, _ strength: ReferenceStrength = .strong, kind: ReferenceField.Kind = .object,
     type: String = "App.Item", case caseIndex: Int,
@@ -111,7 +112,7 @@ package final class HeapBuilder {
     allocate(.malloc, size: size, type: 0, stack: stack)
   }
 
-  /// A block at an address of the test's choice.
+  /// Allocates a block at a chosen address.
   @discardableResult
   package func block(_ operation: TraceReading.Operation, at address: UInt64, size: UInt64) -> Object {
     time += 8
@@ -135,18 +136,18 @@ package final class HeapBuilder {
     trace.event(.free, object.address, stack: trace.stack(stack), time: time, thread: thread)
   }
 
-  /// Shows that control is in the innermost function of a stack, by a block that ends at once.
+  /// Shows that control is in the innermost function of a stack, by a block that is freed immediately.
   package func visit(_ stack: [UInt64], thread: UInt32 = 1) {
     free(allocate(.malloc, size: 16, type: 0, stack: stack, thread: thread), stack: stack, thread: thread)
   }
 
-  /// Shows that something uses an object.
+  /// Shows that the program uses an object.
   package func retain(_ object: Object, stack: [UInt64] = [0x1000_1000]) {
     time += 8
     trace.event(.retain, object.address, stack: trace.stack(stack), time: time)
   }
 
-  /// A time without recording: the trace does not show the allocations and frees of `body`.
+  /// Pauses the recording: the trace does not contain the allocations and frees of `body`.
   package func pause(_ body: () -> Void = {}) {
     time += 8
     trace.definitions.append(.pause(PauseRecord(begins: true, time: time)))
@@ -164,13 +165,13 @@ package final class HeapBuilder {
     words[object.address + 8] = nil
   }
 
-  /// Stores a reference in field `index` of `from`, at offset 16 + 8 · index; of a malloc'd block pass a negative index
-  /// for the words before.
+  /// Stores a reference in field `index` of `from`, at offset 16 + 8 · index. In a block from malloc, the index may be
+  /// negative, for the words before that offset.
   package func set(_ from: Object, _ index: Int, _ to: Object, offset: UInt64 = 0) {
     words[from.address &+ UInt64(bitPattern: Int64(16 + 8 * index))] = to.address + offset
   }
 
-  /// A global variable that holds `object`.
+  /// Makes a global variable that holds `object`. Returns the variable's address.
   @discardableResult
   package func global(_ object: Object, offset: UInt64 = 0) -> UInt64 {
     words[nextRoot] = object.address + offset
@@ -187,8 +188,8 @@ package final class HeapBuilder {
     return table
   }
 
-  /// Ends a round of repeated work with an image of the present heap. `mark`: the program's own mark; nil if the round
-  /// was marked from outside.
+  /// Ends a round of repeated work with an image of the current heap. `mark`: the program's own mark; nil if the round
+  /// is marked from outside.
   package func endRound(_ mark: TraceMark? = nil, isWhole: Bool = true) {
     let number = UInt32(rounds.count + 1)
     time += 8
@@ -209,7 +210,7 @@ package final class HeapBuilder {
 
   package func reader() throws -> TraceReader { try finishedTrace().reader() }
 
-  /// The trace's file.
+  /// Returns the bytes of the trace's file.
   package func bytes() throws -> [UInt8] { try finishedTrace().bytes() }
 
   private func finishedTrace() -> TraceBuilder {
@@ -222,7 +223,7 @@ package final class HeapBuilder {
     return trace
   }
 
-  /// The leaks, with the names of functions that `functions` gives by address.
+  /// Returns the leaks. `functions`: names of functions by address.
   package func analysis(_ functions: [UInt64: String] = [:]) throws -> LeakAnalysis {
     try analysis(naming: FunctionTable(functions))
   }
@@ -239,8 +240,8 @@ package final class HeapBuilder {
     try analysis(functions).findings()
   }
 
-  /// Returns the growth with each round, with the names of functions that `functions` gives by address. `births`: the
-  /// only objects that are meant, by address with the time of birth.
+  /// Returns the growth with each round. `functions`: names of functions by address. `births`: the only objects to
+  /// count, by address with the time of birth; nil for all.
   package func growth(
     _ functions: [UInt64: String] = [:], repetition: UInt64? = nil, among births: [UInt64: UInt64]? = nil
   ) throws -> GrowthReport {
@@ -280,13 +281,13 @@ package final class HeapBuilder {
     var problem: String? { nil }
   }
 
-  /// First word of a task.
+  /// The first word of a task.
   package static let taskMetadata: UInt64 = 0x1000_F000
-  /// First word of further memory of a task.
+  /// The first word of a slab, which is further memory of a task.
   package static let slabMetadata: UInt64 = 0x1000_E000
 }
 
-/// Names addresses from a table; those not in it are `main()` of the program.
+/// Names addresses from a table. Other addresses are in `main()` of the program.
 package struct FunctionTable: FrameNaming {
   private let functions: [UInt64: String]
   package init(_ functions: [UInt64: String]) { self.functions = functions }

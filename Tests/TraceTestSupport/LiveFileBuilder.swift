@@ -1,8 +1,8 @@
-// Builds live files for tests, byte by byte as docs/engineering/trace-format.md has them.
+// Builds live files for tests, byte by byte according to docs/engineering/trace-format.md.
 
 import TraceReading
 
-/// A live file in the making. Fields are public and unchecked, so that tests can make hostile ones.
+/// Builds a live file. Fields are public and unchecked, so that tests can make hostile files.
 package struct LiveFileBuilder {
   package struct Slot {
     package var thread: UInt32
@@ -13,7 +13,8 @@ package struct LiveFileBuilder {
     package var events: [UInt8] = []
     package var firstTime: UInt64 = 0
     package var eventCount: UInt32 = 0
-    /// Written in the place of the true offsets: definition start and used, event start and used.
+    /// Values to write in place of the true offsets: start and used bytes of definitions, and start and used bytes of
+    /// events.
     package var offsets: [UInt32]?
 
     package init(thread: UInt32) { self.thread = thread }

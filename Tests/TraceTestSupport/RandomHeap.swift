@@ -8,14 +8,16 @@ package struct RandomHeap {
   package var threads: UInt32 = 1
   package var events = 2000
   package var sites = 20
-  /// One in this many events is one that does not fit: an orphan, or an allocation over a live block. 0: none.
+  /// One event in this many contradicts the others: the free of an unknown block, or an allocation over a live block. 0
+  /// means none.
   package var oddOneIn: UInt64 = 0
   /// The approximate number of live blocks.
   package var liveBlocks = 100
 
   package init(seed: UInt64) { self.seed = seed }
 
-  /// The builder with the events in it, and the same events in time order. Times grow by 8 ticks with every event.
+  /// Returns a builder with the events, and the same events in the order of time. The time grows by 8 ticks with every
+  /// event.
   package func build() -> (builder: TraceBuilder, inOrder: [TraceEvent]) {
     var random = SeededRandom(seed: seed)
     var builder = TraceBuilder()

@@ -1,11 +1,11 @@
-// Random processes with all that a trace can have: heaps with images, histories, families of siblings, tasks, scopes,
-// expectations, pauses.
+// Random processes with all kinds of records: heaps with images, histories, families of siblings, tasks, scopes,
+// expectations and pauses.
 
 @testable import HeapAnalysis
 @testable import TraceReading
 @testable import TraceSymbolication
 
-/// Makes traces with a sound structure and arbitrary contents. A seed makes the same trace every time.
+/// Makes traces with a valid structure and arbitrary contents. The same seed always makes the same trace.
 package struct RandomProcess {
   private let heap = HeapBuilder()
   private var random: SeededRandom
@@ -27,7 +27,7 @@ package struct RandomProcess {
 
   package static var naming: any FrameNaming { FunctionTable(names) }
 
-  /// The reader of a random trace, and the layouts of its types.
+  /// Returns a function that opens a random trace, and the layouts of its types.
   package static func open(seed: UInt64) throws -> (reader: () throws -> TraceReader, layouts: any LayoutSource) {
     var process = RandomProcess(seed: seed)
     process.run()
@@ -74,7 +74,7 @@ package struct RandomProcess {
   private mutating func stack() -> [UInt64] { pick(stacks) ?? [] }
   private mutating func thread() -> UInt32 { UInt32(1 + random.next() % 3) }
 
-  /// An address that means nothing, or too much.
+  /// Returns an address that is invalid, or extreme.
   private mutating func oddAddress() -> UInt64 {
     switch random.next() % 8 {
     case 0: 0
@@ -167,7 +167,7 @@ package struct RandomProcess {
     if random.oneIn(3) { for object in objects.suffix(8) { heap.retain(object) } }
   }
 
-  /// Events that fit nothing.
+  /// Adds an event that contradicts the others.
   private mutating func odd() {
     let operations: [TraceReading.Operation] = [
       .malloc, .object, .realloc, .free, .reallocFree, .reallocFailed, .retain, .release, .retainN, .unownedRelease,
@@ -228,7 +228,7 @@ package struct RandomProcess {
     objects.append(task)
   }
 
-  /// Storage of an array or a dictionary that may claim anything of itself.
+  /// Makes the storage of an array or a dictionary. Its header may claim anything.
   private mutating func collection() {
     let name = "Swift._DictionaryStorage<App.Type0, App.Type1>"
     if heap.isDeclared(name) == false {
@@ -293,7 +293,8 @@ package struct RandomProcess {
       ))
   }
 
-  /// Marks the process as attached, and lists blocks with its images: at addresses of words in memory, and odd ones.
+  /// Marks the process as attached, and adds lists of blocks to its images. Some blocks are at addresses of words in
+  /// memory, and some are invalid.
   private mutating func listBlocks(_ trace: inout TraceBuilder) {
     trace.definitions.append(.process(ProcessRecord(executable: "/bin/app", flags: 1 << 3)))
     for one in snapshots {
@@ -304,7 +305,7 @@ package struct RandomProcess {
       }
       if random.oneIn(5) { blocks.append(ListedBlock(address: oddAddress(), size: random.next(), type: .max)) }
       blocks.sort { $0.address < $1.address }
-      // Honest lists have no two at one place.
+      // The lists of a real recorder have no overlapping blocks.
       if !random.oneIn(6) {
         var end: UInt64 = 0
         blocks.removeAll { block in
@@ -333,7 +334,7 @@ package struct RandomProcess {
       closing.drops.counts[index] = random.oneIn(3) ? random.next() : 1
     }
     trace.closing = random.oneIn(5) ? nil : closing
-    // Each address has one word.
+    // If an address has several words, only the first is kept.
     trace.snapshots = snapshots.map { one in
       (
         one.snapshot,

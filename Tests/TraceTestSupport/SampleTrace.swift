@@ -1,9 +1,9 @@
 // A trace for tests that use only the public interface.
 
-/// Traces as bytes.
+/// Makes traces as bytes.
 public enum SampleTrace {
-  /// A process that allocated `count` blocks of 100 bytes and one of 5,000. At its end nothing refers to the former; a
-  /// global variable holds the latter.
+  /// Returns the trace of a process that allocated `count` blocks of 100 bytes and one of 5,000. At its end, nothing
+  /// refers to the small blocks, and a global variable holds the large one.
   public static func lostBlocks(_ count: Int) throws -> [UInt8] {
     let heap = HeapBuilder()
     for _ in 0..<count { _ = heap.malloc(100) }

@@ -1,6 +1,6 @@
-// Random numbers that are the same every time.
+// Random numbers that are equal in each run.
 
-/// SplitMix64 (Steele, Lea, Flood 2014): small, and good enough to make test data.
+/// SplitMix64 (Steele, Lea, Flood 2014): small, and good enough for test data.
 package struct SeededRandom: RandomNumberGenerator {
   private var state: UInt64
   package init(seed: UInt64) { state = seed }
@@ -13,6 +13,6 @@ package struct SeededRandom: RandomNumberGenerator {
     return z ^ (z >> 31)
   }
 
-  /// True once in `n` times.
+  /// Returns true once in `n` times on average.
   package mutating func oneIn(_ n: UInt64) -> Bool { next() % n == 0 }
 }

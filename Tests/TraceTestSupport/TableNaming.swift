@@ -3,14 +3,14 @@
 @testable import TraceReading
 @testable import TraceSymbolication
 
-/// Names addresses from its table; others by image and offset.
+/// Names addresses from a table. Names other addresses by image and offset.
 package struct TableNaming: FrameNaming {
   package var frames: [UInt64: [SourceFrame]] = [:]
   package var remarks: [String] = []
 
   package init() {}
 
-  /// One more frame at an address, outside of those before.
+  /// Adds a frame at an address, outside of the frames added before.
   package mutating func add(
     _ address: UInt64, _ function: String, file: String? = nil, line: Int? = nil, kind: SourceFrame.Kind = .user,
     image: String = "/bin/app",
@@ -21,7 +21,7 @@ package struct TableNaming: FrameNaming {
         function: function, fullFunction: full ?? function, mangledName: "$s\(function)", imagePath: image, file: file,
         line: line,
         column: nil, isInlined: false, kind: kind, isAsync: false, asyncPart: nil))
-    // All but the outermost are inlined into the next.
+    // Each frame except the outermost is inlined into the next one.
     for index in frames[address]!.indices.dropLast() { frames[address]![index].isInlined = true }
   }
 

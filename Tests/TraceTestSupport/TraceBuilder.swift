@@ -4,24 +4,24 @@ import CTraceFormat
 
 @testable import TraceReading
 
-/// A trace in the making: definitions, and events by thread, whose bytes `bytes` gives.
+/// Builds a trace from definitions, and from events by thread. `bytes` returns the result.
 package struct TraceBuilder {
   package var header: TraceHeader
   package var definitions: [Definition] = []
   package var closing: TraceClosing?
   package var compression: TraceWriter.Compression = .zstd
-  /// Chunks of a thread have this many events.
+  /// The number of events in each chunk of a thread.
   package var eventsPerChunk = Int.max
-  /// Heap images, with their words.
+  /// The heap images, with their words.
   package var snapshots: [(snapshot: TraceSnapshot, words: [(address: UInt64, value: UInt64)])] = []
-  /// Parts of lists of blocks, beside the events.
+  /// Parts of lists of blocks, which are chunks beside the events.
   package var blockParts: [BlockPart] = []
   package private(set) var events: [UInt32: [TraceEvent]] = [:]
   package let stacks = StackTree()
   package let marks = MarkTable()
   private var nextType: UInt32 = 1
 
-  /// Ticks are nanoseconds from 0 on.
+  /// Begins a trace whose ticks are nanoseconds since 0.
   package init() {
     header = TraceHeader()
     header.clock = .monotonic
@@ -36,7 +36,7 @@ package struct TraceBuilder {
     package var part: UInt32 = 0
     package var isLast = true
     package var blocks: [ListedBlock]
-    /// The image's, in ticks.
+    /// The time of the image, in ticks.
     package var time: UInt64
 
     package init(_ blocks: [ListedBlock], time: UInt64) { (self.blocks, self.time) = (blocks, time) }
@@ -55,7 +55,7 @@ package struct TraceBuilder {
     }
   }
 
-  /// A stack of return addresses, outermost first.
+  /// Returns the stack with these return addresses, outermost first.
   package func stack(_ addresses: [UInt64]) -> StackID {
     stacks.stack(addresses)
   }
@@ -83,7 +83,7 @@ package struct TraceBuilder {
     events[event.thread, default: []].append(event)
   }
 
-  /// Appends an event at `time` ticks; times of a thread must not go down.
+  /// Appends an event at `time` ticks. The times of a thread must not decrease.
   package mutating func event(
     _ operation: Operation, _ address: UInt64, size: UInt64 = 0, type: UInt32 = 0, stack: StackID = .empty,
     time: UInt64,
@@ -95,15 +95,15 @@ package struct TraceBuilder {
     append(event)
   }
 
-  /// Appends a mark, with the texts that `marks` has numbered for it. `task`: by default the task of the thread's last
-  /// event.
+  /// Appends a mark, whose texts have their numbers from `marks`. `task`: the task of the thread's last event by
+  /// default.
   package mutating func mark(_ mark: TraceMark, thread: UInt32 = 1, task: UInt64? = nil) {
     var event = TraceEvent(operation: .mark, size: UInt64(marks.append(mark)), time: mark.time, thread: thread)
     event.task = task ?? events[thread]?.last?.task ?? 0
     append(event)
   }
 
-  /// The trace. Every thread's events carry their times, rounded down to 8 ticks.
+  /// Returns the trace. Every event carries its time, rounded down to 8 ticks.
   package func bytes() throws -> [UInt8] {
     var writer = TraceWriter(header: header)
     if !definitions.isEmpty { try writer.append(definitions, compression: compression) }

@@ -1,11 +1,11 @@
-// Traces with wrong contents, although every checksum is right.
+// Makes traces with wrong contents, but correct checksums.
 
 import CTraceFormat
 
 @testable import TraceReading
 
-/// Changes a trace below its checksums: splits its chunks into records, changes, repeats, moves and drops some, and
-/// seals the chunks again. The same seed and input make the same trace.
+/// Changes the contents of a trace under its checksums: splits chunks into records, changes, repeats, moves and drops
+/// some of the records, and seals the chunks again. The same seed and input make the same trace.
 package struct TraceMutation {
   private var random: SeededRandom
 
@@ -16,7 +16,7 @@ package struct TraceMutation {
     var payload: [UInt8]
   }
 
-  /// A changed trace. Throws if the bytes are no trace.
+  /// Returns a changed trace. Throws if the bytes are not a trace.
   package mutating func mutated(_ bytes: [UInt8]) throws -> [UInt8] {
     let reader = try TraceReader(bytes: bytes)
     let buffer = PayloadBuffer()
@@ -36,13 +36,13 @@ package struct TraceMutation {
   }
 
   private static let chunkLimit = 500
-  /// The largest payload in bytes: honest recorders write at most this much in a chunk, and it keeps traces with many
-  /// repetitions quick to read.
+  /// The largest payload in bytes. Real recorders write at most this much into a chunk. The limit also keeps traces
+  /// with many repetitions quick to read.
   private static let payloadLimit = 4 << 20
 
   private mutating func below(_ count: Int) -> Int { count <= 0 ? 0 : Int(random.next() % UInt64(count)) }
 
-  /// Numbers that might cause errors, and some that might be right.
+  /// Returns a number that may cause errors, or one that may be valid.
   private mutating func number() -> UInt64 {
     switch below(8) {
     case 0: 0
@@ -107,7 +107,7 @@ package struct TraceMutation {
     }
   }
 
-  /// Returns the offsets of the events.
+  /// Returns the offsets of the events in a part.
   private static func eventBoundaries(_ part: Part) -> [Int] {
     let buffer = PayloadBuffer()
     buffer.resize(part.payload.count)
@@ -134,14 +134,14 @@ package struct TraceMutation {
     switch below(7) {
     case 0: payload.removeSubrange(range)
     case 1:
-      // Very often: what costs more than its bytes shows.
+      // A record is repeated very often, which shows whether it costs more than its bytes.
       let record = payload[range]
       guard !record.isEmpty else { return }
       let times = min(1 << below(17), Self.payloadLimit / record.count)
       payload.insert(contentsOf: Array((0..<times).map { _ in record }.joined()), at: range.upperBound)
     case 2: payload.insert(contentsOf: payload[range], at: boundaries[below(boundaries.count)])
     case 3:
-      // A number in the record in another's place.
+      // A number replaces a byte in the record.
       guard !range.isEmpty else { return }
       var varint = ByteBuilder()
       varint.varint(number())
@@ -155,7 +155,7 @@ package struct TraceMutation {
     }
   }
 
-  /// Events with stack changes of all sizes, written out.
+  /// Returns events with explicit stack changes of all sizes.
   private mutating func pushes() -> [UInt8] {
     var bytes = ByteBuilder()
     for _ in 0...below(20) {

@@ -1,14 +1,14 @@
-// Writing traces as the recorder does: for tests, and for tools that make traces.
+// Writes traces as the recorder does, for tests and for tools that make traces.
 
 import CTraceFormat
 
 @testable import TraceReading
 
-/// Builds the bytes of a trace in memory, chunk by chunk. For one thread at a time.
+/// Builds the bytes of a trace in memory, chunk by chunk. Not thread-safe.
 package struct TraceWriter {
   package typealias Compression = SealedChunk.Compression
 
-  /// The trace so far.
+  /// The bytes of the trace so far.
   package private(set) var bytes: [UInt8]
   private let header: TraceHeader
   private var sequences: [UInt64: UInt32] = [:]
@@ -20,7 +20,7 @@ package struct TraceWriter {
     bytes.append(contentsOf: repeatElement(0, count: Int(LT_TRACE_HEADER_SIZE) - bytes.count))
   }
 
-  /// The next sequence number of a thread's chunks of one kind.
+  /// Returns the next sequence number for a thread's chunks of one kind.
   private mutating func nextSequence(_ kind: ChunkKind, _ thread: UInt32) -> UInt32 {
     let key = UInt64(thread) << 16 | UInt64(kind.rawValue)
     let sequence = sequences[key, default: 0]
@@ -28,7 +28,7 @@ package struct TraceWriter {
     return sequence
   }
 
-  /// Appends a chunk under the thread's next number, or the one given.
+  /// Appends a chunk with the thread's next sequence number, or with the given one.
   package mutating func append(
     kind: ChunkKind, thread: UInt32, payload: [UInt8], sequence: UInt32? = nil, firstTime: UInt64 = 0,
     lastTime: UInt64 = 0,
@@ -60,7 +60,7 @@ package struct TraceWriter {
     try append(kind: .definitions, thread: thread, payload: definitions.flatMap(\.encoded), compression: compression)
   }
 
-  /// Appends a heap image in parts of so many pages each, and its end.
+  /// Appends a heap image in parts of `pagesPerPart` pages each, and the image's end record.
   package mutating func append(
     _ snapshot: TraceSnapshot, words: [(address: UInt64, value: UInt64)], pagesPerPart: Int = 1024,
     compression: Compression = .zstd

@@ -1,4 +1,4 @@
-// `leaktrace diff` and `digest` as commands: statuses, formats, input that is no run.
+// `leaktrace diff` and `digest` as commands: exit statuses, formats, and input that is not a recorded run.
 
 import Foundation
 import TestRequirements
@@ -157,7 +157,8 @@ import Testing
     let whole = try Data(contentsOf: URL(fileURLWithPath: feed.leaky))
     try whole.prefix(whole.count * 3 / 4).write(to: URL(fileURLWithPath: feed.directory.path + "/cut.trace"))
     let outcome = try feed.run(["diff", feed.leaky, "cut.trace"])
-    // The heap image is at the end: leaks cannot be judged, which outweighs the damage.
+    // The heap image is at the end of the trace, so it was cut off. The status for leaks that cannot be judged takes
+    // precedence over the one for a damaged trace.
     #expect(outcome.end == .exit(3))
     #expect(outcome.output.contains("Leaks: not compared"))
     #expect(outcome.errorOutput.contains("cannot be judged"))

@@ -1,10 +1,11 @@
-// Compares a diff's report with the expected changes: pure functions, and the text of the mismatches.
+// Compares a diff's report with the expected changes. All functions are pure; their result is the text of the
+// mismatches.
 
 import Foundation
 
 enum DiffComparison {
-  /// A line for each difference; none if the report contains all expected changes and no others. The order of changes
-  /// does not matter.
+  /// Returns a line for each difference, or none if the report contains all expected changes and no others. The order
+  /// of changes does not matter.
   static func mismatches(_ expected: PairCase.Comparison, _ found: ReportedDiff) -> [String] {
     var lines = unmatched(expected.findings ?? [], found.findings.changes, agrees, text, text)
     lines += unmatched(
@@ -37,7 +38,7 @@ enum DiffComparison {
     func mirrored(_ allocation: PairCase.Allocation) -> PairCase.Allocation {
       var result = allocation
       result.kind = opposites[allocation.kind] ?? allocation.kind
-      // If a type's name differs, its functions mostly have other names as well.
+      // If a type's name differs between the sides, the names of its functions usually differ as well.
       if let oldName = allocation.oldName {
         (result.name, result.oldName, result.function) = (oldName, allocation.name, nil)
       }
@@ -68,7 +69,7 @@ enum DiffComparison {
   }
 
   private static func agrees(_ expected: PairCase.Finding, _ found: ReportedDiff.FindingChange) -> Bool {
-    // A type that was renamed has one of its two names here.
+    // A renamed type appears here under one of its two names.
     let sides = [found.new, found.old].compactMap { $0 }
     let types = sides.flatMap { $0.path.compactMap(\.type) }.map(withoutModules)
     guard kindsAgree(expected.kind, expected.worse, expected.better, found.kind),
@@ -100,7 +101,8 @@ enum DiffComparison {
       && expected.oldName == found.oldName.map(withoutModules).flatMap { $0 == name ? nil : $0 }
   }
 
-  /// A change that is worse in one figure and better in another may be reported as either, whichever side comes first.
+  /// A change that is worse in one figure and better in another may be reported as worse or as better, in both orders
+  /// of the sides.
   private static func kindsAgree(_ expected: String, _ worse: [String]?, _ better: [String]?, _ found: String) -> Bool {
     let isMixed = !(worse ?? []).isEmpty && !(better ?? []).isEmpty
     return expected == found || (isMixed && [expected, found].allSatisfy { ["worse", "better"].contains($0) })
@@ -112,11 +114,11 @@ enum DiffComparison {
     return (worse ?? []).sorted() == figures(found, "worse") && (better ?? []).sorted() == figures(found, "better")
   }
 
-  /// Figures that depend as much on the generated code as on the source: how often a reference is copied, and how many
-  /// blocks are freed soon.
+  /// Figures that depend on the generated code as much as on the source: the number of copies of a reference, and the
+  /// number of blocks that are freed soon.
   private static let incidental: Set<String> = ["retains", "releases", "temporaryBlocks"]
 
-  /// All but the incidental ones that the expectation does not name.
+  /// Returns all figures except incidental ones that the expectation does not name.
   private static func lookedAt(_ all: [ReportedDiff.Figure], _ worse: [String]?, _ better: [String]?) -> [ReportedDiff
     .Figure]
   {
@@ -128,14 +130,14 @@ enum DiffComparison {
     all.filter { $0.direction == direction }.map(\.figure).sorted()
   }
 
-  /// `Relay<app.Model>` of `app.Relay<app.Model>` is `Relay<Model>`.
+  /// Removes module prefixes: `app.Relay<app.Model>` becomes `Relay<Model>`.
   static func withoutModules(_ name: String) -> String {
     ["app.", "notes.", "journal.", "Swift.", "Foundation."].reduce(name) { name, module in
       var result = ""
       var rest = name[...]
       while let range = rest.range(of: module) {
         result += rest[..<range.lowerBound]
-        // The end of a longer word is no module.
+        // The match is not a module name if it is only the end of a longer word.
         if let last = result.last, last.isLetter || last.isNumber || last == "_" || last == "." { result += module }
         rest = rest[range.upperBound...]
       }

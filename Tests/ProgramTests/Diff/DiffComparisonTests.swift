@@ -1,4 +1,4 @@
-// The comparer of expected and reported diffs, by itself.
+// Tests of the function that compares expected and reported diffs.
 
 import Foundation
 import Testing

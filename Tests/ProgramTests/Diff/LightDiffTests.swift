@@ -1,4 +1,4 @@
-// Light recordings of a program in variants, compared.
+// Comparisons of light recordings of several variants of a program.
 
 import Foundation
 import TestRequirements
@@ -43,10 +43,10 @@ import Testing
     }
   }
 
-  /// Recordings of the program, in a directory of their own.
+  /// Recordings of the program, in a temporary directory.
   private struct Recordings {
     let directory = try! TemporaryDirectory()
-    /// One sample in so much, so that each place of the program has some hundred.
+    /// The sampling period. It is so short that each allocation site of the program gets some hundred samples.
     private static let period = "16KiB"
 
     func record(_ variant: String, as name: String) throws -> String {
@@ -82,7 +82,7 @@ import Testing
     for change in estimates.changes {
       #expect(change.changed("liveBytes") && change.frames.contains { $0.function.contains("archiveSessions") })
     }
-    // A digest says the same, without the trace.
+    // A digest of the old trace gives the same report.
     let digest = "\(recordings.directory.path)/old.digest"
     #expect(try Command([BuildProducts.leaktrace, "digest", old, "-o", digest]).run().end == .exit(0))
     #expect(try recordings.compare([digest, new]).summary == report.summary)
@@ -102,7 +102,7 @@ import Testing
     #expect(figure.direction == "worse" && figure.new.median > 2 * figure.old.median)
     #expect((figure.oldStandardError ?? 0) > 0 && (figure.newStandardError ?? 0) > (figure.oldStandardError ?? 0))
     let text = try Command([BuildProducts.leaktrace, "diff", "--fail-on", "regressions", old, new]).run()
-    // No condition uses estimates.
+    // No condition of `--fail-on` uses estimates.
     #expect(text.end == .exit(0) && text.output.contains("Estimated sites: 1 worse"), "\(text.output)")
     let back = try recordings.compare([new, old])
     #expect(back.estimatedSites?.changes.map(\.kind) == ["better"])

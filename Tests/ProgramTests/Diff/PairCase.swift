@@ -11,11 +11,11 @@ struct PairCase: Decodable, Sendable {
     var verdict: String
     /// The type of any object of its path, without modules.
     var type: String
-    /// nil for new findings and those that are gone.
+    /// The kind of match between the sides; nil for findings that are new or gone.
     var match: String?
-    /// The function that made the first object of its path, or a part of its name; not checked if nil.
+    /// The function that made the first object of its path, or a part of the function's name; not checked if nil.
     var function: String?
-    /// All figures that are worse, and all that are better; not checked if both are nil.
+    /// All figures that are worse, and all figures that are better; not checked if both lists are nil.
     var worse: [String]?
     var better: [String]?
   }
@@ -27,14 +27,14 @@ struct PairCase: Decodable, Sendable {
     var name: String
     /// For a site: a part of the name of any function on its stack; not checked if nil.
     var function: String?
-    /// Its name on the old side, if that differs.
+    /// The name on the old side, if it differs from the new name.
     var oldName: String?
-    /// As in a finding, but retains, releases and temporary blocks are checked only if they are named.
+    /// As in a finding, but retains, releases and temporary blocks are checked only if they are listed.
     var worse: [String]?
     var better: [String]?
   }
 
-  /// Changes of the totals. As in a type, if any are named; otherwise no figure may have changed.
+  /// Changes of the totals. If figures are listed, they are checked as in a type; otherwise no total may have changed.
   struct Directions: Decodable, Equatable, Sendable {
     var worse: [String]?
     var better: [String]?
@@ -47,11 +47,11 @@ struct PairCase: Decodable, Sendable {
 
   /// One use of `leaktrace diff`, and its whole expected report.
   struct Comparison: Decodable, Sendable {
-    /// The only variant that it is meant for; nil: all.
+    /// The only variant that the comparison applies to; nil for all.
     var variant: PairVariant?
     /// Options of `leaktrace diff`.
     var options: [String]?
-    /// The arguments of each run, by side; one run without arguments if nil.
+    /// The arguments of each run of the old and the new side; nil for one run without arguments.
     var before: [[String]]?
     var after: [[String]]?
     var findings: [Finding]?
@@ -79,7 +79,8 @@ struct PairCase: Decodable, Sendable {
   }
 
   var name: String
-  /// The only variant that it is compiled in, if matching the sides does not depend on the optimiser; nil: all.
+  /// The only variant that the program is compiled in; nil for all. Set if matching the sides does not depend on the
+  /// optimiser.
   var variant: PairVariant?
   var comparisons: [Comparison]
   var compilations: [PairSide: Compilation]
@@ -120,7 +121,7 @@ struct PairCase: Decodable, Sendable {
 
 enum PairSide: String, CaseIterable, Sendable { case before, after }
 
-/// One way of compiling the pairs.
+/// A way of compiling the pairs.
 enum PairVariant: String, Codable, CaseIterable, Sendable {
   case unoptimised = "Onone"
   case optimised = "O"

@@ -1,8 +1,8 @@
-// The executables of a pair, each built in a source tree of its own, as two checkouts are.
+// The executables of a pair. Each is built in its own source tree, as from two checkouts.
 
 import Foundation
 
-/// One side of a pair, compiled one way.
+/// One side of a pair, compiled in one variant.
 struct PairProgram: Sendable {
   var pair: PairCase
   var side: PairSide
@@ -12,9 +12,10 @@ struct PairProgram: Sendable {
   private static let lock = NSLock()
   nonisolated(unsafe) private static var libraryFlags: Result<[String], any Error>?
 
-  /// The executable's path, built unless one of the same sources and flags is there. Blocks while it is being built.
+  /// Returns the executable's path. Builds the executable unless one with the same sources and flags exists, and blocks
+  /// until it is built.
   ///
-  /// Its source tree is beside it, with the paths that are in its debug information.
+  /// The source tree is beside the executable. Its paths are in the debug information.
   func path() throws -> String {
     let files = try sources()
     let compilation = pair.compilations[side]
@@ -64,12 +65,12 @@ struct PairProgram: Sendable {
   }
 
   private struct Source {
-    /// Within the source tree.
+    /// The path within the source tree.
     var path: String
     var contents: [UInt8]
   }
 
-  /// Those that all pairs have, those that both sides have, and the side's own.
+  /// Returns the sources shared by all pairs, those shared by both sides, and the side's own.
   private func sources() throws -> [Source] {
     var result: [String: [UInt8]] = [:]
     for folder in ["Shared", "\(pair.name)/both", "\(pair.name)/\(side.rawValue)"] {

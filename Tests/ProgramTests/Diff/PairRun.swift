@@ -1,31 +1,31 @@
-// Recording both sides of a pair, and comparing the traces.
+// Records both sides of a pair, and compares the traces.
 
 import Foundation
 import TestRequirements
 
-/// The mismatches of a pair in one variant, one line each.
+/// The mismatches of a pair in one variant. Each mismatch is one line.
 struct PairRun: Sendable {
   var pair: PairCase
   var variant: PairVariant
-  /// From the comparisons as written, between traces.
+  /// Mismatches of the comparisons as written, between traces.
   var forwards: Result<[String], CommandFailure>
-  /// From the same comparisons, with digests in place of the old side's traces.
+  /// Mismatches of the same comparisons, with digests in place of the old side's traces.
   var digested: Result<[String], CommandFailure>
-  /// From the same comparisons with the sides exchanged, between digests.
+  /// Mismatches of the same comparisons with the sides exchanged, between digests.
   var backwards: Result<[String], CommandFailure>
-  /// From two runs of the old side, between digests.
+  /// Mismatches between two runs of the old side, as digests.
   var repeated: Result<[String], CommandFailure>
 
   private static let lock = NSLock()
   nonisolated(unsafe) private static var done: [PairVariant: [PairRun]] = [:]
 
-  /// The runs of all pairs that are compiled in a variant, made when they are first asked for, two at a time. Blocks
-  /// until they are done.
+  /// Returns the runs of all pairs that are compiled in a variant. The first call makes the runs, two at a time, and
+  /// blocks until they are done.
   static func all(_ variant: PairVariant) throws -> [PairRun] {
     try lock.withLock {
       if let runs = done[variant] { return runs }
       let all = try PairCase.all().filter { !$0.comparisons(in: variant).isEmpty }
-      // The first tier has one pair in four.
+      // The first tier tests one pair in four.
       let pairs = TestTier.arguments(stride(from: 0, to: all.count, by: 4).map { all[$0] }, of: all)
       let results = RunResults<PairRun>(count: pairs.count)
       DispatchQueue.concurrentPerform(iterations: 2) { _ in
@@ -65,7 +65,7 @@ struct PairRun: Sendable {
   }
 }
 
-/// Traces of both sides and their digests, made when they are first asked for. For one thread at a time.
+/// Traces of both sides and their digests, each made at its first use. Not thread-safe.
 final class PairRecordings {
   private let pair: PairCase
   private let variant: PairVariant
@@ -77,10 +77,10 @@ final class PairRecordings {
     directory = try TemporaryDirectory()
   }
 
-  /// The files that the sides are read from.
+  /// The kind of files that the sides are read from.
   enum Kept { case traces, digestsOfOld, digests }
 
-  /// The old side's runs are `comparison.before`.
+  /// Compares the sides, where `comparison.before` has the runs of the side `old`.
   func diff(_ comparison: PairCase.Comparison, old: PairSide, keeping kept: Kept) throws -> ReportedDiff {
     func files(_ runs: [[String]]?, _ side: PairSide, areDigests: Bool) throws -> [String] {
       try (runs ?? [[]]).enumerated().map {
@@ -93,12 +93,12 @@ final class PairRecordings {
       options: comparison.options ?? [])
   }
 
-  /// Two runs of the old side with the same arguments.
+  /// Compares two runs of the old side with the same arguments.
   func repeated(_ arguments: [String]) throws -> ReportedDiff {
     try Self.diff([digest(.before, arguments, number: 0)], [digest(.before, arguments, number: 1000)])
   }
 
-  /// The trace of a side's run, one for each number.
+  /// Returns the trace of a side's run. Each `number` has its own run.
   func trace(_ side: PairSide, _ arguments: [String], number: Int) throws -> String {
     let path = "\(directory.path)/\(side.rawValue)-\(arguments.joined(separator: "-"))-\(number).trace"
     if made.contains(path) { return path }
@@ -110,7 +110,7 @@ final class PairRecordings {
     return path
   }
 
-  /// The digest of that trace.
+  /// Returns the digest of the trace of that run.
   func digest(_ side: PairSide, _ arguments: [String], number: Int) throws -> String {
     let trace = try trace(side, arguments, number: number)
     let path = trace + ".digest"
@@ -129,7 +129,7 @@ final class PairRecordings {
       throw CommandFailure("diff: \(outcome.end) \(outcome.errorOutput)")
     }
     let diff = try ReportedDiff.read(outcome.output)
-    // The gates that are closed by default.
+    // By default, new and worse findings fail the diff.
     let fails = diff.findings.changes.contains { ["new", "worse"].contains($0.kind) }
     guard (outcome.end == .exit(1)) == fails else {
       throw CommandFailure("diff: \(outcome.end) with \(diff.findings.changes) \(outcome.errorOutput)")

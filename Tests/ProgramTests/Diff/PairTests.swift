@@ -1,4 +1,4 @@
-// Two versions of many programs, each with one change of a known kind, and the report of `leaktrace diff`.
+// Two versions of many programs, with one change of a known kind between them, and the report of `leaktrace diff`.
 
 import Foundation
 import TestRequirements
@@ -37,7 +37,7 @@ import Testing
   }
 }
 
-/// Beside the others, so that what chance does is seen on a busy machine.
+/// These tests run at the same time as the other suites, so that differences by chance show up on a busy machine.
 @Suite(.secondTier, .requires(.recorder)) struct UnchangedPairTests {
   @Test(
     "Any two of ten runs of a program with threads, tasks and timers are alike, and so are five and five",

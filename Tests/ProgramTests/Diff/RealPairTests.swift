@@ -1,4 +1,4 @@
-// A package with a known leak, as it is published and mended, under a program that uses it.
+// A published package with a known leak, its mended version, and a program that uses the package.
 
 import Foundation
 import TestRequirements
@@ -32,10 +32,10 @@ private enum RealPackage {
   private static let cache = BuildProducts.packageRoot + "/.build/e2e-programs/real"
   private static let toolchain = BuildProducts.toolchain + "/swift"
 
-  /// The directory with `before` and `after`, named for their sources. Builds them unless they are there, which fetches
-  /// the package unless it is.
+  /// Returns the directory with the executables `before` and `after`. The directory is named for their sources. Builds
+  /// the executables if they do not exist, and fetches the package if needed.
   ///
-  /// Both are built of one copy of the package: what mending leaves alone is compiled once.
+  /// Both are built from one copy of the package, so that files that the mend does not change are compiled once.
   static func programs() throws -> String { try BuildLock.withLock(for: cache, build) }
 
   private static func build() throws -> String {
@@ -57,7 +57,7 @@ private enum RealPackage {
     return kept
   }
 
-  /// The package as it is published.
+  /// Returns the checkout of the package as it is published.
   private static func fetched() throws -> String {
     let scratch = cache + "/fetched", checkout = scratch + "/checkouts/TOMLKit"
     if access(checkout + "/Package.swift", F_OK) == 0 { return checkout }

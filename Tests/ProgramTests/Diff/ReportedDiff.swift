@@ -1,4 +1,4 @@
-// What the tests read of the JSON of `diff`.
+// The parts of the JSON of `diff` that the tests read.
 
 import Foundation
 

@@ -1,4 +1,4 @@
-// Databases of traces, opened by SQLite's own command and by Python, and asked by `leaktrace query`.
+// Databases of traces, opened by SQLite's own command and by Python, and queried by `leaktrace query`.
 
 import Foundation
 import TestRequirements
@@ -77,7 +77,7 @@ import Testing
     let recorded = try RecordedFeed.shared()
     let file = recorded.directory.path + "/feed.db"
     #expect(try recorded.export("--format", "sqlite", "--heap-references", "-o", file).end == .exit(0))
-    // A cycle of the leak: the view model, its closure.
+    // The view model and its closure form the leaked cycle.
     let cycle = try ask(
       file,
       """

@@ -1,11 +1,11 @@
-// Exported files, opened by the programs that they are made for.
+// Exported files, opened by the programs that the formats are made for.
 
 import Foundation
 import TestRequirements
 import Testing
 
 @Suite(.requires(.recorder), .requires(.program("go")), .requires(.program("dot"))) struct ExportCommandTests {
-  /// Each sample type, and the total that it is to have.
+  /// Returns each sample type with its expected total.
   private func expected(_ recorded: RecordedFeed) -> [(sampleType: String, value: String, total: UInt64)] {
     func total(_ name: String) -> UInt64 { recorded.total[name] ?? .max }
     return [

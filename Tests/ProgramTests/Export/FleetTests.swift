@@ -1,11 +1,11 @@
-// Rows of several runs, asked by the databases that they are made for.
+// Rows of several runs, queried by the databases that they are made for.
 
 import Foundation
 import TestRequirements
 import Testing
 
 @Suite(.requires(.recorder)) struct FleetTests {
-  /// The runs of a fleet: two machines, two builds; the second build has leaks.
+  /// Records the runs of a fleet of two machines and two builds. The second build leaks.
   private func record(into directory: TemporaryDirectory) throws {
     let runs = [
       ("clean", "1.0", "a", "5"), ("clean", "1.0", "b", "6"), ("leaky", "1.1", "a", "7"), ("leaky", "1.1", "b", "8"),
@@ -29,7 +29,8 @@ import Testing
   @Test("Databases answer the documented questions as Python does") func questions() throws {
     let directory = try TemporaryDirectory()
     try record(into: directory)
-    // The others are large: LEAKTRACE_FLEET_ENGINES="duckdb spark clickhouse" asks them, too, where they are installed.
+    // The other databases are large. To query them too where they are installed, set LEAKTRACE_FLEET_ENGINES="duckdb
+    // spark clickhouse".
     let engines = ProcessInfo.processInfo.environment["LEAKTRACE_FLEET_ENGINES"] ?? "duckdb"
     for engine in engines.split(separator: " ").map(String.init) {
       let check = try Command([BuildProducts.packageRoot + "/scripts/check-fleet", directory.path, engine]).run()
@@ -62,7 +63,7 @@ import Testing
       #expect(own.reduce(0) { $0 + ($1.retained_bytes ?? 0) } == finding.retainedBytes)
     }
     #expect(Set(rows.compactMap(\.fingerprint)) == Set(recorded.fingerprints))
-    // A digest can replace its trace.
+    // A digest can replace its trace: its rows are the same.
     let digest = recorded.directory.path + "/feed.digest"
     #expect(try Command([BuildProducts.leaktrace, "digest", recorded.trace, "-o", digest]).run().end == .exit(0))
     let kept = try Command([BuildProducts.leaktrace, "export", digest, "--format", "ndjson"]).run()

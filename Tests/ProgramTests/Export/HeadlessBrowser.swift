@@ -1,17 +1,17 @@
-// A page in a browser without a window.
+// Opens a page in a browser without a window.
 
 import Foundation
 import Testing
 
 /// Chromium, with a profile of its own for each page that it opens.
 struct HeadlessBrowser {
-  /// What the browser made of a page.
+  /// The result of opening a page.
   struct Opened {
     /// The document once the page's script has run.
     var document: String
-    /// Whatever the page complained of: errors of its script, and what its policy forbids.
+    /// The page's errors on the console: errors of its script, and violations of its content security policy.
     var complaints: [String]
-    /// Addresses that the browser asked of a network, for the page or for itself: URLs, and names that it looked up.
+    /// URLs and host names that the browser requested from a network, for the page or for itself.
     var requests: Set<String>
   }
 
@@ -48,7 +48,7 @@ struct HeadlessBrowser {
 
         init(from decoder: any Decoder) throws {
           let values = try decoder.container(keyedBy: Name.self)
-          // Other events have values of other kinds by these names.
+          // Other events use the same keys for values of other types.
           url = try? values.decode(String.self, forKey: .url)
           host = try? values.decode(String.self, forKey: .host)
         }

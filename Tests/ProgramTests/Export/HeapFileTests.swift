@@ -1,21 +1,21 @@
-// Heap images in files, read by the tools that the formats are made for.
+// Heap images in files, read by the tools for those formats.
 
 import Foundation
 import TestRequirements
 import Testing
 
 @Suite(.requires(.recorder)) struct HeapFileTests {
-  /// What `scripts/heap-figures` prints of a file.
+  /// The output of `scripts/heap-figures` for a file.
   private struct Figures: Decodable {
     struct Sum: Decodable, Equatable {
       var blocks: UInt64
       var bytes: UInt64
     }
-    /// By the name of a type or of an allocating function.
+    /// Sums by the name of a type or of an allocating function.
     var types: [String: Sum]
-    /// What nothing else of the unreachable keeps, with the bytes that each retains.
+    /// Unreachable blocks that no other unreachable block keeps, with the bytes that each one retains.
     var instances: [String: Sum]
-    /// Bytes that no root keeps.
+    /// Bytes that are not reachable from any root.
     var lost: UInt64
     var problems: [String]?
     var withoutDistance: UInt64?
@@ -32,8 +32,8 @@ import Testing
     return try JSONDecoder().decode(Figures.self, from: Data(outcome.output.utf8))
   }
 
-  /// Blocks and bytes by type equal the report's. The retained sizes equal the sizes in its proven findings: here one
-  /// finding, of cycles that share nothing.
+  /// Expects the report's blocks and bytes by type. Expects the retained sizes to equal the sizes in the proven
+  /// findings: here one finding, whose cycles share nothing.
   private func expectReport(_ figures: Figures, _ recorded: RecordedFeed) throws {
     let live = recorded.types.filter { $0.total["liveBlocks"] ?? 0 > 0 }
     #expect(live.count > 10 && figures.types.count == live.count)
@@ -62,7 +62,7 @@ import Testing
     try expectReport(figures, recorded)
     #expect(figures.packets == 1)
     #expect(figures.roots?["ROOT_JNI_GLOBAL"] ?? 0 > 0 && figures.roots?["ROOT_NATIVE_STACK"] ?? 0 > 0)
-    // Fields of the program's, and names of two words.
+    // Some of these are fields of the program, and some are field names of two words.
     for name in ["onPage", "posts", "scanned word", "side table"] { #expect(figures.fields?.contains(name) == true) }
   }
 

@@ -1,15 +1,15 @@
-// What a page asks of a network: nothing.
+// Network requests of a page: there are none.
 
 import Foundation
 import TestRequirements
 import Testing
 
 @Suite(.requires(.recorder), .requires(.program("chromium")), .serialized) struct PageRequestTests {
-  /// A name that resolves to no host.
+  /// A host name that does not resolve.
   private static let host = "leaktrace-page.invalid"
   /// Hosts of the browser's own services.
   private static let makers = ["google.com", "googleapis.com", "gvt1.com", "gstatic.com"]
-  /// The elements that a page would need to be noticed by another host.
+  /// Elements that would make requests to another host.
   private static let beacon =
     "<img src=\"http://\(host)/image\"><link rel=\"stylesheet\" href=\"http://\(host)/style\">"
     + "<script src=\"http://\(host)/script\"></script>"
@@ -30,7 +30,7 @@ import Testing
   @Test("No view of a page asks anything of a network", .secondTier) func requests() throws {
     let directory = try TemporaryDirectory()
     let page = try page(in: directory)
-    // The browser contacts its maker's hosts on its own. The page does not refer to them.
+    // The browser contacts its vendor's hosts on its own. The page does not refer to them.
     let text = try String(contentsOfFile: page, encoding: .utf8)
     for maker in Self.makers { #expect(!text.contains(maker)) }
     for view in ["overview", "findings", "flame", "types", "heap", "threads"] {

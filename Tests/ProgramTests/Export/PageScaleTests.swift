@@ -4,7 +4,7 @@ import Foundation
 import TestRequirements
 import Testing
 
-/// Some million events, and a hundred million.
+/// The short runs have some million events, and the long runs have a hundred million.
 @Suite(.secondTier, .requires(.recorder), .requires(.program("chromium")), .serialized) struct PageScaleTests {
   enum Length: CaseIterable, Sendable { case short, long }
 
@@ -16,18 +16,18 @@ import Testing
     var testDescription: String { name }
   }
 
-  /// Of many types, and of many call stacks: half a million in the long run.
+  /// The first workload has many types. The second has many call stacks: half a million in the long run.
   private static let workloads = [
     Workload(name: "json", short: ["5000", "1"], long: ["5000", "36"]),
     Workload(name: "churn", short: ["14", "20"], long: ["18", "40"]),
   ]
 
-  /// The longest page in bytes, however long the run: the size that a mail accepts.
+  /// The limit on a page's size in bytes, for runs of any length: the size that mail servers accept.
   private static let longestPage = 8 << 20
-  /// Bytes that `report` may have resident: a machine of continuous integration has 4 GB or more.
+  /// The limit on the resident bytes of `report`. A machine of continuous integration has 4 GB or more.
   private static let mostMemory = [Length.short: 512 << 20, .long: 2 << 30]
-  /// Elements that a page has when it opens, however long the run. A browser lays out this number in far less than a
-  /// second.
+  /// The limit on a page's elements when it opens, for runs of any length. A browser lays out this number in far less
+  /// than a second.
   private static let mostElements = 20_000
 
   @Test("The page of a long run is small, and opens with few elements", arguments: workloads, Length.allCases)
@@ -69,7 +69,7 @@ import Testing
       "page of \(workload.name): \(events) events, \(size) bytes, \(elements) elements, report took \(memory) bytes")
   }
 
-  /// Bytes that a command, or a child of it, had resident at most.
+  /// Returns the peak resident bytes of a command and its children.
   private func peakMemory(_ command: [String]) throws -> Int {
     let script =
       "import resource, subprocess, sys; status = subprocess.run(sys.argv[1:]).returncode; "

@@ -1,15 +1,15 @@
-// A recording that the tests of exports are about.
+// A recording for the tests of exports.
 
 import Foundation
 import Testing
 
-/// A trace of the leaky feed client, and the totals of the report on it.
+/// A trace of the leaky feed client, and the totals of its report.
 struct RecordedFeed {
   let directory: TemporaryDirectory
   let trace: String
-  /// By name in the JSON report.
+  /// The totals, by their names in the JSON report.
   let total: [String: UInt64]
-  /// Blocks and bytes that the proofs retain.
+  /// Blocks and bytes that the proven findings retain.
   let leaked: (blocks: UInt64, bytes: UInt64)
   let fingerprints: [String]
   let findings: [Finding]
@@ -65,7 +65,8 @@ struct RecordedFeed {
 
   private static let first = Result { try RecordedFeed() }
 
-  /// The same recording for all tests of the process, each with a copy of the trace in a directory of its own.
+  /// Returns the recording that all tests of the process share. Each caller gets a copy of the trace in a new
+  /// directory.
   static func shared() throws -> RecordedFeed { try RecordedFeed(copyOf: first.get()) }
 
   private init(copyOf other: RecordedFeed) throws {
@@ -76,11 +77,12 @@ struct RecordedFeed {
     (findings, types, siteCount) = (other.findings, other.types, other.siteCount)
   }
 
-  /// Recordings that a test may take until the program's other threads are still from the heap image to the end.
+  /// The number of recordings that a test may make until one has no event between the heap image and the end.
   private static let attempts = 50
 
-  /// A recording whose report on the end is one on the heap image, too. The image is taken when the program ends, and
-  /// its other threads go on for a moment: on a busy machine one of them may free a block after the image.
+  /// Returns a recording whose report on the end equals its report on the heap image. The image is taken when the
+  /// program ends, and the program's other threads run on for a moment. On a busy machine one of them may free a block
+  /// after the image.
   static func endingWithItsImage() throws -> RecordedFeed {
     for _ in 1..<attempts {
       let recorded = try RecordedFeed()

@@ -1,11 +1,11 @@
-// Pages in a browser.
+// Report pages, opened in a browser.
 
 import Foundation
 import TestRequirements
 import Testing
 
 @Suite(.requires(.recorder), .requires(.program("chromium")), .serialized) struct ReportPageTests {
-  /// A page as the browser has it once its script has run.
+  /// Returns the page's document after its script has run.
   private func opened(_ file: String, _ fragment: String) throws -> String {
     let profile = try TemporaryDirectory()
     var arguments = [
@@ -20,12 +20,12 @@ import Testing
       ]
     ).run()
     #expect(outcome.end == .exit(0), "\(outcome.errorOutput.suffix(1000))")
-    // Whatever the page complains of: errors of its script, and what its policy forbids.
+    // The browser logs the page's errors here: errors of its script, and violations of its policy.
     #expect(!outcome.errorOutput.contains("CONSOLE"), "\(outcome.errorOutput.suffix(1000))")
     return outcome.output
   }
 
-  /// The text between an element's tags, for comparison.
+  /// Returns the text between the tags of the main element, for comparison.
   private func text(_ dom: String) -> String {
     let start = dom.range(of: "<main")?.lowerBound ?? dom.startIndex
     let end = dom.range(of: "</main>")?.lowerBound ?? dom.endIndex
@@ -93,7 +93,7 @@ import Testing
       #expect(overview.contains("\(finding.title) \(finding.instances) instances"), "\(overview.prefix(2000))")
       #expect(overview.contains("retained \(finding.advice[0])"), "a card shows the fix")
     }
-    // The curve's axes have values: live bytes at the left, resident bytes at the right.
+    // The curve's axes have values: live bytes on the left, and resident bytes on the right.
     #expect(overviewPage.contains(#/class="tick">.*?<text[^>]*text-anchor="end"[^>]*>\d+ [KM]iB</#))
     #expect(overviewPage.contains(#/<text[^>]*class="second"[^>]*>[\d.]+ [KM]iB</#))
     let blocks = report.total["liveBlocks"] ?? 0
@@ -106,7 +106,7 @@ import Testing
       #expect(view.contains("Fix \(finding.advice[0])"), "\(view.prefix(2000))")
       #expect(view.contains("leaktrace why "))
       #expect(view.contains("(the reference to let go)"))
-      // The sources are there: the lines about the place that the advice names.
+      // The page contains the source lines around the place that the advice names.
       #expect(view.contains("Source /") && view.contains("ViewModel.swift:"))
       #expect(view.contains("Open in VS Code Copy"))
     }
@@ -122,7 +122,7 @@ import Testing
       #expect(types.contains(" \(type.total["liveBlocks"] ?? 0) "))
     }
 
-    // The image's own figures: nothing holds the objects that the leaked screens keep alive.
+    // The image gives its own figures: nothing holds the objects that the leaked screens keep alive.
     let heap = text(try opened(page, "heap/TimelineViewModel")).replacing(",", with: "")
     #expect(heap.contains("held by nothing"), "\(heap.prefix(1000))")
     #expect(heap.contains("Who holds TimelineViewModel"), "\(heap.prefix(1000))")
@@ -135,7 +135,7 @@ import Testing
     let directory = try TemporaryDirectory()
     let (leaky, clean) = (try recorded("leaky", in: directory).trace, try recorded("clean", in: directory).trace)
     let page = try page(of: [clean, leaky], in: directory)
-    // The process that has findings is shown first; a fragment names another.
+    // The process with findings is shown first. A number in the URL's fragment selects another process.
     #expect(text(try opened(page, "overview")).contains("Proven"))
     #expect(text(try opened(page, "1:overview")).contains("Leaks: none found"))
     let dom = try opened(page, "2:types")
@@ -254,7 +254,7 @@ import Testing
     let directory = try TemporaryDirectory()
     let trace = directory.path + "/growing.trace"
     let program = try TestProgram("growing.swift", flags: ["-O"]).path()
-    // The program ends itself by a signal.
+    // The program ends itself with a signal.
     _ = try Command([BuildProducts.leaktrace, "record", "--quiet", "-o", trace, "--", program, "few-children"]).run()
     let overview = text(try opened(try page(of: [trace], in: directory), "overview"))
     #expect(overview.contains("Leaks: none found, but task group in"), "\(overview.prefix(600))")

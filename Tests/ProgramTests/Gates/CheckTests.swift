@@ -108,7 +108,8 @@ import TraceRecording
     #expect(outcome.end == .exit(7))
     #expect(outcome.output.contains("RETAIN CYCLE  Parent"))
     #expect(outcome.errorOutput.contains("the program failed with exit status 7"))
-    // A failed program may not have reached its leaks, so the missing ones are not gone.
+    // A program that fails may end before it leaks. So accepted leaks that are missing from its report do not count as
+    // gone.
     #expect(outcome.errorOutput.contains("was not updated"))
     #expect(!FileManager.default.fileExists(atPath: run.baseline))
   }
@@ -127,7 +128,7 @@ import TraceRecording
   @Test func signalsReachTheProgramAndTheReportFollows() throws {
     let run = try CheckedRun()
     let running = try run.command([], [run.program, "lost=4", "wait"]).start()
-    // The program has made all its leaks.
+    // The program prints this line after it has made all its leaks.
     try running.waitForErrorOutput(containing: "ready\n")
     running.send(SIGTERM)
     let outcome = try running.wait()
@@ -151,7 +152,7 @@ import TraceRecording
     #expect(early.errorOutput.contains("the program ended before the command of --until did"))
   }
 
-  /// A shell command that waits for the file that the program makes.
+  /// Returns a shell command that waits for the file that the program creates.
   private static func untilReady(_ path: String) -> String {
     "while ! [ -e '\(path)' ]; do sleep 0.01; done; rm '\(path)'"
   }
@@ -170,7 +171,7 @@ import TraceRecording
     let sentence =
       /gated \(pid \d+\) did not end within 100 ms of SIGTERM, and was killed\. The report judges heap image 1, taken at the end of the load, [0-9.]+ \S+ before/
     #expect(outcome.errorOutput.contains(sentence), "\(outcome.errorOutput)")
-    // A line of the report may break anywhere.
+    // The report may break a line at any space.
     let words = outcome.output.split(whereSeparator: \.isWhitespace).joined(separator: " ")
     #expect(words.contains(sentence), "\(outcome.output)")
     #expect(try run.text("leaks.json").contains(sentence))
@@ -260,7 +261,7 @@ import TraceRecording
     let untraceable = try run.command([], [try TestProgram("churn.c", flags: ["-static"]).path()]).run()
     #expect(untraceable.end == .exit(3))
     #expect(untraceable.errorOutput.contains("cannot be traced: it is linked statically"))
-    // No process has that name.
+    // No recorded process has the name `gated`.
     let shell = try run.command(["--only", "gated"], ["/bin/sh", "-c", "exit 0"]).run()
     #expect(shell.end == .exit(3))
     #expect(shell.errorOutput.contains("leaks cannot be judged"))
@@ -339,14 +340,14 @@ import TraceRecording
     let outcome = try command.run()
     #expect(outcome.end == .exit(1), "\(outcome.output)\(outcome.errorOutput)")
     #expect(outcome.output.contains("RETAIN CYCLE  Basket"))
-    // The line that uses #expect, not its expansion; and the test that it is in.
+    // The report names the line that uses #expect, not its expansion. It also names the test that contains the line.
     #expect(outcome.output.contains("ShopTests.swift:3") && !outcome.output.contains("swiftmacro"), "\(outcome.output)")
     #expect(outcome.output.contains("Leaked in test opens."), "\(outcome.output)")
     #expect(outcome.errorOutput.contains("not judged, of the toolchain: "))
     #expect(outcome.output.contains("FAILED  new-leaks: 1 new finding"))
 
-    // A failed test does not stop an update: the other tests' leaks are accepted, and leaks not found this time stay
-    // accepted.
+    // A failed test does not prevent an update: the other tests' leaks are accepted, and accepted leaks that were not
+    // found this time stay accepted.
     _ = try run.directory.write(
       "import Testing\n@Test func flaky() { #expect(Bool(false)) }", to: "Tests/ShopTests/FlakyTests.swift")
     _ = try run.directory.write("0123456789abcdef 3 retainCycle \"Till ↺\" ticket 9\n", to: "leaks.txt")

@@ -3,7 +3,7 @@
 import Foundation
 import Testing
 
-/// A directory to check in, with a TMPDIR of its own.
+/// A directory to check in, with its own TMPDIR.
 struct CheckedRun {
   let directory: TemporaryDirectory
   let program: String
@@ -23,7 +23,7 @@ struct CheckedRun {
     return result
   }
 
-  /// Runs the program with these arguments, and expects no trace to be left behind.
+  /// Runs the program with these arguments, and expects that no trace is left behind.
   func check(_ options: [String] = [], _ arguments: String..., sourceLocation: SourceLocation = #_sourceLocation) throws
     -> Command.Outcome
   {

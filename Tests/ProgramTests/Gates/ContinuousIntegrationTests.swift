@@ -1,4 +1,4 @@
-// What continuous integration shows of a check: the steps of scripts/ci, and the tests that reports name.
+// The results of a check in continuous integration: the steps of scripts/ci, and the tests that reports name.
 
 import Foundation
 import TestRequirements
@@ -27,7 +27,7 @@ import Testing
     var quality: String
   }
 
-  /// Checks a program whose tests leak. Some of its tests fail for that.
+  /// Checks a program whose tests leak. Some of its tests fail because of the leaks.
   private func check(_ program: String) throws -> Reports {
     let directory = try TemporaryDirectory()
     func path(_ name: String) -> String { "\(directory.path)/\(name)" }
@@ -90,7 +90,7 @@ import Testing
         return till
       }
       """, to: "Sources/Shop/Till.swift")
-    // The package manager runs tests of XCTest in another process.
+    // The package manager runs the XCTest tests in a separate process.
     _ = try run.directory.write(
       """
       import Shop

@@ -1,11 +1,11 @@
-// `swift package leaktrace` in other packages: a library with tests of both libraries, and a program.
+// `swift package leaktrace` in other packages: a library with tests in Swift Testing and XCTest, and a program.
 
 import Foundation
 import TestRequirements
 import Testing
 
 @Suite(.secondTier, .serialized, .requires(.recorder)) struct PluginTests {
-  /// A package that depends on this one by its path, with its own cache of dependencies.
+  /// A package that depends on this one by path, with its own cache of dependencies.
   private struct Package {
     let directory: TemporaryDirectory
 

@@ -1,21 +1,22 @@
-// Waiting for another process: for the state itself, not for the time that it usually takes.
+// Waits for a state of another process, not for the time that the process usually takes.
 
 import Foundation
 import TraceAnalysis
 
 /// How tests wait for other processes.
 enum AwaitedState {
-  /// After so many seconds a state will not be reached: somewhat less than a command may take (`Command.timeLimit`).
+  /// The number of seconds after which a state counts as not reached: somewhat less than a command may take
+  /// (`Command.timeLimit`).
   private static let patience = StackVerification.isOn ? 500 * StackVerification.patience : 500
 
   /// Returns once `isReached` is true.
-  /// - Parameter state: What is waited for, for the failure.
+  /// - Parameter state: The awaited state, for the message of the failure.
   static func wait(until state: String, _ isReached: () throws -> Bool) throws {
     try value(state) { try isReached() ? () : nil }
   }
 
-  /// Returns what `look` finds, once it finds something.
-  /// - Parameter state: What is waited for, for the failure.
+  /// Calls `look` until it returns a value, and returns that value.
+  /// - Parameter state: The awaited state, for the message of the failure.
   static func value<Value>(_ state: String, _ look: () throws -> Value?) throws -> Value {
     let end = DispatchTime.now().uptimeNanoseconds + UInt64(patience * 1e9)
     while true {
@@ -25,8 +26,8 @@ enum AwaitedState {
     }
   }
 
-  /// Returns once the traces at `paths`, which are still being written, have so many whole images that expectations
-  /// brought about.
+  /// Returns once the traces at `paths`, which are still being written, have exactly `count` whole images of
+  /// expectations.
   static func wait(forExpectationImages count: Int, in paths: () throws -> [String]) throws {
     try wait(until: "\(count) images of expectations are whole") {
       let snapshots = try paths().compactMap { try? TraceReader(path: $0) }.flatMap(\.snapshots)

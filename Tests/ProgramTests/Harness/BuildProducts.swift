@@ -1,12 +1,14 @@
-// The programs under test, as built beside the tests.
+// The programs under test, which are built into the same directory as the tests.
 
 import Glibc
 
 enum BuildProducts {
-  /// The directory of the command and the library: the value of LEAKTRACE_TEST_PRODUCTS, or the directory of the tests.
+  /// The directory of the command and the library: the value of LEAKTRACE_TEST_PRODUCTS, or else the directory of the
+  /// tests.
   static let directory: String = {
     if let told = getenv("LEAKTRACE_TEST_PRODUCTS") { return String(cString: told) }
-    // The test runner may be a program of the toolchain; its arguments or its own path name the test bundle.
+    // The test runner may be a program of the toolchain. The test bundle is then one of its arguments; otherwise it is
+    // the runner itself.
     let candidates = CommandLine.arguments + [resolve("/proc/self/exe") ?? ""]
     for candidate in candidates where candidate.hasSuffix(".xctest") {
       if let path = resolve(candidate) { return parent(of: path) }

@@ -1,4 +1,4 @@
-// Running a program as a child process and collecting all that can be seen of it from outside.
+// Runs a program as a child process, and collects everything that can be observed from outside.
 
 import Dispatch
 import Foundation
@@ -8,20 +8,20 @@ struct CommandFailure: Error, CustomStringConvertible {
   init(_ description: String) { self.description = description }
 }
 
-/// A program to run. It gets no descriptors but the standard three, no ignored and no blocked signals, and a process
-/// group of its own, which is killed when the time is up.
+/// A program to run. It inherits only the three standard descriptors, and no ignored or blocked signals. It gets its
+/// own process group, which is killed after the time limit.
 struct Command: Sendable {
   var arguments: [String]
   var environment: [String: String] = Command.cleanEnvironment
   var directory: String = "/"
   var input: [UInt8] = []
-  /// Seconds until the program counts as hung. On a busy machine any program may take a hundred times as long as on an
+  /// Seconds until the program counts as hung. On a busy machine a program may take a hundred times as long as on an
   /// idle one.
   var timeLimit: Double = 600
 
   init(_ arguments: [String]) { self.arguments = arguments }
 
-  /// That of the tests without a surrounding recording's variables.
+  /// The environment of the tests, without the variables of a recording that the tests run under.
   static let cleanEnvironment = ProcessInfo.processInfo.environment.filter { name, _ in
     name != "LD_PRELOAD" && !name.hasPrefix("LEAKTRACE_")
   }
@@ -77,7 +77,7 @@ struct Command: Sendable {
   }
 }
 
-/// Functions of the C library that Swift's module of it leaves out.
+/// Functions of the C library that are missing from Swift's Glibc module.
 private enum SpawnExtensions {
   typealias Actions = UnsafeMutablePointer<posix_spawn_file_actions_t>
   static let addChangeDirectory = unsafeBitCast(

@@ -1,10 +1,10 @@
-// The products under test, and the programs that tests set beside them.
+// Requirements of end-to-end tests: the products under test, and other programs.
 
 import Foundation
 import TestRequirements
 
 extension TestRequirement {
-  /// The command and the library that it preloads. `scripts/build` links the library; `swift build` alone does not.
+  /// The command and the library that it preloads. `scripts/build` links the library, but `swift build` does not.
   static let recorder = TestRequirement(
     "libleaktrace.so beside leaktrace in \(BuildProducts.directory)",
     remedy: "Run them with: LEAKTRACE_TEST_PRODUCTS=$(scripts/build debug) swift test"
@@ -12,7 +12,7 @@ extension TestRequirement {
     access(BuildProducts.preloadLibrary, R_OK) == 0 && access(BuildProducts.leaktrace, X_OK) == 0
   }
 
-  /// The command alone.
+  /// The command without the library.
   static let command = TestRequirement(
     "leaktrace in \(BuildProducts.directory)",
     remedy: "Run them with: LEAKTRACE_TEST_PRODUCTS=$(scripts/build debug) swift test"
@@ -20,7 +20,7 @@ extension TestRequirement {
     access(BuildProducts.leaktrace, X_OK) == 0
   }
 
-  /// gdb, with Python in it.
+  /// gdb with Python support.
   static let debugger = TestRequirement("gdb with Python", remedy: "scripts/setup installs it.") {
     let outcome = try? Command(["gdb", "-nx", "-batch", "-ex", "python print('works')"]).run()
     return outcome?.output == "works\n"

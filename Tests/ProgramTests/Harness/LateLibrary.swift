@@ -1,4 +1,4 @@
-// The libraries and the server that bring a Swift runtime into a process that began without one.
+// Libraries and a server that load a Swift runtime into a process that started without one.
 
 import Foundation
 
@@ -7,7 +7,7 @@ enum LateLibrary {
   enum Linkage: Sendable, CaseIterable { case dynamic, `static` }
 
   /// - Parameters:
-  ///   - module: of its types. Libraries of several modules can be in one process.
+  ///   - module: The module of its types. Libraries of several modules can be in one process.
   static func path(_ linkage: Linkage, module: String = "plugin") throws -> String {
     try program(linkage, module: module).path()
   }
@@ -22,17 +22,17 @@ enum LateLibrary {
   static func host() throws -> String { try TestProgram("late-host.c").path() }
 }
 
-/// A Python server whose extension module is written in Swift. It comes with a Swift runtime of its own, an earlier one
+/// A Python server whose extension module is written in Swift. The module ships its own Swift runtime, which is older
 /// than the toolchain's.
 enum PythonServer {
-  /// The directory that Python finds it in. Blocks while it is being fetched; throws the script's message if that
-  /// fails.
+  /// Returns the directory where Python finds the module. Blocks while the module is fetched. Throws the script's
+  /// message if fetching fails.
   static func directory() throws -> String { try fetched.get() }
 
-  /// The directory of the runtime's libraries, of Swift 6.1.2.
+  /// Returns the directory of the runtime's libraries, of Swift 6.1.2.
   static func runtime() throws -> String { try directory() + "/peregrine/_swift" }
 
-  /// The interpreter itself: the `python3` in `PATH` may be a script that looks for it.
+  /// Returns the path of the real interpreter: the `python3` in `PATH` may be a script that starts it.
   static func interpreter() throws -> String { try output(["python3", "-c", "import sys; print(sys.executable)"]) }
 
   private static let fetched = Result { try output([BuildProducts.packageRoot + "/scripts/python-server"]) }

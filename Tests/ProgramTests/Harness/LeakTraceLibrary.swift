@@ -1,22 +1,22 @@
-// The libraries that programs link, built as a package manager would: from their sources alone, by the plain compiler.
+// The libraries that programs link. The compiler builds them directly from their sources, like a package manager does.
 
 import Foundation
 
 /// LeakTrace, and for tests LeakTraceTesting, as static libraries.
 enum LeakTraceLibrary {
-  /// A program of Tests/Programs that imports LeakTrace.
+  /// Returns a program of Tests/Programs that imports LeakTrace.
   static func program(_ source: String, flags: [String] = []) throws -> TestProgram {
     TestProgram(source, flags: try self.flags() + flags)
   }
 
-  /// A program that runs the tests of a file of Tests/Programs, which imports LeakTraceTesting. As tests are built: an
-  /// optimiser may keep objects on the stack.
+  /// Returns a program that runs the tests in a file of Tests/Programs that imports LeakTraceTesting. It is compiled
+  /// without optimisation, like tests usually are: the optimiser may allocate objects on the stack.
   static func tests(_ source: String) throws -> TestProgram {
     let plugins = BuildProducts.parent(of: BuildProducts.toolchain) + "/lib/swift/host/plugins/testing"
     return TestProgram(source, flags: ["-Onone", "-lLeakTraceTesting", "-plugin-path", plugins] + (try flags()))
   }
 
-  /// The compiler flags for programs that use the library.
+  /// Returns the compiler flags for programs that use the library.
   static func flags() throws -> [String] {
     let directory = try built.get()
     return [
@@ -27,7 +27,7 @@ enum LeakTraceLibrary {
 
   private static let built = Result { try build() }
 
-  /// Builds into a directory that is named for the sources, unless it is there.
+  /// Returns a directory that is named for the sources. Builds the libraries there if the directory does not exist.
   private static func build() throws -> String {
     let sources = BuildProducts.packageRoot + "/Sources"
     let manager = FileManager.default

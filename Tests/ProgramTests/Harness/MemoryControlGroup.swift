@@ -1,21 +1,22 @@
-// A control group with a limit of memory, for programs that are to run in it.
+// A control group with a memory limit, for programs to run in.
 
 import Foundation
 import Glibc
 
-/// A control group below this process's own, of version 1 or 2. Goes when it goes, once nothing runs in it.
+/// A control group below this process's own, of version 1 or 2. The group is removed with this object, once all its
+/// processes have ended.
 final class MemoryControlGroup {
   private let path: String
 
-  /// Whether one can be made here: root can, where the machine or the container lets it.
+  /// Whether this process can make a control group: it must be root, and the machine or the container must allow it.
   static let isAvailable: Bool = (try? MemoryControlGroup(limit: 1 << 30)) != nil
 
   private struct Unavailable: Error {}
 
-  /// With a limit in bytes. Throws where none can be made.
+  /// Creates a group with a limit in bytes. Throws if no group can be made.
   init(limit: UInt64) throws {
     let own = try String(contentsOfFile: "/proc/self/cgroup", encoding: .utf8)
-    // NUMBER:CONTROLLERS:PATH; version 2 has no controllers.
+    // Lines have the form NUMBER:CONTROLLERS:PATH. In version 2 CONTROLLERS is empty.
     func place(_ controllers: String) -> String? {
       for line in own.split(separator: "\n") {
         let fields = line.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false).map(String.init)
@@ -39,11 +40,11 @@ final class MemoryControlGroup {
   }
 
   deinit {
-    // The group's processes may not have exited yet.
+    // The group's processes may still be exiting.
     for _ in 0..<100 where rmdir(path) != 0 && errno == EBUSY { usleep(20_000) }
   }
 
-  /// Runs the command that follows in the group.
+  /// Arguments to put before a command, so that the command runs in the group.
   var command: [String] { ["/bin/sh", "-c", "echo $$ >\"$0\" && exec \"$@\"", path + "/cgroup.procs"] }
 
   private static func write(_ text: String, _ path: String) -> Bool {

@@ -2,7 +2,7 @@
 
 import Foundation
 
-/// A view of a process from outside.
+/// The state of a process as seen from outside.
 struct ProcessState {
   let processID: Int32
 
@@ -10,22 +10,22 @@ struct ProcessState {
     (try? String(contentsOfFile: "/proc/\(processID)/\(name)", encoding: .utf8)) ?? ""
   }
 
-  /// A process that it has made and that lives.
+  /// A living child of the process.
   var child: Int32? { text("task/\(processID)/children").split(separator: " ").compactMap { Int32($0) }.first }
 
-  /// Whether it has exited, including a zombie that its parent has not reaped.
+  /// Whether the process has exited. A zombie that its parent has not reaped counts as exited.
   var hasEnded: Bool {
     let status = text("stat")
     return status.isEmpty || status.split(separator: ")").last?.hasPrefix(" Z") == true
   }
 
-  /// Whether another process traces it.
+  /// Whether another process traces this process.
   var isTraced: Bool {
     let status = text("status")
     return !status.isEmpty && !status.contains("TracerPid:\t0\n")
   }
 
-  /// Whether it waits in one of these system calls, or goes on with a wait that was interrupted.
+  /// Whether the process waits in one of these system calls, or in the restart of an interrupted call.
   func waits(in systemCalls: Set<Int>) -> Bool {
     guard let call = text("syscall").split(separator: " ").first.flatMap({ Int($0) }) else { return false }
     return systemCalls.contains(call) || call == SystemCall.restart

@@ -1,10 +1,10 @@
-// Tests whose requirements are missing are skipped with a message, or fail if all tests must run.
+// Tests with missing requirements are skipped with a message, or fail if all tests must run.
 
 import Foundation
 import Testing
 
 @Suite struct RequirementTests {
-  /// Runs some of these tests in another process.
+  /// Runs the tests of this target that match the filter, in another process.
   private func runTests(_ filter: String, _ environment: [String: String]) throws -> Command.Outcome {
     let tests = try #require(CommandLine.arguments.first)
     var command = Command([tests, "--testing-library", "swift-testing", "--filter", filter])

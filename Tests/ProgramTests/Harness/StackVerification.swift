@@ -1,6 +1,6 @@
-// The checking mode of the whole suite: with LEAKTRACE_TEST_VERIFY_STACKS=1 whatever a test records is recorded with
-// --verify-stacks, and a stack that differs from a fresh unwind fails the test. An event takes some microseconds then,
-// and a recorded program many times as long as it does otherwise.
+// The checking mode of the whole suite. With LEAKTRACE_TEST_VERIFY_STACKS=1, tests record with --verify-stacks, and a
+// recorded stack that differs from a fresh unwind fails the test. An event then takes some microseconds, and a recorded
+// program takes many times as long as usual.
 
 import Foundation
 import TraceReading
@@ -9,11 +9,12 @@ import TraceRecording
 enum StackVerification {
   static let isOn = getenv("LEAKTRACE_TEST_VERIFY_STACKS").map { !["", "0"].contains(String(cString: $0)) } ?? false
 
-  /// By what time limits are multiplied.
+  /// The factor for time limits.
   static let patience = 20.0
 
-  /// The command with the option added to each `leaktrace record` and `leaktrace check` in it, and to a recorder that
-  /// is preloaded by hand. Package managers are left alone: with every compiler that they start, they would take hours.
+  /// Adds the option to each `leaktrace record` and `leaktrace check` in the command, and to a recorder that the
+  /// environment preloads. Package managers are not changed: with verification, each compiler that they start would be
+  /// verified, which would take hours.
   static func adjusted(_ command: Command) -> Command {
     var result = command
     for index in command.arguments.indices.reversed()
@@ -25,9 +26,10 @@ enum StackVerification {
     return result
   }
 
-  /// Describes stacks that a finished command recorded wrongly; nil if there are none, or if it recorded nothing.
+  /// Describes stacks that a finished command recorded wrongly. Returns nil if all stacks were right, or if the command
+  /// recorded nothing.
   static func failure(of command: Command, _ outcome: Command.Outcome) -> String? {
-    // Both commands say so; `check` removes its traces.
+    // Both commands print this line. `check` removes its traces, so only the line is left.
     if let line = outcome.errorOutput.split(separator: "\n").first(where: {
       $0.hasSuffix("differed from a fresh unwind")
     }) {

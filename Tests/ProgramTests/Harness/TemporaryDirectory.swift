@@ -1,4 +1,4 @@
-// A directory for one test, removed with everything in it. TMPDIR chooses its parent.
+// A temporary directory for one test. It is created in TMPDIR, and removed with all its contents.
 
 import Foundation
 
@@ -14,7 +14,7 @@ final class TemporaryDirectory: Sendable {
 
   deinit { try? FileManager.default.removeItem(atPath: path) }
 
-  /// The names of the files in it, sorted.
+  /// Returns the sorted names of the files in the directory.
   func fileNames() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: path).sorted() }
 
   func write(_ text: String, to name: String) throws -> String {

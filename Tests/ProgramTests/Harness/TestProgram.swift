@@ -1,22 +1,22 @@
-// Programs that the tests record, compiled when they are first asked for.
+// Programs that the tests record. Each is compiled at its first use.
 
 import Foundation
 
-/// A program of Tests/Programs, compiled one way.
+/// A program of Tests/Programs, with certain flags.
 struct TestProgram: Sendable {
   let name: String
-  /// Names of files in Tests/Programs, or of directories there, all of whose Swift files are meant.
+  /// The names of files in Tests/Programs, or of directories there. A directory means all of its Swift files.
   let sources: [String]
   let flags: [String]
 
-  /// Optimised, dynamically linked, with the toolchain's compiler for the kind of source.
+  /// A program that is optimised and dynamically linked. The toolchain's compiler for the kind of source compiles it.
   init(_ source: String, flags: [String] = []) {
     name = String(source.split(separator: ".")[0])
     sources = [source]
     self.flags = flags
   }
 
-  /// Optimised Swift of several directories.
+  /// An optimised Swift program whose sources are in several directories.
   init(named name: String, sources: [String], flags: [String] = []) {
     self.name = name
     self.sources = sources
@@ -26,9 +26,11 @@ struct TestProgram: Sendable {
   private static let directory = BuildProducts.packageRoot + "/Tests/Programs"
   private static let cache = BuildProducts.packageRoot + "/.build/e2e-programs"
 
-  /// The path of the executable, built unless one of the same sources, flags and compiler is there already.
+  /// Returns the path of the executable. Builds the executable unless one with the same sources, flags and compiler
+  /// exists.
   ///
-  /// Blocks while another thread compiles the same. Two processes may both compile; each then moves a whole file into place.
+  /// Blocks while another thread compiles the same program. Two processes may both compile it; each then moves a
+  /// complete file into place.
   func path() throws -> String {
     let files = try sources.flatMap(Self.files)
     var key = FingerprintOfBytes()
@@ -39,7 +41,7 @@ struct TestProgram: Sendable {
     let arguments = try compilerArguments(files)
     for argument in arguments { key.add(Array(argument.utf8)) }
     let directory = "\(Self.cache)/\(key.text)"
-    // `%n` and messages show the program's file name, so the program has a directory of its own.
+    // The program gets its own directory, because `%n` and messages show its file name.
     let product = "\(directory)/\(name)"
     return try BuildLock.withLock(for: product) {
       if access(product, F_OK) == 0 { return product }
@@ -58,7 +60,7 @@ struct TestProgram: Sendable {
     }
   }
 
-  /// A stripped copy of the executable: neither symbols nor debug information.
+  /// Returns the path of a stripped copy of the executable, without symbols and debug information.
   func strippedPath() throws -> String {
     let whole = try path()
     let directory = BuildProducts.parent(of: whole) + "/stripped"
@@ -76,7 +78,7 @@ struct TestProgram: Sendable {
     }
   }
 
-  /// Without built-ins: a compiler that knows malloc removes calls whose blocks are not used.
+  /// Disables built-ins for C and C++: a compiler that knows malloc removes calls whose blocks are not used.
   private func compilerArguments(_ files: [String]) throws -> [String] {
     switch files[0].split(separator: ".").last {
     case "c":
@@ -103,7 +105,7 @@ struct TestProgram: Sendable {
   }
 }
 
-/// FNV-1a over several byte strings; enough to tell one's own sources apart.
+/// FNV-1a over several byte strings. It is good enough for distinguishing the project's own sources.
 struct FingerprintOfBytes {
   private var state: UInt64 = 0xCBF2_9CE4_8422_2325
 

@@ -1,25 +1,25 @@
-// What `leaktrace dump` says is in a trace, tallied without any help of the analysis.
+// The contents of a trace according to `leaktrace dump`, counted without the code of the analysis.
 
 import TraceReading
 
-/// The events of a trace, counted, and replayed into the set of live blocks.
+/// The counted events of a trace, and the set of live blocks after their replay.
 struct TraceContents {
   private(set) var eventCount: UInt64 = 0
-  /// Frees of blocks that were not live, and allocations of blocks that were.
+  /// The number of frees of blocks that were not live, plus allocations of blocks that were live.
   private(set) var orphans = 0
   private(set) var threadCount = 0
   private var counts: [String: Int] = [:]
   private var sizes: [Int: (allocated: Int, live: Int)] = [:]
 
-  /// The number of events of an operation, by the name that `dump` gives it.
+  /// Returns the number of events of an operation. `operation`: its name in the output of `dump`.
   func count(_ operation: String) -> Int { counts[operation, default: 0] }
   func allocations(ofSize size: Int) -> Int { sizes[size]?.allocated ?? 0 }
   func liveBlocks(ofSize size: Int) -> Int { sizes[size]?.live ?? 0 }
 
   enum Soundness { case whole, mayBeCutShort }
 
-  /// Dumps the trace with the command under test. Throws if that fails, or finds the trace cut short where it should be
-  /// whole.
+  /// Dumps the trace with the command under test. Throws if the dump fails, or if a trace that should be whole is cut
+  /// short.
   init(_ path: String, _ soundness: Soundness = .whole) throws {
     let script = "set -o pipefail; \"$0\" dump --by-time --all \"$1\" | \"$2\""
     let command = Command([

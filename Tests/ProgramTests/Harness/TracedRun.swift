@@ -1,23 +1,23 @@
-// Running a program with and without `leaktrace record`, and what both runs left behind.
+// Runs a program with and without `leaktrace record`, and keeps the outcomes of both runs.
 
 import Foundation
 import Testing
 import TraceReading
 import TraceRecording
 
-/// The same command untraced and traced.
+/// The outcomes of one command, untraced and traced.
 struct TracedRun: Sendable {
   var untraced: Command.Outcome
-  /// Standard error without the recorder's own lines.
+  /// The traced outcome. Its standard error lacks the recorder's own lines.
   var traced: Command.Outcome
-  /// What `record --quiet` said nevertheless.
+  /// The lines that `record` printed despite `--quiet`.
   var recorderLines: [String]
-  /// In the order of their processes' starts.
+  /// The traces, ordered by the start of their processes.
   var traces: [RecordedTrace]
-  /// Holds the traces; they are gone with it.
+  /// The directory of the traces. They are removed with this object.
   var directory: TemporaryDirectory
 
-  /// - Parameter options: Of `record`.
+  /// - Parameter options: Options of `record`.
   /// - Parameter adjust: Sets the environment, directory and input of both runs.
   init(_ arguments: [String], options: [String] = [], adjust: (inout Command) -> Void = { _ in }) throws {
     directory = try TemporaryDirectory()
@@ -46,14 +46,14 @@ struct TracedRun: Sendable {
       .sorted { ($0.startRealtime, $0.processID) < ($1.startRealtime, $1.processID) }
   }
 
-  /// The trace of the only process.
+  /// Returns the only trace. Expects that there is exactly one.
   func onlyTrace(sourceLocation: SourceLocation = #_sourceLocation) throws -> RecordedTrace {
     let files = try directory.fileNames()
     #expect(traces.count == 1, "\(files) \(recorderLines)", sourceLocation: sourceLocation)
     return try #require(traces.first, sourceLocation: sourceLocation)
   }
 
-  /// Expects that nothing that can be seen from outside differs, and that the recorder had nothing to complain of.
+  /// Expects that both runs look the same from outside, and that the recorder printed no complaints.
   func expectSameBehaviour(
     normalising normalise: (String) -> String = { $0 }, sourceLocation: SourceLocation = #_sourceLocation
   ) {

@@ -1,11 +1,11 @@
-// Objects whose tasks, timers and observers no code can end, as one image shows them.
+// Objects whose tasks, timers and observers no code can end, found in one image.
 
 import Foundation
 import TestRequirements
 import Testing
 
 @Suite(.requires(.command)) struct BeyondReachTests {
-  /// An object by type and number.
+  /// The number of objects, by type.
   private typealias Found = [String: Int]
 
   private static let expected: Found = [
@@ -13,7 +13,7 @@ import Testing
   ]
   private static let optimisations = TestTier.arguments(["-O"], of: ["-O", "-Onone"])
 
-  /// The listed suspicions of a report. Each says that no other code can end what keeps the objects.
+  /// Returns the suspicions that a report lists. Each one says that no other code can end what keeps the objects.
   private func suspicions(_ outcome: Command.Outcome) throws -> Found {
     try #require(outcome.end == .exit(0), "\(outcome.errorOutput)")
     let report = try #require(try JSONSerialization.jsonObject(with: Data(outcome.output.utf8)) as? [String: Any])

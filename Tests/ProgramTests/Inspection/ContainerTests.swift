@@ -1,4 +1,4 @@
-// Processes that see other files and other process numbers than the inspector.
+// Processes in containers: they see other files and other process IDs than the inspector.
 
 import Foundation
 import TestRequirements
@@ -8,15 +8,15 @@ import Testing
 struct ContainerTests {
   private static let program = TestProgram("contained.swift", flags: ["-Onone"])
 
-  /// A program in a root directory, a PID namespace and a mount namespace of its own, as number 1.
+  /// A program that runs as process 1 with its own root directory, PID namespace and mount namespace.
   private final class Container {
     let directory: TemporaryDirectory
     let running: RunningCommand
-    /// As this namespace has it.
+    /// The process ID in the namespace of the tests.
     let processID: Int32
     var root: String { directory.path + "/root" }
 
-    /// - Parameter runtime: A directory with another Swift runtime.
+    /// - Parameter runtime: A directory with another Swift runtime to use.
     init(_ program: String, runtime: String? = nil) throws {
       directory = try TemporaryDirectory()
       let root = directory.path + "/root"
@@ -27,7 +27,7 @@ struct ContainerTests {
       }
       try #require(files.contains { $0.contains("libswiftCore") } && files.contains { $0.contains("libc.so") })
       for file in files + [program] {
-        // The runtime is put at the path of the toolchain's runtime.
+        // The other runtime is copied to the path of the toolchain's runtime.
         var inside = file == program ? "/srv/contained" : file
         if let runtime, file.hasPrefix(runtime) {
           inside =
@@ -37,7 +37,7 @@ struct ContainerTests {
         let place = root + inside
         try FileManager.default.createDirectory(
           atPath: BuildProducts.parent(of: place), withIntermediateDirectories: true)
-        // Without its links.
+        // `-L` copies the files that symbolic links point to.
         let copied = try Command(["cp", "-L", file, place]).run()
         try #require(copied.end == .exit(0), "\(copied.errorOutput)")
       }
@@ -83,16 +83,16 @@ struct ContainerTests {
     let found = try Self.text(String(container.processID))
     Self.check(found.output)
     #expect(found.output.contains("/srv/contained (pid \(container.processID))"))
-    // The files can be gone.
+    // The inspection still works if the program's file was deleted.
     try FileManager.default.removeItem(atPath: container.root + "/srv/contained")
     let deleted = try Self.text(String(container.processID))
     Self.check(deleted.output)
     #expect(deleted.output.contains("/srv/contained (pid"))
-    // The same if other files are at their paths.
+    // The result is the same if other files are at the paths of the program's files.
     let kept = container.directory.path + "/kept"
     _ = try Self.text(String(container.processID), ["-o", kept])
     try container.end()
-    // Elsewhere a trace is read with the files below a folder.
+    // On another machine, a trace is read with the files below a folder.
     let whole = try Self.program.path()
     _ = try Command(["cp", whole, container.root + "/srv/contained"]).run()
     let later = try Command([
@@ -108,7 +108,7 @@ struct ContainerTests {
     let container = try Container(try Self.program.path())
     try FileManager.default.createDirectory(atPath: container.root + "/tmp", withIntermediateDirectories: true)
     let process = String(container.processID)
-    // The recorder reads /proc for an image.
+    // The recorder reads /proc to take an image. At first /proc is not mounted in the container.
     try FileManager.default.createDirectory(atPath: container.root + "/proc", withIntermediateDirectories: true)
     let doctor = [BuildProducts.leaktrace, "doctor", "--feature", "attach", "--width", "200", process]
     #expect(try Command(doctor).run().output.contains("works without heap images"))

@@ -1,11 +1,11 @@
-// `leaktrace doctor` on real processes: its answers agree with the features' own commands.
+// `leaktrace doctor` on real processes: its answers agree with the results of the features' own commands.
 
 import Foundation
 import TestRequirements
 import Testing
 
 @Suite(.requires(.recorder)) struct DoctorTests {
-  /// An answer of the command.
+  /// An answer of `doctor`.
   struct Answer {
     var status: Int32
     var standing: [String: String] = [:]
@@ -13,7 +13,7 @@ import Testing
     var remedy: [String: String] = [:]
     var document: [String: Any]
 
-    /// - Parameter command: The command, with a prefix such as `setpriv`. It is asked for JSON.
+    /// - Parameter command: The command, perhaps with a prefix such as `setpriv`. `doctor` is run with `--format json`.
     init(_ command: [String], _ arguments: [String], in directory: String = "/", environment: [String: String] = [:])
       throws
     {
@@ -40,7 +40,7 @@ import Testing
     }
   }
 
-  /// Starts a command, and returns once the program that it becomes waits in `pause` or `sleep`.
+  /// Starts a command, which replaces itself by a program. Returns once that program waits in `pause` or `sleep`.
   static func waiting(_ command: [String]) throws -> RunningCommand {
     let running = try Command(command).start()
     try AwaitedState.wait(until: "\(command.last ?? "") waits") {
@@ -58,7 +58,7 @@ import Testing
 
   private static func asked(_ features: [String]) -> [String] { features.flatMap { ["--feature", $0] } }
 
-  /// The command as a user who is not root, from a folder that this user may look into.
+  /// The command, run by a user who is not root, from a folder that this user can access.
   private final class Nobody {
     let directory: TemporaryDirectory
     let command: [String]
@@ -93,7 +93,7 @@ import Testing
     "record", "light", "snapshot", "attach", "inspect", "watch", "core-files", "field-names", "source-lines",
   ]
 
-  // MARK: Here
+  // MARK: On this machine
 
   @Test("All features are tried here, and nothing is left behind") func here() throws {
     let directory = try TemporaryDirectory()
@@ -139,7 +139,7 @@ import Testing
     let text = try directory.write("no library", to: "text.so")
     let damaged = try Answer([BuildProducts.leaktrace], asked, environment: ["LEAKTRACE_LIBRARY": text])
     #expect(damaged.fails("record", "it is not a shared library", "LEAKTRACE_LIBRARY="))
-    // The loader takes it, and there is no recorder in it.
+    // The loader loads this library, but it does not contain the recorder.
     let other = try TestProgram("undumpable.c", flags: ["-shared", "-fPIC"]).path()
     let silent = try Answer([BuildProducts.leaktrace], asked, environment: ["LEAKTRACE_LIBRARY": other])
     #expect(silent.fails("record", "the loader did not load \(other) into a small program"), "\(silent.explanation)")
@@ -214,10 +214,10 @@ import Testing
     #expect(answer.explanation["source-lines"] == "works: 1 file of the program has debug information")
     let process = try #require(answer.document["process"] as? [String: Any])
     #expect(process["hasSwift"] as? Bool == true && process["swift"] as? String == "6.2 or later")
-    // A stop and its end would give the waiting thread a processor, which the kernel counts.
+    // A stop would make the waiting thread run again when the stop ends, and the kernel counts these switches.
     #expect(try Self.switches(program.processID) == before)
     #expect(program.states == ["TracerPid:\t0"] && program.children.isEmpty)
-    // The prediction is correct.
+    // The answer was correct: an inspection works.
     #expect(try Command([BuildProducts.leaktrace, "inspect", String(program.processID)]).run().end == .exit(0))
     _ = try program.end(SIGKILL)
   }
@@ -288,7 +288,7 @@ import Testing
     #expect(strictAnswer.fails("attach", "strict mode of seccomp") && strictAnswer.remedy["attach"] == nil)
     _ = try strict.end(SIGTERM)
 
-    // A Swift program of the same user, under a filter: held, it is read.
+    // A Swift program of the same user runs under a system call filter. It can be inspected with `--hold`.
     let swift = try nobody.start(
       TestProgram("visits.swift"), ["wait"], under: [TestProgram("confines.c")], options: ["swapon"])
     let process = String(swift.processID)
@@ -299,7 +299,7 @@ import Testing
     #expect(try Command(nobody.command + ["inspect", process]).run().end == .exit(3))
     let held = try Command(nobody.command + ["inspect", "--hold", process]).run()
     #expect(held.end == .exit(0) && held.output.contains("RETAIN CYCLE  Visit"), "\(held)")
-    // In the same container, this process has the filter as well; root has it no better.
+    // If the inspector runs in the same container, the filter applies to it as well, even if it is root.
     let confines = nobody.directory.path + "/confines"
     let inside = try Answer([confines, "swapon", BuildProducts.leaktrace], asked + [process])
     #expect(inside.fails("inspect", "limits its system calls (seccomp)", "leaktrace inspect --hold"))
@@ -349,7 +349,7 @@ import Testing
   @Test("A process in a PID namespace, by both of its numbers", .enabled(if: isRoot, "Only root makes namespaces."))
   func namespace() throws {
     let program = try TestProgram("undumpable.c").path()
-    // A number that no process of this machine has.
+    // No process of this machine has this process ID.
     let number = "99997"
     let script = "echo \(Int(number)! - 1) >/proc/sys/kernel/ns_last_pid; \"$0\" & wait"
     let running = try Command([
@@ -388,7 +388,7 @@ import Testing
       let answer = try Answer(
         [BuildProducts.leaktrace], Self.asked(["attach"]) + [String(running.processID)])
       #expect(answer.fails("attach", words, remedy), "\(answer.explanation)")
-      // The command agrees.
+      // `attach` indeed fails.
       let attached = try Command([BuildProducts.leaktrace, "attach", String(running.processID)]).run()
       #expect(attached.end == .exit(1), "\(attached)")
       try Self.end(running)

@@ -1,4 +1,4 @@
-// Processes and core files that are inspected from outside.
+// Inspections of processes and of core files.
 
 import AllocationReports
 import CZstd
@@ -10,14 +10,14 @@ import Testing
 import TraceReading
 
 @Suite(.requires(.command)) struct InspectionTests {
-  /// A program that has said `ready PROCESS`, and waits.
+  /// A program that has printed `ready PROCESS`, and waits.
   final class Waiting {
     let running: RunningCommand
     let processID: Int32
     let printed: String
     let directory: TemporaryDirectory
 
-    /// - Parameter library: Loaded before others, behind the recorder.
+    /// - Parameter library: A library to preload, after the recorder.
     convenience init(
       _ program: String, _ arguments: [String] = [], under recorder: [String] = [], preloading library: String = ""
     ) throws {
@@ -45,18 +45,18 @@ import TraceReading
       }
     }
 
-    /// Its child processes, dead ones among them.
+    /// The process IDs of its children, including zombies.
     var children: [String] {
       ((try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []).filter { entry in
         guard Int32(entry) != nil, let stat = try? String(contentsOfFile: "/proc/\(entry)/stat", encoding: .utf8),
           let end = stat.lastIndex(of: ")")
         else { return false }
-        // The state follows the name, then the parent.
+        // In the file, the state and then the parent's process ID follow the name.
         return stat[end...].split(separator: " ").dropFirst(2).first == "\(processID)"
       }
     }
 
-    /// The tracers and states of its threads.
+    /// The lines about a tracer or a traced stop in the status files of its threads.
     var states: Set<String> {
       let tasks = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(processID)/task")) ?? []
       return Set(
@@ -67,10 +67,10 @@ import TraceReading
         })
     }
 
-    /// Returns the path of the recorded program's trace, once it has an image.
+    /// Returns the path of the recorded program's trace, once the trace has an image.
     ///
-    /// The shell that became the program has left a trace as well, and may have an image in it. The program's is the
-    /// later one, with the higher number at the end of its name.
+    /// The shell that became the program has left a trace as well, and that trace may have an image too. The program's
+    /// trace is the later one, with the higher number at the end of its name.
     func trace() -> String? {
       let names = (try? FileManager.default.contentsOfDirectory(atPath: directory.path)) ?? []
       let last = names.filter { $0.contains(".trace") && !$0.hasSuffix(".live") }
@@ -79,7 +79,7 @@ import TraceReading
         .flatMap { (try? TraceReader(path: $0))?.snapshots.isEmpty == false ? $0 : nil }
     }
 
-    /// Ends it. Returns the last line that it printed.
+    /// Sends a signal that ends the program, and waits. Returns also the last line that the program printed.
     func end(_ signal: Int32) throws -> (outcome: Command.Outcome, last: String) {
       kill(processID, signal)
       let outcome = try running.wait()
@@ -88,7 +88,7 @@ import TraceReading
     }
   }
 
-  /// The findings that an inspection reports, as `VERDICT title × instances`, and its number of blocks.
+  /// Returns the findings that an inspection reports, as `VERDICT title × instances`, and its number of blocks.
   private static func inspect(_ target: String, options: [String] = []) throws -> (findings: [String], blocks: UInt64) {
     let outcome = try Command(
       [BuildProducts.leaktrace, "inspect", target, "--format", "json"] + options
@@ -146,7 +146,7 @@ import TraceReading
     let report = try #require(try JSONSerialization.jsonObject(with: Data(outcome.output.utf8)) as? [String: Any])
     let findings = (report["reports"] as? [[String: Any]])?.first?["findings"] as? [[String: Any]] ?? []
     #expect(findings.allSatisfy { $0["verdict"] as? String == "suspended" })
-    // Eleven of the actor's twelve, four times three children, six parents.
+    // The findings have eleven of the actor's twelve tasks, four times three children, and six parents.
     #expect(findings.compactMap { $0["instances"] as? Int }.sorted() == [6, 11, 12], "\(outcome.output)")
     _ = try program.end(SIGKILL)
   }
@@ -170,13 +170,14 @@ import TraceReading
     let (recorded, inspected) = (try Blocks(trace), try Blocks(inspection))
     #expect(recorded.sizes.count > 400)
     #expect(Set(recorded.sizes.keys).subtracting(inspected.sizes.keys).isEmpty)
-    // jemalloc has some blocks of its own, or of before the recorder, which has not seen them.
+    // jemalloc has some blocks that the recorder has not seen: blocks of its own, and blocks from before the recorder
+    // started.
     let mostUnseen = allocator.isEmpty ? 0 : 16
     #expect(Set(inspected.sizes.keys).subtracting(recorded.sizes.keys).count <= mostUnseen)
     for (address, size) in recorded.sizes {
       guard let usable = inspected.sizes[address] else { continue }
-      // Up to the next multiple of 16, a chunk that is too small to be of use, or a whole page; jemalloc's classes are
-      // a quarter apart.
+      // The usable size is the requested size rounded up: to the next multiple of 16, by a remainder too small for a
+      // chunk of its own, or to a whole page. jemalloc's size classes are a quarter apart.
       let rounding = allocator.isEmpty ? size < 100_000 ? 39 : 4096 : size / 4 + 16
       #expect(usable >= size && usable <= size + rounding, "\(Hexadecimal.text(address))")
       #expect(inspected.types[address] == recorded.types[address], "\(Hexadecimal.text(address))")
@@ -198,7 +199,7 @@ import TraceReading
     #expect(outcome.end == .exit(0), "\(outcome.output)\(outcome.errorOutput)")
   }
 
-  /// The names of the allocators whose blocks an inspection has found.
+  /// Returns the names of the allocators whose blocks an inspection found.
   private static func allocators(_ process: Int32) throws -> [String] {
     let outcome = try Command([BuildProducts.leaktrace, "inspect", String(process), "--format", "json"]).run()
     try #require(outcome.end == .exit(0), "\(outcome.errorOutput)")
@@ -224,7 +225,7 @@ import TraceReading
   func languageServer() throws {
     let found = try Command(["/bin/sh", "-c", "readlink -f \"$(command -v sourcekit-lsp)\""]).run()
     let path = found.output.trimmingCharacters(in: .whitespacesAndNewlines)
-    // It waits for a request as long as its input is open.
+    // The server waits for a request while its input is open.
     let server = try Command(["/bin/sh", "-c", "sleep 600 | exec \"$0\"", path]).start()
     defer {
       server.sendToGroup(SIGKILL)
@@ -265,7 +266,8 @@ import TraceReading
     let memory = try Self.residentMemory(outcome.output)
     let allocator = try #require((memory["allocators"] as? [[String: Any]])?.first)
     func figure(_ name: String) throws -> Int { try #require(allocator[name] as? Int, "\(name)") }
-    // The program has printed since, and its threads have cached a little, which it calls used.
+    // The program has printed since it read its own figures. Its threads also have a few cached blocks, which it counts
+    // as used.
     let tolerance = 1 << 20
     #expect(try figure("system") == said("arena"))
     #expect(try figure("mapped") == said("mapped"))
@@ -276,7 +278,7 @@ import TraceReading
     let resident =
       try #require(
         status.split(separator: "\n").first { $0.hasPrefix("Rss:") }.flatMap { Int($0.split(separator: " ")[1]) }) << 10
-    // A recorder's own memory is none of the program's.
+    // The recorder's own memory is not counted as the program's.
     let others = isRecorded ? 32 << 20 : resident / 10
     #expect(try abs(#require(memory["resident"] as? Int) - resident) < others)
     switch kind {
@@ -297,7 +299,7 @@ import TraceReading
   /// The live blocks of a trace's last image.
   private struct Blocks {
     var sizes: [UInt64: UInt64] = [:]
-    /// Of Swift objects.
+    /// The names of the types of Swift objects, by address.
     var types: [UInt64: String] = [:]
 
     init(_ path: String) throws {
@@ -325,7 +327,7 @@ import TraceReading
       let copy = try ProcessCopy(of: program.processID)
       #expect(copy.threads.count == computing + 4 && copy.missingThreads == 0)
       #expect(copy.threads.first?.threadID == program.processID && copy.pauseNanoseconds > 0)
-      // The copy's memory does not change while the process goes on.
+      // The memory of the copy does not change while the process runs on.
       let first = copy.memory.bytes(at: address, count: 8 * max(1, computing))
       #expect(first.count == 8 * max(1, computing))
       usleep(2000)

@@ -1,15 +1,14 @@
-// A process that is stopped and copied goes on as if nothing had happened.
+// A process that is stopped and copied runs on as if nothing had happened.
 
 import Foundation
 import TestRequirements
 import Testing
 
 @Suite struct ProcessCopyTests {
-  /// Many more where a person asks for them: 200 copies, 50 inspectors killed, with 12 other
-  /// processes that compute.
+  /// Whether the long test was requested: 200 copies, 50 killed inspectors, and 12 other processes that compute.
   private static let isLong = ProcessInfo.processInfo.environment["LEAKTRACE_LONG_COPIES"] != nil
 
-  /// Copies, killed inspectors, and other processes that compute.
+  /// The numbers of copies, of killed inspectors, and of other processes that compute.
   private static let counts =
     isLong ? ["200", "50", "12"] : TestTier.arguments(["4", "1", "0"], of: ["20", "5", "2"])
 

@@ -1,16 +1,17 @@
-// What cannot be inspected or joined: one clear line each, and the exit status of the table.
+// Processes and files that cannot be inspected or attached to: the command prints one clear line, and exits with the
+// documented status.
 
 import Foundation
 import TestRequirements
 import Testing
 
 @Suite(.requires(.recorder)) struct RefusalTests {
-  /// Expects one line with some words, and the exit status for a process that cannot be inspected.
+  /// Expects one line that contains `words`, and the exit status for a process that cannot be inspected.
   private static func expectRefusal(_ target: String, _ words: String, under user: [String] = []) throws {
     try expectLine(user + [BuildProducts.leaktrace, "inspect", target], 3, words)
   }
 
-  /// Expects that a process cannot be attached to, and that no file is left.
+  /// Expects that `attach` refuses the process, and leaves no file.
   private static func expectNoJoining(_ process: Int32, _ words: String) throws {
     let directory = try TemporaryDirectory()
     try expectLine(
@@ -26,7 +27,7 @@ import Testing
       "\(outcome.errorOutput)")
   }
 
-  /// Starts a program, and returns once it runs `image` and waits.
+  /// Starts a program, and returns once it has mapped `image` and waits.
   private static func waiting(
     _ command: [String], until image: String, in wanted: Substring = "S"
   ) throws -> RunningCommand {
@@ -68,7 +69,7 @@ import Testing
     _ = try Command(["gdb", "-nx", "-batch", "-p", String(program.processID), "-ex", "gcore \(core)"]).run()
     _ = try program.end(SIGKILL)
     let handle = try #require(FileHandle(forUpdatingAtPath: core))
-    // ELF's e_machine.
+    // e_machine of the ELF header is at this offset.
     try handle.seek(toOffset: 18)
     let own = try #require(try handle.read(upToCount: 2))
     try handle.seek(toOffset: 18)
@@ -95,13 +96,14 @@ import Testing
   @Test("A program in Python") func python() throws {
     let script = "import sys, time; print('it runs', file=sys.stderr, flush=True); time.sleep(3600)"
     let running = try Command(["python3", "-c", script]).start()
-    // `python3` may be a shell script that looks for an interpreter and replaces itself: one program after another.
+    // `python3` may be a shell script that looks for an interpreter and replaces itself by it. So the process may run
+    // one program after another.
     try running.waitForErrorOutput(containing: "it runs")
     try Self.expectRefusal(String(running.processID), "no Swift object is in the memory")
     try Self.end(running)
   }
 
-  /// It waits for longer than a try does for a first thread to stop.
+  /// The program waits for longer than `inspect` waits in one attempt for a first thread to stop.
   @Test("A program whose only thread no signal reaches is copied when it goes on", .secondTier) func unreachableThread()
     throws
   {
@@ -156,7 +158,7 @@ import Testing
   @Test("A 32-bit program") func narrow() throws {
     let directory = try TemporaryDirectory()
     let path = directory.path + "/waits-32-bit"
-    // The usual flags name libraries that there are for 64 bits alone.
+    // The usual flags name libraries that exist only for 64 bits.
     let built = try Command([
       BuildProducts.toolchain + "/clang", "-m32", "-nostdlib", "-static",
       BuildProducts.packageRoot + "/Tests/Programs/waits-32-bit.c", "-o", path,
@@ -222,14 +224,14 @@ import Testing
   func becomesItself() throws {
     let running = try Command([try TestProgram("execs-itself.c").path()]).start()
     let directory = try TemporaryDirectory()
-    // Each attempt meets another moment of the process's life.
+    // Each attempt hits another moment of the process's life.
     for turn in 0..<(TestTier.isWhole ? 100 : 10) {
       for command in [["inspect"], ["attach", "--wait", "5"]] {
         let target = [String(running.processID), "-o", "\(directory.path)/\(turn)"]
         let outcome = try Command([BuildProducts.leaktrace] + command + target).run()
         let lines = outcome.errorOutput.split(separator: "\n")
         if outcome.end != .exit(0) {
-          // A program that has just begun has no blocks yet.
+          // A program that has just started has no blocks yet.
           let isTrue = ["became another program", "the process has not called malloc"].contains {
             lines[0].contains($0)
           }
@@ -245,7 +247,7 @@ import Testing
   func others() throws {
     let running = try Self.waiting(["sleep", "1000"], until: "libc.so")
     let directory = try TemporaryDirectory()
-    // A copy that cannot be executed.
+    // The copy of the command cannot be executed by this user.
     let copy = directory.path + "/leaktrace"
     try FileManager.default.copyItem(atPath: BuildProducts.leaktrace, toPath: copy)
     chmod(directory.path, 0o755)
@@ -258,7 +260,7 @@ import Testing
       #expect(outcome.errorOutput.contains("run leaktrace as that user or as root"), "\(outcome.errorOutput)")
     }
     try Self.end(running)
-    // The parent of the kernel's threads; a container has none.
+    // Process 2 is the parent of the kernel's threads. It does not exist in a container.
     if (try? String(contentsOfFile: "/proc/2/comm", encoding: .utf8)) == "kthreadd\n" {
       try Self.expectRefusal("2", "is a kernel thread")
       try Self.expectNoJoining(2, "is a kernel thread")

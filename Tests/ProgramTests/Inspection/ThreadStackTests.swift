@@ -1,4 +1,4 @@
-// The stacks of an inspected process's threads.
+// The stacks of the threads of an inspected process.
 
 import Foundation
 import ProcessInspection
@@ -7,7 +7,7 @@ import Testing
 import TraceReading
 
 @Suite(.requires(.command)) struct ThreadStackTests {
-  /// The stacks in a report's JSON, by name.
+  /// Returns the thread stacks in the JSON report.
   private static func stacks(_ arguments: [String]) throws -> [[String: Any]] {
     let outcome = try Command([BuildProducts.leaktrace] + arguments + ["--format", "json"]).run()
     try #require(outcome.end == .exit(0), "\(outcome.errorOutput)")
@@ -16,7 +16,7 @@ import TraceReading
     return try #require(report["threadStacks"] as? [[String: Any]])
   }
 
-  /// The program's own functions of a stack, the innermost first, without those that repeat, and how it ends.
+  /// Returns the program's own functions in a stack, innermost first, without repetitions, and then how the stack ends.
   private static func functions(_ stack: [String: Any]) -> [String] {
     var names: [String] = []
     for frame in stack["frames"] as? [[String: Any]] ?? [] where frame["kind"] as? String == "user" {
@@ -39,7 +39,7 @@ import TraceReading
     var found: [[String]] = []
     for stack in stacks.dropFirst() {
       var functions = functions(stack)
-      // The address of code that was made at run time.
+      // An address is shown for code that was generated at run time.
       functions = functions.map { $0.hasPrefix("0x") ? "0x" : $0 }
       found.append(functions)
       guard hasNames, let name = stack["name"] as? String else { continue }
@@ -68,7 +68,7 @@ import TraceReading
     }
     _ = try program.end(SIGKILL)
     Self.check(try Self.stacks(["analyze", kept]))
-    // An object that only a stack holds is named by the thread and the function.
+    // If only a stack holds an object, the answer names the thread and the function.
     let answer = try Command([BuildProducts.leaktrace, "why", kept, "Held", "--width", "200"]).run()
     #expect(answer.end == .exit(0), "\(answer.errorOutput)")
     #expect(answer.output.contains("\", in waitHolding(_:) at standing-threads.swift:"), "\(answer.output)")

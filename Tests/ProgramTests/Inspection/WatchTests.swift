@@ -1,14 +1,15 @@
-// Processes that are watched: the suspects, the objects that are not suspected, and how a watch ends.
+// Tests of `watch`: the suspects, the objects that are not suspected, and how a watch ends.
 
 import Foundation
 import TestRequirements
 import Testing
 
 @Suite(.requires(.command), .serialized) struct WatchTests {
-  /// One way that Tests/Programs/watched.swift works, and the expected report, written before the first run.
+  /// One mode of Tests/Programs/watched.swift, and the expected report. The expectations were written before the first
+  /// run.
   struct Way: CustomTestStringConvertible {
     var testDescription: String
-    /// Types and holders, as `Session in Server.sessions`.
+    /// Types and holders, in the form `Session in Server.sessions`.
     var suspects: [String] = []
     /// Verdicts and titles of proven leaks.
     var proven: [String] = []
@@ -27,7 +28,7 @@ import Testing
     Way(testDescription: "idle"),
   ]
 
-  /// The first tier has a leak of each kind, and a cache that is none.
+  /// The first tier tests a leak of each kind, and a cache that does not leak.
   private static let testedWays = TestTier.arguments(
     allWays.filter { ["registry", "cycles", "small-cache"].contains($0.testDescription) }, of: allWays)
 
@@ -72,7 +73,7 @@ import Testing
     #expect(proven.map { "\($0.verdict) \($0.title)" } == way.proven)
     #expect(proven.allSatisfy { $0.instances.count == 12 && $0.instances.last! > $0.instances.first! })
     #expect(live.end == .exit(way.suspects.isEmpty && way.proven.isEmpty ? 0 : 1), "\(live.errorOutput)")
-    // The kept traces say the same.
+    // The kept traces give the same report.
     let later = try Command([BuildProducts.leaktrace, "watch", "--from", traces, "--format", "json"]).run()
     let again = try Report(later.output)
     #expect(again.suspects.map(\.holder) == report.suspects.map(\.holder) && later.end == live.end)
@@ -89,7 +90,8 @@ import Testing
       "--keep", "3", "-o", traces,
     ]).start()
     try AwaitedState.wait(until: "three traces are kept") { Self.traces(in: traces).count == 3 }
-    // The fourth takes the place of another one. Its file is there before it is whole; the fifth one's says that it is.
+    // The fourth image replaces an older one. Its file exists before it is complete. The file of the fifth image shows
+    // that the fourth is complete.
     try AwaitedState.wait(until: "a fifth image is begun") {
       Self.traces(in: traces).contains { $0 >= "image-000005" }
     }
@@ -146,13 +148,13 @@ import Testing
     #expect(try program.end(SIGTERM).outcome.end == .signal(SIGTERM))
   }
 
-  /// A watch of a program that has taken its first image.
+  /// Starts to watch a program, and returns once the watch has taken its first image.
   private static func watching(_ program: InspectionTests.Waiting) throws -> RunningCommand {
     let traces = program.directory.path + "/traces"
     let watching = try Command([
       BuildProducts.leaktrace, "watch", String(program.processID), "--every", "0.2s", "--format", "json", "-o", traces,
     ]).start()
-    // The second is begun when the first is whole.
+    // The second image is begun after the first is complete.
     try AwaitedState.wait(until: "two images are begun") { Self.traces(in: traces).count > 1 }
     return watching
   }
@@ -181,7 +183,8 @@ import Testing
     let program = try InspectionTests.Waiting("becomes-another.swift")
     let number = program.processID
     let watching = try Self.watching(program)
-    // The watch sees one process, then the other. While a copy lives, the number is in use: it names the copy's group.
+    // Stop the watch between two images, so that it sees one process first and then the other. No copy may live: a
+    // copy's process group has the process's ID, which then cannot be reused.
     try AwaitedState.wait(until: "the watch stands still between two images") {
       watching.send(SIGSTOP)
       try AwaitedState.wait(until: "the watch is stopped") { Self.isStopped(watching.processID) }
@@ -211,20 +214,20 @@ import Testing
       let inspected = try Command([BuildProducts.leaktrace, "inspect", String(program.processID), "-o", path]).run()
       #expect(inspected.end == .exit(0), "\(inspected.errorOutput)")
       live += 1
-      // Hundreds of sessions more.
+      // Meanwhile the program makes hundreds of sessions.
       if live == 1 { sleep(3) }
     }
     let text = try Command([BuildProducts.leaktrace, "diff"] + paths).run()
     #expect(text.end == .exit(0), "\(text.errorOutput)")
     #expect(text.output.contains("one process, inspected twice within "), "\(text.output)")
     #expect(text.output.contains("Types and holders") && text.output.contains("held by Server.sessions"))
-    // The digest of an inspection says the same.
+    // The digest of an inspection gives the same comparison.
     let digest = program.directory.path + "/digest"
     #expect(try Command([BuildProducts.leaktrace, "digest", paths[0], "-o", digest]).run().end == .exit(0))
     let fromDigest = try Command([BuildProducts.leaktrace, "diff", digest, paths[1]]).run()
     #expect(
       fromDigest.output.split(separator: "\n").dropFirst(2) == text.output.split(separator: "\n").dropFirst(2))
-    // Less than before, the other way round.
+    // In the reverse order the number of objects falls.
     let reverse = try Command([BuildProducts.leaktrace, "diff", paths[1], paths[0], "--fail-on", "growth"]).run()
     #expect(reverse.end == .exit(0), "\(reverse.output)")
     #expect(

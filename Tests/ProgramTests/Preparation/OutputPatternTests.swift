@@ -46,7 +46,7 @@ struct OutputPatternTests {
     try Data(writer.bytes).write(to: URL(fileURLWithPath: directory.path + "/old.trace"))
     try OutputPattern("old.trace", currentDirectory: directory.path).prepare(programNames: ["x"])
     #expect(try directory.fileNames() == [])
-    // A recording that could write nothing left an empty one.
+    // An empty file is replaced: a recording that could write nothing left it.
     _ = try directory.write("", to: "empty.trace")
     try OutputPattern("empty.trace", currentDirectory: directory.path).prepare(programNames: ["x"])
     #expect(try directory.fileNames() == [])
@@ -68,10 +68,10 @@ struct OutputPatternTests {
     #expect(throws: RecordingError.outputInUse(path: directory.path + "/one.app.trace")) {
       try pattern.prepare(programNames: ["app"])
     }
-    // By whatever name the directory goes.
+    // The directory is recognised under any of its paths.
     let same = try OutputPattern("one.app.trace", currentDirectory: directory.path + "/.")
     #expect(throws: RecordingError.self) { try same.prepare(programNames: ["x"]) }
-    // What is refused claims nothing.
+    // A refused pattern reserves no name.
     #expect(throws: RecordingError.self) { try pattern.prepare(programNames: ["aaa", "sh"]) }
     try pattern.prepare(programNames: ["aaa", "other"])
     withExtendedLifetime(first) {}

@@ -1,4 +1,4 @@
-// How `leaktrace record` refuses, seen from outside.
+// How `leaktrace record` refuses commands, as seen from outside.
 
 import Foundation
 import TestRequirements
@@ -79,7 +79,7 @@ import Testing
       "-o", directory.path + "/a.trace", "--", "/bin/sh", "-c", "while ! [ -e \"$0\" ]; do sleep 0.05; done", go,
     ]
     let commands = try (0..<2).map { _ in try Command([BuildProducts.leaktrace, "record"] + arguments).start() }
-    // One of them ends by itself. Only then is the file made that ends the other.
+    // One of the two recordings ends by itself. Only then is the file created that lets the other program end.
     try AwaitedState.wait(until: "one of the recordings ends") {
       commands.contains { ProcessState(processID: $0.processID).hasEnded }
     }

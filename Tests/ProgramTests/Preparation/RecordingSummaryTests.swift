@@ -1,4 +1,4 @@
-// What `record` says at the end, asserted whole.
+// The exact text that `record` prints at the end.
 
 import Foundation
 import Testing
@@ -70,7 +70,7 @@ struct RecordingSummaryTests {
     #expect(summary.notes[11] == "next: leaktrace analyze 13.trace")
   }
 
-  /// A process of a recording, with its number and its parent's.
+  /// A process of a recording, with its process ID and its parent's.
   private struct Process {
     var number: UInt32
     var parent: UInt32 = 1
@@ -81,7 +81,7 @@ struct RecordingSummaryTests {
     var events: UInt64 = 10
   }
 
-  /// The traces that the last line names, as numbers from 0 in the order of `processes`.
+  /// Returns the indices in `processes` of the traces that the last line names.
   private func named(_ processes: [Process]) throws -> [Int] {
     let traces = try processes.enumerated().map { index, process in
       var trace = try trace("\(index)", events: process.events, size: 1000)
@@ -105,7 +105,7 @@ struct RecordingSummaryTests {
   @Test("Of a process that executes programs, the last trace is named") func executedPrograms() throws {
     let shell = Process(number: 5, path: "/bin/sh", isReplaced: true, events: 1000)
     #expect(try named([shell, Process(number: 5, path: "/usr/bin/python3")]) == [1])
-    // Its successor was not traced.
+    // The program that replaced the shell was not traced.
     #expect(try named([shell]) == [0])
     #expect(try named([shell, Process(number: 6, path: "/home/me/app")]) == [1])
     let driver = Process(number: 5, path: BuildProducts.toolchain + "/swift-driver", isReplaced: true, events: 1000)
@@ -156,7 +156,7 @@ struct RecordingSummaryTests {
     let session = RecordingSession(
       sessionID: 1, output: try OutputPattern("x.trace", currentDirectory: path), startTime: 0)
     #expect(session.lostDirectory == nil)
-    // Another name, so that the new directory is not given the old one's number.
+    // Rename the directory instead of removing it, so that the new directory cannot get its inode number.
     try FileManager.default.moveItem(atPath: path, toPath: path + ".old")
     #expect(session.lostDirectory == path)
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)

@@ -1,4 +1,4 @@
-// Which file a command means, and whether it can be traced.
+// The file that a command runs, and whether that file can be traced.
 
 import Foundation
 import Testing
@@ -122,7 +122,7 @@ struct TargetProgramTests {
     #expect(try find(path, user: 65534).path == path)
     #expect(chmod(path, 0o2755) == 0)
     #expect(throws: RecordingError.untraceable(path: path, .privileged(.setGroupID))) { try find(path) }
-    // Without the group's execute bit it means mandatory locking.
+    // Without execute permission for the group, the set-group-ID bit enables mandatory locking.
     #expect(chmod(path, 0o2745) == 0)
     #expect(try find(path).path == path)
   }

@@ -1,4 +1,5 @@
-// Recordings that begin and end while the process runs: the library is loaded by dlopen, and told when.
+// Recordings that begin and end while the process runs: the process loads the library by dlopen, and calls it to begin
+// and to end.
 
 import Foundation
 import TestRequirements
@@ -8,7 +9,7 @@ import TraceReading
 @testable import TraceRecording
 
 @Suite(.requires(.recorder)) struct AttachmentTests {
-  /// The settings of the recordings of a program that joins itself, and the paths of their traces.
+  /// The settings for recordings of a program that attaches the recorder to itself, and the paths of the traces.
   private struct Recordings {
     let directory: TemporaryDirectory
     let settings: String

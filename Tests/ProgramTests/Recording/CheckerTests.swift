@@ -1,4 +1,4 @@
-// Programs that other checkers look into run as they do without the recorder.
+// Programs under other checkers behave as they do without the recorder.
 
 import Foundation
 import TestRequirements

@@ -1,4 +1,4 @@
-// Child processes behave as they would, and are traced if asked for, whatever call started them.
+// Child processes behave as they do without the recorder. They are traced if requested, whatever call starts them.
 
 import TestRequirements
 import Testing
@@ -38,7 +38,7 @@ import TraceReading
   func followed(way: String, ownTraces: Int, echoTraces: Int) throws {
     let run = try Self.run(way, ["--follow-children"])
     let files = try run.directory.fileNames()
-    // A child that only lived between fork and exec may leave a trace, or none if it recorded nothing.
+    // A child that exists only between fork and exec leaves a trace, or none if it recorded nothing.
     #expect(files.count { $0.hasPrefix("children.") } >= ownTraces, "\(files)")
     #expect(files.count { $0.hasPrefix("echo.") } == echoTraces, "\(files)")
     for trace in run.traces {
@@ -48,7 +48,8 @@ import TraceReading
       }
       let contents = try TraceContents(trace.path)
       #expect(contents.eventCount == trace.eventCount)
-      // A forked child frees a block of its parent's; its trace says that it began as a fork.
+      // A forked child frees a block of its parent, which counts as an orphan here. The child's trace says that it
+      // began as a fork.
       if way != "fork" { #expect(contents.orphans == 0) }
     }
     #expect(run.traces.first?.untracedChildren == 0)

@@ -1,12 +1,12 @@
-// The number of recorded events is the number of calls made, counted independently by the program that makes them.
+// The number of recorded events equals the number of calls, which the calling program counts itself.
 
 import TestRequirements
 import Testing
 import TraceReading
 
 @Suite(.requires(.recorder)) struct CountTests {
-  /// The calls that a run records beyond a run with a count of 0. These are the program's own calls: the C library and
-  /// the runtime make the same calls in both.
+  /// Returns the calls that a run records in addition to a run with a count of 0. These are the program's own calls:
+  /// the C library and the runtime make the same calls in both runs.
   private func difference(_ program: String, threads: Int, count: Int, options: [String] = []) throws -> (
     TraceContents, (String) -> Int
   ) {
@@ -33,7 +33,7 @@ import TraceReading
     #expect(difference("malloc") == 3 * expected)
     #expect(difference("free") == 9 * expected)
     #expect(difference("realloc_free") == 2 * expected)
-    // A malloc and a calloc have 24 bytes each, a realloc 4000 and a reallocarray 700.
+    // malloc and calloc allocate 24 bytes each, realloc allocates 4000, and reallocarray 700.
     #expect(contents.allocations(ofSize: 24) >= 2 * expected)
     #expect(contents.allocations(ofSize: 4000) >= expected && contents.allocations(ofSize: 700) >= expected)
     #expect(contents.orphans == 0)
@@ -92,7 +92,7 @@ import TraceReading
     let contents = try TraceContents(trace.path)
     #expect(contents.eventCount == trace.eventCount && contents.eventCount > 50_000)
     #expect(contents.orphans == 0)
-    // The replay counts by itself, and agrees.
+    // The replay counts mismatches itself, and finds none.
     let analysis = AllocationAnalysis(try TraceReader(path: trace.path))
     for mismatch in [
       Mismatch.orphanFree, .orphanReallocFailure, .inheritedFree, .allocationOverLive, .nullAddress, .unknownOperation,

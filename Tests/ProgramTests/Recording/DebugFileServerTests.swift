@@ -5,7 +5,7 @@ import TestRequirements
 import Testing
 
 @Suite(.requires(.recorder), .requires(.program("python3"))) struct DebugFileServerTests {
-  /// A server of the files in a folder, by the paths that debuginfod has. Ends with the value.
+  /// A debuginfod server for the files in a folder. The server ends with this object.
   private final class Server {
     let address: String
     let directory = Result { try TemporaryDirectory() }
@@ -36,7 +36,7 @@ import Testing
 
     deinit { process.send(SIGKILL) }
 
-    /// Requests that came so far.
+    /// The number of requests so far.
     var requests: Int {
       get throws {
         try String(contentsOfFile: log, encoding: .utf8).split(separator: "\n").filter { $0.contains("GET /") }.count

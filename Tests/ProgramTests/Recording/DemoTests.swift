@@ -1,4 +1,4 @@
-// The demonstration: a small application with the usual leaks, and its clean twin.
+// The demonstration: a small application with the usual leaks, and the same application without them.
 
 import TestRequirements
 import Testing

@@ -1,4 +1,4 @@
-// The recorder has no descriptor that a program could see, take or run out of.
+// The recorder has no descriptor that a program could see or take, and uses none of the program's limit.
 
 import Foundation
 import TestRequirements
@@ -29,7 +29,8 @@ import TraceReading
   @Test("A program that gives up its user leaves a trace as long as its data", .enabled(if: getuid() == 0))
   func length() throws {
     let directory = try TemporaryDirectory()
-    // The program's new user may remove the live file there, and open no file of the old user's.
+    // The program changes its user. The new user may remove the live file in this directory, but cannot open the old
+    // user's files.
     chmod(directory.path, 0o777)
     let program = try TestProgram("descriptor-storm.c", flags: ["-pthread"]).path()
     let outcome = try Command(

@@ -6,7 +6,7 @@ import TraceReading
 import TraceRecording
 
 @Suite(.requires(.recorder)) struct EndingTests {
-  /// The blocks that the program keeps, of 1000 bytes each: many enough to fill buffers several times.
+  /// The number of blocks that the program keeps, of 1000 bytes each. They fill the recorder's buffers several times.
   static let kept = 100_000
 
   static func run(_ way: String) throws -> TracedRun {

@@ -1,4 +1,4 @@
-// Expectations, and the heap images of broken ones.
+// Expectations, and the heap images for broken expectations.
 
 import Foundation
 import HeapAnalysis
@@ -7,7 +7,7 @@ import Testing
 import TraceReading
 
 @Suite(.requires(.recorder), .serialized) struct ExpectationTests {
-  /// Whether each expectation was met: the block that lived at its address when it was made was freed by the deadline.
+  /// Counts the expectations that were met: the block at the address was freed by the deadline.
   struct Verdicts: ReplayObserver {
     let table: MarkTable
     var live: Set<UInt64> = []
@@ -43,8 +43,8 @@ import TraceReading
     var reader: TraceReader
     var directory: TemporaryDirectory
 
-    /// - Parameter steps: How many images of expectations there are to be, in all traces, when the program goes on: once,
-    ///   twice …
+    /// - Parameter steps: The number of images of expectations, in all traces, before the program may continue for the
+    ///   first time, for the second time, and so on.
     init(_ arguments: [String], options: [String] = [], imagesBefore steps: [Int] = []) throws {
       directory = try TemporaryDirectory()
       var command = Command(
@@ -86,7 +86,7 @@ import TraceReading
   @Test(
     "An object that outlives its expectation in a process that does nothing brings about an image after the deadline, in which it is live"
   ) func leak() throws {
-    // The program goes on once it is there: no call of its own brings it about.
+    // The program continues only when the image exists, so none of its calls can have triggered the image.
     let run = try Run(["leak"], imagesBefore: [1])
     #expect(run.outcome.end == .exit(0))
     let image = try #require(run.images.first)
@@ -114,7 +114,7 @@ import TraceReading
     #expect(watchers.count == 1 && first.threads.count == 2)
     #expect(isOwn(watchers[0].threadPointer))
     #expect(withUnsafeBytes(of: watchers[0].registers) { $0.allSatisfy { $0 == 0 } })
-    // At the end the recorder's thread is alone in the process, so no other process has to stop it.
+    // At the end only the recorder's thread is left in the process, so no other process has to stop threads.
     #expect(images[1].isFrozen)
   }
 
@@ -149,7 +149,8 @@ import TraceReading
 
   @Test("Processes that fork have a watcher of their own, if they are traced", arguments: [[], ["--follow-children"]])
   func fork(options: [String]) throws {
-    // The first child and its parent, then the second child: a place gets one image.
+    // The first child and its parent take an image, and then the second child. Each place in the code gets only one
+    // image in a process.
     let run = try Run(["fork"], options: options, imagesBefore: options.isEmpty ? [1, 1] : [2, 3])
     #expect(run.outcome.end == .exit(0))
     #expect(run.printed.filter { $0 == "0" }.count == 2)

@@ -1,5 +1,5 @@
-// Programs that confine themselves by filters of system calls run as they do untraced; recording stops where it would
-// be what breaks them.
+// Programs that limit their own system calls by filters run as they do untraced. Recording stops if it would make such
+// a program fail.
 
 import Foundation
 import TestRequirements

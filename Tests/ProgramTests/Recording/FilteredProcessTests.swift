@@ -1,4 +1,5 @@
-// Processes that limit their system calls by filters: joined where those allow it, and left alone where not.
+// Attaching to processes that limit their system calls by filters. It works if the filters allow it; otherwise the
+// process is left alone.
 
 import Foundation
 import TestRequirements
@@ -13,7 +14,7 @@ struct FilteredProcessTests {
     try Command([BuildProducts.leaktrace] + arguments).run()
   }
 
-  /// The process runs, has no tracer and no child, and ends on SIGTERM.
+  /// Expects that the process runs, has no tracer and no child, and ends on SIGTERM.
   private func expectUndisturbed(_ program: InspectionTests.Waiting) throws {
     #expect(program.states == ["TracerPid:\t0"] && program.children.isEmpty)
     #expect(try program.end(SIGTERM).outcome.end == .signal(SIGTERM))
@@ -54,7 +55,7 @@ struct FilteredProcessTests {
       "\(refused.errorOutput)")
     let maps = try String(contentsOfFile: "/proc/\(program.processID)/maps", encoding: .utf8)
     #expect(!maps.contains("libleaktrace"))
-    // An inspection has the filter suspended for its calls, whichever thread makes them.
+    // An inspection suspends the filter for the calls that it makes in the process, whichever thread makes them.
     let inspected = try leaktrace("inspect", String(program.processID))
     #expect(
       inspected.end == .exit(3) && inspected.errorOutput.contains("no Swift object is in the memory"), "\(inspected)")

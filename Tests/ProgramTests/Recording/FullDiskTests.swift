@@ -7,7 +7,7 @@ import TraceReading
 import TraceRecording
 
 @Suite(.requires(.recorder)) struct FullDiskTests {
-  /// Enough varied events to outgrow a small file system.
+  /// Returns a command that records enough varied events to outgrow a small file system.
   private func program() throws -> [String] { [try TestProgram("churn.c").path(), "2000000"] }
 
   @Test("A full disk stops the recording, not the program", .enabled(if: getuid() == 0)) func fullDisk() throws {
@@ -45,7 +45,7 @@ import TraceRecording
   @Test("A limit that allows no file at all ends neither the program nor the command, and leaves no file")
   func noFiles() throws {
     let directory = try TemporaryDirectory()
-    // Through a pipe: the limit is one on the file that takes the output here, too.
+    // The output goes through a pipe, because the limit would apply to an output file, too.
     let outcome = try Command(
       [
         "/bin/bash", "-o", "pipefail", "-c", "(ulimit -f 0; exec \"$@\" 2>&1) | cat", "bash", BuildProducts.leaktrace,
@@ -56,7 +56,7 @@ import TraceRecording
       outcome.end == .exit(0) && outcome.output.hasPrefix("ran\n")
         && outcome.output.contains("the limit on file sizes"), "\(outcome)")
     #expect(try directory.fileNames() == [])
-    // One that an earlier version left there is no obstacle.
+    // An empty trace that an earlier version left there is no obstacle.
     _ = try directory.write("", to: "none.trace")
     let again = try Command([
       BuildProducts.leaktrace, "record", "--quiet", "-o", directory.path + "/none.trace", "--", "/bin/echo", "ran",
@@ -94,7 +94,7 @@ import TraceRecording
     command.environment["LD_PRELOAD"] = BuildProducts.preloadLibrary
     command.environment["LEAKTRACE_OUTPUT"] = output
     var preloaded = try command.run()
-    // There is no `record` to tell, so the library says it itself.
+    // Without `record`, the library prints the message itself.
     #expect(TracedRun.separateRecorderLines(&preloaded).count <= 1)
     #expect(preloaded == untraced)
   }

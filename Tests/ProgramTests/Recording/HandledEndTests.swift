@@ -1,4 +1,4 @@
-// Programs that handle the signal which tells them to end.
+// Programs that handle the signal that requests their end.
 
 import TestRequirements
 import Testing
@@ -18,7 +18,8 @@ import TraceReading
     let run = try TracedRun([try TestProgram("awaited-signals.c").path(), way])
     run.expectSameBehaviour()
     #expect(run.untraced.end == .exit(0))
-    // The second signal comes right after the first. A call that waits has no hook.
+    // The second signal arrives right after the first. Calls that wait for a signal have no hook, so only a read of a
+    // signalfd that does not wait leads to an image at the signal.
     let reasons = try TraceReader(path: try #require(run.traces.first).path).snapshots.map(\.reason)
     #expect(reasons == (way == "signalfd" ? [.request, .exit] : [.exit]))
   }

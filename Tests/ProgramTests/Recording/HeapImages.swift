@@ -1,5 +1,5 @@
-// The heap snapshots of a trace, decoded by their definition in CTraceFormat.h alone, so that recorder and analysis are
-// not checked by themselves.
+// Decodes the heap snapshots of a trace by their definition in CTraceFormat.h alone. This code is independent of the
+// recorder and the analysis, so that it can check both.
 
 import CTraceFormat
 import CZstd
@@ -14,23 +14,23 @@ struct HeapImage {
   var pageCount = 0
   /// Whether the words were decoded.
   var hasWords = false
-  /// The raw payloads of all its chunks.
+  /// The raw payloads of all chunks of the image.
   var payloads: [[UInt8]]
   var end: lt_snapshot_end?
 
   var isFrozen: Bool { header.flags & UInt32(LT_SNAPSHOT_FROZEN) != 0 }
   var threadsWithRegisters: Int { threads.count { $0.flags & UInt32(LT_SNAPSHOT_THREAD_REGISTERS) != 0 } }
 
-  /// Whether its end record exists, reports no error, and agrees with the counts of the image.
+  /// Whether the end record exists, reports no error, and agrees with the counts of the image.
   var isComplete: Bool {
     guard let end else { return false }
     let agrees = !hasWords || (Int(end.pageCount) == pageCount && Int(end.wordCount) == words.count)
     return end.error == 0 && end.number == header.number && Int(end.partCount) == payloads.count - 2 && agrees
   }
 
-  /// All images of a trace, in order.
+  /// Returns all images of a trace, in order.
   ///
-  /// - Parameter isRead: Whether the words of the image with this number are decoded.
+  /// - Parameter isRead: Whether to decode the words of the image with this number.
   static func images(of path: String, words isRead: (Int) -> Bool = { _ in true }) throws -> [HeapImage] {
     let file = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
     var result: [HeapImage] = []

@@ -1,11 +1,11 @@
-// Heap profiles of light recordings, as go tool pprof reads them.
+// Heap profiles of light recordings, read by go tool pprof.
 
 import Foundation
 import TestRequirements
 import Testing
 
 @Suite(.requires(.recorder)) struct HeapProfileTests {
-  /// The total that `go tool pprof` shows, in bytes or objects, and its whole output.
+  /// Returns the total that `go tool pprof` shows, in bytes or objects, and the whole output.
   private static func top(_ file: String, _ sampleType: String) throws -> (total: Double, text: String) {
     let outcome = try Command(
       ["go", "tool", "pprof", "-top", "-nodefraction=0", "-unit=B", "-sample_index=\(sampleType)", file]
@@ -27,8 +27,8 @@ import Testing
       ]
     ).run()
     #expect(recorded.output == "a profile 2000\n" && recorded.end == .exit(0), "\(recorded.errorOutput)")
-    // 2,000 blocks of 10,000 bytes, and 1,000 that were freed. Of each some 46 % are sampled: ten standard deviations
-    // are a quarter of the whole.
+    // The program keeps 2,000 blocks of 10,000 bytes, and frees 1,000 more. Some 46 % of each group are sampled. So ten
+    // standard deviations are a quarter of the total.
     let kept = try Self.top(file, "inuse_space")
     #expect((15e6...25e6).contains(kept.total), "\(kept.text)")
     #expect(kept.text.contains("keepForever") && kept.text.contains("File: heap-profiles"), "\(kept.text)")
@@ -39,7 +39,7 @@ import Testing
     #expect(raw.contains("PeriodType: space bytes\nPeriod: 16384\n"))
     #expect(
       raw.contains("alloc_objects/count alloc_space/bytes inuse_objects/count inuse_space/bytes[dflt]"), "\(raw)")
-    // The program's mapping, with a build ID.
+    // The profile has the program's mapping, with a build ID.
     #expect(
       raw.contains(try Regex("1: 0x[0-9a-f]+/0x[0-9a-f]+/0x[0-9a-f]+ \(program) [0-9a-f]{40} \\[FN\\]")), "\(raw)")
   }
@@ -74,7 +74,7 @@ import Testing
   @Test("A profile that cannot be written is said once, and the program goes on") func unwritable() throws {
     let directory = try TemporaryDirectory()
     let program = try LeakTraceLibrary.program("heap-profiles.swift").path()
-    // A folder has the name of the file.
+    // A folder already has the name of the profile's file.
     try FileManager.default.createDirectory(
       atPath: directory.path + "/t.heap-00.pb.gz/full", withIntermediateDirectories: true)
     let recorded = try Command(

@@ -1,4 +1,4 @@
-// Processes that are ended while they take heap images.
+// Processes that end while they take heap images.
 
 import Foundation
 import TestRequirements
@@ -6,8 +6,8 @@ import Testing
 import TraceReading
 
 @Suite(.requires(.recorder)) struct ImageEndingTests {
-  /// A handler that waited for the thread that it interrupts would do so for minutes. It takes several tries to hit the
-  /// moment.
+  /// The signal's handler interrupts the thread that takes the image. A handler that waited for that thread would wait
+  /// for minutes. Several attempts are needed to hit the right moment.
   @Test("A signal that ends a process does not wait for the image that its thread is at", arguments: 1...24)
   func interrupted(images: Int) throws {
     let directory = try TemporaryDirectory()

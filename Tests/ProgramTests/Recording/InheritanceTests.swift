@@ -1,11 +1,11 @@
-// The program inherits the same state from `record` as without it.
+// The program inherits the same state under `record` as without it.
 
 import TestRequirements
 import Testing
 
 @Suite(.requires(.recorder)) struct InheritanceTests {
-  /// Runs the program that prints its inherited state. A shell that leads the process group starts it, after
-  /// `preparation`.
+  /// Runs the program that prints its inherited state, and compares the output with and without `record`. A shell that
+  /// leads the process group runs `preparation`, and then the program.
   private func expectSameInheritance(
     _ arguments: [String] = [], preparation: String = "", environment: [String: String] = [:],
     sourceLocation: SourceLocation = #_sourceLocation
@@ -98,7 +98,7 @@ import Testing
     #expect(!run.traced.output.contains("LD_PRELOAD"))
   }
 
-  /// Shells set `_` to the program they run, which is `record` in one of the runs.
+  /// Removes the variable `_`. Shells set it to the program that they run, which is `record` in one of the runs.
   private func withoutUnderscore(_ text: String) -> String {
     text.split(separator: "\n").filter { !$0.hasPrefix("_=") && !$0.hasPrefix("variable _=") }.joined(separator: "\n")
   }

@@ -1,4 +1,4 @@
-// The recorder's paths take no more instructions than Benchmarks/budget.json allows.
+// The recorder's code paths take at most as many instructions as Benchmarks/budget.json allows.
 
 import Foundation
 import TestRequirements

@@ -1,4 +1,4 @@
-// `leaktrace attach` and `detach`: recordings of programs that were not started for it.
+// `leaktrace attach` and `detach`: recordings of programs that were started without the recorder.
 
 import Foundation
 import TestRequirements
@@ -8,7 +8,7 @@ import TraceReading
 @testable import TraceRecording
 
 @Suite(.requires(.recorder)) struct JoiningTests {
-  /// Many more where a person asks for them: 100 recordings, 50 of leaktrace's processes killed.
+  /// Whether the long test was requested: 100 recordings, and 50 killed processes of leaktrace.
   private static let isLong = ProcessInfo.processInfo.environment["LEAKTRACE_LONG_JOINING"] != nil
 
   private struct Kind: Sendable, CustomTestStringConvertible {
@@ -89,13 +89,13 @@ import TraceReading
       "setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", "sleep", "1000",
     ]).start()
     let process = String(sleeping.processID)
-    // Its loader has finished, too.
+    // By then the program's loader has finished, too.
     try AwaitedState.wait(until: "the program sleeps") {
       let stat = (try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)) ?? ""
       let maps = (try? String(contentsOfFile: "/proc/\(process)/maps", encoding: .utf8)) ?? ""
       return stat.contains("(sleep) S ") && maps.contains("/libc.so")
     }
-    // As root is in most containers.
+    // Runs leaktrace as root without the capability CAP_SYS_RESOURCE, as in most containers.
     func command(_ arguments: [String]) throws -> Command.Outcome {
       try Command(["setpriv", "--bounding-set", "-sys_resource", BuildProducts.leaktrace] + arguments).run()
     }
@@ -116,8 +116,9 @@ import TraceReading
     let inspection = directory.path + "/inspection"
     let inspected = try leaktrace(["inspect", process, "-o", inspection], in: directory.path)
     #expect(inspected.end == .exit(0), "\(inspected)")
-    // What the image proves: a recording has weak suspicions besides. A word that a call has left on the stack may hold
-    // one of the objects: which, and whether, changes with each call.
+    // Returns the findings that the image proves, because a recording also has weak suspicions. A word that a call left
+    // on the stack may hold one of the objects, which can change with each call. So 40 instances count as 39, and 12 as
+    // 11.
     func findings(_ trace: String, snapshot: Int? = nil) throws -> [String] {
       try LightRecordingTests.Report(trace, snapshot: snapshot).findings.filter { $0.hasPrefix("retainCycle") }.map {
         $0.replacing(" × 40", with: " × 39").replacing(" × 12", with: " × 11")
@@ -132,7 +133,7 @@ import TraceReading
       #expect(asked.end == .exit(0), "\(asked)")
     }
     try image()
-    // A socket or a pipe would be one more thing to allocate for.
+    // The program reports by creating a file. A socket or a pipe would need further allocations.
     kill(waiting.processID, SIGUSR1)
     try AwaitedState.wait(until: "it has leaked once more") {
       FileManager.default.fileExists(atPath: "/tmp/leaks-when-told.\(process)")
@@ -154,7 +155,8 @@ import TraceReading
     "A process with mounts of its own is joined, asked for an image and left where its trace is",
     .enabled(if: geteuid() == 0, "Only root makes namespaces."))
   func ownMounts() throws {
-    // The program must stay visible in the process's mounts: the tests' own files may be below /tmp.
+    // The program's file must stay visible in the process's mount namespace, which hides /tmp. The tests' own files may
+    // be below /tmp.
     let program = "/var/tmp/leaks-when-told.\(getpid())"
     defer { unlink(program) }
     try FileManager.default.copyItem(atPath: try TestProgram("leaks-when-told.swift").path(), toPath: program)

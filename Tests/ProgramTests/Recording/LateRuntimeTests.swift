@@ -1,4 +1,4 @@
-// Swift runtimes that come into a process after its beginning are hooked before anything can use them.
+// Swift runtimes that are loaded into a running process are hooked before any code can use them.
 
 import Foundation
 import TestRequirements
@@ -6,7 +6,7 @@ import Testing
 import TraceReading
 
 @Suite(.requires(.recorder)) struct LateRuntimeTests {
-  /// Bytes of a sheet of late-plugin.swift.
+  /// The size in bytes of a sheet of late-plugin.swift.
   private static let sheet = 856
 
   /// Runs the host, and compares the number of sheets that it prints with the recorded number.
@@ -41,7 +41,7 @@ import TraceReading
       try LateLibrary.path(.static, module: "third"),
     ]
     try Self.expectAllSheets(libraries)
-    // Seven of each library's first initialiser are not in the host's count when threads share it.
+    // With several threads, the host's count lacks the seven sheets of each library's first initialiser.
     try Self.expectAllSheets(["-t", "4", "-r", "5"] + libraries, early: 3 * 7)
   }
 
@@ -93,7 +93,7 @@ import TraceReading
 
   @Test("The relatives of retain lead to the runtime of their caller, whether or not anything is recorded")
   func relatives() throws {
-    // A host that is not recorded has no settings, but the functions are interposed all the same.
+    // A host that is not recorded gets no settings, but the functions are interposed all the same.
     var command = Command([try LateLibrary.host(), try LateLibrary.path(.dynamic), try LateLibrary.path(.static)])
     let untraced = try command.run()
     command.environment["LD_PRELOAD"] = BuildProducts.preloadLibrary
@@ -118,11 +118,12 @@ import TraceReading
 
   @Test("Where the loader's function cannot be led here, a runtime is found when its code first allocates")
   func withoutRendezvous() throws {
-    // A simulator of processors goes on with the loader's code as it was. Valgrind gives up on debug information that
-    // is newer than itself.
+    // Valgrind simulates the processor, and keeps running the loader's code as it was before the recorder patched it.
+    // The copies are stripped, because Valgrind fails on debug information that is newer than itself.
     let directory = try TemporaryDirectory()
     func stripped(_ path: String) throws -> String {
-      // The recorder knows itself by its name when a program replaces itself by another.
+      // The copy keeps the file's name, because the recorder recognises its own library by name when a program replaces
+      // itself.
       let copy = directory.path + "/" + path.split(separator: "/").last!
       let outcome = try Command(["objcopy", "--strip-debug", path, copy]).run()
       try #require(outcome.end == .exit(0), "\(outcome.errorOutput)")
@@ -134,8 +135,8 @@ import TraceReading
     ])
     command.environment["LD_PRELOAD"] = try stripped(BuildProducts.preloadLibrary)
     command.environment["LEAKTRACE_OUTPUT"] = directory.path + "/simulated.trace"
-    // The simulator is a static program that replaces its launcher: it finds the recorder's variables where children
-    // are followed alone.
+    // Valgrind's launcher replaces itself by a static program. That program gets the recorder's variables only if
+    // children are followed.
     command.environment["LEAKTRACE_FOLLOW"] = "1"
     let outcome = try command.run()
     #expect(outcome.end == .exit(0) && outcome.output == "107 sheets\n", "\(outcome)")

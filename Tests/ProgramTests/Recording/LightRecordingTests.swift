@@ -1,5 +1,5 @@
-// Recordings that take samples: their images prove the same leaks as a full recorder's, and the program's behaviour is
-// unchanged.
+// Light recordings take samples. Their images prove the same leaks as images of full recordings, and the program's
+// behaviour does not change.
 
 import Foundation
 import TestRequirements
@@ -11,11 +11,11 @@ import TraceReading
   struct Report {
     /// `VERDICT title × instances`.
     var findings: [String] = []
-    /// `function × instances`, of all findings.
+    /// The samples of all findings, as `function × instances`.
     var samples: [String] = []
     var isLight = false
     var liveBlocks = 0
-    /// Estimates of the live blocks, for all sites.
+    /// The estimates of live blocks, for all sites.
     var live: [Estimate] = []
 
     struct Estimate {
@@ -105,7 +105,7 @@ import TraceReading
     let light = try listed(try #require(program.trace()))
     let other = try listed(inspection)
     #expect(light.count > 200)
-    // Beside jemalloc an inspection finds blocks of glibc's allocator, which the program does not use.
+    // With jemalloc, an inspection also finds blocks of glibc's allocator, which the program does not use.
     let mostOthers = allocator.isEmpty ? 0 : 16
     #expect(light.subtracting(other).isEmpty, "\(light.subtracting(other).prefix(10))")
     #expect(other.subtracting(light).count <= mostOthers, "\(other.subtracting(light).prefix(10))")
@@ -128,9 +128,9 @@ import TraceReading
     try Self.takeImage(program)
     let report = try Report(try #require(program.trace()))
     #expect(report.findings == ["retainCycle Screen ↺ × 40"])
-    // A line of the main file's own code, which has a function of the compiler's.
+    // The sample's place is a line of top-level code in the main file, whose function the compiler generates.
     #expect(report.samples.count == 1 && report.samples[0].hasSuffix("× 40"), "\(report.samples)")
-    // Nothing was missed, so that nothing was estimated.
+    // All allocations were sampled, so nothing was estimated.
     #expect(report.live.contains { $0.blocks == 40 && $0.samples == 40 && $0.error == 0 && $0.isWithStack })
     _ = try program.end(SIGKILL)
   }
@@ -139,7 +139,7 @@ import TraceReading
     throws
   {
     let directory = try TemporaryDirectory()
-    /// Records the program that allocates in four places. Returns how many blocks of the first were sampled.
+    /// Records the program that allocates in four places. Returns the estimates for its sites.
     func sampled(_ options: [String]) throws -> [Report.Estimate] {
       let trace = directory.path + "/first.trace"
       let recorded = try Command(
@@ -149,7 +149,7 @@ import TraceReading
       #expect(recorded.end == .exit(0), "\(recorded.errorOutput)")
       return try Report(trace).live
     }
-    // 3,000 blocks, and 5,000 more from another place. The C library has made a few before.
+    // The program allocates 3,000 blocks in one place, and 5,000 in another. The C library has made a few before.
     let usual = try sampled([])
     #expect(usual.contains { $0.blocks == 3000 && $0.samples == 3000 && $0.error == 0 && $0.isWithStack })
     #expect(usual.contains { $0.blocks == 5000 && $0.samples == 5000 && $0.error == 0 && $0.isWithStack })
@@ -157,7 +157,7 @@ import TraceReading
     #expect(fewer.contains { $0.blocks == 3000 && $0.samples == 3000 && $0.error == 0 && $0.isWithStack })
     let rest = try #require(fewer.filter { $0.samples < 3000 }.max { $0.samples < $1.samples })
     #expect((900...1000).contains(rest.samples) && rest.blocks == rest.samples && rest.error == 0, "\(fewer)")
-    // Others are drawn as if there had been no first ones.
+    // After the first samples, blocks are sampled at random as usual.
     let drawn = try sampled(["--sample-first", "4000", "--sample", "1KiB"])
     let mixed = try #require(drawn.filter { $0.samples != 3000 }.max { $0.blocks < $1.blocks })
     #expect(mixed.samples > rest.samples && mixed.samples < 2000 && mixed.error > 0, "\(drawn)")
@@ -178,7 +178,7 @@ import TraceReading
       let text = try Command([BuildProducts.leaktrace, "analyze", trace]).run().output
       return (try Report(trace), text.split(whereSeparator: \.isWhitespace).joined(separator: " "))
     }
-    // 50,000 strings of 60 bytes: some 700 are sampled, and none for 10^-300 of the runs.
+    // Of 50,000 strings of 60 bytes, some 700 are sampled. The probability that none is sampled is 10^-300.
     let sampled = try report(["--sample", "4KiB"])
     #expect(sampled.report.findings.count == 1 && sampled.report.findings[0].hasSuffix("of malloc × 50000"))
     #expect(sampled.report.samples.count == 1 && sampled.report.samples[0].hasPrefix("answer"))
@@ -187,7 +187,8 @@ import TraceReading
     #expect(unknown.report.findings.count == 1 && unknown.report.findings[0].hasSuffix("of malloc × 50000"))
     #expect(unknown.report.samples == [])
     #expect(unknown.text.contains("Leaks: none found") && unknown.text.contains("Of unknown origin: 1 finding"))
-    // One that was lost at the start, when all allocations were sampled, says nothing of later ones.
+    // A string that was lost at the start, when all allocations were sampled, does not show where later strings were
+    // allocated.
     let early = try report(["--sample", "1024GiB"], first: "8192", ["early"])
     #expect(early.report.samples.count == 1 && early.report.samples[0] == "configure() × 1", "\(early.text)")
     #expect(Set(early.report.findings.map { $0.split(separator: " ").last }) == ["1", "1500"], "\(early.text)")

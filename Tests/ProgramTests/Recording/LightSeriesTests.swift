@@ -1,4 +1,4 @@
-// Light recordings with several images: when images come by themselves, and what grows from one to the next.
+// Light recordings with several images: when images are taken automatically, and what grows from one image to the next.
 
 import Foundation
 import TestRequirements
@@ -26,14 +26,15 @@ import TraceReading
     }
     #expect(reader.snapshots.count { $0.reason == .size } == 1)
     let times = reader.snapshots.filter { $0.reason == .interval }.compactMap { reader.clock.seconds(at: $0.time) }
-    // Each is due an interval after the one before was, and the first after the trace was opened.
+    // Each image is due one interval after the previous image was due. The first is due one interval after the trace
+    // was opened.
     for (index, time) in times.enumerated() {
       #expect(time > 10 * Double(index + 1) - Self.clockDifference, "\(times)")
     }
     _ = try program.end(SIGKILL)
   }
 
-  /// Two clocks are read one after the other.
+  /// The tolerance in seconds for comparing times of two clocks, which are read one after the other.
   private static let clockDifference = 0.05
 
   @Test("Old images make room for new ones, and stay as long as somebody reads them") func kept() throws {
@@ -44,7 +45,8 @@ import TraceReading
     let program = try InspectionTests.Waiting("watched.swift", ["registry"], under: ["env"] + variables)
     func reader(withImage number: UInt32, ofAtMost limit: Int = .max) throws -> TraceReader {
       try AwaitedState.value("image \(number) is whole, and there are few") {
-        // The recorder waits for readers that come one after the other, but not for ever.
+        // This sleep leaves gaps between readers. The recorder waits as long as one reader follows another, but not for
+        // ever.
         usleep(200_000)
         let reader = program.trace().flatMap { try? TraceReader(path: $0) }
         return reader.flatMap { reader in
@@ -56,7 +58,7 @@ import TraceReading
     let later = try reader(withImage: 6, ofAtMost: 4)
     #expect(later.diagnostics.isEmpty && later.snapshots.first?.number == 1)
     #expect(!later.snapshots.contains { !$0.isWhole })
-    // What `later` has found is still there when three more were written.
+    // The images that `later` found are still there after three more were written.
     let number = try #require(later.snapshots.last?.number)
     let last = try reader(withImage: number + 3)
     let times = Set(last.snapshots.map(\.time))
@@ -118,7 +120,8 @@ import TraceReading
     let large = try said(["--snapshot-above", "2GiB"])
     #expect(large.contains("a program of 2.00 GiB is stopped for about"), "\(large)")
     #expect(try !said([]).contains("is stopped for"))
-    // A share refers to the limit of the control group; without a limit there is none.
+    // A percentage refers to the limit of the control group. Without such a limit, the command prints a message about
+    // that.
     let share = try said(["--snapshot-above", "80%"])
     #expect(share.contains("is stopped for") || share.contains("limit"), "\(share)")
     #expect(try !said(["--snapshot-every", "10m", "--quiet"]).contains("is stopped for"))
@@ -160,7 +163,7 @@ import TraceReading
     let text = try Self.analyze(trace).output
     #expect(text.contains("Growth: not judged with 3 images; it takes 6"), "\(text)")
     #expect(text.contains("Proven leaks that grew: 1") && text.contains("0 → 24"), "\(text)")
-    // Up to an image, what came before it is compared; with one image there is nothing to compare.
+    // With `--snapshot`, the images up to the given one are compared. The first image has nothing to compare with.
     #expect(try Self.analyze(trace, ["--snapshot", "2"]).output.contains("0 → 12"))
     #expect(try !Self.analyze(trace, ["--snapshot", "1"]).output.contains("Growth:"))
     let page = try Self.analyze(trace, ["--format", "html"]).output

@@ -1,4 +1,4 @@
-// Programs are traced however they were linked, or refused with the reason.
+// Programs are traced however they were linked. Those that cannot be traced are refused with the reason.
 
 import Foundation
 import TestRequirements

@@ -1,4 +1,4 @@
-// What programs say through LeakTrace is in their traces, in its place.
+// The statements that programs make through LeakTrace are in their traces, in the right order.
 
 import Foundation
 import TestRequirements
@@ -7,7 +7,7 @@ import TraceReading
 import TraceRecording
 
 @Suite(.requires(.recorder)) struct MarkTests {
-  /// The marks of a trace in order of time, with the task and the thread that each was made in.
+  /// Collects the marks of a trace in order of time, with the task and the thread that made each one.
   struct Marks: ReplayObserver {
     struct Entry {
       var mark: TraceMark
@@ -16,7 +16,7 @@ import TraceRecording
     }
     let table: MarkTable
     var entries: [Entry] = []
-    /// Births of Swift objects, by task.
+    /// The numbers of new Swift objects, by task.
     var births: [UInt64: Int] = [:]
 
     mutating func marked(_ event: TraceEvent, strand: StrandID, block: LiveBlock?) {
@@ -70,7 +70,7 @@ import TraceRecording
     #expect(marks.entries.map(\.mark.time) == marks.entries.map(\.mark.time).sorted())
 
     let generations = marks.entries.filter { $0.mark.kind == .generation }.map { reader.marks.text($0.mark.name) }
-    // 255 bytes hold 127 of these characters.
+    // 255 bytes hold 127 of these two-byte characters.
     #expect(generations == ["generation 2", String(repeating: "ä", count: 127), ""])
     let snapshot = try #require(reader.snapshots.first)
     #expect(snapshot.reason == .call && snapshot.label == "warm")

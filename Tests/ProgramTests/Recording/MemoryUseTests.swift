@@ -1,4 +1,4 @@
-// The recorder's memory in a process, and for each thread: at most the figures in docs/resource-use.md.
+// The recorder's memory for a process and for each thread is at most the figures in docs/resource-use.md.
 
 import Foundation
 import TestRequirements
@@ -7,14 +7,14 @@ import Testing
 @Suite(.serialized, .requires(.recorder)) struct MemoryUseTests {
   /// The limits for a recorded thread, in KiB: address space, and resident memory.
   static let threadAddressSpace = 512, threadResident = 384
-  /// The limit for a process besides its threads, in KiB.
+  /// The limit for a process without its threads, in KiB.
   static let processAddressSpace = 32 << 10
-  /// The address space in KiB that recording its first thread takes from a process with a limit.
+  /// The address space in KiB that the recorder takes for its first thread in a process with a limit.
   static let firstThread = 1536
 
   private static let threads = 40
 
-  /// Two numbers by the word before them.
+  /// Parses lines of a word and two numbers. Returns the numbers by word.
   private func figures(_ output: String) throws -> [String: (Int, Int)] {
     var result: [String: (Int, Int)] = [:]
     for line in output.split(separator: "\n") {
@@ -31,7 +31,7 @@ import Testing
     return (try figures(run.untraced.output), try figures(run.traced.output))
   }
 
-  /// The recorder's memory between the two times that the program reported: address space, resident memory.
+  /// Returns how much the recorder's memory grew between the program's two reports: address space, and resident memory.
   private func ofThread(_ way: String) throws -> (Int, Int) {
     let (untraced, traced) = try run("\(Self.threads)", way)
     func grown(_ figures: [String: (Int, Int)]) throws -> (Int, Int) {
@@ -65,7 +65,7 @@ import Testing
     let (untraced, traced) = try run("1", "\(kibibytes)")
     let without = try #require(untraced["taken"]).0, with = try #require(traced["taken"]).0
     #expect(with >= without - Self.firstThread, "\(with) KiB, \(without) KiB untraced")
-    // Memory that does not fit is taken as a whole or not at all.
+    // The recorder takes its memory as a whole or not at all. Where it does not fit, the program gets the rest.
     #expect(kibibytes > 300 || with > 0)
   }
 }

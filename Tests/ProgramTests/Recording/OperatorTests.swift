@@ -1,4 +1,4 @@
-// The C++ operators new and delete of allocators that define their own: their blocks are seen like any others.
+// The C++ operators new and delete of allocators that define their own: their blocks are recorded like all others.
 
 import Foundation
 import TestRequirements
@@ -20,7 +20,8 @@ import TraceReading
     let report = try LightRecordingTests.Report(trace.path)
     // Objects that are kept for the whole run may be suspected of growing.
     #expect(report.findings.filter { !$0.hasPrefix("accumulating") } == ["lost Lost × 40"])
-    // A session and a node each; the text of the names is in the program.
+    // Each of 3,000 kept objects has a session and a node. The texts of the names are constants of the program, without
+    // blocks.
     #expect(report.liveBlocks > 6_000 && report.liveBlocks < 6_500, "\(report.liveBlocks)")
     guard mode == "full" else { return }
     let contents = try TraceContents(trace.path)

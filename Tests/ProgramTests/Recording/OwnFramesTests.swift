@@ -1,4 +1,4 @@
-// The recorder does not show up in the stacks it records.
+// The recorder's own frames are not in the stacks that it records.
 
 import TestRequirements
 import Testing

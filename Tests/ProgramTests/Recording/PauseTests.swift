@@ -1,4 +1,4 @@
-// Recording can begin paused, and be paused and resumed from outside.
+// Recording can start paused, and another process can pause and resume it.
 
 import Foundation
 import TestRequirements
@@ -28,7 +28,7 @@ import TraceReading
       let outcome = try Command([BuildProducts.leaktrace, command, name]).run()
       #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
     }
-    // Blocks of 1001, 1002 and 1003 bytes are allocated in steps 1 to 3.
+    // In steps 1 to 3, the program allocates blocks of 1001, 1002 and 1003 bytes.
     let target = try processID(atStep: 1)
     try flip("resume", target)
     kill(target, SIGUSR1)

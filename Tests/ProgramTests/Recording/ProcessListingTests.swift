@@ -1,4 +1,4 @@
-// Processes that are recorded, and images that their traces have.
+// The listing of recorded processes, and the listing of the images in their traces.
 
 import Foundation
 import TestRequirements

@@ -7,7 +7,7 @@ import TraceReading
 import TraceRecording
 
 @Suite(.requires(.recorder), .serialized) struct ProgramTraceTests {
-  /// The traces that the last line of standard error names.
+  /// Returns the traces that the last line of standard error names.
   private func named(_ outcome: Command.Outcome) throws -> [String] {
     let line = try #require(outcome.errorOutput.split(separator: "\n").last)
     let begin = "leaktrace: next: leaktrace analyze "
@@ -15,7 +15,7 @@ import TraceRecording
     return line.dropFirst(begin.count).split(separator: " ").map(String.init)
   }
 
-  /// The names of the programs that ran to the end of these traces.
+  /// Returns the names of the programs whose end these traces record.
   private func programs(_ traces: [String]) throws -> [String] {
     try traces.map { path in
       #expect(RecordedTrace(path: path)?.state != .closed(.exec))
@@ -40,7 +40,7 @@ import TraceRecording
     #expect(try programs(named(outcome)) == ["endings"])
     let analysis = try Command([BuildProducts.leaktrace, "analyze"] + named(outcome)).run()
     #expect(analysis.end == .exit(0) && analysis.output.contains("Leaks: none found"), "\(analysis.output)")
-    // The shell's trace says where the program's is.
+    // The report on the shell's trace names the program's trace.
     let shell = try #require(try TracedRun.traces(in: directory).first { $0.state == .closed(.exec) }).path
     let replaced = try Command([BuildProducts.leaktrace, "analyze", "--width", "400", shell]).run()
     #expect(
@@ -68,7 +68,7 @@ import TraceRecording
     #expect(try programs(named(outcome)) == ["plain"])
   }
 
-  /// A package of one executable and one test target.
+  /// Creates a package of one executable and one test target.
   private func package() throws -> TemporaryDirectory {
     let directory = try TemporaryDirectory()
     _ = try directory.write(

@@ -1,4 +1,4 @@
-// The recorder's own code under sanitizers: its tests in C (Tests/Recorder).
+// Runs the recorder's tests in C (Tests/Recorder) under sanitizers.
 
 import Foundation
 import TestRequirements

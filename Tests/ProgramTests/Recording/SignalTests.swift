@@ -5,7 +5,7 @@ import TestRequirements
 import Testing
 
 @Suite(.requires(.recorder)) struct SignalTests {
-  /// Starts the program that counts its signals, traced, and returns when it is ready.
+  /// Starts the recording of the program that counts its signals, and returns when the program is ready.
   private func start(_ directory: TemporaryDirectory) throws -> RunningCommand {
     let ready = directory.path + "/ready"
     let traces = try TemporaryDirectory()
@@ -75,5 +75,5 @@ import Testing
   }
 }
 
-/// The first signal that the C library leaves to programs.
+/// The first real-time signal that the C library leaves to programs.
 private let firstRealTimeSignal: Int32 = 34

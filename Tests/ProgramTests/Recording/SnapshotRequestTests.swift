@@ -1,4 +1,4 @@
-// Snapshots that are asked for from outside, and those that a signal brings about.
+// Snapshots that are requested from outside, or by a signal.
 
 import CTraceFormat
 import Foundation
@@ -9,7 +9,7 @@ import TraceReading
 import TraceRecording
 
 @Suite(.requires(.recorder)) struct SnapshotRequestTests {
-  /// A recorded program that has printed where its words are, and waits.
+  /// A recorded program that has printed the addresses of its words, and waits.
   struct Waiting {
     var running: RunningCommand
     var processID: Int32
@@ -35,7 +35,7 @@ import TraceRecording
       }
     }
 
-    /// The shell's trace is there as well.
+    /// Returns the images of the program's trace. The shell that started the program has left an older trace.
     func images() throws -> [HeapImage] {
       let traces = try FileManager.default.contentsOfDirectory(atPath: directory.path + "/traces").filter {
         !$0.hasSuffix(".live")
@@ -68,7 +68,7 @@ import TraceRecording
       #expect(image.isComplete && image.isFrozen && image.header.reason == UInt32(LT_SNAPSHOT_REQUEST))
       #expect(image.threads.count == (way == "pause" ? 2 : 1) && image.threadsWithRegisters == image.threads.count)
       try SnapshotTests.expectWords(image, printed: waiting.printed)
-      // Every thread's stack pointer is in memory of the image, in or above the frames that the program printed of.
+      // Every thread's stack pointer is in memory that the image contains.
       for thread in image.threads {
         #expect(
           image.regions.contains {
@@ -183,13 +183,14 @@ import TraceRecording
       return ProcessState(processID: process).waits(in: [SystemCall.poll]) ? process : nil
     }
     let asking = try Command([BuildProducts.leaktrace, "snapshot", String(process)]).start()
-    // The first child stops the threads. A child that exists while the process has no tracer writes the image.
+    // First a child stops the threads, and is the process's tracer. After that, the child is the copy that writes the
+    // image.
     let copy = try AwaitedState.value("the image is being written") {
       let state = ProcessState(processID: process)
       return state.isTraced ? nil : state.child
     }
     kill(copy, SIGSTOP)
-    // Longer than the command waits before it asks again.
+    // This is longer than the command waits before it repeats its request.
     usleep(2_500_000)
     kill(copy, SIGCONT)
     #expect(try asking.wait().end == .exit(0))
@@ -202,7 +203,7 @@ import TraceRecording
   @Test("A program that confines itself is asked by its next hook, or by a signal", arguments: ["sleep", "busy"])
   func confined(way: String) throws {
     let run = try Self.whileItRuns("sleep", way == "busy" ? "busy" : "filtered", snapshots: way == "busy" ? 2 : 1)
-    // The signal ends the wait.
+    // The signal interrupts the program's sleep.
     #expect(run.output.hasPrefix(way == "busy" ? "worked" : "early returned "))
     #expect(run.images.count == (way == "busy" ? 3 : 2) && run.images.allSatisfy(\.isComplete))
   }
@@ -220,8 +221,8 @@ import TraceRecording
     #expect(try waiting.images().allSatisfy { $0.isComplete && $0.isFrozen })
   }
 
-  /// Records a program that waits in a call for a while, and asks for snapshots one after the other during the wait. On
-  /// a machine that is too busy for that, the program waits longer.
+  /// Records a program that waits in a call for a while, and requests snapshots one after the other during the wait. If
+  /// a busy machine is too slow for that, tries again with a longer wait.
   private static func whileItRuns(_ call: String, _ way: String? = nil, snapshots: Int) throws -> (
     output: String, images: [HeapImage]
   ) {

@@ -1,4 +1,4 @@
-// Heap snapshots are complete, when a process ends or asks for one.
+// Heap snapshots are complete, both at the end of a process and on request.
 
 import CTraceFormat
 import Foundation
@@ -8,11 +8,11 @@ import Testing
 import TraceReading
 import TraceRecording
 
-/// The address bits of a word: Swift keeps flags in the top byte.
+/// The address bits of a word. Swift keeps flags in the top byte.
 private let addressBits: UInt64 = 0x00FF_FFFF_FFFF_FFFF
 
 @Suite(.requires(.recorder)) struct SnapshotTests {
-  /// Checks the lines that test programs print, which say where each word is, against an image.
+  /// Checks an image against the lines that test programs print, which give the address of each word.
   static func expectWords(
     _ image: HeapImage, printed: String, except skipped: Set<String> = [],
     sourceLocation: SourceLocation = #_sourceLocation
@@ -52,7 +52,7 @@ private let addressBits: UInt64 = 0x00FF_FFFF_FFFF_FFFF
     #expect(image.isFrozen)
     #expect(image.header.reason == UInt32(LT_SNAPSHOT_EXIT))
     #expect(image.threads.count == 1 && image.threadsWithRegisters == 1)
-    // A main that has returned has no variables.
+    // The variables of `main` no longer exist after it has returned.
     try Self.expectWords(image, printed: run.traced.output, except: way == "return" ? ["stack"] : [])
     let threadLocal = run.traced.output.split(separator: "\n").first { $0.hasSuffix(" thread-local") }
     let address = try #require(threadLocal.flatMap { UInt64($0.split(separator: " ")[1].dropFirst(2), radix: 16) })
@@ -66,7 +66,7 @@ private let addressBits: UInt64 = 0x00FF_FFFF_FFFF_FFFF
     let own = image.regions.filter { $0.kind == UInt32(LT_REGION_RECORDER) }
     #expect(own.count > 3)
     #expect(!image.words.keys.contains { address in own.contains { ($0.start..<$0.end).contains(address) } })
-    // Every word that is not part of a record is an address, with flags in its top byte, or flags alone.
+    // Every word outside of records is an address, perhaps with flags in its top byte, or has flags only.
     #expect(image.words.allSatisfy { _, word in word & addressBits < 1 << 47 }, "no Swift in this program")
   }
 
@@ -111,18 +111,18 @@ private let addressBits: UInt64 = 0x00FF_FFFF_FFFF_FFFF
     let node = try #require(places["metadata node"])
     for object in ["object first", "object second"] { #expect(try word(object, 0) == node) }
     #expect(try word("object first", 16) == places["object second"])
-    // It was referred to weakly: its counts are in a side table, with the object's address. 150 in the dictionary and
-    // some more hold it.
+    // A weak reference has been made to the first object, so its counts are in a side table, which also has the
+    // object's address. The dictionary holds 150 references to the object, and other code holds some more.
     let mark = try word("object first", 8)
     #expect(mark >> 62 == 3)
     let table = (mark & (1 << 62 - 1)) << 3
     #expect(image.words[table] == places["object first"])
     let strong = try #require(image.words[table + 16]) >> 33 & 0x3FFF_FFFF
     #expect((150...200).contains(strong))
-    // The other has plain counts: 150 in the dictionary and 11 in the array.
+    // The second object has plain counts: 150 references in the dictionary and 11 in the array.
     let counts = try word("object second", 8)
     #expect(counts & 1 == 1 && (161...200).contains(counts >> 33 & 0x3FFF_FFFF))
-    // Not a count, and no address.
+    // The image has 0 for this word, which is neither a count nor an address.
     #expect(try word("object second", 32) == 0)
 
     #expect(try word("object array", 16) == 11)
@@ -138,7 +138,7 @@ private let addressBits: UInt64 = 0x00FF_FFFF_FFFF_FFFF
       .reduce(0, +)
     #expect(setBits == 40)
 
-    // Size and alignment of instances; the generic argument, a tuple of two elements.
+    // This word has the size and alignment of instances. The generic argument below is a tuple of two elements.
     #expect(try word("metadata node", 24) & 0xFFFF_FFFF == 40)
     let holder = try #require(places["metadata holder"])
     let argument = (7..<12).compactMap { image.words[holder + 8 * $0] }.first { image.words[$0] == 0x301 }
@@ -156,7 +156,8 @@ private let addressBits: UInt64 = 0x00FF_FFFF_FFFF_FFFF
     let trace = try #require(try TracedRun.traces(in: directory).first)
     let image = try #require(try HeapImage.images(of: trace.path).last)
     #expect(image.isComplete && image.words.count > 10_000)
-    // Any five letters of it, forwards or backwards, or four as UTF-16: an address may have the bytes of two.
+    // The image must not contain five consecutive letters of the secret, forwards or backwards, or four as UTF-16. Two
+    // letters may match by chance, as bytes of an address.
     let forwards = Array(secret.utf8), wide = Array(secret.utf16).flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }
     func pieces(_ text: [UInt8], length: Int) -> Set<UInt64> {
       Set((0...(text.count - length)).map { text[$0..<($0 + length)].reduce(0) { $0 << 8 | UInt64($1) } })
@@ -217,7 +218,7 @@ private let addressBits: UInt64 = 0x00FF_FFFF_FFFF_FFFF
     for image in images {
       #expect(image.isComplete)
       #expect(image.threads.count == 4)
-      // A process with all rights may trace any process.
+      // A process with all capabilities may trace any process.
       if way != "no-dumps" || getuid() != 0 { #expect(!image.isFrozen && image.threadsWithRegisters == 1) }
     }
   }
@@ -230,7 +231,7 @@ private let addressBits: UInt64 = 0x00FF_FFFF_FFFF_FFFF
     let image = try #require(try HeapImage.images(of: try run.onlyTrace().path).first)
     #expect(image.isComplete)
     try Self.expectWords(image, printed: run.traced.output)
-    // The copy of the process has all keys.
+    // The copy of the process has access to the pages of all protection keys.
     let isUnreadable = way == "guard" && !run.traced.output.contains("unknown")
     #expect(try #require(image.end).unreadablePages == (isUnreadable ? 1 : 0))
     let list = try Command([BuildProducts.leaktrace, "snapshots", run.onlyTrace().path]).run()
@@ -244,7 +245,7 @@ private let addressBits: UInt64 = 0x00FF_FFFF_FFFF_FFFF
     let image = try #require(try HeapImage.images(of: try run.onlyTrace().path).first)
     #expect(image.isComplete)
     try Self.expectWords(image, printed: run.traced.output)
-    // Page by page it takes minutes.
+    // Reading reserved memory page by page would take minutes.
     #expect(try #require(image.end).totalNanoseconds < 30_000_000_000)
   }
 
@@ -268,7 +269,7 @@ private let addressBits: UInt64 = 0x00FF_FFFF_FFFF_FFFF
     run.expectSameBehaviour()
     // Some systems forbid io_uring.
     if run.traced.output.contains("not permitted") || run.traced.output.contains("not implemented") { return }
-    // A wait that restarts with its full time would last for all 60 images.
+    // If each image restarted the wait with its full time, the wait would last for all 60 images.
     let images = try HeapImage.images(of: try run.onlyTrace().path, words: { _ in false })
     #expect(images.count > 2 && images.count < 40, "\(images.count)")
   }
@@ -287,7 +288,7 @@ private let addressBits: UInt64 = 0x00FF_FFFF_FFFF_FFFF
     } else {
       #expect(reader.snapshots.isEmpty && reader.failedSnapshots.count == 1)
       #expect(run.recorderLines.contains { $0.contains("userfaultfd") }, "\(run.recorderLines)")
-      // A missing image is no clean result, with a gate and without one.
+      // A missing image is not reported as a clean result, with or without a gate.
       let path = try run.onlyTrace().path
       for (gate, status) in [([], Int32(0)), (["--fail-on", "leaks"], 3)] {
         let analyzed = try Command([BuildProducts.leaktrace, "analyze", path] + gate).run()
@@ -323,7 +324,8 @@ private let addressBits: UInt64 = 0x00FF_FFFF_FFFF_FFFF
       #expect(image.threads.count == 10 && image.threadsWithRegisters == 10)
       #expect(image.threads.count { stack.contains($0.stackPointer) } == 1)
     }
-    // The copy waits for the registers of the late thread, so the image takes as long as the thread waits.
+    // The copy must wait for the registers of the late thread. So the image takes long, but the pause of the other
+    // threads is short.
     let ends = images.compactMap(\.end)
     let slowest = try #require(ends.max { $0.totalNanoseconds < $1.totalNanoseconds })
     #expect(slowest.pauseNanoseconds * 2 < slowest.totalNanoseconds, "\(ends)")
@@ -337,13 +339,14 @@ private let addressBits: UInt64 = 0x00FF_FFFF_FFFF_FFFF
       ).start()
       func trace() throws -> RecordedTrace? { try TracedRun.traces(in: directory).first }
       try AwaitedState.wait(until: "an image begins") {
-        // The image grows while it is read: a part that was not there yet may be missed, and the next one seen.
+        // The image grows while it is being read. Such a read may miss a part and see the next one, so a failed read is
+        // repeated.
         guard let path = try trace()?.path, let images = try? HeapImage.images(of: path, words: { _ in false }) else {
           return false
         }
         return !images.isEmpty
       }
-      // Not for a state: the process is killed when more or less of the image is written.
+      // This sleep does not wait for a state: it varies how much of the image is written when the process is killed.
       usleep(UInt32(delay))
       let processID = Int32(try #require(try trace()).processID)
       let copy = ProcessState(processID: processID).child
@@ -373,7 +376,7 @@ private let addressBits: UInt64 = 0x00FF_FFFF_FFFF_FFFF
     kill(copy, SIGSTOP)
     kill(process, SIGKILL)
     try AwaitedState.wait(until: "the process has ended") { ProcessState(processID: process).hasEnded }
-    // Time for a record that does not wait to close the trace.
+    // If `record` did not wait for the copy, it would close the trace in this time.
     usleep(300_000)
     kill(copy, SIGCONT)
     #expect(try running.wait().end == .signal(SIGKILL))

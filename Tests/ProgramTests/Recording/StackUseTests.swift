@@ -1,15 +1,15 @@
-// How much of the host's stack a hook takes: as much as Sources/CTraceShim/README.md says at most, also where it is the first
-// of its thread, or has much to do.
+// The stack space that a hook uses is at most the figure in Sources/CTraceShim/README.md. This also holds for the first
+// hook of a thread, and for hooks with much work.
 
 import Foundation
 import TestRequirements
 import Testing
 
 @Suite(.requires(.recorder)) struct StackUseTests {
-  /// LT_HOST_STACK_BUDGET.
+  /// The value of LT_HOST_STACK_BUDGET.
   static let budget = 1024
 
-  /// Bytes by call, as the program prints them.
+  /// Returns the bytes that each call used, as the program prints them.
   private func figures(_ output: String) -> [String: Int] {
     let lines = output.split(separator: "\n").map { $0.split(separator: " ", maxSplits: 1) }
     return Dictionary(uniqueKeysWithValues: lines.compactMap { line in Int(line[0]).map { (String(line[1]), $0) } })

@@ -1,11 +1,11 @@
-// Names in the trace: reports stay the same, whatever becomes of the program's file.
+// Names in the trace: reports stay the same, whatever happens to the program's file.
 
 import Foundation
 import TestRequirements
 import Testing
 
 @Suite(.requires(.recorder)) struct StoredNameTests {
-  /// The leaky feed client in a directory of its own, where a test may move, replace and delete it.
+  /// The leaky feed client in a temporary directory, where a test may move, replace and delete the program.
   private struct Feed {
     let directory: TemporaryDirectory
     let program: String
@@ -34,7 +34,7 @@ import Testing
         named: "feed-client", sources: ["feed-client/shared", "feed-client/\(name)"], flags: ["-swift-version", "5"])
     }
 
-    /// Standard output of all commands whose reports have names.
+    /// Returns the standard output of all commands whose reports contain names.
     func reports() throws -> [String: String] {
       let digest = directory.path + "/feed.digest"
       let commands = [
@@ -74,7 +74,7 @@ import Testing
     #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
     try FileManager.default.removeItem(atPath: feed.program)
     let after = try feed.reports()
-    // The head of a report has the size of the trace.
+    // These reports contain the size of the trace, which has changed.
     for name in before.keys where name != "analyze json" && !name.hasPrefix("digest") {
       #expect(before[name] == after[name], "\(name)")
     }
@@ -90,7 +90,7 @@ import Testing
     for reason in ["is not the file that ran", "was not found"] {
       let report = try Command([BuildProducts.leaktrace, "analyze", feed.trace]).run().output
       #expect(!report.contains("TimelineViewModel.swift:17") && report.contains(reason), "\(report)")
-      // The cycle is there, and nobody knows which of its references is to be cut.
+      // The report has the cycle, but cannot say which reference to change.
       let cycle = report.components(separatedBy: "RETAIN CYCLE").dropFirst().first?.components(
         separatedBy: "Fingerprint:")
       #expect(cycle?.first?.contains("Fix:") == false, "\(report)")
@@ -117,7 +117,7 @@ import Testing
     let before = try Data(contentsOf: URL(fileURLWithPath: feed.trace))
     let missing = try Command([BuildProducts.leaktrace, "names", feed.directory.path + "/none.trace"]).run()
     #expect(missing.end == .exit(3))
-    // A limit on the size of files has the effect of a full disk.
+    // A limit on the size of files acts like a full disk.
     let blocks = before.count / 1024 + 64
     let full = try Command([
       "/bin/bash", "-c", "trap '' XFSZ; ulimit -f \(blocks); exec \"$0\" names \"$1\"", BuildProducts.leaktrace,

@@ -1,4 +1,4 @@
-// Programs that are hard on a preloaded library run as they would, and are traced.
+// Programs that are difficult for a preloaded library run as they do without it, and are traced.
 
 import Foundation
 import TestRequirements
@@ -6,7 +6,7 @@ import Testing
 import TraceReading
 
 @Suite(.requires(.recorder)) struct SurvivalTests {
-  /// Runs a program both ways and expects an orderly end with nothing missing.
+  /// Runs a program with and without the recorder. Expects an orderly end, and that no event is missing.
   @discardableResult
   static func expectSurvival(
     _ arguments: [String], options: [String] = [], sourceLocation: SourceLocation = #_sourceLocation
@@ -38,14 +38,14 @@ import TraceReading
 
   @Test("Threads end with events in their buffers, and allocate in TLS destructors") func threadEnds() throws {
     let contents = try Self.expectSurvival([try TestProgram("thread-ends.c").path()])
-    // Three values and what replaces them, 200 times; the first 33 bytes each, the destructors' 77.
+    // Each of 200 threads sets three values of 33 bytes, and replaces them. The destructors' values have 77 bytes.
     #expect(contents.allocations(ofSize: 33) == 600)
     #expect(contents.allocations(ofSize: 44) == 1000)
     #expect(contents.liveBlocks(ofSize: 33) == 0)
     #expect(contents.liveBlocks(ofSize: 44) == 0)
     #expect(contents.allocations(ofSize: 77) >= 600)
     #expect(contents.liveBlocks(ofSize: 77) == 0)
-    // Two more rounds of destructors in each of the 200 threads.
+    // Each of the 200 threads runs two more rounds of destructors.
     #expect(contents.allocations(ofSize: 88) == 400)
     #expect(contents.liveBlocks(ofSize: 88) == 0)
   }
@@ -59,9 +59,10 @@ import TraceReading
     #expect(contents.allocations(ofSize: 123) == 1000)
     #expect(contents.liveBlocks(ofSize: 123) == 0)
     #expect(contents.orphans == 0)
-    // Calls of a handler inside a hook may be dropped, and are then counted: two calls for each.
+    // The recorder may drop calls of a handler that interrupts a hook, and counts the dropped calls. Each handler makes
+    // two calls.
     let seen = contents.allocations(ofSize: 321)
-    // If each stack is verified, the program is nearly always inside a hook.
+    // If each stack is verified, the program is inside a hook for nearly all of its time.
     #expect(seen > 0 || StackVerification.isOn)
     #expect(UInt64(seen) * 2 + trace.drops.nested >= 400)
   }

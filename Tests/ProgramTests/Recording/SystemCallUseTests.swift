@@ -1,25 +1,26 @@
-// The system calls that the recorder makes, and the signals it needs: as docs/resource-use.md says.
+// The recorder's system calls, and the signals that it handles, are those in docs/resource-use.md.
 
 import Foundation
 import TestRequirements
 import Testing
 
 @Suite(.requires(.recorder)) struct SystemCallUseTests {
-  /// Limits on the recorder's system calls, besides the program's own.
+  /// The limits on system calls of the recorder alone.
   static let ofIdleProcess = 0, ofMillionCalls = 250
-  /// The limit for a memory sample, besides. The clock triggers samples, so a busy machine has more of them.
+  /// The limit for each memory sample, which is added. A clock triggers the samples, so a slow run on a busy machine
+  /// has more of them.
   static let ofSample = 12
   static let handledSignals: Set<String> = ["SIGTERM", "SIGINT", "SIGHUP", "SIGRT_30"]
 
   private struct Watched {
-    /// By phase of the program.
+    /// The number of system calls, by phase of the program.
     var calls: [String: Int] = [:]
     var samples: [String: Int] = [:]
     var handledSignals: Set<String> = []
     var deliveredSignals = 0
   }
 
-  /// A run of the program as strace(1) saw it, less what starts it.
+  /// Runs the program under strace(1), and counts its calls without those that start it.
   private func watch(_ command: [String]) throws -> Watched {
     let directory = try TemporaryDirectory()
     let log = directory.path + "/calls"
@@ -58,12 +59,12 @@ import Testing
 
   @Test("An idle process makes no call for the recorder, a busy one few, and no signal is sent") func calls() throws {
     let program = try TestProgram("system-calls.c").path()
-    // Numbers of processes are in the log only where there are several.
+    // strace prints process IDs only if there are several processes, so a shell runs the program.
     let own = try watch(["/bin/sh", "-c", "\"$0\"; exit $?", program])
     let recorded = try watch([BuildProducts.leaktrace, "record", "--quiet", "-o", "a.trace", "--", program])
     #expect(own.calls["idle"] == 1 && own.handledSignals.isEmpty)
     #expect(recorded.calls["idle", default: 0] - own.calls["idle", default: 0] == Self.ofIdleProcess)
-    // Two for each block.
+    // The program makes two calls for each block.
     let ofSamples = recorded.samples["calls", default: 0] * Self.ofSample
     let more = recorded.calls["calls", default: 0] - own.calls["calls", default: 0]
     #expect(more > 0 && (more - ofSamples) / 2 <= Self.ofMillionCalls, "\(more) system calls for two million calls")

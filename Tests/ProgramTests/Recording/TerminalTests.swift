@@ -1,4 +1,5 @@
-// On a terminal the recorded program gets the keys' signals once, and its job is stopped and continued as a whole.
+// On a terminal the recorded program gets each signal of the keyboard once. Its job is stopped and continued as a
+// whole.
 
 import TestRequirements
 import Testing

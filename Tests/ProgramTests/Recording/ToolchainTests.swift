@@ -1,4 +1,4 @@
-// The toolchain's own programs, unmodified: large, concurrent, and full of children.
+// Recordings of the toolchain's own programs, which are large, concurrent, and start many children.
 
 import Foundation
 import TestRequirements
@@ -48,7 +48,7 @@ import TraceRecording
     try expectSwiftEvents(trace)
   }
 
-  /// A package of one library and one executable.
+  /// Creates a package of one library and one executable.
   private func package(in directory: TemporaryDirectory) throws {
     _ = try directory.write(
       """
@@ -98,7 +98,8 @@ import TraceRecording
     #expect(untraced.output == "answer to 1: a result\nanswer to 2: a result\nended with status 0\n")
     #expect(traced.end == untraced.end)
     #expect(traced.output == untraced.output)
-    // Its log is written by a task that may be overtaken by the end, traced or not; and its lines carry the time.
+    // A task writes the program's log, and the process may end before it does, traced or not. The lines contain the
+    // time.
     #expect(
       traced.errorOutput.isEmpty || untraced.errorOutput.isEmpty
         || withoutDigits(traced.errorOutput) == withoutDigits(untraced.errorOutput))
@@ -132,7 +133,7 @@ import TraceRecording
 
     let recorded = try TracedRun.traces(in: traces)
     let names = Set(recorded.map { $0.path.split(separator: "/").last!.split(separator: ".")[0] })
-    // Programs go by the name of the file that runs, whatever link led to it.
+    // The traces have the names of the files that ran, not of links to those files.
     #expect(names.isSuperset(of: ["swift-package", "swift-frontend"]), "\(names)")
     for trace in recorded { #expect(trace.state != .open, "\(trace.path)") }
     let live = try traces.fileNames().filter { $0.hasSuffix(".live") }

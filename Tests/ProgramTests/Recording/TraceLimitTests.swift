@@ -1,4 +1,4 @@
-// Recordings whose trace has a limit: the events recorded until then, and the later images.
+// Recordings whose trace has a size limit: the events recorded before the limit, and the later images.
 
 import CTraceFormat
 import Foundation
@@ -13,16 +13,16 @@ import TraceRecording
     var threads: Int
     var testDescription: String { "\(name), \(threads) threads" }
 
-    /// Of each thread, so that all of them work on after the limit.
+    /// The requests of each thread: so many that all threads still work after the limit.
     var requests: Int { 400_000 / threads }
-    /// Cycles of one process.
+    /// The number of cycles that the process leaks.
     var leaked: Int { name.hasPrefix("leaks") ? threads * (requests / 500) : 0 }
   }
 
   private struct Recorded {
     var outcome: Command.Outcome
     var traces: [RecordedTrace]
-    /// Its files go with it.
+    /// The directory of the traces. They are removed with this object.
     var directory: TemporaryDirectory
   }
 
@@ -57,13 +57,13 @@ import TraceRecording
       let process = try #require((report["traces"] as? [[String: Any]])?.first)
       isLight = process["isLight"] as? Bool ?? false
       lastImageBefore = (process["limit"] as? [String: Any])?["lastImageBefore"] as? Int
-      // In one line.
+      // The text of the report without line breaks.
       let words = try Command([BuildProducts.leaktrace, "analyze", trace] + choice).run().output
       text = words.split(whereSeparator: \.isWhitespace).joined(separator: " ")
     }
   }
 
-  /// The events that threads wrote until the limit, and after it.
+  /// Returns the numbers of events that threads wrote before and after the limit.
   private static func events(_ path: String) throws -> (before: Int, after: Int) {
     let reader = try TraceReader(path: path)
     let limit = try #require(reader.definitions.limit)
@@ -84,13 +84,13 @@ import TraceRecording
     let number = try #require(last.lastImageBefore)
     let first = try Part(trace.path, snapshot: number)
     #expect(!first.isLight && first.text.contains("this part was recorded up to then"), "\(first.text)")
-    // Panes are held then, and screens that are leaked by then are a part of all; the last ones of threads may still be
-    // in their stacks, and are suspected.
+    // At that time, the program still holds the panes, and has leaked only some of the screens. A thread's last screen
+    // may still be referenced from its stack, and is then only suspected.
     let proven = first.findings.filter { $0.hasPrefix("retainCycle Screen ↺") }
     #expect(proven.count == (way.leaked > 0 ? 1 : 0), "\(first.findings)")
     #expect(first.findings.allSatisfy { $0.contains(" Screen ") && way.leaked > 0 }, "\(first.findings)")
-    // After the limit there are calls that were under way, and the calls before the switching thread runs. Most of the
-    // program's work comes later.
+    // Events after the limit are of calls that were in progress, and of calls before the switching thread runs. Most of
+    // the program's work comes later.
     let events = try Self.events(trace.path)
     #expect(events.after < events.before / 2, "\(events)")
   }
@@ -124,13 +124,14 @@ import TraceRecording
     let run = try Self.record(way, ["--follow-children"])
     defer { withExtendedLifetime(run.directory) {} }
     let traces = run.traces
-    // A child that only ends has none.
+    // A child that only exits leaves no trace.
     #expect(traces.count == 2 && traces.allSatisfy { $0.state == .closed(.exit) })
     let parent = try #require(traces.first)
     try Self.check(parent, way)
     for child in traces.dropFirst() {
       let part = try Part(child.path)
-      // In a child, the objects that other threads of the parent held are lost: it has none of those threads.
+      // In a child, the objects that the parent's other threads held are lost, because the child does not have those
+      // threads.
       let others = part.findings.filter { !$0.hasPrefix("lost Session ") }
       #expect(others.allSatisfy { $0.hasPrefix("retainCycle Screen ↺") && way.leaked > 0 }, "\(part.findings)")
     }

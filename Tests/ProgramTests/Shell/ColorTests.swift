@@ -1,4 +1,4 @@
-// Colours of reports: on a terminal only, and without an effect on the columns.
+// Colours of reports: they are used on a terminal only, and do not change the columns.
 
 import Foundation
 import TestRequirements
@@ -7,7 +7,7 @@ import Testing
 @Suite(.requires(.recorder), .requires(.program("script")), .serialized) struct ColorTests {
   private static let proven = "\u{1B}[1;31m", suspected = "\u{1B}[1;35m", fix = "\u{1B}[1;32m", end = "\u{1B}[0m"
 
-  /// What a command writes to a terminal of some columns. The terminal ends lines in its own way.
+  /// Returns the output of a command on a terminal with so many columns. The terminal changes the line endings.
   private func shown(
     _ arguments: [String], columns: Int = 100, _ variables: [String: String] = [:]
   ) throws -> String {
@@ -48,7 +48,7 @@ import Testing
     #expect(text.contains("\(Self.proven)RETAIN CYCLE\(Self.end)\u{1B}[1m  TimelineViewModel ↺\(Self.end)"), "\(text)")
     #expect(text.contains("  \(Self.fix)Fix:\(Self.end) "))
     #expect(text.contains("\u{1B}[1mLeaks:\(Self.end) \(Self.proven)"))
-    // The certainty is in the first line, and at the beginning of each finding.
+    // The certainty is coloured in the first line, and at the beginning of each finding.
     let proofs = feed.findings.filter { $0.certainty == "proven" }.count
     let suspicions = feed.findings.filter { $0.certainty == "suspected" }.count
     #expect(proofs > 0 && suspicions > 0)
@@ -81,7 +81,7 @@ import Testing
     #expect(watch.contains("\(Self.proven)RETAIN CYCLE\(Self.end)"), "\(watch)")
     let check = try shown(["check", "--fail-on", "none", "--", leaky, "10"])
     #expect(check.contains("\(Self.proven)RETAIN CYCLE\(Self.end)"), "\(check)")
-    // Nothing leads to it but the leak.
+    // Only the leak itself refers to the object.
     let why = try shown(["why", feed.trace, "TimelineViewModel"])
     #expect(why.contains("\(Self.proven)nothing: it is leaked, or only a leak holds it\(Self.end)"), "\(why)")
     let waiting = try InspectionTests.Waiting("inspected.swift")
@@ -99,7 +99,7 @@ import Testing
       let forced = try shown(["analyze", feed.trace, "--color", "always"], variables)
       #expect(try forced.contains(Self.proven) && self.plain(forced) == plain, "\(variables)")
     }
-    // An empty value says nothing.
+    // An empty NO_COLOR has no effect.
     #expect(try shown(["analyze", feed.trace], ["NO_COLOR": ""]).contains(Self.proven))
     #expect(try shown(["analyze", feed.trace, "--color", "never"]) == plain)
     #expect(try shown(["analyze", feed.trace, "--color=auto"]).contains(Self.proven))

@@ -1,13 +1,13 @@
-// What a shell offers for a command line that begins with leaktrace.
+// The words that a shell offers for a command line that begins with leaktrace.
 
 import Foundation
 import Testing
 
-/// A shell with the completions that `scripts/manuals` has written, in the place where it looks for them.
+/// A shell that uses the completions written by `scripts/manuals`. They are installed where the shell looks for them.
 enum CompletingShell: String, CaseIterable {
   case bash, zsh, fish
 
-  /// The directory that `scripts/manuals` has filled, in the present process.
+  /// Returns the directory that `scripts/manuals` filled in this process.
   static func installed() throws -> TemporaryDirectory { try installation.get() }
 
   private static let installation = Result {
@@ -19,7 +19,8 @@ enum CompletingShell: String, CaseIterable {
     return directory
   }
 
-  /// Returns the words that the shell offers for the last of `words`, those behind `leaktrace` on the command line, sorted.
+  /// Returns the sorted words that the shell offers for the last of `words`, which follow `leaktrace` on the command
+  /// line.
   ///
   /// - Parameter directory: The current directory of the shell.
   func offers(_ words: [String], in directory: TemporaryDirectory) throws -> [String] {
@@ -46,7 +47,7 @@ enum CompletingShell: String, CaseIterable {
     command.directory = directory.path
     command.environment["HOME"] = directory.path
     command.environment["PATH"] = BuildProducts.directory + ":" + (command.environment["PATH"] ?? "")
-    // A shell that waits for something is wrong.
+    // A shell that waits for input has failed.
     command.timeLimit = 120
     let outcome = try withExtendedLifetime(result) { try command.run() }
     guard outcome.end == .exit(0), outcome.errorOutput.isEmpty else {
@@ -56,8 +57,8 @@ enum CompletingShell: String, CaseIterable {
     return Set(lines).sorted()
   }
 
-  /// Arguments: the script, and the words of the command line. The shell has set the variables of the programmable
-  /// completion; `compopt` works only while a key is pressed.
+  /// Arguments: the completion script, and the words of the command line. The script below sets the variables that a
+  /// shell sets for completions. It replaces `compopt`, which works only while a key is pressed.
   private static let bashScript = #"""
     source "$0"
     compopt() { :; }
@@ -70,8 +71,8 @@ enum CompletingShell: String, CaseIterable {
     printf '%s\n' "${COMPREPLY[@]}"
     """#
 
-  /// Arguments: the directory of the functions, one for files, and the command line. An interactive shell on a terminal
-  /// of its own gets the line and the tab key; what its completion adds is written to a file.
+  /// Arguments: the directory of the completion functions, a directory for files, and the command line. An interactive
+  /// shell in its own terminal gets the line and the tab key. The words that the completion adds are written to a file.
   private static let zshScript = #"""
     zmodload zsh/zpty
     # Waits for a file. What the terminal shows has to be read, or the shell waits for room.

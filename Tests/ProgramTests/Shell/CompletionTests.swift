@@ -1,4 +1,4 @@
-// Command lines that shells complete.
+// Shells complete command lines of leaktrace.
 
 import Foundation
 import TestRequirements
@@ -8,7 +8,7 @@ import Testing
   /// A command line, and the words that a shell offers for its last word.
   struct Case: Sendable {
     var line: [String]
-    /// All that is offered, or with `some` a part of it.
+    /// The offered words: all of them, or only a part if `isSome`.
     var offered: [String]
     var isSome = false
     var missing: [String] = []
@@ -19,7 +19,7 @@ import Testing
     }
   }
 
-  /// Every shell offers the same words.
+  /// The cases, which apply to every shell.
   private static let cases: [Case] = [
     .some([""], ["record", "check", "analyze", "why", "ps", "help"], not: ["scope-report"]),
     .all(["ana"], ["analyze"]),
@@ -56,7 +56,7 @@ import Testing
     .some(["record", "--", "./ser"], ["./server"]),
     .all(["record", "--", "cat", "f"], ["feed.trace"]),
     .all(["record", "cat", "f"], ["feed.trace"]),
-    // The options behind a program are its own.
+    // Options after the program's name belong to that program.
     .some(["record", "--", "./server", "--start-pau"], [], not: ["--start-paused"]),
   ]
 
@@ -66,7 +66,7 @@ import Testing
     chmod(try directory.write("#!/bin/sh\n", to: "server"), 0o755)
     for expected in Self.cases {
       var offered = try shell.offers(expected.line, in: directory)
-      // zsh gives the last component of a path alone.
+      // zsh offers only the last component of a path.
       if shell == .zsh, expected.line.last!.hasPrefix("./") { offered = offered.map { "./" + $0 } }
       if expected.isSome {
         #expect(Set(offered).isSuperset(of: expected.offered), "\(shell): \(expected.line): \(offered)")
@@ -77,7 +77,7 @@ import Testing
     }
     let directories = try shell.offers(["watch", "--from", "t"], in: directory)
     #expect(directories.map { $0.hasSuffix("/") ? String($0.dropLast()) : $0 } == ["traces"], "\(shell)")
-    // Further conditions behind a comma: zsh gives those alone.
+    // After a comma, further conditions are offered. zsh offers them without the text before the comma.
     let further = try shell.offers(["analyze", "--fail-on", "new-leaks,w"], in: directory)
     #expect(further == [shell == .zsh ? "worse" : "new-leaks,worse"], "\(shell)")
     let report = try shell.offers(["analyze", "--write", "ht"], in: directory)
@@ -86,7 +86,7 @@ import Testing
 
   @Test(.requires(.program("bash"))) func bashOffersCommandsOptionsWordsFilesAndPrograms() throws {
     try expect(.bash)
-    // bash knows which options take a value, so that "--" is not needed.
+    // bash knows which options take a value, so it finds the program even without "--".
     let directory = try TemporaryDirectory()
     _ = try directory.write("", to: "feed.trace")
     #expect(try CompletingShell.bash.offers(["record", "--quiet", "cat", "f"], in: directory) == ["feed.trace"])
@@ -106,7 +106,7 @@ import Testing
         #expect(offered.contains(String(waiting.processID)), "\(shell): \(command): \(offered)")
         #expect(!offered.contains(String(other)), "\(shell): \(command): \(offered)")
       }
-      // `attach` takes any process. zsh offers the processes of its terminal.
+      // `attach` accepts any process. zsh offers only processes of its own terminal.
       if shell != .zsh {
         #expect(try shell.offers(["attach", ""], in: waiting.directory).contains(String(other)), "\(shell)")
       }

@@ -18,13 +18,13 @@ import Testing
   @Test func thePageIsNamedAfterTheTraceAndItsPathIsPrinted() throws {
     let feed = try RecordedFeed.shared()
     let directory = try TemporaryDirectory()
-    // An earlier page of that name is replaced.
+    // An earlier page with the same name is replaced.
     for _ in 1...2 {
       let outcome = try report([feed.trace], in: directory)
       #expect(outcome.end == .exit(0) && outcome.output == "feed.html\n" && outcome.errorOutput == "")
       #expect(try directory.fileNames() == ["feed.html"] && isPage(directory.path + "/feed.html"))
     }
-    // So is one that another command wrote.
+    // A page that another command wrote is replaced, too.
     #expect(
       try Command([
         BuildProducts.leaktrace, "analyze", feed.trace, "--write", "html=\(directory.path)/feed.html",
@@ -79,7 +79,7 @@ import Testing
     command.directory = "/proc"
     let outcome = try command.run()
     #expect(outcome.end == .exit(5) && outcome.output == "" && outcome.errorOutput.contains("cannot write feed.html"))
-    // The ending makes the name too long for a file.
+    // With its extension, the name is too long for a file.
     let directory = try TemporaryDirectory()
     let name = String(repeating: "x", count: 252)
     try FileManager.default.copyItem(atPath: feed.trace, toPath: "\(directory.path)/\(name)")

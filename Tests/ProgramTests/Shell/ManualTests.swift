@@ -66,7 +66,7 @@ import Testing
     for directory in [first, second] {
       var command = Command([BuildProducts.packageRoot + "/scripts/manuals", directory.path, BuildProducts.leaktrace])
       command.environment["SOURCE_DATE_EPOCH"] = "1700000000"
-      // Neither the reader's language nor the width of the terminal matters.
+      // The files do not depend on the user's language or the width of the terminal.
       command.environment["COLUMNS"] = directory === first ? "60" : "200"
       command.environment["LC_ALL"] = directory === first ? "C" : "C.UTF-8"
       #expect(try command.run().end == .exit(0))

@@ -1,4 +1,4 @@
-// The stack of an allocation in async code goes on with the functions that are awaiting, before and after suspensions.
+// In async code, the stack of an allocation continues with the functions that await, before and after suspensions.
 
 import TestRequirements
 import Testing
@@ -38,15 +38,15 @@ import TraceReading
     #expect(differences.isEmpty, "\(differences.count) of \(expected.count) differ: \(differences.prefix(5))")
   }
 
-  /// The program's function that a demangled name belongs to, with "#" for a closure in it. Nil for thunks that the
-  /// compiler inserts.
+  /// Returns the program's function that a demangled name belongs to, followed by "#" if the name is a closure's.
+  /// Returns nil for thunks that the compiler inserts.
   private func function(in name: String, known: Set<String>) -> String? {
     if name.contains("partial apply") || name.contains("protocol witness") { return nil }
     let words = name.split { !$0.isLetter && !$0.isNumber }.map(String.init)
     return words.first(where: known.contains).map { $0 + (name.contains("closure #") ? "#" : "") }
   }
 
-  /// Merges a closure and the function that contains it, if they are next to each other: an optimiser may have done so.
+  /// Merges a closure with the function that contains it, if they are adjacent: an optimiser may have merged them.
   private func merged(_ functions: [String]) -> [String] {
     var result: [String] = []
     for function in functions {

@@ -1,5 +1,5 @@
-// Recorded stacks through the Swift library and Foundation, many of whose functions have no unwind information, are
-// those a debugger gives.
+// Recorded stacks through the Swift library and Foundation equal a debugger's. Many functions there have no unwind
+// information.
 
 import Foundation
 import TestRequirements

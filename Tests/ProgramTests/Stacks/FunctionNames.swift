@@ -1,13 +1,13 @@
-// The functions that frames are in, by the toolchain's own symbolizer and demangler: nothing of the analysis takes
-// part.
+// Finds the functions of frames by the toolchain's own symbolizer and demangler, without any code of the analysis.
 
 import Foundation
 
-/// Looks many frames up at once.
+/// The functions of many frames, which are looked up together.
 struct FunctionNames {
   private var names: [PrintedFrame: [String]] = [:]
 
-  /// Those of a frame, the innermost inlined one first, the function itself last. Empty when nothing is known.
+  /// Returns the functions of a frame: first the inlined functions, innermost first, and then the function itself.
+  /// Returns an empty list if the function is unknown.
   subscript(frame: PrintedFrame) -> [String] { names[frame] ?? [] }
 
   init(_ frames: Set<PrintedFrame>, images: [PrintedImage]) throws {
@@ -20,8 +20,8 @@ struct FunctionNames {
       let order = Array(inside)
       symbolizer.input = Array(
         order.map { "0x" + String($0.codeAddress - image.loadBias, radix: 16) + "\n" }.joined().utf8)
-      // A block of lines for each address: a function, and its place, for each level of inlining; an empty line ends
-      // it.
+      // The symbolizer prints a block of lines for each address. The block has a function and its place for each level
+      // of inlining. An empty line ends the block.
       let blocks = try symbolizer.run().output.components(separatedBy: "\n\n")
       guard blocks.count >= order.count else {
         throw CommandFailure("llvm-symbolizer answered \(blocks.count) of \(order.count)")

@@ -1,15 +1,15 @@
-// The stacks that a program printed for its allocations, and their comparison with the recorded ones.
+// The stacks that a program printed for its allocations, compared with the recorded stacks.
 
 import Testing
 
 struct MarkedStacks {
-  /// The sizes that stacks_next_size hands out. No program here asks for one by chance.
+  /// The sizes that stacks_next_size returns. The programs allocate no other blocks of these sizes.
   static let sizes = 70_001..<80_000
 
-  /// A size, and the frames from the one that asked for it outwards.
+  /// The sizes with the frames of the allocation, innermost first.
   private(set) var marks: [(size: Int, frames: [PrintedFrame])] = []
 
-  /// - Parameter output: Lines of "mark SIZE PC PC …"; others are left alone.
+  /// - Parameter output: The program's output. Lines of the form "mark SIZE PC PC …" are read; others are ignored.
   init(_ output: String) throws {
     for line in output.split(separator: "\n") where line.hasPrefix("mark ") {
       let fields = line.split(separator: " ")
@@ -25,7 +25,7 @@ struct MarkedStacks {
     }
   }
 
-  /// Expects that each was recorded once: by the same function, called from the same addresses.
+  /// Expects that each allocation was recorded once, by the same function with the same callers.
   func expectEqual(_ recorded: RecordedStacks, sourceLocation: SourceLocation = #_sourceLocation) throws {
     var differences: [String] = []
     var innermost: Set<PrintedFrame> = []
@@ -35,7 +35,7 @@ struct MarkedStacks {
         differences.append("size \(size): recorded \(recorded.allocations[size]?.count ?? 0) times")
         continue
       }
-      // The allocation and the report beside it are two calls of one function.
+      // One function allocates and then prints the stack by another call, so the innermost addresses differ.
       callers.append((size, frames[0], first))
       innermost.formUnion([frames[0], first])
       let (expected, actual) = (frames.dropFirst(), stacks[0].dropFirst())

@@ -1,4 +1,4 @@
-// The stacks of a trace's allocations as `leaktrace dump` prints them, by the size asked for.
+// The stacks of a trace's allocations, as `leaktrace dump` prints them, by requested size.
 
 import Foundation
 import TraceRecording
@@ -6,9 +6,9 @@ import TraceRecording
 /// One frame of a stack.
 struct PrintedFrame: Hashable, Sendable {
   var address: UInt64
-  /// To be looked up as it is; otherwise it is a return address.
+  /// Whether the address itself is looked up; otherwise it is a return address.
   var isExact: Bool
-  /// The resumption of an async caller.
+  /// Whether the frame is the resumption of an async caller.
   var isAsync: Bool
 
   /// The address of an instruction of the frame's function.
@@ -23,8 +23,8 @@ struct PrintedImage: Sendable {
 
 struct RecordedStacks {
   private(set) var images: [PrintedImage] = []
-  /// The stacks, the innermost frame first, of `malloc` and `swift_allocObject` of the sizes that the programs here
-  /// mark.
+  /// The stacks of `malloc` and `swift_allocObject` by size, for the sizes that the programs mark. The innermost frame
+  /// is first.
   private(set) var allocations: [Int: [[PrintedFrame]]] = [:]
 
   init(_ path: String) throws {
@@ -72,7 +72,7 @@ struct RecordedStacks {
 }
 
 extension RecordedTrace.Drops {
-  /// What is missing, in words; empty when nothing is.
+  /// Descriptions of everything that is missing in the trace; empty if nothing is.
   var all: [String] {
     let counts = [
       "nested": nested, "after stop": afterStop, "without memory": withoutMemory, "truncated stacks": truncatedStacks,

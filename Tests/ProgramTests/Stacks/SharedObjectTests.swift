@@ -1,23 +1,23 @@
-// The preloaded library itself: the libraries it needs, how it is bound, and the symbols it exports.
+// The preloaded library itself: the libraries that it needs, how it is bound, and the symbols that it exports.
 
 import Foundation
 import TestRequirements
 import Testing
 
 @Suite(.requires(.recorder)) struct SharedObjectTests {
-  /// Lines of readelf's answer, as fields.
+  /// Returns the lines of readelf's output, split into fields.
   private func readelf(_ option: String) throws -> [[Substring]] {
     let outcome = try Command(["readelf", "--wide", option, BuildProducts.preloadLibrary]).run()
     guard outcome.end == .exit(0) else { throw CommandFailure("readelf: \(outcome.end) \(outcome.errorOutput)") }
     return outcome.output.split(separator: "\n").map { $0.split(separator: " ") }
   }
 
-  /// The values of a tag of the dynamic section.
+  /// Returns the values of a tag in the dynamic section.
   private func dynamicEntries(_ tag: String) throws -> [String] {
     try readelf("--dynamic").filter { $0.count > 2 && $0[1] == "(\(tag))" }.map { $0[2...].joined(separator: " ") }
   }
 
-  /// Fields: number, value, size, kind, binding, visibility, section, name.
+  /// Returns the fields of each symbol: number, value, size, kind, binding, visibility, section, name.
   private func dynamicSymbols() throws -> [[Substring]] {
     try readelf("--dyn-syms").filter { $0.count >= 8 && ($0[4] == "GLOBAL" || $0[4] == "WEAK") }
   }
@@ -48,7 +48,7 @@ import Testing
     let segment = try #require(try readelf("--segments").first { $0.first == "TLS" })
     let size = try #require(UInt64(segment[5].dropFirst(2), radix: 16))
     #expect(size <= 64)
-    // An access through __tls_get_addr could allocate.
+    // An access to thread-local storage through __tls_get_addr could allocate memory.
     #expect(try !dynamicSymbols().contains { $0[7].hasPrefix("__tls_get_addr") })
   }
 

@@ -1,7 +1,7 @@
-// The programs that say what stacks they allocate on, compiled in the ways that change what frames look like.
+// Programs that print the stacks of their allocations, compiled in ways that change the layout of frames.
 
 enum StackPrograms {
-  /// The object file that each of them is linked with.
+  /// Returns the object file that each program is linked with.
   static func backtraceObject() throws -> String {
     try TestProgram("stacks-backtrace.c", flags: ["-c", "-fPIC", "-Wno-unused-command-line-argument"]).path()
   }
@@ -12,7 +12,7 @@ enum StackPrograms {
     ).path()
   }
 
-  /// A shared object whose frames have so many bytes of room.
+  /// Returns a shared object whose frames have `room` additional bytes.
   static func plugin(room: Int) throws -> String {
     try TestProgram("stacks-plugin.c", flags: ["-shared", "-fPIC", "-DROOM=\(room)"]).path()
   }
@@ -21,6 +21,6 @@ enum StackPrograms {
     try TestProgram(source, flags: [try backtraceObject()] + flags).path()
   }
 
-  /// Ways to compile Swift. Without `-Onone` it is optimised.
+  /// The flags of several ways to compile Swift. Without `-Onone` the code is optimised.
   static let swiftFlags: [[String]] = [["-Onone"], [], ["-Onone", "-static-stdlib"], ["-static-stdlib"]]
 }

@@ -72,7 +72,7 @@ import TraceReading
     said.errorOutput = "leaktrace: warning: a.trace: 3 stacks differed from a fresh unwind\n"
     #expect(StackVerification.failure(of: command, said)?.contains("3 stacks differed") == true)
 
-    // Without a closing record the counters are taken from the status block.
+    // If the trace has no closing record, the counters are read from the status block.
     let trace = try #require(try TracedRun.traces(in: directory).first)
     var header = try Data(contentsOf: URL(fileURLWithPath: trace.path)).prefix(Int(LT_TRACE_HEADER_SIZE))
     let counter =

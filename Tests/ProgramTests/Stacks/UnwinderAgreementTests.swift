@@ -1,4 +1,4 @@
-// Recorded stacks are those that the C compiler's own unwinder gives, in the same process at the same moment.
+// Recorded stacks equal the stacks from the C compiler's own unwinder, in the same process at the same moment.
 
 import TestRequirements
 import Testing
@@ -31,7 +31,7 @@ import TraceReading
     try expectAgreement([try StackPrograms.c(flags)] + plugins, checking, atLeast: 500)
   }
 
-  /// The linker puts the section, and all that follow it, far from the preceding ones.
+  /// The linker puts this section, and all sections after it, far from the preceding ones.
   @Test("Stacks of a program whose segments lie apart are the unwinder's", arguments: ["lld", "bfd"])
   func apart(linker: String) throws {
     let flags = ["-O1", "-DFAR_SECTION", "-fuse-ld=\(linker)", "-Wl,--section-start=.far=0x10000000"]

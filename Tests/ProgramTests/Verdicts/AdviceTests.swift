@@ -1,5 +1,5 @@
-// Advice is tried: the programs of Tests/Programs/advice are built as they are, and with the change that each one's
-// advice names.
+// Tests whether advice works. The programs of Tests/Programs/advice are built unchanged, and with the change that each
+// program's advice names.
 
 import Foundation
 import TestRequirements
@@ -7,9 +7,9 @@ import Testing
 
 /// A program with one fault.
 struct AdviceCase: Sendable, CustomTestStringConvertible {
-  /// As the program calls it.
+  /// The name that the program uses for itself.
   var name: String
-  /// The file with the fault. A line with `to change` in it is the one that the advice has to name.
+  /// The file with the fault. The line that the advice must name contains `to change`.
   var file: String
   var verdict: String
   /// Words that the advice must have.
@@ -74,7 +74,7 @@ struct AdviceCase: Sendable, CustomTestStringConvertible {
 
   private static let sources = BuildProducts.packageRoot + "/Tests/Programs/advice"
 
-  /// The line to change; nil where a declaration is, which the advice names.
+  /// The number of the line to change; nil if the advice names a declaration instead.
   func line() throws -> Int? {
     let text = try String(contentsOfFile: "\(Self.sources)/\(file).swift", encoding: .utf8)
     return text.split(separator: "\n", omittingEmptySubsequences: false).firstIndex { $0.contains("to change") }.map {
@@ -84,8 +84,8 @@ struct AdviceCase: Sendable, CustomTestStringConvertible {
 }
 
 @Suite(.serialized, .requires(.recorder)) struct AdviceTests {
-  /// The optimiser leaves some closures without lines of their own. The report then has the line of the enclosing
-  /// function.
+  /// The distance that is accepted between the reported line and the line to change. The optimiser leaves some closures
+  /// without lines of their own, and the report then has a line of the enclosing function.
   private static let nearestLines = 3
 
   private static let optimisations = TestTier.arguments(["-O"], of: ["-Onone", "-O"])
@@ -94,7 +94,8 @@ struct AdviceCase: Sendable, CustomTestStringConvertible {
     TestProgram(named: "advice", sources: ["advice"], flags: [optimisation] + (isMended ? ["-D", "MENDED"] : []))
   }
 
-  /// The findings of all programs of one build that are no weak suspicions and no library's, by the program's name.
+  /// The findings of all programs of one build, by the program's name, without weak suspicions and findings of
+  /// libraries.
   private static let findings: [String: Result<[String: [ReportedFinding]], any Error>] = Dictionary(
     uniqueKeysWithValues: (optimisations.map { ($0, false) } + [("-O", true)]).map { optimisation, isMended in
       (key(isMended: isMended, optimisation), Result { try read(isMended: isMended, optimisation) })

@@ -1,4 +1,4 @@
-// The line of a cause that no path shows.
+// The line of a cause that no reference path shows.
 
 import Foundation
 import TestRequirements
@@ -7,7 +7,7 @@ import Testing
 @Suite(.requires(.recorder)) struct CauseLineTests {
   private static let source = "awaits.swift"
 
-  /// The line of the program with a mark.
+  /// Returns the number of the program's line with a mark.
   private func line(_ mark: String) throws -> Int {
     let path = BuildProducts.packageRoot + "/Tests/Programs/" + Self.source
     let lines = try String(contentsOfFile: path, encoding: .utf8).split(
@@ -15,7 +15,7 @@ import Testing
     return try #require(lines.firstIndex { $0.contains("// \(mark)") }) + 1
   }
 
-  /// The text of a report, without its line breaks.
+  /// Returns the text of a report, without its line breaks.
   private func report(_ way: String, _ optimisation: String) throws -> String {
     let directory = try TemporaryDirectory()
     let trace = directory.path + "/t"
@@ -31,7 +31,7 @@ import Testing
   func siblings(optimisation: String) throws {
     let text = try report("sessions", optimisation)
     #expect(text.contains("Held by Desk.sessions."), "\(text)")
-    // The optimiser leaves no line for the release in the function, and the line of the call.
+    // With `-O`, the release has no line of its own in the function. The report then names the line of the call.
     let place =
       optimisation == "-O" ? "\(try line("CALLED")) in runDesk()." : "\(try line("CLOSED")) in Desk.close(_:)."
     #expect(text.contains("retained or released at \(Self.source):\(place)") && text.contains("were not."), "\(text)")

@@ -1,13 +1,13 @@
-// The corpus's data: what `analyze` is to find in each program of Tests/Corpus.
+// The corpus's data: the findings that `analyze` must report in each program of Tests/Corpus.
 
 import Foundation
 
 /// A program of the corpus with its expected findings.
 struct CorpusCase: Decodable, Sendable {
   var name: String
-  /// The executable that it is part of.
+  /// The executable that contains the program.
   var program: CorpusProgram?
-  /// The only variants that contain it; all of its executable's if nil.
+  /// The only variants that contain the program; nil for all variants of its executable.
   var variants: [CorpusVariant]?
   /// The findings with the fault; nil for a program that has no faulty form.
   var leak: [ExpectedFinding]?
@@ -32,17 +32,17 @@ enum Verdict: String, Codable, Sendable { case retainCycle, lost, deinitialised,
 
 /// A finding as the data describe it.
 struct ExpectedFinding: Decodable, Equatable, Sendable {
-  /// In a list of members: any number of steps, none included, of whatever kind.
+  /// In a list of members: any number of steps of any kind, or none.
   static let anySteps = "..."
-  /// In a list of edges: a name that is not compared.
+  /// In a list of edges: any name.
   static let anyName = "*"
 
   var verdict: Verdict
   var library = false
   var count: Int
-  /// Types of objects, kinds of the rest, in the order of the path; of a cycle beginning anywhere in it.
+  /// Types of objects, and kinds of other blocks, in the order of the path. A cycle may begin at any member.
   var members: [String]
-  /// The names of the references out of the members; those at the end of a path that is no cycle may be left out.
+  /// The names of the references from each member. The last names may be left out if the path is not a cycle.
   var edges: [String]
   var retainedObjects: Int?
   /// The only variants that report it; all if nil.

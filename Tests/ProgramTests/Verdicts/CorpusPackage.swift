@@ -1,5 +1,5 @@
-// Programs that need packages of others: servers, and faults in the use of SwiftNIO. They are one package, so that what
-// they need is compiled once.
+// Programs that depend on other packages: servers, and faults in the use of SwiftNIO. They form one package, so that
+// the dependencies are compiled once.
 
 import Foundation
 
@@ -9,9 +9,9 @@ enum CorpusPackage {
 
   static let servers = directory + "/servers.json"
 
-  /// The directory with the products. Blocks while they are being built.
+  /// Returns the directory of the products. Blocks until they are built.
   ///
-  /// `product`: the only one that is wanted; nil for all.
+  /// `product`: the only product to build; nil for all.
   static func products(_ product: String? = nil, isOptimised: Bool = true) throws -> String {
     try BuildLock.withLock(for: cache) { try build(product, isOptimised: isOptimised) }
   }

@@ -4,27 +4,28 @@ import Foundation
 import TestRequirements
 import Testing
 
-/// One way of compiling the corpus.
+/// A way of compiling the corpus.
 enum CorpusVariant: String, Codable, CaseIterable, Sendable, CustomTestStringConvertible {
   case dynamicUnoptimised = "dynamic-Onone"
   case dynamicOptimised = "dynamic-O"
   case staticUnoptimised = "static-Onone"
   case staticOptimised = "static-O"
-  /// Linked to the runtime of an earlier Swift, optimised. It has the programs that need only the libraries of that
-  /// runtime.
+  /// Optimised, and linked to the runtime of an earlier Swift. This variant has only the programs that need no other
+  /// libraries than that runtime's.
   case earlierRuntime = "swift-6.1.2"
 
   /// The variants that are tested.
   static let tested = TestTier.arguments([dynamicUnoptimised, dynamicOptimised], of: allCases)
-  /// The tested variants that have the toolchain's own runtime.
+  /// The tested variants that use the toolchain's own runtime.
   static let testedOwn = tested.filter { $0 != .earlierRuntime }
 
-  /// One program in so many is tested. The first tier has every program in one variant alone.
+  /// The distance between the tested programs: with 4, one program in four is tested. The first tier tests every
+  /// program in only one variant.
   var stride: Int { TestTier.isWhole || self == .dynamicOptimised ? 1 : 4 }
 
   var isOptimised: Bool { self != .dynamicUnoptimised && self != .staticUnoptimised }
   var isStatic: Bool { self == .staticUnoptimised || self == .staticOptimised }
-  /// The one whose expectations hold for it.
+  /// The variant whose expected findings apply.
   var expectations: CorpusVariant { self == .earlierRuntime ? .dynamicOptimised : self }
   var testDescription: String { rawValue }
 }
@@ -38,7 +39,7 @@ enum CorpusProgram: String, Codable, Sendable {
     switch self {
     case .corpus: CorpusVariant.allCases
     case .scopes: CorpusVariant.allCases.filter { $0 != .earlierRuntime }
-    // Its packages take long to build.
+    // The packages of this program take long to build.
     case .nioCorpus: TestTier.arguments([], of: [.dynamicUnoptimised, .dynamicOptimised])
     }
   }
@@ -50,9 +51,9 @@ enum CorpusProgram: String, Codable, Sendable {
   private static let lock = NSLock()
   nonisolated(unsafe) private static var built: [String: Result<String, any Error>] = [:]
 
-  /// The path of the executable, built when it is first asked for, and kept as long as no source is newer.
+  /// Returns the path of the executable. Builds it at the first use, unless it is newer than all sources.
   ///
-  /// Blocks while it is being built.
+  /// Blocks until the executable is built.
   func path(_ variant: CorpusVariant) throws -> String {
     let key = "\(rawValue) \(variant.rawValue)"
     return try BuildLock.withLock(for: key) {
@@ -80,7 +81,7 @@ enum CorpusProgram: String, Codable, Sendable {
     let directory = "\(Self.cache)/\(variant.rawValue)"
     if variant == .earlierRuntime { sources = try EarlierRuntimeCorpus.sources(of: sources, in: directory) }
     let product = "\(directory)/\(rawValue)"
-    // The folders' dates change when a source goes away; this file's, when the way of compiling does.
+    // Removing a source changes its folder's date. Changing the way of compiling changes this file's date.
     let inputs =
       sources.filter { $0.hasPrefix(CorpusCase.directory) } + [compiler, #filePath]
       + folders.map { CorpusCase.directory + $0 }
@@ -88,8 +89,8 @@ enum CorpusProgram: String, Codable, Sendable {
 
     try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
     let unfinished = "\(product).\(getpid())"
-    // Without optimisation, a module as a whole compiles to equal code in a third of the time. With it, the compiler would
-    // inline calls between files, and closures would lose their lines.
+    // Without optimisation, compiling the module as a whole gives equal code in a third of the time. With optimisation,
+    // the compiler would inline calls between files, and closures would lose their lines.
     let unit = variant.isOptimised ? ["-O", "-j", "2"] : ["-Onone", "-wmo"]
     var arguments = [compiler, "-g", "-module-name", module] + unit
     if variant == .earlierRuntime {

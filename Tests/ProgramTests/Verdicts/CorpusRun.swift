@@ -1,8 +1,8 @@
-// Running the whole corpus in a variant under the recorder, and analysing each trace.
+// Runs the whole corpus in a variant under the recorder, and analyses each trace.
 
 import Foundation
 
-/// One program, with or without its fault.
+/// A run of one program, with or without its fault.
 struct CorpusRun: Sendable {
   enum Mode: String, Sendable { case leak, clean }
 
@@ -23,9 +23,9 @@ struct CorpusRun: Sendable {
   private static let lock = NSLock()
   nonisolated(unsafe) private static var done: [CorpusVariant: [CorpusRun]] = [:]
 
-  /// The runs of a variant, one program in `stride`, made when they are first asked for, two at a time.
+  /// Returns the runs of a variant, for one program in `stride`. The first call makes the runs, two at a time.
   ///
-  /// Blocks until they are done.
+  /// Blocks until the runs are done.
   static func all(_ variant: CorpusVariant) throws -> [CorpusRun] {
     try lock.withLock {
       if let runs = done[variant] { return runs }
@@ -41,7 +41,7 @@ struct CorpusRun: Sendable {
       let program = programs[index]
       return (program.leak == nil ? [Mode.clean] : [.leak, .clean]).map { (program, $0) }
     }
-    // Before the timing of anything can suffer from a compiler beside it.
+    // Build everything first, so that no compiler disturbs the timing of a run.
     for (program, _) in wanted { _ = try (program.program ?? .corpus).path(variant) }
     let directory = try TemporaryDirectory()
     let traces = wanted.map { "\(directory.path)/\($0.0.name).\($0.1.rawValue).trace" }

@@ -4,7 +4,7 @@ import TestRequirements
 import Testing
 
 @Suite(.serialized, .requires(.recorder)) struct CorpusTests {
-  /// Needs no verdicts: it is the corpus that is tested here.
+  /// Uses no verdicts: this tests the corpus itself.
   @Test(
     "Objects of a faulty program live on in the expected number, and none does in its correct twin",
     arguments: CorpusVariant.tested)
@@ -15,7 +15,7 @@ import Testing
         Issue.record("\(run.name): \(run.report)")
         continue
       }
-      // The program's own types that the fault is about, and in how many findings' instances they are.
+      // The program's own types that are part of the fault, with the number of instances in all findings.
       var instances: [String: Int] = [:]
       for finding in run.program.leak ?? [] where finding.verdict != .dangling && !finding.library {
         for member in Set(finding.members) { instances[member, default: 0] += finding.count }
@@ -38,7 +38,7 @@ import Testing
       switch run.report {
       case .failure(let failure): Issue.record("\(run.name): \(failure)")
       case .success(let report):
-        // The same would be said of every other.
+        // Ends the test at the first report without findings, because all other reports would lack them, too.
         let reported = report.findings
         let findings = try #require(reported, "\(run.name): the report does not speak of findings")
         let mismatches = FindingComparison.mismatches(expected: run.expected, found: findings)
@@ -47,7 +47,7 @@ import Testing
     }
   }
 
-  /// A finding with what helps to find its cause where it comes in one run of many.
+  /// Describes a finding, with details that help to find the cause if it appears in only one run of many.
   private static func text(_ finding: ReportedFinding) -> String {
     var text = FindingComparison.text(finding) + (finding.hidden == true ? " (hidden)" : "")
     if let first = finding.path.first {
@@ -69,14 +69,14 @@ import Testing
       ].joined(separator: "\n"))
   }
 
-  /// Whether a member is no type that the corpus declares: a kind, a type of a library, a gap.
+  /// Whether a member is not a type that the corpus declares, but a kind, a type of a library, or a gap.
   private static func isOfLibrary(_ member: String) -> Bool {
     let others: Set<String> = [
       "closure", "box", "task", "malloc", "array", "dictionary", "set", ExpectedFinding.anySteps, "DispatchWorkItem",
       "URLSession",
       "ChannelHandlerContext", "EmbeddedChannel", "ChannelPipeline",
     ]
-    // The report has full names inside the angle brackets.
+    // The report has full names inside angle brackets.
     return others.contains(member) || member.contains("<")
   }
 }

@@ -1,24 +1,24 @@
-// The reference counts of a heap image, compared with the sums of the trace's events.
+// Compares the reference counts in a heap image with the sums of the trace's events.
 
 import HeapAnalysis
 import LeakDetection
 import TraceReading
 import TraceSymbolication
 
-/// How the live objects of a trace compare.
+/// The result of the comparison for the live objects of a trace.
 struct CountedObjects: Sendable {
   struct Difference: Hashable, Sendable {
     var type: String
-    /// What `history` says to it.
+    /// The gaps that `history` reports for the object.
     var gaps: [String]
   }
 
   var equal = 0
-  /// Objects whose strong references are others than their count.
+  /// Objects whose sum of strong references differs from their count.
   var differences: [Difference] = []
-  /// Types of objects with as many strong references as counted, but not as many unowned ones.
+  /// Types of objects whose strong references agree with the count, but whose unowned references do not.
   var unownedDifferences: Set<String> = []
-  /// Types of objects that the image has no count of.
+  /// Types of objects whose counts are not in the image.
   var uncounted: Set<String> = []
 
   init(trace path: String) throws {

@@ -1,26 +1,27 @@
-// The part of the corpus that runs with the runtime of an earlier Swift: its libraries are fewer than the toolchain's.
+// The part of the corpus that can run with the runtime of an earlier Swift, which has fewer libraries than the
+// toolchain.
 
 import Foundation
 
 enum EarlierRuntimeCorpus {
-  /// Modules whose libraries do not come with it.
+  /// Modules whose libraries the earlier runtime does not include.
   private static let missing: Set<Substring> = ["Foundation", "FoundationNetworking", "Dispatch", "Observation"]
 
-  /// The programs that need none of them.
+  /// The names of the programs that import none of these modules.
   static let names: Set<String> = {
     guard let main = try? String(contentsOfFile: mainPath, encoding: .utf8) else { return [] }
     return Set(entries(of: main, in: declarations((try? usable(allSources())) ?? [])).map(\.name))
   }()
 
-  /// The sources that need none of them, with a list of programs in place of the corpus's, which is written to
-  /// `directory`.
+  /// Returns the sources that import none of these modules. Writes a list of the remaining programs to `directory`, in
+  /// place of the corpus's list.
   static func sources(of sources: [String], in directory: String) throws -> [String] {
     let usable = try usable(sources.filter { $0 != mainPath })
     let kept = entries(of: try String(contentsOfFile: mainPath, encoding: .utf8), in: declarations(usable))
     let main = try String(contentsOfFile: mainPath, encoding: .utf8)
     let known = Set(kept.map(\.line))
     let lines = main.split(separator: "\n", omittingEmptySubsequences: false)
-    // Conditions on the way of linking are for programs that need more.
+    // Programs inside conditions on the linkage need missing modules.
     let conditional = lines.firstIndex { $0.hasPrefix("#if") }.flatMap { start in
       lines[start...].firstIndex { $0.hasPrefix("#endif") }.map { start...$0 }
     }
@@ -66,7 +67,7 @@ enum EarlierRuntimeCorpus {
     return found
   }
 
-  /// The lines of main.swift that name a program of one of the types.
+  /// Returns the lines of main.swift that list a program of one of the types.
   private static func entries(of main: String, in types: Set<Substring>) -> [(name: String, line: Substring)] {
     main.split(separator: "\n").compactMap { line in
       let parts = line.split(separator: "\"")

@@ -1,16 +1,16 @@
-// Compares findings with the expected ones: a pure function, and the text of its mismatches.
+// Compares findings with the expected ones. The functions are pure; the result is the text of the mismatches.
 
 enum FindingComparison {
-  /// A line for each difference; none if the findings are those expected.
+  /// Returns a line for each difference, or none if the findings are the expected ones.
   ///
-  /// The order of findings does not matter, nor where a cycle begins. Hidden findings may be expected, and are
-  /// otherwise ignored.
+  /// The order of findings does not matter, and a cycle may begin at any member. Hidden findings are ignored unless
+  /// they are expected.
   static func mismatches(expected: [ExpectedFinding], found: [ReportedFinding]) -> [String] {
     var missing = expected
     var extra = found
     remove(matching: { $0.count == $1.instances && differences($0, $1).isEmpty }, from: &missing, &extra)
     remove(matching: { differences($0, $1).isEmpty }, from: &missing, &extra)
-    // Those with the same path are shown together, for what differs.
+    // A missing and an extra finding with the same path are shown together, with their differences.
     var lines: [String] = []
     remove(
       matching: { expected, found in
@@ -34,7 +34,7 @@ enum FindingComparison {
     }
   }
 
-  /// The differences between a finding and an expected one.
+  /// Returns the differences between a finding and an expected finding.
   private static func differences(_ expected: ExpectedFinding, _ found: ReportedFinding) -> [String] {
     var result: [String] = []
     func compare<Value: Equatable>(_ name: String, _ expected: Value, _ found: Value) {
@@ -62,14 +62,14 @@ enum FindingComparison {
     return steps.indices.contains { matches(pattern, twice[$0..<$0 + steps.count], isCycle: true) }
   }
 
-  /// Whether the steps match the pattern, from its first step to its last.
+  /// Whether the pattern matches all the steps.
   ///
   /// - Complexity: O(*n* · *m*) for *n* steps and a pattern of *m*.
   private static func matches(
     _ pattern: [(member: String, edge: String)],
     _ steps: ArraySlice<(member: String, edge: ReportedFinding.Step.Edge?)>, isCycle: Bool
   ) -> Bool {
-    // reached[k]: the first k of the pattern match the steps so far.
+    // reached[k]: whether the first k elements of the pattern match the steps so far.
     var reached = [true] + Array(repeating: false, count: pattern.count)
     func skipGaps() {
       for index in pattern.indices where reached[index] && pattern[index].member == ExpectedFinding.anySteps {
@@ -93,7 +93,7 @@ enum FindingComparison {
     return reached[pattern.count]
   }
 
-  /// A case is compared where one is expected.
+  /// The case of an enumeration is compared only if the expected edge has one.
   private static func isEdge(_ edge: ReportedFinding.Step.Edge?, _ wanted: String) -> Bool {
     wanted == ExpectedFinding.anyName || wanted == edge?.name ?? "" || wanted == edge?.fullName
   }

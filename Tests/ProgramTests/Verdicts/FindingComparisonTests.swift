@@ -1,4 +1,4 @@
-// The comparison that the corpus is judged with, judged itself.
+// Tests of the comparison that judges the corpus.
 
 import Foundation
 import Testing

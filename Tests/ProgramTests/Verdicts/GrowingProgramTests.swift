@@ -1,15 +1,15 @@
-// Leaks that grow with the work, and their clean twins.
+// Leaks that grow with the work, and the same programs without the leaks.
 
 import TestRequirements
 import Testing
 
 @Suite(.requires(.recorder)) struct GrowingProgramTests {
-  /// A way of Tests/Programs/growing.swift, and its report.
+  /// A mode of Tests/Programs/growing.swift, and the expected report.
   struct Way: Sendable, CustomTestStringConvertible {
     var name: String
-    /// Verdict, type and instances of the only suspicion.
+    /// The verdict, type and number of instances of the only suspicion.
     var suspicion: (verdict: String, type: String, instances: ClosedRange<Int>)
-    /// Words of the report.
+    /// Words that the report must contain.
     var says: [String]
     var testDescription: String { name }
 
@@ -40,7 +40,8 @@ import Testing
     let directory = try TemporaryDirectory()
     let trace = directory.path + "/t"
     let program = TestProgram("growing.swift", flags: [optimisation])
-    // The children end by a signal, while their group waits.
+    // The program with child tasks kills itself by a signal while the task group waits, so the exit status is not
+    // checked.
     _ = try Command([BuildProducts.leaktrace, "record", "--quiet", "-o", trace, "--", program.path()] + arguments).run()
     let report = try #require(try VerdictReport.read(traces: [trace])[trace])
     let text = try Command([BuildProducts.leaktrace, "analyze", trace, "--limit", "1"]).run().output

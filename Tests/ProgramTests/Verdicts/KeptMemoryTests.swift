@@ -37,7 +37,7 @@ import Testing
     let memory = try #require(report.residentMemory)
     #expect(memory.liveBlocks + memory.stacks + memory.otherPrivate + memory.mapped == memory.resident)
     #expect(memory.liveBlocks >= 512 * 1_000 && memory.liveBlocks < 2 << 20)
-    // The kernel counts the recorder's buffers, too.
+    // The kernel's figure includes the recorder's buffers.
     let own = memory.liveBlocks + memory.stacks + memory.otherPrivate
     #expect(own <= said << 10 && own >= (said << 10) * 9 / 10, "\(own) \(said << 10)")
     let text = try Command([BuildProducts.leaktrace, "analyze", trace]).run().output

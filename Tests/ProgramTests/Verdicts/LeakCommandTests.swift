@@ -1,4 +1,4 @@
-// The commands that look for leaks, as they are typed.
+// The commands that report leaks, run as users type them.
 
 import Foundation
 import TestRequirements
@@ -6,7 +6,7 @@ import Testing
 import TraceReading
 
 @Suite(.requires(.recorder), .serialized) struct LeakCommandTests {
-  /// A trace of a program of the corpus.
+  /// Records a program of the corpus, and returns the path of its trace.
   private func trace(
     _ name: String, _ mode: String, _ variant: CorpusVariant = .dynamicOptimised, in directory: TemporaryDirectory
   ) throws -> String {
@@ -73,7 +73,7 @@ import TraceReading
           == .exit(0))
       let report = try leaktrace("analyze", "--limit", "1", "--width", "120", path).output
       #expect(report.contains("Leaks: none found") == (lost == 0), "\(mode): \(report)")
-      // Without optimisation a word of its is left on the stack.
+      // Without optimisation, a word of the object's address is left on the stack.
       if flags.contains("-O") {
         let answer = try leaktrace("why", "--width", "120", path, "Gauge").output
         #expect(answer.contains("nothing: the function that made it never returns"), "\(answer)")

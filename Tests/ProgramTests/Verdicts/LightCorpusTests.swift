@@ -1,4 +1,4 @@
-// Light recordings of the corpus have the findings of full ones, as far as an image proves them.
+// Light recordings of the corpus have the findings of full recordings that an image alone can prove.
 
 import Foundation
 import TestRequirements
@@ -14,7 +14,7 @@ import Testing
     var reports: [Report]
   }
 
-  /// `VERDICT × instances`, sorted.
+  /// Returns the findings as sorted strings of the form `VERDICT × instances`.
   private static func findings(_ name: String, _ options: [String]) throws -> [String] {
     let directory = try TemporaryDirectory()
     let trace = directory.path + "/corpus.trace"
@@ -31,7 +31,7 @@ import Testing
       .map { "\($0.verdict) × \($0.instances)" }.sorted()
   }
 
-  // Threads of the pool wait at the end, and keep the memory of their finished jobs in free lists.
+  // At the end, the threads of the pool wait, and their free lists keep the memory of finished jobs.
   @Test(
     "Every instance is found that a full recording finds",
     arguments: TestTier.arguments(

@@ -1,5 +1,5 @@
-// Memory that a program maps itself holds the objects it refers to, even if the kernel has merged it with other
-// mappings.
+// Memory that a program maps itself counts as a holder of the objects that it refers to, even if the kernel has merged
+// the mapping with others.
 
 import Foundation
 import TestRequirements

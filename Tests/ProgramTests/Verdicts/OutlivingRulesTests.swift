@@ -1,4 +1,4 @@
-// The constants of suspicions: each is in the table of what holds it, and decides.
+// Tests of the constants for suspicions: each is in the document's table, and affects the result.
 
 import Foundation
 import TestRequirements
@@ -10,7 +10,7 @@ import Testing
 @testable import TraceSymbolication
 
 struct OutlivingRulesTests {
-  /// A constant as the table shows it.
+  /// Returns the text of a constant as in the table.
   private func shown(_ value: Any) -> String {
     if let span = value as? ClosedRange<Double> { return "\(shown(span.lowerBound)) to \(shown(span.upperBound))" }
     if let number = value as? Double { return String(format: "%.4g", number) }
@@ -50,7 +50,7 @@ struct OutlivingRulesTests {
     var rules = OutlivingRules.standard
     rules.leastOutlived = 1_000
     #expect(analysis.suspicions(by: rules).isEmpty)
-    // Nothing of it stays.
+    // Changed rules have no effect on a later analysis.
     #expect(analysis.suspicions(by: .standard).count == 1)
   }
 }

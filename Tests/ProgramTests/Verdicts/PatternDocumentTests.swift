@@ -1,4 +1,4 @@
-// docs/patterns.md shows code of the corpus and what leaktrace prints of it: both are as they are today.
+// docs/patterns.md shows code of the corpus and leaktrace's reports on it. Both must be up to date.
 //
 // LEAKTRACE_UPDATE_DOCS=1 writes the reports into the document.
 
@@ -7,7 +7,7 @@ import TestRequirements
 import Testing
 
 @Suite(.requires(.recorder)) struct PatternDocumentTests {
-  /// A fenced block whose information says what it is: "swift FILE" or "text EXECUTABLE PROGRAM".
+  /// A fenced block. Its info string describes it: "swift FILE" or "text EXECUTABLE PROGRAM".
   private struct Block {
     var words: [String]
     var lines: Range<Int>
@@ -71,13 +71,13 @@ import Testing
     if isUpdating { try lines.joined(separator: "\n").write(toFile: Self.path, atomically: true, encoding: .utf8) }
   }
 
-  /// Figures and the breaks of lines differ from run to run; and of tasks and of what something still holds, so may the
-  /// way to it. A library's objects have now more memory of its own and now less, so that it is chance whether all
-  /// instances keep the same.
+  /// Removes what differs from run to run: figures, line breaks, and the reference path if a task or another holder may
+  /// have several. The amount of memory of a library's objects varies, so it is chance whether all instances keep the
+  /// same amount.
   private static func comparable(_ block: [String]) -> String {
     let hasSeveralWays =
       block.first.map { line in ["OUTLIVED", "ACCUMULATING", "SUSPENDED"].contains { line.hasPrefix($0) } } ?? false
-    // The way begins with the root, in the line before the first reference.
+    // The reference path begins with the root, in the line before the first reference.
     let lines =
       hasSeveralWays
       ? block.prefix { !$0.contains("└") }.dropLast() + block.drop { !$0.hasPrefix("  Fix:") } : block[...]
@@ -86,7 +86,7 @@ import Testing
       /[0-9][0-9.,]*( (B|KiB|MiB|µs|ms|s|min)\b)?/, with: "#")
   }
 
-  /// The lines of the program's first finding.
+  /// Returns the lines of the report on the program's first finding.
   private static func finding(executable: String, program: String) throws -> [String] {
     let path = try #require(CorpusProgram(rawValue: executable)).path(.dynamicOptimised)
     let directory = try TemporaryDirectory()

@@ -1,4 +1,5 @@
-// A proof claims that no continuation of the program can use an object: other ways than references forbid it.
+// A proof claims that no continuation of the program can use an object. So an object that the program can reach by
+// other ways than references is not proven to be leaked.
 
 import TestRequirements
 import Testing
@@ -30,10 +31,10 @@ import Testing
   func bytes(optimisation: String) throws {
     let inArray = try findings("array-records", optimisation)
     #expect(inArray.list.allSatisfy { $0.verdict == "lost" && $0.certainty == "suspected" }, "\(inArray.text)")
-    // A stale word on the stack may lead to one.
+    // A stale word on the stack may refer to some of the objects.
     #expect(inArray.list.reduce(0) { $0 + $1.instances } >= 995, "\(inArray.text)")
     #expect(inArray.list.allSatisfy { $0.way?.holder == "records" })
-    // Nothing says what a buffer's memory holds.
+    // No type describes the contents of a buffer.
     let inBuffer = try findings("buffer-records", optimisation)
     #expect(inBuffer.list.allSatisfy { $0.certainty != "proven" }, "\(inBuffer.text)")
   }
@@ -53,7 +54,7 @@ import Testing
       let counts = answer.split(whereSeparator: \.isNewline).last?.split(separator: ",").compactMap { Int($0) } ?? []
       try #require(counts.count == 3, "\(answer)")
       #expect(counts[2] == counts[1], "\(optimisation): \(answer)")
-      // The others are in memory whose layout no type tells, such as captured variables.
+      // The other objects are in memory whose layout no type describes, such as captured variables.
       #expect(counts[0] > 20_000 && counts[1] > counts[0] * 8 / 10, "\(answer)")
     }
   }

@@ -1,4 +1,4 @@
-// A Python server whose extension module brings a Swift runtime of its own, by dlopen, under load.
+// A Python server under load. Its extension module loads its own Swift runtime by dlopen.
 
 import Foundation
 import TestRequirements
@@ -7,12 +7,13 @@ import TraceReading
 
 @Suite(.serialized, .requires(.recorder)) struct PythonServerTests {
   private static let requests = 150
-  /// The supervisor kills a worker that has not ended by then, also one that writes its image on a busy machine.
+  /// The time after which the supervisor kills a worker that has not ended. On a busy machine, a worker takes long to
+  /// write its image.
   private static let gracefulMilliseconds = 1_800_000
 
-  /// Functions whose memory is truly left behind. CPython does not free all of its memory (LeakSanitizer reports the
-  /// same for `python3 -c pass`). Its deque blocks and dictionary keys come from functions without its prefix. The
-  /// server's command line and its worker's state are never deallocated.
+  /// Whether a finding is memory that is truly left behind. CPython does not free all of its memory (LeakSanitizer
+  /// reports the same for `python3 -c pass`). Its deque blocks and dictionary keys come from functions without its
+  /// prefix. The server's command line and its worker's state are never deallocated.
   private static func isLeftBehind(_ finding: ReportedFinding, _ function: String) -> Bool {
     finding.verdict == "lost"
       && (["_Py", "Py", "new_keys_object", "newblock"].contains { function.hasPrefix($0) }
@@ -35,7 +36,7 @@ import TraceReading
     let running = try server.start()
     let load = Command(["python3", programs + "/python-server-load.py", String(port), String(Self.requests)])
     let answered = try load.run()
-    // The recorder hands a signal on that it gets.
+    // The recorder passes the signal on to the program.
     running.send(SIGTERM)
     let end = try running.wait()
     try #require(answered.end == .exit(0), "\(answered.output)\(answered.errorOutput)\(end.errorOutput)")
@@ -61,7 +62,7 @@ import TraceReading
       "types of the server's by name")
   }
 
-  /// A port with no listener at the moment.
+  /// Returns a port without a listener at the moment.
   private static func freePort() throws -> UInt16 {
     let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     defer { close(descriptor) }

@@ -1,9 +1,9 @@
-// A run of random programs: the verdicts on their objects beside the later fate of these objects.
+// A run of random programs: compares the verdicts on objects with the later use of these objects.
 
 import Foundation
 import TraceReading
 
-/// Random programs of one process, and the way their process is analysed.
+/// Random programs of one process, and how the process is analysed.
 struct RandomProgramBatch: Sendable, CustomStringConvertible {
   enum Way: String, Sendable { case recorded, light, inspected }
 
@@ -12,21 +12,21 @@ struct RandomProgramBatch: Sendable, CustomStringConvertible {
   var optimisation = "-O"
   var way = Way.recorded
   var first = 0
-  /// Numbers of operations that each program leaves out.
+  /// The numbers of operations that each program leaves out.
   var skipped: Set<Int> = []
 
   var description: String { "\(count) programs of seed \(seed), \(optimisation), \(way.rawValue)" }
 
-  /// The number of operations of a program, as in random-programs.
+  /// The number of operations of a program. It must equal the constant in random-programs.
   static let length = 40
 
-  /// The command that does it again, and prints the operations.
+  /// The arguments that repeat the run, and print the operations.
   var arguments: [String] {
     ["\(seed)", "\(first)", "\(count)"] + (seed % 2 == 1 ? ["threads"] : [])
       + (skipped.isEmpty ? [] : ["without=" + skipped.sorted().map(String.init).joined(separator: ",")])
   }
 
-  /// A batch with one of the programs alone.
+  /// Returns a batch with only one of the programs.
   func only(_ program: Int) -> RandomProgramBatch {
     var batch = self
     (batch.first, batch.count) = (program, 1)
@@ -36,7 +36,7 @@ struct RandomProgramBatch: Sendable, CustomStringConvertible {
 
 /// The results of a batch.
 struct RandomProgramRun: Sendable {
-  /// An object that was proven to leak, and that the program used all the same.
+  /// An object that was proven to leak, although the program used it later.
   struct FalseProof: Sendable, CustomStringConvertible {
     var program: Int
     var kind: String
@@ -45,7 +45,7 @@ struct RandomProgramRun: Sendable {
     var description: String { "\(kind) \(Hexadecimal.text(address)) of program \(program) was \(fate)" }
   }
 
-  /// Objects that no program could use any more.
+  /// The number of objects that no program could use any more, and how many of them were reported.
   struct Share: Sendable {
     var leaked = 0
     var proven = 0
@@ -56,13 +56,13 @@ struct RandomProgramRun: Sendable {
   }
 
   var falseProofs: [FalseProof] = []
-  /// By kind of object.
+  /// The shares, by kind of object.
   var shares: [String: Share] = [:]
   /// Objects that were alive at the time of the image, and how many of them the programs used later.
   var objects = 0
   var used = 0
 
-  /// As in random-programs.
+  /// The kinds of objects. The list must equal the one in random-programs.
   private static let kinds = [
     "plain", "derived", "registry", "callbacks", "mixed", "locked", "memory", "cell", "deferred", "heaped", "erased",
     "actor", "gate", "handle", "queue", "timer", "work", "executor", "record", "task",
@@ -70,7 +70,7 @@ struct RandomProgramRun: Sendable {
   private enum Fate { static let ended = 1, used = 2, resumed = 4, freed = 8 }
   private static let entrySize = 16
 
-  /// Runs the programs, and compares.
+  /// Runs the programs, and compares the verdicts with the later use.
   init(_ batch: RandomProgramBatch) throws {
     let directory = try TemporaryDirectory()
     let (ledger, trace) = ("\(directory.path)/ledger", "\(directory.path)/trace")
@@ -102,7 +102,7 @@ struct RandomProgramRun: Sendable {
     compare(try Data(contentsOf: URL(fileURLWithPath: ledger)), ways)
   }
 
-  /// Dictionaries have the same order in each run, so that a program does the same again.
+  /// Makes the order of dictionaries equal in each run, so that a run can be repeated exactly.
   fileprivate static let environment = Command.cleanEnvironment.merging(["SWIFT_DETERMINISTIC_HASHING": "1"]) { $1 }
 
   static func program(_ optimisation: String) -> TestProgram {
@@ -110,7 +110,7 @@ struct RandomProgramRun: Sendable {
       named: "random-programs", sources: ["random-programs"], flags: optimisation == "-O" ? [] : [optimisation])
   }
 
-  /// Returns the way to each reported block by its address, empty for none.
+  /// Returns the way to each reported block, by the block's address. The way is empty if there is none.
   private static func ways(ofLeakedBlocksIn trace: String) throws -> [UInt64: String] {
     let outcome = try Command([
       BuildProducts.leaktrace, "query", trace, "--snapshot", "1", "--format", "csv", "--timeout", "500",
@@ -144,8 +144,8 @@ struct RandomProgramRun: Sendable {
           continue
         }
         used += 1
-        // A report names the weak or unowned reference to an object. A task that such a reference can resume is not
-        // lost.
+        // If an object has a weak or unowned reference, the report names that reference. A later use through it does
+        // not contradict the report. But a task that such a reference can resume must not be reported as lost.
         guard let way, way == "" || (way == "reference" && fate & Fate.resumed != 0) else { continue }
         falseProofs.append(
           FalseProof(
@@ -157,7 +157,7 @@ struct RandomProgramRun: Sendable {
 
   var share: Share { shares.values.reduce(Share(), +) }
 
-  /// The share of each kind that is reported, as a line.
+  /// Describes in one line how much of each kind is reported.
   static func text(_ shares: [String: Share]) -> String {
     shares.sorted { $0.key < $1.key }.map { kind, share in
       "\(kind) \(share.proven)+\(share.likely) of \(share.leaked)"
@@ -166,8 +166,8 @@ struct RandomProgramRun: Sendable {
 }
 
 extension RandomProgramBatch {
-  /// Leaves out all operations without which the only program still has a false proof, and returns the program's text;
-  /// nil if it has none by itself.
+  /// Leaves out all operations that are not needed for a false proof, and returns the text of the remaining program.
+  /// Returns nil if the program has no false proof when it runs alone.
   func reduced() throws -> String? {
     var batch = self
     func fails(_ batch: RandomProgramBatch) -> Bool { (try? RandomProgramRun(batch))?.falseProofs.isEmpty == false }

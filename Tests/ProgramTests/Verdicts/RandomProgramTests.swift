@@ -1,4 +1,4 @@
-// Random programs use no object later that a report has proven to leak.
+// Tests that random programs use no object after a report has proven that it leaks.
 
 import Dispatch
 import Synchronization
@@ -6,12 +6,13 @@ import TestRequirements
 import Testing
 
 /// Random programs make objects, tasks, weak references, numbers that are addresses, queues and timers. A heap image is
-/// taken while they stand. Then each goes on to its end by its own means: see Tests/Programs/random-programs.
+/// taken while these exist. Then each program runs to its end by its own means: see Tests/Programs/random-programs.
 @Suite(.requires(.recorder)) struct RandomProgramTests {
-  /// Percent of the leaked objects that a report finds in recordings, and in images without events.
+  /// The lowest accepted percentage of leaked objects that a report finds, in full recordings and in images without
+  /// events.
   private static let leastFound = (recorded: 94, others: 75)
 
-  /// Programs in one process.
+  /// The number of programs in one process.
   private static let batchSize = 500
 
   private static let first = (1...2).map { RandomProgramBatch(seed: $0, count: batchSize, optimisation: "-Onone") }
@@ -29,11 +30,12 @@ import Testing
   @Test("What is proven to leak is neither used nor resumed nor freed later, and most of what leaks is found")
   func proofs() throws {
     let batches = TestTier.arguments(Self.first, of: Self.second)
-    // Before the processes that run side by side ask for them.
+    // Build first, before several processes need the program at the same time.
     for optimisation in Set(batches.map { $0.optimisation }) { _ = try RandomProgramRun.program(optimisation).path() }
     let outcomes = Mutex<[(RandomProgramBatch, Result<RandomProgramRun, any Error>)]>([])
     DispatchQueue.concurrentPerform(iterations: batches.count) { index in
-      // One process in 200 ended by a signal, and not in 50 more runs. A batch that cannot be judged is repeated once.
+      // One process in 200 was ended by a signal, which did not happen again in 50 more runs. A batch that cannot be
+      // judged is repeated once.
       let outcome = Result { try RandomProgramRun(batches[index]) }.flatMapError { _ in
         Result { try RandomProgramRun(batches[index]) }
       }
@@ -49,7 +51,7 @@ import Testing
         continue
       }
       shares[batch.way == .recorded, default: [:]].merge(run.shares) { $0 + $1 }
-      // Half of the objects are in use, so that the test can fail.
+      // Half of the objects are used later. If there were no such objects, the test could not fail.
       #expect(run.used > run.objects / 4 && run.objects > 10 * batch.count, "\(batch)")
       if !run.falseProofs.isEmpty { falseBatches += 1 }
       for proof in run.falseProofs

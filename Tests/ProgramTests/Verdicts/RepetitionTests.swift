@@ -1,4 +1,4 @@
-// Repeated work that leaves objects behind each time is proven to grow, and no other work is.
+// Repeated work that leaves objects behind each time is proven to grow, and other work is not.
 
 import Foundation
 import TestRequirements
@@ -9,7 +9,7 @@ import TraceReading
   struct Growth: Equatable, CustomStringConvertible {
     var type: String
     var holder: String
-    /// After rounds 2 to 6.
+    /// The numbers of objects after rounds 2 to 6.
     var counts: [Int]
     var description: String { "\(type) by \(holder): \(counts)" }
   }
@@ -35,7 +35,7 @@ import TraceReading
 
   static let optimisations = TestTier.arguments(["-O"], of: ["-Onone", "-O"])
 
-  /// The first tier has one in three.
+  /// The first tier tests one argument in three.
   private static func part<Argument>(_ all: [Argument]) -> [Argument] {
     TestTier.arguments(stride(from: 0, to: all.count, by: 3).map { all[$0] }, of: all)
   }
@@ -44,7 +44,7 @@ import TraceReading
     try LeakTraceLibrary.program("rounds.swift", flags: flags).path()
   }
 
-  /// What `analyze` calls growing.
+  /// Returns the growth that `analyze` reports.
   private func growth(_ work: String, flags: [String]) throws -> [Growth] {
     let directory = try TemporaryDirectory()
     let trace = directory.path + "/rounds.trace"
@@ -172,7 +172,7 @@ import TraceReading
       "\(said)")
     #expect(said.contains("after rounds 2 to") && said.contains("3 rounds are too few"))
     #expect(try Command([path]).run().end == .exit(0))
-    // The tests have checked themselves, and the objects that they share belong to none of them.
+    // The tests have already checked themselves. The objects that the tests share belong to none of them.
     let trace = try #require(try TracedRun.traces(in: directory).first)
     let analysis = try Command([BuildProducts.leaktrace, "analyze", trace.path]).run()
     #expect(

@@ -1,4 +1,4 @@
-// Retains and releases add up: to the counts in memory, and to the name of a reference that is retained once too often.
+// The sums of retains and releases equal the counts in memory, and show which reference is retained once too often.
 
 import Foundation
 import TestRequirements
@@ -6,18 +6,18 @@ import Testing
 import TraceReading
 
 @Suite(.serialized, .requires(.recorder)) struct RetainBalanceTests {
-  /// With the runtime inside the program, weak loads and unowned upgrades are not seen, but the releases after them
-  /// are. These types' objects are read through weak or unowned references in the corpus and live on.
+  /// Types of objects that the corpus reads through weak or unowned references, and that live on. If the runtime is
+  /// linked into the program, weak loads and unowned upgrades are not recorded, but the releases after them are.
   private static let loadedUnseen: Set<String> = [
     "corpus.Chapter", "corpus.PluginHost", "corpus.Avatar", "corpus.UploadScreen", "corpus.Thumbnail",
     "corpus.ThumbnailProvider", "corpus.ChatRoom", "corpus.Panel",
     "FoundationEssentials.FileManager", "Foundation.RunLoop",
   ]
-  /// The process ends while they are in `deinit`: the runtime has already given up the unowned reference that an object
-  /// has of its own.
+  /// Types of objects that are in `deinit` when the process ends. The runtime has then already given up the unowned
+  /// reference that each object has to itself.
   private static let ending: Set<String> = ["corpus.ClosingArchives.Archive", "corpus.EndingActors.Coordinator"]
 
-  /// CoreFoundation sets up the headers of its objects by itself: the image has no count of them.
+  /// CoreFoundation sets up the headers of its objects itself, so the image has no count of these objects.
   private static let uncounted: Set<String> = ["Foundation.__NSCFType"]
 
   @Test(
@@ -40,7 +40,8 @@ import TraceReading
           difference.gaps.contains("staticRuntime") && difference.gaps.contains("different"),
           "\(run.name): \(difference)")
       }
-      // Unowned references are counted within the runtime as well there.
+      // In static programs, the runtime also counts unowned references by internal calls, which the recorder does not
+      // see.
       if !variant.isStatic {
         #expect(
           counts.unownedDifferences.allSatisfy { Self.ending.contains($0) }, "\(run.name): \(counts.unownedDifferences)"
@@ -48,7 +49,7 @@ import TraceReading
       }
     }
     #expect(equal > (variant == .earlierRuntime ? 1500 : 3000) / variant.stride)
-    // An exception that is not needed any more is to go.
+    // An exception that is no longer needed must be removed.
     if variant.isStatic, variant.stride == 1 { #expect(differing == Self.loadedUnseen) }
   }
 

@@ -1,11 +1,11 @@
-// The data of Tests/Corpus/Scopes: what outlives its scope in each program, and what holds it.
+// The data of Tests/Corpus/Scopes: the objects that outlive their scope in each program, and their holders.
 
 import Foundation
 
 struct ScopeCase: Decodable, Sendable {
   struct Finding: Decodable, Equatable, Sendable {
     var verdict: String
-    /// Without the module.
+    /// The name of the type, without the module.
     var type: String
     var count: Int
     var library: Bool?
@@ -15,7 +15,7 @@ struct ScopeCase: Decodable, Sendable {
     var otherHolders: [String]?
     /// The number of live objects of the type in the faulty run; `count` if nil.
     var live: Int?
-    /// The number of live objects of the type without the fault, kept on purpose; none if nil.
+    /// The number of live objects of the type that are kept on purpose without the fault; nil if there are none.
     var liveInTwin: Int?
   }
 

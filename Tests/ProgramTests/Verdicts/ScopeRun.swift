@@ -1,8 +1,8 @@
-// Running the programs of Tests/Corpus/Scopes in a variant under the recorder, and analysing each trace.
+// Runs the programs of Tests/Corpus/Scopes in a variant under the recorder, and analyses each trace.
 
 import Foundation
 
-/// One program, with or without its fault.
+/// A run of one program, with or without its fault.
 struct ScopeRun: Sendable {
   var program: ScopeCase
   var mode: CorpusRun.Mode
@@ -14,8 +14,8 @@ struct ScopeRun: Sendable {
   private static let lock = NSLock()
   nonisolated(unsafe) private static var done: [CorpusVariant: [ScopeRun]] = [:]
 
-  /// The runs of a variant, one program in `stride`, made when they are first asked for, two at a time. Blocks until they
-  /// are done.
+  /// Returns the runs of a variant, for one program in `stride`. The first call makes the runs, two at a time, and
+  /// blocks until they are done.
   static func all(_ variant: CorpusVariant) throws -> [ScopeRun] {
     try lock.withLock {
       if let runs = done[variant] { return runs }
@@ -49,7 +49,7 @@ struct ScopeRun: Sendable {
     }
   }
 
-  /// Records a program that ends by itself, and analyses the trace.
+  /// Records a program that ends by itself, and returns the report on its trace.
   static func run(_ program: [String], environment: [String: String] = [:]) throws -> VerdictReport {
     let directory = try TemporaryDirectory()
     let trace = directory.path + "/scopes.trace"

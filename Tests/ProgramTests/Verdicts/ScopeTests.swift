@@ -6,7 +6,7 @@ import TestRequirements
 import Testing
 
 @Suite(.serialized, .requires(.recorder)) struct ScopeTests {
-  /// Needs no verdicts on scopes: it is the programs that are tested here.
+  /// Uses no verdicts on scopes: this tests the programs themselves.
   @Test(
     "Objects live on in the expected number with the fault, and without it only those that are meant to",
     arguments: CorpusVariant.testedOwn)
@@ -65,7 +65,8 @@ import Testing
     }
   }
 
-  /// One finding for each that is expected, of the same verdict, type and count, with a holder of one of the names.
+  /// Whether there is one finding for each expected one, with the same verdict, type and count, and with one of the
+  /// expected holders.
   static func agrees(_ findings: [ReportedFinding], _ expected: [ScopeCase.Finding]) -> Bool {
     var left = findings
     for wanted in expected {

@@ -1,4 +1,4 @@
-// Servers under load, one leak planted for so many requests or connections, and the same servers without it.
+// Servers under load with a leak for every so many requests or connections, and the same servers without the leak.
 
 import Foundation
 import TestRequirements
@@ -45,7 +45,7 @@ import Testing
     let port = try Self.port(output)
     let load = Command(["\(products)/load", port, String(server.requests), String(server.connections), server.load])
     let answered = try load.run()
-    // The recorder hands a signal on that it gets.
+    // The recorder passes the signal on to the program.
     running.send(SIGTERM)
     let end = try running.wait()
     try #require(answered.end == .exit(0), "\(answered.output)\(answered.errorOutput)")

@@ -1,4 +1,4 @@
-// What comes of the scopes, expectations and generations that a program states through LeakTrace.
+// Reports on the scopes, expectations and generations that a program states through LeakTrace.
 
 import Foundation
 import TestRequirements
@@ -60,7 +60,7 @@ import Testing
     #expect((closed.met, closed.late, closed.violated) == (11, 1, 2))
     let screens = try #require(report.findings.first { $0.outliving?.statement?.kind == "expectation" })
     #expect(screens.path.last?.type == "Screen" && screens.outliving?.holder == "static Windows.closed")
-    // The one that went late was still held then.
+    // The image still has the object that was freed after its deadline.
     #expect(screens.instances == 3 && screens.outliving?.snapshot == 1)
     #expect(report.findings.count == 2)
 

@@ -12,7 +12,7 @@ import TraceReading
     return try Command((traced ? TracedRun.recordArguments(directory, options: options) : []) + [path]).run()
   }
 
-  /// Names in lines of this form.
+  /// Returns the names that a pattern captures.
   private func names(_ text: String, _ pattern: some RegexComponent<(Substring, Substring)>) -> Set<String> {
     Set(text.matches(of: pattern).map { String($0.output.1) })
   }
@@ -24,7 +24,7 @@ import TraceReading
     let failed = names(said, /(?:Test|Suite) ([A-Za-z]+)[^ ]* recorded an issue/)
     #expect(failed == ["leaksACycle", "leaksInChildTasks", "leaksMoreThanIsAllowed", "LeakySuite"], "\(said)")
     #expect(said.contains("RETAIN CYCLE  Node"))
-    // Of itself, though the other tests leak the same kind of object.
+    // The test reports its own leak, although the other tests leak the same kind of object.
     #expect(said.contains("closure #1 in SingleTests.leaksInChildTasks()"))
     #expect(!said.contains("were not looked for"))
   }

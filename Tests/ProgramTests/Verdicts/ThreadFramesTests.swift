@@ -1,4 +1,4 @@
-// The frames of a heap image's threads, by the call frame information of the program's files.
+// The frames of the threads in a heap image, found by the call frame information of the program's files.
 
 import TestRequirements
 import Testing
@@ -22,7 +22,7 @@ import Testing
     for thread in snapshot.threads where thread.isWaiting && !thread.isSelf {
       let addresses = try #require(frames.addresses(of: thread), "thread \(thread.osThread)")
       #expect(addresses.count > 3)
-      // The C library begins every thread.
+      // The outermost frame of every thread is in the C library.
       let names = addresses.map { address in
         images.first { $0.range.contains(RuntimeAddress(address)) }.map { fileName(ofPath: $0.path) } ?? ""
       }
@@ -30,8 +30,8 @@ import Testing
       inProgram.append(names.count { $0.hasPrefix("parked-threads") })
     }
     inProgram.sort()
-    // The one that waits at the gate is in the program: in its functions, and in the closure that called them. The
-    // others are in none of its code.
+    // The thread that waits at the gate has frames in the program: its functions, and the closure that called them. The
+    // other threads have no frames in the program.
     let expected = flags == ["-Onone"] ? 5 : 2
     #expect(
       (inProgram.last ?? 0) >= expected && inProgram.dropLast().allSatisfy { $0 == 0 } && inProgram.count > 1,

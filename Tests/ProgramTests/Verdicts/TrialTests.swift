@@ -1,4 +1,4 @@
-// The scripts that try leaktrace on other programs, and its steadiness, take the options that they say.
+// The scripts that try leaktrace on other programs, and test its stability, accept the options that they document.
 // scripts/check-python runs their unit tests.
 
 import Foundation

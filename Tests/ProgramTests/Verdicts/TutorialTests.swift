@@ -1,4 +1,5 @@
-// docs/tutorial.md shows commands with their output, and one mended line: running them gives that output.
+// docs/tutorial.md shows commands with their output, and one mended line. These tests run the commands, and compare the
+// output.
 
 import Foundation
 import TestRequirements
@@ -37,7 +38,7 @@ import Testing
           TutorialOutput.matches(output, outcome.output),
           "\(line) prints other lines than the tutorial shows:\n\(outcome.output)")
       case .change(let change):
-        // The program as it was fails the gate.
+        // Before the change, the program fails the gate.
         let outcome = try Self.run(gate, in: directory)
         #expect(outcome.end == .exit(1), "\(outcome.output)")
         let failure = "FAILED  new-suspects: 1 new strong suspicion"
@@ -70,7 +71,7 @@ import Testing
     return steps
   }
 
-  /// Runs one line of the tutorial. Both outputs go to one file, as they go to one terminal.
+  /// Runs one line of the tutorial. Standard output and standard error go to one file, as to a terminal.
   private static func run(_ line: String, in directory: TemporaryDirectory) throws -> Command.Outcome {
     let programs = ["leaktrace": BuildProducts.leaktrace, "swiftc": BuildProducts.toolchain + "/swiftc"]
     let words = line.split(separator: " ").map { programs[String($0)] ?? String($0) }
@@ -88,15 +89,16 @@ struct TutorialChange {
   var new: String
 }
 
-/// One action of the tutorial, in its order.
+/// One step of the tutorial.
 enum TutorialStep {
-  /// A line behind `$ `, and the lines below it.
+  /// A command after `$ `, and the output in the lines below it.
   case command(String, output: [String])
   case change(TutorialChange)
 
-  /// The fenced blocks of a document: `diff` blocks are changes, the others are commands with output.
+  /// Returns the steps in a document's fenced blocks: `diff` blocks are changes, and the others are commands with
+  /// output.
   static func all(of document: String) -> [TutorialStep] {
-    // Every second part is inside of a fence.
+    // Every second part is inside a fence.
     let parts = document.components(separatedBy: "```")
     return stride(from: 1, to: parts.count, by: 2).flatMap { index in
       let lines = parts[index].split(separator: "\n", omittingEmptySubsequences: false).map(String.init).dropLast()
@@ -121,9 +123,9 @@ enum TutorialStep {
 
 /// Compares shown output with printed output.
 enum TutorialOutput {
-  /// Whether the printed lines are the shown ones. A shown line `…` matches any number of lines.
+  /// Whether the printed lines equal the shown lines. A shown line `…` matches any number of lines.
   ///
-  /// Figures that vary between runs are equal, and so are different breaks of one line.
+  /// Figures that vary between runs count as equal. A line may be broken at other places.
   static func matches(_ shown: [String], _ printed: String) -> Bool {
     let parts = shown.split(separator: "…", omittingEmptySubsequences: false).map { words($0.joined(separator: "\n")) }
     let first = parts.first!, last = parts.last!
@@ -148,7 +150,7 @@ enum TutorialOutput {
     var endsLine: Bool
   }
 
-  /// Whether the printed words are the shown ones, and are whole lines.
+  /// Whether the printed words equal the shown words, and form whole lines.
   private static func isWhole(_ printed: ArraySlice<Word>, _ shown: [Word]) -> Bool {
     guard printed.elementsEqual(shown, by: { $0.text == $1.text }) else { return false }
     return shown.isEmpty || printed.first!.beginsLine && printed.last!.endsLine
@@ -163,7 +165,8 @@ enum TutorialOutput {
     }
   }
 
-  /// Quantities with a unit, numbers of processes, events and live blocks, and the course of a population vary.
+  /// Replaces values that vary: quantities with a unit, process IDs, numbers of events and live blocks, and the course
+  /// of a population.
   private static func normalised(_ text: String) -> String {
     text.replacing(/[0-9][0-9.,]*\s+(B|KB|MB|GB|KiB|MiB|GiB|µs|ms|s|min|%)(?![A-Za-z])/, with: "#")
       .replacing(/process [0-9]+/, with: "process #")

@@ -1,11 +1,11 @@
-// Swift runtimes that leaktrace does not know: it says so, and judges no task.
+// Swift runtimes that leaktrace does not know: the report says so, and judges no task.
 
 import Foundation
 import TestRequirements
 import Testing
 
 @Suite(.requires(.recorder)) struct UnknownRuntimeTests {
-  /// A copy of the concurrency runtime whose variable for debuggers says another layout.
+  /// Makes a copy of the concurrency runtime whose variable for debuggers has another layout version.
   private static func library(layout: UInt32, in directory: String) throws {
     let name = "libswift_Concurrency.so"
     let original = "\(BuildProducts.parent(of: BuildProducts.toolchain))/lib/swift/linux/\(name)"
@@ -20,7 +20,7 @@ import Testing
     try file.write(to: URL(fileURLWithPath: "\(directory)/\(name)"))
   }
 
-  /// The place in an ELF file that is loaded at `address`.
+  /// Returns the offset in an ELF file of the byte that is loaded at `address`.
   private static func offset(of address: UInt64, in file: Data) -> Int? {
     let headers = Int(word(UInt64.self, file, 32))
     let count = Int(word(UInt16.self, file, 56))
@@ -47,7 +47,7 @@ import Testing
       var recording = Command([
         BuildProducts.leaktrace, "record", "--quiet", "-o", trace, "--", program, "lost-unsafe-continuation", "leak",
       ])
-      // The copy finds the other libraries in their own place.
+      // The copy loads the other libraries from their usual directory.
       let libraries = BuildProducts.parent(of: BuildProducts.toolchain) + "/lib/swift/linux"
       recording.environment["LD_LIBRARY_PATH"] = "\(directory.path):\(libraries)"
       try #require(try recording.run().end == .exit(0))

@@ -11,7 +11,7 @@ struct VerdictReport: Decodable, Sendable {
 
   /// The traces that the report is about.
   var traces: [Trace]?
-  /// Nil if the report does not speak of findings at all.
+  /// The findings; nil if the report does not mention findings at all.
   var findings: [ReportedFinding]?
   var types: [TypeTotal]
 
@@ -19,7 +19,7 @@ struct VerdictReport: Decodable, Sendable {
 
   private struct Document: Decodable { var reports: [VerdictReport] }
 
-  /// The report of the only trace.
+  /// Reads the report of a single trace.
   static func read(_ json: String) throws -> VerdictReport {
     let reports = try JSONDecoder().decode(Document.self, from: Data(json.utf8)).reports
     guard reports.count == 1 else { throw CommandFailure("\(reports.count) reports of one trace") }
@@ -32,7 +32,7 @@ struct VerdictReport: Decodable, Sendable {
     return report
   }
 
-  /// Records a program that ends by itself with success, by a bare preload.
+  /// Records a program that ends by itself with success. Preloads the library without `record`.
   static func record(_ program: [String], to trace: String, environment: [String: String] = [:]) throws {
     var command = Command(program)
     command.environment.merge(environment) { $1 }
@@ -42,7 +42,7 @@ struct VerdictReport: Decodable, Sendable {
     guard recording.end == .exit(0) else { throw CommandFailure("\(recording.end) \(recording.errorOutput)") }
   }
 
-  /// Reports of many traces by path, made by two processes.
+  /// Returns the reports of many traces, by path. Two processes make them.
   static func read(traces: [String]) throws -> [String: VerdictReport] {
     guard !traces.isEmpty else { return [:] }
     let halves = [Array(traces[..<(traces.count / 2)]), Array(traces[(traces.count / 2)...])].filter { !$0.isEmpty }
@@ -75,18 +75,18 @@ struct ReportedFinding: Decodable, Equatable, Sendable {
       /// The case of an enumeration, if it is known.
       var caseName: String?
       private enum CodingKeys: String, CodingKey { case name, caseName = "case" }
-      /// With the case, as the corpus's data may name it.
+      /// The name with the case, in the form of the corpus's data.
       var fullName: String { caseName.map { "\(name) case \($0)" } ?? name }
     }
     var type: String?
     var kind: String
-    /// That allocated it.
+    /// The function that allocated the block.
     var function: String?
     var size: Int?
-    /// The reference to the next step, of a cycle's last step to the first; nil where a path ends.
+    /// The reference to the next step. The last step of a cycle has the reference to the first; nil where a path ends.
     var edge: Edge?
 
-    /// As the corpus's data name it.
+    /// The member's name in the corpus's data.
     var member: String { kind == "object" ? type ?? kind : kind }
   }
 
@@ -97,7 +97,7 @@ struct ReportedFinding: Decodable, Equatable, Sendable {
 
   var verdict: String
   var certainty: String?
-  /// The strength of a suspicion; the text does not list weak ones.
+  /// The strength of a suspicion. The text report does not list weak ones.
   var strength: String?
   var way: Way?
   var library: Bool
@@ -107,7 +107,7 @@ struct ReportedFinding: Decodable, Equatable, Sendable {
   var path: [Step]
   var advice: [String] = []
   var hidden: Bool?
-  /// For an object that outlived its scope or accumulates.
+  /// Details of an object that outlived its scope or accumulates.
   var outliving: Outliving?
 
   struct Outliving: Decodable, Equatable, Sendable {
