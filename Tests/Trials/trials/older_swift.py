@@ -17,7 +17,7 @@ from .situations import PROGRAMS
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 SUITE = "trixie"
-# What scripts/setup installs for a build, and what the build of the package manager's targets needs in a small root.
+# The packages of scripts/setup for a build, and a C++ compiler and git for the package manager.
 PACKAGES = ("libdw-dev", "libelf-dev", "libzstd-dev", "zlib1g-dev", "libsqlite3-dev", "libunwind-dev", "g++", "git")
 # Debian's swift finds its own libraries by this variable alone.
 LIBRARIES = "/usr/libexec/swift/lib/swift"
