@@ -256,6 +256,40 @@ static bool find_frame_description(const struct lt_unwind_image *image, uintptr_
 
 enum { STATE_STACK_DEPTH = 8 };
 
+/// The instructions, by the standard's names. Source: DWARF 5, section 7.24.
+enum {
+  // These three fill the byte's two highest bits. The other bits are an operand.
+  DW_CFA_advance_loc = 0x40,
+  DW_CFA_offset = 0x80,
+  DW_CFA_restore = 0xc0,
+  INLINE_OPERAND = 0x3f,
+
+  DW_CFA_nop = 0x00,
+  DW_CFA_set_loc = 0x01,
+  DW_CFA_advance_loc1 = 0x02,
+  DW_CFA_advance_loc2 = 0x03,
+  DW_CFA_advance_loc4 = 0x04,
+  DW_CFA_offset_extended = 0x05,
+  DW_CFA_restore_extended = 0x06,
+  DW_CFA_undefined = 0x07,
+  DW_CFA_same_value = 0x08,
+  DW_CFA_register = 0x09,
+  DW_CFA_remember_state = 0x0a,
+  DW_CFA_restore_state = 0x0b,
+  DW_CFA_def_cfa = 0x0c,
+  DW_CFA_def_cfa_register = 0x0d,
+  DW_CFA_def_cfa_offset = 0x0e,
+  DW_CFA_def_cfa_expression = 0x0f,
+  DW_CFA_expression = 0x10,
+  DW_CFA_offset_extended_sf = 0x11,
+  DW_CFA_def_cfa_sf = 0x12,
+  DW_CFA_def_cfa_offset_sf = 0x13,
+  DW_CFA_val_offset = 0x14,
+  DW_CFA_val_offset_sf = 0x15,
+  DW_CFA_val_expression = 0x16,
+  DW_CFA_GNU_args_size = 0x2e, // GCC's extension
+};
+
 /// Executes the instructions that apply to `address`. False if an instruction is unknown, or extends beyond its entry.
 static bool run_program(struct lt_dwarf_reader program, const struct frame_description *d, uintptr_t address,
                         const struct lt_unwind_row *initialRow, struct lt_unwind_row *row) {
@@ -274,6 +308,18 @@ static bool run_program(struct lt_dwarf_reader program, const struct frame_descr
       row->registers[r_].expression = (expression_); \
     }                                                \
   } while (0)
+// The register's number is the instruction's first operand. `offset_` reads the second one, if there is one.
+#define SET_NEXT(rule_, offset_)     \
+  do {                               \
+    reg = read_uleb(p);              \
+    offset = (offset_);              \
+    SET(reg, (rule_), offset, NULL); \
+  } while (0)
+#define RESTORE(register_)                                                    \
+  do {                                                                        \
+    reg = (register_);                                                        \
+    if (reg < LT_REG_COUNT) row->registers[reg] = initialRow->registers[reg]; \
+  } while (0)
 #define SET_FRAME_REGISTER(register_)                                  \
   do {                                                                 \
     uint64_t r_ = (register_);                                         \
@@ -287,104 +333,79 @@ static bool run_program(struct lt_dwarf_reader program, const struct frame_descr
   } while (0)
   while (p->next < p->end) {
     LT_CHECK(depth <= STATE_STACK_DEPTH && row->cfaRegister <= LT_REG_COUNT);
-    uint8_t instruction = read_byte(p), low = instruction & 0x3f;
+    uint8_t instruction = read_byte(p), low = instruction & INLINE_OPERAND;
     uint64_t reg;
     int64_t offset;
     struct lt_dwarf_reader expression;
-    switch (instruction & 0xc0) {
-      case 0x40: ADVANCE(low); continue; // advance_loc
-      case 0x80:                         // offset
+    switch (instruction & ~INLINE_OPERAND) {
+      case DW_CFA_advance_loc: ADVANCE(low); continue;
+      case DW_CFA_offset:
         offset = SCALED(read_uleb(p));
         SET(low, LT_REGISTER_AT_OFFSET, offset, NULL);
         continue;
-      case 0xc0: // restore
-        if (low < LT_REG_COUNT) row->registers[low] = initialRow->registers[low];
-        continue;
+      case DW_CFA_restore: RESTORE(low); continue;
     }
     switch (instruction) {
-      case 0x00: break; // nop
-      case 0x01:        // set_loc
+      case DW_CFA_nop: break;
+      case DW_CFA_GNU_args_size: read_uleb(p); break;
+
+      case DW_CFA_set_loc:
         location = read_fixed(p, 8);
         if (location > address) return !p->isShort;
         break;
-      case 0x02: ADVANCE(read_byte(p)); break;
-      case 0x03: ADVANCE(read_fixed(p, 2)); break;
-      case 0x04: ADVANCE(read_fixed(p, 4)); break;
-      case 0x05:
+      case DW_CFA_advance_loc1: ADVANCE(read_byte(p)); break;
+      case DW_CFA_advance_loc2: ADVANCE(read_fixed(p, 2)); break;
+      case DW_CFA_advance_loc4: ADVANCE(read_fixed(p, 4)); break;
+
+      case DW_CFA_undefined: SET_NEXT(LT_REGISTER_UNDEFINED, 0); break;
+      case DW_CFA_same_value: SET_NEXT(LT_REGISTER_SAME, 0); break;
+      case DW_CFA_register: SET_NEXT(LT_REGISTER_IN_REGISTER, (int64_t)read_uleb(p)); break;
+      case DW_CFA_offset_extended: SET_NEXT(LT_REGISTER_AT_OFFSET, SCALED(read_uleb(p))); break;
+      case DW_CFA_offset_extended_sf: SET_NEXT(LT_REGISTER_AT_OFFSET, SCALED(read_sleb(p))); break;
+      case DW_CFA_val_offset: SET_NEXT(LT_REGISTER_IS_OFFSET, SCALED(read_uleb(p))); break;
+      case DW_CFA_val_offset_sf: SET_NEXT(LT_REGISTER_IS_OFFSET, SCALED(read_sleb(p))); break;
+      case DW_CFA_expression:
+      case DW_CFA_val_expression:
         reg = read_uleb(p);
-        offset = SCALED(read_uleb(p));
-        SET(reg, LT_REGISTER_AT_OFFSET, offset, NULL);
+        expression = read_part(p, read_uleb(p));
+        SET(reg, instruction == DW_CFA_expression ? LT_REGISTER_AT_EXPRESSION : LT_REGISTER_IS_EXPRESSION,
+            expression.end - expression.next, expression.next);
         break;
-      case 0x06:
-        reg = read_uleb(p);
-        if (reg < LT_REG_COUNT) row->registers[reg] = initialRow->registers[reg];
-        break;
-      case 0x07:
-        reg = read_uleb(p);
-        SET(reg, LT_REGISTER_UNDEFINED, 0, NULL);
-        break;
-      case 0x08:
-        reg = read_uleb(p);
-        SET(reg, LT_REGISTER_SAME, 0, NULL);
-        break;
-      case 0x09:
-        reg = read_uleb(p);
-        offset = (int64_t)read_uleb(p);
-        SET(reg, LT_REGISTER_IN_REGISTER, offset, NULL);
-        break;
-      case 0x0a: // remember_state
+      case DW_CFA_restore_extended: RESTORE(read_uleb(p)); break;
+
+      case DW_CFA_remember_state:
         if (depth == STATE_STACK_DEPTH) return false;
         remembered[depth++] = *row;
         break;
-      case 0x0b: // restore_state
+      case DW_CFA_restore_state:
         if (depth == 0) return false;
         *row = remembered[--depth];
         break;
-      case 0x0c: // def_cfa
+
+      case DW_CFA_def_cfa:
         SET_FRAME_REGISTER(read_uleb(p));
         row->cfaOffset = (int64_t)read_uleb(p);
         break;
-      case 0x0d: SET_FRAME_REGISTER(read_uleb(p)); break;
-      case 0x0e: row->cfaOffset = (int64_t)read_uleb(p); break;
-      case 0x0f: // def_cfa_expression
+      case DW_CFA_def_cfa_sf:
+        SET_FRAME_REGISTER(read_uleb(p));
+        row->cfaOffset = SCALED(read_sleb(p));
+        break;
+      case DW_CFA_def_cfa_register: SET_FRAME_REGISTER(read_uleb(p)); break;
+      case DW_CFA_def_cfa_offset: row->cfaOffset = (int64_t)read_uleb(p); break;
+      case DW_CFA_def_cfa_offset_sf: row->cfaOffset = SCALED(read_sleb(p)); break;
+      case DW_CFA_def_cfa_expression:
         expression = read_part(p, read_uleb(p));
         row->cfaIsExpression = true;
         row->cfaExpression = expression.next;
         row->cfaOffset = expression.end - expression.next;
         break;
-      case 0x10:
-      case 0x16:
-        reg = read_uleb(p);
-        expression = read_part(p, read_uleb(p));
-        SET(reg, instruction == 0x10 ? LT_REGISTER_AT_EXPRESSION : LT_REGISTER_IS_EXPRESSION,
-            expression.end - expression.next, expression.next);
-        break;
-      case 0x11:
-        reg = read_uleb(p);
-        offset = SCALED(read_sleb(p));
-        SET(reg, LT_REGISTER_AT_OFFSET, offset, NULL);
-        break;
-      case 0x12:
-        SET_FRAME_REGISTER(read_uleb(p));
-        row->cfaOffset = SCALED(read_sleb(p));
-        break;
-      case 0x13: row->cfaOffset = SCALED(read_sleb(p)); break;
-      case 0x14:
-        reg = read_uleb(p);
-        offset = SCALED(read_uleb(p));
-        SET(reg, LT_REGISTER_IS_OFFSET, offset, NULL);
-        break;
-      case 0x15:
-        reg = read_uleb(p);
-        offset = SCALED(read_sleb(p));
-        SET(reg, LT_REGISTER_IS_OFFSET, offset, NULL);
-        break;
-      case 0x2e: read_uleb(p); break; // GNU_args_size
       default: return false;
     }
   }
 #undef SCALED
 #undef SET
+#undef SET_NEXT
+#undef RESTORE
 #undef SET_FRAME_REGISTER
 #undef ADVANCE
   return !p->isShort;
@@ -447,8 +468,6 @@ bool lt_unwind_row(uintptr_t address, bool isExact, struct lt_unwind_row *row) {
 // `isReadable` allows.
 // Source: DWARF 5, sections 2.5 and 6.4.
 
-enum { EXPRESSION_STACK = 32 };
-
 static bool load(uintptr_t address, unsigned size, bool (*isReadable)(void *, uintptr_t), void *context,
                  uint64_t *value) {
   LT_CHECK(size <= sizeof *value);
@@ -458,212 +477,108 @@ static bool load(uintptr_t address, unsigned size, bool (*isReadable)(void *, ui
   return true;
 }
 
+enum { EXPRESSION_STACK = 32 };
+
+/// The kinds of operations, by the number of values that each takes from the stack.
+enum { NULLARY = 0, UNARY = 1, BINARY = 2 };
+
+// One row an operation: the standard's name, its number, its kind, and the values that it leaves on the stack.
+// `top` is the value on top of the stack, and `second` is the value below it. `p` reads the operation's operands.
+// A row of RANGE defines several operations, and has their count after the first one's number. `op` is the number of
+// the operation that is executed. Source: DWARF 5, sections 2.5.1 and 7.7.1.
+#define EACH_OPERATION(ONE, RANGE)                                                                             \
+  ONE(DW_OP_nop, 0x96, NULLARY)                                                                                \
+  ONE(DW_OP_addr, 0x03, NULLARY, FIXED(uint64_t))                                                              \
+  ONE(DW_OP_const1u, 0x08, NULLARY, FIXED(uint8_t))                                                            \
+  ONE(DW_OP_const1s, 0x09, NULLARY, FIXED(int8_t))                                                             \
+  ONE(DW_OP_const2u, 0x0a, NULLARY, FIXED(uint16_t))                                                           \
+  ONE(DW_OP_const2s, 0x0b, NULLARY, FIXED(int16_t))                                                            \
+  ONE(DW_OP_const4u, 0x0c, NULLARY, FIXED(uint32_t))                                                           \
+  ONE(DW_OP_const4s, 0x0d, NULLARY, FIXED(int32_t))                                                            \
+  ONE(DW_OP_const8u, 0x0e, NULLARY, FIXED(uint64_t))                                                           \
+  ONE(DW_OP_const8s, 0x0f, NULLARY, FIXED(int64_t))                                                            \
+  ONE(DW_OP_constu, 0x10, NULLARY, read_uleb(p))                                                               \
+  ONE(DW_OP_consts, 0x11, NULLARY, (uint64_t)read_sleb(p))                                                     \
+  RANGE(DW_OP_lit0, 0x30, 32, NULLARY, op - DW_OP_lit0)                                                        \
+  RANGE(DW_OP_reg0, 0x50, LT_REG_COUNT, NULLARY, registers->value[op - DW_OP_reg0])                            \
+  RANGE(DW_OP_breg0, 0x70, LT_REG_COUNT, NULLARY, registers->value[op - DW_OP_breg0] + (uint64_t)read_sleb(p)) \
+  ONE(DW_OP_deref, 0x06, UNARY, LOADED(top, 8))                                                                \
+  ONE(DW_OP_deref_size, 0x94, UNARY, LOADED(top, read_byte(p)))                                                \
+  ONE(DW_OP_dup, 0x12, UNARY, top, top)                                                                        \
+  ONE(DW_OP_drop, 0x13, UNARY)                                                                                 \
+  ONE(DW_OP_over, 0x14, BINARY, second, top, second)                                                           \
+  ONE(DW_OP_swap, 0x16, BINARY, top, second)                                                                   \
+  ONE(DW_OP_neg, 0x1f, UNARY, 0 - top)                                                                         \
+  ONE(DW_OP_not, 0x20, UNARY, ~top)                                                                            \
+  ONE(DW_OP_plus_uconst, 0x23, UNARY, top + read_uleb(p))                                                      \
+  ONE(DW_OP_and, 0x1a, BINARY, (second & top))                                                                 \
+  ONE(DW_OP_or, 0x21, BINARY, second | top)                                                                    \
+  ONE(DW_OP_xor, 0x27, BINARY, second ^ top)                                                                   \
+  ONE(DW_OP_plus, 0x22, BINARY, second + top)                                                                  \
+  ONE(DW_OP_minus, 0x1c, BINARY, second - top)                                                                 \
+  ONE(DW_OP_mul, 0x1e, BINARY, (second * top))                                                                 \
+  ONE(DW_OP_shl, 0x24, BINARY, top < 64 ? second << top : 0)                                                   \
+  ONE(DW_OP_shr, 0x25, BINARY, top < 64 ? second >> top : 0)                                                   \
+  ONE(DW_OP_shra, 0x26, BINARY, (uint64_t)((int64_t)second >> (top < 63 ? top : 63)))                          \
+  ONE(DW_OP_eq, 0x29, BINARY, second == top)                                                                   \
+  ONE(DW_OP_ne, 0x2e, BINARY, second != top)                                                                   \
+  ONE(DW_OP_ge, 0x2a, BINARY, (int64_t)second >= (int64_t)top)                                                 \
+  ONE(DW_OP_gt, 0x2b, BINARY, (int64_t)second > (int64_t)top)                                                  \
+  ONE(DW_OP_le, 0x2c, BINARY, (int64_t)second <= (int64_t)top)                                                 \
+  ONE(DW_OP_lt, 0x2d, BINARY, (int64_t)second < (int64_t)top)
+
+#define NAME(name, number, ...) name = (number),
+enum { EACH_OPERATION(NAME, NAME) };
+#undef NAME
+
+/// Reads a value of at most eight bytes. Sets `isRefused` if its size is larger, or its address is unreadable.
+static uint64_t load_sized(uintptr_t address, uint8_t size, bool (*isReadable)(void *, uintptr_t), void *context,
+                           bool *isRefused) {
+  uint64_t value = 0;
+  if (size > sizeof value || !load(address, size, isReadable, context, &value)) *isRefused = true;
+  return value;
+}
+
+/// Evaluates an expression. Its stack begins with `initial` if `hasInitial`, and is empty otherwise.
+/// False at an unknown operation, too few or too many values, unreadable memory, or a cut operand.
+/// Executes each operation once at most: none of the known ones branches.
 static bool evaluate(const uint8_t *expression, int64_t length, const struct lt_registers *registers, bool hasInitial,
                      uint64_t initial, bool (*isReadable)(void *, uintptr_t), void *context, uint64_t *result) {
   uint64_t stack[EXPRESSION_STACK];
-  int top = 0;
+  int depth = 0;
+  bool isRefused = false;
   LT_CHECK(expression && length >= 0);
   struct lt_dwarf_reader reader = {.next = expression, .end = expression + length}, *p = &reader;
-  if (hasInitial) stack[top++] = initial;
-#define NEED(n)                  \
-  do {                           \
-    if (top < (n)) return false; \
-  } while (0)
-#define ROOM()                                 \
-  do {                                         \
-    if (top >= EXPRESSION_STACK) return false; \
-  } while (0)
-  while (p->next < p->end) {
-    LT_CHECK(top >= 0 && top <= EXPRESSION_STACK);
+  if (hasInitial) stack[depth++] = initial;
+#define FIXED(type) (uint64_t)(type) read_fixed(p, sizeof(type))
+#define LOADED(address, size) load_sized((address), (size), isReadable, context, &isRefused)
+#define EXECUTE_ONE(name, number, ...) EXECUTE_RANGE(name, number, 1, __VA_ARGS__)
+#define EXECUTE_RANGE(name, number, count, taken, ...)      \
+  case name ... name + count - 1: {                         \
+    if (depth < taken) return false;                        \
+    depth -= taken;                                         \
+    const uint64_t left[] = {__VA_ARGS__};                  \
+    const int leftCount = sizeof left / sizeof *left;       \
+    if (depth + leftCount > EXPRESSION_STACK) return false; \
+    memcpy(&stack[depth], left, sizeof left);               \
+    depth += leftCount;                                     \
+    break;                                                  \
+  }
+  while (p->next < p->end && !isRefused) {
+    LT_CHECK(depth >= 0 && depth <= EXPRESSION_STACK);
     uint8_t op = read_byte(p);
-    if (op >= 0x30 && op <= 0x4f) {
-      ROOM();
-      stack[top++] = op - 0x30u;
-      continue;
-    }                               // lit0…31
-    if (op >= 0x50 && op <= 0x6f) { // reg0…31
-      if (op - 0x50 >= LT_REG_COUNT) return false;
-      ROOM();
-      stack[top++] = registers->value[op - 0x50];
-      continue;
-    }
-    if (op >= 0x70 && op <= 0x8f) { // breg0…31
-      if (op - 0x70 >= LT_REG_COUNT) return false;
-      ROOM();
-      stack[top++] = registers->value[op - 0x70] + (uint64_t)read_sleb(p);
-      continue;
-    }
+    uint64_t top = depth > 0 ? stack[depth - 1] : 0, second = depth > 1 ? stack[depth - 2] : 0;
     switch (op) {
-      case 0x03:
-        ROOM();
-        stack[top++] = read_fixed(p, 8);
-        break; // addr
-      // deref
-      case 0x06:
-        NEED(1);
-        if (!load(stack[top - 1], 8, isReadable, context, &stack[top - 1])) return false;
-        break;
-      case 0x94: { // deref_size
-        NEED(1);
-        uint8_t size = read_byte(p);
-        if (size > 8 || !load(stack[top - 1], size, isReadable, context, &stack[top - 1])) return false;
-        break;
-      }
-      case 0x08:
-        ROOM();
-        stack[top++] = read_byte(p);
-        break;
-      case 0x09:
-        ROOM();
-        stack[top++] = (uint64_t)(int64_t)(int8_t)read_byte(p);
-        break;
-      case 0x0a:
-        ROOM();
-        stack[top++] = read_fixed(p, 2);
-        break;
-      case 0x0b:
-        ROOM();
-        stack[top++] = (uint64_t)(int64_t)(int16_t)read_fixed(p, 2);
-        break;
-      case 0x0c:
-        ROOM();
-        stack[top++] = read_fixed(p, 4);
-        break;
-      case 0x0d:
-        ROOM();
-        stack[top++] = (uint64_t)(int64_t)(int32_t)read_fixed(p, 4);
-        break;
-      case 0x0e:
-      case 0x0f:
-        ROOM();
-        stack[top++] = read_fixed(p, 8);
-        break;
-      case 0x10:
-        ROOM();
-        stack[top++] = read_uleb(p);
-        break;
-      case 0x11:
-        ROOM();
-        stack[top++] = (uint64_t)read_sleb(p);
-        break;
-      case 0x12:
-        NEED(1);
-        ROOM();
-        stack[top] = stack[top - 1];
-        top++;
-        break; // dup
-      case 0x13:
-        NEED(1);
-        top--;
-        break; // drop
-      case 0x14:
-        NEED(2);
-        ROOM();
-        stack[top] = stack[top - 2];
-        top++;
-        break; // over
-      case 0x16: {
-        NEED(2);
-        uint64_t t = stack[top - 1];
-        stack[top - 1] = stack[top - 2];
-        stack[top - 2] = t;
-        break;
-      } // swap
-      case 0x1a:
-        NEED(2);
-        top--;
-        stack[top - 1] &= stack[top];
-        break;
-      case 0x1c:
-        NEED(2);
-        top--;
-        stack[top - 1] -= stack[top];
-        break;
-      case 0x1e:
-        NEED(2);
-        top--;
-        stack[top - 1] *= stack[top];
-        break;
-      case 0x1f:
-        NEED(1);
-        stack[top - 1] = 0 - stack[top - 1];
-        break;
-      case 0x20:
-        NEED(1);
-        stack[top - 1] = ~stack[top - 1];
-        break;
-      case 0x21:
-        NEED(2);
-        top--;
-        stack[top - 1] |= stack[top];
-        break;
-      case 0x22:
-        NEED(2);
-        top--;
-        stack[top - 1] += stack[top];
-        break;
-      case 0x23:
-        NEED(1);
-        stack[top - 1] += read_uleb(p);
-        break; // plus_uconst
-      case 0x24:
-        NEED(2);
-        top--;
-        stack[top - 1] = stack[top] < 64 ? stack[top - 1] << stack[top] : 0;
-        break;
-      case 0x25:
-        NEED(2);
-        top--;
-        stack[top - 1] = stack[top] < 64 ? stack[top - 1] >> stack[top] : 0;
-        break;
-      case 0x26:
-        NEED(2);
-        top--;
-        stack[top - 1] = (uint64_t)((int64_t)stack[top - 1] >> (stack[top] < 63 ? stack[top] : 63));
-        break;
-      case 0x27:
-        NEED(2);
-        top--;
-        stack[top - 1] ^= stack[top];
-        break;
-      case 0x29:
-        NEED(2);
-        top--;
-        stack[top - 1] = stack[top - 1] == stack[top];
-        break;
-      case 0x2a:
-        NEED(2);
-        top--;
-        stack[top - 1] = (int64_t)stack[top - 1] >= (int64_t)stack[top];
-        break;
-      case 0x2b:
-        NEED(2);
-        top--;
-        stack[top - 1] = (int64_t)stack[top - 1] > (int64_t)stack[top];
-        break;
-      case 0x2c:
-        NEED(2);
-        top--;
-        stack[top - 1] = (int64_t)stack[top - 1] <= (int64_t)stack[top];
-        break;
-      case 0x2d:
-        NEED(2);
-        top--;
-        stack[top - 1] = (int64_t)stack[top - 1] < (int64_t)stack[top];
-        break;
-      case 0x2e:
-        NEED(2);
-        top--;
-        stack[top - 1] = stack[top - 1] != stack[top];
-        break;
-      case 0x96: break; // nop
+      EACH_OPERATION(EXECUTE_ONE, EXECUTE_RANGE)
       default: return false;
     }
   }
-#undef NEED
-#undef ROOM
-  if (top < 1 || p->isShort) return false;
-  *result = stack[top - 1];
+#undef FIXED
+#undef LOADED
+#undef EXECUTE_ONE
+#undef EXECUTE_RANGE
+  if (depth < 1 || isRefused || p->isShort) return false;
+  *result = stack[depth - 1];
   return true;
 }
 
