@@ -22,7 +22,7 @@ from collections.abc import Callable
 
 # Seconds until a server answers, or until an inspector's leftovers are gone.
 PATIENCE = 300
-# Seconds of load before the first inspection, in which caches fill.
+# Seconds of load before the first inspection. Caches fill in this time.
 WARM_UP = 10
 # Seconds within which an inspector is killed: an inspection takes about one.
 LONGEST_INSPECTION = 1.2

@@ -105,4 +105,24 @@ import TraceTestSupport
     let (tasks, node) = try waiting(heap.malloc(16), job: job)
     #expect(tasks.isAboutToGoOn(node(resumed)) && !tasks.isAboutToGoOn(node(listening)))
   }
+
+  @Test("An event loop's lists of jobs are jobs, and its scheduled tasks are none")
+  func jobsOfEventLoops() {
+    // The names are those of swift-nio 2.101.2 in a server's heap image.
+    #expect(Registrations.isJob(ofType: "DequeModule._DequeBuffer<NIOPosix.UnderlyingTask>"))
+    #expect(Registrations.isJob(ofType: "Swift._ContiguousArrayStorage<NIOPosix.UnderlyingTask>"))
+    #expect(!Registrations.isJob(ofType: "Swift._ContiguousArrayStorage<NIOPosix.ScheduledTask>"))
+    #expect(Registrations.isJob(ofSymbol: "dispatch_async") && Registrations.isJob(ofSymbol: "dispatch_group_async"))
+    #expect(
+      !Registrations.isJob(ofSymbol: "dispatch_after") && !Registrations.isJob(ofSymbol: "dispatch_source_create"))
+  }
+
+  @Test(
+    "The functions of a sleep are known by their names, and others are none",
+    arguments: [
+      ("static Task<>.sleep(nanoseconds:)", true),
+      ("specialized static Task<>._sleep<A>(until:tolerance:clock:)", true),
+      ("ContinuousClock.sleep(until:tolerance:)", true), ("Nap.sleep(for:)", false), ("Poller.start()", false),
+    ])
+  func sleeps(function: String, isSleep: Bool) { #expect(Registrations.isSleep(function: function) == isSleep) }
 }

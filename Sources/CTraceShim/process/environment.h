@@ -22,12 +22,12 @@ struct lt_settings {
   uint32_t depthLimit; ///< from 1 to 1 << 20
   uint8_t arcMode;
   uint64_t imageInterval;   ///< nanoseconds from one heap image to the next; 0: no images at intervals
-  uint64_t imageSize;       ///< resident bytes at which an image is taken; 0: no images for size
+  uint64_t imageSize;       ///< takes an image when the process has this many resident bytes; 0: no images for size
   uint32_t keptImages;      ///< how many images of these two kinds stay in the trace; 0: all
   uint64_t profileInterval; ///< nanoseconds from one heap profile to the next; 0: none are written
   uint32_t firstSamples;    ///< number of first allocations that are all sampled; only with samplePeriod
   uint64_t samplePeriod;    ///< bytes of allocation from one sample to the next; 0: everything is recorded
-  /// trace size in bytes at which sampling begins; 0: never. Only with samplePeriod 0
+  /// sampling begins when the trace has this many bytes; 0: never. Only with samplePeriod 0
   uint64_t traceLimit;
   uint64_t laterSamplePeriod; ///< the sample period after the limit; equal to samplePeriod if that is not 0
   bool followsChildren, startsPaused, isQuiet, verifiesStacks;

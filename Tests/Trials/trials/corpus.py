@@ -70,7 +70,7 @@ def sources(executable):
 def build(executable, variant, jobs):
     """The path of an executable, compiled if a source is newer."""
     if executable == PACKAGE:
-        return _build_package(variant, jobs)
+        return os.path.join(build_package(variant, jobs, PACKAGE), PACKAGE)
     files = sources(executable)
     folders = [os.path.join(CORPUS, folder) for folder in FOLDERS[executable]]
     directory = os.path.join(PROGRAMS, "corpus", variant)
@@ -88,7 +88,8 @@ def build(executable, variant, jobs):
     return path
 
 
-def _build_package(variant, jobs):
+def build_package(variant, jobs, product=None):
+    """The folder with the products of Tests/Corpus/Packages. Compiles one product, or all."""
     command = [
         "swift",
         "build",
@@ -101,5 +102,5 @@ def _build_package(variant, jobs):
         "--jobs",
         str(jobs),
     ]
-    must([*command, "--product", PACKAGE], limit=3600)
-    return os.path.join(must([*command, "--show-bin-path"]).strip().splitlines()[-1], PACKAGE)
+    must([*command, *(["--product", product] if product else [])], limit=3600)
+    return must([*command, "--show-bin-path"]).strip().splitlines()[-1]

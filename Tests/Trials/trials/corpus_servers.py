@@ -9,11 +9,10 @@ import signal
 import subprocess
 import time
 
-from .corpus import CORPUS, PROGRAMS, Case
+from .corpus import CORPUS, Case
 from .processes import FailedCommand, environment, must
 
 EXECUTABLE = "servers"
-PACKAGE = os.path.join(CORPUS, "Packages")
 START_SECONDS = 60
 
 
@@ -29,7 +28,7 @@ class Server:
 
 def servers():
     """By name, all that the data of the corpus list."""
-    with open(os.path.join(PACKAGE, "servers.json")) as file:
+    with open(os.path.join(CORPUS, "Packages", "servers.json")) as file:
         fields = [field.name for field in dataclasses.fields(Server)]
         return {values["name"]: Server(**{name: values[name] for name in fields}) for values in json.load(file)}
 
@@ -37,14 +36,6 @@ def servers():
 def cases():
     """Each server with its fault and without it."""
     return [Case(EXECUTABLE, name, mode, "dynamic-O") for name in servers() for mode in ("leak", "clean")]
-
-
-def build(jobs):
-    """The folder with the servers and the load generator."""
-    command = ["swift", "build", "--package-path", PACKAGE, "--scratch-path", os.path.join(PROGRAMS, "packages")]
-    command += ["--configuration", "release", "--jobs", str(jobs)]
-    must(command, limit=3600)
-    return must([*command, "--show-bin-path"]).strip().splitlines()[-1]
 
 
 def record(command, products, server, mode, trace, limit):

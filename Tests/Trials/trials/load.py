@@ -9,10 +9,10 @@ LOOP = "import os, sys\nparent = int(sys.argv[1])\nwhile os.getppid() == parent:
 
 
 class Load:
-    """Keeps every processor busy between `with` and its end, or runs a number of busy loops."""
+    """Runs a number of busy loops between `with` and its end."""
 
-    def __init__(self, is_wanted, loops=0):
-        self._count = loops or (os.cpu_count() or 1 if is_wanted else 0)
+    def __init__(self, count):
+        self._count = count
         self._loops = []
 
     def __enter__(self):

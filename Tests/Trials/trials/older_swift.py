@@ -44,7 +44,8 @@ def copy_sources(root):
         copies = {}
         for checkout in glob.glob(f"{scratch}/checkouts/*"):
             name = os.path.basename(checkout)
-            must(["git", "clone", "-q", "--bare", checkout, f"{root.path}/tmp/packages/{name}"])
+            # A local clone would refer to objects that are outside the root.
+            must(["git", "clone", "-q", "--bare", "--no-local", checkout, f"{root.path}/tmp/packages/{name}"])
             copies[name] = f"/tmp/packages/{name}"
     with open(f"{ROOT}/Package.swift") as file:
         addresses = [line.split('url: "')[1].split('"')[0] for line in file if '.package(url: "' in line]

@@ -162,7 +162,8 @@ class Root:
 
     def command(self, command, directory="/", variables=None):
         """A command line that runs `command` inside. The variables are set for that program alone."""
-        settings = [f"{name}={value}" for name, value in (variables or {}).items()]
+        # The caller's directory for temporary files is not in the root.
+        settings = [f"{name}={value}" for name, value in {"TMPDIR": "/tmp", **(variables or {})}.items()]
         return ["chroot", self.path, "/usr/bin/env", "-C", directory, *settings, *command]
 
     def has(self, path):

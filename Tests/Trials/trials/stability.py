@@ -12,7 +12,7 @@ import tempfile
 import time
 
 from . import corpus_servers
-from .corpus import VARIANTS, Case, build, cases
+from .corpus import VARIANTS, Case, build, build_package, cases
 from .flips import flips, unsteady
 from .leaktrace import Leaktrace
 from .load import Load
@@ -77,7 +77,14 @@ def parse():
     parser = argparse.ArgumentParser(prog="scripts/stability", description=__doc__)
     parser.add_argument("runs", type=int, metavar="N", help="how often each program is run")
     parser.add_argument("names", nargs="*", metavar="NAME", help="these programs alone")
-    parser.add_argument("--loaded", action="store_true", help="with a busy loop on every processor meanwhile")
+    parser.add_argument(
+        "--loaded",
+        action="store_const",
+        const=os.cpu_count() or 1,
+        default=0,
+        dest="loops",
+        help="beside a busy loop for every processor",
+    )
     parser.add_argument(
         "--short", action="store_true", help="a few programs whose verdicts depend most on the moment, optimised"
     )
@@ -89,7 +96,7 @@ def parse():
     parser.add_argument(
         "--servers", action="store_true", help="the servers of the corpus, under the load of their load generator"
     )
-    parser.add_argument("--loops", type=int, default=0, metavar="LOOPS", help="with so many busy loops meanwhile")
+    parser.add_argument("--loops", type=int, metavar="LOOPS", help="beside this number of busy loops")
     parser.add_argument("--variant", choices=VARIANTS, action="append", help="these variants alone (default: all four)")
     parser.add_argument(
         "--rotate",
@@ -231,7 +238,7 @@ def main():
         for executable, variant in executables:
             say(f"{executable}, {variant}")
             executables[executable, variant] = (
-                corpus_servers.build(options.jobs)
+                build_package(variant, options.jobs)
                 if executable == corpus_servers.EXECUTABLE
                 else build(executable, variant, options.jobs)
             )
@@ -239,7 +246,7 @@ def main():
         sys.exit(f"stability: {failure}")
     if options.keep:
         os.makedirs(options.keep, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix="leaktrace-stability-") as directory, Load(options.loaded, options.loops):
+    with tempfile.TemporaryDirectory(prefix="leaktrace-stability-") as directory, Load(options.loops):
         runner = Runner(
             leaktrace, executables, options.keep or directory, comparison(options) if options.keep else None
         )
@@ -265,7 +272,7 @@ def report(case_list, found, failed, rounds, options):
             flipping += 1
             print(case)
             print("".join(f"  {line}\n" for line in lines), end="")
-    machine = "loaded" if options.loaded or options.loops else "idle"
+    machine = "loaded" if options.loops else "idle"
     if options.rotate:
         programs = (
             f"{len(in_turn(case_list, 0))} programs in {len(case_list)} forms, {rounds} runs each, a form in turn"

@@ -14,7 +14,7 @@ package enum TrialResult<Value: Hashable & Sendable>: Hashable, Sendable {
   }
 }
 
-/// Facts about a directory that files are to be written to.
+/// Facts about the directory for written files.
 package struct DirectoryFacts: Hashable, Sendable {
   package var path: String
   /// The errno of an attempt to create a file; 0 if files can be created.

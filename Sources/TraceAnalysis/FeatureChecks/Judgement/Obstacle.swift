@@ -8,7 +8,7 @@ import TraceRecording
 package enum TracingObstacle: Hashable, Sendable {
   /// A filter on this process, or on its container, forbids the system call.
   case ownFilter
-  /// Yama forbids it. The value is that of `kernel.yama.ptrace_scope`.
+  /// Yama forbids it. The payload is the value of `kernel.yama.ptrace_scope`.
   case ptraceScope(Int)
   /// The process belongs to another user.
   case otherUser(UInt32)

@@ -6,7 +6,7 @@ final class RouteResult: Sendable {
   init(number: Int) { stops = (0..<6).map { "stop \($0) of route \(number)" } }
 }
 
-/// The results of a group, in the order in which they arrived.
+/// The results of a group, by arrival.
 enum GatheredRoutes: AsyncCleanProgram {
   static func correct() async {
     var results: [RouteResult] = []

@@ -1,7 +1,6 @@
 // Facts from the heap and the events about the objects of a finding, beyond its path.
 
 import HeapAnalysis
-import PlatformRules
 import TraceReading
 import TraceSymbolication
 
@@ -254,7 +253,8 @@ struct AdviceEvidence {
         let target = graph.graph.target(of: edge)
         guard !graph.isRoot(target), seen.insert(target).inserted else { continue }
         pending.append(target)
-        guard graph.type(of: target).kind == .object, resumers.matches(graph.type(of: target).qualifiedName),
+        guard graph.type(of: target).kind == .object,
+          Registrations.resumers.matches(graph.type(of: target).qualifiedName),
           leads(target, to: task, graph)
         else { continue }
         if found != nil { return nil }
@@ -263,8 +263,6 @@ struct AdviceEvidence {
     }
     return found
   }
-
-  private static let resumers = RuleBook.shipped.table(.resumes, by: .type)
 
   /// Returns whether an object refers to a task, directly or through its collections.
   private static func leads(_ object: NodeID, to task: NodeID, _ graph: ObjectGraph) -> Bool {

@@ -159,20 +159,20 @@ final class HolderNames {
 
   /// Returns whether a block belongs to a call of `dispatch_after`.
   func isDelayedWork(_ node: NodeID) -> Bool {
-    naming.frames(of: graph.heap[BlockID(node)].site).prefix(Self.registrationDepth).prefix { $0.kind != .user }
-      .contains { frame in
-        frame.mangledName.map { Registrations.kind(ofSymbol: $0) == .dispatchWork } ?? false
-      }
+    isAllocated(node) { Registrations.kind(ofSymbol: $0) == .dispatchWork }
   }
 
   /// Returns whether a node is work that a library is about to run.
   func isJob(_ node: NodeID) -> Bool {
-    guard graph.type(of: node).kind == .malloc else {
-      return Registrations.isJob(ofType: graph.type(of: node).qualifiedName)
-    }
-    guard graph.taskOfSlab[node] == nil else { return false }
-    return naming.frames(of: graph.heap[BlockID(node)].site).prefix(Self.registrationDepth).prefix { $0.kind != .user }
-      .contains { $0.mangledName.map(Registrations.isJob(ofSymbol:)) ?? false }
+    let type = graph.type(of: node)
+    guard type.kind == .malloc else { return Registrations.isJob(ofType: type.qualifiedName) }
+    return graph.taskOfSlab[node] == nil && isAllocated(node, by: Registrations.isJob(ofSymbol:))
+  }
+
+  /// Returns whether a library's function allocated a block. `fits`: by the function's linker symbol.
+  private func isAllocated(_ node: NodeID, by fits: (String) -> Bool) -> Bool {
+    naming.frames(of: graph.heap[BlockID(node)].site).prefix(Self.registrationDepth).prefix { $0.kind != .user }
+      .contains { $0.mangledName.map(fits) ?? false }
   }
 
   /// Maximum number of frames between the function that registers and the allocator.

@@ -2,7 +2,7 @@
 
 import PlatformRules
 
-/// Recognises registrations by the types and functions of the libraries that make them.
+/// Recognises registrations, jobs and sleeps by the types and functions of the libraries that make them.
 enum Registrations {
   private static let types = RuleBook.shipped.table(.registration, by: .type)
   private static let symbols = RuleBook.shipped.table(.registration, by: .symbol)
@@ -13,8 +13,8 @@ enum Registrations {
 
   private static let jobTypes = RuleBook.shipped.table(.job, by: .type)
   private static let jobSymbols = RuleBook.shipped.table(.job, by: .symbol)
-  private static let resumers = RuleBook.shipped.table(.resumes, by: .type)
-
+  /// Classes whose objects resume tasks, by their names with the module.
+  static let resumers = RuleBook.shipped.table(.resumes, by: .type)
   private static let sleeps = RuleBook.shipped.table(.sleeps, by: .function)
 
   /// Returns whether a function suspends its task for a time. `name`: the function's short name.
@@ -26,7 +26,7 @@ enum Registrations {
   /// Returns whether a function allocates memory for such work. `name`: the function's linker symbol.
   static func isJob(ofSymbol name: String) -> Bool { jobSymbols.matches(name) }
 
-  /// Returns whether objects of a type resume tasks. `name`: the type's name with the module.
+  /// Returns whether objects of a type are a continuation, or have continuations. `name`: the type's name with the module.
   static func resumes(type name: String) -> Bool { name.contains("Continuation") || resumers.matches(name) }
 
   /// Returns the kind of registration that objects of a type are; nil for other types. `name`: the name with the
