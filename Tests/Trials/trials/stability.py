@@ -280,7 +280,9 @@ def report(case_list, found, failed, rounds, options):
     else:
         programs = f"{len(case_list)} programs, {rounds} runs each"
     print(f"{programs}, {machine} machine: {flipping or 'none'} flipped")
-    return 1 if flipping else 0
+    if rounds < 2:
+        print("fewer than two runs show nothing")
+    return 1 if flipping or rounds < 2 else 0
 
 
 if __name__ == "__main__":
