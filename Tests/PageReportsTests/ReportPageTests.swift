@@ -102,8 +102,8 @@ struct ReportPageTests {
       process.arguments =
         ["chromium", "--headless=new", "--disable-gpu", "--disable-background-networking", "--no-first-run"]
         + (geteuid() == 0 ? ["--no-sandbox"] : []) + [
-          "--user-data-dir=\(folder.path)/profile", "--enable-logging=stderr", "--virtual-time-budget=5000",
-          "--dump-dom", "file://\(folder.path)/a.html#\(view)",
+          "--user-data-dir=\(folder.path)/profile", "--enable-logging=stderr", "--dump-dom",
+          "file://\(folder.path)/a.html#\(view)",
         ]
       let (output, errors) = (Pipe(), folder.appendingPathComponent("errors"))
       _ = FileManager.default.createFile(atPath: errors.path, contents: nil)
