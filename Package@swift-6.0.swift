@@ -26,7 +26,7 @@ let package = Package(
       linkerSettings: [.linkedLibrary("unwind-generic", .when(platforms: [.linux]))]),
     // Swift's metadata and the words of a heap image, in memory of any process.
     .target(
-      name: "CHeapScan", dependencies: ["CTraceFormat"], exclude: ["README.md", "allocator_books/README.md"],
+      name: "CHeapScan", dependencies: ["CTraceFormat"], exclude: ["README.md", "allocator_metadata/README.md"],
       publicHeadersPath: "."),
     // The preloaded library. This target is for editing and unit tests; scripts/build links the shared object itself.
     .target(
@@ -94,7 +94,7 @@ let package = Package(
       path: "Sources/TraceAnalysis/LeakDetection",
       exclude: [
         "README.md", "History/README.md", "Leaks/README.md", "Outline/README.md", "Leaks/Advice/README.md",
-        "Leaks/Growth/README.md", "Leaks/Outliving/README.md",
+        "Leaks/Growth/README.md", "Leaks/Survivors/README.md",
       ]),
     // The words of findings, for all that shows them.
     .target(

@@ -5,13 +5,12 @@
 #define LEAKTRACE_HEAP_SCAN_H
 
 #include "address_index.h"
-#include "allocator_books/allocator_figures.h"
-#include "allocator_books/glibc_heap.h"
-#include "allocator_books/jemalloc_heap.h"
-#include "allocator_books/mimalloc_heap.h"
-#include "allocator_books/tcmalloc_heap.h"
-#include "case_words.h"
-#include "exact_words.h"
+#include "allocator_metadata/allocator_figures.h"
+#include "allocator_metadata/glibc_heap.h"
+#include "allocator_metadata/jemalloc_heap.h"
+#include "allocator_metadata/mimalloc_heap.h"
+#include "allocator_metadata/tcmalloc_heap.h"
+#include "enum_tags.h"
 #include "memory_scan.h"
 #include "metadata_copy.h"
 #include "metadata_reading.h"
@@ -22,5 +21,6 @@
 #include "type_description.h"
 #include "type_name.h"
 #include "type_set.h"
+#include "verbatim_words.h"
 
 #endif

@@ -66,7 +66,7 @@ static LT_NOINLINE void find_freed_side_table(struct lt_memory_scan *s, uint64_t
   if (address < 16 || !is_in_region(s, table, 4) || !lt_read_bytes(s->memory, table, words, sizeof words) ||
       !lt_is_freed_side_table(words))
     return;
-  if (lt_address_index_has(&s->index, words[0])) lt_exact_words_add(&s->exact, address, 1, 8);
+  if (lt_address_index_has(&s->index, words[0])) lt_verbatim_words_add(&s->exact, address, 1, 8);
 }
 
 /// Adds the used size of a task's slab, if a slab begins at `address`. A slab's first word refers to a metadata record
@@ -84,7 +84,7 @@ static LT_NOINLINE void find_task_slab(struct lt_memory_scan *s, uint64_t addres
   if (next && (!lt_address_index_has(&s->index, next) || !lt_read_bytes(s->memory, next, &nextMetadata, 8) ||
                nextMetadata != metadata))
     return;
-  lt_exact_words_add(&s->exact, address + 16, 1, 8);
+  lt_verbatim_words_add(&s->exact, address + 16, 1, 8);
 }
 
 /// First pass: finds counts that are not in the page where their object begins, and counts that no object refers to.
@@ -104,7 +104,7 @@ static void find_apart(struct lt_memory_scan *s, uint64_t page, unsigned firstWo
     LT_CHECK(n <= LT_OBJECT_RANGES && aside <= n);
     for (unsigned k = 0; k < n; k++) {
       if (k < aside || ranges[k].address + 8ull * ranges[k].count > page + PAGE)
-        lt_exact_words_add(&s->exact, ranges[k].address, ranges[k].count, ranges[k].keptBytes);
+        lt_verbatim_words_add(&s->exact, ranges[k].address, ranges[k].count, ranges[k].keptBytes);
     }
   }
 }
@@ -431,8 +431,8 @@ static int go_through(struct lt_memory_scan *s, bool isSecond) {
 int lt_memory_scan_prepare(struct lt_memory_scan *s) {
   s->residence = s->memory->allocate(LT_SCAN_BLOCK_PAGES);
   if (!s->residence || !lt_address_index_build(&s->index, s->memory, s->regions, s->regionCount)) return -ENOMEM;
-  if (!lt_exact_words_init(&s->exact, s->memory, EXACT_LIMIT) &&
-      !lt_exact_words_init(&s->exact, s->memory, EXACT_LIMIT_IN_NEED))
+  if (!lt_verbatim_words_init(&s->exact, s->memory, EXACT_LIMIT) &&
+      !lt_verbatim_words_init(&s->exact, s->memory, EXACT_LIMIT_IN_NEED))
     return -ENOMEM;
   for (uint32_t i = 0; i < s->regionCount; i++) {
     struct lt_snapshot_region *region = &s->regions[i];
@@ -447,14 +447,14 @@ void lt_memory_scan_free(struct lt_memory_scan *s) {
   if (s->residence) s->memory->release(s->residence, LT_SCAN_BLOCK_PAGES);
   s->residence = NULL;
   lt_address_index_free(&s->index, s->memory);
-  if (s->exact.memory) lt_exact_words_free(&s->exact);
+  if (s->exact.memory) lt_verbatim_words_free(&s->exact);
   lt_type_set_free(&s->typeSet, s->memory);
 }
 
 int lt_memory_scan_run(struct lt_memory_scan *s) {
   int error = go_through(s, false);
   if (error) return error;
-  if (!lt_exact_words_sort(&s->exact)) return -ENOMEM;
+  if (!lt_verbatim_words_sort(&s->exact)) return -ENOMEM;
   struct lt_memory_part part = {.snapshot = s->snapshotNumber};
   lt_page_encoder_begin(&s->encoder, s->partBuffer, s->partSize, &part);
   error = go_through(s, true);

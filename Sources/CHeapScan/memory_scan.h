@@ -5,13 +5,13 @@
 
 #include "address_index.h"
 #include "check.h"
-#include "exact_words.h"
 #include "page_encoder.h"
 #include "type_set.h"
+#include "verbatim_words.h"
 
 /// Part of an object that may contain cases of enumerations.
 struct lt_case_span {
-  struct lt_case_words words;
+  struct lt_enum_tags words;
   uint64_t origin, end; ///< `words.start` counts from `origin`
 };
 
@@ -53,7 +53,7 @@ struct lt_memory_scan {
 
   // The scan's own state.
   struct lt_address_index index;
-  struct lt_exact_words exact;
+  struct lt_verbatim_words exact;
   struct lt_type_set typeSet;
   uint8_t *residence; ///< one byte per page of the current block
   bool isFirstPass;   ///< true during the first of the two passes

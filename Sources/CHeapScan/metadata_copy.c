@@ -21,7 +21,7 @@ enum {
 
 struct walk {
   const struct lt_memory *memory;
-  struct lt_exact_words *words;
+  struct lt_verbatim_words *words;
   uint64_t *seen;    ///< hash set; at least half of its places are free
   uint64_t *pending; ///< the records found so far, oldest first
   uint32_t count;    ///< number of records in `pending`; at most SEEN_LIMIT
@@ -42,7 +42,7 @@ static void find(struct walk *w, uint64_t metadata) {
 /// Adds the record's words: `first` words before its address, and `count` words from its address on.
 static void add(struct walk *w, uint64_t metadata, uint64_t first, uint64_t count) {
   LT_CHECK(metadata >= 8 * first && first + count > 0);
-  lt_exact_words_add(w->words, metadata - 8 * first, first + count, 8);
+  lt_verbatim_words_add(w->words, metadata - 8 * first, first + count, 8);
 }
 
 static void find_arguments(struct walk *w, uint64_t arguments, uint64_t genericHeader) {
@@ -140,10 +140,10 @@ static void look_at(struct walk *w, uint64_t metadata) {
   if (table & 7) return;
   uint32_t count = kind == KIND_ENUM || kind == KIND_OPTIONAL ? ENUM_WITNESS_TABLE_WORDS : WITNESS_TABLE_WORDS;
   if (lt_read_bytes(w->memory, table + 8 * (count - 1), &last, sizeof last))
-    lt_exact_words_add(w->words, table, count, 8);
+    lt_verbatim_words_add(w->words, table, count, 8);
 }
 
-bool lt_metadata_copy(struct lt_exact_words *words, const struct lt_scanned_type *types, uint32_t typeCount) {
+bool lt_metadata_copy(struct lt_verbatim_words *words, const struct lt_scanned_type *types, uint32_t typeCount) {
   const struct lt_memory *memory = words->memory;
   struct walk w = {.memory = memory,
                    .words = words,

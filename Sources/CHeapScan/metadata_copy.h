@@ -5,11 +5,11 @@
 #define LEAKTRACE_METADATA_COPY_H
 
 #include "address_index.h"
-#include "exact_words.h"
 #include "type_set.h"
+#include "verbatim_words.h"
 
 /// Adds the metadata of the types, of their superclasses and of their generic arguments, and the value witness tables
 /// of all these. Returns false if there is no memory.
-bool lt_metadata_copy(struct lt_exact_words *words, const struct lt_scanned_type *types, uint32_t typeCount);
+bool lt_metadata_copy(struct lt_verbatim_words *words, const struct lt_scanned_type *types, uint32_t typeCount);
 
 #endif

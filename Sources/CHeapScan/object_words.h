@@ -4,8 +4,8 @@
 #define LEAKTRACE_OBJECT_WORDS_H
 
 #include "address_index.h"
-#include "exact_words.h"
 #include "scanned_memory.h"
+#include "verbatim_words.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -26,7 +26,7 @@ bool lt_type_set_build(struct lt_type_set *set, const struct lt_memory *memory, 
       place = (place + 1) & (set->placeCount - 1);
     set->places[place] = (struct lt_known_type){.metadata = metadata,
                                                 .storage = types[i].storage,
-                                                .cases = lt_case_words_of(memory, metadata, types[i].storage)};
+                                                .cases = lt_enum_tags_of(memory, metadata, types[i].storage)};
     uint32_t index = lt_type_filter_index(metadata);
     set->filter[index >> 6] |= 1ull << (index & 63);
   }

@@ -3,8 +3,8 @@
 #ifndef LEAKTRACE_TYPE_SET_H
 #define LEAKTRACE_TYPE_SET_H
 
-#include "case_words.h"
 #include "check.h"
+#include "enum_tags.h"
 
 /// A type that has objects, or had some.
 struct lt_scanned_type {
@@ -15,7 +15,7 @@ struct lt_scanned_type {
 struct lt_known_type {
   uint64_t metadata; ///< 0 in a free place
   uint32_t storage;
-  struct lt_case_words cases;
+  struct lt_enum_tags cases;
 };
 
 /// A hash table of types. It never changes once it is built.

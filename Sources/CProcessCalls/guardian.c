@@ -24,7 +24,7 @@
 
 enum { PATH_SIZE = 64, LINE_SIZE = 512, FIRST_SPARE_DESCRIPTOR = 10, TURN_NANOSECONDS = 100000 };
 
-int lt_look_at_process(pid_t process, pid_t *tracer) {
+int lt_check_traceable(pid_t process, pid_t *tracer) {
   char path[PATH_SIZE], line[LINE_SIZE];
   snprintf(path, sizeof path, "/proc/%d/status", process);
   FILE *status = fopen(path, "re");
@@ -154,7 +154,7 @@ void lt_guardian_forget(struct lt_guardian *guardian) {
 
 int lt_reason_of_refusal(pid_t process, pid_t *tracer) {
   *tracer = 0;
-  return lt_look_at_process(process, tracer) == LT_COPY_TRACED ? LT_COPY_TRACED : LT_COPY_NOT_ALLOWED;
+  return lt_check_traceable(process, tracer) == LT_COPY_TRACED ? LT_COPY_TRACED : LT_COPY_NOT_ALLOWED;
 }
 
 #endif

@@ -19,7 +19,7 @@ struct lt_guardian {
 
 /// Checks whether a process may be traced, before it is changed in any way. Returns 0, one of lt_copy_error or −errno.
 /// Sets `tracer` to the process that traces it, or to 0. The kernel checks again when the process is stopped.
-int lt_look_at_process(pid_t process, pid_t *tracer);
+int lt_check_traceable(pid_t process, pid_t *tracer);
 
 /// Returns zeroed memory that a guardian can share with its owner; NULL with `errno` set if there is none.
 void *lt_guardian_exchange(size_t size);

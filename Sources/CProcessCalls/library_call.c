@@ -26,7 +26,7 @@ static bool is_stopped(pid_t process) {
 
 int lt_call_in_library(pid_t process, const struct lt_library_call *call, struct lt_library_call_outcome *outcome) {
   *outcome = (struct lt_library_call_outcome){0};
-  int result = lt_look_at_process(process, &outcome->tracer);
+  int result = lt_check_traceable(process, &outcome->tracer);
   if (result != 0) return result;
   if (is_stopped(process)) return LT_CALL_STOPPED;
   struct lt_call_exchange *exchange = lt_guardian_exchange(sizeof *exchange);

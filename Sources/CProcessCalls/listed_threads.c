@@ -71,7 +71,7 @@ static size_t read_text(const char *path, char *text, size_t size) {
   return length > 0 ? (size_t)length : 0;
 }
 
-char lt_thread_standing(pid_t process, pid_t thread, char *name) {
+char lt_thread_state_letter(pid_t process, pid_t thread, char *name) {
   char path[PATH_SIZE], text[STANDING_SIZE];
   snprintf(path, sizeof path, "/proc/%d/task/%d/stat", process, thread);
   if (read_text(path, text, sizeof text) == 0) return 0;

@@ -47,7 +47,7 @@ static bool begins_its_time_again(long call) {
 }
 
 static enum rank rank_of(pid_t process, pid_t thread) {
-  switch (lt_thread_standing(process, thread, NULL)) {
+  switch (lt_thread_state_letter(process, thread, NULL)) {
     case 'S': {
       long call = lt_thread_sleeping_call(thread);
       return call >= 0 && !begins_its_time_again(call) ? WAITS_FOR_REST : SLEEPS;

@@ -31,7 +31,7 @@ static void forget_guardian(struct lt_process_copy *copy) {
 
 int lt_process_copy_begin(pid_t process, const struct lt_copy_options *options, struct lt_process_copy *copy) {
   *copy = (struct lt_process_copy){.target = process};
-  int result = lt_look_at_process(process, &copy->tracer);
+  int result = lt_check_traceable(process, &copy->tracer);
   if (result != 0) return result;
   struct lt_copy_exchange *exchange = lt_guardian_exchange(sizeof *exchange);
   if (exchange == NULL) return -errno;

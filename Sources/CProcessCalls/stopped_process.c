@@ -74,7 +74,7 @@ static int note_listed(struct lt_stopped_process *stopped, struct lt_listed_thre
     size_t place = stopped->count;
     struct lt_copied_thread *note = &stopped->threads[place];
     *note = (struct lt_copied_thread){.thread = thread, .state = LT_THREAD_NOT_MET};
-    char standing = lt_thread_standing(stopped->process, thread, note->name);
+    char standing = lt_thread_state_letter(stopped->process, thread, note->name);
     // A thread without a state has ended and was not reaped, or is a first thread that has ended before the others.
     stopped->stages[place] = standing ? LISTED : ENDED;
     stopped->mayRun[place] = standing == 'R' || standing == 'D';
@@ -116,7 +116,7 @@ static int ask(struct lt_stopped_process *stopped, enum group group) {
     }
     // A thread that has ended cannot be traced, nor can a first thread that ended before the others. Any other thread
     // that cannot be traced is alive, and that is an error.
-    bool hasEnded = result == -ESRCH || lt_thread_standing(stopped->process, stopped->threads[i].thread, NULL) == 0;
+    bool hasEnded = result == -ESRCH || lt_thread_state_letter(stopped->process, stopped->threads[i].thread, NULL) == 0;
     if (!hasEnded) return result == -EPERM ? LT_COPY_NOT_ALLOWED : result;
     stopped->stages[i] = ENDED;
   }
@@ -273,7 +273,7 @@ static bool may_come(const struct lt_stopped_process *stopped, size_t i, uint64_
   uint64_t forRunner = isReleased ? LATE_RUNNER_MILLISECONDS : HELD_RUNNER_MILLISECONDS;
   // A thread in any other state has been woken and waits for a processor, or has stopped just now.
   return waited < forRunner * MILLISECOND &&
-         lt_thread_standing(stopped->process, stopped->threads[i].thread, NULL) != 'D';
+         lt_thread_state_letter(stopped->process, stopped->threads[i].thread, NULL) != 'D';
 }
 
 void lt_await_late_threads(struct lt_stopped_process *stopped) {

@@ -13,7 +13,7 @@ struct GrowthCheck: Sendable {
   private var lastImage: Int32 = 0
   private var rounds = 0
   /// The smallest number of rounds that the analysis can judge.
-  private static let leastRounds = 5
+  private static let minRounds = 5
 
   /// Begins the repetition in the calling task, or outside of tasks in the calling thread. Returns nil if nothing is
   /// recorded.
@@ -36,8 +36,8 @@ struct GrowthCheck: Sendable {
 
   /// Returns a text for each growth that was found. Call it after `end`.
   func failures() -> [String] {
-    if rounds < Self.leastRounds {
-      return ["growth was not judged: \(rounds) rounds are too few. Repeat the work \(Self.leastRounds) times or more"]
+    if rounds < Self.minRounds {
+      return ["growth was not judged: \(rounds) rounds are too few. Repeat the work \(Self.minRounds) times or more"]
     }
     return check.growthFailures(repetition: repetition, lastImage: lastImage)
   }

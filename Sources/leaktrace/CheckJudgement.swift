@@ -41,7 +41,7 @@ struct CheckJudgement {
     for trace in traces { try examine(trace, of: traces.count, recorded, stop) }
     if command.repeatSignal != nil, !hasRounds, !traces.isEmpty {
       cannotJudge(
-        "no process got the signal of --repeat-signal \(Repetition.leastRounds) times with a heap image written each time; the recorder leaves the signal to a program that handles it"
+        "no process got the signal of --repeat-signal \(Repetition.minRounds) times with a heap image written each time; the recorder leaves the signal to a program that handles it"
       )
     }
     for remark in programsLeftOut { complain(remark) }

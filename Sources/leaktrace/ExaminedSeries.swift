@@ -62,7 +62,7 @@ extension LeakSearch {
     let earlier = newest.reader.snapshots.filter { $0.isWhole && $0.time < last.time }
     guard !earlier.isEmpty else { return nil }
     // A program that exits may free its objects first, so the image at exit says nothing about growth.
-    let isOfEnd = last.reason == .exit && earlier.count >= GrowthRules.standard.leastImages
+    let isOfEnd = last.reason == .exit && earlier.count >= GrowthRules.standard.minImages
     var series = ExaminedSeries()
     var newestInSeries: LeakAnalysis?
     let chosen = Self.spread(earlier.sorted { $0.time < $1.time }, limit: ExaminedSeries.imageLimit - 1)

@@ -57,7 +57,7 @@ struct LightOptions: ParsableArguments {
     }
     if let limit {
       if light { throw ValidationError("--light and --limit exclude each other: a light recording hardly grows.") }
-      if limit.bytes < RecordingSettings.leastTraceLimit { throw ValidationError("--limit must be at least 1 MiB.") }
+      if limit.bytes < RecordingSettings.minTraceLimit { throw ValidationError("--limit must be at least 1 MiB.") }
     }
     if snapshotEvery != nil || snapshotAbove != nil, !options.snapshots {
       throw ValidationError("--no-snapshots excludes --snapshot-every and --snapshot-above.")
@@ -70,18 +70,18 @@ struct LightOptions: ParsableArguments {
         throw ValidationError("--keep-images must be 0, or between 2 and \(RecordingSettings.keptImages.upperBound).")
       }
     }
-    if let snapshotEvery, snapshotEvery.seconds < Double(RecordingSettings.leastImageInterval) {
-      throw ValidationError("--snapshot-every must be at least \(RecordingSettings.leastImageInterval) seconds.")
+    if let snapshotEvery, snapshotEvery.seconds < Double(RecordingSettings.minImageInterval) {
+      throw ValidationError("--snapshot-every must be at least \(RecordingSettings.minImageInterval) seconds.")
     }
-    if let profileEvery, profileEvery.seconds < Double(RecordingSettings.leastProfileInterval) {
-      throw ValidationError("--profile-every must be at least \(RecordingSettings.leastProfileInterval) second.")
+    if let profileEvery, profileEvery.seconds < Double(RecordingSettings.minProfileInterval) {
+      throw ValidationError("--profile-every must be at least \(RecordingSettings.minProfileInterval) second.")
     }
     if let sample, !RecordingSettings.samplePeriods.contains(sample.bytes) {
       throw ValidationError("--sample must be between 1 byte and 1 TiB.")
     }
     if let sampleFirst {
       if !light { throw ValidationError("--sample-first is for --light.") }
-      if sampleFirst > RecordingSettings.mostFirstSamples {
+      if sampleFirst > RecordingSettings.maxFirstSamples {
         throw ValidationError("--sample-first must be 16384 at most.")
       }
     }

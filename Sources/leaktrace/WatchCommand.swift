@@ -15,7 +15,7 @@ struct WatchCommand: ParsableCommand {
     discussion: """
       Takes an image as 'leaktrace inspect' does, at once, then at each interval, and when the process reaches a size (--above). Ends with the \
       process, at --until, after --count images, or on Ctrl-C; then reports what grew from image to image, by type and holder, and the \
-      findings of the newest image. What grows throughout and does not level off is a suspect, from \(GrowthRules.standard.leastImages) images on.
+      findings of the newest image. What grows throughout and does not level off is a suspect, from \(GrowthRules.standard.minImages) images on.
 
       CONTAINER is the ID of a container, at least 12 digits of it, or the path of a control group: its main process is watched.
 

@@ -5,11 +5,11 @@
 // Output: one line of figures. The exit status is 1 if a block is wrong, and 2 if the metadata cannot be read.
 
 #define _GNU_SOURCE
-#include "allocator_books/glibc_heap.h"
-#include "allocator_books/jemalloc_heap.h"
-#include "allocator_books/jemalloc_layout.h"
-#include "allocator_books/mimalloc_heap.h"
-#include "allocator_books/tcmalloc_heap.h"
+#include "allocator_metadata/glibc_heap.h"
+#include "allocator_metadata/jemalloc_heap.h"
+#include "allocator_metadata/jemalloc_layout.h"
+#include "allocator_metadata/mimalloc_heap.h"
+#include "allocator_metadata/tcmalloc_heap.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -86,12 +86,12 @@ static void *allocate(size_t size) {
 static void release(void *room, size_t size) { munmap(room, size); }
 
 /// The kernel says which pages are there or swapped out.
-static bool next_present(const struct lt_books_memory *books, uint64_t start, uint64_t end,
+static bool next_present(const struct lt_allocator_memory *metadata, uint64_t start, uint64_t end,
                          struct lt_address_range *run) {
-  (void)books;
+  (void)metadata;
   bool isOpen = false;
   static uint64_t entries[PAGE_ENTRIES], first = UINT64_MAX, count;
-  for (uint64_t page = start / LT_BOOKS_PAGE; page < (end + LT_BOOKS_PAGE - 1) / LT_BOOKS_PAGE; page++) {
+  for (uint64_t page = start / LT_ALLOCATOR_PAGE; page < (end + LT_ALLOCATOR_PAGE - 1) / LT_ALLOCATOR_PAGE; page++) {
     if (page < first || page >= first + count) {
       ssize_t n = pread(pagesFile, entries, sizeof entries, (off_t)(page * 8));
       first = page;
@@ -99,10 +99,10 @@ static bool next_present(const struct lt_books_memory *books, uint64_t start, ui
       if (!count) break;
     }
     bool isPresent = entries[page - first] >> 62 != 0;
-    if (isPresent && !isOpen) run->start = page * LT_BOOKS_PAGE > start ? page * LT_BOOKS_PAGE : start;
+    if (isPresent && !isOpen) run->start = page * LT_ALLOCATOR_PAGE > start ? page * LT_ALLOCATOR_PAGE : start;
     if (!isPresent && isOpen) break;
     isOpen = isPresent;
-    run->end = (page + 1) * LT_BOOKS_PAGE < end ? (page + 1) * LT_BOOKS_PAGE : end;
+    run->end = (page + 1) * LT_ALLOCATOR_PAGE < end ? (page + 1) * LT_ALLOCATOR_PAGE : end;
   }
   return isOpen;
 }
@@ -121,19 +121,19 @@ static uint32_t release_in(uint64_t start, uint64_t end) {
   return found ? (uint32_t)atoi(found + sizeof mark - 1) : 0;
 }
 
-static bool read_mappings(pid_t pid, struct lt_books_memory *books) {
+static bool read_mappings(pid_t pid, struct lt_allocator_memory *metadata) {
   char path[64], line[8192];
   snprintf(path, sizeof path, "/proc/%d/maps", pid);
   FILE *maps = fopen(path, "r");
   if (!maps) return false;
-  while (fgets(line, sizeof line, maps) && books->regionCount < REGIONS) {
+  while (fgets(line, sizeof line, maps) && metadata->regionCount < REGIONS) {
     unsigned long long start, end, inode;
     char rights[5];
     int name = 0;
     if (sscanf(line, "%llx-%llx %4s %*x %*s %llu %n", &start, &end, rights, &inode, &name) < 4) continue;
     line[strcspn(line, "\n")] = 0;
     const char *file = line + name;
-    struct lt_snapshot_region *region = &regions[books->regionCount++];
+    struct lt_snapshot_region *region = &regions[metadata->regionCount++];
     *region = (struct lt_snapshot_region){.start = start, .end = end};
     bool isPrivate = rights[3] == 'p', isWritable = rights[1] == 'w';
     region->kind = !isPrivate                 ? LT_REGION_SHARED
@@ -146,10 +146,10 @@ static bool read_mappings(pid_t pid, struct lt_books_memory *books) {
     if (rights[2] == 'x') region->flags |= LT_REGION_EXECUTABLE;
     if (rights[0] == 'r' && isPrivate && (isWritable || !inode) && strncmp(file, "[v", 2))
       region->flags |= LT_REGION_CAPTURED;
-    if (is_libc(file) && isWritable && books->dataCount < DATA)
-      data[books->dataCount++] = (struct lt_address_range){start, end};
-    if (is_libc(file) && !isWritable && rights[2] != 'x' && !books->libcRelease)
-      books->libcRelease = release_in(start, end);
+    if (is_libc(file) && isWritable && metadata->dataCount < DATA)
+      data[metadata->dataCount++] = (struct lt_address_range){start, end};
+    if (is_libc(file) && !isWritable && rights[2] != 'x' && !metadata->libcRelease)
+      metadata->libcRelease = release_in(start, end);
   }
   fclose(maps);
   return true;
@@ -254,25 +254,26 @@ static void print_tcmalloc(const struct lt_tcmalloc_heap *heap) {
 }
 
 /// Reads tcmalloc's heap. The memory is damaged from the beginning, or as soon as the variables are found.
-static bool read_damaged_heap(const struct lt_books_memory *books, struct lt_tcmalloc_heap *heap, uint64_t seed) {
+static bool read_damaged_heap(const struct lt_allocator_memory *metadata, struct lt_tcmalloc_heap *heap,
+                              uint64_t seed) {
   bool isLate = seed % 2;
   damageSeed = isLate ? 0 : seed;
-  if (!lt_tcmalloc_heap_find(heap, books)) return false;
+  if (!lt_tcmalloc_heap_find(heap, metadata)) return false;
   damageSeed = seed;
   if (isLate) {
     heap->cachedBlocks.count = 0;
-    lt_tcmalloc_read_free_lists(&heap->state, books, &heap->cachedBlocks, &heap->lists);
+    lt_tcmalloc_read_free_lists(&heap->state, metadata, &heap->cachedBlocks, &heap->lists);
     lt_list_sort(&heap->cachedBlocks);
   }
   lt_tcmalloc_heap_walk(heap, NULL, NULL);
   return true;
 }
 
-static void read_damaged(const struct lt_books_memory *books, unsigned count) {
+static void read_damaged(const struct lt_allocator_memory *metadata, unsigned count) {
   struct lt_tcmalloc_heap heap;
   unsigned found = 0, incomplete = 0;
   for (unsigned seed = 1; seed <= count; seed++) {
-    if (read_damaged_heap(books, &heap, seed)) {
+    if (read_damaged_heap(metadata, &heap, seed)) {
       found++;
       incomplete += lt_tcmalloc_heap_is_incomplete(&heap);
     }
@@ -290,22 +291,22 @@ static uint64_t now(void) {
 
 static int compare(pid_t pid) {
   struct lt_memory memory = {.read = read_memory, .allocate = allocate, .release = release};
-  struct lt_books_memory books = {
+  struct lt_allocator_memory metadata = {
       .memory = &memory, .regions = regions, .threads = threads, .data = data, .nextPresent = next_present};
   char path[64];
   snprintf(path, sizeof path, "/proc/%d/mem", pid);
   memoryFile = open(path, O_RDONLY);
   snprintf(path, sizeof path, "/proc/%d/pagemap", pid);
   pagesFile = open(path, O_RDONLY);
-  books.threadCount = stop_threads(pid);
-  if (memoryFile < 0 || pagesFile < 0 || !read_mappings(pid, &books)) return 2;
+  metadata.threadCount = stop_threads(pid);
+  if (memoryFile < 0 || pagesFile < 0 || !read_mappings(pid, &metadata)) return 2;
   struct lt_jemalloc_heap jemalloc;
   struct lt_mimalloc_heap mimalloc;
   struct lt_glibc_heap glibc;
   static struct lt_tcmalloc_heap tcmalloc;
-  bool isMimalloc = lt_mimalloc_heap_find(&mimalloc, &books);
-  bool isJemalloc = lt_jemalloc_heap_find(&jemalloc, &books), isGlibc = lt_glibc_heap_find(&glibc, &books);
-  bool isTcmalloc = lt_tcmalloc_heap_find(&tcmalloc, &books);
+  bool isMimalloc = lt_mimalloc_heap_find(&mimalloc, &metadata);
+  bool isJemalloc = lt_jemalloc_heap_find(&jemalloc, &metadata), isGlibc = lt_glibc_heap_find(&glibc, &metadata);
+  bool isTcmalloc = lt_tcmalloc_heap_find(&tcmalloc, &metadata);
   bool isWhole = true;
   if (isTcmalloc) {
     lt_tcmalloc_heap_walk(&tcmalloc, look_at, NULL);
@@ -341,7 +342,7 @@ static int compare(pid_t pid) {
       fast += lt_glibc_heap_arena(&glibc, i)->fast;
     }
     printf("glibc 2.%u: %zu arenas, %llu thread caches, %llu cached, %llu fast, %llu mapped (%lld by count); ",
-           books.libcRelease, glibc.arenas.count, (unsigned long long)glibc.caches, (unsigned long long)cached,
+           metadata.libcRelease, glibc.arenas.count, (unsigned long long)glibc.caches, (unsigned long long)cached,
            (unsigned long long)fast, (unsigned long long)glibc.mapped, (long long)glibc.mappedByCount);
   }
   uint64_t live = 0, missing = 0;
@@ -356,7 +357,7 @@ static int compare(pid_t pid) {
          (unsigned long long)(noteCount - live), (unsigned long long)figures.small, (unsigned long long)figures.large,
          (unsigned long long)figures.others, isWhole ? "" : ", incomplete");
   lt_tcmalloc_heap_free(&tcmalloc);
-  if (isTcmalloc && damageCount) read_damaged(&books, damageCount);
+  if (isTcmalloc && damageCount) read_damaged(&metadata, damageCount);
   if (!isJemalloc && !isGlibc && !isTcmalloc && !isMimalloc) return 2;
   // The reader lists some large blocks of jemalloc 5.3.1 a page too large.
   bool isExact = !isJemalloc || jemalloc.layout->record->isBefore53;

@@ -61,7 +61,7 @@ private func block(_ address: UInt64, _ size: UInt64) -> LiveBlock {
       listing.append(
         LiveBlock(
           address: next, size: size, birthTime: 7, site: SiteID(UInt32(index % 3)), ordinal: UInt64(index),
-          threadOrdinal: UInt32(index), strand: StrandID(2)))
+          threadOrdinal: UInt32(index), execution: ExecutionID(2)))
       next += max(size, 1) + (random.oneIn(2) ? 0 : random.next() % 9000)
     }
     let heap = LiveHeap(listing.blocks)

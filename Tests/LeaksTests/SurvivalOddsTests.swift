@@ -26,15 +26,15 @@ import TraceTestSupport
   }
 
   @Test func moreAndOlderSurvivorsAreLessLikely() {
-    let few = SurvivalOdds(survivors: 3, beyond: 0, ratio: 2, greatestRatio: 100)
-    #expect(SurvivalOdds(survivors: 5, beyond: 0, ratio: 2, greatestRatio: 100) < few)
-    #expect(SurvivalOdds(survivors: 3, beyond: 0, ratio: 20, greatestRatio: 100) < few)
-    #expect(few < SurvivalOdds(survivors: 3, beyond: 5, ratio: 2, greatestRatio: 100))
+    let few = SurvivalOdds(survivors: 3, beyond: 0, ratio: 2, maxRatio: 100)
+    #expect(SurvivalOdds(survivors: 5, beyond: 0, ratio: 2, maxRatio: 100) < few)
+    #expect(SurvivalOdds(survivors: 3, beyond: 0, ratio: 20, maxRatio: 100) < few)
+    #expect(few < SurvivalOdds(survivors: 3, beyond: 5, ratio: 2, maxRatio: 100))
     // Three survivors that are twice as old as any sibling may be chance. Three that are ten times as old are not.
     #expect(
-      few.chance > OutlivingRules.standard.strongOdds
-        && SurvivalOdds(survivors: 3, beyond: 0, ratio: 10, greatestRatio: 100).chance
-          < OutlivingRules.standard.strongOdds
+      few.chance > SurvivorRules.standard.strongOdds
+        && SurvivalOdds(survivors: 3, beyond: 0, ratio: 10, maxRatio: 100).chance
+          < SurvivorRules.standard.strongOdds
     )
   }
 
@@ -81,12 +81,12 @@ import TraceTestSupport
   }
 
   @Test func onlyEvenGrowthGrowsInEachQuarter() {
-    #expect(population((1...20).map { $0 }).growsInEachQuarter(least: OutlivingRules.standard.leastQuarter))
+    #expect(population((1...20).map { $0 }).growsInEachQuarter(least: SurvivorRules.standard.minQuarter))
     #expect(!population((1...20).map { min($0, 12) }).growsInEachQuarter(least: 0))
     // The numbers grow by the square root, as in a table of names.
     #expect(
       !population((1...20).map { UInt32(10 * Double($0).squareRoot()) }).growsInEachQuarter(
-        least: OutlivingRules.standard.leastQuarterOfQueue))
+        least: SurvivorRules.standard.minQuarterOfQueue))
     #expect(!population([]).growsInEachQuarter(least: 0))
   }
 }

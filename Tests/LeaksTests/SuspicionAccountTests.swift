@@ -55,7 +55,7 @@ import TraceTestSupport
       #expect(account.outcome == outcome && account.points == account.entries.reduce(0) { $0 + $1.points })
     }
     let late = try account(weak).entries.first { $0.rule == .unusedAtTheEnd }
-    #expect(late?.effect == .weakens && late?.points == OutlivingRules.standard.points[.unusedAtTheEnd].weakens)
+    #expect(late?.effect == .weakens && late?.points == SurvivorRules.standard.points[.unusedAtTheEnd].weakens)
   }
 
   @Test func everyRuleHasAReason() {

@@ -36,7 +36,7 @@ import TraceTestSupport
     let (place, jobPlace) = (node(timer), job.map(node))
     return (
       WaitingTasks(
-        graph, leastFirstWait: OutlivingRules.standard.leastFirstWait, isTimer: { $0 == place },
+        graph, minFirstWait: SurvivorRules.standard.minFirstWait, isTimer: { $0 == place },
         isJob: { $0 == jobPlace },
         isInLoop: { _ in nil }, isInSleep: { _ in false }),
       node

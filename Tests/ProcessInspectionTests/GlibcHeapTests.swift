@@ -302,7 +302,7 @@ import TraceTestSupport
   }
 
   @Test(arguments: TestTier.seeds(1..<151))
-  func damagedBooksNeverTrapAndAlwaysEnd(seed: UInt64) {
+  func damagedMetadataNeverTrapsAndAlwaysEnds(seed: UInt64) {
     var random = SeededRandom(seed: seed)
     let release = SyntheticHeap.Release.allCases[Int(seed % 3)]
     let heap = Self.heap(protectsLinks: random.oneIn(2), seed: seed, release: release)

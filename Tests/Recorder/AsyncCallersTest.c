@@ -43,9 +43,10 @@ TEST(chain, "A context is followed to the outermost caller") {
   uint64_t candidates[] = {nowhere, (uint64_t)&inner};
   struct lt_async_change found = lt_async_callers_search(t, candidates, 2);
   EXPECT(found.isFound && found.kept == 0 && t->asyncDepth == 2);
-  EXPECT((uint64_t)t->async[1].context == (uint64_t)&outer && lt_async_callers_stand(t));
+  EXPECT((uint64_t)t->async[1].context == (uint64_t)&outer && lt_async_callers_are_unchanged(t));
   atomic_store(&inner.parent, nowhere);
-  EXPECT(!lt_async_callers_stand(t) && !lt_async_callers_search(t, candidates, 2).isFound && t->asyncDepth == 0);
+  EXPECT(!lt_async_callers_are_unchanged(t) && !lt_async_callers_search(t, candidates, 2).isFound &&
+         t->asyncDepth == 0);
   free(t);
 }
 

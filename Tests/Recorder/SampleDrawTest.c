@@ -61,7 +61,7 @@ static uint64_t size_of(int n, uint64_t period) {
 
 static struct estimate allocate(uint64_t seed, uint64_t period) {
   struct estimate estimate = {0};
-  uint64_t random = seed, until = lt_sample_distance(&random, lt_look_period(period));
+  uint64_t random = seed, until = lt_sample_distance(&random, lt_sampling_check_period(period));
   for (int n = 0; n < ALLOCATIONS; n++) {
     uint64_t size = size_of(n, period);
     if (!lt_sample_meets(&random, &until, size, period)) continue;
@@ -101,9 +101,9 @@ TEST(unbiased_sums, "Sums of weights are right on average, and as far from the t
 }
 
 TEST(thinned_sums, "So are they where a thread looks more often than it takes a sample") {
-  EXPECT(lt_look_period(64 << 10) == 64 << 10 && lt_look_period(4 << 10) == 4 << 10);
-  EXPECT(lt_look_period(128 << 10) == 64 << 10 && lt_look_period(512 << 10) == 64 << 10);
-  EXPECT(lt_look_period(LT_SAMPLE_PERIOD_LIMIT) == LT_SAMPLE_PERIOD_LIMIT / 8);
+  EXPECT(lt_sampling_check_period(64 << 10) == 64 << 10 && lt_sampling_check_period(4 << 10) == 4 << 10);
+  EXPECT(lt_sampling_check_period(128 << 10) == 64 << 10 && lt_sampling_check_period(512 << 10) == 64 << 10);
+  EXPECT(lt_sampling_check_period(LT_SAMPLE_PERIOD_LIMIT) == LT_SAMPLE_PERIOD_LIMIT / 8);
   test_sums(128 << 10);
   test_sums(512 << 10);
 }

@@ -1,4 +1,4 @@
-// The activations on each strand, and when each began, compared with an oracle and in single cases.
+// The activations on each execution, and when each began, compared with an oracle and in single cases.
 
 import TestRequirements
 import Testing
@@ -7,24 +7,24 @@ import TraceTestSupport
 @testable import TraceReading
 
 /// Stores whole stacks as arrays. Each frame has the number of the event that put it there. Frames that two stacks
-/// of a strand share, from the outermost frame on, count as unchanged: the trace shows no more than that.
+/// of a execution share, from the outermost frame on, count as unchanged: the trace shows no more than that.
 private struct NaiveActivations {
-  struct Strand: Hashable {
+  struct Execution: Hashable {
     var thread: UInt32
     var task: UInt64
   }
 
-  var stacks: [Strand: [(key: UInt64, began: UInt64)]] = [:]
+  var stacks: [Execution: [(key: UInt64, began: UInt64)]] = [:]
 
-  mutating func take(_ strand: Strand, _ keys: [UInt64], ordinal: UInt64) {
-    let old = stacks[strand] ?? []
+  mutating func take(_ execution: Execution, _ keys: [UInt64], ordinal: UInt64) {
+    let old = stacks[execution] ?? []
     var kept = 0
     while kept < min(old.count, keys.count), old[kept].key == keys[kept] { kept += 1 }
-    stacks[strand] = old[..<kept] + keys[kept...].map { ($0, ordinal) }
+    stacks[execution] = old[..<kept] + keys[kept...].map { ($0, ordinal) }
   }
 
-  func sharedDepth(_ strand: Strand, since ordinal: UInt64) -> Int {
-    (stacks[strand] ?? []).prefix { $0.began <= ordinal }.count
+  func sharedDepth(_ execution: Execution, since ordinal: UInt64) -> Int {
+    (stacks[execution] ?? []).prefix { $0.began <= ordinal }.count
   }
 }
 
@@ -46,7 +46,7 @@ private struct RandomCalls {
     var builder = TraceBuilder()
     builder.eventsPerChunk = [Int.max, 7, 40][Int(random.next() % 3)]
     if !retainsHaveStacks { builder.header.referenceCounting = .countsOnly }
-    var stacks: [NaiveActivations.Strand: [UInt64]] = [:]
+    var stacks: [NaiveActivations.Execution: [UInt64]] = [:]
     var current: [UInt32: UInt64] = [:]
     var lastThread: [UInt64: UInt32] = [:]
     var live: [UInt64] = []
@@ -74,8 +74,8 @@ private struct RandomCalls {
         }
       }
       let task = current[thread, default: 0]
-      let strand = NaiveActivations.Strand(thread: task == 0 ? thread : 0, task: task)
-      var keys = stacks[strand] ?? []
+      let execution = NaiveActivations.Execution(thread: task == 0 ? thread : 0, task: task)
+      var keys = stacks[execution] ?? []
       keys.removeLast(min(keys.count, Int(random.next() % 4)))
       for _ in 0..<random.next() % 4 { keys.append(0x1000 + random.next() % 3) }
       // A retain with an empty stack may be a retain without a recorded stack, so empty stacks are avoided.
@@ -83,7 +83,7 @@ private struct RandomCalls {
       var operation: TraceReading.Operation = random.oneIn(2) ? .malloc : random.oneIn(2) ? .retain : .free
       if movesByAllocation, task != 0, lastThread[task] != thread { operation = .malloc }
       lastThread[task] = thread
-      if retainsHaveStacks || operation != .retain { stacks[strand] = keys }
+      if retainsHaveStacks || operation != .retain { stacks[execution] = keys }
       time += 8
       var event = TraceEvent(
         operation: operation, address: time * 16, size: operation == .malloc ? 16 : 0, stack: builder.stack(keys),
@@ -96,7 +96,7 @@ private struct RandomCalls {
   }
 }
 
-/// Feeds a tracker and the oracle with the same events, and compares their strands and moments.
+/// Feeds a tracker and the oracle with the same events, and compares their executions and moments.
 private struct Comparison: EventSink {
   let builder: TraceBuilder
   let steps: [RandomCalls.Step]
@@ -104,8 +104,8 @@ private struct Comparison: EventSink {
   /// Whether only allocations count as moments. A reader that looks up no other stacks knows no other moments.
   let allocationsAlone: Bool
   var oracle = NaiveActivations()
-  var strands: [NaiveActivations.Strand: StrandID] = [:]
-  var moments: [NaiveActivations.Strand: [UInt64]] = [:]
+  var executions: [NaiveActivations.Execution: ExecutionID] = [:]
+  var moments: [NaiveActivations.Execution: [UInt64]] = [:]
   var next = 0
   var ordinal: UInt64 = 0
   var random = SeededRandom(seed: 1)
@@ -115,29 +115,29 @@ private struct Comparison: EventSink {
   mutating func take(_ event: TraceEvent, mayWait: Bool) -> EventVerdict {
     while case .end(let task) = steps[next] {
       tracker.endTask(inBlock: task - 8)
-      let strand = NaiveActivations.Strand(thread: 0, task: task)
-      oracle.stacks[strand] = nil
+      let execution = NaiveActivations.Execution(thread: 0, task: task)
+      oracle.stacks[execution] = nil
       next += 1
     }
     guard case .event(let original) = steps[next] else { return .taken }
     next += 1
     #expect(original.time == event.time && original.task == event.task)
-    let strand = NaiveActivations.Strand(thread: event.task == 0 ? event.thread : 0, task: event.task)
+    let execution = NaiveActivations.Execution(thread: event.task == 0 ? event.thread : 0, task: event.task)
     let hasStack = builder.header.referenceCounting == .withStacks || event.operation != .retain
-    if hasStack { oracle.take(strand, builder.stacks.keys(of: original.stack), ordinal: ordinal) }
+    if hasStack { oracle.take(execution, builder.stacks.keys(of: original.stack), ordinal: ordinal) }
     let id = withUnsafePointer(to: event) {
       tracker.advance($0, tracker.row(ofThread: Int(event.thread)), ordinal: ordinal) { $0 - 8 }
     }
-    if let known = strands[strand], known != id { differences.append("strand of event \(ordinal)") }
-    strands[strand] = id
-    if !allocationsAlone || event.operation == .malloc { moments[strand, default: []].append(ordinal) }
-    for (strand, id) in strands {
+    if let known = executions[execution], known != id { differences.append("execution of event \(ordinal)") }
+    executions[execution] = id
+    if !allocationsAlone || event.operation == .malloc { moments[execution, default: []].append(ordinal) }
+    for (execution, id) in executions {
       for _ in 0..<2 {
-        guard let moment = moments[strand]?.randomElement(using: &random) else { continue }
+        guard let moment = moments[execution]?.randomElement(using: &random) else { continue }
         comparisons += 1
-        let (found, expected) = (tracker.sharedDepth(id, since: moment), oracle.sharedDepth(strand, since: moment))
+        let (found, expected) = (tracker.sharedDepth(id, since: moment), oracle.sharedDepth(execution, since: moment))
         if found != expected {
-          differences.append("event \(ordinal): \(found) frames of \(strand) since \(moment), not \(expected)")
+          differences.append("event \(ordinal): \(found) frames of \(execution) since \(moment), not \(expected)")
         }
       }
     }
@@ -157,11 +157,11 @@ private struct Comparison: EventSink {
     reader.replay(into: &comparison, stacks: stacks)
     #expect(comparison.comparisons > 500)
     #expect(comparison.differences.first == nil, "\(comparison.differences.count) of \(comparison.comparisons)")
-    // At the end, all strands are compared again.
+    // At the end, all executions are compared again.
     let present = comparison.tracker.present(ordinal: comparison.ordinal, threads: [:])
-    for (strand, id) in comparison.strands {
-      for moment in comparison.moments[strand] ?? [] {
-        #expect(present.sharedDepth(id, since: moment) == comparison.oracle.sharedDepth(strand, since: moment))
+    for (execution, id) in comparison.executions {
+      for moment in comparison.moments[execution] ?? [] {
+        #expect(present.sharedDepth(id, since: moment) == comparison.oracle.sharedDepth(execution, since: moment))
       }
     }
   }
@@ -204,7 +204,7 @@ private struct Replayed {
   func block(_ address: UInt64) throws -> LiveBlock { try #require(replayer.liveBlock(at: RuntimeAddress(address))) }
   func sharedDepth(of address: UInt64) throws -> Int {
     let block = try block(address)
-    return present.sharedDepth(block.strand, since: block.ordinal)
+    return present.sharedDepth(block.execution, since: block.ordinal)
   }
 }
 
@@ -218,8 +218,8 @@ private struct Replayed {
     #expect(try replayed.sharedDepth(of: 0x100) == 2)
     #expect(try replayed.sharedDepth(of: 0x200) == 2)
     #expect(try replayed.sharedDepth(of: 0x300) == 3)
-    let strand = try replayed.block(0x100).strand
-    #expect((0..<4).map { replayed.present.beginning(of: strand, frame: $0) } == [0, 0, 2, nil])
+    let execution = try replayed.block(0x100).execution
+    #expect((0..<4).map { replayed.present.beginning(of: execution, frame: $0) } == [0, 0, 2, nil])
     #expect(replayed.present.ordinal == 3)
   }
 
@@ -248,7 +248,7 @@ private struct Replayed {
     let replayed = try Replayed(trace)
     #expect(try replayed.sharedDepth(of: 0x100) == 1)
     #expect(try replayed.sharedDepth(of: 0x200) == 1)
-    #expect(try Set([0x100, 0x200, 0x300].map { try replayed.block($0).strand }).count == 1)
+    #expect(try Set([0x100, 0x200, 0x300].map { try replayed.block($0).execution }).count == 1)
   }
 
   @Test func aThreadsOwnStackWaitsWhileItRunsATask() throws {
@@ -259,9 +259,9 @@ private struct Replayed {
     let replayed = try Replayed(trace)
     #expect(try replayed.sharedDepth(of: 0x100) == 2)
     #expect(try replayed.sharedDepth(of: 0x200) == 2)
-    #expect(replayed.present.leaving(thread: 1).sharedDepth(try replayed.block(0x100).strand, since: 0) == 0)
-    #expect(replayed.present.leaving(thread: 1).sharedDepth(try replayed.block(0x200).strand, since: 1) == 2)
-    #expect(replayed.present.leaving(thread: 2).sharedDepth(try replayed.block(0x100).strand, since: 0) == 2)
+    #expect(replayed.present.leaving(thread: 1).sharedDepth(try replayed.block(0x100).execution, since: 0) == 0)
+    #expect(replayed.present.leaving(thread: 1).sharedDepth(try replayed.block(0x200).execution, since: 1) == 2)
+    #expect(replayed.present.leaving(thread: 2).sharedDepth(try replayed.block(0x100).execution, since: 0) == 2)
   }
 
   @Test func aTaskEndsWithTheBlockThatHoldsItsContext() throws {
@@ -279,7 +279,7 @@ private struct Replayed {
     let after = try Replayed(trace)
     #expect(try after.sharedDepth(of: 0x100) == 0)
     #expect(try after.sharedDepth(of: 0x200) == 2)
-    #expect(try after.block(0x100).strand != after.block(0x200).strand)
+    #expect(try after.block(0x100).execution != after.block(0x200).execution)
     #expect(try after.block(0x7000).hasTask)
   }
 
@@ -292,8 +292,8 @@ private struct Replayed {
     trace.event(.malloc, 0x7000, size: 0x200, stack: trace.stack([1]), time: 40)
     trace.event(.malloc, 0x200, size: 16, stack: trace.stack([5, 6]), time: 48, thread: 2, task: 0x7060)
     let replayed = try Replayed(trace)
-    #expect(try replayed.block(0x100).strand == replayed.block(0x180).strand)
-    #expect(try replayed.block(0x100).strand != replayed.block(0x200).strand)
+    #expect(try replayed.block(0x100).execution == replayed.block(0x180).execution)
+    #expect(try replayed.block(0x100).execution != replayed.block(0x200).execution)
     #expect(try [0x100, 0x180, 0x200].map { try replayed.sharedDepth(of: $0) } == [0, 0, 2])
     #expect(try replayed.block(0x7000).hasTask)
     trace.event(.free, 0x7000, time: 56)
@@ -341,12 +341,12 @@ private struct Replayed {
   @Test func anEventWithoutAnAddressForeseesABlockThatCanBeRead() {
     let memory = TableOwner()
     let table = BlockTable(minimumCapacity: 4, ownedBy: memory)
-    #expect(table.foresee(0).pointee.address == 0)
+    #expect(table.prefetch(0).pointee.address == 0)
     // The same must hold for a table that has grown.
     for n in 1...64 as ClosedRange<UInt64> {
       table.insert(LiveBlock(address: 0x1000 + n * 0x1000, size: n, birthTime: 0, site: SiteID(0)))
     }
-    #expect(table.find(0) == nil && table.foresee(0).pointee.size == 0)
+    #expect(table.find(0) == nil && table.prefetch(0).pointee.size == 0)
     withExtendedLifetime(memory) {}
   }
 

@@ -61,7 +61,7 @@ import TraceTestSupport
     }
   }
 
-  @Test("Books that lack blocks leave open what they hold") func incomplete() throws {
+  @Test("A block list that lacks blocks leaves open what they hold") func incomplete() throws {
     var trace = self.trace([Self.blocks])
     trace.snapshots[0].snapshot.lacksBlocks = true
     let analysis = try self.analysis(trace)

@@ -286,24 +286,25 @@ import TraceTestSupport
     var random = SeededRandom(seed: seed)
     var program = StatingProgram()
     struct Scope {
-      var strand: UInt64
+      var execution: UInt64
       var made: Set<UInt64> = []
       var births = 0
       var left: Set<UInt64>?
     }
     var scopes: [Scope] = []
     var live: Set<UInt64> = []
-    // The strands are three threads, and three tasks, which run on any of the threads.
-    func place(_ strand: UInt64) -> (thread: UInt32, task: UInt64) {
-      strand < 3 ? (UInt32(strand) + 1, 0) : (UInt32.random(in: 1...3, using: &random), 0x70_0000 + strand * 0x1000)
+    // The executions are three threads, and three tasks, which run on any of the threads.
+    func place(_ execution: UInt64) -> (thread: UInt32, task: UInt64) {
+      execution < 3
+        ? (UInt32(execution) + 1, 0) : (UInt32.random(in: 1...3, using: &random), 0x70_0000 + execution * 0x1000)
     }
     for step in 0..<400 as Range<UInt64> {
-      let strand = random.next() % 6
-      let (thread, task) = place(strand)
+      let execution = random.next() % 6
+      let (thread, task) = place(execution)
       switch random.next() % 8 {
       case 0:
         program.begin("\(scopes.count)", UInt64(scopes.count + 1), thread: thread, task: task)
-        scopes.append(Scope(strand: strand))
+        scopes.append(Scope(execution: execution))
       case 1:
         guard let open = scopes.indices.filter({ scopes[$0].left == nil }).randomElement(using: &random) else {
           continue
@@ -318,7 +319,7 @@ import TraceTestSupport
         let address = 0x1_0000 + step * 16
         program.make(address, thread: thread, task: task)
         live.insert(address)
-        for index in scopes.indices where scopes[index].strand == strand && scopes[index].left == nil {
+        for index in scopes.indices where scopes[index].execution == execution && scopes[index].left == nil {
           scopes[index].made.insert(address)
           scopes[index].births += 1
         }

@@ -46,7 +46,7 @@ import TraceSymbolication
   struct NoImage: Error {}
 
   /// Builds the graph once, and judges it by the rules as they are and with each constant moved.
-  private static func judge(_ path: String, _ constants: [Constant], _ standard: OutlivingRules) throws {
+  private static func judge(_ path: String, _ constants: [Constant], _ standard: SurvivorRules) throws {
     let reader = try TraceReader(path: path)
     guard let snapshot = SnapshotChoice.choose(reader, number: nil) else { throw NoImage() }
     let allocations = AllocationAnalysis(reader, snapshot: snapshot)

@@ -38,13 +38,13 @@ private final class Holder<Value> {
 }
 
 @Suite struct CaseWordTests {
-  private func words(_ type: Any.Type, storage: Int = LT_STORAGE_NONE) -> lt_case_words {
+  private func words(_ type: Any.Type, storage: Int = LT_STORAGE_NONE) -> lt_enum_tags {
     words(UInt64(UInt(bitPattern: unsafeBitCast(type, to: UnsafeRawPointer.self))), storage: storage)
   }
 
-  private func words(_ metadata: UInt64, storage: Int = LT_STORAGE_NONE) -> lt_case_words {
+  private func words(_ metadata: UInt64, storage: Int = LT_STORAGE_NONE) -> lt_enum_tags {
     var memory = lt_own_memory
-    return lt_case_words_of(&memory, metadata, UInt32(storage))
+    return lt_enum_tags_of(&memory, metadata, UInt32(storage))
   }
 
   /// Returns the offsets of these words in an object.

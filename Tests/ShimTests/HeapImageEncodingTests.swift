@@ -80,27 +80,27 @@ struct HeapImageEncodingTests {
 
   @Test("Ranges come in order, and those that overlap become one", arguments: 0..<20) func exactWords(seed: Int) {
     var generator = SplitMix(state: UInt64(seed))
-    var words = lt_exact_words()
+    var words = lt_verbatim_words()
     let memory = UnsafeMutablePointer<lt_memory>.allocate(capacity: 1)
     memory.initialize(to: lt_own_memory)
-    #expect(lt_exact_words_init(&words, memory, 1000))
+    #expect(lt_verbatim_words_init(&words, memory, 1000))
     defer {
-      lt_exact_words_free(&words)
+      lt_verbatim_words_free(&words)
       memory.deallocate()
     }
     var whole: Set<UInt64> = [], partial: [UInt64: Int] = [:]
     for _ in 0..<Int.random(in: 0...500, using: &generator) {
       let address = 0x1000 + 8 * UInt64.random(in: 0..<3000, using: &generator)
       if UInt.random(in: 0..<4, using: &generator) == 0 {
-        lt_exact_words_add(&words, address, 1, 1)
+        lt_verbatim_words_add(&words, address, 1, 1)
         partial[address, default: 0] += 1
       } else {
         let count = UInt64.random(in: 0...20, using: &generator)
-        lt_exact_words_add(&words, address, count, 8)
+        lt_verbatim_words_add(&words, address, count, 8)
         for i in 0..<count { whole.insert(address + 8 * i) }
       }
     }
-    #expect(lt_exact_words_sort(&words))
+    #expect(lt_verbatim_words_sort(&words))
     var foundWhole: Set<UInt64> = [], foundPartial: [UInt64: Int] = [:], last: UInt64 = 0, end: UInt64 = 0
     for i in 0..<Int(words.count) {
       let range = words.ranges[i]

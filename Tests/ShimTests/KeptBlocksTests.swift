@@ -30,7 +30,7 @@ import Testing
   private static func walked() -> [Block] {
     var found: [Block] = []
     withUnsafeMutablePointer(to: &found) { pointer in
-      let isWhole = lt_kept_blocks_walk(
+      let isWhole = lt_live_set_walk(
         { context, address, size in
           context!.assumingMemoryBound(to: [Block].self).pointee.append(Block(address: address, size: size))
         }, pointer)
@@ -41,7 +41,7 @@ import Testing
 
   @Test("The set has the blocks that were added and not taken out", arguments: [1, 2, 3] as [UInt64])
   func blocks(seed: UInt64) throws {
-    try #require(lt_kept_blocks_begin())
+    try #require(lt_live_set_begin())
     var numbers = Numbers(state: seed)
     var live: [UInt64: UInt64] = [:]
     // The blocks extend across the end of one of the set's tables.
@@ -51,18 +51,18 @@ import Testing
       for _ in 0..<3_000 {
         let size = UInt64.random(in: 0..<(numbers.next() % 8 == 0 ? 20_000 : 200), using: &numbers)
         let next = address + max(8, (size + 7) / 8 * 8)
-        lt_kept_blocks_add(UInt(address), size)
+        lt_live_set_add(UInt(address), size)
         live[address] = size
         address = next + numbers.next() % 3 * 8
       }
       for old in Array(live.keys) where numbers.next() % 4 == 0 {
-        #expect(lt_kept_blocks_size(UInt(old)) >= live[old]!)
-        #expect(lt_kept_blocks_remove(UInt(old)) >= live[old]!)
-        #expect(lt_kept_blocks_remove(UInt(old)) == 0, "it is not in any more")
+        #expect(lt_live_set_size(UInt(old)) >= live[old]!)
+        #expect(lt_live_set_remove(UInt(old)) >= live[old]!)
+        #expect(lt_live_set_remove(UInt(old)) == 0, "it is not in any more")
         live[old] = nil
       }
       #expect(Self.walked() == Self.kept(live), "round \(round)")
-      for (old, size) in live { #expect(lt_kept_blocks_remove(UInt(old)) >= size) }
+      for (old, size) in live { #expect(lt_live_set_remove(UInt(old)) >= size) }
       live = [:]
       #expect(Self.walked().isEmpty)
     }
@@ -70,14 +70,14 @@ import Testing
 
   @Test("A block is what it is, whatever was in its memory whose free nobody saw", arguments: [24, 400, 1536, 9_000])
   func unseenFrees(size: UInt64) throws {
-    try #require(lt_kept_blocks_begin())
+    try #require(lt_live_set_begin())
     let start: UInt64 = 0x5000_0000_0040
     for old in [8, 600, 5_000] as [UInt64] {
-      lt_kept_blocks_add(UInt(start + 8), old)
-      lt_kept_blocks_add(UInt(start), size)
+      lt_live_set_add(UInt(start + 8), old)
+      lt_live_set_add(UInt(start), size)
       #expect(Self.walked().first == Self.kept([start: size]).first)
-      #expect(lt_kept_blocks_remove(UInt(start)) >= size)
-      _ = lt_kept_blocks_remove(UInt(start + 8))
+      #expect(lt_live_set_remove(UInt(start)) >= size)
+      _ = lt_live_set_remove(UInt(start + 8))
     }
   }
 }

@@ -47,7 +47,7 @@ static void map_apart(void *argument) {
 
 bool lt_elf_open(const char *path, struct lt_elf_file *file) {
   file->bytes = NULL;
-  lt_call_apart_or_here(map_apart, &(struct mapping){path, file});
+  lt_call_isolated_or_here(map_apart, &(struct mapping){path, file});
   if (!file->bytes) return false;
   file->header = (const ElfW(Ehdr) *)file->bytes;
   if (memcmp(file->header->e_ident, ELFMAG, SELFMAG) == 0 && file->header->e_shentsize == sizeof(ElfW(Shdr)) &&

@@ -146,7 +146,7 @@ static bool is_sampled(uint64_t size, bool *isCertain) {
     // gets its own seed; the sequences practically never overlap.
     uint64_t start = seed + (atomic_fetch_add(&threadCount, 1) + 1) * 0xD1342543DE82EF95ull;
     tls->sampleRandom = (start ^ start >> 32) * 0xAEF17502108EF2D9ull | 1;
-    *until = lt_sample_distance(&tls->sampleRandom, lt_look_period(lt_sample_period));
+    *until = lt_sample_distance(&tls->sampleRandom, lt_sampling_check_period(lt_sample_period));
   }
   LT_CHECK(tls->sampleRandom && *until > 0);
   return lt_sample_meets(&tls->sampleRandom, until, size, lt_sample_period);
@@ -169,7 +169,7 @@ static bool is_on(void) {
 
 LT_NOINLINE void lt_light_allocated(void *block, size_t size, const uintptr_t *frame) {
   if (lt_keeps_blocks) {
-    lt_kept_blocks_add((uintptr_t)block, size);
+    lt_live_set_add((uintptr_t)block, size);
     if (lt_subtract(&lt_tls.untilKeptSample, size)) return;
     lt_tls.untilKeptSample += size;
   }
@@ -188,7 +188,7 @@ LT_NOINLINE void lt_light_allocated(void *block, size_t size, const uintptr_t *f
 }
 
 LT_NOINLINE void lt_light_freed(void *block) {
-  if (lt_keeps_blocks) lt_kept_blocks_remove((uintptr_t)block);
+  if (lt_keeps_blocks) lt_live_set_remove((uintptr_t)block);
   struct lt_sampled_block sample;
   if (lt_sampled_blocks_remove((uintptr_t)block, &sample)) lt_sampled_site_freed(sample.site, weight_of(&sample));
   lt_expectations_freed(block);
@@ -196,7 +196,7 @@ LT_NOINLINE void lt_light_freed(void *block) {
 
 LT_NOINLINE void lt_light_restored(void *block, const struct lt_sampled_block *sample) {
   LT_CHECK(sample->site < LT_SAMPLED_SITE_LIMIT);
-  if (lt_sampled_blocks_add((uintptr_t)block, sample)) lt_sampled_site_freed_not(sample->site, weight_of(sample));
+  if (lt_sampled_blocks_add((uintptr_t)block, sample)) lt_sampled_site_undo_free(sample->site, weight_of(sample));
 }
 
 // --- beginning -------------------------------------------------------------------------------------------------------
@@ -253,7 +253,7 @@ void lt_light_open(void) {
   // Write the trace's description and its loaded images before the first sample.
   struct lt_thread *t = lt_sample_period ? lt_enter() : NULL;
   if (t) lt_leave();
-  if (lt_sample_period && lt_settings.takesSnapshots && !lt_block_list_may_read_books() && lt_kept_blocks_begin()) {
+  if (lt_sample_period && lt_settings.takesSnapshots && !lt_block_list_may_read_metadata() && lt_live_set_begin()) {
     lt_sampled_marks_hold();
     lt_tls.untilSample = 0; // check every allocation: the loader's may have set a distance
   }

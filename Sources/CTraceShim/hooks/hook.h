@@ -197,13 +197,13 @@ static LT_ALWAYS_INLINE void *sample_reallocation(void *(*next)(void *, size_t),
   struct lt_sampled_block before;
   bool isMarked = block && lt_is_marked(block),
        wasSampled = isMarked && lt_sampled_blocks_find((uintptr_t)block, &before);
-  uint64_t keptSize = isMarked && lt_keeps_blocks ? lt_kept_blocks_size((uintptr_t)block) : 0;
+  uint64_t keptSize = isMarked && lt_keeps_blocks ? lt_live_set_size((uintptr_t)block) : 0;
   if (isMarked) lt_light_freed(block);
   void *result = next(block, size);
   if (result) {
     if (!lt_passes_samples(size)) lt_light_allocated(result, size, frame);
   } else if (size > 0) {
-    if (keptSize) lt_kept_blocks_add((uintptr_t)block, keptSize);
+    if (keptSize) lt_live_set_add((uintptr_t)block, keptSize);
     if (wasSampled) lt_light_restored(block, &before);
   }
   return result;

@@ -120,7 +120,7 @@ struct rendezvous {
   struct rendezvous *next; ///< from version 2 on
 };
 static struct rendezvous *loader;
-static bool isOn, isLed;
+static bool isOn, isPatched;
 static bool bindsTables; ///< whether tables in the program's namespace are bound
 static _Atomic bool isOver;
 
@@ -359,8 +359,8 @@ void lt_loader_watch_undo(void) {
 }
 
 /// Called by the loader when its list of images changes, with the loader's lock held.
-static void lt_loader_has_news(void) __attribute__((used));
-static void lt_loader_has_news(void) {
+static void lt_on_loader_event(void) __attribute__((used));
+static void lt_on_loader_event(void) {
   // A signal handler may load images during this call, and another thread may load images while the recording begins.
   static _Atomic bool isLooking;
   if (atomic_load_explicit(&isOver, memory_order_relaxed) || atomic_exchange(&isLooking, true)) return;
@@ -418,7 +418,7 @@ static int look_at_first(struct dl_phdr_info *info, size_t size, void *isFirst) 
 }
 
 // Once this function is patched in, the loader may call it at any time.
-LT_DEFINE_UNNOTICED_CALL(lt_loader_at_rendezvous, lt_loader_has_news);
+LT_DEFINE_UNNOTICED_CALL(lt_loader_at_rendezvous, lt_on_loader_event);
 
 static struct rendezvous *find_rendezvous(void) {
   const ElfW(Phdr) *headers = (const ElfW(Phdr) *)getauxval(AT_PHDR);
@@ -436,7 +436,7 @@ static struct rendezvous *find_rendezvous(void) {
 
 /// Writes a jump over the loader's empty function and the padding after it. The write to /proc/self/mem leaves the
 /// protection of the executable memory unchanged. The kernel allows such a write, as for a debugger, or refuses it.
-static bool lead_here(uintptr_t function) {
+static bool patch_r_brk(uintptr_t function) {
   struct lt_jump jump;
   if (!lt_jump_over_empty(function, (uintptr_t)lt_loader_at_rendezvous, &jump)) return false;
   LT_CHECK(jump.size > 0 && jump.size <= LT_JUMP_LIMIT);
@@ -455,9 +455,9 @@ static void begin(void) {
   lt_swift_relatives_settle();
   if (!images || !loader || !loader->base.r_brk) return;
   uint32_t before = looks;
-  if (!isLed) isLed = lead_here(loader->base.r_brk);
+  if (!isPatched) isPatched = patch_r_brk(loader->base.r_brk);
   // Check that the jump works: a processor emulator may still run its copy of the old code.
-  if (isLed) ((void (*)(void))loader->base.r_brk)();
+  if (isPatched) ((void (*)(void))loader->base.r_brk)();
   isOn = looks > before;
 }
 

@@ -220,7 +220,7 @@ static char **environment_for(enum lt_program_kind kind, char *const environment
     enum lt_program_kind its = mayTrace ? (kind) : LT_PROGRAM_MISSING;                                             \
     char **made = mayTrace ? environment_for(its, (environment), isOurs) : (char **)(environment);                 \
     struct lt_exec_copies copies = {0};                                                                            \
-    if (isOurs) lt_apart_await_other(), lt_snapshot_finish(), lt_process_before_exec(is_last(its), &copies);       \
+    if (isOurs) lt_isolated_task_await(), lt_snapshot_finish(), lt_process_before_exec(is_last(its), &copies);     \
     else if (lt_trace_is_writable()) lt_process_count_untraced_child(); /* vfork child: has its parent's memory */ \
     int result = (call);                                                                                           \
     lt_process_after_failed_exec(&copies);                                                                         \
@@ -340,7 +340,7 @@ LT_EXPORT int LT_HOOK(dlclose)(void *handle) {
 
 #define REACH_HOOK(name, parameters, arguments)      \
   LT_EXPORT int LT_HOOK(name) parameters {           \
-    lt_apart_await_other();                          \
+    lt_isolated_task_await();                        \
     lt_trace_before_losing_reach();                  \
     __typeof__(&name) next = NEXT(name);             \
     __attribute__((musttail)) return next arguments; \
@@ -359,7 +359,7 @@ REACH_HOOK(setresgid, (gid_t real, gid_t effective, gid_t saved), (real, effecti
 // moment, so a refused call is repeated.
 #define LONE_HOOK(name, parameters, arguments)                            \
   LT_EXPORT int LT_HOOK(name) parameters {                                \
-    lt_apart_await_other();                                               \
+    lt_isolated_task_await();                                             \
     lt_serving_await_other();                                             \
     lt_trace_before_losing_reach();                                       \
     int before = errno, result = NEXT(name) arguments;                    \

@@ -193,7 +193,7 @@ static void make(void *call) {
 LT_EXPORT int LT_HOOK(leaktrace_heap_profile)(void (*take)(void *, const uint8_t *, size_t), void *context) {
   if (!lt_sample_period || !lt_recording_is_on()) return -ENODEV;
   struct call call = {.error = -EAGAIN};
-  lt_call_apart(make, &call);
+  lt_call_isolated(make, &call);
   if (call.error) return call.error;
   take(context, call.profile.bytes, call.profile.size);
   lt_heap_profile_free(&call.profile);

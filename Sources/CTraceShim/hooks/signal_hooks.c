@@ -87,7 +87,7 @@ static void on_handled_signal(int number, siginfo_t *information, void *context)
 static void on_request(int number, siginfo_t *information, void *context) {
   (void)information;
   // An untraced child inherits this handler, and has it until it replaces its program.
-  if (!lt_identity_is_claimants()) end_by(number);
+  if (!lt_is_recording_process()) end_by(number);
   else lt_snapshot_answer(context);
 }
 
@@ -96,7 +96,7 @@ static void on_request(int number, siginfo_t *information, void *context) {
 /// counted with the next round, which would look larger.
 static void on_round(int number, siginfo_t *information, void *context) {
   (void)information;
-  if (!lt_identity_is_claimants()) end_by(number);
+  if (!lt_is_recording_process()) end_by(number);
   else lt_snapshot_take(LT_SNAPSHOT_ROUND, NULL, context, LT_SNAPSHOT_FOLLOWS);
 }
 

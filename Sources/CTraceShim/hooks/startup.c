@@ -200,7 +200,7 @@ static int detach(void) {
   if (!isAttached) return LT_ATTACH_RECORDS_NOTHING;
   isAttached = false;
   // A full disk, or a process that gave up its rights, may have ended the recording before.
-  if (!lt_process_detach()) lt_hooks_set(LT_HOOKS_OFF), lt_recording_has_stopped();
+  if (!lt_process_detach()) lt_hooks_set(LT_HOOKS_OFF), lt_recording_set_stopped();
   lt_loader_watch_undo();
   lt_process_forget_recording(); // if a thread stays in its hook, the next attachment repeats this
   return LT_ATTACH_DONE;

@@ -201,13 +201,13 @@ void lt_swift_runtimes_hook(const struct lt_loaded_image *image, const struct lt
   }
   // When sampling, objects are found in memory, and the runtime is not hooked.
   if (lt_sample_period) {
-    lt_process_has_swift(runtime->isLinkedIn);
+    lt_process_note_swift(runtime->isLinkedIn);
     return;
   }
   hooked[free].start = image->start;
   hooked[free].end = image->end;
   lt_swift_hooks_install(free, runtime);
-  lt_process_has_swift(runtime->isLinkedIn);
+  lt_process_note_swift(runtime->isLinkedIn);
 }
 
 void lt_swift_runtimes_refuse(const struct lt_loaded_image *image, enum lt_swift_search reason) {

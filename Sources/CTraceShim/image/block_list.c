@@ -4,7 +4,7 @@
 #include "image/block_list.h"
 
 #include "CTraceFormat.h"
-#include "allocator_books/allocator_figures.h"
+#include "allocator_metadata/allocator_figures.h"
 #include "check.h"
 #include "elf/elf_image.h"
 #include "object_types.h"
@@ -58,7 +58,7 @@ static uint32_t libc_release(void) {
   return release;
 }
 
-bool lt_block_list_may_read_books(void) {
+bool lt_block_list_may_read_metadata(void) {
   // A later release of glibc may have other layouts. jemalloc is recognised by a function that only jemalloc defines. A
   // library that wraps glibc's malloc is neither glibc nor jemalloc, so the recorder keeps a set of its blocks.
   if (!lt_are_in_one_image(allocateFunction, allocateFunction)) return true;
@@ -102,8 +102,8 @@ static const struct lt_snapshot_region *region_from(uint64_t address) {
 }
 
 /// Reads through the kernel, which stops at unreadable memory. A mapping may have pages that fault.
-static size_t read_on(const struct lt_books_memory *books, uint64_t address, void *to, size_t size) {
-  (void)books;
+static size_t read_on(const struct lt_allocator_memory *metadata, uint64_t address, void *to, size_t size) {
+  (void)metadata;
   size_t done = 0;
   while (done < size) {
     uint64_t at = address + done;
@@ -112,7 +112,7 @@ static size_t read_on(const struct lt_books_memory *books, uint64_t address, voi
                                              (long)(size - done), (long)at, 0, 0);
     if (n <= 0) {
       // If that file is not available, read page by page. lt_read_bytes probes the aligned words at both ends first.
-      n = (long)(LT_BOOKS_PAGE - at % LT_BOOKS_PAGE);
+      n = (long)(LT_ALLOCATOR_PAGE - at % LT_ALLOCATOR_PAGE);
       if (n > (long)(size - done)) n = (long)(size - done);
       if (!lt_read_bytes(&lt_own_memory, at, (uint8_t *)to + done, (size_t)n)) break;
     }
@@ -141,20 +141,20 @@ static bool look_up_from(uint64_t address, uint64_t end) {
     if (first < region->end) break;
   }
   if (first >= end) return false;
-  uint64_t pages = (region->end - first) / LT_BOOKS_PAGE;
+  uint64_t pages = (region->end - first) / LT_ALLOCATOR_PAGE;
   if (pages > LT_SCAN_BLOCK_PAGES) pages = LT_SCAN_BLOCK_PAGES;
-  LT_CHECK(pages > 0 && pages <= LT_SCAN_BLOCK_PAGES && first % LT_BOOKS_PAGE == 0);
+  LT_CHECK(pages > 0 && pages <= LT_SCAN_BLOCK_PAGES && first % LT_ALLOCATOR_PAGE == 0);
   known.start = first;
-  known.end = first + pages * LT_BOOKS_PAGE;
+  known.end = first + pages * LT_ALLOCATOR_PAGE;
   scan->lookUpResidence(scan, region, first, (uint32_t)pages, known.pages);
   return true;
 }
 
-static bool next_present(const struct lt_books_memory *books, uint64_t start, uint64_t end,
+static bool next_present(const struct lt_allocator_memory *metadata, uint64_t start, uint64_t end,
                          struct lt_address_range *run) {
-  (void)books;
+  (void)metadata;
   bool isOpen = false;
-  for (uint64_t at = start & ~(uint64_t)(LT_BOOKS_PAGE - 1); at < end; at += LT_BOOKS_PAGE) {
+  for (uint64_t at = start & ~(uint64_t)(LT_ALLOCATOR_PAGE - 1); at < end; at += LT_ALLOCATOR_PAGE) {
     if (at < known.start || at >= known.end) {
       if (!look_up_from(at, end)) break;
       if (known.start > at) {
@@ -162,12 +162,12 @@ static bool next_present(const struct lt_books_memory *books, uint64_t start, ui
         at = known.start;
       }
     }
-    bool isPresent = known.pages[(at - known.start) / LT_BOOKS_PAGE] & LT_PAGE_PRESENT;
+    bool isPresent = known.pages[(at - known.start) / LT_ALLOCATOR_PAGE] & LT_PAGE_PRESENT;
     LT_CHECK(at >= known.start && at < known.end);
     if (isPresent && !isOpen) run->start = at > start ? at : start;
     if (!isPresent && isOpen) break;
     isOpen = isPresent;
-    run->end = at + LT_BOOKS_PAGE < end ? at + LT_BOOKS_PAGE : end;
+    run->end = at + LT_ALLOCATOR_PAGE < end ? at + LT_ALLOCATOR_PAGE : end;
   }
   return isOpen;
 }
@@ -361,7 +361,7 @@ static bool has_variable(const struct image *image, uint64_t address) {
 // In glibc, a mapped block takes whole pages, and an aligned block keeps the rest of its chunk.
 static uint64_t glibc_rounding(uint64_t usableSize) {
   (void)usableSize;
-  return LT_BOOKS_PAGE + 64;
+  return LT_ALLOCATOR_PAGE + 64;
 }
 
 // jemalloc 5.1 to 5.3 has four size classes between one power of two and the next.
@@ -378,7 +378,7 @@ enum heap_kind { GLIBC, JEMALLOC, KEPT };
 
 /// The allocator's heap. Each copy reads one heap.
 static struct {
-  struct lt_books_memory books;
+  struct lt_allocator_memory metadata;
   struct lt_address_range data[DATA_LIMIT];
   enum heap_kind kind;
   struct lt_glibc_heap glibc;
@@ -389,16 +389,16 @@ static int find_heap(void) {
   const struct lt_block_list *list = writer.list;
   struct image libc, allocator;
   writer.memory = lt_open("/proc/self/mem", O_RDONLY, 0);
-  heap.books = (struct lt_books_memory){.memory = &lt_own_memory,
-                                        .regions = list->regions,
-                                        .regionCount = list->regionCount,
-                                        .threads = list->threads,
-                                        .threadCount = list->threadCount,
-                                        .libcRelease = libc_release(),
-                                        .data = heap.data,
-                                        .readOn = read_on,
-                                        .nextPresent = next_present};
-  if (!lt_word_window_init(&writer.window, &heap.books, WINDOW_SIZE)) return -ENOMEM;
+  heap.metadata = (struct lt_allocator_memory){.memory = &lt_own_memory,
+                                               .regions = list->regions,
+                                               .regionCount = list->regionCount,
+                                               .threads = list->threads,
+                                               .threadCount = list->threadCount,
+                                               .libcRelease = libc_release(),
+                                               .data = heap.data,
+                                               .readOn = read_on,
+                                               .nextPresent = next_present};
+  if (!lt_word_window_init(&writer.window, &heap.metadata, WINDOW_SIZE)) return -ENOMEM;
   if (lt_keeps_blocks) {
     heap.kind = KEPT;
     writer.roundingOf = kept_rounding;
@@ -407,22 +407,22 @@ static int find_heap(void) {
   // Find the C library's image by a function that no library interposes.
   if (!find_image((uintptr_t)&gnu_get_libc_version, &libc) || !find_image(allocateFunction, &allocator))
     return -LT_METADATA_NO_IMAGE;
-  heap.books.dataCount = data_of(&libc, heap.data);
+  heap.metadata.dataCount = data_of(&libc, heap.data);
   heap.kind = allocator.first != libc.first ? JEMALLOC : GLIBC;
   if (heap.kind == JEMALLOC) {
     writer.roundingOf = jemalloc_rounding;
-    if (!lt_jemalloc_heap_find(&heap.jemalloc, &heap.books))
+    if (!lt_jemalloc_heap_find(&heap.jemalloc, &heap.metadata))
       return heap.jemalloc.isShort ? -ENOMEM : -LT_METADATA_NO_ROOT;
     // A process may contain a second jemalloc.
     return has_variable(&allocator, heap.jemalloc.root) ? 0 : -LT_METADATA_OTHER_ROOT;
   }
   writer.roundingOf = glibc_rounding;
-  return lt_glibc_heap_find(&heap.glibc, &heap.books) ? 0 : -heap.glibc.failure;
+  return lt_glibc_heap_find(&heap.glibc, &heap.metadata) ? 0 : -heap.glibc.failure;
 }
 
 /// Calls `block` for each block; `block` may be NULL. Returns true if all of the allocator's memory was found.
 static bool walk_heap(void (*block)(void *context, uint64_t address, uint64_t size)) {
-  if (heap.kind == KEPT) return !block || lt_kept_blocks_walk(block, NULL);
+  if (heap.kind == KEPT) return !block || lt_live_set_walk(block, NULL);
   if (heap.kind == JEMALLOC) {
     lt_jemalloc_heap_walk(&heap.jemalloc, block, NULL);
     return !heap.jemalloc.oddExtents && !heap.jemalloc.isShort;

@@ -39,7 +39,7 @@ struct lt_block_list {
 void lt_block_list_init(uintptr_t allocate);
 /// True if the recorder can read this version of the allocator's metadata. If not, light recordings keep their own set
 /// of live blocks. Must not be called in a copy.
-bool lt_block_list_may_read_books(void);
+bool lt_block_list_may_read_metadata(void);
 /// Writes type definitions, the blocks, the stacks of the sampled blocks, and the allocator's figures. `scan` reads the
 /// process's pages. Returns 0 or −errno; −LT_METADATA_… if the allocator's metadata cannot be read. Must be called in a
 /// copy where nothing else runs.

@@ -104,7 +104,7 @@ void lt_snapshot_reset_after_fork(void) {
   lt_child_usage_reset();
 }
 
-static bool is_possible(void) { return isOn && lt_trace_is_writable() && lt_identity_is_claimants(); }
+static bool is_possible(void) { return isOn && lt_trace_is_writable() && lt_is_recording_process(); }
 
 // --- after it --------------------------------------------------------------------------------------------------------
 
@@ -484,7 +484,7 @@ void lt_serving_init(void) {
 
 void lt_serving_await_other(void) {
   // A child that was forked with the bare system call does not have the live file's pages.
-  if (!lt_trace_is_writable() || !lt_identity_is_claimants()) return;
+  if (!lt_trace_is_writable() || !lt_is_recording_process()) return;
   const struct lt_live_header *live = lt_trace.live;
   for (int waited = 0; waited < IMAGE_MILLISECONDS &&
                        lt_own_threads_serves(atomic_load((const _Atomic uint32_t *)&live->servingThread)) &&

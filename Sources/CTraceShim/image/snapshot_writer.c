@@ -235,7 +235,7 @@ static int write_part(struct lt_memory_scan *scan, const uint8_t *part, size_t s
   return append(LT_CHUNK_MEMORY, part, size);
 }
 
-void lt_snapshot_be_expendable(void) {
+void lt_snapshot_set_expendable(void) {
   int descriptor = lt_open("/proc/self/oom_score_adj", O_WRONLY, 0);
   if (descriptor >= 0) {
     lt_write_all(descriptor, "1000", 4);
@@ -481,11 +481,11 @@ _Noreturn void lt_snapshot_write(struct lt_snapshot_job *job, struct lt_snapshot
   writer = (struct writer){.job = job, .progress = progress};
   lt_leave_descriptors();
   lt_catch_unreadable_pages();
-  lt_trace_be_copy();
+  lt_trace_set_copy();
   int whole = lt_mapped_file_open(&lt_trace.file, O_RDWR);
   writer.lock = whole >= 0 ? whole : lt_mapped_file_open(&lt_trace.file, O_RDONLY);
   lt_kept_images_begin(job->kept, whole, job->snapshot.reason, job->snapshot.time);
-  lt_snapshot_be_expendable();
+  lt_snapshot_set_expendable();
   int error = prepare();
   if (!error) error = write_image(&scan);
   // Write the end even if the image has nothing else, because the end holds the reason.

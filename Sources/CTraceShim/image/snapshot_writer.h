@@ -86,7 +86,7 @@ int lt_snapshot_append_end(const struct lt_snapshot_end *end, uint64_t time, str
 
 /// Must be called in a copy of the process. If memory is short, makes the kernel end this copy rather than the host.
 /// Prevents core dumps of the copy.
-void lt_snapshot_be_expendable(void);
+void lt_snapshot_set_expendable(void);
 
 /// Writes the image, reports the result in `progress` and in the live file, and ends this process. Must be called in a
 /// copy of the process where nothing else runs and all signals are blocked. Closes all descriptors.

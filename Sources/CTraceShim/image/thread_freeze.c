@@ -173,7 +173,7 @@ static void trace(void *freeze) {
   if (lt_parent_process_id() != f->process) return;
   lt_thread_stop_read(f);
   if (!isStopped) {
-    lt_thread_stop_let_go(f);
+    lt_thread_stop_resume(f);
     return;
   }
   if (f->stopsThreads) lt_thread_stop_sort(f);
@@ -182,7 +182,7 @@ static void trace(void *freeze) {
   bool isMade = true, hasLate = f->awaitedCount > 0;
   if (hasLate) isMade = copy_beside_late(f);
   else copy(f, CLONE_PARENT);
-  lt_thread_stop_let_go(f);
+  lt_thread_stop_resume(f);
   uint64_t pause = lt_clock_nanoseconds(CLOCK_MONOTONIC) - f->stopBegin;
   if (pause > f->longestPause) f->longestPause = pause;
   // With late threads, the copy waits for its answer, and a later try may have a longer pause. So the pause is stored
@@ -199,7 +199,7 @@ static void trace(void *freeze) {
 
 // --- the thread that waits for it ------------------------------------------------------------------------------------
 
-bool lt_is_namespace_of_children_another(void) {
+bool lt_children_in_other_pid_ns(void) {
   char own[64], childrens[64];
   long length = lt_syscall(SYS_readlink, "/proc/thread-self/ns/pid", own, sizeof own);
   if (length <= 0) return false; // there is no /proc, so no image can be taken
@@ -293,7 +293,7 @@ void lt_freeze_and_copy(struct lt_freeze *f) {
   f->threadCount = 1;
   f->attachedCount = 0;
   f->isFrozen = false;
-  if (lt_is_namespace_of_children_another()) {
+  if (lt_children_in_other_pid_ns()) {
     f->stopped(f->argument);
     f->copy = -ENOTSUP;
     return;

@@ -16,7 +16,7 @@ void lt_freeze_and_copy(struct lt_freeze *freeze);
 /// of the namespace. Its end also waits until the parents of the others have reaped them (Linux,
 /// kernel/pid_namespace.c, zap_pid_ns_processes), and the program may itself wait for that end. The link in /proc
 /// exists once the namespace has a first process (pid_namespaces(7)).
-bool lt_is_namespace_of_children_another(void);
+bool lt_children_in_other_pid_ns(void);
 /// Prepares freezes. Called once. Returns false if there is no memory.
 bool lt_freeze_init(void);
 /// Stops no other threads from now on. Called if a filter of system calls would kill the process when it tries to stop

@@ -99,7 +99,7 @@ static const struct call {
 /// The kernel's form of the argument (struct io_uring_getevents_arg).
 struct ring_argument {
   uint64_t mask;
-  uint32_t maskSize, leastWait;
+  uint32_t maskSize, minWait;
   uint64_t time;
 };
 
@@ -305,7 +305,7 @@ void lt_timed_waits_prepare(pid_t process) {
 
 // --- waits -----------------------------------------------------------------------------------------------------------
 
-void lt_timed_wait_look(pid_t process, uint32_t thread, struct lt_timed_wait *wait) {
+void lt_timed_wait_record(pid_t process, uint32_t thread, struct lt_timed_wait *wait) {
   wait->call = -1;
   const struct told_time *slot = find_slot(thread);
   if (!slot || !slot->isExpected) return;
@@ -484,7 +484,7 @@ static int attach_new(struct lt_freeze *f) {
     found++;
     indexOf[thread] = f->threadCount;
     tracees[f->threadCount] = (struct tracee){.thread = thread};
-    lt_timed_wait_look(f->process, thread, &tracees[f->threadCount].wait);
+    lt_timed_wait_record(f->process, thread, &tracees[f->threadCount].wait);
     f->threads[f->threadCount++] = (struct lt_snapshot_thread){.osThread = thread};
   }
   lt_thread_list_close(&list);
@@ -631,7 +631,7 @@ void lt_thread_stop_sort(struct lt_freeze *f) {
   f->attachedCount = f->threadCount;
   LT_CHECK(f->threadCount > 0 && f->threadCount <= f->threadLimit);
   for (uint32_t i = f->threadCount; i-- > 1;) {
-    if (!tracees[i].isGone && !lt_apart_has_stack(f->threads[i].stackPointer)) continue;
+    if (!tracees[i].isGone && !lt_isolated_task_has_stack(f->threads[i].stackPointer)) continue;
     uint32_t last = --f->threadCount;
     LT_CHECK(i <= last && last > 0);
     struct lt_snapshot_thread thread = f->threads[i];
@@ -656,7 +656,7 @@ static void let_go(const struct lt_freeze *f, uint32_t i) {
   lt_syscall6(SYS_ptrace, PTRACE_DETACH, thread, 0, tracees[i].signal, 0, 0);
 }
 
-void lt_thread_stop_let_go(const struct lt_freeze *f) {
+void lt_thread_stop_resume(const struct lt_freeze *f) {
   for (uint32_t i = 1; i < attached_count(f); i++)
     if (tracees[i].isStopped && !tracees[i].isGone) let_go(f, i);
 }
@@ -695,7 +695,7 @@ static bool note_stopped_late(struct lt_freeze *f) {
     }
     if (has_made_thread(t->thread)) isComplete = false;
     read_registers(&f->threads[i], t);
-    if (lt_apart_has_stack(f->threads[i].stackPointer)) f->threads[i].flags |= LT_THREAD_LEFT_OUT;
+    if (lt_isolated_task_has_stack(f->threads[i].stackPointer)) f->threads[i].flags |= LT_THREAD_LEFT_OUT;
     let_go(f, i);
   }
   return isComplete;

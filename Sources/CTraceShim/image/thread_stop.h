@@ -98,7 +98,7 @@ struct lt_timed_wait {
 void lt_timed_waits_prepare(pid_t process);
 /// Records the wait of a thread that is about to be asked to stop. Reads no file if lt_timed_waits_prepare did not find
 /// the thread.
-void lt_timed_wait_look(pid_t process, uint32_t thread, struct lt_timed_wait *wait);
+void lt_timed_wait_record(pid_t process, uint32_t thread, struct lt_timed_wait *wait);
 /// Shortens a stopped thread's wait to the remaining time, unless the thread has run since. Called by the thread's
 /// tracer, which must share the program's memory.
 void lt_timed_wait_shorten(pid_t process, uint32_t thread, const struct lt_timed_wait *wait);
@@ -133,7 +133,7 @@ void lt_thread_stop_read(struct lt_freeze *f);
 /// remaining threads that have not stopped as late.
 void lt_thread_stop_sort(struct lt_freeze *f);
 /// Resumes the threads that have stopped.
-void lt_thread_stop_let_go(const struct lt_freeze *f);
+void lt_thread_stop_resume(const struct lt_freeze *f);
 /// Waits for the late threads, and resumes each one when it has stopped. Returns the new value of `lt_copy_claim.late`.
 uint32_t lt_thread_stop_note_late(struct lt_freeze *f);
 /// Forgets the threads. Must be called when the tracer has ended.

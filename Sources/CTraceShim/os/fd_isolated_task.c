@@ -34,16 +34,16 @@ static struct task {
   void (*function)(void *);
   void *argument;
 } tasks[TASK_LIMIT];
-/// The task of lt_call_apart_meanwhile. Its caller does not wait for it.
+/// The task of lt_call_isolated_async. Its caller does not wait for it.
 static struct task unawaited;
 static _Atomic pid_t unawaitedProcess; ///< the process that started the task; a child may see a copy of this memory
 
 static _Atomic uint32_t isAlone;
 static _Atomic uint32_t isUnshareRefused; ///< the kernel cannot leave the shared table without copying it (before 5.9)
 
-void lt_apart_is_alone(void) { atomic_store(&isAlone, 1); }
+void lt_isolated_task_set_single(void) { atomic_store(&isAlone, 1); }
 
-void lt_apart_reset_after_fork(void) {
+void lt_isolated_task_reset_after_fork(void) {
   for (int i = 0; i < TASK_LIMIT; i++) atomic_store(&tasks[i].isTaken, 0);
   atomic_store(&unawaited.thread, 0);
 }
@@ -67,7 +67,7 @@ static bool has_stack(const struct task *t, uintptr_t stackPointer) {
   return stack && stackPointer > stack && stackPointer <= stack + STACK_SIZE;
 }
 
-bool lt_apart_has_stack(uintptr_t stackPointer) {
+bool lt_isolated_task_has_stack(uintptr_t stackPointer) {
   for (int i = 0; i < TASK_LIMIT; i++)
     if (has_stack(&tasks[i], stackPointer)) return true;
   return has_stack(&unawaited, stackPointer);
@@ -134,9 +134,9 @@ static bool call(struct task *t, void (*function)(void *), void *argument) {
   return false;
 }
 
-bool lt_call_apart(void (*function)(void *), void *argument) {
+bool lt_call_isolated(void (*function)(void *), void *argument) {
   LT_CHECK(function);
-  if (atomic_load(&isAlone) || lt_apart_has_stack((uintptr_t)__builtin_frame_address(0))) {
+  if (atomic_load(&isAlone) || lt_isolated_task_has_stack((uintptr_t)__builtin_frame_address(0))) {
     function(argument);
     return true;
   }
@@ -149,7 +149,7 @@ bool lt_call_apart(void (*function)(void *), void *argument) {
   return result;
 }
 
-bool lt_call_apart_meanwhile(void (*function)(void *), void *argument) {
+bool lt_call_isolated_async(void (*function)(void *), void *argument) {
   uint32_t none = 0;
   if (atomic_load(&isAlone) || !atomic_compare_exchange_strong(&unawaited.thread, &none, 1)) return false;
   LT_CHECK(function);
@@ -164,7 +164,7 @@ bool lt_call_apart_meanwhile(void (*function)(void *), void *argument) {
   return thread > 0;
 }
 
-void lt_apart_await_other(void) {
+void lt_isolated_task_await(void) {
   if (LT_LIKELY(!atomic_load(&unawaited.thread)) || has_stack(&unawaited, (uintptr_t)__builtin_frame_address(0)))
     return;
   if (atomic_load(&unawaitedProcess) != lt_process_id()) return;
@@ -174,8 +174,8 @@ void lt_apart_await_other(void) {
   lt_restore_signals(before);
 }
 
-void lt_call_apart_or_here(void (*function)(void *), void *argument) {
-  if (lt_call_apart(function, argument)) return;
+void lt_call_isolated_or_here(void (*function)(void *), void *argument) {
+  if (lt_call_isolated(function, argument)) return;
   // The recorder consumes the signals that the function raises, unless they were already pending.
   const uint64_t raised = 1ull << (SIGXFSZ - 1) | 1ull << (SIGPIPE - 1);
   uint64_t before = lt_block_signals(LT_ALL_SIGNALS), pending = 0;

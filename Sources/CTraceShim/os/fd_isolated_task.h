@@ -11,21 +11,21 @@
 /// the function raises (SIGXFSZ, SIGPIPE) end with the task. The function may use 48 KiB of stack, no thread-local
 /// memory, and no lock. Inside such a task, and in a copy of the process, calls the function directly. Returns false if
 /// the kernel refuses the task; then the function was not called.
-bool lt_call_apart(void (*function)(void *argument), void *argument);
+bool lt_call_isolated(void (*function)(void *argument), void *argument);
 /// Does the same, for calls that the host's start needs, and for messages. If the kernel refuses the task, calls the
 /// function with the host's descriptor table instead. Signals are blocked then, and none that the function raises stays
 /// pending. The kernel refuses a task to a thread whose children belong to another PID namespace.
-void lt_call_apart_or_here(void (*function)(void *argument), void *argument);
+void lt_call_isolated_or_here(void (*function)(void *argument), void *argument);
 /// Starts such a task, and returns while it runs. Returns false if another one started this way still runs, or if the
 /// kernel refuses. The task shares the thread-local memory of the calling thread, which may end before the task does.
-bool lt_call_apart_meanwhile(void (*function)(void *argument), void *argument);
-/// Waits until no task of lt_call_apart_meanwhile runs.
-void lt_apart_await_other(void);
+bool lt_call_isolated_async(void (*function)(void *argument), void *argument);
+/// Waits until no task of lt_call_isolated_async runs.
+void lt_isolated_task_await(void);
 /// True if a stack pointer is on the stack of one of these tasks.
-bool lt_apart_has_stack(uintptr_t stackPointer);
+bool lt_isolated_task_has_stack(uintptr_t stackPointer);
 /// Must be called in a copy of this process, where nothing else runs.
-void lt_apart_is_alone(void);
+void lt_isolated_task_set_single(void);
 /// Must be called in a child made by fork.
-void lt_apart_reset_after_fork(void);
+void lt_isolated_task_reset_after_fork(void);
 
 #endif

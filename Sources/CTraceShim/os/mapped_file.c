@@ -122,7 +122,7 @@ static uint64_t allowed(uint64_t wanted) {
 static int grow(struct lt_mapped_file *file, uint64_t size) {
   struct request r = {.file = file, .size = size};
   LT_CHECK(size > 0 && file->extent);
-  if (!lt_call_apart(grow_apart, &r)) {
+  if (!lt_call_isolated(grow_apart, &r)) {
     // No task is available. Use the path directly: this is equivalent, unless the path changes between the two calls.
     struct stat info;
     long error = lt_syscall6(SYS_newfstatat, AT_FDCWD, (long)file->path, (long)&info, AT_SYMLINK_NOFOLLOW, 0, 0);
@@ -164,7 +164,7 @@ static int reach(struct lt_mapped_file *file, uint64_t end) {
 void lt_mapped_file_trim(struct lt_mapped_file *file, uint64_t end) {
   LT_CHECK(end >= PAGE);
   struct request r = {.file = file, .size = end};
-  lt_call_apart(trim_apart, &r);
+  lt_call_isolated(trim_apart, &r);
 }
 
 void lt_mapped_file_trim_unused(struct lt_mapped_file *file, const _Atomic uint64_t *end) {
@@ -264,7 +264,7 @@ static int secure_or_explain(struct lt_mapped_file *file, uint8_t *address, uint
   int error = secure(address, size);
   if (error != -EFAULT) return error;
   struct request r = {.file = file, .offset = offset, .size = size};
-  if (!lt_call_apart(reserve_apart, &r)) return -ENOSPC; // the likeliest reason
+  if (!lt_call_isolated(reserve_apart, &r)) return -ENOSPC; // the likeliest reason
   if (r.error) return r.error;
   return secure(address, size) == 0 ? 0 : -ENOSPC;
 }
@@ -278,7 +278,7 @@ void *lt_mapped_file_map(struct lt_mapped_file *file, uint64_t offset, size_t si
     lt_note_own(part, size);
   } else {
     struct request r = {.file = file, .offset = offset, .size = size, .error = -ENOMEM};
-    lt_call_apart(map_apart, &r);
+    lt_call_isolated(map_apart, &r);
     part = r.result;
     *error = r.error;
     if (!part) return NULL;
@@ -300,7 +300,7 @@ int lt_mapped_file_write(struct lt_mapped_file *file, uint64_t offset, const voi
   if (!part) {
     // The part cannot be mapped because no addresses are left. Write it through a descriptor instead.
     struct request r = {.file = file, .offset = offset, .size = size, .bytes = bytes};
-    return lt_call_apart(write_apart, &r) ? r.error : -ENOMEM;
+    return lt_call_isolated(write_apart, &r) ? r.error : -ENOMEM;
   }
   error = secure_or_explain(file, part + (offset - start), offset, size);
   if (!error) memcpy(part + (offset - start), bytes, size);
@@ -357,7 +357,7 @@ void lt_mapped_file_end(struct lt_mapped_file *file) {
   lt_mapped_file_forget(file);
 }
 
-void lt_mapped_file_be_alone(struct lt_mapped_file *file) {
+void lt_mapped_file_set_single(struct lt_mapped_file *file) {
   LT_CHECK(file->firstPage && file->extent);
   memset(file->anchors, 0, sizeof file->anchors);
   file->anchors[0] = (struct lt_file_anchor){file->firstPage, 0};

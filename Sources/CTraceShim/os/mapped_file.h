@@ -39,7 +39,7 @@ struct lt_mapped_file {
 /// Takes over the new file of `descriptor`; `file->path` must be set. Maps the file's first page, which later mappings
 /// start from, so the caller may close the descriptor afterwards. Also gives the file some reserve. `extentOffset` is
 /// the offset of the extent in the first page, or 0 if the extent is not in the file. Must be called in a separate task
-/// (lt_call_apart). Returns 0 or −errno.
+/// (lt_call_isolated). Returns 0 or −errno.
 int lt_mapped_file_begin(struct lt_mapped_file *file, int descriptor, size_t extentOffset);
 /// Forgets the file. For a child made by fork, which does not inherit the mappings.
 void lt_mapped_file_forget(struct lt_mapped_file *file);
@@ -47,7 +47,7 @@ void lt_mapped_file_forget(struct lt_mapped_file *file);
 /// with lt_unmap.
 void lt_mapped_file_end(struct lt_mapped_file *file);
 /// Must be called in a copy of this process, where nothing else runs and the first page is mapped.
-void lt_mapped_file_be_alone(struct lt_mapped_file *file);
+void lt_mapped_file_set_single(struct lt_mapped_file *file);
 
 /// Enclose calls of the functions below. `leave` returns true if no other user is left.
 static LT_ALWAYS_INLINE void lt_mapped_file_enter(struct lt_mapped_file *file) { atomic_fetch_add(&file->users, 1); }
@@ -69,7 +69,7 @@ void lt_mapped_file_trim_unused(struct lt_mapped_file *file, const _Atomic uint6
 /// Makes the file as long as it may ever have to be, because its path will soon be out of reach.
 void lt_mapped_file_reserve_all(struct lt_mapped_file *file);
 /// Opens the file by its path, if the path still leads to it. Returns a descriptor or −errno. Must be called in a
-/// separate task (lt_call_apart).
+/// separate task (lt_call_isolated).
 int lt_mapped_file_open(const struct lt_mapped_file *file, int flags);
 
 #endif

@@ -30,7 +30,7 @@ bool lt_identity_shares_memory(void) {
   LT_CHECK(!word || *word <= 1);
   return word && *word;
 }
-bool lt_identity_is_claimants(void) { return lt_identity_shares_memory() && lt_process_id() == claimant; }
+bool lt_is_recording_process(void) { return lt_identity_shares_memory() && lt_process_id() == claimant; }
 
 // --- threads ---------------------------------------------------------------------------------------------------------
 
@@ -125,7 +125,7 @@ static void read_size(void *result) {
 
 uint64_t lt_resident_size(void) {
   uint64_t size = 0;
-  lt_call_apart(read_size, &size);
+  lt_call_isolated(read_size, &size);
   return size;
 }
 

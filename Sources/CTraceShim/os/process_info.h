@@ -23,7 +23,7 @@ bool lt_identity_claim(void);
 /// Returns the ID of the process that last called lt_identity_claim, or 0.
 pid_t lt_identity_claimant(void);
 /// True if the caller is that process. Makes a system call.
-bool lt_identity_is_claimants(void);
+bool lt_is_recording_process(void);
 /// True if the caller uses the memory of that process. The caller is then that process, or its child of vfork that has
 /// not yet replaced its program or ended.
 bool lt_identity_shares_memory(void);

@@ -233,7 +233,7 @@ void lt_environment_read(char **environment) {
   if (!s->followsChildren) forget_own(environment);
 }
 
-void lt_environment_follow_no_more(void) {
+void lt_environment_stop_following(void) {
   if (lt_settings.followsChildren) forget_own(environ);
   lt_settings.followsChildren = false;
 }

@@ -42,7 +42,7 @@ extern struct lt_settings lt_settings __attribute__((visibility("hidden")));
 void lt_environment_read(char **environment);
 
 /// Stops following children: removes the variables from the environment, in place.
-void lt_environment_follow_no_more(void);
+void lt_environment_stop_following(void);
 
 /// Returns an environment for a child: `environment` with the recorder's variables in it, or without them. The caller
 /// passes the result to lt_environment_free. Returns `environment` itself if LD_PRELOAD did not name this library, or

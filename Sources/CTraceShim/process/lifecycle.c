@@ -27,7 +27,7 @@ enum { WAY_IN_NANOSECONDS = 20000000 };
 /// Makes the changed description be written: by the calling thread if it records, otherwise by the next thread that
 /// calls lt_thread_prepare.
 static void say_news(void) {
-  struct lt_thread *t = lt_description_has_news() ? lt_enter() : NULL;
+  struct lt_thread *t = lt_description_has_changed() ? lt_enter() : NULL;
   if (t) lt_leave();
 }
 
@@ -46,7 +46,7 @@ void lt_process_introduce(void) {
   if (lt_enter()) lt_leave();
 }
 
-void lt_process_has_swift(bool isPartly) {
+void lt_process_note_swift(bool isPartly) {
   if (lt_description_add_swift(isPartly)) say_news();
 }
 
@@ -106,7 +106,7 @@ void lt_process_finish(uint32_t reason) {
   lt_tls.hookDepth = depth;
 }
 
-bool lt_process_has_own_memory(void) { return lt_identity_is_claimants() || !lt_identity_shares_memory(); }
+bool lt_process_has_own_memory(void) { return lt_is_recording_process() || !lt_identity_shares_memory(); }
 
 void lt_process_stop(const char *why) {
   if (!lt_identity_shares_memory()) {
@@ -117,10 +117,10 @@ void lt_process_stop(const char *why) {
   lt_process_warn(why, NULL);
   lt_due_profiles_end();
   lt_snapshot_end();
-  lt_recording_has_stopped();
+  lt_recording_set_stopped();
   lt_serving_end();
   lt_watcher_end();
-  lt_environment_follow_no_more();
+  lt_environment_stop_following();
   if (lt_trace_is_writable()) lt_trace.status->stopErrno = EPERM;
   lt_process_finish(LT_CLOSE_STOPPED);
   // Other threads may be about to leave a hook, or may have seen just before that hooks are on.
@@ -147,7 +147,7 @@ bool lt_process_detach(void) {
   await_hooks();
   end_recording((struct ending){.self = self, .reason = LT_CLOSE_DETACHED});
   if (self) lt_leave();
-  lt_recording_has_stopped();
+  lt_recording_set_stopped();
   return true;
 }
 

@@ -9,7 +9,7 @@
 
 /// Notes that Swift objects are seen from now on. `isPartly`: calls of the runtime's functions that are interposed by
 /// name are not seen.
-void lt_process_has_swift(bool isPartly);
+void lt_process_note_swift(bool isPartly);
 /// Reports a gap in the recording, to the user and in the trace. `detail` is appended to the text, if it is not NULL.
 /// Each text is reported once.
 void lt_process_warn(const char *text, const char *detail);

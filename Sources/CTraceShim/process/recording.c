@@ -107,7 +107,7 @@ bool lt_description_add_warning(const char text[LT_WARNING_SIZE]) {
   return true;
 }
 
-bool lt_description_has_news(void) {
+bool lt_description_has_changed(void) {
   if (!atomic_load(&process.isWritten)) return false;
   atomic_store(&process.isOld, 1);
   lt_thread_send_to_prepare();
@@ -151,7 +151,7 @@ void lt_trace_limit_begin(uint64_t bytes) {
   atomic_store(&state, bytes && goOver ? LIMIT_AHEAD : LIMIT_NONE);
 }
 
-void lt_trace_limit_look(void) {
+void lt_trace_limit_check(void) {
   uint32_t ahead = LIMIT_AHEAD;
   if (atomic_load_explicit(&state, memory_order_relaxed) != LIMIT_AHEAD || !lt_trace_is_writable() ||
       atomic_load((_Atomic uint64_t *)&lt_trace.status->dataEnd) < limit ||
@@ -163,7 +163,7 @@ void lt_trace_limit_look(void) {
 void lt_trace_limit_heed(struct lt_thread *t) {
   uint32_t reached = LIMIT_REACHED;
   // A child made by vfork shares this memory, and must not take an image of it.
-  if (atomic_load_explicit(&state, memory_order_relaxed) != LIMIT_REACHED || !lt_identity_is_claimants() ||
+  if (atomic_load_explicit(&state, memory_order_relaxed) != LIMIT_REACHED || !lt_is_recording_process() ||
       !atomic_compare_exchange_strong(&state, &reached, LIMIT_AT_WORK))
     return;
   LT_CHECK(goOver && t == lt_tls.thread && lt_tls.hookDepth == 1);
@@ -177,18 +177,18 @@ static _Atomic uint32_t isForkPending; ///< this is a followed child, and its tr
 
 void lt_recording_observe(struct lt_recording_observer made) { observer = made; }
 
-void lt_recording_has_stopped(void) {
+void lt_recording_set_stopped(void) {
   if (observer.stopped) observer.stopped();
 }
 
-bool lt_recording_is_on(void) { return lt_trace_is_writable() && lt_identity_is_claimants(); }
+bool lt_recording_is_on(void) { return lt_trace_is_writable() && lt_is_recording_process(); }
 
 void lt_recording_keep_up(struct lt_thread *t) {
   LT_CHECK(t == lt_tls.thread && t->number > 0);
   lt_snapshot_collect();
   lt_image_list_refresh(t);
   lt_memory_sample(t);
-  lt_trace_limit_look();
+  lt_trace_limit_check();
 }
 
 /// The sample period of the trace to open. If a process has switched to sampling, its children sample from their
@@ -301,7 +301,7 @@ bool lt_process_is_ours(void) {
     }
     return true;
   }
-  if (LT_LIKELY(lt_identity_is_claimants())) return true;
+  if (LT_LIKELY(lt_is_recording_process())) return true;
   // A child made by vfork shares the memory of the traced process. It must not write to that process's trace, or change
   // the recorder's state.
   if (lt_identity_shares_memory()) return false;

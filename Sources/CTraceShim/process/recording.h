@@ -29,7 +29,7 @@ enum { LT_WARNING_SIZE = 512 };
 bool lt_description_add_warning(const char text[LT_WARNING_SIZE]);
 /// Announces that the description has changed. False if no description was written yet: the first one will contain the
 /// change. Otherwise the next thread that calls lt_thread_prepare writes the description again.
-bool lt_description_has_news(void);
+bool lt_description_has_changed(void);
 
 /// Begins the description for a new trace of this process, which was running before the recording.
 void lt_description_join(void);
@@ -50,7 +50,7 @@ void lt_trace_limit_observe(bool (*goOver)(struct lt_thread *thread));
 /// Watches the size of the open trace. `bytes`: the limit; 0 for none.
 void lt_trace_limit_begin(uint64_t bytes);
 /// Checks the trace's size. Called when a thread has sealed a chunk. If there is no limit, this takes a single load.
-void lt_trace_limit_look(void);
+void lt_trace_limit_check(void);
 /// Switches to sampling if the limit was reached. Called by a hook, on the program's stack. Otherwise this takes a
 /// single load.
 void lt_trace_limit_heed(struct lt_thread *thread);
@@ -85,6 +85,6 @@ struct lt_recording_observer {
 };
 void lt_recording_observe(struct lt_recording_observer observer);
 /// Calls the observer's `stopped`.
-void lt_recording_has_stopped(void);
+void lt_recording_set_stopped(void);
 
 #endif

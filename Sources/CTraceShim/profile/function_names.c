@@ -468,8 +468,8 @@ static void run_copy(void *task) {
   const struct task *t = task;
   // End with the maker: if it has ended, the copy may wait for a lock that is never released.
   lt_syscall6(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0, 0);
-  lt_snapshot_be_expendable();
-  lt_apart_is_alone();
+  lt_snapshot_set_expendable();
+  lt_isolated_task_set_single();
   if (lt_is_readable(lt_thread_pointer()) && lt_is_readable((uintptr_t)&lt_tls)) {
     lt_tls.hookDepth = 1;
     useOwnAllocator();
@@ -542,7 +542,7 @@ void lt_function_names_find(const struct lt_code_maps *maps, uint64_t *addresses
   uint32_t unknown = 0;
   for (uint32_t i = 0; i < count; i++)
     if (!is_known(addresses[i])) addresses[unknown++] = addresses[i];
-  if (!unknown || failures == FAILURE_LIMIT || lt_is_namespace_of_children_another()) return;
+  if (!unknown || failures == FAILURE_LIMIT || lt_children_in_other_pid_ns()) return;
   sort(addresses, unknown);
   LT_CHECK(unknown <= count && addresses[0] <= addresses[unknown - 1]);
   if (!call_in_copy(&(struct task){maps, addresses, unknown})) failures++;

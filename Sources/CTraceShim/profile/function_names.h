@@ -38,7 +38,7 @@ struct lt_code_maps {
   size_t textSize;
 };
 
-/// Reads the list. Must run in a task of lt_call_apart or lt_call_apart_meanwhile. False if there is no memory, or if
+/// Reads the list. Must run in a task of lt_call_isolated or lt_call_isolated_async. False if there is no memory, or if
 /// the kernel provides no list. lt_code_maps_free must follow in any case.
 bool lt_code_maps_read(struct lt_code_maps *maps);
 void lt_code_maps_free(struct lt_code_maps *maps);
@@ -81,7 +81,7 @@ struct lt_function {
 /// the copy's allocator.
 void lt_function_names_init(void (*useOwnAllocator)(void));
 /// Finds names for the addresses. Changes the array: removes known addresses, and sorts the others. Waits for the copy.
-/// Names that cannot be found stay unknown. Must run in a task of lt_call_apart or lt_call_apart_meanwhile, one at a
+/// Names that cannot be found stay unknown. Must run in a task of lt_call_isolated or lt_call_isolated_async, one at a
 /// time.
 void lt_function_names_find(const struct lt_code_maps *maps, uint64_t *addresses, uint32_t count);
 /// The number of the function at an address; LT_FUNCTION_NONE if there is none.

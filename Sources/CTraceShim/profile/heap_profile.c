@@ -471,24 +471,24 @@ static void write_profile(void *unused) {
   lt_heap_profile_free(&profile);
   if (!error) written++;
   else if (!atomic_exchange(&hasFailed, 1))
-    lt_message_apart("a heap profile could not be written beside", lt_trace.file.path, -error);
+    lt_message_isolated("a heap profile could not be written beside", lt_trace.file.path, -error);
 }
 
 void lt_due_profiles_take(uint64_t now) {
   uint64_t due = atomic_load_explicit(&nextProfile, memory_order_relaxed);
   if (LT_LIKELY(now < due) || !atomic_compare_exchange_strong(&nextProfile, &due, now + interval)) return;
-  lt_call_apart_meanwhile(write_profile, NULL);
+  lt_call_isolated_async(write_profile, NULL);
 }
 
 void lt_due_profiles_end(void) {
   atomic_store(&nextProfile, UINT64_MAX);
-  lt_apart_await_other();
+  lt_isolated_task_await();
 }
 
 void lt_due_profiles_finish(void) {
   bool isOn = atomic_exchange(&nextProfile, UINT64_MAX) != UINT64_MAX;
-  lt_apart_await_other();
-  if (isOn && atomic_load(&lt_is_sampling)) lt_call_apart(write_profile, NULL);
+  lt_isolated_task_await();
+  if (isOn && atomic_load(&lt_is_sampling)) lt_call_isolated(write_profile, NULL);
 }
 
 void lt_due_profiles_reset_after_fork(void) {

@@ -16,8 +16,8 @@ struct lt_heap_profile {
   size_t size, capacity;
 };
 
-/// Makes a profile of the current figures. Must run in a task of lt_call_apart or lt_call_apart_meanwhile. Waits while
-/// another profile is being made. Returns 0 or −errno.
+/// Makes a profile of the current figures. Must run in a task of lt_call_isolated or lt_call_isolated_async. Waits
+/// while another profile is being made. Returns 0 or −errno.
 ///
 /// As in Go's profiles, the figures are estimates for all allocations, not counts of samples. Source:
 /// runtime/pprof/protomem.go of Go 1.19 (sample types, period), and profile.proto of github.com/google/pprof (field

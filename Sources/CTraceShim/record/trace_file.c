@@ -43,8 +43,8 @@ struct line {
   size_t size;
 };
 
-/// Must be called in a separate task (lt_call_apart). At a limit on file sizes, or without a reader, the kernel sends
-/// the writer a signal.
+/// Must be called in a separate task (lt_call_isolated). At a limit on file sizes, or without a reader, the kernel
+/// sends the writer a signal.
 static void write_apart(void *argument) {
   const struct line *line = argument;
   if (messagesPath[0]) {
@@ -100,7 +100,7 @@ static void say(void *message) {
   }
   LT_CHECK(n < sizeof line);
   line[n++] = '\n';
-  if (messagesPath[0] || !isQuiet) lt_call_apart_or_here(write_apart, &(struct line){line, n});
+  if (messagesPath[0] || !isQuiet) lt_call_isolated_or_here(write_apart, &(struct line){line, n});
 }
 
 void lt_message(const char *text, const char *detail, int error) {
@@ -109,7 +109,7 @@ void lt_message(const char *text, const char *detail, int error) {
   lt_on_own_stack(say, &message);
 }
 
-void lt_message_apart(const char *text, const char *detail, int error) {
+void lt_message_isolated(const char *text, const char *detail, int error) {
   LT_CHECK(text && error >= 0);
   struct message message = {text, detail, error};
   say(&message);
@@ -310,7 +310,7 @@ static uint64_t write_chunk(struct lt_chunk_header *header, uint8_t *chunk) {
 }
 
 void lt_trace_before_losing_reach(void) {
-  if (!lt_trace_is_writable() || !lt_identity_is_claimants()) return;
+  if (!lt_trace_is_writable() || !lt_is_recording_process()) return;
   lt_mapped_file_enter(&lt_trace.file);
   lt_mapped_file_reserve_all(&lt_trace.file);
   lt_mapped_file_reserve_all(&lt_trace.liveFile);
@@ -326,9 +326,9 @@ static void set_inheritance(int advice) {
 void lt_trace_begin_copy(void) { set_inheritance(MADV_DOFORK); }
 void lt_trace_end_copy(void) { set_inheritance(MADV_DONTFORK); }
 
-void lt_trace_be_copy(void) {
-  lt_apart_is_alone();
-  lt_mapped_file_be_alone(&lt_trace.file);
+void lt_trace_set_copy(void) {
+  lt_isolated_task_set_single();
+  lt_mapped_file_set_single(&lt_trace.file);
 }
 
 uint64_t lt_trace_append(struct lt_chunk_header *header, const void *payload, uint32_t size,
@@ -385,7 +385,7 @@ static void remove_live(void) { lt_unlink(lt_trace.liveFile.path); }
 
 uint64_t lt_trace_close(uint32_t reason, bool keepLive) {
   if (!lt_trace_is_writable()) return 0;
-  LT_CHECK(has_pages() && lt_identity_is_claimants());
+  LT_CHECK(has_pages() && lt_is_recording_process());
   for (struct lt_thread *t = lt_thread_first(); t; t = atomic_load(&t->next)) lt_trace_add_drops(t);
   struct lt_closing closing = {.reason = reason,
                                .waitStatus = -1,
@@ -411,7 +411,7 @@ uint64_t lt_trace_close(uint32_t reason, bool keepLive) {
 
 void lt_trace_leave_behind(void) {
   if (!lt_trace_is_writable()) return;
-  LT_CHECK(has_pages() && lt_identity_is_claimants());
+  LT_CHECK(has_pages() && lt_is_recording_process());
   // If the process continues after all, its threads may need slots, but the live file will no longer have a path.
   lt_mapped_file_enter(&lt_trace.liveFile);
   lt_mapped_file_reserve_all(&lt_trace.liveFile);
@@ -436,7 +436,7 @@ static void void_apart(void *argument) {
 
 void lt_trace_void_chunks(const uint64_t *offsets, size_t count) {
   struct voiding v = {offsets, count};
-  if (count && lt_trace_is_writable()) lt_call_apart(void_apart, &v);
+  if (count && lt_trace_is_writable()) lt_call_isolated(void_apart, &v);
 }
 
 void lt_trace_discard(void) {
@@ -463,7 +463,7 @@ void lt_trace_reset_after_fork(void) {
   // The child does not inherit the mappings.
   lt_mapped_file_forget(&lt_trace.file);
   lt_mapped_file_forget(&lt_trace.liveFile);
-  lt_apart_reset_after_fork();
+  lt_isolated_task_reset_after_fork();
   forget_pages();
   lt_compressors_reset_after_fork();
 }
@@ -647,7 +647,7 @@ bool lt_trace_open(const struct lt_trace_options *options, const char *programNa
   lt_trace.process = lt_process_id();
   lt_clock_kind = lt_ticks_are_reliable() ? LT_CLOCK_TSC : LT_CLOCK_MONOTONIC;
   struct opening o = {.options = options, .programName = programName};
-  lt_call_apart_or_here(open_apart, &o);
+  lt_call_isolated_or_here(open_apart, &o);
   if (!o.isOpen) return false;
   LT_CHECK(!lt_trace_is_writable() && lt_trace.file.firstPage && lt_trace.liveFile.firstPage);
   lt_trace.header = lt_trace.file.firstPage;

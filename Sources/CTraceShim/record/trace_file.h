@@ -19,8 +19,8 @@
 /// Shows a message to the user. Writes a line to the file of `record`, which shows equal lines once. If the library was
 /// preloaded by hand, writes the line to standard error, or nothing in quiet mode.
 void lt_message(const char *text, const char *detail, int error);
-/// Does the same, but must be called in a separate task (lt_call_apart).
-void lt_message_apart(const char *text, const char *detail, int error);
+/// Does the same, but must be called in a separate task (lt_call_isolated).
+void lt_message_isolated(const char *text, const char *detail, int error);
 void lt_message_init(const char *messagesPath, bool quiet);
 
 // --- voids -----------------------------------------------------------------------------------------------------------
@@ -94,7 +94,7 @@ void lt_trace_void_chunks(const uint64_t *offsets, size_t count);
 void lt_trace_begin_copy(void);
 void lt_trace_end_copy(void);
 /// Prepares the trace in the copy, which alone uses it. Called in the copy.
-void lt_trace_be_copy(void);
+void lt_trace_set_copy(void);
 /// Adds the thread's drop counters to the trace's counters, and clears them in the thread.
 void lt_trace_add_drops(struct lt_thread *thread);
 /// Counts a lost call that no thread's state can count.

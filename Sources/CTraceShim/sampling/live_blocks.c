@@ -162,7 +162,7 @@ bool lt_keeps_blocks;
 static _Atomic(struct cell *) *tables; ///< a table is never freed
 static _Atomic bool isIncomplete;
 
-bool lt_kept_blocks_begin(void) {
+bool lt_live_set_begin(void) {
   if (!tables) tables = lt_map_private(TABLE_LIMIT * sizeof *tables);
   lt_keeps_blocks = tables != NULL;
   return lt_keeps_blocks;
@@ -208,7 +208,7 @@ static void clear(struct cell *cell, uint64_t from, uint64_t to) {
   if (LT_UNLIKELY(atomic_load_explicit(&cell->ends, memory_order_relaxed) & bits)) atomic_fetch_and(&cell->ends, ~bits);
 }
 
-void lt_kept_blocks_add(uintptr_t address, uint64_t size) {
+void lt_live_set_add(uintptr_t address, uint64_t size) {
   bool isLarge = size >= LARGE_SIZE;
   struct cell *first = cell_of(address, true);
   struct cell *second = cell_of(isLarge ? address + (1 << CELL_SHIFT) : last_byte(address, size), true);
@@ -253,12 +253,12 @@ static uint64_t size_at(uint64_t address) {
   return 0;
 }
 
-uint64_t lt_kept_blocks_size(uintptr_t address) {
+uint64_t lt_live_set_size(uintptr_t address) {
   struct cell *first = cell_of(address, false);
   return first && atomic_load(&first->starts) & bit_of(address) ? size_at(address) : 0;
 }
 
-uint64_t lt_kept_blocks_remove(uintptr_t address) {
+uint64_t lt_live_set_remove(uintptr_t address) {
   struct cell *first = cell_of(address, false);
   if (!first || !(atomic_load(&first->starts) & bit_of(address))) return 0;
   uint64_t size = size_at(address);
@@ -276,7 +276,7 @@ uint64_t lt_kept_blocks_remove(uintptr_t address) {
   return size;
 }
 
-bool lt_kept_blocks_walk(void (*block)(void *context, uint64_t address, uint64_t size), void *context) {
+bool lt_live_set_walk(void (*block)(void *context, uint64_t address, uint64_t size), void *context) {
   uint64_t behind = 0; // end of the last block; the bits of cells before it may be a large block's size
   for (uint64_t i = 0; i < TABLE_LIMIT; i++) {
     struct cell *table = atomic_load(&tables[i]);

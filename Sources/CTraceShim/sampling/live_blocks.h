@@ -71,17 +71,17 @@ bool lt_sampled_blocks_find(uintptr_t address, struct lt_sampled_block *block);
 extern bool lt_keeps_blocks __attribute__((visibility("hidden")));
 
 /// Begins to maintain the set. False if there is no memory.
-bool lt_kept_blocks_begin(void);
+bool lt_live_set_begin(void);
 /// Adds a block of `size` bytes that was just allocated.
-void lt_kept_blocks_add(uintptr_t address, uint64_t size);
-/// The size of a block in the set, as lt_kept_blocks_remove returns it.
-uint64_t lt_kept_blocks_size(uintptr_t address);
+void lt_live_set_add(uintptr_t address, uint64_t size);
+/// The size of a block in the set, as lt_live_set_remove returns it.
+uint64_t lt_live_set_size(uintptr_t address);
 /// Removes a block that is about to be freed. Returns its size, a multiple of 8 if it is small; 0 if it is not in the
 /// set.
-uint64_t lt_kept_blocks_remove(uintptr_t address);
+uint64_t lt_live_set_remove(uintptr_t address);
 
 /// Calls `block` for all blocks, in order of address. Called in a copy of the process, where no thread adds or removes
 /// blocks. Linear in the memory that ever had a block. False if some blocks are missing for lack of memory.
-bool lt_kept_blocks_walk(void (*block)(void *context, uint64_t address, uint64_t size), void *context);
+bool lt_live_set_walk(void (*block)(void *context, uint64_t address, uint64_t size), void *context);
 
 #endif

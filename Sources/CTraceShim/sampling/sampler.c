@@ -61,7 +61,7 @@ static uint64_t looks(uint64_t period) {
   return count < 1 ? 1 : count > LOOK_LIMIT ? LOOK_LIMIT : count;
 }
 
-uint64_t lt_look_period(uint64_t period) { return period / looks(period); }
+uint64_t lt_sampling_check_period(uint64_t period) { return period / looks(period); }
 
 bool lt_sample_meets(uint64_t *random, uint64_t *until, uint64_t size, uint64_t period) {
   uint64_t count = looks(period), rest = size;
@@ -227,7 +227,7 @@ void lt_sampled_site_freed(uint32_t number, struct lt_sample_weight weight) {
   atomic_fetch_add_explicit(&site->freedSamples, 1, memory_order_relaxed);
 }
 
-void lt_sampled_site_freed_not(uint32_t number, struct lt_sample_weight weight) {
+void lt_sampled_site_undo_free(uint32_t number, struct lt_sample_weight weight) {
   LT_CHECK(number < LT_SAMPLED_SITE_LIMIT && weight.objects >= LT_WEIGHT_ONE);
   struct lt_sampled_site *site = &sites[number];
   atomic_fetch_sub_explicit(&site->freedObjects, weight.objects, memory_order_relaxed);

@@ -51,13 +51,13 @@ enum { LT_SAMPLE_PERIOD_BITS = 40 };
 /// the state of a generator, and is advanced. Any number can begin a sequence.
 uint64_t lt_sample_distance(uint64_t *random, uint64_t period);
 /// Advances by an allocation of `size` bytes. True if one of its bytes is sampled. `until`: bytes left until the
-/// thread's next sampling check, drawn by lt_sample_distance with lt_look_period. If samples are far apart, only a
-/// random part of the checks are samples: a thinned Poisson process is a Poisson process, too. So periodic work, which
-/// runs at the checks, is done more often than samples are taken. Linear in the number of checks up to the first
+/// thread's next sampling check, drawn by lt_sample_distance with lt_sampling_check_period. If samples are far apart,
+/// only a random part of the checks are samples: a thinned Poisson process is a Poisson process, too. So periodic work,
+/// which runs at the checks, is done more often than samples are taken. Linear in the number of checks up to the first
 /// sample.
 bool lt_sample_meets(uint64_t *random, uint64_t *until, uint64_t size, uint64_t period);
 /// Average bytes from one sampling check to the next.
-uint64_t lt_look_period(uint64_t period);
+uint64_t lt_sampling_check_period(uint64_t period);
 /// The weight of a sampled allocation of `size` bytes. `size` must be at least 1.
 struct lt_sample_weight lt_sample_weight(uint64_t size, uint64_t period);
 /// The weight of an allocation that was certain to be sampled. Such a sample represents only itself.
@@ -99,7 +99,7 @@ bool lt_sampled_sites_have_spare_room(void);
 void lt_sampled_site_allocated(uint32_t site, struct lt_sample_weight weight);
 void lt_sampled_site_freed(uint32_t site, struct lt_sample_weight weight);
 /// Undoes lt_sampled_site_freed.
-void lt_sampled_site_freed_not(uint32_t site, struct lt_sample_weight weight);
+void lt_sampled_site_undo_free(uint32_t site, struct lt_sample_weight weight);
 /// The site with a number below LT_SAMPLED_SITE_LIMIT; NULL if there is none.
 const struct lt_sampled_site *lt_sampled_site_at(uint32_t number);
 /// The frame keys of the site's stack, outermost first.

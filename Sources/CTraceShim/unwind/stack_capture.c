@@ -344,7 +344,7 @@ static void check_against_full_tables(void *check) {
   memcpy(t->async, async, asyncDepth * sizeof *async);
   t->asyncDepth = asyncDepth;
   // Both results are right if the task's memory has changed between them, so that is not a mismatch.
-  if (!isSame && (!bottom || lt_async_callers_stand(t))) t->drops[LT_DROP_STACK_MISMATCH]++;
+  if (!isSame && (!bottom || lt_async_callers_are_unchanged(t))) t->drops[LT_DROP_STACK_MISMATCH]++;
 }
 
 LT_NOINLINE void lt_capture_verify(struct lt_thread *t, const uintptr_t *hookFrame) {

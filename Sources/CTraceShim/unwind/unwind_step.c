@@ -211,7 +211,7 @@ struct lt_async_change lt_async_callers_update(struct lt_thread *t, uintptr_t re
   return (struct lt_async_change){false, 0};
 }
 
-bool lt_async_callers_stand(const struct lt_thread *t) {
+bool lt_async_callers_are_unchanged(const struct lt_thread *t) {
   LT_CHECK(t->asyncDepth <= LT_ASYNC_LIMIT);
   for (uint32_t i = 0; i < t->asyncDepth; i++) {
     const struct lt_async_entry *known = &t->async[i];

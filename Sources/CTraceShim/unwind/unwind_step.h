@@ -126,7 +126,7 @@ struct lt_async_change lt_async_callers_search(struct lt_thread *thread, const u
 /// True if the callers in the thread's `async` are unchanged in memory. A task that has notified its awaiters gives up
 /// its context before its last function returns. A child task's context lies in its parent's memory. Another thread may
 /// already write there (Swift 6.3.1, AsyncTask::completeFuture).
-bool lt_async_callers_stand(const struct lt_thread *t);
+bool lt_async_callers_are_unchanged(const struct lt_thread *t);
 
 /// Returns the frame key of entry `i` of the thread's `async`.
 static LT_ALWAYS_INLINE uint64_t lt_async_key(const struct lt_thread *t, uint32_t i) {

@@ -21,14 +21,14 @@ package struct ReportPage: Sendable {
   /// Maximum numbers of nodes in the trees of the first process. Further processes get fewer nodes, so that a browser
   /// can open a page about many processes.
   private static let treeLimits = (flame: FlameTree.standardLimit, heap: 4_000)
-  private static let leastNodes = 500
+  private static let minNodes = 500
 
   /// Adds a process. Reads source files.
   package mutating func add(_ process: ProcessPage) {
     let share = processes.count + 1
     let limits = (
-      flame: max(Self.leastNodes, Self.treeLimits.flame / share),
-      heap: max(Self.leastNodes, Self.treeLimits.heap / share)
+      flame: max(Self.minNodes, Self.treeLimits.flame / share),
+      heap: max(Self.minNodes, Self.treeLimits.heap / share)
     )
     processes.append(process.json(flameLimit: limits.flame, heapLimit: limits.heap).compactText)
     title = title ?? process.title

@@ -55,7 +55,7 @@ private struct ScopeTimes: ReplayObserver {
 
   init(_ marks: MarkTable) { self.marks = marks }
 
-  mutating func marked(_ event: TraceEvent, strand: StrandID, block: LiveBlock?) {
+  mutating func marked(_ event: TraceEvent, execution: ExecutionID, block: LiveBlock?) {
     let mark = marks.mark(Int(event.size))
     switch mark.kind {
     case .scopeBegin where scopes.count < Self.limit:

@@ -98,7 +98,7 @@ struct EstimateChanges {
     for a in gone {
       for b in come {
         let likeness = SiteLikeness.stackLikeness(way(old, pairs[a].old), way(new, pairs[b].new), vocabulary)
-        if likeness >= LikenessRules.leastOfStacks { candidates.append((a, b, likeness)) }
+        if likeness >= LikenessRules.minOfStacks { candidates.append((a, b, likeness)) }
       }
     }
     candidates.sort { ($0.likeness, $1.old, $1.new) > ($1.likeness, $0.old, $0.new) }

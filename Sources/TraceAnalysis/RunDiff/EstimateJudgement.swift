@@ -31,7 +31,7 @@ struct EstimateJudgement {
   static let unseenPeriods = 12.0
   /// The share of the whole program's estimate that a difference must exceed. Smaller sites hardly matter, and judging
   /// fewer sites means fewer false changes.
-  static let leastPart = 0.01
+  static let minPart = 0.01
   /// The standard error of the median of many runs, divided by the standard error of their mean: the square root of π /
   /// 2. The median of one or two runs is their mean, so it needs no factor.
   private static let errorOfMedian = 1.2533
@@ -53,7 +53,7 @@ struct EstimateJudgement {
     let combined = (scale * scale * oldError * oldError + newError * newError).squareRoot()
     let least = max(
       Self.errors * combined + Self.unseenPeriods * period * max(1, scale),
-      figures.tolerance == .none ? 0 : Self.leastPart * whole)
+      figures.tolerance == .none ? 0 : Self.minPart * whole)
     if abs(change.difference) <= least { change.direction = .same }
     return EstimateChange(change: change, oldError: oldError, newError: newError)
   }

@@ -17,20 +17,20 @@ package struct FigureTolerance: Hashable, Sendable {
   var liveCluster = 1.0
   /// For a site or type: share of the whole program's figure. Chance, such as the order of threads or of a hash table,
   /// often decides which part of a program allocates a few blocks.
-  var leastPart: Double
+  var minPart: Double
   /// For a site or type: share of the whole program's live figure at one moment.
-  var leastLivePart: Double
+  var minLivePart: Double
 
   /// For several runs per side, and for programs that do the same each time except for the seeds of hash tables.
   package static let standard = FigureTolerance(
-    part: 0.05, partOfPeak: 0.05, deviations: 4, partOfSite: 0.2, leastPart: 0.005, leastLivePart: 0.005)
+    part: 0.05, partOfPeak: 0.05, deviations: 4, partOfSite: 0.2, minPart: 0.005, minLivePart: 0.005)
   /// For a few runs per side of a program whose work depends on timing. With several busy threads, scheduling decides
   /// how tasks are split, which blocks are temporary and which coincide. Scheduling also decides whether an actor gets
   /// one job or two for each waiter. A task in progress has some three blocks. One site of a small server had 7 jobs in
   /// one run and 114 in another; the numbers of live blocks were 220 and 337.
   package static let timeDependent: FigureTolerance = {
     var tolerance = FigureTolerance(
-      part: 0.05, partOfPeak: 0.5, deviations: 6, partOfSite: 0.5, leastPart: 0.02, leastLivePart: 0.05)
+      part: 0.05, partOfPeak: 0.5, deviations: 6, partOfSite: 0.5, minPart: 0.02, minLivePart: 0.05)
     (tolerance.cluster, tolerance.liveCluster) = (3, 3)
     return tolerance
   }()
@@ -46,7 +46,7 @@ package struct FigureTolerance: Hashable, Sendable {
   /// growth, so all differences beyond Poisson noise count.
   package static let sameProcess: FigureTolerance = {
     var tolerance = FigureTolerance(
-      part: 0, partOfPeak: 0, deviations: 2, partOfSite: 0, leastPart: 0, leastLivePart: 0)
+      part: 0, partOfPeak: 0, deviations: 2, partOfSite: 0, minPart: 0, minLivePart: 0)
     tolerance.liveCluster = 1
     return tolerance
   }()
@@ -54,7 +54,7 @@ package struct FigureTolerance: Hashable, Sendable {
   var isTimeDependent: Bool { self == .timeDependent || self == .runLoop }
   /// Every difference counts.
   package static let none = FigureTolerance(
-    part: 0, partOfPeak: 0, deviations: 0, partOfSite: 0, leastPart: 0, leastLivePart: 0)
+    part: 0, partOfPeak: 0, deviations: 0, partOfSite: 0, minPart: 0, minLivePart: 0)
 
   /// `part`: 0.05 for five percent.
   package init(part: Double) {
@@ -62,14 +62,14 @@ package struct FigureTolerance: Hashable, Sendable {
       part == 0
       ? .none
       : FigureTolerance(
-        part: part, partOfPeak: part, deviations: 4, partOfSite: part, leastPart: 0.0025, leastLivePart: 0.0025)
+        part: part, partOfPeak: part, deviations: 4, partOfSite: part, minPart: 0.0025, minLivePart: 0.0025)
   }
 
   private init(
-    part: Double, partOfPeak: Double, deviations: Double, partOfSite: Double, leastPart: Double, leastLivePart: Double
+    part: Double, partOfPeak: Double, deviations: Double, partOfSite: Double, minPart: Double, minLivePart: Double
   ) {
     (self.part, self.partOfPeak, self.deviations, self.partOfSite) = (part, partOfPeak, deviations, partOfSite)
-    (self.leastPart, self.leastLivePart) = (leastPart, leastLivePart)
+    (self.minPart, self.minLivePart) = (minPart, minLivePart)
   }
 }
 
@@ -119,7 +119,7 @@ struct FigureJudgement {
     let runs = min(old.count, new.count)
     let isLive = figure == .liveBytes || figure == .liveBlocks || figure == .peakBytes
     let least = max(
-      whole * (isLive ? tolerance.leastLivePart : tolerance.leastPart), runs > 1 || tolerance == .none ? 0 : stray)
+      whole * (isLive ? tolerance.minLivePart : tolerance.minPart), runs > 1 || tolerance == .none ? 0 : stray)
     guard work != nil else { return judged(plain, least: least, isPart: whole > 0, runs: runs, blockSize: blockSize) }
     if let expected {
       var change = plain

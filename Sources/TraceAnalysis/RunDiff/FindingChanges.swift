@@ -91,7 +91,7 @@ struct FindingChanges {
   /// Returns whether sampling may have made the difference. Only samples show where lost memory without a type was
   /// allocated. Chance decides whether there are samples, and how many blocks they represent.
   private func isDrawn(_ before: Finding?, _ after: Finding?) -> Bool {
-    let drawn = [before, after].compactMap { $0 }.filter(\.isToldBySamples)
+    let drawn = [before, after].compactMap { $0 }.filter(\.isReportedBySamples)
     guard let only = drawn.first else { return false }
     return before != nil && after != nil || Double(only.sampledInstances) < EstimateJudgement.unseenPeriods
   }

@@ -80,7 +80,7 @@ struct FindingLikeness {
     guard var best else { return nil }
     best.1 = differences + best.1
     best.0 -= LikenessRules.costOfOtherVerdict * Double(differences.count)
-    return best.0 > LikenessRules.leastOfFindings ? best : nil
+    return best.0 > LikenessRules.minOfFindings ? best : nil
   }
 
   /// For each step of a path: the identity, the allocating functions and the fields.
@@ -102,7 +102,7 @@ struct FindingLikeness {
         Self.way(bWays[index], from: vocabulary.name(new[2])).map { vocabulary.number(of: $0, on: .new) }, vocabulary)
       let isSameClosure = vocabulary.current(old[3]) == new[3]
       if !isSameClosure, !isReplaced(old[3], new[3]) { return nil }
-      if way < LikenessRules.leastOfStacks, !isSameClosure || vocabulary.name(new[3]).isEmpty { return nil }
+      if way < LikenessRules.minOfStacks, !isSameClosure || vocabulary.name(new[3]).isEmpty { return nil }
       likeness += max(way, isSameClosure && !vocabulary.name(new[3]).isEmpty ? LikenessRules.ofSameClosure : 0)
       if vocabulary.current(old[2]) != new[2], !vocabulary.name(old[2]).isEmpty {
         let words = "\(shortType(new[1])) was allocated in \(vocabulary.name(old[2]))"

@@ -8,13 +8,13 @@ enum LikenessRules {
 
   /// Two stacks of at least this likeness may belong to one site or step: they share half of the longer stack's
   /// functions.
-  static let leastOfStacks = 0.5
+  static let minOfStacks = 0.5
   /// Minimum likeness of two stacks whose innermost functions are the same, or related by a split or an inlining,
   /// whatever their callers are.
   static let ofSameFunction = 0.5
   /// From this likeness on, a new innermost function may have replaced one that is gone: nearly all other functions
   /// must be the same.
-  static let leastOfReplaced = 0.75
+  static let minOfReplaced = 0.75
   /// Weight of similar amounts relative to similar stacks. It is so small that amounts decide only between equally
   /// similar stacks.
   static let weightOfAmounts = 0.1
@@ -23,14 +23,14 @@ enum LikenessRules {
   static let sharedFunctionLimit = 64
   /// Minimum number of allocated blocks for matching the last site of a type by its amount alone: small amounts agree
   /// by chance.
-  static let leastAmountOfLast = 8.0
+  static let minAmountOfLast = 8.0
   /// Minimum likeness of the two amounts in that case.
-  static let leastAmountLikenessOfLast = 0.98
+  static let minAmountLikenessOfLast = 0.98
 
   // MARK: Findings
 
   /// Two findings of more than this likeness are the same.
-  static let leastOfFindings = 0.5
+  static let minOfFindings = 0.5
   /// Likeness of a step with the same closure: the closure's function identifies it better than its allocation does.
   static let ofSameClosure = 0.75
   /// Likeness of a fixed finding's remainder: less than the likeness of a whole finding.
@@ -48,7 +48,7 @@ enum LikenessRules {
   /// nothing.
   static let hiddenForEachShown = 2
   /// Minimum votes for a name to be elected: a tenth of the vote of one pair of items that agree.
-  static let leastVotes = 0.1
+  static let minVotes = 0.1
   /// A new name is elected if its votes from the old name exceed this share of all votes of the old name, and of all
   /// votes for the new name.
   static let majority = 0.6

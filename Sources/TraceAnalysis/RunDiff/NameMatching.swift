@@ -164,7 +164,7 @@ struct NameMatching {
     for (old, choices) in votes {
       let given = choices.values.reduce(0, +)
       guard let (new, weight) = choices.max(by: { ($0.value, $1.key) < ($1.value, $0.key) }),
-        weight >= LikenessRules.leastVotes,
+        weight >= LikenessRules.minVotes,
         weight > LikenessRules.majority * given, weight > LikenessRules.majority * received[new, default: 0]
       else { continue }
       elected.append((old, new))

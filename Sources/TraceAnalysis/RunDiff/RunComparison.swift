@@ -229,7 +229,7 @@ package struct RunComparison {
   /// A remark if samples were taken for much longer on one side; otherwise nil. A server allocates as long as it runs.
   private var spanRemark: String? {
     let (before, after) = (old.compactMap(\.sampledSeconds).max() ?? 0, new.compactMap(\.sampledSeconds).max() ?? 0)
-    guard max(before, after) >= Self.leastSpan, max(before, after) >= Self.unequalSpans * min(before, after) else {
+    guard max(before, after) >= Self.minSpan, max(before, after) >= Self.unequalSpans * min(before, after) else {
       return nil
     }
     return
@@ -237,7 +237,7 @@ package struct RunComparison {
   }
 
   /// Minimum seconds for the remark. A shorter time covers a program's start and its work rather than a running server.
-  private static let leastSpan = 60.0
+  private static let minSpan = 60.0
   /// Minimum ratio of the two times for the remark.
   private static let unequalSpans = 1.5
 

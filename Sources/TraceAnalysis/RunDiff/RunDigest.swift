@@ -244,12 +244,12 @@ extension RunDigest {
     for node in stacks { depths.append(1 + (node.caller >= 0 ? depths[Int(node.caller)] : 0)) }
     let named = sites.map(\.stack) + (estimates ?? []).map(\.stack)
     let functions = named.reduce(0) { $0 + ($1 >= 0 ? depths[Int($1)] : 0) }
-    return functions > Self.leastFunctions + Self.functionsForEntry * (named.count + stacks.count)
+    return functions > Self.minFunctions + Self.functionsForEntry * (named.count + stacks.count)
   }
 
   /// The number of functions that any run may have, and the allowance for each site and stack. Stacks of real programs
   /// have some dozen functions, and share most of them.
-  private static let (leastFunctions, functionsForEntry) = (4 << 20, 16)
+  private static let (minFunctions, functionsForEntry) = (4 << 20, 16)
 
   /// Returns the functions of a site, innermost first.
   package func frames(of site: Site) -> [DiffFrame] { frames(innermost: site.innermost, stack: site.stack) }

@@ -46,7 +46,7 @@ enum SiteLikeness {
     var candidates: [Candidate] = []
     func consider(_ a: Int, _ b: Int) {
       let likeness = stackLikeness(way(old[a], vocabulary), way(new[b], vocabulary), vocabulary)
-      guard likeness >= LikenessRules.leastOfStacks else { return }
+      guard likeness >= LikenessRules.minOfStacks else { return }
       // Among equally similar stacks, sites with similar amounts belong together.
       candidates.append(
         Candidate(
@@ -77,8 +77,8 @@ enum SiteLikeness {
     // If one site of a type is left on each side, and their amounts are nearly the same, the site has moved.
     let restOld = olds.filter { !takenOld.contains($0) }
     let restNew = news.filter { !takenNew.contains($0) }
-    if restOld.count == 1, restNew.count == 1, old[restOld[0]].amount >= LikenessRules.leastAmountOfLast,
-      NameMatching.likeness(old[restOld[0]].amount, new[restNew[0]].amount) > LikenessRules.leastAmountLikenessOfLast
+    if restOld.count == 1, restNew.count == 1, old[restOld[0]].amount >= LikenessRules.minAmountOfLast,
+      NameMatching.likeness(old[restOld[0]].amount, new[restNew[0]].amount) > LikenessRules.minAmountLikenessOfLast
     {
       result.append((restOld[0], restNew[0]))
     }
@@ -120,6 +120,6 @@ enum SiteLikeness {
     let isSplit = isNewCome && b.contains(first) && (a.count > 1 || b.count == 2)
     let isJoined = isOldGone && a.contains(other) && (b.count > 1 || a.count == 2)
     if isSplit || isJoined { return max(LikenessRules.ofSameFunction, common) }
-    return isOldGone && isNewCome && common >= LikenessRules.leastOfReplaced ? common : 0
+    return isOldGone && isNewCome && common >= LikenessRules.minOfReplaced ? common : 0
   }
 }

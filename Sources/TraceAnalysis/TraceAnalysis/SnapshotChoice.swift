@@ -18,7 +18,7 @@ package enum SnapshotChoice {
   /// If at most this share of all events follows a requested image, the program did little else than end after it. If
   /// the signal that ended the program requested the image, the same share of the time also suffices, because releasing
   /// state can take many events.
-  private static let greatestRest = 0.1
+  private static let maxRest = 0.1
 
   private static func requested(rightBefore last: TraceSnapshot, _ reader: TraceReader) -> TraceSnapshot? {
     guard last.reason == .exit,
@@ -27,11 +27,11 @@ package enum SnapshotChoice {
     else { return nil }
     var (before, after) = (0.0, 0.0)
     try? reader.forEachEvent { event in if event.time <= requested.time { before += 1 } else { after += 1 } }
-    if after <= greatestRest * (before + after) { return requested }
+    if after <= maxRest * (before + after) { return requested }
     guard requested.isOfEndingSignal, let end = reader.clock.seconds(at: last.time),
       let moment = reader.clock.seconds(at: requested.time)
     else { return nil }
-    return end - moment <= greatestRest * end ? requested : nil
+    return end - moment <= maxRest * end ? requested : nil
   }
 
   /// Judges an image. Without a whole image, the report has the reason why leaks were not checked, and the next step.

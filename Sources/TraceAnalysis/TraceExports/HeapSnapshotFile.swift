@@ -39,7 +39,7 @@ package struct HeapSnapshotFile {
   /// The synthetic root and the extra node above unkept blocks precede the graph's nodes.
   private static let firstNode = 2
   /// DevTools reads sizes modulo 2³², so larger sizes are cut to this limit.
-  private static let greatestSize = UInt64(UInt32.max)
+  private static let maxSize = UInt64(UInt32.max)
 
   private let heap: ExportedHeap
   private let objects: ObjectGraph
@@ -157,7 +157,7 @@ package struct HeapSnapshotFile {
     write(type.rawValue)
     write(name)
     write(index * 2 + 1)
-    write(Int(min(size, Self.greatestSize)))
+    write(Int(min(size, Self.maxSize)))
     write(edges)
     // No allocation stack, and no detached document node.
     write(0)

@@ -83,7 +83,7 @@ package struct StackProfile: Sendable {
     var names = Names()
     var spareFrames = frameLimit
     for site in trace.sites {
-      let path = trace.definitions.stacks.path(of: site.stack, limit: spareFrames > 0 ? Self.depth : Self.leastDepth)
+      let path = trace.definitions.stacks.path(of: site.stack, limit: spareFrames > 0 ? Self.depth : Self.minDepth)
       spareFrames -= path.frames.count
       let stack = path.frames.map { names.location(of: $0, in: &self, naming) }
       samples.append(
@@ -96,7 +96,7 @@ package struct StackProfile: Sendable {
   /// Maximum number of frames of a stack.
   private static let depth = StackTree.pathLimit
   /// Maximum number of frames of a stack after `frameLimit` is reached.
-  private static let leastDepth = 32
+  private static let minDepth = 32
 
   /// The numbers of functions, locations and types that were already named.
   private struct Names {

@@ -67,20 +67,20 @@ package struct RecordingSettings: Hashable, Sendable {
   /// sampled. A server is not slowed down noticeably.
   package static let usualFirstSamples: UInt32 = 8192
   /// The most first allocations that may all be sampled: the recorder has space for this number of stacks.
-  package static let mostFirstSamples: UInt32 = 16384
+  package static let maxFirstSamples: UInt32 = 16384
   /// The least number of seconds from one heap image to the next. Each image stops the process, and writes a copy of
   /// its memory.
-  package static let leastImageInterval: UInt64 = 10
+  package static let minImageInterval: UInt64 = 10
   /// The default number of images that stay in the trace. They are enough for a curve over a week, and take about 30 MB
   /// in the trace of a small server.
   package static let usualKeptImages: UInt32 = 100
   /// The numbers of kept images that a recorder accepts.
   package static let keptImages: ClosedRange<UInt32> = 2...UInt32(LT_KEPT_IMAGES_MAX)
   /// The least number of seconds from one heap profile to the next.
-  package static let leastProfileInterval: UInt64 = 1
+  package static let minProfileInterval: UInt64 = 1
   /// The least number of trace bytes before sampling starts. A smaller trace contains little more than the program's
   /// start.
-  package static let leastTraceLimit: UInt64 = 1 << 20
+  package static let minTraceLimit: UInt64 = 1 << 20
   /// The sample periods that a recorder accepts.
   package static let samplePeriods: ClosedRange<UInt64> = 1...(1 << 40)
 

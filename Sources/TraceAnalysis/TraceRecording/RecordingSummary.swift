@@ -16,7 +16,7 @@ package struct RecordingSummary: Hashable, Sendable {
   private static let notice = "note: "
 
   /// The bytes that the smallest trace and its live file need.
-  private static let leastFileSize: UInt64 = 1 << 20
+  private static let minFileSize: UInt64 = 1 << 20
 
   /// - Parameter traces: The session's traces. Traces of ended processes have been closed where possible.
   /// - Parameter stillRecording: The paths of traces whose processes are still running.
@@ -38,7 +38,7 @@ package struct RecordingSummary: Hashable, Sendable {
     if traces.isEmpty {
       if let lostDirectory {
         problems.append("no trace is left: \(lostDirectory) was removed or replaced while the program ran")
-      } else if messages.isEmpty, let fileSizeLimit, fileSizeLimit < Self.leastFileSize {
+      } else if messages.isEmpty, let fileSizeLimit, fileSizeLimit < Self.minFileSize {
         // With such a limit, the recorder could not even write its own message.
         problems.append(
           "no trace was written: the limit on file sizes, \(sizeText(fileSizeLimit)), leaves no room for one. Raise it (ulimit -f)"

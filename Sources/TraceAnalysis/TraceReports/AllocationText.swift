@@ -95,11 +95,11 @@ package struct AllocationText {
   }
 
   /// Curves need at least this many images. With fewer, the figures alone say as much.
-  private static let leastImages = 3
+  private static let minImages = 3
 
   private func writeCourse(_ course: ResidentCourse, to lines: inout TextLines) {
     let moments = course.moments
-    guard moments.count >= Self.leastImages, let first = moments.first, let last = moments.last else { return }
+    guard moments.count >= Self.minImages, let first = moments.first, let last = moments.last else { return }
     lines.line(
       "in \(Decimal.counted(UInt64(moments.count), "heap image")) over \(Decimal.duration(last.seconds - first.seconds)):",
       indent: 2)

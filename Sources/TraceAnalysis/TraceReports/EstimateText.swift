@@ -8,12 +8,12 @@ struct EstimateText {
   let style: TextStyle
 
   /// Curves need at least this many totals. With fewer, the figures alone say as much.
-  private static let leastTotals = 3
+  private static let minTotals = 3
 
   /// Writes how a recording's sample totals changed over time. Writes nothing if there are too few totals.
   func writeTotals(_ analysis: AllocationAnalysis, to lines: inout TextLines) {
     let totals = analysis.definitions.sampleTotals
-    guard totals.count >= Self.leastTotals, let first = totals.first, let last = totals.last else { return }
+    guard totals.count >= Self.minTotals, let first = totals.first, let last = totals.last else { return }
     let times = totals.compactMap { analysis.clock.seconds(at: $0.time) }
     guard times.count == totals.count, let start = times.first, let end = times.last, end > start else { return }
     let allocated = last.allocatedBytes > first.allocatedBytes ? last.allocatedBytes - first.allocatedBytes : 0

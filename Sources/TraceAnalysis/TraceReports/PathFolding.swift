@@ -85,7 +85,7 @@ enum PathFolding {
       {
         end += 1
       }
-      if end - start >= 2 * period + 2 + leastRepeated { return (period, end) }
+      if end - start >= 2 * period + 2 + minRepeated { return (period, end) }
     }
     return nil
   }
@@ -106,7 +106,7 @@ enum PathFolding {
   /// Maximum number of classes that alternate in a list.
   private static let longestPeriod = 4
   /// Minimum number of objects in the middle of a list that become one folded row.
-  private static let leastRepeated = 2
+  private static let minRepeated = 2
 
   /// Returns the last task before the suspect reference, if the path begins in a library and has no object of the
   /// program before the task. Otherwise nil: if the program's own field leads to the task, the developer needs to see

@@ -61,15 +61,15 @@ package struct ProgressText: Sendable {
       return text
     }
     // Reserve space while the time left is unknown, so that nothing moves when it appears.
-    let shownLeft = take(left.isEmpty ? String(repeating: " ", count: Self.leastLeft) : left)
-    let leastBar = 3 + Self.leastBar
-    let hasBar = used + leastBar <= room
-    if hasBar { used += leastBar }
+    let shownLeft = take(left.isEmpty ? String(repeating: " ", count: Self.minLeft) : left)
+    let minBar = 3 + Self.minBar
+    let hasBar = used + minBar <= room
+    if hasBar { used += minBar }
     let shownRate = take(rate)
     let shownVerb = take("\(verb) ")
     let shownName = shownVerb.isEmpty || name.isEmpty ? "" : take("\(name) ")
     line += shownVerb + shownName
-    if hasBar { line += Self.bar(part, width: min(Self.mostBar, Self.leastBar + room - used)) + " " }
+    if hasBar { line += Self.bar(part, width: min(Self.maxBar, Self.minBar + room - used)) + " " }
     let isKnown = !left.isEmpty
     return String((line + numbers + (isKnown ? shownLeft : "") + shownRate).prefix(max(0, room)))
   }
@@ -84,8 +84,8 @@ package struct ProgressText: Sendable {
   }
 
   private static let memory = 5.0
-  private static let leastBar = 10, mostBar = 30
-  private static let leastLeft = ", 0:00 left".count
+  private static let minBar = 10, maxBar = 30
+  private static let minLeft = ", 0:00 left".count
 
   private static func bar(_ part: Double, width: Int) -> String {
     let filled = Int(part * Double(width))

@@ -81,8 +81,8 @@ package struct SeriesText {
     if growth.suspects.isEmpty {
       let images = growth.moments.count
       lines.line(
-        images < rules.leastImages
-          ? "Growth: not judged with \(Decimal.counted(UInt64(images), "image")); it takes \(rules.leastImages)"
+        images < rules.minImages
+          ? "Growth: not judged with \(Decimal.counted(UInt64(images), "image")); it takes \(rules.minImages)"
           : "Growth: nothing suspected", emphasized: 1)
       lines.blank()
       return

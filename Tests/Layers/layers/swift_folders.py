@@ -27,7 +27,7 @@ FOLDERS = (
     "InspectionTrace",
     "ThreadStacks",
     "WatchedProcess",
-    "AllocatorBooks",
+    "AllocatorMetadata",
     "HeapScan",
     "InspectedProcess",
     "RunDiff",

@@ -25,10 +25,10 @@ import Testing
   /// The limit on a page's size in bytes, for runs of any length: the size that mail servers accept.
   private static let longestPage = 8 << 20
   /// The limit on the resident bytes of `report`. A machine of continuous integration has 4 GB or more.
-  private static let mostMemory = [Length.short: 512 << 20, .long: 2 << 30]
+  private static let maxMemory = [Length.short: 512 << 20, .long: 2 << 30]
   /// The limit on a page's elements when it opens, for runs of any length. A browser lays out this number in far less
   /// than a second.
-  private static let mostElements = 20_000
+  private static let maxElements = 20_000
 
   @Test("The page of a long run is small, and opens with few elements", arguments: workloads, Length.allCases)
   func run(workload: Workload, length: Length) throws {
@@ -44,9 +44,9 @@ import Testing
     let size = try #require(FileManager.default.attributesOfItem(atPath: page)[.size] as? Int)
     let overview = try HeadlessBrowser.open("file://\(page)#overview")
     let elements = overview.document.count { $0 == "<" } / 2
-    #expect(memory < (Self.mostMemory[length] ?? 0))
+    #expect(memory < (Self.maxMemory[length] ?? 0))
     #expect(size < Self.longestPage)
-    #expect(elements > 100 && elements < Self.mostElements)
+    #expect(elements > 100 && elements < Self.maxElements)
     #expect(overview.complaints == [])
 
     struct Document: Decodable {

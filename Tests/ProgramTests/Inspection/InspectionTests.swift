@@ -152,7 +152,7 @@ import TraceReading
   }
 
   @Test(
-    "The blocks of the allocator's books are those that a recorder counts, one by one", .requires(.recorder),
+    "The blocks of the allocator's metadata are those that a recorder counts, one by one", .requires(.recorder),
     arguments: ["", "libjemalloc.so.2", "libtcmalloc_minimal.so.4"])
   func blocks(allocator: String) throws {
     let program = try Waiting(
@@ -172,8 +172,8 @@ import TraceReading
     #expect(Set(recorded.sizes.keys).subtracting(inspected.sizes.keys).isEmpty)
     // jemalloc has some blocks that the recorder has not seen: blocks of its own, and blocks from before the recorder
     // started.
-    let mostUnseen = allocator.isEmpty ? 0 : 16
-    #expect(Set(inspected.sizes.keys).subtracting(recorded.sizes.keys).count <= mostUnseen)
+    let maxUnseen = allocator.isEmpty ? 0 : 16
+    #expect(Set(inspected.sizes.keys).subtracting(recorded.sizes.keys).count <= maxUnseen)
     for (address, size) in recorded.sizes {
       guard let usable = inspected.sizes[address] else { continue }
       // The usable size is the requested size rounded up: to the next multiple of 16, by a remainder too small for a

@@ -15,7 +15,7 @@ import TraceReading
     var expectations = 0, unknown = 0, met = 0, late = 0
     var begun: Set<UInt64> = [], ended: Set<UInt64> = []
 
-    mutating func marked(_ event: TraceEvent, strand: StrandID, block: LiveBlock?) {
+    mutating func marked(_ event: TraceEvent, execution: ExecutionID, block: LiveBlock?) {
       let mark = table.marks[Int(event.size)]
       switch mark.kind {
       case .expectation:

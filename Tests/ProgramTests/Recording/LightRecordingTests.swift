@@ -106,13 +106,13 @@ import TraceReading
     let other = try listed(inspection)
     #expect(light.count > 200)
     // With jemalloc, an inspection also finds blocks of glibc's allocator, which the program does not use.
-    let mostOthers = allocator.isEmpty ? 0 : 16
+    let maxOthers = allocator.isEmpty ? 0 : 16
     #expect(light.subtracting(other).isEmpty, "\(light.subtracting(other).prefix(10))")
-    #expect(other.subtracting(light).count <= mostOthers, "\(other.subtracting(light).prefix(10))")
+    #expect(other.subtracting(light).count <= maxOthers, "\(other.subtracting(light).prefix(10))")
     _ = try program.end(SIGKILL)
   }
 
-  @Test("Where the allocator's books are laid out otherwise, the recorder keeps a set of the live blocks")
+  @Test("If the allocator's metadata has another layout, the recorder keeps a set of the live blocks")
   func keptBlocks() throws {
     let library = try TestProgram("early-jemalloc.c", flags: ["-shared", "-fPIC"]).path()
     let program = try Self.waiting([], preloading: library)

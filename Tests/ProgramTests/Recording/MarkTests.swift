@@ -19,7 +19,7 @@ import TraceRecording
     /// The numbers of new Swift objects, by task.
     var births: [UInt64: Int] = [:]
 
-    mutating func marked(_ event: TraceEvent, strand: StrandID, block: LiveBlock?) {
+    mutating func marked(_ event: TraceEvent, execution: ExecutionID, block: LiveBlock?) {
       entries.append(Entry(mark: table.marks[Int(event.size)], task: event.task, thread: event.thread))
     }
     mutating func blockAllocated(_ block: LiveBlock, by event: TraceEvent) {

@@ -10,7 +10,7 @@ import Testing
 @Suite(.requires(.recorder)) struct RandomProgramTests {
   /// The lowest accepted percentage of leaked objects that a report finds, in full recordings and in images without
   /// events.
-  private static let leastFound = (recorded: 94, others: 75)
+  private static let minFound = (recorded: 94, others: 75)
 
   /// The number of programs in one process.
   private static let batchSize = 500
@@ -63,7 +63,7 @@ import Testing
     #expect(falseBatches == 0, "\(explanations.joined(separator: "\n"))")
     for (isRecorded, kinds) in shares {
       let share = kinds.values.reduce(RandomProgramRun.Share(), +)
-      let least = isRecorded ? Self.leastFound.recorded : Self.leastFound.others
+      let least = isRecorded ? Self.minFound.recorded : Self.minFound.others
       #expect(100 * (share.proven + share.likely) >= least * share.leaked, "\(RandomProgramRun.text(kinds))")
       print("random programs, \(isRecorded ? "recorded" : "by images alone"): \(RandomProgramRun.text(kinds))")
     }

@@ -108,9 +108,9 @@ struct ReportedFinding: Decodable, Equatable, Sendable {
   var advice: [String] = []
   var hidden: Bool?
   /// Details of an object that outlived its scope or accumulates.
-  var outliving: Outliving?
+  var outliving: SurvivorEvidence?
 
-  struct Outliving: Decodable, Equatable, Sendable {
+  struct SurvivorEvidence: Decodable, Equatable, Sendable {
     struct Statement: Decodable, Equatable, Sendable {
       var kind: String
       var name: String

@@ -1,6 +1,6 @@
 import unittest
 
-from trials.books import Block, Comparison
+from trials.allocator_metadata import Block, Comparison
 from trials.finding import Finding
 from trials.inspections import counted, is_of_an_image, matched, matched_without_owner
 
@@ -16,9 +16,9 @@ def cycle(instances, *types):
     )
 
 
-class BooksTests(unittest.TestCase):
-    def compare(self, books, before, after=None):
-        return Comparison(books, before, before if after is None else after)
+class AllocatorMetadataTests(unittest.TestCase):
+    def compare(self, metadata, before, after=None):
+        return Comparison(metadata, before, before if after is None else after)
 
     def test_a_block_may_be_rounded_up_and_no_more(self):
         asked = {"0x10": Block(100, "", "1")}

@@ -6,13 +6,13 @@ from trials.rules import parsed, table
 
 OUTPUT = "\n".join(
     [
-        "constant\tleastOutlived\t3",
+        "constant\tminOutlived\t3",
         "constant\tshare\t0.5",
         "constant\tearly\t0.2 to 0.4",
-        "leastOutlived\t3\t1\tcorpus-feed-screen-clean-dynamic-O-0.trace\tgains\toutlived A",
-        "leastOutlived\t3\t2\tcorpus-feed-screen-clean-dynamic-O-0.trace\tgains\toutlived A",
-        "leastOutlived\t3\t2\tcorpus-feed-screen-clean-dynamic-Onone-0.trace\tgains\toutlived A",
-        "leastOutlived\t3\t6\tscopes-timer-leak-dynamic-O-0.trace\tloses\toutlived B",
+        "minOutlived\t3\t1\tcorpus-feed-screen-clean-dynamic-O-0.trace\tgains\toutlived A",
+        "minOutlived\t3\t2\tcorpus-feed-screen-clean-dynamic-O-0.trace\tgains\toutlived A",
+        "minOutlived\t3\t2\tcorpus-feed-screen-clean-dynamic-Onone-0.trace\tgains\toutlived A",
+        "minOutlived\t3\t6\tscopes-timer-leak-dynamic-O-0.trace\tloses\toutlived B",
         "early\t0.2 to 0.4\t0.25 to 0.45\tnio-corpus-nio-x-leak-dynamic-O-0.trace\tweakens\toutlived C",
     ]
 )
@@ -26,7 +26,7 @@ def table_of(output):
 class Table(unittest.TestCase):
     def test_names_the_nearest_value_that_changes_a_verdict(self):
         lines = table_of(OUTPUT).splitlines()
-        self.assertIn("| `leastOutlived` | 3 | 2: feed-screen (clean) gains | 6: timer (leak) loses |", lines)
+        self.assertIn("| `minOutlived` | 3 | 2: feed-screen (clean) gains | 6: timer (leak) loses |", lines)
         self.assertIn("| `early` | 0.2 to 0.4 |  | 0.25 to 0.45: nio-x (leak) weakens |", lines)
 
     def test_says_which_constants_nothing_holds(self):

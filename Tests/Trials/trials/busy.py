@@ -1,4 +1,4 @@
-"""Programs that allocate while they are looked at: their blocks by the allocator's books beside what a recorder saw."""
+"""Programs that allocate while they are looked at: their blocks by the allocator's metadata beside what a recorder saw."""
 
 import contextlib
 import os
@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 import time
 
-from .books import Comparison, blocks
+from .allocator_metadata import Comparison, blocks
 from .corpus import ROOT
 from .processes import FailedCommand, environment, kill_session, must, run
 

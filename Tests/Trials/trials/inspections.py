@@ -1,5 +1,5 @@
 """Sets `leaktrace inspect` beside the recorder, on every program of the corpus, held where its main has returned. The
-blocks of the allocator's books are compared, one by one, with those that a recorder in the same process counts; the
+blocks of the allocator's metadata are compared, one by one, with those that a recorder in the same process counts; the
 findings in a process without a recorder with those of a recorded run. Ends with 1 if they differ."""
 
 import argparse
@@ -12,7 +12,7 @@ import signal
 import sys
 import tempfile
 
-from .books import Comparison, blocks
+from .allocator_metadata import Comparison, blocks
 from .busy import BUSY
 from .corpus import PACKAGE, VARIANTS, build, cases
 from .finding import Finding
@@ -149,11 +149,11 @@ class Inspector:
             self._command(["snapshot", str(process)])
             self._command(["inspect", str(process), "-o", inspection])
             self._command(["snapshot", str(process)])
-        books = blocks(self._leaktrace.command, inspection)
+        metadata = blocks(self._leaktrace.command, inspection)
         before = blocks(self._leaktrace.command, trace, 1)
-        trial.comparison = Comparison(books, before, before)
+        trial.comparison = Comparison(metadata, before, before)
         if trial.comparison.lines:
-            trial.comparison = Comparison(books, before, blocks(self._leaktrace.command, trace, 2))
+            trial.comparison = Comparison(metadata, before, blocks(self._leaktrace.command, trace, 2))
         analysis = self._leaktrace.analyze(trace)
         if analysis.reason:
             raise FailedCommand(analysis.reason)
@@ -283,7 +283,7 @@ def busy(leaktrace, options):
             for found in program.compare(leaktrace, program.build(options.jobs), options.busy):
                 differing += len(found.lines)
                 print(
-                    f"{program.name}: {found.count} in the books, {found.steady} steady, {found.unsettled} came or went "
+                    f"{program.name}: {found.count} in the metadata, {found.steady} steady, {found.unsettled} came or went "
                     f"meanwhile, {len(found.lines)} differ",
                     *(f"\n  {line}" for line in found.lines[:SHOWN]),
                     sep="",
@@ -301,7 +301,7 @@ def summary(trials, options):
     print(
         f"{len(trials)} programs, {sum(bool(trial.failure) for trial in trials)} failed\n"
         + (
-            f"blocks: {sum(trial.comparison.count for trial in done)} in the books, "
+            f"blocks: {sum(trial.comparison.count for trial in done)} in the metadata, "
             f"{sum(len(trial.comparison.lines) for trial in done)} differ; "
             f"{sum(trial.comparison.unsettled for trial in done)} came or went meanwhile\n"
             if done

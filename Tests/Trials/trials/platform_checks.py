@@ -356,7 +356,7 @@ def _runs(command):
         return False
 
 
-def books(site, library=None):
+def allocator_blocks(site, library=None):
     """The reader of an allocator's metadata lists the live blocks of a program that knows them, and no freed ones."""
     command = [os.path.join(ROOT, "scripts", "check-allocators"), "--root", site.root.path, "--work", site.directory]
     outcome = run([*command, *(["--library", os.path.basename(library)] if library else []), "1", "2"], limit=PATIENCE)
@@ -397,7 +397,7 @@ def allocator(site, name):
     run_part("recorded", recorded)
     run_part("light", sampled)
     run_part("inspected", looked_at)
-    run_part("blocks", lambda: books(site, library))
+    run_part("blocks", lambda: allocator_blocks(site, library))
     return complaints
 
 
@@ -560,7 +560,7 @@ CHECKS: dict[str, Callable[[Site], list[str]]] = {
     "own Swift": own_swift,
     "corpus": own_corpus,
     "servers": with_servers,
-    "blocks of glibc": books,
+    "blocks of glibc": allocator_blocks,
     "jemalloc": lambda site: allocator(site, "jemalloc"),
     "tcmalloc": lambda site: allocator(site, "tcmalloc"),
     "mimalloc": lambda site: allocator(site, "mimalloc"),

@@ -94,7 +94,7 @@ def table(constants, changes, program_count):
         "# The constants of suspicions",
         "",
         "Written by `scripts/rules`: which programs of [the corpus](corpus.md) hold each constant in its place.",
-        "`OutlivingRules.swift` says what each constant means, its unit and its reason. The tool judges"
+        "`SurvivorRules.swift` says what each constant means, its unit and its reason. The tool judges"
         f" {program_count} recorded programs (at -Onone and -O, with the leak and without) by the rules as they are, and"
         " with each constant moved by itself: by a little, by a factor of about two, and so far that its rule hardly"
         " matters or always does.",

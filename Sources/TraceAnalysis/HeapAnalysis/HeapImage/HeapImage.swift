@@ -58,7 +58,7 @@ package final class HeapImage {
   ) {
     let buffer = PayloadBuffer()
     if let claimed = snapshot.end?.pageCount,
-      claimed < min(reader.fileSize.rawValue / Self.leastPageBytes, limit.bytes.rawValue / Budget.pageCost)
+      claimed < min(reader.fileSize.rawValue / Self.minPageBytes, limit.bytes.rawValue / Budget.pageCost)
     {
       pages.reserveCapacity(Int(claimed))
     }
@@ -116,14 +116,14 @@ package final class HeapImage {
 
   /// The fewest bytes that a page takes in a compressed file. Few images have pages that repeat so much that they take
   /// less.
-  private static let leastPageBytes: UInt64 = 2
+  private static let minPageBytes: UInt64 = 2
 
   /// The limit of words, pages and memory of an image. A word counts as 8 bytes. It takes less, but the graph may need
   /// memory for a reference from the word.
   private struct Budget {
     static let wordCost: UInt64 = 8
     /// The lowest limit for an image without its end record, in bytes, even if its file is small.
-    private static let leastBytes: UInt64 = 256 << 20
+    private static let minBytes: UInt64 = 256 << 20
     /// Bytes for a page's number, its bitmap, and the places of its words.
     static let pageCost: UInt64 = 8 + 64 + 16 + 8
 
@@ -139,7 +139,7 @@ package final class HeapImage {
     init(_ end: TraceSnapshot.End?, fileSize: UInt64, limit: MemoryLimit) {
       words = end?.wordCount ?? .max
       pages = end?.pageCount ?? .max
-      let justified = end == nil ? Self.leastBytes + min(fileSize, 1 << 50) * 256 : .max
+      let justified = end == nil ? Self.minBytes + min(fileSize, 1 << 50) * 256 : .max
       bytes = min(limit.bytes.rawValue, justified)
       isOfMachine = limit.bytes.rawValue <= justified
     }

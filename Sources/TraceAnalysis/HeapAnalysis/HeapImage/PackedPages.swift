@@ -30,7 +30,7 @@ final class PackedPages {
     static let longestRun = 64
     static let near: UInt8 = 128
     static let nearMarked: UInt8 = 192
-    static let mostNearBytes = 6
+    static let maxNearBytes = 6
     static let whole: UInt8 = 248
   }
   private static let mark: UInt64 = 1 << 63
@@ -115,7 +115,7 @@ final class PackedPages {
     let steps = difference >> 3
     let number = UInt64(bitPattern: steps << 1 ^ steps >> 63)
     let count = (UInt64.bitWidth - (number >> 3).leadingZeroBitCount + 7) / 8
-    let isNear = difference & 7 == 0 && count <= Code.mostNearBytes
+    let isNear = difference & 7 == 0 && count <= Code.maxNearBytes
     if isNear {
       let kind = value & Self.mark == 0 ? Code.near : Code.nearMarked
       bytes.push(kind | UInt8(truncatingIfNeeded: count << 3) | UInt8(truncatingIfNeeded: number & 7))

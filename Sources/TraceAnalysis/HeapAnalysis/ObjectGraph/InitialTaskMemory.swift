@@ -30,7 +30,7 @@ struct InitialTaskMemory {
   private static let contextOffset: UInt64 = 64
   private static let reserved: Range<UInt64> = 72..<80
   private static let allocator: Range<UInt64> = 112..<128
-  static let leastHeaderSize: UInt64 = 192
+  static let minHeaderSize: UInt64 = 192
   /// Size of a future without its result: the waiting tasks, the result's type, an error. The result follows.
   static let futureSize: UInt64 = 24
   /// These distances count backwards from the context.
@@ -51,7 +51,7 @@ struct InitialTaskMemory {
     layout: TaskLayout, variable: (String) -> [UInt64]
   ) {
     guard layout.isKnown else { return }
-    for task in tasks where heap[task].size >= Self.leastHeaderSize {
+    for task in tasks where heap[task].size >= Self.minHeaderSize {
       let start = heap[task].address
       unwritten[task.rawValue] = [start &+ Self.reserved.lowerBound..<start &+ Self.reserved.upperBound]
     }
@@ -76,10 +76,10 @@ struct InitialTaskMemory {
     of block: LiveBlock, _ image: HeapImage, _ roots: HeapRoots, future: Set<UInt64>, other: Set<UInt64>
   ) -> [Range<UInt64>]? {
     let (start, end) = (block.address, block.address &+ block.size)
-    guard block.size >= leastHeaderSize + functionDistance + contextHeaderSize, start < end,
+    guard block.size >= minHeaderSize + functionDistance + contextHeaderSize, start < end,
       let resume = image.word(at: start + resumeOffset), future.contains(resume) || other.contains(resume),
       let context = image.word(at: start + contextOffset), context & 15 == 0,
-      context >= start + leastHeaderSize + functionDistance, context <= end - contextHeaderSize,
+      context >= start + minHeaderSize + functionDistance, context <= end - contextHeaderSize,
       image.word(at: context) == nil, image.word(at: context + 8).map({ roots.isImage($0) }) == true,
       image.word(at: context - functionDistance).map({ roots.isImage($0) }) == true,
       // A task that has allocated a frame has begun.
@@ -87,9 +87,9 @@ struct InitialTaskMemory {
     else { return nil }
     var ranges: [Range<UInt64>] = []
     if future.contains(resume) {
-      guard context >= start + leastHeaderSize + futureSize + resultDistance,
+      guard context >= start + minHeaderSize + futureSize + resultDistance,
         let result = image.word(at: context - resultDistance),
-        result >= start + leastHeaderSize + futureSize, result <= context - resultDistance
+        result >= start + minHeaderSize + futureSize, result <= context - resultDistance
       else { return nil }
       ranges.append(result..<context - resultDistance)
     }

@@ -250,8 +250,8 @@ extension NodeLayout.Part {
       label.typeName = ""
       return label
     }
-    let isTold = enumerations.count <= PayloadSelector.limit
-    let cases = CaseBits(references, opaque, isTold ? enumerations : [])
+    let areCasesNamed = enumerations.count <= PayloadSelector.limit
+    let cases = CaseBits(references, opaque, areCasesNamed ? enumerations : [])
     let sorted = references.sorted { $0.offset < $1.offset }
     conditions = sorted.map { cases.conditions($0.payloads) }
     targets = sorted.map { ReferenceTarget(kind: $0.kind, typeName: $0.typeName) }
@@ -270,7 +270,7 @@ extension NodeLayout.Part {
         }
       return NodeLayout.Reference(
         offset: UInt64(clamping: reference.offset), strength: strength,
-        label: labels.number(isTold ? label : unnamed(label, reference.payloads)),
+        label: labels.number(areCasesNamed ? label : unnamed(label, reference.payloads)),
         unnamedLabel: labels.number(unnamed(label, reference.payloads)),
         isRequired: reference.isAlwaysSet, isRawPointer: reference.kind == .rawPointer,
         className: Self.className(reference))
@@ -292,7 +292,7 @@ extension NodeLayout.Part {
         metadataOffset: field.metadataOffset.map { UInt64(clamping: $0) },
         conditions: cases.conditions(field.payloads))
     }
-    guard isTold else { return }
+    guard areCasesNamed else { return }
     selectors = enumerations.indices.map { index in
       var required: [PayloadSelector.Required] = []
       for (reference, conditions) in zip(self.references, conditions) where reference.isRequired {

@@ -75,7 +75,7 @@ final class PayloadSelector {
     self.required = required
     keepsOldWords = enumeration.keepsOldWords
     switch enumeration.discriminator {
-    case .tag(let bits, let numbers) where Self.isTold(bits, numbers):
+    case .tag(let bits, let numbers) where Self.isReadable(bits, numbers):
       discriminator = .tag
       words = Self.words(bits, enumeration.referenceWords)
       table = numbers.map { $0.map(bit) ?? 0 }
@@ -106,7 +106,7 @@ final class PayloadSelector {
 
   /// Returns whether a tag can be read. If a case is among `neverCases`, the recorder does not keep its byte, which
   /// would then be read as 0.
-  private static func isTold(_ bits: [Int], _ numbers: [Int?]) -> Bool {
+  private static func isReadable(_ bits: [Int], _ numbers: [Int?]) -> Bool {
     guard bits.count < 16, zip(bits, bits.dropFirst()).allSatisfy({ $0 < $1 }) else { return false }
     return numbers.count < neverCases.upperBound || numbers[neverCases].allSatisfy { $0 == nil }
   }

@@ -40,7 +40,7 @@ struct TaskMemory {
   /// The allocator's offset in the runtimes that were examined.
   private static let allocatorOffset: UInt64 = 112
   /// Smaller blocks are no slabs: the runtime asks for at least 1 KiB less some bytes.
-  private static let leastSlabSize: UInt64 = 256
+  private static let minSlabSize: UInt64 = 256
   private static let slabLimit = 1 << 16
 
   /// - Parameter isSlabMetadata: whether an address is the address of a metadata record that no type has.
@@ -109,7 +109,7 @@ struct TaskMemory {
           next = image.word(at: slab &+ Self.nextOffset)
           // The child's first slab is usually among the same frames as the child.
           if found.rawValue == task || taskOfSlab[found.rawValue] == task { continue }
-          guard heap[found].address == slab, heap[found].size >= Self.leastSlabSize, isPlain(found),
+          guard heap[found].address == slab, heap[found].size >= Self.minSlabSize, isPlain(found),
             taskOfSlab[found.rawValue] == nil, outerTaskOfSlab[found.rawValue] == nil
           else { break }
           outerTaskOfSlab[found.rawValue] = task
@@ -162,7 +162,7 @@ struct TaskMemory {
       isSlabMetadata(metadata)
     else { return nil }
     if block != task {
-      guard heap[block].address == address, heap[block].size >= Self.leastSlabSize, isPlain(block) else { return nil }
+      guard heap[block].address == address, heap[block].size >= Self.minSlabSize, isPlain(block) else { return nil }
     }
     let room = heap[block].address + heap[block].size - address
     var counts: (capacity: UInt64, used: UInt64)?

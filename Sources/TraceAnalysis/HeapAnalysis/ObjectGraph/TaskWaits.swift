@@ -81,9 +81,9 @@ struct TaskWaits {
   private static let groupWaiterOffset: UInt64 = 88
   /// A future begins at one of these offsets in a task. It is behind the header, and behind the words for a parent and
   /// a group if there are any.
-  private static let futures = stride(from: InitialTaskMemory.leastHeaderSize, through: 248, by: 8)
+  private static let futures = stride(from: InitialTaskMemory.minHeaderSize, through: 248, by: 8)
   /// The word of a child that leads to its parent is at one of these offsets.
-  private static let parents = stride(from: InitialTaskMemory.leastHeaderSize, through: headerEnd - 8, by: 8)
+  private static let parents = stride(from: InitialTaskMemory.minHeaderSize, through: headerEnd - 8, by: 8)
   /// Only the runtime writes words of a task before this offset.
   static let headerEnd: UInt64 = 272
   /// The lowest bits of a word that leads to a task. They may hold the state of a future.

@@ -60,7 +60,7 @@ struct TaskWords {
   ) -> Places? {
     typealias Layout = InitialTaskMemory
     let (start, end) = (block.address, block.address &+ block.size)
-    let least = Layout.leastHeaderSize + Layout.functionDistance
+    let least = Layout.minHeaderSize + Layout.functionDistance
     guard start & (contextAlignment - 1) == 0, start < end, block.size >= least + Layout.contextHeaderSize else {
       return nil
     }
@@ -70,7 +70,7 @@ struct TaskWords {
     }
     func result(_ context: UInt64) -> UInt64? {
       guard let result = image.word(at: context - Layout.resultDistance),
-        result >= start + Layout.leastHeaderSize + Layout.futureSize, result <= context - Layout.resultDistance
+        result >= start + Layout.minHeaderSize + Layout.futureSize, result <= context - Layout.resultDistance
       else { return nil }
       return result
     }

@@ -20,8 +20,8 @@ struct AbandonedValues {
   let activations: Activations
   /// Returns whether a frame has a function of the program that is not an initialiser.
   let isProgramFunction: (StackFrame) -> Bool
-  /// Returns whether a strand's functions may still run.
-  let isLive: (StrandID) -> Bool
+  /// Returns whether a execution's functions may still run.
+  let isLive: (ExecutionID) -> Bool
 
   /// Returns the nodes of `unreachable` that belong to a function that has not returned. Linear in the nodes.
   func nodes(among unreachable: NodeSet) -> [NodeID] {
@@ -76,8 +76,8 @@ struct AbandonedValues {
   private func isOwnerRunning(_ block: LiveBlock) -> Bool {
     let site = sites[Int(block.site.rawValue)]
     if site.depth == 0 { return true }
-    guard isLive(block.strand) else { return false }
-    let shared = activations.sharedDepth(block.strand, since: block.ordinal)
+    guard isLive(block.execution) else { return false }
+    let shared = activations.sharedDepth(block.execution, since: block.ordinal)
     guard let index = stacks.path(of: site.stack).frames.firstIndex(where: isProgramFunction) else { return false }
     let callers = Int(site.depth) - index - 1
     return callers > 0 && callers <= shared

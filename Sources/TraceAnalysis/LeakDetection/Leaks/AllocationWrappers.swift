@@ -24,7 +24,7 @@ final class AllocationWrappers {
 
   /// Minimum number of functions that call a wrapper. A function with three callers may make something of its own for
   /// them.
-  private static let leastCallers = 4
+  private static let minCallers = 4
   /// Maximum number of nested wrappers that are skipped in one stack. The C library's forms of malloc do not nest more
   /// deeply. There are four: zeroed, of several elements, checked, counted.
   private static let depthLimit = 8
@@ -55,7 +55,7 @@ final class AllocationWrappers {
     return count
   }
 
-  private func isWrapper(_ function: SourceFrame) -> Bool { (callers[key(function)]?.count ?? 0) >= Self.leastCallers }
+  private func isWrapper(_ function: SourceFrame) -> Bool { (callers[key(function)]?.count ?? 0) >= Self.minCallers }
 
   private struct FunctionKey: Hashable {
     var image: String
@@ -79,7 +79,7 @@ final class AllocationWrappers {
         let function = key(frame.source)
         var ahead = cursor
         guard let caller = ahead.nextCaller() else { break }
-        if caller.source.kind == .user, (callers[function]?.count ?? 0) < Self.leastCallers {
+        if caller.source.kind == .user, (callers[function]?.count ?? 0) < Self.minCallers {
           callers[function, default: []].insert(key(caller.source))
         }
       }

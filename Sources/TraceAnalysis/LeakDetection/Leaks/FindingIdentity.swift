@@ -37,10 +37,11 @@ package struct FindingIdentity: Sendable {
       // variable that keeps such objects is the cause, whichever functions made them. Timers and observers are
       // distinguished by the objects that they keep. If several functions make the objects, the shown object has only
       // one of these functions by chance.
-      let isToldByHolder = retention.registration == nil || retention.isMadeInSeveralPlaces == true
+      let isIdentifiedByHolder = retention.registration == nil || retention.isMadeInSeveralPlaces == true
       steps = [
         [
-          last.kind.key, StableName.of(last.qualifiedType), isToldByHolder ? "" : StableName.of(last.allocation), "",
+          last.kind.key, StableName.of(last.qualifiedType), isIdentifiedByHolder ? "" : StableName.of(last.allocation),
+          "",
           "", "",
         ]
       ]

@@ -29,7 +29,7 @@ extension Finding {
   package var sampledInstances: Int { origins.samples.reduce(0) { Self.sum($0, max(0, $1.instances)) } }
 
   /// Whether the finding is untyped lost memory that was sampled in part. Without the samples, it would have no owner.
-  package var isToldBySamples: Bool {
+  package var isReportedBySamples: Bool {
     verdict == .lost && path.first?.kind == .malloc && !origins.samples.isEmpty && sampledInstances < instances
   }
 

@@ -115,7 +115,7 @@ struct FindingPaths {
   /// Returns the function that a reference calls in the end, after all thunks that convert it.
   private func closureBehindThunks(_ edge: EdgeIndex, from node: NodeID, _ thunks: ThunkTargets) -> SourceFrame? {
     var (edge, node) = (edge, node)
-    for _ in 0..<Self.greatestThunkDepth {
+    for _ in 0..<Self.maxThunkDepth {
       let frame = naming.closure(of: edge, from: node)
       let target = graph.graph.target(of: edge)
       guard let beyond = thunks[target], naming.isThunk(frame), let inner = naming.closure(of: beyond, from: target)
@@ -127,7 +127,7 @@ struct FindingPaths {
   }
 
   /// Maximum number of thunks in a row. A longer row must be a cycle in a damaged heap.
-  private static let greatestThunkDepth = 4
+  private static let maxThunkDepth = 4
 
   private func isBox(_ steps: [LeakGroup.Step], _ index: Int) -> Bool {
     let edge = index > 0 ? steps[index - 1].edge : steps.last?.edge

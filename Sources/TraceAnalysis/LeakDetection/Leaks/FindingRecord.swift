@@ -27,7 +27,7 @@ package struct FindingRecord: Codable, Sendable {
   var heldTogether: [Finding.HeldType]?
   var referenceCount: ReferenceCount?
   var ending: Finding.Ending?
-  var outliving: Outliving?
+  var survival: SurvivorEvidence?
   var advice: [String]
   var fingerprint: String
   var suppression: String?
@@ -39,7 +39,7 @@ package struct FindingRecord: Codable, Sendable {
   var samples: [Finding.SampledPlace]?
 
   /// Facts about reachable objects.
-  struct Outliving: Codable, Sendable {
+  struct SurvivorEvidence: Codable, Sendable {
     var statement: Statement?
     var snapshot: UInt32?
     var origin: PathOrigin
@@ -98,14 +98,14 @@ extension FindingRecord {
     case .suspended: .unreachable(.suspended(isCycle ? .inCycle : .alone(taskWait)), way: way)
     case .deinitialised: .deinitialised(referenceCount)
     case .dangling: .dangling(ending)
-    case .outlived: outliving?.evidence(.outlived)
-    case .accumulating: outliving?.evidence(.accumulating)
-    case .growing: outliving?.growing
+    case .outlived: survival?.evidence(.outlived)
+    case .accumulating: survival?.evidence(.accumulating)
+    case .growing: survival?.growing
     }
   }
 }
 
-extension FindingRecord.Outliving {
+extension FindingRecord.SurvivorEvidence {
   fileprivate func evidence(_ kind: Finding.Suspicion.Kind) -> Finding.Evidence? {
     let survivors = Finding.Survivors(retention: retention, siblings: siblings, quarters: growth)
     switch statement {
@@ -176,25 +176,26 @@ extension FindingRecord {
     case .deinitialised(let count): referenceCount = count
     case .dangling(let ending): self.ending = ending
     case .suspected(let suspicion, let survivors):
-      outliving = Outliving(survivors)
-      outliving?.evidence = suspicion.figures
+      survival = SurvivorEvidence(survivors)
+      survival?.evidence = suspicion.figures
     case .stated(let statement, let survivors):
-      outliving = Outliving(survivors)
-      outliving?.statement = Statement(statement)
+      survival = SurvivorEvidence(survivors)
+      survival?.statement = Statement(statement)
     case .repeated(let rounds, let retention, let siblings):
-      outliving = Outliving(retention, siblings, growth: rounds.counts)
-      outliving?.statement = .repetition(rounds.place, firstRound: rounds.first, of: rounds.measure)
+      survival = SurvivorEvidence(retention, siblings, growth: rounds.counts)
+      survival?.statement = .repetition(rounds.place, firstRound: rounds.first, of: rounds.measure)
     case .images(let growth, let retention):
       // A digest from images has no history of siblings.
-      outliving = Outliving(retention, Finding.Siblings(births: 0, deaths: 0, scopeShare: 0), growth: growth.counts)
-      outliving?.statement = .images(
+      survival = SurvivorEvidence(
+        retention, Finding.Siblings(births: 0, deaths: 0, scopeShare: 0), growth: growth.counts)
+      survival?.statement = .images(
         growth.images, seconds: growth.seconds, lateShare: growth.lateShare, of: growth.measure)
-      outliving?.evidence = Finding.Figures(strength: growth.strength, live: [])
+      survival?.evidence = Finding.Figures(strength: growth.strength, live: [])
     }
   }
 }
 
-extension FindingRecord.Outliving {
+extension FindingRecord.SurvivorEvidence {
   fileprivate init(_ survivors: Finding.Survivors) {
     self.init(survivors.retention, survivors.siblings, growth: survivors.quarters)
   }

@@ -93,14 +93,14 @@ package final class HeapModel {
     Self.hasListedBlocks(trace) && sites[Int(block.site.rawValue)].stack == .empty
   }
 
-  /// The strands of threads that have ended. Their functions do not run any more.
-  var endedStrands: Set<StrandID> {
+  /// The executions of threads that have ended. Their functions do not run any more.
+  var endedExecutions: Set<ExecutionID> {
     // The main thread may have ended by `dispatchMain`. The compiler releases nothing after that call, so the main
     // thread counts as live.
     let live = Set(snapshot.threads.map { UInt64($0.osThread) }).union([UInt64(trace.header.processID)])
-    let strands = activations.ownStrands
+    let executions = activations.ownExecutions
     return Set(
-      trace.definitions.threads.lazy.filter { !live.contains($0.osThread) }.compactMap { strands[$0.thread] })
+      trace.definitions.threads.lazy.filter { !live.contains($0.osThread) }.compactMap { executions[$0.thread] })
   }
 
   /// Returns the activations at the snapshot. If the C library is ending the process, the stack of the ending thread is

@@ -84,30 +84,30 @@ package final class LeakAnalysis {
 
   /// Returns only suspicions by the given rules: objects that outlived their siblings, and accumulating objects. For
   /// tools that show a rule's decisions. O(graph).
-  package func suspicions(by rules: OutlivingRules) -> [Finding] {
-    OutlivingBuilder(verdicts, naming: names(), rules: rules, lettingGo: lettingGo).findings()
+  package func suspicions(by rules: SurvivorRules) -> [Finding] {
+    SurvivorFindings(verdicts, naming: names(), rules: rules, lettingGo: lettingGo).findings()
   }
 
   /// Returns every candidate for a suspicion, listed or not, with the effects of the rules. Without a history, the
   /// candidates are objects that registrations keep. O(graph).
   package func suspicionAccounts() -> [SuspicionAccount] {
-    OutlivingBuilder(verdicts, naming: names(), lettingGo: lettingGo, log: SuspicionLog()).accounts()
+    SurvivorFindings(verdicts, naming: names(), lettingGo: lettingGo, log: SuspicionLog()).accounts()
   }
 
   /// Returns only findings of expectations, for an image taken when an expectation was not met. `totals`: the final
   /// outcomes of the expectations.
   package func expectationFindings(_ totals: [ExpectationOutcome], places: Set<MarkPlace>) -> [Finding] {
-    outlivingBuilder().expectationFindings(totals, places: places)
+    survivorFindings().expectationFindings(totals, places: places)
   }
 
   /// Returns only findings of the expectations at some places. `times`: by place, a time. Only objects that became due
   /// later count.
   func expectationFindings(dueAfter times: [MarkPlace: UInt64]) -> [Finding] {
-    outlivingBuilder().expectationFindings(places: Set(times.keys), dueAfter: times)
+    survivorFindings().expectationFindings(places: Set(times.keys), dueAfter: times)
   }
 
-  private func outlivingBuilder() -> OutlivingBuilder {
-    OutlivingBuilder(verdicts, naming: names())
+  private func survivorFindings() -> SurvivorFindings {
+    SurvivorFindings(verdicts, naming: names())
   }
 
   /// The names that suppressions are matched with.

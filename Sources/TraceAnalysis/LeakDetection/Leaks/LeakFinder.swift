@@ -398,7 +398,7 @@ struct LeakFinder {
         unownedCounts[target, default: 0] += 1
         // A leaked holder is a finding of its own, with all that it holds.
         guard !unreachable.contains(node) else { continue }
-        if holders[target].map({ isTold(node, edge, before: $0) }) ?? true { holders[target] = (node, edge) }
+        if holders[target].map({ isPreferred(node, edge, to: $0) }) ?? true { holders[target] = (node, edge) }
       }
     }
     var numbers: [[UInt64]: Int] = [:]
@@ -431,7 +431,7 @@ struct LeakFinder {
 
   /// Returns whether a holder is reported rather than another one. The names of types and references decide, since
   /// addresses differ between runs.
-  private func isTold(_ node: NodeID, _ edge: EdgeIndex, before other: (node: NodeID, edge: EdgeIndex)) -> Bool {
+  private func isPreferred(_ node: NodeID, _ edge: EdgeIndex, to other: (node: NodeID, edge: EdgeIndex)) -> Bool {
     func key(_ node: NodeID, _ edge: EdgeIndex) -> (Int, String, String) {
       (
         graph.isRoot(node) ? 4 : graph.classOrigin(of: node),

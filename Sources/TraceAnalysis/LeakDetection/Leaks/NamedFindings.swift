@@ -15,10 +15,10 @@ struct NamedFindings {
   func findings(in reader: TraceReader) -> (findings: [Finding], remark: String?) {
     let (groups, remark) = verdicts.groups(in: reader)
     let unreachable = FindingBuilder(verdicts.finder, groups: groups, naming: names).findings()
-    let outliving = OutlivingBuilder(verdicts, naming: names, lettingGo: lettingGo)
-    let stated = outliving.scopeFindings() + outliving.expectationFindings()
+    let survivors = SurvivorFindings(verdicts, naming: names, lettingGo: lettingGo)
+    let stated = survivors.scopeFindings() + survivors.expectationFindings()
     // The program's own statement about an object takes precedence over a conclusion.
-    let concluded = outliving.findings().filter { finding in
+    let concluded = survivors.findings().filter { finding in
       !stated.contains {
         $0.path.last?.qualifiedType == finding.path.last?.qualifiedType
           && $0.evidence.retention?.holder == finding.evidence.retention?.holder

@@ -13,7 +13,7 @@ struct Verdicts {
   /// Searches for unreachable memory. Linear in the graph.
   init(_ model: HeapModel, codeFacts: CodeFacts) {
     self.model = model
-    let ended = model.endedStrands
+    let ended = model.endedExecutions
     let abandoned = AbandonedValues(
       graph: model.graph, sites: model.trace.sites, stacks: model.trace.definitions.stacks,
       activations: model.activations, isProgramFunction: { codeFacts.isProgramFunction($0) },

@@ -12,7 +12,7 @@ extension LeakAnalysis {
   package func findings(of growth: SeriesGrowth, _ image: ImageCensus) -> [Finding] {
     guard !growth.suspects.isEmpty else { return [] }
     let naming = names()
-    let builder = OutlivingBuilder(verdicts, naming: naming)
+    let builder = SurvivorFindings(verdicts, naming: naming)
     let tree = RetainPathChoice(graph, builder.ownership)
     return growth.suspects.compactMap { row in
       guard let suspicion = row.suspicion, let example = image.examples[row.row.key],
@@ -37,7 +37,7 @@ extension LeakAnalysis {
         counts: suspicion.marks.map { Int(min($0.value, Self.largestCount)) },
         strength: suspicion.isStrong ? .strong : .weak)
       var finding = builder.finding(
-        OutlivingGroup(
+        SurvivorGroup(
           verdict: .growing, survivors: [example.node], sample: example.node, path: steps,
           suspect: registration?.index ?? max(0, first - 1), lifetime: SiteLifetime(), sites: [], homeDistance: nil,
           evidence: .init(.standard), retainedBytes: figures.retainedBytes, retainedBlocks: row.row.objects),
@@ -56,7 +56,7 @@ extension LeakAnalysis {
       finding.fingerprint = FindingIdentity(finding).fingerprint
       finding.advice =
         isOfLibrary
-        ? [OutlivingAdvice.ofLibrary(finding, hasTimers: Registrations.timers.matches(origin))]
+        ? [SurvivorAdvice.ofLibrary(finding, hasTimers: Registrations.timers.matches(origin))]
         : Advice.advice(for: finding)
       return finding
     }

@@ -100,7 +100,7 @@ package struct ObjectSample: Hashable, Sendable {
   /// With this many hashes, the share of objects that still exist has an error of about a tenth.
   static let capacity = 64
   /// A share of fewer objects is decided by chance.
-  static let leastShared = 8
+  static let minShared = 8
 
   package init() {}
 
@@ -123,7 +123,7 @@ package struct ObjectSample: Hashable, Sendable {
     let ends = [self, later].filter { $0.hashes.count == Self.capacity }.compactMap(\.hashes.last)
     let end = ends.min() ?? .max
     let comparable = hashes.prefix { $0 <= end }
-    guard comparable.count >= Self.leastShared else { return nil }
+    guard comparable.count >= Self.minShared else { return nil }
     let others = Set(later.hashes)
     return Double(comparable.count { others.contains($0) }) / Double(comparable.count)
   }

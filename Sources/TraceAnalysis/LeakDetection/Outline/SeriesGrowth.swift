@@ -85,7 +85,7 @@ extension ImageSeries {
     let judged = total.suffix(suspicion.images)
     let third = max(1, judged.count / 3)
     if let first = judged.prefix(third).min(), let last = judged.suffix(third).min(),
-      last - first < Self.leastShareOfType * suspicion.rise
+      last - first < Self.minShareOfType * suspicion.rise
     {
       return .innocent(.sways)
     }
@@ -104,7 +104,7 @@ extension ImageSeries {
     case .task: suspicion.isStrong = false
     case .library:
       let kept = history.kept[(start + 1)...].compactMap(\.self).sorted()
-      if kept.isEmpty || kept[kept.count / 2] < rules.leastKeptByLibrary { suspicion.isStrong = false }
+      if kept.isEmpty || kept[kept.count / 2] < rules.minKeptByLibrary { suspicion.isStrong = false }
     default: break
     }
     return .suspect(suspicion)
@@ -127,7 +127,7 @@ extension ImageSeries {
   private func lasts(_ key: HolderCensus.Key, _ values: [Double], from start: Int, _ rules: GrowthRules) -> Bool {
     guard let (image, share) = lastingShare(of: key, from: start) else { return true }
     let grown = values[image] - (image >= start ? values[start] : values[0])
-    return grown < rules.leastRise || share * values[image] >= rules.leastLasting * grown
+    return grown < rules.minRise || share * values[image] >= rules.minLasting * grown
   }
 
   /// Returns whether the number of holders grew, and the number of objects per holder did not. Compares the averages of
@@ -138,13 +138,13 @@ extension ImageSeries {
     let third = max(1, values.count / 3)
     func mean(_ values: ArraySlice<Double>) -> Double { values.reduce(0, +) / Double(values.count) }
     let (fewer, more) = (mean(holders.prefix(third)), mean(holders.suffix(third)))
-    guard more - fewer >= rules.leastRise else { return false }
+    guard more - fewer >= rules.minRise else { return false }
     let (early, late) = (max(1, mean(values.prefix(third))), mean(values.suffix(third)))
-    return late / more <= rules.mostForEachHolder * early / max(1, fewer)
+    return late / more <= rules.maxForEachHolder * early / max(1, fewer)
   }
 
   /// Minimum growth of all objects of a type, as a share of the growth of the objects that one holder has.
-  private static let leastShareOfType = 0.5
+  private static let minShareOfType = 0.5
 
   /// Separates the causes from the rows whose objects they keep.
   private func choose(from found: [SeriesGrowth.Row], into growth: inout SeriesGrowth) {

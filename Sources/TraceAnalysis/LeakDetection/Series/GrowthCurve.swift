@@ -42,12 +42,12 @@ package struct GrowthCurve: Hashable, Sendable {
 
   /// Judges the curve. O(images · log images).
   package func judged(by rules: GrowthRules = .standard) -> Judgement {
-    guard values.count >= rules.leastImages else { return .innocent(.tooFewImages) }
+    guard values.count >= rules.minImages else { return .innocent(.tooFewImages) }
     var reason: Innocence?
     // Judge the whole curve first, then its later half, then the later half of that: growth that began late shows in
     // the last images only.
     var start = 0
-    while values.count - start >= rules.leastImages {
+    while values.count - start >= rules.minImages {
       for parts in Self.divisions(values.count - start, rules) {
         switch judge(from: start, parts: parts, rules) {
         case .suspect(let found): return .suspect(found)
@@ -79,15 +79,15 @@ package struct GrowthCurve: Hashable, Sendable {
     }
     let rise = marks[parts - 1].value - marks[0].value
     let time = marks[parts - 1].time - marks[0].time
-    guard rise >= rules.leastRise, time > 0 else {
-      let fell = (values[start...].max() ?? 0) - values[values.count - 1] > max(rise, 0) + rules.leastRise
+    guard rise >= rules.minRise, time > 0 else {
+      let fell = (values[start...].max() ?? 0) - values[values.count - 1] > max(rise, 0) + rules.minRise
       return .innocent(fell ? .fallsBack : .hardlyGrows)
     }
     let rates = zip(marks, marks.dropFirst()).map {
       ($1.value - $0.value) / max($1.time - $0.time, .leastNormalMagnitude)
     }
     let average = rise / time
-    if let still = rates.lastIndex(where: { $0 < rules.leastShareOfPart * average }) {
+    if let still = rates.lastIndex(where: { $0 < rules.minShareOfPart * average }) {
       if rates[still] < 0 { return .innocent(.fallsBack) }
       return .innocent(still == rates.count - 1 ? .levelsOff : .inSteps)
     }
@@ -95,18 +95,18 @@ package struct GrowthCurve: Hashable, Sendable {
     let early = (marks[half].value - marks[0].value) / (marks[half].time - marks[0].time)
     let late =
       (marks[parts - 1].value - marks[parts - 1 - half].value) / (marks[parts - 1].time - marks[parts - 1 - half].time)
-    if late < rules.leastLateGrowth * early { return .innocent(.levelsOff) }
-    if count >= rules.leastImagesOfQuarters, slowsDownLate(from: values.count - max(4, count / 4), average, rules) {
+    if late < rules.minLateGrowth * early { return .innocent(.levelsOff) }
+    if count >= rules.minImagesOfQuarters, slowsDownLate(from: values.count - max(4, count / 4), average, rules) {
       return .innocent(.levelsOff)
     }
 
-    if rise < rules.leastRiseOverSway * sway(in: ranges, average) { return .innocent(.sways) }
+    if rise < rules.minRiseOverSway * sway(in: ranges, average) { return .innocent(.sways) }
     let mean = marks.reduce(0) { $0 + $1.value } / Double(parts)
-    let deviations = count < rules.fewImages ? rules.leastDeviationsOfFew : rules.leastDeviations
+    let deviations = count < rules.fewImages ? rules.minDeviationsOfFew : rules.minDeviations
     if rise < deviations * mean.squareRoot() { return .innocent(.sways) }
-    if parts < count, stillShare(from: start, average, rules) > rules.mostStillIntervals { return .innocent(.inSteps) }
+    if parts < count, stillShare(from: start, average, rules) > rules.maxStillIntervals { return .innocent(.inSteps) }
     let keptShares = kept[(start + 1)...].compactMap(\.self).sorted()
-    if !keptShares.isEmpty, keptShares[keptShares.count / 2] < rules.leastKept { return .innocent(.turnsOver) }
+    if !keptShares.isEmpty, keptShares[keptShares.count / 2] < rules.minKept { return .innocent(.turnsOver) }
     if start > 0, let reason = contradiction(before: start, marks, rise, average, rules) { return .innocent(reason) }
     return .suspect(
       GrowthSuspicion(
@@ -120,11 +120,11 @@ package struct GrowthCurve: Hashable, Sendable {
     let time = times[times.count - 1] - times[start]
     let expected = average * time
     let slope = medianSlope(start..<values.count)
-    guard slope * time < rules.leastLastGrowth * expected - expected.squareRoot() else { return false }
+    guard slope * time < rules.minLastGrowth * expected - expected.squareRoot() else { return false }
     // Leave out the beginning: programs warm up then, and parts of them warm up slowly.
     let count = values.count - start
     return stride(from: values.count / 4, through: start - count, by: max(1, count / 8)).allSatisfy {
-      slope < rules.mostOfSlowestGrowth * medianSlope($0..<$0 + count)
+      slope < rules.maxOfSlowestGrowth * medianSlope($0..<$0 + count)
     }
   }
 
@@ -173,12 +173,12 @@ package struct GrowthCurve: Hashable, Sendable {
       peak = max(peak, value)
       fall = max(fall, peak - value)
     }
-    if fall > rules.mostFall * rise { return .fallsBack }
+    if fall > rules.maxFall * rise { return .fallsBack }
     // Leave out the first quarter of the earlier time, because programs warm up then.
     let warm = start / 4
     let growth = marks[0].value - values[warm]
     let time = max(marks[0].time - times[warm], .leastNormalMagnitude)
-    return growth / time * rules.leastGrowthOverEarlier > average ? .levelsOff : nil
+    return growth / time * rules.minGrowthOverEarlier > average ? .levelsOff : nil
   }
 }
 

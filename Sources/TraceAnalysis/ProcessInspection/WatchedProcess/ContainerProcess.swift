@@ -35,7 +35,7 @@ package enum ContainerProcess {
     let path = target.hasPrefix(root + "/") ? String(target.dropFirst(root.count)) : target
     let isPath = path.hasPrefix("/")
     // Container tools print only the first digits of an ID, so accept those.
-    guard isPath || target.count >= leastDigits && target.allSatisfy(\.isHexDigit) else { throw .none(target) }
+    guard isPath || target.count >= minDigits && target.allSatisfy(\.isHexDigit) else { throw .none(target) }
     let members = all().filter { process in
       let list = String(decoding: ProcFile.bytes("/proc/\(process)/cgroup", limit: 1 << 14), as: UTF8.self)
       return isMember(list, of: isPath ? path : target, isPath: isPath)
@@ -43,7 +43,7 @@ package enum ContainerProcess {
     return try main(of: members.compactMap(candidate), name: target)
   }
 
-  private static let leastDigits = 12
+  private static let minDigits = 12
 
   /// - Parameter list: `/proc/PID/cgroup`.
   static func isMember(_ list: String, of target: String, isPath: Bool) -> Bool {

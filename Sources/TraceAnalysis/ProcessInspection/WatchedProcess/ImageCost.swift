@@ -8,7 +8,7 @@ package struct ImageCost: Hashable, Sendable {
   /// Seconds that all threads are stopped.
   package var pause: Double
   /// Additional bytes that may be needed: each page that the process writes to while its copy is read exists twice.
-  package var mostCopied: UInt64
+  package var maxCopied: UInt64
   /// Bytes of the trace.
   package var trace: UInt64
 
@@ -19,7 +19,7 @@ package struct ImageCost: Hashable, Sendable {
   /// The kernel copies the page tables of 1 GiB of memory in 16 ms. They have 2 MiB.
   private static let perPageTableByte = 0.016 / Double(2 << 20)
   /// The trace's bytes for a process with hardly any objects: images, types, and words of the images' data.
-  private static let leastTrace: UInt64 = 160 << 10
+  private static let minTrace: UInt64 = 160 << 10
   /// The anonymous memory is so many times as large as the trace, if it consists of small objects that refer to each
   /// other.
   private static let tracePart: UInt64 = 10
@@ -27,8 +27,8 @@ package struct ImageCost: Hashable, Sendable {
   package init(_ use: ProcessMemoryUse) {
     pause =
       Self.basis + Self.perThread * Double(use.threads) + Self.perPageTableByte * Double(use.pageTables)
-    mostCopied = use.anonymous
-    trace = Self.leastTrace + use.anonymous / Self.tracePart
+    maxCopied = use.anonymous
+    trace = Self.minTrace + use.anonymous / Self.tracePart
   }
 
   /// Estimates for a program that has not started yet, at a size of `size` bytes of anonymous memory.
@@ -45,6 +45,6 @@ package struct ImageCost: Hashable, Sendable {
 
   /// The estimates as the predicate of a sentence about the process.
   package var words: String {
-    "is stopped for about \(Decimal.duration(pause)) if a processor is free, may need up to \(Decimal.bytes(mostCopied)) more memory while it is read (pages that it writes to in that time), and writes a trace of up to about \(Decimal.bytes(trace))"
+    "is stopped for about \(Decimal.duration(pause)) if a processor is free, may need up to \(Decimal.bytes(maxCopied)) more memory while it is read (pages that it writes to in that time), and writes a trace of up to about \(Decimal.bytes(trace))"
   }
 }

@@ -137,7 +137,7 @@ package struct AllocationAnalysis: Sendable {
     statements = replayer.observer.second.second.statements(
       at: snapshot?.time ?? endTime, isFinal: snapshot.map { $0.reason == .exit || $0.reason == .signal } ?? true)
     gaps = TraceGaps(
-      reader, diagnostics: diagnostics, until: snapshot?.time ?? endTime, books: unseen == nil ? .unknown : .listed)
+      reader, diagnostics: diagnostics, until: snapshot?.time ?? endTime, listing: unseen == nil ? .unknown : .listed)
     let samples = Self.memorySamples(definitions, closing)
     atExit = Self.moment(endTime, totals.liveBytes, totals.liveBlocks, samples)
     // If nothing was ever allocated, the peak is at the beginning.

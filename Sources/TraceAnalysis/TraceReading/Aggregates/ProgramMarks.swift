@@ -112,20 +112,20 @@ struct ProgramMarks: ReplayObserver {
 
   private final class Scope {
     let place: Int
-    let execution: UInt64
+    let executionNumber: UInt64
     /// The next scope around this one; nil if there is none.
     let outer: Scope?
     /// The number of scopes around this one.
     let depth: Int
-    /// The strands whose innermost scope is this one.
-    var strands: Set<UInt32> = []
+    /// The executions whose innermost scope is this one.
+    var executionsInside: Set<UInt32> = []
     var live: [UInt64: LiveBlock] = [:]
     var isOpen = true
     /// True if objects that remain after the grace are reported. False for a scope that only selects objects: for a
     /// repetition, or for a test that reports only leaks.
     var isJudged = true
-    init(place: Int, execution: UInt64, outer: Scope?) {
-      (self.place, self.execution, self.outer) = (place, execution, outer)
+    init(place: Int, executionNumber: UInt64, outer: Scope?) {
+      (self.place, self.executionNumber, self.outer) = (place, executionNumber, outer)
       depth = outer.map { $0.depth + 1 } ?? 0
     }
   }
@@ -149,10 +149,10 @@ struct ProgramMarks: ReplayObserver {
     var unjudged: [Int: UInt64] = [:]
     var expectationPlaces: [MarkPlace: Int] = [:]
     var statements = ProgramStatements()
-    /// The open scopes by their numbers, and the innermost open scope of each strand.
+    /// The open scopes by their numbers, and the innermost open scope of each execution.
     var open: [UInt64: Scope] = [:]
     var innermost: [UInt32: Scope] = [:]
-    /// By strand: the scope where the strand's task was made, or nil if the task was made in no scope. Strands that
+    /// By execution: the scope where the execution's task was made, or nil if the task was made in no scope. Executions that
     /// were not checked have no entry.
     var inherited: [UInt32: Scope?] = [:]
     /// By address of a live block: the innermost scope that was open when the block was made.
@@ -187,7 +187,7 @@ struct ProgramMarks: ReplayObserver {
 
   // MARK: Marks
 
-  mutating func marked(_ event: TraceEvent, strand: StrandID, block: LiveBlock?) {
+  mutating func marked(_ event: TraceEvent, execution: ExecutionID, block: LiveBlock?) {
     let mark = marks.marks[Int(event.size)]
     if mark.kind == .round {
       // This mark comes after its image, so its time is not compared with the image's.
@@ -204,8 +204,8 @@ struct ProgramMarks: ReplayObserver {
     isUsed = true
     settle(upTo: event.time)
     switch mark.kind {
-    case .scopeBegin: begin(mark, strand)
-    case .scopeEnd: finish(mark, strand, at: event.time)
+    case .scopeBegin: begin(mark, execution)
+    case .scopeEnd: finish(mark, execution, at: event.time)
     case .generation: state.statements.generations.append(GenerationStart(place: place(of: mark), time: event.time))
     case .expectation: expect(mark, block)
     case .round, .end: break
@@ -216,7 +216,7 @@ struct ProgramMarks: ReplayObserver {
     MarkPlace(name: marks.text(mark.name), file: marks.text(mark.file), line: Int(mark.line))
   }
 
-  private func begin(_ mark: TraceMark, _ strand: StrandID) {
+  private func begin(_ mark: TraceMark, _ execution: ExecutionID) {
     if state.spareSteps == 0 { return }
     let place = place(of: mark)
     let index =
@@ -226,28 +226,29 @@ struct ProgramMarks: ReplayObserver {
         state.scopePlaces[place] = state.statements.scopes.count - 1
         return state.statements.scopes.count - 1
       }()
-    let scope = Scope(place: index, execution: state.statements.scopes[index].executions, outer: current(strand))
+    let scope = Scope(
+      place: index, executionNumber: state.statements.scopes[index].executions, outer: current(execution))
     if scope.depth >= Self.depthLimit { return }
     state.statements.scopes[index].executions += 1
     state.statements.scopes[index].open += 1
     state.open[mark.number] = scope
-    setInnermost(scope, of: strand.rawValue)
+    setInnermost(scope, of: execution.rawValue)
   }
 
-  private func setInnermost(_ scope: Scope?, of strand: UInt32) {
-    state.innermost[strand]?.strands.remove(strand)
-    state.innermost[strand] = scope
-    scope?.strands.insert(strand)
+  private func setInnermost(_ scope: Scope?, of execution: UInt32) {
+    state.innermost[execution]?.executionsInside.remove(execution)
+    state.innermost[execution] = scope
+    scope?.executionsInside.insert(execution)
   }
 
-  private func finish(_ mark: TraceMark, _ strand: StrandID, at time: UInt64) {
+  private func finish(_ mark: TraceMark, _ execution: ExecutionID, at time: UInt64) {
     guard let scope = state.open.removeValue(forKey: mark.number) else { return }
     scope.isOpen = false
     state.statements.scopes[scope.place].open -= 1
     state.statements.scopes[scope.place].grace = mark.grace
-    // Overlapping scopes may end in any order. The ended scope's strands continue in the innermost open scope.
+    // Overlapping scopes may end in any order. The ended scope's executions continue in the innermost open scope.
     let next = opened(scope.outer)
-    for strand in scope.strands { setInnermost(next, of: strand) }
+    for execution in scope.executionsInside { setInnermost(next, of: execution) }
     if mark.grace == .max { leaveUnjudged(scope) }
     if scope.live.isEmpty { return }
     let (deadline, overflow) = time.addingReportingOverflow(mark.grace)
@@ -281,15 +282,15 @@ struct ProgramMarks: ReplayObserver {
 
   // MARK: Blocks
 
-  /// Returns the innermost open scope of a strand: a scope that began on the strand, or else the scope where the
-  /// strand's task was made.
-  private func current(_ strand: StrandID) -> Scope? {
-    if let own = state.innermost[strand.rawValue] { return own }
-    if let known = state.inherited[strand.rawValue] { return opened(known) }
-    let block = activations[strand].block
+  /// Returns the innermost open scope of a execution: a scope that began on the execution, or else the scope where the
+  /// execution's task was made.
+  private func current(_ execution: ExecutionID) -> Scope? {
+    if let own = state.innermost[execution.rawValue] { return own }
+    if let known = state.inherited[execution.rawValue] { return opened(known) }
+    let block = activations[execution].block
     let scope = block == 0 ? nil : state.scopeOfBlock[block]
     // A task that was made in no scope does not inherit one later, so the answer is kept.
-    state.inherited[strand.rawValue] = .some(scope)
+    state.inherited[execution.rawValue] = .some(scope)
     return opened(scope)
   }
 
@@ -308,7 +309,7 @@ struct ProgramMarks: ReplayObserver {
   private func noteBirth(_ block: LiveBlock, _ event: TraceEvent) {
     guard event.time <= end else { return }
     settle(upTo: event.time)
-    guard !state.open.isEmpty, let innermost = current(block.strand) else { return }
+    guard !state.open.isEmpty, let innermost = current(block.execution) else { return }
     // Only Swift objects count as births. Blocks that the runtime and the C library allocate on first use are not what
     // people mean by a scope's objects.
     state.scopeOfBlock[block.address] = innermost
@@ -397,7 +398,7 @@ struct ProgramMarks: ReplayObserver {
     state.statements.scopes[scope.place].executionsWithRest += 1
     let room = Self.restLimit - state.statements.scopes[scope.place].rest.count
     for block in scope.live.values.sorted(by: { $0.ordinal < $1.ordinal }).prefix(max(0, room)) {
-      state.statements.scopes[scope.place].rest.append((block, scope.execution))
+      state.statements.scopes[scope.place].rest.append((block, scope.executionNumber))
     }
     scope.live = [:]
   }

@@ -395,7 +395,9 @@ struct SiteLifetimes: ReplayObserver {
     if births == 0 {
       // The first block has no previous block to compare with.
     } else if births < SiteLifetime.fullCount || births & 15 == 0 {
-      let shared = activations._withUnsafeGuaranteedRef { $0.sharedDepth(block.strand, since: row.pointee.lastOrdinal) }
+      let shared = activations._withUnsafeGuaranteedRef {
+        $0.sharedDepth(block.execution, since: row.pointee.lastOrdinal)
+      }
       row.pointee.gaps.add(UInt32(truncatingIfNeeded: max(0, Int(row.pointee.depth) &- shared)))
     }
     row.pointee.births = births &+ 1
@@ -426,7 +428,7 @@ struct SiteLifetimes: ReplayObserver {
     row.pointee.longestWork = max(row.pointee.longestWork, Float(work))
     // Later departures differ little from the first ones, so only one in 16 is counted.
     if deaths > SiteLifetime.fullCount, deaths & 15 != 0 { return }
-    let shared = activations._withUnsafeGuaranteedRef { $0.sharedDepth(block.strand, since: block.ordinal) }
+    let shared = activations._withUnsafeGuaranteedRef { $0.sharedDepth(block.execution, since: block.ordinal) }
     row.pointee.departures.add(UInt32(truncatingIfNeeded: max(0, Int(row.pointee.depth) &- shared)))
   }
 
@@ -438,7 +440,7 @@ struct SiteLifetimes: ReplayObserver {
   }
 
   @inline(__always)
-  func foreseeBlock(of site: SiteID) -> UInt64 {
+  func prefetchBlock(of site: SiteID) -> UInt64 {
     let row = rows[Int(site.rawValue)]
     return row.pointee.births &+ row.pointee.deaths &+ UInt64(row.pointee.departures.first)
   }

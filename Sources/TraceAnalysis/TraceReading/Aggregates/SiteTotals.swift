@@ -169,13 +169,13 @@ package struct SiteTotals: ReplayObserver {
   }
 
   @inline(__always)
-  package func foreseeBlock(of site: SiteID) -> UInt64 {
+  package func prefetchBlock(of site: SiteID) -> UInt64 {
     let row = rows[Int(site.rawValue)]
     return row.pointee.peakNumber &+ row.pointee.total.temporaryBytes
   }
 
   @inline(__always)
-  package func foreseeReference(to site: SiteID) -> UInt64 { rows[Int(site.rawValue)].pointee.total.retains }
+  package func prefetchReference(to site: SiteID) -> UInt64 { rows[Int(site.rawValue)].pointee.total.retains }
 
   @inline(__always)
   package mutating func mismatched(_ mismatch: Mismatch, _ event: TraceEvent) {}

@@ -10,14 +10,14 @@ package protocol EventSink {
   mutating func take(at event: UnsafePointer<TraceEvent>, mayWait: Bool) -> EventVerdict
   /// Announces events that will be delivered soon. The sink may load their data into the cache, but must not change
   /// anything.
-  func foresee(_ events: UnsafeBufferPointer<TraceEvent>)
+  func prefetch(_ events: UnsafeBufferPointer<TraceEvent>)
 }
 
 extension EventSink {
   @inline(__always) package mutating func take(at event: UnsafePointer<TraceEvent>, mayWait: Bool) -> EventVerdict {
     take(event.pointee, mayWait: mayWait)
   }
-  @inline(__always) package func foresee(_ events: UnsafeBufferPointer<TraceEvent>) {}
+  @inline(__always) package func prefetch(_ events: UnsafeBufferPointer<TraceEvent>) {}
 }
 
 package enum EventVerdict: Hashable, Sendable {
@@ -74,7 +74,7 @@ struct EventDelivery {
     var next = 0
     while next < batch.count {
       let end = min(next + window, batch.count)
-      sink.foresee(UnsafeBufferPointer(start: start + next, count: end - next))
+      sink.prefetch(UnsafeBufferPointer(start: start + next, count: end - next))
       let mayWait = batch.hasOthers && patience > 0 && spareSteps > 0
       while next < end {
         if held.isEmpty {

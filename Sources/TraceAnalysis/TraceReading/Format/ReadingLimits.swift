@@ -40,22 +40,22 @@ package struct ReadingLimits: Hashable, Sendable {
   private static let memory = Rate(least: 256 << 20, perByte: 128)
   /// Frames that recursions push by copy tokens. The recorder had to unwind as many frames.
   private static let copiedFrames = Rate(least: 128 << 20, perByte: 128)
-  /// Distinct stacks: one for each `bytesForStack` bytes of the file, and `leastStacks` for any file. The latter allows
+  /// Distinct stacks: one for each `bytesForStack` bytes of the file, and `minStacks` for any file. The latter allows
   /// a recursion of a million frames that allocates in each frame. Programs that recurse over trees have one stack for
   /// about twenty bytes of their traces.
-  private static let (leastStacks, bytesForStack) = (5 << 18, 4)
+  private static let (minStacks, bytesForStack) = (5 << 18, 4)
   /// Frames of the decoders' current stacks, including room to grow.
   private static let decoderFrames = Rate(least: 4 << 20, perByte: 8)
   /// Distinct allocation sites. There are fewer sites than stacks, but each takes a few hundred bytes in the reader.
-  /// One for each `bytesForSite` bytes of the file, and `leastSites` for any file. The latter allows the sites of a
+  /// One for each `bytesForSite` bytes of the file, and `minSites` for any file. The latter allows the sites of a
   /// recursion that fills a stack of 8 MiB with frames of 48 bytes.
-  private static let (leastSites, bytesForSite) = (3 << 16, 8)
+  private static let (minSites, bytesForSite) = (3 << 16, 8)
   /// Distinct frames that are looked up in the program's files. A look-up takes as long as a few hundred events. A
   /// program has tens of thousands of places with calls.
-  private static let (leastFrames, bytesForFrame) = (1 << 16, 16)
-  /// Loaded images: one for each `bytesForImage` bytes of the file, and `leastImages` for any file. Each load of a
+  private static let (minFrames, bytesForFrame) = (1 << 16, 16)
+  /// Loaded images: one for each `bytesForImage` bytes of the file, and `minImages` for any file. Each load of a
   /// plugin that is loaded repeatedly takes about `bytesForImage` bytes.
-  private static let (leastImages, bytesForImage) = (1 << 16, 16)
+  private static let (minImages, bytesForImage) = (1 << 16, 16)
   /// Marks; each takes a few bytes.
   private static let marks = Rate(least: 4 << 20, perByte: 1)
   /// Blocks that are live at the same time.
@@ -120,11 +120,11 @@ package struct ReadingLimits: Hashable, Sendable {
     turns = Self.turns.limit(fileSize)
     memoryBytes = Self.memory.limit(fileSize)
     copiedFrames = Self.copiedFrames.limit(fileSize)
-    stackCount = min(Self.leastStacks + Int(min(fileSize, 1 << 40)) / Self.bytesForStack, Int(Int32.max))
+    stackCount = min(Self.minStacks + Int(min(fileSize, 1 << 40)) / Self.bytesForStack, Int(Int32.max))
     decoderFrames = count(Self.decoderFrames, atMost: Int(Int32.max))
-    siteCount = Self.leastSites + Int(min(fileSize, 1 << 32)) / Self.bytesForSite
-    frameCount = Self.leastFrames + Int(min(fileSize, 1 << 40)) / Self.bytesForFrame
-    imageCount = Self.leastImages + Int(min(fileSize, 1 << 32)) / Self.bytesForImage
+    siteCount = Self.minSites + Int(min(fileSize, 1 << 32)) / Self.bytesForSite
+    frameCount = Self.minFrames + Int(min(fileSize, 1 << 40)) / Self.bytesForFrame
+    imageCount = Self.minImages + Int(min(fileSize, 1 << 32)) / Self.bytesForImage
     markCount = count(Self.marks, atMost: Int(Int32.max))
     liveBlocks = count(Self.liveBlocks, atMost: Self.blockLimit)
     farAllocations = Self.farAllocations.limit(fileSize)
@@ -146,7 +146,7 @@ package struct ReadingLimits: Hashable, Sendable {
   /// over `bytes` bytes of events. Graphs and passes together must stay within the limit on events, but at least one
   /// graph is allowed.
   func replays(ofBytes bytes: UInt64, blocks: Int) -> Int {
-    Int(clamping: max(1, min(eventBytes / (1 + bytes + UInt64(blocks) * Self.eventsForNode), Self.mostReplays)))
+    Int(clamping: max(1, min(eventBytes / (1 + bytes + UInt64(blocks) * Self.eventsForNode), Self.maxReplays)))
   }
 
   /// Returns the decompressed bytes of the events that are read.
@@ -156,7 +156,7 @@ package struct ReadingLimits: Hashable, Sendable {
 
   /// The time to build a graph's node, in events.
   private static let eventsForNode: UInt64 = 64
-  private static let mostReplays: UInt64 = 64
+  private static let maxReplays: UInt64 = 64
 
   /// Returns the indices of the chunks that would exceed the limits. Their payloads are not read. Spends the limits in
   /// file order, so the beginning of the file is read.

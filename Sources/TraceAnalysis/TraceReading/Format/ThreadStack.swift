@@ -102,7 +102,7 @@ extension ThreadStack {
   init?(decoding payload: ByteCursor) {
     var p = payload
     guard let osThread = p.varint(), let ownNumber = p.varint(), let name = p.string(), let call = p.varint(),
-      let end = p.varint(), let count = p.varint(), count <= UInt64(p.remaining / Self.leastFrameBytes)
+      let end = p.varint(), let count = p.varint(), count <= UInt64(p.remaining / Self.minFrameBytes)
     else { return nil }
     self.init(osThread: osThread, ownNumber: ownNumber, name: name, end: End(rawValue: end))
     activity =
@@ -121,7 +121,7 @@ extension ThreadStack {
   }
 
   /// A frame has two varints, of at least one byte each.
-  private static let leastFrameBytes = 2
+  private static let minFrameBytes = 2
 
   func encode(to fields: inout ByteBuilder) {
     fields.varint(osThread)

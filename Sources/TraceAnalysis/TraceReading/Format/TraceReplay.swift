@@ -14,7 +14,7 @@ extension TraceReader {
     let total = chunks.reduce(UInt64(0)) { $0 &+ ($1.kind == .events ? $1.eventCount : 0) }
     var delivery = EventDelivery(patience: clock.ticks(in: EventDelivery.patienceInSeconds), steps: limits.waitingSteps)
     let source = EventSource(EventMerger(self, stacks: stacks))
-    if total >= Self.leastEventsForThread, Self.hasProcessors, let queue = source.begin() {
+    if total >= Self.minEventsForThread, Self.hasProcessors, let queue = source.begin() {
       while let batch = queue.takeFull() {
         if end != .max { batch.leaveOut(after: end) }
         marks.append(batch.marks)
@@ -41,7 +41,7 @@ extension TraceReader {
   }
 
   /// Fewer events are read in less time than it takes to start a thread.
-  private static let leastEventsForThread: UInt64 = 100_000
+  private static let minEventsForThread: UInt64 = 100_000
 
   private static var hasProcessors: Bool { sysconf(Int32(_SC_NPROCESSORS_ONLN)) > 1 }
 }

@@ -40,7 +40,7 @@ struct BlockTable: BitwiseCopyable {
   private let places: RowTable<Place>
 
   init(minimumCapacity: Int = 1024, ownedBy owner: TableOwner) {
-    var capacity = Self.leastCapacity
+    var capacity = Self.minCapacity
     while capacity < minimumCapacity * 2 { capacity *= 2 }
     let header = UnsafeMutablePointer<Header>.allocate(capacity: 1)
     places = RowTable(
@@ -58,7 +58,7 @@ struct BlockTable: BitwiseCopyable {
     }
   }
 
-  /// Empty slots also point to a place, because `foresee` reads the place of an empty slot for address 0.
+  /// Empty slots also point to a place, because `prefetch` reads the place of an empty slot for address 0.
   private static func allocate(_ capacity: Int, vacant place: UnsafeMutablePointer<Place>) -> UnsafeMutablePointer<Slot>
   {
     let slots = TableMemory.allocate(Slot.self, capacity: capacity)
@@ -94,7 +94,7 @@ struct BlockTable: BitwiseCopyable {
   /// Returns the block in the first slot for an address, or an unrelated place if this slot has another address. Does
   /// not read the block.
   @inline(__always)
-  func foresee(_ address: UInt64) -> UnsafePointer<LiveBlock> {
+  func prefetch(_ address: UInt64) -> UnsafePointer<LiveBlock> {
     let slot = header.pointee.slots[Self.home(address, header)]
     return UnsafePointer(Self.block(slot.address == address ? slot.place : header.pointee.somePlace))
   }
@@ -169,14 +169,14 @@ struct BlockTable: BitwiseCopyable {
       old[index].place.pointee.nextFree = header.pointee.firstFree
       header.pointee.firstFree = old[index].place
     }
-    header.pointee.slots = Self.allocate(Self.leastCapacity, vacant: header.pointee.somePlace)
-    header.pointee.mask = Self.leastCapacity - 1
-    header.pointee.shift = UInt64(64 - Self.leastCapacity.trailingZeroBitCount)
+    header.pointee.slots = Self.allocate(Self.minCapacity, vacant: header.pointee.somePlace)
+    header.pointee.mask = Self.minCapacity - 1
+    header.pointee.shift = UInt64(64 - Self.minCapacity.trailingZeroBitCount)
     header.pointee.count = 0
     TableMemory.deallocate(old)
   }
 
-  private static var leastCapacity: Int { 16 }
+  private static var minCapacity: Int { 16 }
 
   @inline(never)
   private func grow() {

@@ -7,9 +7,9 @@ package struct SiteID: Hashable, Comparable, Sendable, BitwiseCopyable {
   package static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
 }
 
-/// An index into the replay's strands, without gaps from 0. A strand is a thread outside of tasks, or a task on any
+/// An index into the replay's executions, without gaps from 0. A execution is a thread outside of tasks, or a task on any
 /// threads that run it.
-package struct StrandID: Hashable, Sendable, BitwiseCopyable {
+package struct ExecutionID: Hashable, Sendable, BitwiseCopyable {
   package var rawValue: UInt32
   @inline(__always) package init(_ rawValue: UInt32) { self.rawValue = rawValue }
 }
@@ -28,14 +28,14 @@ package struct LiveBlock: Hashable, Sendable, BitwiseCopyable {
   package var threadIndex: UInt32
   /// The number of allocations that the thread had made before this one, modulo 2^32.
   package var threadOrdinal: UInt32
-  /// The strand that made the block.
-  package var strand: StrandID
+  /// The execution that made the block.
+  package var execution: ExecutionID
   /// The time of the last retain or release of the block, in `useUnit`s of events of the process; 0 if there was none.
   package var lastUse: UInt32 = 0
   /// The ages of the block at its retains and releases. Bit n means an age of 2^n to 2^(n+1) `useUnit`s of events of
   /// the process. The last bit also means any higher age.
   package var useAges: UInt16 = 0
-  /// True if a task with a strand is in the block.
+  /// True if a task with a execution is in the block.
   package var hasTask = false
 
   /// Returns whether `asked` bytes, at most 2^32, may have been requested for the block. A listed block has only the
@@ -75,7 +75,7 @@ package struct LiveBlock: Hashable, Sendable, BitwiseCopyable {
   package init(
     address: UInt64, size: UInt64, birthTime: UInt64, site: SiteID, threadIndex: UInt32 = 0, ordinal: UInt64 = 0,
     threadOrdinal: UInt32 = 0,
-    strand: StrandID = StrandID(0)
+    execution: ExecutionID = ExecutionID(0)
   ) {
     self.address = address
     self.size = size
@@ -84,6 +84,6 @@ package struct LiveBlock: Hashable, Sendable, BitwiseCopyable {
     self.site = site
     self.threadIndex = threadIndex
     self.threadOrdinal = threadOrdinal
-    self.strand = strand
+    self.execution = execution
   }
 }

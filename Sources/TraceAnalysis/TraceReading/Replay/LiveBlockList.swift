@@ -167,7 +167,7 @@ package struct LiveBlockList: RandomAccessCollection, @unchecked Sendable {
 
   package var places: Places { Places(memory, areWhole: !isOfRows) }
 
-  /// Collects the blocks of a list: allocations of one time and one strand, in order of address. For one thread at a
+  /// Collects the blocks of a list: allocations of one time and one execution, in order of address. For one thread at a
   /// time.
   struct Listing {
     private let memory = Memory(stride: MemoryLayout<Row>.stride, capacity: 64)
@@ -180,10 +180,10 @@ package struct LiveBlockList: RandomAccessCollection, @unchecked Sendable {
       address > lastAddress && address < Row.addressLimit && (count == 0 || time == memory.common.birthTime)
     }
 
-    /// Returns whether blocks of a strand may be in the list.
+    /// Returns whether blocks of a execution may be in the list.
     @inline(__always)
-    func admits(strand: StrandID, threadIndex: UInt32) -> Bool {
-      count == 0 || (strand == memory.common.strand && threadIndex == memory.common.threadIndex)
+    func admits(execution: ExecutionID, threadIndex: UInt32) -> Bool {
+      count == 0 || (execution == memory.common.execution && threadIndex == memory.common.threadIndex)
     }
 
     /// Adds a block that both `admits` functions accept. The block's index in the list replaces its ordinals.

@@ -44,20 +44,20 @@ package protocol ReplayObserver {
   /// A live block was retained or released, strongly or unowned.
   mutating func referencesChanged(_ block: LiveBlock, by event: TraceEvent)
   mutating func mismatched(_ mismatch: Mismatch, _ event: TraceEvent)
-  /// The program made a mark; `event.size` is the mark's index. `strand`: the strand that made the mark. `block`: the
+  /// The program made a mark; `event.size` is the mark's index. `execution`: the execution that made the mark. `block`: the
   /// live block at the mark's address.
-  mutating func marked(_ event: TraceEvent, strand: StrandID, block: LiveBlock?)
+  mutating func marked(_ event: TraceEvent, execution: ExecutionID, block: LiveBlock?)
   /// Prefetches the observer's data of a site, because a block of the site may be allocated or freed soon. Returns some
   /// of the data, so that the compiler keeps the reads.
-  func foreseeBlock(of site: SiteID) -> UInt64
-  /// Prefetches the observer's data of a site for a retain or release of a block, like `foreseeBlock(of:)`.
-  func foreseeReference(to site: SiteID) -> UInt64
+  func prefetchBlock(of site: SiteID) -> UInt64
+  /// Prefetches the observer's data of a site for a retain or release of a block, like `prefetchBlock(of:)`.
+  func prefetchReference(to site: SiteID) -> UInt64
 }
 
 extension ReplayObserver {
-  @inline(__always) package mutating func marked(_ event: TraceEvent, strand: StrandID, block: LiveBlock?) {}
-  @inline(__always) package func foreseeBlock(of site: SiteID) -> UInt64 { 0 }
-  @inline(__always) package func foreseeReference(to site: SiteID) -> UInt64 { 0 }
+  @inline(__always) package mutating func marked(_ event: TraceEvent, execution: ExecutionID, block: LiveBlock?) {}
+  @inline(__always) package func prefetchBlock(of site: SiteID) -> UInt64 { 0 }
+  @inline(__always) package func prefetchReference(to site: SiteID) -> UInt64 { 0 }
 }
 
 /// Combines two observers into one.
@@ -90,14 +90,14 @@ package struct ObserverPair<First: ReplayObserver, Second: ReplayObserver>: Repl
     first.mismatched(mismatch, event)
     second.mismatched(mismatch, event)
   }
-  @inline(__always) package mutating func marked(_ event: TraceEvent, strand: StrandID, block: LiveBlock?) {
-    first.marked(event, strand: strand, block: block)
-    second.marked(event, strand: strand, block: block)
+  @inline(__always) package mutating func marked(_ event: TraceEvent, execution: ExecutionID, block: LiveBlock?) {
+    first.marked(event, execution: execution, block: block)
+    second.marked(event, execution: execution, block: block)
   }
-  @inline(__always) package func foreseeBlock(of site: SiteID) -> UInt64 {
-    first.foreseeBlock(of: site) &+ second.foreseeBlock(of: site)
+  @inline(__always) package func prefetchBlock(of site: SiteID) -> UInt64 {
+    first.prefetchBlock(of: site) &+ second.prefetchBlock(of: site)
   }
-  @inline(__always) package func foreseeReference(to site: SiteID) -> UInt64 {
-    first.foreseeReference(to: site) &+ second.foreseeReference(to: site)
+  @inline(__always) package func prefetchReference(to site: SiteID) -> UInt64 {
+    first.prefetchReference(to: site) &+ second.prefetchReference(to: site)
   }
 }

@@ -26,7 +26,7 @@ package struct Replayer<Observer: ReplayObserver>: EventSink {
   /// True if `keptBlocks` shares the memory of `listing`, which must then not change any more.
   private var isListingKept = false
   /// Receives the prefetched data, so that the compiler keeps the reads.
-  private let foreseen: UnsafeMutablePointer<UInt64>
+  private let prefetched: UnsafeMutablePointer<UInt64>
   private let siteTable: SiteTable
   private let siteMemory = TableOwner()
   private let threads: RowTable<ThreadState>
@@ -80,7 +80,7 @@ package struct Replayer<Observer: ReplayObserver>: EventSink {
     self.activations = activations
     tracker = Unmanaged.passUnretained(activations)
     blocks = BlockTable(ownedBy: memory)
-    foreseen = RowTable<UInt64>(blank: 0, count: 1, ownedBy: memory)[0]
+    prefetched = RowTable<UInt64>(blank: 0, count: 1, ownedBy: memory)[0]
     siteTable = SiteTable(limit: limits?.siteCount ?? .max, ownedBy: siteMemory)
     threads = RowTable(blank: ThreadState(total: ThreadTotal(number: 0)), ownedBy: memory)
     state = UnsafeMutablePointer(bitPattern: 64)!
@@ -214,8 +214,8 @@ package struct Replayer<Observer: ReplayObserver>: EventSink {
     if event.pointee.time > checkpoint, keptBlocks == nil { reachCheckpoint() }
     if isListing, !continuesListing(event) { endListing() }
     select(event.pointee.thread)
-    let strand = state.pointee.isTakenInAlready ? trackedThread.pointee.present : advance(event)
-    let verdict = apply(event, strand, mayWait: mayWait)
+    let execution = state.pointee.isTakenInAlready ? trackedThread.pointee.present : advance(event)
+    let verdict = apply(event, execution, mayWait: mayWait)
     if verdict != .taken {
       state.pointee.isTakenInAlready = true
     } else {
@@ -232,7 +232,7 @@ package struct Replayer<Observer: ReplayObserver>: EventSink {
   /// Prefetches the data of coming events. Single look-ups wait for memory one after the other; in a batch, their waits
   /// overlap. Small tables are in the cache anyway.
   @inline(__always)
-  package func foresee(_ events: UnsafeBufferPointer<TraceEvent>) {
+  package func prefetch(_ events: UnsafeBufferPointer<TraceEvent>) {
     if siteTable.count > 1 << 12 || (blocks.count > 1 << 16 && siteTable.count > 0) { warm(events) }
   }
 
@@ -249,12 +249,12 @@ package struct Replayer<Observer: ReplayObserver>: EventSink {
         let used = changed + events.count
         var changedCount = 0
         var usedCount = 0
-        for index in 0..<events.count { found[index] = blocks.foresee(events[index].address) }
+        for index in 0..<events.count { found[index] = blocks.prefetch(events[index].address) }
         let last = UInt32(truncatingIfNeeded: siteTable.count &- 1)
         for index in 0..<events.count {
           let operation = events[index].operation
           let known = found[index].pointee.site.rawValue
-          let made = siteTable.foresee(events[index].stack)
+          let made = siteTable.prefetch(events[index].stack)
           let site = min(operation.isAllocation ? made : known, last)
           changed[changedCount] = site
           used[usedCount] = site
@@ -262,9 +262,9 @@ package struct Replayer<Observer: ReplayObserver>: EventSink {
           usedCount &+= operation.countsReferences ? 1 : 0
         }
         var sum: UInt64 = 0
-        for index in 0..<changedCount { sum &+= observer.foreseeBlock(of: SiteID(changed[index])) }
-        for index in 0..<usedCount { sum &+= observer.foreseeReference(to: SiteID(used[index])) }
-        foreseen.pointee = sum
+        for index in 0..<changedCount { sum &+= observer.prefetchBlock(of: SiteID(changed[index])) }
+        for index in 0..<usedCount { sum &+= observer.prefetchReference(to: SiteID(used[index])) }
+        prefetched.pointee = sum
       }
     }
   }
@@ -305,7 +305,7 @@ package struct Replayer<Observer: ReplayObserver>: EventSink {
   }
 
   @inline(__always)
-  private mutating func advance(_ event: UnsafePointer<TraceEvent>) -> StrandID {
+  private mutating func advance(_ event: UnsafePointer<TraceEvent>) -> ExecutionID {
     let ordinal = eventCount
     let row = trackedThread
     return tracker._withUnsafeGuaranteedRef {
@@ -335,7 +335,9 @@ package struct Replayer<Observer: ReplayObserver>: EventSink {
   }
 
   @inline(__always)
-  private mutating func apply(_ event: UnsafePointer<TraceEvent>, _ strand: StrandID, mayWait: Bool) -> EventVerdict {
+  private mutating func apply(_ event: UnsafePointer<TraceEvent>, _ execution: ExecutionID, mayWait: Bool)
+    -> EventVerdict
+  {
     switch event.pointee.operation.effect {
     case .retain, .release, .unownedRetain, .unownedRelease:
       if let found = blocks.find(event.pointee.address) {
@@ -346,7 +348,7 @@ package struct Replayer<Observer: ReplayObserver>: EventSink {
       }
       return .taken
     case .allocation:
-      return takeAllocation(event, strand, mayWait: mayWait)
+      return takeAllocation(event, execution, mayWait: mayWait)
     case .free:
       state.pointee.freed = event.pointee.address
       if let block = blocks.remove(event.pointee.address) {
@@ -365,7 +367,7 @@ package struct Replayer<Observer: ReplayObserver>: EventSink {
     case .mark:
       let address = event.pointee.address
       observer.marked(
-        event.pointee, strand: strand, block: address == 0 ? nil : liveBlock(at: RuntimeAddress(address)))
+        event.pointee, execution: execution, block: address == 0 ? nil : liveBlock(at: RuntimeAddress(address)))
       return .taken
     case .unknown:
       report(.unknownOperation, event.pointee)
@@ -374,7 +376,7 @@ package struct Replayer<Observer: ReplayObserver>: EventSink {
   }
 
   @inline(__always)
-  private mutating func takeAllocation(_ event: UnsafePointer<TraceEvent>, _ strand: StrandID, mayWait: Bool)
+  private mutating func takeAllocation(_ event: UnsafePointer<TraceEvent>, _ execution: ExecutionID, mayWait: Bool)
     -> EventVerdict
   {
     let address = event.pointee.address
@@ -393,17 +395,20 @@ package struct Replayer<Observer: ReplayObserver>: EventSink {
       refusedBlocks &+= 1
       return .taken
     }
-    if isListing, !listing.admits(strand: strand, threadIndex: UInt32(truncatingIfNeeded: lastIndex)) { endListing() }
+    if isListing, !listing.admits(execution: execution, threadIndex: UInt32(truncatingIfNeeded: lastIndex)) {
+      endListing()
+    }
     if !isListing, blocks.find(address) != nil {
       if mayWait { return .waitForFree }
-      takeOver(event.pointee)
+      evictStale(event.pointee)
     }
     let site = siteTable.site(
       SiteKey(operation: event.pointee.operation, stack: stackOfSite(event), type: event.pointee.type))
     let block = LiveBlock(
       address: address, size: event.pointee.size, birthTime: event.pointee.time, site: site,
       threadIndex: UInt32(truncatingIfNeeded: lastIndex),
-      ordinal: eventCount, threadOrdinal: UInt32(truncatingIfNeeded: state.pointee.total.allocations), strand: strand)
+      ordinal: eventCount, threadOrdinal: UInt32(truncatingIfNeeded: state.pointee.total.allocations),
+      execution: execution)
     if isListing { listing.append(block) } else { blocks.insert(block) }
     state.pointee.total.allocations &+= 1
     state.pointee.total.allocatedBytes &+= event.pointee.size
@@ -429,7 +434,7 @@ package struct Replayer<Observer: ReplayObserver>: EventSink {
 
   /// Ends the live block at an allocation's address. The free of this block was not recorded.
   @inline(never)
-  private mutating func takeOver(_ event: TraceEvent) {
+  private mutating func evictStale(_ event: TraceEvent) {
     guard let block = blocks.remove(event.address)?.pointee else { return }
     if block.hasTask { activations.endTask(inBlock: block.address) }
     report(.allocationOverLive, event)

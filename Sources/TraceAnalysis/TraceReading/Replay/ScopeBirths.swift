@@ -31,7 +31,7 @@ package struct ScopeBirths: ReplayObserver {
     Replayer.replay(reader, ScopeBirths(number: number, marks: reader.marks)).observer
   }
 
-  package mutating func marked(_ event: TraceEvent, strand: StrandID, block: LiveBlock?) {
+  package mutating func marked(_ event: TraceEvent, execution: ExecutionID, block: LiveBlock?) {
     let mark = marks.marks[Int(event.size)]
     guard mark.number == number else { return }
     if mark.kind == .scopeBegin, beginning == nil {
@@ -45,7 +45,7 @@ package struct ScopeBirths: ReplayObserver {
   package mutating func blockAllocated(_ block: LiveBlock, by event: TraceEvent) {
     guard isOpen, belongs(event) else { return }
     live[block.address] = block.birthTime
-    guard event.operation != .object, block.size >= Self.leastTask else { return }
+    guard event.operation != .object, block.size >= Self.minTask else { return }
     sizes[block.address] = block.size
     strangers.removeAll(keepingCapacity: true)
   }
@@ -65,7 +65,7 @@ package struct ScopeBirths: ReplayObserver {
   }
 
   /// The smallest block that may be a task's: a task takes a few hundred bytes.
-  private static let leastTask: UInt64 = 128
+  private static let minTask: UInt64 = 128
   /// The largest distance from the beginning of a task's block to its outermost context, in steps of 16 bytes.
   private static let contextSteps: UInt64 = 64
 

@@ -87,7 +87,7 @@ struct SiteTable: BitwiseCopyable {
   /// Returns the site in the first slot for a stack's allocations; a large number if the slot is empty. It is likely
   /// the site of the next allocation at the stack.
   @inline(__always)
-  func foresee(_ stack: StackID) -> UInt32 {
+  func prefetch(_ stack: StackID) -> UInt32 {
     header.pointee.slots[Int(truncatingIfNeeded: UInt64(stack.rawValue) &* 2) & header.pointee.mask]
   }
 

@@ -42,22 +42,22 @@ package struct TraceGaps: Hashable, Sendable {
   }
 
   /// States whether the trace has a list of the allocator's blocks at the moment of interest.
-  enum Books: Hashable, Sendable { case listed, unknown }
+  enum BlockListing: Hashable, Sendable { case listed, unknown }
 
-  /// Finds the gaps of a trace before `time`, in ticks. The trace's events must have been read. `books`: whether the
+  /// Finds the gaps of a trace before `time`, in ticks. The trace's events must have been read. `listing`: whether the
   /// trace has a list of the blocks at `time`, besides the events.
-  init(_ reader: TraceReader, diagnostics: TraceDiagnostics, until time: UInt64, books: Books = .unknown) {
+  init(_ reader: TraceReader, diagnostics: TraceDiagnostics, until time: UInt64, listing: BlockListing = .unknown) {
     let isLight = reader.header.isLight
     defer {
       // Each image of a light trace lists all blocks. Only damage and blocks that were not found leave gaps.
       if isLight { causes.formIntersection([.damaged, .notFound]) }
       if isLight, causes.isEmpty { end = nil }
     }
-    if isLight || books == .listed, reader.snapshots.contains(where: { $0.time == time && $0.lacksBlocks }) {
+    if isLight || listing == .listed, reader.snapshots.contains(where: { $0.time == time && $0.lacksBlocks }) {
       causes.insert(.notFound)
     }
     if reader.definitions.process.isForked { causes.insert(.inherited) }
-    if reader.definitions.process.isAttached, books == .unknown { causes.insert(.attached) }
+    if reader.definitions.process.isAttached, listing == .unknown { causes.insert(.attached) }
     if reader.definitions.process.lacksBlocks { causes.insert(.notFound) }
     if reader.header.startedPaused { add(.paused, until: reader.header.startTime) }
     var isPaused = false

@@ -66,16 +66,16 @@ package enum NearestWords {
 
   /// Returns the number of typing errors between two words; nil if there are too many.
   private static func distance(_ typed: [Character], _ meant: [Character]) -> Int? {
-    let limit = min(max(1, (max(typed.count, meant.count) - 1) / 3), mostSlips)
-    let isBeginning = typed.count >= leastBeginning && meant.starts(with: typed)
+    let limit = min(max(1, (max(typed.count, meant.count) - 1) / 3), maxSlips)
+    let isBeginning = typed.count >= minBeginning && meant.starts(with: typed)
     if abs(typed.count - meant.count) > limit { return isBeginning ? limit + 1 : nil }
     let slips = slips(typed, meant)
     return slips <= limit ? slips : isBeginning ? limit + 1 : nil
   }
 
-  private static let mostSlips = 3
+  private static let maxSlips = 3
   /// The fewest letters of a word's beginning that suggest the word.
-  private static let leastBeginning = 3
+  private static let minBeginning = 3
 
   /// Counts missing, added, changed and swapped letters: the optimal string alignment distance. O(a · b).
   private static func slips(_ a: [Character], _ b: [Character]) -> Int {

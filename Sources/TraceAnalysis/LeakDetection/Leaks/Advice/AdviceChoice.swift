@@ -22,7 +22,7 @@ extension Advice {
     case .deinitialised: return [.unowned(unowned(finding))]
     case .dangling(let ending): return [.pointer(pointer(finding, ending))]
     case .suspected, .stated, .repeated, .images:
-      return OutlivingAdvice(finding, evidence)?.changes.map { .held($0) } ?? []
+      return SurvivorAdvice(finding, evidence)?.changes.map { .held($0) } ?? []
     }
   }
 

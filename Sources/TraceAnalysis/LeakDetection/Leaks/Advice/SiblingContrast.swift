@@ -17,11 +17,11 @@ struct SiblingContrast {
   }
 
   /// Minimum number of freed objects. Fewer objects show little.
-  private static let leastFreed: UInt64 = 4
+  private static let minFreed: UInt64 = 4
   /// Minimum share of the freed objects that passed the line.
-  private static let leastShare = 0.75
+  private static let minShare = 0.75
   /// Maximum share of the survivors that passed the line.
-  private static let greatestShareOfSurvivors = 0.05
+  private static let maxShareOfSurvivors = 0.05
   /// Maximum number of distinct stacks. The frames of each stack have to be named.
   private static let stackLimit = 4_096
 
@@ -51,7 +51,7 @@ struct SiblingContrast {
   func passage(_ shapes: [(shape: RetainHistory.Shape, blocks: UInt64, isFreed: Bool)]) -> Passage? {
     let freed = shapes.reduce(UInt64(0)) { $1.isFreed ? $0 &+ $1.blocks : $0 }
     let live = shapes.reduce(UInt64(0)) { $1.isFreed ? $0 : $0 &+ $1.blocks }
-    guard freed >= Self.leastFreed, live > 0 else { return nil }
+    guard freed >= Self.minFreed, live > 0 else { return nil }
     var stacks: Set<StackID> = []
     for entry in shapes { stacks.formUnion(entry.shape.steps.dropFirst().map(\.stack)) }
     guard stacks.count <= Self.stackLimit else { return nil }
@@ -75,8 +75,8 @@ struct SiblingContrast {
       }
     }
     let telling = tallies.filter { _, tally in
-      Double(tally.freed) >= Self.leastShare * Double(freed)
-        && Double(tally.live) <= Self.greatestShareOfSurvivors * Double(live)
+      Double(tally.freed) >= Self.minShare * Double(freed)
+        && Double(tally.live) <= Self.maxShareOfSurvivors * Double(live)
     }
     let best = telling.min { a, b in
       let (first, second) = (a.value, b.value)

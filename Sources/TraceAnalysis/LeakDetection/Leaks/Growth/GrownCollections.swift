@@ -37,13 +37,13 @@ struct GrownCollections {
   private let lastOrdinal: UInt64
 
   /// Minimum number of elements. Fewer elements come about by chance.
-  private static let leastElements = 16
+  private static let minElements = 16
   /// Minimum share of the elements that the last quarter of the run must have added.
-  private static let leastLateShare = 0.05
+  private static let minLateShare = 0.05
   /// Minimum share of the process's events between the first and the last element, if the last quarter of the run added
-  /// too few. The last quarter of that time must have added the share `leastLateShareOfSpan` of the elements.
-  private static let leastSpan = 0.4
-  private static let leastLateShareOfSpan = 0.15
+  /// too few. The last quarter of that time must have added the share `minLateShareOfSpan` of the elements.
+  private static let minSpan = 0.4
+  private static let minLateShareOfSpan = 0.15
   /// Maximum depth of nested collections that are searched.
   private static let depthLimit = 4
   /// Maximum number of references that are examined to find out whether a library's object has elements.
@@ -118,7 +118,7 @@ struct GrownCollections {
     var counts: [Link: Int] = [:]
     forEachLink { link, _, _ in counts[link, default: 0] += 1 }
     // In a row of two types, each type has half of the references.
-    let wanted = counts.filter { $0.value * 2 >= Self.leastElements && counts[$0.key.reversed] != nil }
+    let wanted = counts.filter { $0.value * 2 >= Self.minElements && counts[$0.key.reversed] != nil }
     guard !wanted.isEmpty else { return [] }
     var links: [Link: (edge: EdgeIndex, source: NodeID, elements: Set<NodeID>)] = [:]
     forEachLink { link, edge, source in
@@ -169,7 +169,7 @@ struct GrownCollections {
   /// variable.
   private func unreadChildren() -> [GrownCollection] {
     var tasks = Set(graph.taskStates.lazy.filter { $0.value == .finished && !unreachable.contains($0.key) }.map(\.key))
-    guard tasks.count >= Self.leastElements else { return [] }
+    guard tasks.count >= Self.minElements else { return [] }
     tasks.subtract(TaskHandles.tasks(in: graph))
     return Dictionary(grouping: tasks) { graph.heap[BlockID($0)].site }.values.compactMap { children in
       fact(Set(children), holders: 1, type: "finished child task") {
@@ -205,7 +205,7 @@ struct GrownCollections {
       if isCollection(target) { return true }
       if !graph.isRoot(target), graph.type(of: target).kind.isCounted { elements += 1 }
     }
-    return elements >= Self.leastElements
+    return elements >= Self.minElements
   }
 
   private func addElements(of collection: NodeID, depth: Int, to row: inout Row) {
@@ -257,7 +257,7 @@ struct GrownCollections {
   private static let countOffset: UInt64 = 16
   private static let capacityOffset: UInt64 = 24
   /// Minimum number of values. Fewer values are of no interest.
-  private static let leastValues = 128
+  private static let minValues = 128
   /// Maximum number of enlargements of a collection besides those that double it.
   private static let otherEnlargements = 4.0
 
@@ -285,8 +285,8 @@ struct GrownCollections {
     let (count, births) = (
       values.reduce(0) { $0 + $1.count }, places.reduce(UInt64(0)) { $0 + sites[Int($1)].lifetime.births }
     )
-    let late = values.filter { Double($0.enlarged) >= Self.leastSpan * Double(lastOrdinal) }
-    guard count >= Self.leastValues, births >= 2 * UInt64(collections.count), Double(births) <= enlargements,
+    let late = values.filter { Double($0.enlarged) >= Self.minSpan * Double(lastOrdinal) }
+    guard count >= Self.minValues, births >= 2 * UInt64(collections.count), Double(births) <= enlargements,
       late.reduce(0, { $0 + $1.count }) * 2 > count
     else { return nil }
     let quarters = (1...4).map { quarter in
@@ -319,11 +319,11 @@ struct GrownCollections {
   private func grewForLong(_ elements: Set<NodeID>) -> Bool {
     let births = elements.map { graph.heap[BlockID($0)].ordinal }
     guard let first = births.min(), let last = births.max(), last > first,
-      Double(last - first) >= Self.leastSpan * Double(lastOrdinal)
+      Double(last - first) >= Self.minSpan * Double(lastOrdinal)
     else { return false }
     let late = births.count { $0 > last - (last - first) / 4 }
     return Double(min(late, lateGrowth(of: elements, from: first, to: last)))
-      >= Self.leastLateShareOfSpan * Double(elements.count)
+      >= Self.minLateShareOfSpan * Double(elements.count)
   }
 
   /// `type`: replaces the most frequent type of the elements. `holder`: returns the name, which takes time to find.
@@ -333,7 +333,7 @@ struct GrownCollections {
     // The keys of a dictionary may be blocks, too: count only the program's own objects if there are any.
     let own = elements.filter(isOwn)
     let elements = own.isEmpty ? elements : own
-    guard elements.count >= Self.leastElements else { return nil }
+    guard elements.count >= Self.minElements else { return nil }
     var quarters = [0, 0, 0, 0]
     var types: [UInt32: Int] = [:]
     var bytes: UInt64 = 0
@@ -345,7 +345,7 @@ struct GrownCollections {
       bytes &+= block.size
     }
     let late = min(quarters[3] - quarters[2], lateGrowth(of: elements, from: 0, to: lastOrdinal))
-    guard Double(late) >= Self.leastLateShare * Double(elements.count) || grewForLong(elements),
+    guard Double(late) >= Self.minLateShare * Double(elements.count) || grewForLong(elements),
       let type = types.max(by: { ($0.value, $1.key) < ($1.value, $0.key) })?.key
     else { return nil }
     return GrownCollection(

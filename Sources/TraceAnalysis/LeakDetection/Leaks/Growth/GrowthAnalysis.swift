@@ -42,7 +42,7 @@ extension LeakAnalysis {
     var spareBlocks = reader.limits.liveBlocks
     func look(_ image: TraceSnapshot) -> LeakAnalysis? {
       guard spareBlocks > 0 else { return nil }
-      spareBlocks -= max(blocks.count, Self.leastCost)
+      spareBlocks -= max(blocks.count, Self.minCost)
       var own = analysis
       own.blocksAtSnapshot = LiveBlockList(blocks.blocks(at: image.time))
       own.activationsAtSnapshot = .none
@@ -78,7 +78,7 @@ extension LeakAnalysis {
   }
 
   /// Minimum cost of a graph, in blocks: the image has to be read even if the graph has few blocks.
-  private static let leastCost = 1 << 14
+  private static let minCost = 1 << 14
 
   private static func words(_ repetition: Repetition) -> String {
     repetition.place.name.isEmpty && repetition.place.file.isEmpty
@@ -88,6 +88,6 @@ extension LeakAnalysis {
   private static func remark(_ repetition: Repetition) -> String {
     let count = repetition.images.count
     return
-      "\(words(repetition)): \(Decimal.counted(UInt64(count), "round")) with a heap image; growth is judged from \(Repetition.leastRounds) on"
+      "\(words(repetition)): \(Decimal.counted(UInt64(count), "round")) with a heap image; growth is judged from \(Repetition.minRounds) on"
   }
 }

@@ -9,7 +9,7 @@ struct GrowthBuilder {
   private let model: HeapModel
   private let graph: ObjectGraph
   private let tree: HolderTree
-  private let outliving: OutlivingBuilder
+  private let survivorFindings: SurvivorFindings
   private let naming: FindingNaming
   private let repetition: Repetition
 
@@ -20,7 +20,7 @@ struct GrowthBuilder {
     self.tree = tree
     self.repetition = repetition
     self.naming = naming
-    outliving = OutlivingBuilder(verdicts, naming: naming)
+    survivorFindings = SurvivorFindings(verdicts, naming: naming)
   }
 
   /// Returns one finding for each cause. For each place, the finding shows the growing objects that programmers know
@@ -137,7 +137,7 @@ struct GrowthBuilder {
         !tree.isKept(steps[$0].node) && !tree.isCollection(steps[$0].node)
           || tree.typeNumber(of: steps[$0].node) == kind
       } ?? steps.count - 1
-    let registration = outliving.holders.registration(steps, after: holder)
+    let registration = survivorFindings.holders.registration(steps, after: holder)
     let suspect = registration?.index ?? first - 1
     guard let rank = rank(group, sample, steps, holder), !isPending(steps, isRegistered: registration != nil) else {
       return nil
@@ -148,11 +148,12 @@ struct GrowthBuilder {
   private func rank(_ group: GrowthGroup, _ sample: NodeID, _ steps: [LeakGroup.Step], _ holder: Int) -> Int? {
     let site = graph.heap[BlockID(sample)].site
     let type = graph.type(of: sample)
-    if case .elements = group.subject { return outliving.finder.isKnownHolder(steps, holder) ? 3 : nil }
+    if case .elements = group.subject { return survivorFindings.finder.isKnownHolder(steps, holder) ? 3 : nil }
     switch type.kind {
     case .object: return naming.isOwn(sample) ? 0 : 1
-    case .closure, .box, .task: return outliving.origin(site).isProgram ? 2 : nil
-    default: return outliving.origin(site).isProgram && outliving.finder.isKnownHolder(steps, holder) ? 4 : nil
+    case .closure, .box, .task: return survivorFindings.origin(site).isProgram ? 2 : nil
+    default:
+      return survivorFindings.origin(site).isProgram && survivorFindings.finder.isKnownHolder(steps, holder) ? 4 : nil
     }
   }
 
@@ -164,7 +165,8 @@ struct GrowthBuilder {
     // came with the work are part of the work.
     let start =
       steps.indices.dropLast().last {
-        !graph.isRoot(steps[$0].node) && tree.isKept(steps[$0].node) && outliving.finder.isProgramObject(steps[$0].node)
+        !graph.isRoot(steps[$0].node) && tree.isKept(steps[$0].node)
+          && survivorFindings.finder.isProgramObject(steps[$0].node)
       } ?? 0
     var isQueued = false
     for index in steps.indices.dropLast() where index >= start {
@@ -224,8 +226,8 @@ struct GrowthBuilder {
     let rounds = Finding.Rounds(
       place: repetition.place, first: Repetition.warmUpRounds, measure: measure,
       counts: told.group.counts.map { Int(clamping: $0) })
-    var finding = outliving.finding(
-      OutlivingGroup(
+    var finding = survivorFindings.finding(
+      SurvivorGroup(
         verdict: .growing, survivors: survivors, sample: told.sample, path: told.path, suspect: told.suspect,
         lifetime: lifetime, sites: [], homeDistance: nil, evidence: .init(.standard),
         retainedBytes: bytes, retainedBlocks: blocks), snapshot: model.snapshot.number

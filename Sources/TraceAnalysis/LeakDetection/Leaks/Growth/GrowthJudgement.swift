@@ -7,14 +7,14 @@ struct RoundCounts: Hashable {
   /// Minimum growth in the later half of the counted rounds, as a share of the growth in the earlier half. A cache that
   /// fills up adds less and less. A leak adds as much as before, except for the little work that is under way when a
   /// round ends.
-  private static let leastPersistence = 0.9
+  private static let minPersistence = 0.9
   /// If only counts are known: the minimum growth in each round, as a share of the largest growth in a round. Numbers
   /// that change by chance may rise four times in a row, but hardly by equal steps.
-  private static let leastEvenness = 0.5
+  private static let minEvenness = 0.5
 
   /// The increase in each counted round; nil if one of them added nothing.
   private var steps: [UInt64]? {
-    guard counts.count > Repetition.leastCountedRounds else { return nil }
+    guard counts.count > Repetition.minCountedRounds else { return nil }
     var steps: [UInt64] = []
     for (before, after) in zip(counts, counts.dropFirst()) {
       guard after > before else { return nil }
@@ -29,12 +29,12 @@ struct RoundCounts: Hashable {
     let half = steps.count / 2
     let earlier = steps.prefix(half).reduce(0.0) { $0 + Double($1) }
     let later = steps.suffix(half).reduce(0.0) { $0 + Double($1) }
-    return later >= Self.leastPersistence * earlier
+    return later >= Self.minPersistence * earlier
   }
 
   /// Whether the counts grow by about as much in each round.
   var growsEvenly: Bool {
     guard grows, let steps, let least = steps.min(), let most = steps.max() else { return false }
-    return Double(least) >= Self.leastEvenness * Double(most)
+    return Double(least) >= Self.minEvenness * Double(most)
   }
 }

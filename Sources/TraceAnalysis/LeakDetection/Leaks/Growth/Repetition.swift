@@ -20,11 +20,11 @@ package struct Repetition: Hashable, Sendable {
   static let warmUpRounds = 2
   /// Minimum number of consecutive rounds that must each add something. After two rounds that added objects, a third
   /// may still release them.
-  static let leastCountedRounds = 3
+  static let minCountedRounds = 3
   /// Minimum number of images for a judgement.
-  package static let leastRounds = warmUpRounds + leastCountedRounds
+  package static let minRounds = warmUpRounds + minCountedRounds
 
-  package var isJudged: Bool { images.count >= Self.leastRounds }
+  package var isJudged: Bool { images.count >= Self.minRounds }
 
   /// Returns the repetitions of a trace, in order of their first image. `statements`: the statements of all its events.
   package static func all(in reader: TraceReader, _ statements: ProgramStatements) -> [Repetition] {

@@ -1,0 +1,36 @@
+// Finds the words of objects that may hold an enumeration's case in a separate byte.
+//
+// If the payloads of an enumeration leave no bit unused, the enumeration has an extra byte after its payload for the
+// case. A payload with references consists of whole words, so the extra byte is the lowest byte of the next word. Only
+// the analysis knows which fields are enumerations. This part finds the fields that may contain an enumeration, by
+// their types and sizes.
+
+#ifndef LEAKTRACE_CASE_WORDS_H
+#define LEAKTRACE_CASE_WORDS_H
+
+#include "scanned_memory.h"
+#include "storage_kind.h"
+
+/// Words that may hold a case: in the instances of a class, the elements of an array or the values of a dictionary.
+struct lt_enum_tags {
+  uint64_t mask;   ///< one bit per word; the lowest bit is for the word at `start`
+  uint32_t start;  ///< in bytes from the object's start; for a dictionary, from the start of its values
+  uint32_t stride; ///< bytes from one element to the next; 0 for an object's own fields
+};
+
+/// The most words that the mask covers. Later words are left out.
+enum { LT_CASE_WORD_LIMIT = 64 };
+
+/// Finds the words from a class's metadata and from `storage`, the storage kind of its objects (LT_STORAGE_…). `mask`
+/// is 0 if there are no such words. Trusts no address.
+struct lt_enum_tags lt_enum_tags_of(const struct lt_memory *memory, uint64_t metadata, uint32_t storage);
+
+/// True if the lowest byte of a word may be a case. Cases are numbered from 0 up. Optionals use the values that are no
+/// case, from 255 down.
+static inline bool lt_is_case(uint64_t word) {
+  enum { LEAST_UNUSED = 16, LAST_UNUSED = 239 };
+  uint8_t byte = (uint8_t)word;
+  return byte != 0 && (byte < LEAST_UNUSED || byte > LAST_UNUSED);
+}
+
+#endif

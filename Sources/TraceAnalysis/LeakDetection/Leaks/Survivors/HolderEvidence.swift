@@ -1,0 +1,142 @@
+// Weighs the holders of survivors.
+
+import HeapAnalysis
+import TraceReading
+
+extension SurvivorFinder {
+  /// Adds the points of the rules about the holder of survivors.
+  func weighHolder(
+    _ holding: Holding, of nodes: [NodeID], _ sample: NodeID, _ suspicion: Suspicion, isMinority: Bool,
+    in evidence: inout Evidence
+  ) {
+    let (steps, place, figures) = (holding.steps, holding.suspect, "\(nodes.count) instances")
+    switch holding.key {
+    case .registration(let kind, _):
+      evidence = evidence.ofRegistrations
+      note(.registered, .supports, figures)
+      // The age of such tasks is not known: some may be work under way.
+      if kind == .task, suspicion.family.lifetime.births == 0 {
+        weigh(
+          .many, nodes.count >= rules.minPendingTasks, "\(nodes.count) of \(rules.minPendingTasks)", in: &evidence)
+      }
+      // Scheduled work is freed when it has run. Cancelled work is freed no earlier. If the work keeps no object of the
+      // program alive, for example because of a weak self, it is no leak.
+      if kind == .dispatchWork, !keepOwnObjects(nodes) { weigh(.keepsNothing, false, figures, in: &evidence) }
+    case .reference:
+      weigh(.knownHolder, isKnownHolder(steps, place), figures, in: &evidence)
+      guard suspicion.verdict == .accumulating else { return }
+      weigh(.holderIsOlder, isContainerOlder(steps, place, than: nodes), figures, in: &evidence)
+      weighReading(of: steps[place].node, nodes, suspicion, in: &evidence)
+      weighWhole(of: steps[place].node, nodes, suspicion, in: &evidence)
+      // A list of closures is a registry of callbacks. Fewer objects make a strong suspicion there than in a list of
+      // results.
+      let isCaptured = isCaptured(steps, place)
+      if suspicion.needsCallback, !isServed(steps, place) {
+        weigh(.capturedByCallback, isCaptured, "made by the main function", in: &evidence)
+      } else if isCaptured, !isMinority, isProgramObject(sample), nodes.count >= rules.minLooped {
+        weigh(.capturedByCallback, true, figures, in: &evidence)
+      }
+      // The growth of a family says little about the few objects that are held in another way than most.
+      if isMinority { weigh(.heldAlike, false, figures, in: &evidence) }
+    }
+  }
+
+  /// Weakens a suspicion if the same holder has siblings from other sites, and these ended while the objects were made.
+  /// For example, a window that moves keeps its size.
+  private func weighWhole(
+    of storage: NodeID, _ nodes: [NodeID], _ suspicion: Suspicion, in evidence: inout Evidence
+  ) {
+    guard !graph.isRoot(storage), graph.type(of: storage).kind.isCollection else { return }
+    let family = suspicion.family
+    let own = Set(family.sites)
+    let type = graph.nodeTypes[Int(nodes[0])]
+    let elements = graph.graph.edges(from: storage).map { graph.graph.target(of: $0) }.filter {
+      !graph.isRoot($0) && graph.nodeTypes[Int($0)] == type
+    }
+    let others = Set(elements.map { block($0).site.rawValue }).subtracting(own)
+    guard others.contains(where: { sites[Int($0)].lifetime.deaths > 0 }) else { return }
+    let whole = Population(
+      (own.union(others)).sorted().map { sites[Int($0)].liveCurve }, from: family.lifetime.firstOrdinal,
+      to: max(family.lifetime.lastOrdinal, family.lifetime.firstOrdinal))
+    let (before, after) = (Double(whole.live(at: 0)), Double(whole.live(at: 1)))
+    let hasGrown = after - before >= rules.minAdded * Double(family.survivors.count)
+    weigh(.populationGrew, hasGrown, "from \(Int(before)) to \(Int(after)) with siblings", in: &evidence)
+  }
+
+  /// Adds the points for the way that the program iterated over a collection.
+  private func weighReading(
+    of storage: NodeID, _ nodes: [NodeID], _ suspicion: Suspicion, in evidence: inout Evidence
+  ) {
+    guard let use = use(of: storage, nodes) else { return }
+    switch use {
+    case .readInTheEnd:
+      // Unoptimised code retains each element that it reads. If the elements have no late use, the program read only
+      // the collection's count.
+      let areRetained = nodes.count { block($0).useAges > 1 } * 2 > nodes.count
+      guard !areCalled(suspicion.family, nodes[0]), !areRetained || lateUse(of: suspicion.family) != .none else {
+        return
+      }
+      weigh(.noResult, false, use.rawValue, in: &evidence)
+    case .swept:
+      if evidence.isUsedInTheEnd { weigh(.swept, true, use.rawValue, in: &evidence) }
+    case .unread, .used: break
+    }
+  }
+
+  /// Returns whether the program iterated now and then over the collection that holds the objects.
+  func isSwept(_ holding: Holding, _ nodes: [NodeID]) -> Bool {
+    use(of: holding.steps[holding.suspect].node, nodes) == .swept
+  }
+
+  /// Returns how the program iterated over a collection of these nodes, which are in order of birth; nil for other
+  /// holders.
+  private func use(of storage: NodeID, _ nodes: [NodeID]) -> CollectionUse? {
+    guard !graph.isRoot(storage), graph.type(of: storage).kind.isCollection, let last = nodes.last else { return nil }
+    return CollectionUse(of: block(storage), last: ordinal(last))
+  }
+
+  /// Returns whether an object of the program holds the objects, rather than a variable of the main function.
+  func isServed(_ steps: [LeakGroup.Step], _ suspect: Int) -> Bool {
+    steps[...suspect].contains { !graph.isRoot($0.node) && isProgramObject($0.node) }
+  }
+
+  /// Returns whether a closure on the path captured the object.
+  private func isCaptured(_ steps: [LeakGroup.Step], _ suspect: Int) -> Bool {
+    steps[suspect..<steps.count].contains { step in
+      if !graph.isRoot(step.node), graph.type(of: step.node).kind == .closure { return true }
+      return step.edge.map(isClosure) ?? false
+    }
+  }
+
+  /// Returns whether an edge is a reference to a closure: to its captures, or to the only object that it captured.
+  func isClosure(_ edge: EdgeIndex) -> Bool {
+    guard let label = graph.label(graph.graph.label(of: edge)), case .closure = label.role else { return false }
+    return true
+  }
+
+  /// Returns whether the holder is older than the objects. If objects are put together into something that is made
+  /// later, they were collected on purpose. Growing objects had their holder before. The holder need not be older than
+  /// all of them: the first object may ask for a registry that is made on its first use.
+  func isContainerOlder(_ steps: [LeakGroup.Step], _ suspect: Int, than survivors: [NodeID]) -> Bool {
+    guard !survivors.isEmpty, !isPutTogether(steps[suspect].node, of: survivors) else { return false }
+    let first = survivors[survivors.count / rules.minLooped]
+    // The links of a chain hold one another, and each is younger than the link that it holds. So links are no
+    // containers.
+    let type = graph.nodeTypes[Int(first)]
+    let container = steps[...suspect].prefix { graph.isRoot($0.node) || graph.nodeTypes[Int($0.node)] != type }
+    // The path to an owner may begin at younger objects. For example, the path to a service may begin at any
+    // connection.
+    let owner = container.last { !graph.isRoot($0.node) && isProgramObject($0.node) }
+    return owner.map { ordinal($0.node) <= ordinal(first) } ?? true
+  }
+
+  /// Returns whether a collection was made when all its elements were there. A growing collection moves when it
+  /// doubles, and has free room then.
+  private func isPutTogether(_ storage: NodeID, of survivors: [NodeID]) -> Bool {
+    guard !graph.isRoot(storage), graph.type(of: storage).kind.isCollection, let last = survivors.last,
+      ordinal(storage) > ordinal(last)
+    else { return false }
+    return Double(block(storage).size) < rules.roomOfGrown
+      * Double(survivors.count * MemoryLayout<UInt64>.size)
+  }
+}
