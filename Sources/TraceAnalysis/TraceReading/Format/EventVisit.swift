@@ -4,13 +4,12 @@ extension TraceReader {
   /// Calls `body` with every event of the trace, merged by time. If `body` throws, stops calling it and rethrows the
   /// error. Takes one pass over the events. If the limit for the file's size allows no further pass, `body` is not
   /// called. O(events · log threads).
-  package func forEachEvent(_ body: (TraceEvent) throws -> Void) throws {
-    let failure = withoutActuallyEscaping(body) { body in
-      var visit = EventVisit(body: body)
-      replay(into: &visit)
-      return visit.failure
-    }
-    if let failure { throw failure }
+  package func forEachEvent(_ body: @escaping (TraceEvent) throws -> Void) throws {
+    // `withoutActuallyEscaping` would put the length of this file's path into the code (Swift 6.3.1), and a release
+    // built in another folder would differ.
+    var visit = EventVisit(body: body)
+    replay(into: &visit)
+    if let failure = visit.failure { throw failure }
   }
 }
 
