@@ -3,6 +3,18 @@
 
 import PackageDescription
 
+// What several layers of the analysis depend on.
+let reading: [Target.Dependency] = ["TextWriting", "TraceReading"]
+let symbolication = reading + ["TraceSymbolication"]
+let detection = symbolication + ["HeapAnalysis", "LeakDetection"]
+/// All modules below TraceAnalysis.
+let analysis =
+  detection + [
+    "Wording", "AllocationReports", "LeakGates", "RunDiff", "TraceRecording", "TraceReports", "TraceExports",
+    "TraceDatabase", "PageReports", "ProcessInspection", "ProcessAttachment", "FeatureChecks",
+  ]
+let testSupport: [Target.Dependency] = ["TraceTestSupport", "TestRequirements"]
+
 let package = Package(
   name: "leaktrace",
   // For programs that link LeakTrace; the rest is for Linux alone.
@@ -56,41 +68,40 @@ let package = Package(
       name: "CRemoteMirror", dependencies: ["CSandboxedChild"], exclude: ["README.md"],
       linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
 
+    // Text, JSON, Markdown and tables, without knowledge of traces.
+    .target(name: "TextWriting", path: "Sources/TraceAnalysis/TextWriting", exclude: ["README.md"]),
     // The layers of the analysis, from the bottom; each sees the declarations of those below it that are `package`.
     // All that happens once an event stands in one module, whose generic code is specialised.
     .target(
-      name: "TraceReading", dependencies: ["CTraceFormat", "CZstd"], path: "Sources/TraceAnalysis/TraceReading",
-      exclude: ["README.md", "Aggregates/README.md", "Format/README.md", "Replay/README.md", "Text/README.md"]),
+      name: "TraceReading", dependencies: ["TextWriting", "CTraceFormat", "CZstd"],
+      path: "Sources/TraceAnalysis/TraceReading",
+      exclude: ["README.md", "Aggregates/README.md", "Format/README.md", "Replay/README.md"]),
     // What is known of platforms and libraries, as data that becomes part of the program.
     .target(
       name: "PlatformRules", path: "Sources/TraceAnalysis/PlatformRules", exclude: ["README.md"],
       resources: [.embedInCode("Rules")]),
     .target(
       name: "TraceSymbolication",
-      dependencies: ["TraceReading", "PlatformRules", "CElfutils", "CSandboxedChild", "CDemangle", "CTrackedFiles"],
+      dependencies: reading + ["PlatformRules", "CElfutils", "CSandboxedChild", "CDemangle", "CTrackedFiles"],
       path: "Sources/TraceAnalysis/TraceSymbolication", exclude: ["README.md"]),
     // Other processes and core files: their memory, their threads, the blocks of their allocator; and all of it as a
     // trace.
     .target(
       name: "ProcessInspection",
-      dependencies: [
-        "TraceReading", "TraceSymbolication", "CTraceFormat", "CHeapScan", "CElfutils", "CProcessCalls", "CZstd",
-        "CSandboxedChild", "CUnwinder",
+      dependencies: symbolication + [
+        "CTraceFormat", "CHeapScan", "CElfutils", "CProcessCalls", "CZstd", "CSandboxedChild", "CUnwinder",
       ],
       path: "Sources/TraceAnalysis/ProcessInspection", exclude: ["README.md"]),
     .target(
       name: "HeapAnalysis",
-      dependencies: [
-        "TraceReading", "PlatformRules", "TraceSymbolication", "CTraceFormat", "CElfutils", "CSandboxedChild",
-        "CRemoteMirror",
-      ],
+      dependencies: symbolication + ["PlatformRules", "CTraceFormat", "CElfutils", "CSandboxedChild", "CRemoteMirror"],
       path: "Sources/TraceAnalysis/HeapAnalysis",
       exclude: [
         "README.md", "HeapGraph/README.md", "HeapImage/README.md", "ObjectGraph/README.md", "SwiftReflection/README.md",
       ]),
     .target(
       name: "LeakDetection",
-      dependencies: ["TraceReading", "PlatformRules", "TraceSymbolication", "HeapAnalysis"],
+      dependencies: symbolication + ["PlatformRules", "HeapAnalysis"],
       path: "Sources/TraceAnalysis/LeakDetection",
       exclude: [
         "README.md", "History/README.md", "Leaks/README.md", "Outline/README.md", "Leaks/Advice/README.md",
@@ -98,87 +109,66 @@ let package = Package(
       ]),
     // The words of findings, for all that shows them.
     .target(
-      name: "Wording", dependencies: ["TraceReading", "TraceSymbolication", "HeapAnalysis", "LeakDetection"],
+      name: "Wording", dependencies: detection,
       path: "Sources/TraceAnalysis/Wording", exclude: ["README.md"]),
     .target(
       name: "AllocationReports",
-      dependencies: ["TraceReading", "PlatformRules", "TraceSymbolication"],
+      dependencies: symbolication + ["PlatformRules"],
       path: "Sources/TraceAnalysis/AllocationReports", exclude: ["README.md"]),
     .target(
       name: "LeakGates",
-      dependencies: ["TraceReading", "TraceSymbolication", "LeakDetection", "Wording"],
+      dependencies: symbolication + ["LeakDetection", "Wording"],
       path: "Sources/TraceAnalysis/LeakGates", exclude: ["README.md"]),
     .target(
       name: "RunDiff",
-      dependencies: [
-        "TraceReading", "PlatformRules", "TraceSymbolication", "HeapAnalysis", "LeakDetection", "Wording",
-        "AllocationReports", "LeakGates",
-      ],
+      dependencies: detection + ["PlatformRules", "Wording", "AllocationReports", "LeakGates"],
       path: "Sources/TraceAnalysis/RunDiff", exclude: ["README.md"]),
     .target(
       name: "TraceRecording",
-      dependencies: ["TraceReading", "CTraceFormat", "CProcessCalls", "CZstd"],
+      dependencies: reading + ["CTraceFormat", "CProcessCalls", "CZstd"],
       path: "Sources/TraceAnalysis/TraceRecording", exclude: ["README.md"]),
     // Recordings in processes that run already.
     .target(
       name: "ProcessAttachment",
-      dependencies: ["TraceReading", "TraceRecording", "ProcessInspection", "CTraceFormat", "CProcessCalls"],
+      dependencies: reading + ["TraceRecording", "ProcessInspection", "CTraceFormat", "CProcessCalls"],
       path: "Sources/TraceAnalysis/ProcessAttachment", exclude: ["README.md"]),
     // Which features work here, or for a process: facts, judgements on facts alone, words, and attempts.
     .target(
       name: "FeatureChecks",
-      dependencies: [
-        "TraceReading", "TraceSymbolication", "HeapAnalysis", "ProcessInspection", "TraceRecording",
-        "ProcessAttachment", "CRemoteMirror",
+      dependencies: symbolication + [
+        "HeapAnalysis", "ProcessInspection", "TraceRecording", "ProcessAttachment", "CRemoteMirror",
       ],
       path: "Sources/TraceAnalysis/FeatureChecks", exclude: ["README.md"]),
     .target(
       name: "TraceReports",
-      dependencies: [
-        "TraceReading", "TraceSymbolication", "HeapAnalysis", "LeakDetection", "Wording", "AllocationReports",
-        "LeakGates", "RunDiff",
-      ],
+      dependencies: detection + ["Wording", "AllocationReports", "LeakGates", "RunDiff"],
       path: "Sources/TraceAnalysis/TraceReports", exclude: ["README.md"]),
     // Files that other tools open.
     .target(
       name: "TraceExports",
-      dependencies: [
-        "TraceReading", "TraceSymbolication", "HeapAnalysis", "LeakDetection", "Wording", "RunDiff", "CZlib",
-      ],
+      dependencies: detection + ["Wording", "RunDiff", "CZlib"],
       path: "Sources/TraceAnalysis/TraceExports", exclude: ["README.md"]),
     // A trace as tables of a database.
     .target(
       name: "TraceDatabase",
-      dependencies: [
-        "TraceReading", "TraceSymbolication", "HeapAnalysis", "LeakDetection", "Wording", "LeakGates", "TraceExports",
-        "CSQLite",
-      ],
+      dependencies: detection + ["Wording", "LeakGates", "TraceExports", "CSQLite"],
       path: "Sources/TraceAnalysis/TraceDatabase", exclude: ["README.md"]),
     // One page with all of a report.
     .target(
       name: "PageReports",
-      dependencies: [
-        "TraceReading", "TraceSymbolication", "HeapAnalysis", "LeakDetection", "AllocationReports", "LeakGates",
-        "RunDiff", "TraceReports", "TraceExports",
-      ],
+      dependencies: detection + ["AllocationReports", "LeakGates", "RunDiff", "TraceReports", "TraceExports"],
       path: "Sources/TraceAnalysis/PageReports", exclude: ["README.md"], resources: [.embedInCode("Resources")]),
     // What people import: all of them.
     .target(
       name: "TraceAnalysis",
-      dependencies: [
-        "TraceReading", "TraceSymbolication", "HeapAnalysis", "LeakDetection", "Wording", "AllocationReports",
-        "LeakGates", "RunDiff", "TraceRecording", "TraceReports", "TraceExports", "TraceDatabase", "PageReports",
-        "ProcessInspection", "ProcessAttachment", "FeatureChecks",
-      ],
+      dependencies: analysis,
       path: "Sources/TraceAnalysis/TraceAnalysis", exclude: ["README.md"]),
     // Depends on each module by itself: one that changes below TraceAnalysis leaves that as it was, and an executable
     // that is built anew only for TraceAnalysis would use values of the old layout.
     .executableTarget(
       name: "leaktrace",
-      dependencies: [
-        "TraceReading", "TraceSymbolication", "HeapAnalysis", "LeakDetection", "Wording", "AllocationReports",
-        "LeakGates", "RunDiff", "TraceRecording", "TraceReports", "TraceExports", "TraceDatabase", "PageReports",
-        "ProcessInspection", "ProcessAttachment", "FeatureChecks", "TraceAnalysis",
+      dependencies: analysis + [
+        "TraceAnalysis",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ], exclude: ["README.md"]),
 
@@ -207,118 +197,89 @@ let package = Package(
       name: "analysis-phases", dependencies: ["PhaseMeter", "TraceAnalysis"],
       path: "Benchmarks/measured/analysis-phases"),
     .executableTarget(
-      name: "image-list", dependencies: ["TraceReading"], path: "Benchmarks/measured/image-list"),
+      name: "image-list", dependencies: reading, path: "Benchmarks/measured/image-list"),
 
     // What each constant of the suspicions decides: scripts/rules.
     .executableTarget(
       name: "rule-sensitivity",
-      dependencies: [
-        "TraceReading", "TraceSymbolication", "HeapAnalysis", "LeakDetection", "TraceReports", "TraceAnalysis",
-      ],
+      dependencies: detection + ["TraceReports", "TraceAnalysis"],
       path: "Tests/RuleSensitivity"),
 
     // Builds traces for tests.
     .target(
       name: "TraceTestSupport",
-      dependencies: [
-        "TraceReading", "TraceSymbolication", "HeapAnalysis", "LeakDetection", "AllocationReports", "LeakGates",
-        "RunDiff", "TraceReports", "TraceExports", "TraceDatabase", "PageReports", "CTraceFormat",
+      dependencies: detection + [
+        "AllocationReports", "LeakGates", "RunDiff", "TraceReports", "TraceExports", "TraceDatabase", "PageReports",
+        "CTraceFormat",
       ],
       path: "Tests/TraceTestSupport"),
     .testTarget(
       name: "FormatTests",
-      dependencies: [
-        "TraceReading", "TraceSymbolication", "HeapAnalysis", "LeakDetection", "RunDiff", "TraceReports",
-        "TraceTestSupport", "TestRequirements", "CTraceFormat",
-      ],
+      dependencies: detection + ["RunDiff", "TraceReports", "CTraceFormat"] + testSupport,
       exclude: ["FuzzCorpus"]),
     .testTarget(
       name: "ReplayTests",
-      dependencies: ["TraceReading", "TraceSymbolication", "LeakDetection", "TraceTestSupport", "TestRequirements"]),
+      dependencies: symbolication + ["LeakDetection"] + testSupport),
     .testTarget(name: "HeapGraphTests", dependencies: ["HeapAnalysis", "TraceTestSupport", "TestRequirements"]),
     .testTarget(
       name: "HeapImageTests",
-      dependencies: [
-        "TraceReading", "TraceSymbolication", "HeapAnalysis", "LeakDetection", "TraceTestSupport", "CTraceFormat",
-        "TestRequirements",
-      ]),
+      dependencies: detection + ["CTraceFormat"] + testSupport),
     .testTarget(
       name: "ObjectGraphTests",
-      dependencies: ["TraceReading", "TraceSymbolication", "HeapAnalysis", "LeakDetection", "TraceTestSupport"]),
+      dependencies: detection + ["TraceTestSupport"]),
     .testTarget(
       name: "LeaksTests",
-      dependencies: [
-        "CTraceFormat", "TraceReading", "PlatformRules", "TraceSymbolication", "HeapAnalysis", "LeakDetection",
-        "Wording",
-        "LeakGates",
-        "TraceReports", "TraceTestSupport", "TestRequirements",
-      ]),
+      dependencies: detection + ["CTraceFormat", "PlatformRules", "Wording", "LeakGates", "TraceReports"] + testSupport),
     .testTarget(
       name: "DiffTests",
-      dependencies: [
-        "TraceReading", "TraceSymbolication", "LeakDetection", "AllocationReports", "LeakGates", "RunDiff",
-        "TraceTestSupport", "TestRequirements",
-      ]),
-    .testTarget(name: "GatesTests", dependencies: ["TraceReading", "LeakDetection", "LeakGates", "RunDiff"]),
+      dependencies: symbolication + ["LeakDetection", "AllocationReports", "LeakGates", "RunDiff"] + testSupport),
+    .testTarget(name: "GatesTests", dependencies: reading + ["LeakDetection", "LeakGates", "RunDiff"]),
     .testTarget(
       name: "SymbolicationTests",
-      dependencies: ["TraceReading", "TraceSymbolication", "HeapAnalysis", "CSandboxedChild"]),
+      dependencies: symbolication + ["HeapAnalysis", "CSandboxedChild"]),
     .testTarget(name: "PlatformRulesTests", dependencies: ["PlatformRules"]),
     .testTarget(
       name: "SwiftReflectionTests",
-      dependencies: ["TraceReading", "TraceSymbolication", "HeapAnalysis", "TestRequirements"]),
+      dependencies: symbolication + ["HeapAnalysis", "TestRequirements"]),
     .testTarget(
       name: "ReportsTests",
-      dependencies: [
-        "TraceReading", "TraceSymbolication", "HeapAnalysis", "LeakDetection", "Wording", "AllocationReports",
-        "LeakGates",
-        "RunDiff", "TraceRecording", "TraceReports", "TraceTestSupport", "TestRequirements",
-      ],
+      dependencies: detection + [
+        "Wording", "AllocationReports", "LeakGates", "RunDiff", "TraceRecording", "TraceReports",
+      ] + testSupport,
       exclude: ["Golden"]),
     .testTarget(
       name: "ExportTests",
-      dependencies: [
-        "TraceReading", "TraceSymbolication", "HeapAnalysis", "LeakDetection", "AllocationReports", "LeakGates",
-        "RunDiff", "TraceExports", "TraceTestSupport", "CZlib",
+      dependencies: detection + [
+        "AllocationReports", "LeakGates", "RunDiff", "TraceExports", "TraceTestSupport", "CZlib",
       ]),
     .testTarget(
       name: "DatabaseTests",
-      dependencies: [
-        "TraceReading", "TraceSymbolication", "LeakDetection", "LeakGates", "TraceExports", "TraceDatabase",
-        "TraceTestSupport",
-      ]),
+      dependencies: symbolication + ["LeakDetection", "LeakGates", "TraceExports", "TraceDatabase", "TraceTestSupport"]),
     .testTarget(
       name: "PageReportsTests",
-      dependencies: [
-        "TraceReading", "TraceSymbolication", "HeapAnalysis", "LeakDetection", "AllocationReports", "LeakGates",
-        "RunDiff", "TraceReports", "TraceExports", "PageReports", "TraceTestSupport", "TestRequirements",
-      ]),
+      dependencies: detection + [
+        "AllocationReports", "LeakGates", "RunDiff", "TraceReports", "TraceExports", "PageReports",
+      ] + testSupport),
     // Stands for a program of another package.
     .testTarget(
       name: "PublicAPITests",
       // The modules behind TraceAnalysis: the tests are built anew when the layout of a value changes.
-      dependencies: ["LeakTrace", "TraceAnalysis", "TraceTestSupport", "TraceReading", "LeakDetection"],
+      dependencies: reading + ["LeakTrace", "TraceAnalysis", "TraceTestSupport", "LeakDetection"],
       packageAccess: false),
     .testTarget(
       name: "ProcessInspectionTests",
-      dependencies: [
-        "TraceReading", "TraceSymbolication", "ProcessInspection", "TraceTestSupport", "CZstd", "TestRequirements",
-      ]),
+      dependencies: symbolication + ["ProcessInspection", "CZstd"] + testSupport),
     .testTarget(
       name: "FeatureChecksTests",
-      dependencies: [
-        "TraceReading", "TraceSymbolication", "TraceRecording", "ProcessInspection", "ProcessAttachment",
-        "FeatureChecks",
-      ]),
+      dependencies: symbolication + ["TraceRecording", "ProcessInspection", "ProcessAttachment", "FeatureChecks"]),
     .testTarget(name: "ShimTests", dependencies: ["CTraceShim", "CHeapScan", "CZstd", "TestRequirements"]),
     // The largest module. The package manager begins modules of late letters first (Swift 6.3.1), so it is not the last.
     .testTarget(
       name: "ProgramTests",
-      dependencies: [
-        "TraceAnalysis", "TraceReading", "TraceSymbolication", "HeapAnalysis", "LeakDetection", "AllocationReports",
-        "LeakGates", "TraceReports", "TraceRecording", "TraceTestSupport", "CTraceFormat", "CZstd", "TestRequirements",
+      dependencies: detection + [
+        "TraceAnalysis", "AllocationReports", "LeakGates", "TraceReports", "TraceRecording", "CTraceFormat", "CZstd",
         "ProcessInspection", "ProcessAttachment",
-      ]),
+      ] + testSupport),
   ]
 )
 
@@ -330,7 +291,7 @@ if Context.environment["LEAKTRACE_QUICK_BUILD"] != nil {
   // What scripts/bench and scripts/rules run is no part of a quick build.
   let measured: Set = ["PhaseMeter", "graph-algorithms", "analysis-phases", "image-list", "rule-sensitivity"]
   package.targets.removeAll { measured.contains($0.name) }
-  let busy: Set = ["TraceReading", "TraceSymbolication", "HeapAnalysis"]
+  let busy: Set = ["TextWriting", "TraceReading", "TraceSymbolication", "HeapAnalysis"]
   for target in package.targets where target.type != .system && target.type != .plugin {
     let flags = ["-enable-testing"] + [busy.contains(target.name) ? "-Osize" : "-Onone"]
     target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(flags)]

@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 
+import TextWriting
 @testable import TraceExports
 @testable import TraceReading
 

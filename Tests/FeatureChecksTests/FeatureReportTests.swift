@@ -3,6 +3,7 @@ import Glibc
 import ProcessAttachment
 import ProcessInspection
 import Testing
+import TextWriting
 import TraceReading
 import TraceRecording
 

@@ -1,4 +1,4 @@
-import HeapAnalysis
+@testable import HeapAnalysis
 import TestRequirements
 import Testing
 import TraceTestSupport

@@ -1,4 +1,4 @@
-import HeapAnalysis
+@testable import HeapAnalysis
 import Testing
 
 @Suite struct ExtremeGraphTests {

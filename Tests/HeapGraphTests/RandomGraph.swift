@@ -1,4 +1,4 @@
-import HeapAnalysis
+@testable import HeapAnalysis
 import TraceTestSupport
 
 /// A small graph as lists, for slow but simple algorithms, and the same graph as `HeapGraph`. The nodes and edges that

@@ -1,5 +1,6 @@
 import TestRequirements
 import Testing
+import TextWriting
 import TraceTestSupport
 
 @testable import HeapAnalysis

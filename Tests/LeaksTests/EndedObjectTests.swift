@@ -1,6 +1,7 @@
 // Objects that have ended, in small heaps made by hand: how they ended, and who used them later.
 
 import Testing
+import TextWriting
 import TraceTestSupport
 
 @testable import LeakGates

@@ -1,6 +1,7 @@
 // One cause is one finding, however many places it occurs at, and the finding is equal in each run.
 
 import Testing
+import TextWriting
 import TraceTestSupport
 
 @testable import LeakDetection

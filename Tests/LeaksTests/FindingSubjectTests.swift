@@ -1,6 +1,7 @@
 // Findings whose path ends at a library's object name the program's objects behind it.
 
 import Testing
+import TextWriting
 import TraceTestSupport
 
 @testable import LeakDetection

@@ -1,6 +1,7 @@
 // Incomplete heap images: an object's holder may be in the missing part.
 
 import Testing
+import TextWriting
 import TraceTestSupport
 
 @testable import TraceReading

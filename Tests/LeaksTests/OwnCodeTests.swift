@@ -1,6 +1,7 @@
 // The owner of an object, and the place in the program's own code that caused its allocation.
 
 import Testing
+import TextWriting
 import TraceTestSupport
 
 @testable import LeakDetection

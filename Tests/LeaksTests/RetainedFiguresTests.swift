@@ -1,6 +1,7 @@
 // The memory that a finding keeps: the figures include all of it, and count nothing twice.
 
 import Testing
+import TextWriting
 import TraceTestSupport
 
 @testable import LeakDetection

@@ -1,4 +1,5 @@
 import Testing
+import TextWriting
 import TraceTestSupport
 
 @testable import HeapAnalysis

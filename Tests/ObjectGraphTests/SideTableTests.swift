@@ -1,6 +1,7 @@
 // Weak references to objects that have been freed.
 
 import Testing
+@testable import TraceReading
 import TraceTestSupport
 
 @testable import HeapAnalysis

@@ -47,7 +47,7 @@ import TraceTestSupport
     let heap = Self.heap(protectsLinks: protectsLinks, release: release)
     let found = try #require(GlibcHeap(in: heap.memory))
     #expect(found.blocks == heap.sortedBlocks)
-    #expect(found.arenaCount == 2 && found.threadCaches == 2 && found.mappedBlocks == 2)
+    #expect(found.arenas.count == 2 && found.threadCaches == 2 && found.mappedBlocks == 2)
     #expect(found.cachedBlocks > 0 && found.freeBytes > 0)
     #expect((found.fastBlocks > 0) == (release != .with43))
     #expect(found.breaks == 0 && found.skippedBytes == 0 && !found.isIncomplete)
@@ -105,7 +105,7 @@ import TraceTestSupport
     heap.endArena()
     let found = try #require(GlibcHeap(in: heap.memory))
     #expect(found.blocks == heap.sortedBlocks)
-    #expect(found.freeBytes == 48 * filled && found.arenaCount == 1)
+    #expect(found.freeBytes == 48 * filled && found.arenas.count == 1)
   }
 
   @Test func memoryThatWasMappedForTheMainArenaIsFound() throws {

@@ -6,6 +6,7 @@ import Foundation
 import Testing
 
 @testable import LeakDetection
+import TextWriting
 @testable import TraceReading
 @testable import TraceReports
 @testable import RunDiff

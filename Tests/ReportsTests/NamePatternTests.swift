@@ -1,5 +1,6 @@
 import Testing
 
+import TextWriting
 @testable import TraceReading
 @testable import TraceSymbolication
 

@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 
+import TextWriting
 @testable import TraceReading
 @testable import TraceRecording
 

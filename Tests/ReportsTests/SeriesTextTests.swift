@@ -5,6 +5,7 @@ import Testing
 
 @testable import LeakDetection
 @testable import LeakGates
+import TextWriting
 @testable import TraceReading
 @testable import TraceReports
 

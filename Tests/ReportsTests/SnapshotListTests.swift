@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import TextWriting
 import TraceTestSupport
 
 @testable import TraceReading

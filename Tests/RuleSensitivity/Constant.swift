@@ -1,7 +1,7 @@
 // The constants that decide suspicions, and other values for each.
 
 import Foundation
-import LeakDetection
+@testable import LeakDetection
 
 /// A constant of the rules.
 struct Constant: Sendable {

@@ -11,7 +11,8 @@
 
 import Foundation
 import HeapAnalysis
-import LeakDetection
+@testable import LeakDetection
+import TextWriting
 import TraceAnalysis
 import TraceReading
 import TraceReports

@@ -4,7 +4,7 @@ import Foundation
 import HeapAnalysis
 import Testing
 import TraceReading
-import TraceSymbolication
+@testable import TraceSymbolication
 
 @Suite struct SymbolicatorTests {
   @Test func aReturnAddressBelongsToTheCallBeforeIt() throws {

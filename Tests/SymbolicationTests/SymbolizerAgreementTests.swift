@@ -3,7 +3,7 @@
 import Foundation
 import Testing
 import TraceReading
-import TraceSymbolication
+@testable import TraceSymbolication
 
 @Suite(.serialized) struct SymbolizerAgreementTests {
   struct Row: Equatable {

@@ -6,6 +6,7 @@
 @testable import LeakGates
 @testable import PageReports
 @testable import RunDiff
+import TextWriting
 @testable import TraceDatabase
 @testable import TraceExports
 @testable import TraceReading

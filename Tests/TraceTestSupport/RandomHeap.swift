@@ -1,6 +1,6 @@
 // Random programs: streams of events that allocate, free, retain and release.
 
-import TraceReading
+@testable import TraceReading
 
 /// The parameters of a random program.
 package struct RandomHeap {

@@ -1,5 +1,6 @@
 // The contents of `leaktrace analyze`'s report, as a value: chosen, sorted and named, but not formatted.
 
+import TextWriting
 import TraceReading
 import TraceSymbolication
 

@@ -1,6 +1,7 @@
 // Finds the program's function that a site belongs to.
 
 import PlatformRules
+import TextWriting
 import TraceReading
 import TraceSymbolication
 

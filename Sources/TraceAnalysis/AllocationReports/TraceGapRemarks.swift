@@ -1,5 +1,6 @@
 // What a trace lacks, in sentences.
 
+import TextWriting
 import TraceReading
 
 extension AllocationAnalysis {

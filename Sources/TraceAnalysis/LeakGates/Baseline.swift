@@ -1,6 +1,7 @@
 // The file of findings that are known and accepted.
 
 import LeakDetection
+import TextWriting
 import TraceReading
 import Wording
 
@@ -24,7 +25,7 @@ package struct Baseline: Hashable, Sendable {
     /// The reason for accepting it; empty if none was given.
     package var reason: String
     /// The comment lines directly above the entry, with their `#`.
-    package var comments: [String] = []
+    var comments: [String] = []
 
     package init(fingerprint: String, instances: Int, verdict: String, subject: String, reason: String) {
       (self.fingerprint, self.instances, self.verdict, self.subject, self.reason) = (

@@ -1,5 +1,6 @@
 // Writes a baseline as text for reviews and merges by line, and reads the text as people edited it.
 
+import TextWriting
 import TraceReading
 
 extension Baseline {

@@ -1,5 +1,6 @@
 // One condition of a gate, parsed from text: `new-leaks`, `retained:1MiB`, `peak:10%`.
 
+import TextWriting
 import TraceReading
 
 /// A condition and the smallest amount that makes it fail.

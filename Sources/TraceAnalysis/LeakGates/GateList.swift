@@ -1,6 +1,7 @@
 // The conditions that make a command fail, and their outcomes for the findings.
 
 import LeakDetection
+import TextWriting
 import TraceReading
 import Wording
 

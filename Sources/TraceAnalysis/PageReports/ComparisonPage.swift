@@ -2,6 +2,7 @@
 
 import LeakGates
 import RunDiff
+import TextWriting
 import TraceReading
 import TraceReports
 

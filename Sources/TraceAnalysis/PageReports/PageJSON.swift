@@ -1,6 +1,7 @@
 // Parts of a page's data that pages about processes and pages about comparisons have in common.
 
 import LeakDetection
+import TextWriting
 import TraceReading
 import TraceReports
 

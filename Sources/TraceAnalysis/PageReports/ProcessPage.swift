@@ -4,6 +4,7 @@ import AllocationReports
 import HeapAnalysis
 import LeakDetection
 import LeakGates
+import TextWriting
 import TraceExports
 import TraceReading
 import TraceReports

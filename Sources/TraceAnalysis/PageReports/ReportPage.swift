@@ -1,6 +1,7 @@
 // A page with a whole report. It opens from a file and needs no other file.
 
 import LeakDetection
+import TextWriting
 import TraceReading
 import TraceReports
 

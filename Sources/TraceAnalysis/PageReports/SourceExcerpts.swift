@@ -1,6 +1,7 @@
 // Source lines around the places of findings, if the source files are available.
 
 import LeakDetection
+import TextWriting
 import TraceReading
 import TraceReports
 

@@ -16,7 +16,7 @@ package struct Attachment {
   /// Nanoseconds that all threads were stopped. `callNanoseconds`: nanoseconds that the thread that made the call was
   /// diverted from its work.
   package let pauseNanoseconds: UInt64
-  package let callNanoseconds: UInt64
+  let callNanoseconds: UInt64
   private let directory: SharedDirectory
 
   /// Timeout of the call in milliseconds. It is long because the loader may wait for a slow disk.

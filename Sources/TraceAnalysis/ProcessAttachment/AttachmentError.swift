@@ -3,6 +3,7 @@
 import CProcessCalls
 import Glibc
 import ProcessInspection
+import TextWriting
 import TraceReading
 
 /// A reason why an attempt failed. The process continues. The description includes advice.
@@ -42,8 +43,8 @@ package enum AttachmentError: Error, Hashable, Sendable {
 
   /// The states of threads when the last attempt was given up.
   package struct Obstacles: Hashable, Sendable {
-    package var inLoader = 0, inFork = 0, atExit = 0, notStopped = 0
-    package var inAllocator = 0, inHandler = 0, inLibrary = 0, withoutRoom = 0, unknown = 0
+    var inLoader = 0, inFork = 0, atExit = 0, notStopped = 0
+    var inAllocator = 0, inHandler = 0, inLibrary = 0, withoutRoom = 0, unknown = 0
 
     init(_ counts: lt_call_obstacles) {
       inLoader = Int(counts.inLoader)

@@ -12,13 +12,13 @@ package enum Figure: String, CaseIterable, Codable, Hashable, Sendable {
   /// events, from the first event to the snapshot.
   case growth
 
-  package var isBytes: Bool { [.liveBytes, .peakBytes, .allocatedBytes, .retainedBytes].contains(self) }
+  var isBytes: Bool { [.liveBytes, .peakBytes, .allocatedBytes, .retainedBytes].contains(self) }
 
   /// Figures of sites, types and whole programs.
-  package static let ofAllocations: [Figure] = [
+  static let ofAllocations: [Figure] = [
     .liveBytes, .liveBlocks, .peakBytes, .allocatedBytes, .allocatedBlocks, .temporaryBlocks, .retains, .releases,
   ]
-  package static let ofFindings: [Figure] = [.instances, .retainedBytes, .growth]
+  static let ofFindings: [Figure] = [.instances, .retainedBytes, .growth]
 }
 
 /// The values of a figure in the runs of one side.

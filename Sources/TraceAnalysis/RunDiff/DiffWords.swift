@@ -2,6 +2,7 @@
 
 import LeakDetection
 import LeakGates
+import TextWriting
 import TraceReading
 import Wording
 

@@ -28,7 +28,7 @@ package struct FigureTolerance: Hashable, Sendable {
   /// how tasks are split, which blocks are temporary and which coincide. Scheduling also decides whether an actor gets
   /// one job or two for each waiter. A task in progress has some three blocks. One site of a small server had 7 jobs in
   /// one run and 114 in another; the numbers of live blocks were 220 and 337.
-  package static let timeDependent: FigureTolerance = {
+  static let timeDependent: FigureTolerance = {
     var tolerance = FigureTolerance(
       part: 0.05, partOfPeak: 0.5, deviations: 6, partOfSite: 0.5, minPart: 0.02, minLivePart: 0.05)
     (tolerance.cluster, tolerance.liveCluster) = (3, 3)
@@ -37,14 +37,14 @@ package struct FigureTolerance: Hashable, Sendable {
   /// For a program with a run loop, whose number of turns depends on time. A turn of the run loop of
   /// swift-corelibs-foundation makes some eight blocks. The turns of 30 timers made 443 temporary blocks in one run and
   /// 233 in the next.
-  package static let runLoop: FigureTolerance = {
+  static let runLoop: FigureTolerance = {
     var tolerance = timeDependent
     tolerance.cluster = 8
     return tolerance
   }()
   /// For one process that was inspected twice. The seeds of its hash tables are the same, and the user wants to see its
   /// growth, so all differences beyond Poisson noise count.
-  package static let sameProcess: FigureTolerance = {
+  static let sameProcess: FigureTolerance = {
     var tolerance = FigureTolerance(
       part: 0, partOfPeak: 0, deviations: 2, partOfSite: 0, minPart: 0, minLivePart: 0)
     tolerance.liveCluster = 1

@@ -7,7 +7,7 @@ import TraceReading
 /// The start of an inspected process, and its age at the inspection.
 package struct InspectedMoment: Codable, Hashable, Sendable {
   /// The start of the process, in nanoseconds of CLOCK_MONOTONIC; 0 if it is not known, as for a core.
-  package var processStart: UInt64
+  var processStart: UInt64
   /// Nanoseconds from the start to the inspection.
   package var age: UInt64
 
@@ -21,13 +21,13 @@ package struct InspectedMoment: Codable, Hashable, Sendable {
 
 extension RunDigest {
   /// Whether the sites are types and their holders. In digests of earlier versions, only inspections have holders.
-  package var hasHolders: Bool { listsHolders ?? (inspected != nil) }
+  var hasHolders: Bool { listsHolders ?? (inspected != nil) }
 
   /// The operation of sites that are types and holders, in digests of all versions.
   private static let operationOfHolders = "inspected"
 
   /// Replaces the sites with the census of a heap image. The holder replaces the allocating function.
-  package mutating func replaceSites(with census: HolderCensus) {
+  mutating func replaceSites(with census: HolderCensus) {
     (sites, listsHolders) = ([], true)
     var places: [String: (frame: Int32, stack: Int32)] = [:]
     for row in census.rows {

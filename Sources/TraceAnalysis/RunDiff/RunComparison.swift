@@ -1,6 +1,7 @@
 // Compares two builds, each by one or more runs.
 
 import LeakGates
+import TextWriting
 import TraceReading
 
 /// Compares digests. Time and memory are proportional to the distinct sites of both sides. Items that cannot be matched

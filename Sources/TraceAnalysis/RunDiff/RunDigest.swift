@@ -61,14 +61,14 @@ package struct RunDigest: Codable, Hashable, Sendable {
   /// The number of traces that were added up.
   package var processes: Int
   package var eventCount: UInt64
-  package var recordsReferenceCounts: Bool
+  var recordsReferenceCounts: Bool
   /// Whether a trace of the run is damaged. The sums include its readable part.
   package var isDamaged: Bool
   /// The number of threads that made more than a hundredth of the events.
-  package var busyThreads: Int
+  var busyThreads: Int
   /// Whether a run loop called the program's code, so that the number of calls depends on the clock. Nil in digests of
   /// earlier versions.
-  package var hasRunLoop: Bool?
+  var hasRunLoop: Bool?
   /// Whether the run is a light recording. Its blocks come from heap images: blocks that were freed before an image are
   /// missing, and no peak is known. Nil in digests of earlier versions.
   package var isLight: Bool?
@@ -87,7 +87,7 @@ package struct RunDigest: Codable, Hashable, Sendable {
   /// For estimates: average number of allocated bytes from one sample to the next.
   package var samplePeriod: UInt64?
   /// For estimates: seconds during which samples were taken.
-  package var sampledSeconds: Double?
+  var sampledSeconds: Double?
   /// Findings of the program and of libraries; nil if there was no heap image.
   package var findings: [DigestedFinding]?
   /// The reason why there are no findings.

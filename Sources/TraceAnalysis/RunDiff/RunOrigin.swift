@@ -1,5 +1,6 @@
 // The origin of a run.
 
+import TextWriting
 import TraceReading
 
 /// The start time, the process number and the build of a recorded run.

@@ -3,6 +3,7 @@
 import AllocationReports
 import HeapAnalysis
 import LeakGates
+import TextWriting
 import TraceReading
 import TraceReports
 import TraceSymbolication

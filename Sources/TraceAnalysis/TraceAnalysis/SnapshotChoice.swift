@@ -1,6 +1,7 @@
 // The choice of the heap image that a report is about.
 
 import LeakGates
+import TextWriting
 import TraceReading
 import TraceRecording
 

@@ -10,6 +10,7 @@
 @_exported import ProcessAttachment
 @_exported import ProcessInspection
 @_exported import RunDiff
+@_exported import TextWriting
 @_exported import TraceDatabase
 @_exported import TraceExports
 @_exported import TraceReading

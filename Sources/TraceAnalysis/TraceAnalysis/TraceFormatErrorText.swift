@@ -1,6 +1,7 @@
 // Errors of reading a trace file, in words.
 
 import Glibc
+import TextWriting
 import TraceReading
 
 extension TraceFormatError {

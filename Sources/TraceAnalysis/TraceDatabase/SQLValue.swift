@@ -1,5 +1,6 @@
 // Values in a database.
 
+import TextWriting
 import TraceReading
 
 /// A value in a column.

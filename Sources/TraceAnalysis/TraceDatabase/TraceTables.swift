@@ -3,6 +3,7 @@
 import HeapAnalysis
 import LeakDetection
 import LeakGates
+import TextWriting
 import TraceExports
 import TraceReading
 import TraceSymbolication

@@ -1,6 +1,7 @@
 // A heap image in the form that the file formats of other tools need.
 
 import HeapAnalysis
+import TextWriting
 import TraceReading
 
 /// The nodes and references of a heap image with their names, and the first unkept blocks. An unkept block is one that

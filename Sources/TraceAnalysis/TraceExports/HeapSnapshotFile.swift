@@ -1,6 +1,7 @@
 // Heap images for the Memory panel of Chrome's DevTools.
 
 import HeapAnalysis
+import TextWriting
 import TraceReading
 
 /// A file in V8's heap snapshot format. Blocks and roots are nodes, and references are edges.

@@ -1,6 +1,7 @@
 // Heap images for Perfetto's trace processor and its UI.
 
 import HeapAnalysis
+import TextWriting
 import TraceReading
 
 /// A trace in Perfetto's format with one heap graph. Blocks and roots are objects; only owning references are included.

@@ -1,5 +1,6 @@
 // Profiles for pprof, and for all tools that read pprof's files.
 
+import TextWriting
 import TraceReading
 
 /// A profile in pprof's format.

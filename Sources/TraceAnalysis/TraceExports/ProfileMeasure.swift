@@ -26,7 +26,7 @@ package enum ProfileMeasure: String, CaseIterable, Hashable, Sendable {
   }
 
   /// The name in Go's heap profiles, or a name of the same style.
-  package var sampleType: String {
+  var sampleType: String {
     switch self {
     case .allocatedBlocks: "alloc_objects"
     case .allocatedBytes: "alloc_space"

@@ -1,5 +1,6 @@
 // Profiles for speedscope.app.
 
+import TextWriting
 import TraceReading
 
 /// A document in speedscope's own format: a list of distinct frames, and one profile for each measure.

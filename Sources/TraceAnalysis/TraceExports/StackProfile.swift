@@ -1,5 +1,6 @@
 // The call stacks of a run with their allocations, for flame graphs and for profiles in other tools' formats.
 
+import TextWriting
 import TraceReading
 import TraceSymbolication
 

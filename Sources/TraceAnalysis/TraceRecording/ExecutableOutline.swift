@@ -7,23 +7,23 @@ package struct ExecutableOutline: Hashable, Sendable {
   /// ELF e_machine: 62 is x86-64, 183 is AArch64.
   package var machine: UInt16
   /// ELF e_type: 2 is a program at fixed addresses, 3 a shared object or position-independent program.
-  package var fileType: UInt16
+  var fileType: UInt16
   /// The path of the loader in PT_INTERP; nil in static programs, shared libraries and loaders.
   package var loader: String?
   /// The names of the libraries that the file needs directly.
-  package var neededLibraries: [String]
+  var neededLibraries: [String]
   /// DT_SONAME; nil in most programs.
   package var ownName: String?
   /// Empty if the section headers were removed.
   package var sectionNames: Set<String>
 
   /// True if the file contains code from the Swift compiler.
-  package var hasSwiftCode: Bool { sectionNames.contains { $0.hasPrefix("swift5_") } }
+  var hasSwiftCode: Bool { sectionNames.contains { $0.hasPrefix("swift5_") } }
   /// True if the Swift runtime is inside the file, for example because of `-static-stdlib`.
   package var containsSwiftRuntime: Bool {
     hasSwiftCode && !neededLibraries.contains { $0.hasPrefix("libswiftCore.") }
   }
-  package var hasSymbolTable: Bool { sectionNames.contains(".symtab") }
+  var hasSymbolTable: Bool { sectionNames.contains(".symtab") }
 }
 
 /// The kind of a file, determined from its first bytes.

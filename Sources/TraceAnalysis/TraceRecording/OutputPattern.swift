@@ -65,7 +65,7 @@ package struct OutputPattern: Hashable, Sendable {
   package var namesOneFileForAProgram: Bool { !Self.placeholders(in: fileName).contains("p") }
 
   /// The part of the file name before the first placeholder. All traces' names begin with it.
-  package var fileNamePrefix: String {
+  var fileNamePrefix: String {
     var prefix = ""
     var rest = Substring(fileName)
     while let character = rest.popFirst() {

@@ -2,6 +2,7 @@
 
 import CTraceFormat
 import Glibc
+import TextWriting
 import TraceReading
 
 /// The switch in a live file that the recorder's hooks check.

@@ -1,6 +1,7 @@
 // Finding the library that is preloaded into the traced program.
 
 import Glibc
+import TextWriting
 import TraceReading
 
 /// A shared object for LD_PRELOAD.

@@ -1,5 +1,6 @@
 // The list of processes that are being recorded, with one process on each line.
 
+import TextWriting
 import TraceReading
 
 /// The output of `leaktrace ps`, as text or JSON.

@@ -5,7 +5,7 @@ import TraceReading
 /// Chooses the traces of the user's program by their order, programs and parent processes.
 package enum ProgramTraces {
   /// The most traces that are chosen. If there are more, only the trace with the most events is chosen.
-  package static let maximumCount = 3
+  static let maximumCount = 3
 
   private struct Candidate {
     var trace: RecordedTrace

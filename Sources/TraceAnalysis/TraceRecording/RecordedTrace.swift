@@ -23,7 +23,7 @@ package struct RecordedTrace: Hashable, Sendable {
   package var path: String
   package var fileSize: ByteCount
   /// True if the file is longer than its data, because the recorder reserved space.
-  package var hasRoomAhead: Bool
+  var hasRoomAhead: Bool
   package var processID: UInt32
   package var parentProcessID: UInt32
   package var traceID: UInt64
@@ -45,13 +45,13 @@ package struct RecordedTrace: Hashable, Sendable {
     /// Calls made by a signal handler that interrupted the recorder.
     package var nested: UInt64 = 0
     /// Calls after the recorder had stopped.
-    package var afterStop: UInt64 = 0
-    package var withoutMemory: UInt64 = 0
+    var afterStop: UInt64 = 0
+    var withoutMemory: UInt64 = 0
     /// Stacks that were cut at the depth limit. The events of these stacks, and of the stacks in the next two
     /// properties, were recorded.
-    package var truncatedStacks: UInt64 = 0
-    package var incompleteStacks: UInt64 = 0
-    package var mismatchedStacks: UInt64 = 0
+    var truncatedStacks: UInt64 = 0
+    var incompleteStacks: UInt64 = 0
+    var mismatchedStacks: UInt64 = 0
   }
 
   /// Reads a file's header, status block and closing record. Nil if the file is not a trace, or has a newer version.

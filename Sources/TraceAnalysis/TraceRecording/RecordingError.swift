@@ -1,5 +1,6 @@
 // The reasons why a recording cannot begin.
 
+import TextWriting
 import TraceReading
 
 /// Reasons for refusing to start a program under the recorder. Nothing was started and no trace was written.

@@ -29,9 +29,9 @@ package struct RecordingProcess: Hashable, Sendable {
     /// memory.
     package var hidden: Int
     /// True if the system does not list other users' processes at all.
-    package var isListPartial: Bool
+    var isListPartial: Bool
     /// True if this process belongs to root, which may usually read all other processes.
-    package var isPrivileged: Bool
+    var isPrivileged: Bool
   }
 
   /// Finds all processes that are being recorded. Needs no privileges, but only counts the programs that it may not

@@ -1,5 +1,6 @@
 // The messages that `record` prints when the recorded program has ended.
 
+import TextWriting
 import TraceReading
 
 /// The lines of the summary of a recording, without the command's prefix.
@@ -10,7 +11,7 @@ package struct RecordingSummary: Hashable, Sendable {
   package var notes: [String] = []
 
   /// The most traces that are listed one by one.
-  package static let listedTraces = 10
+  static let listedTraces = 10
 
   /// The prefix of those messages of the library that are not problems.
   private static let notice = "note: "

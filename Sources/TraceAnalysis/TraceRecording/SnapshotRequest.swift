@@ -3,6 +3,7 @@
 import CProcessCalls
 import CTraceFormat
 import Glibc
+import TextWriting
 import TraceReading
 
 /// A request for a snapshot to the recorder inside a process. The live file counts requests and answers.

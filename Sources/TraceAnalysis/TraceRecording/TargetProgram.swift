@@ -1,6 +1,7 @@
 // Finding the program of a command, and deciding whether it can be traced.
 
 import Glibc
+import TextWriting
 import TraceReading
 
 /// A program that can be started under the recorder.
@@ -161,7 +162,7 @@ extension TargetProgram {
 
 extension ExecutableOutline {
   /// The ELF machine number of the processor that runs this code.
-  package static var ownMachine: UInt16 {
+  static var ownMachine: UInt16 {
     #if arch(x86_64)
       return 62
     #elseif arch(arm64)

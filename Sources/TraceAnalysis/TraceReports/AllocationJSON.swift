@@ -2,6 +2,7 @@
 
 import AllocationReports
 import LeakGates
+import TextWriting
 import TraceReading
 import TraceSymbolication
 

@@ -3,6 +3,7 @@
 import AllocationReports
 import LeakDetection
 import LeakGates
+import TextWriting
 import TraceReading
 
 /// Renders a report as text. Only formats. Writes escape sequences for the terminal only with

@@ -1,5 +1,6 @@
 // Diagnostics in words.
 
+import TextWriting
 import TraceReading
 
 extension TraceDiagnostic {

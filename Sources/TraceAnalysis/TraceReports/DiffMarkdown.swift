@@ -2,6 +2,7 @@
 
 import LeakGates
 import RunDiff
+import TextWriting
 import TraceReading
 
 /// Renders a comparison for a reviewer: lists the changes, largest first, and counts the unchanged items. Only formats.

@@ -2,6 +2,7 @@
 
 import LeakGates
 import RunDiff
+import TextWriting
 import TraceReading
 
 /// Renders a comparison for a terminal or a log. Only formats.

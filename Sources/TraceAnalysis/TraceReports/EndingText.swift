@@ -1,6 +1,7 @@
 // The end of an object, as text.
 
 import LeakDetection
+import TextWriting
 import TraceReading
 import TraceSymbolication
 

@@ -1,6 +1,7 @@
 // The estimates of a light recording, as text.
 
 import AllocationReports
+import TextWriting
 import TraceReading
 
 /// Renders estimates. Only formats.

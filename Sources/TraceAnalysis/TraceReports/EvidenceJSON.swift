@@ -2,6 +2,7 @@
 
 import HeapAnalysis
 import LeakDetection
+import TextWriting
 import TraceReading
 
 /// The fields of a finding whose values depend on the kind of its evidence. The document has all of them for each

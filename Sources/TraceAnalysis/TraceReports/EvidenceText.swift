@@ -2,6 +2,7 @@
 
 import HeapAnalysis
 import LeakDetection
+import TextWriting
 import TraceReading
 import Wording
 

@@ -1,6 +1,7 @@
 // Findings, and answers to `why`, as graphs for GraphViz.
 
 import LeakDetection
+import TextWriting
 import TraceReading
 
 /// Paths as GraphViz graphs. A box is an object of the shown instance, an arrow is a reference, and a cluster is a

@@ -1,6 +1,7 @@
 // The picture of a finding: the parts of its path to draw, as text.
 
 import LeakDetection
+import TextWriting
 import TraceReading
 import Wording
 

@@ -1,6 +1,7 @@
 // The stacks of a finding as text.
 
 import LeakDetection
+import TextWriting
 import TraceReading
 
 /// Writes a finding's stacks with every frame. Only formats.

@@ -1,6 +1,7 @@
 // The outcomes of gates, as text and as JSON.
 
 import LeakGates
+import TextWriting
 import TraceReading
 
 /// Renders the outcome of the gates, at the end of a report. Only formats.

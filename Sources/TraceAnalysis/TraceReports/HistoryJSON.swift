@@ -2,6 +2,7 @@
 
 import HeapAnalysis
 import LeakDetection
+import TextWriting
 import TraceReading
 
 /// Renders the answer to `leaktrace history` as one JSON document. Only formats.

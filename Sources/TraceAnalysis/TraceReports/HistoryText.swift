@@ -2,6 +2,7 @@
 
 import AllocationReports
 import LeakDetection
+import TextWriting
 import TraceReading
 import TraceSymbolication
 

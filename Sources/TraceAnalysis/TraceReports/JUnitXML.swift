@@ -2,6 +2,7 @@
 
 import LeakDetection
 import RunDiff
+import TextWriting
 import TraceReading
 import Wording
 

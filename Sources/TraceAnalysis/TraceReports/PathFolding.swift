@@ -1,6 +1,7 @@
 // Chooses which objects of a path are drawn, and which are only counted.
 
 import LeakDetection
+import TextWriting
 import TraceReading
 import Wording
 

@@ -1,6 +1,7 @@
 // The raw records of a trace as text, one record per line.
 
 import HeapAnalysis
+import TextWriting
 import TraceReading
 import Wording
 

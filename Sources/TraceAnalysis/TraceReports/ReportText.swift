@@ -3,6 +3,7 @@
 import LeakDetection
 import LeakGates
 import RunDiff
+import TextWriting
 import TraceReading
 
 extension FindingText {

@@ -1,6 +1,7 @@
 // Retain paths as JSON, as docs/report-schema.md describes them.
 
 import LeakDetection
+import TextWriting
 import TraceReading
 
 /// Renders the answer to `leaktrace why` as one JSON document. Only formats.

@@ -1,6 +1,7 @@
 // Retain paths as text.
 
 import LeakDetection
+import TextWriting
 import TraceReading
 
 /// Renders the answer to `leaktrace why`. Only formats.

@@ -1,6 +1,7 @@
 // The objects that a scope left behind, for programs: the output of `leaktrace scope-report`.
 
 import LeakDetection
+import TextWriting
 import TraceReading
 
 /// The leaks of one scope in one heap image, as JSON.

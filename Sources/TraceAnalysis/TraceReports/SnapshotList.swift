@@ -1,5 +1,6 @@
 // The heap images of a trace, one per line.
 
+import TextWriting
 import TraceReading
 import Wording
 

@@ -1,6 +1,7 @@
 // A call stack as text, with the program's own lines first.
 
 import AllocationReports
+import TextWriting
 import TraceReading
 import TraceSymbolication
 

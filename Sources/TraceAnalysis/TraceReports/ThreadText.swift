@@ -1,6 +1,7 @@
 // The stacks of an inspected process's threads, as text.
 
 import AllocationReports
+import TextWriting
 import TraceReading
 
 /// Renders threads. Threads with the same stack share a row, because a pool has many. Only formats.

@@ -1,6 +1,7 @@
 // Findings as workflow commands of GitHub Actions. GitHub shows each finding at its line.
 
 import RunDiff
+import TextWriting
 import TraceReading
 
 /// Renders failed gates and the findings that make them fail as commands for the log, one per line. Gates come first,

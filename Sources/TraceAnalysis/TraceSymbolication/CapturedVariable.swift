@@ -10,7 +10,7 @@ package struct CapturedVariable: Hashable, Sendable {
   /// the size depends on generic parameters.
   package var size: Int?
   /// True if the closure shares the variable with other code. The context then has a reference to the variable's box.
-  package var isBoxed: Bool
+  var isBoxed: Bool
 
   package init(name: String, typeName: String?, size: Int?, isBoxed: Bool) {
     self.name = name

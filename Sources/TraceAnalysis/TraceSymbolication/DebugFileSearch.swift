@@ -1,5 +1,6 @@
 // Places to look for the files of a traced process, and for their separate debug files.
 
+import TextWriting
 import TraceReading
 
 /// The directories to search. Directories that the user gave come before the system's.

@@ -12,14 +12,14 @@ package struct DemangledName: Hashable, Sendable {
   package var full: String
   /// The name without parts that most readers do not need; see `Demangler`.
   package var short: String
-  package var language: Language
+  var language: Language
   /// The Swift module whose source contains the function.
   package var module: String?
   /// True if the compiler made the function; see `SourceFrame.Kind.thunk`.
   package var isThunk: Bool
   /// True if several functions that differ only in constants share the code. The name belongs to one of these
   /// functions.
-  package var isMerged: Bool
+  var isMerged: Bool
   package var isAsync: Bool
   package var asyncPart: SourceFrame.AsyncPart?
 }
@@ -35,7 +35,7 @@ package struct DemangledName: Hashable, Sendable {
 /// time.
 package final class Demangler {
   /// The program's own modules, which short names leave out.
-  package let programModules: Set<String>
+  let programModules: Set<String>
 
   /// The length of the longest name that is demangled. Real names are shorter. For a longer name from a damaged file, a
   /// demangler's output might be unlimited.
@@ -56,7 +56,7 @@ package final class Demangler {
   }
 
   /// Demangles a name. A name that cannot be demangled is returned unchanged. O(length) on the first call for a name.
-  package func demangle(_ mangled: String) -> DemangledName {
+  func demangle(_ mangled: String) -> DemangledName {
     if let known = cache[mangled] { return known }
     if cache.count >= Self.cacheLimit { cache.removeAll(keepingCapacity: true) }
     let name = demangleAnew(mangled)

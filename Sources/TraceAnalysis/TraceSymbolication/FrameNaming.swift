@@ -1,5 +1,6 @@
 // The interface through which reports get names.
 
+import TextWriting
 import TraceReading
 
 /// Finds names, lines and other facts of code and variables. For one thread at a time.
@@ -87,27 +88,5 @@ extension Symbolicator: FrameNaming {
             : "\(image) has no build ID in the trace: leaktrace uses the file it found, which may be another build."
         }
       }
-  }
-}
-
-/// Names every frame by image and offset, without opening files.
-package struct OffsetNaming: FrameNaming {
-  package init() {}
-
-  package var remarks: [String] { [] }
-
-  package func frames(for key: FrameKey, in image: LoadedImage?) -> [SourceFrame] {
-    let function: String
-    if let image {
-      function = "\(fileName(ofPath: image.path))+\(Hexadecimal.text(key.address.rawValue &- image.loadBias))"
-    } else {
-      function = Hexadecimal.text(key.address.rawValue)
-    }
-    return [
-      SourceFrame(
-        function: function, fullFunction: function, mangledName: nil, imagePath: image?.path, file: nil, line: nil,
-        column: nil,
-        isInlined: false, kind: .user, isAsync: key.isAsync, asyncPart: nil)
-    ]
   }
 }

@@ -1,6 +1,7 @@
 // Finds, checks and opens the files that belong to one image.
 
 import CElfutils
+import TextWriting
 import TraceReading
 
 /// The files of an image that pass the checks, and the problems with other files.

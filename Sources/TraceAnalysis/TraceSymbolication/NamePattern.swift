@@ -1,5 +1,6 @@
 // A pattern for names, given by the user as a filter.
 
+import TextWriting
 import TraceReading
 
 /// A case-insensitive pattern. If it has `*` or `?`, it is a glob that must match the whole name. Otherwise it matches

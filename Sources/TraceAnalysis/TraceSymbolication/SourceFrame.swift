@@ -1,5 +1,6 @@
 // A function in a stack after its address was looked up: names, source position, and the owner of the code.
 
+import TextWriting
 import TraceReading
 
 /// One function in a call stack, as in the source code. A recorded address has several source frames if calls were

@@ -1,6 +1,7 @@
 // Symbolication's access to files. It is a protocol, so that callers choose where the bytes come from.
 
 import Glibc
+import TextWriting
 import TraceReading
 
 /// Reasons why a file with symbols or debug information could not be used.

@@ -1,5 +1,6 @@
 // Finds names for the addresses of recorded stacks. This is the last stage, for frames that a report shows.
 
+import TextWriting
 import TraceReading
 
 /// Looks up run-time addresses in the files of their images.

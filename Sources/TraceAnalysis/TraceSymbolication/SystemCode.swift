@@ -1,6 +1,7 @@
 // Separates the platform's code from the program's code.
 
 import PlatformRules
+import TextWriting
 import TraceReading
 
 /// The rules that identify the platform's code by its image. If a program is statically linked with the platform's

@@ -1,6 +1,7 @@
 // Advice in sentences.
 
 import LeakDetection
+import TextWriting
 import TraceReading
 import TraceSymbolication
 

@@ -1,6 +1,7 @@
 // Advice, in sentences, for objects that a reachable object still holds.
 
 import LeakDetection
+import TextWriting
 import TraceReading
 
 /// Phrases where to let go of an object, and which capture to make weak so that letting go suffices.

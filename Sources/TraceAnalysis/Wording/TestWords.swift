@@ -1,6 +1,7 @@
 // The tests that allocated a finding's objects, in words.
 
 import LeakDetection
+import TextWriting
 import TraceReading
 
 /// Names the tests that ran when the instances of a finding were allocated. Only formats.

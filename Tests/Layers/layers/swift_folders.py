@@ -49,7 +49,7 @@ FOLDERS = (
     "Replay",
     "Format",
     "Tables",
-    "Text",
+    "TextWriting",
 )
 
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)

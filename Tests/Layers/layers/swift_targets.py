@@ -10,8 +10,9 @@ from typing import NamedTuple
 
 from .graph import Use
 
-_TARGET = re.compile(r'\.target\(\s*name: "(\w+)",\s*(?:dependencies: \[([^\]]*)\],\s*)?path: "([^"]*)"')
-_NAME = re.compile(r'"(\w+)"')
+_TARGET = re.compile(r'\.target\(\s*name: "(\w+)",\s*(?:dependencies: ([^:]*?),\s*)?path: "([^"]*)"')
+_LIST = re.compile(r"^let (\w+)(?:: \[Target\.Dependency\])? =\s+([^:]*?\])$", re.MULTILINE)
+_TERM = re.compile(r'"(\w+)"|(\w+)')
 _IMPORT = re.compile(r"^(?:@\w+ )*(?:public |package |internal |private )?import (\w+)", re.MULTILINE)
 
 
@@ -21,12 +22,23 @@ class Target(NamedTuple):
     dependencies: tuple
 
 
+def _names(expression, lists):
+    """The names in a sum of lists, some of which have names themselves."""
+    found = []
+    for text, name in _TERM.findall(expression):
+        found += [text] if text else lists[name]
+    return found
+
+
 def targets(manifest, sources):
     """The targets below `sources` in the order of the manifest, from the bottom; each with those that it depends on."""
     found = [entry for entry in _TARGET.findall(manifest) if entry[2].startswith(sources + "/")]
     known = {name for name, _, _ in found}
+    lists: dict[str, list[str]] = {}
+    for name, expression in _LIST.findall(manifest):
+        lists[name] = _names(expression, lists)
     return [
-        Target(name, path, tuple(other for other in _NAME.findall(dependencies or "") if other in known))
+        Target(name, path, tuple(other for other in _names(dependencies, lists) if other in known))
         for name, dependencies, path in found
     ]
 

@@ -49,6 +49,15 @@ class SwiftTargetTests(unittest.TestCase):
         found = self.complaints(Upper="// import Lower\n", Lower="")
         self.assertEqual(found, ["Upper depends on Lower and does not import it"])
 
+    def test_lists_with_names_count_as_their_contents(self):
+        lists = 'let base: [Target.Dependency] = ["CFormat"]\nlet lower =\n  base + [\n    "Lower"\n  ]\n'
+        manifest = lists + MANIFEST.replace('[\n        "Lower", "CFormat",\n      ]', 'lower + ["CElf"]')
+        self.assertNotEqual(manifest, lists + MANIFEST)
+        self.assertEqual(self.complaints(manifest, Upper="import Lower\n", Lower=""), [])
+        self.assertEqual(
+            self.complaints(manifest, Upper="", Lower=""), ["Upper depends on Lower and does not import it"]
+        )
+
     def test_a_folder_that_is_no_target_is_told(self):
         found = self.complaints(Upper="import Lower\n", Lower="", Extra="")
         self.assertEqual(found, ["Sources/All/Extra is not a target"])

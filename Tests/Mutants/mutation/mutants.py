@@ -293,7 +293,7 @@ MUTANTS = (
     Mutant(
         name="text-width",
         breaks="An indented line of a text report is wider than the terminal.",
-        file=f"{ANALYSIS}/TraceReading/Text/TextLayout.swift",
+        file=f"{ANALYSIS}/TextWriting/TextLayout.swift",
         function="row",
         original="indent + content.count <= style.width",
         mutated="content.count <= style.width",

@@ -4,7 +4,7 @@
 
 import Foundation
 import TraceReading
-import TraceRecording
+@testable import TraceRecording
 
 enum StackVerification {
   static let isOn = getenv("LEAKTRACE_TEST_VERIFY_STACKS").map { !["", "0"].contains(String(cString: $0)) } ?? false

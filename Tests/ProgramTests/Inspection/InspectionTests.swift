@@ -4,9 +4,10 @@ import AllocationReports
 import CZstd
 import Foundation
 import HeapAnalysis
-import ProcessInspection
+@testable import ProcessInspection
 import TestRequirements
 import Testing
+import TextWriting
 import TraceReading
 
 @Suite(.requires(.command)) struct InspectionTests {

@@ -3,7 +3,7 @@
 import Foundation
 import Testing
 import TraceReading
-import TraceRecording
+@testable import TraceRecording
 import TraceTestSupport
 
 struct OutputPatternTests {

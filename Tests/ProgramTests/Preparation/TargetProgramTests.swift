@@ -3,7 +3,7 @@
 import Foundation
 import Testing
 import TraceReading
-import TraceRecording
+@testable import TraceRecording
 
 struct TargetProgramTests {
   private func find(_ command: String, path: String? = "/usr/bin:/bin", user: UInt32 = getuid()) throws -> TargetProgram

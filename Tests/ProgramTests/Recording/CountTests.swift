@@ -2,7 +2,7 @@
 
 import TestRequirements
 import Testing
-import TraceReading
+@testable import TraceReading
 
 @Suite(.requires(.recorder)) struct CountTests {
   /// Returns the calls that a run records in addition to a run with a count of 0. These are the program's own calls:

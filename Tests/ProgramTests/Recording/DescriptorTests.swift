@@ -3,7 +3,7 @@
 import Foundation
 import TestRequirements
 import Testing
-import TraceReading
+@testable import TraceRecording
 
 @Suite(.requires(.recorder)) struct DescriptorTests {
   @Test(

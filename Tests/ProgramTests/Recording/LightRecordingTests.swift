@@ -4,7 +4,7 @@
 import Foundation
 import TestRequirements
 import Testing
-import TraceReading
+@testable import TraceReading
 
 @Suite(.requires(.recorder)) struct LightRecordingTests {
   /// The parts of `analyze`'s report on an image that the tests read.

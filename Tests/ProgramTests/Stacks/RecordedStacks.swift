@@ -1,7 +1,7 @@
 // The stacks of a trace's allocations, as `leaktrace dump` prints them, by requested size.
 
 import Foundation
-import TraceRecording
+@testable import TraceRecording
 
 /// One frame of a stack.
 struct PrintedFrame: Hashable, Sendable {

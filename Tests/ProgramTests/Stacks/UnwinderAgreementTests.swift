@@ -2,7 +2,7 @@
 
 import TestRequirements
 import Testing
-import TraceReading
+@testable import TraceRecording
 
 @Suite(.requires(.recorder)) struct UnwinderAgreementTests {
   enum Checking: CaseIterable { case none, everyStack }

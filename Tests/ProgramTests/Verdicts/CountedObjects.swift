@@ -1,7 +1,8 @@
 // Compares the reference counts in a heap image with the sums of the trace's events.
 
 import HeapAnalysis
-import LeakDetection
+import TraceTestSupport
+@testable import LeakDetection
 import TraceReading
 import TraceSymbolication
 
@@ -39,11 +40,19 @@ struct CountedObjects: Sendable {
       }
       if balance.comparison(with: count) == .equal {
         equal += 1
-        if balance.unownedComparison(with: count) != .equal { unownedDifferences.insert(type) }
+        if !balance.hasEqualUnowned(count) { unownedDifferences.insert(type) }
       } else {
         let gaps = history.report(.address(RuntimeAddress(block.address)))?.gaps.filter(\.isIncomplete).map(\.key) ?? []
         differences.append(Difference(type: type, gaps: gaps))
       }
     }
+  }
+}
+
+extension ReferenceBalance {
+  /// Returns whether the number of unowned references equals the count in memory. All strong references together hold
+  /// one unowned reference, which is released with the last strong reference.
+  fileprivate func hasEqualUnowned(_ count: ReferenceCount) -> Bool {
+    !count.isImmortal && (strong <= 0 ? unowned - 1 : unowned) == Int64(count.unowned)
   }
 }

@@ -1,6 +1,7 @@
 // A run of random programs: compares the verdicts on objects with the later use of these objects.
 
 import Foundation
+import TextWriting
 import TraceReading
 
 /// Random programs of one process, and how the process is analysed.

@@ -4,6 +4,7 @@ import TestRequirements
 import Testing
 
 @testable import HeapAnalysis
+import TextWriting
 @testable import TraceReading
 
 @Suite(.requires(.recorder)) struct ThreadFramesTests {

@@ -246,8 +246,10 @@ def install(root, release, method):
     elif method == "rpm":
         # The distribution has no database of RPM packages, so its glibc is no package that the dependency finds.
         package = glob.glob(f"{release}/leaktrace-*.rpm")[0]
-        must(["rpm", "--root", root.path, "--nodeps", "--install", package], limit=120)
-        where, removal = "/usr", ["rpm", "--root", root.path, "--nodeps", "--erase", "leaktrace"]
+        # Debian's rpm keeps its database in the user's home, unless it is told another place.
+        rpm = ["rpm", "--root", root.path, "--dbpath", "/var/lib/rpm", "--nodeps"]
+        must([*rpm, "--install", package], limit=120)
+        where, removal = "/usr", [*rpm, "--erase", "leaktrace"]
     else:
         must(["tar", "-xJf", archive, "-C", f"{root.path}/opt"])
         where = "/opt/" + os.path.basename(archive).removesuffix(".tar.xz")

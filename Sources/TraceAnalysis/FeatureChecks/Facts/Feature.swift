@@ -19,7 +19,7 @@ package enum Feature: String, CaseIterable, Hashable, Sendable {
   }
 
   /// True if the feature needs the right to trace another process.
-  package var needsTracing: Bool { [.attach, .inspect, .watch].contains(self) }
+  var needsTracing: Bool { [.attach, .inspect, .watch].contains(self) }
   /// True if the feature loads the recorder into a program.
-  package var needsRecorder: Bool { [.record, .light, .snapshot, .attach].contains(self) }
+  var needsRecorder: Bool { [.record, .light, .snapshot, .attach].contains(self) }
 }

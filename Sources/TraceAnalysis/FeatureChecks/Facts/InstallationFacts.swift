@@ -18,11 +18,11 @@ package enum TrialResult<Value: Hashable & Sendable>: Hashable, Sendable {
 package struct DirectoryFacts: Hashable, Sendable {
   package var path: String
   /// The errno of an attempt to create a file; 0 if files can be created.
-  package var writeError: Int32 = 0
+  var writeError: Int32 = 0
   /// The number of bytes that this user can still write; nil if the file system does not report it.
   package var freeBytes: UInt64?
   /// True if no code can be loaded from files in the directory (`noexec`).
-  package var forbidsCode = false
+  var forbidsCode = false
 
   package init(path: String) { self.path = path }
 }

@@ -8,7 +8,7 @@ package struct Capabilities: OptionSet, Hashable, Sendable {
   package init(rawValue: UInt64) { self.rawValue = rawValue }
 
   package static let tracing = Capabilities(rawValue: 1 << 19)
-  package static let administration = Capabilities(rawValue: 1 << 21)
+  static let administration = Capabilities(rawValue: 1 << 21)
 }
 
 /// Whether a process limits its own system calls (seccomp), and how. The raw value is the kernel's.
@@ -24,12 +24,12 @@ package struct MachineFacts: Hashable, Sendable {
     package var pattern = "core"
     /// Maximum size of core files in bytes, for programs that are started here; nil for no limit.
     package var sizeLimit: UInt64? = 0
-    package var hasGcore = false
+    var hasGcore = false
 
     package init() {}
 
-    package var isTakenByProgram: Bool { pattern.hasPrefix("|") }
-    package var taker: String {
+    var isTakenByProgram: Bool { pattern.hasPrefix("|") }
+    var taker: String {
       pattern.dropFirst().split(separator: " ").first?.split(separator: "/").last.map(String.init) ?? ""
     }
   }
@@ -41,9 +41,9 @@ package struct MachineFacts: Hashable, Sendable {
   package var capabilities: Capabilities = []
   package var filter = CallFilter.none
   /// True if `no_new_privs` is set. Then neither sudo nor file capabilities can give this process more rights.
-  package var cannotGainRights = false
+  var cannotGainRights = false
   /// True if capabilities are valid for the whole machine, and not only within a user namespace.
-  package var isInFirstUserNamespace = true
+  var isInFirstUserNamespace = true
   package var container = Container.none
   /// The processor, as `uname -m` prints it.
   package var processor = "x86_64"
@@ -51,23 +51,23 @@ package struct MachineFacts: Hashable, Sendable {
   /// The minor version of glibc, such as 36 for glibc 2.36; nil with another C library.
   package var cLibrary: Int?
   /// `kernel.yama.ptrace_scope`; nil without Yama.
-  package var ptraceScope: Int?
+  var ptraceScope: Int?
   /// True if `/proc` is mounted with `hidepid`, and this process is not exempt.
-  package var hidesProcesses = false
+  var hidesProcesses = false
   /// The label of a security module for this process; nil without one.
-  package var securityLabel: String?
+  var securityLabel: String?
   package var cores = CoreSettings()
   /// The memory use of this process's control group; nil if the group has no limit.
-  package var groupMemory: ProcessMemoryUse.GroupUse?
+  var groupMemory: ProcessMemoryUse.GroupUse?
   /// True if addresses of debuginfod servers are set. leaktrace does not query these servers.
-  package var namesDebuginfod = false
+  var namesDebuginfod = false
 
   package init() {}
 
   package var isRoot: Bool { userID == 0 }
-  package var mayTraceOthers: Bool { capabilities.contains(.tracing) }
+  var mayTraceOthers: Bool { capabilities.contains(.tracing) }
   /// True if the kernel lets this process suspend another process's filter (`PTRACE_O_SUSPEND_SECCOMP`) and read it.
-  package var maySuspendFilters: Bool {
+  var maySuspendFilters: Bool {
     capabilities.contains(.administration) && isInFirstUserNamespace && filter == .none
   }
 }

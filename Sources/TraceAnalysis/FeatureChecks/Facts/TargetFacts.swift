@@ -44,53 +44,53 @@ package struct TargetFacts: Hashable, Sendable {
   /// The path of the process's program; nil if the system does not show it.
   package var program: String?
   /// The real, effective and saved user IDs.
-  package var userIDs: [UInt32] = []
-  package var groupIDs: [UInt32] = []
+  var userIDs: [UInt32] = []
+  var groupIDs: [UInt32] = []
   /// The permitted capabilities.
   package var capabilities: Capabilities = []
   /// True if other processes of the same user may access this process (`PR_SET_DUMPABLE`).
-  package var isDumpable = true
-  package var userNamespace = Namespace.unknown
+  var isDumpable = true
+  var userNamespace = Namespace.unknown
   /// The process ID in the process's own PID namespace; nil if this process is in the same namespace.
   package var ownNumber: Int32?
   /// True if the process finds the same files at the same paths; nil if unknown.
   package var sharesFiles: Bool?
   /// True if `/proc` is mounted in the process's view of files; nil if unknown.
-  package var seesProcesses: Bool?
+  var seesProcesses: Bool?
   package var filter = CallFilter.none
-  package var securityLabel: String?
+  var securityLabel: String?
   /// Why the process cannot be inspected; nil if nothing prevents it.
-  package var unsuitability: InspectionError.Unsuitability?
+  var unsuitability: InspectionError.Unsuitability?
   /// Why the recorder cannot join the process, if that is visible without stopping the process.
-  package var joinObstacle: AttachmentError.Unsuitability?
+  var joinObstacle: AttachmentError.Unsuitability?
   /// Why the recorder cannot be preloaded when the program is started again.
-  package var startObstacle: RecordingError?
+  var startObstacle: RecordingError?
   package var allocator = Allocator.unknown
   /// The file name of a sanitizer's runtime, or of the program if it contains one.
   package var sanitizer: String?
   package var hasSwift = false
-  package var swiftVersion = SwiftVersion.unknown
+  var swiftVersion = SwiftVersion.unknown
   /// The minor version of glibc, such as 36 for glibc 2.36; nil if unknown.
   package var cLibrary: Int?
   package var recording = Recording.none
   /// True if the process was started with more rights than its user has (`AT_SECURE`); nil if unknown.
-  package var wasStartedWithMoreRights: Bool?
+  var wasStartedWithMoreRights: Bool?
   /// The default directory of `attach` for the trace, by its path in this process.
   package var traceDirectory: DirectoryFacts?
   /// The directory for the copy of the recorder and its messages, by its path in this process.
-  package var temporaryDirectory: DirectoryFacts?
+  var temporaryDirectory: DirectoryFacts?
   /// True if the process's loader opens a copy of the recorder in the temporary directory.
-  package var loadsCopy: Bool { sharesFiles == false || userIDs.count > 1 && userIDs[1] != checkingUser }
+  var loadsCopy: Bool { sharesFiles == false || userIDs.count > 1 && userIDs[1] != checkingUser }
   /// The user ID that the check runs with.
-  package var checkingUser: UInt32 = 0
+  var checkingUser: UInt32 = 0
   /// Problems with the files of the program, and of libraries that do not belong to the system.
-  package var fileProblems: [ImageProblem] = []
+  var fileProblems: [ImageProblem] = []
   /// The number of files that were checked for `fileProblems`.
-  package var checkedFiles = 0
+  var checkedFiles = 0
   /// Maximum size of a core file in bytes; nil for no limit.
-  package var coreSizeLimit: UInt64?
+  var coreSizeLimit: UInt64?
   /// The kinds of memory that the kernel writes to a core file, as bits (core(5)); nil if unknown.
-  package var coreFilter: UInt64?
+  var coreFilter: UInt64?
   package var memory: ProcessMemoryUse?
 
   package init(processID: Int32) { self.processID = processID }

@@ -27,7 +27,7 @@ package struct RecordedTrial: Hashable, Sendable {
   package var program: String
   package var events: UInt64
   /// True if the trace has a whole heap image.
-  package var hasImage: Bool
+  var hasImage: Bool
 
   package init(program: String, events: UInt64, hasImage: Bool) {
     (self.program, self.events, self.hasImage) = (program, events, hasImage)
@@ -46,7 +46,7 @@ package struct TrialFacts: Hashable, Sendable {
   /// The pause of a child while it was joined, in nanoseconds.
   package var attach: TrialResult<UInt64> = .notTried
   /// Whether the checked process could be traced without stopping it.
-  package var seize: TrialResult<Bool> = .notTried
+  var seize: TrialResult<Bool> = .notTried
   /// The number of bytes that were read from the checked process's memory.
   package var read: TrialResult<Int> = .notTried
 

@@ -3,14 +3,15 @@
 import Glibc
 import ProcessAttachment
 import ProcessInspection
+import TextWriting
 import TraceReading
 import TraceRecording
 
 /// All facts of a check. A plain value, so that a test can describe any machine.
 package struct CheckedFacts: Hashable, Sendable {
   package var machine: MachineFacts
-  package var installation: InstallationFacts
-  package var trials: TrialFacts
+  var installation: InstallationFacts
+  var trials: TrialFacts
   /// The checked process; nil if none was named.
   package var target: TargetFacts?
 
@@ -34,9 +35,9 @@ package struct FeatureJudgement {
   /// Minor versions of glibc 2. The recorder was tested with all of them.
   package static let cLibraries = 31...43
   /// Report free space below this limit. The limit is enough for about 200 million events.
-  package static let roomForTrace: UInt64 = 64 << 20
+  static let roomForTrace: UInt64 = 64 << 20
   /// If a larger share of the control group's memory is in use, a heap image may not fit.
-  package static let tightMemory = 0.9
+  static let tightMemory = 0.9
 
   /// Returns the verdicts, in the order of `features`.
   package func verdicts(for features: [Feature]) -> [FeatureVerdict] { features.map(verdict) }

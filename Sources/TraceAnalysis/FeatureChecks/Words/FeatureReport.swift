@@ -1,6 +1,7 @@
 // The verdicts of a check, as text and as JSON.
 
 import ProcessInspection
+import TextWriting
 import TraceReading
 
 /// The output of `leaktrace doctor`. Only formats.

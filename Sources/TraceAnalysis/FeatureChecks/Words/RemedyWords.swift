@@ -1,5 +1,6 @@
 // Changes that enable a feature, in words: a command if there is one.
 
+import TextWriting
 import TraceReading
 
 /// The words for remedies.

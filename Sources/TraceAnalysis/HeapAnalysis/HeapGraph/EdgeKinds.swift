@@ -26,7 +26,7 @@ package struct EdgeCosts: Hashable, Sendable {
   private var bytes: UInt64
 
   /// Every kind costs 1: a path's cost is its length.
-  package static let uniform = EdgeCosts(default: 1)
+  static let uniform = EdgeCosts(default: 1)
 
   package init(default cost: UInt8) { bytes = UInt64(cost) &* 0x0101_0101_0101_0101 }
 

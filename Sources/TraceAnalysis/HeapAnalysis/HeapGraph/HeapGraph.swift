@@ -21,9 +21,9 @@ package final class HeapGraph: @unchecked Sendable {
   let kinds: NodeTable<UInt8>
 
   /// Node numbers from this one on are reserved for marker values such as `noNode`.
-  package static let maximumNodeCount = Int(Int32.max)
+  static let maximumNodeCount = Int(Int32.max)
   /// Edge numbers from this one on are reserved for marker values such as `noEdge`.
-  package static let maximumEdgeCount = Int(UInt32.max) - 1
+  static let maximumEdgeCount = Int(UInt32.max) - 1
   /// The marker for no node.
   package static let noNode = NodeID.max
   /// The marker for no edge.

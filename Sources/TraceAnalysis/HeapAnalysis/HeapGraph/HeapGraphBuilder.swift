@@ -8,9 +8,9 @@
 package final class HeapGraphBuilder {
   package let nodeCount: Int
   /// The highest number of edges.
-  package let edgeLimit: Int
+  let edgeLimit: Int
   /// The number of edges that were left out because there were already `edgeLimit` edges.
-  package private(set) var refusedEdgeCount = 0
+  private(set) var refusedEdgeCount = 0
 
   /// The number of edges that leave each node, and one more element for the end offset. Nil before the first edge.
   private var degrees: NodeTable<UInt32>?
@@ -43,7 +43,7 @@ package final class HeapGraphBuilder {
   /// Adds an edge between two nodes; traps if there is no such node or kind. `HeapGraph.label` returns `label`. After
   /// `edgeLimit` edges, further edges are only counted. Amortised constant time, except for the first edge: O(nodes).
   @inline(__always)
-  package func addEdge(from source: NodeID, to target: NodeID, label: UInt32 = 0, kind: UInt8 = 0) {
+  func addEdge(from source: NodeID, to target: NodeID, label: UInt32 = 0, kind: UInt8 = 0) {
     precondition(Int(source) < nodeCount && Int(target) < nodeCount, "no such node")
     precondition(kind < EdgeKinds.count, "no such edge kind")
     if targets.count &+ lateTargets.count >= edgeLimit {

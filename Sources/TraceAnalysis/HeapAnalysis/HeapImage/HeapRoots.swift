@@ -1,6 +1,7 @@
 // Roots: memory that is in use without a reference to it. Reachability begins at the roots.
 
 import PlatformRules
+import TextWriting
 import TraceReading
 
 /// A piece of memory whose words keep their targets in use.
@@ -24,11 +25,11 @@ package struct HeapRoot: Hashable, Sendable {
   package var values: [UInt64] = []
   /// True if pointers into the middle of blocks count. False for the C library's own variables, since pointers of the
   /// allocator lead close to blocks.
-  package var acceptsInterior = true
+  var acceptsInterior = true
   /// True for a thread of a pool between two work items: it has just ended one, or is about to begin one. The thread
   /// may hold a work item, but uses no object. So it does not keep an object whose references are all known, nor a task
   /// whose continuation is held elsewhere.
-  package var isBetweenWork = false
+  var isBetweenWork = false
 
   /// Returns whether this is the stack or the registers of a thread that may be in any function of the program. This is
   /// false for the thread that exits the process: all its functions except the outermost have returned, and left old

@@ -1,6 +1,7 @@
 // A limit for the memory of a heap image.
 
 import Glibc
+import TextWriting
 import TraceReading
 
 /// A limit for the memory of a heap image's words. The needed memory is known only after the pages are read, and a

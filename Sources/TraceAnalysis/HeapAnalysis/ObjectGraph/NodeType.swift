@@ -49,7 +49,7 @@ package struct NodeType: Hashable, Sendable {
   /// The type's number in the trace; 0 for blocks that are no objects.
   package var typeID: UInt32
   /// True if reflection knows the fields, so that blocks are not scanned for words that look like pointers.
-  package var isReflected = false
+  var isReflected = false
 
   package init(kind: NodeKind, qualifiedName: String, name: String, typeID: UInt32, isReflected: Bool = false) {
     self.kind = kind

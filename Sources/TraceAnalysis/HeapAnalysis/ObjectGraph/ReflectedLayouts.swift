@@ -1,6 +1,7 @@
 // Reflection over a heap image.
 
 import CElfutils
+import TextWriting
 import TraceReading
 import TraceSymbolication
 

@@ -1,5 +1,6 @@
 // Descriptions of roots for reports.
 
+import TextWriting
 import TraceReading
 
 extension ObjectGraph {

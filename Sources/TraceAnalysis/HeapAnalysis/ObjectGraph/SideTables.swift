@@ -11,7 +11,6 @@ enum SideTable {
   /// The size of a side table.
   static let size: UInt64 = 32
   static let countsOffset: UInt64 = 16
-  static let weakCountOffset: UInt64 = 24
   /// The counts of a freed object: it is deinitialised, and no unowned reference remains.
   static let freedCounts: UInt64 = 1 << 32 | 1
 

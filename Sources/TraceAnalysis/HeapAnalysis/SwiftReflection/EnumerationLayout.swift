@@ -42,11 +42,11 @@ package struct EnumerationLayout: Hashable, Sendable {
   package var discriminator: Discriminator
   /// True if words of an earlier payload may remain after a change to another case. This happens if the value has parts
   /// that can only be copied in place, such as `any P`, weak references, and values of generic type.
-  package var keepsOldWords: Bool
+  var keepsOldWords: Bool
 
   /// Offsets, in bytes, of words that in each payload hold a reference or nothing, apart from bits of the case. If the
   /// image lacks such a word, the word is 0.
-  package var referenceWords: Set<Int>
+  var referenceWords: Set<Int>
 
   package init(
     name: String, payloads: [PayloadCase] = [], discriminator: Discriminator, keepsOldWords: Bool = false,

@@ -48,7 +48,7 @@ package struct ReferenceField: Hashable, Sendable {
   package var payloads: [PayloadCase]
   /// True if the reference refers to an object and is not optional. While its payloads are active, the word is never 0
   /// and never a number.
-  package var isAlwaysSet: Bool
+  var isAlwaysSet: Bool
 
   package init(
     offset: Int, name: String, caseName: String? = nil, strength: ReferenceStrength, kind: Kind, typeName: String,
@@ -86,7 +86,7 @@ package struct OpaqueField: Hashable, Sendable {
   package var typeName: String
   /// For the buffer of an `any P`: the offset of the metadata of the value in it. See
   /// `SwiftReflection.value(ofTypeWithMetadata:)`.
-  package var metadataOffset: Int?
+  var metadataOffset: Int?
   /// See `ReferenceField.payloads`.
   package var payloads: [PayloadCase]
 
@@ -122,14 +122,14 @@ package struct ValueLayout: Hashable, Sendable {
   /// Offsets are from the start of the value.
   package var references: [ReferenceField]
   package var opaque: [OpaqueField]
-  package var enumerations: [EnumerationLayout] = []
+  var enumerations: [EnumerationLayout] = []
   /// Ranges of parts that are smaller than a word: a `Bool`, an `Int32`, the tag of an enumeration. The rest of such a
   /// word is padding, which keeps its old contents.
-  package var narrow: [Range<Int>] = []
+  var narrow: [Range<Int>] = []
   /// The assumptions of the layout that the runtime's size of the type must confirm.
   var guess = LayoutGuess.none
 
-  package var holdsNoReferences: Bool { references.isEmpty && opaque.isEmpty }
+  var holdsNoReferences: Bool { references.isEmpty && opaque.isEmpty }
 }
 
 /// The contents of a block behind its stored properties.
@@ -154,15 +154,15 @@ package enum ObjectTail: Hashable, Sendable {
 package struct ObjectLayout: Hashable, Sendable {
   package var typeName: String
   /// Names of a class's superclasses, from the nearest.
-  package var superclassNames: [String] = []
+  var superclassNames: [String] = []
   /// The number of bytes that `references` and `opaque` describe. The rest of the block is the tail.
   package var size: Int
   /// The references, in order of offset.
   package var references: [ReferenceField]
   package var opaque: [OpaqueField]
-  package var enumerations: [EnumerationLayout]
+  var enumerations: [EnumerationLayout]
   /// See `ValueLayout.narrow`.
-  package var narrow: [Range<Int>]
+  var narrow: [Range<Int>]
   package var tail: ObjectTail
 
   package init(

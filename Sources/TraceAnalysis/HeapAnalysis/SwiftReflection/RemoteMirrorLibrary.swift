@@ -2,6 +2,7 @@
 
 import CRemoteMirror
 import Glibc
+import TextWriting
 import TraceReading
 
 /// The reason why no type can be reflected.

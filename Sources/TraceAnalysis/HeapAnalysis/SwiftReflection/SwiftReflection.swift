@@ -38,7 +38,7 @@ package final class SwiftReflection {
   }
 
   /// The number of questions that ended the child; 0 if the trace is not damaged.
-  package var failedQuestions: Int { mirror.deaths }
+  var failedQuestions: Int { mirror.deaths }
 
   /// Returns the layout of the object at an address; `nil` if it is unknown.
   ///

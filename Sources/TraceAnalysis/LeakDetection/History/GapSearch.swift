@@ -104,11 +104,4 @@ extension ReferenceBalance {
     if count.isImmortal { return .notCounted }
     return strong == Int64(count.strong) ? .equal : .different
   }
-
-  /// Compares the numbers of unowned references in the same way. All strong references together hold one unowned
-  /// reference, which is released with the last strong reference.
-  package func unownedComparison(with count: ReferenceCount) -> Comparison {
-    if count.isImmortal { return .notCounted }
-    return (strong <= 0 ? unowned - 1 : unowned) == Int64(count.unowned) ? .equal : .different
-  }
 }

@@ -1,6 +1,7 @@
 // The retain history of an object, as a value.
 
 import HeapAnalysis
+import TextWriting
 import TraceReading
 import TraceSymbolication
 

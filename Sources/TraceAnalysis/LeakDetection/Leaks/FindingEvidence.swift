@@ -67,7 +67,7 @@ extension Finding {
     /// finding has other evidence.
     package var letGo: SourceFrame? = nil
     /// Whether several functions make such objects. Nil in a digest of an earlier version.
-    package var isMadeInSeveralPlaces: Bool? = nil
+    var isMadeInSeveralPlaces: Bool? = nil
     /// Index in the path of the object that the suspect reference leads to. 0 if the root itself has this reference.
     package var suspect: Int
     /// The number of the heap image that contains the path; nil for the report's own image.

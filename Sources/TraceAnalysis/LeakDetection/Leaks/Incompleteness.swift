@@ -2,6 +2,7 @@
 
 import Glibc
 import HeapAnalysis
+import TextWriting
 import TraceReading
 
 /// The limits of one analysis, in sentences.

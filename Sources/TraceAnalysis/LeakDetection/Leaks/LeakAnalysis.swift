@@ -96,7 +96,7 @@ package final class LeakAnalysis {
 
   /// Returns only findings of expectations, for an image taken when an expectation was not met. `totals`: the final
   /// outcomes of the expectations.
-  package func expectationFindings(_ totals: [ExpectationOutcome], places: Set<MarkPlace>) -> [Finding] {
+  func expectationFindings(_ totals: [ExpectationOutcome], places: Set<MarkPlace>) -> [Finding] {
     survivorFindings().expectationFindings(totals, places: places)
   }
 

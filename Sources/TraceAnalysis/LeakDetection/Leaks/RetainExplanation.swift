@@ -2,6 +2,7 @@
 
 import HeapAnalysis
 import PlatformRules
+import TextWriting
 import TraceReading
 import TraceSymbolication
 

@@ -1,5 +1,6 @@
 // Suppressions: findings that the user does not want reported, in the syntax of LeakSanitizer's suppression files.
 
+import TextWriting
 import TraceReading
 
 /// Patterns of known findings, and the number of findings that each has hidden.

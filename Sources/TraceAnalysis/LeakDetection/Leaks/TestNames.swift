@@ -1,6 +1,7 @@
 // Finds the test that a stack belongs to.
 
 import PlatformRules
+import TextWriting
 import TraceReading
 import TraceSymbolication
 

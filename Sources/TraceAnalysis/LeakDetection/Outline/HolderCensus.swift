@@ -81,7 +81,7 @@ package struct HolderCensus: Codable, Hashable, Sendable {
   package var objects: UInt64
   package var bytes: UInt64
   /// The number of rows that were left out because there are too many.
-  package var omittedRows: Int
+  var omittedRows: Int
 
   package init(rows: [Row], objects: UInt64, bytes: UInt64, omittedRows: Int = 0) {
     (self.rows, self.objects, self.bytes, self.omittedRows) = (rows, objects, bytes, omittedRows)
@@ -118,7 +118,7 @@ package struct ObjectSample: Hashable, Sendable {
   }
 
   /// Returns the share of these objects that are also in a later sample; nil if there are too few to compare.
-  package func keptShare(in later: ObjectSample) -> Double? {
+  func keptShare(in later: ObjectSample) -> Double? {
     // A full sample leaves out all hashes after its last one, so only hashes up to there can be compared.
     let ends = [self, later].filter { $0.hashes.count == Self.capacity }.compactMap(\.hashes.last)
     let end = ends.min() ?? .max
@@ -143,7 +143,7 @@ package struct ImageCensus: Sendable {
   package var census: HolderCensus
   package var samples: [HolderCensus.Key: ObjectSample]
   /// For each row, the object with the best-known path.
-  package var examples: [HolderCensus.Key: Example]
+  var examples: [HolderCensus.Key: Example]
 
   package struct Example: Hashable, Sendable {
     package var node: NodeID

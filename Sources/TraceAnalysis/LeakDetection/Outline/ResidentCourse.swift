@@ -1,5 +1,6 @@
 // Resident memory over the time of a recording.
 
+import TextWriting
 import TraceReading
 
 /// The memory of a process and its allocators at each heap image. A value.

@@ -1,6 +1,7 @@
 // The parts of a process's resident memory when a heap image was taken.
 
 import HeapAnalysis
+import TextWriting
 import TraceReading
 
 /// Resident memory by its use, in bytes. Shows whether leaked blocks take the memory, or freed memory that the

@@ -12,8 +12,8 @@ package struct SeriesGrowth: Sendable {
     package var judgement: GrowthCurve.Judgement
 
     package var grown: Int64 { Int64(clamping: figures.last!.count) - Int64(clamping: figures.first!.count) }
-    package var grownBytes: Int64 { Int64(clamping: figures.last!.bytes) - Int64(clamping: figures.first!.bytes) }
-    package var grownRetained: Int64 {
+    var grownBytes: Int64 { Int64(clamping: figures.last!.bytes) - Int64(clamping: figures.first!.bytes) }
+    var grownRetained: Int64 {
       Int64(clamping: figures.last!.retainedBytes) - Int64(clamping: figures.first!.retainedBytes)
     }
     package var suspicion: GrowthSuspicion? { if case .suspect(let found) = judgement { found } else { nil } }

@@ -13,54 +13,54 @@ package struct GrowthRules: Hashable, Sendable {
   /// that live somewhat longer.
   package var parts = [12, 6]
   /// Minimum increase in objects or elements. A smaller number may have been allocated once, late in the run.
-  package var minRise = 10.0
+  var minRise = 10.0
   /// Minimum growth from each part to the next, as a share of the average growth. Growth in steps fails this, because
   /// it pauses between two steps.
-  package var minShareOfPart = 0.35
+  var minShareOfPart = 0.35
   /// Minimum growth per time in the second half of the curve, as a share of the growth in the first. A cache that fills
   /// with random keys falls below this share once it is two thirds full.
-  package var minLateGrowth = 0.6
+  var minLateGrowth = 0.6
   /// Minimum growth in the last quarter of the curve, as a share of the average, minus the Poisson noise of the
   /// expected growth. The growth is the median slope of the points (P. K. Sen, JASA 63 (1968)), so that a few outliers
   /// do not count. If a cache fills up late, only the last quarter shows it, not the second half.
-  package var minLastGrowth = 0.5
+  var minLastGrowth = 0.5
   /// The last quarter's growth counts as slow below this share of the growth in the slowest earlier run of as many
   /// images.
-  package var maxOfSlowestGrowth = 0.45
+  var maxOfSlowestGrowth = 0.45
   /// Minimum number of images for the last quarter to have enough points.
-  package var minImagesOfQuarters = 12
+  var minImagesOfQuarters = 12
   /// Minimum growth, as a multiple of the variation within a part. The number of objects that are freed together now
   /// and then grows by just that variation.
-  package var minRiseOverSway = 2.0
+  var minRiseOverSway = 2.0
   /// Minimum growth, as a multiple of the square root of the mean number. A number of independent objects varies by its
   /// square root (Poisson). Series of few images need `minDeviationsOfFew`.
-  package var minDeviations = 3.0
-  package var minDeviationsOfFew = 5.0
+  var minDeviations = 3.0
+  var minDeviationsOfFew = 5.0
   /// With fewer images, `minDeviationsOfFew` counts.
-  package var fewImages = 8
+  var fewImages = 8
   /// Growth counts as stepwise if a larger share of the intervals has hardly any growth.
-  package var maxStillIntervals = 0.5
+  var maxStillIntervals = 0.5
   /// Growth up to this share of an interval's average counts as hardly any.
-  package var stillShare = 0.25
+  var stillShare = 0.25
   /// Minimum share of the objects of one image that must still exist in the next. Objects that are replaced by others
   /// are in use, not leaked.
-  package var minKept = 0.5
+  var minKept = 0.5
   /// Minimum number of an earlier image's objects that still exist in the last image, as a share of the growth up to
   /// the earlier image. If there is only more work under way, there are more objects, but none of them lasts.
-  package var minLasting = 0.5
+  var minLasting = 0.5
   /// For a strong suspicion about objects that a library holds: the minimum share of the objects of one image that must
   /// still exist in the next. Work in a library's queue leaves the queue when its turn comes.
-  package var minKeptByLibrary = 0.9
+  var minKeptByLibrary = 0.9
   /// If the number of holders grows, too: the objects per holder may grow by this factor before the growth counts as
   /// more than the growth of the holders.
-  package var maxForEachHolder = 1.25
+  var maxForEachHolder = 1.25
   /// If only the last images are judged: the largest fall that is allowed anywhere in the curve, as a share of the
   /// growth of the last images.
-  package var maxFall = 0.3
+  var maxFall = 0.3
   /// If only the last images are judged: the growth per time before them, multiplied by this factor, must not exceed
   /// their own growth per time. A cache that fills grows ever more slowly. The first quarter of the earlier time does
   /// not count, because programs warm up then.
-  package var minGrowthOverEarlier = 0.8
+  var minGrowthOverEarlier = 0.8
 
   package init() {}
   package static let standard = GrowthRules()

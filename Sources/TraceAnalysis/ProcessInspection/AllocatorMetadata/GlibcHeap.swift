@@ -9,7 +9,7 @@ package struct AllocatedBlock: Hashable, Sendable {
   /// The address that malloc returned.
   package var address: UInt64
   /// Bytes that the program may use: at least the bytes that it requested (`malloc_usable_size`).
-  package var usableSize: UInt64
+  var usableSize: UInt64
 }
 
 /// The contents of glibc's allocator, read from its metadata in memory. The process must be stopped in the meantime;
@@ -23,18 +23,18 @@ package struct GlibcHeap: Sendable {
     /// libc's main arena, which uses the program's break.
     package var isMain: Bool
     /// Bytes that the arena got from the kernel, by its own count.
-    package var systemBytes: UInt64
+    var systemBytes: UInt64
     /// The number of live blocks. `blockBytes`: their bytes.
     package var blocks: UInt64
-    package var blockBytes: UInt64
+    var blockBytes: UInt64
     /// Freed bytes in bins. `fastBytes`: freed bytes in fast bins. `cachedBytes`: freed bytes in the caches of threads.
     package var freeBytes: UInt64
-    package var fastBytes: UInt64
-    package var cachedBytes: UInt64
+    var fastBytes: UInt64
+    var cachedBytes: UInt64
     /// Free bytes at the arena's end: the top chunk.
-    package var topBytes: UInt64
+    var topBytes: UInt64
     /// Whole resident pages of free chunks and of the top, which `malloc_trim` returns to the kernel.
-    package var freePageBytes: UInt64
+    var freePageBytes: UInt64
     /// The chunk that must be freed before the arena can shrink; nil if there is none.
     package var pin: Pin?
   }
@@ -57,31 +57,29 @@ package struct GlibcHeap: Sendable {
   /// Freed bytes in the lists of arenas, or in no list.
   package private(set) var freeBytes: UInt64 = 0
   /// The number of freed blocks in the caches of threads. `cachedBytes`: their bytes.
-  package private(set) var cachedBlocks = 0
-  package private(set) var cachedBytes: UInt64 = 0
+  private(set) var cachedBlocks = 0
+  private(set) var cachedBytes: UInt64 = 0
   /// The number of thread caches that were recognised.
-  package private(set) var threadCaches = 0
+  private(set) var threadCaches = 0
   /// True if no thread cache was found although this release of glibc has them. Freed blocks in the caches then count
   /// as live.
-  package private(set) var areCachesUnread = false
+  private(set) var areCachesUnread = false
   /// The number of freed blocks in fast bins. `fastBytes`: their bytes.
-  package private(set) var fastBlocks = 0
-  package private(set) var fastBytes: UInt64 = 0
+  private(set) var fastBlocks = 0
+  private(set) var fastBytes: UInt64 = 0
   /// The number of blocks that are separate mappings. `mappedBytes`: their bytes. `mappedBlocksByCount`: their number
   /// by the allocator's own count; nil if the count was not found.
-  package private(set) var mappedBlocks = 0
-  package private(set) var mappedBytes: UInt64 = 0
-  package private(set) var mappedBlocksByCount: Int?
+  private(set) var mappedBlocks = 0
+  private(set) var mappedBytes: UInt64 = 0
+  private(set) var mappedBlocksByCount: Int?
   /// glibc returns an arena's free end to the kernel if it has at least this size; nil if the limit is not known.
-  package private(set) var trimThreshold: UInt64?
+  private(set) var trimThreshold: UInt64?
   /// The number of places where a chunk does not lead to the next one. `skippedBytes`: the bytes that were skipped
   /// there.
-  package private(set) var breaks = 0
-  package private(set) var skippedBytes: UInt64 = 0
+  private(set) var breaks = 0
+  private(set) var skippedBytes: UInt64 = 0
   /// Whether some memory of the allocator was not found.
   package private(set) var isIncomplete = false
-
-  package var arenaCount: Int { arenas.count }
 
   /// Reads the metadata. Returns nil if the process has no allocator of glibc, or has not used it.
   ///

@@ -12,16 +12,16 @@ package struct JemallocHeap: Sendable {
   /// The allocator's figures as a record of a trace, with the time 0; nil if there is no block.
   package private(set) var record: AllocatorRecord?
   /// The number of freed blocks in the caches of threads. `cachedBytes`: their bytes.
-  package private(set) var cachedBlocks = 0
-  package private(set) var cachedBytes: UInt64 = 0
+  private(set) var cachedBlocks = 0
+  private(set) var cachedBytes: UInt64 = 0
   /// The number of thread caches that were recognised.
-  package private(set) var threadCaches = 0
+  private(set) var threadCaches = 0
   /// Free bytes in pages that also have live blocks.
-  package private(set) var slabFreeBytes: UInt64 = 0
+  private(set) var slabFreeBytes: UInt64 = 0
   /// Bytes of freed pages that were not returned to the kernel. `muzzyBytes`: bytes of freed pages that the kernel may
   /// take back.
-  package private(set) var dirtyBytes: UInt64 = 0
-  package private(set) var muzzyBytes: UInt64 = 0
+  private(set) var dirtyBytes: UInt64 = 0
+  private(set) var muzzyBytes: UInt64 = 0
   /// True if contradictory records were left out, or if there was too little memory to read all of them.
   package private(set) var isIncomplete = false
 

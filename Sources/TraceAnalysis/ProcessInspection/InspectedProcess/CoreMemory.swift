@@ -14,19 +14,19 @@ package final class CoreMemory: ProcessMemory {
   package var processID: Int32 { core.processID }
   package var parentProcessID: Int32 { core.parentProcessID }
   /// Whether the file ends before the memory that its headers promise.
-  package var isTruncated: Bool { core.isTruncated }
+  var isTruncated: Bool { core.isTruncated }
   /// Bytes of anonymous memory that the core leaves out, because of the process's `coredump_filter` or the core's
   /// writer.
-  package let missingAnonymousBytes: UInt64
+  let missingAnonymousBytes: UInt64
   /// The number of threads whose stack is all zeros in the core. The core's writer could not read a guard page in the
   /// stack's mapping, and left out the rest of the mapping (gdb 13.1 with glibc 2.42 or later; gdb 18.1 writes the
   /// rest).
-  package let missingStacks: Int
+  let missingStacks: Int
   /// Whether memory is missing that may hold objects.
-  package let lacksMemory: Bool
+  let lacksMemory: Bool
   /// Paths of mapped files whose bytes the core leaves out, if the file on disk is gone or of another build. Sorted; a
   /// path may have any bytes.
-  package let missingFiles: [String]
+  let missingFiles: [String]
 
   private let core: CoreFile
   private let substitutes: [String: ImageSubstitute]

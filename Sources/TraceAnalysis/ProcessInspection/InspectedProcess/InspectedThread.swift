@@ -3,7 +3,7 @@
 /// A stopped thread, with the registers that may refer to memory.
 package struct InspectedThread: Hashable, Sendable {
   /// The thread's number, in this process's PID namespace.
-  package var threadID: Int32
+  var threadID: Int32
   package var instructionPointer: UInt64
   package var stackPointer: UInt64
   /// Base of the thread's `%fs`: its thread control block; 0 before libc has set it.

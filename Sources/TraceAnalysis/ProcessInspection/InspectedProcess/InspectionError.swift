@@ -1,5 +1,6 @@
 // Reasons why a process or a core file cannot be inspected.
 
+import TextWriting
 import TraceReading
 
 /// A reason why an inspection failed.

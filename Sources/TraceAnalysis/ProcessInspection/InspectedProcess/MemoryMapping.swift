@@ -8,12 +8,12 @@ package struct MemoryMapping: Hashable, Sendable {
   package var isWritable: Bool
   package var isExecutable: Bool
   /// Whether writes change the file, or the memory of other processes.
-  package var isShared: Bool
+  var isShared: Bool
   /// The mapped file; nil for anonymous memory.
   package var file: BackingFile?
   /// The kernel's name for memory without a file, such as `[heap]`; empty if it has none, and always empty for core
   /// files.
-  package var kernelName: String
+  var kernelName: String
 
   package init(
     range: Range<UInt64>, isReadable: Bool = true, isWritable: Bool = true, isExecutable: Bool = false,
@@ -29,7 +29,7 @@ package struct MemoryMapping: Hashable, Sendable {
   }
 
   /// Whether the memory belongs to the process alone and is not from a file.
-  package var isPrivateAnonymous: Bool { file == nil && !isShared }
+  var isPrivateAnonymous: Bool { file == nil && !isShared }
 }
 
 /// The mapped file, from the process's point of view.

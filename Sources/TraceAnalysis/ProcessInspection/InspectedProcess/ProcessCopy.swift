@@ -13,7 +13,7 @@ package final class ProcessCopy {
   /// The main thread comes first. Threads that did not stop in time are left out.
   package let threads: [InspectedThread]
   /// The number of threads that did not stop. Objects that only these threads refer to look lost.
-  package let missingThreads: Int
+  let missingThreads: Int
   /// Nanoseconds that the process was stopped; 0 while it is held.
   package let pauseNanoseconds: UInt64
   private var copy = lt_process_copy()

@@ -7,7 +7,7 @@ import TraceReading
 package struct ProcessIdentity: Hashable, Sendable {
   package let processID: Int32
   /// Ticks since the machine started. A later process with the same number has a later start.
-  package let startTicks: UInt64
+  let startTicks: UInt64
   /// Path of the program's file; empty if it is not known.
   package let executable: String
   /// Start of the main thread's stack, which is random for each program that the process executes. 0 if the kernel does

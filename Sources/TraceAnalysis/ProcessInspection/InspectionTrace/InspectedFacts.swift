@@ -16,7 +16,7 @@ package struct InspectedFacts: Hashable, Sendable {
   /// The kernel's figures for the process's memory; nil if they are not known.
   package var residence: ResidenceRecord?
   /// Start of the process, in nanoseconds of CLOCK_MONOTONIC. `nanoseconds`: the time of the inspection on that clock.
-  package var startNanoseconds: UInt64 = 0
+  var startNanoseconds: UInt64 = 0
   package var nanoseconds: UInt64 = 0
   /// Start of the process, in nanoseconds since 1970.
   package var startRealtime: UInt64 = 0

@@ -1,6 +1,7 @@
 // Writes a process or a core file as a trace.
 
 import Glibc
+import TextWriting
 import TraceReading
 
 /// Inspects the target of a command line.

@@ -1,6 +1,7 @@
 // Finds the main process of a container, without asking a container daemon.
 
 import Glibc
+import TextWriting
 import TraceReading
 
 /// Resolves a container's name to a process.

@@ -1,5 +1,6 @@
 // Estimates the cost of one image to the process.
 
+import TextWriting
 import TraceReading
 
 /// Estimates that are reported before the first image. They come from the measurements in
@@ -8,7 +9,7 @@ package struct ImageCost: Hashable, Sendable {
   /// Seconds that all threads are stopped.
   package var pause: Double
   /// Additional bytes that may be needed: each page that the process writes to while its copy is read exists twice.
-  package var maxCopied: UInt64
+  var maxCopied: UInt64
   /// Bytes of the trace.
   package var trace: UInt64
 

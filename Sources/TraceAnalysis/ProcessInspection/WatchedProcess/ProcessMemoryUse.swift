@@ -9,7 +9,7 @@ package struct ProcessMemoryUse: Hashable, Sendable {
   /// Anonymous memory. A copy of the process shares it until the process or the copy writes to it.
   package var anonymous: UInt64 = 0
   /// The size of the page tables, which the kernel copies while the process is stopped.
-  package var pageTables: UInt64 = 0
+  var pageTables: UInt64 = 0
   package var threads = 1
   /// The memory of the control group that limits the process; nil without a limit.
   package var group: GroupUse?

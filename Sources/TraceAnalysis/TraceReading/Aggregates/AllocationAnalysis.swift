@@ -29,7 +29,7 @@ package struct AllocationAnalysis: Sendable {
   /// The number of events of each operation; index: the operation's number.
   package var eventCounts: [UInt64]
   /// The number of mismatches of each kind; index: `Mismatch.rawValue`.
-  package var mismatchCounts: [UInt64]
+  var mismatchCounts: [UInt64]
   package var atExit: MemoryMoment
   package var atPeak: MemoryMoment
   /// The blocks that were live at the requested snapshot. Their site IDs are indices into `sites`.

@@ -14,7 +14,7 @@ package struct LiveTimeline: ReplayObserver {
   }
 
   /// The number of intervals for a chart: about as many as a chart has columns of pixels.
-  package static let standardCount = 400
+  static let standardCount = 400
 
   private let start: UInt64
   private let width: UInt64

@@ -2,7 +2,7 @@
 
 /// Identifies an allocation of a trace by values that do not depend on the replay.
 package struct BlockIdentity: Hashable, Sendable, BitwiseCopyable {
-  package var threadIndex: UInt32
+  var threadIndex: UInt32
   package var ordinal: UInt64
 }
 

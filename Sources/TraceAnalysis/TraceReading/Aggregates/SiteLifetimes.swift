@@ -15,7 +15,7 @@ package struct SiteLifetime: Hashable, Sendable, BitwiseCopyable {
   /// Events of the process before the first birth, before the last birth, and summed over all births.
   package var firstOrdinal: UInt64 = 0
   package var lastOrdinal: UInt64 = 0
-  package var ordinalSum: UInt64 = 0
+  var ordinalSum: UInt64 = 0
   /// The longest life of a block that ended, in ticks and in events of the process. Accurate to 24 bits.
   package var longestDuration: UInt64 = 0
   package var longestWork: UInt64 = 0
@@ -33,7 +33,7 @@ package struct SiteLifetime: Hashable, Sendable, BitwiseCopyable {
   /// Events of the process before the last birth or death of a block of the site.
   package var lastEventOrdinal: UInt64 { max(lastOrdinal, lastDeathOrdinal) }
 
-  package static let fullCount: UInt64 = 1024
+  static let fullCount: UInt64 = 1024
 
   package init() {}
 

@@ -69,7 +69,7 @@ package struct SiteTotals: ReplayObserver {
   package private(set) var peakBytes: UInt64 = 0
   package private(set) var peakBlocks: UInt64 = 0
   /// The first moment with `peakBytes` live bytes, in ticks.
-  package private(set) var peakTime: UInt64 = 0
+  private(set) var peakTime: UInt64 = 0
 
   package init() {
     rows = RowTable(blank: Row(), ownedBy: memory)

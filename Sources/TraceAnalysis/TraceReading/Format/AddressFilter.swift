@@ -33,7 +33,7 @@ package final class AddressFilter: Hashable, @unchecked Sendable {
   }
 
   @inline(__always)
-  package func mayContain(_ address: UInt64) -> Bool {
+  func mayContain(_ address: UInt64) -> Bool {
     let bit = position(address)
     return bits[Int(truncatingIfNeeded: bit >> 6)] &>> (bit & 63) & 1 != 0
   }

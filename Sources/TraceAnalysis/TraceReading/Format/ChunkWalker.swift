@@ -55,7 +55,7 @@ package final class ChunkWalker {
   }
 
   /// Decodes chunk `index` and returns the number of its events.
-  package func countEvents(inChunk index: Int) -> UInt64 {
+  func countEvents(inChunk index: Int) -> UInt64 {
     var time: UInt64 = 0
     return countEvents(inChunk: index, lastTime: &time)
   }

@@ -1,6 +1,7 @@
 // The contents of a trace's definition records.
 
 import CTraceFormat
+import TextWriting
 
 /// A type of objects that the program allocated.
 package struct TraceType: Hashable, Sendable {
@@ -139,7 +140,7 @@ package struct ProcessRecord: Hashable, Sendable {
   /// cannot identify.
   package var lacksThreads: Bool { flags & UInt64(LT_PROCESS_THREADS_MISSING) != 0 }
   /// The allocator has memory whose blocks an inspection did not find.
-  package var lacksBlocks: Bool { flags & UInt64(LT_PROCESS_BLOCKS_MISSING) != 0 }
+  var lacksBlocks: Bool { flags & UInt64(LT_PROCESS_BLOCKS_MISSING) != 0 }
 }
 
 /// All definitions of a trace. They do not change after the trace was read, except for the stacks.
@@ -148,7 +149,7 @@ package struct TraceDefinitions: Sendable {
   package let stacks = StackTree()
   package internal(set) var types: [UInt32: TraceType] = [:]
   package internal(set) var images: [TraceImage] = []
-  package internal(set) var clockSamples: [ClockSample] = []
+  internal(set) var clockSamples: [ClockSample] = []
   /// In order of time.
   package internal(set) var memorySamples: [MemorySample] = []
   /// The allocators' states at images, in order of time.

@@ -16,19 +16,18 @@ package struct Operation: RawRepresentable, Hashable, Sendable, BitwiseCopyable 
   package static var malloc: Operation { .init(LT_OP_MALLOC) }
   package static var calloc: Operation { .init(LT_OP_CALLOC) }
   package static var realloc: Operation { .init(LT_OP_REALLOC) }
-  package static var reallocarray: Operation { .init(LT_OP_REALLOCARRAY) }
-  package static var posixMemalign: Operation { .init(LT_OP_POSIX_MEMALIGN) }
-  package static var alignedAlloc: Operation { .init(LT_OP_ALIGNED_ALLOC) }
-  package static var memalign: Operation { .init(LT_OP_MEMALIGN) }
-  package static var valloc: Operation { .init(LT_OP_VALLOC) }
-  package static var pvalloc: Operation { .init(LT_OP_PVALLOC) }
-  package static var operatorNew: Operation { .init(LT_OP_NEW) }
+  static var reallocarray: Operation { .init(LT_OP_REALLOCARRAY) }
+  static var posixMemalign: Operation { .init(LT_OP_POSIX_MEMALIGN) }
+  static var memalign: Operation { .init(LT_OP_MEMALIGN) }
+  static var valloc: Operation { .init(LT_OP_VALLOC) }
+  static var pvalloc: Operation { .init(LT_OP_PVALLOC) }
+  static var operatorNew: Operation { .init(LT_OP_NEW) }
   package static var free: Operation { .init(LT_OP_FREE) }
   package static var reallocFree: Operation { .init(LT_OP_REALLOC_FREE) }
-  package static var reallocFailed: Operation { .init(LT_OP_REALLOC_FAILED) }
+  static var reallocFailed: Operation { .init(LT_OP_REALLOC_FAILED) }
   package static var operatorDelete: Operation { .init(LT_OP_DELETE) }
   /// Ends all blocks, because a list of the existing blocks follows.
-  package static var heapListed: Operation { .init(LT_OP_HEAP_LISTED) }
+  static var heapListed: Operation { .init(LT_OP_HEAP_LISTED) }
   package static var retain: Operation { .init(LT_OP_RETAIN) }
   package static var retainN: Operation { .init(LT_OP_RETAIN_N) }
   package static var tryRetain: Operation { .init(LT_OP_TRY_RETAIN) }

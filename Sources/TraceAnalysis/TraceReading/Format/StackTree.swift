@@ -59,7 +59,7 @@ package final class StackTree: @unchecked Sendable {
   package private(set) var nodeCount = 2
   /// The number of stacks that were not kept, and of frames that were not pushed, because they exceeded the limits for
   /// the file's size.
-  package private(set) var overflowCount: UInt64 = 0
+  private(set) var overflowCount: UInt64 = 0
 
   package init() {
     segments = .allocate(capacity: (Int(Int32.max) >> Self.segmentBits) + 1)

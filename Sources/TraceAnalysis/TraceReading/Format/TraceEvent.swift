@@ -25,10 +25,10 @@ package struct TraceEvent: Hashable, Sendable {
   package var depth: UInt32
   /// The number of outermost frames that have not returned since the thread's previous event. Meaningless if
   /// `isStackNew`.
-  package var keptDepth: UInt32
+  var keptDepth: UInt32
   package var operation: Operation
   /// True if a chunk begins or another task runs, so that this stack is unrelated to the previous one.
-  package var isStackNew: Bool
+  var isStackNew: Bool
 
   package init(
     operation: Operation = Operation(rawValue: 0), address: UInt64 = 0, size: UInt64 = 0, type: UInt32 = 0,

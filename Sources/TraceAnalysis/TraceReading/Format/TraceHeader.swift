@@ -18,7 +18,7 @@ package struct TraceHeader: Hashable, Sendable {
   package var version: UInt32 = UInt32(LT_FORMAT_VERSION)
   /// `e_machine` of the traced program.
   package var machine: UInt16 = 62
-  package var pointerSize: UInt8 = 8
+  var pointerSize: UInt8 = 8
   package var clock: Clock = .timeStampCounter
   package var pageSize: UInt32 = 4096
   package var processID: UInt32 = 0
@@ -39,7 +39,7 @@ package struct TraceHeader: Hashable, Sendable {
   /// The most frames of a recorded stack.
   package var stackDepthLimit: UInt32 = 0
   /// In bytes.
-  package var liveSlotSize: UInt32 = 0
+  var liveSlotSize: UInt32 = 0
   /// Bytes of allocation from one sample to the next, on average; only in light recordings.
   package var samplePeriod: UInt64 = 0
   /// The number of allocations at the beginning that may all have been sampled; only in light recordings.
@@ -47,7 +47,6 @@ package struct TraceHeader: Hashable, Sendable {
 
   package init() {}
 
-  package var followsChildren: Bool { options & UInt32(LT_OPTION_FOLLOW_CHILDREN) != 0 }
   /// True if another process inspected the process once. The trace then has blocks and an image, but no history.
   package var isInspection: Bool { options & UInt32(LT_OPTION_INSPECTED) != 0 }
   /// True if the recorder took samples. The trace then has the blocks at each heap image, some of them with stacks, but
@@ -72,7 +71,7 @@ package struct TraceStatus: Hashable, Sendable {
   package var state: UInt32
   /// The errno that stopped the recording; 0 if none did.
   package var stopErrno: Int32
-  package var stopTime: UInt64
+  var stopTime: UInt64
   package var eventCount: UInt64
   package var drops: DropCounts
 }

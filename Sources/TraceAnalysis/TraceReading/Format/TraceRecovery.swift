@@ -7,11 +7,11 @@ import Glibc
 package enum TraceRecovery {
   package struct Outcome: Hashable, Sendable {
     /// True if the trace was already closed, so that nothing was added.
-    package var wasClosed: Bool
+    var wasClosed: Bool
     /// The number of payloads that were copied from the live file.
-    package var recoveredChunks: Int
+    var recoveredChunks: Int
     /// The number of events in these payloads.
-    package var recoveredEvents: UInt64
+    var recoveredEvents: UInt64
     /// The number of events in the whole trace, by the chunk headers and the live payloads.
     package var eventCount: UInt64
     package var fileSize: ByteCount

@@ -2,6 +2,7 @@
 
 import CTraceFormat
 import Glibc
+import TextWriting
 
 /// The event that caused a heap image.
 package enum SnapshotReason: Hashable, Sendable {
@@ -131,7 +132,7 @@ package struct TraceSnapshot: Hashable, Sendable {
   /// True if `hasCaseBytes` also holds for the values of dictionaries.
   package var hasValueCaseBytes = false
   /// True if the image's list of blocks is incomplete, because some of the allocator's memory was not found.
-  package var lacksBlocks = false
+  var lacksBlocks = false
   /// True if the recorder sampled. The image's blocks then come from a list, not from events.
   package var isListed = false
   /// The number of bytes below a thread pointer that hold thread-local variables.

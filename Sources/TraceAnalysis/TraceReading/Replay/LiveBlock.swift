@@ -25,7 +25,7 @@ package struct LiveBlock: Hashable, Sendable, BitwiseCopyable {
   package var ordinal: UInt64
   package var site: SiteID
   /// Index into the replay's threads, not the thread's number.
-  package var threadIndex: UInt32
+  var threadIndex: UInt32
   /// The number of allocations that the thread had made before this one, modulo 2^32.
   package var threadOrdinal: UInt32
   /// The execution that made the block.

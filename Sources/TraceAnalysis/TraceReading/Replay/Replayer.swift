@@ -119,14 +119,14 @@ package struct Replayer<Observer: ReplayObserver>: EventSink {
 
   /// The activations that had not returned at the checkpoint; the current activations if no event came after the
   /// checkpoint.
-  package var activationsAtCheckpoint: Activations { keptActivations ?? presentActivations }
+  var activationsAtCheckpoint: Activations { keptActivations ?? presentActivations }
 
   /// The blocks that were live at the checkpoint, in no particular order; the current blocks if no event came after the
   /// checkpoint.
-  package var blocksAtCheckpoint: LiveBlockList { keptBlocks ?? liveBlocks }
+  var blocksAtCheckpoint: LiveBlockList { keptBlocks ?? liveBlocks }
 
   /// The stacks of the sampled blocks at the checkpoint, by address; for light traces.
-  package var sampledStacksAtCheckpoint: [UInt64: StackID] { keptStacks ?? sampledStacks }
+  var sampledStacksAtCheckpoint: [UInt64: StackID] { keptStacks ?? sampledStacks }
 
   /// The addresses of the last blocks that threads freed before the checkpoint, one for each thread. Frees are recorded
   /// before they happen, so these may not have happened at the checkpoint.
@@ -155,23 +155,23 @@ package struct Replayer<Observer: ReplayObserver>: EventSink {
   }
 
   /// The number of blocks that are live now.
-  package var liveCount: Int { isListing ? listing.count : blocks.count }
+  var liveCount: Int { isListing ? listing.count : blocks.count }
   package var siteCount: Int { siteTable.count }
   package func key(of site: SiteID) -> SiteKey { siteTable[site] }
   /// Keys of all sites, valid even after the end of the replayer.
   var siteKeys: SiteKeys { SiteKeys(table: siteTable, owner: siteMemory) }
   /// The totals of the threads, in order of their first events.
-  package var threadTotals: [ThreadTotal] { threads.all.map(\.total) }
+  var threadTotals: [ThreadTotal] { threads.all.map(\.total) }
   /// The number of events of each operation, including unknown operations; index: the operation's number.
   package var eventCounts: [UInt64] { Array(UnsafeBufferPointer(start: countsByOperation, count: Self.operationCount)) }
   private let countsByOperation: UnsafeMutablePointer<UInt64>
   private static var operationCount: Int { 256 }
   /// The number of mismatches of each kind; index: `Mismatch.rawValue`.
-  package var mismatchCounts: [UInt64] { countsByMismatch.all }
+  var mismatchCounts: [UInt64] { countsByMismatch.all }
   private let countsByMismatch: RowTable<UInt64>
 
   /// Calls `body` with each live block, in no particular order.
-  package func forEachLiveBlock(_ body: (LiveBlock) -> Void) {
+  func forEachLiveBlock(_ body: (LiveBlock) -> Void) {
     if isListing { listing.blocks.forEach(body) } else { blocks.forEach(body) }
   }
 

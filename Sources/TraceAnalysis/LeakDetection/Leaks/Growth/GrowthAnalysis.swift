@@ -1,5 +1,6 @@
 // Makes findings from the heap images of repeated work.
 
+import TextWriting
 import TraceReading
 
 /// The growth that repetitions prove.
