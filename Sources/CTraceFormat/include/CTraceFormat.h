@@ -1,4 +1,5 @@
-// The trace format, defined once: the recorder in C writes these bytes and the analysis in Swift reads them.
+// The trace format, defined once: the recorder in C writes these bytes and the analysis in Swift reads them. The
+// recorder's settings (settings.h) are defined once in the same way.
 //
 // docs/engineering/trace-format.md explains the format in prose. If it and these headers disagree, the headers are
 // right. The headers contain constants, fixed structs with asserted layouts, and the few index functions that an
@@ -13,6 +14,7 @@
 #endif
 
 #include "attach_results.h"
+#include "settings.h"
 #include "trace_addresses.h"
 #include "trace_checksum.h"
 #include "trace_chunk.h"

@@ -171,6 +171,7 @@ static bool read_settings(const char *lines) {
   lt_environment_read(variables);
   lt_settings.followsChildren = false;
   // Do not sample: a thread in the middle of a free would not see the marks change.
+  lt_settings.mode = LT_MODE_FULL;
   lt_settings.samplePeriod = lt_settings.traceLimit = lt_settings.profileInterval = 0;
   return true;
 }

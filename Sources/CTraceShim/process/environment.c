@@ -23,20 +23,18 @@
 // The environment variables that make a process record itself, and the variables for its children. Memory is only
 // mapped, not taken from the program's allocator.
 
-struct lt_settings lt_settings = {.depthLimit = 65536};
+struct lt_settings lt_settings = {.depthLimit = LT_USUAL_DEPTH};
 
 enum {
-  USUAL_SAMPLE_PERIOD = 512 << 10, ///< the usual period of other heap profilers
-  /// More allocations than small programs make, but their stacks use at most half of the table of sites.
-  USUAL_FIRST_SAMPLES = 8192,
-  USUAL_KEPT_IMAGES = 100,
-  FIRST_SAMPLES_LIMIT = 16384,
+  DEPTH_LIMIT = 1 << 20,
   /// The limit for the frames of a sample's stack. All stacks stay in memory, and a recursion adds a stack for each
   /// depth.
   LIGHT_DEPTH_LIMIT = 512,
+  SIGNAL_LIMIT = 64,
+  NANOSECONDS = 1000000000, ///< in a second
 };
 
-static const char ownPrefix[] = "LEAKTRACE_";
+static const char ownPrefix[] = LT_SETTING_PREFIX;
 static const char preloadPrefix[] = "LD_PRELOAD=";
 
 /// Copies a text; "" if it does not fit.
@@ -47,8 +45,10 @@ static void copy(char *to, size_t size, const char *from) {
   to[length] = 0;
 }
 
-/// Copies the pattern of the trace's path, and makes the path absolute. Returns 0, or −errno with "" in `to`.
-static int copy_output(char *to, size_t size, const char *pattern) {
+/// Copies the pattern of the trace's path, and makes the path absolute. `usual` replaces a pattern that is NULL or "".
+/// Returns 0, or −errno with "" in `to`.
+static int copy_output(char *to, size_t size, const char *pattern, const char *usual) {
+  if (!pattern || !*pattern) pattern = usual;
   size_t length = strlen(pattern), directory = 0;
   to[0] = 0;
   if (pattern[0] != '/') {
@@ -102,7 +102,21 @@ static bool split_preload(const char *value, char *rest, size_t size, char *own,
   return found;
 }
 
-static uint64_t parse_number(const char *text, int base) { return text ? strtoull(text, NULL, base) : 0; }
+static uint64_t parse_number(const char *text, int base, uint64_t usual) {
+  return text ? strtoull(text, NULL, base) : usual;
+}
+
+static bool is_switched_on(const char *text, bool usual) { return text ? strcmp(text, "off") != 0 : usual; }
+
+/// Returns the index of `text` in `words`, which '|' separates; `usual` for any other text.
+static uint8_t index_of_choice(const char *text, const char *words, uint8_t usual) {
+  for (uint8_t i = 0; text && *words; i++) {
+    size_t length = strcspn(words, "|");
+    if (strncmp(text, words, length) == 0 && !text[length]) return i;
+    words += words[length] ? length + 1 : length;
+  }
+  return usual;
+}
 
 static const char *value_of(char **environment, const char *name) {
   size_t length = strlen(name);
@@ -153,77 +167,66 @@ static void forget_own(char **environment) {
 
 /// True if the settings agree with each other.
 LT_INVARIANT bool are_settings_valid(const struct lt_settings *s) {
-  return s->depthLimit >= 1 && s->depthLimit <= 1u << 20 && s->arcMode <= LT_ARC_OFF && s->session &&
+  return s->depthLimit >= 1 && s->depthLimit <= DEPTH_LIMIT && s->arcMode <= LT_ARC_OFF && s->session &&
          s->laterSamplePeriod > 0 && s->laterSamplePeriod <= LT_SAMPLE_PERIOD_LIMIT &&
+         (s->mode == LT_MODE_LIGHT) == (s->samplePeriod != 0) &&
          (!s->samplePeriod ||
           (s->samplePeriod == s->laterSamplePeriod && !s->traceLimit && s->arcMode == LT_ARC_OFF)) &&
-         s->firstSamples <= FIRST_SAMPLES_LIMIT && s->snapshotSignal <= 64 && s->roundSignal <= 64;
+         s->firstSamples <= LT_FIRST_SAMPLES_MAX && s->keptImages <= LT_KEPT_IMAGES_MAX &&
+         s->snapshotSignal <= SIGNAL_LIMIT && s->roundSignal <= SIGNAL_LIMIT;
 }
 
-/// The number of images to keep. `text`: NULL for the usual number.
-static uint32_t kept_images(const char *text) {
-  uint64_t count = text ? parse_number(text, 10) : USUAL_KEPT_IMAGES;
-  if (!count) return 0;
-  return count < 2 ? 2 : count > LT_KEPT_IMAGES_MAX ? LT_KEPT_IMAGES_MAX : (uint32_t)count;
+static uint64_t clamp(uint64_t value, uint64_t min, uint64_t max) {
+  return value < min ? min : value > max ? max : value;
 }
+
+/// Applies the limits of the settings, and the rules between them.
+static void apply_rules(struct lt_settings *s) {
+  if (!s->session) s->session = lt_random() | 1;
+  s->depthLimit = clamp(s->depthLimit, 1, DEPTH_LIMIT);
+  if (!s->laterSamplePeriod) s->laterSamplePeriod = LT_USUAL_SAMPLE_PERIOD;
+  s->laterSamplePeriod = clamp(s->laterSamplePeriod, 1, LT_SAMPLE_PERIOD_LIMIT);
+  s->firstSamples = clamp(s->firstSamples, 0, LT_FIRST_SAMPLES_MAX);
+  if (s->keptImages) s->keptImages = clamp(s->keptImages, 2, LT_KEPT_IMAGES_MAX);
+  if (s->snapshotSignal > SIGNAL_LIMIT) s->snapshotSignal = 0;
+  if (s->roundSignal > SIGNAL_LIMIT) s->roundSignal = 0;
+
+  bool isLight = s->mode == LT_MODE_LIGHT;
+  if (!isLight && !s->traceLimit) s->imageInterval = s->imageSize = s->profileInterval = 0;
+  if (!s->imageInterval && !s->imageSize) s->keptImages = 0;
+  s->samplePeriod = isLight ? s->laterSamplePeriod : 0;
+  if (isLight) {
+    s->traceLimit = 0;
+    s->arcMode = LT_ARC_OFF;
+    s->depthLimit = clamp(s->depthLimit, 1, LIGHT_DEPTH_LIMIT);
+  }
+}
+
+// Reading of each kind. `text` is NULL if the variable is missing. `finishedTrace` is a local variable.
+#define READ_PATTERN(field, text, usual, words) lt_settings.outputError = copy_output(field, sizeof field, text, usual)
+#define READ_TEXT(field, text, usual, words) copy(field, sizeof field, text)
+#define READ_NUMBER(field, text, usual, words) field = parse_number(text, 10, usual)
+#define READ_HEXADECIMAL(field, text, usual, words) field = parse_number(text, 16, usual)
+#define READ_SECONDS(field, text, usual, words) field = parse_number(text, 10, usual) * NANOSECONDS
+#define READ_FLAG(field, text, usual, words) field = parse_number(text, 10, usual) != 0
+#define READ_SWITCH(field, text, usual, words) field = is_switched_on(text, usual)
+#define READ_CHOICE(field, text, usual, words) field = index_of_choice(text, words, usual)
+#define READ_FINISHED_TRACE(field, text, usual, words) finishedTrace = text
+#define READ(kind, NAME, field, usual, handed, words, description) \
+  READ_##kind(lt_settings.field, value_of(environment, LT_SETTING_PREFIX #NAME), usual, words);
 
 void lt_environment_read(char **environment) {
   struct lt_settings *s = &lt_settings;
-  const char *output = value_of(environment, "LEAKTRACE_OUTPUT");
-  if (!output || !*output) output = "leaktrace.%n.%p.trace";
-  s->outputError = copy_output(s->output, sizeof s->output, output);
-  copy(s->messages, sizeof s->messages, value_of(environment, "LEAKTRACE_MESSAGES"));
-  s->session = parse_number(value_of(environment, "LEAKTRACE_SESSION"), 16);
-  const char *depth = value_of(environment, "LEAKTRACE_DEPTH");
-  uint64_t limit = depth ? parse_number(depth, 10) : 65536;
-  s->depthLimit = limit < 1 ? 1 : limit > 1u << 20 ? 1u << 20 : (uint32_t)limit;
-  const char *arc = value_of(environment, "LEAKTRACE_ARC");
-  s->arcMode = !arc                         ? LT_ARC_STACKS
-               : strcmp(arc, "counts") == 0 ? LT_ARC_COUNTS
-               : strcmp(arc, "off") == 0    ? LT_ARC_OFF
-                                            : LT_ARC_STACKS;
-  const char *mode = value_of(environment, "LEAKTRACE_MODE");
-  uint64_t period = parse_number(value_of(environment, "LEAKTRACE_SAMPLE"), 10);
-  period = !period ? USUAL_SAMPLE_PERIOD : period > LT_SAMPLE_PERIOD_LIMIT ? LT_SAMPLE_PERIOD_LIMIT : period;
-  const char *first = value_of(environment, "LEAKTRACE_SAMPLE_FIRST");
-  uint64_t count = first ? parse_number(first, 10) : USUAL_FIRST_SAMPLES;
-  s->firstSamples = count > FIRST_SAMPLES_LIMIT ? FIRST_SAMPLES_LIMIT : (uint32_t)count;
-  s->samplePeriod = s->imageInterval = s->imageSize = s->profileInterval = 0;
-  s->keptImages = 0;
-  s->traceLimit = parse_number(value_of(environment, "LEAKTRACE_LIMIT"), 10);
-  s->laterSamplePeriod = period;
-  bool isLight = mode && strcmp(mode, "light") == 0;
-  if (isLight || s->traceLimit) {
-    s->imageInterval = parse_number(value_of(environment, "LEAKTRACE_SNAPSHOT_SECONDS"), 10) * 1000000000;
-    s->profileInterval = parse_number(value_of(environment, "LEAKTRACE_PROFILE_SECONDS"), 10) * 1000000000;
-    s->imageSize = parse_number(value_of(environment, "LEAKTRACE_SNAPSHOT_BYTES"), 10);
-    if (s->imageInterval || s->imageSize) s->keptImages = kept_images(value_of(environment, "LEAKTRACE_KEEP_IMAGES"));
-  }
-  if (isLight) {
-    s->samplePeriod = period;
-    s->traceLimit = 0;
-    s->arcMode = LT_ARC_OFF;
-    if (s->depthLimit > LIGHT_DEPTH_LIMIT) s->depthLimit = LIGHT_DEPTH_LIMIT;
-  }
-  s->followsChildren = parse_number(value_of(environment, "LEAKTRACE_FOLLOW"), 10) != 0;
-  s->startsPaused = parse_number(value_of(environment, "LEAKTRACE_PAUSED"), 10) != 0;
-  s->isQuiet = parse_number(value_of(environment, "LEAKTRACE_QUIET"), 10) != 0;
-  s->verifiesStacks = parse_number(value_of(environment, "LEAKTRACE_VERIFY_STACKS"), 10) != 0;
-  const char *snapshots = value_of(environment, "LEAKTRACE_SNAPSHOTS");
-  s->takesSnapshots = !snapshots || strcmp(snapshots, "off") != 0;
-  uint64_t signal = parse_number(value_of(environment, "LEAKTRACE_SNAPSHOT_SIGNAL"), 10);
-  s->snapshotSignal = signal <= 64 ? (uint32_t)signal : 0;
-  signal = parse_number(value_of(environment, "LEAKTRACE_ROUND_SIGNAL"), 10);
-  s->roundSignal = signal <= 64 ? (uint32_t)signal : 0;
-  if (!s->session) s->session = lt_random() | 1;
+  const char *finishedTrace = NULL;
+  LT_SETTINGS(READ)
+  apply_rules(s);
 
   LT_CHECK(are_settings_valid(s));
   LT_CHECK((s->outputError == 0) == (s->output[0] == '/') && s->outputError <= 0);
-  const char *finished = value_of(environment, "LEAKTRACE_FINISHED");
-  if (finished && *finished) {
+  if (finishedTrace && *finishedTrace) {
     // The program that this one replaced left its live file for this program to remove.
-    lt_trace_finish_replaced(finished);
-    *(char *)finished = 0; // the variables stay in the environment if children are followed
+    lt_trace_finish_replaced(finishedTrace);
+    *(char *)finishedTrace = 0; // the variables stay in the environment if children are followed
   }
 
   char rest[4096];
@@ -244,16 +247,59 @@ static char *put(char *p, const char *text) {
   return p + n;
 }
 
+/// Writes the word with this index. `words`: separated by '|'.
+static char *put_choice(char *p, const char *words, uint8_t index) {
+  for (; index; index--) words += strcspn(words, "|") + 1;
+  size_t length = strcspn(words, "|");
+  memcpy(p, words, length);
+  p[length] = 0;
+  return p + length;
+}
+
+// Writing of each kind.
+#define PUT_PATTERN(p, field, words) put(p, field)
+#define PUT_TEXT(p, field, words) put(p, field)
+#define PUT_NUMBER(p, field, words) lt_put_number(p, field, 10)
+#define PUT_HEXADECIMAL(p, field, words) lt_put_number(p, field, 16)
+#define PUT_SECONDS(p, field, words) lt_put_number(p, field / NANOSECONDS, 10)
+#define PUT_FLAG(p, field, words) put(p, field ? "1" : "0")
+#define PUT_SWITCH(p, field, words) put(p, field ? "on" : "off")
+#define PUT_CHOICE(p, field, words) put_choice(p, words, field)
+#define PUT_FINISHED_TRACE(p, field, words) put(p, finishedTrace)
+
+// The most bytes of a value of each kind, with the final 0.
+#define SIZE_PATTERN(field, words) (strlen(field) + 1)
+#define SIZE_TEXT(field, words) (strlen(field) + 1)
+#define SIZE_NUMBER(field, words) sizeof "18446744073709551615"
+#define SIZE_HEXADECIMAL(field, words) sizeof "ffffffffffffffff"
+#define SIZE_SECONDS(field, words) sizeof "18446744073709551615"
+#define SIZE_FLAG(field, words) sizeof "1"
+#define SIZE_SWITCH(field, words) sizeof "off"
+#define SIZE_CHOICE(field, words) sizeof words
+#define SIZE_FINISHED_TRACE(field, words) (finishedTrace ? strlen(finishedTrace) + 1 : 0)
+#define SIZE(kind, NAME, field, usual, handed, words, description) \
+  +sizeof LT_SETTING_PREFIX #NAME "=" + SIZE_##kind(lt_settings.field, words)
+
+// Whether a child gets the variable.
+#define IS_HANDED_ALWAYS(field, usual) true
+#define IS_HANDED_UNLESS_USUAL(field, usual) (field != usual)
+#define IS_HANDED_UNLESS_EMPTY(field, usual) (*field != 0)
+#define IS_HANDED_IF_SAMPLED(field, usual) (lt_settings.samplePeriod || lt_settings.traceLimit)
+#define IS_HANDED_IF_FINISHED(field, usual) (finishedTrace != NULL)
+#define ADD(kind, NAME, field, usual, handed, words, description) \
+  if (IS_HANDED_##handed(lt_settings.field, usual)) {             \
+    *to++ = text;                                                 \
+    text = put(text, LT_SETTING_PREFIX #NAME "=");                \
+    text = PUT_##kind(text, lt_settings.field, words) + 1;        \
+  }
+
 char **lt_environment_for_child(char *const environment[], bool isTraced, const char *finishedTrace) {
   if (!lt_settings.preload[0]) return (char **)environment;
   size_t count = 0, preloadLength = 0;
   for (char *const *e = environment; e && *e; e++, count++)
     if (strncmp(*e, preloadPrefix, sizeof preloadPrefix - 1) == 0) preloadLength = strlen(*e);
-  enum { OWN_COUNT = 22 };
-  enum { NAMES_AND_NUMBERS = 1024 };
-  size_t ownLength =
-      NAMES_AND_NUMBERS + strlen(lt_settings.preload) + strlen(lt_settings.output) + strlen(lt_settings.messages);
-  if (finishedTrace) ownLength += strlen(finishedTrace);
+  enum { OWN_COUNT = LT_SETTING_COUNT + 1 }; // and LD_PRELOAD
+  size_t ownLength = sizeof preloadPrefix + strlen(lt_settings.preload) + sizeof ":" LT_SETTINGS(SIZE);
   char **pointers = lt_environment_block_take((count + OWN_COUNT + 1) * sizeof(char *) + preloadLength + ownLength);
   if (!pointers) return (char **)environment;
   char **to = pointers;
@@ -278,79 +324,7 @@ char **lt_environment_for_child(char *const environment[], bool isTraced, const 
     text = put(text, rest) + 1;
   }
   if (isTraced) {
-#define ADD(name)           \
-  do {                      \
-    *to++ = text;           \
-    text = put(text, name); \
-  } while (0)
-    ADD("LEAKTRACE_OUTPUT=");
-    text = put(text, lt_settings.output) + 1;
-    if (lt_settings.messages[0]) {
-      ADD("LEAKTRACE_MESSAGES=");
-      text = put(text, lt_settings.messages) + 1;
-    }
-    ADD("LEAKTRACE_SESSION=");
-    text = lt_put_number(text, lt_settings.session, 16) + 1;
-    ADD("LEAKTRACE_DEPTH=");
-    text = lt_put_number(text, lt_settings.depthLimit, 10) + 1;
-    ADD("LEAKTRACE_ARC=");
-    text = put(text, lt_settings.arcMode == LT_ARC_OFF      ? "off"
-                     : lt_settings.arcMode == LT_ARC_COUNTS ? "counts"
-                                                            : "stacks") +
-           1;
-    if (lt_settings.samplePeriod) {
-      ADD("LEAKTRACE_MODE=light");
-      text++;
-    }
-    if (lt_settings.traceLimit) {
-      ADD("LEAKTRACE_LIMIT=");
-      text = lt_put_number(text, lt_settings.traceLimit, 10) + 1;
-    }
-    if (lt_settings.samplePeriod || lt_settings.traceLimit) {
-      ADD("LEAKTRACE_SAMPLE=");
-      text = lt_put_number(text, lt_settings.laterSamplePeriod, 10) + 1;
-      ADD("LEAKTRACE_SAMPLE_FIRST=");
-      text = lt_put_number(text, lt_settings.firstSamples, 10) + 1;
-      ADD("LEAKTRACE_SNAPSHOT_SECONDS=");
-      text = lt_put_number(text, lt_settings.imageInterval / 1000000000, 10) + 1;
-      ADD("LEAKTRACE_PROFILE_SECONDS=");
-      text = lt_put_number(text, lt_settings.profileInterval / 1000000000, 10) + 1;
-      ADD("LEAKTRACE_SNAPSHOT_BYTES=");
-      text = lt_put_number(text, lt_settings.imageSize, 10) + 1;
-      ADD("LEAKTRACE_KEEP_IMAGES=");
-      text = lt_put_number(text, lt_settings.keptImages, 10) + 1;
-    }
-    ADD("LEAKTRACE_FOLLOW=");
-    text = put(text, lt_settings.followsChildren ? "1" : "0") + 1;
-    if (lt_settings.startsPaused) {
-      ADD("LEAKTRACE_PAUSED=1");
-      text++;
-    }
-    if (lt_settings.isQuiet) {
-      ADD("LEAKTRACE_QUIET=1");
-      text++;
-    }
-    if (lt_settings.verifiesStacks) {
-      ADD("LEAKTRACE_VERIFY_STACKS=1");
-      text++;
-    }
-    if (!lt_settings.takesSnapshots) {
-      ADD("LEAKTRACE_SNAPSHOTS=off");
-      text++;
-    }
-    if (lt_settings.snapshotSignal) {
-      ADD("LEAKTRACE_SNAPSHOT_SIGNAL=");
-      text = lt_put_number(text, lt_settings.snapshotSignal, 10) + 1;
-    }
-    if (lt_settings.roundSignal) {
-      ADD("LEAKTRACE_ROUND_SIGNAL=");
-      text = lt_put_number(text, lt_settings.roundSignal, 10) + 1;
-    }
-    if (finishedTrace) {
-      ADD("LEAKTRACE_FINISHED=");
-      text = put(text, finishedTrace) + 1;
-    }
-#undef ADD
+    LT_SETTINGS(ADD)
   }
   LT_CHECK(to <= pointers + count + OWN_COUNT);
   LT_CHECK(text <= (char *)(pointers + count + OWN_COUNT + 1) + preloadLength + ownLength);

@@ -3,6 +3,7 @@
 #ifndef LEAKTRACE_ENVIRONMENT_H
 #define LEAKTRACE_ENVIRONMENT_H
 
+#include "CTraceFormat.h"
 #include "check.h"
 
 #include <stdbool.h>
@@ -13,28 +14,26 @@
 
 // The environment variables that make a process record itself, and the variables for its children.
 
+#define LT_PATTERN_FIELD(field) char field[4096];
+#define LT_TEXT_FIELD(field) char field[4096];
+#define LT_NUMBER_FIELD(field) uint64_t field;
+#define LT_HEXADECIMAL_FIELD(field) uint64_t field;
+#define LT_SECONDS_FIELD(field) uint64_t field;
+#define LT_FLAG_FIELD(field) bool field;
+#define LT_SWITCH_FIELD(field) bool field;
+#define LT_CHOICE_FIELD(field) uint8_t field;
+#define LT_FINISHED_TRACE_FIELD(field)
+#define LT_FIELD(kind, NAME, field, ...) LT_##kind##_FIELD(field)
+
+/// The fields of the table of settings, within their limits, and values that the recorder derives from variables.
 struct lt_settings {
-  char output[4096];   ///< absolute pattern; "" if none could be made
-  int outputError;     ///< −errno: the reason why `output` is ""; 0 if `output` is set
-  char messages[4096]; ///< path for messages; "" if the library was preloaded by hand
-  char preload[4096];  ///< this library, as LD_PRELOAD named it
-  uint64_t session;
-  uint32_t depthLimit; ///< from 1 to 1 << 20
-  uint8_t arcMode;
-  uint64_t imageInterval;   ///< nanoseconds from one heap image to the next; 0: no images at intervals
-  uint64_t imageSize;       ///< takes an image when the process has this many resident bytes; 0: no images for size
-  uint32_t keptImages;      ///< how many images of these two kinds stay in the trace; 0: all
-  uint64_t profileInterval; ///< nanoseconds from one heap profile to the next; 0: none are written
-  uint32_t firstSamples;    ///< number of first allocations that are all sampled; only with samplePeriod
-  uint64_t samplePeriod;    ///< bytes of allocation from one sample to the next; 0: everything is recorded
-  /// sampling begins when the trace has this many bytes; 0: never. Only with samplePeriod 0
-  uint64_t traceLimit;
-  uint64_t laterSamplePeriod; ///< the sample period after the limit; equal to samplePeriod if that is not 0
-  bool followsChildren, startsPaused, isQuiet, verifiesStacks;
-  bool takesSnapshots;
-  uint32_t snapshotSignal; ///< 0: the usual one, if the host does not use it
-  uint32_t roundSignal;    ///< the signal that ends a round; 0: none
+  LT_SETTINGS(LT_FIELD)
+  int outputError;    ///< −errno: the reason why `output` is ""; 0 if `output` is an absolute pattern
+  char preload[4096]; ///< this library, as LD_PRELOAD named it
+  /// `laterSamplePeriod` if only samples are recorded; 0 if every call is recorded, until the trace's limit
+  uint64_t samplePeriod;
 };
+#undef LT_FIELD
 extern struct lt_settings lt_settings __attribute__((visibility("hidden")));
 
 /// Reads the settings, and removes the variables from the environment, in place, unless children are followed.

@@ -62,18 +62,18 @@ package struct RecordingSettings: Hashable, Sendable {
   }
 
   /// The default number of bytes from one sample to the next. Other heap profilers have the same default.
-  package static let usualSamplePeriod: UInt64 = 512 << 10
+  package static let usualSamplePeriod = UInt64(LT_USUAL_SAMPLE_PERIOD)
   /// The default number of first allocations that are all sampled. Small programs make fewer, so all of theirs are
   /// sampled. A server is not slowed down noticeably.
-  package static let usualFirstSamples: UInt32 = 8192
+  package static let usualFirstSamples = UInt32(LT_USUAL_FIRST_SAMPLES)
   /// The most first allocations that may all be sampled: the recorder has space for this number of stacks.
-  package static let maxFirstSamples: UInt32 = 16384
+  package static let maxFirstSamples = UInt32(LT_FIRST_SAMPLES_MAX)
   /// The least number of seconds from one heap image to the next. Each image stops the process, and writes a copy of
   /// its memory.
   package static let minImageInterval: UInt64 = 10
   /// The default number of images that stay in the trace. They are enough for a curve over a week, and take about 30 MB
   /// in the trace of a small server.
-  package static let usualKeptImages: UInt32 = 100
+  package static let usualKeptImages = UInt32(LT_USUAL_KEPT_IMAGES)
   /// The numbers of kept images that a recorder accepts.
   package static let keptImages: ClosedRange<UInt32> = 2...UInt32(LT_KEPT_IMAGES_MAX)
   /// The least number of seconds from one heap profile to the next.
@@ -132,50 +132,50 @@ package struct RecordingEnvironment: Sendable {
 
   /// The variables that the recorder reads, without LD_PRELOAD.
   package var variables: [(name: String, value: String)] {
-    var result = [
-      ("LEAKTRACE_OUTPUT", settings.output.text),
-      ("LEAKTRACE_FOLLOW", settings.children == .followed ? "1" : "0"),
-      ("LEAKTRACE_ARC", settings.retains.rawValue),
-      ("LEAKTRACE_SESSION", String(sessionID, radix: 16)),
-      ("LEAKTRACE_MESSAGES", messagesPath),
-    ]
-    if let depth = settings.stackDepthLimit { result.append(("LEAKTRACE_DEPTH", String(depth))) }
+    var result = RecorderVariables()
+    result.add(LT_SETTING_OUTPUT, settings.output.text)
+    result.add(LT_SETTING_FOLLOW, settings.children == .followed)
+    result.add(LT_SETTING_ARC, settings.retains.rawValue)
+    result.add(LT_SETTING_SESSION, sessionID)
+    result.add(LT_SETTING_MESSAGES, messagesPath)
+    if let depth = settings.stackDepthLimit { result.add(LT_SETTING_DEPTH, depth) }
     switch settings.mode {
     case .full: break
-    case .light(let sampling): result += [("LEAKTRACE_MODE", "light")] + Self.variables(of: sampling)
+    case .light(let sampling):
+      result.add(LT_SETTING_MODE, "light")
+      Self.add(sampling, to: &result)
     case .limited(let bytes, let sampling):
-      result += [("LEAKTRACE_LIMIT", String(bytes))] + Self.variables(of: sampling)
+      result.add(LT_SETTING_LIMIT, bytes)
+      Self.add(sampling, to: &result)
     }
-    if settings.start == .paused { result.append(("LEAKTRACE_PAUSED", "1")) }
-    if settings.stackChecking == .everyStack { result.append(("LEAKTRACE_VERIFY_STACKS", "1")) }
+    if settings.start == .paused { result.add(LT_SETTING_PAUSED, true) }
+    if settings.stackChecking == .everyStack { result.add(LT_SETTING_VERIFY_STACKS, true) }
     switch settings.snapshots {
     case .taken(let signal, let roundSignal):
-      if let signal { result.append(("LEAKTRACE_SNAPSHOT_SIGNAL", String(signal))) }
-      if let roundSignal { result.append(("LEAKTRACE_ROUND_SIGNAL", String(roundSignal))) }
-    case .none: result.append(("LEAKTRACE_SNAPSHOTS", "off"))
+      if let signal { result.add(LT_SETTING_SNAPSHOT_SIGNAL, signal) }
+      if let roundSignal { result.add(LT_SETTING_ROUND_SIGNAL, roundSignal) }
+    case .none: result.add(LT_SETTING_SNAPSHOTS, false)
     }
-    return result
+    return result.pairs
   }
 
-  private static func variables(of sampling: RecordingSettings.Sampling) -> [(String, String)] {
-    var result = [
-      ("LEAKTRACE_SAMPLE", String(sampling.period)), ("LEAKTRACE_SAMPLE_FIRST", String(sampling.first)),
-    ]
-    if let interval = sampling.profileInterval { result.append(("LEAKTRACE_PROFILE_SECONDS", String(interval))) }
-    if let interval = sampling.images.interval { result.append(("LEAKTRACE_SNAPSHOT_SECONDS", String(interval))) }
-    if let bytes = sampling.images.residentBytes { result.append(("LEAKTRACE_SNAPSHOT_BYTES", String(bytes))) }
-    result.append(("LEAKTRACE_KEEP_IMAGES", String(sampling.images.keptCount)))
-    return result
+  private static func add(_ sampling: RecordingSettings.Sampling, to result: inout RecorderVariables) {
+    result.add(LT_SETTING_SAMPLE, sampling.period)
+    result.add(LT_SETTING_SAMPLE_FIRST, sampling.first)
+    if let interval = sampling.profileInterval { result.add(LT_SETTING_PROFILE_SECONDS, interval) }
+    if let interval = sampling.images.interval { result.add(LT_SETTING_SNAPSHOT_SECONDS, interval) }
+    if let bytes = sampling.images.residentBytes { result.add(LT_SETTING_SNAPSHOT_BYTES, bytes) }
+    result.add(LT_SETTING_KEEP_IMAGES, sampling.images.keptCount)
   }
 
   /// Returns `inherited` with the recorder's variables. The library is put before the other libraries in LD_PRELOAD,
-  /// and LEAKTRACE_ variables of a surrounding recording are replaced. All other entries keep their positions and
+  /// and `LEAKTRACE_` variables of a surrounding recording are replaced. All other entries keep their positions and
   /// bytes.
   ///
   /// - Parameter inherited: `NAME=value` entries.
   package func entries(inherited: [[UInt8]]) -> [[UInt8]] {
     let preload = Array("LD_PRELOAD=".utf8)
-    let own = Array("LEAKTRACE_".utf8)
+    let own = Array(LT_SETTING_PREFIX.utf8)
     let ours = Array(library.path.utf8)
     var result: [[UInt8]] = []
     var isPreloaded = false
@@ -200,7 +200,7 @@ package struct RecordingEnvironment: Sendable {
     }
     // The auxiliary vector follows the environment, and its entries have two words. Make the number even, so that the
     // space of the removed entries is a whole number of entries of the vector.
-    if !passing.isMultiple(of: 2) { result.append(Array("LEAKTRACE_PADDING=".utf8)) }
+    if !passing.isMultiple(of: 2) { result.append(own + Array("PADDING=".utf8)) }
     for (name, value) in variables { result.append(Array("\(name)=\(value)".utf8)) }
     return result
   }
