@@ -16,10 +16,10 @@
 
 // --- declaration -----------------------------------------------------------------------------------------------------
 
-// Declares hooks. Each hook is exported under the name of the function that it interposes.
+// Declares hooks. The hook of a function `f` is named lt_hook_f in the sources. The library exports it as `f`.
 //
-// Unit tests link this code instead of preloading it. There, hooks have other names, so that the program's own calls do
-// not reach the hooks. Also, no recording begins by itself.
+// Unit tests link this code instead of preloading it. There, the symbols of hooks are also lt_hook_f, so that the
+// program's own calls do not reach the hooks. Also, no recording begins by itself.
 
 /// Aligns the stack in a hook. Assembly code may call a hook with a misaligned stack pointer. The allocator accepts
 /// that, but the recorder's compiled code needs the alignment that the ABI demands. A hook with this attribute keeps
@@ -28,13 +28,8 @@
 #define LT_ALIGNS_STACK __attribute__((force_align_arg_pointer))
 
 #ifdef LT_UNIT_TESTS
-#define LT_HOOK(name) lt_hook_##name
-#define LT_NAMED(name)
 #define LT_EXPORT __attribute__((visibility("hidden")))
 #else
-#define LT_HOOK(name) name
-/// Sets the symbol of a hook that has another name in C, because the compiler has built-in knowledge of the function.
-#define LT_NAMED(name) __asm__(#name)
 #define LT_EXPORT __attribute__((visibility("default")))
 #endif
 
@@ -81,6 +76,88 @@ extern struct lt_next_functions lt_next __attribute__((visibility("hidden")));
 
 /// Finds the functions and stores them in `found`. While `lt_next` is empty, calls are served from the bootstrap arena.
 void lt_next_functions_find(struct lt_next_functions *found);
+
+// --- exported names --------------------------------------------------------------------------------------------------
+
+// Gives each hook the symbol of the function that it interposes. exports.map lists the same names.
+
+/// One row for each hooked C function outside of the malloc family. The hook calls the next function of that name.
+#define LT_HOOKED_C_FUNCTIONS(X) \
+  X(execve)                      \
+  X(execvpe)                     \
+  X(fexecve)                     \
+  X(execv)                       \
+  X(execvp)                      \
+  X(execl)                       \
+  X(execlp)                      \
+  X(execle)                      \
+  X(posix_spawn)                 \
+  X(posix_spawnp)                \
+  X(system)                      \
+  X(popen)                       \
+  X(fork)                        \
+  X(prctl)                       \
+  X(arch_prctl)                  \
+  X(syscall)                     \
+  X(pthread_create)              \
+  X(dlclose)                     \
+  X(exit)                        \
+  X(_exit)                       \
+  X(_Exit)                       \
+  X(quick_exit)                  \
+  X(__cxa_atexit)                \
+  X(waitpid)                     \
+  X(wait4)                       \
+  X(waitid)                      \
+  X(getrusage)                   \
+  X(times)                       \
+  X(chroot)                      \
+  X(setuid)                      \
+  X(seteuid)                     \
+  X(setreuid)                    \
+  X(setresuid)                   \
+  X(setgid)                      \
+  X(setegid)                     \
+  X(setregid)                    \
+  X(setresgid)                   \
+  X(unshare)                     \
+  X(setns)                       \
+  X(sigaction)                   \
+  X(__sigaction)                 \
+  X(signal)                      \
+  X(bsd_signal)                  \
+  X(ssignal)                     \
+  X(sysv_signal)                 \
+  X(__sysv_signal)               \
+  X(sigset)                      \
+  X(signalfd)                    \
+  X(read)
+
+/// One row for each function of a Swift runtime that is hooked by name. The hook finds the runtime that a call is for.
+#define LT_HOOKED_SWIFT_FUNCTIONS(X)     \
+  X(swift_weakLoadStrong)                \
+  X(swift_weakTakeStrong)                \
+  X(swift_unownedRetainStrong)           \
+  X(swift_unownedRetainStrongAndRelease) \
+  X(swift_unownedRetain)                 \
+  X(swift_unownedRelease)                \
+  X(swift_nonatomic_retain)              \
+  X(swift_nonatomic_retain_n)            \
+  X(swift_nonatomic_release)             \
+  X(swift_nonatomic_release_n)
+
+#ifndef LT_UNIT_TESTS
+#define PRAGMA(text) _Pragma(#text)
+/// Sets the symbol of `lt_hook_name` to `name`. Must be expanded before the hook is declared.
+#define SET_SYMBOL(name) PRAGMA(redefine_extname lt_hook_##name name)
+#define SET_MALLOC_SYMBOL(result, name, parameters) SET_SYMBOL(name)
+LT_HOOKED_MALLOC_FAMILY(SET_MALLOC_SYMBOL)
+LT_HOOKED_C_FUNCTIONS(SET_SYMBOL)
+LT_HOOKED_SWIFT_FUNCTIONS(SET_SYMBOL)
+#undef SET_MALLOC_SYMBOL
+#undef SET_SYMBOL
+#undef PRAGMA
+#endif
 
 // --- Swift objects ---------------------------------------------------------------------------------------------------
 

@@ -34,7 +34,7 @@ RECORDING void *record_malloc(size_t size) {
   return block;
 }
 
-LT_EXPORT void *LT_HOOK(malloc)(size_t size) {
+LT_EXPORT void *lt_hook_malloc(size_t size) {
   if (lt_passes_samples(size)) PASS_ON lt_next.malloc(size);
   PASS_ON record_malloc(size);
 }
@@ -51,7 +51,7 @@ RECORDING void *record_calloc(size_t count, size_t size) {
   return block;
 }
 
-LT_EXPORT void *LT_HOOK(calloc)(size_t count, size_t size) {
+LT_EXPORT void *lt_hook_calloc(size_t count, size_t size) {
   size_t total;
   if (!__builtin_mul_overflow(count, size, &total) && lt_passes_samples(total)) PASS_ON lt_next.calloc(count, size);
   PASS_ON record_calloc(count, size);
@@ -64,13 +64,13 @@ RECORDING void record_and_free(void *block) {
   lt_next.free(block);
 }
 
-LT_EXPORT void LT_HOOK(free)(void *block) {
+LT_EXPORT void lt_hook_free(void *block) {
   if (!lt_is_marked(block)) PASS_ON lt_next.free(block);
   PASS_ON record_and_free(block);
 }
 
 static LT_NOINLINE void *move_from_arena(void *block, size_t size) {
-  void *result = LT_HOOK(malloc)(size);
+  void *result = lt_hook_malloc(size);
   size_t old = lt_bootstrap_size(block);
   if (result) memcpy(result, block, old < size ? old : size);
   return result;
@@ -86,24 +86,24 @@ RECORDING void *record_realloc(void *block, size_t size) {
   return reallocate(lt_next.realloc, block, size, LT_OP_REALLOC, LT_HOOK_FRAME);
 }
 
-LT_EXPORT void *LT_HOOK(realloc)(void *block, size_t size) {
+LT_EXPORT void *lt_hook_realloc(void *block, size_t size) {
   if (!lt_is_marked(block) && lt_passes_samples(size)) PASS_ON lt_next.realloc(block, size);
   PASS_ON record_realloc(block, size);
 }
 
-ALLOCATOR_HOOK void *LT_HOOK(reallocarray)(void *block, size_t count, size_t size) {
+ALLOCATOR_HOOK void *lt_hook_reallocarray(void *block, size_t count, size_t size) {
   size_t total;
   if (__builtin_mul_overflow(count, size, &total)) total = 0;
   if (!total && count && size) {
     errno = ENOMEM;
     return NULL;
   }
-  if (!NEXT_IS_KNOWN || LT_UNLIKELY(lt_bootstrap_owns(block))) return LT_HOOK(realloc)(block, total);
+  if (!NEXT_IS_KNOWN || LT_UNLIKELY(lt_bootstrap_owns(block))) return lt_hook_realloc(block, total);
   // Call realloc. The C library's reallocarray would call the hook of realloc, and the call would be recorded twice.
   return reallocate(lt_next.realloc, block, total, LT_OP_REALLOCARRAY, LT_HOOK_FRAME);
 }
 
-ALLOCATOR_HOOK int LT_HOOK(posix_memalign)(void **result, size_t alignment, size_t size) {
+ALLOCATOR_HOOK int lt_hook_posix_memalign(void **result, size_t alignment, size_t size) {
   if (!NEXT_IS_KNOWN) {
     void *block = lt_bootstrap_allocate(size, alignment);
     if (!block) return ENOMEM;
@@ -115,28 +115,28 @@ ALLOCATOR_HOOK int LT_HOOK(posix_memalign)(void **result, size_t alignment, size
   return error;
 }
 
-ALLOCATOR_HOOK void *LT_HOOK(aligned_alloc)(size_t alignment, size_t size) {
+ALLOCATOR_HOOK void *lt_hook_aligned_alloc(size_t alignment, size_t size) {
   if (!NEXT_IS_KNOWN) return lt_bootstrap_allocate(size, alignment);
   void *block = lt_next.aligned_alloc(alignment, size);
   RECORD_ALLOCATION(LT_OP_ALIGNED_ALLOC, block, size);
   return block;
 }
 
-ALLOCATOR_HOOK void *LT_HOOK(memalign)(size_t alignment, size_t size) {
+ALLOCATOR_HOOK void *lt_hook_memalign(size_t alignment, size_t size) {
   if (!NEXT_IS_KNOWN) return lt_bootstrap_allocate(size, alignment);
   void *block = lt_next.memalign(alignment, size);
   RECORD_ALLOCATION(LT_OP_MEMALIGN, block, size);
   return block;
 }
 
-ALLOCATOR_HOOK void *LT_HOOK(valloc)(size_t size) {
+ALLOCATOR_HOOK void *lt_hook_valloc(size_t size) {
   if (!NEXT_IS_KNOWN) return lt_bootstrap_allocate(size, 4096);
   void *block = lt_next.valloc(size);
   RECORD_ALLOCATION(LT_OP_VALLOC, block, size);
   return block;
 }
 
-ALLOCATOR_HOOK void *LT_HOOK(pvalloc)(size_t size) {
+ALLOCATOR_HOOK void *lt_hook_pvalloc(size_t size) {
   if (!NEXT_IS_KNOWN)
     return size > LT_BOOTSTRAP_SIZE ? NULL : lt_bootstrap_allocate((size + 4095) & ~(size_t)4095, 4096);
   void *block = lt_next.pvalloc(size);
@@ -230,9 +230,6 @@ _Static_assert(sizeof lt_operator_hooks / sizeof *lt_operator_hooks == LT_OPERAT
 // A program with the runtime linked in has one reference to malloc, which its own code and the runtime share. There,
 // the return address shows whether the runtime made the call.
 
-/// The hook that other images call.
-LT_EXPORT void *LT_HOOK(malloc)(size_t size);
-
 // --- calls of a runtime ----------------------------------------------------------------------------------------------
 
 static const char *const runtimeFunction = "swift_task_create_common", *const coreFunction = "swift_retain";
@@ -314,7 +311,7 @@ bool lt_task_memory_learn(const struct lt_loaded_image *image) {
 // --- hooks -----------------------------------------------------------------------------------------------------------
 
 static void *malloc_of_runtime(size_t size) {
-  if (LT_UNLIKELY(!lt_next.malloc)) return LT_HOOK(malloc)(size);
+  if (LT_UNLIKELY(!lt_next.malloc)) return lt_hook_malloc(size);
   void *block = lt_next.malloc(size);
   lt_task_memory_clear(block, size);
   RECORD_ALLOCATION(LT_OP_MALLOC, block, size);
@@ -322,7 +319,7 @@ static void *malloc_of_runtime(size_t size) {
 }
 
 static void *malloc_of_program(size_t size) {
-  if (LT_UNLIKELY(!lt_next.malloc)) return LT_HOOK(malloc)(size);
+  if (LT_UNLIKELY(!lt_next.malloc)) return lt_hook_malloc(size);
   void *block = lt_next.malloc(size);
   // The return address does not show a function that tail-calls malloc. But no function that allocates memory for tasks
   // does so, unless slabs are switched off.
@@ -335,7 +332,7 @@ static void *malloc_of_program(size_t size) {
 
 void lt_task_memory_bind(const struct lt_loaded_image *image) {
   if (!lt_task_memory_learn(image)) return;
-  lt_loaded_image_rebind_calls(image, "malloc", (void *)LT_HOOK(malloc),
+  lt_loaded_image_rebind_calls(image, "malloc", (void *)lt_hook_malloc,
                                is_library(image) ? (void *)malloc_of_runtime : (void *)malloc_of_program);
 }
 

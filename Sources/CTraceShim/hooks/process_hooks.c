@@ -154,8 +154,7 @@ static void watch_control(int option, unsigned long mode, unsigned long filter) 
 // syscall and prctl take variable arguments. The hooks pass on all possible arguments. Those that the caller did not
 // pass have undefined values, which the kernel ignores.
 
-LT_EXPORT long lt_watched_syscall(long number, long a, long b, long c, long d, long e, long f) LT_NAMED(syscall);
-LT_EXPORT long lt_watched_syscall(long number, long a, long b, long c, long d, long e, long f) {
+LT_EXPORT long lt_hook_syscall(long number, long a, long b, long c, long d, long e, long f) {
   if (LT_UNLIKELY(number == SYS_seccomp)) {
     if (a == SECCOMP_SET_MODE_STRICT) before_filter(NULL);
     else if (a == SECCOMP_SET_MODE_FILTER && c) before_filter((const struct sock_fprog *)c);
@@ -168,17 +167,14 @@ LT_EXPORT long lt_watched_syscall(long number, long a, long b, long c, long d, l
   __attribute__((musttail)) return nextSyscall(number, a, b, c, d, e, f);
 }
 
-LT_EXPORT int lt_watched_prctl(int option, unsigned long a, unsigned long b, unsigned long c, unsigned long d)
-    LT_NAMED(prctl);
-LT_EXPORT int lt_watched_prctl(int option, unsigned long a, unsigned long b, unsigned long c, unsigned long d) {
+LT_EXPORT int lt_hook_prctl(int option, unsigned long a, unsigned long b, unsigned long c, unsigned long d) {
   watch_control(option, a, b);
   if (LT_UNLIKELY(!nextControl)) nextControl = (process_control *)lt_next_symbol("prctl");
   __attribute__((musttail)) return nextControl(option, a, b, c, d);
 }
 
 // No header of glibc declares arch_prctl.
-LT_EXPORT int lt_watched_arch_prctl(int option, unsigned long argument) LT_NAMED(arch_prctl);
-LT_EXPORT int lt_watched_arch_prctl(int option, unsigned long argument) {
+LT_EXPORT int lt_hook_arch_prctl(int option, unsigned long argument) {
   if (LT_UNLIKELY(lt_makes_identification_fail(SYS_arch_prctl, option, (long)argument))) before_identification_faults();
   typedef int architecture_control(int, unsigned long);
   static architecture_control *next;
@@ -228,20 +224,20 @@ static char **environment_for(enum lt_program_kind kind, char *const environment
     return result;                                                                                                 \
   } while (0)
 
-LT_EXPORT int LT_HOOK(execve)(const char *path, char *const arguments[], char *const environment[]) {
+LT_EXPORT int lt_hook_execve(const char *path, char *const arguments[], char *const environment[]) {
   REPLACE(lt_program_kind_at(path), environment, NEXT(execve)(path, arguments, made));
 }
-LT_EXPORT int LT_HOOK(execvpe)(const char *file, char *const arguments[], char *const environment[]) {
+LT_EXPORT int lt_hook_execvpe(const char *file, char *const arguments[], char *const environment[]) {
   REPLACE(lt_program_kind_named(file), environment, NEXT(execvpe)(file, arguments, made));
 }
-LT_EXPORT int LT_HOOK(fexecve)(int descriptor, char *const arguments[], char *const environment[]) {
+LT_EXPORT int lt_hook_fexecve(int descriptor, char *const arguments[], char *const environment[]) {
   REPLACE(lt_program_kind_of_descriptor(descriptor), environment, NEXT(fexecve)(descriptor, arguments, made));
 }
-LT_EXPORT int LT_HOOK(execv)(const char *path, char *const arguments[]) {
-  return LT_HOOK(execve)(path, arguments, environ);
+LT_EXPORT int lt_hook_execv(const char *path, char *const arguments[]) {
+  return lt_hook_execve(path, arguments, environ);
 }
-LT_EXPORT int LT_HOOK(execvp)(const char *file, char *const arguments[]) {
-  return LT_HOOK(execvpe)(file, arguments, environ);
+LT_EXPORT int lt_hook_execvp(const char *file, char *const arguments[]) {
+  return lt_hook_execvpe(file, arguments, environ);
 }
 
 /// Defines `arguments`, an array on the stack: the variable arguments from `first` to the null that ends them. `last`
@@ -259,17 +255,17 @@ LT_EXPORT int LT_HOOK(execvp)(const char *file, char *const arguments[]) {
   last;                                                                    \
   va_end(list)
 
-LT_EXPORT int LT_HOOK(execl)(const char *path, const char *first, ...) {
+LT_EXPORT int lt_hook_execl(const char *path, const char *first, ...) {
   COLLECT(arguments, first, (void)0);
-  return LT_HOOK(execve)(path, arguments, environ);
+  return lt_hook_execve(path, arguments, environ);
 }
-LT_EXPORT int LT_HOOK(execlp)(const char *file, const char *first, ...) {
+LT_EXPORT int lt_hook_execlp(const char *file, const char *first, ...) {
   COLLECT(arguments, first, (void)0);
-  return LT_HOOK(execvpe)(file, arguments, environ);
+  return lt_hook_execvpe(file, arguments, environ);
 }
-LT_EXPORT int LT_HOOK(execle)(const char *path, const char *first, ...) {
+LT_EXPORT int lt_hook_execle(const char *path, const char *first, ...) {
   COLLECT(arguments, first, char **environment = va_arg(list, char **));
-  return LT_HOOK(execve)(path, arguments, environment);
+  return lt_hook_execve(path, arguments, environment);
 }
 
 // --- children --------------------------------------------------------------------------------------------------------
@@ -284,25 +280,25 @@ LT_EXPORT int LT_HOOK(execle)(const char *path, const char *first, ...) {
     return result;                                                                                   \
   } while (0)
 
-LT_EXPORT int LT_HOOK(posix_spawn)(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
-                                   const posix_spawnattr_t *attributes, char *const arguments[],
-                                   char *const environment[]) {
+LT_EXPORT int lt_hook_posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
+                                  const posix_spawnattr_t *attributes, char *const arguments[],
+                                  char *const environment[]) {
   SPAWN(lt_program_kind_at(path), environment, NEXT(posix_spawn)(pid, path, actions, attributes, arguments, made));
 }
-LT_EXPORT int LT_HOOK(posix_spawnp)(pid_t *pid, const char *file, const posix_spawn_file_actions_t *actions,
-                                    const posix_spawnattr_t *attributes, char *const arguments[],
-                                    char *const environment[]) {
+LT_EXPORT int lt_hook_posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_actions_t *actions,
+                                   const posix_spawnattr_t *attributes, char *const arguments[],
+                                   char *const environment[]) {
   SPAWN(lt_program_kind_named(file), environment, NEXT(posix_spawnp)(pid, file, actions, attributes, arguments, made));
 }
-LT_EXPORT int LT_HOOK(system)(const char *command) {
+LT_EXPORT int lt_hook_system(const char *command) {
   if (command && lt_recording_is_on()) lt_process_count_untraced_child();
   return NEXT(system)(command);
 }
-LT_EXPORT FILE *LT_HOOK(popen)(const char *command, const char *mode) {
+LT_EXPORT FILE *lt_hook_popen(const char *command, const char *mode) {
   if (lt_recording_is_on()) lt_process_count_untraced_child();
   return NEXT(popen)(command, mode);
 }
-LT_EXPORT pid_t LT_HOOK(fork)(void) {
+LT_EXPORT pid_t lt_hook_fork(void) {
   if (lt_settings.followsChildren && lt_recording_is_on()) lt_description_note_threads(lt_own_threads_has_others());
   pid_t child = NEXT(fork)();
   if (child > 0 && lt_recording_is_on()) lt_process_count_untraced_child();
@@ -311,14 +307,14 @@ LT_EXPORT pid_t LT_HOOK(fork)(void) {
 
 // --- threads and images ----------------------------------------------------------------------------------------------
 
-LT_EXPORT int LT_HOOK(pthread_create)(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *),
-                                      void *argument) {
+LT_EXPORT int lt_hook_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *),
+                                     void *argument) {
   // From the second thread's first event on, the times of all threads' events must be comparable.
   if (atomic_load_explicit(&lt_hook_mode, memory_order_relaxed)) lt_exact_time_require();
   return NEXT(pthread_create)(thread, attributes, start, argument);
 }
 
-LT_EXPORT int LT_HOOK(dlclose)(void *handle) {
+LT_EXPORT int lt_hook_dlclose(void *handle) {
   lt_tls.isClosingImage++;
   int result = NEXT(dlclose)(handle);
   lt_tls.isClosingImage--;
@@ -338,27 +334,32 @@ LT_EXPORT int LT_HOOK(dlclose)(void *handle) {
 // waits until the recorder's own task has ended: the kernel refuses some of the calls to a process with several
 // threads.
 
-#define REACH_HOOK(name, parameters, arguments)      \
-  LT_EXPORT int LT_HOOK(name) parameters {           \
+#define LOSE_REACH(name, arguments)                  \
+  do {                                               \
     lt_isolated_task_await();                        \
     lt_trace_before_losing_reach();                  \
     __typeof__(&name) next = NEXT(name);             \
     __attribute__((musttail)) return next arguments; \
-  }
-REACH_HOOK(chroot, (const char *path), (path))
-REACH_HOOK(setuid, (uid_t user), (user))
-REACH_HOOK(seteuid, (uid_t user), (user))
-REACH_HOOK(setreuid, (uid_t real, uid_t effective), (real, effective))
-REACH_HOOK(setresuid, (uid_t real, uid_t effective, uid_t saved), (real, effective, saved))
-REACH_HOOK(setgid, (gid_t group), (group))
-REACH_HOOK(setegid, (gid_t group), (group))
-REACH_HOOK(setregid, (gid_t real, gid_t effective), (real, effective))
-REACH_HOOK(setresgid, (gid_t real, gid_t effective, gid_t saved), (real, effective, saved))
+  } while (0)
+
+LT_EXPORT int lt_hook_chroot(const char *path) { LOSE_REACH(chroot, (path)); }
+LT_EXPORT int lt_hook_setuid(uid_t user) { LOSE_REACH(setuid, (user)); }
+LT_EXPORT int lt_hook_seteuid(uid_t user) { LOSE_REACH(seteuid, (user)); }
+LT_EXPORT int lt_hook_setreuid(uid_t real, uid_t effective) { LOSE_REACH(setreuid, (real, effective)); }
+LT_EXPORT int lt_hook_setresuid(uid_t real, uid_t effective, uid_t saved) {
+  LOSE_REACH(setresuid, (real, effective, saved));
+}
+LT_EXPORT int lt_hook_setgid(gid_t group) { LOSE_REACH(setgid, (group)); }
+LT_EXPORT int lt_hook_setegid(gid_t group) { LOSE_REACH(setegid, (group)); }
+LT_EXPORT int lt_hook_setregid(gid_t real, gid_t effective) { LOSE_REACH(setregid, (real, effective)); }
+LT_EXPORT int lt_hook_setresgid(gid_t real, gid_t effective, gid_t saved) {
+  LOSE_REACH(setresgid, (real, effective, saved));
+}
 
 // The kernel refuses these calls to a process with several threads. A thread that serves an image can begin at any
 // moment, so a refused call is repeated.
-#define LONE_HOOK(name, parameters, arguments)                            \
-  LT_EXPORT int LT_HOOK(name) parameters {                                \
+#define LOSE_REACH_ALONE(name, arguments)                                 \
+  do {                                                                    \
     lt_isolated_task_await();                                             \
     lt_serving_await_other();                                             \
     lt_trace_before_losing_reach();                                       \
@@ -369,10 +370,11 @@ REACH_HOOK(setresgid, (gid_t real, gid_t effective, gid_t saved), (real, effecti
       result = NEXT(name) arguments;                                      \
     }                                                                     \
     return result;                                                        \
-  }
+  } while (0)
 enum { RETRIES = 2 };
-LONE_HOOK(unshare, (int flags), (flags))
-LONE_HOOK(setns, (int descriptor, int kind), (descriptor, kind))
+
+LT_EXPORT int lt_hook_unshare(int flags) { LOSE_REACH_ALONE(unshare, (flags)); }
+LT_EXPORT int lt_hook_setns(int descriptor, int kind) { LOSE_REACH_ALONE(setns, (descriptor, kind)); }
 
 // === waits ===========================================================================================================
 
@@ -398,19 +400,19 @@ static pid_t wait_for_others(pid_t which, int *status, int options, struct rusag
   }
 }
 
-LT_EXPORT pid_t LT_HOOK(waitpid)(pid_t which, int *status, int options) {
+LT_EXPORT pid_t lt_hook_waitpid(pid_t which, int *status, int options) {
   if (is_for_all_kinds(options)) return wait_for_others(which, status, options, NULL);
   __typeof__(&waitpid) next = NEXT(waitpid);
   __attribute__((musttail)) return next(which, status, options);
 }
 
-LT_EXPORT pid_t LT_HOOK(wait4)(pid_t which, int *status, int options, struct rusage *usage) {
+LT_EXPORT pid_t lt_hook_wait4(pid_t which, int *status, int options, struct rusage *usage) {
   if (is_for_all_kinds(options)) return wait_for_others(which, status, options, usage);
   __typeof__(&wait4) next = NEXT(wait4);
   __attribute__((musttail)) return next(which, status, options, usage);
 }
 
-LT_EXPORT int LT_HOOK(waitid)(idtype_t kind, id_t which, siginfo_t *information, int options) {
+LT_EXPORT int lt_hook_waitid(idtype_t kind, id_t which, siginfo_t *information, int options) {
   if (is_for_all_kinds(options)) {
     for (;;) {
       siginfo_t found = {0};
@@ -428,7 +430,7 @@ LT_EXPORT int LT_HOOK(waitid)(idtype_t kind, id_t which, siginfo_t *information,
   __attribute__((musttail)) return next(kind, which, information, options);
 }
 
-LT_EXPORT int LT_HOOK(getrusage)(__rusage_who_t who, struct rusage *usage) {
+LT_EXPORT int lt_hook_getrusage(__rusage_who_t who, struct rusage *usage) {
   int result = NEXT(getrusage)(who, usage);
   if (result == 0 && who == RUSAGE_CHILDREN) lt_child_usage_hide(usage);
   return result;
@@ -437,7 +439,7 @@ LT_EXPORT int LT_HOOK(getrusage)(__rusage_who_t who, struct rusage *usage) {
 /// Converts a time to the ticks of `times`, which are 100 a second (USER_HZ) for all programs.
 static clock_t ticks(struct timeval time) { return time.tv_sec * 100 + time.tv_usec / 10000; }
 
-LT_EXPORT clock_t LT_HOOK(times)(struct tms *used) {
+LT_EXPORT clock_t lt_hook_times(struct tms *used) {
   clock_t result = NEXT(times)(used);
   struct rusage children;
   // Compute the ticks from sums in microseconds: a difference of ticks would be rounded twice.
@@ -483,7 +485,7 @@ static void take_snapshot(void *unused) {
   lt_snapshot_at_exit();
 }
 
-LT_EXPORT int LT_HOOK(__cxa_atexit)(void (*function)(void *), void *argument, void *image) {
+LT_EXPORT int lt_hook___cxa_atexit(void (*function)(void *), void *argument, void *image) {
   if (handlers && atomic_load_explicit(&lt_hook_mode, memory_order_relaxed)) {
     uint32_t index = atomic_fetch_add(&handlerCount, 1);
     if (index < HANDLER_LIMIT) {
@@ -506,21 +508,19 @@ void lt_exit_hooks_init(void (*finish)(void *)) {
 
 // --- ends ------------------------------------------------------------------------------------------------------------
 
-// These hooks have other names in C. Otherwise, the compiler would know that exit and quick_exit never return, and
-// would not tail-call.
+// The C library declares that exit and quick_exit never return. The compiler would not tail-call such a function, so
+// the hooks call them through a type without that property.
 
 typedef void ending(int);
 
-LT_EXPORT void lt_exit(int status) LT_NAMED(exit);
-LT_EXPORT void lt_exit(int status) {
+LT_EXPORT void lt_hook_exit(int status) {
   if (lt_recording_is_on()) lt_mark_end(LT_HOOK_FRAME);
   lt_snapshot_at_exit();
   ending *next = (ending *)NEXT(exit);
   __attribute__((musttail)) return next(status);
 }
 
-LT_EXPORT void lt_quick_exit(int status) LT_NAMED(quick_exit);
-LT_EXPORT void lt_quick_exit(int status) {
+LT_EXPORT void lt_hook_quick_exit(int status) {
   if (lt_recording_is_on()) lt_mark_end(LT_HOOK_FRAME);
   lt_snapshot_at_exit();
   if (lt_recording_is_on()) lt_process_finish(LT_CLOSE_UNDERSCORE_EXIT);
@@ -528,10 +528,10 @@ LT_EXPORT void lt_quick_exit(int status) {
   __attribute__((musttail)) return next(status);
 }
 
-LT_EXPORT void LT_HOOK(_exit)(int status) {
+LT_EXPORT _Noreturn void lt_hook__exit(int status) {
   lt_snapshot_at_exit();
   if (lt_recording_is_on()) lt_process_finish(LT_CLOSE_UNDERSCORE_EXIT);
   lt_syscall(SYS_exit_group, status, 0, 0);
   __builtin_unreachable();
 }
-LT_EXPORT void LT_HOOK(_Exit)(int status) { LT_HOOK(_exit)(status); }
+LT_EXPORT _Noreturn void lt_hook__Exit(int status) { lt_hook__exit(status); }

@@ -65,7 +65,7 @@ static struct lt_thread *begin(const uintptr_t *frame, struct lt_stack_change *c
   return NULL;
 }
 
-LT_EXPORT uint64_t LT_HOOK(leaktrace_scope_begin)(const char *name, const char *file, uint32_t line) {
+LT_EXPORT uint64_t leaktrace_scope_begin(const char *name, const char *file, uint32_t line) {
   struct lt_stack_change change;
   struct lt_thread *t = begin(LT_HOOK_FRAME, &change);
   if (!t) return 0;
@@ -77,7 +77,7 @@ LT_EXPORT uint64_t LT_HOOK(leaktrace_scope_begin)(const char *name, const char *
   return number;
 }
 
-LT_EXPORT void LT_HOOK(leaktrace_scope_end)(uint64_t number, uint64_t graceNanoseconds) {
+LT_EXPORT void leaktrace_scope_end(uint64_t number, uint64_t graceNanoseconds) {
   if (number == 0) return;
   struct lt_stack_change change;
   struct lt_thread *t = begin(LT_HOOK_FRAME, &change);
@@ -90,7 +90,7 @@ LT_EXPORT void LT_HOOK(leaktrace_scope_end)(uint64_t number, uint64_t graceNanos
   lt_leave();
 }
 
-LT_EXPORT void LT_HOOK(leaktrace_mark)(const char *name, const char *file, uint32_t line) {
+LT_EXPORT void leaktrace_mark(const char *name, const char *file, uint32_t line) {
   struct lt_stack_change change;
   struct lt_thread *t = begin(LT_HOOK_FRAME, &change);
   if (!t) return;
@@ -101,8 +101,8 @@ LT_EXPORT void LT_HOOK(leaktrace_mark)(const char *name, const char *file, uint3
   lt_leave();
 }
 
-LT_EXPORT void LT_HOOK(leaktrace_expect_deallocated)(const void *object, uint64_t nanoseconds, const char *name,
-                                                     const char *file, uint32_t line) {
+LT_EXPORT void leaktrace_expect_deallocated(const void *object, uint64_t nanoseconds, const char *name,
+                                            const char *file, uint32_t line) {
   if (!object) return;
   struct lt_stack_change change;
   struct lt_thread *t = begin(LT_HOOK_FRAME, &change);
@@ -133,10 +133,10 @@ void lt_mark_end(const uintptr_t *hookFrame) {
   lt_leave();
 }
 
-LT_EXPORT uint64_t LT_HOOK(leaktrace_repetition_begin)(void) { return atomic_fetch_add(&lastRepetition, 1) + 1; }
+LT_EXPORT uint64_t leaktrace_repetition_begin(void) { return atomic_fetch_add(&lastRepetition, 1) + 1; }
 
-LT_EXPORT int LT_HOOK(leaktrace_round_end)(uint64_t repetition, uint64_t round, uint64_t scope, const char *name,
-                                           const char *file, uint32_t line) {
+LT_EXPORT int leaktrace_round_end(uint64_t repetition, uint64_t round, uint64_t scope, const char *name,
+                                  const char *file, uint32_t line) {
   // Take the image before writing the mark. So the image contains no part of the mark, and the next round begins after
   // a complete image.
   int snapshot = lt_snapshot_take(LT_SNAPSHOT_ROUND, name, NULL, LT_SNAPSHOT_WAITS);
@@ -153,13 +153,13 @@ LT_EXPORT int LT_HOOK(leaktrace_round_end)(uint64_t repetition, uint64_t round, 
   return snapshot;
 }
 
-LT_EXPORT const char *LT_HOOK(leaktrace_trace_path)(void) { return lt_recording_is_on() ? lt_trace.file.path : NULL; }
+LT_EXPORT const char *leaktrace_trace_path(void) { return lt_recording_is_on() ? lt_trace.file.path : NULL; }
 
-LT_EXPORT int LT_HOOK(leaktrace_snapshot)(const char *label) {
+LT_EXPORT int leaktrace_snapshot(const char *label) {
   return lt_snapshot_take(LT_SNAPSHOT_CALL, label, NULL, LT_SNAPSHOT_FOLLOWS);
 }
 
-LT_EXPORT int LT_HOOK(leaktrace_snapshot_written)(const char *label) {
+LT_EXPORT int leaktrace_snapshot_written(const char *label) {
   return lt_snapshot_take(LT_SNAPSHOT_CALL, label, NULL, LT_SNAPSHOT_WAITS);
 }
 
@@ -190,7 +190,7 @@ static void make(void *call) {
   c->error = lt_heap_profile_make(&c->profile, lt_sample_period);
 }
 
-LT_EXPORT int LT_HOOK(leaktrace_heap_profile)(void (*take)(void *, const uint8_t *, size_t), void *context) {
+LT_EXPORT int leaktrace_heap_profile(void (*take)(void *, const uint8_t *, size_t), void *context) {
   if (!lt_sample_period || !lt_recording_is_on()) return -ENODEV;
   struct call call = {.error = -EAGAIN};
   lt_call_isolated(make, &call);

@@ -22,31 +22,31 @@ void lt_mark_end(const uintptr_t *hookFrame);
 
 /// Begins a scope in the running task or, outside of tasks, in the calling thread. Returns its number, or 0 if it was
 /// not recorded.
-LT_EXPORT uint64_t LT_HOOK(leaktrace_scope_begin)(const char *name, const char *file, uint32_t line);
+LT_EXPORT uint64_t leaktrace_scope_begin(const char *name, const char *file, uint32_t line);
 /// Ends the scope `number`, in whatever task or thread it began. The objects that remain in the scope may take
 /// `graceNanoseconds` to be freed. Does nothing if `number` is 0. Readers of the trace ignore a second end.
-LT_EXPORT void LT_HOOK(leaktrace_scope_end)(uint64_t number, uint64_t graceNanoseconds);
+LT_EXPORT void leaktrace_scope_end(uint64_t number, uint64_t graceNanoseconds);
 /// Begins a new generation.
-LT_EXPORT void LT_HOOK(leaktrace_mark)(const char *name, const char *file, uint32_t line);
+LT_EXPORT void leaktrace_mark(const char *name, const char *file, uint32_t line);
 /// Expects the live block at `object` to be freed within `nanoseconds` from now.
-LT_EXPORT void LT_HOOK(leaktrace_expect_deallocated)(const void *object, uint64_t nanoseconds, const char *name,
-                                                     const char *file, uint32_t line);
+LT_EXPORT void leaktrace_expect_deallocated(const void *object, uint64_t nanoseconds, const char *name,
+                                            const char *file, uint32_t line);
 /// Returns a new number, not 0, for work that is repeated in rounds.
-LT_EXPORT uint64_t LT_HOOK(leaktrace_repetition_begin)(void);
+LT_EXPORT uint64_t leaktrace_repetition_begin(void);
 /// Ends a round of the work that has the number `repetition`. `round` counts from 1. `scope`: only objects allocated in
 /// this scope count; 0: all objects count. Takes a heap image, and waits until the image is written or has failed.
 /// Returns the image's number, or −errno.
-LT_EXPORT int LT_HOOK(leaktrace_round_end)(uint64_t repetition, uint64_t round, uint64_t scope, const char *name,
-                                           const char *file, uint32_t line);
+LT_EXPORT int leaktrace_round_end(uint64_t repetition, uint64_t round, uint64_t scope, const char *name,
+                                  const char *file, uint32_t line);
 /// Returns the path of the trace that this process is writing, or NULL. The pointer stays valid; in a child made by
 /// fork it may later hold another trace's path.
-LT_EXPORT const char *LT_HOOK(leaktrace_trace_path)(void);
+LT_EXPORT const char *leaktrace_trace_path(void);
 /// Takes a snapshot named `label` (UTF-8, may be NULL). Waits for an earlier snapshot that is being written, but not
 /// for the writing of its own. Returns the snapshot's number, from 1, or −errno. May be called by any thread.
-LT_EXPORT int LT_HOOK(leaktrace_snapshot)(const char *label);
+LT_EXPORT int leaktrace_snapshot(const char *label);
 
 /// Like leaktrace_snapshot, but waits until its own image is written or has failed.
-LT_EXPORT int LT_HOOK(leaktrace_snapshot_written)(const char *label);
+LT_EXPORT int leaktrace_snapshot_written(const char *label);
 
 // --- heap profiles ---------------------------------------------------------------------------------------------------
 
@@ -56,8 +56,7 @@ LT_EXPORT int LT_HOOK(leaktrace_snapshot_written)(const char *label);
 /// Makes a profile of the sampled allocations in pprof's format, compressed with gzip. Passes the profile to `take`;
 /// its bytes are valid until `take` returns. May be called by any thread, but not in a signal handler. Waits while
 /// another profile is made. Returns 0, −ENODEV if no samples are taken, or −errno.
-LT_EXPORT int LT_HOOK(leaktrace_heap_profile)(void (*take)(void *context, const uint8_t *bytes, size_t size),
-                                              void *context);
+LT_EXPORT int leaktrace_heap_profile(void (*take)(void *context, const uint8_t *bytes, size_t size), void *context);
 
 /// Prepares profiles of this process.
 void lt_heap_profiles_init(void);

@@ -225,13 +225,13 @@ static LT_NOINLINE int change_action(int number, const struct sigaction *action,
   return 0;
 }
 
-LT_EXPORT int LT_HOOK(sigaction)(int number, const struct sigaction *action, struct sigaction *old) {
+LT_EXPORT int lt_hook_sigaction(int number, const struct sigaction *action, struct sigaction *old) {
   if (!nextSigaction) nextSigaction = NEXT(sigaction);
   if (!is_handled_here(number)) __attribute__((musttail)) return nextSigaction(number, action, old);
   return change_action(number, action, old);
 }
-LT_EXPORT int LT_HOOK(__sigaction)(int number, const struct sigaction *action, struct sigaction *old) {
-  return LT_HOOK(sigaction)(number, action, old);
+LT_EXPORT int lt_hook___sigaction(int number, const struct sigaction *action, struct sigaction *old) {
+  return lt_hook_sigaction(number, action, old);
 }
 
 typedef void (*signal_handler)(int);
@@ -260,20 +260,27 @@ static signal_handler correct(int number, signal_handler handler, signal_handler
   return before;
 }
 
-#define SIGNAL_HOOK(name)                                                      \
-  extern signal_handler name(int, signal_handler);                             \
-  LT_EXPORT signal_handler LT_HOOK(name)(int number, signal_handler handler) { \
-    return correct(number, handler, NEXT(name)(number, handler));              \
-  }
-SIGNAL_HOOK(signal)
-SIGNAL_HOOK(bsd_signal)
-SIGNAL_HOOK(ssignal)
-SIGNAL_HOOK(sysv_signal)
-SIGNAL_HOOK(__sysv_signal)
+extern signal_handler bsd_signal(int, signal_handler);
+
+LT_EXPORT signal_handler lt_hook_signal(int number, signal_handler handler) {
+  return correct(number, handler, NEXT(signal)(number, handler));
+}
+LT_EXPORT signal_handler lt_hook_bsd_signal(int number, signal_handler handler) {
+  return correct(number, handler, NEXT(bsd_signal)(number, handler));
+}
+LT_EXPORT signal_handler lt_hook_ssignal(int number, signal_handler handler) {
+  return correct(number, handler, NEXT(ssignal)(number, handler));
+}
+LT_EXPORT signal_handler lt_hook_sysv_signal(int number, signal_handler handler) {
+  return correct(number, handler, NEXT(sysv_signal)(number, handler));
+}
+LT_EXPORT signal_handler lt_hook___sysv_signal(int number, signal_handler handler) {
+  return correct(number, handler, NEXT(__sysv_signal)(number, handler));
+}
 
 #pragma clang diagnostic push
 #pragma clang diagnostic ignored "-Wdeprecated-declarations"
-LT_EXPORT signal_handler LT_HOOK(sigset)(int number, signal_handler handler) {
+LT_EXPORT signal_handler lt_hook_sigset(int number, signal_handler handler) {
   return correct(number, handler, NEXT(sigset)(number, handler));
 }
 #pragma clang diagnostic pop
@@ -298,7 +305,7 @@ static bool is_watched(int descriptor) {
          atomic_load_explicit(&watched[descriptor / WORD_BITS], memory_order_relaxed) >> descriptor % WORD_BITS & 1;
 }
 
-LT_EXPORT int LT_HOOK(signalfd)(int descriptor, const sigset_t *signals, int flags) {
+LT_EXPORT int lt_hook_signalfd(int descriptor, const sigset_t *signals, int flags) {
   int made = NEXT(signalfd)(descriptor, signals, flags);
   if (made < 0 || made >= DESCRIPTORS) return made;
   uint64_t bit = 1ull << made % WORD_BITS;
@@ -323,7 +330,7 @@ static LT_NOINLINE void note_signals(const char *bytes, size_t size) {
   }
 }
 
-LT_EXPORT ssize_t LT_HOOK(read)(int descriptor, void *bytes, size_t size) {
+LT_EXPORT ssize_t lt_hook_read(int descriptor, void *bytes, size_t size) {
   __typeof__(&read) next = NEXT(read);
   if (!is_watched(descriptor) || size == 0 || size % sizeof(struct signalfd_siginfo) != 0 ||
       size > MOST_SIGNALS * sizeof(struct signalfd_siginfo))

@@ -420,55 +420,55 @@ void lt_swift_relatives_unsettle(void) {
 
 #define IS_RECORDED (lt_arc_mode != LT_ARC_OFF)
 
-LT_EXPORT void *LT_HOOK(swift_weakLoadStrong)(void *reference) {
+LT_EXPORT void *lt_hook_swift_weakLoadStrong(void *reference) {
   void *object = next.weakLoadStrong(reference);
   if (IS_RECORDED && IS_COUNTED(object)) RECORD(LT_OP_WEAK_LOAD_STRONG, object);
   return object;
 }
 
-LT_EXPORT void *LT_HOOK(swift_weakTakeStrong)(void *reference) {
+LT_EXPORT void *lt_hook_swift_weakTakeStrong(void *reference) {
   void *object = next.weakTakeStrong(reference);
   if (IS_RECORDED && IS_COUNTED(object)) RECORD(LT_OP_WEAK_TAKE_STRONG, object);
   return object;
 }
 
-LT_EXPORT void *LT_HOOK(swift_unownedRetainStrong)(void *object) {
+LT_EXPORT void *lt_hook_swift_unownedRetainStrong(void *object) {
   void *result = next.unownedRetainStrong(object);
   if (IS_RECORDED && IS_COUNTED(result)) RECORD(LT_OP_UNOWNED_RETAIN_STRONG, result);
   return result;
 }
 
-LT_EXPORT void LT_HOOK(swift_unownedRetainStrongAndRelease)(void *object) {
+LT_EXPORT void lt_hook_swift_unownedRetainStrongAndRelease(void *object) {
   next.unownedRetainStrongAndRelease(object);
   if (IS_RECORDED && IS_COUNTED(object)) RECORD(LT_OP_UNOWNED_RETAIN_STRONG_AND_RELEASE, object);
 }
 
-LT_EXPORT void *LT_HOOK(swift_unownedRetain)(void *object) {
+LT_EXPORT void *lt_hook_swift_unownedRetain(void *object) {
   if (IS_RECORDED && IS_COUNTED(object)) RECORD(LT_OP_UNOWNED_RETAIN, object);
   return next.unownedRetain(object);
 }
 
-LT_EXPORT void LT_HOOK(swift_unownedRelease)(void *object) {
+LT_EXPORT void lt_hook_swift_unownedRelease(void *object) {
   if (IS_RECORDED && IS_COUNTED(object)) RECORD(LT_OP_UNOWNED_RELEASE, object);
   next.unownedRelease(object);
 }
 
-LT_EXPORT void *LT_HOOK(swift_nonatomic_retain)(void *object) {
+LT_EXPORT void *lt_hook_swift_nonatomic_retain(void *object) {
   if (IS_RECORDED && IS_COUNTED(object)) RECORD(LT_OP_NONATOMIC_RETAIN, object);
   return next.nonatomicRetain(object);
 }
 
-LT_EXPORT void *LT_HOOK(swift_nonatomic_retain_n)(void *object, uint32_t count) {
+LT_EXPORT void *lt_hook_swift_nonatomic_retain_n(void *object, uint32_t count) {
   if (IS_RECORDED && IS_COUNTED(object)) RECORD_COUNT(LT_OP_NONATOMIC_RETAIN_N, object, count);
   return next.nonatomicRetainN(object, count);
 }
 
-LT_EXPORT void LT_HOOK(swift_nonatomic_release)(void *object) {
+LT_EXPORT void lt_hook_swift_nonatomic_release(void *object) {
   if (IS_RECORDED && IS_COUNTED(object)) RECORD(LT_OP_NONATOMIC_RELEASE, object);
   next.nonatomicRelease(object);
 }
 
-LT_EXPORT void LT_HOOK(swift_nonatomic_release_n)(void *object, uint32_t count) {
+LT_EXPORT void lt_hook_swift_nonatomic_release_n(void *object, uint32_t count) {
   if (IS_RECORDED && IS_COUNTED(object)) RECORD_COUNT(LT_OP_NONATOMIC_RELEASE_N, object, count);
   next.nonatomicReleaseN(object, count);
 }

@@ -13,21 +13,11 @@
 // --- functions -------------------------------------------------------------------------------------------------------
 
 #define MALLOC_NAME(result, name, parameters) #name,
+#define NAME(name) #name,
 /// The malloc family, the functions that keep a trace correct, and a Swift runtime's functions that are interposed by
-/// name (exports.map).
-static const char *const names[] = {
-    LT_HOOKED_MALLOC_FAMILY(MALLOC_NAME)
-    // The hook of each of these functions calls the next function of the same name.
-    "execve",
-    "execvpe", "fexecve", "execv", "execvp", "execl", "execlp", "execle", "posix_spawn", "posix_spawnp", "system",
-    "popen", "fork", "prctl", "arch_prctl", "syscall", "pthread_create", "dlclose", "exit", "_exit", "_Exit",
-    "quick_exit", "__cxa_atexit", "waitpid", "wait4", "waitid", "getrusage", "times", "chroot", "setuid", "seteuid",
-    "setreuid", "setresuid", "setgid", "setegid", "setregid", "setresgid", "unshare", "setns", "sigaction",
-    "__sigaction", "signal", "bsd_signal", "ssignal", "sysv_signal", "__sysv_signal", "sigset", "signalfd", "read",
-    // The hooks of these functions find the runtime that a call is for.
-    "swift_weakLoadStrong", "swift_weakTakeStrong", "swift_unownedRetainStrong", "swift_unownedRetainStrongAndRelease",
-    "swift_unownedRetain", "swift_unownedRelease", "swift_nonatomic_retain", "swift_nonatomic_retain_n",
-    "swift_nonatomic_release", "swift_nonatomic_release_n"};
+/// name.
+static const char *const names[] = {LT_HOOKED_MALLOC_FAMILY(MALLOC_NAME) LT_HOOKED_C_FUNCTIONS(NAME)
+                                        LT_HOOKED_SWIFT_FUNCTIONS(NAME)};
 enum { NAME_COUNT = sizeof names / sizeof *names };
 #define COUNT(result, name, parameters) +1
 enum { MALLOC_COUNT = 0 LT_HOOKED_MALLOC_FAMILY(COUNT) };
