@@ -54,11 +54,13 @@ enum {
 
 uint64_t lt_sample_period;
 
-static uint64_t seed;
-static _Atomic uint64_t threadCount, fullTables;
-static _Atomic uint64_t firstLeft;                ///< how many of the next allocations are all sampled
-static _Atomic uint64_t nextTotals;               ///< CLOCK_MONOTONIC
-static _Atomic uint64_t lastClock, clockDistance; ///< in the trace's ticks
+static struct {
+  uint64_t seed;
+  _Atomic uint64_t threadCount, fullTables;
+  _Atomic uint64_t firstLeft;                ///< how many of the next allocations are all sampled
+  _Atomic uint64_t nextTotals;               ///< CLOCK_MONOTONIC
+  _Atomic uint64_t lastClock, clockDistance; ///< in the trace's ticks
+} sampling;
 
 // --- periodic work ---------------------------------------------------------------------------------------------------
 
@@ -66,7 +68,7 @@ static void put_totals(struct lt_thread *t) {
   struct lt_sample_totals totals = lt_sample_totals();
   const uint64_t values[] = {
       lt_now(),          totals.allocatedObjects, totals.allocatedBytes, totals.freedObjects,
-      totals.freedBytes, totals.samples,          totals.unknownStacks,  atomic_load(&fullTables)};
+      totals.freedBytes, totals.samples,          totals.unknownStacks,  atomic_load(&sampling.fullTables)};
   uint8_t payload[sizeof values / sizeof *values * 10], *p = payload;
   for (size_t i = 0; i < sizeof values / sizeof *values; i++) p = lt_put_varint(p, values[i]);
   lt_define(t, LT_DEF_SAMPLE_TOTALS, payload, (size_t)(p - payload));
@@ -78,17 +80,17 @@ static void put_totals(struct lt_thread *t) {
 static void keep_up(size_t size) {
   LT_CHECK(lt_tls.hookDepth == 1);
   // If the counter has restarted on another machine, the difference is large, and the work is done.
-  uint64_t ticks = lt_now(), since = ticks - atomic_load_explicit(&lastClock, memory_order_relaxed);
-  if (since < atomic_load_explicit(&clockDistance, memory_order_relaxed)) return;
-  atomic_store_explicit(&lastClock, ticks, memory_order_relaxed);
-  atomic_store_explicit(&clockDistance, lt_ticks_in(CLOCK_NANOSECONDS), memory_order_relaxed);
-  uint64_t now = lt_clock_nanoseconds(CLOCK_MONOTONIC), due = atomic_load(&nextTotals);
+  uint64_t ticks = lt_now(), since = ticks - atomic_load_explicit(&sampling.lastClock, memory_order_relaxed);
+  if (since < atomic_load_explicit(&sampling.clockDistance, memory_order_relaxed)) return;
+  atomic_store_explicit(&sampling.lastClock, ticks, memory_order_relaxed);
+  atomic_store_explicit(&sampling.clockDistance, lt_ticks_in(CLOCK_NANOSECONDS), memory_order_relaxed);
+  uint64_t now = lt_clock_nanoseconds(CLOCK_MONOTONIC), due = atomic_load(&sampling.nextTotals);
   lt_due_images_take(now, size);
   lt_due_profiles_take(now);
   lt_snapshot_collect();
   bool isFirst = lt_thread_count() == 0;
   if (!isFirst && now < (lt_tls.thread ? due : due + TOTALS_NANOSECONDS)) return;
-  if (!atomic_compare_exchange_strong(&nextTotals, &due, now + TOTALS_NANOSECONDS)) return;
+  if (!atomic_compare_exchange_strong(&sampling.nextTotals, &due, now + TOTALS_NANOSECONDS)) return;
   struct lt_thread *t = lt_tls.thread && atomic_load(&lt_tls.thread->isReady) ? lt_tls.thread : lt_thread_prepare();
   if (!t) return;
   lt_recording_keep_up(t);
@@ -112,7 +114,7 @@ static void take(void *block, uint64_t size, bool isCertain, const uintptr_t *fr
     lt_sampled_site_freed(before.site, weight_of(&before));
   if (!lt_sampled_blocks_add((uintptr_t)block, &sample)) {
     // Count neither the block's allocation nor its free, so that the estimate of live memory stays right.
-    atomic_fetch_add(&fullTables, 1);
+    atomic_fetch_add(&sampling.fullTables, 1);
     return;
   }
   lt_sampled_site_allocated(sample.site, weight_of(&sample));
@@ -124,10 +126,10 @@ static uint64_t *until_sample(void) { return lt_keeps_blocks ? &lt_tls.untilKept
 /// True if the allocation is one of the first, which are all sampled. So the trace has the stacks of all blocks of a
 /// small program, and of the blocks that a server keeps from its start.
 static bool is_one_of_first(void) {
-  uint64_t left = atomic_load_explicit(&firstLeft, memory_order_relaxed);
+  uint64_t left = atomic_load_explicit(&sampling.firstLeft, memory_order_relaxed);
   // Stacks of a deep recursion at the start must not use up the room for all later stacks.
-  if (left && !lt_sampled_sites_have_spare_room()) atomic_store(&firstLeft, left = 0);
-  while (left && !atomic_compare_exchange_weak(&firstLeft, &left, left - 1)) {}
+  if (left && !lt_sampled_sites_have_spare_room()) atomic_store(&sampling.firstLeft, left = 0);
+  while (left && !atomic_compare_exchange_weak(&sampling.firstLeft, &left, left - 1)) {}
   return left;
 }
 
@@ -144,7 +146,7 @@ static bool is_sampled(uint64_t size, bool *isCertain) {
     }
     // This is the thread's first allocation that is not certain to be sampled, or the first after a pause. Each thread
     // gets its own seed; the sequences practically never overlap.
-    uint64_t start = seed + (atomic_fetch_add(&threadCount, 1) + 1) * 0xD1342543DE82EF95ull;
+    uint64_t start = sampling.seed + (atomic_fetch_add(&sampling.threadCount, 1) + 1) * 0xD1342543DE82EF95ull;
     tls->sampleRandom = (start ^ start >> 32) * 0xAEF17502108EF2D9ull | 1;
     *until = lt_sample_distance(&tls->sampleRandom, lt_sampling_check_period(lt_sample_period));
   }
@@ -238,11 +240,11 @@ void lt_light_after_fork(void) {
 
 bool lt_light_begin(void) {
   lt_sample_period = lt_settings.samplePeriod;
-  atomic_store(&firstLeft, lt_sample_period ? lt_settings.firstSamples : 0);
+  atomic_store(&sampling.firstLeft, lt_sample_period ? lt_settings.firstSamples : 0);
   atomic_store(&lt_is_sampling, lt_sample_period != 0);
   lt_trace_limit_observe(go_over);
   if (!lt_sample_period && !lt_settings.traceLimit) return true;
-  seed = lt_random();
+  sampling.seed = lt_random();
   if (!lt_sampled_sites_begin() || !lt_sampled_blocks_begin()) return false;
   if (!lt_sample_period) lt_sampled_marks_hold();
   return true;

@@ -119,10 +119,6 @@ struct rendezvous {
   struct r_debug base;
   struct rendezvous *next; ///< from version 2 on
 };
-static struct rendezvous *loader;
-static bool isOn, isPatched;
-static bool bindsTables; ///< whether tables in the program's namespace are bound
-static _Atomic bool isOver;
 
 /// Returns the namespace after `space`, or NULL. The loader's list keeps namespaces that have become empty.
 static const struct rendezvous *next_space(const struct rendezvous *space) {
@@ -142,27 +138,35 @@ struct image {
   bool hasTasks;                   ///< a concurrency runtime in the program's namespace, with task memory to be bound
   struct lt_swift_runtime runtime; ///< to be hooked when the image is initialised; without `retain` if there is none
   int detour;                      ///< −1 if there is none
-  uint32_t look;                   ///< value of `looks` when the image was last found in the loader's list
+  uint32_t look;                   ///< value of `watch.looks` when the image was last found in the loader's list
 };
-static struct image *images;
-static uint32_t imageCount, looks; ///< at most IMAGE_LIMIT images; the loader's lock guards both
+static struct {
+  struct rendezvous *loader;
+  bool isOn, isPatched;
+  bool bindsTables; ///< whether tables in the program's namespace are bound
+  _Atomic bool isOver;
+  struct image *images;
+  uint32_t imageCount, looks;                          ///< at most IMAGE_LIMIT images; the loader's lock guards both
+  const struct rendezvous *spaces[LT_NAMESPACE_LIMIT]; ///< the namespaces with a Swift runtime
+} watch;
 
 static struct image *known(const struct link_map *map, uint32_t *hint) {
-  LT_CHECK(images && imageCount <= IMAGE_LIMIT);
+  LT_CHECK(watch.images && watch.imageCount <= IMAGE_LIMIT);
   // Start at the hint: the images are mostly in the loader's order.
-  for (uint32_t k = 0; k < imageCount; k++) {
-    uint32_t i = (*hint + k) % imageCount;
-    if (images[i].map != map || images[i].bias != map->l_addr || images[i].dynamic != map->l_ld) continue;
+  for (uint32_t k = 0; k < watch.imageCount; k++) {
+    uint32_t i = (*hint + k) % watch.imageCount;
+    if (watch.images[i].map != map || watch.images[i].bias != map->l_addr || watch.images[i].dynamic != map->l_ld)
+      continue;
     *hint = i + 1;
-    return &images[i];
+    return &watch.images[i];
   }
   return NULL;
 }
 
 static struct image *keep(const struct link_map *map, const struct rendezvous *space) {
-  if (imageCount == IMAGE_LIMIT) return NULL;
-  struct image *image = &images[imageCount++];
-  LT_CHECK(imageCount <= IMAGE_LIMIT && map);
+  if (watch.imageCount == IMAGE_LIMIT) return NULL;
+  struct image *image = &watch.images[watch.imageCount++];
+  LT_CHECK(watch.imageCount <= IMAGE_LIMIT && map);
   *image = (struct image){.map = map, .bias = map->l_addr, .dynamic = map->l_ld, .space = space, .detour = -1};
   return image;
 }
@@ -173,21 +177,20 @@ static struct image *keep(const struct link_map *map, const struct rendezvous *s
 // allocations of a namespace's objects are recorded, the frees of the objects must be recorded, too, and so must the
 // memory that holds the objects.
 
-static const struct rendezvous *spaces[LT_NAMESPACE_LIMIT]; ///< the namespaces with a Swift runtime
 enum { SPACE_IMAGE_LIMIT = 1024 };
 
-static bool is_programs(const struct rendezvous *space) { return space == loader; }
+static bool is_programs(const struct rendezvous *space) { return space == watch.loader; }
 
 /// True if the image is in the program's namespace, too. The loader itself is in every namespace.
 static bool is_also_programs(const struct image *image) {
-  for (uint32_t i = 0; i < imageCount; i++)
-    if (is_programs(images[i].space) && images[i].bias == image->bias) return true;
+  for (uint32_t i = 0; i < watch.imageCount; i++)
+    if (is_programs(watch.images[i].space) && watch.images[i].bias == image->bias) return true;
   return false;
 }
 
 static int number_of(const struct rendezvous *space) {
   for (int i = 0; i < LT_NAMESPACE_LIMIT; i++)
-    if (spaces[i] == space) return i;
+    if (watch.spaces[i] == space) return i;
   return -1;
 }
 
@@ -198,13 +201,13 @@ static bool take(const struct rendezvous *space) {
   struct lt_loaded_image *all = number < 0 ? NULL : lt_map_private(SPACE_IMAGE_LIMIT * sizeof *all);
   if (!all) return false;
   uint32_t count = 0;
-  LT_CHECK(number >= 0 && number < LT_NAMESPACE_LIMIT && !spaces[number]);
+  LT_CHECK(number >= 0 && number < LT_NAMESPACE_LIMIT && !watch.spaces[number]);
   for (const struct link_map *map = space->base.r_map; map && count < SPACE_IMAGE_LIMIT; map = map->l_next)
     count += lt_loaded_image_from_map(map, &all[count]);
   LT_CHECK(count <= SPACE_IMAGE_LIMIT);
   bool isFound = lt_namespace_malloc_find((unsigned)number, all, count);
   lt_unmap(all, SPACE_IMAGE_LIMIT * sizeof *all);
-  if (isFound) spaces[number] = space;
+  if (isFound) watch.spaces[number] = space;
   return isFound;
 }
 
@@ -212,29 +215,30 @@ static bool take(const struct rendezvous *space) {
 static void bind(const struct rendezvous *space) {
   int number = number_of(space);
   LT_CHECK(number < LT_NAMESPACE_LIMIT);
-  bool isProgram = is_programs(space) && bindsTables;
-  for (uint32_t i = 0; i < imageCount && (number >= 0 || isProgram); i++) {
+  bool isProgram = is_programs(space) && watch.bindsTables;
+  for (uint32_t i = 0; i < watch.imageCount && (number >= 0 || isProgram); i++) {
     struct lt_loaded_image image;
-    if (images[i].space != space || images[i].isBound || (!isProgram && is_also_programs(&images[i]))) continue;
-    if (!lt_loaded_image_from_map(images[i].map, &image) || !lt_loaded_image_is_relocated(&image)) continue;
-    images[i].isBound = true;
+    if (watch.images[i].space != space || watch.images[i].isBound || (!isProgram && is_also_programs(&watch.images[i])))
+      continue;
+    if (!lt_loaded_image_from_map(watch.images[i].map, &image) || !lt_loaded_image_is_relocated(&image)) continue;
+    watch.images[i].isBound = true;
     if (isProgram) {
       lt_table_binding_bind(&image);
       continue;
     }
-    if (lt_task_memory_has_runtime(&image, &images[i].runtime)) lt_task_memory_learn(&image);
+    if (lt_task_memory_has_runtime(&image, &watch.images[i].runtime)) lt_task_memory_learn(&image);
     lt_namespace_malloc_bind((unsigned)number, &image);
   }
 }
 
 static void forget_empty_spaces(void) {
   for (int i = 0; i < LT_NAMESPACE_LIMIT; i++)
-    if (spaces[i] && !spaces[i]->base.r_map) spaces[i] = NULL;
+    if (watch.spaces[i] && !watch.spaces[i]->base.r_map) watch.spaces[i] = NULL;
 }
 
 /// Calls `look` for images of other namespaces. The information passed to `look` lacks thread-local variables.
 static void show_elsewhere(int (*look)(struct dl_phdr_info *, size_t, void *), size_t size, void *context) {
-  for (const struct rendezvous *space = next_space(loader); space; space = next_space(space)) {
+  for (const struct rendezvous *space = next_space(watch.loader); space; space = next_space(space)) {
     for (const struct link_map *map = space->base.r_map; map; map = map->l_next) {
       struct lt_loaded_image image;
       if (!lt_loaded_image_from_map(map, &image)) continue;
@@ -284,31 +288,32 @@ static void look_at(struct image *known) {
 
 /// Binds and hooks the new images. All images that were loaded together are relocated before the first is initialised.
 static void finish(void) {
-  if (atomic_load_explicit(&isOver, memory_order_relaxed)) return;
+  if (atomic_load_explicit(&watch.isOver, memory_order_relaxed)) return;
   // Bind the tables first: lt_task_memory_bind then changes the malloc references of a concurrency runtime.
-  bind(loader);
-  for (uint32_t i = 0; i < imageCount; i++) {
+  bind(watch.loader);
+  for (uint32_t i = 0; i < watch.imageCount; i++) {
     struct lt_loaded_image image;
-    if ((!images[i].runtime.retain && !images[i].hasTasks) || !lt_loaded_image_from_map(images[i].map, &image))
+    if ((!watch.images[i].runtime.retain && !watch.images[i].hasTasks) ||
+        !lt_loaded_image_from_map(watch.images[i].map, &image))
       continue;
-    if (images[i].hasTasks && lt_loaded_image_is_relocated(&image)) {
+    if (watch.images[i].hasTasks && lt_loaded_image_is_relocated(&image)) {
       lt_task_memory_bind(&image);
-      images[i].hasTasks = false;
+      watch.images[i].hasTasks = false;
     }
-    if (!images[i].runtime.retain) continue;
-    if (!lt_swift_runtime_is_relocated(&image, &images[i].runtime)) continue;
-    bind(images[i].space);
-    lt_swift_runtimes_hook(&image, &images[i].runtime);
-    images[i].runtime.retain = NULL;
+    if (!watch.images[i].runtime.retain) continue;
+    if (!lt_swift_runtime_is_relocated(&image, &watch.images[i].runtime)) continue;
+    bind(watch.images[i].space);
+    lt_swift_runtimes_hook(&image, &watch.images[i].runtime);
+    watch.images[i].runtime.retain = NULL;
   }
   for (int i = 0; i < LT_NAMESPACE_LIMIT; i++)
-    if (spaces[i]) bind(spaces[i]);
+    if (watch.spaces[i]) bind(watch.spaces[i]);
 }
 
 /// Prepares a new image, after all new images have been examined. Work on the image that needs its relocation will run
 /// before the first of the new images is initialised. False if the image is already relocated.
 static bool prepare(struct image *known) {
-  bool isToBeBound = is_programs(known->space) ? bindsTables && !known->isBound
+  bool isToBeBound = is_programs(known->space) ? watch.bindsTables && !known->isBound
                                                : number_of(known->space) >= 0 && !is_also_programs(known);
   struct lt_loaded_image image;
   if ((!known->runtime.retain && !isToBeBound && !known->hasTasks) || !lt_loaded_image_from_map(known->map, &image))
@@ -336,21 +341,21 @@ static void went(uintptr_t start, uintptr_t end) {
 }
 
 static void forget_what_went(void) {
-  for (uint32_t i = 0; i < imageCount;) {
-    struct image *image = &images[i];
-    LT_CHECK(image->look <= looks);
-    if (image->look == looks) {
+  for (uint32_t i = 0; i < watch.imageCount;) {
+    struct image *image = &watch.images[i];
+    LT_CHECK(image->look <= watch.looks);
+    if (image->look == watch.looks) {
       i++;
       continue;
     }
     if (image->detour >= 0) lt_initializer_forget(image->detour);
     went(image->start, image->end);
-    *image = images[--imageCount];
+    *image = watch.images[--watch.imageCount];
   }
   forget_empty_spaces();
 }
 
-void lt_loader_watch_end(void) { atomic_store(&isOver, true); }
+void lt_loader_watch_end(void) { atomic_store(&watch.isOver, true); }
 
 void lt_loader_watch_undo(void) {
   lt_swift_runtimes_unhook();
@@ -363,22 +368,22 @@ static void lt_on_loader_event(void) __attribute__((used));
 static void lt_on_loader_event(void) {
   // A signal handler may load images during this call, and another thread may load images while the recording begins.
   static _Atomic bool isLooking;
-  if (atomic_load_explicit(&isOver, memory_order_relaxed) || atomic_exchange(&isLooking, true)) return;
-  uint32_t before = imageCount, hint = 0, seen = 0;
-  looks++;
-  for (const struct rendezvous *space = loader; space; space = next_space(space)) {
+  if (atomic_load_explicit(&watch.isOver, memory_order_relaxed) || atomic_exchange(&isLooking, true)) return;
+  uint32_t before = watch.imageCount, hint = 0, seen = 0;
+  watch.looks++;
+  for (const struct rendezvous *space = watch.loader; space; space = next_space(space)) {
     for (const struct link_map *map = space->base.r_map; map; map = map->l_next) {
       struct image *image = known(map, &hint);
       bool isNew = !image;
       if (isNew && !(image = keep(map, space))) continue;
-      image->look = looks;
+      image->look = watch.looks;
       seen++;
       if (isNew) look_at(image);
     }
   }
-  LT_CHECK(seen <= imageCount && before <= imageCount);
-  bool hasNew = imageCount > before, hasGone = seen < imageCount, isRelocated = false;
-  for (uint32_t i = before; i < imageCount; i++) isRelocated |= !prepare(&images[i]);
+  LT_CHECK(seen <= watch.imageCount && before <= watch.imageCount);
+  bool hasNew = watch.imageCount > before, hasGone = seen < watch.imageCount, isRelocated = false;
+  for (uint32_t i = before; i < watch.imageCount; i++) isRelocated |= !prepare(&watch.images[i]);
   if (isRelocated) finish();
   if (hasGone) forget_what_went();
   if (hasNew || hasGone) refresh();
@@ -387,31 +392,31 @@ static void lt_on_loader_event(void) {
 
 // --- beginning -------------------------------------------------------------------------------------------------------
 
-bool lt_loader_watch_is_on(void) { return isOn; }
+bool lt_loader_watch_is_on(void) { return watch.isOn; }
 
 static bool came(const struct dl_phdr_info *info) {
   struct lt_loaded_image image;
   struct lt_swift_runtime runtime;
   if (!lt_loaded_image_from_info(info, &image)) return true;
-  if (bindsTables && lt_loaded_image_is_relocated(&image)) lt_table_binding_bind(&image);
+  if (watch.bindsTables && lt_loaded_image_is_relocated(&image)) lt_table_binding_bind(&image);
   return !is_left_for_later(&image, &runtime);
 }
 
 /// Notes the images of the program's namespace as known. Called by dl_iterate_phdr, during which no image is loaded or
 /// unloaded.
 static void keep_first(void) {
-  imageCount = 0;
-  memset(spaces, 0, sizeof spaces);
+  watch.imageCount = 0;
+  memset(watch.spaces, 0, sizeof watch.spaces);
   // Images of other namespaces are not noted, so they count as new.
-  for (const struct link_map *map = loader->base.r_map; map; map = map->l_next) {
-    struct image *image = keep(map, loader);
+  for (const struct link_map *map = watch.loader->base.r_map; map; map = map->l_next) {
+    struct image *image = keep(map, watch.loader);
     if (image) image->isBound = true;
   }
 }
 
 static int look_at_first(struct dl_phdr_info *info, size_t size, void *isFirst) {
   (void)size;
-  if (*(bool *)isFirst && images && loader) keep_first();
+  if (*(bool *)isFirst && watch.images && watch.loader) keep_first();
   *(bool *)isFirst = false;
   came(info);
   return 0;
@@ -448,24 +453,24 @@ static bool patch_r_brk(uintptr_t function) {
 }
 
 static void begin(void) {
-  if (!loader) loader = find_rendezvous();
-  if (!images) images = lt_map_private(IMAGE_LIMIT * sizeof *images);
+  if (!watch.loader) watch.loader = find_rendezvous();
+  if (!watch.images) watch.images = lt_map_private(IMAGE_LIMIT * sizeof *watch.images);
   bool isFirst = true;
   dl_iterate_phdr(look_at_first, &isFirst);
   lt_swift_relatives_settle();
-  if (!images || !loader || !loader->base.r_brk) return;
-  uint32_t before = looks;
-  if (!isPatched) isPatched = patch_r_brk(loader->base.r_brk);
+  if (!watch.images || !watch.loader || !watch.loader->base.r_brk) return;
+  uint32_t before = watch.looks;
+  if (!watch.isPatched) watch.isPatched = patch_r_brk(watch.loader->base.r_brk);
   // Check that the jump works: a processor emulator may still run its copy of the old code.
-  if (isPatched) ((void (*)(void))loader->base.r_brk)();
-  isOn = looks > before;
+  if (watch.isPatched) ((void (*)(void))watch.loader->base.r_brk)();
+  watch.isOn = watch.looks > before;
 }
 
 void lt_loader_watch_begin(bool tables) {
-  bindsTables = tables;
-  atomic_store(&isOver, false);
+  watch.bindsTables = tables;
+  atomic_store(&watch.isOver, false);
   begin();
   struct lt_image_observer observer = {.came = came, .went = went, .changed = lt_swift_relatives_settle};
-  if (isOn) observer = (struct lt_image_observer){.showElsewhere = show_elsewhere};
+  if (watch.isOn) observer = (struct lt_image_observer){.showElsewhere = show_elsewhere};
   lt_image_list_observe(observer);
 }

@@ -63,11 +63,18 @@
 
 // --- consequences ----------------------------------------------------------------------------------------------------
 
-static _Atomic bool isBeginningForbidden;
+typedef long system_call(long, long, long, long, long, long, long);
+typedef int process_control(int, unsigned long, unsigned long, unsigned long, unsigned long);
+
+static struct {
+  _Atomic bool isBeginningForbidden;
+  system_call *nextSyscall;
+  process_control *nextControl;
+} filters;
 
 /// True if programs that this process executes may be traced. They inherit the filters in effect, and these must allow
 /// the system calls that begin a recording.
-static bool lt_filter_allows_beginning(void) { return !atomic_load(&isBeginningForbidden); }
+static bool lt_filter_allows_beginning(void) { return !atomic_load(&filters.isBeginningForbidden); }
 
 static bool is_readable(const void *from, size_t size) {
   if (!from) return false;
@@ -103,7 +110,7 @@ static LT_NOINLINE void before_filter(const struct sock_fprog *filter) {
     forbidden = lt_purposes_forbidden_by(filter->filter, filter->len, LT_AUDIT_ARCHITECTURE, here, NULL) & ~LT_TO_JOIN;
   }
   if (!forbidden) return;
-  if (forbidden & (LT_TO_BEGIN | LT_TO_RECORD)) atomic_store(&isBeginningForbidden, true);
+  if (forbidden & (LT_TO_BEGIN | LT_TO_RECORD)) atomic_store(&filters.isBeginningForbidden, true);
   // Like an image, the names in a profile need a copy of the process.
   if (forbidden & (LT_FOR_PROFILES | LT_FOR_IMAGES)) give_up_profiles();
   if (forbidden & LT_TO_RECORD)
@@ -128,12 +135,6 @@ static void before_identification_faults(void) {
   before_faults("recording stops here: the program makes the instruction cpuid fail (ARCH_SET_CPUID), and the recorder "
                 "uses it");
 }
-
-typedef long system_call(long, long, long, long, long, long, long);
-typedef int process_control(int, unsigned long, unsigned long, unsigned long, unsigned long);
-
-static system_call *nextSyscall;
-static process_control *nextControl;
 
 /// Called before the program makes the kernel redirect a thread's system calls to the program. The recorder's calls in
 /// that thread would be redirected, too.
@@ -163,14 +164,14 @@ LT_EXPORT long lt_hook_syscall(long number, long a, long b, long c, long d, long
   } else if (LT_UNLIKELY(lt_makes_identification_fail(number, a, b))) {
     before_identification_faults();
   }
-  if (LT_UNLIKELY(!nextSyscall)) nextSyscall = (system_call *)lt_next_symbol("syscall");
-  __attribute__((musttail)) return nextSyscall(number, a, b, c, d, e, f);
+  if (LT_UNLIKELY(!filters.nextSyscall)) filters.nextSyscall = (system_call *)lt_next_symbol("syscall");
+  __attribute__((musttail)) return filters.nextSyscall(number, a, b, c, d, e, f);
 }
 
 LT_EXPORT int lt_hook_prctl(int option, unsigned long a, unsigned long b, unsigned long c, unsigned long d) {
   watch_control(option, a, b);
-  if (LT_UNLIKELY(!nextControl)) nextControl = (process_control *)lt_next_symbol("prctl");
-  __attribute__((musttail)) return nextControl(option, a, b, c, d);
+  if (LT_UNLIKELY(!filters.nextControl)) filters.nextControl = (process_control *)lt_next_symbol("prctl");
+  __attribute__((musttail)) return filters.nextControl(option, a, b, c, d);
 }
 
 // No header of glibc declares arch_prctl.
@@ -469,11 +470,14 @@ struct handler {
 };
 /// Handlers beyond the limit are registered unwrapped. They run first, and then a wrapped handler takes the snapshot.
 enum { HANDLER_LIMIT = 1 << 15 };
-static struct handler *handlers;
-static _Atomic uint32_t handlerCount;
+static struct {
+  struct handler *list;
+  _Atomic uint32_t count;
+} exitHandlers;
 
 static void run_wrapped(void *context) {
-  LT_CHECK((struct handler *)context >= handlers && (struct handler *)context < handlers + HANDLER_LIMIT);
+  LT_CHECK((struct handler *)context >= exitHandlers.list &&
+           (struct handler *)context < exitHandlers.list + HANDLER_LIMIT);
   struct handler h = *(struct handler *)context;
   // The destructors of an image are registered in the same way. If dlclose runs them, the process is not ending.
   if (!lt_tls.isClosingImage) lt_snapshot_at_exit();
@@ -486,14 +490,15 @@ static void take_snapshot(void *unused) {
 }
 
 LT_EXPORT int lt_hook___cxa_atexit(void (*function)(void *), void *argument, void *image) {
-  if (handlers && atomic_load_explicit(&lt_hook_mode, memory_order_relaxed)) {
-    uint32_t index = atomic_fetch_add(&handlerCount, 1);
+  if (exitHandlers.list && atomic_load_explicit(&lt_hook_mode, memory_order_relaxed)) {
+    uint32_t index = atomic_fetch_add(&exitHandlers.count, 1);
     if (index < HANDLER_LIMIT) {
-      handlers[index] = (struct handler){function, argument};
+      struct handler *handler = &exitHandlers.list[index];
+      *handler = (struct handler){function, argument};
       function = run_wrapped;
-      argument = &handlers[index];
+      argument = handler;
     } else {
-      atomic_store(&handlerCount, HANDLER_LIMIT);
+      atomic_store(&exitHandlers.count, HANDLER_LIMIT);
     }
   }
   __typeof__(&__cxa_atexit) next = NEXT(__cxa_atexit);
@@ -501,7 +506,7 @@ LT_EXPORT int lt_hook___cxa_atexit(void (*function)(void *), void *argument, voi
 }
 
 void lt_exit_hooks_init(void (*finish)(void *)) {
-  handlers = lt_map_private(HANDLER_LIMIT * sizeof *handlers);
+  exitHandlers.list = lt_map_private(HANDLER_LIMIT * sizeof *exitHandlers.list);
   if (finish) NEXT(__cxa_atexit)(finish, NULL, NULL);
   NEXT(__cxa_atexit)(take_snapshot, NULL, NULL);
 }

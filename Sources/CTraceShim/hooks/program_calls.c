@@ -28,7 +28,7 @@
 
 enum { TEXT_LIMIT = 255 };
 
-static _Atomic uint64_t lastScope, lastExpectation, lastRepetition;
+static struct { _Atomic uint64_t scope, expectation, repetition; } lastNumbers;
 
 /// Appends the text. A text longer than TEXT_LIMIT is cut there, or before the character that would be cut in two.
 static uint8_t *put_text(uint8_t *p, const char *text) {
@@ -70,7 +70,7 @@ LT_EXPORT uint64_t leaktrace_scope_begin(const char *name, const char *file, uin
   struct lt_thread *t = begin(LT_HOOK_FRAME, &change);
   if (!t) return 0;
   uint8_t *payload = t->mark;
-  uint64_t number = atomic_fetch_add(&lastScope, 1) + 1, now = lt_now();
+  uint64_t number = atomic_fetch_add(&lastNumbers.scope, 1) + 1, now = lt_now();
   uint8_t *p = put_place(lt_put_varint(put_head(payload, LT_MARK_SCOPE_BEGIN, now), number), name, file, line);
   lt_buffer_put_mark(t, &change, payload, (size_t)(p - payload), now);
   lt_leave();
@@ -109,7 +109,7 @@ LT_EXPORT void leaktrace_expect_deallocated(const void *object, uint64_t nanosec
   if (!t) return;
   uint8_t *payload = t->mark;
   struct lt_expectation e = {.address = (uintptr_t)object,
-                             .number = atomic_fetch_add(&lastExpectation, 1) + 1,
+                             .number = atomic_fetch_add(&lastNumbers.expectation, 1) + 1,
                              .name = name,
                              .file = file,
                              .line = line};
@@ -133,7 +133,7 @@ void lt_mark_end(const uintptr_t *hookFrame) {
   lt_leave();
 }
 
-LT_EXPORT uint64_t leaktrace_repetition_begin(void) { return atomic_fetch_add(&lastRepetition, 1) + 1; }
+LT_EXPORT uint64_t leaktrace_repetition_begin(void) { return atomic_fetch_add(&lastNumbers.repetition, 1) + 1; }
 
 LT_EXPORT int leaktrace_round_end(uint64_t repetition, uint64_t round, uint64_t scope, const char *name,
                                   const char *file, uint32_t line) {

@@ -36,16 +36,18 @@ enum {
   REPEAT_NANOSECONDS = 2000000000,
 };
 
-static bool isOn;
-static int requestSignal;
-static int roundSignal; ///< 0: none
-static int (*nextSigaction)(int, const struct sigaction *, struct sigaction *);
-static struct sigaction seen[SIGNAL_LIMIT]; ///< the host's default actions that the recorder replaces
-/// The host's actions whose handlers the recorder's handler calls. Separate from `seen`: a child made by vfork may set
-/// a signal to the default, and `seen` is then written in the parent's memory. The parent's handler stays.
-static struct sigaction handled[SIGNAL_LIMIT];
-static _Atomic uint64_t endingSince;
-static _Atomic uint64_t handledBefore; ///< a bit for each signal that lt_snapshot_before_end has seen
+static struct {
+  struct sigaction seen[SIGNAL_LIMIT]; ///< the host's default actions that the recorder replaces
+  /// The host's actions whose handlers the recorder's handler calls. Separate from `seen`: a child made by vfork may
+  /// set a signal to the default, and `seen` is then written in the parent's memory. The parent's handler stays.
+  struct sigaction handled[SIGNAL_LIMIT];
+  int (*nextSigaction)(int, const struct sigaction *, struct sigaction *);
+  bool isOn;
+  int request;
+  int round; ///< 0: none
+  _Atomic uint64_t endingSince;
+  _Atomic uint64_t handledBefore; ///< a bit for each signal that lt_snapshot_before_end has seen
+} snapshotSignals;
 
 // --- handlers --------------------------------------------------------------------------------------------------------
 
@@ -60,7 +62,7 @@ static void on_ending_signal(int number, siginfo_t *information, void *context) 
   (void)information;
   if (lt_recording_is_on()) {
     uint64_t now = lt_clock_nanoseconds(CLOCK_MONOTONIC), since = 0;
-    if (atomic_compare_exchange_strong(&endingSince, &since, now)) lt_snapshot_at_signal(context);
+    if (atomic_compare_exchange_strong(&snapshotSignals.endingSince, &since, now)) lt_snapshot_at_signal(context);
     else if (now - since < REPEAT_NANOSECONDS) return;
   }
   // The trace is not closed here: the live file preserves the recording.
@@ -71,7 +73,8 @@ void lt_snapshot_before_end(int number, const ucontext_t *interrupted) {
   uint64_t bit = 1ull << (number - 1);
   int error = errno;
   // `leaktrace check` has already taken an image when it sends SIGTERM.
-  if (isOn && lt_recording_is_on() && !(atomic_fetch_or(&handledBefore, bit) & bit) && !lt_snapshot_is_recent())
+  if (snapshotSignals.isOn && lt_recording_is_on() && !(atomic_fetch_or(&snapshotSignals.handledBefore, bit) & bit) &&
+      !lt_snapshot_is_recent())
     lt_snapshot_take(LT_SNAPSHOT_REQUEST, number == SIGTERM ? "SIGTERM" : "SIGINT", interrupted, LT_SNAPSHOT_RETURNS);
   errno = error;
 }
@@ -81,7 +84,7 @@ static void on_handled_signal(int number, siginfo_t *information, void *context)
   lt_snapshot_before_end(number, context);
   // Call the host's handler with three arguments, as the kernel does, even if it has only one parameter. Its flags
   // cannot be checked first, since another thread may be changing the action.
-  handled[number].sa_sigaction(number, information, context);
+  snapshotSignals.handled[number].sa_sigaction(number, information, context);
 }
 
 static void on_request(int number, siginfo_t *information, void *context) {
@@ -102,7 +105,9 @@ static void on_round(int number, siginfo_t *information, void *context) {
 
 /// True if the signal requests an image or ends a round. Such a signal means nothing to the host unless the host
 /// handles it.
-static bool is_asking(int number) { return number > 0 && (number == requestSignal || number == roundSignal); }
+static bool is_asking(int number) {
+  return number > 0 && (number == snapshotSignals.request || number == snapshotSignals.round);
+}
 
 static bool is_handled_here(int number) {
   return number == SIGTERM || number == SIGINT || number == SIGHUP || is_asking(number);
@@ -115,7 +120,7 @@ static bool is_ours(const struct sigaction *action) {
 
 /// Returns the host's action, which the recorder's action `ours` has replaced.
 static struct sigaction *host_action(int number, const struct sigaction *ours) {
-  return ours->sa_sigaction == on_handled_signal ? &handled[number] : &seen[number];
+  return ours->sa_sigaction == on_handled_signal ? &snapshotSignals.handled[number] : &snapshotSignals.seen[number];
 }
 
 /// True if the recorder's handler must run before the handler in `host`. Handlers on a signal stack are left alone:
@@ -123,7 +128,7 @@ static struct sigaction *host_action(int number, const struct sigaction *ours) {
 static bool goes_before(int number, const struct sigaction *host) {
   enum { FIRST_PAGE = 4096 }; // SIG_DFL, SIG_IGN, SIG_HOLD
   return (number == SIGTERM || number == SIGINT) && (uintptr_t)host->sa_handler >= FIRST_PAGE && !is_ours(host) &&
-         !(host->sa_flags & SA_ONSTACK) && isOn && lt_recording_is_on();
+         !(host->sa_flags & SA_ONSTACK) && snapshotSignals.isOn && lt_recording_is_on();
 }
 
 static struct sigaction our_action_before(const struct sigaction *host) {
@@ -135,9 +140,9 @@ static struct sigaction our_action_before(const struct sigaction *host) {
 
 static struct sigaction our_action(int number) {
   struct sigaction action = {.sa_flags = SA_SIGINFO | SA_RESTART};
-  if (number == requestSignal) {
+  if (number == snapshotSignals.request) {
     action.sa_sigaction = on_request;
-  } else if (number == roundSignal) {
+  } else if (number == snapshotSignals.round) {
     action.sa_sigaction = on_round;
     // Block the ending signals during this handler: the process may be ended right after its last round. If both
     // signals arrive together, the handler of the ending signal would otherwise run first.
@@ -157,39 +162,39 @@ static void set_live_signal(int number) {
 extern int __sigaction(int, const struct sigaction *, struct sigaction *);
 
 void lt_snapshot_signals_init(uint32_t request, uint32_t round) {
-  nextSigaction = NEXT(sigaction);
+  snapshotSignals.nextSigaction = NEXT(sigaction);
   // Use the C library's function under a name that sanitizers do not intercept: the sanitizers are initialised later.
   int (*set)(int, const struct sigaction *, struct sigaction *) = NEXT(__sigaction);
-  if (!set) set = nextSigaction;
-  requestSignal = request ? (int)request : USUAL_REQUEST_SIGNAL;
-  roundSignal = (int)round != requestSignal ? (int)round : 0;
-  isOn = true;
-  atomic_store(&endingSince, 0);
-  atomic_store(&handledBefore, 0);
+  if (!set) set = snapshotSignals.nextSigaction;
+  snapshotSignals.request = request ? (int)request : USUAL_REQUEST_SIGNAL;
+  snapshotSignals.round = (int)round != snapshotSignals.request ? (int)round : 0;
+  snapshotSignals.isOn = true;
+  atomic_store(&snapshotSignals.endingSince, 0);
+  atomic_store(&snapshotSignals.handledBefore, 0);
   // The first process of a container (PID 1) is not ended by signals that it does not handle, so the ending signals are
   // left alone there.
-  const int numbers[] = {requestSignal, roundSignal, SIGTERM, SIGINT, SIGHUP};
+  const int numbers[] = {snapshotSignals.request, snapshotSignals.round, SIGTERM, SIGINT, SIGHUP};
   for (int i = 0; i < (lt_process_id() == 1 ? 2 : 5); i++) {
     struct sigaction action;
     if (numbers[i] <= 0 || numbers[i] >= SIGNAL_LIMIT) continue;
     if (set(numbers[i], NULL, &action) != 0) continue;
     if (!is_ours(&action)) {
       if (action.sa_handler != SIG_DFL) continue;
-      seen[numbers[i]] = action;
+      snapshotSignals.seen[numbers[i]] = action;
       action = our_action(numbers[i]);
       if (set(numbers[i], &action, NULL) != 0) continue;
     }
-    if (numbers[i] == requestSignal) set_live_signal(requestSignal);
+    if (numbers[i] == snapshotSignals.request) set_live_signal(snapshotSignals.request);
   }
 }
 
 void lt_snapshot_signals_end(void) {
-  if (!isOn) return;
-  isOn = false;
+  if (!snapshotSignals.isOn) return;
+  snapshotSignals.isOn = false;
   for (int number = 1; number < SIGNAL_LIMIT; number++) {
     struct sigaction action;
-    if (is_handled_here(number) && nextSigaction(number, NULL, &action) == 0 && is_ours(&action))
-      nextSigaction(number, host_action(number, &action), NULL);
+    if (is_handled_here(number) && snapshotSignals.nextSigaction(number, NULL, &action) == 0 && is_ours(&action))
+      snapshotSignals.nextSigaction(number, host_action(number, &action), NULL);
   }
 }
 
@@ -197,11 +202,11 @@ void lt_snapshot_signals_end(void) {
 
 /// True if the recorder's handler replaces the default action that the host has set.
 static bool takes_default(int number) {
-  return isOn && lt_recording_is_on() && (is_asking(number) || lt_process_id() != 1);
+  return snapshotSignals.isOn && lt_recording_is_on() && (is_asking(number) || lt_process_id() != 1);
 }
 
 static LT_NOINLINE int change_action(int number, const struct sigaction *action, struct sigaction *old) {
-  struct sigaction before, ours, handledUntilNow = handled[number];
+  struct sigaction before, ours, handledUntilNow = snapshotSignals.handled[number];
   const struct sigaction *used = action;
   bool isDefault = action && action->sa_handler == SIG_DFL && takes_default(number);
   bool isBefore = action && goes_before(number, action);
@@ -210,24 +215,24 @@ static LT_NOINLINE int change_action(int number, const struct sigaction *action,
     used = &ours;
   }
   // Set this first: the signal may arrive as soon as the handler is installed.
-  if (isBefore) handled[number] = *action;
-  int result = nextSigaction(number, used, &before);
+  if (isBefore) snapshotSignals.handled[number] = *action;
+  int result = snapshotSignals.nextSigaction(number, used, &before);
   if (result != 0) {
-    if (isBefore) handled[number] = handledUntilNow;
+    if (isBefore) snapshotSignals.handled[number] = handledUntilNow;
     return result;
   }
   struct sigaction view = before;
   if (before.sa_sigaction == on_handled_signal) view = handledUntilNow;
-  else if (is_ours(&before)) view = seen[number];
-  if (isDefault) seen[number] = *action;
+  else if (is_ours(&before)) view = snapshotSignals.seen[number];
+  if (isDefault) snapshotSignals.seen[number] = *action;
   if (old) *old = view;
-  if (action && number == requestSignal) set_live_signal(isDefault ? number : 0);
+  if (action && number == snapshotSignals.request) set_live_signal(isDefault ? number : 0);
   return 0;
 }
 
 LT_EXPORT int lt_hook_sigaction(int number, const struct sigaction *action, struct sigaction *old) {
-  if (!nextSigaction) nextSigaction = NEXT(sigaction);
-  if (!is_handled_here(number)) __attribute__((musttail)) return nextSigaction(number, action, old);
+  if (!snapshotSignals.nextSigaction) snapshotSignals.nextSigaction = NEXT(sigaction);
+  if (!is_handled_here(number)) __attribute__((musttail)) return snapshotSignals.nextSigaction(number, action, old);
   return change_action(number, action, old);
 }
 LT_EXPORT int lt_hook___sigaction(int number, const struct sigaction *action, struct sigaction *old) {
@@ -240,23 +245,23 @@ typedef void (*signal_handler)(int);
 /// and returns the result that the host expects.
 static signal_handler correct(int number, signal_handler handler, signal_handler before) {
   if (before == SIG_ERR || !is_handled_here(number)) return before;
-  if (before == (signal_handler)(void *)on_handled_signal) before = handled[number].sa_handler;
+  if (before == (signal_handler)(void *)on_handled_signal) before = snapshotSignals.handled[number].sa_handler;
   else if (before == (signal_handler)(void *)on_ending_signal || before == (signal_handler)(void *)on_request ||
            before == (signal_handler)(void *)on_round)
     before = SIG_DFL;
   bool isDefault = handler == SIG_DFL && takes_default(number);
   if (isDefault) {
     struct sigaction ours = our_action(number);
-    memset(&seen[number], 0, sizeof seen[number]);
-    nextSigaction(number, &ours, NULL);
+    memset(&snapshotSignals.seen[number], 0, sizeof snapshotSignals.seen[number]);
+    snapshotSignals.nextSigaction(number, &ours, NULL);
   }
   struct sigaction host;
-  if (nextSigaction(number, NULL, &host) == 0 && goes_before(number, &host)) {
-    handled[number] = host;
+  if (snapshotSignals.nextSigaction(number, NULL, &host) == 0 && goes_before(number, &host)) {
+    snapshotSignals.handled[number] = host;
     struct sigaction ours = our_action_before(&host);
-    nextSigaction(number, &ours, NULL);
+    snapshotSignals.nextSigaction(number, &ours, NULL);
   }
-  if (number == requestSignal) set_live_signal(isDefault ? number : 0);
+  if (number == snapshotSignals.request) set_live_signal(isDefault ? number : 0);
   return before;
 }
 

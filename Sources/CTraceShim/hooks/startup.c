@@ -146,8 +146,10 @@ LT_EXPORT void leaktrace_attach_visited(const char *settings, int *result);
 LT_EXPORT void leaktrace_detach_visited(const char *unused, int *result);
 
 enum { SETTING_LIMIT = 32, TEXT_SIZE = 16 << 10 };
-static _Atomic bool isAtWork;
-static bool isAttached; ///< hooks are in place. Changes only while `isAtWork`
+static struct {
+  _Atomic bool isAtWork;
+  bool isAttached; ///< hooks are in place. Changes only while `isAtWork`
+} attachment;
 
 /// Reads the settings from lines of `NAME=value`. False if there are too many lines.
 static bool read_settings(const char *lines) {
@@ -177,7 +179,7 @@ static bool read_settings(const char *lines) {
 }
 
 static int attach(const char *settings) {
-  LT_CHECK(atomic_load(&isAtWork));
+  LT_CHECK(atomic_load(&attachment.isAtWork));
   if (!lt_process_was_running()) return LT_ATTACH_PRELOADED;
   if (lt_recording_is_on()) return LT_ATTACH_RECORDS;
   if (!lt_may_ask_processor()) return LT_ATTACH_PROCESSOR;
@@ -190,16 +192,16 @@ static int attach(const char *settings) {
   // There may be other threads that have not called a hook yet.
   lt_exact_time_require();
   if (!lt_begin_recording(true)) return LT_ATTACH_REFUSED;
-  isAttached = true;
+  attachment.isAttached = true;
   // Write the descriptions now: an image may be taken even if the process calls no hook from now on.
   lt_process_introduce();
   return LT_ATTACH_DONE;
 }
 
 static int detach(void) {
-  LT_CHECK(atomic_load(&isAtWork));
-  if (!isAttached) return LT_ATTACH_RECORDS_NOTHING;
-  isAttached = false;
+  LT_CHECK(atomic_load(&attachment.isAtWork));
+  if (!attachment.isAttached) return LT_ATTACH_RECORDS_NOTHING;
+  attachment.isAttached = false;
   // A full disk, or a process that gave up its rights, may have ended the recording before.
   if (!lt_process_detach()) lt_hooks_set(LT_HOOKS_OFF), lt_recording_set_stopped();
   lt_loader_watch_undo();
@@ -209,13 +211,13 @@ static int detach(void) {
 
 /// Runs attach or detach with signals blocked: signal handlers may take long, or never return.
 static int run(int (*function)(const char *), const char *settings) {
-  if (atomic_exchange(&isAtWork, true)) return LT_ATTACH_BUSY;
+  if (atomic_exchange(&attachment.isAtWork, true)) return LT_ATTACH_BUSY;
   int error = errno;
   uint64_t before = lt_block_signals(LT_ALL_SIGNALS);
   int result = function(settings);
   lt_restore_signals(before);
   errno = error;
-  atomic_store(&isAtWork, false);
+  atomic_store(&attachment.isAtWork, false);
   return result;
 }
 
@@ -234,5 +236,5 @@ void leaktrace_detach_visited(const char *unused, int *result) {
 }
 
 __attribute__((destructor)) static void end(void) {
-  if (isAttached) lt_process_finish(LT_CLOSE_EXIT);
+  if (attachment.isAttached) lt_process_finish(LT_CLOSE_EXIT);
 }

@@ -338,21 +338,24 @@ struct answer {
   void *function;
 };
 enum { ANSWER_LIMIT = 4096, PLACE_COUNT = 1024 };
-static _Atomic(struct answer *) answers, places[PLACE_COUNT];
-static _Atomic uint32_t answerCount, generation;
+static struct {
+  _Atomic(struct answer *) all, places[PLACE_COUNT];
+  _Atomic uint32_t count, generation;
+} answers;
 
 static void *function_for(uintptr_t caller, unsigned index) {
-  _Atomic(struct answer *) *place = &places[((caller + index) * LT_HASH_MULTIPLIER) >> 54];
-  uint32_t now = atomic_load(&generation);
+  _Atomic(struct answer *) *place = &answers.places[((caller + index) * LT_HASH_MULTIPLIER) >> 54];
+  uint32_t now = atomic_load(&answers.generation);
   struct answer *known = atomic_load_explicit(place, memory_order_acquire);
   if (known && known->caller == caller && known->index == index && known->generation == now) return known->function;
   void *function = find(caller, index);
-  struct answer *all = atomic_load(&answers), *made = all ? NULL : lt_map_private(ANSWER_LIMIT * sizeof *made);
-  if (made && !atomic_compare_exchange_strong(&answers, &all, made)) lt_unmap(made, ANSWER_LIMIT * sizeof *made);
+  struct answer *all = atomic_load(&answers.all), *made = all ? NULL : lt_map_private(ANSWER_LIMIT * sizeof *made);
+  if (made && !atomic_compare_exchange_strong(&answers.all, &all, made)) lt_unmap(made, ANSWER_LIMIT * sizeof *made);
   else if (made) all = made;
   // Answers are never changed: another thread may be reading them. When there is no more room, each call without an
   // answer searches again.
-  uint32_t number = all && atomic_load(&answerCount) < ANSWER_LIMIT ? atomic_fetch_add(&answerCount, 1) : ANSWER_LIMIT;
+  uint32_t number =
+      all && atomic_load(&answers.count) < ANSWER_LIMIT ? atomic_fetch_add(&answers.count, 1) : ANSWER_LIMIT;
   if (number < ANSWER_LIMIT) {
     all[number] = (struct answer){caller, index, now, function};
     atomic_store_explicit(place, &all[number], memory_order_release);
@@ -407,12 +410,12 @@ void lt_swift_relatives_settle(void) {
   bool isWhole = definers.count == 1;
   for (unsigned i = 0; i < FUNCTION_COUNT; i++) isWhole &= definers.functions[i] != NULL;
   if (isWhole) memcpy(&found, definers.functions, sizeof found);
-  atomic_fetch_add(&generation, 1);
+  atomic_fetch_add(&answers.generation, 1);
   next = found;
 }
 
 void lt_swift_relatives_unsettle(void) {
-  atomic_fetch_add(&generation, 1);
+  atomic_fetch_add(&answers.generation, 1);
   next = (struct functions) { EACH_FUNCTION(LEADING) };
 }
 

@@ -29,14 +29,27 @@ static const char swiftPrefix[] = "swift_";
 enum { SEARCHED_COUNT = NAME_COUNT + LT_OPERATOR_COUNT };
 static const char *name_of(int i) { return i < NAME_COUNT ? names[i] : lt_operator_hooks[i - NAME_COUNT].name; }
 
-static struct function {
+struct function {
   const char *name;
   void *hook;          ///< NULL: no reference is changed
   void *next;          ///< the required current target of a reference; NULL: any
   bool mayBeUnsettled; ///< an unresolved reference would resolve to `next`
   bool isAllocators;   ///< an operator: the allocator's own references are not changed
-} functions[SEARCHED_COUNT];
-static int functionCount;
+};
+
+/// A word that was changed.
+struct change {
+  void **place;
+  void *before;
+};
+enum { CHANGE_LIMIT = 1 << 18 };
+
+static struct {
+  struct function functions[SEARCHED_COUNT];
+  int functionCount;
+  struct change *changes;
+  uint32_t changeCount; ///< at most CHANGE_LIMIT; 0 without `changes`
+} binding;
 
 /// The first definition of each function, in the loader's order of images: the loader binds references to it.
 struct search {
@@ -96,7 +109,7 @@ static void add_operators(const struct search *search) {
     if (!search->first[i].address || search->first[i].start != search->first[0].start) continue;
     const struct lt_operator_hook *known = &lt_operator_hooks[i - NAME_COUNT];
     *known->next = (void *)search->first[i].address;
-    functions[functionCount++] = (struct function){known->name, known->hook, *known->next, true, true};
+    binding.functions[binding.functionCount++] = (struct function){known->name, known->hook, *known->next, true, true};
   }
 }
 
@@ -111,9 +124,9 @@ bool lt_table_binding_prepare(void) {
   for (int i = 0; i < NAME_COUNT; i++) {
     struct lt_symbol hook = {0, 0};
     lt_loaded_image_symbol(&search.own, names[i], &hook);
-    functions[i] = function_of(i, &search, (void *)hook.address);
+    binding.functions[i] = function_of(i, &search, (void *)hook.address);
   }
-  functionCount = NAME_COUNT;
+  binding.functionCount = NAME_COUNT;
   add_operators(&search);
   lt_next = next;
   lt_block_list_init((uintptr_t)next.malloc);
@@ -122,32 +135,23 @@ bool lt_table_binding_prepare(void) {
 
 bool lt_table_binding_prepare_operators(void) {
   struct search search = {.isForOperators = true};
-  functionCount = 0;
+  binding.functionCount = 0;
   if (find_functions(&search)) add_operators(&search);
-  return functionCount > 0;
+  return binding.functionCount > 0;
 }
 
 // --- binding ---------------------------------------------------------------------------------------------------------
 
-/// A word that was changed.
-struct change {
-  void **place;
-  void *before;
-};
-enum { CHANGE_LIMIT = 1 << 18 };
-static struct change *changes;
-static uint32_t changeCount; ///< at most CHANGE_LIMIT; 0 without `changes`
-
 static void bind_reference(const struct lt_reference *reference, void *image) {
-  LT_CHECK(changes && functionCount <= SEARCHED_COUNT && changeCount <= CHANGE_LIMIT);
-  for (int i = 0; i < functionCount; i++) {
-    const struct function *f = &functions[i];
+  LT_CHECK(binding.changes && binding.functionCount <= SEARCHED_COUNT && binding.changeCount <= CHANGE_LIMIT);
+  for (int i = 0; i < binding.functionCount; i++) {
+    const struct function *f = &binding.functions[i];
     if (!f->hook || strcmp(reference->name, f->name) != 0) continue;
     if (f->isAllocators && lt_loaded_image_covers(image, (uintptr_t)f->next)) return;
     void *before = *reference->place;
     bool isToBeBound = reference->isUnsettled ? f->mayBeUnsettled : !f->next || before == f->next;
-    if (!isToBeBound || !before || lt_is_own_address((uintptr_t)before) || changeCount == CHANGE_LIMIT) return;
-    changes[changeCount++] = (struct change){reference->place, before};
+    if (!isToBeBound || !before || lt_is_own_address((uintptr_t)before) || binding.changeCount == CHANGE_LIMIT) return;
+    binding.changes[binding.changeCount++] = (struct change){reference->place, before};
     LT_CHECK(before != f->hook);
     lt_loaded_image_replace(image, reference->place, f->hook);
     return;
@@ -155,16 +159,16 @@ static void bind_reference(const struct lt_reference *reference, void *image) {
 }
 
 void lt_table_binding_bind(const struct lt_loaded_image *image) {
-  if (!changes && !(changes = lt_map_private(CHANGE_LIMIT * sizeof *changes))) return;
+  if (!binding.changes && !(binding.changes = lt_map_private(CHANGE_LIMIT * sizeof *binding.changes))) return;
   if (lt_loaded_image_covers(image, (uintptr_t)&find_own)) return;
   lt_loaded_image_show_references(image, bind_reference, (void *)image);
 }
 
 void lt_table_binding_forget(uintptr_t start, uintptr_t end) {
-  LT_CHECK(start <= end && (changes || !changeCount));
-  for (uint32_t i = 0; i < changeCount;) {
-    uintptr_t place = (uintptr_t)changes[i].place;
-    if (place >= start && place < end) changes[i] = changes[--changeCount];
+  LT_CHECK(start <= end && (binding.changes || !binding.changeCount));
+  for (uint32_t i = 0; i < binding.changeCount;) {
+    uintptr_t place = (uintptr_t)binding.changes[i].place;
+    if (place >= start && place < end) binding.changes[i] = binding.changes[--binding.changeCount];
     else i++;
   }
 }
@@ -174,20 +178,20 @@ static int put_back(struct dl_phdr_info *info, size_t size, void *context) {
   (void)context;
   struct lt_loaded_image image;
   if (!lt_loaded_image_from_info(info, &image)) return 0;
-  for (uint32_t i = 0; i < changeCount; i++) {
-    if (!lt_loaded_image_covers(&image, (uintptr_t)changes[i].place)) continue;
+  for (uint32_t i = 0; i < binding.changeCount; i++) {
+    if (!lt_loaded_image_covers(&image, (uintptr_t)binding.changes[i].place)) continue;
     // The program, or the loader, may have changed the word since.
-    if (lt_is_own_address((uintptr_t)*changes[i].place))
-      lt_loaded_image_replace(&image, changes[i].place, changes[i].before);
+    if (lt_is_own_address((uintptr_t)*binding.changes[i].place))
+      lt_loaded_image_replace(&image, binding.changes[i].place, binding.changes[i].before);
   }
   return 0;
 }
 
 void lt_table_binding_undo(void) {
-  if (!changes) return;
+  if (!binding.changes) return;
   // No image is loaded or unloaded during dl_iterate_phdr.
   dl_iterate_phdr(put_back, NULL);
-  lt_unmap(changes, CHANGE_LIMIT * sizeof *changes);
-  changes = NULL;
-  changeCount = 0;
+  lt_unmap(binding.changes, CHANGE_LIMIT * sizeof *binding.changes);
+  binding.changes = NULL;
+  binding.changeCount = 0;
 }

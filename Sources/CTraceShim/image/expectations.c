@@ -56,40 +56,43 @@ struct place {
   char name[NAME_SIZE];
 };
 
-static _Atomic(_Atomic uintptr_t *) addresses;
-static struct entry *entries;
-static struct place *places;
-static _Atomic uint32_t *groups; ///< number of entries in each group. An entry is counted before it becomes visible,
-                                 ///< and until it has been removed
-static uint32_t passes;          ///< number of passes over the table; only one thread makes passes
-static _Atomic uint32_t isMapping;
-static _Atomic uint32_t probes; ///< number of slots that an entry may be in; at most PROBE_LIMIT, and never decreases
-static _Atomic uint64_t nextDeadline = UINT64_MAX;
+static struct {
+  _Atomic(_Atomic uintptr_t *) addresses;
+  struct entry *entries;
+  struct place *places;
+  _Atomic uint32_t *groups; ///< number of entries in each group. An entry is counted before it becomes visible, and
+                            ///< until it has been removed
+  uint32_t passes;          ///< number of passes over the table; only one thread makes passes
+  _Atomic uint32_t isMapping;
+  _Atomic uint32_t probes; ///< number of slots that an entry may be in; at most PROBE_LIMIT, and never decreases
+  _Atomic uint64_t nextDeadline;
+} watched = {.nextDeadline = UINT64_MAX};
 
 void lt_expectations_reset_after_fork(void) {
   atomic_store(&lt_expectations_pending, 0);
-  atomic_store(&addresses, NULL);
-  atomic_store(&isMapping, 0);
-  atomic_store(&probes, 0);
-  atomic_store(&nextDeadline, UINT64_MAX);
+  atomic_store(&watched.addresses, NULL);
+  atomic_store(&watched.isMapping, 0);
+  atomic_store(&watched.probes, 0);
+  atomic_store(&watched.nextDeadline, UINT64_MAX);
 }
 
 void lt_expectations_forget_all(void) { lt_expectations_reset_after_fork(); }
 
 bool lt_expectations_have_memory(void) {
-  if (LT_LIKELY(atomic_load_explicit(&addresses, memory_order_acquire) != NULL)) return true;
+  if (LT_LIKELY(atomic_load_explicit(&watched.addresses, memory_order_acquire) != NULL)) return true;
   uint32_t no = 0;
-  if (!atomic_compare_exchange_strong(&isMapping, &no, 1)) {
+  if (!atomic_compare_exchange_strong(&watched.isMapping, &no, 1)) {
     // Another thread is mapping the memory, which takes a few system calls.
-    for (int i = 0; i < 1000 && !atomic_load(&addresses); i++) lt_syscall(SYS_sched_yield, 0, 0, 0);
-    return atomic_load(&addresses) != NULL;
+    for (int i = 0; i < 1000 && !atomic_load(&watched.addresses); i++) lt_syscall(SYS_sched_yield, 0, 0, 0);
+    return atomic_load(&watched.addresses) != NULL;
   }
-  entries = lt_map_private(SLOT_COUNT * sizeof *entries);
-  places = lt_map_private(PLACE_COUNT * sizeof *places);
-  groups = lt_map_private(GROUP_COUNT * sizeof *groups);
+  watched.entries = lt_map_private(SLOT_COUNT * sizeof *watched.entries);
+  watched.places = lt_map_private(PLACE_COUNT * sizeof *watched.places);
+  watched.groups = lt_map_private(GROUP_COUNT * sizeof *watched.groups);
   void *made = lt_map_private(SLOT_COUNT * sizeof(uintptr_t));
-  if (!entries || !places || !groups || !made) return false; // no thread tries again, because `isMapping` stays 1
-  atomic_store_explicit(&addresses, made, memory_order_release);
+  if (!watched.entries || !watched.places || !watched.groups || !made)
+    return false; // no thread tries again, because `isMapping` stays 1
+  atomic_store_explicit(&watched.addresses, made, memory_order_release);
   return true;
 }
 
@@ -112,7 +115,7 @@ static uint32_t place_of(const struct lt_expectation *e) {
   uint64_t hash = hash_text(hash_text(0xCBF29CE484222325ull ^ e->line, e->name), e->file) | 1;
   for (uint32_t i = 0; i < PLACE_PROBES; i++) {
     uint32_t index = (uint32_t)((hash >> 20) + i) % (PLACE_COUNT - 1);
-    struct place *place = &places[index];
+    struct place *place = &watched.places[index];
     uint64_t known = atomic_load_explicit(&place->hash, memory_order_acquire);
     if (known == hash) return index;
     if (known || !atomic_compare_exchange_strong(&place->hash, &known, hash)) {
@@ -130,8 +133,8 @@ static uint32_t place_of(const struct lt_expectation *e) {
 // --- watched blocks --------------------------------------------------------------------------------------------------
 
 static void lower_next_deadline(uint64_t deadline) {
-  uint64_t next = atomic_load(&nextDeadline);
-  while (deadline < next && !atomic_compare_exchange_weak(&nextDeadline, &next, deadline)) {}
+  uint64_t next = atomic_load(&watched.nextDeadline);
+  while (deadline < next && !atomic_compare_exchange_weak(&watched.nextDeadline, &next, deadline)) {}
 }
 
 /// Reserves a slot for the address. Returns its index, or UINT32_MAX.
@@ -143,25 +146,25 @@ static uint32_t reserve_slot(_Atomic uintptr_t *table, uintptr_t address) {
     if (atomic_load_explicit(&table[slot], memory_order_relaxed) ||
         !atomic_compare_exchange_strong(&table[slot], &none, RESERVED))
       continue;
-    uint32_t known = atomic_load(&probes);
-    while (known < probe + 1 && !atomic_compare_exchange_weak(&probes, &known, probe + 1)) {}
+    uint32_t known = atomic_load(&watched.probes);
+    while (known < probe + 1 && !atomic_compare_exchange_weak(&watched.probes, &known, probe + 1)) {}
     return slot;
   }
   return UINT32_MAX;
 }
 
 bool lt_expectations_add(const struct lt_expectation *e, bool *isFirst) {
-  _Atomic uintptr_t *table = atomic_load_explicit(&addresses, memory_order_acquire);
-  LT_CHECK(table && entries && places && groups);
+  _Atomic uintptr_t *table = atomic_load_explicit(&watched.addresses, memory_order_acquire);
+  LT_CHECK(table && watched.entries && watched.places && watched.groups);
   uint32_t slot = reserve_slot(table, e->address);
   if (slot == UINT32_MAX) return false;
   LT_CHECK(atomic_load(&table[slot]) == RESERVED);
-  entries[slot] = (struct entry){e->deadline, e->number, place_of(e), 0};
-  LT_CHECK(entries[slot].place < PLACE_COUNT);
+  watched.entries[slot] = (struct entry){e->deadline, e->number, place_of(e), 0};
+  LT_CHECK(watched.entries[slot].place < PLACE_COUNT);
   atomic_fetch_add(&lt_expectations_pending, 1);
-  atomic_fetch_add(&groups[slot / GROUP_SIZE], 1);
+  atomic_fetch_add(&watched.groups[slot / GROUP_SIZE], 1);
   atomic_store_explicit(&table[slot], e->address, memory_order_release);
-  uint64_t before = atomic_load(&nextDeadline);
+  uint64_t before = atomic_load(&watched.nextDeadline);
   lower_next_deadline(e->deadline);
   *isFirst = e->deadline < before;
   return true;
@@ -171,16 +174,16 @@ bool lt_expectations_add(const struct lt_expectation *e, bool *isFirst) {
 static bool release_slot(_Atomic uintptr_t *table, uint32_t slot, uintptr_t address) {
   LT_CHECK(slot < SLOT_COUNT);
   if (!atomic_compare_exchange_strong(&table[slot], &address, 0)) return false;
-  LT_CHECK(atomic_load(&groups[slot / GROUP_SIZE]) > 0);
-  atomic_fetch_sub(&groups[slot / GROUP_SIZE], 1);
+  LT_CHECK(atomic_load(&watched.groups[slot / GROUP_SIZE]) > 0);
+  atomic_fetch_sub(&watched.groups[slot / GROUP_SIZE], 1);
   atomic_fetch_sub(&lt_expectations_pending, 1);
   return true;
 }
 
 LT_NOINLINE void lt_expectations_forget(uintptr_t address) {
-  _Atomic uintptr_t *table = atomic_load_explicit(&addresses, memory_order_acquire);
+  _Atomic uintptr_t *table = atomic_load_explicit(&watched.addresses, memory_order_acquire);
   if (!table) return;
-  uint32_t count = atomic_load_explicit(&probes, memory_order_relaxed);
+  uint32_t count = atomic_load_explicit(&watched.probes, memory_order_relaxed);
   LT_CHECK(count <= PROBE_LIMIT);
   for (uint32_t probe = 0; probe < count; probe++) {
     uint32_t slot = slot_of(address, probe);
@@ -191,7 +194,7 @@ LT_NOINLINE void lt_expectations_forget(uintptr_t address) {
 
 // --- deadlines -------------------------------------------------------------------------------------------------------
 
-uint64_t lt_expectations_next_deadline(void) { return atomic_load(&nextDeadline); }
+uint64_t lt_expectations_next_deadline(void) { return atomic_load(&watched.nextDeadline); }
 
 static char *put_text(char *p, const char *end, const char *text) {
   LT_CHECK(p <= end);
@@ -210,28 +213,28 @@ static void put_label(char label[LT_EXPECTATION_LABEL_SIZE], uint64_t number, co
 void lt_expectations_take_due(uint64_t now, enum lt_image_choice choice, char label[LT_EXPECTATION_LABEL_SIZE]) {
   label[0] = 0;
   // An entry that is added from here on lowers the deadline again.
-  atomic_store(&nextDeadline, UINT64_MAX);
-  _Atomic uintptr_t *table = atomic_load_explicit(&addresses, memory_order_acquire);
+  atomic_store(&watched.nextDeadline, UINT64_MAX);
+  _Atomic uintptr_t *table = atomic_load_explicit(&watched.addresses, memory_order_acquire);
   if (!table) return;
   uint64_t next = UINT64_MAX, firstNumber = UINT64_MAX;
-  if (++passes == 0) passes = 1;
+  if (++watched.passes == 0) watched.passes = 1;
   for (uint32_t group = 0; group < GROUP_COUNT; group++) {
-    if (!atomic_load_explicit(&groups[group], memory_order_relaxed)) continue;
+    if (!atomic_load_explicit(&watched.groups[group], memory_order_relaxed)) continue;
     for (uint32_t slot = group * GROUP_SIZE; slot < (group + 1) * GROUP_SIZE; slot++) {
       uintptr_t address = atomic_load_explicit(&table[slot], memory_order_acquire);
       if (address <= RESERVED) continue;
-      struct entry entry = entries[slot];
+      struct entry entry = watched.entries[slot];
       LT_CHECK(entry.place < PLACE_COUNT);
-      struct place *place = &places[entry.place & (PLACE_COUNT - 1)];
+      struct place *place = &watched.places[entry.place & (PLACE_COUNT - 1)];
       uint32_t imagePass = atomic_load(&place->imagePass);
-      bool deservesImage = choice != LT_IMAGE_IMPOSSIBLE && (imagePass == 0 || imagePass == passes);
+      bool deservesImage = choice != LT_IMAGE_IMPOSSIBLE && (imagePass == 0 || imagePass == watched.passes);
       if (entry.deadline > now || (choice == LT_IMAGE_LATER && deservesImage)) {
         if (entry.deadline < next) next = entry.deadline;
         continue;
       }
       // A block that another thread is freeing right now is not late.
       if (!release_slot(table, slot, address) || !deservesImage) continue;
-      atomic_store(&place->imagePass, passes);
+      atomic_store(&place->imagePass, watched.passes);
       // The image gets its label from the expectation with the lowest number among those that share it.
       if (entry.number >= firstNumber) continue;
       firstNumber = entry.number;
@@ -258,28 +261,30 @@ enum {
 };
 
 enum { WATCHER_NONE = 0, WATCHER_STARTING = 1, WATCHER_RUNS = 2, WATCHER_REFUSED = 3 };
-static bool isOn;
-static _Atomic uint32_t state;
-static _Atomic uint32_t hasFailed; ///< images will be missing, and the trace has a warning about this
-static _Atomic bool isEnding;
-static _Atomic uint32_t wakes; ///< the word that the thread sleeps on
+static struct {
+  bool isOn;
+  _Atomic uint32_t state;
+  _Atomic uint32_t hasFailed; ///< images will be missing, and the trace has a warning about this
+  _Atomic bool isEnding;
+  _Atomic uint32_t wakes; ///< the word that the thread sleeps on
+} watcher;
 
 void lt_watcher_reset_after_fork(void) {
-  isOn = false;
-  atomic_store(&state, WATCHER_NONE);
-  atomic_store(&hasFailed, 0);
-  atomic_store(&isEnding, false);
+  watcher.isOn = false;
+  atomic_store(&watcher.state, WATCHER_NONE);
+  atomic_store(&watcher.hasFailed, 0);
+  atomic_store(&watcher.isEnding, false);
   lt_own_threads_set_watcher(0);
 }
 
 static void wake(void) {
-  atomic_fetch_add(&wakes, 1);
-  lt_syscall(SYS_futex, &wakes, FUTEX_WAKE_PRIVATE, 1);
+  atomic_fetch_add(&watcher.wakes, 1);
+  lt_syscall(SYS_futex, &watcher.wakes, FUTEX_WAKE_PRIVATE, 1);
 }
 
 void lt_watcher_end(void) {
-  uint32_t known = atomic_exchange(&state, WATCHER_REFUSED);
-  atomic_store(&isEnding, true);
+  uint32_t known = atomic_exchange(&watcher.state, WATCHER_REFUSED);
+  atomic_store(&watcher.isEnding, true);
   wake();
   while (known == WATCHER_RUNS && lt_thread_exists(lt_identity_claimant(), lt_own_threads_watcher()) &&
          lt_own_threads_watcher() != lt_thread_id()) {
@@ -293,8 +298,8 @@ void lt_watcher_end(void) {
 /// Sleeps for the given time, or until woken. UINT64_MAX means no time limit.
 static void sleep_nanoseconds(uint64_t nanoseconds, uint32_t seenWakes) {
   struct timespec limit = {.tv_sec = (time_t)(nanoseconds / SECOND), .tv_nsec = (long)(nanoseconds % SECOND)};
-  lt_syscall6(SYS_futex, (long)&wakes, FUTEX_WAIT_PRIVATE, seenWakes, nanoseconds == UINT64_MAX ? 0 : (long)&limit, 0,
-              0);
+  lt_syscall6(SYS_futex, (long)&watcher.wakes, FUTEX_WAIT_PRIVATE, seenWakes,
+              nanoseconds == UINT64_MAX ? 0 : (long)&limit, 0, 0);
 }
 
 static void watch(void *unused) {
@@ -304,8 +309,8 @@ static void watch(void *unused) {
   int images = 0;
   uint64_t lastImage = 0;
   for (;;) {
-    uint32_t seenWakes = atomic_load(&wakes);
-    while (atomic_load(&isEnding)) lt_syscall(SYS_exit, 0, 0, 0);
+    uint32_t seenWakes = atomic_load(&watcher.wakes);
+    while (atomic_load(&watcher.isEnding)) lt_syscall(SYS_exit, 0, 0, 0);
     uint64_t deadline = lt_expectations_next_deadline(), now = lt_now();
     if (deadline > now) {
       sleep_nanoseconds(deadline == UINT64_MAX ? UINT64_MAX : lt_nanoseconds_in(deadline - now) + 1, seenWakes);
@@ -351,11 +356,11 @@ static bool start(void) {
 
 /// Starts the thread unless it was started before. Returns false if it cannot be started.
 static bool start_once(void) {
-  uint32_t known = atomic_load_explicit(&state, memory_order_acquire);
+  uint32_t known = atomic_load_explicit(&watcher.state, memory_order_acquire);
   LT_CHECK(known <= WATCHER_REFUSED);
-  if (LT_UNLIKELY(known == WATCHER_NONE) && atomic_compare_exchange_strong(&state, &known, WATCHER_STARTING)) {
+  if (LT_UNLIKELY(known == WATCHER_NONE) && atomic_compare_exchange_strong(&watcher.state, &known, WATCHER_STARTING)) {
     known = start() ? WATCHER_RUNS : WATCHER_REFUSED;
-    atomic_store(&state, known);
+    atomic_store(&watcher.state, known);
   }
   return known != WATCHER_REFUSED;
 }
@@ -365,16 +370,16 @@ static bool start_once(void) {
 /// Writes a warning to the trace that images will be missing. Does so only once.
 static void tell(struct lt_thread *t, const char *text) {
   uint32_t no = 0;
-  if (!atomic_compare_exchange_strong(&hasFailed, &no, 1)) return;
+  if (!atomic_compare_exchange_strong(&watcher.hasFailed, &no, 1)) return;
   uint8_t payload[256], *p = lt_put_string(payload, payload + sizeof payload, text);
   lt_define(t, LT_DEF_WARNING, payload, (size_t)(p - payload));
 }
 
-void lt_watcher_init(bool takesSnapshots) { isOn = takesSnapshots; }
+void lt_watcher_init(bool takesSnapshots) { watcher.isOn = takesSnapshots; }
 
 void lt_watcher_expect(struct lt_thread *t, const struct lt_expectation *e) {
   // While sampling, the recorder does not see most frees.
-  if (!isOn || atomic_load(&lt_is_sampling)) return;
+  if (!watcher.isOn || atomic_load(&lt_is_sampling)) return;
   if (!lt_expectations_have_memory() || !start_once()) {
     tell(t, "heap images at the time of broken expectations are missing: the recorder could not start the thread that "
             "takes them");

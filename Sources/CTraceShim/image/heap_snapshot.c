@@ -40,71 +40,71 @@ enum {
   WAIT_SECONDS = 300, ///< the longest time that the process waits for an image to be written
 };
 
-/// Who may use the variables below: no one, the thread that takes a snapshot, the copy that writes it, or the thread
+/// Who may use the state below: no one, the thread that takes a snapshot, the copy that writes it, or the thread
 /// that cleans up afterwards.
 enum { OWNER_NONE = 0, OWNER_TAKING = 1, OWNER_WRITING = 2, OWNER_COLLECTING = 3 };
 
-static bool isOn;
-static _Atomic uint32_t owner;
-static _Atomic uint32_t lastNumber;
-static _Atomic uint64_t lastBegan; ///< nanoseconds of CLOCK_MONOTONIC; 0 before the first snapshot
-static _Atomic uint32_t exitState; ///< 0; 1 once the snapshot at the process's end was begun
-static struct lt_snapshot_progress *progress;
-static struct lt_snapshot_job job;
-static struct lt_kept_images *kept;
-static struct lt_freeze freeze;
-static uint8_t *stack;
-static _Atomic pid_t copy; ///< the process that writes the image
-static bool isServed;      ///< the thread that takes the snapshot is the recorder's own
+static struct {
+  bool isOn;
+  _Atomic uint32_t owner;
+  _Atomic uint32_t lastNumber;
+  _Atomic uint64_t lastBegan; ///< nanoseconds of CLOCK_MONOTONIC; 0 before the first snapshot
+  _Atomic uint32_t exitState; ///< 0; 1 once the snapshot at the process's end was begun
+  struct lt_snapshot_progress *progress;
+  struct lt_snapshot_job job;
+  struct lt_kept_images *kept;
+  struct lt_freeze freeze;
+  uint8_t *stack;
+  _Atomic pid_t copy;     ///< the process that writes the image
+  bool isServed;          ///< the thread that takes the snapshot is the recorder's own
+  uintptr_t exitFunction; ///< address of the C library's exit
+} snapshots;
 
 /// True if there is memory for an image.
-LT_INVARIANT bool has_memory(void) { return progress && stack && job.threads; }
-
-static uintptr_t exitFunction; ///< address of the C library's exit
+LT_INVARIANT bool has_memory(void) { return snapshots.progress && snapshots.stack && snapshots.job.threads; }
 
 void lt_snapshot_init(bool on, uint32_t keptImages) {
-  isOn = on;
+  snapshots.isOn = on;
   if (!on) return;
-  if (!exitFunction)
-    exitFunction = (uintptr_t)lt_next_symbol("exit"); // looked up in the constructor, because later another thread may
-                                                      // hold the loader's lock
+  // Look this up in the constructor, because later another thread may hold the loader's lock.
+  if (!snapshots.exitFunction) snapshots.exitFunction = (uintptr_t)lt_next_symbol("exit");
   // An earlier recording of this process may have left memory for its snapshots. Its chunks must not count.
-  if (progress) memset(progress, 0, sizeof *progress);
-  else progress = lt_map_shared(4096);
-  if (!stack) stack = lt_map_private(STACK_SIZE);
-  if (!job.threads) job.threads = lt_map_shared(THREAD_LIMIT * sizeof *job.threads);
-  if (!progress || !stack || !job.threads || !lt_freeze_init()) isOn = false;
+  if (snapshots.progress) memset(snapshots.progress, 0, sizeof *snapshots.progress);
+  else snapshots.progress = lt_map_shared(4096);
+  if (!snapshots.stack) snapshots.stack = lt_map_private(STACK_SIZE);
+  if (!snapshots.job.threads) snapshots.job.threads = lt_map_shared(THREAD_LIMIT * sizeof *snapshots.job.threads);
+  if (!snapshots.progress || !snapshots.stack || !snapshots.job.threads || !lt_freeze_init()) snapshots.isOn = false;
   // The unused pages of this mapping take no memory.
-  if (keptImages && !kept) kept = lt_map_shared(sizeof *kept);
-  job.kept = keptImages ? kept : NULL;
-  if (!job.kept) return;
-  job.kept->count = 0;
-  job.kept->firstOffset = 0;
-  job.kept->limit = keptImages;
+  if (keptImages && !snapshots.kept) snapshots.kept = lt_map_shared(sizeof *snapshots.kept);
+  snapshots.job.kept = keptImages ? snapshots.kept : NULL;
+  if (!snapshots.job.kept) return;
+  snapshots.job.kept->count = 0;
+  snapshots.job.kept->firstOffset = 0;
+  snapshots.job.kept->limit = keptImages;
 }
 
-void lt_snapshot_list_blocks(void) { job.listsBlocks = true; }
+void lt_snapshot_list_blocks(void) { snapshots.job.listsBlocks = true; }
 
 void lt_snapshot_forget(void) {
-  isOn = false;
-  atomic_store(&owner, OWNER_NONE);
-  atomic_store(&lastNumber, 0);
-  atomic_store(&lastBegan, 0);
-  atomic_store(&exitState, 0);
+  snapshots.isOn = false;
+  atomic_store(&snapshots.owner, OWNER_NONE);
+  atomic_store(&snapshots.lastNumber, 0);
+  atomic_store(&snapshots.lastBegan, 0);
+  atomic_store(&snapshots.exitState, 0);
 }
 
 void lt_snapshot_reset_after_fork(void) {
   // Memory shared with the parent belongs to the parent. The other memory is mapped again for the child's own trace.
-  progress = NULL;
-  kept = NULL;
-  stack = NULL;
-  job.threads = NULL;
+  snapshots.progress = NULL;
+  snapshots.kept = NULL;
+  snapshots.stack = NULL;
+  snapshots.job.threads = NULL;
   lt_snapshot_forget();
   lt_freeze_reset();
   lt_child_usage_reset();
 }
 
-static bool is_possible(void) { return isOn && lt_trace_is_writable() && lt_is_recording_process(); }
+static bool is_possible(void) { return snapshots.isOn && lt_trace_is_writable() && lt_is_recording_process(); }
 
 // --- after it --------------------------------------------------------------------------------------------------------
 
@@ -112,15 +112,16 @@ static bool is_possible(void) { return isOn && lt_trace_is_writable() && lt_is_r
 static void report_failure(int error) {
   LT_CHECK(error > 0 && has_memory());
   lt_trace.live->snapshotError = error;
-  lt_trace.live->snapshotNumber = job.snapshot.number;
-  atomic_store((_Atomic uint32_t *)&lt_trace.live->snapshotsAnswered, job.asked);
-  struct lt_snapshot_end end = {.number = job.snapshot.number, .error = error};
-  lt_snapshot_append_end(&end, job.snapshot.time ? job.snapshot.time : lt_now(), progress);
+  lt_trace.live->snapshotNumber = snapshots.job.snapshot.number;
+  atomic_store((_Atomic uint32_t *)&lt_trace.live->snapshotsAnswered, snapshots.job.asked);
+  struct lt_snapshot_end end = {.number = snapshots.job.snapshot.number, .error = error};
+  lt_snapshot_append_end(&end, snapshots.job.snapshot.time ? snapshots.job.snapshot.time : lt_now(),
+                         snapshots.progress);
 }
 
 bool lt_snapshot_is_helper(pid_t child) {
-  return child > 0 &&
-         (child == atomic_load(&copy) || child == atomic_load(&freeze.copy) || child == atomic_load(&freeze.tracer));
+  return child > 0 && (child == atomic_load(&snapshots.copy) || child == atomic_load(&snapshots.freeze.copy) ||
+                       child == atomic_load(&snapshots.freeze.tracer));
 }
 
 /// Cleans up after the copy if the copy is done or dead. Returns true if it was. Signals must be blocked: a handler
@@ -128,21 +129,21 @@ bool lt_snapshot_is_helper(pid_t child) {
 static bool collect_undisturbed(void) {
   uint32_t writing = OWNER_WRITING;
   LT_CHECK(has_memory());
-  bool isDone = atomic_load(&progress->state) == LT_SNAPSHOT_DONE;
-  if (!atomic_compare_exchange_strong(&owner, &writing, OWNER_COLLECTING)) return writing == OWNER_NONE;
+  bool isDone = atomic_load(&snapshots.progress->state) == LT_SNAPSHOT_DONE;
+  if (!atomic_compare_exchange_strong(&snapshots.owner, &writing, OWNER_COLLECTING)) return writing == OWNER_NONE;
   // A copy that reports that it is done ends immediately afterwards, so waiting for it is short.
-  long result = lt_reap(atomic_load(&copy), isDone ? 0 : WNOHANG);
+  long result = lt_reap(atomic_load(&snapshots.copy), isDone ? 0 : WNOHANG);
   bool isGone = isDone || result != 0;
   if (isGone) {
     // The copy may have finished between the two checks.
-    isDone = atomic_load(&progress->state) == LT_SNAPSHOT_DONE;
+    isDone = atomic_load(&snapshots.progress->state) == LT_SNAPSHOT_DONE;
     // A copy that has ended without a report was killed, for example by the kernel when memory was short.
-    int error = isDone ? atomic_load(&progress->error) : ECHILD;
+    int error = isDone ? atomic_load(&snapshots.progress->error) : ECHILD;
     if (!isDone) report_failure(error);
     if (error) lt_message("a heap snapshot is missing from", lt_trace.file.path, error);
   }
-  LT_CHECK(atomic_load(&owner) == OWNER_COLLECTING);
-  atomic_store(&owner, isGone ? OWNER_NONE : OWNER_WRITING);
+  LT_CHECK(atomic_load(&snapshots.owner) == OWNER_COLLECTING);
+  atomic_store(&snapshots.owner, isGone ? OWNER_NONE : OWNER_WRITING);
   return isGone;
 }
 
@@ -154,17 +155,17 @@ static bool collect(void) {
 }
 
 void lt_snapshot_collect(void) {
-  if (LT_LIKELY(atomic_load_explicit(&owner, memory_order_relaxed) != OWNER_WRITING)) return;
-  if (is_possible() && atomic_load(&progress->state) == LT_SNAPSHOT_DONE) collect();
+  if (LT_LIKELY(atomic_load_explicit(&snapshots.owner, memory_order_relaxed) != OWNER_WRITING)) return;
+  if (is_possible() && atomic_load(&snapshots.progress->state) == LT_SNAPSHOT_DONE) collect();
 }
 
 void lt_snapshot_finish(void) {
   if (!is_possible()) return;
   uint64_t deadline = lt_clock_nanoseconds(CLOCK_MONOTONIC) + WAIT_SECONDS * 1000000000ull;
-  while (atomic_load(&owner) != OWNER_NONE && lt_clock_nanoseconds(CLOCK_MONOTONIC) < deadline) {
-    if (atomic_load(&owner) == OWNER_WRITING && collect()) return;
+  while (atomic_load(&snapshots.owner) != OWNER_NONE && lt_clock_nanoseconds(CLOCK_MONOTONIC) < deadline) {
+    if (atomic_load(&snapshots.owner) == OWNER_WRITING && collect()) return;
     struct timespec limit = {.tv_nsec = 20000000};
-    lt_syscall6(SYS_futex, (long)&progress->state, FUTEX_WAIT, LT_SNAPSHOT_WRITING, (long)&limit, 0, 0);
+    lt_syscall6(SYS_futex, (long)&snapshots.progress->state, FUTEX_WAIT, LT_SNAPSHOT_WRITING, (long)&limit, 0, 0);
   }
 }
 
@@ -172,44 +173,44 @@ void lt_snapshot_finish(void) {
 
 static void write_in_copy(void *unused) {
   (void)unused;
-  LT_CHECK(freeze.threadCount > (uint32_t)isServed && freeze.threadCount <= THREAD_LIMIT);
+  LT_CHECK(snapshots.freeze.threadCount > (uint32_t)snapshots.isServed && snapshots.freeze.threadCount <= THREAD_LIMIT);
   // This changes only the copy. The process's own list stays unchanged for the next image.
-  job.threads += isServed;
-  job.threadCount = freeze.threadCount - isServed;
-  job.snapshot.flags = LT_SNAPSHOT_REFERENCE_TAGS | LT_SNAPSHOT_CASE_BYTES | LT_SNAPSHOT_VALUE_CASE_BYTES;
-  if (freeze.isFrozen) job.snapshot.flags |= LT_SNAPSHOT_FROZEN;
-  if (atomic_load(&lt_is_sampling)) job.snapshot.flags |= LT_SNAPSHOT_LISTED;
-  lt_snapshot_write(&job, progress);
+  snapshots.job.threads += snapshots.isServed;
+  snapshots.job.threadCount = snapshots.freeze.threadCount - snapshots.isServed;
+  snapshots.job.snapshot.flags = LT_SNAPSHOT_REFERENCE_TAGS | LT_SNAPSHOT_CASE_BYTES | LT_SNAPSHOT_VALUE_CASE_BYTES;
+  if (snapshots.freeze.isFrozen) snapshots.job.snapshot.flags |= LT_SNAPSHOT_FROZEN;
+  if (atomic_load(&lt_is_sampling)) snapshots.job.snapshot.flags |= LT_SNAPSHOT_LISTED;
+  lt_snapshot_write(&snapshots.job, snapshots.progress);
 }
 
 static void note_time(void *unused) {
   (void)unused;
-  job.snapshot.time = lt_now();
-  job.snapshot.monotonic = lt_clock_nanoseconds(CLOCK_MONOTONIC);
+  snapshots.job.snapshot.time = lt_now();
+  snapshots.job.snapshot.monotonic = lt_clock_nanoseconds(CLOCK_MONOTONIC);
 }
 
 /// Takes the snapshot, without waiting for its image. Runs on a stack of its own, since the host's stack may be nearly
 /// full, or small.
 static void begin(void *unused) {
   (void)unused;
-  LT_CHECK(atomic_load(&owner) == OWNER_TAKING && has_memory());
-  job.process = lt_trace.process;
-  job.recorderBytes = lt_recorder_bytes();
-  job.peakResident = lt_peak_resident_size();
-  job.asked = atomic_load((_Atomic uint32_t *)&lt_trace.live->snapshotsAsked);
-  job.snapshot.staticTLSSize = lt_static_tls_size();
-  freeze.process = lt_trace.process;
-  freeze.threads = job.threads;
-  freeze.threadLimit = THREAD_LIMIT;
-  freeze.copied = write_in_copy;
-  freeze.stopped = note_time;
-  freeze.pauseNanoseconds = &progress->pauseNanoseconds;
-  freeze.claim = &progress->claim;
-  atomic_store(&progress->pauseNanoseconds, LT_SNAPSHOT_PAUSE_UNKNOWN);
-  atomic_store(&progress->error, 0);
-  atomic_store(&progress->state, LT_SNAPSHOT_WRITING);
+  LT_CHECK(atomic_load(&snapshots.owner) == OWNER_TAKING && has_memory());
+  snapshots.job.process = lt_trace.process;
+  snapshots.job.recorderBytes = lt_recorder_bytes();
+  snapshots.job.peakResident = lt_peak_resident_size();
+  snapshots.job.asked = atomic_load((_Atomic uint32_t *)&lt_trace.live->snapshotsAsked);
+  snapshots.job.snapshot.staticTLSSize = lt_static_tls_size();
+  snapshots.freeze.process = lt_trace.process;
+  snapshots.freeze.threads = snapshots.job.threads;
+  snapshots.freeze.threadLimit = THREAD_LIMIT;
+  snapshots.freeze.copied = write_in_copy;
+  snapshots.freeze.stopped = note_time;
+  snapshots.freeze.pauseNanoseconds = &snapshots.progress->pauseNanoseconds;
+  snapshots.freeze.claim = &snapshots.progress->claim;
+  atomic_store(&snapshots.progress->pauseNanoseconds, LT_SNAPSHOT_PAUSE_UNKNOWN);
+  atomic_store(&snapshots.progress->error, 0);
+  atomic_store(&snapshots.progress->state, LT_SNAPSHOT_WRITING);
   lt_trace_begin_copy();
-  lt_freeze_and_copy(&freeze);
+  lt_freeze_and_copy(&snapshots.freeze);
   lt_trace_end_copy();
 }
 
@@ -259,8 +260,8 @@ static LT_ALWAYS_INLINE void describe_self(struct lt_snapshot_thread *self, uint
   // Handlers and destructors may run inside exit. Skip them, and describe the frame that returned from main or called
   // exit.
   enum { EXIT_SIZE = 96 };
-  if (t && ((reason == LT_SNAPSHOT_EXIT && exitFunction &&
-             lt_unwind_from_call(t, exitFunction, EXIT_SIZE, is_passed, &registers)) ||
+  if (t && ((reason == LT_SNAPSHOT_EXIT && snapshots.exitFunction &&
+             lt_unwind_from_call(t, snapshots.exitFunction, EXIT_SIZE, is_passed, &registers)) ||
             lt_unwind_out_of(t, frame, is_passed, &registers))) {
     lt_describe_frame(self, &registers);
     return;
@@ -277,11 +278,11 @@ static bool take_over(enum lt_snapshot_wait wait) {
   uint64_t deadline = lt_clock_nanoseconds(CLOCK_MONOTONIC) + WAIT_SECONDS * 1000000000ull;
   for (;;) {
     uint32_t none = OWNER_NONE;
-    if (atomic_compare_exchange_strong(&owner, &none, OWNER_TAKING)) return true;
+    if (atomic_compare_exchange_strong(&snapshots.owner, &none, OWNER_TAKING)) return true;
     if (none == OWNER_WRITING && collect()) continue;
     if (wait == LT_SNAPSHOT_RETURNS || lt_clock_nanoseconds(CLOCK_MONOTONIC) > deadline) return false;
     struct timespec limit = {.tv_nsec = 10000000};
-    lt_syscall6(SYS_futex, (long)&progress->state, FUTEX_WAIT, LT_SNAPSHOT_WRITING, (long)&limit, 0, 0);
+    lt_syscall6(SYS_futex, (long)&snapshots.progress->state, FUTEX_WAIT, LT_SNAPSHOT_WRITING, (long)&limit, 0, 0);
   }
 }
 
@@ -305,37 +306,39 @@ static int take(uint32_t reason, const char *label, const ucontext_t *interrupte
   if (!take_over(wait)) {
     // Another image is being written.
   } else if (isCounted && is_every_request_answered()) {
-    atomic_store(&owner, OWNER_NONE);
+    atomic_store(&snapshots.owner, OWNER_NONE);
   } else {
     // From now on events need times that tell later events from events before the image.
-    LT_CHECK(atomic_load(&owner) == OWNER_TAKING && has_memory());
+    LT_CHECK(atomic_load(&snapshots.owner) == OWNER_TAKING && has_memory());
     lt_exact_time_require();
-    job.startNanoseconds = start;
-    job.snapshot = (struct lt_snapshot){.number = atomic_fetch_add(&lastNumber, 1) + 1, .reason = reason};
-    size_t length = label ? strnlen(label, sizeof job.label - 1) : 0;
-    memcpy(job.label, label ? label : "", length);
-    job.label[length] = 0;
-    LT_CHECK(job.snapshot.number > 0 && length < sizeof job.label);
-    describe_self(&job.threads[0], reason, interrupted, isInHook);
-    isServed = lt_own_threads_serves(job.threads[0].osThread);
-    lt_call_on_stack(begin, NULL, stack + STACK_SIZE);
-    bool isBegun = freeze.copy > 0;
-    LT_CHECK(freeze.copy != 0 && freeze.threadCount > 0);
-    result = isBegun ? (int)job.snapshot.number : freeze.copy;
-    if (isBegun) atomic_store(&lastBegan, start);
-    if (!isBegun) report_failure(-freeze.copy);
-    atomic_store(&copy, freeze.copy);
-    LT_CHECK(atomic_load(&owner) == OWNER_TAKING);
-    atomic_store(&owner, isBegun ? OWNER_WRITING : OWNER_NONE);
-    if (freeze.copy == -ENOTSUP)
+    snapshots.job.startNanoseconds = start;
+    snapshots.job.snapshot =
+        (struct lt_snapshot){.number = atomic_fetch_add(&snapshots.lastNumber, 1) + 1, .reason = reason};
+    size_t length = label ? strnlen(label, sizeof snapshots.job.label - 1) : 0;
+    memcpy(snapshots.job.label, label ? label : "", length);
+    snapshots.job.label[length] = 0;
+    LT_CHECK(snapshots.job.snapshot.number > 0 && length < sizeof snapshots.job.label);
+    describe_self(&snapshots.job.threads[0], reason, interrupted, isInHook);
+    snapshots.isServed = lt_own_threads_serves(snapshots.job.threads[0].osThread);
+    lt_call_on_stack(begin, NULL, snapshots.stack + STACK_SIZE);
+    bool isBegun = snapshots.freeze.copy > 0;
+    LT_CHECK(snapshots.freeze.copy != 0 && snapshots.freeze.threadCount > 0);
+    result = isBegun ? (int)snapshots.job.snapshot.number : snapshots.freeze.copy;
+    if (isBegun) atomic_store(&snapshots.lastBegan, start);
+    if (!isBegun) report_failure(-snapshots.freeze.copy);
+    atomic_store(&snapshots.copy, snapshots.freeze.copy);
+    LT_CHECK(atomic_load(&snapshots.owner) == OWNER_TAKING);
+    atomic_store(&snapshots.owner, isBegun ? OWNER_WRITING : OWNER_NONE);
+    if (snapshots.freeze.copy == -ENOTSUP)
       lt_message("no heap snapshot was taken: the process that writes it would be in the PID namespace of the "
                  "program's children",
                  NULL, 0);
-    else if (freeze.copy == -ETIMEDOUT)
+    else if (snapshots.freeze.copy == -ETIMEDOUT)
       lt_message("no heap snapshot was taken: the kernel did not finish the copy of the process in time. A userfaultfd "
                  "with unread events prevents it",
                  NULL, 0);
-    else if (!isBegun) lt_message("no heap snapshot was taken: cannot make a copy of the process", NULL, -freeze.copy);
+    else if (!isBegun)
+      lt_message("no heap snapshot was taken: cannot make a copy of the process", NULL, -snapshots.freeze.copy);
   }
   lt_restore_signals(before);
   if (wait == LT_SNAPSHOT_WAITS && result > 0) lt_snapshot_finish();
@@ -349,22 +352,22 @@ int lt_snapshot_take(uint32_t reason, const char *label, const ucontext_t *inter
 static void take_last(uint32_t reason, const ucontext_t *interrupted) {
   uint32_t no = 0;
   if (!is_possible()) return;
-  if (atomic_compare_exchange_strong(&exitState, &no, 1))
+  if (atomic_compare_exchange_strong(&snapshots.exitState, &no, 1))
     lt_snapshot_take(reason, NULL, interrupted, LT_SNAPSHOT_WAITS);
   else lt_snapshot_finish();
 }
 
 void lt_snapshot_end(void) {
   lt_snapshot_finish();
-  isOn = false;
+  snapshots.isOn = false;
 }
 
 bool lt_snapshot_is_recent(void) {
   enum { RECENT_NANOSECONDS = 1000000000 };
-  uint64_t last = atomic_load(&lastBegan);
+  uint64_t last = atomic_load(&snapshots.lastBegan);
   return last && lt_clock_nanoseconds(CLOCK_MONOTONIC) - last < RECENT_NANOSECONDS;
 }
-bool lt_snapshot_is_ending(void) { return atomic_load(&exitState) != 0; }
+bool lt_snapshot_is_ending(void) { return atomic_load(&snapshots.exitState) != 0; }
 void lt_snapshot_at_exit(void) { take_last(LT_SNAPSHOT_EXIT, NULL); }
 void lt_snapshot_at_signal(const ucontext_t *interrupted) { take_last(LT_SNAPSHOT_SIGNAL, interrupted); }
 
@@ -397,16 +400,18 @@ int lt_snapshot_at_limit(void) { return take(LT_SNAPSHOT_LIMIT, NULL, NULL, LT_S
 /// The interval between images of a process that stays large. A comparison of these images shows which objects grow.
 #define LARGE_NANOSECONDS 600000000000ull
 
-static uint64_t interval, residentLimit;
-static _Atomic uint64_t nextImage = UINT64_MAX, nextLook = UINT64_MAX, nextLarge;
+static struct {
+  uint64_t interval, residentLimit;
+  _Atomic uint64_t nextImage, nextLook, nextLarge;
+} dueImages = {.nextImage = UINT64_MAX, .nextLook = UINT64_MAX};
 
 void lt_due_images_begin(uint64_t every, uint64_t resident) {
   uint64_t now = lt_clock_nanoseconds(CLOCK_MONOTONIC);
-  interval = every;
-  residentLimit = resident;
-  atomic_store(&nextImage, every ? now + every : UINT64_MAX);
-  atomic_store(&nextLook, resident ? now : UINT64_MAX);
-  atomic_store(&nextLarge, 0);
+  dueImages.interval = every;
+  dueImages.residentLimit = resident;
+  atomic_store(&dueImages.nextImage, every ? now + every : UINT64_MAX);
+  atomic_store(&dueImages.nextLook, resident ? now : UINT64_MAX);
+  atomic_store(&dueImages.nextLarge, 0);
 }
 
 /// True if `*time` was reached at least `patience` ago. Then sets `*time` to the next time. If several threads call
@@ -423,9 +428,10 @@ void lt_due_images_take(uint64_t now, size_t size) {
   enum { LARGEST_CALM_SIZE = 2048 };
   bool isCalm = size <= LARGEST_CALM_SIZE;
   uint32_t reason = 0;
-  if (is_over(&nextImage, now, isCalm ? 0 : interval / 2, interval)) reason = LT_SNAPSHOT_INTERVAL;
-  else if (is_over(&nextLook, now, isCalm ? 0 : LOOK_NANOSECONDS, LOOK_NANOSECONDS) &&
-           lt_resident_size() > residentLimit && is_over(&nextLarge, now, 0, LARGE_NANOSECONDS))
+  if (is_over(&dueImages.nextImage, now, isCalm ? 0 : dueImages.interval / 2, dueImages.interval))
+    reason = LT_SNAPSHOT_INTERVAL;
+  else if (is_over(&dueImages.nextLook, now, isCalm ? 0 : LOOK_NANOSECONDS, LOOK_NANOSECONDS) &&
+           lt_resident_size() > dueImages.residentLimit && is_over(&dueImages.nextLarge, now, 0, LARGE_NANOSECONDS))
     reason = LT_SNAPSHOT_SIZE;
   if (reason) lt_snapshot_take(reason, NULL, NULL, LT_SNAPSHOT_RETURNS);
 }

@@ -223,13 +223,15 @@ enum {
   CHUNK_PAGES = 1 << 18, ///< pages for one call of mincore(2): a gibibyte
 };
 
-static int pagemap = -1;
-static bool knowsPresence;              ///< the kernel can search for present pages (PAGEMAP_SCAN)
-static bool isSwapFree;                 ///< no page of the process is swapped out
-static uint8_t *chunkResidence;         ///< buffer for CHUNK_PAGES pages, for a kernel that cannot search
-static volatile uintptr_t touched;      ///< the page that is read for the first time right now; 0 if none
-static volatile bool isUnreadable;      ///< the page at `touched` could not be read
-static struct lt_memory_scan *counting; ///< the scan that counts unreadable pages
+static struct {
+  int pagemap;
+  bool knowsPresence;              ///< the kernel can search for present pages (PAGEMAP_SCAN)
+  bool isSwapFree;                 ///< no page of the process is swapped out
+  uint8_t *chunkResidence;         ///< buffer for CHUNK_PAGES pages, for a kernel that cannot search
+  volatile uintptr_t touched;      ///< the page that is read for the first time right now; 0 if none
+  volatile bool isUnreadable;      ///< the page at `touched` could not be read
+  struct lt_memory_scan *counting; ///< the scan that counts unreadable pages
+} pageReader = {.pagemap = -1};
 
 // --- pages that cannot be read ---------------------------------------------------------------------------------------
 
@@ -243,8 +245,8 @@ static void on_fault(int number, siginfo_t *information, void *context) {
   // Without the default action, the fault would repeat forever. The next fault ends the copy, and the process that
   // waits for the copy reports this.
   if (result < 0) lt_set_default_action(number);
-  if (page != touched && counting) counting->unreadablePages++;
-  isUnreadable = true;
+  if (page != pageReader.touched && pageReader.counting) pageReader.counting->unreadablePages++;
+  pageReader.isUnreadable = true;
 }
 
 void lt_catch_unreadable_pages(void) {
@@ -257,11 +259,11 @@ void lt_catch_unreadable_pages(void) {
 
 static const uint64_t *page(struct lt_memory_scan *scan, uint64_t address) {
   LT_CHECK(address % PAGE == 0);
-  isUnreadable = false;
-  touched = (uintptr_t)address;
+  pageReader.isUnreadable = false;
+  pageReader.touched = (uintptr_t)address;
   (void)*(const volatile uint64_t *)address;
-  touched = 0;
-  if (!isUnreadable) return (const uint64_t *)address;
+  pageReader.touched = 0;
+  if (!pageReader.isUnreadable) return (const uint64_t *)address;
   scan->unreadablePages++;
   return NULL;
 }
@@ -279,9 +281,10 @@ static void look_up_residence(struct lt_memory_scan *scan, const struct lt_snaps
   LT_CHECK(address >= region->start && address + (uint64_t)pages * PAGE <= region->end);
   uint64_t entries[LT_SCAN_BLOCK_PAGES];
   bool isOfFile = region->kind == LT_REGION_FILE, isShared = region->kind == LT_REGION_SHARED;
-  if (pagemap >= 0 && !isShared) {
+  if (pageReader.pagemap >= 0 && !isShared) {
     long wanted = (long)pages * 8;
-    if (lt_syscall6(SYS_pread64, pagemap, (long)entries, wanted, (long)(address / PAGE * 8), 0, 0) == wanted) {
+    if (lt_syscall6(SYS_pread64, pageReader.pagemap, (long)entries, wanted, (long)(address / PAGE * 8), 0, 0) ==
+        wanted) {
       for (uint32_t i = 0; i < pages; i++) {
         uint64_t entry = entries[i];
         // Pages of a file that were not written belong to the file.
@@ -309,8 +312,8 @@ static void look_up_residence(struct lt_memory_scan *scan, const struct lt_snaps
 /// without page tables in one step.
 static uint64_t first_resident(const struct lt_snapshot_region *region, uint64_t address) {
   while (region->end - address >= (uint64_t)CHUNK_PAGES * PAGE) {
-    if (lt_syscall(SYS_mincore, address, (uint64_t)CHUNK_PAGES * PAGE, chunkResidence) != 0) break;
-    const uint64_t *words = (const uint64_t *)chunkResidence;
+    if (lt_syscall(SYS_mincore, address, (uint64_t)CHUNK_PAGES * PAGE, pageReader.chunkResidence) != 0) break;
+    const uint64_t *words = (const uint64_t *)pageReader.chunkResidence;
     for (uint32_t i = 0; i < CHUNK_PAGES / 8; i++)
       if (words[i] & 0x0101010101010101ull) return address + (uint64_t)i * 8 * PAGE;
     address += (uint64_t)CHUNK_PAGES * PAGE;
@@ -322,15 +325,17 @@ static uint64_t first_present(struct lt_memory_scan *scan, const struct lt_snaps
   (void)scan;
   // Pages of shared memory may be present although this process has not touched them.
   if (address >= region->end || region->kind == LT_REGION_SHARED) return address;
-  if (knowsPresence) {
+  if (pageReader.knowsPresence) {
     struct lt_presence_question question;
     lt_presence_ask(&question, address, region->end, region->kind == LT_REGION_FILE);
-    long found = lt_syscall(SYS_ioctl, pagemap, LT_PAGEMAP_SCAN, &question);
+    long found = lt_syscall(SYS_ioctl, pageReader.pagemap, LT_PAGEMAP_SCAN, &question);
     if (found == 0) return region->end;
     if (found > 0 && question.found.start >= address && question.found.start < region->end) return question.found.start;
     return address;
   }
-  return isSwapFree && chunkResidence && region->kind != LT_REGION_FILE ? first_resident(region, address) : address;
+  return pageReader.isSwapFree && pageReader.chunkResidence && region->kind != LT_REGION_FILE
+             ? first_resident(region, address)
+             : address;
 }
 
 /// True if the kernel can search for present pages. Asks only about the page of a local variable.
@@ -338,7 +343,7 @@ static bool answers_presence(void) {
   struct lt_presence_question question;
   uint64_t here = (uint64_t)(uintptr_t)&question & ~(uint64_t)(PAGE - 1);
   lt_presence_ask(&question, here, here + PAGE, false);
-  return pagemap >= 0 && lt_syscall(SYS_ioctl, pagemap, LT_PAGEMAP_SCAN, &question) == 1;
+  return pageReader.pagemap >= 0 && lt_syscall(SYS_ioctl, pageReader.pagemap, LT_PAGEMAP_SCAN, &question) == 1;
 }
 
 /// True if the kernel reports that no memory of this process is swapped out.
@@ -362,12 +367,12 @@ void lt_scan_own_pages(struct lt_memory_scan *scan) {
   scan->lookUpResidence = look_up_residence;
   scan->firstPresent = first_present;
   scan->redZone = LT_RED_ZONE;
-  counting = scan;
-  pagemap = lt_open("/proc/self/pagemap", O_RDONLY, 0);
-  scan->knowsWrittenPages = pagemap >= 0;
-  knowsPresence = answers_presence();
-  isSwapFree = !knowsPresence && has_no_swap();
-  chunkResidence = isSwapFree ? lt_map_private(CHUNK_PAGES) : NULL;
+  pageReader.counting = scan;
+  pageReader.pagemap = lt_open("/proc/self/pagemap", O_RDONLY, 0);
+  scan->knowsWrittenPages = pageReader.pagemap >= 0;
+  pageReader.knowsPresence = answers_presence();
+  pageReader.isSwapFree = !pageReader.knowsPresence && has_no_swap();
+  pageReader.chunkResidence = pageReader.isSwapFree ? lt_map_private(CHUNK_PAGES) : NULL;
 }
 
 // === figures =========================================================================================================

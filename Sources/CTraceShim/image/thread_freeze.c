@@ -35,14 +35,16 @@ enum {
 
 enum { UNCLAIMED, CLAIMED_BY_COPY, GIVEN_UP };
 
-static uint8_t *stack; ///< two stacks: the lower one for the thread that copies while there are late threads, the upper
-                       ///< one for the tracer
-static bool isForbidden;
-static bool isSimulated; ///< Valgrind runs the program. It knows fork, vfork and threads, and ends the program at any
-                         ///< other clone
-static bool isBlocked;   ///< the kernel did not finish a copy of stopped threads
-static bool mayNeedPermission; ///< the kernel lets only a thread's ancestors trace it, unless the thread allows another
-                               ///< tracer
+static struct {
+  uint8_t *stack; ///< two stacks: the lower one for the thread that copies while there are late threads, the upper one
+                  ///< for the tracer
+  bool isForbidden;
+  bool isSimulated; ///< Valgrind runs the program. It knows fork, vfork and threads, and ends the program at any other
+                    ///< clone
+  bool isBlocked;   ///< the kernel did not finish a copy of stopped threads
+  bool mayNeedPermission; ///< the kernel lets only a thread's ancestors trace it, unless the thread allows another
+                          ///< tracer
+} freezing;
 
 bool lt_freeze_init(void) {
   char scope = '0';
@@ -51,15 +53,15 @@ bool lt_freeze_init(void) {
     lt_read(descriptor, &scope, 1);
     lt_close(descriptor);
   }
-  mayNeedPermission = scope != '0';
-  isSimulated = lt_is_simulated();
+  freezing.mayNeedPermission = scope != '0';
+  freezing.isSimulated = lt_is_simulated();
   return true;
 }
 
-void lt_freeze_forbid(void) { isForbidden = true; }
+void lt_freeze_forbid(void) { freezing.isForbidden = true; }
 
 void lt_freeze_reset(void) {
-  stack = NULL;
+  freezing.stack = NULL;
   lt_thread_stop_reset();
 }
 
@@ -68,7 +70,7 @@ void lt_freeze_reset(void) {
 /// Makes a copy of this process. The copy shares this process's descriptor table until it leaves that table. A copied
 /// table would keep the host's closed files open.
 static long copy_process(unsigned long flags) {
-  unsigned long sharing = isSimulated ? 0 : CLONE_FILES;
+  unsigned long sharing = freezing.isSimulated ? 0 : CLONE_FILES;
   return lt_syscall6(SYS_clone, (long)(flags | sharing | CLONE_UNTRACED), 0, 0, 0, 0, 0);
 }
 
@@ -130,7 +132,8 @@ static bool copy_beside_late(struct lt_freeze *f) {
   enum { FLAGS = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM | CLONE_UNTRACED };
   uint64_t begin = lt_clock_nanoseconds(CLOCK_MONOTONIC);
   atomic_store(&f->copierRuns, 1);
-  if (lt_clone_call(FLAGS | CLONE_CHILD_CLEARTID, stack + STACK_SIZE, copy_for_tracer, f, &f->copierRuns, 0) < 0) {
+  if (lt_clone_call(FLAGS | CLONE_CHILD_CLEARTID, freezing.stack + STACK_SIZE, copy_for_tracer, f, &f->copierRuns, 0) <
+      0) {
     copy(f, CLONE_PARENT);
     return true;
   }
@@ -208,8 +211,8 @@ bool lt_children_in_other_pid_ns(void) {
 }
 
 static bool has_stack(void) {
-  if (!stack) stack = lt_map_private(2 * STACK_SIZE);
-  return stack;
+  if (!freezing.stack) freezing.stack = lt_map_private(2 * STACK_SIZE);
+  return freezing.stack;
 }
 
 /// Returns the nanoseconds that the kernel may take to make a copy.
@@ -253,11 +256,11 @@ static pid_t copy_by_tracer(struct lt_freeze *f, bool stopsThreads) {
   atomic_store(&f->isAllowed, 0);
   atomic_store(&f->isDone, 0);
   atomic_store(&f->tracerRuns, 1);
-  long tracer = lt_clone_call(CLONE_VM | CLONE_FILES | CLONE_UNTRACED | CLONE_CHILD_CLEARTID, stack + 2 * STACK_SIZE,
-                              trace, f, &f->tracerRuns, 0);
+  long tracer = lt_clone_call(CLONE_VM | CLONE_FILES | CLONE_UNTRACED | CLONE_CHILD_CLEARTID,
+                              freezing.stack + 2 * STACK_SIZE, trace, f, &f->tracerRuns, 0);
   if (tracer < 0) return (pid_t)tracer;
   atomic_store(&f->tracer, (pid_t)tracer);
-  bool needsPermission = stopsThreads && mayNeedPermission;
+  bool needsPermission = stopsThreads && freezing.mayNeedPermission;
   if (needsPermission) lt_syscall6(SYS_prctl, PR_SET_PTRACER, tracer, 0, 0, 0, 0);
   atomic_store(&f->isAllowed, 1);
   lt_syscall(SYS_futex, &f->isAllowed, FUTEX_WAKE, 1);
@@ -300,8 +303,8 @@ void lt_freeze_and_copy(struct lt_freeze *f) {
   }
   f->longestPause = 0;
   f->isAlone = !lt_own_threads_has_others();
-  bool hasTracer = !isSimulated && !isForbidden && has_stack(), isLate = false;
-  if (hasTracer && !f->isAlone && !isBlocked && lt_thread_stop_reserve(f)) {
+  bool hasTracer = !freezing.isSimulated && !freezing.isForbidden && has_stack(), isLate = false;
+  if (hasTracer && !f->isAlone && !freezing.isBlocked && lt_thread_stop_reserve(f)) {
     pid_t made = copy_beside_threads(f);
     if (made > 0) return;
     isLate = made == -ETIMEDOUT && f->awaitedCount == 0;
@@ -313,7 +316,7 @@ void lt_freeze_and_copy(struct lt_freeze *f) {
     // If this copy is slow too, the machine is busy. Otherwise a stopped thread blocked the copy, and will block the
     // next one.
     bool isFast = lt_clock_nanoseconds(CLOCK_MONOTONIC) - begin < COPY_MILLISECONDS * 1000000ull / 2;
-    if (isLate && made > 0 && isFast) isBlocked = true;
+    if (isLate && made > 0 && isFast) freezing.isBlocked = true;
     if (made > 0 || made == -ETIMEDOUT) {
       f->copy = made;
       return;

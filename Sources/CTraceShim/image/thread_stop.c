@@ -116,11 +116,13 @@ struct told_time {
                       ///< in the same wait
 };
 
-static struct told_time told[WAIT_LIMIT];
 static struct {
-  bool isKnown;
-  int64_t ahead; ///< the processor's clock minus CLOCK_MONOTONIC, in nanoseconds
-} clocks[PROCESSOR_LIMIT];
+  struct {
+    bool isKnown;
+    int64_t ahead; ///< the processor's clock minus CLOCK_MONOTONIC, in nanoseconds
+  } clocks[PROCESSOR_LIMIT];
+  struct told_time told[WAIT_LIMIT];
+} timedWaits;
 
 // --- files -----------------------------------------------------------------------------------------------------------
 
@@ -248,7 +250,7 @@ static bool is_limited(pid_t process, const struct sleeping_call *sleeping) {
 
 static struct told_time *find_slot(uint32_t thread) {
   for (uint32_t i = 0; i < WAIT_LIMIT; i++)
-    if (told[i].thread == thread) return &told[i];
+    if (timedWaits.told[i].thread == thread) return &timedWaits.told[i];
   return NULL;
 }
 
@@ -258,7 +260,7 @@ static struct told_time *take_slot(pid_t process, uint32_t thread) {
   struct told_time *slot = find_slot(thread);
   if (!slot) slot = find_slot(0);
   for (uint32_t i = 0; i < WAIT_LIMIT && !slot; i++)
-    if (!lt_thread_exists(process, (pid_t)told[i].thread)) slot = &told[i];
+    if (!lt_thread_exists(process, (pid_t)timedWaits.told[i].thread)) slot = &timedWaits.told[i];
   if (slot && slot->thread != thread) *slot = (struct told_time){.thread = thread};
   return slot;
 }
@@ -275,13 +277,13 @@ static void learn_clock(uint32_t processor) {
   lt_syscall(SYS_sched_yield, 0, 0, 0);
   pid_t self = lt_process_id();
   if (!read_schedule(self, (uint32_t)self, &own)) return;
-  clocks[processor].ahead = (int64_t)(own.begin - lt_clock_nanoseconds(CLOCK_MONOTONIC));
-  clocks[processor].isKnown = true;
+  timedWaits.clocks[processor].ahead = (int64_t)(own.begin - lt_clock_nanoseconds(CLOCK_MONOTONIC));
+  timedWaits.clocks[processor].isKnown = true;
 }
 
 void lt_timed_waits_prepare(pid_t process) {
-  for (uint32_t i = 0; i < WAIT_LIMIT; i++) told[i].isExpected = false;
-  memset(clocks, 0, sizeof clocks);
+  for (uint32_t i = 0; i < WAIT_LIMIT; i++) timedWaits.told[i].isExpected = false;
+  memset(timedWaits.clocks, 0, sizeof timedWaits.clocks);
   uint64_t before[PROCESSOR_LIMIT / 64];
   long size = lt_syscall(SYS_sched_getaffinity, 0, sizeof before, before);
   struct lt_thread_list list;
@@ -292,8 +294,8 @@ void lt_timed_waits_prepare(pid_t process) {
     if (!read_call(process, thread, &sleeping) || !is_limited(process, &sleeping)) continue;
     uint32_t processor = processor_of(process, thread);
     if (processor >= PROCESSOR_LIMIT) continue;
-    if (!clocks[processor].isKnown) learn_clock(processor);
-    if (!clocks[processor].isKnown) continue;
+    if (!timedWaits.clocks[processor].isKnown) learn_clock(processor);
+    if (!timedWaits.clocks[processor].isKnown) continue;
     struct told_time *slot = take_slot(process, thread);
     if (slot) slot->isExpected = true;
     else isFull = true;
@@ -311,11 +313,13 @@ void lt_timed_wait_record(pid_t process, uint32_t thread, struct lt_timed_wait *
   if (!slot || !slot->isExpected) return;
   struct schedule schedule;
   uint32_t processor = processor_of(process, thread);
-  if (processor >= PROCESSOR_LIMIT || !clocks[processor].isKnown || !read_schedule(process, thread, &schedule)) return;
+  if (processor >= PROCESSOR_LIMIT || !timedWaits.clocks[processor].isKnown ||
+      !read_schedule(process, thread, &schedule))
+    return;
   struct sleeping_call sleeping;
   if (!read_call(process, thread, &sleeping)) return;
   *wait = (struct lt_timed_wait){.call = sleeping.call->number,
-                                 .begin = schedule.begin - (uint64_t)clocks[processor].ahead,
+                                 .begin = schedule.begin - (uint64_t)timedWaits.clocks[processor].ahead,
                                  .voluntary = schedule.voluntary,
                                  .involuntary = schedule.involuntary};
 }
@@ -424,19 +428,20 @@ struct tracee {
   struct lt_timed_wait wait;
 };
 
-static struct tracee *tracees;
-static uint32_t *indexOf; ///< index in `tracees` by thread ID; 0 if the thread was not seen. All are 0 between two
-                          ///< snapshots
+static struct {
+  struct tracee *tracees;
+  uint32_t *indexOf; ///< index in `tracees` by thread ID; 0 if the thread was not seen. All are 0 between two snapshots
+} tracing;
 
 bool lt_thread_stop_reserve(const struct lt_freeze *f) {
-  if (!tracees) tracees = lt_map_private(f->threadLimit * sizeof *tracees);
-  if (!indexOf) indexOf = lt_map_private(THREAD_NUMBER_LIMIT * sizeof *indexOf);
-  return tracees && indexOf;
+  if (!tracing.tracees) tracing.tracees = lt_map_private(f->threadLimit * sizeof *tracing.tracees);
+  if (!tracing.indexOf) tracing.indexOf = lt_map_private(THREAD_NUMBER_LIMIT * sizeof *tracing.indexOf);
+  return tracing.tracees && tracing.indexOf;
 }
 
 void lt_thread_stop_reset(void) {
-  tracees = NULL;
-  indexOf = NULL;
+  tracing.tracees = NULL;
+  tracing.indexOf = NULL;
 }
 
 /// Returns the number of attached threads. Until lt_thread_stop_sort, `threadCount` is that number.
@@ -446,7 +451,7 @@ static uint32_t attached_count(const struct lt_freeze *f) {
 
 void lt_thread_stop_forget(const struct lt_freeze *f) {
   LT_CHECK(attached_count(f) <= f->threadLimit && f->threadCount <= attached_count(f));
-  for (uint32_t i = 1; i < attached_count(f); i++) indexOf[tracees[i].thread] = 0;
+  for (uint32_t i = 1; i < attached_count(f); i++) tracing.indexOf[tracing.tracees[i].thread] = 0;
 }
 
 // --- stopping ------------------------------------------------------------------------------------------------------
@@ -470,7 +475,7 @@ static int attach_new(struct lt_freeze *f) {
   int error = lt_thread_list_open(&list, f->process), found = 0;
   if (error) return error;
   for (uint32_t thread; found >= 0 && (thread = lt_thread_list_next(&list)) != 0;) {
-    if (thread >= THREAD_NUMBER_LIMIT || thread == f->threads[0].osThread || indexOf[thread]) continue;
+    if (thread >= THREAD_NUMBER_LIMIT || thread == f->threads[0].osThread || tracing.indexOf[thread]) continue;
     error = (int)lt_syscall6(SYS_ptrace, PTRACE_SEIZE, thread, 0, 0, 0, 0);
     if (error) {
       char state = error == -ESRCH ? 0 : thread_state(f->process, thread);
@@ -482,9 +487,9 @@ static int attach_new(struct lt_freeze *f) {
       continue;
     }
     found++;
-    indexOf[thread] = f->threadCount;
-    tracees[f->threadCount] = (struct tracee){.thread = thread};
-    lt_timed_wait_record(f->process, thread, &tracees[f->threadCount].wait);
+    tracing.indexOf[thread] = f->threadCount;
+    tracing.tracees[f->threadCount] = (struct tracee){.thread = thread};
+    lt_timed_wait_record(f->process, thread, &tracing.tracees[f->threadCount].wait);
     f->threads[f->threadCount++] = (struct lt_snapshot_thread){.osThread = thread};
   }
   lt_thread_list_close(&list);
@@ -495,7 +500,7 @@ static int attach_new(struct lt_freeze *f) {
 static void interrupt_newest(struct lt_freeze *f, uint32_t count) {
   LT_CHECK(count < f->threadCount);
   for (uint32_t i = f->threadCount - count; i < f->threadCount; i++)
-    lt_syscall6(SYS_ptrace, PTRACE_INTERRUPT, tracees[i].thread, 0, 0, 0, 0);
+    lt_syscall6(SYS_ptrace, PTRACE_INTERRUPT, tracing.tracees[i].thread, 0, 0, 0, 0);
   f->awaitedCount += count;
 }
 
@@ -511,7 +516,7 @@ static long take_report(uint32_t thread, int *status) {
 static void take_reports(struct lt_freeze *f) {
   int status;
   for (uint32_t i = 1; i < attached_count(f) && f->awaitedCount > 0; i++) {
-    struct tracee *t = &tracees[i];
+    struct tracee *t = &tracing.tracees[i];
     if (t->isStopped || t->isGone) continue;
     long reported = take_report(t->thread, &status);
     if (reported == 0) continue;
@@ -525,8 +530,8 @@ static void take_reports(struct lt_freeze *f) {
 /// When a thread calls exec, it takes the ID of the first thread. Resumes that thread when it stops.
 static void release_other_program(const struct lt_freeze *f) {
   int status;
-  uint32_t first = (uint32_t)f->process, known = first < THREAD_NUMBER_LIMIT ? indexOf[first] : 0;
-  if (known && !tracees[known].isReleased) return;
+  uint32_t first = (uint32_t)f->process, known = first < THREAD_NUMBER_LIMIT ? tracing.indexOf[first] : 0;
+  if (known && !tracing.tracees[known].isReleased) return;
   if (take_report(first, &status) > 0 && WIFSTOPPED(status)) lt_syscall6(SYS_ptrace, PTRACE_DETACH, first, 0, 0, 0, 0);
 }
 
@@ -549,7 +554,7 @@ static bool awaits_child(pid_t process, uint32_t thread) {
 /// thread's registers can be read, so up to LOCK_MILLISECONDS only vfork counts.
 static bool stand_still(const struct lt_freeze *f, uint64_t milliseconds, uint64_t lockMilliseconds) {
   for (uint32_t i = 1; i < f->threadCount; i++) {
-    if (tracees[i].isStopped || tracees[i].isGone) continue;
+    if (tracing.tracees[i].isStopped || tracing.tracees[i].isGone) continue;
     uint32_t thread = f->threads[i].osThread;
     char state = thread_state(f->process, thread);
     if (state == 0 || state == 'Z' || state == 'X') continue;
@@ -631,39 +636,39 @@ void lt_thread_stop_sort(struct lt_freeze *f) {
   f->attachedCount = f->threadCount;
   LT_CHECK(f->threadCount > 0 && f->threadCount <= f->threadLimit);
   for (uint32_t i = f->threadCount; i-- > 1;) {
-    if (!tracees[i].isGone && !lt_isolated_task_has_stack(f->threads[i].stackPointer)) continue;
+    if (!tracing.tracees[i].isGone && !lt_isolated_task_has_stack(f->threads[i].stackPointer)) continue;
     uint32_t last = --f->threadCount;
     LT_CHECK(i <= last && last > 0);
     struct lt_snapshot_thread thread = f->threads[i];
-    struct tracee tracee = tracees[i];
+    struct tracee tracee = tracing.tracees[i];
     f->threads[i] = f->threads[last];
-    tracees[i] = tracees[last];
+    tracing.tracees[i] = tracing.tracees[last];
     f->threads[last] = thread;
-    tracees[last] = tracee;
-    indexOf[tracees[i].thread] = i;
-    indexOf[tracees[last].thread] = last;
+    tracing.tracees[last] = tracee;
+    tracing.indexOf[tracing.tracees[i].thread] = i;
+    tracing.indexOf[tracing.tracees[last].thread] = last;
   }
-  for (uint32_t i = 1; i < f->threadCount; i++) tracees[i].isLate = !tracees[i].isStopped;
+  for (uint32_t i = 1; i < f->threadCount; i++) tracing.tracees[i].isLate = !tracing.tracees[i].isStopped;
 }
 
 /// Detaches from a stopped thread. The thread's wait continues with its remaining time, unless a handler runs first.
 static void let_go(const struct lt_freeze *f, uint32_t i) {
-  uint32_t thread = tracees[i].thread;
-  LT_CHECK(tracees[i].isStopped && !tracees[i].isReleased);
-  tracees[i].isReleased = true;
-  if (!tracees[i].signal && f->threads[i].flags & LT_SNAPSHOT_THREAD_WAITING)
-    lt_timed_wait_shorten(f->process, thread, &tracees[i].wait);
-  lt_syscall6(SYS_ptrace, PTRACE_DETACH, thread, 0, tracees[i].signal, 0, 0);
+  uint32_t thread = tracing.tracees[i].thread;
+  LT_CHECK(tracing.tracees[i].isStopped && !tracing.tracees[i].isReleased);
+  tracing.tracees[i].isReleased = true;
+  if (!tracing.tracees[i].signal && f->threads[i].flags & LT_SNAPSHOT_THREAD_WAITING)
+    lt_timed_wait_shorten(f->process, thread, &tracing.tracees[i].wait);
+  lt_syscall6(SYS_ptrace, PTRACE_DETACH, thread, 0, tracing.tracees[i].signal, 0, 0);
 }
 
 void lt_thread_stop_resume(const struct lt_freeze *f) {
   for (uint32_t i = 1; i < attached_count(f); i++)
-    if (tracees[i].isStopped && !tracees[i].isGone) let_go(f, i);
+    if (tracing.tracees[i].isStopped && !tracing.tracees[i].isGone) let_go(f, i);
 }
 
 void lt_thread_stop_read(struct lt_freeze *f) {
   for (uint32_t i = 1; i < f->threadCount; i++)
-    if (tracees[i].isStopped && !tracees[i].isGone) read_registers(&f->threads[i], &tracees[i]);
+    if (tracing.tracees[i].isStopped && !tracing.tracees[i].isGone) read_registers(&f->threads[i], &tracing.tracees[i]);
 }
 
 // --- late threads ----------------------------------------------------------------------------------------------------
@@ -678,7 +683,7 @@ static bool has_made_thread(uint32_t thread) {
   if (!lt_stopped_thread_argument((pid_t)thread, 0, &flags)) return false;
   // The first field of struct clone_args contains the flags.
   if (stopped.call == SYS_clone3 && !lt_read_bytes(&lt_own_memory, flags, &flags, sizeof flags)) return false;
-  return flags & CLONE_THREAD && (stopped.result >= THREAD_NUMBER_LIMIT || !indexOf[stopped.result]);
+  return flags & CLONE_THREAD && (stopped.result >= THREAD_NUMBER_LIMIT || !tracing.indexOf[stopped.result]);
 }
 
 /// Reads the registers of late threads that have stopped, and resumes these threads. Marks late threads that have
@@ -686,7 +691,7 @@ static bool has_made_thread(uint32_t thread) {
 static bool note_stopped_late(struct lt_freeze *f) {
   bool isComplete = true;
   for (uint32_t i = 1; i < f->attachedCount; i++) {
-    struct tracee *t = &tracees[i];
+    struct tracee *t = &tracing.tracees[i];
     if (!t->isLate || t->isReleased || (!t->isStopped && !t->isGone)) continue;
     if (t->isGone) {
       t->isReleased = true;

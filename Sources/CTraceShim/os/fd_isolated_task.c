@@ -26,26 +26,29 @@ enum {
                       ///< one of them
 };
 
-static struct task {
+struct task {
   _Atomic uint32_t isTaken; ///< held by the thread that fills in the other members
   _Atomic uint32_t thread;  ///< cleared by the kernel when the task no longer uses its stack
   _Atomic(uint8_t *) stack; ///< NULL until the first use; does not change after that
   bool isCalled;            ///< the task has called `function`; unused for the unawaited task
   void (*function)(void *);
   void *argument;
-} tasks[TASK_LIMIT];
-/// The task of lt_call_isolated_async. Its caller does not wait for it.
-static struct task unawaited;
-static _Atomic pid_t unawaitedProcess; ///< the process that started the task; a child may see a copy of this memory
+};
 
-static _Atomic uint32_t isAlone;
-static _Atomic uint32_t isUnshareRefused; ///< the kernel cannot leave the shared table without copying it (before 5.9)
+static struct {
+  struct task tasks[TASK_LIMIT];
+  /// The task of lt_call_isolated_async. Its caller does not wait for it.
+  struct task unawaited;
+  _Atomic pid_t unawaitedProcess; ///< the process that started the task; a child may see a copy of this memory
+  _Atomic uint32_t isAlone;
+  _Atomic uint32_t isUnshareRefused; ///< the kernel cannot leave the shared table without copying it (before 5.9)
+} isolation;
 
-void lt_isolated_task_set_single(void) { atomic_store(&isAlone, 1); }
+void lt_isolated_task_set_single(void) { atomic_store(&isolation.isAlone, 1); }
 
 void lt_isolated_task_reset_after_fork(void) {
-  for (int i = 0; i < TASK_LIMIT; i++) atomic_store(&tasks[i].isTaken, 0);
-  atomic_store(&unawaited.thread, 0);
+  for (int i = 0; i < TASK_LIMIT; i++) atomic_store(&isolation.tasks[i].isTaken, 0);
+  atomic_store(&isolation.unawaited.thread, 0);
 }
 
 static struct task *taken_task(void) {
@@ -53,8 +56,9 @@ static struct task *taken_task(void) {
   for (;;) {
     for (int i = 0; i < TASK_LIMIT; i++) {
       uint32_t no = 0;
-      if (!atomic_load(&tasks[i].isTaken) && atomic_compare_exchange_strong(&tasks[i].isTaken, &no, 1))
-        return &tasks[i];
+      if (!atomic_load(&isolation.tasks[i].isTaken) &&
+          atomic_compare_exchange_strong(&isolation.tasks[i].isTaken, &no, 1))
+        return &isolation.tasks[i];
     }
     if (lt_clock_nanoseconds(CLOCK_MONOTONIC) - begin > TURN_MILLISECONDS * 1000000ull) return NULL;
     lt_sleep(50000);
@@ -69,19 +73,19 @@ static bool has_stack(const struct task *t, uintptr_t stackPointer) {
 
 bool lt_isolated_task_has_stack(uintptr_t stackPointer) {
   for (int i = 0; i < TASK_LIMIT; i++)
-    if (has_stack(&tasks[i], stackPointer)) return true;
-  return has_stack(&unawaited, stackPointer);
+    if (has_stack(&isolation.tasks[i], stackPointer)) return true;
+  return has_stack(&isolation.unawaited, stackPointer);
 }
 
 static void run(void *task) {
   struct task *t = task;
   LT_CHECK(has_stack(t, (uintptr_t)__builtin_frame_address(0)));
-  LT_CHECK(t->function && (t == &unawaited || !t->isCalled));
+  LT_CHECK(t->function && (t == &isolation.unawaited || !t->isCalled));
   // Get a table with only the descriptors below FIRST_UNSHARED. The kernel copies no others, and closes none of the
   // host's.
-  if (!atomic_load(&isUnshareRefused)) {
+  if (!atomic_load(&isolation.isUnshareRefused)) {
     if (lt_syscall(SYS_close_range, FIRST_UNSHARED, ~0u, CLOSE_RANGE_UNSHARE) != 0) {
-      atomic_store(&isUnshareRefused, 1);
+      atomic_store(&isolation.isUnshareRefused, 1);
       return;
     }
   }
@@ -92,7 +96,7 @@ static void run(void *task) {
 static long start(struct task *t, uint8_t *stack) {
   long flags =
       CLONE_VM | CLONE_FS | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM | CLONE_UNTRACED | CLONE_CHILD_CLEARTID;
-  if (!atomic_load(&isUnshareRefused)) flags |= CLONE_FILES;
+  if (!atomic_load(&isolation.isUnshareRefused)) flags |= CLONE_FILES;
   LT_CHECK(stack == atomic_load(&t->stack) && atomic_load(&t->thread) == 1);
   return lt_clone_call(flags, stack + STACK_SIZE, run, t, &t->thread, 0);
 }
@@ -115,7 +119,7 @@ static uint8_t *stack_of(struct task *t) {
 }
 
 static bool call(struct task *t, void (*function)(void *), void *argument) {
-  LT_CHECK(t >= tasks && t < tasks + TASK_LIMIT && atomic_load(&t->isTaken) == 1);
+  LT_CHECK(t >= isolation.tasks && t < isolation.tasks + TASK_LIMIT && atomic_load(&t->isTaken) == 1);
   uint8_t *stack = stack_of(t);
   if (!stack) return false;
   for (int attempt = 0; attempt < 2; attempt++) {
@@ -136,7 +140,7 @@ static bool call(struct task *t, void (*function)(void *), void *argument) {
 
 bool lt_call_isolated(void (*function)(void *), void *argument) {
   LT_CHECK(function);
-  if (atomic_load(&isAlone) || lt_isolated_task_has_stack((uintptr_t)__builtin_frame_address(0))) {
+  if (atomic_load(&isolation.isAlone) || lt_isolated_task_has_stack((uintptr_t)__builtin_frame_address(0))) {
     function(argument);
     return true;
   }
@@ -151,26 +155,28 @@ bool lt_call_isolated(void (*function)(void *), void *argument) {
 
 bool lt_call_isolated_async(void (*function)(void *), void *argument) {
   uint32_t none = 0;
-  if (atomic_load(&isAlone) || !atomic_compare_exchange_strong(&unawaited.thread, &none, 1)) return false;
+  if (atomic_load(&isolation.isAlone) || !atomic_compare_exchange_strong(&isolation.unawaited.thread, &none, 1))
+    return false;
   LT_CHECK(function);
   uint64_t before = lt_block_signals(LT_ALL_SIGNALS);
-  uint8_t *stack = stack_of(&unawaited);
-  atomic_store(&unawaitedProcess, lt_process_id());
-  unawaited.function = function;
-  unawaited.argument = argument;
-  long thread = stack ? start(&unawaited, stack) : -1;
-  if (thread < 0) atomic_store(&unawaited.thread, 0);
+  uint8_t *stack = stack_of(&isolation.unawaited);
+  atomic_store(&isolation.unawaitedProcess, lt_process_id());
+  isolation.unawaited.function = function;
+  isolation.unawaited.argument = argument;
+  long thread = stack ? start(&isolation.unawaited, stack) : -1;
+  if (thread < 0) atomic_store(&isolation.unawaited.thread, 0);
   lt_restore_signals(before);
   return thread > 0;
 }
 
 void lt_isolated_task_await(void) {
-  if (LT_LIKELY(!atomic_load(&unawaited.thread)) || has_stack(&unawaited, (uintptr_t)__builtin_frame_address(0)))
+  if (LT_LIKELY(!atomic_load(&isolation.unawaited.thread)) ||
+      has_stack(&isolation.unawaited, (uintptr_t)__builtin_frame_address(0)))
     return;
-  if (atomic_load(&unawaitedProcess) != lt_process_id()) return;
+  if (atomic_load(&isolation.unawaitedProcess) != lt_process_id()) return;
   uint64_t before = lt_block_signals(LT_ALL_SIGNALS);
-  for (uint32_t value; (value = atomic_load(&unawaited.thread)) != 0;)
-    lt_syscall6(SYS_futex, (long)&unawaited.thread, FUTEX_WAIT, value, 0, 0, 0);
+  for (uint32_t value; (value = atomic_load(&isolation.unawaited.thread)) != 0;)
+    lt_syscall6(SYS_futex, (long)&isolation.unawaited.thread, FUTEX_WAIT, value, 0, 0, 0);
   lt_restore_signals(before);
 }
 

@@ -28,23 +28,26 @@
 /// The most mappings that are noted as the recorder's own. Slots are taken and freed without locks. Mappings beyond
 /// this number are not noted, so they look like the host's.
 enum { OWN_LIMIT = 1 << 16 };
-static struct own_slot {
+struct own_slot {
   _Atomic uintptr_t start; ///< 0 in a free slot; a multiple of the page size
   _Atomic size_t size;     ///< 0 while a thread takes or frees the slot
-} own[OWN_LIMIT];
-static _Atomic uint32_t ownEnd;  ///< slots from this index on were never used
-static _Atomic uint32_t ownHint; ///< a slot that may be free
+};
+static struct {
+  struct own_slot slots[OWN_LIMIT];
+  _Atomic uint32_t end;  ///< slots from this index on were never used
+  _Atomic uint32_t hint; ///< a slot that may be free
+} own;
 
 static void note(uintptr_t start, size_t size) {
   LT_CHECK(start && start % 4096 == 0 && size);
-  for (uint32_t i = atomic_load(&ownHint); i < OWN_LIMIT; i++) {
+  for (uint32_t i = atomic_load(&own.hint); i < OWN_LIMIT; i++) {
     uintptr_t free = 0;
-    if (!atomic_compare_exchange_strong(&own[i].start, &free, start)) continue;
-    LT_CHECK(atomic_load(&own[i].size) == 0);
-    atomic_store(&own[i].size, size);
-    atomic_store(&ownHint, i + 1);
-    uint32_t end = atomic_load(&ownEnd);
-    while (end < i + 1 && !atomic_compare_exchange_weak(&ownEnd, &end, i + 1)) {}
+    if (!atomic_compare_exchange_strong(&own.slots[i].start, &free, start)) continue;
+    LT_CHECK(atomic_load(&own.slots[i].size) == 0);
+    atomic_store(&own.slots[i].size, size);
+    atomic_store(&own.hint, i + 1);
+    uint32_t end = atomic_load(&own.end);
+    while (end < i + 1 && !atomic_compare_exchange_weak(&own.end, &end, i + 1)) {}
     return;
   }
 }
@@ -52,25 +55,25 @@ static void note(uintptr_t start, size_t size) {
 void lt_note_own(void *address, size_t size) { note((uintptr_t)address, size); }
 
 static void forget_own(uintptr_t start) {
-  uint32_t end = atomic_load(&ownEnd);
+  uint32_t end = atomic_load(&own.end);
   LT_CHECK(start && end <= OWN_LIMIT);
   for (uint32_t i = 0; i < end; i++) {
-    if (atomic_load(&own[i].start) != start) continue;
-    atomic_store(&own[i].size, 0);
-    atomic_store(&own[i].start, 0);
-    uint32_t hint = atomic_load(&ownHint);
-    while (hint > i && !atomic_compare_exchange_weak(&ownHint, &hint, i)) {}
+    if (atomic_load(&own.slots[i].start) != start) continue;
+    atomic_store(&own.slots[i].size, 0);
+    atomic_store(&own.slots[i].start, 0);
+    uint32_t hint = atomic_load(&own.hint);
+    while (hint > i && !atomic_compare_exchange_weak(&own.hint, &hint, i)) {}
     return;
   }
 }
 
 uint32_t lt_own_ranges(struct lt_own_range *ranges, uint32_t limit) {
-  uint32_t count = 0, end = atomic_load(&ownEnd);
+  uint32_t count = 0, end = atomic_load(&own.end);
   if (limit > 0)
     ranges[count++] = (struct lt_own_range){(uintptr_t)__ehdr_start & ~4095ul, ((uintptr_t)_end + 4095) & ~4095ul};
   for (uint32_t i = 0; i < end && count < limit; i++) {
-    uintptr_t start = atomic_load(&own[i].start);
-    size_t size = atomic_load(&own[i].size);
+    uintptr_t start = atomic_load(&own.slots[i].start);
+    size_t size = atomic_load(&own.slots[i].size);
     if (start && size) ranges[count++] = (struct lt_own_range){start, start + ((size + 4095) & ~(size_t)4095)};
   }
   return count;

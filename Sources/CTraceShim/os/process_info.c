@@ -14,23 +14,25 @@
 
 // --- identity --------------------------------------------------------------------------------------------------------
 
-static uint32_t *word; ///< holds 1; the kernel makes it 0 in a child with its own copy of the memory
-static pid_t claimant;
+static struct {
+  uint32_t *word; ///< holds 1; the kernel makes it 0 in a child with its own copy of the memory
+  pid_t claimant;
+} identity;
 
 bool lt_identity_claim(void) {
-  if (!word) word = lt_map_wiped_on_fork(sizeof *word);
-  if (!word) return false;
-  claimant = lt_process_id();
-  *word = 1;
+  if (!identity.word) identity.word = lt_map_wiped_on_fork(sizeof *identity.word);
+  if (!identity.word) return false;
+  identity.claimant = lt_process_id();
+  *identity.word = 1;
   return true;
 }
 
-pid_t lt_identity_claimant(void) { return claimant; }
+pid_t lt_identity_claimant(void) { return identity.claimant; }
 bool lt_identity_shares_memory(void) {
-  LT_CHECK(!word || *word <= 1);
-  return word && *word;
+  LT_CHECK(!identity.word || *identity.word <= 1);
+  return identity.word && *identity.word;
 }
-bool lt_is_recording_process(void) { return lt_identity_shares_memory() && lt_process_id() == claimant; }
+bool lt_is_recording_process(void) { return lt_identity_shares_memory() && lt_process_id() == identity.claimant; }
 
 // --- threads ---------------------------------------------------------------------------------------------------------
 

@@ -139,23 +139,25 @@ bool lt_description_is_forked(void) { return process.isForked; }
 /// later.
 enum { LIMIT_NONE = 0, LIMIT_AHEAD = 1, LIMIT_REACHED = 2, LIMIT_AT_WORK = 3 };
 
-static uint64_t limit;
-static _Atomic uint32_t state;
-static bool (*goOver)(struct lt_thread *);
+static struct {
+  uint64_t bytes;
+  _Atomic uint32_t state;
+  bool (*goOver)(struct lt_thread *);
+} traceLimit;
 
-void lt_trace_limit_observe(bool (*function)(struct lt_thread *)) { goOver = function; }
+void lt_trace_limit_observe(bool (*function)(struct lt_thread *)) { traceLimit.goOver = function; }
 
 void lt_trace_limit_begin(uint64_t bytes) {
-  limit = bytes;
+  traceLimit.bytes = bytes;
   LT_CHECK(!bytes || lt_trace_is_writable());
-  atomic_store(&state, bytes && goOver ? LIMIT_AHEAD : LIMIT_NONE);
+  atomic_store(&traceLimit.state, bytes && traceLimit.goOver ? LIMIT_AHEAD : LIMIT_NONE);
 }
 
 void lt_trace_limit_check(void) {
   uint32_t ahead = LIMIT_AHEAD;
-  if (atomic_load_explicit(&state, memory_order_relaxed) != LIMIT_AHEAD || !lt_trace_is_writable() ||
-      atomic_load((_Atomic uint64_t *)&lt_trace.status->dataEnd) < limit ||
-      !atomic_compare_exchange_strong(&state, &ahead, LIMIT_REACHED))
+  if (atomic_load_explicit(&traceLimit.state, memory_order_relaxed) != LIMIT_AHEAD || !lt_trace_is_writable() ||
+      atomic_load((_Atomic uint64_t *)&lt_trace.status->dataEnd) < traceLimit.bytes ||
+      !atomic_compare_exchange_strong(&traceLimit.state, &ahead, LIMIT_REACHED))
     return;
   lt_thread_send_to_prepare();
 }
@@ -163,22 +165,24 @@ void lt_trace_limit_check(void) {
 void lt_trace_limit_heed(struct lt_thread *t) {
   uint32_t reached = LIMIT_REACHED;
   // A child made by vfork shares this memory, and must not take an image of it.
-  if (atomic_load_explicit(&state, memory_order_relaxed) != LIMIT_REACHED || !lt_is_recording_process() ||
-      !atomic_compare_exchange_strong(&state, &reached, LIMIT_AT_WORK))
+  if (atomic_load_explicit(&traceLimit.state, memory_order_relaxed) != LIMIT_REACHED || !lt_is_recording_process() ||
+      !atomic_compare_exchange_strong(&traceLimit.state, &reached, LIMIT_AT_WORK))
     return;
-  LT_CHECK(goOver && t == lt_tls.thread && lt_tls.hookDepth == 1);
-  atomic_store(&state, goOver(t) ? LIMIT_NONE : LIMIT_AHEAD);
+  LT_CHECK(traceLimit.goOver && t == lt_tls.thread && lt_tls.hookDepth == 1);
+  atomic_store(&traceLimit.state, traceLimit.goOver(t) ? LIMIT_NONE : LIMIT_AHEAD);
 }
 
 // === beginning =======================================================================================================
 
-static struct lt_recording_observer observer;
-static _Atomic uint32_t isForkPending; ///< this is a followed child, and its trace begins with its first event
+static struct {
+  struct lt_recording_observer observer;
+  _Atomic uint32_t isForkPending; ///< this is a followed child, and its trace begins with its first event
+} recording;
 
-void lt_recording_observe(struct lt_recording_observer made) { observer = made; }
+void lt_recording_observe(struct lt_recording_observer made) { recording.observer = made; }
 
 void lt_recording_set_stopped(void) {
-  if (observer.stopped) observer.stopped();
+  if (recording.observer.stopped) recording.observer.stopped();
 }
 
 bool lt_recording_is_on(void) { return lt_trace_is_writable() && lt_is_recording_process(); }
@@ -230,7 +234,7 @@ static bool open_trace(void) {
   lt_trace_clock_begin();
   lt_watcher_init(lt_settings.takesSnapshots);
   if (lt_settings.takesSnapshots) {
-    if (observer.takesSnapshots) observer.takesSnapshots();
+    if (recording.observer.takesSnapshots) recording.observer.takesSnapshots();
     lt_serving_init();
   }
   return true;
@@ -246,7 +250,7 @@ bool lt_recording_begin(void) {
 
 void lt_recording_forgo(void) {
   lt_hooks_set(LT_HOOKS_OFF);
-  atomic_store(&isForkPending, 0);
+  atomic_store(&recording.isForkPending, 0);
 }
 
 void lt_recording_forget(void) {
@@ -282,17 +286,17 @@ void lt_process_after_fork(void) {
   lt_image_list_reset();
   lt_stack_capture_invalidate();
   lt_description_reset_after_fork();
-  if (observer.forked) observer.forked();
+  if (recording.observer.forked) recording.observer.forked();
   // The child inherits the parent's sampled blocks and their stacks, but counts from 0.
   lt_sampled_sites_reset();
-  atomic_store(&isForkPending, 1);
+  atomic_store(&recording.isForkPending, 1);
   lt_hooks_set(LT_HOOKS_ON);
 }
 
 bool lt_process_is_ours(void) {
-  if (LT_UNLIKELY(atomic_load(&isForkPending))) {
+  if (LT_UNLIKELY(atomic_load(&recording.isForkPending))) {
     uint32_t yes = 1;
-    if (!atomic_compare_exchange_strong(&isForkPending, &yes, 0)) return false;
+    if (!atomic_compare_exchange_strong(&recording.isForkPending, &yes, 0)) return false;
     bool isOpen = false;
     lt_on_own_stack(open_trace_of_child, &isOpen);
     if (!isOpen) {

@@ -193,19 +193,21 @@ enum {
   HEAD = 16, ///< bytes before a block, which hold its size
 };
 
-static uint8_t *memory;
-static size_t used; ///< at most SIZE
+static struct {
+  uint8_t *memory;
+  size_t used; ///< at most SIZE
+} arena;
 
 void *lt_copy_aligned(size_t alignment, size_t size) {
-  if (!memory) memory = lt_map_private(SIZE);
+  if (!arena.memory) arena.memory = lt_map_private(SIZE);
   if (alignment < HEAD) alignment = HEAD;
-  if (!memory || alignment > SIZE || size > SIZE) return NULL;
-  size_t start = (used + HEAD + alignment - 1) & ~(alignment - 1);
+  if (!arena.memory || alignment > SIZE || size > SIZE) return NULL;
+  size_t start = (arena.used + HEAD + alignment - 1) & ~(alignment - 1);
   if (start > SIZE || size > SIZE - start) return NULL;
-  used = start + size;
-  LT_CHECK(used <= SIZE && start >= HEAD && start % alignment == 0);
-  memcpy(memory + start - HEAD, &size, sizeof size);
-  return memory + start;
+  arena.used = start + size;
+  LT_CHECK(arena.used <= SIZE && start >= HEAD && start % alignment == 0);
+  memcpy(arena.memory + start - HEAD, &size, sizeof size);
+  return arena.memory + start;
 }
 
 void *lt_copy_malloc(size_t size) { return lt_copy_aligned(HEAD, size); }
@@ -219,10 +221,11 @@ void *lt_copy_calloc(size_t count, size_t size) {
 void *lt_copy_realloc(void *block, size_t size) {
   void *made = lt_copy_malloc(size);
   // The process's own blocks belong to another allocator, so their sizes are unknown.
-  if (!made || !block || (uint8_t *)block < memory || (uint8_t *)block >= memory + SIZE) return block ? NULL : made;
+  if (!made || !block || (uint8_t *)block < arena.memory || (uint8_t *)block >= arena.memory + SIZE)
+    return block ? NULL : made;
   size_t before;
   memcpy(&before, (uint8_t *)block - HEAD, sizeof before);
-  LT_CHECK(before <= SIZE && (uint8_t *)block - memory + before <= SIZE);
+  LT_CHECK(before <= SIZE && (uint8_t *)block - arena.memory + before <= SIZE);
   return memcpy(made, block, before < size ? before : size);
 }
 
@@ -234,7 +237,7 @@ int lt_copy_posix_memalign(void **block, size_t alignment, size_t size) {
 }
 
 void lt_copy_allocator_rewind(void) {
-  if (used > MANY) used = 0;
+  if (arena.used > MANY) arena.used = 0;
 }
 
 // === names ===========================================================================================================
@@ -257,35 +260,38 @@ struct place {
   _Atomic uint64_t address; ///< 0 if the place is free. Written last, and only once
   uint32_t function;
 };
-static struct names {
+struct names {
   uint64_t hash;                                ///< of the mappings that the names belong to
   uint32_t placesUsed, functionCount, textSize; ///< below PLACE_LIMIT + 1, LT_FUNCTION_LIMIT and TEXT_SIZE + 1
   uint32_t isFinished;                          ///< the last copy has found all names
   struct place places[PLACE_COUNT];
   struct lt_function functions[LT_FUNCTION_LIMIT];
   char text[TEXT_SIZE];
-} * names;
+};
 
-static void (*useOwnAllocator)(void);
-static _Atomic pid_t copy;
-static int failures;
+static struct {
+  struct names *table;
+  void (*useOwnAllocator)(void);
+  _Atomic pid_t copy;
+  int failures;
+} naming;
 
-void lt_function_names_init(void (*use)(void)) { useOwnAllocator = use; }
+void lt_function_names_init(void (*use)(void)) { naming.useOwnAllocator = use; }
 
-bool lt_function_names_is_helper(pid_t child) { return child > 0 && child == atomic_load(&copy); }
+bool lt_function_names_is_helper(pid_t child) { return child > 0 && child == atomic_load(&naming.copy); }
 
 void lt_function_names_reset_after_fork(void) {
-  names = NULL;
-  failures = 0;
-  atomic_store(&copy, 0);
+  naming.table = NULL;
+  naming.failures = 0;
+  atomic_store(&naming.copy, 0);
 }
 
 // --- the table -------------------------------------------------------------------------------------------------------
 
 /// True if the counts are within the table.
 LT_INVARIANT bool are_names_valid(void) {
-  return names && names->placesUsed <= PLACE_LIMIT && names->functionCount < LT_FUNCTION_LIMIT &&
-         names->textSize >= 1 && names->textSize <= TEXT_SIZE;
+  return naming.table && naming.table->placesUsed <= PLACE_LIMIT && naming.table->functionCount < LT_FUNCTION_LIMIT &&
+         naming.table->textSize >= 1 && naming.table->textSize <= TEXT_SIZE;
 }
 
 /// The place of an address, or the free place where it belongs; NULL if all places are used.
@@ -293,7 +299,7 @@ static struct place *place_of(uint64_t address) {
   LT_CHECK(address != 0 && are_names_valid());
   uint32_t first = (uint32_t)(address * LT_HASH_MULTIPLIER >> 40);
   for (uint32_t i = 0; i < PLACE_COUNT; i++) {
-    struct place *place = &names->places[(first + i) % PLACE_COUNT];
+    struct place *place = &naming.table->places[(first + i) % PLACE_COUNT];
     uint64_t known = atomic_load_explicit(&place->address, memory_order_acquire);
     if (known == address || !known) return place;
   }
@@ -309,36 +315,36 @@ static bool is_known(uint64_t address) {
 }
 
 static void set(uint64_t address, uint32_t function) {
-  struct place *place = names->placesUsed < PLACE_LIMIT ? place_of(address) : NULL;
+  struct place *place = naming.table->placesUsed < PLACE_LIMIT ? place_of(address) : NULL;
   if (!place) return;
-  LT_CHECK(function <= names->functionCount && atomic_load(&place->address) == 0);
-  names->placesUsed++;
+  LT_CHECK(function <= naming.table->functionCount && atomic_load(&place->address) == 0);
+  naming.table->placesUsed++;
   place->function = function;
   atomic_store_explicit(&place->address, address, memory_order_release);
 }
 
 uint32_t lt_function_at(uint64_t address) {
-  struct place *place = names && address ? place_of(address) : NULL;
+  struct place *place = naming.table && address ? place_of(address) : NULL;
   return place && atomic_load(&place->address) == address ? place->function : LT_FUNCTION_NONE;
 }
 
 const struct lt_function *lt_function(uint32_t number) {
-  LT_CHECK(number > LT_FUNCTION_NONE && number <= names->functionCount);
-  return &names->functions[number];
+  LT_CHECK(number > LT_FUNCTION_NONE && number <= naming.table->functionCount);
+  return &naming.table->functions[number];
 }
 const char *lt_function_text(uint32_t offset) {
-  LT_CHECK(offset > 0 && offset < names->textSize);
-  return names->text + offset;
+  LT_CHECK(offset > 0 && offset < naming.table->textSize);
+  return naming.table->text + offset;
 }
 
 static uint32_t add_text(const char *text) {
   size_t length = strnlen(text, NAME_LIMIT);
-  if (length + 1 > TEXT_SIZE - names->textSize) return 0;
-  uint32_t offset = names->textSize;
+  if (length + 1 > TEXT_SIZE - naming.table->textSize) return 0;
+  uint32_t offset = naming.table->textSize;
   LT_CHECK(are_names_valid() && offset + length < TEXT_SIZE);
-  memcpy(names->text + offset, text, length);
-  names->text[offset + length] = 0;
-  names->textSize += (uint32_t)length + 1;
+  memcpy(naming.table->text + offset, text, length);
+  naming.table->text[offset + length] = 0;
+  naming.table->textSize += (uint32_t)length + 1;
   return offset;
 }
 
@@ -423,10 +429,11 @@ static uint32_t function_of(const struct lookup *l, const struct hit *hit, deman
   struct place *place = place_of(start | BEGINNING);
   if (!place) return LT_FUNCTION_NONE;
   if (atomic_load(&place->address)) return place->function;
-  if (names->functionCount + 1 >= LT_FUNCTION_LIMIT || names->placesUsed >= PLACE_LIMIT) return LT_FUNCTION_NONE;
-  uint32_t number = ++names->functionCount, symbol = add_text(hit->symbol);
+  if (naming.table->functionCount + 1 >= LT_FUNCTION_LIMIT || naming.table->placesUsed >= PLACE_LIMIT)
+    return LT_FUNCTION_NONE;
+  uint32_t number = ++naming.table->functionCount, symbol = add_text(hit->symbol);
   if (!symbol) return LT_FUNCTION_NONE;
-  struct lt_function *function = &names->functions[number];
+  struct lt_function *function = &naming.table->functions[number];
   LT_CHECK(number < LT_FUNCTION_LIMIT);
   *function = (struct lt_function){start, symbol, symbol};
   set(start | BEGINNING, number);
@@ -453,7 +460,7 @@ static void find_names(const struct lt_code_maps *maps, const uint64_t *addresse
       set(addresses[k], hits[k].symbol ? function_of(&lookup, &hits[k], demangle) : LT_FUNCTION_NONE);
     if (isOpen) lt_elf_close(&file);
   }
-  names->isFinished = 1;
+  naming.table->isFinished = 1;
 }
 
 struct task {
@@ -472,7 +479,7 @@ static void run_copy(void *task) {
   lt_isolated_task_set_single();
   if (lt_is_readable(lt_thread_pointer()) && lt_is_readable((uintptr_t)&lt_tls)) {
     lt_tls.hookDepth = 1;
-    useOwnAllocator();
+    naming.useOwnAllocator();
     find_names(t->maps, t->addresses, t->count);
   }
   for (;;) lt_syscall(SYS_exit_group, 0, 0, 0);
@@ -485,10 +492,10 @@ static void run_copy(void *task) {
 static bool call_in_copy(struct task *task) {
   uint8_t *stack = lt_map_private(COPY_STACK_SIZE);
   if (!stack) return false;
-  LT_CHECK(atomic_load(&copy) == 0 && task->count > 0);
-  names->isFinished = 0;
+  LT_CHECK(atomic_load(&naming.copy) == 0 && task->count > 0);
+  naming.table->isFinished = 0;
   long made = lt_clone_call(CLONE_UNTRACED, stack + COPY_STACK_SIZE, run_copy, task, NULL, 0);
-  if (made > 0) atomic_store(&copy, (pid_t)made);
+  if (made > 0) atomic_store(&naming.copy, (pid_t)made);
   uint64_t deadline = lt_clock_nanoseconds(CLOCK_MONOTONIC) + COPY_SECONDS * 1000ull * MILLISECOND;
   bool isKilled = false;
   while (made > 0) {
@@ -500,9 +507,9 @@ static bool call_in_copy(struct task *task) {
     }
     lt_sleep(MILLISECOND);
   }
-  atomic_store(&copy, 0);
+  atomic_store(&naming.copy, 0);
   lt_unmap(stack, COPY_STACK_SIZE);
-  return made > 0 && names->isFinished;
+  return made > 0 && naming.table->isFinished;
 }
 
 static void sift_down(uint64_t *heap, uint32_t root, uint32_t count) {
@@ -528,22 +535,22 @@ static void sort(uint64_t *values, uint32_t count) {
 
 /// Makes the table if there is none, and empties it if its names belong to other mappings. False if there is no memory.
 static bool begin(uint64_t hash) {
-  if (names && names->hash == hash) return true;
-  if (names) lt_unmap(names, sizeof *names);
-  names = lt_map_shared(sizeof *names);
-  if (!names) return false;
-  names->hash = hash;
-  names->textSize = 1; // no name has the offset 0
+  if (naming.table && naming.table->hash == hash) return true;
+  if (naming.table) lt_unmap(naming.table, sizeof *naming.table);
+  naming.table = lt_map_shared(sizeof *naming.table);
+  if (!naming.table) return false;
+  naming.table->hash = hash;
+  naming.table->textSize = 1; // no name has the offset 0
   return true;
 }
 
 void lt_function_names_find(const struct lt_code_maps *maps, uint64_t *addresses, uint32_t count) {
-  if (!useOwnAllocator || !begin(maps->hash)) return;
+  if (!naming.useOwnAllocator || !begin(maps->hash)) return;
   uint32_t unknown = 0;
   for (uint32_t i = 0; i < count; i++)
     if (!is_known(addresses[i])) addresses[unknown++] = addresses[i];
-  if (!unknown || failures == FAILURE_LIMIT || lt_children_in_other_pid_ns()) return;
+  if (!unknown || naming.failures == FAILURE_LIMIT || lt_children_in_other_pid_ns()) return;
   sort(addresses, unknown);
   LT_CHECK(unknown <= count && addresses[0] <= addresses[unknown - 1]);
-  if (!call_in_copy(&(struct task){maps, addresses, unknown})) failures++;
+  if (!call_in_copy(&(struct task){maps, addresses, unknown})) naming.failures++;
 }

@@ -197,15 +197,17 @@ static struct making {
   uint32_t locationCount; ///< at most LOCATION_LIMIT
   bool *functions;        ///< by a function's number: whether it was written
 } making;
-static _Atomic uint32_t isTaken, isForbidden;
-static uint64_t beginning; ///< CLOCK_MONOTONIC
+static struct {
+  _Atomic uint32_t isTaken, isForbidden;
+  uint64_t beginning; ///< CLOCK_MONOTONIC
+} profiling;
 
-void lt_heap_profile_begin(void) { beginning = lt_clock_nanoseconds(CLOCK_MONOTONIC); }
+void lt_heap_profile_begin(void) { profiling.beginning = lt_clock_nanoseconds(CLOCK_MONOTONIC); }
 
-void lt_heap_profile_forbid(void) { atomic_store(&isForbidden, 1); }
+void lt_heap_profile_forbid(void) { atomic_store(&profiling.isForbidden, 1); }
 
 void lt_heap_profile_reset_after_fork(void) {
-  atomic_store(&isTaken, 0);
+  atomic_store(&profiling.isTaken, 0);
   lt_function_names_reset_after_fork();
 }
 
@@ -239,7 +241,7 @@ static void put_head(uint64_t period) {
   lt_protobuf_number(&making.message, PROFILE_PERIOD, period);
   lt_protobuf_number(&making.message, PROFILE_DEFAULT_SAMPLE_TYPE, inuseSpace);
   lt_protobuf_number(&making.message, PROFILE_TIME, lt_clock_nanoseconds(CLOCK_REALTIME));
-  lt_protobuf_number(&making.message, PROFILE_DURATION, lt_clock_nanoseconds(CLOCK_MONOTONIC) - beginning);
+  lt_protobuf_number(&making.message, PROFILE_DURATION, lt_clock_nanoseconds(CLOCK_MONOTONIC) - profiling.beginning);
 }
 
 /// Returns an address inside the call that a frame is making. This address identifies the function and line of the
@@ -265,7 +267,7 @@ static uint32_t location_of(uint64_t address) {
 }
 
 static void put_sample(const struct lt_sampled_site *site) {
-  LT_CHECK(atomic_load(&isTaken) == 1);
+  LT_CHECK(atomic_load(&profiling.isTaken) == 1);
   uint64_t objects = site->allocatedObjects, bytes = site->allocatedBytes, freedObjects = site->freedObjects,
            freedBytes = site->freedBytes;
   if (!objects) return;
@@ -365,7 +367,7 @@ static void put_mappings(const uint64_t *addresses) {
 enum { ADDRESSES_SIZE = LOCATION_LIMIT * sizeof(uint64_t), PLACES_SIZE = LOCATION_PLACES * sizeof(uint32_t) };
 
 static int make(struct lt_heap_profile *profile, uint64_t period) {
-  LT_CHECK(atomic_load(&isTaken) == 1 && period > 0);
+  LT_CHECK(atomic_load(&profiling.isTaken) == 1 && period > 0);
   making = (struct making){.message = {.bytes = lt_map_private(MESSAGE_LIMIT), .capacity = MESSAGE_LIMIT},
                            .addresses = lt_map_private(ADDRESSES_SIZE),
                            .places = lt_map_private(PLACES_SIZE),
@@ -394,15 +396,15 @@ static int make(struct lt_heap_profile *profile, uint64_t period) {
 }
 
 int lt_heap_profile_make(struct lt_heap_profile *profile, uint64_t period) {
-  if (atomic_load(&isForbidden)) return -EPERM;
+  if (atomic_load(&profiling.isForbidden)) return -EPERM;
   uint32_t no = 0;
-  for (int waited = 0; !atomic_compare_exchange_strong(&isTaken, &no, 1); waited++, no = 0) {
+  for (int waited = 0; !atomic_compare_exchange_strong(&profiling.isTaken, &no, 1); waited++, no = 0) {
     if (waited == WAIT_MILLISECONDS) return -EBUSY;
     lt_sleep(1000000);
   }
   *profile = (struct lt_heap_profile){0};
   int error = make(profile, period);
-  atomic_store(&isTaken, 0);
+  atomic_store(&profiling.isTaken, 0);
   return error;
 }
 
@@ -416,17 +418,19 @@ void lt_heap_profile_free(struct lt_heap_profile *profile) {
 // Writes heap profiles at an interval. A file has a temporary name while it is being written, so that a reader of the
 // folder finds only complete profiles.
 
-static uint64_t interval, samplePeriod;
-static _Atomic uint64_t nextProfile = UINT64_MAX;
-static uint32_t written;           ///< number of files written so far
-static _Atomic uint32_t hasFailed; ///< a file could not be written, and the user has been notified
+static struct {
+  uint64_t interval, samplePeriod;
+  _Atomic uint64_t nextProfile;
+  uint32_t written;           ///< number of files written so far
+  _Atomic uint32_t hasFailed; ///< a file could not be written, and the user has been notified
+} dueProfiles = {.nextProfile = UINT64_MAX};
 
 void lt_due_profiles_begin(uint64_t every, uint64_t period) {
-  interval = every;
-  samplePeriod = period;
-  written = 0;
+  dueProfiles.interval = every;
+  dueProfiles.samplePeriod = period;
+  dueProfiles.written = 0;
   lt_heap_profile_begin();
-  atomic_store(&nextProfile, every ? lt_clock_nanoseconds(CLOCK_MONOTONIC) + every : UINT64_MAX);
+  atomic_store(&dueProfiles.nextProfile, every ? lt_clock_nanoseconds(CLOCK_MONOTONIC) + every : UINT64_MAX);
 }
 
 /// Makes the path of a profile: the trace's path without its extension, then `.heap-`, a number and `.pb.gz`. Returns
@@ -448,7 +452,7 @@ static char *put_path(char path[PATH_MAX + 64], uint32_t number) {
 
 static int write_file(const struct lt_heap_profile *profile) {
   static char path[PATH_MAX + 64], whole[PATH_MAX + 64];
-  char *end = put_path(path, written % LT_PROFILE_FILES);
+  char *end = put_path(path, dueProfiles.written % LT_PROFILE_FILES);
   memcpy(whole, path, sizeof whole);
   memcpy(end, ".new", 5);
   lt_unlink(path); // may be left from a process that was ended
@@ -464,35 +468,37 @@ static int write_file(const struct lt_heap_profile *profile) {
 
 static void write_profile(void *unused) {
   (void)unused;
-  LT_CHECK(samplePeriod > 0);
+  LT_CHECK(dueProfiles.samplePeriod > 0);
   struct lt_heap_profile profile;
-  int error = lt_heap_profile_make(&profile, samplePeriod);
+  int error = lt_heap_profile_make(&profile, dueProfiles.samplePeriod);
   if (!error) error = write_file(&profile);
   lt_heap_profile_free(&profile);
-  if (!error) written++;
-  else if (!atomic_exchange(&hasFailed, 1))
+  if (!error) dueProfiles.written++;
+  else if (!atomic_exchange(&dueProfiles.hasFailed, 1))
     lt_message_isolated("a heap profile could not be written beside", lt_trace.file.path, -error);
 }
 
 void lt_due_profiles_take(uint64_t now) {
-  uint64_t due = atomic_load_explicit(&nextProfile, memory_order_relaxed);
-  if (LT_LIKELY(now < due) || !atomic_compare_exchange_strong(&nextProfile, &due, now + interval)) return;
+  uint64_t due = atomic_load_explicit(&dueProfiles.nextProfile, memory_order_relaxed);
+  if (LT_LIKELY(now < due) ||
+      !atomic_compare_exchange_strong(&dueProfiles.nextProfile, &due, now + dueProfiles.interval))
+    return;
   lt_call_isolated_async(write_profile, NULL);
 }
 
 void lt_due_profiles_end(void) {
-  atomic_store(&nextProfile, UINT64_MAX);
+  atomic_store(&dueProfiles.nextProfile, UINT64_MAX);
   lt_isolated_task_await();
 }
 
 void lt_due_profiles_finish(void) {
-  bool isOn = atomic_exchange(&nextProfile, UINT64_MAX) != UINT64_MAX;
+  bool isOn = atomic_exchange(&dueProfiles.nextProfile, UINT64_MAX) != UINT64_MAX;
   lt_isolated_task_await();
   if (isOn && atomic_load(&lt_is_sampling)) lt_call_isolated(write_profile, NULL);
 }
 
 void lt_due_profiles_reset_after_fork(void) {
-  atomic_store(&nextProfile, UINT64_MAX);
-  atomic_store(&hasFailed, 0);
+  atomic_store(&dueProfiles.nextProfile, UINT64_MAX);
+  atomic_store(&dueProfiles.hasFailed, 0);
   lt_heap_profile_reset_after_fork();
 }

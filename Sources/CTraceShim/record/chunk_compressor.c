@@ -30,12 +30,14 @@ struct lt_compressor {
   bool hasFailed;
 };
 
-static struct lt_compressor compressors[WHOLE_COUNT + GROWING_COUNT];
-static _Atomic size_t workspaceSize; ///< every thread that computes it gets the same value
+static struct {
+  struct lt_compressor compressors[WHOLE_COUNT + GROWING_COUNT];
+  _Atomic size_t workspaceSize; ///< every thread that computes it gets the same value
+} pool;
 
-/// True if the compressor is in `compressors` and is taken.
+/// True if the compressor is in the pool and is taken.
 LT_INVARIANT bool is_taken(const struct lt_compressor *c) {
-  return c >= compressors && c < compressors + WHOLE_COUNT + GROWING_COUNT && atomic_load(&c->isBusy) == 1;
+  return c >= pool.compressors && c < pool.compressors + WHOLE_COUNT + GROWING_COUNT && atomic_load(&c->isBusy) == 1;
 }
 
 static ZSTD_parameters parameters(void) {
@@ -46,8 +48,8 @@ static ZSTD_parameters parameters(void) {
 
 static bool prepare(struct lt_compressor *c) {
   LT_CHECK(is_taken(c) && !c->context);
-  size_t size = atomic_load(&workspaceSize);
-  if (!size) atomic_store(&workspaceSize, size = ZSTD_estimateCCtxSize_usingCParams(parameters().cParams));
+  size_t size = atomic_load(&pool.workspaceSize);
+  if (!size) atomic_store(&pool.workspaceSize, size = ZSTD_estimateCCtxSize_usingCParams(parameters().cParams));
   if (!c->output) c->output = lt_map_private(OUTPUT_SIZE);
   void *workspace = c->output ? lt_map_private(size) : NULL;
   if (workspace) c->context = ZSTD_initStaticCCtx(workspace, size);
@@ -59,7 +61,7 @@ struct lt_compressor *lt_compressor_take(enum lt_compressor_use use) {
       count = use == LT_COMPRESS_WHOLE ? WHOLE_COUNT : GROWING_COUNT;
   for (int i = 0; i < count; i++) {
     uint32_t free = 0;
-    struct lt_compressor *c = &compressors[first + i];
+    struct lt_compressor *c = &pool.compressors[first + i];
     if (!atomic_compare_exchange_strong(&c->isBusy, &free, 1)) continue;
     if (!c->context && !prepare(c)) {
       lt_compressor_return(c);
@@ -110,10 +112,10 @@ void lt_compressor_return(struct lt_compressor *c) {
 uint64_t lt_compressors_bytes(void) {
   uint64_t bytes = 0;
   for (int i = 0; i < WHOLE_COUNT + GROWING_COUNT; i++)
-    if (compressors[i].context) bytes += workspaceSize + OUTPUT_SIZE;
+    if (pool.compressors[i].context) bytes += pool.workspaceSize + OUTPUT_SIZE;
   return bytes;
 }
 
 void lt_compressors_reset_after_fork(void) {
-  for (int i = 0; i < WHOLE_COUNT + GROWING_COUNT; i++) atomic_store(&compressors[i].isBusy, 0);
+  for (int i = 0; i < WHOLE_COUNT + GROWING_COUNT; i++) atomic_store(&pool.compressors[i].isBusy, 0);
 }

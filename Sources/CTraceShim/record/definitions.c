@@ -34,14 +34,19 @@ struct image {
 };
 
 enum { IMAGE_LIMIT = 4096, STATIC_TLS_LIMIT = 1 << 20 };
-static struct image images[IMAGE_LIMIT];
-static _Atomic uint32_t imageCount; ///< number of entries that were ever used; at most IMAGE_LIMIT
-static _Atomic uint32_t isRefreshing;
-static unsigned long long lastAdds, lastSubs;
-static _Atomic uint64_t staticTLSSize;
-static struct lt_image_observer observer;
+static struct {
+  struct image images[IMAGE_LIMIT];
+  _Atomic uint32_t count; ///< number of entries that were ever used; at most IMAGE_LIMIT
+  _Atomic uint32_t isRefreshing;
+  unsigned long long lastAdds, lastSubs;
+  _Atomic uint64_t staticTLSSize;
+  struct lt_image_observer observer;
+  /// True after the first pass. A new entry then belongs to an image that was loaded during the recording.
+  bool isLooking;
+  char executablePath[PATH_MAX];
+} imageList;
 
-void lt_image_list_observe(struct lt_image_observer made) { observer = made; }
+void lt_image_list_observe(struct lt_image_observer made) { imageList.observer = made; }
 
 struct look {
   struct lt_thread *thread;
@@ -81,14 +86,13 @@ static size_t build_id(const struct dl_phdr_info *info, const uint8_t **bytes) {
   return 0;
 }
 
-static char executablePath[PATH_MAX];
-
 /// True if no two entries have the same range.
 LT_INVARIANT bool are_images_distinct(void) {
-  for (uint32_t i = 0; i < imageCount; i++)
+  for (uint32_t i = 0; i < imageList.count; i++)
     for (uint32_t k = 0; k < i; k++)
-      if (images[i].end && images[i].end == images[k].end && images[i].start == images[k].start &&
-          images[i].bias == images[k].bias)
+      if (imageList.images[i].end && imageList.images[i].end == imageList.images[k].end &&
+          imageList.images[i].start == imageList.images[k].start &&
+          imageList.images[i].bias == imageList.images[k].bias)
         return false;
   return true;
 }
@@ -114,9 +118,9 @@ static void define_image(struct lt_thread *t, const struct dl_phdr_info *info, u
   size_t identifierSize = build_id(info, &identifier);
   const char *path = info->dlpi_name;
   if (!path || !*path) {
-    long n = lt_syscall(SYS_readlink, "/proc/self/exe", executablePath, sizeof executablePath - 1);
-    executablePath[n > 0 ? n : 0] = 0;
-    path = executablePath;
+    long n = lt_syscall(SYS_readlink, "/proc/self/exe", imageList.executablePath, sizeof imageList.executablePath - 1);
+    imageList.executablePath[n > 0 ? n : 0] = 0;
+    path = imageList.executablePath;
   }
   p = lt_put_varint(p, info->dlpi_addr);
   p = lt_put_varint(p, start);
@@ -134,28 +138,26 @@ static void define_image(struct lt_thread *t, const struct dl_phdr_info *info, u
 /// Notes the size of static thread-local memory. Images loaded at the start have their thread-local variables below the
 /// thread pointer, in the same block of memory.
 static void look_at_thread_local(const struct dl_phdr_info *info) {
-  uint64_t distance = lt_static_tls_distance((uintptr_t)info->dlpi_tls_data), size = atomic_load(&staticTLSSize);
+  uint64_t distance = lt_static_tls_distance((uintptr_t)info->dlpi_tls_data),
+           size = atomic_load(&imageList.staticTLSSize);
   if (distance > STATIC_TLS_LIMIT) return;
-  while (distance > size && !atomic_compare_exchange_weak(&staticTLSSize, &size, distance)) {}
+  while (distance > size && !atomic_compare_exchange_weak(&imageList.staticTLSSize, &size, distance)) {}
 }
 
-uint64_t lt_static_tls_size(void) { return atomic_load(&staticTLSSize); }
-
-/// True after the first pass. A new entry then belongs to an image that was loaded during the recording.
-static bool isLooking;
+uint64_t lt_static_tls_size(void) { return atomic_load(&imageList.staticTLSSize); }
 
 /// Shows an image to the observer.
 static void show(const struct dl_phdr_info *info, struct image *image, struct look *look) {
   if (!image->isToBeShown) return;
-  LT_CHECK(observer.came);
-  image->isToBeShown = !observer.came(info);
+  LT_CHECK(imageList.observer.came);
+  image->isToBeShown = !imageList.observer.came(info);
   look->hasUnfinished |= image->isToBeShown;
 }
 
 static int look_at_image(struct dl_phdr_info *info, size_t size, void *context) {
   (void)size;
   struct look *look = context;
-  LT_CHECK(atomic_load(&isRefreshing) == 1 && imageCount <= IMAGE_LIMIT);
+  LT_CHECK(atomic_load(&imageList.isRefreshing) == 1 && imageList.count <= IMAGE_LIMIT);
   look_at_thread_local(info);
   uintptr_t start = UINTPTR_MAX, end = 0;
   for (int i = 0; i < info->dlpi_phnum; i++) {
@@ -165,25 +167,26 @@ static int look_at_image(struct dl_phdr_info *info, size_t size, void *context) 
     if (info->dlpi_addr + p->p_vaddr + p->p_memsz > end) end = info->dlpi_addr + p->p_vaddr + p->p_memsz;
   }
   if (start >= end) return 0;
-  uint32_t count = atomic_load_explicit(&imageCount, memory_order_relaxed), place = count;
+  uint32_t count = atomic_load_explicit(&imageList.count, memory_order_relaxed), place = count;
   for (uint32_t i = count; i-- > 0;) {
-    if (images[i].end == 0) place = i;
-    if (images[i].start == start && images[i].end == end && images[i].bias == info->dlpi_addr) {
-      images[i].isPresent = true;
-      show(info, &images[i], look);
+    if (imageList.images[i].end == 0) place = i;
+    if (imageList.images[i].start == start && imageList.images[i].end == end &&
+        imageList.images[i].bias == info->dlpi_addr) {
+      imageList.images[i].isPresent = true;
+      show(info, &imageList.images[i], look);
       return 0;
     }
   }
   if (place == IMAGE_LIMIT) return 0;
-  struct image *image = &images[place];
+  struct image *image = &imageList.images[place];
   LT_CHECK(place <= count);
   image->bias = info->dlpi_addr;
   image->isPresent = true;
-  image->isToBeShown = isLooking && observer.came;
+  image->isToBeShown = imageList.isLooking && imageList.observer.came;
   define_image(look->thread, info, start, end);
   // Add the range only now: a thread that finds the image in the list assumes that the trace defines it.
   give_range(image, start, end);
-  if (place == count) atomic_store_explicit(&imageCount, count + 1, memory_order_release);
+  if (place == count) atomic_store_explicit(&imageList.count, count + 1, memory_order_release);
   show(info, image, look);
   look->hasChanged = true;
   return 0;
@@ -193,68 +196,68 @@ static int look_at_image(struct dl_phdr_info *info, size_t size, void *context) 
 /// image, no image is loaded or unloaded in any namespace.
 static int look_elsewhere(struct dl_phdr_info *info, size_t size, void *context) {
   (void)info;
-  if (observer.showElsewhere) observer.showElsewhere(look_at_image, size, context);
+  if (imageList.observer.showElsewhere) imageList.observer.showElsewhere(look_at_image, size, context);
   return 1;
 }
 
 static void refresh(void *thread) {
   struct lt_thread *t = thread;
   uint32_t free = 0;
-  if (!atomic_compare_exchange_strong(&isRefreshing, &free, 1)) return;
+  if (!atomic_compare_exchange_strong(&imageList.isRefreshing, &free, 1)) return;
   struct look look = {.thread = t};
   dl_iterate_phdr(read_counters, &look);
-  if (look.adds != lastAdds || look.subs != lastSubs) {
+  if (look.adds != imageList.lastAdds || look.subs != imageList.lastSubs) {
     bool hasGone = false;
-    for (uint32_t i = 0; i < imageCount; i++) images[i].isPresent = false;
+    for (uint32_t i = 0; i < imageList.count; i++) imageList.images[i].isPresent = false;
     dl_iterate_phdr(look_at_image, &look);
     dl_iterate_phdr(look_elsewhere, &look);
-    isLooking = true;
-    for (uint32_t i = 0; i < imageCount; i++) {
-      uintptr_t start = images[i].start, end = images[i].end;
-      if (images[i].isPresent || end == 0) continue;
-      take_range(&images[i]);
+    imageList.isLooking = true;
+    for (uint32_t i = 0; i < imageList.count; i++) {
+      uintptr_t start = imageList.images[i].start, end = imageList.images[i].end;
+      if (imageList.images[i].isPresent || end == 0) continue;
+      take_range(&imageList.images[i]);
       uint8_t payload[64], *p = payload;
       p = lt_put_varint(p, start);
       p = lt_put_varint(p, end);
       p = lt_put_varint(p, lt_now());
-      if (observer.went) observer.went(start, end);
+      if (imageList.observer.went) imageList.observer.went(start, end);
       lt_define(t, LT_DEF_IMAGE_UNLOADED, payload, (size_t)(p - payload));
       hasGone = true;
     }
     LT_CHECK(are_images_distinct());
     if (hasGone || look.hasChanged) lt_stack_capture_invalidate();
-    if (observer.changed) observer.changed();
+    if (imageList.observer.changed) imageList.observer.changed();
     // If an image is not relocated yet, look at all images again next time.
-    lastAdds = look.hasUnfinished ? 0 : look.adds;
-    lastSubs = look.subs;
+    imageList.lastAdds = look.hasUnfinished ? 0 : look.adds;
+    imageList.lastSubs = look.subs;
   }
-  LT_CHECK(atomic_load(&isRefreshing) == 1);
-  atomic_store(&isRefreshing, 0);
+  LT_CHECK(atomic_load(&imageList.isRefreshing) == 1);
+  atomic_store(&imageList.isRefreshing, 0);
 }
 
 void lt_image_list_refresh(struct lt_thread *t) { lt_on_own_stack(refresh, t); }
 
 bool lt_image_list_covers(uintptr_t address) {
-  uint32_t count = atomic_load_explicit(&imageCount, memory_order_acquire);
+  uint32_t count = atomic_load_explicit(&imageList.count, memory_order_acquire);
   LT_CHECK(count <= IMAGE_LIMIT);
   for (uint32_t i = 0; i < count; i++)
-    if (has_address(&images[i], address)) return true;
+    if (has_address(&imageList.images[i], address)) return true;
   return false;
 }
 
 bool lt_image_list_has_both(uintptr_t a, uintptr_t b) {
-  uint32_t count = atomic_load_explicit(&imageCount, memory_order_acquire);
+  uint32_t count = atomic_load_explicit(&imageList.count, memory_order_acquire);
   LT_CHECK(count <= IMAGE_LIMIT);
   for (uint32_t i = 0; i < count; i++)
-    if (has_address(&images[i], a)) return has_address(&images[i], b);
+    if (has_address(&imageList.images[i], a)) return has_address(&imageList.images[i], b);
   return false;
 }
 
 void lt_image_list_reset(void) {
-  for (uint32_t i = 0; i < imageCount; i++) take_range(&images[i]);
-  imageCount = 0;
-  lastAdds = lastSubs = 0;
-  atomic_store(&isRefreshing, 0);
+  for (uint32_t i = 0; i < imageList.count; i++) take_range(&imageList.images[i]);
+  imageList.count = 0;
+  imageList.lastAdds = imageList.lastSubs = 0;
+  atomic_store(&imageList.isRefreshing, 0);
 }
 
 // --- types -----------------------------------------------------------------------------------------------------------
@@ -267,22 +270,24 @@ struct entry {
   _Atomic uint32_t type;     ///< 0 until the type is defined, and after it is gone
   _Atomic uint32_t storage;  ///< LT_STORAGE_…
 };
-static _Atomic(struct entry *) table;
-static _Atomic uint32_t nextType = 1, usedEntries;
+static struct {
+  _Atomic(struct entry *) entries;
+  _Atomic uint32_t nextType, usedEntries;
+} typeTable = {.nextType = 1};
 /// Replaces the metadata address of a type that is gone. Unlike 0, it does not end a probe sequence, so later entries
 /// stay reachable. It is never an address.
 enum { GONE = 1 };
 
 void lt_type_table_reset(void) {
   // The child has its own trace, which must define the types again.
-  struct entry *entries = atomic_exchange(&table, NULL);
+  struct entry *entries = atomic_exchange(&typeTable.entries, NULL);
   if (entries) lt_unmap(entries, TABLE_SIZE * sizeof *entries);
-  atomic_store(&nextType, 1);
-  atomic_store(&usedEntries, 0);
+  atomic_store(&typeTable.nextType, 1);
+  atomic_store(&typeTable.usedEntries, 0);
 }
 
 void lt_type_table_forget(uintptr_t start, uintptr_t end) {
-  struct entry *entries = atomic_load_explicit(&table, memory_order_acquire);
+  struct entry *entries = atomic_load_explicit(&typeTable.entries, memory_order_acquire);
   for (uint32_t i = 0; entries && i < TABLE_SIZE; i++) {
     uint64_t metadata = atomic_load_explicit(&entries[i].metadata, memory_order_relaxed);
     if (metadata < start || metadata >= end) continue;
@@ -305,7 +310,7 @@ static void write_definition(void *definition) {
   lt_describe_type(&lt_own_memory, d->metadata, &description);
   d->storage = description.storage;
   LT_CHECK(d->storage <= LT_STORAGE_DEQUE);
-  d->type = atomic_fetch_add(&nextType, 1);
+  d->type = atomic_fetch_add(&typeTable.nextType, 1);
   LT_CHECK(d->type > 0 && d->type != d->superclass);
   uint8_t payload[1200], *p = payload;
   p = lt_put_varint(p, d->type);
@@ -336,11 +341,11 @@ static uint32_t define_type(struct lt_thread *t, uint64_t metadata, uint32_t *st
 
 static LT_NOINLINE uint32_t number_of(struct lt_thread *t, uint64_t metadata, int depth) {
   if (!metadata) return 0;
-  struct entry *entries = atomic_load_explicit(&table, memory_order_acquire);
+  struct entry *entries = atomic_load_explicit(&typeTable.entries, memory_order_acquire);
   if (LT_UNLIKELY(!entries)) {
     struct entry *made = lt_map_private(TABLE_SIZE * sizeof *made);
     if (!made) return 0;
-    if (atomic_compare_exchange_strong(&table, &entries, made)) entries = made;
+    if (atomic_compare_exchange_strong(&typeTable.entries, &entries, made)) entries = made;
     else lt_unmap(made, TABLE_SIZE * sizeof *made);
   }
   uint64_t index = (metadata * LT_HASH_MULTIPLIER) >> 48;
@@ -350,12 +355,12 @@ static LT_NOINLINE uint32_t number_of(struct lt_thread *t, uint64_t metadata, in
     uint64_t found = atomic_load_explicit(&entries[index].metadata, memory_order_acquire);
     if (found == GONE && !free) free = &entries[index];
     if (found == 0) {
-      if (!free && atomic_load(&usedEntries) > TYPE_LIMIT) return 0;
+      if (!free && atomic_load(&typeTable.usedEntries) > TYPE_LIMIT) return 0;
       // Another thread may win the race here, or may not have stored its number yet. This thread then defines the type
       // a second time, under the same name.
       uint32_t storage = LT_STORAGE_NONE, type = define_type(t, metadata, &storage, depth);
       if (!type) return 0;
-      if (!free) atomic_fetch_add(&usedEntries, 1);
+      if (!free) atomic_fetch_add(&typeTable.usedEntries, 1);
       struct entry *entry = free ? free : &entries[index];
       LT_CHECK(entry >= entries && entry < entries + TABLE_SIZE);
       found = free ? GONE : 0;
@@ -387,7 +392,7 @@ static void ask(void *asking) {
 
 uint32_t lt_type_for(struct lt_thread *t, uint64_t metadata) {
   if (!metadata) return 0;
-  struct entry *entries = atomic_load_explicit(&table, memory_order_acquire);
+  struct entry *entries = atomic_load_explicit(&typeTable.entries, memory_order_acquire);
   uint64_t index = (metadata * LT_HASH_MULTIPLIER) >> 48;
   for (int probe = 0; entries && probe < 64; probe++, index = (index + 1) % TABLE_SIZE) {
     uint64_t found = atomic_load_explicit(&entries[index].metadata, memory_order_acquire);
@@ -401,7 +406,7 @@ uint32_t lt_type_for(struct lt_thread *t, uint64_t metadata) {
 }
 
 uint32_t lt_types(struct lt_scanned_type *types, uint32_t limit) {
-  struct entry *entries = atomic_load_explicit(&table, memory_order_acquire);
+  struct entry *entries = atomic_load_explicit(&typeTable.entries, memory_order_acquire);
   uint32_t count = 0;
   for (uint32_t i = 0; entries && i < TABLE_SIZE && count < limit; i++) {
     uint64_t metadata = atomic_load_explicit(&entries[i].metadata, memory_order_relaxed);

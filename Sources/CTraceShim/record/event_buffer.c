@@ -31,8 +31,10 @@ uint8_t *lt_put_string(uint8_t *p, const uint8_t *end, const char *text) {
 /// this size. A piece takes some 100 microseconds, and makes the trace a few bytes longer.
 enum { COMPRESSION_STEP = 32 << 10 };
 
-static _Atomic uint32_t isExactTimeRequired;
-static void (*onSeal)(struct lt_thread *);
+static struct {
+  _Atomic uint32_t isExactTimeRequired;
+  void (*onSeal)(struct lt_thread *);
+} buffers;
 
 /// True if the payload of definitions lies in its part of the slot. Another thread may be sealing the payload.
 LT_INVARIANT bool are_definitions_valid(const struct lt_thread *t) {
@@ -41,10 +43,10 @@ LT_INVARIANT bool are_definitions_valid(const struct lt_thread *t) {
          t->definitionLimit == slot + LT_SLOT_DEFINITIONS;
 }
 
-void lt_buffer_on_seal(void (*function)(struct lt_thread *)) { onSeal = function; }
+void lt_buffer_on_seal(void (*function)(struct lt_thread *)) { buffers.onSeal = function; }
 
 void lt_exact_time_require(void) {
-  if (!atomic_exchange(&isExactTimeRequired, 1)) lt_thread_send_to_prepare();
+  if (!atomic_exchange(&buffers.isExactTimeRequired, 1)) lt_thread_send_to_prepare();
 }
 
 uint8_t *lt_buffer_put_units(struct lt_thread *t, uint8_t *p, uint64_t units) {
@@ -66,7 +68,7 @@ LT_NOINLINE uint8_t *lt_buffer_put_time(struct lt_thread *t, uint8_t *p) {
 }
 
 void lt_buffer_keep_exact_time(struct lt_thread *t) {
-  if (t->isExact || !atomic_load(&isExactTimeRequired) || !lt_buffer_has_room(t) || t->isExact) return;
+  if (t->isExact || !atomic_load(&buffers.isExactTimeRequired) || !lt_buffer_has_room(t) || t->isExact) return;
   LT_CHECK(t->cursor < t->limit);
   uint64_t now = lt_now() >> LT_TIME_SHIFT;
   uint8_t *p = lt_buffer_put_units(t, t->cursor, now > t->timeUnits ? now - t->timeUnits : 0);
@@ -284,7 +286,7 @@ LT_NOINLINE bool lt_buffer_make_room(struct lt_thread *t) {
 
 static void renew(void *thread) {
   seal(thread);
-  if (onSeal) onSeal(thread);
+  if (buffers.onSeal) buffers.onSeal(thread);
 }
 
 bool lt_buffer_renew(struct lt_thread *t) {

@@ -333,18 +333,19 @@ LT_NOINLINE void lt_record_size_alone(struct lt_thread *t, unsigned operation, c
 
 // --- pauses ----------------------------------------------------------------------------------------------------------
 
-static _Atomic uint32_t isPauseNoted; ///< the trace contains the start of a pause, but not its end
-/// the time when the first thread without a state noticed the pause; 0 if none did
-static _Atomic uint64_t unnotedPause;
+static struct {
+  _Atomic uint32_t isNoted; ///< the trace contains the start of a pause, but not its end
+  _Atomic uint64_t unnoted; ///< the time when the first thread without a state noticed the pause; 0 if none did
+} pauses;
 
 void lt_pause_notes_reset_after_fork(void) {
-  atomic_store(&isPauseNoted, 0);
-  atomic_store(&unnotedPause, 0);
+  atomic_store(&pauses.isNoted, 0);
+  atomic_store(&pauses.unnoted, 0);
 }
 
 bool lt_pause_notice(void) {
   uint64_t none = 0;
-  return atomic_compare_exchange_strong(&unnotedPause, &none, lt_now());
+  return atomic_compare_exchange_strong(&pauses.unnoted, &none, lt_now());
 }
 
 static void define_pause(struct lt_thread *t, uint64_t kind, uint64_t time) {
@@ -358,11 +359,11 @@ static void define_pause(struct lt_thread *t, uint64_t kind, uint64_t time) {
 void lt_pause_note(struct lt_thread *t, uint64_t kind) {
   LT_CHECK(t->number > 0);
   LT_CHECK(kind == LT_PAUSE_BEGIN || kind == LT_PAUSE_END);
-  LT_CHECK(atomic_load(&isPauseNoted) <= 1);
-  uint64_t unnoted = atomic_load_explicit(&unnotedPause, memory_order_relaxed);
-  if (unnoted && !atomic_compare_exchange_strong(&unnotedPause, &unnoted, 0)) unnoted = 0;
+  LT_CHECK(atomic_load(&pauses.isNoted) <= 1);
+  uint64_t unnoted = atomic_load_explicit(&pauses.unnoted, memory_order_relaxed);
+  if (unnoted && !atomic_compare_exchange_strong(&pauses.unnoted, &unnoted, 0)) unnoted = 0;
   uint32_t before = kind == LT_PAUSE_BEGIN ? 0 : 1;
-  bool isChange = atomic_compare_exchange_strong(&isPauseNoted, &before, !before);
+  bool isChange = atomic_compare_exchange_strong(&pauses.isNoted, &before, !before);
   if (unnoted && kind == LT_PAUSE_END && !isChange) define_pause(t, LT_PAUSE_BEGIN, unnoted);
   if (isChange || (unnoted && kind == LT_PAUSE_END))
     define_pause(t, kind, unnoted && kind == LT_PAUSE_BEGIN ? unnoted : lt_now());

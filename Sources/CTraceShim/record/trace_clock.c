@@ -15,11 +15,13 @@ struct moment {
   uint64_t ticks, nanoseconds;
 };
 
-static struct moment first;
-static _Atomic uint64_t knownRate; ///< ticks per second of the processor's counter, by the latest measurement
-/// the time of the next measurement, in ticks. Each one comes when the recording is twice as old as at the previous
-/// one; the last one comes after a second
-static _Atomic uint64_t nextMeasurement;
+static struct {
+  struct moment first;
+  _Atomic uint64_t knownRate; ///< ticks per second of the processor's counter, by the latest measurement
+  /// the time of the next measurement, in ticks. Each one comes when the recording is twice as old as at the previous
+  /// one; the last one comes after a second
+  _Atomic uint64_t nextMeasurement;
+} calibration;
 
 /// Reads both clocks several times. Returns the reading that took least time, because the thread may be interrupted
 /// between the two clocks.
@@ -36,26 +38,27 @@ static struct moment read_clocks(void) {
 }
 
 void lt_trace_clock_begin(void) {
-  first = read_clocks();
+  calibration.first = read_clocks();
   LT_CHECK(lt_clock_kind == LT_CLOCK_TSC || lt_clock_kind == LT_CLOCK_MONOTONIC);
-  atomic_store(&knownRate, 0);
-  atomic_store(&nextMeasurement, 0);
+  atomic_store(&calibration.knownRate, 0);
+  atomic_store(&calibration.nextMeasurement, 0);
 }
 
 static LT_NOINLINE uint64_t measure(void) {
   struct moment now = read_clocks();
-  if (now.nanoseconds <= first.nanoseconds || now.ticks <= first.ticks) return SECOND;
-  uint64_t ticks = now.ticks - first.ticks, nanoseconds = now.nanoseconds - first.nanoseconds;
+  if (now.nanoseconds <= calibration.first.nanoseconds || now.ticks <= calibration.first.ticks) return SECOND;
+  uint64_t ticks = now.ticks - calibration.first.ticks, nanoseconds = now.nanoseconds - calibration.first.nanoseconds;
   uint64_t rate = (uint64_t)((unsigned __int128)ticks * SECOND / nanoseconds);
-  atomic_store_explicit(&knownRate, rate, memory_order_relaxed);
-  atomic_store_explicit(&nextMeasurement, nanoseconds >= SECOND ? UINT64_MAX : now.ticks + ticks, memory_order_relaxed);
+  atomic_store_explicit(&calibration.knownRate, rate, memory_order_relaxed);
+  atomic_store_explicit(&calibration.nextMeasurement, nanoseconds >= SECOND ? UINT64_MAX : now.ticks + ticks,
+                        memory_order_relaxed);
   return rate ? rate : SECOND;
 }
 
 static uint64_t rate(void) {
   if (lt_clock_kind != LT_CLOCK_TSC) return SECOND;
-  uint64_t next = atomic_load_explicit(&nextMeasurement, memory_order_relaxed),
-           known = atomic_load_explicit(&knownRate, memory_order_relaxed);
+  uint64_t next = atomic_load_explicit(&calibration.nextMeasurement, memory_order_relaxed),
+           known = atomic_load_explicit(&calibration.knownRate, memory_order_relaxed);
   return LT_LIKELY(known && (next == UINT64_MAX || lt_now() < next)) ? known : measure();
 }
 

@@ -23,19 +23,21 @@
 // Tells the user why something is not traced: through `record`, or on standard error if the library was preloaded by
 // hand.
 
-static char messagesPath[PATH_MAX];
-static bool isQuiet;
-static dev_t errorDevice; ///< device of the standard error when the process began
-static ino_t errorInode;
+static struct {
+  char path[PATH_MAX];
+  bool isQuiet;
+  dev_t errorDevice; ///< device of the standard error when the process began
+  ino_t errorInode;
+} messages;
 
 void lt_message_init(const char *path, bool quiet) {
-  messagesPath[0] = 0;
-  if (path && strlen(path) < sizeof messagesPath) strcpy(messagesPath, path);
-  isQuiet = quiet;
+  messages.path[0] = 0;
+  if (path && strlen(path) < sizeof messages.path) strcpy(messages.path, path);
+  messages.isQuiet = quiet;
   struct stat info;
   if (lt_fstat(2, &info) != 0) return;
-  errorDevice = info.st_dev;
-  errorInode = info.st_ino;
+  messages.errorDevice = info.st_dev;
+  messages.errorInode = info.st_ino;
 }
 
 struct line {
@@ -47,8 +49,8 @@ struct line {
 /// sends the writer a signal.
 static void write_apart(void *argument) {
   const struct line *line = argument;
-  if (messagesPath[0]) {
-    int descriptor = lt_open(messagesPath, O_WRONLY | O_APPEND | O_NOFOLLOW, 0);
+  if (messages.path[0]) {
+    int descriptor = lt_open(messages.path, O_WRONLY | O_APPEND | O_NOFOLLOW, 0);
     if (descriptor < 0) return;
     lt_write_all(descriptor, line->text, line->size);
     lt_close(descriptor);
@@ -56,7 +58,7 @@ static void write_apart(void *argument) {
   }
   // The host may have closed its standard error, and may use the descriptor for a file of its own.
   struct stat info;
-  if (lt_fstat(2, &info) == 0 && info.st_dev == errorDevice && info.st_ino == errorInode)
+  if (lt_fstat(2, &info) == 0 && info.st_dev == messages.errorDevice && info.st_ino == messages.errorInode)
     lt_write_all(2, line->text, line->size);
 }
 
@@ -100,7 +102,7 @@ static void say(void *message) {
   }
   LT_CHECK(n < sizeof line);
   line[n++] = '\n';
-  if (messagesPath[0] || !isQuiet) lt_call_isolated_or_here(write_apart, &(struct line){line, n});
+  if (messages.path[0] || !messages.isQuiet) lt_call_isolated_or_here(write_apart, &(struct line){line, n});
 }
 
 void lt_message(const char *text, const char *detail, int error) {

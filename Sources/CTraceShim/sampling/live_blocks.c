@@ -28,46 +28,48 @@ struct group {
 
 static _Atomic uint8_t alwaysMarked = 1;
 LT_HOOK_DATA struct lt_sampled_marks lt_sampled_marks = {&alwaysMarked, 0};
-static _Atomic uint8_t *marks;
-static struct group *groups;
+static struct {
+  _Atomic uint8_t *marks;
+  struct group *groups;
+} sampledBlocks;
 
 bool lt_sampled_blocks_begin(void) {
-  if (!groups) groups = lt_map_private(sizeof *groups << GROUP_BITS);
-  if (!marks) marks = lt_map_private(LT_SAMPLED_MARK_COUNT);
-  return groups && marks;
+  if (!sampledBlocks.groups) sampledBlocks.groups = lt_map_private(sizeof *sampledBlocks.groups << GROUP_BITS);
+  if (!sampledBlocks.marks) sampledBlocks.marks = lt_map_private(LT_SAMPLED_MARK_COUNT);
+  return sampledBlocks.groups && sampledBlocks.marks;
 }
 
 // --- marks -----------------------------------------------------------------------------------------------------------
 
 static _Atomic uint8_t *mark_of(uintptr_t address) {
-  LT_CHECK(marks != NULL);
-  return &marks[address >> 4 & (LT_SAMPLED_MARK_COUNT - 1)];
+  LT_CHECK(sampledBlocks.marks != NULL);
+  return &sampledBlocks.marks[address >> 4 & (LT_SAMPLED_MARK_COUNT - 1)];
 }
 
 void lt_sampled_marks_use(void) {
-  LT_CHECK(marks != NULL);
+  LT_CHECK(sampledBlocks.marks != NULL);
   // Set the mask last, since other threads may be freeing: the old mask is valid for both tables.
-  lt_sampled_marks.counts = marks;
+  lt_sampled_marks.counts = sampledBlocks.marks;
   atomic_thread_fence(memory_order_seq_cst);
   lt_sampled_marks.mask = LT_SAMPLED_MARK_COUNT - 1;
 }
 
 void lt_sampled_marks_hold(void) {
-  LT_CHECK(marks && lt_sampled_marks.counts != marks);
-  memset((void *)marks, MARK_HELD, LT_SAMPLED_MARK_COUNT);
+  LT_CHECK(sampledBlocks.marks && lt_sampled_marks.counts != sampledBlocks.marks);
+  memset((void *)sampledBlocks.marks, MARK_HELD, LT_SAMPLED_MARK_COUNT);
 }
 
 void lt_sampled_marks_release(void) {
-  LT_CHECK(marks != NULL);
+  LT_CHECK(sampledBlocks.marks != NULL);
   // Clear the marks in place: a thread in the middle of a free has the address of a mark.
   for (uint32_t i = 0; i < LT_SAMPLED_MARK_COUNT; i++) {
     uint8_t held = MARK_HELD;
-    atomic_compare_exchange_strong(&marks[i], &held, 0);
+    atomic_compare_exchange_strong(&sampledBlocks.marks[i], &held, 0);
   }
 }
 
 void lt_sampled_marks_add(uintptr_t address) {
-  if (!marks) return;
+  if (!sampledBlocks.marks) return;
   _Atomic uint8_t *mark = mark_of(address);
   uint8_t count = atomic_load(mark);
   while (count != MARK_LIMIT && !atomic_compare_exchange_weak(mark, &count, count + 1)) {}
@@ -83,7 +85,7 @@ static void remove_mark(uintptr_t address) {
 // --- blocks ----------------------------------------------------------------------------------------------------------
 
 static struct group *group_of(uintptr_t address) {
-  return &groups[((address >> 4) * LT_HASH_MULTIPLIER) >> (64 - GROUP_BITS)];
+  return &sampledBlocks.groups[((address >> 4) * LT_HASH_MULTIPLIER) >> (64 - GROUP_BITS)];
 }
 
 /// An address in a form that does not look like a pointer. A reader that scans the process from outside would otherwise
@@ -100,7 +102,7 @@ static int place_of(const struct group *group, uintptr_t address) {
 
 bool lt_sampled_blocks_remove(uintptr_t address, struct lt_sampled_block *block) {
   struct group *group = group_of(address);
-  int place = groups ? place_of(group, address) : GROUP_SIZE;
+  int place = sampledBlocks.groups ? place_of(group, address) : GROUP_SIZE;
   if (place == GROUP_SIZE) return false;
   *block = group->blocks[place];
   // If two threads free the block at the same time, which is an error of the program, count one free.
@@ -112,7 +114,7 @@ bool lt_sampled_blocks_remove(uintptr_t address, struct lt_sampled_block *block)
 
 bool lt_sampled_blocks_add(uintptr_t address, const struct lt_sampled_block *block) {
   struct group *group = group_of(address);
-  LT_CHECK(groups && key_of(address) > RESERVED);
+  LT_CHECK(sampledBlocks.groups && key_of(address) > RESERVED);
   LT_CHECK(place_of(group, address) == GROUP_SIZE);
   for (int place = 0; place < GROUP_SIZE; place++) {
     uintptr_t none = 0;
@@ -129,7 +131,7 @@ bool lt_sampled_blocks_add(uintptr_t address, const struct lt_sampled_block *blo
 }
 
 bool lt_sampled_blocks_find(uintptr_t address, struct lt_sampled_block *block) {
-  if (!groups) return false;
+  if (!sampledBlocks.groups) return false;
   const struct group *group = group_of(address);
   int place = place_of(group, address);
   if (place == GROUP_SIZE) return false;
@@ -159,19 +161,21 @@ struct cell {
 };
 
 bool lt_keeps_blocks;
-static _Atomic(struct cell *) *tables; ///< a table is never freed
-static _Atomic bool isIncomplete;
+static struct {
+  _Atomic(struct cell *) *tables; ///< a table is never freed
+  _Atomic bool isIncomplete;
+} liveSet;
 
 bool lt_live_set_begin(void) {
-  if (!tables) tables = lt_map_private(TABLE_LIMIT * sizeof *tables);
-  lt_keeps_blocks = tables != NULL;
+  if (!liveSet.tables) liveSet.tables = lt_map_private(TABLE_LIMIT * sizeof *liveSet.tables);
+  lt_keeps_blocks = liveSet.tables != NULL;
   return lt_keeps_blocks;
 }
 
 static struct cell *table_of(uint64_t address, bool isToBeMade) {
-  LT_CHECK(tables != NULL);
+  LT_CHECK(liveSet.tables != NULL);
   if (address >> ADDRESS_BITS) return NULL;
-  _Atomic(struct cell *) *place = &tables[address >> TABLE_SHIFT];
+  _Atomic(struct cell *) *place = &liveSet.tables[address >> TABLE_SHIFT];
   struct cell *table = atomic_load_explicit(place, memory_order_acquire);
   if (table || !isToBeMade) return table;
   struct cell *made = lt_map_private(TABLE_CELLS * sizeof *made);
@@ -213,7 +217,7 @@ void lt_live_set_add(uintptr_t address, uint64_t size) {
   struct cell *first = cell_of(address, true);
   struct cell *second = cell_of(isLarge ? address + (1 << CELL_SHIFT) : last_byte(address, size), true);
   if (!first || !second) {
-    atomic_store(&isIncomplete, true);
+    atomic_store(&liveSet.isIncomplete, true);
     return;
   }
   uint64_t endOfFirst = address | ((1 << CELL_SHIFT) - 1);
@@ -279,7 +283,7 @@ uint64_t lt_live_set_remove(uintptr_t address) {
 bool lt_live_set_walk(void (*block)(void *context, uint64_t address, uint64_t size), void *context) {
   uint64_t behind = 0; // end of the last block; the bits of cells before it may be a large block's size
   for (uint64_t i = 0; i < TABLE_LIMIT; i++) {
-    struct cell *table = atomic_load(&tables[i]);
+    struct cell *table = atomic_load(&liveSet.tables[i]);
     for (uint64_t k = 0; table && k < TABLE_CELLS; k++) {
       uint64_t base = i << TABLE_SHIFT | k << CELL_SHIFT, starts = atomic_load(&table[k].starts);
       if (base + (1 << CELL_SHIFT) <= behind) continue;
@@ -292,5 +296,5 @@ bool lt_live_set_walk(void (*block)(void *context, uint64_t address, uint64_t si
       }
     }
   }
-  return !atomic_load(&isIncomplete);
+  return !atomic_load(&liveSet.isIncomplete);
 }

@@ -118,26 +118,29 @@ struct lt_sample_weight lt_sample_weight(uint64_t size, uint64_t period) {
 
 enum { PROBE_LIMIT = 64 };
 
-static struct lt_sampled_site *sites;
-static uint64_t *keysOfAll;
-static _Atomic uint32_t keysUsed; ///< at most LT_SAMPLED_KEY_LIMIT; grows only
+static struct {
+  struct lt_sampled_site *sites;
+  uint64_t *keys;            ///< of all sites
+  _Atomic uint32_t keysUsed; ///< at most LT_SAMPLED_KEY_LIMIT; grows only
+} siteTable;
 
 bool lt_sampled_sites_begin(void) {
-  if (!sites) sites = lt_map_private(LT_SAMPLED_SITE_LIMIT * sizeof *sites);
-  if (!keysOfAll) keysOfAll = lt_map_private(LT_SAMPLED_KEY_LIMIT * sizeof *keysOfAll);
-  if (!sites || !keysOfAll) return false;
-  atomic_store(&sites[LT_SAMPLED_SITE_UNKNOWN].hash, 1);
-  atomic_store(&sites[LT_SAMPLED_SITE_UNKNOWN].isReady, 1);
+  if (!siteTable.sites) siteTable.sites = lt_map_private(LT_SAMPLED_SITE_LIMIT * sizeof *siteTable.sites);
+  if (!siteTable.keys) siteTable.keys = lt_map_private(LT_SAMPLED_KEY_LIMIT * sizeof *siteTable.keys);
+  if (!siteTable.sites || !siteTable.keys) return false;
+  atomic_store(&siteTable.sites[LT_SAMPLED_SITE_UNKNOWN].hash, 1);
+  atomic_store(&siteTable.sites[LT_SAMPLED_SITE_UNKNOWN].isReady, 1);
   return true;
 }
 
 /// True if the site is in the table and its keys are in the array of keys.
 LT_INVARIANT bool is_site(const struct lt_sampled_site *site) {
-  return site >= sites && site < sites + LT_SAMPLED_SITE_LIMIT && site->firstKey <= LT_SAMPLED_KEY_LIMIT &&
-         site->keyCount <= LT_SAMPLED_KEY_LIMIT - site->firstKey;
+  return site >= siteTable.sites && site < siteTable.sites + LT_SAMPLED_SITE_LIMIT &&
+         site->firstKey <= LT_SAMPLED_KEY_LIMIT && site->keyCount <= LT_SAMPLED_KEY_LIMIT - site->firstKey;
 }
 
 void lt_sampled_sites_reset(void) {
+  struct lt_sampled_site *sites = siteTable.sites;
   for (uint32_t i = 0; sites && i < LT_SAMPLED_SITE_LIMIT; i++) {
     struct lt_sampled_site *site = &sites[i];
     if (!atomic_load_explicit(&site->hash, memory_order_relaxed)) continue;
@@ -165,31 +168,31 @@ static uint64_t hash_of(const uint64_t *keys, uint32_t count) {
 
 /// Takes room for `count` keys, and returns the index of the first. UINT32_MAX if there is no room.
 static uint32_t take_keys(uint32_t count) {
-  uint32_t used = atomic_load(&keysUsed);
+  uint32_t used = atomic_load(&siteTable.keysUsed);
   LT_CHECK(used <= LT_SAMPLED_KEY_LIMIT);
   do
     if (count > LT_SAMPLED_KEY_LIMIT - used) return UINT32_MAX;
-  while (!atomic_compare_exchange_weak(&keysUsed, &used, used + count));
+  while (!atomic_compare_exchange_weak(&siteTable.keysUsed, &used, used + count));
   return used;
 }
 
 bool lt_sampled_sites_have_spare_room(void) {
   enum { SHARE_OF_FIRST = 4 };
-  return atomic_load_explicit(&keysUsed, memory_order_relaxed) < LT_SAMPLED_KEY_LIMIT / SHARE_OF_FIRST;
+  return atomic_load_explicit(&siteTable.keysUsed, memory_order_relaxed) < LT_SAMPLED_KEY_LIMIT / SHARE_OF_FIRST;
 }
 
 uint32_t lt_sampled_site_for(const uint64_t *keys, uint32_t count) {
   uint64_t hash = hash_of(keys, count);
-  LT_CHECK(sites && keysOfAll && hash > 1);
+  LT_CHECK(siteTable.sites && siteTable.keys && hash > 1);
   for (uint32_t i = 0; i < PROBE_LIMIT; i++) {
     uint32_t number = (uint32_t)((hash >> 40) + i) % LT_SAMPLED_SITE_LIMIT;
     if (number == LT_SAMPLED_SITE_UNKNOWN) continue;
-    struct lt_sampled_site *site = &sites[number];
+    struct lt_sampled_site *site = &siteTable.sites[number];
     uint64_t known = atomic_load_explicit(&site->hash, memory_order_acquire);
     if (known == hash) return number;
     if (known) continue;
     // Check the room before a place is taken, since a place is never given back.
-    if (LT_SAMPLED_KEY_LIMIT - atomic_load(&keysUsed) < count) return LT_SAMPLED_SITE_UNKNOWN;
+    if (LT_SAMPLED_KEY_LIMIT - atomic_load(&siteTable.keysUsed) < count) return LT_SAMPLED_SITE_UNKNOWN;
     if (!atomic_compare_exchange_strong(&site->hash, &known, hash)) {
       if (known == hash) return number;
       continue;
@@ -198,7 +201,7 @@ uint32_t lt_sampled_site_for(const uint64_t *keys, uint32_t count) {
     LT_CHECK(!atomic_load(&site->isReady) && site->keyCount == 0);
     if (first == UINT32_MAX) count = first = 0; // other threads took the last room: make a site without frames
     LT_CHECK(first + count <= LT_SAMPLED_KEY_LIMIT);
-    memcpy(keysOfAll + first, keys, count * sizeof *keys);
+    memcpy(siteTable.keys + first, keys, count * sizeof *keys);
     site->firstKey = first;
     site->keyCount = count;
     atomic_store_explicit(&site->isReady, 1, memory_order_release);
@@ -208,9 +211,9 @@ uint32_t lt_sampled_site_for(const uint64_t *keys, uint32_t count) {
 }
 
 void lt_sampled_site_allocated(uint32_t number, struct lt_sample_weight weight) {
-  LT_CHECK(number < LT_SAMPLED_SITE_LIMIT && atomic_load(&sites[number].hash));
+  LT_CHECK(number < LT_SAMPLED_SITE_LIMIT && atomic_load(&siteTable.sites[number].hash));
   LT_CHECK(weight.objects >= LT_WEIGHT_ONE);
-  struct lt_sampled_site *site = &sites[number];
+  struct lt_sampled_site *site = &siteTable.sites[number];
   atomic_fetch_add_explicit(&site->samples, 1, memory_order_relaxed);
   atomic_fetch_add_explicit(&site->allocatedObjects, weight.objects, memory_order_relaxed);
   atomic_fetch_add_explicit(&site->allocatedBytes, weight.bytes, memory_order_relaxed);
@@ -218,9 +221,9 @@ void lt_sampled_site_allocated(uint32_t number, struct lt_sample_weight weight) 
 }
 
 void lt_sampled_site_freed(uint32_t number, struct lt_sample_weight weight) {
-  LT_CHECK(number < LT_SAMPLED_SITE_LIMIT && atomic_load(&sites[number].hash));
+  LT_CHECK(number < LT_SAMPLED_SITE_LIMIT && atomic_load(&siteTable.sites[number].hash));
   LT_CHECK(weight.objects >= LT_WEIGHT_ONE);
-  struct lt_sampled_site *site = &sites[number];
+  struct lt_sampled_site *site = &siteTable.sites[number];
   atomic_fetch_add_explicit(&site->freedObjects, weight.objects, memory_order_relaxed);
   atomic_fetch_add_explicit(&site->freedBytes, weight.bytes, memory_order_relaxed);
   atomic_fetch_add_explicit(&site->freedVariance, weight.variance, memory_order_relaxed);
@@ -229,7 +232,7 @@ void lt_sampled_site_freed(uint32_t number, struct lt_sample_weight weight) {
 
 void lt_sampled_site_undo_free(uint32_t number, struct lt_sample_weight weight) {
   LT_CHECK(number < LT_SAMPLED_SITE_LIMIT && weight.objects >= LT_WEIGHT_ONE);
-  struct lt_sampled_site *site = &sites[number];
+  struct lt_sampled_site *site = &siteTable.sites[number];
   atomic_fetch_sub_explicit(&site->freedObjects, weight.objects, memory_order_relaxed);
   atomic_fetch_sub_explicit(&site->freedBytes, weight.bytes, memory_order_relaxed);
   atomic_fetch_sub_explicit(&site->freedVariance, weight.variance, memory_order_relaxed);
@@ -237,13 +240,13 @@ void lt_sampled_site_undo_free(uint32_t number, struct lt_sample_weight weight) 
 }
 
 const struct lt_sampled_site *lt_sampled_site_at(uint32_t number) {
-  if (!sites || number >= LT_SAMPLED_SITE_LIMIT) return NULL;
-  return atomic_load_explicit(&sites[number].isReady, memory_order_acquire) ? &sites[number] : NULL;
+  if (!siteTable.sites || number >= LT_SAMPLED_SITE_LIMIT) return NULL;
+  return atomic_load_explicit(&siteTable.sites[number].isReady, memory_order_acquire) ? &siteTable.sites[number] : NULL;
 }
 
 const uint64_t *lt_sampled_site_keys(const struct lt_sampled_site *site) {
   LT_CHECK(is_site(site) && atomic_load(&site->isReady));
-  return keysOfAll + site->firstKey;
+  return siteTable.keys + site->firstKey;
 }
 
 struct lt_sample_totals lt_sample_totals(void) {

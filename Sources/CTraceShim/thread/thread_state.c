@@ -15,20 +15,22 @@
 
 __thread struct lt_tls lt_tls;
 
-static _Atomic(struct lt_thread *) firstThread;
-static _Atomic uint32_t lastNumber;
+static struct {
+  _Atomic(struct lt_thread *) first;
+  _Atomic uint32_t lastNumber;
+} threads;
 
 struct lt_thread *lt_thread_first(void) {
-  return atomic_load_explicit(&firstThread, memory_order_acquire);
+  return atomic_load_explicit(&threads.first, memory_order_acquire);
 }
 
 struct lt_thread *lt_thread_self(void) {
   return lt_tls.thread && lt_tls.thread->number ? lt_tls.thread : NULL;
 }
 
-uint32_t lt_thread_take_number(void) { return atomic_fetch_add(&lastNumber, 1) + 1; }
+uint32_t lt_thread_take_number(void) { return atomic_fetch_add(&threads.lastNumber, 1) + 1; }
 
-uint32_t lt_thread_count(void) { return atomic_load_explicit(&lastNumber, memory_order_relaxed); }
+uint32_t lt_thread_count(void) { return atomic_load_explicit(&threads.lastNumber, memory_order_relaxed); }
 
 /// True if the state is in the list of threads.
 LT_INVARIANT bool is_listed(const struct lt_thread *t) {
@@ -41,7 +43,7 @@ void lt_thread_list(struct lt_thread *t) {
   LT_CHECK(t && !is_listed(t));
   struct lt_thread *first = lt_thread_first();
   do atomic_store(&t->next, first);
-  while (!atomic_compare_exchange_weak(&firstThread, &first, t));
+  while (!atomic_compare_exchange_weak(&threads.first, &first, t));
 }
 
 void lt_thread_send_to_prepare(void) {
@@ -49,8 +51,8 @@ void lt_thread_send_to_prepare(void) {
 }
 
 struct lt_thread *lt_thread_unlist_all(void) {
-  atomic_store(&lastNumber, 0);
-  return atomic_exchange(&firstThread, NULL);
+  atomic_store(&threads.lastNumber, 0);
+  return atomic_exchange(&threads.first, NULL);
 }
 
 void lt_thread_reset_after_fork(void) {

@@ -21,11 +21,12 @@ struct found_object { // struct dl_find_object of <dlfcn.h>, defined here since 
   void *ehFrame;
   unsigned long long reserved[7];
 };
-static int (*findObject)(void *, struct found_object *);
-
-static uintptr_t loaderStart, loaderEnd; ///< [start, end); both 0 in a program without a loader
-/// The program as the kernel has mapped it. Has no segments if the program headers are unknown.
-static struct lt_unwind_image program;
+static struct {
+  int (*findObject)(void *, struct found_object *);
+  uintptr_t loaderStart, loaderEnd; ///< [start, end); both 0 in a program without a loader
+  /// The program as the kernel has mapped it. Has no segments if the program headers are unknown.
+  struct lt_unwind_image program;
+} imageSearch;
 
 static void find_program(void) {
   const ElfW(Phdr) *segments = (const ElfW(Phdr) *)getauxval(AT_PHDR);
@@ -33,21 +34,21 @@ static void find_program(void) {
   LT_CHECK(segments || count == 0);
   for (uint32_t i = 0; i < count; i++)
     if (segments[i].p_type == PT_PHDR)
-      program = (struct lt_unwind_image){
+      imageSearch.program = (struct lt_unwind_image){
           .bias = (uintptr_t)segments - segments[i].p_vaddr, .segments = segments, .segmentCount = count};
 }
 
 void lt_unwind_images_init(void) {
-  *(void **)&findObject = lt_next_symbol("_dl_find_object");
+  *(void **)&imageSearch.findObject = lt_next_symbol("_dl_find_object");
   find_program();
   uintptr_t base = getauxval(AT_BASE);
   if (!base) return;
   const ElfW(Ehdr) *header = (const ElfW(Ehdr) *)base;
   const ElfW(Phdr) *program = (const ElfW(Phdr) *)(base + header->e_phoff);
-  loaderStart = loaderEnd = base;
+  imageSearch.loaderStart = imageSearch.loaderEnd = base;
   for (int i = 0; i < header->e_phnum; i++)
-    if (program[i].p_type == PT_LOAD && base + program[i].p_vaddr + program[i].p_memsz > loaderEnd)
-      loaderEnd = base + program[i].p_vaddr + program[i].p_memsz;
+    if (program[i].p_type == PT_LOAD && base + program[i].p_vaddr + program[i].p_memsz > imageSearch.loaderEnd)
+      imageSearch.loaderEnd = base + program[i].p_vaddr + program[i].p_memsz;
 }
 
 struct image_query {
@@ -70,14 +71,14 @@ static int find_by_program_headers(struct dl_phdr_info *info, size_t size, void 
 bool lt_unwind_find_image(uintptr_t address, struct lt_unwind_image *image) {
   struct found_object object;
   struct image_query query = {address, image};
-  if (!findObject) return dl_iterate_phdr(find_by_program_headers, &query) == 1;
-  if (findObject((void *)address, &object) != 0) return false;
+  if (!imageSearch.findObject) return dl_iterate_phdr(find_by_program_headers, &query) == 1;
+  if (imageSearch.findObject((void *)address, &object) != 0) return false;
   *image = (struct lt_unwind_image){.bias = object.linkMap->l_addr, .searchTable = (uintptr_t)object.ehFrame};
-  if (image->bias == program.bias && program.segmentCount) {
+  if (image->bias == imageSearch.program.bias && imageSearch.program.segmentCount) {
     // The kernel maps the program's segments one by one. If there is a gap between two segments, the loader treats them
     // as separate maps, and the start of such a map may have no headers (glibc 2.36, elf/dl-find_object.c).
-    image->segments = program.segments;
-    image->segmentCount = program.segmentCount;
+    image->segments = imageSearch.program.segments;
+    image->segmentCount = imageSearch.program.segmentCount;
     return true;
   }
   const ElfW(Ehdr) *header = object.mapStart;
@@ -89,8 +90,8 @@ bool lt_unwind_find_image(uintptr_t address, struct lt_unwind_image *image) {
 }
 
 bool lt_unwind_is_in_loader(uintptr_t address) {
-  LT_CHECK(loaderStart <= loaderEnd);
-  return address >= loaderStart && address < loaderEnd;
+  LT_CHECK(imageSearch.loaderStart <= imageSearch.loaderEnd);
+  return address >= imageSearch.loaderStart && address < imageSearch.loaderEnd;
 }
 
 bool lt_unwind_is_code(uintptr_t address) {
