@@ -41,7 +41,7 @@ let package = Package(
     .target(
       name: "CProcessCalls", exclude: ["README.md"],
       linkerSettings: [.linkedLibrary("unwind-generic", .when(platforms: [.linux]))]),
-    // Swift's metadata and the words of a heap image, in memory of any process.
+    // Swift's metadata and the words of a heap image, in memory of any process. The analysis uses the layouts alone.
     .target(
       name: "CHeapScan", dependencies: ["CTraceFormat"], exclude: ["README.md", "allocator_metadata/README.md"],
       publicHeadersPath: "."),
@@ -99,7 +99,9 @@ let package = Package(
       path: "Sources/TraceAnalysis/ProcessInspection", exclude: ["README.md"]),
     .target(
       name: "HeapAnalysis",
-      dependencies: symbolication + ["PlatformRules", "CTraceFormat", "CElfutils", "CSandboxedChild", "CRemoteMirror"],
+      dependencies: symbolication + [
+        "PlatformRules", "CTraceFormat", "CHeapScan", "CElfutils", "CSandboxedChild", "CRemoteMirror",
+      ],
       path: "Sources/TraceAnalysis/HeapAnalysis",
       exclude: [
         "README.md", "HeapGraph/README.md", "HeapImage/README.md", "ObjectGraph/README.md", "SwiftReflection/README.md",

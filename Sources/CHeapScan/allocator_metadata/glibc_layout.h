@@ -1,4 +1,4 @@
-// Layouts of glibc's allocator.
+// Layouts of glibc's allocator, for C and Swift.
 
 #ifndef LEAKTRACE_GLIBC_LAYOUT_H
 #define LEAKTRACE_GLIBC_LAYOUT_H
@@ -22,8 +22,10 @@ enum {
   GLIBC_HEAP_ARENA = 0,
   GLIBC_PREVIOUS_HEAP = 8,
   GLIBC_HEAP_SIZE = 16,
-  GLIBC_LEAST_HEAP_INFO = 0x20, ///< the size up to 2.34; later 0x30
+  GLIBC_HEAP_INFO = 0x30,       ///< the size since 2.35
+  GLIBC_LEAST_HEAP_INFO = 0x20, ///< the size up to 2.34
   GLIBC_MOST_HEAP_INFO = 0x100,
+  GLIBC_HEAP_LIMIT = 64 << 20, ///< most bytes of a heap; each heap begins at a multiple of this
 
   // a chunk: the size of the previous chunk, its own size with flags, then the program's memory
   GLIBC_CHUNK_SIZE = 8,
@@ -35,7 +37,8 @@ enum {
   GLIBC_IS_MAPPED = 2,
   GLIBC_IS_HUGE_MAPPED = 1, ///< flag in the first word of a mapped chunk, since 2.43: the mapping has huge pages
   GLIBC_NOT_MAIN_ARENA = 4,
-  GLIBC_FENCEPOST = 16, ///< size of a dummy chunk: two of them end a piece of a heap that does not continue
+  GLIBC_MAPPED_LIMIT = 65536, ///< usual limit of the blocks with a mapping of their own (M_MMAP_MAX)
+  GLIBC_FENCEPOST = 16,       ///< size of a dummy chunk: two of them end a piece of a heap that does not continue
 
   // a thread's cache: for each bin, a number of 16 bits and the address of the first entry
   GLIBC_SMALL_CACHE_BINS = 64, ///< the bins that hold chunks of one size each
@@ -79,6 +82,17 @@ static inline const struct lt_glibc_cache_layout *lt_glibc_cache_layout(uint64_t
     if (chunkBytes >= lt_glibc_cache_layouts[i].chunk && chunkBytes <= lt_glibc_cache_layouts[i].maxChunk)
       return &lt_glibc_cache_layouts[i];
   return NULL;
+}
+
+/// Returns the most bytes of the chunk of a thread's cache, in 2.31 to 2.41. The first chunk of an arena is the cache
+/// of the thread that made the arena.
+static inline uint64_t lt_glibc_first_cache_bytes(void) { return lt_glibc_cache_layouts[0].maxChunk; }
+
+/// Returns the bytes before the first chunk of an arena that is not a main arena, in 2.35 to 2.42. They hold heap_info
+/// and malloc_state.
+static inline uint64_t lt_glibc_arena_state_bytes(void) {
+  uint64_t end = GLIBC_HEAP_INFO + (uint64_t)lt_glibc_arena_layouts[0].bins + GLIBC_ARENA_BEHIND_BINS;
+  return (end + GLIBC_ALIGNMENT - 1) / GLIBC_ALIGNMENT * GLIBC_ALIGNMENT;
 }
 
 /// The sizes of the chunks in a bin of a thread's cache: one size, or all sizes from one power of two up to the next.

@@ -64,8 +64,8 @@ static bool read_layout(const struct lt_allocator_memory *metadata, const uint64
 /// Returns how many of the words have their usual values. A few other places in libc's data look like the parameters by
 /// chance, but there most of these words are 0.
 static unsigned plausibility(const uint64_t *words, unsigned counts, const struct lt_malloc_parameters *p) {
-  enum { USUAL_MAPPED_LIMIT = 65536, USUAL_ARENA_TEST = 8 };
-  return (half(words, counts + 1) == USUAL_MAPPED_LIMIT) + (words[ARENA_TEST] == USUAL_ARENA_TEST) +
+  enum { USUAL_ARENA_TEST = 8 };
+  return (half(words, counts + 1) == GLIBC_MAPPED_LIMIT) + (words[ARENA_TEST] == USUAL_ARENA_TEST) +
          (p->cacheBins == GLIBC_SMALL_CACHE_BINS) + (p->breakStart != 0) + (p->mapped != 0 || p->mappedBytes == 0);
 }
 

@@ -1,5 +1,6 @@
 // Roots: memory that is in use without a reference to it. Reachability begins at the roots.
 
+import CHeapScan
 import PlatformRules
 import TextWriting
 import TraceReading
@@ -165,10 +166,9 @@ package struct HeapRoots: Sendable {
   }
 
   /// Bytes of the allocator's lists of freed blocks at the beginning of its memory: a thread's cache and an arena's
-  /// state. These lists have no references. Source: glibc 2.36, malloc/malloc.c (tcache_perthread_struct, malloc_state)
-  /// and malloc/arena.c (heap_info), with the headers of their chunks.
-  private static let threadCacheSize: UInt64 = 0x2A0
-  private static let arenaStateSize: UInt64 = 0x8D0
+  /// state. These lists have no references. Seen with glibc 2.36.
+  private static let threadCacheSize = lt_glibc_first_cache_bytes()
+  private static let arenaStateSize = lt_glibc_arena_state_bytes()
 
   /// Adds the memory between blocks. `first`: the index of the first block in the range. `allocators`: the number of
   /// bytes at the beginning of the range that are the allocator's own.

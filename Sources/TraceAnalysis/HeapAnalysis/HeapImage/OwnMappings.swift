@@ -1,5 +1,6 @@
 // Memory that a program mapped directly: the writable regions, without the parts that have other owners.
 
+import CHeapScan
 import TraceReading
 
 /// Finds the parts of writable regions that belong to no image, no thread's stack and no allocator.
@@ -149,13 +150,13 @@ struct OwnMappings {
     return found
   }
 
-  private static let arenaSize: UInt64 = 64 << 20
+  private static let arenaSize = UInt64(GLIBC_HEAP_LIMIT)
 
   /// Returns whether an arena begins at an address. It begins with a pointer to the arena's state. In the first heap of
   /// an arena, the state directly follows.
   static func isArena(at address: UInt64, _ image: HeapImage) -> Bool {
     guard address % arenaSize == 0, let state = image.word(at: address) else { return false }
-    return state % arenaSize < 256
+    return state % arenaSize < UInt64(GLIBC_MOST_HEAP_INFO)
   }
 
   /// Returns the parts of a range outside all blocks. Returns no parts if the range has small blocks: the allocator
@@ -194,13 +195,13 @@ struct OwnMappings {
     return overflow ? .max : end
   }
 
-  /// Bytes of the allocator's header before a block. Source: glibc 2.36, malloc/malloc.c (malloc_chunk).
-  private static let chunkHeader: UInt64 = 16
+  /// Bytes of the allocator's header before a block. Seen with glibc 2.36.
+  private static let chunkHeader = UInt64(GLIBC_CHUNK_MEMORY)
   /// The smallest block that may have a separate mapping. glibc maps blocks of 128 KiB and more separately, unless the
   /// program sets another limit (M_MMAP_THRESHOLD).
   private static let largeSize: UInt64 = 64 << 10
-  /// The most blocks that glibc maps separately (M_MMAP_MAX).
-  private static let largeBlocks = 65_536
+  /// The most blocks that glibc maps separately.
+  private static let largeBlocks = GLIBC_MAPPED_LIMIT
 
   // MARK: Ranges
 
