@@ -1,26 +1,20 @@
-// Finds the words from the metadata's field records, whose layout is part of the ABI. Source: swiftlang/swift,
-// include/swift/RemoteInspection/Records.h, include/swift/ABI/Metadata.h and docs/ABI/Mangling.rst.
+// Finds the words from the metadata's field records. Source for the mangled names: swiftlang/swift,
+// docs/ABI/Mangling.rst.
 
 #include "enum_tags.h"
 
 #include "check.h"
 #include "metadata_reading.h"
+#include "object_layout.h"
 
 #include <string.h>
 
-enum {
-  DESCRIPTOR_CLASS = 16,
-  HEADER_SIZE = 16,
-  ARRAY_HEADER_SIZE = 32,
-  FIELD_RECORD_SIZE = 12,
-  FIELD_LIMIT = 4096,
-  DEPTH_LIMIT = 64
-};
+enum { FIELD_LIMIT = 4096, DEPTH_LIMIT = 64 };
 
 /// Returns a mask of the words that begin at or after `from` and before `end`. Both are offsets in an object.
 static uint64_t words_between(uint64_t from, uint64_t end) {
-  if (from < HEADER_SIZE || end <= from) return 0;
-  uint64_t first = (from - HEADER_SIZE + 7) / 8, last = (end - HEADER_SIZE + 7) / 8;
+  if (from < SWIFT_OBJECT_HEADER || end <= from) return 0;
+  uint64_t first = (from - SWIFT_OBJECT_HEADER + 7) / 8, last = (end - SWIFT_OBJECT_HEADER + 7) / 8;
   if (first >= LT_CASE_WORD_LIMIT || last <= first) return 0;
   uint64_t below = last >= LT_CASE_WORD_LIMIT ? ~0ull : (1ull << last) - 1;
   return below & ~((1ull << first) - 1);
@@ -39,20 +33,22 @@ static bool is_plain(const struct lt_memory *memory, uint64_t typeName) {
 /// Returns the words of a class's own fields, without its superclass's fields.
 static uint64_t words_of_fields(const struct lt_memory *memory, uint64_t metadata, uint64_t class,
                                 uint64_t superclass) {
-  uint64_t start = superclass ? lt_half_at(memory, superclass + 24) : HEADER_SIZE, end = lt_half_at(memory, class + 24),
-           mask = 0;
-  uint64_t descriptor = lt_word_at(memory, class + 40), fields = lt_relative_at(memory, descriptor + 16);
-  uint32_t flags = lt_half_at(memory, descriptor), count = lt_half_at(memory, descriptor + 36),
-           vector = lt_half_at(memory, descriptor + 40);
-  bool hasResilientSuperclass = flags >> 29 & 1;
-  bool isKnown = (flags & 31) == DESCRIPTOR_CLASS && !hasResilientSuperclass && fields &&
-                 lt_short_at(memory, fields + 10) == FIELD_RECORD_SIZE && lt_half_at(memory, fields + 12) == count &&
-                 count <= FIELD_LIMIT;
+  uint64_t start = superclass ? lt_half_at(memory, superclass + SWIFT_CLASS_INSTANCE_SIZE) : SWIFT_OBJECT_HEADER,
+           end = lt_half_at(memory, class + SWIFT_CLASS_INSTANCE_SIZE), mask = 0;
+  uint64_t descriptor = lt_word_at(memory, class + SWIFT_CLASS_DESCRIPTOR),
+           fields = lt_relative_at(memory, descriptor + SWIFT_DESCRIPTOR_FIELDS);
+  uint32_t flags = lt_half_at(memory, descriptor + SWIFT_DESCRIPTOR_FLAGS),
+           count = lt_half_at(memory, descriptor + SWIFT_CLASS_FIELD_COUNT),
+           vector = lt_half_at(memory, descriptor + SWIFT_CLASS_FIELD_VECTOR);
+  bool isKnown = lt_context_kind(flags) == SWIFT_DESCRIBES_CLASS && !lt_flags_have_resilient_superclass(flags) &&
+                 fields && lt_short_at(memory, fields + SWIFT_FIELDS_RECORD_SIZE) == SWIFT_FIELD_SIZE &&
+                 lt_half_at(memory, fields + SWIFT_FIELDS_COUNT) == count && count <= FIELD_LIMIT;
   if (!isKnown) return words_between(start + 8, end);
   for (uint32_t i = 0; i < count; i++) {
     uint64_t offset = lt_word_at(memory, metadata + 8ull * (vector + i)), next = end;
     if (offset < start || offset >= end ||
-        is_plain(memory, lt_relative_at(memory, fields + 16 + (uint64_t)FIELD_RECORD_SIZE * i + 4)))
+        is_plain(memory, lt_relative_at(memory, fields + SWIFT_FIELDS_RECORDS + (uint64_t)SWIFT_FIELD_SIZE * i +
+                                                    SWIFT_FIELD_TYPE)))
       continue;
     // Skip fields of size 0: they have no offset of their own.
     for (uint32_t k = i + 1; k < count; k++) {
@@ -67,10 +63,10 @@ static uint64_t words_of_fields(const struct lt_memory *memory, uint64_t metadat
 }
 
 static struct lt_enum_tags words_of_class(const struct lt_memory *memory, uint64_t metadata) {
-  struct lt_enum_tags words = {.start = HEADER_SIZE};
+  struct lt_enum_tags words = {.start = SWIFT_OBJECT_HEADER};
   uint64_t class = metadata;
   for (int depth = 0; class && depth < DEPTH_LIMIT; depth++) {
-    uint64_t superclass = lt_word_at(memory, class + 8);
+    uint64_t superclass = lt_word_at(memory, class + SWIFT_CLASS_SUPERCLASS);
     words.mask |= words_of_fields(memory, metadata, class, superclass);
     class = superclass;
   }
@@ -82,30 +78,31 @@ static struct lt_enum_tags words_of_class(const struct lt_memory *memory, uint64
 static struct lt_enum_tags words_of_elements(const struct lt_memory *memory, uint64_t metadata, unsigned argument,
                                              uint64_t start) {
   struct lt_enum_tags words = {0};
-  uint64_t descriptor = lt_word_at(memory, metadata + 40);
+  uint64_t descriptor = lt_word_at(memory, metadata + SWIFT_CLASS_DESCRIPTOR);
   if (!lt_is_generic(memory, descriptor)) return words;
   uint64_t element = lt_word_at(memory, lt_class_arguments(memory, metadata, descriptor) + 8ull * argument),
-           kind = lt_word_at(memory, element), witnesses = lt_word_at(memory, element - 8);
-  if (kind != KIND_STRUCT && kind != KIND_ENUM && kind != KIND_OPTIONAL && kind != KIND_TUPLE) return words;
-  enum { IS_NOT_PLAIN_DATA = 0x10000, ALIGNMENT_MASK = 0xFF };
-  uint64_t size = lt_word_at(memory, witnesses + 64), stride = lt_word_at(memory, witnesses + 72);
-  uint32_t flags = lt_half_at(memory, witnesses + 80);
-  if (!(flags & IS_NOT_PLAIN_DATA) || (stride & 7) || stride > UINT32_MAX || size > stride) return words;
-  uint64_t alignment = (flags & ALIGNMENT_MASK) + 1;
+           kind = lt_word_at(memory, element), witnesses = lt_word_at(memory, element - SWIFT_WITNESSES_BEFORE);
+  if (kind != SWIFT_KIND_STRUCT && kind != SWIFT_KIND_ENUM && kind != SWIFT_KIND_OPTIONAL && kind != SWIFT_KIND_TUPLE)
+    return words;
+  uint64_t size = lt_word_at(memory, witnesses + SWIFT_WITNESSES_SIZE),
+           stride = lt_word_at(memory, witnesses + SWIFT_WITNESSES_STRIDE);
+  uint32_t flags = lt_half_at(memory, witnesses + SWIFT_WITNESSES_FLAGS);
+  if (!(flags & SWIFT_VALUE_IS_NOT_PLAIN) || (stride & 7) || stride > UINT32_MAX || size > stride) return words;
+  uint64_t alignment = (flags & SWIFT_VALUE_ALIGNMENT_MASK) + 1;
   words.start = (uint32_t)((start + alignment - 1) & ~(alignment - 1));
   words.stride = (uint32_t)stride;
   LT_CHECK(words.stride % 8 == 0 && words.start >= start);
-  words.mask = words_between(HEADER_SIZE + 8, HEADER_SIZE + size);
+  words.mask = words_between(SWIFT_OBJECT_HEADER + 8, SWIFT_OBJECT_HEADER + size);
   return words;
 }
 
 struct lt_enum_tags lt_enum_tags_of(const struct lt_memory *memory, uint64_t metadata, uint32_t storage) {
   struct lt_enum_tags none = {0};
   uint64_t kind = lt_word_at(memory, metadata);
-  if (kind != KIND_CLASS && kind <= KIND_LAST) return none;
+  if (lt_metadata_kind(kind) != SWIFT_KIND_CLASS) return none;
   switch (storage) {
     case LT_STORAGE_NONE: return words_of_class(memory, metadata);
-    case LT_STORAGE_ARRAY: return words_of_elements(memory, metadata, 0, ARRAY_HEADER_SIZE);
+    case LT_STORAGE_ARRAY: return words_of_elements(memory, metadata, 0, SWIFT_ARRAY_ELEMENTS);
     case LT_STORAGE_DICTIONARY: return words_of_elements(memory, metadata, 1, 0);
     default: return none;
   }

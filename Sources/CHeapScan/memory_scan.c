@@ -9,6 +9,7 @@
 #include "check.h"
 #include "metadata_copy.h"
 #include "metadata_reading.h"
+#include "object_layout.h"
 #include "object_words.h"
 
 #include <errno.h>
@@ -61,10 +62,10 @@ static bool is_in_region(const struct lt_memory_scan *s, uint64_t address, uint6
 
 /// Adds the counts of a side table that no object refers to any more, if there are such counts at `address`.
 static LT_NOINLINE void find_freed_side_table(struct lt_memory_scan *s, uint64_t address) {
-  uint64_t table = address - 16;
+  uint64_t table = address - SWIFT_SIDE_TABLE_COUNTS;
   uint64_t words[4];
-  if (address < 16 || !is_in_region(s, table, 4) || !lt_read_bytes(s->memory, table, words, sizeof words) ||
-      !lt_is_freed_side_table(words))
+  if (address < SWIFT_SIDE_TABLE_COUNTS || !is_in_region(s, table, 4) ||
+      !lt_read_bytes(s->memory, table, words, sizeof words) || !lt_is_freed_side_table(words))
     return;
   if (lt_address_index_has(&s->index, words[0])) lt_verbatim_words_add(&s->exact, address, 1, 8);
 }
@@ -84,7 +85,7 @@ static LT_NOINLINE void find_task_slab(struct lt_memory_scan *s, uint64_t addres
   if (next && (!lt_address_index_has(&s->index, next) || !lt_read_bytes(s->memory, next, &nextMetadata, 8) ||
                nextMetadata != metadata))
     return;
-  lt_verbatim_words_add(&s->exact, address + 16, 1, 8);
+  lt_verbatim_words_add(&s->exact, address + SWIFT_SLAB_COUNTS, 1, 8);
 }
 
 /// First pass: finds counts that are not in the page where their object begins, and counts that no object refers to.
@@ -92,8 +93,8 @@ static void find_apart(struct lt_memory_scan *s, uint64_t page, unsigned firstWo
   const uint64_t *words = s->content;
   LT_CHECK(words && page % PAGE == 0 && firstWord < LT_MEMORY_PAGE_WORDS);
   for (unsigned i = (firstWord + 1) & ~1u; i < LT_MEMORY_PAGE_WORDS; i += 2) {
-    uint64_t word = words[i], slab = page + 8 * i - 32;
-    // The first allocation in a slab begins 32 bytes after the slab's start. Its second word is the slab's address.
+    uint64_t word = words[i], slab = page + 8 * i - SWIFT_SLAB_HEADER;
+    // The first allocation follows the slab's header. Its second word is the slab's address.
     if (LT_UNLIKELY(words[i + 1] == slab)) find_task_slab(s, slab);
     if (LT_UNLIKELY(word == LT_FREED_OBJECT_COUNTS)) find_freed_side_table(s, page + 8 * i);
     if (LT_LIKELY(word == 0 || !lt_type_set_may_have(&s->typeSet, word))) continue;
@@ -188,13 +189,13 @@ static struct lt_case_span case_span(const struct lt_memory_scan *s, uint64_t ad
   if (!stride) {
     span.end = address + span.words.start + 8ull * (64 - (unsigned)__builtin_clzll(span.words.mask));
   } else if (type->storage == LT_STORAGE_ARRAY) {
-    if (counts->address != address + 16) return none;
-    span.end = address + span.words.start + lt_word_at(s->memory, address + 16) * stride;
+    if (counts->address != address + SWIFT_ARRAY_COUNT) return none;
+    span.end = address + span.words.start + lt_word_at(s->memory, address + SWIFT_ARRAY_COUNT) * stride;
   } else {
     // An empty bucket has memory for a value, too.
-    if (counts->address != address + 64) return none;
-    uint64_t scale = lt_word_at(s->memory, address + 32) & 0xFF;
-    span.origin = lt_word_at(s->memory, address + 56);
+    if (counts->address != address + SWIFT_DICTIONARY_BITMAP) return none;
+    uint64_t scale = lt_word_at(s->memory, address + SWIFT_TABLE_SCALE) & 0xFF;
+    span.origin = lt_word_at(s->memory, address + SWIFT_DICTIONARY_VALUES);
     if (span.origin < counts->address || span.origin >= end || stride > (end - span.origin) >> scale) return none;
     span.end = span.origin + (stride << scale);
   }

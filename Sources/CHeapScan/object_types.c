@@ -5,6 +5,7 @@
 
 #include "check.h"
 #include "metadata_reading.h"
+#include "object_layout.h"
 #include "object_words.h"
 
 #include <string.h>
@@ -17,18 +18,13 @@ enum {
   /// Places for words that were checked, whether they are metadata or not. Once half of the places are used, a new word
   /// is checked each time it is met.
   NUMBER_PLACES = 1 << 20,
-  HEADER_SIZE = 16,
-  /// The largest size of a class's instances and of its metadata, and the smallest size of its metadata.
+  /// The largest size of a class's instances and of its metadata.
   SIZE_LIMIT = 1 << 24,
-  LEAST_METADATA = 56,
   /// The most bytes that glibc adds to a block: it rounds up to a multiple of 16, and adds a remainder that is too
   /// small for another block.
   ROUNDING_LIMIT = 15 + 16,
   /// jemalloc adds up to a quarter of the size, and rounds up to a multiple of 16.
   QUARTER_ROUNDING = 16,
-  /// The kind in the flags of a context descriptor. Source: swiftlang/swift, include/swift/ABI/MetadataValues.h.
-  DESCRIPTOR_KIND = 31,
-  CLASS_DESCRIPTOR = 16,
 };
 
 /// Modules with classes whose instances have memory after their fields: storage of the standard library and of
@@ -87,13 +83,15 @@ static bool is_code(struct lt_object_types *s, uint64_t address) { return has_fl
 
 static bool is_class(struct lt_object_types *s, uint64_t metadata) {
   const struct lt_memory *memory = s->memory;
-  uint32_t instanceSize = lt_half_at(memory, metadata + 24), size = lt_half_at(memory, metadata + 32),
-           addressPoint = lt_half_at(memory, metadata + 36);
-  uint64_t descriptor = lt_word_at(memory, metadata + 40);
-  return size <= SIZE_LIMIT && addressPoint < size && addressPoint >= 16 && addressPoint % 8 == 0 &&
-         size - addressPoint >= LEAST_METADATA && instanceSize >= HEADER_SIZE && instanceSize <= SIZE_LIMIT &&
-         descriptor % 4 == 0 && (lt_half_at(memory, descriptor) & DESCRIPTOR_KIND) == CLASS_DESCRIPTOR &&
-         is_code(s, lt_word_at(memory, metadata - 16));
+  uint32_t instanceSize = lt_half_at(memory, metadata + SWIFT_CLASS_INSTANCE_SIZE),
+           size = lt_half_at(memory, metadata + SWIFT_CLASS_SIZE),
+           addressPoint = lt_half_at(memory, metadata + SWIFT_CLASS_ADDRESS_POINT);
+  uint64_t descriptor = lt_word_at(memory, metadata + SWIFT_CLASS_DESCRIPTOR);
+  return size <= SIZE_LIMIT && addressPoint < size && addressPoint >= SWIFT_DESTROYER_BEFORE && addressPoint % 8 == 0 &&
+         size - addressPoint >= SWIFT_CLASS_FIXED_PART && instanceSize >= SWIFT_OBJECT_HEADER &&
+         instanceSize <= SIZE_LIMIT && descriptor % 4 == 0 &&
+         lt_context_kind(lt_half_at(memory, descriptor + SWIFT_DESCRIPTOR_FLAGS)) == SWIFT_DESCRIBES_CLASS &&
+         is_code(s, lt_word_at(memory, metadata - SWIFT_DESTROYER_BEFORE));
 }
 
 /// True if the address is the metadata of objects: of a class, a closure's context, a box, an error or a task.
@@ -102,12 +100,12 @@ static bool is_metadata(struct lt_object_types *s, uint64_t metadata) {
   if (!has_flag(s, metadata, LT_REGION_READABLE) || !lt_read_bytes(s->memory, metadata, &kind, sizeof kind))
     return false;
   switch (kind) {
-    case KIND_CLASS: return is_class(s, metadata);
-    case KIND_CONTEXT:
-    case KIND_BOX:
-    case KIND_ERROR:
+    case SWIFT_KIND_CLASS: return is_class(s, metadata);
+    case SWIFT_KIND_CONTEXT:
+    case SWIFT_KIND_BOX:
+    case SWIFT_KIND_ERROR:
     // The function that frees such an object precedes its value witnesses.
-    case KIND_TASK: return is_code(s, lt_word_at(s->memory, metadata - 16));
+    case SWIFT_KIND_TASK: return is_code(s, lt_word_at(s->memory, metadata - SWIFT_DESTROYER_BEFORE));
     default: return false;
   }
 }
@@ -120,7 +118,7 @@ static uint32_t instance_size(const struct lt_object_types *s, uint64_t metadata
     if (strncmp(description->name, growingModules[i], strlen(growingModules[i])) == 0) return 0;
   // If the superclass's instances may have memory after their fields, so may this class's instances.
   if (superclass && !s->instanceSizes[superclass]) return 0;
-  return lt_half_at(s->memory, metadata + 24);
+  return lt_half_at(s->memory, metadata + SWIFT_CLASS_INSTANCE_SIZE);
 }
 
 // --- numbers ---------------------------------------------------------------------------------------------------------
@@ -174,7 +172,8 @@ static uint32_t index_of(struct lt_object_types *s, uint64_t metadata, uint32_t 
 }
 
 uint32_t lt_object_type(struct lt_object_types *s, uint64_t first, uint64_t second, uint64_t size) {
-  if (size < HEADER_SIZE || !first || first % 8 || first >= LT_FRAME_ADDRESS_MASK || !lt_is_reference_count(second))
+  if (size < SWIFT_OBJECT_HEADER || !first || first % 8 || first >= LT_FRAME_ADDRESS_MASK ||
+      !lt_is_reference_count(second))
     return 0;
   uint32_t index = index_of(s, first, 0);
   return index ? s->firstNumber + index - 1 : 0;

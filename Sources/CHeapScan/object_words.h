@@ -14,16 +14,10 @@
 /// counts, or a reference to a side table.
 bool lt_is_reference_count(uint64_t word);
 
-/// The counts in the side table of an object that was deinitialised and freed, and has no strong or unowned references.
-/// Source: swiftlang/swift, stdlib/public/SwiftShims/swift/shims/RefCount.h; seen with Swift 6.1.2 and 6.3.1.
-#define LT_FREED_OBJECT_COUNTS 0x100000001ull
-/// True if four words look like the side table of a freed object. Offset 0 holds the object's address, 16 its counts,
-/// and 24 the number of weak references in 4 bytes.
+/// True if four words look like the side table of a freed object.
 bool lt_is_freed_side_table(const uint64_t *table);
-/// True if six words at an address look like a slab, which holds frames of a task's functions. At offset 16 are the
-/// slab's capacity and its used size, 4 bytes each; both exclude the first 32 bytes. At 32 begins the first allocation,
-/// whose second word is the slab's address.
-/// Source: swiftlang/swift, stdlib/public/runtime/StackAllocator.h; seen with Swift 6.1.2 and 6.3.1.
+/// True if six words at an address look like a slab, which holds frames of a task's functions. The last two words are
+/// the header of the first allocation.
 bool lt_is_task_slab(uint64_t address, const uint64_t *slab);
 
 /// The most ranges of one object.

@@ -27,25 +27,25 @@ void lt_describe_type(const struct lt_memory *memory, uint64_t metadata, struct 
   d->storage = LT_STORAGE_NONE;
   d->descriptor = d->superclass = 0;
   d->name[0] = 0;
-  switch (kind > KIND_LAST ? KIND_CLASS : kind) {
-    case KIND_CLASS: {
+  switch (lt_metadata_kind(kind)) {
+    case SWIFT_KIND_CLASS: {
       d->kind = LT_TYPE_CLASS;
-      d->descriptor = lt_word_at(memory, metadata + 40);
-      d->superclass = lt_word_at(memory, metadata + 8);
+      d->descriptor = lt_word_at(memory, metadata + SWIFT_CLASS_DESCRIPTOR);
+      d->superclass = lt_word_at(memory, metadata + SWIFT_CLASS_SUPERCLASS);
       lt_type_name(memory, metadata, d->name, sizeof d->name);
       d->storage = storage_of(d->name);
       break;
     }
-    case KIND_CONTEXT:
+    case SWIFT_KIND_CONTEXT:
       d->kind = LT_TYPE_CONTEXT;
-      d->descriptor = lt_word_at(memory, metadata + 16);
+      d->descriptor = lt_word_at(memory, metadata + SWIFT_CONTEXT_DESCRIPTOR);
       break;
-    case KIND_BOX:
+    case SWIFT_KIND_BOX:
       d->kind = LT_TYPE_BOX;
-      d->descriptor = lt_word_at(memory, metadata + 16);
+      d->descriptor = lt_word_at(memory, metadata + SWIFT_BOX_TYPE);
       lt_type_name(memory, metadata, d->name, sizeof d->name);
       break;
-    case KIND_ERROR: d->kind = LT_TYPE_ERROR; break;
-    case KIND_TASK: d->kind = LT_TYPE_TASK; break;
+    case SWIFT_KIND_ERROR: d->kind = LT_TYPE_ERROR; break;
+    case SWIFT_KIND_TASK: d->kind = LT_TYPE_TASK; break;
   }
 }

@@ -8,15 +8,6 @@
 #include "check.h"
 #include "metadata_reading.h"
 
-enum descriptor_kind {
-  DESCRIPTOR_MODULE = 0,
-  DESCRIPTOR_EXTENSION = 1,
-  DESCRIPTOR_ANONYMOUS = 2,
-  DESCRIPTOR_PROTOCOL = 3,
-  DESCRIPTOR_CLASS = 16,
-  DESCRIPTOR_STRUCT = 17,
-  DESCRIPTOR_ENUM = 18
-};
 enum { DEPTH_LIMIT = 8, ARGUMENT_LIMIT = 16 };
 
 struct name {
@@ -45,19 +36,20 @@ static void put_string_at(struct name *n, uint64_t address) {
 /// Appends the names of a context's parents and its own name, separated by dots.
 static void put_context(struct name *n, uint64_t descriptor, int depth) {
   if (!descriptor || depth > DEPTH_LIMIT || is_full(n)) return;
-  unsigned kind = lt_half_at(n->memory, descriptor) & 31;
+  uint32_t kind = lt_context_kind(lt_half_at(n->memory, descriptor + SWIFT_DESCRIPTOR_FLAGS));
   size_t before = n->length;
-  if (kind != DESCRIPTOR_MODULE) put_context(n, lt_relative_indirectable_at(n->memory, descriptor + 4), depth + 1);
-  if (kind == DESCRIPTOR_EXTENSION || kind == DESCRIPTOR_ANONYMOUS) return;
+  if (kind != SWIFT_DESCRIBES_MODULE)
+    put_context(n, lt_relative_indirectable_at(n->memory, descriptor + SWIFT_DESCRIPTOR_PARENT), depth + 1);
+  if (kind == SWIFT_DESCRIBES_EXTENSION || kind == SWIFT_DESCRIBES_ANONYMOUS) return;
   if (n->length > before) put_text(n, ".");
-  put_string_at(n, lt_relative_at(n->memory, descriptor + 8));
+  put_string_at(n, lt_relative_at(n->memory, descriptor + SWIFT_DESCRIPTOR_NAME));
 }
 
 static void put_type(struct name *n, uint64_t metadata, int depth);
 
 static void put_arguments(struct name *n, uint64_t arguments, uint64_t genericHeader, int depth) {
-  unsigned parameters = lt_short_at(n->memory, genericHeader + 8),
-           keyArguments = lt_short_at(n->memory, genericHeader + 12);
+  unsigned parameters = lt_short_at(n->memory, genericHeader + SWIFT_GENERICS_PARAMETERS),
+           keyArguments = lt_short_at(n->memory, genericHeader + SWIFT_GENERICS_KEY_ARGUMENTS);
   if (parameters > keyArguments) parameters = keyArguments;
   if (parameters == 0 || parameters > ARGUMENT_LIMIT) return;
   put_text(n, "<");
@@ -77,50 +69,52 @@ static void put_type(struct name *n, uint64_t metadata, int depth) {
     return;
   }
   uint64_t kind = lt_word_at(n->memory, metadata);
-  if (kind == KIND_CLASS || kind > KIND_LAST) {
-    uint64_t descriptor = lt_word_at(n->memory, metadata + 40);
+  if (lt_metadata_kind(kind) == SWIFT_KIND_CLASS) {
+    uint64_t descriptor = lt_word_at(n->memory, metadata + SWIFT_CLASS_DESCRIPTOR);
     put_context(n, descriptor, 0);
     if (lt_is_generic(n->memory, descriptor))
-      put_arguments(n, lt_class_arguments(n->memory, metadata, descriptor), descriptor + 44, depth);
+      put_arguments(n, lt_class_arguments(n->memory, metadata, descriptor), descriptor + SWIFT_CLASS_GENERICS, depth);
     return;
   }
   switch (kind) {
-    case KIND_OPTIONAL:
-      put_type(n, lt_word_at(n->memory, metadata + 16), depth + 1);
+    case SWIFT_KIND_OPTIONAL:
+      put_type(n, lt_word_at(n->memory, metadata + SWIFT_VALUE_ARGUMENTS), depth + 1);
       put_text(n, "?");
       break;
-    case KIND_STRUCT:
-    case KIND_ENUM: {
-      uint64_t descriptor = lt_word_at(n->memory, metadata + 8);
+    case SWIFT_KIND_STRUCT:
+    case SWIFT_KIND_ENUM: {
+      uint64_t descriptor = lt_word_at(n->memory, metadata + SWIFT_VALUE_DESCRIPTOR);
       put_context(n, descriptor, 0);
-      if (lt_is_generic(n->memory, descriptor)) put_arguments(n, metadata + 16, descriptor + 28, depth);
+      if (lt_is_generic(n->memory, descriptor))
+        put_arguments(n, metadata + SWIFT_VALUE_ARGUMENTS, descriptor + SWIFT_VALUE_GENERICS, depth);
       break;
     }
-    case KIND_FOREIGN_CLASS: put_context(n, lt_word_at(n->memory, metadata + 8), 0); break;
-    case KIND_TUPLE: {
-      uint64_t count = lt_word_at(n->memory, metadata + 8);
+    case SWIFT_KIND_FOREIGN_CLASS: put_context(n, lt_word_at(n->memory, metadata + SWIFT_VALUE_DESCRIPTOR), 0); break;
+    case SWIFT_KIND_TUPLE: {
+      uint64_t count = lt_word_at(n->memory, metadata + SWIFT_TUPLE_COUNT);
       put_text(n, "(");
       for (uint64_t i = 0; i < count && i < ARGUMENT_LIMIT; i++) {
         if (i) put_text(n, ", ");
-        put_type(n, lt_word_at(n->memory, metadata + 24 + 16 * i), depth + 1);
+        put_type(n, lt_word_at(n->memory, metadata + SWIFT_TUPLE_ELEMENTS + SWIFT_TUPLE_ELEMENT_SIZE * i), depth + 1);
       }
       put_text(n, ")");
       break;
     }
-    case KIND_FUNCTION: {
-      unsigned count = (unsigned)lt_word_at(n->memory, metadata + 8) & 0xffff;
+    case SWIFT_KIND_FUNCTION: {
+      unsigned count = (unsigned)lt_word_at(n->memory, metadata + SWIFT_FUNCTION_FLAGS) & 0xffff;
       put_text(n, "(");
       for (unsigned i = 0; i < count && i < ARGUMENT_LIMIT; i++) {
         if (i) put_text(n, ", ");
-        put_type(n, lt_word_at(n->memory, metadata + 24 + 8 * i), depth + 1);
+        put_type(n, lt_word_at(n->memory, metadata + SWIFT_FUNCTION_PARAMETERS + 8 * i), depth + 1);
       }
       put_text(n, ") -> ");
-      put_type(n, lt_word_at(n->memory, metadata + 16), depth + 1);
+      put_type(n, lt_word_at(n->memory, metadata + SWIFT_FUNCTION_RESULT), depth + 1);
       break;
     }
-    case KIND_EXISTENTIAL: {
-      uint32_t flags = lt_half_at(n->memory, metadata + 8), count = lt_half_at(n->memory, metadata + 12);
-      uint64_t protocols = metadata + 16 + (flags >> 30 & 1 ? 8 : 0);
+    case SWIFT_KIND_EXISTENTIAL: {
+      uint32_t flags = lt_half_at(n->memory, metadata + SWIFT_EXISTENTIAL_FLAGS),
+               count = lt_half_at(n->memory, metadata + SWIFT_EXISTENTIAL_COUNT);
+      uint64_t protocols = metadata + SWIFT_EXISTENTIAL_PARTS + (flags >> 30 & 1 ? 8 : 0);
       bool isClassBound = !(flags >> 31);
       put_text(n, count ? "any " : isClassBound ? "AnyObject" : "Any");
       for (uint32_t i = 0; i < count && i < ARGUMENT_LIMIT; i++) {
@@ -129,13 +123,13 @@ static void put_type(struct name *n, uint64_t metadata, int depth) {
       }
       break;
     }
-    case KIND_METATYPE:
-    case KIND_EXISTENTIAL_METATYPE:
-      put_type(n, lt_word_at(n->memory, metadata + 8), depth + 1);
+    case SWIFT_KIND_METATYPE:
+    case SWIFT_KIND_EXISTENTIAL_METATYPE:
+      put_type(n, lt_word_at(n->memory, metadata + SWIFT_METATYPE_INSTANCE), depth + 1);
       put_text(n, ".Type");
       break;
-    case KIND_BOX: put_type(n, lt_word_at(n->memory, metadata + 16), depth + 1); break;
-    case KIND_OPAQUE: put_text(n, "Builtin"); break;
+    case SWIFT_KIND_BOX: put_type(n, lt_word_at(n->memory, metadata + SWIFT_BOX_TYPE), depth + 1); break;
+    case SWIFT_KIND_OPAQUE: put_text(n, "Builtin"); break;
     default: put_text(n, "_"); break;
   }
 }

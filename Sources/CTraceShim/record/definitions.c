@@ -332,8 +332,8 @@ static uint32_t define_type(struct lt_thread *t, uint64_t metadata, uint32_t *st
   LT_CHECK(metadata > GONE && depth <= SUPERCLASS_LIMIT);
   uint64_t kind = lt_word_at(&lt_own_memory, metadata);
   struct definition d = {.thread = t, .metadata = metadata, .storage = LT_STORAGE_NONE};
-  if ((kind == KIND_CLASS || kind > KIND_LAST) && depth < SUPERCLASS_LIMIT)
-    d.superclass = number_of(t, lt_word_at(&lt_own_memory, metadata + 8), depth + 1);
+  if (lt_metadata_kind(kind) == SWIFT_KIND_CLASS && depth < SUPERCLASS_LIMIT)
+    d.superclass = number_of(t, lt_word_at(&lt_own_memory, metadata + SWIFT_CLASS_SUPERCLASS), depth + 1);
   if (!lt_on_own_stack(write_definition, &d)) return 0;
   *storage = d.storage;
   return d.type;

@@ -1,5 +1,6 @@
 // Adds the references in the elements of arrays, sets and dictionaries.
 
+import CHeapScan
 import TraceReading
 
 extension ObjectGraphBuilder {
@@ -87,7 +88,8 @@ extension ObjectGraphBuilder {
   /// Returns whether a collection is empty. Words that removed elements left in an empty collection are no references.
   func isEmptyCollection(_ kind: NodeKind, _ block: LiveBlock) -> Bool {
     switch kind {
-    case .array, .dictionary, .set: image.word(at: block.address &+ 16) == 0
+    case .array: image.word(at: block.address &+ UInt64(SWIFT_ARRAY_COUNT)) == 0
+    case .dictionary, .set: image.word(at: block.address &+ UInt64(SWIFT_TABLE_COUNT)) == 0
     default: false
     }
   }

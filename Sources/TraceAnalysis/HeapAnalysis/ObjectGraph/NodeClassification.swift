@@ -1,5 +1,6 @@
 // Classifies each block of a heap image: an object of a type, a task, a side table, or plain memory.
 
+import CHeapScan
 import TraceReading
 
 extension ObjectGraphBuilder {
@@ -110,7 +111,7 @@ extension ObjectGraphBuilder {
         if SideTable.isOrphan(block, isListed: isListed(block), in: image) { markSideTable(UInt32(node)) }
         continue
       }
-      guard let bits = image.word(at: block.address + 8) else { continue }
+      guard let bits = image.word(at: block.address + UInt64(SWIFT_OBJECT_COUNTS)) else { continue }
       if let table = ReferenceCount.sideTable(bits), let found = heap.block(containing: table),
         heap[found].address == table,
         image.word(at: table) == block.address
@@ -264,5 +265,5 @@ extension ObjectGraphBuilder {
     }
   }
 
-  private static let taskMetadataKind: UInt64 = 0x502
+  private static let taskMetadataKind = UInt64(SWIFT_KIND_TASK)
 }

@@ -1,5 +1,6 @@
 // Adds the references in a block to the graph: by its fields if its type is reflected, else by its words.
 
+import CHeapScan
 import TraceReading
 import TraceSymbolication
 
@@ -85,7 +86,8 @@ extension ObjectGraphBuilder {
   }
 
   private mutating func addSideTable(_ node: Int, _ block: LiveBlock) {
-    guard let bits = image.word(at: block.address + 8), let table = ReferenceCount.sideTable(bits),
+    guard let bits = image.word(at: block.address + UInt64(SWIFT_OBJECT_COUNTS)),
+      let table = ReferenceCount.sideTable(bits),
       let found = heap.block(containing: table)
     else { return }
     addEdge(
@@ -207,7 +209,7 @@ extension ObjectGraphBuilder {
   private mutating func isMetadata(_ address: UInt64) -> Bool {
     if let known = isTypeMetadata[address] { return known }
     let kind = address & 7 == 0 ? layouts?.metadataKind(at: address) : nil
-    let result = kind.map { $0 == 0 || (0x200...0x3FF).contains($0) } ?? false
+    let result = kind.map { $0 == UInt64(SWIFT_KIND_CLASS) || lt_is_value_kind($0) } ?? false
     if isTypeMetadata.count < Self.metadataLimit { isTypeMetadata[address] = result }
     return result
   }

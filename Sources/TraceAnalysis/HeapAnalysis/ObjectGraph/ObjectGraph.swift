@@ -1,5 +1,6 @@
 // The heap image as a graph of blocks and references, read with the known layouts of types.
 
+import CHeapScan
 import TraceReading
 
 /// The live heap of a snapshot as a graph: its nodes are the blocks in order of address, then the roots.
@@ -90,10 +91,10 @@ package final class ObjectGraph {
   }
 
   package static func referenceCount(of address: UInt64, in image: HeapImage) -> ReferenceCount? {
-    guard let bits = image.word(at: address &+ 8) else { return nil }
+    guard let bits = image.word(at: address &+ UInt64(SWIFT_OBJECT_COUNTS)) else { return nil }
     if let table = ReferenceCount.sideTable(bits) {
-      guard let inner = image.word(at: table &+ 16) else { return nil }
-      return ReferenceCount(sideTableCounts: inner, weak: image.word(at: table &+ 24))
+      guard let inner = image.word(at: table &+ SideTable.countsOffset) else { return nil }
+      return ReferenceCount(sideTableCounts: inner, weak: image.word(at: table &+ SideTable.weakCountOffset))
     }
     return ReferenceCount(inline: bits)
   }
@@ -171,15 +172,15 @@ package struct ReferenceCount: Codable, Hashable, Sendable {
   package var isImmortal: Bool
 
   init?(inline bits: UInt64) {
-    guard bits & 0xFFFF_FFFF != 0xFFFF_FFFF else {
+    guard !lt_counts_are_immortal(bits) else {
       (strong, unowned, weak, isDeiniting, isImmortal) = (1, 1, 0, false, true)
       return
     }
     guard bits >> 63 == 0 else { return nil }
-    strong = UInt32(bits >> 33 & 0x3FFF_FFFF) + 1
-    unowned = UInt32(bits >> 1 & 0x7FFF_FFFF)
+    strong = lt_strong_extra_count(bits) + 1
+    unowned = lt_unowned_count(bits)
     weak = 0
-    isDeiniting = bits >> 32 & 1 != 0
+    isDeiniting = lt_counts_are_deiniting(bits)
     isImmortal = false
     if isDeiniting { strong = 0 }
   }
@@ -191,6 +192,6 @@ package struct ReferenceCount: Codable, Hashable, Sendable {
 
   /// Returns the address of the side table if the word holds that instead of counts; otherwise nil.
   static func sideTable(_ bits: UInt64) -> UInt64? {
-    bits >> 62 == 3 ? (bits & (1 << 62 - 1)) << 3 : nil
+    lt_counts_are_in_side_table(bits) ? lt_side_table_of(bits) : nil
   }
 }

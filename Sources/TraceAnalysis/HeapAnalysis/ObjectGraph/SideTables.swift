@@ -1,24 +1,23 @@
 // Side tables, which hold the counts of Swift objects with weak references.
 
+import CHeapScan
 import TraceReading
 
 /// A block of the runtime that holds one object's address, then its counts. Weak references lead to the side table, not
 /// to the object. They keep the side table until the last of them ends, even after the object's memory was freed and
 /// reused. A side table owns nothing.
-///
-/// Source: swiftlang/swift, stdlib/public/SwiftShims/swift/shims/RefCount.h; seen with Swift 6.1.2 and 6.3.1.
 enum SideTable {
   /// The size of a side table.
-  static let size: UInt64 = 32
-  static let countsOffset: UInt64 = 16
+  static let size = UInt64(SWIFT_SIDE_TABLE_SIZE)
+  static let countsOffset = UInt64(SWIFT_SIDE_TABLE_COUNTS)
   /// The counts of a freed object: it is deinitialised, and no unowned reference remains.
-  static let freedCounts: UInt64 = 1 << 32 | 1
+  static let freedCounts = LT_FREED_OBJECT_COUNTS
 
   /// Returns the object of a side table; nil if the object is gone. The object's count word must lead back to the
   /// table: otherwise another object may have taken the memory. Expected constant time.
   static func object(of table: UInt64, in image: HeapImage, _ heap: LiveHeap) -> BlockID? {
     guard let object = image.word(at: table), let found = heap.block(containing: object), heap[found].address == object,
-      let bits = image.word(at: object &+ 8), ReferenceCount.sideTable(bits) == table
+      let bits = image.word(at: object &+ UInt64(SWIFT_OBJECT_COUNTS)), ReferenceCount.sideTable(bits) == table
     else { return nil }
     return found
   }

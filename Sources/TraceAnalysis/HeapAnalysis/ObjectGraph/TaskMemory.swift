@@ -1,9 +1,9 @@
 // The memory where tasks allocate the frames of their functions, and the parts in use.
 
+import CHeapScan
+
 /// A task allocates its functions' frames as a stack, in slabs. The first slab is usually in the task's own block; the
-/// others are malloc blocks. A slab has a header of 32 bytes: the address of a metadata record that no object has, the
-/// address of the next slab, then the slab's capacity and the number of bytes in use, 4 bytes each. Freed frames are
-/// behind the bytes in use. Their words are no references any more.
+/// others are malloc blocks. Freed frames are behind a slab's bytes in use. Their words are no references any more.
 ///
 /// Source: swiftlang/swift, stdlib/public/runtime/StackAllocator.h and stdlib/public/Concurrency/TaskPrivate.h; seen
 /// with Swift 6.1.2 and 6.3.1, where a task's allocator begins at byte 112 with the addresses of the last allocation
@@ -29,12 +29,12 @@ struct TaskMemory {
   /// include/swift/ABI/Task.h, Job.
   static let queueLinks: Range<UInt64> = 16..<32
   /// These offsets count from the start of a slab.
-  private static let nextOffset: UInt64 = 8
-  private static let countsOffset: UInt64 = 16
-  static let headerSize: UInt64 = 32
+  private static let nextOffset = UInt64(SWIFT_SLAB_NEXT)
+  private static let countsOffset = UInt64(SWIFT_SLAB_COUNTS)
+  static let headerSize = UInt64(SWIFT_SLAB_HEADER)
   /// Offset in the header of an allocation, which begins with the address of the previous allocation.
-  private static let slabOffset: UInt64 = 8
-  private static let allocationHeaderSize: UInt64 = 16
+  private static let slabOffset = UInt64(SWIFT_SLAB_ALLOCATION_SLAB)
+  private static let allocationHeaderSize = UInt64(SWIFT_SLAB_ALLOCATION_HEADER)
   /// The offsets where a task's allocator may be: behind the scheduler's words and the flags.
   private static let allocatorRange: Range<UInt64> = 64..<512
   /// The allocator's offset in the runtimes that were examined.

@@ -1,5 +1,6 @@
 // Finds what each suspended task waits for, by the runtime's record of the wait.
 
+import CHeapScan
 import TraceReading
 
 /// The state of a task in a heap image.
@@ -76,7 +77,7 @@ struct TaskWaits {
   private static let waitingTaskOffset: UInt64 = 40
   static let recordSize: UInt64 = 48
   /// Bytes from an allocation back to its header.
-  private static let allocationHeaderSize: UInt64 = 16
+  private static let allocationHeaderSize = UInt64(SWIFT_SLAB_ALLOCATION_HEADER)
   /// This offset counts from the start of a group.
   private static let groupWaiterOffset: UInt64 = 88
   /// A future begins at one of these offsets in a task. It is behind the header, and behind the words for a parent and

@@ -1,18 +1,19 @@
 // How the buffer of an `any P` stores a value.
 
+import CHeapScan
 import TraceReading
 
 /// How the buffer of an `any P` stores a value. The buffer always has three words. They hold the value itself or a
 /// reference to a box with the value. A smaller value leaves the remaining words unchanged.
 ///
-/// Layouts: swift/ABI/Metadata.h, swift/ABI/MetadataValues.h (ValueWitnessFlags); seen with Swift 6.1.2 and 6.3.1.
+/// Seen with Swift 6.1.2 and 6.3.1.
 package enum BufferedValue: Hashable, Sendable {
   /// The first word refers to an object: the value is an instance of a class, or is in a box.
   case object
   /// The buffer holds the value itself. `layout` is `nil` if only the value's size is known.
   case inline(size: Int, layout: ValueLayout?)
 
-  package static let bufferSize = 24
+  package static let bufferSize = SWIFT_EXISTENTIAL_BUFFER
 
   /// Finds how values of the type with the given metadata are stored. `nil` if the metadata is not valid, or if parts
   /// of it are unknown.
@@ -20,12 +21,12 @@ package enum BufferedValue: Hashable, Sendable {
   /// - Parameter layout: returns the layout of the type's values. It is called only if the buffer holds the value
   ///   itself.
   init?(ofTypeWithMetadata metadata: RuntimeAddress, in memory: some TargetMemory, layout: () -> ValueLayout?) {
-    guard metadata.rawValue & 7 == 0, let kind = memory.word(at: metadata) else { return nil }
+    guard metadata.rawValue & 7 == 0, let kind = memory.word(at: metadata).map(lt_metadata_kind) else { return nil }
     switch kind {
-    case 0, 0x800...:
+    case UInt64(SWIFT_KIND_CLASS):
       guard ClassMetadata(metadata, in: memory) != nil else { return nil }
       self = .object
-    case 0x200...0x3FF:
+    case _ where lt_is_value_kind(kind):
       guard let value = ValueWitnesses(ofTypeWithMetadata: metadata, in: memory) else { return nil }
       guard value.isInline else {
         self = .object

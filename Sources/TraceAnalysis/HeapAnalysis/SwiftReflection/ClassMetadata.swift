@@ -1,9 +1,9 @@
 // A class's metadata record: the superclass, the instance size, and the offsets of stored properties.
 
+import CHeapScan
 import TraceReading
 
-/// The metadata of a class in the traced process, and the needed parts of the class's descriptor. Layouts:
-/// swift/ABI/Metadata.h.
+/// The metadata of a class in the traced process, and the needed parts of the class's descriptor.
 struct ClassMetadata {
   let address: RuntimeAddress
   /// 0 for a root class.
@@ -17,23 +17,28 @@ struct ClassMetadata {
   /// The most bytes of one instance.
   private static let instanceSizeLimit = 1 << 24
   private static let recordSizeLimit = 1 << 20
+  /// The descriptor is the last part of a record that is read.
+  private static let minRecordSize = SWIFT_CLASS_DESCRIPTOR + 8
   private static let fieldLimit = 1 << 14
 
   /// Reads the record at an address. `nil` if it cannot be read, or cannot be the record of a class.
   init?(_ address: RuntimeAddress, in memory: some TargetMemory) {
-    func word(_ offset: UInt64) -> UInt64? { memory.word(at: RuntimeAddress(address.rawValue &+ offset)) }
-    guard let superclass = word(8), let sizes = word(24), let extent = word(32), let descriptor = word(40) else {
-      return nil
+    func word(_ offset: Int) -> UInt64? { memory.word(at: RuntimeAddress(address.rawValue &+ UInt64(offset))) }
+    func half(_ offset: Int) -> Int? {
+      memory.value(at: RuntimeAddress(address.rawValue &+ UInt64(offset)), as: UInt32.self).map { Int($0) }
     }
+    guard let superclass = word(SWIFT_CLASS_SUPERCLASS), let instanceSize = half(SWIFT_CLASS_INSTANCE_SIZE),
+      let size = half(SWIFT_CLASS_SIZE), let addressPoint = half(SWIFT_CLASS_ADDRESS_POINT),
+      let descriptor = word(SWIFT_CLASS_DESCRIPTOR)
+    else { return nil }
     self.address = address
     self.superclass = RuntimeAddress(superclass)
-    instanceSize = Int(sizes & 0xFFFF_FFFF)
-    let (addressPoint, size) = (Int(extent >> 32), Int(extent & 0xFFFF_FFFF))
+    self.instanceSize = instanceSize
     recordSize = size - addressPoint
     self.descriptor = RuntimeAddress(descriptor)
-    guard (16...Self.instanceSizeLimit).contains(instanceSize), (48...Self.recordSizeLimit).contains(recordSize) else {
-      return nil
-    }
+    guard (SWIFT_OBJECT_HEADER...Self.instanceSizeLimit).contains(instanceSize),
+      (Self.minRecordSize...Self.recordSizeLimit).contains(recordSize)
+    else { return nil }
   }
 
   /// Returns the offsets of the class's own stored properties, in order of declaration; `nil` if they are not
@@ -44,20 +49,17 @@ struct ClassMetadata {
   ///
   /// - Parameter parent: the superclass's metadata, if there is one.
   func fieldOffsets(parent: ClassMetadata?, in memory: some TargetMemory) -> [Int?]? {
-    func half(_ offset: UInt64) -> UInt32? {
-      memory.value(at: RuntimeAddress(descriptor.rawValue &+ offset), as: UInt32.self)
-    }
-    guard descriptor.rawValue != 0, let flags = half(0), let count = half(36), let vector = half(40) else { return nil }
-    // The low bits must be the kind of a class descriptor.
-    guard flags & 31 == 16, count <= Self.fieldLimit else { return nil }
+    guard descriptor.rawValue != 0, let flags = half(SWIFT_DESCRIPTOR_FLAGS, in: memory),
+      let count = half(SWIFT_CLASS_FIELD_COUNT, in: memory), let vector = half(SWIFT_CLASS_FIELD_VECTOR, in: memory)
+    else { return nil }
+    guard Int(lt_context_kind(flags)) == SWIFT_DESCRIBES_CLASS, count <= Self.fieldLimit else { return nil }
     if count == 0 { return [] }
     var start = Int(vector) * 8
     // The superclass may grow without a new compilation of this class, so the vector begins at the end of the
     // superclass's record.
-    let hasResilientSuperclass = flags >> 29 & 1 != 0
-    if hasResilientSuperclass { start += parent?.recordSize ?? 0 }
-    guard start >= 48, start + Int(count) * 8 <= recordSize else { return nil }
-    let floor = parent?.instanceSize ?? 16
+    if lt_flags_have_resilient_superclass(flags) { start += parent?.recordSize ?? 0 }
+    guard start >= Self.minRecordSize, start + Int(count) * 8 <= recordSize else { return nil }
+    let floor = parent?.instanceSize ?? SWIFT_OBJECT_HEADER
     var offsets: [Int?] = []
     offsets.reserveCapacity(Int(count))
     for index in 0..<Int(count) {
@@ -73,22 +75,21 @@ struct ClassMetadata {
   /// Returns the metadata of the type that is bound to a generic parameter. Only for classes whose generic parameters
   /// are all types.
   func genericArgument(_ index: Int, in memory: some TargetMemory) -> RuntimeAddress? {
-    func half(_ offset: UInt64) -> UInt32? {
-      memory.value(at: RuntimeAddress(descriptor.rawValue &+ offset), as: UInt32.self)
-    }
-    guard let flags = half(0), flags & 31 == 16 else { return nil }
+    guard let flags = half(SWIFT_DESCRIPTOR_FLAGS, in: memory), Int(lt_context_kind(flags)) == SWIFT_DESCRIBES_CLASS
+    else { return nil }
     let offset: Int64
-    if flags >> 29 & 1 != 0 {
+    if lt_flags_have_resilient_superclass(flags) {
       // The superclass may grow, so the offset is known only at run time. The runtime writes it to a separate record.
-      guard let bounds = Self.relative(at: descriptor.rawValue &+ 24, in: memory),
+      guard let bounds = Self.relative(at: descriptor.rawValue &+ UInt64(SWIFT_CLASS_BOUNDS), in: memory),
         let own = memory.word(at: RuntimeAddress(bounds))
       else { return nil }
       offset = Int64(bitPattern: own)
-    } else if flags >> 28 & 1 != 0 {
-      guard let words = half(24) else { return nil }
+    } else if lt_flags_have_negative_members(flags) {
+      guard let words = half(SWIFT_CLASS_BOUNDS, in: memory) else { return nil }
       offset = -8 * Int64(words)
     } else {
-      guard let words = half(28), let own = half(32) else { return nil }
+      guard let words = half(SWIFT_CLASS_POSITIVE_WORDS, in: memory), let own = half(SWIFT_CLASS_OWN_WORDS, in: memory)
+      else { return nil }
       offset = 8 * (Int64(words) - Int64(own))
     }
     return memory.word(at: RuntimeAddress(address.rawValue &+ UInt64(bitPattern: offset &+ 8 &* Int64(index)))).map {
@@ -99,19 +100,27 @@ struct ClassMetadata {
   /// Returns the names of the class's own stored properties, in order of declaration; `nil` if the program has no
   /// reflection data for the class.
   func fieldNames(count: Int, in memory: some TargetMemory) -> [String]? {
-    guard let fields = Self.relative(at: descriptor.rawValue &+ 16, in: memory),
-      let recordSize = memory.value(at: RuntimeAddress(fields &+ 10), as: UInt16.self), recordSize >= 12,
-      let recorded = memory.value(at: RuntimeAddress(fields &+ 12), as: UInt32.self), Int(recorded) == count
+    func place(_ offset: Int, in fields: UInt64) -> RuntimeAddress { RuntimeAddress(fields &+ UInt64(offset)) }
+    guard let fields = Self.relative(at: descriptor.rawValue &+ UInt64(SWIFT_DESCRIPTOR_FIELDS), in: memory),
+      let recordSize = memory.value(at: place(SWIFT_FIELDS_RECORD_SIZE, in: fields), as: UInt16.self),
+      recordSize >= SWIFT_FIELD_SIZE,
+      let recorded = memory.value(at: place(SWIFT_FIELDS_COUNT, in: fields), as: UInt32.self), Int(recorded) == count
     else { return nil }
     var names: [String] = []
     names.reserveCapacity(count)
     for index in 0..<count {
-      guard let name = Self.relative(at: fields &+ 16 &+ UInt64(index) * UInt64(recordSize) &+ 8, in: memory),
+      let field = SWIFT_FIELDS_RECORDS + index * Int(recordSize)
+      guard let name = Self.relative(at: place(field + SWIFT_FIELD_NAME, in: fields).rawValue, in: memory),
         let text = Self.string(at: name, in: memory)
       else { return nil }
       names.append(text)
     }
     return names
+  }
+
+  /// Returns the 4 bytes at an offset in the descriptor.
+  private func half(_ offset: Int, in memory: some TargetMemory) -> UInt32? {
+    memory.value(at: RuntimeAddress(descriptor.rawValue &+ UInt64(offset)), as: UInt32.self)
   }
 
   /// Returns the target of the relative pointer at an address; `nil` if the pointer is null.

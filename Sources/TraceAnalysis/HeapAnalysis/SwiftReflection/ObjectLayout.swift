@@ -1,5 +1,7 @@
 // Layouts from reflection: the offsets of an object's references, and their names.
 
+import CHeapScan
+
 /// How a reference keeps its target.
 package enum ReferenceStrength: Hashable, Sendable {
   case strong
@@ -24,7 +26,7 @@ package struct ReferenceField: Hashable, Sendable {
     case closure(functionOffset: Int)
     /// The object in an `any P` if only classes can conform to P. Witness tables follow.
     case existential
-    /// The box of an error, with metadata of kind 0x501.
+    /// The box of an error, with metadata of kind SWIFT_KIND_ERROR.
     case error
     /// An unsafe pointer, such as `UnsafePointer`.
     case rawPointer
@@ -129,6 +131,9 @@ package struct ValueLayout: Hashable, Sendable {
   /// The assumptions of the layout that the runtime's size of the type must confirm.
   var guess = LayoutGuess.none
 
+  /// Returns the offset of the first value in memory that begins at `start`.
+  func firstOffset(from start: Int) -> Int { (start + alignment - 1) & ~(alignment - 1) }
+
   var holdsNoReferences: Bool { references.isEmpty && opaque.isEmpty }
 }
 
@@ -181,7 +186,7 @@ package struct ObjectLayout: Hashable, Sendable {
 
   /// The layout without parts that lie outside the object. Damaged metadata may describe such parts.
   var bounded: ObjectLayout {
-    let header = 16
+    let header = SWIFT_OBJECT_HEADER
     func isInside(_ offset: Int) -> Bool { offset >= header && offset <= size - 8 }
     func isInside(_ range: Range<Int>) -> Bool { range.lowerBound >= header && range.upperBound <= size }
     if references.allSatisfy({ isInside($0.offset) }), opaque.allSatisfy({ isInside($0.range) }) { return self }

@@ -1,5 +1,6 @@
 // Finds an object's references from its metadata and the reflection sections of the program's images.
 
+import CHeapScan
 import CRemoteMirror
 import PlatformRules
 import TraceReading
@@ -49,16 +50,16 @@ package final class SwiftReflection {
 
   private func unboundedLayout(ofInstanceAt address: RuntimeAddress, metadata: RuntimeAddress) -> ObjectLayout? {
     guard let kind = memory.word(at: metadata) else { return nil }
-    switch kind {
-    case 0, 0x800...:
+    switch Int(lt_metadata_kind(kind)) {
+    case SWIFT_KIND_CLASS:
       return cached(\.classes, metadata) { () throws(MirrorProcess.Failure) in try self.classLayout(metadata) }
-    case 0x400:
+    case SWIFT_KIND_CONTEXT:
       if dependsOnInstance(metadata) {
         return attempt { () throws(MirrorProcess.Failure) in try self.contextLayout(address) }
       }
       return cached(\.contexts, metadata) { () throws(MirrorProcess.Failure) in try self.contextLayout(address) }
-    case 0x500: return boxLayout(metadata)
-    case 0x501: return errorLayout(address)
+    case SWIFT_KIND_BOX: return boxLayout(metadata)
+    case SWIFT_KIND_ERROR: return errorLayout(address)
     default: return nil
     }
   }
@@ -150,7 +151,7 @@ package final class SwiftReflection {
   private func append(
     _ part: ClassMetadata, parent: ClassMetadata?, to layout: inout ObjectLayout
   ) throws(MirrorProcess.Failure) -> MirrorAnswer {
-    let start = parent?.instanceSize ?? 16
+    let start = parent?.instanceSize ?? SWIFT_OBJECT_HEADER
     let answer = try mirror.instances(ofClassWithMetadata: part.address)
     // Take the offsets from the metadata. The library's offsets are wrong for a class with two superclasses that both
     // have stored properties, since the library adds up their sizes.
@@ -212,22 +213,26 @@ package final class SwiftReflection {
     switch answer.arguments.count {
     case 0: return name == "Swift.__StringStorage" || name == "Swift.__SharedStringStorage" ? .plain : .unknown
     case 1 where name.hasPrefix("Swift._ContiguousArrayStorage<"):
-      guard let element = try argument(0), layout.size == 32 else { return .unknown }
-      return .array(start: (32 + element.alignment - 1) & ~(element.alignment - 1), countOffset: 16, element: element)
-    // The deque of AsyncStream, and of swift-collections 1.0 to 1.6. The class has no stored properties. A header of
-    // three words precedes the elements.
+      guard let element = try argument(0), layout.size == SWIFT_ARRAY_ELEMENTS else { return .unknown }
+      return .array(
+        start: element.firstOffset(from: SWIFT_ARRAY_ELEMENTS), countOffset: SWIFT_ARRAY_COUNT, element: element)
+    // The class has no stored properties. A header of three words precedes the elements.
     case 1 where name.hasPrefix("Swift._DequeBuffer<") || name.hasPrefix("DequeModule._DequeBuffer<"):
-      guard let element = try argument(0), layout.size <= 40 else { return .unknown }
+      guard let element = try argument(0), layout.size <= SWIFT_DEQUE_ELEMENTS else { return .unknown }
       return .ring(
-        start: (40 + element.alignment - 1) & ~(element.alignment - 1), capacityOffset: 16, countOffset: 24,
-        firstOffset: 32, element: element)
+        start: element.firstOffset(from: SWIFT_DEQUE_ELEMENTS), capacityOffset: SWIFT_DEQUE_CAPACITY,
+        countOffset: SWIFT_DEQUE_COUNT, firstOffset: SWIFT_DEQUE_FIRST, element: element)
     case 1 where name.hasPrefix("Swift._SetStorage<"):
-      guard let key = try argument(0), layout.size == 56 else { return .unknown }
-      return .hashTable(scaleOffset: 32, bitmapOffset: 56, keysOffset: 48, key: key, valuesOffset: nil, value: nil)
+      guard let key = try argument(0), layout.size == SWIFT_SET_BITMAP else { return .unknown }
+      return .hashTable(
+        scaleOffset: SWIFT_TABLE_SCALE, bitmapOffset: SWIFT_SET_BITMAP, keysOffset: SWIFT_TABLE_KEYS, key: key,
+        valuesOffset: nil, value: nil)
     case 2 where name.hasPrefix("Swift._DictionaryStorage<"):
-      guard let key = try argument(0), let value = try argument(1), layout.size == 64
+      guard let key = try argument(0), let value = try argument(1), layout.size == SWIFT_DICTIONARY_BITMAP
       else { return .unknown }
-      return .hashTable(scaleOffset: 32, bitmapOffset: 64, keysOffset: 48, key: key, valuesOffset: 56, value: value)
+      return .hashTable(
+        scaleOffset: SWIFT_TABLE_SCALE, bitmapOffset: SWIFT_DICTIONARY_BITMAP, keysOffset: SWIFT_TABLE_KEYS, key: key,
+        valuesOffset: SWIFT_DICTIONARY_VALUES, value: value)
     default: return .unknown
     }
   }
@@ -237,7 +242,9 @@ package final class SwiftReflection {
   /// Returns whether each context of a closure may have its own layout. This is so for a generic closure: the bindings
   /// of its generic parameters are stored in the context itself.
   func dependsOnInstance(_ metadata: RuntimeAddress) -> Bool {
-    guard let descriptor = memory.word(at: RuntimeAddress(metadata.rawValue &+ 16)), descriptor != 0 else {
+    guard let descriptor = memory.word(at: RuntimeAddress(metadata.rawValue &+ UInt64(SWIFT_CONTEXT_DESCRIPTOR))),
+      descriptor != 0
+    else {
       return false
     }
     return memory.word(at: RuntimeAddress(descriptor &+ 4)) != 0
@@ -247,9 +254,9 @@ package final class SwiftReflection {
     let answer = try mirror.instance(at: address)
     let name = "closure context"
     guard answer.kind != LT_MIRROR_UNKNOWN, answer.size <= Self.sizeLimit else {
-      return ObjectLayout(typeName: name, size: 16, references: [], opaque: [], tail: .unknown)
+      return ObjectLayout(typeName: name, size: SWIFT_OBJECT_HEADER, references: [], opaque: [], tail: .unknown)
     }
-    let parts = try values.parts(of: answer, from: 16)
+    let parts = try values.parts(of: answer, from: SWIFT_OBJECT_HEADER)
     if answer.fields.count == 1, parts.opaque.isEmpty, parts.references.allSatisfy({ $0.strength == .unmanaged }) {
       return ofUncountedCapture(parts, size: answer.size, name: name)
     }
@@ -264,10 +271,10 @@ package final class SwiftReflection {
   /// first such value (seen with Swift 6.3.1; swiftlang/swift, lib/IRGen/GenHeap.cpp, PODBoxTypeInfo). So any word may
   /// be a pointer.
   private func ofUncountedCapture(_ parts: ValueReflection.Parts, size: Int, name: String) -> ObjectLayout {
-    let end = max(16, (size + 7) & ~7)
+    let end = max(SWIFT_OBJECT_HEADER, (size + 7) & ~7)
     let references = parts.enumerations.isEmpty ? parts.references.sorted { $0.offset < $1.offset } : []
     var rest: [OpaqueField] = []
-    var next = 16
+    var next = SWIFT_OBJECT_HEADER
     for reference in references where reference.offset >= next {
       if reference.offset > next { rest.append(OpaqueField(range: next..<reference.offset, name: "", typeName: "")) }
       next = reference.offset + 8
@@ -279,9 +286,9 @@ package final class SwiftReflection {
   /// Returns the layout of a box that the runtime made. Its metadata has the offset and the type of the value. The
   /// library does not know such boxes.
   private func boxLayout(_ metadata: RuntimeAddress) -> ObjectLayout? {
-    guard let offset = memory.value(at: RuntimeAddress(metadata.rawValue &+ 8), as: UInt32.self),
-      (16...4096).contains(offset),
-      let type = memory.word(at: RuntimeAddress(metadata.rawValue &+ 16)),
+    guard let offset = memory.value(at: RuntimeAddress(metadata.rawValue &+ UInt64(SWIFT_BOX_OFFSET)), as: UInt32.self),
+      (SWIFT_OBJECT_HEADER...4096).contains(Int(offset)),
+      let type = memory.word(at: RuntimeAddress(metadata.rawValue &+ UInt64(SWIFT_BOX_TYPE))),
       let value = value(ofTypeWithMetadata: RuntimeAddress(type))
     else { return nil }
     return layout(ofBoxWith: value, at: Int(offset))
@@ -290,12 +297,12 @@ package final class SwiftReflection {
   /// Returns the layout of an error's box. After the header it has the metadata of the error's type, the conformance to
   /// `Error`, and the value.
   private func errorLayout(_ address: RuntimeAddress) -> ObjectLayout? {
-    guard let type = memory.word(at: RuntimeAddress(address.rawValue &+ 16)),
+    guard let type = memory.word(at: RuntimeAddress(address.rawValue &+ UInt64(SWIFT_ERROR_TYPE))),
       let value = value(ofTypeWithMetadata: RuntimeAddress(type))
     else {
       return nil
     }
-    return layout(ofBoxWith: value, at: (32 + value.alignment - 1) & ~(value.alignment - 1))
+    return layout(ofBoxWith: value, at: value.firstOffset(from: SWIFT_ERROR_VALUE))
   }
 
   private func layout(ofBoxWith value: ValueLayout, at start: Int) -> ObjectLayout {

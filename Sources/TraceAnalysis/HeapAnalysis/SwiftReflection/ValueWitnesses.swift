@@ -1,9 +1,9 @@
 // The runtime's own data about a type's values.
 
+import CHeapScan
 import TraceReading
 
-/// The size and stride of a type's values, from its value witness table. Layouts: swift/ABI/Metadata.h,
-/// swift/ABI/MetadataValues.h (ValueWitnessFlags); seen with Swift 6.1.2 and 6.3.1.
+/// The size and stride of a type's values, from its value witness table.
 struct ValueWitnesses {
   let size: Int
   /// The number of bytes from one element of an array to the next.
@@ -13,29 +13,32 @@ struct ValueWitnesses {
 
   /// Reads the value witnesses of the type whose metadata is at an address.
   init?(ofTypeWithMetadata metadata: RuntimeAddress, in memory: some TargetMemory) {
-    guard metadata.rawValue & 7 == 0, let table = memory.word(at: RuntimeAddress(metadata.rawValue &- 8)) else {
+    guard metadata.rawValue & 7 == 0, let table = Self.table(ofTypeWithMetadata: metadata, in: memory) else {
       return nil
     }
-    self.init(RuntimeAddress(table), in: memory)
+    self.init(table, in: memory)
   }
 
-  private static let sizeOffset: UInt64 = 64
-  private static let strideOffset: UInt64 = 72
-  private static let flagsOffset: UInt64 = 80
-  private static let alignmentMask: UInt32 = 0xFF
-  private static let isNotInline: UInt32 = 0x2_0000
-  private static let isIncomplete: UInt32 = 0x40_0000
+  /// Returns the address of the table of the type whose metadata is at an address.
+  fileprivate static func table(
+    ofTypeWithMetadata metadata: RuntimeAddress, in memory: some TargetMemory
+  ) -> RuntimeAddress? {
+    memory.word(at: RuntimeAddress(metadata.rawValue &- UInt64(SWIFT_WITNESSES_BEFORE))).map { RuntimeAddress($0) }
+  }
 
   /// Reads the table at an address. `nil` unless size, stride and alignment fit each other. If the runtime made the
   /// table, the image may lack the numbers, and they are read as 0.
   init?(_ table: RuntimeAddress, in memory: some TargetMemory) {
-    func place(_ offset: UInt64) -> RuntimeAddress { RuntimeAddress(table.rawValue &+ offset) }
-    guard let size = memory.word(at: place(Self.sizeOffset)), let stride = memory.word(at: place(Self.strideOffset)),
-      let flags = memory.value(at: place(Self.flagsOffset), as: UInt32.self)
+    func place(_ offset: Int) -> RuntimeAddress { RuntimeAddress(table.rawValue &+ UInt64(offset)) }
+    guard let size = memory.word(at: place(SWIFT_WITNESSES_SIZE)),
+      let stride = memory.word(at: place(SWIFT_WITNESSES_STRIDE)),
+      let flags = memory.value(at: place(SWIFT_WITNESSES_FLAGS), as: UInt32.self)
     else { return nil }
-    let mask = UInt64(flags & Self.alignmentMask)
-    guard size < 1 << 32, stride == max(1, (size + mask) & ~mask), flags & Self.isIncomplete == 0 else { return nil }
-    let isInline = flags & Self.isNotInline == 0
+    func has(_ flag: Int) -> Bool { flags & UInt32(flag) != 0 }
+    let mask = UInt64(flags & UInt32(SWIFT_VALUE_ALIGNMENT_MASK))
+    guard size < 1 << 32, stride == max(1, (size + mask) & ~mask), !has(SWIFT_VALUE_IS_INCOMPLETE)
+    else { return nil }
+    let isInline = !has(SWIFT_VALUE_IS_NOT_INLINE)
     guard !isInline || size <= UInt64(BufferedValue.bufferSize) else { return nil }
     self.size = Int(size)
     self.stride = Int(stride)
@@ -48,15 +51,15 @@ extension ValueSize {
   /// image; the runtime made any other.
   init(ofTypeWithMetadata metadata: RuntimeAddress, in memory: some TargetMemory, isImage: (RuntimeAddress) -> Bool) {
     guard metadata.rawValue != 0, metadata.rawValue & 7 == 0,
-      let table = memory.word(at: RuntimeAddress(metadata.rawValue &- 8)), table != 0
+      let table = ValueWitnesses.table(ofTypeWithMetadata: metadata, in: memory), table.rawValue != 0
     else {
       self = .unknown
       return
     }
-    if let witnesses = ValueWitnesses(RuntimeAddress(table), in: memory) {
+    if let witnesses = ValueWitnesses(table, in: memory) {
       self = .known(witnesses.size, stride: witnesses.stride)
     } else {
-      self = isImage(RuntimeAddress(table)) ? .unknown : .madeByRuntime
+      self = isImage(table) ? .unknown : .madeByRuntime
     }
   }
 }

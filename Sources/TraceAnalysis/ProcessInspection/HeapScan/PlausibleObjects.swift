@@ -12,12 +12,6 @@ enum PlausibleObjects {
   private static let alignment: UInt64 = 16
   /// Limit of the bytes of an object whose end is not known.
   private static let largestUnknown: UInt64 = 1 << 20
-  /// The bit of the counts for an object that is being deinitialised, or was deinitialised.
-  private static let deinitialising: UInt64 = 1 << 32
-  /// Special values in place of the counts. An immortal object has all bits of `immortal` set. If both bits of
-  /// `sideTable` are set, the word has the address of a side table.
-  private static let immortal: UInt64 = 0xFFFF_FFFF
-  private static let sideTable: UInt64 = 3 << 62
   /// Limit of the bytes of memory to search.
   private static let searchLimit: UInt64 = 1 << 36
 
@@ -60,11 +54,11 @@ enum PlausibleObjects {
   }
 
   private static func isAlive(_ counts: UInt64, _ memory: any ProcessMemory) -> Bool {
-    if counts & immortal == immortal { return true }
-    guard counts & sideTable == sideTable else { return counts & deinitialising == 0 }
-    let table = (counts & ~sideTable) << 3
-    let bytes = memory.bytes(at: table &+ 16, count: 8)
+    if lt_counts_are_immortal(counts) { return true }
+    guard lt_counts_are_in_side_table(counts) else { return !lt_counts_are_deiniting(counts) }
+    let bytes = memory.bytes(at: lt_side_table_of(counts) &+ UInt64(SWIFT_SIDE_TABLE_COUNTS), count: 8)
     return bytes.count == 8
-      && bytes.withUnsafeBytes { UInt64(littleEndian: $0.loadUnaligned(as: UInt64.self)) } & deinitialising == 0
+      && !lt_counts_are_deiniting(
+        bytes.withUnsafeBytes { UInt64(littleEndian: $0.loadUnaligned(as: UInt64.self)) })
   }
 }

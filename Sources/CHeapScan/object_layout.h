@@ -1,0 +1,71 @@
+// The layouts of Swift objects and of the runtime's blocks, for C and Swift.
+
+#ifndef LEAKTRACE_OBJECT_LAYOUT_H
+#define LEAKTRACE_OBJECT_LAYOUT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/// Offsets and sizes in bytes. A field has 8 bytes unless stated otherwise.
+enum {
+  // every object: the address of its metadata, then its counts
+  SWIFT_OBJECT_COUNTS = 8,
+  SWIFT_OBJECT_HEADER = 16,
+
+  // the box of an error. Source: swiftlang/swift, stdlib/public/runtime/ErrorObject.h.
+  SWIFT_ERROR_TYPE = 16,
+  SWIFT_ERROR_VALUE = 32, ///< the value begins at the next multiple of its alignment
+
+  // Storage of collections. Source: swiftlang/swift, stdlib/public/core (ContiguousArrayBuffer.swift,
+  // SetStorage.swift, DictionaryStorage.swift). AsyncStream and swift-collections 1.0 to 1.6 have the same deque.
+  SWIFT_ARRAY_COUNT = 16,
+  SWIFT_ARRAY_CAPACITY = 24, ///< twice the capacity, plus a flag
+  SWIFT_ARRAY_ELEMENTS = 32, ///< the elements begin at the next multiple of their alignment
+
+  SWIFT_DEQUE_CAPACITY = 16,
+  SWIFT_DEQUE_COUNT = 24,
+  SWIFT_DEQUE_FIRST = 32,    ///< index of the first slot
+  SWIFT_DEQUE_ELEMENTS = 40, ///< the elements begin at the next multiple of their alignment
+
+  SWIFT_TABLE_COUNT = 16, ///< set or dictionary
+  SWIFT_TABLE_CAPACITY = 24,
+  SWIFT_TABLE_SCALE = 32,       ///< 1 byte: the table has 2^scale buckets
+  SWIFT_TABLE_KEYS = 48,        ///< address of the keys
+  SWIFT_SET_BITMAP = 56,        ///< a bit for each bucket
+  SWIFT_DICTIONARY_VALUES = 56, ///< address of the values
+  SWIFT_DICTIONARY_BITMAP = 64, ///< a bit for each bucket
+
+  // A side table: the object's address, its counts and its weak references. Source: swiftlang/swift,
+  // stdlib/public/SwiftShims/swift/shims/RefCount.h; seen with Swift 6.1.2 and 6.3.1.
+  SWIFT_SIDE_TABLE_COUNTS = 16,
+  SWIFT_SIDE_TABLE_WEAK_COUNT = 24, ///< 4 bytes
+  SWIFT_SIDE_TABLE_SIZE = 32,
+
+  // A slab, which holds frames of a task's functions. It begins with the address of a metadata record that no object
+  // has. Source: swiftlang/swift, stdlib/public/runtime/StackAllocator.h; seen with Swift 6.1.2 and 6.3.1.
+  SWIFT_SLAB_NEXT = 8,
+  SWIFT_SLAB_COUNTS = 16, ///< capacity, then used size: 4 bytes each, without the header
+  SWIFT_SLAB_HEADER = 32,
+  SWIFT_SLAB_ALLOCATION_SLAB = 8, ///< offset in an allocation's header: the address of the slab
+  SWIFT_SLAB_ALLOCATION_HEADER = 16,
+};
+
+// The counts of an object, or special values in their place. Source: swiftlang/swift,
+// stdlib/public/SwiftShims/swift/shims/RefCount.h; seen with Swift 6.1.2 and 6.3.1.
+
+/// True for an object whose references are not counted.
+static inline bool lt_counts_are_immortal(uint64_t counts) { return (uint32_t)counts == UINT32_MAX; }
+/// True if the word is the address of a side table, unless the object is immortal.
+static inline bool lt_counts_are_in_side_table(uint64_t counts) { return counts >> 62 == 3; }
+/// Returns the address of the side table.
+static inline uint64_t lt_side_table_of(uint64_t counts) { return (counts & ~(3ull << 62)) << 3; }
+/// Returns the number of strong references, less one.
+static inline uint32_t lt_strong_extra_count(uint64_t counts) { return counts >> 33 & 0x3FFFFFFF; }
+static inline uint32_t lt_unowned_count(uint64_t counts) { return counts >> 1 & 0x7FFFFFFF; }
+/// True if the object is being deinitialised, or was deinitialised.
+static inline bool lt_counts_are_deiniting(uint64_t counts) { return counts >> 32 & 1; }
+
+/// The counts in the side table of an object that was deinitialised and freed, and has no strong or unowned references.
+#define LT_FREED_OBJECT_COUNTS 0x100000001ull
+
+#endif
