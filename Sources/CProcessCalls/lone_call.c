@@ -5,9 +5,9 @@
 
 #if LT_CAN_STOP_THREADS
 
+#include "interrupted_calls.h"
 #include "listed_threads.h"
 
-#include <asm/unistd.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <time.h>
@@ -29,28 +29,11 @@ struct late_threads {
   size_t count;
 };
 
-/// True for a call that restarts with its whole timeout after a stop. Other calls restart with the remaining time.
-static bool begins_its_time_again(long call) {
-  switch (call) {
-    case __NR_epoll_wait:
-    case __NR_epoll_pwait:
-    case __NR_epoll_pwait2:
-    case __NR_rt_sigtimedwait:
-    case __NR_semtimedop:
-    case __NR_select:
-    case __NR_pselect6:
-    case __NR_io_getevents:
-    case __NR_io_pgetevents:
-    case __NR_io_uring_enter: return true;
-    default: return false;
-  }
-}
-
 static enum rank rank_of(pid_t process, pid_t thread) {
   switch (lt_thread_state_letter(process, thread, NULL)) {
     case 'S': {
       long call = lt_thread_sleeping_call(thread);
-      return call >= 0 && !begins_its_time_again(call) ? WAITS_FOR_REST : SLEEPS;
+      return call >= 0 && !lt_call_has(call, LT_WHOLE_TIME) ? WAITS_FOR_REST : SLEEPS;
     }
     case 'T': return IS_STOPPED;
     case 'R': return RUNS;

@@ -110,14 +110,8 @@ static size_t note_state(unsigned char *state, size_t given) {
 
 static bool is_interrupted(const struct user_regs_struct *registers) {
   if ((long)registers->orig_rax < 0) return false;
-  switch (-(long)registers->rax) {
-    case LT_RESTART:
-    case LT_RESTART_NO_INTERRUPT:
-    case LT_RESTART_NO_HANDLER:
-    case LT_RESTART_BLOCK: return true;
-    case EINTR: return lt_call_is_repeatable((long)registers->orig_rax);
-    default: return false;
-  }
+  long result = (long)registers->rax;
+  return lt_result_is_restart(result) || (result == -EINTR && lt_call_is_repeatable((long)registers->orig_rax));
 }
 
 /// Returns the registers for resuming the thread without a tracer: an interrupted system call starts over.

@@ -28,51 +28,6 @@ enum {
 
 enum fitness { FIT, IN_LOADER, IN_FORK, AT_EXIT, NOT_STOPPED, IN_ALLOCATOR, IN_HANDLER, IN_LIBRARY, NO_ROOM, UNKNOWN };
 
-/// True for a system call where functions of the C library wait without holding a lock of the loader or the recorder.
-static bool is_wait(int64_t call) {
-  switch (call) {
-    case __NR_futex:
-    case __NR_poll:
-    case __NR_ppoll:
-    case __NR_select:
-    case __NR_pselect6:
-    case __NR_epoll_wait:
-    case __NR_epoll_pwait:
-    case __NR_epoll_pwait2:
-    case __NR_nanosleep:
-    case __NR_clock_nanosleep:
-    case __NR_read:
-    case __NR_readv:
-    case __NR_pread64:
-    case __NR_preadv:
-    case __NR_write:
-    case __NR_writev:
-    case __NR_recvfrom:
-    case __NR_recvmsg:
-    case __NR_recvmmsg:
-    case __NR_sendto:
-    case __NR_sendmsg:
-    case __NR_accept:
-    case __NR_accept4:
-    case __NR_connect:
-    case __NR_wait4:
-    case __NR_waitid:
-    case __NR_pause:
-    case __NR_restart_syscall: // continues a wait that was interrupted
-    case __NR_rt_sigtimedwait:
-    case __NR_sched_yield:
-    case __NR_io_uring_enter:
-    case __NR_io_getevents:
-    case __NR_io_pgetevents:
-    case __NR_semop:
-    case __NR_semtimedop:
-    case __NR_msgrcv:
-    case __NR_fsync:
-    case __NR_fdatasync: return true;
-    default: return false;
-  }
-}
-
 // --- the stack's room ------------------------------------------------------------------------------------------------
 
 /// Returns the size limit of the process's stack, or `otherwise` if it cannot be read. Reads /proc/PID/limits, which
@@ -179,7 +134,7 @@ static enum fitness fitness_of(const struct lt_copied_thread *thread, const stru
   if (count == inner || is_in(found + inner, count - inner, LT_CODE_LIBC)) return IN_LIBRARY;
   if (is_in(found, count, LT_CODE_THREADS)) return IN_LIBRARY;
   bool isInCall = thread->state == LT_THREAD_IN_CALL;
-  if (isInCall ? !is_wait(thread->call) : inner > 0) return IN_LIBRARY;
+  if (isInCall ? !lt_call_has(thread->call, LT_NO_LOCK) : inner > 0) return IN_LIBRARY;
   return FIT;
 }
 

@@ -65,37 +65,6 @@ enum {
   MILLISECOND = 1000000,
 };
 
-/// The form of a call's time limit. For a socket, the limit is a property of the socket.
-enum form { IN_MILLISECONDS, AS_TIME, IN_RING_ARGUMENT, OF_RECEIVING, OF_SENDING };
-
-static const struct call {
-  long number;
-  enum form form;
-  uint8_t argument; ///< index of the call's argument with the limit or the socket, from 0
-} calls[] = {
-    {SYS_epoll_pwait, IN_MILLISECONDS, 3},
-    {SYS_epoll_pwait2, AS_TIME, 3},
-    {SYS_rt_sigtimedwait, AS_TIME, 2},
-    {SYS_semtimedop, AS_TIME, 3},
-    {SYS_io_getevents, AS_TIME, 4},
-    {SYS_io_pgetevents, AS_TIME, 4},
-    {SYS_io_uring_enter, IN_RING_ARGUMENT, 4},
-    {SYS_recvfrom, OF_RECEIVING, 0},
-    {SYS_recvmsg, OF_RECEIVING, 0},
-    {SYS_read, OF_RECEIVING, 0},
-    {SYS_readv, OF_RECEIVING, 0},
-    {SYS_accept, OF_RECEIVING, 0},
-    {SYS_accept4, OF_RECEIVING, 0},
-    {SYS_sendto, OF_SENDING, 0},
-    {SYS_sendmsg, OF_SENDING, 0},
-    {SYS_sendmmsg, OF_SENDING, 0},
-    {SYS_write, OF_SENDING, 0},
-    {SYS_writev, OF_SENDING, 0},
-#ifdef SYS_epoll_wait
-    {SYS_epoll_wait, IN_MILLISECONDS, 3},
-#endif
-};
-
 /// The kernel's form of the argument (struct io_uring_getevents_arg).
 struct ring_argument {
   uint64_t mask;
@@ -165,14 +134,13 @@ static bool read_schedule(pid_t process, uint32_t thread, struct schedule *sched
 
 /// The system call that a thread sleeps in.
 struct sleeping_call {
-  const struct call *call;
+  const struct lt_waiting_call *call;
   uint64_t arguments[6];
 };
 
-static const struct call *find_call(long number) {
-  for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
-    if (calls[i].number == number) return &calls[i];
-  return NULL;
+static const struct lt_waiting_call *find_call(long number) {
+  const struct lt_waiting_call *call = lt_waiting_call(number);
+  return call && call->limit != LT_LIMIT_NONE ? call : NULL;
 }
 
 static uint64_t hexadecimal_at(const char **text) {
@@ -186,7 +154,7 @@ static uint64_t hexadecimal_at(const char **text) {
   }
 }
 
-/// Reads the call that a thread sleeps in. Returns false if the thread runs, or if its call is not in `calls`.
+/// Reads the call that a thread sleeps in. Returns false if the thread runs, or if its call has no known time limit.
 static bool read_call(pid_t process, uint32_t thread, struct sleeping_call *sleeping) {
   char text[TEXT_SIZE];
   const char *at = text;
@@ -235,13 +203,14 @@ static bool has_ring_structure(uint64_t flags) {
 
 /// True if a call may have a time limit. Most waits have none.
 static bool is_limited(pid_t process, const struct sleeping_call *sleeping) {
-  uint64_t value = sleeping->arguments[sleeping->call->argument];
-  switch (sleeping->call->form) {
-    case IN_MILLISECONDS: return (int32_t)value > 0;
-    case AS_TIME: return value != 0;
-    case IN_RING_ARGUMENT: return has_ring_structure(sleeping->arguments[RING_FLAGS]);
-    case OF_RECEIVING: return limit_of_socket(process, value, SO_RCVTIMEO) != 0;
-    case OF_SENDING: return limit_of_socket(process, value, SO_SNDTIMEO) != 0;
+  uint64_t value = sleeping->arguments[sleeping->call->limitArgument];
+  switch (sleeping->call->limit) {
+    case LT_LIMIT_IN_MILLISECONDS: return (int32_t)value > 0;
+    case LT_LIMIT_AS_TIME: return value != 0;
+    case LT_LIMIT_IN_RING_ARGUMENT: return has_ring_structure(sleeping->arguments[RING_FLAGS]);
+    case LT_LIMIT_OF_RECEIVING: return limit_of_socket(process, value, SO_RCVTIMEO) != 0;
+    case LT_LIMIT_OF_SENDING: return limit_of_socket(process, value, SO_SNDTIMEO) != 0;
+    case LT_LIMIT_NONE: break;
   }
   return false;
 }
@@ -374,25 +343,26 @@ void lt_timed_wait_shorten(pid_t process, uint32_t thread, const struct lt_timed
       now.involuntary != wait->involuntary)
     return;
   uint64_t waited = lt_clock_nanoseconds(CLOCK_MONOTONIC) - wait->begin;
-  const struct call *call = find_call(wait->call);
+  const struct lt_waiting_call *call = find_call(wait->call);
   struct told_time *t = find_slot(thread);
   LT_CHECK(call && t && t->isExpected);
-  if ((int64_t)waited <= 0 || !lt_stopped_thread_argument((pid_t)thread, call->argument, &value)) return;
-  switch (call->form) {
-    case IN_MILLISECONDS:
+  if ((int64_t)waited <= 0 || !lt_stopped_thread_argument((pid_t)thread, call->limitArgument, &value)) return;
+  switch (call->limit) {
+    case LT_LIMIT_IN_MILLISECONDS:
       if ((int32_t)value <= 0) return;
       // The remaining time is rounded up, so that no wait ends too early.
       value = (uint32_t)value > waited / MILLISECOND ? (uint32_t)value - waited / MILLISECOND : 0;
-      lt_stopped_thread_set_argument((pid_t)thread, call->argument, value);
+      lt_stopped_thread_set_argument((pid_t)thread, call->limitArgument, value);
       return;
-    case AS_TIME:
+    case LT_LIMIT_AS_TIME:
       if (!read_time(value, &time)) return;
       t->time = rest_of(time, waited);
-      lt_stopped_thread_set_argument((pid_t)thread, call->argument, (uint64_t)(uintptr_t)&t->time);
+      lt_stopped_thread_set_argument((pid_t)thread, call->limitArgument, (uint64_t)(uintptr_t)&t->time);
       return;
-    case IN_RING_ARGUMENT: shorten_ring(t, call->argument, value, waited); return;
-    case OF_RECEIVING: end_on_time(process, t, value, SO_RCVTIMEO, waited, now.voluntary); return;
-    case OF_SENDING: end_on_time(process, t, value, SO_SNDTIMEO, waited, now.voluntary);
+    case LT_LIMIT_IN_RING_ARGUMENT: shorten_ring(t, call->limitArgument, value, waited); return;
+    case LT_LIMIT_OF_RECEIVING: end_on_time(process, t, value, SO_RCVTIMEO, waited, now.voluntary); return;
+    case LT_LIMIT_OF_SENDING: end_on_time(process, t, value, SO_SNDTIMEO, waited, now.voluntary); return;
+    case LT_LIMIT_NONE: return;
   }
 }
 
@@ -568,14 +538,7 @@ static bool stand_still(const struct lt_freeze *f, uint64_t milliseconds, uint64
 /// result.
 static bool is_interrupted_wait(const struct lt_stopped_thread *stopped) {
   if (stopped->call < 0) return false;
-  switch (-stopped->result) {
-    case EINTR:
-    case LT_RESTART:
-    case LT_RESTART_NO_INTERRUPT:
-    case LT_RESTART_NO_HANDLER:
-    case LT_RESTART_BLOCK: return true;
-    default: return false;
-  }
+  return stopped->result == -EINTR || lt_result_is_restart(stopped->result);
 }
 
 /// Makes the kernel restart a call that ended with EINTR. If a handler of the host's runs first, the call returns
