@@ -82,12 +82,11 @@ struct AnalysisOptions: ParsableArguments {
 
 /// A command that writes a report with `AnalysisOptions`. The option groups are separate properties: in one common
 /// group, an unoptimised ArgumentParser would check each option 25 times.
-protocol AnalyzingCommand: ParsableCommand {
+protocol AnalyzingCommand: LeakSearchingCommand {
   var options: AnalysisOptions { get }
   var outputs: ReportOutputs { get }
   var gateOptions: GateOptions { get }
   var pathOptions: PathOptions { get }
-  var searchOptions: LeakSearchOptions { get }
   var layout: LayoutOptions { get }
 }
 
@@ -102,7 +101,7 @@ extension AnalyzingCommand {
   func write(
     _ paths: [String], snapshot: Int?, among inspected: InspectedFiles = InspectedFiles(), _ status: inout ExitStatus
   ) throws {
-    var search = try LeakSearch(searchOptions, snapshot: snapshot, among: inspected)
+    var search = try LeakSearch(self, snapshot: snapshot, among: inspected)
     search.explains = options.explain
     var gatekeeper = try Gatekeeper(gateOptions, subject: .analysis, standard: [])
     var writer = ReportWriter(outputs, style: style)

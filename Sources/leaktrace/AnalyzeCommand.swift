@@ -22,9 +22,7 @@ struct AnalyzeCommand: AnalyzingCommand {
   @Argument(help: ArgumentHelp("Traces, or directories of traces.", valueName: "trace"), completion: .file())
   var traces: [String]
 
-  @Option(
-    help: "Heap image to look for leaks in, by number (default: the last, or one requested right before the exit).")
-  var snapshot: Int?
+  @OptionGroup var image: SearchedImageOption
 
   @Flag(help: "Analyze all traces as one.")
   var together = false
@@ -37,13 +35,19 @@ struct AnalyzeCommand: AnalyzingCommand {
 
   @OptionGroup var pathOptions: PathOptions
 
-  @OptionGroup var searchOptions: LeakSearchOptions
+  @OptionGroup var suppressions: SuppressionsOption
+
+  @OptionGroup var debugFiles: DebugFileOptions
+
+  @OptionGroup var ownModules: OwnModulesOption
+
+  @OptionGroup var memoryLimit: MemoryLimitOption
 
   @OptionGroup var layout: LayoutOptions
 
   func validate() throws {
     if traces.isEmpty { throw ValidationError("Give a trace. 'leaktrace record -- COMMAND' makes one.") }
-    if together, snapshot != nil { throw ValidationError("--snapshot and --together exclude each other.") }
+    if together, image.snapshot != nil { throw ValidationError("--snapshot and --together exclude each other.") }
     if together, !gateOptions.failOn.isEmpty || gateOptions.baseline != nil {
       throw ValidationError("Gates judge each process by itself and exclude --together.")
     }
@@ -59,13 +63,13 @@ struct AnalyzeCommand: AnalyzingCommand {
     if together {
       try writeTogether(paths, &status)
     } else {
-      try write(paths, snapshot: snapshot, &status)
+      try write(paths, snapshot: image.snapshot, &status)
     }
     if status != .success { throw status.code }
   }
 
   private func writeTogether(_ paths: [String], _ status: inout ExitStatus) throws {
-    let search = try LeakSearch(searchOptions, snapshot: nil)
+    let search = try LeakSearch(self, snapshot: nil)
     var writer = ReportWriter(outputs, style: style)
     var opened: [ReportTrace] = []
     for path in paths {

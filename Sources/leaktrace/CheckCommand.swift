@@ -5,7 +5,7 @@ import FoundationEssentials
 import Glibc
 import TraceAnalysis
 
-struct CheckCommand: ParsableCommand {
+struct CheckCommand: LeakSearchingCommand {
   static let configuration = CommandConfiguration(
     commandName: "check",
     abstract: "Run a program and fail if it leaks (for CI).",
@@ -76,7 +76,13 @@ struct CheckCommand: ParsableCommand {
 
   @OptionGroup var pathOptions: PathOptions
 
-  @OptionGroup var searchOptions: LeakSearchOptions
+  @OptionGroup var suppressions: SuppressionsOption
+
+  @OptionGroup var debugFiles: DebugFileOptions
+
+  @OptionGroup var ownModules: OwnModulesOption
+
+  @OptionGroup var memoryLimit: MemoryLimitOption
 
   @OptionGroup var layout: LayoutOptions
 
@@ -105,7 +111,7 @@ struct CheckCommand: ParsableCommand {
 
   func run() throws {
     // Report errors of the command line before the program runs.
-    let search = try LeakSearch(searchOptions)
+    let search = try LeakSearch(self)
     let gatekeeper = try Gatekeeper(gateOptions, subject: .analysis, standard: ["new-leaks", "worse", "library-leaks"])
     let directory: TraceDirectory
     do throws(TraceDirectory.Failure) {

@@ -4,7 +4,7 @@ import ArgumentParser
 import Glibc
 import TraceAnalysis
 
-struct DiffCommand: ParsableCommand {
+struct DiffCommand: LeakSearchingCommand {
   static let configuration = CommandConfiguration(
     commandName: "diff",
     abstract: "Compare two builds: leaks, allocations, retains and releases.",
@@ -63,7 +63,13 @@ struct DiffCommand: ParsableCommand {
 
   @OptionGroup var pathOptions: PathOptions
 
-  @OptionGroup var searchOptions: LeakSearchOptions
+  @OptionGroup var suppressions: SuppressionsOption
+
+  @OptionGroup var debugFiles: DebugFileOptions
+
+  @OptionGroup var ownModules: OwnModulesOption
+
+  @OptionGroup var memoryLimit: MemoryLimitOption
 
   @OptionGroup var layout: LayoutOptions
 
@@ -91,7 +97,7 @@ struct DiffCommand: ParsableCommand {
   func run() throws {
     let gatekeeper = try Gatekeeper(
       gateOptions, subject: .comparison, standard: ["new-leaks", "worse", "new-suspects"])
-    var digests = RunDigests(try LeakSearch(searchOptions))
+    var digests = RunDigests(try LeakSearch(self))
     try digests.check(runs: runs + oldRuns + newRuns)
     let old = try (runs.isEmpty ? oldRuns : [runs[0]]).map { try digests.digest(ofRun: $0) }
     let new = try (runs.isEmpty ? newRuns : [runs[1]]).map { try digests.digest(ofRun: $0) }

@@ -4,7 +4,7 @@ import ArgumentParser
 import Glibc
 import TraceAnalysis
 
-struct DigestCommand: ParsableCommand {
+struct DigestCommand: LeakSearchingCommand {
   static let configuration = CommandConfiguration(
     commandName: "digest",
     abstract: "Save what 'leaktrace diff' needs from a run to a small file.",
@@ -25,7 +25,13 @@ struct DigestCommand: ParsableCommand {
     name: [.short, .long], help: ArgumentHelp("File to write the digest to.", valueName: "file"), completion: .file())
   var output: String
 
-  @OptionGroup var searchOptions: LeakSearchOptions
+  @OptionGroup var suppressions: SuppressionsOption
+
+  @OptionGroup var debugFiles: DebugFileOptions
+
+  @OptionGroup var ownModules: OwnModulesOption
+
+  @OptionGroup var memoryLimit: MemoryLimitOption
 
   func validate() throws {
     if ReportOutputs.place(output) == ReportOutputs.place(recorded) {
@@ -34,7 +40,7 @@ struct DigestCommand: ParsableCommand {
   }
 
   func run() throws {
-    var runs = RunDigests(try LeakSearch(searchOptions))
+    var runs = RunDigests(try LeakSearch(self))
     let digest = try runs.digest(ofRun: recorded)
     let text = String(decoding: try DigestFile.bytes(digest), as: UTF8.self)
     do throws(OutputFile.Failure) {

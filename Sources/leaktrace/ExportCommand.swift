@@ -18,7 +18,7 @@ enum ExportFormat: String, CaseIterable, ChosenWord {
   var isProfile: Bool { self == .pprof || self == .collapsed || self == .speedscope }
 }
 
-struct ExportCommand: ParsableCommand {
+struct ExportCommand: LeakSearchingCommand {
   static let configuration = CommandConfiguration(
     commandName: "export",
     abstract: "Write a trace's profile or findings to a file that other tools open.",
@@ -76,11 +76,15 @@ struct ExportCommand: ParsableCommand {
   @Flag(help: "Also write every reference between the blocks of the heap image (sqlite).")
   var heapReferences = false
 
-  @Option(
-    help: "Heap image to look for leaks in, by number (default: the last, or one requested right before the exit).")
-  var snapshot: Int?
+  @OptionGroup var image: SearchedImageOption
 
-  @OptionGroup var searchOptions: LeakSearchOptions
+  @OptionGroup var suppressions: SuppressionsOption
+
+  @OptionGroup var debugFiles: DebugFileOptions
+
+  @OptionGroup var ownModules: OwnModulesOption
+
+  @OptionGroup var memoryLimit: MemoryLimitOption
 
   func validate() throws {
     if format.hasOneMeasure, value.count > 1 {
@@ -105,7 +109,7 @@ struct ExportCommand: ParsableCommand {
 
   func run() throws {
     let path = try TraceListing.onlyTrace(at: trace)
-    let search = try LeakSearch(searchOptions, snapshot: snapshot)
+    let search = try LeakSearch(self, snapshot: image.snapshot)
     do {
       let status: ExitStatus
       if format == .sqlite, let output, OutputFile.isReplaced(output) {

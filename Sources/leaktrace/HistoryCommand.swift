@@ -20,44 +20,26 @@ struct HistoryCommand: ParsableCommand {
   @Argument(help: ArgumentHelp("A trace.", valueName: "trace"), completion: .file())
   var trace: String
 
-  @Argument(
-    help: ArgumentHelp(
-      "An address (0x…), a type, or with --site an allocating function: part of the name, or a glob.",
-      valueName: "object"))
-  var subject: String
-
-  @Flag(help: "Match the name against the functions on the allocation's stack.")
-  var site = false
+  @OptionGroup var asked: AskedObject
 
   @Option(help: "Number of events to show from each end of a history, and number of places; 0 shows all.")
   var limit: Int = 10
 
-  @Option(help: "Heap image to look at, by number (default: the last one).")
-  var snapshot: Int?
+  @OptionGroup var image: ShownImageOption
 
   @OptionGroup var formatOption: FormatOption
 
   @Flag(help: "Show full stacks of unreleased retains: every frame, with full names and paths.")
   var fullStacks = false
 
-  @Option(
-    help: ArgumentHelp("Also look for debug files in this directory.", valueName: "directory"), completion: .directory)
-  var debugPath: [String] = []
+  @OptionGroup var debugFiles: DebugFileOptions
 
-  @Option(
-    help: ArgumentHelp("Look for the program's files below this directory.", valueName: "directory"),
-    completion: .directory)
-  var sysroot: String?
-
-  @OptionGroup var memory: MemoryLimitOption
+  @OptionGroup var memoryLimit: MemoryLimitOption
 
   @OptionGroup var layout: LayoutOptions
 
   func validate() throws {
     if limit < 0 { throw ValidationError("--limit must be 0 (all) or more.") }
-    if subject.hasPrefix("0x"), UInt64(subject.dropFirst(2), radix: 16) == nil {
-      throw ValidationError("'\(subject)' is no address.")
-    }
   }
 
   func run() throws {
@@ -66,37 +48,36 @@ struct HistoryCommand: ParsableCommand {
       complain("\(trace) has no retains and releases: it was recorded with --arc off.")
       throw ExitStatus.unreadable.code
     }
-    let chosen = SnapshotChoice.choose(reader, number: snapshot)
-    if chosen == nil, snapshot != nil {
-      complain(SnapshotChoice.explanation(reader, number: snapshot, path: trace))
+    let chosen = SnapshotChoice.choose(reader, number: image.snapshot)
+    if chosen == nil, image.snapshot != nil {
+      complain(SnapshotChoice.explanation(reader, number: image.snapshot, path: trace))
       throw ExitStatus.unreadable.code
     }
     let line = ReadingLine.show(reader, path: trace)
     defer { line?.erase() }
     let allocations = AllocationAnalysis(reader, snapshot: chosen)
-    let search = DebugFileSearch(debugPaths: debugPath, sysroot: sysroot)
-    let symbolicator = Symbolicator(of: [allocations], search: search)
+    let symbolicator = Symbolicator(of: [allocations], search: debugFiles.search)
     let analysis = HistoryAnalysis(
-      reader, allocations, snapshot: chosen, naming: symbolicator, memoryLimit: memory.limit)
-    let found = analysis.report(ObjectQuestion.query(subject, isSite: site))
+      reader, allocations, snapshot: chosen, naming: symbolicator, memoryLimit: memoryLimit.limit)
+    let found = analysis.report(asked.query)
     line?.erase()
     guard let report = found else {
       if let refused = reader.refusedPass {
         complain("\(trace): \(refused.explanation). Record a shorter run.")
         throw ExitStatus.unreadable.code
       }
-      let question = ObjectQuestion.suggestion(for: subject) {
-        site ? SiteNames.functions(allocations, naming: symbolicator) : SiteNames.types(allocations)
+      let suggestion = asked.suggestion {
+        asked.site ? SiteNames.functions(allocations, naming: symbolicator) : SiteNames.types(allocations)
       }
       complain(
-        "no \(chosen == nil || subject.hasPrefix("0x") ? "" : "live ")object matches '\(subject)'.\(question) 'leaktrace analyze --sort objects' lists all types."
+        "no \(chosen == nil || asked.subject.hasPrefix("0x") ? "" : "live ")object matches '\(asked.subject)'.\(suggestion) 'leaktrace analyze --sort objects' lists all types."
       )
       throw ExitStatus.notFound.code
     }
     let style = layout.style(stacks: fullStacks ? .full : .folded)
     try ObjectQuestion.show(
       formatOption.format == .json
-        ? HistoryJSON.text(report, subject: subject)
+        ? HistoryJSON.text(report, subject: asked.subject)
         : HistoryText(style: style, limit: limit == 0 ? nil : limit, frames: analysis.frames).text(report),
       called: "the history")
     if !allocations.diagnostics.isEmpty || !analysis.diagnostics.isEmpty { throw ExitStatus.damaged.code }

@@ -32,8 +32,7 @@ struct InspectCommand: AnalyzingCommand {
     completion: .file())
   var output: String?
 
-  @Flag(help: "Stop the process while it is read, and make no copy of it.")
-  var hold = false
+  @OptionGroup var holdOption: HoldOption
 
   @OptionGroup var options: AnalysisOptions
 
@@ -43,7 +42,13 @@ struct InspectCommand: AnalyzingCommand {
 
   @OptionGroup var pathOptions: PathOptions
 
-  @OptionGroup var searchOptions: LeakSearchOptions
+  @OptionGroup var suppressions: SuppressionsOption
+
+  @OptionGroup var debugFiles: DebugFileOptions
+
+  @OptionGroup var ownModules: OwnModulesOption
+
+  @OptionGroup var memoryLimit: MemoryLimitOption
 
   @OptionGroup var layout: LayoutOptions
 
@@ -66,7 +71,7 @@ struct InspectCommand: AnalyzingCommand {
     }
     let files: InspectedFiles
     do {
-      let summary = try Inspection.inspect(target, holds: hold, to: path)
+      let summary = try Inspection.inspect(target, holds: holdOption.hold, to: path)
       files = summary.files
       ErrorOutput.print(summary.line(path: output))
     } catch let error as TraceFormatError {

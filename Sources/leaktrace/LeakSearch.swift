@@ -5,28 +5,23 @@ import FoundationEssentials
 import Glibc
 import TraceAnalysis
 
-/// Options of every command that searches for leaks: where to find files, and which findings to hide.
-struct LeakSearchOptions: ParsableArguments {
+/// The option that hides findings.
+struct SuppressionsOption: ParsableArguments {
   @Option(
+    name: .customLong("suppressions"),
     help: ArgumentHelp(
       "Hide findings that match a 'leak:' pattern in this file (LeakSanitizer's syntax).", valueName: "file"),
     completion: .file())
-  var suppressions: [String] = []
+  var files: [String] = []
+}
 
-  @Option(
-    help: ArgumentHelp("Also look for debug files in this directory.", valueName: "directory"), completion: .directory)
-  var debugPath: [String] = []
-
-  @Option(
-    help: ArgumentHelp("Look for the program's files below this directory.", valueName: "directory"),
-    completion: .directory)
-  var sysroot: String?
-
-  @Option(help: OwnModulesOption.help)
-  var own: [String] = []
-
-  @Option(help: MemoryLimitOption.help)
-  var memoryLimit: MemoryLimit = .standard
+/// A command that searches for leaks: where to find files, and which findings to hide. The option groups are separate
+/// properties: an unoptimised ArgumentParser checks a nested group several times.
+protocol LeakSearchingCommand: ParsableCommand {
+  var suppressions: SuppressionsOption { get }
+  var debugFiles: DebugFileOptions { get }
+  var ownModules: OwnModulesOption { get }
+  var memoryLimit: MemoryLimitOption { get }
 }
 
 /// A trace with everything that a report needs from it.
@@ -54,13 +49,13 @@ struct LeakSearch {
 
   /// Prints the reason before it throws an exit status.
   init(
-    _ options: LeakSearchOptions, snapshot: Int? = nil, among inspected: InspectedFiles = InspectedFiles()
+    _ command: some LeakSearchingCommand, snapshot: Int? = nil, among inspected: InspectedFiles = InspectedFiles()
   ) throws {
     self.snapshot = snapshot
-    files = DebugFileSearch(debugPaths: options.debugPath, sysroot: options.sysroot).among(inspected)
-    memoryLimit = options.memoryLimit
-    ownModules = Set(options.own)
-    suppressions = try Self.read(options.suppressions)
+    files = command.debugFiles.search.among(inspected)
+    memoryLimit = command.memoryLimit.limit
+    ownModules = command.ownModules.modules
+    suppressions = try Self.read(command.suppressions.files)
   }
 
   private static func read(_ paths: [String]) throws -> Suppressions {

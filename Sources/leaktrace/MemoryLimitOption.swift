@@ -4,10 +4,9 @@ import ArgumentParser
 import TraceAnalysis
 
 struct MemoryLimitOption: ParsableArguments {
-  static let help = ArgumentHelp(
-    "Most memory to read a heap image into, such as 8GiB or 500MB.", valueName: "size")
-
-  @Option(name: .customLong("memory-limit"), help: Self.help)
+  @Option(
+    name: .customLong("memory-limit"),
+    help: ArgumentHelp("Most memory to read a heap image into, such as 8GiB or 500MB.", valueName: "size"))
   var limit: MemoryLimit = .standard
 }
 

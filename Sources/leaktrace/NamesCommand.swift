@@ -23,11 +23,7 @@ struct NamesCommand: ParsableCommand {
   @Argument(help: ArgumentHelp("Traces, or directories with traces.", valueName: "trace"))
   var traces: [String]
 
-  @Option(help: ArgumentHelp("Directory with debug files or unstripped copies. Repeatable.", valueName: "directory"))
-  var debugPath: [String] = []
-
-  @Option(help: ArgumentHelp("Root directory of the traced system as it is seen here.", valueName: "directory"))
-  var sysroot: String?
+  @OptionGroup var debugFiles: DebugFileOptions
 
   @OptionGroup var memoryLimit: MemoryLimitOption
 
@@ -40,7 +36,7 @@ struct NamesCommand: ParsableCommand {
   func run() throws {
     var (paths, status) = TraceListing.all(traces)
     let collection = NamesCollection(
-      search: DebugFileSearch(debugPaths: debugPath, sysroot: sysroot),
+      search: debugFiles.search,
       toolPath: ProcessInfo.processInfo.environment["PATH"] ?? "", toolVersion: leaktraceVersion,
       memoryLimit: memoryLimit.limit, timeLimit: .seconds(timeLimit.seconds))
     for path in paths {

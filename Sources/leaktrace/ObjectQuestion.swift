@@ -14,23 +14,6 @@ enum ObjectQuestion {
     }
   }
 
-  /// Parses the subject of a question: an address, a type's name, or with `isSite` the name of a function on the stack
-  /// of the allocation.
-  static func query(_ subject: String, isSite: Bool) -> RetainQuery {
-    if subject.hasPrefix("0x"), let address = UInt64(subject.dropFirst(2), radix: 16) {
-      return .address(RuntimeAddress(address))
-    }
-    return isSite ? .site(NamePattern(subject)) : .type(NamePattern(subject))
-  }
-
-  /// Returns a question that suggests names similar to the subject; empty if no name is similar.
-  ///
-  /// - Parameter names: Returns the names in the trace; called only if the subject is a name.
-  static func suggestion(for subject: String, among names: () -> [String]) -> String {
-    guard let word = NamePattern(subject).word, !subject.hasPrefix("0x") else { return "" }
-    return NearestWords.question(NearestWords.nearest(to: word, among: names())).map { " \($0)" } ?? ""
-  }
-
   /// Returns the type names of the blocks in a heap image, without module names.
   static func typeNames(_ graph: ObjectGraph) -> [String] {
     var isPresent = [Bool](repeating: false, count: graph.types.count)

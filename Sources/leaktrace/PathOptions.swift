@@ -5,11 +5,10 @@ import TraceAnalysis
 
 /// The option that separates the program's own code from library code.
 struct OwnModulesOption: ParsableArguments {
-  static let help = ArgumentHelp(
-    "Treat only this Swift module as your own code. Repeatable (default: every module outside the package manager's checkouts).",
-    valueName: "module")
-
-  @Option(help: Self.help)
+  @Option(
+    help: ArgumentHelp(
+      "Treat only this Swift module as your own code. Repeatable (default: every module outside the package manager's checkouts).",
+      valueName: "module"))
   var own: [String] = []
 
   var modules: Set<String> { Set(own) }

@@ -3,7 +3,7 @@
 import ArgumentParser
 import TraceAnalysis
 
-struct QueryCommand: ParsableCommand {
+struct QueryCommand: LeakSearchingCommand {
   static let configuration = CommandConfiguration(
     commandName: "query",
     abstract: "Ask one question in SQL about a trace.",
@@ -32,11 +32,15 @@ struct QueryCommand: ParsableCommand {
   @Flag(help: "With every reference between the blocks of the heap image.")
   var heapReferences = false
 
-  @Option(
-    help: "Heap image to look for leaks in, by number (default: the last, or one requested right before the exit).")
-  var snapshot: Int?
+  @OptionGroup var image: SearchedImageOption
 
-  @OptionGroup var searchOptions: LeakSearchOptions
+  @OptionGroup var suppressions: SuppressionsOption
+
+  @OptionGroup var debugFiles: DebugFileOptions
+
+  @OptionGroup var ownModules: OwnModulesOption
+
+  @OptionGroup var memoryLimit: MemoryLimitOption
 
   func validate() throws {
     guard timeout > 0, timeout <= Self.longestTimeout else {
@@ -51,7 +55,7 @@ struct QueryCommand: ParsableCommand {
     let path = try TraceListing.onlyTrace(at: trace)
     do {
       let source = TraceDatabaseSource(
-        try LeakSearch(searchOptions, snapshot: snapshot), heapReferences: heapReferences)
+        try LeakSearch(self, snapshot: image.snapshot), heapReferences: heapReferences)
       let (database, status) = try source.open(path)
       try answer(database)
       if status != .success { throw status.code }

@@ -4,7 +4,7 @@ import ArgumentParser
 import Glibc
 import TraceAnalysis
 
-struct ReportCommand: ParsableCommand {
+struct ReportCommand: LeakSearchingCommand {
   static let configuration = CommandConfiguration(
     commandName: "report",
     abstract: "Write a report as one HTML page, to look at in a browser.",
@@ -29,14 +29,18 @@ struct ReportCommand: ParsableCommand {
     completion: .file())
   var output: String?
 
-  @Option(
-    help: "Heap image to look for leaks in, by number (default: the last, or one requested right before the exit).")
-  var snapshot: Int?
+  @OptionGroup var image: SearchedImageOption
 
   @Flag(help: "Also list weak suspicions.")
   var weak = false
 
-  @OptionGroup var searchOptions: LeakSearchOptions
+  @OptionGroup var suppressions: SuppressionsOption
+
+  @OptionGroup var debugFiles: DebugFileOptions
+
+  @OptionGroup var ownModules: OwnModulesOption
+
+  @OptionGroup var memoryLimit: MemoryLimitOption
 
   func validate() throws {
     if traces.isEmpty { throw ValidationError("Give a trace. 'leaktrace record -- COMMAND' makes one.") }
@@ -53,7 +57,7 @@ struct ReportCommand: ParsableCommand {
       complain("\(output) is one of the traces; give another file with -o.")
       throw ExitStatus.usage.code
     }
-    let search = try LeakSearch(searchOptions, snapshot: snapshot)
+    let search = try LeakSearch(self, snapshot: image.snapshot)
     var page = ReportPage(toolVersion: leaktraceVersion)
     var isEmpty = true
     for path in paths {

@@ -23,8 +23,7 @@ struct ScopeReportCommand: ParsableCommand {
   @Option(help: "The scope's number.")
   var number: UInt64
 
-  @Option(help: "Heap image to look at, by number (default: the last one).")
-  var snapshot: Int?
+  @OptionGroup var image: ShownImageOption
 
   @Option(
     help: "Show what grows with every round of this repetition, instead of leaks, among objects created in the scope.")
@@ -40,8 +39,8 @@ struct ScopeReportCommand: ParsableCommand {
       complain(explanation(of: error, path: trace))
       throw ExitStatus.unreadable.code
     }
-    guard let chosen = SnapshotChoice.choose(reader, number: snapshot) else {
-      complain(SnapshotChoice.explanation(reader, number: snapshot, path: trace))
+    guard let chosen = SnapshotChoice.choose(reader, number: image.snapshot) else {
+      complain(SnapshotChoice.explanation(reader, number: image.snapshot, path: trace))
       throw ExitStatus.unreadable.code
     }
     let births = ScopeBirths.collect(number: number, in: reader)

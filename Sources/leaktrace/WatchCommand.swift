@@ -4,7 +4,7 @@ import ArgumentParser
 import Glibc
 import TraceAnalysis
 
-struct WatchCommand: ParsableCommand {
+struct WatchCommand: LeakSearchingCommand {
   static let configuration = CommandConfiguration(
     commandName: "watch",
     abstract: "Inspect a running process again and again, and report what grows.",
@@ -63,8 +63,7 @@ struct WatchCommand: ParsableCommand {
       valueName: "number"))
   var keep: Int = 12
 
-  @Flag(help: "Stop the process while it is read, and make no copy of it.")
-  var hold = false
+  @OptionGroup var holdOption: HoldOption
 
   @Option(help: "Number of rows to show of what grew and is not suspected; 0 shows all.")
   var limit: Int = 10
@@ -78,7 +77,13 @@ struct WatchCommand: ParsableCommand {
 
   @OptionGroup var pathOptions: PathOptions
 
-  @OptionGroup var searchOptions: LeakSearchOptions
+  @OptionGroup var suppressions: SuppressionsOption
+
+  @OptionGroup var debugFiles: DebugFileOptions
+
+  @OptionGroup var ownModules: OwnModulesOption
+
+  @OptionGroup var memoryLimit: MemoryLimitOption
 
   @OptionGroup var layout: LayoutOptions
 
@@ -86,7 +91,7 @@ struct WatchCommand: ParsableCommand {
     if (target == nil) == (from == nil) {
       throw ValidationError("Name the process to watch, or the directory of an earlier watch with --from.")
     }
-    if from != nil, output != nil || until != nil || count != nil || above != nil || hold {
+    if from != nil, output != nil || until != nil || count != nil || above != nil || holdOption.hold {
       throw ValidationError("--from watches nothing: --until, --count, --above, --hold and -o do not go with it.")
     }
     if let count, count < 1 { throw ValidationError("--count must be 1 or more.") }
@@ -96,7 +101,7 @@ struct WatchCommand: ParsableCommand {
   }
 
   func run() throws {
-    let search = try LeakSearch(searchOptions)
+    let search = try LeakSearch(self)
     let gatekeeper = try Gatekeeper(gateOptions, subject: .analysis, standard: ["new-leaks", "new-suspects"])
     var report = WatchReport(self, search, gatekeeper)
     var watch: ProcessWatch?

@@ -20,85 +20,68 @@ struct WhyCommand: ParsableCommand {
   @Argument(help: ArgumentHelp("A trace with a heap image.", valueName: "trace"), completion: .file())
   var trace: String
 
-  @Argument(
-    help: ArgumentHelp(
-      "An address (0x…), a type, or with --site an allocating function: part of the name, or a glob.",
-      valueName: "object"))
-  var subject: String
-
-  @Flag(help: "Match the name against the functions on the allocation's stack.")
-  var site = false
+  @OptionGroup var asked: AskedObject
 
   @Option(help: "Number of paths to show.")
   var limit: Int = 5
 
-  @Option(help: "Heap image to look at, by number (default: the last one).")
-  var snapshot: Int?
+  @OptionGroup var image: ShownImageOption
 
   enum Format: String, CaseIterable, ChosenWord { case text, json, dot }
 
   @Option(help: "Output format; 'dot' is a graph for GraphViz.")
   var format: Format = .text
 
-  @Option(
-    help: ArgumentHelp("Also look for debug files in this directory.", valueName: "directory"), completion: .directory)
-  var debugPath: [String] = []
-
-  @Option(
-    help: ArgumentHelp("Look for the program's files below this directory.", valueName: "directory"),
-    completion: .directory)
-  var sysroot: String?
+  @OptionGroup var debugFiles: DebugFileOptions
 
   @OptionGroup var ownModules: OwnModulesOption
 
   @OptionGroup var pathOptions: PathOptions
 
-  @OptionGroup var memory: MemoryLimitOption
+  @OptionGroup var memoryLimit: MemoryLimitOption
 
   @OptionGroup var layout: LayoutOptions
 
   func validate() throws {
     if limit < 1 { throw ValidationError("--limit must be 1 or more.") }
-    if subject.hasPrefix("0x"), UInt64(subject.dropFirst(2), radix: 16) == nil {
-      throw ValidationError("'\(subject)' is no address.")
-    }
   }
 
   func run() throws {
-    guard let reader = ObjectQuestion.open(trace, part: .withImage(snapshot)) else { throw ExitStatus.unreadable.code }
-    guard let chosen = SnapshotChoice.choose(reader, number: snapshot) else {
-      complain(SnapshotChoice.explanation(reader, number: snapshot, path: trace))
+    guard let reader = ObjectQuestion.open(trace, part: .withImage(image.snapshot)) else {
       throw ExitStatus.unreadable.code
     }
-    let search = DebugFileSearch(debugPaths: debugPath, sysroot: sysroot)
+    guard let chosen = SnapshotChoice.choose(reader, number: image.snapshot) else {
+      complain(SnapshotChoice.explanation(reader, number: image.snapshot, path: trace))
+      throw ExitStatus.unreadable.code
+    }
     let line = ReadingLine.show(reader, path: trace)
     defer { line?.erase() }
     let allocations = AllocationAnalysis(reader, snapshot: chosen)
-    let symbolicator = Symbolicator(of: [allocations], search: search)
+    let symbolicator = Symbolicator(of: [allocations], search: debugFiles.search)
     let analysis = LeakAnalysis(
-      reader, allocations, snapshot: chosen, search: search,
-      toolPath: ProcessInfo.processInfo.environment["PATH"] ?? "", memoryLimit: memory.limit,
+      reader, allocations, snapshot: chosen, search: debugFiles.search,
+      toolPath: ProcessInfo.processInfo.environment["PATH"] ?? "", memoryLimit: memoryLimit.limit,
       ownModules: ownModules.modules, naming: symbolicator)
-    let answer = analysis.explain(ObjectQuestion.query(subject, isSite: site), limit: limit)
+    let answer = analysis.explain(asked.query, limit: limit)
     line?.erase()
     guard answer.matches > 0 else {
-      let question = ObjectQuestion.suggestion(for: subject) {
-        site
+      let suggestion = asked.suggestion {
+        asked.site
           ? SiteNames.functions(allocations, naming: symbolicator) : ObjectQuestion.typeNames(analysis.graph)
       }
       complain(
-        "no live object matches '\(subject)' in this heap image.\(question) 'leaktrace analyze \(trace) --sort objects' lists what there is."
+        "no live object matches '\(asked.subject)' in this heap image.\(suggestion) 'leaktrace analyze \(trace) --sort objects' lists what there is."
       )
       throw ExitStatus.notFound.code
     }
-    if let other = answer.otherType(than: subject), !site {
-      complain("no live object is of a type called '\(subject)'; '\(other)' has that in its name.")
+    if let other = answer.otherType(than: asked.subject), !asked.site {
+      complain("no live object is of a type called '\(asked.subject)'; '\(other)' has that in its name.")
     }
     let style = layout.style(paths: pathOptions.style)
     let text =
       switch format {
-      case .text: RetainText(style: style).text(answer, subject: subject, remarks: analysis.remarks)
-      case .json: RetainJSON.text(answer, subject: subject, snapshot: chosen, remarks: analysis.remarks)
+      case .text: RetainText(style: style).text(answer, subject: asked.subject, remarks: analysis.remarks)
+      case .json: RetainJSON.text(answer, subject: asked.subject, snapshot: chosen, remarks: analysis.remarks)
       case .dot: FindingGraph.dot(answer)
       }
     try ObjectQuestion.show(text, called: "the answer")
