@@ -25,12 +25,14 @@ enum { LT_CASE_WORD_LIMIT = 64 };
 /// is 0 if there are no such words. Trusts no address.
 struct lt_enum_tags lt_enum_tags_of(const struct lt_memory *memory, uint64_t metadata, uint32_t storage);
 
-/// True if the lowest byte of a word may be a case. Cases are numbered from 0 up. Optionals use the values that are no
-/// case, from 255 down.
+/// The values of a byte that count as no case: the first, and the one after the last. Cases are numbered from 0 up.
+/// Optionals use the values that are no case, from 255 down. An image has no byte with one of these values.
+enum { LT_FIRST_NEVER_CASE = 16, LT_END_OF_NEVER_CASES = 240 };
+
+/// True if the lowest byte of a word may be a case.
 static inline bool lt_is_case(uint64_t word) {
-  enum { LEAST_UNUSED = 16, LAST_UNUSED = 239 };
   uint8_t byte = (uint8_t)word;
-  return byte != 0 && (byte < LEAST_UNUSED || byte > LAST_UNUSED);
+  return byte != 0 && (byte < LT_FIRST_NEVER_CASE || byte >= LT_END_OF_NEVER_CASES);
 }
 
 #endif

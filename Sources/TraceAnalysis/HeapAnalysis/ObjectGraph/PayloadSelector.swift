@@ -1,5 +1,7 @@
 // An enumeration among the parts of a value, prepared for reading its values.
 
+import CHeapScan
+
 /// The words of a value that identify the active payload of an enumeration. Each case with parts has one bit, in order.
 ///
 /// Immutable. A class, so that nothing is copied for each of the millions of values.
@@ -51,8 +53,8 @@ final class PayloadSelector {
   let required: [Required]
   let keepsOldWords: Bool
 
-  /// Values of a byte that are no case. Compilers number cases from 0 up, and spare values from 255 down.
-  static let neverCases = 16..<240
+  /// Values of a byte that are no case. The recorder does not keep such bytes.
+  static let neverCases = LT_FIRST_NEVER_CASE..<LT_END_OF_NEVER_CASES
   /// True if the tag takes a byte or more. The tag then has no case in `neverCases`.
   var hasByteTag: Bool { table.count >= Self.neverCases.upperBound }
 
