@@ -9,6 +9,9 @@ import TraceReading
 /// Memory: the memory of `PackedPages`, and 88 bytes a page. Even reads are for one thread at a time, since the image
 /// caches the last pages.
 package final class HeapImage {
+  /// Masks the address in a word. The other bits of a reference are tags.
+  package static let addressBits = LT_WORD_ADDRESS_MASK
+
   // These properties are read for each word of each object. Run-time checks for exclusive access took a tenth of the
   // time of an analysis. The properties change only while the image is read from the trace, except for the last page,
   // which look-ups change.

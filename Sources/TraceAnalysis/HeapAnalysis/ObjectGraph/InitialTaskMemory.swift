@@ -66,7 +66,7 @@ struct InitialTaskMemory {
     }
     guard !waiting.isEmpty else { return }
     roots.forEachWordOfThreads(in: image) { word in
-      if let found = heap.block(containing: word & 0x00FF_FFFF_FFFF_FFFF) { waiting[found.rawValue] = nil }
+      if let found = heap.block(containing: word & HeapImage.addressBits) { waiting[found.rawValue] = nil }
     }
     for (task, ranges) in waiting { unwritten[task, default: []] += ranges }
   }

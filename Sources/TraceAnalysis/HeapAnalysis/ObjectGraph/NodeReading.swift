@@ -1,5 +1,6 @@
 // Adds the references in a block to the graph: by its fields if its type is reflected, else by its words.
 
+import CTraceFormat
 import CHeapScan
 import TraceReading
 import TraceSymbolication
@@ -95,7 +96,7 @@ extension ObjectGraphBuilder {
       kind: EdgeStrength.bookkeeping.rawValue)
   }
 
-  static let addressBits: UInt64 = 0x00FF_FFFF_FFFF_FFFF
+  static let addressBits = LT_WORD_ADDRESS_MASK
 
   /// Adds the references of a value at `base`.
   mutating func read(_ part: NodeLayout.Part, of node: Int, _ block: LiveBlock, at base: UInt64, limit: UInt64) {

@@ -1,5 +1,6 @@
 // Finds the active payloads of a value's enumerations.
 
+import CTraceFormat
 import TraceReading
 
 /// The active cases of a value's enumerations, found by the words of the image that identify them.
@@ -21,7 +22,7 @@ final class PayloadSelection {
 
   /// The upper bits of a word that are no part of an address. The bits below the alignment of objects are always in the
   /// image.
-  private static let topBits: UInt64 = 0xFF << 56
+  private static let topBits = ~LT_WORD_ADDRESS_MASK
   private static let addressBits: UInt64 = ~topBits & ~7
   private static let lowBits: UInt64 = 7
 

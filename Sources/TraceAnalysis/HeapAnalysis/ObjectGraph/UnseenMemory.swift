@@ -37,7 +37,7 @@ struct UnseenMemory {
     let seen = NodeSet(bound: heap.count)
     var pending: [Range<UInt64>] = []
     func follow(_ word: UInt64, mayLeadAnywhere: Bool = true) {
-      let address = word & 0x00FF_FFFF_FFFF_FFFF
+      let address = word & HeapImage.addressBits
       if let found = heap.block(containing: address), !uncertain.contains(found.rawValue) {
         let block = heap[found]
         if seen.insert(found.rawValue), block.size > 0 { pending.append(block.address..<block.address + block.size) }

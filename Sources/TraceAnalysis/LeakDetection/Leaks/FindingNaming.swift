@@ -292,7 +292,7 @@ final class FindingNaming {
     let target = graph.heap[BlockID(graph.graph.target(of: edge))].address
     var found: UInt64?
     graph.image.forEachWord(in: block.address + 16..<block.address + max(block.size, 16)) { address, value in
-      guard found == nil, value & 0x00FF_FFFF_FFFF_FFF8 == target else { return }
+      guard found == nil, value & HeapImage.addressBits & ~7 == target else { return }
       let place = address &+ UInt64(bitPattern: Int64(offset &- label.offset))
       if let word = graph.image.word(at: place), graph.roots.isImage(word) { found = word }
     }

@@ -193,7 +193,7 @@ extension FindingNaming {
     if let block {
       for range in found.ranges where place == nil {
         graph.image.forEachWord(in: range) { address, value in
-          let pointer = value & 0x00FF_FFFF_FFFF_FFFF
+          let pointer = value & HeapImage.addressBits
           if place == nil, pointer >= block.address, pointer < block.address + max(block.size, 1) { place = address }
         }
       }

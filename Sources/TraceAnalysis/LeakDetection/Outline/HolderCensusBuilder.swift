@@ -208,13 +208,10 @@ struct HolderCensusBuilder {
     let block = graph.heap[BlockID(target)]
     return root.ranges.lazy.map { $0.lowerBound &+ offset }.first { [graph] place in
       guard let word = graph.image.word(at: place) else { return false }
-      let pointer = word & Self.addressBits
+      let pointer = word & HeapImage.addressBits
       return pointer >= block.address && pointer - block.address < max(block.size, 1)
     }
   }
-
-  /// The bits of a word that may be an address; the other bits are tags.
-  private static let addressBits: UInt64 = 0x00FF_FFFF_FFFF_FFFF
 
   private mutating func number(_ holder: Holder) -> Int {
     if let known = holderNumbers[holder.name] { return known }

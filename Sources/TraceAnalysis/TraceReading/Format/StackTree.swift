@@ -275,21 +275,17 @@ package final class StackTree: @unchecked Sendable {
 }
 
 extension FrameKey {
-  /// LT_FRAME_ADDRESS_MASK, whose expression Swift does not import.
-  private static let addressMask: UInt64 = (1 << 57) - 1
-  private static let exactFlag: UInt64 = 1 << 62
-  private static let asyncFlag: UInt64 = 1 << 63
-
   /// Decodes a frame key from its number in the trace.
   package init(encoded key: UInt64) {
-    let isAsync = key & Self.asyncFlag != 0
+    let isAsync = key & LT_FRAME_ASYNC != 0
     self.init(
-      address: RuntimeAddress(key & Self.addressMask), isExact: isAsync || key & Self.exactFlag != 0, isAsync: isAsync)
+      address: RuntimeAddress(key & LT_FRAME_ADDRESS_MASK), isExact: isAsync || key & LT_FRAME_EXACT != 0,
+      isAsync: isAsync)
   }
 
   /// The frame key's number in a trace.
   package var encoded: UInt64 {
-    address.rawValue & Self.addressMask | (isExact ? Self.exactFlag : 0) | (isAsync ? Self.asyncFlag : 0)
+    address.rawValue & LT_FRAME_ADDRESS_MASK | (isExact ? LT_FRAME_EXACT : 0) | (isAsync ? LT_FRAME_ASYNC : 0)
   }
 
   /// The address to look up: for a return address, an address in the call before it.
