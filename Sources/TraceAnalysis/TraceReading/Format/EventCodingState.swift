@@ -88,8 +88,7 @@ struct EventCodingState: @unchecked Sendable {
 
   /// Returns the operations that have no stack in this trace, as bits: bit n for operation n.
   static func operationsWithoutStack(_ referenceCounting: TraceHeader.ReferenceCounting) -> UInt64 {
-    // Operations 24 to 43 are retains and releases, strong or unowned.
-    referenceCounting == .countsOnly ? ((1 << 44) - 1) & ~((1 << 24) - 1) : 0
+    referenceCounting == .countsOnly ? Operation.countingMask : 0
   }
 
   /// Step 3 of a record in docs/trace-format.md: the context of the event.

@@ -10,7 +10,7 @@ package struct Operation: RawRepresentable, Hashable, Sendable, BitwiseCopyable 
   @inline(__always) init(_ operation: lt_operation) { rawValue = UInt8(truncatingIfNeeded: operation.rawValue) }
 
   /// The numbers of operations are below this limit. Control records have this number or a higher one.
-  package static let limit = 48
+  package static let limit = Int(LT_OP_LIMIT.rawValue)
 
   package static var object: Operation { .init(LT_OP_OBJECT) }
   package static var malloc: Operation { .init(LT_OP_MALLOC) }
@@ -56,78 +56,96 @@ package struct Operation: RawRepresentable, Hashable, Sendable, BitwiseCopyable 
   @inline(__always)
   package var effect: Effect {
     switch rawValue {
-    case 1...11: .allocation
-    case 16, 17, 19: .free
-    case 18: .reallocFailed
-    case 20: .heapListed
-    case 24...32: .retain
-    case 36...39: .release
-    case 42: .unownedRetain
-    case 43: .unownedRelease
-    case 52: .mark
+    case Self.object.rawValue...Self.operatorNew.rawValue: .allocation
+    case Self.free.rawValue, Self.reallocFree.rawValue, Self.operatorDelete.rawValue: .free
+    case Self.reallocFailed.rawValue: .reallocFailed
+    case Self.heapListed.rawValue: .heapListed
+    case Self.retain.rawValue...Self.nonatomicRetainN.rawValue: .retain
+    case Self.release.rawValue...Self.nonatomicReleaseN.rawValue: .release
+    case Self.unownedRetain.rawValue: .unownedRetain
+    case Self.unownedRelease.rawValue: .unownedRelease
+    case Self.mark.rawValue: .mark
     default: .unknown
     }
   }
 
   @inline(__always)
-  var isAllocation: Bool { rawValue &- 1 < 11 }
+  var isAllocation: Bool { rawValue &- Self.object.rawValue <= Self.operatorNew.rawValue - Self.object.rawValue }
 
   /// True for retains and releases, strong or unowned.
   @inline(__always)
-  var countsReferences: Bool { rawValue &- 24 < 24 }
+  var countsReferences: Bool { rawValue &- Self.retain.rawValue < UInt8(Self.limit) - Self.retain.rawValue }
 
-  /// Bit n is set if operation n has operands. These are allocations, `reallocFailed`, and operations with a count of
+  /// The operation as a bit: bit n for operation n.
+  @inline(__always)
+  private var bit: UInt64 { 1 &<< UInt64(rawValue) }
+
+  /// Allocations, as bits.
+  @inline(__always)
+  private static var allocationMask: UInt64 { (operatorNew.bit &<< 1) &- object.bit }
+
+  /// The operations whose operand is a count of references, as bits.
+  @inline(__always)
+  private static var countMask: UInt64 {
+    let retains = retainN.bit | nonatomicRetainN.bit
+    return retains | releaseN.bit | nonatomicReleaseN.bit
+  }
+
+  /// The operations that have operands, as bits. These are allocations, `reallocFailed`, and operations with a count of
   /// references.
   @inline(__always)
-  static var operandMask: UInt64 {
-    // Swift 6.0 takes too long to check this as a single expression.
-    let blocks: UInt64 = 0b1111_1111_1110
-    let late: UInt64 = 1 << 18 | 1 << 25 | 1 << 32
-    return blocks | late | (1 << 37 | 1 << 39)
-  }
+  static var operandMask: UInt64 { allocationMask | reallocFailed.bit | countMask }
+
+  /// Allocations and `reallocFailed`, as bits. All numbers below `free` are reserved for allocations.
+  @inline(__always)
+  static var allocatingMask: UInt64 { (free.bit &- 1) | reallocFailed.bit }
+
+  /// Retains and releases, strong or unowned, as bits.
+  @inline(__always)
+  static var countingMask: UInt64 { (unownedRelease.bit &<< 1) &- retain.bit }
 
   /// True if the operation's events have a size, or a count in the place of the size.
   package var hasOperands: Bool { rawValue < 64 && Self.operandMask >> UInt64(rawValue) & 1 != 0 }
 
   /// True if the operation's operand is a count of references.
   @inline(__always)
-  package var hasCount: Bool { rawValue == 25 || rawValue == 32 || rawValue == 37 || rawValue == 39 }
+  package var hasCount: Bool { rawValue < 64 && Self.countMask &>> UInt64(rawValue) & 1 != 0 }
 
   /// The name in reports and dumps: the name of the called function.
   package var name: String {
-    switch rawValue {
-    case 1: "swift_allocObject"
-    case 2: "malloc"
-    case 3: "calloc"
-    case 4: "realloc"
-    case 5: "reallocarray"
-    case 6: "posix_memalign"
-    case 7: "aligned_alloc"
-    case 8: "memalign"
-    case 9: "valloc"
-    case 10: "pvalloc"
-    case 11: "operator_new"
-    case 16: "free"
-    case 17: "realloc_free"
-    case 18: "realloc_failed"
-    case 19: "operator_delete"
-    case 20: "heap_listed"
-    case 24: "swift_retain"
-    case 25: "swift_retain_n"
-    case 26: "swift_tryRetain"
-    case 27: "swift_weakLoadStrong"
-    case 28: "swift_weakTakeStrong"
-    case 29: "swift_unownedRetainStrong"
-    case 30: "swift_unownedRetainStrongAndRelease"
-    case 31: "swift_nonatomic_retain"
-    case 32: "swift_nonatomic_retain_n"
-    case 36: "swift_release"
-    case 37: "swift_release_n"
-    case 38: "swift_nonatomic_release"
-    case 39: "swift_nonatomic_release_n"
-    case 42: "swift_unownedRetain"
-    case 43: "swift_unownedRelease"
-    case 52: "mark"
+    switch self {
+    case .object: "swift_allocObject"
+    case .malloc: "malloc"
+    case .calloc: "calloc"
+    case .realloc: "realloc"
+    case .reallocarray: "reallocarray"
+    case .posixMemalign: "posix_memalign"
+    case .alignedAlloc: "aligned_alloc"
+    case .memalign: "memalign"
+    case .valloc: "valloc"
+    case .pvalloc: "pvalloc"
+    case .operatorNew: "operator_new"
+    case .free: "free"
+    case .reallocFree: "realloc_free"
+    case .reallocFailed: "realloc_failed"
+    case .operatorDelete: "operator_delete"
+    case .heapListed: "heap_listed"
+    case .retain: "swift_retain"
+    case .retainN: "swift_retain_n"
+    case .tryRetain: "swift_tryRetain"
+    case .weakLoadStrong: "swift_weakLoadStrong"
+    case .weakTakeStrong: "swift_weakTakeStrong"
+    case .unownedRetainStrong: "swift_unownedRetainStrong"
+    case .unownedRetainStrongAndRelease: "swift_unownedRetainStrongAndRelease"
+    case .nonatomicRetain: "swift_nonatomic_retain"
+    case .nonatomicRetainN: "swift_nonatomic_retain_n"
+    case .release: "swift_release"
+    case .releaseN: "swift_release_n"
+    case .nonatomicRelease: "swift_nonatomic_release"
+    case .nonatomicReleaseN: "swift_nonatomic_release_n"
+    case .unownedRetain: "swift_unownedRetain"
+    case .unownedRelease: "swift_unownedRelease"
+    case .mark: "mark"
     default: "operation_\(rawValue)"
     }
   }

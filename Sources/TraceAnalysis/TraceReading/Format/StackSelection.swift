@@ -12,7 +12,7 @@ package enum StackSelection: Hashable, Sendable {
   var operations: UInt64 {
     switch self {
     case .none: 0
-    case .allocations: (1 << 16) - 1 | 1 << 18  // LT_OP_REALLOC_FAILED has a number among the frees
+    case .allocations: Operation.allocatingMask
     case .chosen, .all: .max
     }
   }
