@@ -10,11 +10,11 @@
 /// Source: Linux, Documentation/admin-guide/mm/pagemap.rst; include/uapi/linux/fs.h.
 enum { LT_PAGEMAP_SCAN = 0xC0606610 };
 
-/// Bits of an entry of /proc/PID/pagemap. A page that is not readable at all, such as a guard page, counts as swapped
-/// there. Since Linux 6.15, bit 58 marks guard pages.
+/// Bits of an entry of /proc/PID/pagemap (Linux, Documentation/admin-guide/mm/pagemap.rst). A page that is not readable
+/// at all, such as a guard page, counts as swapped there. Since Linux 6.15, bit 58 marks guard pages.
 #define LT_PAGEMAP_PRESENT (1ull << 63)
 #define LT_PAGEMAP_SWAPPED (1ull << 62)
-#define LT_PAGEMAP_FILE (1ull << 61)
+#define LT_PAGEMAP_FILE (1ull << 61) ///< the page belongs to a file, or is shared
 #define LT_PAGEMAP_GUARD (1ull << 58)
 
 struct lt_page_range {

@@ -96,7 +96,7 @@ package struct LiveProcessMemory: ProcessMemory {
       }
       for index in 0..<count / 8 {
         let (start, end) = (max(at, range.lowerBound), min(at + page, range.upperBound))
-        if entries[index] & Self.presentOrSwapped != 0, !isPrivateFile || entries[index] & Self.ofFile == 0 {
+        if entries[index] & Self.presentOrSwapped != 0, !isPrivateFile || entries[index] & LT_PAGEMAP_FILE == 0 {
           ranges.join(start..<end)
         }
         at += page
@@ -130,10 +130,7 @@ package struct LiveProcessMemory: ProcessMemory {
 
   private static let rangesAtOnce = 512
   private static let entriesAtOnce = 4096
-  /// Bits 62 and 63 of an entry: the page is swapped, or present (Linux, Documentation/admin-guide/mm/pagemap.rst).
-  private static let presentOrSwapped: UInt64 = 3 << 62
-  /// Bit 61 of an entry: the page belongs to a file, or is shared.
-  private static let ofFile: UInt64 = 1 << 61
+  private static let presentOrSwapped = LT_PAGEMAP_PRESENT | LT_PAGEMAP_SWAPPED
 }
 
 /// The open file `/proc/PID/mem` of a process. Closed in `deinit`.
