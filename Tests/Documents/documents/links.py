@@ -7,6 +7,8 @@ import subprocess
 import sys
 import urllib.parse
 
+from .outputs import unclear
+
 LINK = re.compile(r"(?<!!)\[(?:[^\[\]]|\[[^\]]*\])*\]\(([^()\s]*(?:\([^()]*\))?[^()\s]*)\)|!\[[^\]]*\]\(([^()\s]+)\)")
 HEADING = re.compile(r"^#{1,6}\s+(.*?)\s*#*$")
 FENCE = re.compile(r"^\s*(```|~~~)")
@@ -89,13 +91,13 @@ def main():
     for path in filter(os.path.isfile, paths):
         with open(path, encoding="utf-8") as file:
             documents[path] = file.read()
-    found = broken(documents, os.path.exists)
-    for link in found:
-        print(link)
+    links_found, outputs_found = broken(documents, os.path.exists), unclear(documents)
+    for place in [*links_found, *outputs_found]:
+        print(place)
     if not documents:
         sys.exit("check-links: no Markdown file is here")
-    print(f"{len(documents)} documents, {len(found)} broken links")
-    sys.exit(1 if found else 0)
+    print(f"{len(documents)} documents, {len(links_found)} broken links, {len(outputs_found)} outputs without a source")
+    sys.exit(1 if links_found or outputs_found else 0)
 
 
 if __name__ == "__main__":
