@@ -15,7 +15,7 @@ from .table import Row
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 WORK = os.path.join(ROOT, ".build", "mutation")
 TREE = os.path.join(WORK, "tree")
-DOCUMENT = os.path.join(ROOT, "docs", "engineering", "mutation.md")
+DOCUMENT = os.path.join(ROOT, "docs", "engineering", "tables", "mutants.md")
 
 # No mutant starts later.
 LIMIT_SECONDS = 90 * 60
@@ -107,10 +107,8 @@ def measure(mutants: dict[int, Mutant], has_baseline: bool, writes: bool) -> int
     if session.left:
         say(f"{LIMIT_SECONDS // 60} minutes are over. Not run: {', '.join(m.name for m in session.left.values())}")
     elif writes:
-        with open(DOCUMENT, encoding="utf-8") as file:
-            before = file.read()
         with open(DOCUMENT, "w", encoding="utf-8") as file:
-            file.write(table.document(before, text))
+            file.write(table.HEAD + text)
     in_first = sum(row.tier is Tier.FIRST for row in rows)
     enough = in_first >= FIRST_TIER_SHARE * len(mutants)
     if not enough:

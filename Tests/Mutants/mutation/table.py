@@ -1,12 +1,11 @@
-"""The table of docs/engineering/mutation.md."""
+"""The table of mutants, docs/engineering/tables/mutants.md."""
 
 from dataclasses import dataclass
 
 from .mutants import Mutant
 from .runs import Tier
 
-# The text before it is written by hand.
-MARK = "<!-- table -->"
+HEAD = "# Mutants: all results\n\nWritten by `scripts/mutation`. [Mutants](../mutation.md) explains the run.\n\n"
 
 
 @dataclass(frozen=True)
@@ -46,8 +45,6 @@ def summary(rows: list[Row], minutes: float, date: str) -> str:
 
 def text(rows: list[Row], minutes: float, date: str) -> str:
     lines = [
-        MARK,
-        "",
         summary(rows, minutes, date),
         "",
         "| mutant | place | change | tier | test that caught it | seconds |",
@@ -55,10 +52,3 @@ def text(rows: list[Row], minutes: float, date: str) -> str:
         *(line(row) for row in rows),
     ]
     return "\n".join(lines) + "\n"
-
-
-def document(before: str, table: str) -> str:
-    """The document with its table replaced."""
-    if MARK not in before:
-        raise ValueError(f"the document has no line {MARK}")
-    return before.split(MARK)[0] + table

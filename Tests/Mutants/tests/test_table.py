@@ -2,7 +2,7 @@ import unittest
 
 from mutation.mutants import Mutant
 from mutation.runs import Tier
-from mutation.table import MARK, Row, document, line, text
+from mutation.table import Row, line, text
 
 MUTANT = Mutant(
     name="slip", breaks="It breaks a | b.", file="Sources/a.c", function="sum", original="a + b", mutated="a - b"
@@ -24,10 +24,3 @@ class TableTests(unittest.TestCase):
         whole = text(rows, 61.2, "2026-01-02")
         self.assertIn("2026-01-02: the tests caught 2 of 3 mutants in 61 minutes.", whole)
         self.assertIn("The first tier caught 1, the second 1, and 1 were not caught.", whole)
-
-    def test_the_text_before_the_table_stays(self):
-        self.assertEqual(document(f"# Title\n\n{MARK}\nold\n", f"{MARK}\nnew\n"), f"# Title\n\n{MARK}\nnew\n")
-
-    def test_a_document_without_a_table_is_refused(self):
-        with self.assertRaises(ValueError):
-            document("# Title\n", MARK)

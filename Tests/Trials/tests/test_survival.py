@@ -1,4 +1,3 @@
-import os
 import tempfile
 import types
 import unittest
@@ -40,14 +39,11 @@ class Tables(unittest.TestCase):
 
 
 class Documents(unittest.TestCase):
-    def test_a_part_is_replaced(self):
+    def test_a_table_is_written_whole(self):
         with tempfile.TemporaryDirectory() as directory:
-            path = os.path.join(directory, "document.md")
-            with open(path, "w", encoding="utf-8") as file:
-                file.write("before\n<!-- part -->\nold\n<!-- end of part -->\nafter\n")
-            with mock.patch.object(documents, "DOCUMENT", path):
-                documents.write_part("part", ["new"])
-                self.assertRaises(SystemExit, documents.write_part, "other", [])
+            with mock.patch.object(documents, "TABLES", directory):
+                documents.write_table("part", "Old", "About it.", ["old"])
+                path = documents.write_table("part", "Title", "About it.", ["new", ""])
             with open(path, encoding="utf-8") as file:
                 text = file.read()
-        self.assertEqual(text, "before\n<!-- part -->\n\nnew\n\n<!-- end of part -->\nafter\n")
+        self.assertEqual(text, "# Title\n\nAbout it.\n\nnew\n")

@@ -1,18 +1,14 @@
-"""Parts of docs/engineering/survival.md that scripts write, each between two marks."""
+"""The tables in docs/engineering/tables that scripts write."""
 
 import os
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
-DOCUMENT = os.path.join(ROOT, "docs", "engineering", "survival.md")
+TABLES = os.path.join(ROOT, "docs", "engineering", "tables")
 
 
-def write_part(name, lines):
-    """Replaces what is between `<!-- NAME -->` and `<!-- end of NAME -->`."""
-    begin, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
-    with open(DOCUMENT, encoding="utf-8") as file:
-        head, _, rest = file.read().partition(begin)
-    tail = rest.partition(end)[2]
-    if not tail:
-        raise SystemExit(f"survival: {DOCUMENT} has no place for {name}")
-    with open(DOCUMENT, "w", encoding="utf-8") as file:
-        file.write("\n".join([head + begin, "", *lines, "", end + tail]))
+def write_table(name, title, about, lines):
+    """Writes NAME.md whole: the title, one paragraph about the table, and the lines. Returns the file's path."""
+    path = os.path.join(TABLES, f"{name}.md")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("\n".join([f"# {title}", "", about, "", *lines]).rstrip("\n") + "\n")
+    return path

@@ -1,6 +1,6 @@
 """Runs a program in each of some languages in all forms: recorded, recorded with --light, inspected and attached to.
 Compares output, status and files with those of the untraced program. Fails if one differs. A language that is not
-installed is not run, and the status is 2 then. Writes the table of programs in docs/engineering/survival.md."""
+installed is not run, and the status is 2 then. Writes the table of programs in docs/engineering/tables/languages.md."""
 
 import argparse
 import dataclasses
@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 
-from .documents import ROOT, write_part
+from .documents import ROOT, write_table
 from .processes import must
 from .situations import PROGRAMS, Situation
 from .survival import Runner, judge, known, remark, say, status_text, verdict
@@ -130,7 +130,13 @@ def main():
             say(lines[-1])
     if not options.names:
         head = "| Program | Status | Recorded | Light | Inspected | Attached |"
-        write_part("programs", [head, "|---|---|---|---|---|---|", *lines])
+        write_table(
+            "languages",
+            "Survival: programs of other languages",
+            "Written by `scripts/survival --programs`."
+            " [Survival](../survival.md#does-it-work-with-) explains the comparison.",
+            [head, "|---|---|---|---|---|---|", *lines],
+        )
     say(f"{len(lines) - missing} programs, {differing} differ, {missing} not run")
     sys.exit(1 if differing else 2 if missing else 0)
 

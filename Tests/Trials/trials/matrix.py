@@ -1,4 +1,4 @@
-"""Checks leaktrace on several distributions, each in a root directory of its own, and writes docs/engineering/platforms.md. Ends
+"""Checks leaktrace on several distributions, each in a root directory of its own, and writes docs/engineering/tables/platforms.md. Ends
 with 1 if a check fails that is not known to (Tests/Trials/platforms.json), with 2 if a root could not be made."""
 
 import argparse
@@ -22,7 +22,6 @@ from .roots import PRIVATE, SUITES, NoRoot, Root, kernel, make, mirror, reason_a
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 KNOWN = os.path.join(ROOT, "Tests", "Trials", "platforms.json")
-DOCUMENT = os.path.join(ROOT, "docs", "engineering", "platforms.md")
 QUICK = ("bookworm", "trixie")
 # Checks that --quick leaves out.
 LONG = ("own kernel", "corpus", "servers")
@@ -161,9 +160,7 @@ def main():
     finally:
         shutil.rmtree(options.cache, ignore_errors=True)
     if not (options.suites or options.quick or options.check):
-        platform_report.write(DOCUMENT, results, list(CHECKS))
-        subprocess.run([os.path.join(ROOT, "scripts", "format")], stdout=subprocess.DEVNULL)
-        say(f"{DOCUMENT} is written")
+        say(f"{platform_report.write(results, list(CHECKS))} is written")
     missing = [f"{suite} ({each['not_run']})" for suite, each in results.items() if "not_run" in each]
     if missing:
         say(f"not run: {', '.join(missing)}")

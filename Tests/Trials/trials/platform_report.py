@@ -1,9 +1,10 @@
-"""The checks of all platforms as docs/engineering/platforms.md."""
+"""The checks of all platforms as docs/engineering/tables/platforms.md."""
 
 import datetime
 
+from .documents import write_table
+
 NAMES = {"bullseye": "Debian 11", "bookworm": "Debian 12", "trixie": "Debian 13", "sid": "Debian sid"}
-MARK = "<!-- table -->"
 
 
 def _cell(outcome, notes):
@@ -33,7 +34,7 @@ def _plain(text):
 
 
 def tables(results, checks, today=None):
-    """The lines behind the mark: the date, the table, the explanations, and the tables of single checks."""
+    """The lines of the page: the date, the table, the explanations, and the tables of single checks."""
     notes: list[str] = []
     rows: list[list[str]] = []
     rows.append(["glibc", *(each["glibc"] for each in results.values())])
@@ -58,8 +59,7 @@ def tables(results, checks, today=None):
     return lines
 
 
-def write(path, results, checks):
-    with open(path, encoding="utf-8") as file:
-        head = file.read().split(MARK)[0].rstrip()
-    with open(path, "w", encoding="utf-8") as file:
-        file.write("\n".join([head, "", MARK, "", *tables(results, checks), ""]))
+def write(results, checks):
+    """Writes the page. Returns its path."""
+    about = "Written by `scripts/matrix`. [Platforms](../platforms.md) explains the checks."
+    return write_table("platforms", "Platforms: all checks", about, tables(results, checks))

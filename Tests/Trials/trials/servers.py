@@ -1,6 +1,6 @@
 """Attaches to servers while clients ask them, takes a heap image, and detaches, again and again. Fails if a request
 fails, if a server ends or says that it crashed, or if anything of a recording is left. A server that is not installed
-is not run, and the status is 2 then. Writes the table of servers in docs/engineering/survival.md."""
+is not run, and the status is 2 then. Writes the table of servers in docs/engineering/tables/servers.md."""
 
 import argparse
 import contextlib
@@ -15,7 +15,7 @@ import tempfile
 import time
 
 from .clients import CLIENTS, client
-from .documents import write_part
+from .documents import write_table
 from .started_servers import SERVERS, NotInstalled
 from .survival import end_session
 from .visits import COMMAND_SECONDS, call
@@ -207,8 +207,10 @@ def main():
         rows.append(row_of(leaktrace, kind, options.cycles))
         say(rows[-1].text())
     if not options.names:
-        write_part(
+        write_table(
             "servers",
+            "Survival: servers under load",
+            "Written by `scripts/survival --servers`. [Survival](../survival.md#servers-under-load) explains the columns.",
             [
                 "| Server | Cycles | Refused | Requests | Failed | Median without, with | Slowest without, with | Problems |",
                 "|---|--:|--:|--:|--:|---|---|---|",

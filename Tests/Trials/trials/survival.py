@@ -1,5 +1,5 @@
 """Runs every situation untraced and traced, and compares all that can be seen from outside: status, output, files,
-descriptors, children, mapped memory. Writes docs/engineering/survival.md; ends with 1 if a traced program differs that is not known
+descriptors, children, mapped memory. Writes docs/engineering/tables/survival.md; ends with 1 if a traced program differs that is not known
 to (Tests/Trials/survival.json)."""
 
 import argparse
@@ -15,13 +15,13 @@ import sys
 import tempfile
 import time
 
+from .documents import write_table
 from .processes import environment, must
 from .situations import IN_ALL_FORMS, Builder, situations
 from .visits import ATTACHED, FORMS, INSPECTED, Visitor
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 KNOWN = os.path.join(ROOT, "Tests", "Trials", "survival.json")
-DOCUMENT = os.path.join(ROOT, "docs", "engineering", "survival.md")
 RUN_SECONDS = 90
 VISITED_SECONDS = 3  # the time that a program runs on while it is inspected or attached to
 NOT_POSSIBLE = 77  # the status of a situation that this machine does not have
@@ -381,13 +381,7 @@ def table_of_forms(rows):
 def write_document(rows, seconds):
     differing = [row for row in rows if row.differences and not row.reason]
     impossible = sum(row.untraced.status == NOT_POSSIBLE for row in rows)
-    with open(DOCUMENT, encoding="utf-8") as file:
-        head = file.read().split("<!-- table -->")[0]
     lines = [
-        head.rstrip(),
-        "",
-        "<!-- table -->",
-        "",
         f"{len(rows)} runs of {len({row.situation.name for row in rows})} situations: "
         f"{sum(not row.differences for row in rows) - impossible} as untraced, "
         f"{sum(bool(row.reason) for row in rows)} with a known difference, {len(differing)} with another one, "
@@ -398,7 +392,7 @@ def write_document(rows, seconds):
         if group in IN_ALL_FORMS:
             lines += table_of_forms([row for row in rows if row.situation.group == group])
             continue
-        lines += [f"### {group}", "", "| situation | untraced | traced | the recorder |", "|---|---|---|---|"]
+        lines += [f"## {group}", "", "| situation | untraced | traced | the recorder |", "|---|---|---|---|"]
         for row in rows:
             if row.situation.group == group:
                 mode = "" if row.mode == "alone" else f" ({row.mode})"
@@ -406,9 +400,9 @@ def write_document(rows, seconds):
                     f"| `{row.situation.name}`{mode}: {row.situation.text} | {status_text(row.untraced.status)} | {verdict(row)} | {remark(row)} |"
                 )
         lines.append("")
-    with open(DOCUMENT, "w", encoding="utf-8") as file:
-        file.write("\n".join(lines))
-    say(f"{DOCUMENT}: {seconds:.0f} s")
+    about = "Written by `scripts/survival`. [Survival](../survival.md) explains the comparison."
+    path = write_table("survival", "Survival: all situations", about, lines)
+    say(f"{path}: {seconds:.0f} s")
 
 
 def modes(situation, options):
