@@ -4,6 +4,7 @@ import CTraceFormat
 import Foundation
 import TestRequirements
 import Testing
+import TraceReading
 @testable import TraceRecording
 
 @Suite(.requires(.recorder)) struct StackVerificationTests {

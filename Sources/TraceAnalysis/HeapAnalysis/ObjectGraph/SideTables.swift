@@ -10,6 +10,7 @@ enum SideTable {
   /// The size of a side table.
   static let size = UInt64(SWIFT_SIDE_TABLE_SIZE)
   static let countsOffset = UInt64(SWIFT_SIDE_TABLE_COUNTS)
+  static let weakCountOffset = UInt64(SWIFT_SIDE_TABLE_WEAK_COUNT)
   /// The counts of a freed object: it is deinitialised, and no unowned reference remains.
   static let freedCounts = LT_FREED_OBJECT_COUNTS
 

@@ -18,6 +18,7 @@ package struct Operation: RawRepresentable, Hashable, Sendable, BitwiseCopyable 
   package static var realloc: Operation { .init(LT_OP_REALLOC) }
   static var reallocarray: Operation { .init(LT_OP_REALLOCARRAY) }
   static var posixMemalign: Operation { .init(LT_OP_POSIX_MEMALIGN) }
+  static var alignedAlloc: Operation { .init(LT_OP_ALIGNED_ALLOC) }
   static var memalign: Operation { .init(LT_OP_MEMALIGN) }
   static var valloc: Operation { .init(LT_OP_VALLOC) }
   static var pvalloc: Operation { .init(LT_OP_PVALLOC) }
