@@ -27,7 +27,7 @@ package struct FindingRecord: Codable, Sendable {
   var heldTogether: [Finding.HeldType]?
   var referenceCount: ReferenceCount?
   var ending: Finding.Ending?
-  var survival: SurvivorEvidence?
+  var outliving: SurvivorEvidence?
   var advice: [String]
   var fingerprint: String
   var suppression: String?
@@ -98,9 +98,9 @@ extension FindingRecord {
     case .suspended: .unreachable(.suspended(isCycle ? .inCycle : .alone(taskWait)), way: way)
     case .deinitialised: .deinitialised(referenceCount)
     case .dangling: .dangling(ending)
-    case .outlived: survival?.evidence(.outlived)
-    case .accumulating: survival?.evidence(.accumulating)
-    case .growing: survival?.growing
+    case .outlived: outliving?.evidence(.outlived)
+    case .accumulating: outliving?.evidence(.accumulating)
+    case .growing: outliving?.growing
     }
   }
 }
@@ -176,21 +176,21 @@ extension FindingRecord {
     case .deinitialised(let count): referenceCount = count
     case .dangling(let ending): self.ending = ending
     case .suspected(let suspicion, let survivors):
-      survival = SurvivorEvidence(survivors)
-      survival?.evidence = suspicion.figures
+      outliving = SurvivorEvidence(survivors)
+      outliving?.evidence = suspicion.figures
     case .stated(let statement, let survivors):
-      survival = SurvivorEvidence(survivors)
-      survival?.statement = Statement(statement)
+      outliving = SurvivorEvidence(survivors)
+      outliving?.statement = Statement(statement)
     case .repeated(let rounds, let retention, let siblings):
-      survival = SurvivorEvidence(retention, siblings, growth: rounds.counts)
-      survival?.statement = .repetition(rounds.place, firstRound: rounds.first, of: rounds.measure)
+      outliving = SurvivorEvidence(retention, siblings, growth: rounds.counts)
+      outliving?.statement = .repetition(rounds.place, firstRound: rounds.first, of: rounds.measure)
     case .images(let growth, let retention):
       // A digest from images has no history of siblings.
-      survival = SurvivorEvidence(
+      outliving = SurvivorEvidence(
         retention, Finding.Siblings(births: 0, deaths: 0, scopeShare: 0), growth: growth.counts)
-      survival?.statement = .images(
+      outliving?.statement = .images(
         growth.images, seconds: growth.seconds, lateShare: growth.lateShare, of: growth.measure)
-      survival?.evidence = Finding.Figures(strength: growth.strength, live: [])
+      outliving?.evidence = Finding.Figures(strength: growth.strength, live: [])
     }
   }
 }
