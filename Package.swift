@@ -37,10 +37,14 @@ let package = Package(
   targets: [
     // The trace format, for both sides.
     .target(name: "CTraceFormat", exclude: ["README.md"]),
-    // Calls on other processes. The recorder has the list of calls to repeat from it.
+    // A child process for code that trusts the data it reads.
+    .target(name: "CSandboxedChild", exclude: ["README.md"]),
+    // Stacks of other processes, by libunwind.
     .target(
-      name: "CProcessCalls", exclude: ["README.md"],
+      name: "CUnwinder", dependencies: ["CSandboxedChild"], exclude: ["README.md"],
       linkerSettings: [.linkedLibrary("unwind-generic", .when(platforms: [.linux]))]),
+    // Calls on other processes. The recorder has the list of calls to repeat from it.
+    .target(name: "CProcessCalls", dependencies: ["CUnwinder"], exclude: ["README.md"]),
     // Swift's metadata and the words of a heap image, in memory of any process. The analysis uses the layouts alone.
     .target(
       name: "CHeapScan", dependencies: ["CTraceFormat"], exclude: ["README.md", "allocator_metadata/README.md"],
@@ -59,13 +63,9 @@ let package = Package(
     .systemLibrary(name: "CZstd", providers: [.apt(["libzstd-dev"])]),
     .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
     .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"])]),
-    // A child process for code that trusts the data it reads, and what runs in one.
-    .target(name: "CSandboxedChild", exclude: ["README.md"]),
-    .target(
-      name: "CUnwinder", dependencies: ["CSandboxedChild"], exclude: ["README.md"],
-      linkerSettings: [.linkedLibrary("unwind-generic", .when(platforms: [.linux]))]),
     // Mappings of files that note which parts are read.
     .target(name: "CTrackedFiles", exclude: ["README.md"]),
+    // Code that trusts the data it reads, and runs in a child process.
     .target(
       name: "CDemangle", dependencies: ["CSandboxedChild"], exclude: ["README.md"],
       linkerSettings: [.linkedLibrary("stdc++")]),
@@ -87,14 +87,16 @@ let package = Package(
       resources: [.embedInCode("Rules")]),
     .target(
       name: "TraceSymbolication",
-      dependencies: reading + ["PlatformRules", "CElfutils", "CSandboxedChild", "CDemangle", "CTrackedFiles"],
+      dependencies: reading + [
+        "PlatformRules", "CElfutils", "CSandboxedChild", "CDemangle", "CTrackedFiles", "CUnwinder",
+      ],
       path: "Sources/TraceAnalysis/TraceSymbolication", exclude: ["README.md"]),
     // Other processes and core files: their memory, their threads, the blocks of their allocator; and all of it as a
     // trace.
     .target(
       name: "ProcessInspection",
       dependencies: symbolication + [
-        "CTraceFormat", "CHeapScan", "CElfutils", "CProcessCalls", "CZstd", "CSandboxedChild", "CUnwinder",
+        "CTraceFormat", "CHeapScan", "CElfutils", "CProcessCalls", "CZstd",
       ],
       path: "Sources/TraceAnalysis/ProcessInspection", exclude: ["README.md"]),
     .target(

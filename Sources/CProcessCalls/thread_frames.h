@@ -1,10 +1,12 @@
-// Finds the frames of a stopped thread of another process, with libunwind.
+// Finds the frames of a stopped thread of another process.
 
 #ifndef LEAKTRACE_THREAD_FRAMES_H
 #define LEAKTRACE_THREAD_FRAMES_H
 
 #include "process_copy.h"
 #include "remote_images.h"
+
+#include "stack_unwinding.h"
 
 /// The most frames of a thread. A stack with more frames counts as one that cannot be unwound: the process is stopped
 /// during the unwinding, which must not take long.

@@ -4,6 +4,7 @@ import Glibc
 import TestRequirements
 import Testing
 import TraceReading
+import TraceSymbolication
 import TraceTestSupport
 
 @testable import ProcessInspection
@@ -43,6 +44,54 @@ import TraceTestSupport
     #expect(stack.frames.prefix(2).map(\.key.address.rawValue) == [function, caller])
     #expect(stack.frames.prefix(2).map(\.stackPointer) == [top, top + 8])
     #expect(stack.frames.count >= 2 && !stack.frames[1].key.isExact)
+  }
+
+  @Test func everyKindOfMemoryGivesTheSameFrames() throws {
+    let memory = try LiveProcessMemory(processID: getpid())
+    let images = MappedImages.images(in: memory)
+    let codes = images.compactMap { image in
+      image.unwindTable.map {
+        StackUnwinder.Code(
+          range: image.image.range.lowerBound.rawValue..<image.image.range.upperBound.rawValue, unwindTable: $0)
+      }
+    }
+    let libc = try #require(images.first { $0.image.path.contains("libc.so") }).image.range
+    // Memory is known by whole pages.
+    let page = UnsafeMutableRawPointer.allocate(byteCount: 4096, alignment: 4096)
+    defer { page.deallocate() }
+    let words = page.initializeMemory(as: UInt64.self, repeating: 0, count: 512)
+    let (function, caller) = (try Self.address(of: "qsort_r"), try Self.address(of: "getenv") + 1)
+    words[0] = caller
+    let top = UInt64(UInt(bitPattern: page))
+    // The stack, and the mappings of the C library.
+    let kept = memory.mappings.filter { libc.contains(RuntimeAddress($0.range.lowerBound)) && $0.isReadable }.map {
+      (range: $0.range, bytes: UnsafeRawPointer(bitPattern: UInt($0.range.lowerBound))!)
+    }
+    let stack = (range: top..<top + 4096, bytes: UnsafeRawPointer(page))
+    let pieces = (kept + [stack]).sorted { $0.range.lowerBound < $1.range.lowerBound }
+    let kinds: [UnwoundMemory] = [
+      .process(getpid()), .kept(pieces),
+      .function { address, buffer in
+        let (start, end) = (address.rawValue, address.rawValue + UInt64(buffer.count))
+        guard let piece = pieces.first(where: { $0.range.lowerBound <= start && end <= $0.range.upperBound }) else {
+          return false
+        }
+        buffer.copyMemory(
+          from: UnsafeRawBufferPointer(start: piece.bytes + Int(start - piece.range.lowerBound), count: buffer.count))
+        return true
+      },
+    ]
+    for kind in kinds {
+      let unwinder = StackUnwinder(codes, kind)
+      var registers = StackUnwinder.Registers()
+      #expect(unwinder.stack(registers).frames.isEmpty && unwinder.stack(registers).end == .unsound)
+      registers[StackUnwinder.Registers.programCounter] = function
+      registers[StackUnwinder.Registers.stackPointer] = top
+      #expect(registers[StackUnwinder.Registers.stackPointer] == top && registers[0] == nil)
+      let stack = unwinder.stack(registers)
+      #expect(stack.frames.prefix(2).map(\.key.address.rawValue) == [function, caller], "\(kind)")
+      #expect(stack.frames.prefix(2).map(\.stackPointer) == [top, top + 8], "\(kind)")
+    }
   }
 
   /// The memory of this process, with changes to some bytes of one image's unwind rules.

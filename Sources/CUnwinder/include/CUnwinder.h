@@ -1,9 +1,10 @@
-// Unwinds the stacks of another process's threads with libunwind, in a child process that may fail.
+// Unwinds the stacks of another process's threads, in a child process that may fail.
 
 #ifndef LEAKTRACE_UNWINDER_H
 #define LEAKTRACE_UNWINDER_H
 
 #include "CSandboxedChild.h"
+#include "stack_unwinding.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,53 +17,29 @@ struct lt_unwinder_memory {
   const uint8_t *bytes; ///< the contents of the range, in the caller's memory
 };
 
-/// Code that has unwind information.
-struct lt_unwinder_image {
-  uint64_t start, end; ///< addresses in the process
-  uint64_t table;      ///< address of its `.eh_frame_hdr` (PT_GNU_EH_FRAME)
-};
-
-/// The memory and the images of the process whose stacks are unwound.
+/// The memory and the images of the process whose stacks are unwound. Memory comes from `process`, from `read`, or from
+/// `memory`: the first of them that is set.
 struct lt_unwinder_input {
-  /// The process whose memory is read. If it is 0, `memory` is used, which must be in order of address, without
-  /// overlaps.
   pid_t process;
-  const struct lt_unwinder_memory *memory;
+  /// Copies `size` bytes. Returns 0 if they are not known. Called only in the child.
+  int (*read)(void *context, uint64_t address, void *bytes, size_t size);
+  void *context;                           ///< the first argument of `read`
+  const struct lt_unwinder_memory *memory; ///< in order of address, without overlaps
   size_t memoryCount;
-  const struct lt_unwinder_image *images; ///< in order of address, without overlaps
+  const struct lt_unwind_code *images; ///< in order of address, without overlaps
   size_t imageCount;
 };
 
-enum { LT_UNWINDER_REGISTERS = 17 };
-
-/// A question: a thread's registers by their DWARF numbers (System V ABI, AMD64: rax, rdx, rcx, rbx, rsi, rdi, rbp,
-/// rsp, r8 to r15, and the program counter).
-struct lt_unwinder_question {
-  uint64_t registers[LT_UNWINDER_REGISTERS];
-};
-
-enum lt_unwinder_end {
-  LT_UNWINDER_COMPLETE, ///< the thread began in the last frame
-  LT_UNWINDER_CUT,      ///< there are more frames than LT_UNWINDER_MOST_FRAMES
-  LT_UNWINDER_NO_RULES, ///< the last frame's code has no unwind information
-  LT_UNWINDER_UNSOUND,  ///< memory is missing, or is not a stack
-};
-
-/// The start of an answer. `count` frames follow it, the innermost first.
+/// The start of an answer. `count` frames (struct lt_unwound_frame) follow it, the innermost first.
 struct lt_unwinder_answer {
-  uint32_t end;
+  uint32_t end; ///< enum lt_unwind_end
   uint32_t count;
-};
-
-struct lt_unwinder_frame {
-  uint64_t address;      ///< the executing address, or the return address
-  uint64_t stackPointer; ///< the frame's memory is from here up to the next frame's stack pointer
-  uint64_t isExact;      ///< 1 if `address` is the executing address; 0 if it is the return address
 };
 
 enum { LT_UNWINDER_MOST_FRAMES = 4096 };
 
-/// Starts the child. Returns 0 or an errno: ENOSYS on an unsupported machine. The input is not needed after the call.
+/// Starts the child. Each question to it is a struct lt_unwind_registers. Returns 0 or an errno: ENOSYS on an
+/// unsupported machine. The child uses the arrays of the input as they are at the call, so they need not live on.
 int lt_unwinder_start(struct lt_child *child, const struct lt_unwinder_input *input);
 
 #endif

@@ -1,58 +1,60 @@
 // The active functions of a heap image's threads.
 
+import CElfutils
 import TraceReading
 import TraceSymbolication
 
 /// Unwinds the stacks of a heap image's threads. For one thread at a time.
 package final class ThreadFrames {
-  private let contents: ImageContents
-  private let image: HeapImage
-  private let processor = FrameRegisters.x86_64
-  private var information: [Int: CallFrameInformation?] = [:]
+  /// The words of the image. A missing word is unknown: it was 0, or no pointer.
+  private struct Words: CapturedWords {
+    let image: HeapImage
+    func word(at address: RuntimeAddress) -> UInt64? { image.word(at: address.rawValue) }
+    func covers(_ address: RuntimeAddress) -> Bool { false }
+  }
 
-  /// The most frames of one thread.
-  private static let depthLimit = 1024
+  private let unwinder: StackUnwinder
 
-  /// - Parameter contents: the files of the images that were loaded.
+  /// The DWARF numbers of the registers that a heap image has of each thread, in the order of `lt_snapshot_thread`: rax,
+  /// rbx, rcx, rdx, rsi, rdi, rbp, r8 to r15. Source: System V ABI, AMD64 supplement, figure 3.36.
+  private static let recorded = [0, 3, 2, 1, 4, 5, 6, 8, 9, 10, 11, 12, 13, 14, 15]
+
+  /// - Parameter contents: the files of the images that were loaded. The unwind tables come from them.
   package init(_ contents: ImageContents, image: HeapImage) {
-    self.contents = contents
-    self.image = image
+    let memory = ImageBackedMemory(images: contents, captured: Words(image: image))
+    let codes = contents.images.compactMap { image in
+      image.unwindTable.map {
+        StackUnwinder.Code(
+          range: image.loaded.range.lowerBound.rawValue..<image.loaded.range.upperBound.rawValue, unwindTable: $0)
+      }
+    }
+    unwinder = StackUnwinder(codes, .function(memory.read))
   }
 
   /// Returns the code addresses of a thread's active functions, from the innermost to the start function of the thread;
   /// `nil` unless all functions are found. The address of a caller is the return address.
   package func addresses(of thread: SnapshotThread) -> [UInt64]? {
     guard let stackPointer = thread.stackPointer else { return nil }
-    var registers = CallFrameInformation.Registers(processor)
+    var registers = StackUnwinder.Registers()
     // A register that does not look like a pointer is recorded as 0.
-    for (number, value) in zip(processor.recorded, thread.registers) where value != 0 { registers[number] = value }
-    registers[processor.stackPointer] = stackPointer
-    registers[processor.instructionPointer] = thread.instructionPointer
-    var addresses: [UInt64] = []
-    while addresses.count < Self.depthLimit, let address = registers[processor.instructionPointer] {
-      addresses.append(address)
-      // Look up the call, not the return address: a call may be a function's last instruction, and the return address
-      // then lies in another function.
-      let place = addresses.count == 1 ? address : address &- 1
-      guard let index = contents.images.firstIndex(where: { $0.loaded.range.contains(RuntimeAddress(place)) }),
-        let information = information(of: index)
-      else {
-        return nil
-      }
-      let inFile = place &- contents.images[index].loaded.loadBias
-      switch information.step(at: inFile, registers, processor, word: { [image] in image.word(at: $0) }) {
-      case .outermost: return addresses
-      case .caller(let next): registers = next
-      case nil: return nil
-      }
+    for (number, value) in zip(Self.recorded, thread.registers) where value != 0 { registers[number] = value }
+    registers[StackUnwinder.Registers.stackPointer] = stackPointer
+    registers[StackUnwinder.Registers.programCounter] = thread.instructionPointer
+    let stack = unwinder.stack(registers)
+    return stack.end == .complete ? stack.frames.map(\.key.address.rawValue) : nil
+  }
+}
+
+extension ImageContents.Image {
+  /// The address of the image's `.eh_frame_hdr` in the process; nil if it has none.
+  fileprivate var unwindTable: UInt64? {
+    var count = 0
+    guard elf_getphdrnum(file.handle, &count) == 0 else { return nil }
+    var header = GElf_Phdr()
+    for index in 0..<count {
+      guard gelf_getphdr(file.handle, Int32(clamping: index), &header) != nil else { return nil }
+      if header.p_type == PT_GNU_EH_FRAME { return header.p_vaddr &+ loaded.loadBias }
     }
     return nil
-  }
-
-  private func information(of index: Int) -> CallFrameInformation? {
-    if let known = information[index] { return known }
-    let found = CallFrameInformation(contents.images[index].file)
-    information[index] = .some(found)
-    return found
   }
 }

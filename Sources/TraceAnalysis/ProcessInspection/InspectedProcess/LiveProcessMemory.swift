@@ -3,6 +3,7 @@
 import CProcessCalls
 import Glibc
 import TraceReading
+import TraceSymbolication
 
 /// Memory of a stopped process, or of a copy of a process. It is only read.
 ///

@@ -1,6 +1,7 @@
 // The memory of another process, from any source.
 
 import TraceReading
+import TraceSymbolication
 
 /// Memory of a process at one moment: of a stopped process, of a copy, or from a core file.
 ///
