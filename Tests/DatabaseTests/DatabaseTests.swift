@@ -49,7 +49,7 @@ struct DatabaseTests {
     return rows
   }
 
-  @Test func sitesHaveTheFiguresOfTheirStack() throws {
+  @Test func siteRowsMatchTheirStacks() throws {
     let database = try database(heap())
     #expect(
       try rows(
@@ -72,7 +72,7 @@ struct DatabaseTests {
         == [[.integer(2), .integer(3), .integer(96)]])
   }
 
-  @Test func sitesThatDifferInAddressesAloneAreOneRow() throws {
+  @Test func sitesThatDifferOnlyInAddressesShareARow() throws {
     let heap = heap()
     // Both calls are on the same line.
     let items = [0x1000_3000, 0x1000_5000, 0x1000_3000].map { heap.object("App.Item", stack: [0x1000_1000, $0]) }
@@ -92,7 +92,7 @@ struct DatabaseTests {
     #expect(try rows(database, "SELECT count(DISTINCT stack_id) FROM stacks") == [[.integer(3)]])
   }
 
-  @Test func findingsHaveTheirPath() throws {
+  @Test func findingRowsIncludeTheirPaths() throws {
     let database = try database(heap())
     #expect(
       try rows(database, "SELECT verdict, certainty, instances, retained_blocks, retained_bytes FROM findings")
@@ -110,7 +110,7 @@ struct DatabaseTests {
       ])
   }
 
-  @Test func blocksAndReferencesAreThoseOfTheHeapImage() throws {
+  @Test func blocksAndReferencesMatchTheHeapImage() throws {
     let database = try database(heap())
     #expect(
       try rows(database, "SELECT size, kind, is_leaked, way FROM blocks ORDER BY id") == [
@@ -125,7 +125,7 @@ struct DatabaseTests {
         == [[.text("globals of app")]])
   }
 
-  @Test func samplesFollowTheRun() throws {
+  @Test func samplesFollowTheLiveBlocks() throws {
     let heap = heap()
     let stack: [UInt64] = [0x1000_1000, 0x1000_3000]
     let items = (0..<640).map { _ in heap.object("App.Item", stack: stack) }
@@ -141,20 +141,20 @@ struct DatabaseTests {
     #expect(counts[0] < 80)
   }
 
-  @Test func aRunOfFewEventsHasFewSamples() throws {
+  @Test func shortRunHasFewSamples() throws {
     let samples = try rows(try database(heap()), "SELECT events, live_blocks FROM live_samples ORDER BY events")
     #expect(samples.map { $0[0] } == [.integer(1), .integer(2), .integer(3)])
     // The samples of a curve do not show when a count changed within an interval.
     #expect(samples.last?[1] == .integer(3))
   }
 
-  @Test func referencesAreLeftOutUnlessAskedFor() throws {
+  @Test func referencesAreIncludedOnlyOnRequest() throws {
     let database = try database(heap(), references: false)
     #expect(try rows(database, "SELECT count(*) FROM heap_references") == [[.integer(0)]])
     #expect(try rows(database, "SELECT count(*) FROM blocks") == [[.integer(3)]])
   }
 
-  @Test func withoutAnImageLeaksAreUnknown() throws {
+  @Test func leaksAreNullWithoutAHeapImage() throws {
     let reader = try heap().reader()
     let allocations = AllocationAnalysis(reader)
     let profile = StackProfile(
@@ -167,7 +167,7 @@ struct DatabaseTests {
     #expect(try rows(database, "SELECT snapshot, findings_unavailable FROM runs") == [[.null, .text("no image")]])
   }
 
-  @Test func namesAreTextAndNothingElse() throws {
+  @Test func namesCannotInjectSQL() throws {
     let name = "A'); DROP TABLE runs; --\"\u{1B}[31m\u{202E}\0é"
     let database = try database(heap(type: name))
     #expect(
@@ -176,14 +176,14 @@ struct DatabaseTests {
     #expect(try rows(database, "SELECT count(*) FROM runs") == [[.integer(1)]])
   }
 
-  @Test func aFileIsASoundDatabase() throws {
+  @Test func writtenDatabaseIsValid() throws {
     let file = try database(heap()).file()
     #expect(file.starts(with: Array("SQLite format 3\0".utf8)))
     #expect(file.count % 4096 == 0)
     #expect(try database(heap()).file() == file)
   }
 
-  @Test func aDatabaseInAFileHasTheSameRows() throws {
+  @Test func fileDatabaseHasTheSameRows() throws {
     let path = FileManager.default.temporaryDirectory.path + "/leaktrace-\(UUID().uuidString).db"
     #expect(FileManager.default.createFile(atPath: path, contents: nil))
     defer { try? FileManager.default.removeItem(atPath: path) }
@@ -200,7 +200,7 @@ struct DatabaseTests {
   }
 
   @Test(
-    "A question cannot change anything, nor open a file",
+    "A query can neither modify the database nor open a file",
     arguments: [
       "DELETE FROM runs", "DROP TABLE runs", "ATTACH '/tmp/other.db' AS other", "PRAGMA writable_schema = 1",
       "CREATE TEMP TABLE t(x)", "SELECT load_extension('x')", "VACUUM INTO '/tmp/other.db'",
@@ -211,13 +211,14 @@ struct DatabaseTests {
     #expect(try rows(database, "SELECT count(*) FROM runs") == [[.integer(1)]])
   }
 
-  @Test("A question is one valid statement", arguments: ["", "  ;", "SELEC 1", "SELECT 1; SELECT 2", "SELECT nothing"])
+  @Test(
+    "A query must be one valid statement", arguments: ["", "  ;", "SELEC 1", "SELECT 1; SELECT 2", "SELECT nothing"])
   func oneStatement(text: String) throws {
     let database = try database(heap())
     #expect(throws: DatabaseError.self) { try database.answer(text, seconds: 60) }
   }
 
-  @Test func aQuestionWithoutEndIsGivenUp() throws {
+  @Test func endlessQueryTimesOut() throws {
     let database = try database(heap())
     let endless = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n"
     let answer = try database.answer(endless, seconds: 0.01)
@@ -227,7 +228,7 @@ struct DatabaseTests {
     #expect(try rows(database, "SELECT 1;") == [[.integer(1)]])
   }
 
-  @Test func valuesComeBackAsTheyAre() throws {
+  @Test func valuesRoundTrip() throws {
     let database = try Database()
     #expect(
       try rows(database, "SELECT NULL, -9223372036854775808, 0.5, '', 'é', x'4100'") == [

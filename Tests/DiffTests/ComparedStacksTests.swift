@@ -16,7 +16,7 @@ struct ComparedStacksTests {
       })
   }
 
-  @Test func equalStacksAreOne() throws {
+  @Test func equalStacksAreMerged() throws {
     let old = RunDigest.make {
       $0.site("App.A", ["make()", "main"], blocks: 10)
       $0.site("App.B", ["make()", "main"], blocks: 5)
@@ -30,7 +30,7 @@ struct ComparedStacksTests {
     #expect(found.work.old == 1 && found.work.new == 1)
   }
 
-  @Test func aRenamedTypeIsTheSame() throws {
+  @Test func renamedTypeMatches() throws {
     func run(_ name: String) -> RunDigest {
       RunDigest.make { builder in
         for index in 0..<8 {
@@ -43,7 +43,7 @@ struct ComparedStacksTests {
     #expect(found.entries.allSatisfy { $0.old.allocatedBlocks == $0.new.allocatedBlocks && $0.type == "App.Fetcher" })
   }
 
-  @Test func figuresAreForTheWorkOfANewRun() throws {
+  @Test func figuresScaleWithTheNewRunsWork() throws {
     func run(_ events: UInt64, _ blocks: UInt64) -> RunDigest {
       var run = RunDigest.make { $0.site("App.A", ["make()", "main"], blocks: blocks) }
       run.eventCount = events

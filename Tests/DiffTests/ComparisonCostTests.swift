@@ -26,7 +26,7 @@ import TraceTestSupport
     return digest
   }
 
-  @Test func runsWhoseSitesHaveMoreFunctionsThanTheirNumberAccountsForAreNotCompared() throws {
+  @Test func comparisonRejectsTooManyFunctionsForTheSiteCount() throws {
     let deep = try digest(depth: 8000, sites: 1000)
     #expect(throws: RunComparison.Failure.tooManyFunctions(path: "a.trace")) {
       try RunComparison.report(old: [deep], new: [deep])
@@ -35,7 +35,7 @@ import TraceTestSupport
     #expect(try RunComparison.report(old: [usual], new: [usual]).sites.unchanged == 1000)
   }
 
-  @Test func anIndexFindsAllRenamesThatStandInANameAndNoneThatCannot() {
+  @Test func renameIndexFindsExactlyThePossibleRenames() {
     let renames = ["Foo", "Foo.run()", "b", "()", "closure #1 in b"]
     var index = RenameIndex()
     for (number, old) in renames.enumerated() { index.insert(number, old) }
@@ -48,7 +48,7 @@ import TraceTestSupport
     #expect(index.candidates(in: "Foobar") == [3] && index.candidates(in: "App.Foo", from: 1) == [1, 3])
   }
 
-  @Test func thousandsOfRenamesWithOneFirstWordAreNotComparedWithEachOther() {
+  @Test func renamesThatShareAFirstWordAreNotAllCompared() {
     var index = RenameIndex()
     for number in 0..<2000 { index.insert(number, "f x\(number)") }
     var found = 0
@@ -56,11 +56,11 @@ import TraceTestSupport
     #expect(found == 65 * 2000)
   }
 
-  @Test func nothingStandsInANameThatIsEmpty() {
+  @Test func emptyNameReplacesNothing() {
     #expect("App".replacingName("", with: "x") == "App")
   }
 
-  @Test func crowdsThatWouldCompareTooManyNamesAreNotAsked() {
+  @Test func crowdLimitBoundsNameComparisons() {
     #expect(NameMatching.crowdLimit([(64, 1000), (4, 10)]) == 64)
     let large = NameMatching.comparisonLimit
     #expect(NameMatching.crowdLimit([(64, large), (20, 1000), (4, 10)]) == 32)

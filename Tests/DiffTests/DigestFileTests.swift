@@ -16,14 +16,14 @@ import Testing
     }
   }
 
-  @Test func whatIsWrittenIsRead() throws {
+  @Test func digestRoundTrips() throws {
     let bytes = try DigestFile.bytes(digest)
     #expect(DigestFile.isDigest(bytes))
     #expect(try DigestFile.digest(bytes) == digest)
     #expect(try DigestFile.bytes(try DigestFile.digest(bytes)) == bytes)
   }
 
-  @Test func aDigestThatIsCutShortAnywhereIsAnError() throws {
+  @Test func truncatedDigestIsRejected() throws {
     let bytes = try DigestFile.bytes(digest)
     // Without the last byte, a line end, the file is still complete.
     for length in 0..<bytes.count - 1 {
@@ -31,7 +31,7 @@ import Testing
     }
   }
 
-  @Test func aLaterVersionIsToldAsSuch() throws {
+  @Test func newerDigestVersionIsRejected() throws {
     let text = String(decoding: try DigestFile.bytes(digest), as: UTF8.self).replacing(
       "\"schemaVersion\":1", with: "\"schemaVersion\":9")
     #expect(throws: DigestFile.Failure.newerVersion(found: 9, known: 1)) { try DigestFile.digest(Array(text.utf8)) }
@@ -46,14 +46,14 @@ import Testing
       { $0.findings![0].finding.path = [] }, { $0.findings![0].finding.instances = -1 },
       { $0.findings![0].finding.instances = .max },
     ] as [@Sendable (inout RunDigest) -> Void])
-  func numbersThatLeadNowhereAreAnError(_ damage: @Sendable (inout RunDigest) -> Void) throws {
+  func digestWithInvalidIndicesIsRejected(_ damage: @Sendable (inout RunDigest) -> Void) throws {
     var digest = digest
     damage(&digest)
     let bytes = try DigestFile.bytes(digest)
     #expect(throws: DigestFile.Failure.self) { try DigestFile.digest(bytes) }
   }
 
-  @Test func processesOfARunAreAddedUp() throws {
+  @Test func processesOfARunAreSummed() throws {
     var both = digest
     both.add(digest)
     #expect(both.total.allocatedBlocks == 1000 && both.scopes == ["request": 24])

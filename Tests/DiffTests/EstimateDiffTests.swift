@@ -35,7 +35,7 @@ import TraceTestSupport
     }
   }
 
-  @Test func whatSamplingExplainsIsNoChange() throws {
+  @Test func samplingErrorIsNotAChange() throws {
     func changes(_ old: Double, _ new: Double) throws -> [String] {
       Self.summary(
         try RunComparison.report(
@@ -49,7 +49,7 @@ import TraceTestSupport
     #expect(try changes(60, 20) == ["better fill() liveBytes"])
   }
 
-  @Test func aSiteWithoutSamplesOnOneSideIsNewOrGoneIfItIsLarge() throws {
+  @Test func largeSiteWithSamplesOnOneSideIsNewOrGone() throws {
     let without = RunDigest.make { $0.estimate(["rest()", "main"], live: Self.small(200), allocated: Self.small(900)) }
     func changes(_ megabytes: Double, isNew: Bool) throws -> [String] {
       let with = Self.run(["fill()", "main"], live: megabytes, allocated: megabytes)
@@ -62,7 +62,7 @@ import TraceTestSupport
   }
 
   /// A block of 2 MiB is missed once in 55 times. In both cases the estimate claims to be nearly exact.
-  @Test func aBlockThatNoSampleMetIsNoChange() throws {
+  @Test func unsampledBlockIsNotAChange() throws {
     let size = 2 * Self.mebibyte
     let missed = exp(-size / Self.period)
     let met = (size / (1 - missed), missed.squareRoot() / (1 - missed) * size)
@@ -80,7 +80,7 @@ import TraceTestSupport
     #expect(!Self.summary(try RunComparison.report(old: [run((0, 0))], new: [run(many)])).isEmpty)
   }
 
-  @Test func whatIsLittleOfTheWholeIsNoChange() throws {
+  @Test func smallShareOfTheTotalIsNotAChange() throws {
     func run(_ megabytes: Double, whole: Double) -> RunDigest {
       RunDigest.make { run in
         run.estimate(["fill()", "main"], live: Self.small(megabytes), allocated: Self.small(megabytes))
@@ -95,7 +95,7 @@ import TraceTestSupport
   }
 
   /// Samples are drawn as a recorder draws them, from equal blocks in each run.
-  @Test(.secondTier) func equalRunsShowNothingWhateverIsSampled() throws {
+  @Test(.secondTier) func equalRunsShowNoChangeWhateverIsSampled() throws {
     var random = SeededRandom(seed: 1)
     /// The number and the size of the blocks at each site.
     let sites: [(Int, Double)] = [
@@ -131,7 +131,7 @@ import TraceTestSupport
     }
   }
 
-  @Test func severalRunsASideShowWhatDiffersAnyhow() throws {
+  @Test func severalRunsPerSideRevealSmallDifferences() throws {
     func side(_ values: [Double]) -> [RunDigest] {
       values.map { Self.run(["fill()", "main"], live: $0, allocated: 500) }
     }
@@ -145,7 +145,7 @@ import TraceTestSupport
     #expect(try changes([10, 10.1, 10.2], [15, 15.1, 15.2]) == [])
   }
 
-  @Test func theErrorIsThatOfTheMedian() {
+  @Test func errorIsThatOfTheMedian() {
     let judgement = EstimateJudgement(FigureJudgement(), period: 1)
     func error(_ runs: Int) -> Double {
       let estimates = Array(repeating: ByteEstimate(bytes: 1 << 30, error: 1000), count: runs)
@@ -161,7 +161,7 @@ import TraceTestSupport
     #expect((ByteEstimate(bytes: .max, error: 0) + ByteEstimate(bytes: 1, error: 0)).bytes == .max)
   }
 
-  @Test func sitesThatAreEqualByNameAreOne() throws {
+  @Test func sitesWithEqualNamesAreMerged() throws {
     let split = RunDigest.make { run in
       run.estimate(["closure #1 in fill()", "main"], live: Self.small(30), allocated: Self.small(30))
       run.estimate(["closure #2 in fill()", "main"], live: Self.small(30), allocated: Self.small(30))
@@ -173,7 +173,7 @@ import TraceTestSupport
     #expect(Self.summary(report) == [] && report.estimatedSites?.unchanged == 1)
   }
 
-  @Test func aSiteWhoseFunctionHasAnotherNameIsMatchedBySimilarity() throws {
+  @Test func siteWithARenamedFunctionIsMatchedBySimilarity() throws {
     let report = try RunComparison.report(
       old: [Self.run(["Cache.fill()", "serve()", "run()", "main"], live: 80, allocated: 80)],
       new: [Self.run(["Store.put()", "serve()", "run()", "main"], live: 80, allocated: 80)])
@@ -188,7 +188,7 @@ import TraceTestSupport
     }
   }
 
-  @Test func stacksThatAreNotKnownAreNotCompared() throws {
+  @Test func unknownStacksAreNotCompared() throws {
     let report = try RunComparison.report(
       old: [Self.run([], live: 10, allocated: 10)], new: [Self.run([], live: 400, allocated: 400)])
     #expect(Self.summary(report) == [] && report.estimatedSites?.unchanged == 1)
@@ -213,7 +213,7 @@ import TraceTestSupport
     #expect(gates.outcomes(report).filter(\.hasFailed).map(\.gate) == [])
   }
 
-  @Test func timesThatDifferAreTold() throws {
+  @Test func differentSamplingTimesAreReported() throws {
     func run(_ seconds: Double) -> RunDigest {
       var run = Self.run(["fill()", "main"], live: 20, allocated: 20)
       run.sampledSeconds = seconds
@@ -228,7 +228,7 @@ import TraceTestSupport
 
   // MARK: Digests
 
-  @Test func aDigestKeepsThem() throws {
+  @Test func digestKeepsEstimates() throws {
     let digest = Self.run(["fill()", "main"], live: 20, allocated: 30)
     #expect(try DigestFile.digest(DigestFile.bytes(digest)) == digest)
     var both = digest
@@ -243,7 +243,7 @@ import TraceTestSupport
       { $0.estimates![0].stack = 99 }, { $0.estimates![0].innermost = 99 }, { $0.estimates![0].innermost = -2 },
       { $0.estimates![0].live.error = -1 },
     ] as [@Sendable (inout RunDigest) -> Void])
-  func numbersThatLeadNowhereAreAnError(_ damage: @Sendable (inout RunDigest) -> Void) throws {
+  func digestWithInvalidIndicesIsRejected(_ damage: @Sendable (inout RunDigest) -> Void) throws {
     var digest = Self.run(["fill()", "main"], live: 20, allocated: 30)
     damage(&digest)
     let bytes = try DigestFile.bytes(digest)

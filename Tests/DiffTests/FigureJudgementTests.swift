@@ -9,20 +9,20 @@ import Testing
     FigureJudgement(tolerance: FigureTolerance(part: tolerance)).change(figure, old: old, new: new).direction
   }
 
-  @Test func oneRunASideNeedsMoreThanTheTolerance() {
+  @Test func singleRunsMustDifferByMoreThanTheTolerance() {
     #expect(direction([100_000], [104_000]) == .same)
     #expect(direction([100_000], [106_000]) == .worse)
     #expect(direction([100_000], [94_000]) == .better)
     #expect(direction([100_000], [100_001], tolerance: 0) == .worse)
   }
 
-  @Test func smallCountsNeedMoreThanChanceWouldDo() {
+  @Test func smallCountsMustDifferByMoreThanChance() {
     #expect(direction([100], [120]) == .same)
     #expect(direction([100], [400]) == .worse)
     #expect(direction([100], [120], .instances) == .worse)
   }
 
-  @Test func oneRunOfAThreadedProgramSaysLessThanOneOfAnother() throws {
+  @Test func singleRunOfAThreadedProgramNeedsALargerDifference() throws {
     func run(threads: Int, blocks: UInt64, peak: UInt64) -> RunDigest {
       var digest = RunDigest.make { run in
         run.site("App.Part", ["part()", "main"], blocks: blocks, peak: peak)
@@ -45,7 +45,7 @@ import Testing
     #expect(several.sites.changes.count == 1)
   }
 
-  @Test func whatWasQueuedAtOnceSaysNothingOfAThreadedProgram() throws {
+  @Test func queuedBlocksOfAThreadedProgramNeedFourRunsPerSide() throws {
     func run(threads: Int, links: UInt64) -> RunDigest {
       var digest = RunDigest.make { run in
         run.site("calloc", ["_dispatch_continuation_alloc_from_heap", "enqueue()", "main"], blocks: links, live: links)
@@ -63,7 +63,7 @@ import Testing
     }
   }
 
-  @Test func linksOfQueuesAreChanceWhicheverFunctionOfTheProgramQueuedSomething() throws {
+  @Test func queueLinksAreIgnoredWhicheverFunctionEnqueues() throws {
     func run(_ links: UInt64) -> RunDigest {
       var digest = RunDigest.make { run in
         run.site(QueueLinks.name, ["send()", "main"], blocks: links, live: links)
@@ -77,7 +77,7 @@ import Testing
     #expect(report.sites.changes.isEmpty && report.types.changes.isEmpty)
   }
 
-  @Test func aProgramThatARunLoopCallsSaysAsLittleInOneRunAsAThreadedOne() throws {
+  @Test func runLoopProgramIsJudgedLikeAThreadedProgram() throws {
     func run(_ blocks: UInt64, hasRunLoop: Bool?) -> RunDigest {
       var digest = RunDigest.make { run in
         run.site("App.Tick", ["tick()", "main"], blocks: blocks)
@@ -94,7 +94,7 @@ import Testing
     }
   }
 
-  @Test func ofLightRecordingsWhatIsLiveIsComparedAlone() throws {
+  @Test func lightRecordingsCompareOnlyLiveFigures() throws {
     // Each of several images of one heap records every block again.
     func run(images: UInt64, live: UInt64) -> RunDigest {
       var digest = RunDigest.make { $0.site("App.Node", [], blocks: images * live, live: live) }
@@ -108,7 +108,7 @@ import Testing
     #expect(more.types.changes.first?.figures.first { $0.figure == .liveBlocks }?.direction == .worse)
   }
 
-  @Test func turnsOfARunLoopMakeSeveralBlocksAtOnce() {
+  @Test func runLoopProgramsHaveALargerTolerance() {
     func direction(_ tolerance: FigureTolerance, _ figure: Figure, _ old: Double, _ new: Double)
       -> FigureChange.Direction
     {
@@ -121,7 +121,7 @@ import Testing
     #expect(direction(.timeDependent, .liveBlocks, 337, 220) == .same)
   }
 
-  @Test func whatASuspicionRetainsMayDifferByAFewBlocks() {
+  @Test func retainedBytesOfASuspicionMayDifferByAFewBlocks() {
     let judgement = FigureJudgement()
     func direction(_ old: Double, _ new: Double, block: Double) -> FigureChange.Direction {
       judgement.change(.retainedBytes, old: [old], new: [new], blockSize: block).direction
@@ -133,7 +133,7 @@ import Testing
     #expect(direction(7_997, 8_560, block: 0) == .worse)
   }
 
-  @Test func oneLargeBlockMoreOfAFewIsNoChangeOfTheSum() throws {
+  @Test func oneMoreLargeBlockIsNotAChange() throws {
     func run(_ buffers: UInt64, size: UInt64 = 32_768) -> RunDigest {
       RunDigest.make { run in
         run.site("malloc", ["readDirectory()", "main"], blocks: buffers, size: size)
@@ -149,7 +149,7 @@ import Testing
     #expect(try direction(run(10), run(9, size: 65_536)) == .worse)
   }
 
-  @Test func whatLiesWithinTheSpreadIsNoChange() {
+  @Test func differenceWithinTheSpreadIsNotAChange() {
     #expect(direction([100_000, 130_000, 115_000], [125_000, 140_000, 150_000]) == .same)
     #expect(direction([100_000, 101_000, 102_000], [120_000, 121_000, 122_000]) == .worse)
     // The ranges do not overlap, but the gap is smaller than the variation between runs.
@@ -158,7 +158,7 @@ import Testing
       direction([100_000, 102_000, 104_000, 106_000, 108_000], [115_000, 117_000, 119_000, 121_000, 123_000]) == .worse)
   }
 
-  @Test func aSpreadThatOverlapsIsNeverAChangeWhateverTheOrder() {
+  @Test func overlappingSpreadsAreNeverAChange() {
     var random = SystemRandomNumberGenerator()
     for _ in 0..<500 {
       let values = (0..<8).map { _ in Double(Int.random(in: 90_000...110_000, using: &random)) }
@@ -168,7 +168,7 @@ import Testing
     }
   }
 
-  @Test func figuresInProportionToTheWorkAreAsExpected() {
+  @Test func figuresProportionalToTheWorkAreExpected() {
     let judgement = FigureJudgement(work: ([100], [300]))
     #expect(judgement.change(.retains, old: [10_000], new: [30_000]).direction == .same)
     #expect(judgement.change(.retains, old: [10_000], new: [45_000]).direction == .worse)
@@ -180,7 +180,7 @@ import Testing
     #expect(judgement.change(.instances, old: [100], new: [400]).direction == .worse)
   }
 
-  @Test func perEventAFigureMayBePartlyFixedAndPartlyInProportion() {
+  @Test func figurePerEventMayBePartlyFixed() {
     let judgement = FigureJudgement(work: ([100], [300]), isWorkDerived: true)
     #expect(judgement.change(.retains, old: [10_000], new: [10_000]).direction == .same)
     #expect(judgement.change(.retains, old: [10_000], new: [20_000]).direction == .same)
@@ -192,7 +192,7 @@ import Testing
     #expect(less.change(.retains, old: [30_000], new: [45_000]).direction == .worse)
   }
 
-  @Test func whatIsQueuedByChanceIsInTheSumThatIsExpectedOfAThreadedProgram() throws {
+  @Test func expectedSumOfAThreadedProgramIncludesQueueLinks() throws {
     func run(_ links: UInt64) -> RunDigest {
       var digest = RunDigest.make { run in
         run.site("calloc", ["_dispatch_continuation_alloc_from_heap", "enqueue()", "main"], blocks: links, live: links)
@@ -205,7 +205,7 @@ import Testing
     #expect(report.totals.allSatisfy { $0.expected == $0.new.median && $0.direction == .same })
   }
 
-  @Test func aFewLargeBlocksThatAnotherFunctionOfAThreadedProgramAskedForAreNoChange() throws {
+  @Test func fewLargeBlocksFromAnotherFunctionAreNotAChangeInThreadedPrograms() throws {
     func run(_ large: UInt64, threads: Int) -> RunDigest {
       var digest = RunDigest.make { run in
         run.site("malloc", ["grow()", "main"], blocks: large, size: 8192)
@@ -219,7 +219,7 @@ import Testing
     #expect(try !RunComparison.report(old: [run(5, threads: 1)], new: [run(1, threads: 1)]).sites.changes.isEmpty)
   }
 
-  @Test func aSumOfFixedAndProportionalPartsIsExpectedToBeTheirSum() throws {
+  @Test func expectedSumAddsFixedAndProportionalParts() throws {
     func run(_ requests: UInt64, each: UInt64) -> RunDigest {
       var digest = RunDigest.make { run in
         run.site("App.Node", ["start()", "main"], blocks: 10_000)

@@ -16,7 +16,7 @@ import Testing
     [DigestBuilder.step(a, functions, fields.0), DigestBuilder.step(b, functions, fields.1)]
   }
 
-  @Test func aLeakOfTheNewSideAloneIsNewAndOneOfTheOldSideAloneIsGone() throws {
+  @Test func leakOnOneSideIsNewOrGone() throws {
     let changes = try findings(
       { $0.cycle(pair("Screen", "Model", in: ["show()", "main"])) },
       { $0.lost(DigestBuilder.step("Buffer", ["read()", "main"], nil)) })
@@ -24,7 +24,7 @@ import Testing
   }
 
   /// If lost memory has no type, chance decides whether it is sampled, and how many blocks a sample represents.
-  @Test func whatFewSamplesTellIsNoDifference() throws {
+  @Test func differenceOfFewSamplesIsNotAChange() throws {
     func lost(_ instances: Int, _ sampled: Int) -> Build {
       { $0.lostMemory(["read()", "main"], instances: instances, sampled: sampled) }
     }
@@ -38,7 +38,7 @@ import Testing
     #expect(try findings(lost(3, 3), lost(30, 30)).summary == ["worse lost malloc"])
   }
 
-  @Test func whereACycleBeginsIsNoDifference() throws {
+  @Test func cyclesMatchFromAnyStart() throws {
     let steps = pair("Screen", "Model", in: ["show()", "main"])
     let changes = try findings({ $0.cycle(steps) }, { $0.cycle([steps[1], steps[0]]) })
     #expect(changes.changes.isEmpty && changes.unchanged == 1 && changes.moved == 0)
@@ -56,7 +56,7 @@ import Testing
   }
 
   @Test(arguments: [("Aardvark", "Zebra"), ("Zebra", "Aardvark")])
-  func aRenamedTypeInACycleIsTheSameCycle(old: String, new: String) throws {
+  func cycleMatchesAfterATypeRename(old: String, new: String) throws {
     // A cycle's first object in the report depends on the type's name.
     func run(_ name: String) -> RunDigest {
       .make { run in
@@ -68,7 +68,7 @@ import Testing
     #expect(changes.changes.isEmpty && changes.unchanged == 1 && changes.moved == 1)
   }
 
-  @Test func aClosureOfARenamedFunctionIsTheSameUnderItsNewName() throws {
+  @Test func closureMatchesAfterAFunctionRename() throws {
     func run(_ function: String, instances: Int) -> RunDigest {
       .make { run in
         run.site("App.Model", [function, "main"], blocks: 20)
@@ -89,7 +89,7 @@ import Testing
     }
   }
 
-  @Test func aRenamedFieldIsTheSameCycleAndOneThatIsStillThereIsNot() throws {
+  @Test func cycleMatchesAfterAFieldRenameUnlessTheOldFieldRemains() throws {
     func cycle(_ field: String, _ fields: [String]) -> [(Finding.Step, [String])] {
       [
         DigestBuilder.step("Screen", ["show()", "main"], field, fields: fields),
@@ -107,14 +107,14 @@ import Testing
     #expect(Set(unknown.changes.map(\.kind)) == [.new, .gone])
   }
 
-  @Test func aTypeThatLeaksNoMoreAndOneThatDoesInsteadAreTwoEvenIfNothingElseTellsThem() throws {
+  @Test func leaksOfDifferentTypesDoNotMatch() throws {
     let changes = try findings(
       { $0.cycle(pair("Feed", "Model", in: ["show()", "main"])) },
       { $0.cycle(pair("Search", "Model", in: ["show()", "main"])) })
     #expect(Set(changes.changes.map(\.kind)) == [.new, .gone])
   }
 
-  @Test func anAllocationThatMovedIntoANewFunctionIsMatchedByLikeness() throws {
+  @Test func allocationMovedIntoANewFunctionIsMatchedBySimilarity() throws {
     let changes = try findings(
       { $0.cycle(pair("Screen", "Model", in: ["show()", "open()", "main"])) },
       { $0.cycle(pair("Screen", "Model", in: ["build()", "show()", "open()", "main"]), instances: 9, retained: 900) })
@@ -122,7 +122,7 @@ import Testing
     #expect(changes.changes[0].match == .likeness(["Screen was allocated in show()", "Model was allocated in show()"]))
   }
 
-  @Test func oneLeakOfATypeFixedAndAnotherIntroducedElsewhereAreTwoChanges() throws {
+  @Test func fixedLeakAndNewLeakOfTheSameTypeAreTwoChanges() throws {
     // Both functions allocate screens on both sides.
     func base(_ run: inout DigestBuilder) {
       run.site("App.Screen", ["showProfile()", "main"], blocks: 10)
@@ -140,7 +140,7 @@ import Testing
     #expect(Set(changes.changes.map(\.kind)) == [.new, .gone] && changes.changes.count == 2)
   }
 
-  @Test func aLeakInANewFunctionIsNewWhereTheOldFunctionIsStillThere() throws {
+  @Test func leakInANewFunctionIsNewIfTheOldFunctionRemains() throws {
     let way = ["run()", "loop()", "start()", "main"]
     let changes = try findings(
       { run in
@@ -154,7 +154,7 @@ import Testing
     #expect(Set(changes.changes.map(\.kind)) == [.new, .gone])
   }
 
-  @Test func aFunctionThatOneBuildCallsNoMoreIsStillThereIfItsSymbolIs() throws {
+  @Test func uncalledFunctionRemainsIfItsSymbolRemains() throws {
     func run(_ function: String, has functions: [UInt32]) -> RunDigest {
       var digest = RunDigest.make { run in
         run.site("App.Job", [function, "main"], blocks: 20)
@@ -175,7 +175,7 @@ import Testing
     #expect(Set(other.findings?.changes.map(\.kind) ?? []) == [.new, .gone] && other.renames.isEmpty)
   }
 
-  @Test func cyclesOfTheSameTypesThroughOtherFieldsAreTwo() throws {
+  @Test func cyclesThroughDifferentFieldsAreDifferent() throws {
     func both(_ run: inout DigestBuilder, leaking: (String, String)) {
       // The names of all fields are known on both sides.
       run.cycle(pair("Panel", "Handler", in: ["make()", "main"], fields: ("onOpen", "owner")))
@@ -187,7 +187,7 @@ import Testing
     #expect(Set(changes.changes.map(\.kind)) == [.new, .gone] && changes.changes.count == 2)
   }
 
-  @Test func whatIsMetInSomeRunsOfBothSidesIsNoChange() throws {
+  @Test func findingInSomeRunsOfBothSidesIsNotAChange() throws {
     let with = RunDigest.make { $0.cycle(pair("Screen", "Model", in: ["show()"])) }
     let without = RunDigest.make { _ in }
     let report = try RunComparison.report(old: [with, without, without], new: [without, with, with])
@@ -196,7 +196,7 @@ import Testing
     #expect(report.judged.map(\.standing) == [.known(reason: "")])
   }
 
-  @Test func whatEveryRunOfOneSideHasAndNoneOfTheOtherIsAChangeHoweverItsNumbersVary() throws {
+  @Test func findingInAllRunsOfOneSideOnlyIsAChange() throws {
     let old = (0..<3).map { _ in RunDigest.make { _ in } }
     let new = [10, 30, 50].map { count in
       RunDigest.make { $0.cycle(pair("Screen", "Model", in: ["show()"]), instances: count) }
@@ -205,7 +205,7 @@ import Testing
     #expect(try RunComparison.report(old: new, new: old).findings?.summary == ["gone retainCycle Screen"])
   }
 
-  @Test func aSideWithoutAHeapImageLeavesLeaksUncomparedAndSaysWhich() throws {
+  @Test func runWithoutAHeapImageIsNamedAndLeaksAreNotCompared() throws {
     var blind = RunDigest.make { _ in }
     blind.findings = nil
     blind.findingsUnavailable = "killed"

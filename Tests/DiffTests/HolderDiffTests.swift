@@ -47,7 +47,7 @@ import Testing
     #expect(report.remarks.contains { $0.hasPrefix("light recordings") } == (old == .light || new == .light))
   }
 
-  @Test func sidesAreCalledWhatTheyAre() throws {
+  @Test func sidesAreLabeledByKind() throws {
     let report = try RunComparison.report(old: [Self.run(.light, Self.rows)], new: [Self.run(.inspected, Self.rows)])
     #expect(DiffWords.side(report.old) == "app, 1 light recording")
     #expect(DiffWords.side(report.new) == "app, 1 inspection, 1,000 blocks")
@@ -79,7 +79,7 @@ import Testing
   }
 
   /// Blocks that libraries keep for themselves have different holders in different runs.
-  @Test func memoryWithoutATypeThatNothingOfTheProgramHoldsIsOneRow() throws {
+  @Test func unheldUntypedMemoryIsOneRow() throws {
     func run(_ lost: UInt64, _ kept: UInt64, held: UInt64 = 100) -> RunDigest {
       Self.run(
         .light,
@@ -96,7 +96,7 @@ import Testing
     #expect(held.sites.changes.map { $0.frames.map(\.function) } == [["held by Server.buffers"]])
   }
 
-  @Test func holdersStandBesideTheFunctionsOfEstimates() throws {
+  @Test func digestKeepsHoldersAndEstimates() throws {
     var digest = RunDigest.make {
       $0.estimate(["fill()", "main"], live: (1e6, 5e5), allocated: (1e6, 5e5))
       $0.digest.frames.append(DiffFrame(function: "of no stack", stableName: "of no stack"))
@@ -113,7 +113,7 @@ import Testing
     #expect(try DigestFile.digest(DigestFile.bytes(digest)) == digest && !digest.hasTooManyFunctions)
   }
 
-  @Test func processesOfOneRunAreAddedUp() throws {
+  @Test func processesOfOneRunAreSummed() throws {
     var both = Self.run(.light, Self.rows)
     both.add(Self.run(.light, Self.more))
     #expect(both.hasHolders && both.total.liveBlocks == 11_900)

@@ -16,12 +16,12 @@ import Testing
     try RunComparison.report(old: old, new: new).remarks
   }
 
-  @Test func aRemarkOfAllRunsIsSaidOnceWithoutTheirNames() throws {
+  @Test func remarkOfAllRunsAppearsOnceWithoutPaths() throws {
     #expect(try remarks([run("/a.trace", "stripped")], [run("/b.trace", "stripped", "stripped")]) == ["stripped"])
     #expect(try remarks([run("/a.trace", "x"), run("/b.trace", "x")], [run("/c.trace", "x")]) == ["x"])
   }
 
-  @Test func aRemarkOfSomeRunsNamesThem() throws {
+  @Test func remarkOfSomeRunsNamesThem() throws {
     #expect(try remarks([run("/a.trace", "stripped")], [run("/b.trace")]) == ["old: stripped"])
     #expect(
       try remarks(
@@ -31,14 +31,14 @@ import Testing
     #expect(try remarks(many, [run("/new.trace")]) == ["old (0.trace, 1.trace, 2.trace and 3 more): x"])
   }
 
-  @Test func theAmountOfWorkIsSaidInWords() {
+  @Test func workIsWrittenInWords() {
     let side = DiffSide(
       program: "/bin/app", runs: [.init(path: "a", events: 10, work: 1200), .init(path: "b", events: 12, work: 1180)])
     #expect(DiffWords.work(side, .scope("request")) == "scope \"request\" ran 1,200, 1,180 times")
     #expect(DiffWords.work(side, .events) == nil && DiffWords.work(side, .run) == nil)
   }
 
-  @Test func whyAFileCannotBeReadIsSaidInWords() {
+  @Test func unreadableFileErrorIsWrittenInWords() {
     #expect("\(SymbolFileError.notELF(offset: FileOffset(4096)))" == "it is no sound ELF file (byte 4,096)")
     #expect("\(SymbolFileError.notARegularFile)" == "it is no regular file")
     #expect("\(SymbolFileError.system(errno: 13))" == "Permission denied")

@@ -21,7 +21,7 @@ import Testing
     #expect(report.renames.isEmpty)
   }
 
-  @Test func numbersOfClosuresDoNotTellSitesApart() throws {
+  @Test func closureNumbersDoNotSeparateSites() throws {
     let report = try report(
       { $0.site("App.Node", ["closure #1 in Graph.build()", "main"], blocks: 500) },
       { $0.site("App.Node", ["closure #2 in Graph.build()", "main"], blocks: 500) })
@@ -37,7 +37,7 @@ import Testing
     #expect(report.totals.filter { $0.direction == .worse }.map(\.figure) == [.retains, .releases])
   }
 
-  @Test func aTypeThatIsCalledAnotherNameEverywhereIsNeitherGoneNorNew() throws {
+  @Test func renamedTypeIsNeitherGoneNorNew() throws {
     let report = try report(
       { run in
         run.site("App.Node", ["Node.init(id:)", "Graph.build()", "main"], blocks: 500)
@@ -54,7 +54,7 @@ import Testing
     #expect(report.renames == [DiffRename(old: "Node", new: "Vertex")])
   }
 
-  @Test func twoTypesThatAreRenamedAtOnceAreToldApart() throws {
+  @Test func simultaneousRenamesAreSeparated() throws {
     let report = try report(
       { run in
         run.site("App.A", ["A.init()", "setUp()", "main"], blocks: 100)
@@ -70,7 +70,7 @@ import Testing
     )
   }
 
-  @Test func aTypeThatStillExistsIsNotTakenToBeRenamed() throws {
+  @Test func existingTypeIsNotARename() throws {
     let report = try report(
       { run in
         run.site("App.Old", ["first()", "main"], blocks: 500)
@@ -86,7 +86,7 @@ import Testing
         && report.types.summary.contains { $0.hasPrefix("better App.Old") })
   }
 
-  @Test func aFunctionThatWasSplitIsMatchedByLikenessAndSaidToBe() throws {
+  @Test func splitFunctionIsMatchedBySimilarityAndReportedAsSuch() throws {
     let report = try report(
       { $0.site("App.Node", ["Graph.build()", "load()", "main"], blocks: 500) },
       { $0.site("App.Node", ["Graph.addNode()", "Graph.build()", "load()", "main"], blocks: 900) })
@@ -95,7 +95,7 @@ import Testing
     #expect(change.match == .likeness(["now through Graph.addNode()"]))
   }
 
-  @Test func sitesThatShareTheOutermostFunctionAloneAreNotAlike() throws {
+  @Test func sitesThatShareOnlyTheOutermostFunctionDoNotMatch() throws {
     let report = try report(
       { run in
         run.site("App.Node", ["first()", "main"], blocks: 500)
@@ -109,7 +109,7 @@ import Testing
     #expect(Set(report.sites.changes.map(\.kind)) == [.new, .gone])
   }
 
-  @Test func theLargestShareOfTheWholeComesFirst() throws {
+  @Test func largestShareOfTheTotalComesFirst() throws {
     let report = try report(
       { run in
         run.site("App.Big", ["f()"], blocks: 100_000)
@@ -122,7 +122,7 @@ import Testing
     #expect(report.sites.changes.map(\.name) == ["App.Big", "App.Small"])
   }
 
-  @Test func objectsThatDieInsteadOfLeakingAreNotWorseForTheirReleases() throws {
+  @Test func objectsThatDieInsteadOfLeakingAreNotWorse() throws {
     func run(live: UInt64, releases: UInt64, temporary: UInt64) -> RunDigest {
       var digest = RunDigest.make { $0.site("App.A", ["f()"], blocks: 1000, retains: 5000, live: live) }
       digest.sites[0].total.releases = releases
@@ -150,11 +150,11 @@ import Testing
       ("isOpen(_:)", "Node.next.getter", false), ("onTap", "onPress", true),
       ("Foundation.Data", "Foundation.NSData", false),
     ] as [(String, String, Bool)])
-  func aNameBecomesOneOfTheSameSortAlone(old: String, new: String, isPlausible: Bool) {
+  func renameKeepsTheKindOfName(old: String, new: String, isPlausible: Bool) {
     #expect(DiffRename(old: old, new: new).isPlausible == isPlausible)
   }
 
-  @Test func theFunctionsOfThePlatformAreNotTheProgramsToRename() throws {
+  @Test func platformFunctionsAreNotRenamed() throws {
     func run(_ function: String) -> RunDigest {
       var digest = RunDigest.make { $0.site("malloc", [function, "start_thread"], blocks: 100) }
       for index in digest.frames.indices { digest.frames[index].isPlatform = true }
@@ -165,7 +165,7 @@ import Testing
     #expect(report.renames.isEmpty)
   }
 
-  @Test func shareOfThePeakCountsOnlyWhereThePeakIsAnother() throws {
+  @Test func peakShareCountsOnlyIfThePeakChanged() throws {
     let same = try report(
       { run in
         run.site("App.A", ["f()"], blocks: 1000, peak: 1000)
@@ -181,7 +181,7 @@ import Testing
     #expect(higher.sites.summary == ["worse App.A peakBytes"])
   }
 
-  @Test func manySitesWithOneMaskAreMatchedInBoundedTime() throws {
+  @Test func manySitesWithOneMaskMatchInBoundedTime() throws {
     // All names differ, and nothing shows which sites correspond to each other.
     let old = RunDigest.make { run in
       for index in 0..<3000 { run.site("App.Same", ["old\(index)()", "main"], blocks: 20) }

@@ -13,11 +13,11 @@ import Testing
     ("Matrix.subscript.getter", "Matrix.subscript.getter"), ("operator #1 +", "operator  +"), ("", ""), ("#", ""),
     (".5", ".5"),
   ])
-  func whatShiftsWithOtherCodeIsLeftOut(name: String, stable: String) {
+  func stableNameOmitsPartsThatShiftWithOtherCode(name: String, stable: String) {
     #expect(StableName.of(name) == stable)
   }
 
-  @Test func functionsWithoutANameAreToldByTheirImage() {
+  @Test func unnamedFunctionIsIdentifiedByItsImage() {
     var frame = DigestBuilder.frame("libfoo.so+0x1234")
     frame.mangledName = nil
     frame.imagePath = "/usr/lib/libfoo.so"

@@ -29,7 +29,7 @@ import TraceTestSupport
     return (reader.definitions, calls.map { reader.definitions.stacks.stack($0) })
   }
 
-  @Test func aFunctionThatCallsItselfCountsWhereItStandsOutermost() throws {
+  @Test func recursiveFunctionCountsOnceAtItsOutermostFrame() throws {
     let (definitions, stacks) = try definitions([[1, 2, 3], [1, 2, 3, 2, 3], [1, 2, 2, 2, 3], [1, 2]])
     for kind in [SourceFrame.Kind.user, .systemLibrary] {
       var namer = StackNamer(definitions, naming: Naming(kind: kind))
@@ -40,7 +40,7 @@ import TraceTestSupport
   }
 
   @Test(arguments: [SourceFrame.Kind.user, .systemLibrary])
-  func recursionsAreLookedForNoFurtherThanTheFilePaysFor(kind: SourceFrame.Kind) throws {
+  func recursionSearchIsLimitedByFileSize(kind: SourceFrame.Kind) throws {
     // All functions are different, so each one is compared with all its callers.
     let (definitions, stacks) = try definitions([Array(1...1000), Array(1...1000) + [1], Array(1...1000) + [1, 2]])
     var generous = StackNamer(definitions, naming: Naming(kind: kind), steps: 1_000_000)

@@ -31,7 +31,7 @@ struct FleetRowTests {
     }
   }
 
-  @Test func aRunHasRowsForItsTypesAndSites() throws {
+  @Test func runHasRowsForItsTypesAndSites() throws {
     let rows = try rows()
     #expect(rows.map { $0["kind"] as? String } == ["run", "type", "type", "site", "site"])
     #expect(rows.map { $0["type"] as? String } == [nil, "App.Image", "malloc", "App.Image", "malloc"])
@@ -53,12 +53,12 @@ struct FleetRowTests {
     }
   }
 
-  @Test func aBuildIsTheProgramsFileUnlessItHasAName() throws {
+  @Test func buildIsTheProgramsFileUnlessItHasAName() throws {
     #expect(try rows().allSatisfy { $0["build"] as? String == "abcd" })
     #expect(try rows(host: nil).allSatisfy { $0["host"] is NSNull })
   }
 
-  @Test func aDigestWithoutOriginNeedsANameForTheRun() throws {
+  @Test func digestWithoutOriginNeedsARunName() throws {
     let fixture = try ExportFixture()
     var digest = RunDigest(
       ReportTrace(path: "a.trace", analysis: AllocationAnalysis(try fixture.trace.reader())),
@@ -69,7 +69,7 @@ struct FleetRowTests {
     #expect(origin.run == "night 7" && origin.build == nil && origin.startTime == 0)
   }
 
-  @Test func ofSeveralProcessesTheFirstOneCounts() throws {
+  @Test func firstOfSeveralProcessesGivesTheOrigin() throws {
     let fixture = try ExportFixture()
     var digest = RunDigest(
       ReportTrace(path: "a.trace", analysis: AllocationAnalysis(try fixture.trace.reader())),

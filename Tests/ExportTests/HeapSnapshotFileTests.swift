@@ -81,12 +81,12 @@ struct HeapSnapshotFileTests {
     #expect(ofBlocks == ["2 2 other 3", "3 2 other 2", "3 2 kept 4", "5 6 held 2"])
   }
 
-  @Test("Of what no root keeps one block of a cycle is enough, and what is used is not among it") func lost() throws {
+  @Test("An unreachable cycle gets one root edge, and a used block gets none") func lost() throws {
     let references = try document(heap()).references
     #expect(references.filter { $0.hasPrefix("1 ") } == ["1 1 [0] 2"])
   }
 
-  @Test func aChainHangsFromItsFirstBlock() throws {
+  @Test func unreachableChainIsRootedAtItsFirstBlock() throws {
     let heap = HeapBuilder()
     heap.type("App.Item", fields: [HeapBuilder.field("next", 0, type: "App.Item")])
     let (last, first) = (heap.object("App.Item"), heap.object("App.Item"))
@@ -94,7 +94,7 @@ struct HeapSnapshotFileTests {
     #expect(try document(heap).references.filter { $0.hasPrefix("1 ") } == ["1 1 [0] 3"])
   }
 
-  @Test("A cycle that another one keeps hangs from that one alone") func keptCycle() throws {
+  @Test("A cycle held by another cycle gets no root edge") func keptCycle() throws {
     let heap = HeapBuilder()
     heap.type("App.Item", fields: (0..<2).map { HeapBuilder.field("field\($0)", $0, type: "App.Item") })
     let (kept, other, keeper, partner) = (
@@ -109,7 +109,7 @@ struct HeapSnapshotFileTests {
     #expect(first == ["1 1 [0] 4"])
   }
 
-  @Test("DevTools has 32 bits for a size") func largeBlocks() throws {
+  @Test("DevTools stores a size in 32 bits") func largeBlocks() throws {
     let heap = HeapBuilder()
     _ = heap.malloc(5 << 30)
     #expect(try document(heap).named.contains("malloc \(UInt32.max)"))

@@ -95,7 +95,7 @@ struct PerfettoTraceTests {
     return heap
   }
 
-  @Test func objectsAreBlocksRootsAndWhatNoneKeeps() throws {
+  @Test func objectsIncludeBlocksRootsAndUnreachableBlocks() throws {
     let heap = HeapBuilder()
     heap.type("App.Item", fields: [HeapBuilder.field("next", 0, type: "App.Item")])
     let (used, first, last) = (heap.object("App.Item"), heap.object("App.Item", size: 64), heap.object("App.Item"))
@@ -115,7 +115,7 @@ struct PerfettoTraceTests {
     #expect(read.objects[lost]?.references.map(\.target) == [2])
   }
 
-  @Test("Weak and unowned references keep nothing, and are left out") func weakReferences() throws {
+  @Test("Weak and unowned references are left out") func weakReferences() throws {
     let heap = HeapBuilder()
     heap.type(
       "App.Item",
@@ -131,8 +131,7 @@ struct PerfettoTraceTests {
     #expect(read.objects[2]?.references.map(\.field) == ["kept"])
   }
 
-  @Test("Retained sizes are those of leaktrace's dominators", arguments: 1...20) func retainedSizes(seed: UInt64) throws
-  {
+  @Test("Retained sizes match leaktrace's dominators", arguments: 1...20) func retainedSizes(seed: UInt64) throws {
     let (read, objects) = try graph(randomHeap(seed))
     #expect(read.reached() == Set(read.objects.keys))
     let sizes = (0..<NodeID(objects.graph.nodeCount)).map { objects.isRoot($0) ? 0 : objects.heap[BlockID($0)].size }
@@ -153,7 +152,7 @@ struct PerfettoTraceTests {
     }
   }
 
-  @Test("Packets end where they are full, and are one graph") func packets() throws {
+  @Test("Full packets are split and still form one graph") func packets() throws {
     let heap = randomHeap(7)
     let (whole, _) = try graph(heap)
     let (split, _) = try graph(heap, packetSize: 40)
@@ -175,7 +174,7 @@ struct PerfettoTraceTests {
     #expect(read.fields.contains(#"a\u{2066}\u{a}"#))
   }
 
-  @Test("A heap without blocks is a graph all the same") func empty() throws {
+  @Test("A heap without blocks exports only its roots") func empty() throws {
     let (read, objects) = try graph(HeapBuilder())
     #expect(read.objects.count == objects.rootNodes.count + 1)
     #expect(read.rooted.count == read.objects.count)

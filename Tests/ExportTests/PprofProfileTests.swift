@@ -22,7 +22,7 @@ struct PprofProfileTests {
     }
   }
 
-  @Test func sampleTypesComeInGosOrder() throws {
+  @Test func sampleTypesFollowGosOrder() throws {
     let plain = try Decoded(ExportFixture().profile())
     let go = ["alloc_objects/count", "alloc_space/bytes", "inuse_objects/count", "inuse_space/bytes"]
     #expect(try Array(plain.sampleTypes.prefix(4)) == go)
@@ -71,14 +71,14 @@ struct PprofProfileTests {
     }
   }
 
-  @Test func timesAreTheRecordings() throws {
+  @Test func timesComeFromTheRecording() throws {
     let decoded = try Decoded(ExportFixture().profile())
     #expect(decoded.message.number(9) == ExportFixture.start)
     #expect(decoded.message.number(10) > 0)
     #expect(decoded.strings.first == "")
   }
 
-  @Test func theFileIsTheMessageCompressed() throws {
+  @Test func fileIsTheCompressedMessage() throws {
     let profile = try ExportFixture().profile()
     let file = try #require(PprofProfile.file(profile))
     #expect(Array(file.prefix(2)) == [0x1F, 0x8B])
@@ -92,7 +92,7 @@ struct PprofProfileTests {
     #expect(try Gunzip.bytes(try #require(GzipFile.compressed(bytes))) == bytes)
   }
 
-  @Test func stacksAreCutWhereThereWouldBeTooManyFrames() throws {
+  @Test func stacksAreCutAtTheFrameLimit() throws {
     var fixture = try ExportFixture()
     let deep = fixture.trace.stack(Array(repeating: 0x40_0010, count: 500))
     fixture.trace.event(.malloc, 0x50_0000, size: 8, stack: deep, time: 300)

@@ -22,7 +22,7 @@ struct ProtobufWriterTests {
     #expect(bytes { $0.packed(3, []) }.isEmpty)
   }
 
-  @Test func elementsAreNot() {
+  @Test func repeatedElementsKeepDefaultValues() {
     #expect(bytes { $0.element(2, "") } == [0x12, 0x00])
     #expect(bytes { $0.message(3) { _ in } } == [0x1A, 0x00])
   }

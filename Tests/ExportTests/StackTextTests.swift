@@ -7,7 +7,7 @@ import TextWriting
 
 /// Collapsed stacks, and speedscope's documents.
 struct StackTextTests {
-  @Test func aLineIsAStackFromTheOutermostFrame() throws {
+  @Test func lineIsAStackFromTheOutermostFrame() throws {
     let profile = try ExportFixture().profile()
     #expect(
       CollapsedStacks.text(profile, .liveBytes) == """

@@ -40,7 +40,7 @@ import TraceRecording
   // MARK: The right to trace
 
   @Test(
-    "Yama forbids to trace without a capability, and 3 forbids it to all",
+    "Yama 1 and 2 require a capability to trace, and 3 forbids tracing",
     arguments: [(1, "sudo leaktrace inspect 4711"), (2, "sudo leaktrace inspect 4711"), (3, "leaktrace record --")])
   func yama(_ scope: Int, _ words: String) throws {
     let facts = Described.refused(errno: EPERM) { $0.machine.ptraceScope = scope }
@@ -55,7 +55,7 @@ import TraceRecording
     expectFailure([.attach, .inspect, .watch], .tracing(.ptraceScope(scope)), here)
   }
 
-  @Test("Root with the capability is refused by Yama's 3 alone") func yamaForRoot() {
+  @Test("Root with the capability is refused only by Yama's mode 3") func yamaForRoot() {
     for scope in 1...3 {
       let facts = Described.refused(errno: EPERM) {
         $0.machine.userID = 0
@@ -68,7 +68,7 @@ import TraceRecording
     }
   }
 
-  @Test("Root of a container lacks the capability, and the remedy is the tool's own")
+  @Test("Root in a container lacks the capability, and the remedy names the container's tool")
   func containers() throws {
     let expected: [MachineFacts.Container: String] = [
       .docker: "docker run --pid container:NAME --cap-add SYS_PTRACE --user 0 IMAGE leaktrace attach 4711",
@@ -87,7 +87,7 @@ import TraceRecording
     }
   }
 
-  @Test("Reasons are told apart as the kernel checks them") func reasons() {
+  @Test("Obstacles are distinguished in the kernel's order") func reasons() {
     func obstacle(_ code: Int32 = EPERM, _ change: (inout CheckedFacts) -> Void) -> TracingObstacle {
       let facts = Described.refused(errno: code, change)
       return TracingJudgement(facts.machine, facts.target).obstacle(errno: code)
@@ -110,7 +110,7 @@ import TraceRecording
     #expect(obstacle(EACCES) { _ in } == .unknown(errno: EACCES))
   }
 
-  @Test("Who cannot gain rights is not sent to sudo") func noNewRights() {
+  @Test("A process that cannot gain privileges gets no sudo advice") func noNewRights() {
     let facts = Described.refused(errno: EPERM) {
       $0.machine.cannotGainRights = true
       $0.target?.userIDs = [0, 0, 0]
@@ -125,7 +125,7 @@ import TraceRecording
 
   // MARK: Filters of system calls
 
-  @Test("A filtered process is copied by root alone, and held by its user") func filtered() throws {
+  @Test("Only root can copy a process with a filter, but its user can hold it") func filtered() throws {
     let facts = Described.process { $0.target?.filter = .filter }
     for feature in [Feature.inspect, .watch] { #expect(verdict(feature, facts).standing == .fails(.filtered)) }
     #expect(verdict(.attach, facts).standing == .fails(.unreadableFilter))
@@ -151,7 +151,7 @@ import TraceRecording
 
   // MARK: The system and the installation
 
-  @Test("Old C libraries, other C libraries and other processors") func system() {
+  @Test("Old glibc, other C libraries and other processors are unsupported") func system() {
     let recording: [Feature] = [.record, .light, .snapshot, .attach]
     expectFailure(recording, .cLibrary(27), Described.facts { $0.machine.cLibrary = 27 })
     expectFailure(recording, .cLibrary(nil), Described.facts { $0.machine.cLibrary = nil })
@@ -163,7 +163,7 @@ import TraceRecording
     #expect(verdict(.attach, contained).standing == .fails(.cLibrary(28)))
   }
 
-  @Test("A recorder that is missing, unusable or not loaded") func recorder() {
+  @Test("A missing, unusable or unloaded recorder is reported") func recorder() {
     let recording: [Feature] = [.record, .light, .snapshot, .attach]
     let missing = Described.facts {
       $0.installation.recorder = .failed(.recording(.libraryNotFound(searched: ["/a/libleaktrace.so"])))
@@ -182,7 +182,7 @@ import TraceRecording
     expectFailure([.light], .noImage, imageless)
   }
 
-  @Test("A directory that is read-only or full") func directory() throws {
+  @Test("A read-only or full directory is reported") func directory() throws {
     let readOnly = Described.facts { $0.installation.output.writeError = EROFS }
     expectFailure([.record, .light, .snapshot, .attach], .directory(path: "/srv", errno: EROFS), readOnly)
     for (container, words) in [
@@ -203,7 +203,7 @@ import TraceRecording
     #expect(verdict(.inspect, small).standing == .works)
   }
 
-  @Test("A control group that is nearly full") func memory() {
+  @Test("A nearly full control group is reported") func memory() {
     let group = ProcessMemoryUse.GroupUse(used: 95, limit: 100)
     let facts = Described.facts { $0.machine.groupMemory = group }
     #expect(verdict(.record, facts).standing == .conditional([.littleMemory(used: 95, limit: 100)]))
@@ -217,7 +217,7 @@ import TraceRecording
 
   // MARK: Programs
 
-  @Test("Static programs, other loaders and allocators inside") func programs() {
+  @Test("Static programs, other loaders and built-in allocators are reported") func programs() {
     let linkedStatically = Described.process {
       $0.target?.startObstacle = .untraceable(path: "/srv/x", .staticallyLinked)
       $0.target?.joinObstacle = .static
@@ -245,7 +245,7 @@ import TraceRecording
     #expect(verdict(.record, capable).remedy == .copyWithoutCapabilities)
   }
 
-  @Test("Other languages, and processes with nothing to look at") func languages() {
+  @Test("Programs in other languages, and ended, foreign or traced processes, are reported") func languages() {
     for reason in [AttachmentError.Unsuitability.go, .java] {
       let facts = Described.process {
         $0.target?.joinObstacle = reason
@@ -266,7 +266,7 @@ import TraceRecording
     #expect(verdict(.record, traced).works && verdict(.sourceLines, traced).works)
   }
 
-  @Test("Recordings that run already") func recordings() {
+  @Test("A process that is already recorded is reported") func recordings() {
     let preloaded = Described.process { $0.target?.recording = .runs(tracePath: "/t", isAttached: false) }
     expectFailure([.attach], .recordsAlready(tracePath: "/t"), preloaded)
     #expect(verdict(.snapshot, preloaded).standing == .works)
@@ -277,7 +277,7 @@ import TraceRecording
     #expect(verdict(.snapshot, untraceable).standing == .works && !verdict(.attach, untraceable).works)
   }
 
-  @Test("A process that does not see /proc has no heap images") func withoutProc() {
+  @Test("A process that cannot read /proc has no heap images") func withoutProc() {
     let facts = Described.process { $0.target?.seesProcesses = false }
     #expect(verdict(.attach, facts).standing == .conditional([.withoutImages]))
     #expect(verdict(.snapshot, facts).standing == .conditional([.onceRecorded, .withoutImages]))
@@ -304,7 +304,7 @@ import TraceRecording
 
   // MARK: Files
 
-  @Test("Core files: limits, filters and who takes them") func cores() {
+  @Test("Core files depend on limits, filters and core_pattern") func cores() {
     let off = Described.process { $0.target?.coreSizeLimit = 0 }
     expectFailure([.coreFiles], .coresOff, off)
     #expect(remedy(.coreFiles, off) == "prlimit --pid 4711 --core=unlimited")

@@ -27,7 +27,7 @@ import TraceRecording
     }
   }
 
-  @Test("A line for each feature, and one for what enables it") func text() {
+  @Test("Text has a line per feature, and a line that says how to enable it") func text() {
     #expect(
       report(container, [.record, .inspect, .coreFiles]).text(style: TextStyle(width: 80)) == """
         Linux 6.1.0, x86_64, glibc 2.36, as root, in a container of Kubernetes, with a
@@ -52,7 +52,7 @@ import TraceRecording
         """)
   }
 
-  @Test("No line is wider than asked for, whatever is said", arguments: [60, 80, 120]) func widths(_ width: Int) {
+  @Test("No line exceeds the requested width", arguments: [60, 80, 120]) func widths(_ width: Int) {
     var all = [Described.facts(), Described.process(), container]
     for obstacle in Self.tracingObstacles {
       all.append(Described.refused(errno: EPERM) { obstacle(&$0) })
@@ -70,7 +70,7 @@ import TraceRecording
     { $0.machine.filter = .filter }, { $0.target?.userNamespace = .other },
   ]
 
-  @Test("Every obstacle and remedy has words, without a full stop at the end") func words() {
+  @Test("Every obstacle and remedy has a text without a full stop") func words() {
     let facts = Described.process()
     let obstacles: [Obstacle] = [
       .otherProcessor("aarch64"), .cLibrary(27), .cLibrary(nil), .recorderMissing(searched: ["/a"]),
@@ -100,7 +100,7 @@ import TraceRecording
     #expect(!report(facts).text(style: TextStyle()).contains("\u{1B}"))
   }
 
-  @Test("The JSON has a standing, an explanation and a remedy for each feature") func json() throws {
+  @Test("The JSON has a status, an explanation and a remedy per feature") func json() throws {
     let text = report(container).json()
     let document = try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
     #expect(document["schema"] as? String == "leaktrace.features" && document["allWork"] as? Bool == false)

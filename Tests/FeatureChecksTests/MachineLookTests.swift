@@ -5,7 +5,7 @@ import Testing
 
 /// Facts that are read from the kernel's files.
 @Suite struct MachineLookTests {
-  @Test("A container shows by its control group, a file or a variable") func containers() {
+  @Test("A container is detected by its control group, a file or a variable") func containers() {
     func kind(
       docker: Bool = false, podman: Bool = false, pod: Bool = false, groups: String = "0::/", confined: Bool = true,
       filtered: Bool = false
@@ -28,7 +28,7 @@ import Testing
   }
 
   @Test(
-    "hidepid, by number and by name",
+    "hidepid is read by number and by name",
     arguments: [
       ("rw,hidepid=2", true), ("rw,gid=4,hidepid=invisible", true), ("rw,hidepid=noaccess", true), ("rw", false),
       ("rw,hidepid=0", false), ("rw,hidepid=off", false),
@@ -51,7 +51,7 @@ import Testing
     #expect(MachineFacts.coreLimit(limits: text("unlimited")) == nil)
   }
 
-  @Test("A program that was started with more rights has AT_SECURE set") func secureExecution() {
+  @Test("AT_SECURE marks a program started with extra privileges") func secureExecution() {
     func vector(_ pairs: [(UInt64, UInt64)]) -> [UInt8] {
       pairs.flatMap { pair in
         [pair.0, pair.1].flatMap { word in withUnsafeBytes(of: word.littleEndian) { Array($0) } }
@@ -63,7 +63,7 @@ import Testing
     #expect(TargetFacts.isSecure([1, 2, 3]) == nil)
   }
 
-  @Test("A user may write by the owner's, the group's or the others' bits") func writing() {
+  @Test("Write permission follows owner, group and other bits") func writing() {
     #expect(DirectoryFacts.mayWrite(33, [33], mode: 0o1777, owner: 0, group: 0))
     #expect(!DirectoryFacts.mayWrite(33, [33], mode: 0o755, owner: 0, group: 0))
     #expect(DirectoryFacts.mayWrite(33, [33], mode: 0o700, owner: 33, group: 0))

@@ -46,7 +46,7 @@ func sampleTrace(compression: TraceWriter.Compression, seed: UInt64 = 1) throws 
 
 @Suite struct DamageTests {
   @Test(arguments: [TraceWriter.Compression.none, .zstd])
-  func aTraceCutAtAnyByteGivesABeginningOfEachThread(compression: TraceWriter.Compression) throws {
+  func traceCutAtAnyByteKeepsAPrefixOfEachThread(compression: TraceWriter.Compression) throws {
     let bytes = try sampleTrace(compression: compression)
     let tree = StackTree()
     let whole = try #require(readAll(bytes, in: tree))
@@ -70,7 +70,7 @@ func sampleTrace(compression: TraceWriter.Compression, seed: UInt64 = 1) throws 
     #expect(most == 120)
   }
 
-  @Test func aCutInTheHeaderIsSaidToBeOne() throws {
+  @Test func truncatedHeaderIsReported() throws {
     let bytes = try sampleTrace(compression: .none)
     #expect(throws: TraceFormatError.truncatedHeader(size: ByteCount(100))) {
       try TraceReader(bytes: Array(bytes.prefix(100)))
@@ -96,7 +96,7 @@ func sampleTrace(compression: TraceWriter.Compression, seed: UInt64 = 1) throws 
 
   /// Makes changes that checksums do not detect, as a forger can: inside payloads, with new headers.
   @Test(arguments: TestTier.seeds(0..<20))
-  func flippedBitsBehindSoundChecksumsNeverCrashTheReader(seed: UInt64) throws {
+  func flippedBitsUnderValidChecksumsNeverCrashTheReader(seed: UInt64) throws {
     var random = SeededRandom(seed: seed &+ 1000)
     let reader = try TraceReader(bytes: sampleTrace(compression: .none, seed: seed))
     let buffer = PayloadBuffer()
@@ -117,7 +117,7 @@ func sampleTrace(compression: TraceWriter.Compression, seed: UInt64 = 1) throws 
     }
   }
 
-  @Test func aDamagedChunkIsSkippedAndReportedWithItsOffset() throws {
+  @Test func damagedChunkIsSkippedAndReportedWithItsOffset() throws {
     let bytes = try sampleTrace(compression: .none)
     let reader = try TraceReader(bytes: bytes)
     let victim = try #require(reader.chunks.firstIndex { $0.kind == .events && $0.thread == 1 })
@@ -134,7 +134,7 @@ func sampleTrace(compression: TraceWriter.Compression, seed: UInt64 = 1) throws 
       })
   }
 
-  @Test func aTraceThatEndsInAChunkIsReportedAsCutThere() throws {
+  @Test func traceThatEndsInsideAChunkIsReportedAsTruncated() throws {
     let bytes = try sampleTrace(compression: .none)
     for chunk in try TraceReader(bytes: bytes).chunks {
       guard case .trace(let offset) = chunk.place else { continue }
@@ -148,7 +148,7 @@ func sampleTrace(compression: TraceWriter.Compression, seed: UInt64 = 1) throws 
     }
   }
 
-  @Test func aDamagedChunkHeaderIsSteppedOver() throws {
+  @Test func damagedChunkHeaderIsSkipped() throws {
     let bytes = try sampleTrace(compression: .zstd)
     let reader = try TraceReader(bytes: bytes)
     for (index, chunk) in reader.chunks.enumerated() {
@@ -165,7 +165,7 @@ func sampleTrace(compression: TraceWriter.Compression, seed: UInt64 = 1) throws 
     }
   }
 
-  @Test func gapsOfZerosAreNoDamage() throws {
+  @Test func gapsOfZerosAreNotDamage() throws {
     let bytes = try sampleTrace(compression: .none)
     let first =
       Array(bytes.prefix(4096)) + Array(repeating: 0, count: 4096) + Array(bytes.dropFirst(4096))

@@ -10,7 +10,7 @@ private func reader(_ chunks: [[Definition]]) throws -> TraceReader {
 }
 
 @Suite struct DefinitionTests {
-  @Test func everyDefinitionIsReadAsItWasWritten() throws {
+  @Test func everyDefinitionRoundTrips() throws {
     var allocator = AllocatorRecord(time: 3, kind: .jemalloc)
     (allocator.inUse, allocator.free, allocator.cached, allocator.top) = (1, 2, 3, 4)
     (allocator.mapped, allocator.freePages, allocator.system, allocator.arenas) = (5, 6, 7, 8)
@@ -86,7 +86,7 @@ private func reader(_ chunks: [[Definition]]) throws -> TraceReader {
     #expect(reader.definitions.warnings == ["after"])
   }
 
-  @Test func anImageThatEndsBeforeItBeginsIsDamage() throws {
+  @Test func imageThatEndsBeforeItsStartIsDamage() throws {
     let reader = try reader([
       [
         .imageLoaded(
@@ -104,7 +104,7 @@ private func reader(_ chunks: [[Definition]]) throws -> TraceReader {
     #expect(damaged.definitions.warnings == ["after"])
   }
 
-  @Test func theClocksRateIsMeasuredOverLongSpansAndBelievedOverShortOnes() throws {
+  @Test func clockRateIsMeasuredOnlyOverLongSpans() throws {
     var header = TraceHeader()
     header.ticksPerSecond = 3_000_000_000
     header.startTime = 1000
@@ -119,7 +119,7 @@ private func reader(_ chunks: [[Definition]]) throws -> TraceReader {
     #expect(long.seconds(at: 0)! < 0)
   }
 
-  @Test func numbersThatTwoThreadsGaveATypeMeanTheLower() {
+  @Test func typeNumberedByTwoThreadsGetsTheLowerNumber() {
     func type(_ id: UInt32, _ metadata: UInt64, _ name: String) -> TraceType {
       TraceType(id: id, metadata: RuntimeAddress(metadata), kind: .class, name: name)
     }

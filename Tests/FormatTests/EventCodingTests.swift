@@ -73,7 +73,7 @@ func randomEvents(_ count: Int, _ tree: StackTree, _ random: inout SeededRandom)
 
 @Suite struct EventCodingTests {
   @Test(arguments: 0..<50)
-  func eventsAreDecodedAsTheyWereEncoded(seed: UInt64) {
+  func eventsRoundTrip(seed: UInt64) {
     var random = SeededRandom(seed: seed)
     let tree = StackTree()
     let events = randomEvents(500, tree, &random)
@@ -87,7 +87,7 @@ func randomEvents(_ count: Int, _ tree: StackTree, _ random: inout SeededRandom)
   }
 
   @Test(arguments: 0..<10)
-  func retainsWithoutStacksLeaveTheStacksOfOthersAlone(seed: UInt64) {
+  func retainsWithoutStacksKeepOtherStacks(seed: UInt64) {
     var random = SeededRandom(seed: seed)
     let tree = StackTree()
     let events = randomEvents(500, tree, &random)
@@ -119,7 +119,7 @@ func randomEvents(_ count: Int, _ tree: StackTree, _ random: inout SeededRandom)
     #expect(encoder.payload == payload)
   }
 
-  @Test func eventsWithoutTimesTakeThatOfTheLastTimeRecord() {
+  @Test func eventsWithoutTimesUseTheLastTimeRecord() {
     let encoder = EventEncoder(stacks: StackTree())
     encoder.begin(firstTime: 1000)
     let event = TraceEvent(operation: .malloc, address: 0x100, size: 1)
@@ -145,7 +145,7 @@ func randomEvents(_ count: Int, _ tree: StackTree, _ random: inout SeededRandom)
     #expect(decoded.events.map(\.address) == [0x10, 0x20])
   }
 
-  @Test func aSteadyLoopTakesAByteAnEvent() {
+  @Test func steadyLoopTakesOneBytePerEvent() {
     let tree = StackTree()
     let (inner, outer) = (tree.stack([0x10, 0x20, 0x30]), tree.stack([0x10, 0x20, 0x40]))
     let encoder = EventEncoder(stacks: tree)
@@ -157,7 +157,7 @@ func randomEvents(_ count: Int, _ tree: StackTree, _ random: inout SeededRandom)
     #expect(encoder.count < 2000 + 64)
   }
 
-  @Test func aPayloadCutAnywhereGivesTheEventsBeforeTheCut() {
+  @Test func truncatedPayloadKeepsTheEventsBeforeTheCut() {
     var random = SeededRandom(seed: 7)
     let tree = StackTree()
     let encoder = EventEncoder(stacks: tree)
@@ -180,7 +180,7 @@ func randomEvents(_ count: Int, _ tree: StackTree, _ random: inout SeededRandom)
 
   /// The payload is written by hand from docs/engineering/trace-format.md. So a mistake that encoder and decoder share
   /// is found.
-  @Test func payloadsReadAsTheFormatSays() {
+  @Test func payloadMatchesTheFormatDocument() {
     // The index of key 0x1010 in the dictionary, calculated with the format's multiplier and shift.
     let token = 1 + (0x1010 as UInt64 &* 0x9E37_79B9_7F4A_7C15) >> 52
     let tokenBytes: [UInt8] = [UInt8(token & 0x7F) | 0x80, UInt8(token >> 7)]
@@ -222,7 +222,7 @@ func randomEvents(_ count: Int, _ tree: StackTree, _ random: inout SeededRandom)
 
   /// The recorder writes a type only once for each context. It compares a size with the context's last size, which may
   /// come from another operation.
-  @Test func anObjectKeepsItsTypeWhenUntypedAllocationsFallIntoItsContext() throws {
+  @Test func objectKeepsItsTypeWhenUntypedAllocationsShareItsContext() throws {
     func varint(_ value: UInt64) -> [UInt8] {
       value < 0x80 ? [UInt8(value)] : [UInt8(value & 0x7F) | 0x80] + varint(value >> 7)
     }
@@ -250,11 +250,11 @@ func randomEvents(_ count: Int, _ tree: StackTree, _ random: inout SeededRandom)
       ])
   }
 
-  @Test func operandsOnAnOperationWithoutAreDamage() {
+  @Test func operandsForAnOperationWithoutOperandsAreDamage() {
     #expect(!decode([0x40 | 16, 0, 0, 0, 5], firstTime: 0).isWhole)
   }
 
-  @Test func aPredictionOfNothingIsDamage() {
+  @Test func predictionWithoutHistoryIsDamage() {
     #expect(!decode([0x80], firstTime: 0).isWhole)
   }
 

@@ -44,7 +44,7 @@ import Testing
     return 0
   }
 
-  @Test func theCorpusIsThereAndSmall() throws {
+  @Test func corpusExistsAndIsSmall() throws {
     #expect(Self.names.count > 50)
     #expect(try Self.names.reduce(0) { $0 + (try Self.bytes(of: $1).count) } < 1 << 20)
   }

@@ -31,17 +31,17 @@ func forgedChunk(
     }
   }
 
-  @Test func rawSizesThatThePayloadDoesNotJustifyAreRefused() throws {
+  @Test func rawSizesTooLargeForThePayloadAreRefused() throws {
     let found = try kinds(forgedChunk(kind: .definitions, compression: 1, payload: [1, 2, 3, 4], rawSize: 1 << 20))
     #expect(found == [.implausibleSize(claimed: ByteCount(1 << 20), justified: ByteCount(4 * 32768))])
   }
 
-  @Test func plainPayloadsAreAsLongAsTheySay() throws {
+  @Test func plainPayloadOfTheWrongSizeIsReported() throws {
     let found = try kinds(forgedChunk(kind: .events, compression: 0, payload: [1, 2, 3, 4], rawSize: 5))
     #expect(found.count == 1)
   }
 
-  @Test func payloadsThatAreNoZstdFrameAreReported() throws {
+  @Test func payloadWithoutAZstdFrameIsReported() throws {
     let found = try kinds(forgedChunk(kind: .events, compression: 1, payload: Array("not a frame".utf8), rawSize: 10))
     guard case .undecompressable = found.first else {
       Issue.record("\(found)")
@@ -49,12 +49,12 @@ func forgedChunk(
     }
   }
 
-  @Test func unknownCompressionsAndKindsAreNoFailure() throws {
+  @Test func unknownCompressionsAreReportedAndUnknownKindsIgnored() throws {
     #expect(try kinds(forgedChunk(kind: .events, compression: 9, payload: [1], rawSize: 1)) == [.unknownCompression(9)])
     #expect(try kinds(forgedChunk(kind: .unknown(77), compression: 9, payload: [1], rawSize: 1)) == [])
   }
 
-  @Test func threadsThatAllClaimALotAtOnceAreRefused() throws {
+  @Test func simultaneousLargeClaimsOfThreadsAreRefused() throws {
     // Each thread has one event far in the future, and 1 MiB after it that compresses to almost nothing. So all
     // threads' chunks have to be open at the same time.
     let encoder = EventEncoder(stacks: StackTree())
@@ -75,7 +75,7 @@ func forgedChunk(
     #expect(events.count << 20 < budget && events.count > 10)
   }
 
-  @Test func sequenceNumbersFarApartAreOneRemark() throws {
+  @Test func largeSequenceGapIsOneDiagnostic() throws {
     var writer = TraceWriter()
     try writer.append(kind: .events, thread: 3, payload: [], sequence: 2)
     try writer.append(kind: .events, thread: 3, payload: [], sequence: .max)
@@ -87,7 +87,7 @@ func forgedChunk(
       ])
   }
 
-  @Test func diagnosticsAreKeptUpToALimitAndCounted() throws {
+  @Test func diagnosticsAreCountedAndKeptUpToALimit() throws {
     var bytes = TraceWriter().bytes
     for index in 0..<3000 as Range<UInt32> {
       bytes += forgedChunk(kind: .events, thread: 1, sequence: index, compression: 9, payload: [1], rawSize: 1)

@@ -41,24 +41,24 @@ private func live(_ change: (inout LiveFileBuilder) -> Void = { _ in }) -> [UInt
     #expect(reader.diagnostics.isEmpty && reader.hasLiveFile && reader.closing == nil)
   }
 
-  @Test func aSlotThatWasSealedAlreadyIsIgnored() throws {
+  @Test func alreadySealedSlotIsIgnored() throws {
     let reader = try TraceReader(bytes: trace(sealed: 3), liveBytes: live())
     #expect(CollectedEvents.of(reader).map(\.address) == [16, 32, 48])
     #expect(reader.definitions.warnings == ["live"])
   }
 
-  @Test func aLossBetweenTheTraceAndTheSlotIsReported() throws {
+  @Test func lossBetweenTraceAndSlotIsReported() throws {
     let reader = try TraceReader(bytes: trace(sealed: 1), liveBytes: live())
     #expect(reader.diagnostics.first.map(\.kind) == [.missingChunks(thread: 1, kind: .events, sequences: 1...1)])
   }
 
-  @Test func theLiveFileOfAnotherTraceIsIgnored() throws {
+  @Test func liveFileOfAnotherTraceIsIgnored() throws {
     let reader = try TraceReader(bytes: trace(sealed: 2), liveBytes: live { $0.traceID = 8 })
     #expect(CollectedEvents.of(reader).count == 2 && !reader.hasLiveFile)
     #expect(reader.diagnostics.count == 1)
   }
 
-  @Test func freeSlotsHoldNothing() throws {
+  @Test func freeSlotsAreEmpty() throws {
     let reader = try TraceReader(bytes: trace(sealed: 2), liveBytes: live { $0.slots[0].thread = 0 })
     #expect(CollectedEvents.of(reader).count == 2 && reader.diagnostics.isEmpty)
   }
@@ -68,13 +68,13 @@ private func live(_ change: (inout LiveFileBuilder) -> Void = { _ in }) -> [UInt
       [64, 64, 0, 80], [64, 64, 80, 70], [64, 64, 64, .max], [.max, .max - 1, 64, 64], [64, 64, 63, 80],
       [0, 100, 64, 64], [64, 5000, 64, 4097],
     ] as [[UInt32]])
-  func offsetsOutsideTheSlotAreDamageAndNothingElse(offsets: [UInt32]) throws {
+  func offsetsOutsideTheSlotAreReportedAsDamage(offsets: [UInt32]) throws {
     let reader = try TraceReader(bytes: trace(sealed: 2), liveBytes: live { $0.slots[0].offsets = offsets })
     #expect(reader.diagnostics.first.contains { if case .damagedSlot = $0.kind { true } else { false } })
     _ = CollectedEvents.of(reader)
   }
 
-  @Test func hugeSlotCountsAndSizesEndAtTheFile() throws {
+  @Test func hugeSlotCountsAndSizesAreLimitedByTheFile() throws {
     for change in [
       { $0.slotCount = .max }, { $0.slotSize = .max }, { $0.slotSize = 0 }, { $0.slotSize = 64 }, { $0.version = 9 },
     ] as [(inout LiveFileBuilder) -> Void] {
@@ -91,7 +91,7 @@ private func live(_ change: (inout LiveFileBuilder) -> Void = { _ in }) -> [UInt
     }
   }
 
-  @Test func aLiveFileCutAnywhereCrashesNothing() throws {
+  @Test func truncatedLiveFileNeverCrashesTheReader() throws {
     let trace = try trace(sealed: 2)
     let live = live()
     for length in Array(0..<100) + Array(4080..<4300) {
@@ -101,7 +101,7 @@ private func live(_ change: (inout LiveFileBuilder) -> Void = { _ in }) -> [UInt
   }
 
   @Test(arguments: 0..<10)
-  func flippedBitsInALiveFileCrashNothing(seed: UInt64) throws {
+  func flippedBitsInALiveFileNeverCrashTheReader(seed: UInt64) throws {
     var random = SeededRandom(seed: seed)
     let trace = try trace(sealed: 2)
     let live = live()

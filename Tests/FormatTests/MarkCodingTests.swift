@@ -77,7 +77,7 @@ import TraceTestSupport
   }
 
   @Test(arguments: [Int.max, 3, 1])
-  func marksOfTwoThreadsAreReadInTheirPlaces(eventsPerChunk: Int) throws {
+  func marksOfTwoThreadsKeepTheirPlaces(eventsPerChunk: Int) throws {
     var trace = TraceBuilder()
     trace.eventsPerChunk = eventsPerChunk
     for (index, mark) in Self.samples(trace.marks).enumerated() {
@@ -96,7 +96,7 @@ import TraceTestSupport
     #expect(events.count == 10 && reader.diagnostics.isEmpty)
   }
 
-  @Test func marksAreNotCountedAmongEvents() throws {
+  @Test func marksAreNotCountedAsEvents() throws {
     var trace = TraceBuilder()
     for mark in Self.samples(trace.marks) { trace.mark(mark, thread: 2) }
     trace.event(.malloc, 0x100, size: 16, time: 800)
@@ -108,7 +108,7 @@ import TraceTestSupport
     #expect(analysis.eventCount == 1 && analysis.threads.map(\.events) == [1, 0])
   }
 
-  @Test func aSecondPassFindsTheMarksAnew() throws {
+  @Test func secondPassReadsTheMarksAgain() throws {
     var trace = TraceBuilder()
     for mark in Self.samples(trace.marks) { trace.mark(mark) }
     let reader = try trace.reader()
@@ -119,7 +119,7 @@ import TraceTestSupport
   }
 
   /// The bytes are written by hand from docs/engineering/trace-format.md.
-  @Test func marksReadAsTheFormatSays() throws {
+  @Test func marksMatchTheFormatDocument() throws {
     let table = MarkTable()
     let decoded = decode(
       [
@@ -143,7 +143,7 @@ import TraceTestSupport
       table.text(marks[0].name) == "name" && table.text(marks[0].file) == "a/b" && table.text(marks[2].name) == "")
   }
 
-  @Test func aPayloadThatIsCutAnywhereIsDamagedAndLeavesNothing() {
+  @Test func truncatedMarkIsDamagedAndAddsNoMark() {
     let source = MarkTable()
     for mark in Self.samples(source) {
       let payload = source.encoded(mark)
@@ -172,7 +172,7 @@ import TraceTestSupport
     #expect(decoded.isWhole && decoded.events.map(\.address) == [0x10, 0x20] && table.marks.isEmpty)
   }
 
-  @Test func aDamagedMarkEndsItsPayload() {
+  @Test func damagedMarkEndsItsPayload() {
     let encoder = EventEncoder(stacks: StackTree())
     encoder.begin(firstTime: 0)
     encoder.append(TraceEvent(operation: .free, address: 0x10))
@@ -182,7 +182,7 @@ import TraceTestSupport
     #expect(!decoded.isWhole && decoded.events.map(\.address) == [0x10])
   }
 
-  @Test func equalTextsAreOneAndTextsBeyondTheLimitAreEmpty() {
+  @Test func equalTextsAreSharedAndOversizedTextsAreEmpty() {
     let table = MarkTable()
     let first = table.intern("first")
     #expect(table.intern("first") == first && table.text(first) == "first" && table.intern("") == 0)
@@ -223,7 +223,7 @@ import TraceTestSupport
 
 @Suite struct StackChangeTests {
   @Test(arguments: 0..<20)
-  func eventsSayHowMuchOfTheStackHasStayed(seed: UInt64) throws {
+  func eventsReportTheUnchangedPartOfTheStack(seed: UInt64) throws {
     var random = SeededRandom(seed: seed)
     var trace = TraceBuilder()
     trace.eventsPerChunk = [Int.max, 10, 1][Int(seed % 3)]
@@ -251,7 +251,7 @@ import TraceTestSupport
     }
   }
 
-  @Test func stacksThatNobodyAskedForAreKnownWhereNothingTiesThemToOthers() throws {
+  @Test func unrequestedStacksAreKnownIfNoOtherStackDependsOnThem() throws {
     var trace = TraceBuilder()
     let (a, b) = (trace.stack([1, 2]), trace.stack([1, 3]))
     for (stack, task) in [(a, 0), (b, 0), (a, 0x7000), (b, 0x7000)] as [(StackID, UInt64)] {
@@ -271,7 +271,7 @@ import TraceTestSupport
       sink.stacks.map { $0 == .unknown ? [] : reader.definitions.stacks.keys(of: $0) } == [[1, 2], [], [1, 2], []])
   }
 
-  @Test func whatIsPoppedAndPushedAgainBetweenEventsHasNotStayed() {
+  @Test func framesPoppedAndPushedAgainCountAsChanged() {
     let push: [UInt8] = [0, 2, 0, 2, 0, 2]  // keys 1 and 2
     let buffer = PayloadBuffer()
     // malloc with both keys; a stack change that pops and pushes both again; a mark; malloc without a change.

@@ -19,7 +19,7 @@ import TraceTestSupport
   }
 
   @Test(arguments: TestTier.seeds(0..<40))
-  func eventsOfThreadsAreMergedAsASortWould(seed: UInt64) throws {
+  func mergeMatchesASort(seed: UInt64) throws {
     var random = SeededRandom(seed: seed)
     var builder = TraceBuilder()
     builder.eventsPerChunk = Int.random(in: 1...40, using: &random)
@@ -36,7 +36,7 @@ import TraceTestSupport
     #expect(merged == Self.sorted(builder.events))
   }
 
-  @Test func aChunkThatBeginsBeforeTheLastEndedKeepsItsPlace() throws {
+  @Test func overlappingChunksKeepTheirOrder() throws {
     var writer = TraceWriter()
     let encoder = EventEncoder(stacks: StackTree())
     for (thread, times) in [(1, [800]), (1, [80]), (2, [400]), (2, [808])] as [(UInt32, [UInt64])] {
@@ -49,7 +49,7 @@ import TraceTestSupport
     #expect(merged.map(\.time) == [400, 800, 80, 808])
   }
 
-  @Test func chunksAreReadInTheOrderOfTheirNumbers() throws {
+  @Test func chunksAreReadInSequenceOrder() throws {
     var writer = TraceWriter()
     let encoder = EventEncoder(stacks: StackTree())
     for sequence in [2, 0, 1] as [UInt32] {
@@ -60,7 +60,7 @@ import TraceTestSupport
     #expect(try CollectedEvents.of(TraceReader(bytes: writer.bytes)).map(\.address) == [0, 1, 2])
   }
 
-  @Test func aDamagedPayloadLosesItsRestAndNoOtherThreads() throws {
+  @Test func damagedPayloadLosesOnlyItsOwnRest() throws {
     var writer = TraceWriter()
     let encoder = EventEncoder(stacks: StackTree())
     encoder.begin(firstTime: 0)
@@ -108,7 +108,7 @@ import TraceTestSupport
     }
   }
 
-  @Test func anAllocationWaitsForTheFreeOfAThreadWhoseClockIsAhead() throws {
+  @Test func allocationWaitsForTheFreeOfAThreadWithAFastClock() throws {
     var builder = TraceBuilder()
     builder.event(.malloc, 0x10, size: 1, time: 0, thread: 1)
     builder.event(.malloc, 0x10, size: 2, time: 1000, thread: 2)
@@ -123,7 +123,7 @@ import TraceTestSupport
     #expect(sink.taken.map(\.address) == [0x10, 0x20, 0x10, 0x10, 0x30, 0x40, 0x50])
   }
 
-  @Test func nothingWaitsLongerThanAMillisecond() throws {
+  @Test func allocationWaitsAtMostAMillisecond() throws {
     var builder = TraceBuilder()
     builder.event(.malloc, 0x10, size: 1, time: 0, thread: 1)
     builder.event(.malloc, 0x10, size: 2, time: 1000, thread: 2)
@@ -136,7 +136,7 @@ import TraceTestSupport
     #expect(sink.forced == 1)
   }
 
-  @Test func aThreadThatWaitsOftenFallsNoFurtherBehind() throws {
+  @Test func repeatedWaitsDoNotDelayAThreadFurther() throws {
     var builder = TraceBuilder()
     // The blocks that thread 2 frees were never allocated.
     for n in 1...200 as ClosedRange<UInt64> { builder.event(.free, n * 16, time: 1000 + 80 * n, thread: 2) }
@@ -152,7 +152,7 @@ import TraceTestSupport
 
   /// There are enough events for the merge to run on a separate thread.
   @Test(arguments: [1, 4] as [UInt32])
-  func eventsThatAreReadAheadComeAsASortWouldHaveThem(threads: UInt32) throws {
+  func readAheadMatchesASort(threads: UInt32) throws {
     var random = SeededRandom(seed: 9)
     var builder = TraceBuilder()
     builder.eventsPerChunk = 10_000
@@ -168,7 +168,7 @@ import TraceTestSupport
 
   /// The clocks of threads are wrong by up to 400 µs. In the true order, the heap is consistent.
   @Test(arguments: TestTier.seeds(0..<30))
-  func clocksThatDisagreeLoseNothing(seed: UInt64) throws {
+  func disagreeingClocksLoseNoEvents(seed: UInt64) throws {
     var heap = RandomHeap(seed: seed)
     heap.threads = 4
     heap.events = 1500

@@ -8,7 +8,7 @@ import TraceTestSupport
 /// this ten thousand times.
 @Suite(.serialized) struct MutatedTraceTests {
   @Test(arguments: TestTier.arguments(Array(1...10), of: Array(1...40)) as [UInt64])
-  func changedRecordsAreReadToTheirEnd(seed: UInt64) throws {
+  func mutatedTracesAreReadToTheEnd(seed: UInt64) throws {
     // Every seed uses another input of the corpus, and changes it in three ways.
     let names = FuzzCorpusTests.names
     let name = names[Int(seed) * 7919 % names.count]
@@ -24,7 +24,7 @@ import TraceTestSupport
     }
   }
 
-  @Test func aSeedMakesTheSameTraceEachTime() throws {
+  @Test func seedReproducesTheSameTrace() throws {
     let input = try #require(FuzzInput(try FuzzCorpusTests.bytes(of: FuzzCorpusTests.names[3])))
     func made(_ seed: UInt64) -> [UInt8]? {
       var mutation = TraceMutation(seed: seed)

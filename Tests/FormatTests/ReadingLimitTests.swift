@@ -17,7 +17,7 @@ import TraceTestSupport
     if case .beyondFileSize = kind { true } else { false }
   }
 
-  @Test func definitionsBeyondWhatTheFilePaysForAreNotRead() throws {
+  @Test func definitionsAreLimitedByFileSize() throws {
     // Each payload has 1 MiB of empty records of kind 0, which take little of the file.
     var writer = TraceWriter()
     try writer.append([.warning("first")], thread: 0)
@@ -31,7 +31,7 @@ import TraceTestSupport
     #expect(reader.definitions.warnings == ["first", "last"])
   }
 
-  @Test func eventsBeyondWhatTheFilePaysForAreNotReadInAnyPass() throws {
+  @Test func eventsAreLimitedByFileSizeInEveryPass() throws {
     let encoder = EventEncoder(stacks: StackTree())
     encoder.begin(firstTime: 0)
     for _ in 0..<100_000 { encoder.append(TraceEvent(operation: .free, address: 0x10)) }
@@ -46,7 +46,7 @@ import TraceTestSupport
     #expect(walker.countEvents(inChunk: 2) == 100_000 && walker.countEvents(inChunk: 3) == 0)
   }
 
-  @Test func aRecursionMayRepeatAsManyFramesAsTheFilePaysFor() throws {
+  @Test func recursionDepthIsLimitedByFileSize() throws {
     // The payload has a literal key and 2^16 copies of it. Then it repeats as many pops and copies, in ten bytes each
     // time.
     let depth = 1 << 16
@@ -85,7 +85,7 @@ import TraceTestSupport
     #expect(kinds(reader).contains { if case .damagedEvents(_, 10) = $0 { true } else { false } })
   }
 
-  @Test func blocksBeyondWhatTheFilePaysForAreLeftOut() throws {
+  @Test func blocksAreLimitedByFileSize() throws {
     var trace = TraceBuilder()
     let stack = trace.stack([0x1000])
     for index in 0..<1000 as Range<UInt64> {
@@ -102,7 +102,7 @@ import TraceTestSupport
     #expect(analysis.gaps.hideAllocations == false || analysis.gaps.causes == [.damaged])
   }
 
-  @Test func allocationsAmongVeryManyBlocksAreLeftOutBeyondWhatTheFilePaysFor() throws {
+  @Test func allocationsAmongManyBlocksAreLimitedByFileSize() throws {
     var trace = TraceBuilder()
     let stack = trace.stack([0x1000])
     let near: UInt64 = 1 << 14
@@ -141,7 +141,7 @@ import TraceTestSupport
     return try trace.bytes()
   }
 
-  @Test func passesOverTheEventsBeyondWhatTheFilePaysForAreRefused() throws {
+  @Test func passesOverTheEventsAreLimitedByFileSize() throws {
     let bytes = try objects(1000)
     var limits = ReadingLimits(fileSize: 0)
     let once = ReadingLimits.eventBytes(of: try TraceReader(bytes: bytes).chunks)
@@ -158,14 +158,14 @@ import TraceTestSupport
     )
   }
 
-  @Test func theFirstPassIsMadeHoweverLittleIsPaidFor() throws {
+  @Test func firstPassIsAlwaysAllowed() throws {
     var limits = ReadingLimits(fileSize: 0)
     limits.replayedBytes = 0
     let reader = try TraceReader(bytes: try objects(10), limits: limits)
     #expect(CollectedEvents.of(reader).count == 20 && CollectedEvents.of(reader).isEmpty)
   }
 
-  @Test func threadsThatTakeTurnsMoreOftenThanTheFilePaysForAreNotReadToTheirEnds() throws {
+  @Test func threadSwitchesAreLimitedByFileSize() throws {
     var trace = TraceBuilder()
     for index in 0..<1000 as Range<UInt64> {
       trace.event(.malloc, 0x5000_0000 + index * 16, size: 16, time: index * 8, thread: 1 + UInt32(index % 2))
@@ -180,7 +180,7 @@ import TraceTestSupport
     #expect(kinds(reader) == [.tooManyTurns(chunks: 2)])
   }
 
-  @Test func eventsOfBlocksThatAreOnlyCountedAreCollectedAsFarAsTheFilePaysForThem() throws {
+  @Test func collectedEventsOfCountedBlocksAreLimitedByFileSize() throws {
     var limits = ReadingLimits(fileSize: 0)
     limits.collectedEvents = 600
     let reader = try TraceReader(bytes: try objects(1000), limits: limits)
@@ -189,7 +189,7 @@ import TraceTestSupport
     #expect(history.shapes.values.map(\.blocks) == [600] && history.refusedEvents == 400)
   }
 
-  @Test(.secondTier) func tracesOfAComparisonMayNotHaveMoreEventsThanTheirFilesPayFor() throws {
+  @Test(.secondTier) func eventsOfAComparisonAreLimitedByFileSizes() throws {
     let encoder = EventEncoder(stacks: StackTree())
     encoder.begin(firstTime: 0)
     for _ in 0..<4 << 20 { encoder.append(TraceEvent(operation: .free, address: 0x10)) }
@@ -207,7 +207,7 @@ import TraceTestSupport
     #expect(limit.isExceeded)
   }
 
-  @Test func sitesBeyondWhatTheFilePaysForAreNotToldApart() throws {
+  @Test func sitesBeyondTheFileSizeLimitAreMerged() throws {
     var trace = TraceBuilder()
     let type = trace.type("App.Node")
     for index in 0..<1000 as Range<UInt64> {
@@ -226,7 +226,7 @@ import TraceTestSupport
     #expect(analysis.sites.reduce(0) { $0 + $1.total.allocatedBlocks } == 1000 && analysis.atExit.liveBlocks == 0)
   }
 
-  @Test func stacksAreNotLookedForWhenTwiceAsManyWereMetAsTheFilePaysFor() {
+  @Test func stackLookupsStopAtTwiceTheFileSizeLimit() {
     let tree = StackTree()
     var limits = ReadingLimits(fileSize: 0)
     limits.stackCount = 100
@@ -239,7 +239,7 @@ import TraceTestSupport
     #expect(found.count < 20 && tree.nodeCount == 100 && tree.overflowCount == 101 + 98 - UInt64(found.count))
   }
 
-  @Test func imagesBeyondWhatTheFilePaysForAreIgnored() throws {
+  @Test func imagesAreLimitedByFileSize() throws {
     var trace = TraceBuilder()
     for index in 0..<100 as Range<UInt64> { trace.image("/lib/\(index)", 0x1000 * index..<0x1000 * (index + 1)) }
     var limits = ReadingLimits(fileSize: 0)
@@ -249,7 +249,7 @@ import TraceTestSupport
     #expect(kinds(reader) == [.tooManyDefinitions(ignored: 40)])
   }
 
-  @Test func textsLongerThanAnyRecorderWritesAreDamage() throws {
+  @Test func oversizedTextsAreDamage() throws {
     var writer = TraceWriter()
     try writer.append(
       [.warning(String(repeating: "x", count: 4096)), .warning(String(repeating: "y", count: 4097)), .warning("z")],
@@ -259,7 +259,7 @@ import TraceTestSupport
     #expect(kinds(reader).count == 1)
   }
 
-  @Test func lengthsThatTakeInOneAnotherAreSummedUpAFewTimesOnly() throws {
+  @Test func nestedChunksAreReadOnlyUpToADamageLimit() throws {
     // The headers are valid, but have no payloads. Each claims the whole rest of the file.
     let count = 4000
     let size = Int(LT_TRACE_HEADER_SIZE) + count * TraceChunk.headerSize
@@ -313,7 +313,7 @@ import TraceTestSupport
   }
 
   @Test(arguments: 1...40 as ClosedRange<UInt64>)
-  func theImageOfAnAddressIsTheLatestThatIsThere(seed: UInt64) {
+  func addressBelongsToTheLatestLoadedImage(seed: UInt64) {
     var random = SeededRandom(seed: seed)
     let images = (0..<Int(random.next() % 60)).map { _ in
       let start = random.next() % 200
@@ -332,7 +332,7 @@ import TraceTestSupport
     }
   }
 
-  @Test func aHundredThousandImagesOverOneAnotherAreLookedUpInAMoment() {
+  @Test func lookupAmongManyOverlappingImagesIsFast() {
     let count = 100_000 as UInt64
     let images = (0..<count).map { image(0x1000 + $0..<0x7F00_0000_0000 - $0, loaded: $0) }
     let index = ImageIndex(images: images)
@@ -344,7 +344,7 @@ import TraceTestSupport
     }
   }
 
-  @Test func aPluginThatIsLoadedAgainAndAgainAtOneAddressIsPairedInOrder() {
+  @Test func loadsAndUnloadsAtOneAddressArePairedInOrder() {
     var records = ImageRecords()
     let count = 50_000 as UInt64
     for round in 0..<count {
@@ -360,7 +360,7 @@ import TraceTestSupport
 
 /// Limits on the text that a few bytes can produce.
 @Suite struct DumpLimitTests {
-  @Test(arguments: [false, true]) func recordsArePutIntoAsMuchTextAsTheFilePaysFor(isByTime: Bool) throws {
+  @Test(arguments: [false, true]) func dumpTextIsLimitedByFileSize(isByTime: Bool) throws {
     var trace = TraceBuilder()
     for index in 0..<1000 as Range<UInt64> {
       trace.event(.malloc, 0x5000_0000 + index * 16, size: 16, stack: trace.stack([0x1000]), time: index * 8)

@@ -15,7 +15,7 @@ import TraceTestSupport
     return try builder.reader()
   }
 
-  @Test(arguments: [1, 3] as [UInt32]) func eachChunkIsToldWithWhatWasReadBeforeIt(threads: UInt32) throws {
+  @Test(arguments: [1, 3] as [UInt32]) func progressReportsEachChunkWithTheBytesReadBeforeIt(threads: UInt32) throws {
     let reader = try trace(threads: threads)
     let chunks = reader.chunks.filter { $0.kind == .events }
     var told: [ReadingPosition] = []
@@ -31,7 +31,7 @@ import TraceTestSupport
     #expect(told.last?.events == UInt64(threads) * 95 - 5)
   }
 
-  @Test func aSecondPassBeginsAnew() throws {
+  @Test func secondPassRestartsProgress() throws {
     let reader = try trace(threads: 2)
     var told: [ReadingPosition] = []
     reader.whileReading { told.append($0) }
@@ -45,7 +45,7 @@ import TraceTestSupport
     }
   }
 
-  @Test func definitionsAreNoEvents() throws {
+  @Test func definitionsDoNotReportProgress() throws {
     var builder = TraceBuilder()
     _ = builder.type("main.Node")
     builder.event(.malloc, 16, size: 16, time: 80)

@@ -65,7 +65,7 @@ private enum SealedHeader {
 }
 
 @Suite struct RecoveryTests {
-  @Test func theLiveFileMovesIntoTheTrace() throws {
+  @Test func liveFileMovesIntoTheTrace() throws {
     let scratch = try Scratch()
     let left = try leftBehind()
     let path = try scratch.write(left.trace, "t")
@@ -86,7 +86,7 @@ private enum SealedHeader {
     #expect(UInt64(scratch.bytes("t")!.count) == outcome.fileSize.rawValue)
   }
 
-  @Test func aSecondRunChangesNothing() throws {
+  @Test func secondRecoveryChangesNothing() throws {
     let scratch = try Scratch()
     let left = try leftBehind()
     let path = try scratch.write(left.trace, "t")
@@ -103,7 +103,7 @@ private enum SealedHeader {
   }
 
   /// The trace is as if a recovery had been killed after any byte, or the process while it sealed its slots.
-  @Test func aTraceCutAnywhereIsFinishedFromTheSameLiveFile() throws {
+  @Test func recoveryFinishesATraceCutAtAnyByte() throws {
     let scratch = try Scratch()
     let left = try leftBehind()
     let path = try scratch.write(left.trace, "t")
@@ -121,7 +121,7 @@ private enum SealedHeader {
     }
   }
 
-  @Test func aTraceWithoutLiveFileIsClosed() throws {
+  @Test func traceWithoutALiveFileIsClosed() throws {
     let scratch = try Scratch()
     let path = try scratch.write(leftBehind().trace, "t")
     let outcome = try TraceRecovery.finish(tracePath: path, waitStatus: -1)
@@ -129,7 +129,7 @@ private enum SealedHeader {
     #expect(try TraceReader(path: path).closing?.reason == .recovered)
   }
 
-  @Test func aLiveFileOfAnotherTraceIsLeftAlone() throws {
+  @Test func liveFileOfAnotherTraceIsUnchanged() throws {
     let scratch = try Scratch()
     let left = try leftBehind()
     let path = try scratch.write(left.trace, "t")
@@ -142,7 +142,7 @@ private enum SealedHeader {
 
   /// Half of the cases have a torn chunk at the end of the trace, which recovery overwrites.
   @Test(arguments: 0..<10)
-  func whenWritingFailsBothFilesStayAsTheyWere(failure: Int) throws {
+  func failedWriteLeavesBothFilesUnchanged(failure: Int) throws {
     let scratch = try Scratch()
     var left = try leftBehind()
     if failure % 2 == 1 {
@@ -202,7 +202,7 @@ private enum SealedHeader {
     }
   }
 
-  @Test func filesThatCannotBeReadAreNamedInTheError() throws {
+  @Test func unreadableFileIsNamedInTheError() throws {
     #expect(throws: TraceFormatError.system(call: "open", path: "/nonexistent/t", errno: ENOENT)) {
       try TraceReader(path: "/nonexistent/t")
     }

@@ -36,14 +36,14 @@ import TraceTestSupport
     label: "after\nwork",
     end: .init(unreadablePages: 3, capturedBytes: 8192, pauseNanoseconds: 1500, totalNanoseconds: 9000))
 
-  @Test func anImageIsOneLine() throws {
+  @Test func imageIsDumpedAsOneLine() throws {
     #expect(
       try lines([.snapshots], [snapshot], words: [(0x1000, 0x2000), (0x2FF8, 0x1000)]) == [
         #"snapshot number=2 reason=request time=8.000000000 threads=2 regions=2 frozen=true tls=4096 parts=1 pages=2 words=2 captured=8192 pause=1500ns total=9000ns unreadable=3 errno=0 whole=yes label=after\u{a}work"#
       ])
   }
 
-  @Test func anImageWithoutItsEndOrWithAnErrorIsNotWhole() throws {
+  @Test func imageWithoutAnEndOrWithAnErrorIsNotWhole() throws {
     var cut = snapshot
     cut.end = nil
     var failed = snapshot
@@ -55,7 +55,7 @@ import TraceTestSupport
     #expect(found[1].contains(" errno=28 whole=no label="))
   }
 
-  @Test func contentsAreShownOnlyWhenAskedFor() throws {
+  @Test func contentsAreDumpedOnlyOnRequest() throws {
     let found = try lines([.memory], [snapshot], words: [(0x1000, 0x2000), (0x2FF8, .max)])
     #expect(found.first?.hasPrefix("snapshot number=2 ") == true)
     #expect(
@@ -69,7 +69,7 @@ import TraceTestSupport
     #expect(try lines([.definitions, .events], [snapshot]).isEmpty)
   }
 
-  @Test func anImageThatIsThereTwiceIsShownOnce() throws {
+  @Test func duplicateImageIsDumpedOnce() throws {
     #expect(try lines([.snapshots], [snapshot, snapshot]).count == 1)
   }
 }

@@ -9,7 +9,7 @@ private func image(_ path: String, _ range: Range<UInt64> = 0x1000..<0x2000) -> 
 }
 
 @Suite struct StackTreeTests {
-  @Test func equalStacksAreOneAndPathsLeadOutwards() {
+  @Test func equalStacksShareAnIDAndPathsRunOutward() {
     let tree = StackTree()
     let stack = tree.stack([0x10, 0x20, 0x30])
     #expect(tree.stack([0x10, 0x20, 0x30]) == stack && tree.stack([0x10, 0x20, 0x31]) != stack)
@@ -23,7 +23,7 @@ private func image(_ path: String, _ range: Range<UInt64> = 0x1000..<0x2000) -> 
     #expect(tree.frame(of: StackID(.max)) == nil)
   }
 
-  @Test func flagsOfFrameKeysAreTakenApart() {
+  @Test func flagsOfFrameKeysAreDecoded() {
     let tree = StackTree()
     let frames = tree.path(of: tree.stack([0x1000, 0x4000_0000_0000_2000, 0x8000_0000_0000_3000])).frames.map(\.key)
     #expect(
@@ -35,13 +35,13 @@ private func image(_ path: String, _ range: Range<UInt64> = 0x1000..<0x2000) -> 
     #expect(frames.map(\.lookupAddress) == [0x3000, 0x2000, 0xFFF])
   }
 
-  @Test func anOutermostFrameAtAddressZeroMeansThatTheStackWasCut() {
+  @Test func outermostFrameAtAddressZeroMarksACutStack() {
     let tree = StackTree()
     let path = tree.path(of: tree.stack([0, 0x10]))
     #expect(path.end == .cut && path.frames.map(\.key.address.rawValue) == [0x10])
   }
 
-  @Test func framesBelongToTheImageThatWasLoadedThen() throws {
+  @Test func framesBelongToTheImageLoadedAtTheirTime() throws {
     var writer = TraceWriter()
     // The unloading comes first in the file, because threads write in any order.
     try writer.append([
@@ -78,7 +78,7 @@ private func image(_ path: String, _ range: Range<UInt64> = 0x1000..<0x2000) -> 
     #expect(Set(known.values).count == known.count)
   }
 
-  @Test func moreStacksThanTheFileJustifiesAreUnknownAndCounted() throws {
+  @Test func stacksBeyondTheFileSizeLimitAreUnknownAndCounted() throws {
     // Each event but the first pops 2^20 frames, and pushes as many new ones: a new key, and copies of it.
     let pushes: [UInt8] = [0x80, 0x80, 0x40, 0, 2, 0x81, 0x20, 0xFF, 0xFF, 0x3F]
     var payload: [UInt8] = []

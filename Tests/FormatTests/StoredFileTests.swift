@@ -46,7 +46,7 @@ import Testing
     return memory
   }
 
-  @Test("Stored parts are read again, and the rest of the file is zero")
+  @Test("Stored parts are read back, and the rest of the file is zero")
   func parts() throws {
     let bytes = (0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* 7 | 1) }
     let parts = [0..<10, 4096..<8192, 99_999..<100_000]
@@ -57,7 +57,7 @@ import Testing
     }
   }
 
-  @Test("A file larger than a chunk is stored in several")
+  @Test("A file larger than a chunk is stored in several chunks")
   func largeFile() throws {
     var generator = SystemRandomNumberGenerator()
     let bytes = (0..<(9 << 20)).map { _ in UInt8.random(in: 1...255, using: &generator) }
@@ -66,7 +66,7 @@ import Testing
     #expect(try trace.reader().chunks.filter { $0.kind == .fileParts }.count == 3)
   }
 
-  @Test("The trace keeps its end and its events, and names that are stored again take no further room")
+  @Test("Storing names again adds nothing, and the trace keeps its events and its end")
   func replaced() throws {
     let trace = try TraceFile()
     let bytes = [UInt8](repeating: 7, count: 10_000)
@@ -81,7 +81,7 @@ import Testing
     #expect(AllocationAnalysis(reader, snapshot: nil).eventCount == 1)
   }
 
-  @Test("A trace without an end takes no names")
+  @Test("A trace without an end accepts no names")
   func notClosed() throws {
     let trace = try TraceFile(isClosed: false)
     let size = try trace.size
@@ -92,7 +92,7 @@ import Testing
     #expect(try trace.reader().storedFiles == nil)
   }
 
-  @Test("Every cut of the names leaves the events, and either all names or none")
+  @Test("A trace cut in its stored names keeps its events, and all names or none")
   func cuts() throws {
     let trace = try TraceFile()
     let recorded = try trace.size

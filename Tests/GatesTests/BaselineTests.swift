@@ -11,7 +11,7 @@ import Testing
 
   private let a = GateFixture.fingerprint(0xA), b = GateFixture.fingerprint(0xB), c = GateFixture.fingerprint(0xC)
 
-  @Test func aFindingIsALineOfFingerprintInstancesVerdictSubjectAndReason() throws {
+  @Test func baselineLineHasFingerprintInstancesVerdictSubjectAndReason() throws {
     let update = Baseline().updated(with: [
       GateFixture.finding(0xB, .lost, type: "Socket"), GateFixture.finding(0xA, instances: 20),
     ])
@@ -25,7 +25,7 @@ import Testing
     #expect(read[b] == nil)
   }
 
-  @Test func whatIsWrittenIsReadAlike() throws {
+  @Test func baselineRoundTrips() throws {
     var random = SystemRandomNumberGenerator()
     let pool: [Character] = [
       "a", "\"", "\\", "\n", "\r", "\t", " ", "#", "{", "}", "u", "\u{1B}", "\u{202E}", "\u{2028}", "\u{301}", "↺", "🐛",
@@ -50,7 +50,7 @@ import Testing
     }
   }
 
-  @Test func whatPeopleAndTheirToolsLeaveIsTakenAsItIsMeant() throws {
+  @Test func editedBaselineIsParsedLeniently() throws {
     let text =
       "\u{FEFF}# ours\r\n\r\n\(b)   2\tlost   \"B\"  \t why not  \r\n\r\n  # about a\r\n  \(a) 1 lost \"A\"\r\n\r\n"
     let baseline = try parse(text)
@@ -60,7 +60,7 @@ import Testing
     #expect(baseline.text == "# ours\n\n# about a\n\(a) 1 lost \"A\"\n\(b) 2 lost \"B\" why not\n")
   }
 
-  @Test func linesOfBothSidesOfAMergeAreOne() throws {
+  @Test func duplicateLinesAfterAMergeAreCombined() throws {
     let baseline = try parse(
       "\(a) 3 lost \"A\" first\n\(a) 7 lost \"A\" second\n\(a) 5 lost \"A\" first\n\(b) 1 lost \"B\"\n\(b) 1 lost \"B\" said\n"
     )
@@ -89,19 +89,19 @@ import Testing
     ("000000000000000a 1 lost \"\\u{", "leaks.txt:1: after the verdict"),
     ("\u{1B}[31m 1 lost \"x\"", "leaks.txt:1: '\\u{1b}[31m' is not a fingerprint"),
   ])
-  func whatIsNoLineIsAnErrorWithItsPlace(text: String, message: String) {
+  func malformedLineIsAnErrorWithItsPosition(text: String, message: String) {
     let error = #expect(throws: BaselineSyntaxError.self) { try parse(text) }
     #expect(error?.description.hasPrefix(message) == true, "\(error?.description ?? "")")
   }
 
-  @Test func whatIsNotUTF8IsAnErrorAndNotRepaired() {
+  @Test func invalidUTF8IsAnError() {
     let error = #expect(throws: BaselineSyntaxError.self) {
       try Baseline(parsing: Array("# x\n".utf8) + [0x23, 0xFF], file: "f")
     }
     #expect(error?.description == "f:2: the line is not UTF-8")
   }
 
-  @Test func aFindingIsNewKnownOrWorseByItsInstances() throws {
+  @Test func instancesDecideWhetherAFindingIsNewKnownOrWorse() throws {
     let baseline = try parse("\(a) 20 lost \"A\" why\n\(b) 1 lost \"B\"\n")
     func standing(_ number: UInt64, _ instances: Int, tolerance: Double = Baseline.tolerance) -> JudgedFinding.Standing
     {
@@ -116,7 +116,7 @@ import Testing
     #expect(standing(0xC, 1) == .new)
   }
 
-  @Test func whatIsSuppressedOrALibrarysIsNeitherJudgedNorWritten() throws {
+  @Test func suppressedAndLibraryFindingsAreNeitherJudgedNorWritten() throws {
     let findings = [GateFixture.finding(0xA, suppression: "x"), GateFixture.finding(0xB, library: true)]
     let baseline = try parse("\(a) 1 lost \"A\"\n")
     #expect(baseline.judge(findings).map(\.standing) == [.hidden(pattern: "x"), .library])
@@ -124,7 +124,7 @@ import Testing
     #expect(baseline.updated(with: findings).baseline.entries.isEmpty)
   }
 
-  @Test func anUpdateKeepsReasonsAndCommentsAndDropsWhatIsGone() throws {
+  @Test func updateKeepsReasonsAndCommentsAndDropsAbsentFindings() throws {
     let old = try parse(
       "# our head\n#\n\n# see the wiki\n\(a) 20 lost \"A of old\" because\n\(b) 1 lost \"B\" gone soon\n# end\n")
     let update = old.updated(with: [
@@ -142,7 +142,7 @@ import Testing
         .isEmpty)
   }
 
-  @Test func anExtensionDropsNothingAndLowersNoNumber() throws {
+  @Test func extensionDropsNoFindingAndLowersNoCount() throws {
     let old = try parse("# our head\n\n\(a) 20 lost \"A\" because\n\(b) 2 lost \"B\" gone soon\n")
     let update = old.extended(with: [GateFixture.finding(0xA, instances: 5), GateFixture.finding(0xC)])
     #expect(update.dropped.isEmpty && update.changed.isEmpty && update.added.map(\.fingerprint) == [c])
@@ -152,13 +152,13 @@ import Testing
     #expect(old.extended(with: []).isEmpty)
   }
 
-  @Test func anEmptyFileAcceptsNothingAndGetsItsHeadWithTheFirstFinding() throws {
+  @Test func emptyBaselineGetsItsHeaderWithTheFirstFinding() throws {
     let update = try parse("").updated(with: [GateFixture.finding(1)])
     #expect(update.baseline.text.hasPrefix("# Leaks that are known"))
     #expect(update.added.count == 1)
   }
 
-  @Test func aComparisonsNewFindingsCanBeAccepted() throws {
+  @Test func baselineAcceptsNewFindingsOfAComparison() throws {
     let baseline = try parse("\(a) 1 lost \"A\" fine\n")
     let judged = [
       JudgedFinding(GateFixture.finding(0xA), .new), JudgedFinding(GateFixture.finding(0xB), .new),

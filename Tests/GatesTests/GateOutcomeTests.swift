@@ -24,18 +24,18 @@ import Testing
   private let hidden = JudgedFinding(GateFixture.finding(4, suppression: "x"), .hidden(pattern: "x"))
   private let library = JudgedFinding(GateFixture.finding(5, library: true), .library)
 
-  @Test func nothingFailsWhereNothingWasFound() throws {
+  @Test func noConditionFailsWithoutFindings() throws {
     #expect(try failed("leaks,new-leaks,worse,retained:1B,growth", [JudgedFinding]()) == [])
   }
 
-  @Test func leaksCountsAcceptedFindingsAndNeitherLibrariesNorHiddenOnes() throws {
+  @Test func leaksCountsAcceptedFindingsButNotLibraryOrHiddenOnes() throws {
     #expect(try failed("leaks", [known]) == ["leaks"])
     #expect(try failed("leaks", [hidden, library]) == [])
     #expect(try failed("leaks:3", [new, known, hidden, library]) == [])
     #expect(try failed("leaks:3", [new, worse, known]) == ["leaks:3"])
   }
 
-  @Test func newLeaksAndWorseCountTheirOwnKind() throws {
+  @Test func newLeaksAndWorseCountOnlyTheirOwnKind() throws {
     #expect(try failed("new-leaks,worse", [known, hidden, library]) == [])
     #expect(try failed("new-leaks,worse", [new, known]) == ["new-leaks"])
     #expect(try failed("new-leaks,worse", [worse, known]) == ["worse"])
@@ -62,7 +62,7 @@ import Testing
     #expect(throws: GateSyntaxError.self) { try GateList(parsing: ["library-leaks"], for: .comparison) }
   }
 
-  @Test func suspicionsFailTheirOwnConditionsAlone() throws {
+  @Test func suspicionsFailOnlyTheirOwnConditions() throws {
     #expect(try failed("leaks,new-leaks,worse,retained:1B", [suspect]) == [])
     #expect(try failed("suspects,new-suspects", [suspect]) == ["suspects", "new-suspects"])
     #expect(try failed("suspects,new-suspects", [new, worse, known]) == [])
@@ -83,7 +83,7 @@ import Testing
     #expect(try failed("new-leaks,new-suspects", [stated]) == ["new-leaks"])
   }
 
-  @Test func suspicionsMakeReportsFailOnlyWhereTheyAreAskedFor() throws {
+  @Test func suspicionsFailReportsOnlyOnRequest() throws {
     #expect(!suspect.isFailing && JudgedFinding(suspect.finding, .new, judgesSuspicions: true).isFailing)
     #expect(try !GateList(parsing: ["new-leaks"], for: .analysis).judgesSuspicions)
     #expect(try GateList(parsing: ["new-suspects"], for: .analysis).judgesSuspicions)
@@ -93,14 +93,14 @@ import Testing
     #expect(try failed("new-leaks,worse,new-suspects", report) == ["new-suspects"])
   }
 
-  @Test func retainedSumsWhatIsNotAccepted() throws {
+  @Test func retainedSumsFindingsThatAreNotAccepted() throws {
     #expect(try failed("retained:1KiB", [new, worse, known, hidden, library]) == ["retained:1KiB"])
     #expect(try failed("retained:1025B", [new, worse, known, hidden, library]) == [])
     let huge = JudgedFinding(GateFixture.finding(9, bytes: .max), .new)
     #expect(try failed("retained:1GiB", [huge, huge]) == ["retained:1GiB"])
   }
 
-  @Test func growthIsWhatAccumulatesOrOutlivesInGrowingNumber() throws {
+  @Test func growthCountsAccumulatingAndGrowingSurvivors() throws {
     func judged(_ verdict: Verdict, _ growth: [Int]?) -> [JudgedFinding] {
       [JudgedFinding(GateFixture.finding(1, verdict, bytes: 2048, growth: growth), .new)]
     }
@@ -114,7 +114,7 @@ import Testing
     #expect(try failed("growth:3KiB", judged(.accumulating, [])) == [])
   }
 
-  @Test func explanationsNameWhatWasFoundAndWhatFails() throws {
+  @Test func explanationsNameTheResultAndTheLimit() throws {
     let outcomes = try GateList(parsing: ["new-leaks,leaks:4,retained:1MiB,worse:10%"], for: .analysis).outcomes([
       new, worse, known,
     ])
@@ -126,14 +126,14 @@ import Testing
       ])
   }
 
-  @Test func theSameFindingOfSeveralTracesIsOneAndThatOfTheMostInstances() {
+  @Test func findingOfSeveralTracesKeepsTheMostInstances() {
     let few = JudgedFinding(GateFixture.finding(1, instances: 2), .known(reason: "r"))
     let many = JudgedFinding(GateFixture.finding(1, instances: 9), .worse("9"))
     #expect(JudgedFinding.union([few, new, many]).map(\.finding.instances) == [9])
     #expect(JudgedFinding.union([few, worse]).count == 2)
   }
 
-  @Test func theSameFindingOfSeveralTracesHasTheTestsOfAll() {
+  @Test func findingOfSeveralTracesNamesAllTheirTests() {
     func judged(_ instances: Int, _ tests: (String, Int)...) -> JudgedFinding {
       var finding = GateFixture.finding(1, instances: instances)
       finding.origins.tests = tests.map { Finding.TestShare(name: $0.0, instances: $0.1) }
@@ -148,7 +148,7 @@ import Testing
       ])
   }
 
-  @Test func figuresOfComparisonsFailByTheirThreshold() throws {
+  @Test func comparisonFiguresFailByTheirThreshold() throws {
     let report = GateFixture.report(totals: [
       GateFixture.change(.liveBytes, from: 1_048_576, to: 3_145_728),
       GateFixture.change(.peakBytes, from: 1000, to: 1100),
@@ -172,20 +172,20 @@ import Testing
         == [])
   }
 
-  @Test func whatLiesWithinTheSpreadOfTheRunsDoesNotFail() throws {
+  @Test func differenceWithinTheSpreadDoesNotFail() throws {
     let report = GateFixture.report(totals: [GateFixture.change(.peakBytes, from: 1000, to: 1100, .same, spread: 60)])
     #expect(try failed("peak,peak", report) == [])
     #expect(try failed("peak:5%", report) == [])
   }
 
-  @Test func whatCannotBeJudgedFails() throws {
+  @Test func conditionsThatCannotBeJudgedFail() throws {
     let report = GateFixture.report(totals: [GateFixture.change(.peakBytes, from: 1000, to: 900)], changes: nil)
     #expect(try failed("new-leaks,worse,leaks,retains,peak", report) == ["new-leaks", "worse", "leaks", "retains"])
     let said = try GateList(parsing: ["new-leaks"], for: .comparison).outcomes(report)
     #expect(said[0].explanation == "cannot be judged: the old build's trace has no heap image")
   }
 
-  @Test func findingsOfComparisonsFailAsTheyStandToTheOldBuild() throws {
+  @Test func comparisonFindingsFailByTheirChangeFromTheOldBuild() throws {
     let change = FindingChange(
       kind: .worse, old: GateFixture.finding(2, instances: 10), new: worse.finding, match: .exact,
       figures: [GateFixture.change(.instances, from: 10, to: 12)], oldRuns: 1, newRuns: 1)

@@ -19,11 +19,11 @@ import Testing
     "", "0", "-1", "+3", "1.5", "x", "10 %%", "1TB", "nan", "inf%", "0x10", "1e3B", ".5MB", "5.MB", "0%", "0.1B",
     "1,000", "٣", "99999999999GiB", "1..2MB",
   ])
-  func nothingElseIsAThreshold(text: String) {
+  func otherTextsAreNotThresholds(text: String) {
     #expect(GateCondition.Threshold(parsing: text) == nil)
   }
 
-  @Test func conditionsStandBetweenCommasOrAreRepeated() throws {
+  @Test func conditionsAreSeparatedByCommasOrRepeated() throws {
     let list = try GateList(parsing: ["leaks:2, new-leaks", "retained:1MiB", "leaks:2"], for: .analysis)
     #expect(list.conditions.map(\.text) == ["leaks:2", "new-leaks", "retained:1MiB"])
     #expect(list.needsFindings)
@@ -60,12 +60,12 @@ import Testing
     ("none,leaks", "'none' cannot be combined with other conditions"),
     ("leaks:2,leaks:3", "'leaks:2' and 'leaks:3' are the same condition with different thresholds"),
   ])
-  func whatIsNotUnderstoodIsToldWithWhatIsAllowed(text: String, message: String) {
+  func unknownConditionIsRejectedWithTheAllowedOnes(text: String, message: String) {
     let error = #expect(throws: GateSyntaxError.self) { try GateList(parsing: [text], for: .analysis) }
     #expect(error?.description == message)
   }
 
-  @Test func comparisonsHaveConditionsOfTheirOwn() throws {
+  @Test func comparisonsHaveTheirOwnConditions() throws {
     let list = try GateList(
       parsing: ["new-leaks,worse:10%,growth:1MiB,peak:10%,allocations:5%,temporary,retains:10%,regressions"],
       for: .comparison)
@@ -74,7 +74,7 @@ import Testing
     #expect(error?.description.contains("for a comparison of builds") == true)
   }
 
-  @Test func worseSaysHowMuchIsTolerated() throws {
+  @Test func worseSetsTheTolerance() throws {
     #expect(try GateList(parsing: ["worse:20%"], for: .analysis).tolerance == 0.2)
     #expect(try GateList(parsing: ["worse,leaks"], for: .analysis).tolerance == 0.05)
   }

@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct ComponentTests {
   @Test(arguments: TestTier.seeds(0..<400))
-  func componentsAreTheNodesThatReachEachOther(seed: UInt64) {
+  func componentsContainMutuallyReachableNodes(seed: UInt64) {
     let random = RandomGraph(seed: seed)
     let components = StronglyConnectedComponents(random.graph, kinds: random.kinds, within: random.subset)
     let reach = (0..<random.nodeCount).map { random.reached(from: [$0]) }

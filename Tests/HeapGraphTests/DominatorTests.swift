@@ -5,7 +5,7 @@ import TraceTestSupport
 
 @Suite struct DominatorTests {
   @Test(arguments: TestTier.seeds(0..<600))
-  func aDominatorIsANodeWithoutWhichAnotherCannotBeReached(seed: UInt64) {
+  func dominatorIsOnEveryPathToItsNode(seed: UInt64) {
     let random = RandomGraph(seed: seed, maximumNodes: seed % 10 == 0 ? 60 : 24)
     let roots = random.roots.map(Int.init)
     let tree = DominatorTree(random.graph, roots: random.roots, kinds: random.kinds, within: random.subset)
@@ -44,7 +44,7 @@ import TraceTestSupport
     }
   }
 
-  @Test func sumsOfSizesBeyond64BitsStayAtTheHighestValue() {
+  @Test func sumsOfSizesSaturateAt64Bits() {
     let builder = HeapGraphBuilder(nodeCount: 3)
     builder.addEdge(from: 0, to: 1)
     builder.addEdge(from: 1, to: 2)

@@ -12,7 +12,7 @@ import Testing
     return builder.build()
   }
 
-  @Test func aGraphWithoutNodesHasEmptyResults() {
+  @Test func graphWithoutNodesHasEmptyResults() {
     let graph = HeapGraphBuilder(nodeCount: 0).build()
     #expect(graph.allNodes.isEmpty && graph.reachable(from: []).isEmpty)
     let components = StronglyConnectedComponents(graph)
@@ -21,7 +21,7 @@ import Testing
     #expect(RetainPaths(graph, roots: []).costs.count == 0)
   }
 
-  @Test func aChainIsWalkedWithoutRecursion() {
+  @Test func chainIsWalkedWithoutRecursion() {
     let graph = Self.chain(closed: false)
     let last = NodeID(Self.count - 1)
     #expect(graph.reachable(from: [1]).count == Self.count - 1)
@@ -40,7 +40,7 @@ import Testing
     #expect(path?.steps.count == Self.count - 1 && path?.cost == last)
   }
 
-  @Test func aRingIsWalkedWithoutRecursion() {
+  @Test func ringIsWalkedWithoutRecursion() {
     let graph = Self.chain(closed: true)
     #expect(graph.reachable(from: [5]).count == Self.count)
 
@@ -58,7 +58,7 @@ import Testing
   }
 
   /// Edges back to scattered earlier nodes make path compression work hard.
-  @Test func aChainWithEdgesBackAndAheadKeepsItsDominators() {
+  @Test func chainWithEdgesBackAndAheadKeepsItsDominators() {
     let count = 200_000
     let builder = HeapGraphBuilder(nodeCount: count)
     for node in 0..<count {

@@ -23,13 +23,13 @@ import TraceTestSupport
   }
 
   @Test(arguments: TestTier.seeds(0..<300))
-  func whatIsReachableIsWhatAnOracleReaches(seed: UInt64) {
+  func reachabilityMatchesAnOracle(seed: UInt64) {
     let random = RandomGraph(seed: seed)
     let reached = random.graph.reachable(from: random.roots, kinds: random.kinds, within: random.subset)
     #expect(reached.members == random.reached(from: random.roots.map(Int.init)).sorted().map(NodeID.init))
   }
 
-  @Test func aBuilderCanBeUsedAgainAfterBuilding() {
+  @Test func builderIsReusableAfterBuilding() {
     let builder = HeapGraphBuilder(nodeCount: 3)
     builder.addEdge(from: 2, to: 0, label: 7)
     builder.addEdge(from: 0, to: 1, label: 8)
@@ -41,7 +41,7 @@ import TraceTestSupport
     #expect(second.edgeCount == 1 && second.edges(from: 1) == 0..<1 && second.kind(of: 0) == 7)
   }
 
-  @Test func edgesBeyondTheLimitAreCountedAndLeftOut() {
+  @Test func edgesBeyondTheLimitAreCountedAndSkipped() {
     let builder = HeapGraphBuilder(nodeCount: 2, edgeLimit: 3)
     for _ in 0..<5 { builder.addEdge(from: 1, to: 0) }
     #expect(builder.refusedEdgeCount == 2)
@@ -50,7 +50,7 @@ import TraceTestSupport
   }
 
   @Test(arguments: [1, 63, 64, 65, 200])
-  func setsOfNodesBehaveAsSets(bound: Int) {
+  func nodeSetsBehaveLikeSets(bound: Int) {
     var random = SeededRandom(seed: UInt64(bound))
     let (a, b) = (NodeSet(bound: bound), NodeSet(bound: bound))
     var (oracleA, oracleB) = (Set<UInt32>(), Set<UInt32>())

@@ -5,7 +5,7 @@ import TraceTestSupport
 
 @Suite struct PathTests {
   @Test(arguments: TestTier.seeds(0..<400))
-  func pathsFromRootsAreTheCheapest(seed: UInt64) {
+  func pathsFromRootsAreCheapest(seed: UInt64) {
     let random = RandomGraph(seed: seed)
     var draws = SeededRandom(seed: seed)
     let rootCosts = seed % 3 == 0 ? random.roots.map { _ in UInt8(draws.next() % 9) } : nil
@@ -42,7 +42,7 @@ import TraceTestSupport
     }
   }
 
-  @Test func aLongerPathOverExactEdgesIsPreferredToAConservativeOne() {
+  @Test func longerExactPathBeatsAShorterConservativePath() {
     let builder = HeapGraphBuilder(nodeCount: 4)
     builder.addEdge(from: 0, to: 3, label: 1, kind: 1)
     builder.addEdge(from: 0, to: 1, label: 2, kind: 0)
@@ -59,7 +59,7 @@ import TraceTestSupport
     #expect(costs[0] == 1 && costs[1] == 255 && costs[2] == 1 && costs[7] == 1)
   }
 
-  @Test func amongEqualPathsThoseOfEarlierRootsWin() {
+  @Test func earlierRootWinsAmongEqualPaths() {
     let builder = HeapGraphBuilder(nodeCount: 3)
     builder.addEdge(from: 0, to: 2)
     builder.addEdge(from: 1, to: 2)
@@ -89,7 +89,7 @@ import TraceTestSupport
   }
 
   @Test(arguments: TestTier.seeds(0..<300))
-  func cyclesAreTheCheapest(seed: UInt64) {
+  func cyclesAreCheapest(seed: UInt64) {
     let random = RandomGraph(seed: seed)
     let components = StronglyConnectedComponents(random.graph, kinds: random.kinds, within: random.subset)
     let search = CycleSearch(components, costs: random.costs)

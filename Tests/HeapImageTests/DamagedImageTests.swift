@@ -89,7 +89,7 @@ import TraceTestSupport
 
   private var firstPage: UInt64 { object >> 12 }
 
-  @Test func aSoundImageHasNothingWrong() throws {
+  @Test func validImageHasNoDiagnostics() throws {
     let found = try analysis(
       reader([
         (.snapshot, head()), (.memory, part(0, [(firstPage, object + 4096)])),
@@ -100,7 +100,7 @@ import TraceTestSupport
     #expect(found.findings().count == 1)
   }
 
-  @Test func anImageThatWasNotWrittenToItsEndIsSaidToBeSoAndStillRead() throws {
+  @Test func unfinishedImageIsReportedAndRead() throws {
     let snapshot: (kind: ChunkKind, payload: [UInt8]) = (.snapshot, head())
     let memory: (kind: ChunkKind, payload: [UInt8]) = (.memory, part(0, [(firstPage, object + 4096)]))
     for chunks in [
@@ -117,7 +117,7 @@ import TraceTestSupport
     #expect(isIncomplete(none) && none.graph.graph.edgeCount == 0)
   }
 
-  @Test func partsThatAreMissingTwiceThereOrOutOfOrderAreNoticed() throws {
+  @Test func missingDuplicateOrMisorderedPartsAreReported() throws {
     let parts = (0..<3).map { part(UInt32($0), [(firstPage + UInt64($0), object + 4096)]) }
     for order in [[0, 2], [0, 2, 2], [1, 0, 2], [0, 0, 1, 2], [2, 1, 0]] {
       let found = try analysis(
@@ -136,7 +136,7 @@ import TraceTestSupport
     #expect(other.model.diagnostics.isEmpty && other.graph.image.wordCount == 1)
   }
 
-  @Test func pagesThatBreakOffAreReadUpToThere() throws {
+  @Test func truncatedPagesAreReadUpToTheCut() throws {
     let sound = part(0, [(firstPage, object + 4096), (firstPage + 1, 5)])
     for count in 0..<sound.count {
       let found = try analysis(
@@ -158,7 +158,7 @@ import TraceTestSupport
     }
   }
 
-  @Test func countsThatThePayloadDoesNotHoldAreDamage() throws {
+  @Test func countsLargerThanThePayloadAreDamage() throws {
     let changes: [(inout lt_snapshot) -> Void] = [
       { $0.threadCount = 1 }, { $0.threadCount = .max }, { $0.regionCount = .max }, { $0.labelSize = .max },
       { ($0.threadCount, $0.regionCount, $0.labelSize) = (.max, .max, .max) },
@@ -179,7 +179,7 @@ import TraceTestSupport
     }
   }
 
-  @Test func theFirstOfSeveralImagesWithOneNumberCounts() throws {
+  @Test func firstOfSeveralImagesWithOneNumberCounts() throws {
     let reader = try reader([
       (.snapshot, head { $0.monotonic = 1 }), (.snapshot, head { $0.monotonic = 2 }),
       (.snapshotEnd, end(parts: 0, pages: 0, words: 0)),
@@ -189,7 +189,7 @@ import TraceTestSupport
     #expect(reader.snapshots[0].end?.partCount == 0 && reader.snapshots[0].isWhole)
   }
 
-  @Test func regionsThatOverlapOrHaveNoBytesAreLeftOut() throws {
+  @Test func overlappingOrEmptyRegionsAreSkipped() throws {
     var payload = head { $0.regionCount = 7 }
     let ranges: [(UInt64, UInt64)] = [
       (0x1000, 0x2000), (0x1800, 0x3000), (0x2000, 0x2000), (0x5000, 0x4000), (0x6000, 0x7000), (0x100, 0x200),
@@ -213,7 +213,7 @@ import TraceTestSupport
     return bytes.bytes
   }
 
-  @Test(.secondTier) func anImageWithoutAnEndTakesNoMoreMemoryThanItsFileJustifies() throws {
+  @Test(.secondTier) func imageWithoutAnEndIsLimitedByFileSize() throws {
     var empty = ByteBuilder()
     empty.bytes = rawBytes(of: lt_memory_part(snapshot: 1, part: 0))
     for _ in 0..<900_000 { empty.bytes += [1] + [UInt8](repeating: 0, count: 64) }
@@ -227,7 +227,7 @@ import TraceTestSupport
     }
   }
 
-  @Test func noImageTakesMoreMemoryThanItMay() throws {
+  @Test func imageMemoryIsLimited() throws {
     let pages = 1000
     let chunks: [(kind: ChunkKind, payload: [UInt8])] = [
       (.snapshot, head()), (.memory, alternating(part: 0, first: firstPage, pages: pages)),
@@ -241,7 +241,7 @@ import TraceTestSupport
     #expect(limited.remarks.contains { $0.contains("--memory-limit") } && limited.findings().isEmpty)
   }
 
-  @Test func wordsAndPagesBeyondWhatTheEndSaysAreDamage() throws {
+  @Test func wordsAndPagesBeyondTheEndRecordAreDamage() throws {
     for (pages, words) in [(1, 2), (2, 1), (0, 0)] as [(UInt64, UInt64)] {
       let found = try analysis(
         reader([
@@ -253,7 +253,7 @@ import TraceTestSupport
     }
   }
 
-  @Test func framesOfImagesTakeNoMoreMemoryThanTheFileJustifies() throws {
+  @Test func imageFramesAreLimitedByFileSize() throws {
     let threads = [UInt8](repeating: 0, count: 160 * 100_000)
     let reader = try reader(
       (1...20 as ClosedRange<UInt32>).map { number in
@@ -264,7 +264,7 @@ import TraceTestSupport
     #expect(reader.diagnostics.first.contains { if case .implausibleSize = $0.kind { true } else { false } })
   }
 
-  @Test func blocksOfImpossibleSizesAndPlacesAreOrdinaryFindings() throws {
+  @Test func blocksOfImpossibleSizesAndAddressesAreReportedAsUsual() throws {
     let ends: [UInt64] = [
       1, 8, 4095, object - 1, object, object + 8, 1 << 63, .max - 8192, .max - 4096, .max - 4095, .max - 16, .max - 8,
       .max,

@@ -9,7 +9,7 @@ import TraceTestSupport
 
 @Suite struct EqualWordsTests {
   @Test(arguments: 1...20 as ClosedRange<UInt64>)
-  func pagesOfEqualWordsReadAsThoseOfOthersDo(seed: UInt64) throws {
+  func pagesOfEqualWordsAreReadLikeOthers(seed: UInt64) throws {
     var random = SeededRandom(seed: seed)
     var words: [(address: UInt64, value: UInt64)] = []
     for page in 0..<24 as Range<UInt64> {
@@ -40,7 +40,7 @@ import TraceTestSupport
     }
   }
 
-  @Test func aSoundImageIsWholeHoweverManyEqualWordsASmallFileStandsFor() throws {
+  @Test func smallFileWithManyEqualWordsIsAWholeImage() throws {
     let pages = 70_000
     var payload = ByteBuilder()
     payload.bytes = rawBytes(of: lt_memory_part(snapshot: 1, part: 0))

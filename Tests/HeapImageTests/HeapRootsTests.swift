@@ -45,7 +45,7 @@ import TraceTestSupport
     MemoryRegion(range: start..<start + size, kind: kind)
   }
 
-  @Test func onlyMemoryThatTheProgramMappedItselfIsAMapping() {
+  @Test func onlyMemoryMappedByTheProgramIsAMapping() {
     var readOnly = region(0x1_0000, 0x1000)
     readOnly.isWritable = false
     var outside = region(0x2_0000, 0x1000)
@@ -64,7 +64,7 @@ import TraceTestSupport
     #expect(mappings(found) == [own.range, shared.range])
   }
 
-  @Test func arenasOfTheAllocatorAreNoRoots() {
+  @Test func allocatorArenasAreNotRoots() {
     let size: UInt64 = 64 << 20
     let arena = region(size * 100, 0x1000)
     let own = region(size * 101, 0x1000)
@@ -73,7 +73,7 @@ import TraceTestSupport
     #expect(mappings(found) == [own.range])
   }
 
-  @Test func ofStacksOfEndedThreadsTheTableOfVariablesAloneIsARoot() {
+  @Test func onlyTheThreadVariableTableOfAnEndedThreadsStackIsARoot() {
     let left = region(base, 0x2_0000)
     let block = base + 0x1_F000
     let words: [(address: UInt64, value: UInt64)] = [(block, block), (block + 16, block)]
@@ -89,7 +89,7 @@ import TraceTestSupport
   }
 
   /// Since glibc 2.42, no guard pages separate the stacks of threads.
-  @Test func severalStacksOfEndedThreadsMayBeInOneRegion() {
+  @Test func regionMayContainSeveralStacksOfEndedThreads() {
     let joined = region(base, 0x8_0000)
     func stack(_ start: UInt64, _ size: UInt64, hasFields: Bool = true) -> [(address: UInt64, value: UInt64)] {
       let block = start + size - 0x940
@@ -111,7 +111,7 @@ import TraceTestSupport
     #expect(mappings(roots([joined], words: unknown)) == [tables[0], base + 0x2_0000..<base + 0x8_0000])
   }
 
-  @Test func mappingsThatTheKernelJoinedToOthersAreRoots() {
+  @Test func mappingsMergedByTheKernelAreRoots() {
     // The mapping was joined to a library's data, whose variables end within the region.
     let joined = region(base, 0x5000)
     #expect(
@@ -144,7 +144,7 @@ import TraceTestSupport
       ])
   }
 
-  @Test func stacksBeginAtTheRedZoneAndEndBehindTheControlBlock() {
+  @Test func stacksSpanFromTheRedZoneToTheControlBlock() {
     let stack = region(base, 0x10_0000)
     let thread = SnapshotThread(
       osThread: 1, stackPointer: base + 0x8000, threadPointer: base + 0x4_0000, registers: [1, 2])
@@ -194,7 +194,7 @@ import TraceTestSupport
       registers: [5], isWaiting: true)
   }
 
-  @Test func idleThreadsOfAPoolHoldNothing() {
+  @Test func idlePoolThreadsHoldNothing() {
     let words: [(address: UInt64, value: UInt64)] = [(base + 0xE100, Self.pool), (base + 0xE200, Self.cLibrary)]
     #expect(stackCount(words, idle) == 0)
     #expect(stackCount(words + [(base + 0xE300, Self.program)], idle) == 1)
@@ -205,7 +205,7 @@ import TraceTestSupport
     #expect(stackCount(words, own) == 1)
   }
 
-  @Test func returnAddressesThatAreLeftOverDoNotHideAnIdleThread() {
+  @Test func staleReturnAddressesDoNotHideAnIdleThread() {
     let words: [(address: UInt64, value: UInt64)] = [(base + 0xE100, Self.pool), (base + 0xE200, Self.program)]
     #expect(stackCount(words, idle, frames: [Self.cLibrary, Self.pool, Self.cLibrary + 8]) == 0)
     #expect(stackCount(words, idle, frames: [Self.cLibrary, Self.program, Self.pool, Self.cLibrary + 8]) == 1)
@@ -218,7 +218,7 @@ import TraceTestSupport
     ([cLibrary, pool, cLibrary], true), ([cLibrary, runtime, pool, cLibrary], true),
     ([cLibrary, program, pool, cLibrary], false), ([cLibrary, runtime, cLibrary], false),
   ])
-  func aThreadOfAPoolInNobodysCodeIsBetweenWork(frames: [UInt64], isBetweenWork: Bool) {
+  func poolThreadOutsideTheProgramsCodeIsBetweenWork(frames: [UInt64], isBetweenWork: Bool) {
     var thread = idle
     thread.isWaiting = false
     let code = MemoryRegion(range: 0x10_0000..<0x20_0000, kind: .file, isWritable: false, isExecutable: true)
@@ -238,7 +238,7 @@ import TraceTestSupport
       ])
   }
 
-  @Test func aThreadThatComputesInItsOwnStartRoutineIsNotIdle() {
+  @Test func threadComputingInItsStartRoutineIsNotIdle() {
     // The stack has only an address in the C library, which called the routine.
     let words: [(address: UInt64, value: UInt64)] = [(base + 0xE100, Self.cLibrary)]
     var busy = idle
@@ -252,7 +252,7 @@ import TraceTestSupport
     #expect(stackCount(words + [(base + 0xE200, Self.pool)], busy) == 1)
   }
 
-  @Test func aThreadOfAPoolThatTakesWorkIsNotIdle() {
+  @Test func poolThreadTakingWorkIsNotIdle() {
     // The work that it took is in a register.
     let words: [(address: UInt64, value: UInt64)] = [(base + 0xE100, Self.pool)]
     var taking = idle
@@ -261,12 +261,12 @@ import TraceTestSupport
     #expect(stackCount(words, taking) == 1)
   }
 
-  @Test func aThreadThatWaitsInACallWithoutAPoolIsNotIdle() {
+  @Test func threadWaitingInACallWithoutAPoolIsNotIdle() {
     // The start routine ended in a tail call to `read`, with a buffer in a register.
     #expect(stackCount([(base + 0xE100, Self.cLibrary)], idle) == 1)
   }
 
-  @Test func variablesOfTheCLibraryPointCloseToBlocksByChance() {
+  @Test func cLibraryVariablesHoldOnlyBlockStarts() {
     let found = roots(
       [],
       images: [
@@ -280,7 +280,7 @@ import TraceTestSupport
       found.image(at: 0x3FFF)?.path == "/lib/libc.so.6" && found.image(at: 0x4000) == nil && found.isImage(0x5000))
   }
 
-  @Test func rootsOfAKindShareNoMemoryHoweverManyThreadsClaimIt() {
+  @Test func rootsOfAKindNeverOverlapEvenWithManyThreads() {
     let stack = region(base, 0x100_0000)
     let threads = (0..<10_000).map { index in
       SnapshotThread(
@@ -296,7 +296,7 @@ import TraceTestSupport
     }
   }
 
-  @Test func numbersAtBothEndsOfTheAddressSpaceAreOrdinary() {
+  @Test func rangesAtBothEndsOfTheAddressSpaceAreValid() {
     let ends: [UInt64] = [0, 1, 8, 127, 128, 4095, 1 << 63, .max - 4096, .max - 4095, .max - 1, .max]
     let regions = [
       MemoryRegion(range: 0..<64, kind: .anonymous), MemoryRegion(range: 64..<RuntimeAddress.limit, kind: .anonymous),

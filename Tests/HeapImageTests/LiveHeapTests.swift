@@ -20,7 +20,7 @@ private func block(_ address: UInt64, _ size: UInt64) -> LiveBlock {
   }
 
   @Test(arguments: TestTier.seeds(0..<200))
-  func blocksAreFoundByAnyAddressInside(seed: UInt64) {
+  func interiorAddressesFindTheirBlock(seed: UInt64) {
     var random = SeededRandom(seed: seed)
     var blocks: [LiveBlock] = []
     // The addresses range from low ones to the end of the address space.
@@ -49,7 +49,7 @@ private func block(_ address: UInt64, _ size: UInt64) -> LiveBlock {
     expectAgreement(heap, addresses)
   }
 
-  @Test(arguments: TestTier.seeds(0..<40)) func blocksOfAListAreFoundAsOthersAre(seed: UInt64) {
+  @Test(arguments: TestTier.seeds(0..<40)) func listedBlocksAreFoundLikeOthers(seed: UInt64) {
     var random = SeededRandom(seed: seed)
     var listing = LiveBlockList.Listing()
     var next: UInt64 = 0x7F00_0000_0000
@@ -72,12 +72,12 @@ private func block(_ address: UInt64, _ size: UInt64) -> LiveBlock {
     for index in 0..<heap.count { #expect(heap[BlockID(UInt32(index))] == heap.blocks[index]) }
   }
 
-  @Test func thousandsOfBlocksInAPageAreFound() {
+  @Test func manyBlocksInAPageAreFound() {
     let heap = LiveHeap((0..<4096).map { block(0x7000 << 12 | $0, $0 % 3) })
     expectAgreement(heap, (0..<4200).map { 0x7000 << 12 &+ $0 &- 50 })
   }
 
-  @Test func overlappingBlocksEndWhereTheNextBeginsAndNoneReachesTheEnd() {
+  @Test func overlappingBlocksEndAtTheNextBlock() {
     let heap = LiveHeap([
       block(0x1000, .max), block(0x2000, 100), block(0x2010, .max - 0x2010), block(.max - 4096, .max),
       block(.max - 4095, 1),
@@ -89,7 +89,7 @@ private func block(_ address: UInt64, _ size: UInt64) -> LiveBlock {
     expectAgreement(heap, [0x1FFF, 0x2000, 0x200F, 0x2010, 1 << 63, .max - 4097, .max - 4096, .max - 4095, .max])
   }
 
-  @Test func anEmptyHeapHasNoBlocks() {
+  @Test func emptyHeapHasNoBlocks() {
     let heap = LiveHeap([])
     for address in [0, 1, 4096, UInt64.max] { #expect(heap.block(containing: address) == nil) }
   }

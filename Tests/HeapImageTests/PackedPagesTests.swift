@@ -43,7 +43,7 @@ import TraceTestSupport
     }
   }
 
-  @Test("Words are the same when they are unpacked, whatever their order, in any order of pages")
+  @Test("Unpacked words equal the packed ones, in any order of pages")
   func unpacking() {
     var random = SeededRandom(seed: 11)
     let pages = pages(300, &random)
@@ -57,7 +57,7 @@ import TraceTestSupport
     }
   }
 
-  @Test("Runs of any length, also over the longest that a byte can say")
+  @Test("Runs of any length are packed, including those longer than a byte can count")
   func runs() {
     for count in [1, 2, 63, 64, 65, 66, 128, 129, 130, 511, 512] {
       let bitmap = (0..<8).map { group -> UInt64 in
@@ -75,7 +75,7 @@ import TraceTestSupport
     }
   }
 
-  @Test("An image of more pages than are kept unpacked has each word, also while others are looked at")
+  @Test("Images larger than the unpacked cache return every word, even under concurrent reads")
   func image() {
     let pageCount: UInt64 = 9000
     let base: UInt64 = 0x7F00_0000_0000

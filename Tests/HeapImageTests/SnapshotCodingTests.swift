@@ -44,7 +44,7 @@ func image(
   }
 
   @Test(arguments: TestTier.seeds(0..<300))
-  func imagesAreReadAsTheyWereWritten(seed: UInt64) throws {
+  func imagesRoundTrip(seed: UInt64) throws {
     var random = SeededRandom(seed: seed)
     let words = words(&random)
     let (image, found) = try image(
@@ -74,7 +74,7 @@ func image(
     }
   }
 
-  @Test func theEdgesOfTheAddressSpaceAreOrdinary() throws {
+  @Test func edgesOfTheAddressSpaceAreValid() throws {
     let last = UInt64.max - 7
     let (image, _) = try image([(0, 5), (last, 7)])
     #expect(image.word(at: 0) == 5 && image.word(at: last) == 7)
@@ -88,7 +88,7 @@ func image(
     image.forEachWord(in: 1..<7) { _, _ in Issue.record("no word begins there") }
   }
 
-  @Test func theFrameIsReadAsItWasWritten() throws {
+  @Test func frameRoundTrips() throws {
     let threads = [
       SnapshotThread(
         osThread: 7, stackPointer: 0x7000_0000, threadPointer: 0x7000_8000, instructionPointer: 0x4000,

@@ -49,36 +49,36 @@ import TraceTestSupport
 
   private let makers = ["open_session", "read_header", "copy_name", "grow_index"]
 
-  @Test func leaksThatHaveOnlyAWrapperInCommonAreToldByWhoAskedIt() throws {
+  @Test func leaksWithACommonWrapperAreSeparatedByTheWrappersCaller() throws {
     #expect(try places(makers.map { [["malloc"], ["xmalloc"], [$0], ["main"]] }) == Set(makers))
   }
 
-  @Test func whatIsFreedShowsAWrapperAsWell() throws {
+  @Test func freedBlocksAlsoRevealAWrapper() throws {
     #expect(
       try places([[["malloc"], ["xmalloc"], ["open_session"]]], freed: makers.map { [["malloc"], ["xmalloc"], [$0]] })
         == ["open_session"])
   }
 
-  @Test func aWrapperOfAWrapperIsPassedOverToo() throws {
+  @Test func nestedWrappersAreSkipped() throws {
     #expect(
       try places(
         makers.map { [["malloc"], ["xmalloc"], ["xzalloc"], [$0]] } + makers.map { [["malloc"], ["xmalloc"], [$0]] })
         == Set(makers))
   }
 
-  @Test func anInlinedWrapperIsOneToo() throws {
+  @Test func inlinedWrappersAreSkipped() throws {
     #expect(try places(makers.map { [["malloc"], ["xmalloc", $0], ["main"]] }) == Set(makers))
   }
 
-  @Test func aFunctionThatMakesSomethingForManyIsThePlaceItself() throws {
+  @Test func functionThatAllocatesForManyCallersIsNotAWrapper() throws {
     #expect(try places(makers.map { [["malloc"], ["make_buffer"], [$0]] }) == ["make_buffer"])
   }
 
-  @Test func aFunctionThatThreeCallMayMakeSomethingForThem() throws {
+  @Test func functionWithThreeCallersIsNotAWrapper() throws {
     #expect(try places(makers.prefix(3).map { [["malloc"], ["xmalloc"], [$0]] }) == ["xmalloc"])
   }
 
-  @Test func aThreadsOwnFunctionIsNoWrapper() throws {
+  @Test func threadStartFunctionIsNotAWrapper() throws {
     #expect(
       try places([[["malloc"], ["xwork"], ["start_thread"]]], freed: makers.map { [["malloc"], ["xwork"], [$0]] }) == [
         "xwork"

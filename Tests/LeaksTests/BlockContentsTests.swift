@@ -9,17 +9,17 @@ import TraceTestSupport
 @Suite struct BlockContentsTests {
   private static let cLibrary: Range<UInt64> = 0x7000_0000_0000..<0x7000_0010_0000
 
-  @Test(arguments: ["_IO_file_doallocate", "__GI__IO_file_doallocate"]) func aStreamsBufferHoldsNothing(
+  @Test(arguments: ["_IO_file_doallocate", "__GI__IO_file_doallocate"]) func streamBufferHoldsNoReferences(
     allocator: String
   ) throws {
     #expect(try lostFunctions(allocator: allocator, at: Self.cLibrary.lowerBound + 0x100) == ["copy()"])
   }
 
-  @Test func otherMemoryOfTheCLibraryMayHoldAnything() throws {
+  @Test func otherCLibraryMemoryMayHoldReferences() throws {
     #expect(try lostFunctions(allocator: "getdelim", at: Self.cLibrary.lowerBound + 0x100).isEmpty)
   }
 
-  @Test func theProgramsFunctionOfAStreamAllocatorsNameIsNone() throws {
+  @Test func programFunctionWithAStreamAllocatorsNameMayHoldReferences() throws {
     #expect(try lostFunctions(allocator: "_IO_file_doallocate", at: 0x1000_1060).isEmpty)
   }
 
@@ -34,7 +34,7 @@ import TraceTestSupport
     return try heap.findings([0x1000_1040: "copy()", address: allocator]).map { $0.path[0].allocation?.function }
   }
 
-  @Test func tablesOfTypesHoldTablesAndNoObjects() throws {
+  @Test func tablesOfTypesHoldOnlyTables() throws {
     let heap = HeapBuilder()
     heap.type("App.Session", fields: [])
     let session = heap.object("App.Session", count: 3 | 1 << 33)
@@ -48,7 +48,7 @@ import TraceTestSupport
     #expect(findings.map(\.verdict) == [.lost] && findings.first?.path[0].qualifiedType == "App.Session")
   }
 
-  @Test(arguments: ["libswiftCore.so", "app"]) func aStrippedRuntimeIsKnownByTheFunctionsThatItExports(
+  @Test(arguments: ["libswiftCore.so", "app"]) func strippedRuntimeIsRecognizedByItsExportedFunctions(
     library: String
   ) throws {
     let heap = HeapBuilder()

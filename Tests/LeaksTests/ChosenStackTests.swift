@@ -7,7 +7,7 @@ import TraceTestSupport
 @testable import TraceReading
 
 @Suite struct ChosenStackTests {
-  @Test func theyTellTheSameOfTheirBlocksAsAPassThatLooksUpAllStacks() throws {
+  @Test func lookupOfChosenStacksMatchesLookupOfAllStacks() throws {
     let server = RequestServer()
     for index in 0..<200 {
       let session = server.request(keep: index % 20 == 10)
@@ -26,7 +26,7 @@ import TraceTestSupport
     #expect(chosen.mapValues(\.blocks) == all.mapValues(\.blocks) && chosen.count == 2)
   }
 
-  @Test func theyLeaveOtherStacksOut() throws {
+  @Test func lookupOfChosenStacksOmitsOtherStacks() throws {
     let server = RequestServer()
     let session = server.request(keep: true)
     for index in 0..<1_000 { server.heap.retain(server.store, stack: [0x1000_1010, 0x1000_2000 + 16 * UInt64(index)]) }

@@ -14,20 +14,20 @@ import Testing
     return CollectionUse(of: storage, last: 50_000)
   }
 
-  @Test func appendingAloneIsNoReading() { #expect(use([]) == .unread) }
+  @Test func appendingIsNotReading() { #expect(use([]) == .unread) }
 
-  @Test func onePassOverAllElementsIsAReportInTheEnd() {
+  @Test func onePassOverAllElementsAtTheEndIsAReport() {
     #expect(use([60_000]) == .readInTheEnd)
     #expect(use([50_200, 50_300, 51_000]) == .readInTheEnd)
   }
 
-  @Test func shortPeriodsNowAndThenAreSweeps() {
+  @Test func occasionalShortPeriodsAreSweeps() {
     #expect(use([10_100, 18_000, 45_000, 120_000]) == .swept)
   }
 
-  @Test func aLookUpForEachElementIsUse() {
+  @Test func lookupOfEachElementIsUse() {
     #expect(use(stride(from: 10_000, to: 60_000, by: 70).map { $0 }) == .used)
   }
 
-  @Test func onePeriodDuringTheGrowthIsUse() { #expect(use([30_000]) == .used) }
+  @Test func onePeriodDuringGrowthIsUse() { #expect(use([30_000]) == .used) }
 }

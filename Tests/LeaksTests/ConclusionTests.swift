@@ -21,13 +21,13 @@ import TraceTestSupport
 
   private func line(_ report: LeakReport) -> String { FindingText.conclusion(report).sentence }
 
-  @Test func aProvenLeakIsALeak() throws {
+  @Test func provenLeakConcludesLeak() throws {
     let report = try report()
     #expect(report.conclusion == .leak)
     #expect(line(report) == "Leaks: 1 proven, 48 B retained, among 1 live block at exit")
   }
 
-  @Test func aLikelyLossIsASuspicion() throws {
+  @Test func likelyLossConcludesSuspicion() throws {
     var report = try report()
     report.findings[0].evidence = .unreachable(.lost(nil), way: .init(kind: .number, holder: "table"))
     #expect(report.conclusion == .suspected)
@@ -37,7 +37,7 @@ import TraceTestSupport
   @Test(arguments: [
     (1 << 20, 1, LeakReport.Conclusion.leak), (100, 1000, .leak), (1 << 20 - 1, 999, .steady),
   ])
-  func aLargeLeakOfALibraryIsALeak(bytes: Int, blocks: UInt64, expected: LeakReport.Conclusion) throws {
+  func largeLibraryLeakConcludesLeak(bytes: Int, blocks: UInt64, expected: LeakReport.Conclusion) throws {
     var report = try report()
     report.findings[0].owner = .library(reason: "made inside libFoundation.so")
     report.findings[0].retainedBytes = ByteCount(UInt64(bytes))
@@ -47,13 +47,13 @@ import TraceTestSupport
     #expect(line(report).hasPrefix(answer), "\(line(report))")
   }
 
-  @Test func withoutFindingsAndGrowthNoneIsFound() throws {
+  @Test func noFindingsAndNoGrowthConcludeSteady() throws {
     let report = LeakReport(try heap.analysis())
     #expect(report.conclusion == .steady)
     #expect(line(report) == "Leaks: none found, among 0 live blocks at exit")
   }
 
-  @Test func aReportSaysWhyNothingWasChecked() throws {
+  @Test func missingImageConcludesNotChecked() throws {
     let report = LeakReport(unavailable: "no image")
     #expect(report.conclusion == .notChecked && line(report) == "Leaks: not checked: no image")
   }

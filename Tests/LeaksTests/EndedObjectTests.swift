@@ -39,7 +39,7 @@ import TraceTestSupport
       operation, address, stack: heap.trace.stack([0x1000_1001, 0x1000_1030]), time: time, thread: thread)
   }
 
-  @Test func retainAfterTheFreeIsAUseWithItsThreeStacks() throws {
+  @Test func retainAfterTheFreeIsAUseWithThreeStacks() throws {
     let heap = HeapBuilder()
     let form = endedForm(heap)
     use(heap, form.address, time: 20_000)
@@ -66,7 +66,7 @@ import TraceTestSupport
       finding.advice.map(AdviceWords.sentence).contains { $0.contains("App.swift:48") && $0.contains("App.swift:32") })
   }
 
-  @Test func usesOfObjectsWithOneLifeAreOneFinding() throws {
+  @Test func usesOfObjectsWithEqualLivesAreOneFinding() throws {
     let heap = HeapBuilder()
     heap.type("App.Form", fields: [])
     let forms = (0..<3).map { _ in heap.object("App.Form") }
@@ -77,21 +77,21 @@ import TraceTestSupport
   }
 
   @Test(arguments: [(200_000, 0), (900_000, 0), (5_000_000, 1)] as [(UInt64, Int)])
-  func useOnAnotherThreadCountsOnlyIfItIsLaterForCertain(delay: UInt64, count: Int) throws {
+  func useOnAnotherThreadCountsOnlyIfCertainlyLater(delay: UInt64, count: Int) throws {
     let heap = HeapBuilder()
     let form = endedForm(heap)
     use(heap, form.address, time: 10_000 + delay, thread: 2)
     #expect(try heap.findings(functions).count == count)
   }
 
-  @Test func retainBeforeTheFreeIsNoUse() throws {
+  @Test func retainBeforeTheFreeIsNotAUseAfterFree() throws {
     let heap = HeapBuilder()
     let form = endedForm(heap)
     use(heap, form.address, time: 9_500, thread: 2)
     #expect(try heap.findings(functions).isEmpty)
   }
 
-  @Test func objectThatHasTheAddressNowIsNotTheOneThatEnded() throws {
+  @Test func newObjectAtTheAddressIsNotTheEndedObject() throws {
     let heap = HeapBuilder()
     let form = endedForm(heap)
     let type = heap.trace.type("App.Other")
@@ -106,7 +106,7 @@ import TraceTestSupport
     #expect(findings.map { $0.evidence.ending?.type } == ["Other"])
   }
 
-  @Test func objectInsideAnotherBlockIsNotTheOneThatEnded() throws {
+  @Test func objectInsideAnotherBlockIsNotTheEndedObject() throws {
     let heap = HeapBuilder()
     let form = endedForm(heap)
     // The block is a task's memory: the compiler places objects in it that do not escape.
@@ -120,7 +120,7 @@ import TraceTestSupport
     #expect(try heap.findings(functions).isEmpty)
   }
 
-  @Test func staticObjectsAndFreedBlocksOfCAreNotUsedAfterTheirEnd() throws {
+  @Test func staticObjectsAndFreedCBlocksAreNotUsedAfterFree() throws {
     let heap = HeapBuilder()
     _ = endedForm(heap)
     let block = heap.malloc(64)
@@ -130,7 +130,7 @@ import TraceTestSupport
     #expect(try heap.findings(functions).isEmpty)
   }
 
-  @Test func blockThatMayHaveBeenUnmappedIsNotFollowed() throws {
+  @Test func blockThatMayBeUnmappedIsNotTracked() throws {
     let heap = HeapBuilder()
     heap.type("App.Large", fields: [])
     for (size, time) in [(200_000, 10_000), (100_000, 20_000)] as [(UInt64, UInt64)] {
@@ -146,7 +146,7 @@ import TraceTestSupport
     }
   }
 
-  @Test func missingEventsSilenceItAndAreSaid() throws {
+  @Test func missingEventsSuppressUseAfterFreeAndAddARemark() throws {
     let dropped = HeapBuilder()
     var form = endedForm(dropped)
     use(dropped, form.address, time: 20_000)
@@ -180,7 +180,7 @@ import TraceTestSupport
     return form
   }
 
-  @Test func danglingReferenceKnowsHowItsTargetEnded() throws {
+  @Test func danglingReferenceReportsTheEndOfItsTarget() throws {
     let heap = HeapBuilder()
     _ = danglingButton(heap)
     let finding = try #require(try heap.findings(functions).first)
@@ -191,7 +191,7 @@ import TraceTestSupport
     #expect(finding.evidence.ending?.uses == 0)
   }
 
-  @Test func memoryGivenAwayAfterTheSnapshotDoesNotHideTheEnd() throws {
+  @Test func reuseAfterTheSnapshotDoesNotHideTheEnd() throws {
     let heap = HeapBuilder()
     let form = danglingButton(heap)
     let type = heap.trace.type("App.Other")
@@ -223,7 +223,7 @@ import TraceTestSupport
     }
   }
 
-  @Test func aDanglingReferenceIsToldByTheFieldsTypeAndNotByALaterTenantThatEnded() throws {
+  @Test func danglingReferenceIsNamedByItsFieldsTypeNotByALaterTenant() throws {
     let heap = HeapBuilder()
     for screen in try fieldsOfEndedScreens(heap, 2, next: "App.Later") { heap.free(screen) }
     let findings = try heap.findings(functions)
@@ -232,7 +232,7 @@ import TraceTestSupport
     #expect(findings.map(\.instances) == [2])
   }
 
-  @Test func aReferenceDanglesThoughSomethingOfAnotherClassHasTheMemory() throws {
+  @Test func referenceDanglesEvenIfAnotherClassReusesTheMemory() throws {
     let heap = HeapBuilder()
     _ = try fieldsOfEndedScreens(heap, 3, next: "App.Later")
     let findings = try heap.findings(functions)
@@ -241,7 +241,7 @@ import TraceTestSupport
     #expect(findings.map(\.instances) == [3])
   }
 
-  @Test(arguments: ["App.Screen", "App.Detail"]) func anObjectOfTheFieldsClassOrOneThatInheritsFromItIsItsTarget(
+  @Test(arguments: ["App.Screen", "App.Detail"]) func objectOfTheFieldsClassOrASubclassIsTheTarget(
     next: String
   ) throws {
     let heap = HeapBuilder()
@@ -249,7 +249,7 @@ import TraceTestSupport
     #expect(try heap.findings(functions).isEmpty)
   }
 
-  @Test func anObjectThatEndedBeforeTheHolderWasMadeWasNotItsTarget() throws {
+  @Test func objectThatEndedBeforeTheHolderExistedIsNotTheTarget() throws {
     let heap = HeapBuilder()
     heap.type("App.Field", fields: [Heap.field("delegate", 0, .unmanaged, type: "App.Screen")])
     heap.type("App.Screen", fields: [])
@@ -266,7 +266,7 @@ import TraceTestSupport
     #expect(try heap.findings(functions).isEmpty)
   }
 
-  @Test func whereTheTraceDoesNotShowTheEndTheFieldsTypeIsToldAllTheSame() throws {
+  @Test func danglingReferenceNamesTheFieldsTypeEvenIfTheTraceLacksTheEnd() throws {
     let heap = HeapBuilder()
     heap.type("App.Field", fields: [Heap.field("delegate", 0, .unmanaged, type: "App.Screen")])
     heap.type("App.Screen", fields: [])
@@ -279,7 +279,7 @@ import TraceTestSupport
     #expect(finding.path.last?.reference?.referentType == "Screen")
   }
 
-  @Test func useOfADanglingReferencesTargetBelongsToIt() throws {
+  @Test func useOfADanglingTargetJoinsTheDanglingFinding() throws {
     let heap = HeapBuilder()
     let form = danglingButton(heap)
     use(heap, form.address, time: long)
@@ -290,7 +290,7 @@ import TraceTestSupport
     #expect(findings.first?.advice.map(AdviceWords.sentence).contains { $0.contains("clear Button.delegate") } == true)
   }
 
-  @Test func endingIsShownInLinesAndInFullStacks() throws {
+  @Test func endIsShownInLinesAndInFullStacks() throws {
     let heap = HeapBuilder()
     let form = endedForm(heap)
     use(heap, form.address, time: 20_000)
@@ -313,7 +313,7 @@ import TraceTestSupport
     #expect(text(.full).contains("      Form.__deallocating_deinit  /src/App.swift:64\n"))
   }
 
-  @Test func endingIsInTheJSONReport() throws {
+  @Test func endIsWrittenToTheJSONReport() throws {
     let heap = HeapBuilder()
     let form = endedForm(heap)
     use(heap, form.address, time: 20_000)

@@ -57,7 +57,7 @@ import TraceTestSupport
     return try heap.findings(functions).map(\.fingerprint).sorted()
   }
 
-  @Test(arguments: 0..<24 as Range<UInt64>) func neitherOrderNorNumberOfInstancesChangesAFingerprint(seed: UInt64)
+  @Test(arguments: 0..<24 as Range<UInt64>) func fingerprintIgnoresOrderAndNumberOfInstances(seed: UInt64)
     throws
   {
     var random = SeededRandom(seed: seed)
@@ -69,7 +69,7 @@ import TraceTestSupport
     #expect(try fingerprints(instances) == expected)
   }
 
-  @Test func eachCauseThatIsMendedTakesItsFingerprintAlong() throws {
+  @Test func fixedCauseRemovesOnlyItsOwnFingerprint() throws {
     let all = Set(try fingerprints(Self.causes))
     for index in Self.causes.indices.dropFirst(2) {
       var others = Self.causes
@@ -78,7 +78,7 @@ import TraceTestSupport
     }
   }
 
-  @Test(arguments: [false, true]) func whichOfTwoHoldersHasTheLowerAddressDoesNotMatter(isSwapped: Bool) throws {
+  @Test(arguments: [false, true]) func fingerprintIgnoresTheOrderOfHoldersInMemory(isSwapped: Bool) throws {
     let heap = declared()
     for _ in 0..<3 {
       // The room's `deinit` has run, and both holders have unowned references to the room.
@@ -118,7 +118,7 @@ import TraceTestSupport
     return try server.finding()
   }
 
-  @Test func whatOneCollectionKeepsIsOneCauseWhicheverFunctionMadeMoreOfIt() throws {
+  @Test func survivorsInOneCollectionAreOneCauseWhicheverFunctionMadeMost() throws {
     let (few, many) = (try kept(1, 2), try kept(1, 4, requests: 210))
     // The sessions shown in the two findings were made by different functions.
     #expect(few.path.last?.allocation?.function != many.path.last?.allocation?.function)
@@ -127,7 +127,7 @@ import TraceTestSupport
     #expect(FindingIdentity(few).parts == FindingIdentity(many).parts)
   }
 
-  @Test func whetherItOutlivesItsSiblingsOrAccumulatesIsNoOtherCause() throws {
+  @Test func outlivingAndAccumulatingShareAFingerprint() throws {
     var finding = try kept(1, 2)
     let fingerprint = FindingIdentity(finding).fingerprint
     let survivors = try #require(finding.evidence.survivors)
@@ -158,7 +158,7 @@ import TraceTestSupport
     return try server.heap.findings(RequestServer.functions)
   }
 
-  @Test func whichOfTwoThatOneTimerKeepsIsToldDoesNotDependOnHowMuchHangsFromIt() throws {
+  @Test func objectNamedForATimerIgnoresRetainedSizes() throws {
     let first = try pairs("App.Draft") { _ in (1000, 10) }
     let second = try pairs("App.Draft") { _ in (10, 1000) }
     #expect(first.map(\.fingerprint) == second.map(\.fingerprint))

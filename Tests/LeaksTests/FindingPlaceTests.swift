@@ -33,7 +33,7 @@ import TraceTestSupport
     0x1000_1010: "testReading()", 0x1000_1020: "testWriting()", 0x1000_1F00: "Channel.init()",
   ]
 
-  @Test func aCycleThatOneFunctionTiesForManyIsOneFindingThatListsItsPlaces() throws {
+  @Test func cyclesFromOneFunctionAreOneFindingThatListsPlaces() throws {
     let heap = HeapBuilder()
     _ = channels(heap, [(0x1000_1010, 2), (0x1000_1020, 5)])
     let findings = try heap.findings(functions)
@@ -47,7 +47,7 @@ import TraceTestSupport
     #expect(text.contains("In 2 places:") && text.contains("testReading()"))
   }
 
-  @Test func theFingerprintIsTheSameWhereOnePlaceIsMended() throws {
+  @Test func fingerprintSurvivesAFixOfOnePlace() throws {
     let before = HeapBuilder()
     _ = channels(before, [(0x1000_1010, 2), (0x1000_1020, 5)])
     let after = HeapBuilder()
@@ -55,7 +55,7 @@ import TraceTestSupport
     #expect(try before.findings(functions).map(\.fingerprint) == after.findings(functions).map(\.fingerprint))
   }
 
-  @Test func aLeftOverWordThatMakesAShorterCycleChangesNothing() throws {
+  @Test func staleWordThatShortensACycleKeepsTheFingerprint() throws {
     func fingerprints(leftOver: Bool) throws -> [String] {
       let heap = HeapBuilder()
       heap.type("App.Screen", fields: [Heap.field("model", 0), Heap.field("buffer", 1, .unmanaged)])
@@ -74,7 +74,7 @@ import TraceTestSupport
     #expect(try fingerprints(leftOver: true) == expected)
   }
 
-  @Test func linesOfOneFunctionAreListedWithTheirFigures() throws {
+  @Test func linesOfOneFunctionAreListedWithTheirCounts() throws {
     let heap = HeapBuilder()
     for (site, size) in [
       (0x1000_1007 as UInt64, 10 as UInt64), (0x1000_1008, 2000), (0x1000_1009, 30), (0x1000_100A, 400_000),
@@ -90,7 +90,7 @@ import TraceTestSupport
     #expect(FindingTitle.subject(finding) == "10 B to 391 KiB of malloc")
   }
 
-  @Test func whatOneInstanceKeepsIsNotSaidOfOthersThatKeepLess() throws {
+  @Test func retainedObjectsOfOneInstanceAreNotAttributedToOthers() throws {
     let heap = HeapBuilder()
     heap.type("App.Album", fields: [Heap.field("photo", 0)])
     heap.type("App.Photo", fields: [])
@@ -103,7 +103,7 @@ import TraceTestSupport
     #expect(!FindingText.text(finding, style: TextStyle()).contains("Each also keeps"))
   }
 
-  @Test func tasksOfOnePlaceThatWaitForDifferentThingsAreTwoFindings() throws {
+  @Test func tasksOfOnePlaceWithDifferentAwaitsAreTwoFindings() throws {
     let heap = HeapBuilder()
     for resume in [0x1000_3000 as UInt64, 0x1000_3000, 0x1000_3100] {
       let task = heap.malloc(512, stack: [0x1000_1050])
@@ -120,7 +120,7 @@ import TraceTestSupport
       ])
   }
 
-  @Test func elementsOfAListAreHeldInOneWay() throws {
+  @Test func listElementsShareOneWay() throws {
     let heap = HeapBuilder()
     heap.type("App.Entry", fields: [])
     var next: HeapBuilder.Object?
@@ -135,7 +135,7 @@ import TraceTestSupport
     #expect(answer.ways == 1 && answer.groups.map(\.instances) == [40])
   }
 
-  @Test func aDigestPutsEachPlaceDownByItself() throws {
+  @Test func digestStoresEachPlaceSeparately() throws {
     let heap = HeapBuilder()
     _ = channels(heap, [(0x1000_1010, 2), (0x1000_1020, 5)])
     let finding = try #require(try heap.findings(functions).first)

@@ -42,7 +42,7 @@ import TraceTestSupport
     return (heap, loaded[0])
   }
 
-  @Test func eachStackThatMadeInstancesSaysHowMany() throws {
+  @Test func stacksCountTheInstancesTheyAllocated() throws {
     let report = try report(lost().0)
     let finding = try #require(report.findings.first)
     #expect(report.findings.count == 1 && finding.verdict == .lost && finding.instances == 4)
@@ -57,7 +57,7 @@ import TraceTestSupport
     #expect(stacks.allocations.allSatisfy { $0.stack.userFrame == 0 && $0.stack.end == .complete })
   }
 
-  @Test func theRetainThatWasNotGivenUpHasItsStack() throws {
+  @Test func unbalancedRetainHasItsStack() throws {
     let (heap, shown) = lost()
     let report = try report(heap)
     let object = try #require(report.stacks.values.first?.objects.first)
@@ -69,7 +69,7 @@ import TraceTestSupport
         && references[0].stack.userFrame == 1)
   }
 
-  @Test func theTextShowsStacksOnlyWithFullStacks() throws {
+  @Test func textShowsStacksOnlyOnRequest() throws {
     let report = try report(lost().0)
     func text(_ stacks: TextStyle.Stacks) -> String {
       LeakText.text(report, style: TextStyle(width: 120, stacks: stacks))
@@ -82,7 +82,7 @@ import TraceTestSupport
     #expect(!text(.folded).contains("Not released, Item"))
   }
 
-  @Test func theJSONHasThem() throws {
+  @Test func jsonIncludesStacks() throws {
     let report = try report(lost().0)
     let text = JSONValue.object(FindingJSON.fields(report)).text
     let document = try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
@@ -99,7 +99,7 @@ import TraceTestSupport
     #expect((finding["tests"] as? [Any])?.isEmpty == true)
   }
 
-  @Test func theObjectsOfACycleHaveTheirReferencesEach() throws {
+  @Test func objectsOfACycleListTheirReferences() throws {
     let heap = HeapBuilder()
     heap.type("App.Parent", fields: [HeapBuilder.field("child", 0)])
     heap.type("App.Child", fields: [HeapBuilder.field("parent", 0)])
@@ -114,7 +114,7 @@ import TraceTestSupport
     #expect(objects.map { $0.references?.count } == objects.map { $0.type == "Parent" ? 2 : 1 })
   }
 
-  @Test func sharesOfOneStackOrTestAreAddedUpWithoutOverflow() {
+  @Test func sharesOfOneStackOrTestAreSummedWithoutOverflow() {
     typealias Test = Finding.TestShare
     #expect(
       Finding.joined([Test(name: "b", instances: 2), Test(name: "a", instances: .max), Test(name: "a", instances: 5)])

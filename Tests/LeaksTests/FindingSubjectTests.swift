@@ -36,7 +36,7 @@ import TraceTestSupport
 
   private func title(_ finding: Finding) -> String { FindingTitle.subject(finding) }
 
-  @Test func aLibrarysObjectIsToldByTheProgramsObjectThatEachKeeps() throws {
+  @Test func libraryObjectIsNamedByTheProgramObjectEachInstanceKeeps() throws {
     let finding = try lost(5) { heap, _ in heap.object("Shop.Order", stack: [0x1000_1010, Names.open]) }
     #expect(finding.subject?.type == "Order" && finding.subject?.count == 5)
     #expect(finding.subject?.allocation?.function == "Desk.open(_:)")
@@ -44,7 +44,7 @@ import TraceTestSupport
     #expect(FindingText.text(finding, style: TextStyle()).contains("Each is kept by a Subscription."))
   }
 
-  @Test func anObjectThatAllKeepIsNotWhatTheyAreAbout() throws {
+  @Test func objectSharedByAllInstancesIsNotTheSubject() throws {
     var desk: HeapBuilder.Object?
     let finding = try lost(5) { heap, _ in
       desk = desk ?? heap.object("Shop.Desk", stack: [0x1000_1010, Names.open])
@@ -54,14 +54,14 @@ import TraceTestSupport
     #expect(title(finding) == "Subscription from Desk.open(_:)")
   }
 
-  @Test func anObjectThatOnlySomeKeepIsNotWhatTheyAreAbout() throws {
+  @Test func objectKeptBySomeInstancesIsNotTheSubject() throws {
     let finding = try lost(6) { heap, index in
       index % 2 == 0 ? heap.object("Shop.Order", stack: [0x1000_1010, Names.open]) : nil
     }
     #expect(finding.subject == nil)
   }
 
-  @Test func whatTheProgramMadeOfALibrarysClassKeepsItsName() throws {
+  @Test func libraryClassInstantiatedByTheProgramKeepsItsName() throws {
     let finding = try lost(5, of: [Names.open]) { heap, _ in
       heap.object("Shop.Order", stack: [0x1000_1010, Names.open])
     }
@@ -69,7 +69,7 @@ import TraceTestSupport
   }
 
   /// The first object by address belongs to the leak, but not to the shortest cycle. Both keep the same objects.
-  @Test func aCycleOfALibrarysObjectsIsToldByWhatItKeeps() throws {
+  @Test func cycleOfLibraryObjectsIsNamedByItsContents() throws {
     let heap = HeapBuilder()
     heap.type(
       "Feeds.Subscription",
@@ -84,7 +84,7 @@ import TraceTestSupport
     #expect(finding.subject?.type == "Order" && finding.subject?.count == 1)
   }
 
-  @Test func anOwnObjectIsItsOwnSubject() throws {
+  @Test func programObjectIsItsOwnSubject() throws {
     let heap = HeapBuilder()
     heap.type("Shop.Order", fields: [HeapBuilder.field("desk", 0)])
     heap.type("Shop.Desk")
@@ -127,23 +127,23 @@ import TraceTestSupport
     return try #require(findings.first)
   }
 
-  @Test func anElementOfTheProgramsTypeIsWhatItsPartIsAbout() throws {
+  @Test func elementOfAProgramTypeIsTheSubject() throws {
     let finding = try outlived("Shop.Visit", false)
     #expect(finding.subject?.type == "Visit" && finding.subject?.isValue == true)
     #expect(title(finding) == "Visit from Desk.open(_:)")
     #expect(finding.evidence.retention?.holder == "Market.visits")
   }
 
-  @Test func anElementWithoutANameSaysNothing() throws {
+  @Test func unnamedElementIsNotTheSubject() throws {
     let finding = try outlived("(Swift.Int) -> ()", false)
     #expect(finding.subject == nil && title(finding) == "Storage from Desk.open(_:)")
   }
 
-  @Test func anOwnObjectIsToldRatherThanTheValueThatHasIt() throws {
+  @Test func programObjectIsNamedInsteadOfItsValue() throws {
     #expect(try title(outlived("Shop.Visit", true)).hasPrefix("Order"))
   }
 
-  @Test func blocksOfSeveralSizesAreToldByTheirRange() throws {
+  @Test func blocksOfSeveralSizesShowTheirRange() throws {
     let heap = HeapBuilder()
     for (site, size) in [(0x1000_1007 as UInt64, 16 as UInt64), (0x1000_1008, 2048)] {
       _ = heap.malloc(size, stack: [site])

@@ -16,7 +16,7 @@ import TraceTestSupport
     return heap
   }
 
-  @Test func whatMayHaveBeenFreedWhilePausedIsCountedAndNotAccused() throws {
+  @Test func objectsPossiblyFreedDuringAPauseAreCountedNotReported() throws {
     let heap = nodes()
     let freed = (0..<3).map { _ in heap.object("App.Node") }
     _ = heap.malloc(100)
@@ -29,7 +29,7 @@ import TraceTestSupport
         && analysis.remarks.contains { $0.contains("4 blocks (244 B)") })
   }
 
-  @Test func anObjectThatTheImageShowsIntactIsFoundAlthoughItIsOlderThanThePause() throws {
+  @Test func intactObjectOlderThanThePauseIsReported() throws {
     let heap = nodes()
     let (a, b) = (heap.object("App.Node"), heap.object("App.Node"))
     heap.set(a, 0, b)
@@ -39,14 +39,14 @@ import TraceTestSupport
     #expect(finding.verdict == .retainCycle && finding.instances == 1)
   }
 
-  @Test func anObjectWhoseDeinitHasBegunMayHaveBeenFreedWhilePaused() throws {
+  @Test func objectInDeinitMayHaveBeenFreedDuringThePause() throws {
     let heap = nodes()
     _ = heap.object("App.Node", count: 1 << 32 | 3)
     heap.pause()
     #expect(try heap.findings().isEmpty)
   }
 
-  @Test func whatIsMadeAfterThePauseIsJudgedAsEver() throws {
+  @Test func objectsMadeAfterThePauseAreJudgedAsUsual() throws {
     let heap = nodes()
     heap.pause()
     _ = heap.object("App.Node")
@@ -54,7 +54,7 @@ import TraceTestSupport
     #expect(try heap.findings().map(\.verdict) == [.lost, .lost])
   }
 
-  @Test func memoryThatWasAllocatedUnseenHoldsWhatItRefersTo() throws {
+  @Test func unrecordedBlockHoldsItsReferents() throws {
     for isPaused in [true, false] {
       let heap = nodes()
       var unseen: HeapBuilder.Object?
@@ -69,7 +69,7 @@ import TraceTestSupport
     }
   }
 
-  @Test func whatAnUnknownBlockRefersToIsHeldIfSomethingLeadsThere() throws {
+  @Test func unrecordedBlockHoldsItsReferentsOnlyIfReachable() throws {
     for isReached in [true, false] {
       let heap = nodes()
       // In the gap, the memory of the first block, the second block and the memory after it may have become one new
@@ -85,7 +85,7 @@ import TraceTestSupport
     }
   }
 
-  @Test func whatWasPutOverBlocksWhoseFreesAreMissingIsReadWhole() throws {
+  @Test func blockOverUnrecordedFreesIsReadWhole() throws {
     let heap = nodes()
     let freed = (0..<4).map { heap.block(.malloc, at: 0x5080_0000_0000 + UInt64($0) * 64, size: 48) }
     heap.pause()
@@ -99,7 +99,7 @@ import TraceTestSupport
     #expect(analysis.findings().isEmpty && analysis.graph.blockCount == 5)
   }
 
-  @Test func leftOverWordsOfFreedMemoryHoldNothing() throws {
+  @Test func staleWordsOfFreedMemoryHoldNothing() throws {
     let heap = nodes()
     let freed = heap.malloc(4096)
     heap.pause()
@@ -111,7 +111,7 @@ import TraceTestSupport
     #expect(try heap.findings().map(\.verdict) == [.retainCycle])
   }
 
-  @Test func aReferenceDanglesForCertainOnlyIfItsTargetWasFreedAfterThePause() throws {
+  @Test func referenceCertainlyDanglesOnlyIfItsTargetWasFreedAfterThePause() throws {
     for freedAfter in [true, false] {
       let heap = nodes()
       let (holder, target, last) = (heap.object("App.Node"), heap.object("App.Node"), heap.object("App.Node"))
@@ -125,7 +125,7 @@ import TraceTestSupport
     }
   }
 
-  @Test func siblingsThatMayHaveEndedUnseenSayNothingOfTheOthers() throws {
+  @Test func siblingsPossiblyFreedDuringAPauseGiveNoEvidence() throws {
     for isPaused in [true, false] {
       let server = RequestServer()
       let sessions = server.requests(300) { _ in true }
@@ -137,7 +137,7 @@ import TraceTestSupport
     }
   }
 
-  @Test func anExpectationWhoseObjectMayHaveEndedUnseenIsUndecided() throws {
+  @Test func expectationOfAPossiblyFreedObjectIsUndecided() throws {
     for isPaused in [true, false] {
       let server = RequestServer()
       let session = server.heap.object("App.Session", stack: server.inner)
@@ -159,7 +159,7 @@ import TraceTestSupport
     }
   }
 
-  @Test func callsThatWereDroppedMayBeFreesOfAnyBlockWithoutProof() throws {
+  @Test func droppedCallsLeaveOnlyProvenFindings() throws {
     let heap = nodes()
     _ = heap.malloc(64)
     _ = heap.object("App.Node")
@@ -175,7 +175,7 @@ import TraceTestSupport
     #expect(analysis.remarks.contains { $0.contains("calls were dropped") })
   }
 
-  @Test func aTraceThatBeganPausedDoesNotShowWhatWasThereBefore() throws {
+  @Test func traceThatStartedPausedTreatsEarlierMemoryAsUnknown() throws {
     let heap = nodes()
     heap.trace.header.options = 2
     let kept = heap.object("App.Node")

@@ -42,7 +42,7 @@ import TraceTestSupport
 
   private func grown() throws -> [GrownCollection] { try heap.analysis().grownCollections() }
 
-  @Test func elementsOfAFieldAreCountedOverAllItsObjects() throws {
+  @Test func elementsOfAFieldAreSummedOverItsObjects() throws {
     rooms(3, messages: 80)
     // The log of this room was emptied, but kept its memory.
     let room = heap.object("App.Room")
@@ -54,7 +54,7 @@ import TraceTestSupport
     #expect(row.quarters == row.quarters.sorted() && row.quarters.last == 240 && (row.quarters.first ?? 0) < 120)
   }
 
-  @Test func aReportWithoutFindingsBeginsWithTheLargestCollectionThatGrew() throws {
+  @Test func reportWithoutFindingsStartsWithTheLargestGrownCollection() throws {
     // These are too few messages for a suspicion.
     rooms(2, messages: 11)
     let report = LeakReport(try heap.analysis())
@@ -63,7 +63,7 @@ import TraceTestSupport
     #expect(line.hasPrefix("Leaks: none found, but Room.log grew during the run, among "), "\(line)")
   }
 
-  @Test func aCollectionThatManyHoldersShareCountsOnce() throws {
+  @Test func sharedCollectionCountsOnce() throws {
     let log = heap.object("Swift._ContiguousArrayStorage<App.Message>", size: UInt64(32 + 8 * 40))
     for _ in 0..<5 {
       let room = heap.object("App.Room")
@@ -76,7 +76,7 @@ import TraceTestSupport
     #expect(row.elements == 40 && row.holders == 1)
   }
 
-  @Test func objectsOfLibrariesBesideTheProgramsAreNoElements() throws {
+  @Test func libraryObjectsAmongProgramObjectsAreNotElements() throws {
     heap.type("Swift.__StringStorage")
     let log = heap.object("Swift._ContiguousArrayStorage<App.Message>", size: UInt64(32 + 8 * 80))
     let room = heap.object("App.Room")
@@ -91,7 +91,7 @@ import TraceTestSupport
   }
 
   /// Each event keeps the previous event, directly or through an envelope.
-  @Test(arguments: [false, true]) func objectsThatHoldOneAnotherInARowAreAFact(hasEnvelopes: Bool) throws {
+  @Test(arguments: [false, true]) func chainOfObjectsIsReportedAsGrowth(hasEnvelopes: Bool) throws {
     heap.type("App.Envelope", fields: [HeapBuilder.field("event", 0)])
     heap.type("App.Event", fields: [HeapBuilder.field("previous", 0)])
     var last = heap.object("App.Event")
@@ -115,7 +115,7 @@ import TraceTestSupport
   }
 
   /// Owners and parts that refer to each other are not a chain.
-  @Test func pairsAreNoRow() throws {
+  @Test func pairsAreNotAChain() throws {
     heap.type("App.Owner", fields: [HeapBuilder.field("part", 0)])
     heap.type("App.Part", fields: [HeapBuilder.field("owner", 0)])
     for _ in 0..<30 {
@@ -128,20 +128,20 @@ import TraceTestSupport
   }
 
   /// The program makes the elements in the first two thirds of the run, and uses all of them in the last third.
-  @Test func elementsThatWereMadeForMostOfTheRunAreAFact() throws {
+  @Test func elementsMadeOverMostOfTheRunAreReported() throws {
     rooms(1, messages: 60)
     for _ in 0..<30 { heap.global(heap.malloc(16)) }
     let row = try #require(try grown().first)
     #expect(row.elements == 60 && row.quarters[2] == 60)
   }
 
-  @Test func elementsFromTheStartAreNoFact() throws {
+  @Test func elementsMadeAtTheStartAreNotReported() throws {
     rooms(1, messages: 30)
     for _ in 0..<120 { heap.global(heap.malloc(16)) }
     #expect(try grown().isEmpty)
   }
 
-  @Test func aLibrarysObjectThatHasElementsIsACollectionOfItsHolder() throws {
+  @Test func libraryObjectWithElementsIsACollectionOfItsHolder() throws {
     heap.type("Foundation.Box", fields: (0..<20).map { HeapBuilder.field("element\($0)", $0) })
     let box = heap.object("Foundation.Box", size: 16 + 8 * 20)
     let room = heap.object("App.Room")
@@ -155,7 +155,7 @@ import TraceTestSupport
   enum Course: CaseIterable { case steady, ofTheStart, madeAnew, few }
 
   /// A collection whose elements have no memory of their own is recognised by its reallocations.
-  @Test(arguments: Course.allCases) func valuesAreAFactIfTheirCollectionIsEnlargedLate(course: Course) throws {
+  @Test(arguments: Course.allCases) func valuesAreReportedIfTheirCollectionGrowsLate(course: Course) throws {
     heap.type("Swift._ContiguousArrayStorage<App.Reading>")
     let room = heap.object("App.Room")
     heap.global(room)
@@ -185,12 +185,12 @@ import TraceTestSupport
     #expect(row.quarters.last == 512 && (100...156).contains(row.quarters[0]) && (200...312).contains(row.quarters[1]))
   }
 
-  @Test func fewElementsAreNoFact() throws {
+  @Test func fewElementsAreNotReported() throws {
     rooms(3, messages: 5)
     #expect(try grown().isEmpty)
   }
 
-  @Test func aRingReplacesItsElementsAndIsNone() throws {
+  @Test func ringBufferIsNotReported() throws {
     let room = heap.object("App.Room")
     let log = heap.object("Swift._ContiguousArrayStorage<App.Message>", size: 32 + 8 * 20)
     heap.set(room, 0, log)
@@ -206,7 +206,7 @@ import TraceTestSupport
     #expect(try grown().isEmpty)
   }
 
-  @Test func collectionsThatAreFilledAtTheStartAreNone() throws {
+  @Test func collectionsFilledAtTheStartAreNotReported() throws {
     rooms(2, messages: 20)
     for _ in 0..<1000 { _ = heap.object("App.Message") }
     #expect(try grown().isEmpty)

@@ -120,7 +120,7 @@ import TraceTestSupport
     },
   ]
 
-  @Test("What only looks like a leak is not suspected strongly", arguments: harmlessShapes)
+  @Test("Harmless curves are not strongly suspected", arguments: harmlessShapes)
   func harmless(_ shape: Harmless) {
     for count in Self.counts {
       let found = Self.suspected(count, shape.make)
@@ -187,7 +187,7 @@ import TraceTestSupport
     },
   ]
 
-  @Test("A leak is suspected", arguments: leakShapes)
+  @Test("A leak's curve is suspected", arguments: leakShapes)
   func leaks(_ shape: Leak) {
     for count in Self.counts where count >= shape.images {
       let found = Self.suspected(count, shape.make)
@@ -199,13 +199,13 @@ import TraceTestSupport
     GrowthCurve(times: values.indices.map { 600 * Double($0) }, values: values, kept: kept).judged()
   }
 
-  @Test func fewImagesAccuseNobody() {
+  @Test func fewImagesGiveNoSuspicion() {
     #expect(Self.judgement([0, 100, 200, 300, 400]) == .innocent(.tooFewImages))
     #expect(Self.judgement([]) == .innocent(.tooFewImages))
   }
 
   /// Labels that appear one after the other in half a minute of scrapes.
-  @Test func whatLevelsOffInItsLastQuarterIsNoLeak() {
+  @Test func curveThatLevelsOffInItsLastQuarterIsNotSuspected() {
     let times = [3.0, 5, 7, 9, 11, 15, 17, 19, 21, 25, 27, 29, 31, 33, 37, 39, 41, 43, 47, 49, 51, 53, 57, 60]
     let values = [
       23.0, 77, 166, 299, 461, 910, 1187, 1503, 1866, 2603, 2973, 3332, 3701, 4060, 4733, 5036, 5302, 5543, 5940, 6088,
@@ -224,7 +224,7 @@ import TraceTestSupport
     #expect(Self.judgement([0, 2, 4, 5, 7, 9]) == .innocent(.hardlyGrows))
   }
 
-  @Test func objectsThatAreReplacedAreNoLeak() {
+  @Test func replacedObjectsAreNotSuspected() {
     let values = (0..<12).map { 100.0 + 50 * Double($0) }
     guard case .suspect(let suspicion) = Self.judgement(values, kept: values.map { _ in 0.95 }) else {
       Issue.record("a leak whose objects stay is not suspected")
@@ -234,7 +234,7 @@ import TraceTestSupport
     #expect(Self.judgement(values, kept: values.map { _ in 0.2 }) == .innocent(.turnsOver))
   }
 
-  @Test func timesThatAreUnevenCountByTheirLength() {
+  @Test func unevenIntervalsAreWeightedByLength() {
     let times = [0.0, 1, 2, 3, 60, 120, 121, 122, 123, 200, 201, 260]
     let curve = GrowthCurve(times: times, values: times.map { ($0 * 10).rounded() })
     guard case .suspect = curve.judged() else {

@@ -19,7 +19,7 @@ import TraceTestSupport
     #expect(report.findings.isEmpty && report.remarks.isEmpty, sourceLocation: sourceLocation)
   }
 
-  @Test func whatTheSameHolderHasMoreOfAfterEachRoundGrows() throws {
+  @Test func moreObjectsOfOneHolderAfterEachRoundIsGrowth() throws {
     let work = RepeatedWork()
     work.rounds { _ in work.add(2) }
     let finding = try finding(work)
@@ -30,7 +30,7 @@ import TraceTestSupport
     #expect(finding.path.last?.allocation?.function == "Registry.open()" && finding.evidence.retention?.snapshot == 6)
   }
 
-  @Test func aRepetitionOfTheProgramsHasItsNameAndPlace() throws {
+  @Test func programsRoundHasItsNameAndPlace() throws {
     let work = RepeatedWork()
     for round in 1...5 {
       work.add(1)
@@ -46,7 +46,7 @@ import TraceTestSupport
     #expect(rounds.place == place && rounds.first == 2 && rounds.measure == .objects)
   }
 
-  @Test func aCollectionThatMovesIsTheSameHolder() throws {
+  @Test func reallocatedCollectionIsTheSameHolder() throws {
     let work = RepeatedWork()
     work.rounds { round in
       work.add(2)
@@ -55,7 +55,7 @@ import TraceTestSupport
     #expect(try finding(work).evidence.growth == [4, 6, 8, 10, 12])
   }
 
-  @Test func whatIsAddedAtTheEndOfAListIsHeldByTheList() throws {
+  @Test func appendedListNodeIsHeldByTheList() throws {
     let work = RepeatedWork()
     var last: HeapBuilder.Object?
     work.rounds { _ in
@@ -69,7 +69,7 @@ import TraceTestSupport
     #expect(finding.evidence.retention?.holder == "Registry.first" && finding.evidence.growth == [6, 9, 12, 15, 18])
   }
 
-  @Test func elementsThatAreNoObjectsGrowByTheirCount() throws {
+  @Test func elementsWithoutObjectsGrowByCount() throws {
     let work = RepeatedWork()
     work.rounds { work.setNumbers(UInt64(10 * $0)) }
     let finding = try finding(work)
@@ -78,7 +78,7 @@ import TraceTestSupport
     #expect(finding.evidence.rounds?.measure == .elements)
   }
 
-  @Test func aQueueWhoseConsumerIsSlowerGrowsByItsElements() throws {
+  @Test func queueWithASlowConsumerGrowsByItsElements() throws {
     let work = RepeatedWork()
     work.rounds { _ in
       work.add(10)
@@ -87,7 +87,7 @@ import TraceTestSupport
     #expect(try finding(work).evidence.growth == [4, 6, 8, 10, 12])
   }
 
-  @Test func capacityIsNoGrowth() throws {
+  @Test func capacityIsNotGrowth() throws {
     let work = RepeatedWork()
     work.rounds { round in
       work.regrow()
@@ -97,7 +97,7 @@ import TraceTestSupport
     try expectNothing(work)
   }
 
-  @Test func whatReachesItsLimitIsNoGrowth() throws {
+  @Test func reachedLimitIsNotGrowth() throws {
     let work = RepeatedWork()
     var count = 0
     work.rounds { _ in
@@ -109,25 +109,25 @@ import TraceTestSupport
     try expectNothing(work)
   }
 
-  @Test func whatLevelsOffIsNoGrowth() throws {
+  @Test func levelingOffIsNotGrowth() throws {
     let work = RepeatedWork()
     work.rounds { round in work.add(64 >> round) }
     try expectNothing(work)
   }
 
-  @Test func aRoundThatAddsNothingIsEvidenceAgainstGrowth() throws {
+  @Test func roundWithoutAdditionsIsEvidenceAgainstGrowth() throws {
     let work = RepeatedWork()
     work.rounds { round in work.add(round == 4 ? 0 : 2) }
     try expectNothing(work)
   }
 
-  @Test func theFirstTwoRoundsSayNothing() throws {
+  @Test func firstTwoRoundsAreIgnored() throws {
     let work = RepeatedWork()
     work.rounds { round in work.add(round <= 2 ? 30 : 0) }
     try expectNothing(work)
   }
 
-  @Test func numbersThatHappenToRiseAreNoGrowthWhereNothingLasts() throws {
+  @Test func risingCountsWithoutLastingObjectsAreNotGrowth() throws {
     let work = RepeatedWork()
     var count = 0
     // When a round ends, some requests of this round are still in progress.
@@ -139,7 +139,7 @@ import TraceTestSupport
     try expectNothing(work)
   }
 
-  @Test func whatOnlyAStackHoldsIsNotTold() throws {
+  @Test func objectsHeldOnlyByAStackAreNotReported() throws {
     let work = RepeatedWork()
     let stack: UInt64 = 0x7000_0000_0000
     work.heap.regions.append(MemoryRegion(range: stack..<stack + 0x10000, kind: .mainStack))
@@ -154,7 +154,7 @@ import TraceTestSupport
     try expectNothing(work)
   }
 
-  @Test func ofFewerThanFiveRoundsNothingIsSaidButThat() throws {
+  @Test func fewerThanFiveRoundsGiveOnlyARemark() throws {
     let work = RepeatedWork()
     work.rounds(4) { _ in work.add(2) }
     let report = try work.growth()
@@ -162,7 +162,7 @@ import TraceTestSupport
     #expect(report.remarks == ["rounds marked from outside: 4 rounds with a heap image; growth is judged from 5 on"])
   }
 
-  @Test func aRoundWithoutAnImageCountsWithTheNext() throws {
+  @Test func roundWithoutAnImageJoinsTheNext() throws {
     let work = RepeatedWork()
     for round in 1...7 {
       work.add(2)
@@ -171,7 +171,7 @@ import TraceTestSupport
     #expect(try finding(work).evidence.growth == [4, 6, 8, 12, 14])
   }
 
-  @Test func ofATestOnlyWhatItMadeItselfIsTold() throws {
+  @Test func testReportsOnlyItsOwnObjects() throws {
     let work = RepeatedWork()
     var own: [UInt64: UInt64] = [:]
     work.rounds { round in
@@ -190,7 +190,7 @@ import TraceTestSupport
     #expect(try others.heap.growth(RepeatedWork.functions, among: first).findings.isEmpty)
   }
 
-  @Test func oneFindingStandsForAllThatOneHolderHasMoreOf() throws {
+  @Test func oneHoldersGrowthIsOneFinding() throws {
     let work = RepeatedWork()
     work.rounds { round in
       work.add(2)
@@ -202,14 +202,14 @@ import TraceTestSupport
     #expect(finding.path.last?.qualifiedType == "App.Session")
   }
 
-  @Test func aFingerprintDoesNotDependOnCounts() throws {
+  @Test func fingerprintIgnoresCounts() throws {
     let few = RepeatedWork(), many = RepeatedWork()
     few.rounds { _ in few.add(1) }
     many.rounds(8) { _ in many.add(7) }
     #expect(try finding(few).fingerprint == finding(many).fingerprint)
   }
 
-  @Test(arguments: TestTier.seeds(0..<40)) func anyWordsInTheImagesAreReadWithoutATrap(seed: UInt64) throws {
+  @Test(arguments: TestTier.seeds(0..<40)) func arbitraryImageWordsNeverTrap(seed: UInt64) throws {
     var random = SplitMix(seed)
     let work = RepeatedWork()
     var objects: [HeapBuilder.Object] = [work.registry, work.sessions, work.numbers]

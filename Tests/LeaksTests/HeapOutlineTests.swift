@@ -57,7 +57,7 @@ struct HeapOutlineTests {
     #expect(outline.types.map { outline.kinds[$0.kind].name } == ["Cache", "Node", "Value"])
   }
 
-  @Test func whatTwoHoldIsNeithers() throws {
+  @Test func objectWithTwoHoldersBelongsToNeither() throws {
     let heap = heap()
     let (cache, index, value) = (
       heap.object("App.Cache", size: 48), heap.object("App.Index", size: 48), heap.object("App.Value", size: 100)
@@ -78,7 +78,7 @@ struct HeapOutlineTests {
         == ["Cache.shared 1", "Index.shared 1"])
   }
 
-  @Test func whatLeaksIsHeldByNothing() throws {
+  @Test func leakedObjectsHaveNoHolder() throws {
     let heap = heap()
     for _ in 0..<3 {
       let (a, b) = (heap.object("App.Node", size: 32), heap.object("App.Node", size: 32))

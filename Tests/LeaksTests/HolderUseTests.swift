@@ -53,7 +53,7 @@ import TraceTestSupport
   }
 
   /// Each of two lists gets a quarter of the jobs. The program reads one of the lists at its end.
-  @Test func whatTheProgramUsesOfOneHolderSaysNothingOfAnother() throws {
+  @Test func useOfOneHoldersObjectsIsNoEvidenceAboutAnother() throws {
     let script = Script()
     let (done, pending) = (script.list(ofService: true), script.list(ofService: true))
     let jobs = script.jobs(400) { $0 % 4 == 1 ? done : $0 % 4 == 3 ? pending : nil }
@@ -68,7 +68,7 @@ import TraceTestSupport
   }
 
   @Test(arguments: [true, false])
-  func theMainFunctionsOwnCollectionHasItsResults(ofService: Bool) throws {
+  func mainFunctionsOwnCollectionHoldsItsResults(ofService: Bool) throws {
     let script = Script()
     let list = script.list(ofService: ofService)
     _ = script.jobs(400) { $0 % 4 == 1 ? list : nil }
@@ -76,7 +76,7 @@ import TraceTestSupport
   }
 
   @Test(arguments: [true, false])
-  func whatAServiceHasOfTheMainFunctionAccumulates(ofService: Bool) throws {
+  func onlyTheServicesCollectionAccumulates(ofService: Bool) throws {
     let script = Script()
     let list = script.list(ofService: ofService)
     _ = script.jobs(400) { _ in list }

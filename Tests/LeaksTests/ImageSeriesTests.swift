@@ -47,7 +47,7 @@ import TraceTestSupport
     return sample
   }
 
-  @Test func theHolderOfWhatGrowsIsSuspectedAndNotWhatItsObjectsKeep() {
+  @Test func holderOfGrowingObjectsIsSuspectedWithoutTheirContents() {
     let growth = Self.series(12) { image in
       [
         Self.row("App.Session", in: "Server.sessions", count: 20 * image, owner: "App.Server", retained: 2000 * image),
@@ -61,7 +61,7 @@ import TraceTestSupport
     #expect(growth.suspects.first?.suspicion?.isStrong == true && growth.suspects.first?.grown == 220)
   }
 
-  @Test func objectsThatMoveFromOneHolderToAnotherAreNotSuspected() {
+  @Test func objectsMovingBetweenHoldersAreNotSuspected() {
     let growth = Self.series(12) { image in
       [
         Self.row("App.Session", in: "Server.idle", count: 20 * image),
@@ -71,7 +71,7 @@ import TraceTestSupport
     #expect(growth.suspects.isEmpty && growth.grown.map(\.row.key.holder) == ["Server.idle"])
   }
 
-  @Test func whatThreadsWorkWithAndLibrariesKeepIsShownAndNotSuspected() {
+  @Test func threadAndLibraryObjectsAreShownButNotSuspected() {
     let growth = Self.series(12) { image in
       [
         Self.row("App.Job", in: "stacks of threads", .thread, count: 20 * image),
@@ -84,7 +84,7 @@ import TraceTestSupport
   }
 
   @Test(
-    "Objects of the program's that a library holds are suspected, and strongly if they are the same from image to image",
+    "Program objects held by a library are suspected, strongly if they stay from image to image",
     arguments: [nil, 1, 0.7] as [Double?])
   func heldByLibraries(kept: Double?) {
     // The last objects of an image do not exist in the next image.
@@ -102,7 +102,7 @@ import TraceTestSupport
     #expect(strength == (kept == 1 ? [true] : kept == nil ? [false] : []))
   }
 
-  @Test func whatComesWithItsHoldersIsNotSuspectedWhoeverHoldsThose() {
+  @Test func objectsThatGrowWithTheirHoldersAreNotSuspected() {
     let growth = Self.series(12) { image in
       [
         Self.row("App.Job", in: "stacks of threads", .thread, count: 20 + 20 * image),
@@ -116,7 +116,7 @@ import TraceTestSupport
     #expect(name?.judgement == .innocent(.growsWithHolder))
   }
 
-  @Test func whatHangsFromASuspectByWayOfOthersIsNone() {
+  @Test func objectsBehindASuspectAreNotSuspected() {
     let growth = Self.series(12) { image in
       [
         Self.row("App.Session", in: "Server.sessions", count: 20 * image, owner: "App.Server", retained: 9000 * image),
@@ -127,7 +127,7 @@ import TraceTestSupport
     #expect(growth.suspects.map(\.row.key.type) == ["App.Session"] && growth.grown.isEmpty)
   }
 
-  @Test func ofALibrarysTimersAndTheProgramsObjectsThatTheyHoldTheLatterAreTold() {
+  @Test func programObjectsHeldByLibraryTimersAreReportedInsteadOfTheTimers() {
     let growth = Self.series(12) { image in
       [
         Self.row("Foundation.Entry", in: "Table", count: 20 * image, retained: 9000 * image, isPlatform: true),
@@ -138,7 +138,7 @@ import TraceTestSupport
     #expect(growth.suspects.map(\.row.key.type) == ["App.Upload"])
   }
 
-  @Test("An image in which a field is empty, and its objects are elsewhere, is no fall", arguments: [true, false])
+  @Test("An image with a temporarily empty field is not a drop", arguments: [true, false])
   func moves(areElsewhere: Bool) {
     let growth = Self.series(12) { image in
       let isMoving = image == 5 || image == 9
@@ -151,7 +151,7 @@ import TraceTestSupport
     #expect(growth.suspects.map(\.row.key.holder) == (areElsewhere ? ["Server.sessions"] : []))
   }
 
-  @Test func ofMoreWorkUnderWayNothingStays() {
+  @Test func growingWorkInProgressIsNotSuspected() {
     // Each object exists in three images of 24.
     let rows = { (image: Int) in [Self.row("App.Request", in: "Server.active", count: 60 + 30 * image)] }
     func suspects(_ life: UInt64) -> Int {
@@ -167,13 +167,13 @@ import TraceTestSupport
     #expect(suspects(1 << 40) == 1)
   }
 
-  @Test func twoImagesShowWhatGrewAndAccuseNobody() {
+  @Test func twoImagesShowGrowthWithoutSuspicion() {
     let growth = Self.series(2) { [Self.row("App.Session", in: "Server.sessions", count: 20 * $0)] }.growth()
     #expect(growth.suspects.isEmpty && growth.grown.first?.grown == 20)
     #expect(growth.grown.first?.judgement == .innocent(.tooFewImages))
   }
 
-  @Test func ofManyImagesSomeAreForgottenAndTheNewestIsThere() {
+  @Test func longSeriesDropsOldImagesAndKeepsTheNewest() {
     let count = 3 * ImageSeries.imageLimit
     let series = Self.series(count) { [Self.row("App.Session", in: "Server.sessions", count: 20 * $0)] }
     #expect(series.moments.count <= ImageSeries.imageLimit && series.taken == count)
@@ -187,14 +187,14 @@ import TraceTestSupport
     #expect(growth.suspects.first?.figures.last?.count == UInt64(20 * (count - 1)))
   }
 
-  @Test func whatComesLaterWasNotThereBefore() {
+  @Test func laterRowHasZerosBefore() {
     let growth = Self.series(4) { image in
       image < 2 ? [] : [Self.row("App.Late", in: "Server.late", count: 7)]
     }.growth()
     #expect(growth.grown.first?.figures.map(\.count) == [0, 0, 7, 7])
   }
 
-  @Test func samplesTellWhatStaysFromWhatIsReplaced() {
+  @Test func samplesDistinguishKeptFromReplacedObjects() {
     let sample = Self.sample
     #expect(sample(0..<1000).keptShare(in: sample(0..<1000)) == 1)
     #expect(sample(0..<1000).keptShare(in: sample(0..<5000)) == 1)

@@ -29,11 +29,11 @@ import TraceTestSupport
     return heap
   }
 
-  @Test func aWholeImageTellsThemAll() throws {
+  @Test func wholeImageShowsAllVerdicts() throws {
     #expect(Set(try heap().findings().map(\.verdict)) == [.retainCycle, .lost, .suspended, .dangling])
   }
 
-  @Test func nothingIsSaidToBeUnreachableInAnImageThatIsNotWhole() throws {
+  @Test func incompleteImageReportsNothingAsUnreachable() throws {
     for end in [nil, TraceSnapshot.End(error: 28), TraceSnapshot.End(error: 12)] {
       let heap = heap()
       heap.snapshotEnd = end

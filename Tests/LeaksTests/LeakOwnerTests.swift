@@ -44,7 +44,7 @@ import TraceTestSupport
   private let curl = "/lib/x86_64-linux-gnu/libcurl.so.4"
   private let app = "/srv/app/server"
 
-  @Test func whatAThreadsFunctionAskedForByATailCallIsTheProgramsThoughTheStackDoesNotHaveIt() throws {
+  @Test func tailCallAllocationOfAThreadFunctionBelongsToTheProgram() throws {
     let block = try #require(try finding([("malloc", libc), ("start_thread", libc), ("clone3", libc)]))
     #expect(!block.isLibrary && block.path[0].allocation?.function == "start_thread")
     let copy = try #require(
@@ -52,7 +52,7 @@ import TraceTestSupport
     #expect(!copy.isLibrary && copy.path[0].allocation?.function == "__GI___strdup")
   }
 
-  @Test("A stripped C library changes no verdict on a thread's first function, or on main")
+  @Test("A stripped C library changes no verdict about thread functions and main")
   func strippedBeginnings() throws {
     let thread = try #require(try finding([("malloc", libc), ("", libc), ("", libc)]))
     #expect(!thread.isLibrary && thread.path[0].allocation?.function == "start_thread")
@@ -67,7 +67,7 @@ import TraceTestSupport
     #expect(!main.isLibrary)
   }
 
-  @Test("The caller of a C library function owns the memory, though the function inside it has no name")
+  @Test("The caller of a C library function owns its memory even without inner symbols")
   func strippedFunction() throws {
     let block = try #require(
       try finding([("realloc", libc), ("", libc), ("_IO_fclose", libc), ("load_settings", app), ("main", app)]))
@@ -78,12 +78,12 @@ import TraceTestSupport
     "_IO_getdelim", "_IO_mem_finish", "__pthread_attr_setaffinity_new", "__vasprintf_internal", "__realpath",
     "__scandir_tail", "getaddrinfo",
   ])
-  func whatTheCLibraryHandsOutIsItsCallers(_ function: String) throws {
+  func memoryReturnedByTheCLibraryBelongsToItsCaller(_ function: String) throws {
     let block = try #require(try finding([("malloc", libc), (function, libc), ("load_settings", app), ("main", app)]))
     #expect(!block.isLibrary && block.path[0].allocation?.function == "load_settings")
   }
 
-  @Test func whatTheCLibraryAndTheLoaderKeepForThemselvesIsNoFinding() throws {
+  @Test func internalMemoryOfTheCLibraryAndTheLoaderIsNotReported() throws {
     #expect(
       try finding([
         ("calloc", "/lib64/ld-linux-x86-64.so.2"), ("allocate_dtv", "/lib64/ld-linux-x86-64.so.2"),
@@ -92,7 +92,7 @@ import TraceTestSupport
     #expect(try finding([("malloc", libc), ("__GI_setlocale", libc), ("main", app)]) == nil)
   }
 
-  @Test func whatALibraryOfTheSystemMadeIsThatOfWhoCalledIt() throws {
+  @Test func systemLibraryMemoryBelongsToItsCaller() throws {
     let foundation = "/usr/lib/swift/linux/libFoundationNetworking.so"
     let made = try #require(
       try finding([
@@ -145,14 +145,14 @@ import TraceTestSupport
     "$s6Server4signyyF", "Server.sign() -> Foundation.Data", "/srv/app/Sources/Server/Sign.swift"
   )
 
-  @Test func memoryThatAPackagesSwiftCodeAsksItsOwnCodeForIsThePackagesToFree() throws {
+  @Test func packageFreesMemoryItsSwiftCodeAllocates() throws {
     let key = ("$s6Crypto3KeyV", "Crypto.Key.init(bits: Swift.Int) -> Crypto.Key", Self.crypto + "Crypto/Key.swift")
     let lost = try finding([Self.allocate, key, Self.sign])
     #expect(
       lost.verdict == .lost && lost.owner.reason == "made inside \(key.1), which the package swift-crypto has to free")
   }
 
-  @Test func aPointerThatAPackageGivesAwayIsItsCallersToFree() throws {
+  @Test func callerFreesAPointerThatAPackageReturns() throws {
     for result in [
       "Swift.UnsafeMutableRawPointer", "Crypto.UnsafeBuffer", "Swift.OpaquePointer?", "Swift.Unmanaged<Crypto.Key>",
     ] {
@@ -161,11 +161,11 @@ import TraceTestSupport
     }
   }
 
-  @Test func memoryThatTheProgramAsksAPackagesCFunctionForIsTheProgramsToFree() throws {
+  @Test func programFreesMemoryFromAPackagesCFunction() throws {
     #expect(try !finding([Self.allocate, Self.sign]).isLibrary)
   }
 
-  @Test func memoryThatTheProgramAsksForInsideAPackagesCallIsItsOwn() throws {
+  @Test func programFreesMemoryItAllocatesInsideAPackagesCall() throws {
     let closure = ("$s6Server4signyyFU_", "closure #1 () -> () in Server.sign()", "/srv/app/Sources/Server/Sign.swift")
     let with = ("$s6Crypto4withyyF", "Crypto.with<A>(() -> A) -> A", Self.crypto + "Crypto/With.swift")
     #expect(try !finding([closure, with, Self.sign]).isLibrary)
@@ -177,7 +177,7 @@ import TraceTestSupport
     ("/srv/app/.build/debug/ShopPackageTests.derived/runner.swift", SourceFrame.Kind.systemLibrary),
     ("/srv/app/.build/debug/ShopPackageDiscoveredTests.derived/ShopTests.swift", .systemLibrary),
     ("/srv/app/Tests/ShopTests/BasketTests.swift", .user),
-  ]) func filesThatThePackageManagerWritesForATestBundleAreTheRunners(_ file: String, _ kind: SourceFrame.Kind) {
+  ]) func generatedTestBundleFilesBelongToTheRunner(_ file: String, _ kind: SourceFrame.Kind) {
     let name = DemangledName(
       full: "static ShopPackageTests.Runner.main()", short: "static Runner.main()", language: .swift,
       module: "ShopPackageTests", isThunk: false, isMerged: false,
@@ -189,7 +189,7 @@ import TraceTestSupport
         position: position) == kind)
   }
 
-  @Test func aFunctionOfTheCLibraryThatAHeaderDefinesIsFoldedAway() {
+  @Test func cLibraryFunctionDefinedInAHeaderIsFolded() {
     let name = DemangledName(
       full: "getline", short: "getline", language: .other, module: nil, isThunk: false, isMerged: false, isAsync: false,
       asyncPart: nil)

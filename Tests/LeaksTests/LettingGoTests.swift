@@ -35,40 +35,40 @@ import Testing
       BlockHistory(block: block, events: history), functions: { LettingGo.Functions(Self.frames($0)) })
   }
 
-  @Test func anotherFunctionLetsGoOfWhatACollectionHad() throws {
+  @Test func releaseByAnotherFunctionEndsAnOwnership() throws {
     let found = try #require(release([(1, 1, 100), (1, 2, 110), (-1, 3, 900)]))
     #expect(found.place.function == "Lobby.showOut(_:)" && found.isElsewhere && !found.isOfEnd)
     #expect(found.time == 900 && found.span == 800)
   }
 
-  @Test func theMakersOwnReferenceIsNoOwner() throws {
+  @Test func makersOwnReferenceIsNotAnOwner() throws {
     let found = try #require(release([(1, 1, 100), (1, 2, 110), (-1, 4, 120)]))
     #expect(!found.isElsewhere && found.span == 20)
   }
 
-  @Test func aUseInOneFunctionIsNoOwner() throws {
+  @Test func useWithinOneFunctionIsNotAnOwner() throws {
     // The lobby and a task hold the visitor to the end. A loop over all visitors retains and releases it.
     let found = release([(1, 1, 100), (1, 2, 110), (1, 5, 300), (-1, 5, 310)])
     #expect(found.map { !$0.isElsewhere && $0.span <= 10 } ?? true)
   }
 
-  @Test func theLongestOwnershipElsewhereCounts() throws {
+  @Test func longestOwnershipElsewhereCounts() throws {
     let found = try #require(
       release([(1, 1, 100), (1, 2, 110), (-1, 4, 120), (1, 4, 130), (-1, 3, 700), (1, 2, 710), (-1, 2, 2000)]))
     #expect(found.place.function == "Lobby.showOut(_:)" && found.time == 700)
   }
 
-  @Test func theEndOfAnOwnerIsTold() throws {
+  @Test func endOfTheOwnerIsReported() throws {
     let found = try #require(release([(1, 1, 100), (1, 2, 110), (-1, 6, 900)]))
     #expect(found.isElsewhere && found.isOfEnd)
   }
 
-  @Test func anObjectWithoutReferencesTellsNothing() {
+  @Test func objectWithoutReferencesHasNoLastRelease() {
     #expect(release([(1, 1, 100), (-1, 3, 900)]) == nil)
   }
 
   @Test(
-    "An owner's time counts in ticks, and in events where a busy machine makes siblings live longer",
+    "An owner's time counts in ticks, or in events if a busy machine delays siblings",
     arguments: [
       (span: UInt64(250), work: 0.0, isOwned: true), (249, 0, false), (0, 10, true), (249, 9, false),
     ])
@@ -77,7 +77,7 @@ import Testing
     #expect(lives.isOwned(for: span, work: work, share: 0.25) == isOwned)
   }
 
-  @Test func noOwnerHasToHaveAnObjectLongerThanAnySiblingLived() {
+  @Test func minimumOwnershipNeverExceedsTheLongestSiblingLife() {
     // Lifetimes are known only in classes. The bound of a class may be above the longest lifetime.
     let lives = LettingGo.Lives(half: 1000, halfWork: 40, longest: 400, longestWork: 16)
     #expect(lives.isOwned(for: 100, work: 0, share: 0.25) && lives.isOwned(for: 0, work: 4, share: 0.25))

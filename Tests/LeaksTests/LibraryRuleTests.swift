@@ -26,7 +26,7 @@ import TraceTestSupport
     return try RuleBook(RuleFiles.shipped + [RuleFile(name: "acme.rules", text: acme)])
   }
 
-  @Test func aRuleAddedAsDataGivesAdvice() throws {
+  @Test func ruleFileAddsAdvice() throws {
     let heap = HeapBuilder()
     heap.type("Acme.Poller", fields: [HeapBuilder.field("handler", 0, type: "App.Screen")])
     heap.type("App.Screen", fields: [HeapBuilder.field("poller", 0, type: "Acme.Poller")])
@@ -41,13 +41,13 @@ import TraceTestSupport
     #expect(!CycleAdvice(finding, .none).advice.contains(advice))
   }
 
-  @Test func aRuleAddedAsDataMakesALeakTheLibrarys() throws {
+  @Test func ruleFileMakesALeakTheLibrarys() throws {
     let type = NodeType(kind: .object, qualifiedName: "Acme.Cache", name: "Cache", typeID: 1)
     #expect(KnownLibraryLeaks(try rules()).reason(type) == "Acme never empties its cache")
     #expect(KnownLibraryLeaks.shipped.reason(type) == nil)
   }
 
-  @Test func everyRegistrationThatARuleNamesIsKnown() {
+  @Test func everyRuleNamesAKnownRegistration() {
     let rules = RuleBook.shipped.rules.filter { $0.kind == .registration }
     #expect(!rules.isEmpty)
     for rule in rules {

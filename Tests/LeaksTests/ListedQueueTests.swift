@@ -30,14 +30,14 @@ import TraceTestSupport
     return server
   }
 
-  @Test func aListWhoseConsumerHasStoppedAccumulates() throws {
+  @Test func listWithAStoppedConsumerAccumulates() throws {
     let finding = try server(300, isCalledBack: false) { min($0, 90) }.finding()
     #expect(finding.verdict == .accumulating && !finding.isWeak)
     // The service holds the first session, which is not counted.
     #expect(finding.instances == 209)
   }
 
-  @Test func aListWhoseConsumerIsSlowerAccumulates() throws {
+  @Test func listWithASlowConsumerAccumulates() throws {
     let finding = try server(600, isCalledBack: true) { $0 / 3 }.finding()
     #expect(finding.verdict == .accumulating && !finding.isWeak)
     #expect((395...405).contains(finding.instances))
@@ -68,21 +68,21 @@ import TraceTestSupport
     return try server.findings()
   }
 
-  @Test func aLongListOfSurvivorsIsToldOf() throws {
+  @Test func longListOfSurvivorsIsReported() throws {
     let findings = try findings(ofListsOf: 120)
     #expect(findings.map(\.verdict) == [.outlived] && findings.map(\.instances) == [119])
   }
 
-  @Test func eachOfSeveralObjectsMayHaveAShortList() throws {
+  @Test func shortListsAreNotReportedAsOneLongList() throws {
     #expect(try findings(ofListsOf: 8).allSatisfy { $0.instances <= 15 })
   }
 
   @Test(arguments: [true, false])
-  func aListThatIsConsumedInTimeIsNoFinding(isCalledBack: Bool) throws {
+  func listConsumedInTimeIsNotReported(isCalledBack: Bool) throws {
     #expect(try server(600, isCalledBack: isCalledBack) { $0 - 40 }.findings().isEmpty)
   }
 
-  @Test func theMiddleOfAListIsTold() throws {
+  @Test func middleOfAListIsFolded() throws {
     let finding = try server(300, isCalledBack: false) { min($0, 90) }.finding()
     let rows = PathFolding.rows(of: finding.path, below: finding.evidence.retention?.suspect)
     // The rows are the service, its session and two more, the number of the others, and the last two sessions.
@@ -108,20 +108,20 @@ import TraceTestSupport
     }
   }
 
-  @Test func classesMayTakeTurns() {
+  @Test func alternatingClassesAreFolded() {
     let rows = PathFolding.rows(of: path(31, of: ["Link", "Letter"]), below: 30)
     #expect(rows.contains { if case .repeated(_, let count) = $0 { count > 20 } else { false } })
     #expect(PathFolding.rows(of: path(31, of: ["A", "B", "C", "D", "E", "F"]), below: 30).count == 31)
   }
 
-  @Test func theSuspectReferenceIsNeverFolded() {
+  @Test func suspectReferenceIsNeverFolded() {
     for suspect in 1..<31 {
       let rows = PathFolding.rows(of: path(31, of: ["Link"]), below: suspect)
       #expect(rows.contains(.object(suspect)) && rows.contains(.object(suspect - 1)))
     }
   }
 
-  @Test func theAdviceNamesTheLinkAndTheFirst() throws {
+  @Test func adviceNamesTheLinkAndTheFirstObject() throws {
     let finding = try server(300, isCalledBack: false) { min($0, 90) }.finding()
     let advice = finding.advice.map(AdviceWords.sentence)
     #expect(advice.contains { $0.hasPrefix("Each Session keeps another by Session.next, and Registry.sessions leads") })

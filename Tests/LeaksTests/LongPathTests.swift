@@ -14,7 +14,7 @@ import TraceTestSupport
     return nodes
   }
 
-  @Test func aLongRingIsToldByItsEnds() throws {
+  @Test func longRingIsShownByItsEnds() throws {
     var fingerprints: Set<String> = []
     for count in [100, 50_000] {
       let heap = HeapBuilder()
@@ -36,14 +36,14 @@ import TraceTestSupport
     #expect(fingerprints.count == 1)
   }
 
-  @Test func aRingOfFortyIsShownWhole() throws {
+  @Test func ringOfFortyIsShownWhole() throws {
     let heap = HeapBuilder()
     let nodes = row(heap, 40)
     heap.set(nodes[39], 0, nodes[0])
     #expect(try heap.findings().first?.path.map(\.type) == Array(repeating: "Node", count: 40))
   }
 
-  @Test func aLongListIsHeldInOneWay() throws {
+  @Test func longListHasOneWay() throws {
     let heap = HeapBuilder()
     let nodes = row(heap, 50_000)
     heap.global(nodes[0])
@@ -59,7 +59,7 @@ import TraceTestSupport
     #expect(group.addresses.count == 1000 && group.addresses.first?.rawValue == nodes[0].address)
   }
 
-  @Test func aTreeIsHeldInOneWayWhicheverFieldsHoldItsNodes() throws {
+  @Test func treeHasOneWayWhicheverFieldsHoldItsNodes() throws {
     let heap = HeapBuilder()
     heap.type("App.Node", fields: [HeapBuilder.field("left", 0), HeapBuilder.field("right", 1)])
     let nodes = (0..<127).map { _ in heap.object("App.Node") }
@@ -73,7 +73,7 @@ import TraceTestSupport
     #expect(answer.groups.first?.instances == 127 && answer.groups.first?.longestPath == 7)
   }
 
-  @Test func listsBesideEachOtherAreWaysOfTheirOwnWithTheirHeads() throws {
+  @Test func separateListsAreSeparateWaysWithTheirHeads() throws {
     let heap = HeapBuilder()
     heap.type("App.Node", fields: [HeapBuilder.field("next", 0), HeapBuilder.field("first", 1)])
     heap.type("App.Branch", fields: [HeapBuilder.field("node", 0)])
@@ -94,7 +94,7 @@ import TraceTestSupport
     #expect(answer.groups.map(\.longestPath) == [10, 9])
   }
 
-  @Test func whatManyHoldIsNotTakenForTheHeadOfAChain() throws {
+  @Test func objectWithManySiblingsIsNotTheHeadOfAChain() throws {
     let heap = HeapBuilder()
     let nodes = row(heap, 2)
     heap.global(nodes[0])

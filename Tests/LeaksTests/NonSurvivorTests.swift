@@ -6,20 +6,20 @@ import TraceTestSupport
 @testable import TraceReading
 
 @Suite struct NonSurvivorTests {
-  @Test func survivorsOfTheWarmUpAreNoFinding() throws {
+  @Test func warmUpSurvivorsAreNotReported() throws {
     let server = RequestServer()
     server.requests(100) { $0 < 5 }
     #expect(try server.findings().isEmpty)
   }
 
   @Test(arguments: [50, 99])
-  func theBestSoFarAndTheLatestAreNoFinding(survivor: Int) throws {
+  func singleBestOrLatestObjectIsNotReported(survivor: Int) throws {
     let server = RequestServer()
     server.requests(100) { $0 == survivor }
     #expect(try server.findings().isEmpty)
   }
 
-  @Test func aRingBufferIsNoFinding() throws {
+  @Test func ringBufferIsNotReported() throws {
     let server = RequestServer()
     var ring: [HeapBuilder.Object] = []
     for _ in 0..<100 {
@@ -33,7 +33,7 @@ import TraceTestSupport
     #expect(try server.findings().isEmpty)
   }
 
-  @Test func variablesThatHoldOneEachAreNoFinding() throws {
+  @Test func variablesWithOneObjectEachAreNotReported() throws {
     let server = RequestServer()
     for index in 0..<200 {
       let session = server.request(keep: index % 20 == 10)
@@ -42,27 +42,27 @@ import TraceTestSupport
     #expect(try server.findings().isEmpty)
   }
 
-  @Test func aPoolMadeAtTheStartIsNoFinding() throws {
+  @Test func poolMadeAtTheStartIsNotReported() throws {
     let server = RequestServer()
     for _ in 0..<50 { server.put(server.heap.object("App.Session", stack: server.outer + [0x1000_1400])) }
     for _ in 0..<200 { server.heap.visit(server.inner) }
     #expect(try server.findings().isEmpty)
   }
 
-  @Test func whatLevelsOffIsNoFinding() throws {
+  @Test func levelingOffIsNotReported() throws {
     let server = RequestServer()
     server.levelOff()
     #expect(try server.findings().isEmpty)
   }
 
   @Test(arguments: [true, false])
-  func theLastOfManyThatEndAreNoFinding(isCalledBack: Bool) throws {
+  func latestObjectsOfManyThatEndAreNotReported(isCalledBack: Bool) throws {
     let server = RequestServer(isCalledBack: isCalledBack)
     server.requests(300) { $0 >= 240 }
     #expect(try server.findings().isEmpty)
   }
 
-  @Test func whatTheRunningRequestHasMadeIsNoFinding() throws {
+  @Test func objectsOfTheRunningRequestAreNotReported() throws {
     let server = RequestServer()
     func part(_ count: Int) -> [HeapBuilder.Object] {
       (0..<count).map { _ in
@@ -84,7 +84,7 @@ import TraceTestSupport
     #expect(finding.verdict == .outlived && finding.instances == 20)
   }
 
-  @Test func aCollectionThatALocalVariableHoldsIsNoFinding() throws {
+  @Test func collectionInALocalVariableIsNotReported() throws {
     let server = RequestServer()
     let local = server.heap.malloc(4096, stack: server.outer)
     for index in 0..<100 {
@@ -101,7 +101,7 @@ import TraceTestSupport
     #expect(try server.findings().count == 1)
   }
 
-  @Test func listsAndTreesOfSiblingsAreNoFinding() throws {
+  @Test func listsAndTreesOfSiblingsAreNotReported() throws {
     for isList in [true, false] {
       let server = RequestServer()
       var nodes: [HeapBuilder.Object] = []
@@ -124,7 +124,7 @@ import TraceTestSupport
     #expect(try server.findings().isEmpty)
   }
 
-  @Test func objectsOfLibrariesAreNotToldOf() throws {
+  @Test func libraryObjectsAreNotReported() throws {
     let server = RequestServer()
     server.heap.type("Foundation.Session", fields: [])
     for index in 0..<100 {

@@ -29,7 +29,7 @@ import TraceTestSupport
     return try #require(findings.first)
   }
 
-  @Test func anObjectThatAPackageMadeStandsWhereTheProgramCalledForIt() throws {
+  @Test func packageObjectIsPlacedAtTheProgramsCall() throws {
     let finding = try lost([Names.open])
     let step = try #require(finding.path.first)
     #expect(step.allocation?.function == "Feeds.Publisher.sink(_:)")
@@ -42,11 +42,11 @@ import TraceTestSupport
         "Desk.open(_:) by Feeds.Publisher.sink(_:)  Desk.swift:12"))
   }
 
-  @Test func aDefaultArgumentOfAPackagesFunctionIsNoPlaceOfTheProgram() throws {
+  @Test func defaultArgumentOfAPackageFunctionIsNotAProgramPlace() throws {
     #expect(try lost([Names.open], inner: [Names.argument]).path.first?.place?.function == "Desk.open(_:)")
   }
 
-  @Test func eachFunctionOfTheProgramThatCallsThePackageIsAPlace() throws {
+  @Test func eachProgramFunctionThatCallsThePackageIsAPlace() throws {
     let finding = try lost([Names.open, Names.watch, Names.watch])
     #expect(finding.places.map(\.place?.function) == ["Desk.watch(_:)", "Desk.open(_:)"])
     #expect(finding.places.map(\.instances) == [4, 2])
@@ -54,7 +54,7 @@ import TraceTestSupport
     #expect(try finding.fingerprint == lost([Names.open]).fingerprint)
   }
 
-  @Test func vendoredCodeIsTheProgramsUnlessSomebodySaysWhichModulesAre() throws {
+  @Test func vendoredCodeBelongsToTheProgramUnlessModulesAreNamed() throws {
     let vendored = Names(isCheckedOut: false)
     let own = try lost([Names.open], names: vendored)
     #expect(own.path.first?.ownAllocation == nil && own.path.first?.library == nil)
@@ -62,7 +62,7 @@ import TraceTestSupport
     #expect(told.path.first?.ownAllocation?.function == "Desk.open(_:)" && told.path.first?.library == "Feeds")
   }
 
-  @Test func whatALoopCalledBackIsMadeByNobodyBeyondIt() throws {
+  @Test func allocationInALoopCallbackIsNotPlacedOutsideIt() throws {
     let heap = HeapBuilder()
     heap.type("Feeds.Subscription", fields: [HeapBuilder.field("receive", 0)])
     heap.type("closure", kind: .closureContext, fields: nil)
@@ -75,7 +75,7 @@ import TraceTestSupport
     #expect(step.allocation?.function == "Feeds.Publisher.sink(_:)" && step.ownAllocation == nil)
   }
 
-  @Test func aCycleIsNamedForTheProgramsObjects() throws {
+  @Test func cycleIsNamedByTheProgramsObjects() throws {
     let heap = HeapBuilder()
     heap.type("Shop.Board", fields: [HeapBuilder.field("token", 0)])
     heap.type("Feeds.Token", fields: [HeapBuilder.field("sink", 0)])

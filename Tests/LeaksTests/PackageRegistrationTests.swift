@@ -74,23 +74,23 @@ import TraceTestSupport
     }
   }
 
-  @Test func whatAPackageMakesAndRegistersForItselfIsThePackages() throws {
+  @Test func objectMadeAndRegisteredByAPackageBelongsToThePackage() throws {
     let findings = try findings(Setup())
     #expect(
       findings.count == 1 && findings[0].owner.reason == "made and registered by the package web-client for itself")
   }
 
-  @Test func whatTheProgramMadeIsItsOwnToEnd() throws {
+  @Test func objectMadeByTheProgramBelongsToTheProgram() throws {
     let findings = try findings(Setup(maker: Self.fetch))
     #expect(findings.count == 1 && !findings[0].isLibrary)
   }
 
-  @Test func whatTheProgramRegisteredIsItsOwnToEnd() throws {
+  @Test func objectRegisteredByTheProgramBelongsToTheProgram() throws {
     let findings = try findings(Setup(registrar: Self.fetch))
     #expect(findings.count == 1 && !findings[0].isLibrary)
   }
 
-  @Test func whatHasSomethingOfTheProgramsIsTheProgramsToEnd() throws {
+  @Test func registrationWithAProgramsHandlerBelongsToTheProgram() throws {
     let findings = try findings(Setup(hasHandler: true))
     #expect(findings.count == 1 && !findings[0].isLibrary)
   }

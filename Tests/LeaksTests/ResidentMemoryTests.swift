@@ -18,7 +18,7 @@ struct ResidentMemoryTests {
       }, regions: [Self.stack])
   }
 
-  @Test func thePartsAreTheWhole() throws {
+  @Test func partsSumToTheResidentMemory() throws {
     let parts = try #require(
       memory(resident: 100 << 20, privateBytes: 80 << 20, live: 10 << 20, stackPointers: [0x7070_0000, nil, 0x10]))
     #expect(parts.liveBlocks == 10 << 20 && parts.stacks == 1 << 20 && parts.mapped == 20 << 20)
@@ -26,12 +26,12 @@ struct ResidentMemoryTests {
     #expect(parts.deservesRemark)
   }
 
-  @Test func blocksThatWereNotTouchedTakeNoMemory() throws {
+  @Test func untouchedBlocksTakeNoMemory() throws {
     let parts = try #require(memory(resident: 10 << 20, privateBytes: 4 << 20, live: 1 << 30))
     #expect(parts.liveBlocks == 4 << 20 && parts.otherPrivate == 0 && !parts.deservesRemark)
   }
 
-  @Test func figuresThatContradictEachOtherAreNone() {
+  @Test func contradictoryFiguresGiveNoResult() {
     #expect(memory(resident: 1 << 20, privateBytes: 2 << 20, live: 0) == nil)
     #expect(memory(resident: 1 << 20, privateBytes: 0, live: 0) == nil)
   }
@@ -51,7 +51,7 @@ struct ResidentMemoryTests {
     return parts
   }
 
-  @Test func adviceIsWhatTheFiguresCallFor() throws {
+  @Test func adviceFollowsTheFigures() throws {
     let trimmed = try kept(arenas: 1, freePages: 880 << 20)
     #expect(trimmed.freed == 900 << 20 && trimmed.freePages == 880 << 20 && trimmed.deservesRemark)
     #expect(trimmed.remark.contains("malloc_trim(0)"))
@@ -62,7 +62,7 @@ struct ResidentMemoryTests {
     #expect(try !kept(arenas: 16, freePages: 0, inOthers: 800 << 20, limit: 4).remark.contains("MALLOC_ARENA_MAX"))
   }
 
-  @Test func aPinIsNamedWhereMuchIsFreeBelowIt() throws {
+  @Test func pinningBlockIsNamedIfMuchMemoryBelowItIsFree() throws {
     var parts = try kept(arenas: 1, freePages: 880 << 20)
     let pin = AllocatorRecord.Pin(freeBelow: 800 << 20, freeBehind: 0, address: 0x5550, bytes: 48)
     parts.pin = ResidentMemory.PinningBlock(pin: pin, type: "Session")

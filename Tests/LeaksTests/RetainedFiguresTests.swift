@@ -19,7 +19,7 @@ import TraceTestSupport
     return heap
   }
 
-  @Test func whatACauseKeepsIsCountedToTheLastBlock() throws {
+  @Test func retainedFiguresIncludeEveryBlock() throws {
     let heap = heap()
     let count = 25_000
     var last = heap.object("App.Owner", stack: [0x1000_1010])
@@ -34,7 +34,7 @@ import TraceTestSupport
     #expect(finding.held.together.isEmpty)
   }
 
-  @Test func whatInstancesShareIsCountedOnceForAllOfThem() throws {
+  @Test func memorySharedByInstancesCountsOnce() throws {
     let heap = heap()
     let (shared, below) = (heap.object("App.Node"), heap.object("App.Node"))
     heap.set(shared, 0, below)
@@ -51,7 +51,7 @@ import TraceTestSupport
     #expect(text.contains("Each also keeps: 1 × Node") && text.contains("Together they keep: 2 × Node"))
   }
 
-  @Test func whatTwoCausesLeadToIsCountedInNeither() throws {
+  @Test func memorySharedByTwoCausesCountsInNeither() throws {
     let heap = heap()
     let shared = heap.object("App.Node")
     let (owner, keeper) = (
@@ -66,7 +66,7 @@ import TraceTestSupport
     )
   }
 
-  @Test func twoTreesWithOneLeafAreToldEachByItsOwnNodes() throws {
+  @Test func treesWithASharedLeafCountOnlyTheirOwnNodes() throws {
     let heap = heap()
     let leaf = heap.object("App.Node")
     for size in [3, 5] {

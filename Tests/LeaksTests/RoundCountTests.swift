@@ -10,21 +10,21 @@ import TraceTestSupport
   @Test(
     arguments: [[4, 6, 8, 10, 12], [0, 1, 2, 3], [10, 110, 212, 311, 410], [1, 2, 4, 8, 16], [4, 5, 7, 8, 10]]
       as [[UInt64]])
-  func whatEachRoundAddsToGrows(counts: [UInt64]) { #expect(RoundCounts(counts: counts).grows) }
+  func additionsInEachRoundAreGrowth(counts: [UInt64]) { #expect(RoundCounts(counts: counts).grows) }
 
   @Test(
     arguments: [
       [], [5], [4, 6, 8], [4, 6, 6, 8], [4, 6, 5, 8], [0, 100, 150, 175, 188], [8, 12, 14, 15, 16], [.max, 0, 1, 2],
     ] as [[UInt64]])
-  func whatLevelsOffOrStandsStillDoesNot(counts: [UInt64]) { #expect(!RoundCounts(counts: counts).grows) }
+  func levelingOffOrConstantCountsAreNotGrowth(counts: [UInt64]) { #expect(!RoundCounts(counts: counts).grows) }
 
-  @Test func countsAloneProveGrowthByEvenStepsOnly() {
+  @Test func countsAloneProveGrowthOnlyByEvenSteps() {
     #expect(
       RoundCounts(counts: [20, 30, 40, 50]).growsEvenly && RoundCounts(counts: [20, 30, 45, 60, 70]).growsEvenly)
     #expect(!RoundCounts(counts: [20, 21, 40, 41, 70]).growsEvenly)
   }
 
-  @Test func blocksAreThoseOfEachMoment() throws {
+  @Test func blocksAreCollectedForEachTime() throws {
     let heap = HeapBuilder()
     let stays = heap.malloc(16), goes = heap.malloc(16)
     let first = heap.time
@@ -38,7 +38,7 @@ import TraceTestSupport
     #expect(Set(blocks.blocks(at: second).map(\.address)) == [stays.address, comes.address])
   }
 
-  @Test func aBlockThatReallocFailedToMoveIsThereOnce() throws {
+  @Test func blockOfAFailedReallocCountsOnce() throws {
     let heap = HeapBuilder()
     let block = heap.malloc(16)
     let first = heap.time

@@ -11,7 +11,7 @@ import Testing
       // No size is near enough.
       (100, [24, 40, 200], nil), (100, [], nil), (41, [24, 40], nil),
     ] as [(UInt64, [UInt64], UInt64?)])
-  func aSizeIsThatOfTheNextClass(asked: UInt64, sizes: [UInt64], expected: UInt64?) {
+  func sizeIsRoundedUpToTheNextClass(asked: UInt64, sizes: [UInt64], expected: UInt64?) {
     #expect(SampledLosses.rounded(asked, among: sizes) == expected)
   }
 }

@@ -35,21 +35,21 @@ import Testing
     ]
   }
 
-  @Test func theInnermostLineOfTheLastReleaseTells() {
+  @Test func innermostLineOfTheLastReleaseIsNamed() {
     let found = passage([([3, 2, 4], 30, true), ([3], 10, false)], stacks)
     #expect(found?.place.function == "Room.close()" && found?.place.line == 13)
     #expect(found?.passed == 30 && found?.freed == 30)
   }
 
-  @Test func aLineThatSurvivorsPassedAsWellTellsNothing() {
+  @Test func linePassedBySurvivorsTooIsNotNamed() {
     #expect(passage([([3, 2], 30, true), ([3, 2], 10, false)], stacks) == nil)
   }
 
-  @Test func aLineThatHalfOfTheFreedOnesPassedTellsNothing() {
+  @Test func linePassedByHalfOfTheFreedObjectsIsNotNamed() {
     #expect(passage([([3, 2], 15, true), ([3], 15, true), ([3], 10, false)], stacks) == nil)
   }
 
-  @Test func aFewFreedObjectsTellNothing() {
+  @Test func fewFreedObjectsNameNoLine() {
     #expect(passage([([3, 2], 3, true), ([3], 10, false)], stacks) == nil)
   }
 }

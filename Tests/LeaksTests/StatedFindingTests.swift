@@ -33,7 +33,7 @@ import TraceTestSupport
     }
   }
 
-  @Test func whatAStatedScopeLeavesIsAFindingHoweverFew() throws {
+  @Test func everyObjectLeftByAStatedScopeIsReported() throws {
     let server = RequestServer()
     scopes(server, 5) { $0 == 3 }
     let finding = try server.finding()
@@ -43,7 +43,7 @@ import TraceTestSupport
       finding.evidence.statement == .scope(.init(place: place, executions: 5, executionsWithRest: 1, grace: 0)))
   }
 
-  @Test func whatTheFirstOfManyExecutionsLeavesIsNone() throws {
+  @Test func objectsLeftByTheFirstOfManyExecutionsAreNotReported() throws {
     let many = RequestServer()
     scopes(many, 5) { $0 == 0 }
     #expect(try many.findings().isEmpty)
@@ -52,7 +52,7 @@ import TraceTestSupport
     #expect(try few.findings().count == 1)
   }
 
-  @Test func whatAStaticVariableIsInitialisedWithIsNoScopes() throws {
+  @Test func initialValueOfAStaticVariableDoesNotBelongToTheScope() throws {
     let once: UInt64 = 0x1000_1600
     for (caller, isNameable) in [("swift_once", false), ("Cache.fill()", true)] {
       let server = RequestServer()
@@ -65,7 +65,7 @@ import TraceTestSupport
     }
   }
 
-  @Test func expectationsThatAreNotMetAreFindings() throws {
+  @Test func unmetExpectationsAreReported() throws {
     let server = RequestServer()
     for index in 0..<4 {
       let session = server.heap.object("App.Session", stack: server.inner)
@@ -92,7 +92,7 @@ import TraceTestSupport
     #expect(expectation.longestDelay != nil)
   }
 
-  @Test func objectsStandInTheGenerationTheyWereMadeIn() throws {
+  @Test func objectsBelongToTheGenerationTheyWereMadeIn() throws {
     let server = RequestServer()
     server.put(server.heap.object("App.Session"))
     for number in 1...2 {
@@ -108,7 +108,7 @@ import TraceTestSupport
     #expect(try RequestServer().heap.analysis().model.generations.isEmpty)
   }
 
-  @Test func whatIsStatedIsNotConcludedAsWell() throws {
+  @Test func statedFindingIsNotAlsoSuspected() throws {
     let server = RequestServer()
     scopes(server, 300) { _ in true }
     let finding = try server.finding()
@@ -128,7 +128,7 @@ import TraceTestSupport
     ("closure #1 in (f in _D)(a: (Int, Int)) -> ()", "closure #1 in f(a: (Int, Int)) -> ()"), ("", ""), ("(", "("),
     ("((a in _D), b)", "(a, b)"), ("(x in _D", "(x in _D"),
   ])
-  func privateNamesLoseWhatTellsTheirFiles(name: String, expected: String) {
+  func privateNamesLoseTheirFileDiscriminator(name: String, expected: String) {
     func spelled(_ text: String) -> String { text.replacing("_D", with: "_" + Self.discriminator) }
     #expect(DeclarationName.withoutDiscriminators(spelled(name)) == spelled(expected))
   }

@@ -29,7 +29,7 @@ import TraceTestSupport
     // Nothing to match.
     ("*", "", false), ("^$", "", false), ("^", "x", true), ("$", "x", true),
   ])
-  func aPatternMatches(pattern: String, name: String, expected: Bool) {
+  func patternsMatchNames(pattern: String, name: String, expected: Bool) {
     #expect(SuppressionPattern(pattern).matches(name) == expected, "\(pattern) on \(name)")
   }
 
@@ -41,7 +41,7 @@ import TraceTestSupport
   }
 
   @Test(arguments: 0..<40 as Range<UInt64>)
-  func matchingIsThatOfAnOracle(seed: UInt64) {
+  func matchingAgreesWithAnOracle(seed: UInt64) {
     var random = SeededRandom(seed: seed)
     for _ in 0..<200 {
       let body = (0..<1 + random.next() % 6).map { _ in Character(["a", "b", "*"][Int(random.next() % 3)]) }
@@ -53,7 +53,7 @@ import TraceTestSupport
     }
   }
 
-  @Test func commentsBlankLinesAndWhiteSpaceArePassedOver() throws {
+  @Test func commentsAndBlankLinesAndWhitespaceAreSkipped() throws {
     let text = "# known\n\n  leak:One\t \n\t# leak:NotThis\n   \nleak:Two # three\nleak:a:b"
     let entries = try Suppressions(parsing: text, file: "x.supp").entries
     #expect(entries.map(\.pattern.text) == ["One", "Two # three", "a:b"])
@@ -61,7 +61,7 @@ import TraceTestSupport
     #expect(entries.allSatisfy { $0.file == "x.supp" })
   }
 
-  @Test func linesMayEndAsOnWindows() throws {
+  @Test func windowsLineEndingsAreAccepted() throws {
     let entries = try Suppressions(parsing: "\u{FEFF}# a\r\nleak:One$\r\n\r\nleak:Two\r\n", file: "x").entries
     #expect(entries.map(\.pattern.text) == ["One$", "Two"] && entries.map(\.line) == [2, 4])
     #expect(entries[0].pattern.matches("NumberOne"))
@@ -75,12 +75,12 @@ import TraceTestSupport
     ("leak:^", "x.supp:1: no pattern after 'leak:'; to hide every finding, write 'leak:*'"),
     (":a", "x.supp:1: unknown kind of suppression ''; only 'leak:PATTERN' is supported"),
   ])
-  func whatIsNoSuppressionIsAnErrorWithItsLine(text: String, message: String) {
+  func malformedSuppressionIsAnErrorWithItsLine(text: String, message: String) {
     let error = #expect(throws: SuppressionSyntaxError.self) { try Suppressions(parsing: text, file: "x.supp") }
     #expect(error?.description == message)
   }
 
-  @Test func theFirstPatternThatMatchesAnyNameIsCharged() throws {
+  @Test func firstPatternThatMatchesAnyNameIsCounted() throws {
     var suppressions = try Suppressions(
       parsing: "leak:libcrypto.so\nleak:^App.Cache$\nleak:Cache\nleak:Typo\n", file: "a")
     #expect(suppressions.match(["App.Cache", "main", "/usr/lib/libcrypto.so.3"], objects: 2, bytes: 96) == 0)
@@ -96,7 +96,7 @@ import TraceTestSupport
     #expect(suppressions.unused.map(\.pattern.text) == ["Typo"] && suppressions.unused[0].line == 4)
   }
 
-  @Test func filesAreAppliedInTheOrderTheyWereAdded() throws {
+  @Test func filesApplyInTheOrderTheyWereAdded() throws {
     var suppressions = Suppressions()
     #expect(suppressions.match(["x"]) == nil)
     suppressions.append(contentsOf: try Suppressions(parsing: "leak:x", file: "a"))

@@ -10,11 +10,11 @@ import TraceTestSupport
   @Test(arguments: [
     (0, 1.0, 1.0), (1, 1.0, 0.632_121), (3, 1.0, 0.080_301), (3, 0.2, 0.001_148), (20, 10.0, 0.003_454),
   ])
-  func theTailOfPoissonsDistributionIsThatOfTables(count: Int, mean: Double, expected: Double) {
+  func poissonTailMatchesPublishedTables(count: Int, mean: Double, expected: Double) {
     #expect(abs(SurvivalOdds.poissonTail(atLeast: count, mean: mean) - expected) < 1e-5 || Double(count) <= mean)
   }
 
-  @Test func theTailFallsWithTheCountAndRisesWithTheMean() {
+  @Test func tailFallsWithTheCountAndRisesWithTheMean() {
     var last = 1.0
     for count in 1...400 {
       let tail = SurvivalOdds.poissonTail(atLeast: count, mean: 0.7)
@@ -25,7 +25,7 @@ import TraceTestSupport
     #expect(SurvivalOdds.poissonTail(atLeast: .max, mean: 1) == 0)
   }
 
-  @Test func moreAndOlderSurvivorsAreLessLikely() {
+  @Test func moreOrOlderSurvivorsAreLessLikely() {
     let few = SurvivalOdds(survivors: 3, beyond: 0, ratio: 2, maxRatio: 100)
     #expect(SurvivalOdds(survivors: 5, beyond: 0, ratio: 2, maxRatio: 100) < few)
     #expect(SurvivalOdds(survivors: 3, beyond: 0, ratio: 20, maxRatio: 100) < few)
@@ -42,7 +42,7 @@ import TraceTestSupport
     Population([LiveCurve(start: 0, width: 10, counts: counts)], from: 0, to: UInt64(counts.count * 10))
   }
 
-  @Test func survivorsThatAddUpAreToldFromThoseThatTakeTheirPlaces() {
+  @Test func addedSurvivorsAreDistinguishedFromReplacedOnes() {
     let positions = (0..<20).map { Double($0) / 20 }
     #expect(population((0..<20).map { 10 + $0 }).growth(by: positions, .standard).kind == .added)
     #expect(population(Array(repeating: 30, count: 20)).growth(by: positions, .standard).kind == .bounded)
@@ -59,7 +59,7 @@ import TraceTestSupport
         == .hidden)
   }
 
-  @Test func theDeviationFromEvenGrowthIsThatOfKolmogorovAndSmirnov() {
+  @Test func deviationFromEvenGrowthIsTheKolmogorovSmirnovStatistic() {
     let even = Population.deviation(of: (1...100).map { Double($0) / 100 })
     #expect(even.lead <= 0.01 && even.lag <= 0.011)
     // Half of the births are in the first tenth of the time.
@@ -71,7 +71,7 @@ import TraceTestSupport
     #expect(Population.deviation(of: []) == (0, 0))
   }
 
-  @Test func aNumberThatFallsIsNoEvenGrowth() throws {
+  @Test func fallingCountHasNoDeviationFromEvenGrowth() throws {
     let even = try #require(population((1...32).map { $0 }).deviation)
     #expect(even.lead < 0.05 && even.lag < 0.05)
     #expect(try #require(population((1...32).map { min($0, 16) }).deviation).lead > 0.4)

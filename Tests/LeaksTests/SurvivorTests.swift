@@ -7,7 +7,7 @@ import TraceTestSupport
 
 @Suite struct SurvivorTests {
   @Test(arguments: [true, false])
-  func fewThatStayInACollectionWhileTheirSiblingsEndHaveOutlivedTheirScope(isCalledBack: Bool) throws {
+  func fewSurvivorsOfACollectionOutliveTheirSiblings(isCalledBack: Bool) throws {
     let server = RequestServer(isCalledBack: isCalledBack)
     server.requests(100) { $0 % 20 == 10 }
     let finding = try server.finding()
@@ -27,7 +27,7 @@ import TraceTestSupport
     #expect(!finding.advice.isEmpty && !finding.fingerprint.isEmpty)
   }
 
-  @Test func theFieldThatLeadsToManyIsTheSuspect() throws {
+  @Test func fieldThatLeadsToManyObjectsIsTheSuspect() throws {
     let server = RequestServer()
     let registry = server.heap.object("App.Registry", stack: [0x1000_1010])
     let sessions = server.heap.malloc(4096, stack: [0x1000_1010])
@@ -44,7 +44,7 @@ import TraceTestSupport
     #expect(retention.suspect == 2 && retention.holder.contains("sessions"))
   }
 
-  @Test func whatHangsFromSurvivorsIsCountedInThemAndNoFindingOfItsOwn() throws {
+  @Test func objectsHeldBySurvivorsCountWithThemWithoutAFindingOfTheirOwn() throws {
     let server = RequestServer()
     server.heap.type("App.Body", fields: [])
     for index in 0..<100 {
@@ -84,13 +84,13 @@ import TraceTestSupport
     #expect(Set(findings.map(\.fingerprint)).count == 2)
   }
 
-  @Test func survivorsThatCameAfterThoseOfAnotherHolderMayBeInUse() throws {
+  @Test func survivorsMadeAfterThoseOfAnotherHolderAreWeak() throws {
     let findings = try findingsOfTwoCollections { $0 < 240 }
     #expect(findings.map(\.instances) == [12, 8])
     #expect(findings.map(\.isWeak) == [false, true])
   }
 
-  @Test func survivorsOfOneClassThatOneCollectionHoldsAreOneFindingWhereverTheyWereMade() throws {
+  @Test func survivorsOfOneClassInOneCollectionAreOneFinding() throws {
     let server = RequestServer()
     // The other sessions outnumber the survivors. Each was made by its own function, and all before the survivors, so
     // the object in the middle is another one.
@@ -105,7 +105,7 @@ import TraceTestSupport
 
   /// A list of thirty sessions is a weak suspicion, unless closures that captured the sessions are in the list.
   @Test(arguments: [true, false])
-  func aListOfCallbacksIsStrongWithFewerThanAListOfResults(isCaptured: Bool) throws {
+  func listOfCallbacksNeedsFewerSurvivorsThanAListOfResults(isCaptured: Bool) throws {
     let server = RequestServer(isCalledBack: false)
     server.heap.type("closure", kind: .closureContext, fields: [HeapBuilder.field("", 0)])
     let registry = server.heap.object("App.Registry", stack: [0x1000_1010])
@@ -127,7 +127,7 @@ import TraceTestSupport
   }
 
   @Test(arguments: [true, false])
-  func whatNoLongerEndsAccumulatesFromThenOn(isCalledBack: Bool) throws {
+  func objectsThatStopEndingAccumulateFromThenOn(isCalledBack: Bool) throws {
     let server = RequestServer(isCalledBack: isCalledBack)
     server.requests(300) { $0 >= 90 }
     let finding = try server.finding()
@@ -137,7 +137,7 @@ import TraceTestSupport
   }
 
   @Test(arguments: [true, false])
-  func whatNeverEndsAndGoesOnBeingMadeAccumulates(isCalledBack: Bool) throws {
+  func objectsThatNeverEndAccumulate(isCalledBack: Bool) throws {
     let server = RequestServer(isCalledBack: isCalledBack)
     server.requests(300) { _ in true }
     let finding = try server.finding()
@@ -151,14 +151,14 @@ import TraceTestSupport
     #expect(finding.retainedBlocks == 300)
   }
 
-  @Test func whatALoopCollectsAndUsesAfterwardsIsAWeakSuspicion() throws {
+  @Test func collectionUsedAfterItsLoopIsAWeakSuspicion() throws {
     let server = RequestServer(isCalledBack: false)
     let sessions = server.requests(300) { _ in true }
     for session in sessions { server.heap.retain(session) }
     #expect(try server.findings().map(\.isWeak) == [true])
   }
 
-  @Test func whatIsMadeOnManyThreadsAccumulatesWithoutACallback() throws {
+  @Test func objectsMadeOnManyThreadsAccumulateWithoutACallback() throws {
     let server = RequestServer(isCalledBack: false)
     for index in 0..<12 { server.put(server.request(keep: true, thread: UInt32(index % 6 + 1))) }
     let finding = try server.finding()
@@ -168,7 +168,7 @@ import TraceTestSupport
     #expect(try one.findings().isEmpty)
   }
 
-  @Test func oneThatItsYoungerSiblingHoldsIsTold() throws {
+  @Test func survivorHeldByItsYoungerSiblingIsReported() throws {
     let server = RequestServer()
     var kept: [HeapBuilder.Object] = []
     for index in 0..<40 {
@@ -205,7 +205,7 @@ import TraceTestSupport
       ("Dispatch.DispatchWorkItem", .dispatchWork), ("NIOCore.RepeatedTask", .eventLoop),
       ("FoundationNetworking.URLSession", .urlSession),
     ] as [(String, Finding.Registration)])
-  func objectsThatARegistrationKeepsAreToldWithIt(type: String, kind: Finding.Registration) throws {
+  func objectsKeptByARegistrationAreReportedWithIt(type: String, kind: Finding.Registration) throws {
     let server = RequestServer()
     server.heap.type(type, fields: [HeapBuilder.field("target", 0)])
     registered(4, of: server) { session in
@@ -221,7 +221,7 @@ import TraceTestSupport
 
   /// This is like repeated tasks that have been due once: the event loop holds them, and they hold the objects that
   /// they run.
-  @Test func whatRepeatedTasksOfTwoEventLoopsKeepIsOneFinding() throws {
+  @Test func repeatedTasksOfTwoEventLoopsAreOneFinding() throws {
     let server = RequestServer()
     let heap = server.heap
     heap.type("NIOPosix.SelectableEventLoop", fields: [HeapBuilder.field("_scheduledTasks", 0)])
@@ -252,7 +252,7 @@ import TraceTestSupport
     #expect(finding.evidence.retention?.registration == .eventLoop)
   }
 
-  @Test func repeatedTasksThatKeepNothingAreToldOf() throws {
+  @Test func repeatedTasksWithoutObjectsAreReported() throws {
     let server = RequestServer()
     server.heap.type("NIOPosix.SelectableEventLoop", fields: [HeapBuilder.field("_scheduledTasks", 0)])
     server.heap.type("NIOCore.RepeatedTask", fields: [])
@@ -267,7 +267,7 @@ import TraceTestSupport
     #expect(try server.finding(of: "NIOCore.RepeatedTask").instances == 20)
   }
 
-  @Test func growthIsByWorkHoweverSlowSomeOfItIs() throws {
+  @Test func growthIsMeasuredByWorkNotTime() throws {
     func growth(isSlow: (Int) -> Bool) throws -> [Int]? {
       let server = RequestServer()
       for index in 0..<400 {
@@ -294,11 +294,11 @@ import TraceTestSupport
     return server
   }
 
-  @Test func aFewTasksOfWhichNoneEndedAreWorkThatIsUnderWay() throws {
+  @Test func fewTasksWithoutAnEndedOneAreWorkInProgress() throws {
     #expect(try server(withTasks: 7).heap.findings(RequestServer.functions).isEmpty)
   }
 
-  @Test func objectsThatATaskKeepsAreToldWithIt() throws {
+  @Test func objectsKeptByATaskAreReportedWithIt() throws {
     let server = server(withTasks: 8)
     let finding = try server.finding()
     #expect(finding.verdict == .outlived && finding.instances == 8 && finding.evidence.retention?.registration == .task)
@@ -324,7 +324,7 @@ import TraceTestSupport
     }
   }
 
-  @Test func partsThatRegisterThemselvesAreNotRegisteredAlike() throws {
+  @Test func objectsOfDifferentTypesThatRegisterThemselvesAreNotReported() throws {
     let server = RequestServer()
     let types = ["App.Importer", "App.Indexer", "App.Mailer", "App.Archive"]
     for type in types { server.heap.type(type, fields: [HeapBuilder.field("session", 0)]) }
@@ -336,7 +336,7 @@ import TraceTestSupport
     #expect(try other.heap.findings(RequestServer.functions).count == 1)
   }
 
-  @Test(arguments: [false, true]) func registeredObjectsThatAreNoOlderThanOthersOfTheirTypeGotMayBeAboutToEnd(
+  @Test(arguments: [false, true]) func registeredObjectsAreReportedOnlyIfOlderThanOthersOfTheirType(
     isOlder: Bool
   ) throws {
     let server = RequestServer()
@@ -362,7 +362,7 @@ import TraceTestSupport
     #expect(try server.heap.findings(RequestServer.functions).isEmpty)
   }
 
-  @Test func fewInAnOrdinaryObjectEachAreNotRegistered() throws {
+  @Test func singleReferencesFromOrdinaryObjectsAreNotARegistration() throws {
     let server = RequestServer()
     server.heap.type("App.Slot", fields: [HeapBuilder.field("target", 0)])
     registered(4, of: server) { session in
@@ -403,13 +403,13 @@ import TraceTestSupport
     return try server.finding()
   }
 
-  @Test func aCollectionThatIsReadOnceInTheEndIsAWeakSuspicion() throws {
+  @Test func collectionReadOnceAtTheEndIsAWeakSuspicion() throws {
     #expect(try collected({ _ in false }, inTheEnd: false).isWeak == false)
     #expect(try collected({ _ in false }, inTheEnd: true).isWeak)
     #expect(try collected({ _ in true }, inTheEnd: true).isWeak == false)
   }
 
-  @Test func aPassNowAndThenUsesNoElementByItself() throws {
+  @Test func occasionalPassOverACollectionDoesNotUseItsElements() throws {
     #expect(try collected({ _ in true }, inTheEnd: true, usesElements: true).isWeak)
     #expect(try collected({ $0 == 8 }, inTheEnd: true, usesElements: true).isWeak == false)
   }
@@ -428,7 +428,7 @@ import TraceTestSupport
     return try server.findings()
   }
 
-  @Test func aWindowThatMovesKeepsItsSize() throws {
+  @Test func slidingWindowKeepsItsSize() throws {
     #expect(try findingsOfWindow(true).isEmpty)
     #expect(try findingsOfWindow(false).contains { $0.verdict == .accumulating && !$0.isWeak })
   }

@@ -16,7 +16,7 @@ import TraceTestSupport
     Set(account.entries.lazy.filter { $0.effect == effect }.map(\.rule))
   }
 
-  @Test func aListedSuspicionNamesWhatSupportsIt() throws {
+  @Test func listedSuspicionNamesItsSupportingRules() throws {
     let server = RequestServer()
     server.requests(300) { _ in true }
     let account = try account(server)
@@ -26,7 +26,7 @@ import TraceTestSupport
     #expect(account.place?.function == "Server.handle(_:)")
   }
 
-  @Test func survivorsAreJudgedByTheLivesOfTheirSiblings() throws {
+  @Test func survivorsAreJudgedByTheirSiblingsLives() throws {
     let server = RequestServer()
     server.requests(100) { $0 % 20 == 10 }
     let account = try account(server)
@@ -34,7 +34,7 @@ import TraceTestSupport
     #expect(names(account, .supports).isSuperset(of: [.siblingsEnd, .olderThanSiblings, .populationGrew, .minority]))
   }
 
-  @Test func anExcludedCandidateNamesTheRuleThatExcludesIt() throws {
+  @Test func excludedCandidateNamesTheExcludingRule() throws {
     let server = RequestServer()
     server.levelOff()
     #expect(try server.findings().isEmpty)
@@ -45,7 +45,7 @@ import TraceTestSupport
     #expect(entry.figures.contains("%"))
   }
 
-  @Test func theSumOfThePointsIsTheStrength() throws {
+  @Test func sumOfThePointsIsTheStrength() throws {
     let listed = RequestServer()
     listed.requests(300) { _ in true }
     let weak = RequestServer(isCalledBack: false)
@@ -67,7 +67,7 @@ import TraceTestSupport
   }
 
   /// Members that come and go hide the growth: more of them exist at three quarters of the run than at its end.
-  @Test(arguments: [true, false]) func thoseLeftBehindGrowSteadilyIfTheyWereMadeEvenly(isEven: Bool) throws {
+  @Test(arguments: [true, false]) func onlyEvenlyMadeSurvivorsGrowSteadily(isEven: Bool) throws {
     let server = RequestServer()
     var going: [(last: Int, session: HeapBuilder.Object)] = []
     for number in 0..<120 {

@@ -53,7 +53,7 @@ import Testing
       ("ShopTests.latest4TestfMp() -> ()", nil), ("ShopTests.x4TestfMp_() -> ()", nil), ("4TestfMp_", nil),
       ("$s4TestfMp", nil), ("$s9ShopTests7unknown4TestfMp_", nil),
     ] as [(String, String?)])
-  func aFunctionThatATestMacroExpandsToNamesItsTest(function: String, test: String?) {
+  func testMacroExpansionNamesItsTest(function: String, test: String?) {
     #expect(
       names().test([
         frame("Basket.init()"), frame("ShopTests.helper()"), frame("thunk", full: function, kind: .thunk),
@@ -61,7 +61,7 @@ import Testing
       ]) == test)
   }
 
-  @Test func theMethodThatXCTestCallsIsTheTestAndNotWhatItCalls() {
+  @Test func methodCalledByXCTestIsTheTest() {
     let assertion = frame("XCTAssertNotNil(_:)", mangled: "$s6XCTest14XCTAssertNotNilyyF", kind: .systemLibrary)
     let stack = [
       frame("Basket.init()"), assertion, frame("ShopTests.BasketTests.testFilling()"), frame("thunk", kind: .thunk),
@@ -74,7 +74,7 @@ import Testing
     #expect(names().test([frame("ShopTests.BasketTests.__allocating_init(name:testClosure:)"), runner]) == nil)
   }
 
-  @Test func aProgramThatRunsNoTestsIsNotLookedInto() {
+  @Test func programWithoutTestsIsNotSearched() {
     let program = names(image: "/b/app")
     #expect(
       !program.isTestRun && program.test([frame("f()", full: "$s9ShopTests04TillB0V5opens4TestfMp_17Z1fMu_")]) == nil)

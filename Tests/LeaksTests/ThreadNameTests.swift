@@ -30,22 +30,22 @@ import TraceTestSupport
       .origin
   }
 
-  @Test func aThreadIsNamedForTheProgramsFunctionThatItStartedIn() throws {
+  @Test func threadIsNamedByItsStartFunctionInTheProgram() throws {
     let origin = try root(of: 4711, stack: [0x1000_2000, 0x1000_3000, 0x1000_3010])
     #expect(origin == PathOrigin(kind: .stack, name: "the stack of thread 4711, started in Pump.run()"))
   }
 
-  @Test func aThreadOfThePoolIsNotNamedForTheWorkThatItDidFirst() throws {
+  @Test func poolThreadIsNotNamedByItsFirstWork() throws {
     let origin = try root(of: 4711, stack: [0x1000_2000, 0x1000_2010, 0x1000_3000])
     #expect(origin.name == "the stack of thread 4711 of libdispatch")
   }
 
-  @Test func theMainThreadIsCalledSo() throws {
+  @Test func mainThreadIsNamed() throws {
     // The main thread's ID equals the process ID.
     #expect(try root(of: 42, stack: [0x1000_3000]).name == "the stack of the main thread")
   }
 
-  @Test func aThreadWithoutEventsHasItsNumberAlone() throws {
+  @Test func threadWithoutEventsHasOnlyItsNumber() throws {
     #expect(try root(of: 4711, stack: nil).name == "the stack of thread 4711")
     #expect(try root(of: 4711, stack: [0x1000_2000]).name == "the stack of thread 4711")
   }

@@ -54,7 +54,7 @@ import TraceTestSupport
       })
   }
 
-  @Test func cycleThatAGlobalReachesIsNoFinding() throws {
+  @Test func cycleReachableFromAGlobalIsNotReported() throws {
     let heap = HeapBuilder()
     let screens = screens(heap, count: 2)
     for screen in screens { heap.global(screen) }
@@ -78,7 +78,7 @@ import TraceTestSupport
     #expect(Set(findings.map(\.fingerprint)).count == 2)
   }
 
-  @Test func weakReferenceDoesNotHoldAndItsSideTableIsNoFinding() throws {
+  @Test func weakReferenceDoesNotHoldAndItsSideTableIsNotReported() throws {
     let heap = HeapBuilder()
     heap.type("App.Owner", fields: [Heap.field("child", 0)])
     heap.type("App.Child", fields: [Heap.field("owner", 0, .weak)])
@@ -101,7 +101,7 @@ import TraceTestSupport
     #expect(findings.first?.evidence.referenceCount?.strong == 1)
   }
 
-  @Test func aWeakReferenceFromWhatIsInUseIsNamed() throws {
+  @Test func weakReferenceFromAUsedObjectIsNamed() throws {
     let heap = HeapBuilder()
     heap.type("App.Owner", fields: [Heap.field("child", 0)])
     heap.type("App.Child", fields: [Heap.field("owner", 0)])
@@ -117,7 +117,7 @@ import TraceTestSupport
     #expect(finding.evidence.way == .init(kind: .weak, holder: "Registry.last"))
   }
 
-  @Test func whatANumberLeadsToIsNoProof() throws {
+  @Test func objectBehindANumberIsNotProvenLost() throws {
     let heap = HeapBuilder()
     heap.type("App.State", fields: [Heap.field("next", 0)])
     heap.type("Swift._ContiguousArrayStorage<Swift.UInt>")
@@ -144,7 +144,7 @@ import TraceTestSupport
 
   /// The program loads a weak reference to an object. A number in that object refers to another object, which has a
   /// weak reference again.
-  @Test func waysToWhatNothingKeepsMayHaveSeveralSteps() throws {
+  @Test func pathsToUnreachableObjectsMayHaveSeveralSteps() throws {
     let heap = HeapBuilder()
     heap.type("App.Registry", fields: [Heap.field("last", 0, .weak)])
     heap.type("App.Node", fields: [Heap.field("next", 0), Heap.field("last", 1, .weak)])
@@ -171,7 +171,7 @@ import TraceTestSupport
     #expect(findings.filter(\.evidence.isDoubtful).map(\.instances) == [1])
   }
 
-  @Test func aBlockThatHasTheAddressOfAnEndingObjectLetsItFinish() throws {
+  @Test func blockWithTheAddressOfAnEndingObjectLetsItFinish() throws {
     let heap = HeapBuilder()
     heap.type("App.Panel", fields: [Heap.field("title", 0)])
     heap.type("App.Title")
@@ -202,7 +202,7 @@ import TraceTestSupport
     #expect(findings.first?.path.map(\.type) == ["Tree", "Tree"])
   }
 
-  @Test func whatHangsFromACycleIsCountedInIt() throws {
+  @Test func objectsHeldByACycleCountWithIt() throws {
     let heap = HeapBuilder()
     let screen = screens(heap, count: 1)[0]
     heap.type("App.Item", fields: [Heap.field("next", 0)])
@@ -219,7 +219,7 @@ import TraceTestSupport
     #expect(findings.first?.held.types == [.init(name: "Item", count: 5, bytes: ByteCount(320))])
   }
 
-  @Test func lostObjectLostBlockAndLostTask() throws {
+  @Test func lostObjectBlockAndTaskAreReported() throws {
     let heap = HeapBuilder()
     heap.type("App.Session", fields: [])
     _ = heap.object("App.Session", count: 3 | 1 << 33)
@@ -237,7 +237,7 @@ import TraceTestSupport
     #expect(findings.first { $0.verdict == .suspended }?.path[0].function?.function == "wait()")
   }
 
-  @Test func tasksThatWaitForEverAreCountedOneByOneWhateverHandlesTheyHave() throws {
+  @Test func endlesslyWaitingTasksAreCountedOneByOneDespiteHandles() throws {
     let heap = HeapBuilder()
     let tasks = (0..<5).map { _ in
       let task = heap.malloc(512, stack: [0x1000_1050])
@@ -264,7 +264,7 @@ import TraceTestSupport
     #expect(findings.map(\.path[0].type) == ["Session"])
   }
 
-  @Test func deinitialisedObjectIsFoundWithItsHolder() throws {
+  @Test func deinitializedObjectIsReportedWithItsHolder() throws {
     let heap = HeapBuilder()
     heap.type("App.Parent", fields: [Heap.field("secret", 0)])
     heap.type("App.Child", fields: [Heap.field("parent", 0, .unowned)])
@@ -282,7 +282,7 @@ import TraceTestSupport
     #expect(findings.first?.path.first?.reference?.name == "parent")
   }
 
-  @Test func aWordThatLeadsToADeinitialisedObjectDoesNotAccuse() throws {
+  @Test func wordThatPointsToADeinitializedObjectIsNotReported() throws {
     let heap = HeapBuilder()
     heap.type("App.Session", fields: [])
     let session = heap.object("App.Session", count: 1 << 32 | 1 << 1 | 1)
@@ -310,7 +310,7 @@ import TraceTestSupport
     return (parent, part)
   }
 
-  @Test func anObjectInItsDeinitIsNoFindingNorIsWhatItHolds() throws {
+  @Test func objectInDeinitAndItsReferentsAreNotReported() throws {
     let heap = HeapBuilder()
     let parent = endingParent(heap, unownedCount: 2).parent
     let base: UInt64 = 0x7000_0000_0000
@@ -323,7 +323,7 @@ import TraceTestSupport
     #expect(try Set(heap.findings().map(\.verdict)) == [.deinitialised, .lost])
   }
 
-  @Test func anObjectThatOnlyUnownedReferencesKeepIsAFindingThoughAStackStillHasItsAddress() throws {
+  @Test func objectKeptOnlyByUnownedReferencesIsReportedDespiteAStackWord() throws {
     let heap = HeapBuilder()
     let (parent, part) = endingParent(heap, unownedCount: 1)
     heap.global(part)
@@ -357,7 +357,7 @@ import TraceTestSupport
     ("App.Screen", "App.Later", true), ("App.(Screen in _0123456789ABCDEF0123456789ABCDEF)", "App.Later", true),
     ("App.Screen", "App.Screen", false), ("App.Box<App.Screen>", "App.Later", false), ("", "App.Later", false),
     ("Foundation.NSObject", "App.Later", false),
-  ]) func anImageAloneShowsThatAnObjectOfAnotherClassIsThere(field: String, tenant: String, isNameable: Bool) throws {
+  ]) func imageAloneShowsThatAnotherClassReusedTheMemory(field: String, tenant: String, isNameable: Bool) throws {
     for isBeingMade in [false, true] {
       let heap = HeapBuilder()
       heap.trace.header.options |= UInt32(LT_OPTION_INSPECTED)
@@ -384,7 +384,7 @@ import TraceTestSupport
     }
   }
 
-  @Test func stacksCountFromTheStackPointerUpAndDeadStacksNotAtAll() throws {
+  @Test func stacksCountAboveTheStackPointerAndDeadStacksDoNot() throws {
     let heap = HeapBuilder()
     heap.type("App.Local", fields: [])
     let live = heap.object("App.Local")
@@ -411,7 +411,7 @@ import TraceTestSupport
     #expect(Set(findings.compactMap { $0.path[0].allocation?.function }) == ["popped()", "left()"])
   }
 
-  @Test func libraryLeaksStandApart() throws {
+  @Test func libraryLeaksAreListedSeparately() throws {
     let heap = HeapBuilder()
     heap.type("Foundation.Timer", fields: [])
     heap.type("Foundation.Cache", fields: [])
@@ -423,7 +423,7 @@ import TraceTestSupport
     #expect(findings.contains { $0.owner.reason?.contains("URLSession.prepare()") == true })
   }
 
-  @Test func enumPayloadIsNamedByTheCaseThatFits() throws {
+  @Test func enumPayloadIsNamedByTheMatchingCase() throws {
     let heap = HeapBuilder()
     heap.type(
       "App.Machine",

@@ -43,7 +43,7 @@ import TraceTestSupport
     )
   }
 
-  @Test func aTaskInItsFirstSleepIsUnderWayWithWhatItsFramesHold() throws {
+  @Test func taskInItsFirstSleepIsInProgressWithItsFrames() throws {
     heap.type("App.Request")
     let request = heap.object("App.Request")
     let other = heap.object("App.Request")
@@ -56,7 +56,7 @@ import TraceTestSupport
     #expect(!tasks.isUnderWay(node(other)) && !tasks.isAsleep(node(other)))
   }
 
-  @Test func aTaskThatSleepsAgainAndAgainIsNotUnderWay() throws {
+  @Test func taskThatSleepsRepeatedlyIsNotInProgress() throws {
     heap.type("App.Monitor")
     let monitor = heap.object("App.Monitor")
     let poller = task()
@@ -69,7 +69,7 @@ import TraceTestSupport
     #expect(!tasks.isUnderWay(node(poller)) && !tasks.isUnderWay(node(monitor)))
   }
 
-  @Test func whatATaskMakesJustBeforeItsSleepIsUnderWayHoweverLateItWasStarted() throws {
+  @Test func objectsMadeJustBeforeASleepAreInProgressHoweverOldTheTask() throws {
     heap.type("App.Request")
     let handler = task()
     heap.time += 100_000
@@ -81,7 +81,7 @@ import TraceTestSupport
     #expect(tasks.isUnderWay(node(request)) && !tasks.isUnderWay(node(handler)))
   }
 
-  @Test func aTaskInTheFramesOfOneThatSleepsDoesNotSleep() throws {
+  @Test func taskInTheFramesOfASleepingTaskDoesNotSleep() throws {
     let handler = task()
     let worker = task()
     heap.set(handler, 20, worker)
@@ -91,7 +91,7 @@ import TraceTestSupport
     #expect(tasks.isAsleep(node(handler)) && !tasks.isAsleep(node(worker)))
   }
 
-  @Test func aTaskThatAJobResumesIsAboutToGoOn() throws {
+  @Test func taskResumedByAJobIsAboutToRun() throws {
     heap.type("Swift.CheckedContinuationCanary", fields: [HeapBuilder.field("task", 0)])
     heap.type("App.Hub", fields: [HeapBuilder.field("listener", 0)])
     let (resumed, listening, job) = (task(), task(), heap.malloc(48))
@@ -106,7 +106,7 @@ import TraceTestSupport
     #expect(tasks.isAboutToGoOn(node(resumed)) && !tasks.isAboutToGoOn(node(listening)))
   }
 
-  @Test("An event loop's lists of jobs are jobs, and its scheduled tasks are none")
+  @Test("An event loop's job lists count as jobs, but its scheduled tasks do not")
   func jobsOfEventLoops() {
     // The names are those of swift-nio 2.101.2 in a server's heap image.
     #expect(Registrations.isJob(ofType: "DequeModule._DequeBuffer<NIOPosix.UnderlyingTask>"))
@@ -118,7 +118,7 @@ import TraceTestSupport
   }
 
   @Test(
-    "The functions of a sleep are known by their names, and others are none",
+    "Only the functions of a sleep are recognized by name",
     arguments: [
       ("static Task<>.sleep(nanoseconds:)", true),
       ("specialized static Task<>._sleep<A>(until:tolerance:clock:)", true),

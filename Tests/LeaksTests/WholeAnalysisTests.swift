@@ -9,7 +9,7 @@ import TraceTestSupport
 
 @Suite(.serialized) struct WholeAnalysisTests {
   @Test(arguments: TestTier.arguments([0], of: (0..<8).map { UInt64($0) * 16 }))
-  func everyCommandComesToAnEndForAnyTrace(first: UInt64) throws {
+  func everyCommandTerminatesForAnyTrace(first: UInt64) throws {
     for seed in first..<first + 16 {
       SeedOfTrap.note(seed)
       let process = try RandomProcess.open(seed: seed)

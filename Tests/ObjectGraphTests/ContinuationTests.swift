@@ -11,7 +11,7 @@ import TraceTestSupport
     return (0..<count).map { _ in heap.object("App.Item") }
   }
 
-  @Test func idleContinuationsHoldOnlyOneAnother() throws {
+  @Test func idleContinuationsHoldOnlyEachOther() throws {
     let heap = HeapBuilder()
     let item = items(heap, 1)[0]
     // The continuations are blocks of 64 bytes from calloc.
@@ -41,7 +41,7 @@ import TraceTestSupport
     #expect(targets(try graph()) == (0..<3 as Range<UInt64>).map { [address + ($0 + 1) % 3 * 0x1000] })
   }
 
-  @Test func aContinuationThatWaitsForATimerHoldsNothingByWhatIsLeftOver() throws {
+  @Test func continuationOfATimerHoldsNothingThroughStaleWords() throws {
     let heap = HeapBuilder()
     let items = items(heap, 3)
     let base: UInt64 = 0x5000_4000_0000

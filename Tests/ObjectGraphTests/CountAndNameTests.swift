@@ -4,7 +4,7 @@ import Testing
 @testable import TraceReading
 
 @Suite struct ReferenceCountTests {
-  @Test func aFreshObjectHasOneStrongReferenceAndTheOneThatStandsForIt() throws {
+  @Test func freshObjectHasOneStrongAndOneUnownedReference() throws {
     let count = try #require(ReferenceCount(inline: 3))
     #expect(
       count == ReferenceCount(inline: 0x3) && count.strong == 1 && count.unowned == 1 && count.weak == 0
@@ -12,14 +12,14 @@ import Testing
         && !count.isImmortal)
   }
 
-  @Test func countsStandInTheirBits() throws {
+  @Test func countsAreReadFromTheirBits() throws {
     let count = try #require(ReferenceCount(inline: 41 << 33 | 7 << 1 | 1))
     #expect(count.strong == 42 && count.unowned == 7 && !count.isDeiniting)
     let most = try #require(ReferenceCount(inline: 0x3FFF_FFFF << 33 | 0x7FFF_FFFE << 1))
     #expect(most.strong == 1 << 30 && most.unowned == 0x7FFF_FFFE)
   }
 
-  @Test func anObjectThatIsBeingDeinitialisedHasNoStrongReferences() throws {
+  @Test func deinitializingObjectHasNoStrongReferences() throws {
     let count = try #require(ReferenceCount(inline: 5 << 33 | 1 << 32 | 3))
     #expect(count.isDeiniting && count.strong == 0)
   }
@@ -66,7 +66,7 @@ import Testing
     (".", false, "."), ("a..b", false, "a..b"),
     ("value.some._x.y", false, "value.some"),
   ])
-  func shortNamesAreTheProgrammers(name: String, isPayload: Bool, expected: String) {
+  func shortNamesMatchTheSource(name: String, isPayload: Bool, expected: String) {
     #expect(EdgeLabel.shortName(name, isPayload: isPayload) == expected)
   }
 
@@ -78,16 +78,16 @@ import Testing
     ("[App.A : Swift.Array<App.B>]", "[A : Array<B>]"), ("<<<", "<<<"),
     ("App.A?", "A?"), ("App.(Hidden in _1234).Inner", "(Hidden in _1234).Inner"),
   ])
-  func modulesAreLeftOut(name: String, expected: String) { #expect(TypeNames.unqualified(name) == expected) }
+  func moduleNamesAreOmitted(name: String, expected: String) { #expect(TypeNames.unqualified(name) == expected) }
 
   @Test(arguments: [
     ("A<B>", ["B"]), ("A<B, C<D, E>>", ["B", "C<D, E>"]), ("A", []), ("A<>", [""]), ("A<(B, C) -> D>", ["(B, C) -> D"]),
     ("A<B, (C) -> D, [E: F]>", ["B", "(C) -> D", "[E: F]"]),
     ("A<B", []), (">A<", []), ("A<B>>>, C>", ["B>>>, C"]), ("<", []), (">", []), ("A<,>", ["", ""]),
   ])
-  func argumentsAreTakenApart(name: String, expected: [String]) { #expect(TypeNames.arguments(name) == expected) }
+  func genericArgumentsAreSplit(name: String, expected: [String]) { #expect(TypeNames.arguments(name) == expected) }
 
-  @Test func typesOfTheStandardLibraryLookAsInCode() {
+  @Test func standardLibraryTypesAreSpelledAsInSource() {
     func name(_ qualified: String, _ kind: TraceType.Kind = .class) -> (NodeKind, String) {
       let type = TypeNames.type(TraceType(id: 1, metadata: RuntimeAddress(0), kind: kind, name: qualified))
       return (type.kind, type.name)
@@ -102,7 +102,7 @@ import Testing
     #expect(name("", .task) == (.task, "Task"))
   }
 
-  @Test func namesOfAMillionCharactersTakeNoLongTime() {
+  @Test func namesOfAMillionCharactersAreFast() {
     for piece in ["<", ">", ".", "a.", "_.", "a<b,", "é", "("] {
       let name = String(repeating: piece, count: 300_000) + ">"
       #expect(!TypeNames.unqualified(name).isEmpty)

@@ -67,7 +67,7 @@ private struct NamedEdge: Hashable, CustomStringConvertible {
     return Set(graph.numbers.filter { $0.from == node }.map { graph.heap[BlockID($0.to)].address })
   }
 
-  @Test(arguments: [8, 4, 1]) func numbersAndBytesThatAreAddressesOfBlocksAreNoReferences(stride: Int) throws {
+  @Test(arguments: [8, 4, 1]) func numbersAndBytesEqualToBlockAddressesAreNotReferences(stride: Int) throws {
     let heap = HeapBuilder()
     let items = items(heap, 3)
     let block = heap.malloc(64)
@@ -85,7 +85,7 @@ private struct NamedEdge: Hashable, CustomStringConvertible {
     #expect(try numbers(heap, of: array) == [items[0].address])
   }
 
-  @Test func aNumberMayBeTheAddressOfMemoryBehindAHeader() throws {
+  @Test func numberMayBeAnAddressBehindAHeader() throws {
     let heap = HeapBuilder()
     let (item, block) = (items(heap, 1)[0], heap.malloc(64))
     let array = array(heap, value(8, []), size: 48)
@@ -95,7 +95,7 @@ private struct NamedEdge: Hashable, CustomStringConvertible {
     #expect(try numbers(heap, of: array) == [block.address])
   }
 
-  @Test func numbersInFieldsAreNoReferencesIfTheyAreNotExactlyTheAddressOfAnObject() throws {
+  @Test func numberInAFieldMustEqualAnObjectsAddressExactly() throws {
     let heap = HeapBuilder()
     let (items, block) = (items(heap, 3), heap.malloc(64))
     heap.type("App.Owner")
@@ -112,7 +112,7 @@ private struct NamedEdge: Hashable, CustomStringConvertible {
     #expect(try numbers(heap, of: owner) == [items[2].address, block.address])
   }
 
-  @Test func anAddressMayLieAcrossSmallValuesButNotInPadding() throws {
+  @Test func addressMayOverlapSmallValuesButNotPadding() throws {
     let heap = HeapBuilder()
     let items = items(heap, 3)
     func numbers(narrow: [Range<Int>], first: UInt64? = nil) throws -> [Bool] {
@@ -134,7 +134,7 @@ private struct NamedEdge: Hashable, CustomStringConvertible {
     #expect(try numbers(narrow: [16..<25], first: 1) == [false, true, false], "behind the case in its place")
   }
 
-  @Test func aDequeHoldsTheElementsInItsRingAndNotThoseThatHaveLeft() throws {
+  @Test func dequeHoldsOnlyTheElementsInItsRing() throws {
     let heap = HeapBuilder()
     let items = items(heap, 4)
     heap.type("Swift._DequeBuffer<App.Item>")
@@ -164,7 +164,7 @@ private struct NamedEdge: Hashable, CustomStringConvertible {
     }
   }
 
-  @Test func anArrayHoldsItsElementsAndNotWhatStandsBehindThem() throws {
+  @Test func arrayHoldsOnlyItsElements() throws {
     let heap = HeapBuilder()
     let items = items(heap, 4)
     let array = array(heap, value(8, [element(0)]), size: 32 + 4 * 8)
@@ -184,7 +184,7 @@ private struct NamedEdge: Hashable, CustomStringConvertible {
         == Set(items.enumerated().map { edge("+\(32 + 8 * $0.offset)", .conservative, $0.element) }))
   }
 
-  @Test func anArrayUsesWhatTheAllocatorGaveBeyondItsSizeButNotTheNextBlock() throws {
+  @Test func arrayExtendsToItsUsableSizeButNotIntoTheNextBlock() throws {
     let heap = HeapBuilder()
     let items = items(heap, 3)
     let array = array(heap, value(8, [element(0)]), size: 40)
@@ -195,7 +195,7 @@ private struct NamedEdge: Hashable, CustomStringConvertible {
     #expect(try edges(heap, from: array) == [edge("[]", .strong, items[0]), edge("[]", .strong, items[1])])
   }
 
-  @Test func elementsOfSeveralWordsAreReadWordByWord() throws {
+  @Test func elementsOfSeveralWordsAreReadByWord() throws {
     let heap = HeapBuilder()
     let items = items(heap, 4)
     let array = array(heap, value(24, [element(0, "name"), element(16, "owner", .unowned)]), size: 32 + 2 * 24)
@@ -212,7 +212,7 @@ private struct NamedEdge: Hashable, CustomStringConvertible {
       ])
   }
 
-  @Test func aHugeArrayOfNothingTakesNoTime() throws {
+  @Test func hugeEmptyArrayIsFast() throws {
     let heap = HeapBuilder()
     let items = items(heap, 1)
     let array = array(heap, value(1, [element(0)]), size: 1 << 46)
@@ -254,7 +254,7 @@ private struct NamedEdge: Hashable, CustomStringConvertible {
     return (object, keys / 8 - 2, values / 8 - 2)
   }
 
-  @Test func numbersOfADictionaryCountWhereItsBitmapSaysSo() throws {
+  @Test func dictionaryNumbersCountOnlyInOccupiedBuckets() throws {
     let heap = HeapBuilder()
     let items = items(heap, 3)
     let (table, keys, values) = table(heap, scale: 7, hasValues: true, isOfNumbers: true)
@@ -267,7 +267,7 @@ private struct NamedEdge: Hashable, CustomStringConvertible {
     #expect(try numbers(heap, of: table) == [items[0].address, items[1].address])
   }
 
-  @Test func aDictionaryHoldsWhatItsBitmapSaysAndNotWhatWasRemoved() throws {
+  @Test func dictionaryHoldsOnlyOccupiedBuckets() throws {
     let heap = HeapBuilder()
     let items = items(heap, 6)
     let (table, keys, values) = table(heap, scale: 7, hasValues: true)
@@ -287,7 +287,7 @@ private struct NamedEdge: Hashable, CustomStringConvertible {
     #expect(try edges(heap, from: table).isEmpty)
   }
 
-  @Test func aSetHoldsItsMembers() throws {
+  @Test func setHoldsItsMembers() throws {
     let heap = HeapBuilder()
     let items = items(heap, 2)
     let (table, keys, _) = table(heap, scale: 2, hasValues: false)
@@ -298,7 +298,7 @@ private struct NamedEdge: Hashable, CustomStringConvertible {
     #expect(try edges(heap, from: table) == [edge("[]", .strong, items[0])])
   }
 
-  @Test func tablesThatClaimTooMuchAreReadAsFarAsTheyGo() throws {
+  @Test func oversizedTablesAreReadUpToTheirEnd() throws {
     let heap = HeapBuilder()
     let items = items(heap, 2)
     let (table, keys, _) = table(heap, scale: 2, hasValues: true, claiming: 39, size: 1 << 45)
@@ -317,7 +317,7 @@ private struct NamedEdge: Hashable, CustomStringConvertible {
 
   // MARK: Fields
 
-  @Test func weakReferencesLeadThroughSideTables() throws {
+  @Test func weakReferencesAreFollowedThroughSideTables() throws {
     let heap = HeapBuilder()
     heap.type("App.Owner", fields: [Heap.field("weak", 0, .weak), Heap.field("cleared", 1, .weak)])
     let item = items(heap, 1)[0]
@@ -331,7 +331,7 @@ private struct NamedEdge: Hashable, CustomStringConvertible {
     #expect(try edges(heap, from: table).isEmpty)
   }
 
-  @Test func countedReferencesLeadToTheStartOfAnObjectAndOthersAnywhere() throws {
+  @Test func countedReferencesPointToObjectStartsAndOthersAnywhere() throws {
     let heap = HeapBuilder()
     heap.type(
       "App.Owner",
@@ -357,7 +357,7 @@ private struct NamedEdge: Hashable, CustomStringConvertible {
         opaque: [OpaqueField(range: 16..<40, name: "any", typeName: "any P", metadataOffset: 40)], tail: .plain))
   }
 
-  @Test func anExistentialHoldsAnObjectOrABoxOrAValue() throws {
+  @Test func existentialHoldsAnObjectBoxOrValue() throws {
     let heap = HeapBuilder()
     declareOwnerOfExistential(heap)
     let items = items(heap, 3)
@@ -379,7 +379,7 @@ private struct NamedEdge: Hashable, CustomStringConvertible {
       ])
   }
 
-  @Test func aBufferIsReadAsTheValueInItIsLaidOut() throws {
+  @Test func bufferIsReadByTheLayoutOfItsValue() throws {
     let heap = HeapBuilder()
     declareOwnerOfExistential(heap)
     let items = items(heap, 3)
@@ -403,7 +403,7 @@ private struct NamedEdge: Hashable, CustomStringConvertible {
     #expect(try numbers(heap, of: owner) == [items[0].address])
   }
 
-  @Test func theRestOfAWordWithANarrowFieldIsPadding() throws {
+  @Test func restOfAWordWithANarrowFieldIsPadding() throws {
     let heap = HeapBuilder()
     heap.type("App.Owner")
     let items = items(heap, 3)
@@ -422,7 +422,7 @@ private struct NamedEdge: Hashable, CustomStringConvertible {
     #expect(try edges(heap, from: owner) == [edge("+16", .conservative, items[0]), edge("first", .strong, items[2])])
   }
 
-  @Test func deinitialisedObjectsHoldNothing() throws {
+  @Test func deinitializedObjectsHoldNothing() throws {
     let heap = HeapBuilder()
     heap.type("App.Owner", fields: [Heap.field("strong", 0)])
     let item = items(heap, 1)[0]
@@ -433,7 +433,7 @@ private struct NamedEdge: Hashable, CustomStringConvertible {
     #expect(graph.deinitialised.members.map { graph.heap[BlockID($0)].address } == [owner.address])
   }
 
-  @Test func whatLiesBehindTheFieldsIsScanned() throws {
+  @Test func memoryBehindTheFieldsIsScanned() throws {
     let heap = HeapBuilder()
     heap.type("App.Owner", fields: [Heap.field("first", 0)])
     heap.type("App.Unknown", fields: nil)
@@ -452,7 +452,7 @@ private struct NamedEdge: Hashable, CustomStringConvertible {
     #expect(try heap.analysis().graph.scannedTypes.count == 1)
   }
 
-  @Test func aWordWithASmallerValueInItIsNoReferenceWhateverItsPaddingKept() throws {
+  @Test func wordWithASmallValueIsNotAReferenceWhateverItsPadding() throws {
     let heap = HeapBuilder()
     let items = items(heap, 3)
     heap.type("App.Switch")
@@ -473,7 +473,7 @@ private struct NamedEdge: Hashable, CustomStringConvertible {
 
   // MARK: Memory of tasks and queues
 
-  @Test func slabsOfATaskDoNotHoldIt() throws {
+  @Test func slabsDoNotHoldTheirTask() throws {
     let heap = HeapBuilder()
     let item = items(heap, 1)[0]
     let task = heap.malloc(512)

@@ -63,29 +63,31 @@ import TraceTestSupport
     return Set(graph.graph.edges(from: node).map { graph.heap[BlockID(graph.graph.target(of: $0))].address })
   }
 
-  @Test(arguments: [72, 232, 264, 288, 304, 312]) func aTaskThatHasNotBegunHoldsNothingBy(_ offset: UInt64) throws {
+  @Test(arguments: [72, 232, 264, 288, 304, 312]) func unstartedTaskHoldsNothingThroughUnwrittenWords(_ offset: UInt64)
+    throws
+  {
     #expect(try !isHeld(from: offset))
   }
 
-  @Test func aTaskThatHasNotBegunHoldsWhatItsFunctionCaptures() throws {
+  @Test func unstartedTaskHoldsItsFunctionsCaptures() throws {
     #expect(try targets() == [captures.address])
   }
 
   /// The offsets of the parent, the group, a value of a task local, the tasks that wait for the result, and the error.
-  @Test(arguments: [48, 80, 136, 208, 216, 224]) func aTaskThatHasNotBegunHoldsWhatItsHeaderLeadsToBy(_ offset: UInt64)
+  @Test(arguments: [48, 80, 136, 208, 216, 224]) func unstartedTaskHoldsReferencesInItsHeader(_ offset: UInt64)
     throws
   {
     #expect(try isHeld(from: offset))
   }
 
-  @Test(arguments: [232, 264, 288, 312]) func aTaskThatHasBegunMayHoldAnythingBy(_ offset: UInt64) throws {
+  @Test(arguments: [232, 264, 288, 312]) func startedTaskMayHoldAnything(_ offset: UInt64) throws {
     // The task resumes in its function.
     set(56, function + 0x40)
     #expect(try isHeld(from: offset))
     #expect(try !isHeld(from: 72))
   }
 
-  @Test func aTaskThatAThreadKnowsOfMayRun() throws {
+  @Test func taskReferencedByAThreadMayRun() throws {
     heap.threads = [
       SnapshotThread(osThread: 1, stackPointer: 0x7000_0000_0000, threadPointer: 0, registers: [task.address + context])
     ]
@@ -101,7 +103,7 @@ import TraceTestSupport
     #expect(try isHeld(from: 288))
   }
 
-  @Test func aTaskWithoutAResultHasNoStorageForIt() throws {
+  @Test func taskWithoutAResultHasNoResultStorage() throws {
     set(56, otherAdapter)
     set(context - 32, nil)
     #expect(try isHeld(from: 232))
@@ -110,7 +112,7 @@ import TraceTestSupport
     #expect(try !isHeld(from: 288))
   }
 
-  @Test func aRuntimeWithAnotherLayoutMayHoldAnythingAnywhere() throws {
+  @Test func unknownRuntimeLayoutMayHoldAnything() throws {
     heap.words[0x1000_9008] = 224
     #expect(try isHeld(from: 72))
     #expect(try isHeld(from: 288))
@@ -139,13 +141,13 @@ import TraceTestSupport
       (64, 0x5000_0000_0108), (64, 0), (272, 0x1000_2000), (280, 0), (248, 0), (240, 0x1000_2000),
       (120, 0x5000_0000_0000),
     ] as [(UInt64, UInt64)])
-  func whatContradictsItselfMayHoldAnything(_ word: (offset: UInt64, value: UInt64)) throws {
+  func inconsistentTaskMayHoldAnything(_ word: (offset: UInt64, value: UInt64)) throws {
     set(word.offset, word.value == 0 ? nil : word.value)
     #expect(try isHeld(from: 288))
     #expect(try isHeld(from: 312))
   }
 
-  @Test func linksOfAQueueDoNotLeadIntoTheFramesOfATask() throws {
+  @Test func queueLinksDoNotPointIntoTaskFrames() throws {
     let other = heap.malloc(320)
     let slab = heap.malloc(1016)
     heap.words[other.address] = HeapBuilder.taskMetadata

@@ -3,7 +3,7 @@ import Testing
 @testable import HeapAnalysis
 
 @Suite struct NodeTypeTableTests {
-  @Test("Indices of types stay what they are when one comes that takes more room")
+  @Test("Type indices survive widening of the table")
   func widening() {
     var table = NodeTypeTable(count: 4)
     table[1] = 7

@@ -42,7 +42,7 @@ import TraceTestSupport
     return heap.object("App.Owner")
   }
 
-  @Test func theTagNamesTheCaseAmongPayloadsOfOneType() throws {
+  @Test func tagNamesTheCaseAmongEqualPayloadTypes() throws {
     for (number, name) in [(0, "case0"), (1, "case1"), (2, "case2")] {
       let heap = HeapBuilder()
       let items = items(heap, 1)
@@ -63,7 +63,7 @@ import TraceTestSupport
     return owner(heap, [Heap.payload("state", 0, case: 0), Heap.payload("state", 0, case: 1)], [behind])
   }
 
-  @Test func aTagInAWordThatTheImageLacksIsNotKnown() throws {
+  @Test func tagInAMissingWordIsUnknown() throws {
     let heap = HeapBuilder()
     let items = items(heap, 1)
     let owner = owner(heap, tagAt: 32)
@@ -73,7 +73,7 @@ import TraceTestSupport
     #expect(try edges(heap, from: owner, items) == ["state case1 strong 0"])
   }
 
-  @Test func anAddressAmongBytesInThePlaceOfATagNamesNothing() throws {
+  @Test func addressBytesInATagsPlaceNameNoCase() throws {
     let heap = HeapBuilder()
     let items = items(heap, 2)
     let owner = owner(heap, tagAt: 32)
@@ -82,7 +82,7 @@ import TraceTestSupport
     #expect(try edges(heap, from: owner, items) == ["state strong 0"])
   }
 
-  @Test func aTagBehindTheLowestByteOfAWordIsNotKnownWhereThatByteAloneIs() throws {
+  @Test func tagInAHigherByteIsUnknownIfOnlyTheLowestByteIsKnown() throws {
     let heap = HeapBuilder()
     let items = items(heap, 1)
     let owner = owner(heap, tagAt: 33)
@@ -93,7 +93,7 @@ import TraceTestSupport
     #expect(try edges(heap, from: owner, items) == ["state case1 strong 0"])
   }
 
-  @Test func aWordOfReferencesThatTheImageLacksIsZero() throws {
+  @Test func missingReferenceWordIsZero() throws {
     let heap = HeapBuilder()
     let items = items(heap, 2)
     var state = EnumerationLayout(name: "state", discriminator: .tag(bits: [254, 255], cases: [0, 1, 2, nil]))
@@ -122,7 +122,7 @@ import TraceTestSupport
     #expect(try edges(heap, from: owner, items) == ["state case0 strong 0"])
   }
 
-  @Test func aTagThatThePayloadContradictsNamesNothing() throws {
+  @Test func tagThatContradictsThePayloadNamesNoCase() throws {
     let heap = HeapBuilder()
     let items = items(heap, 1)
     let owner = owner(
@@ -136,7 +136,7 @@ import TraceTestSupport
     #expect(try edges(heap, from: owner, items) == ["state strong 0"])
   }
 
-  @Test func typesTellWhatNoTagTells() throws {
+  @Test func payloadTypesNameTheCaseWithoutATag() throws {
     let heap = HeapBuilder()
     let items = items(heap, 1)
     heap.type("App.Other")
@@ -155,7 +155,7 @@ import TraceTestSupport
     #expect(try edges(heap, from: owner, items) == ["next strong 0"])
   }
 
-  @Test func aBoxIsThePayloadOfAnIndirectCase() throws {
+  @Test func indirectCasePayloadIsABox() throws {
     let heap = HeapBuilder()
     let items = items(heap, 1)
     heap.type("box", kind: .closureContext)
@@ -169,7 +169,7 @@ import TraceTestSupport
     #expect(try edges(heap, from: owner, items + [box]) == ["state case0 strong 0"])
   }
 
-  @Test func ofOnePayloadsReferencesNoneIsReadWhileItsFirstIsNone() throws {
+  @Test func payloadReferencesAreSkippedWhileTheFirstIsNil() throws {
     let heap = HeapBuilder()
     let items = items(heap, 2)
     let pair = EnumerationLayout(name: "pair", discriminator: .address(offset: 16))
@@ -180,7 +180,7 @@ import TraceTestSupport
     #expect(try edges(heap, from: owner, items) == ["pair.left case0 strong 0", "pair.right case0 strong 1"])
   }
 
-  @Test func aShortStringIsNoSignThatThePayloadIsNotThere() throws {
+  @Test func smallStringDoesNotMarkAPayloadAsAbsent() throws {
     let heap = HeapBuilder()
     let items = items(heap, 1)
     // A small string is stored in the word for the reference to the string's storage.
@@ -194,7 +194,7 @@ import TraceTestSupport
 
   /// A structure in an optional. Its last field is an optional reference. The outer `none` is the next small number in
   /// that field's word.
-  @Test func anOptionalIsNoneByASmallNumberInAReferenceOfThePayloads() throws {
+  @Test func optionalIsNilIfAPayloadReferenceIsASmallNumber() throws {
     let heap = HeapBuilder()
     let items = items(heap, 2)
     let optional = EnumerationLayout(name: "state", discriminator: .number(offset: 24))
@@ -213,7 +213,7 @@ import TraceTestSupport
     #expect(try edges(heap, from: owner, items) == [])
   }
 
-  @Test func wrappedEnumerationsAreToldFromTheOutside() throws {
+  @Test func nestedEnumerationsAreDecodedOutsideIn() throws {
     let heap = HeapBuilder()
     let items = items(heap, 1)
     let outer = EnumerationLayout(name: "state", discriminator: .zeros(bits: [184, 185]))
@@ -271,7 +271,7 @@ import TraceTestSupport
     #expect(try !edges(heap, from: owner, items).contains("state conservative 1"))
   }
 
-  @Test func fieldsBehindAnEnumerationAreReadWhateverItsCase() throws {
+  @Test func fieldsBehindAnEnumerationAreReadInEveryCase() throws {
     let heap = HeapBuilder()
     let items = items(heap, 1)
     let owner = owner(

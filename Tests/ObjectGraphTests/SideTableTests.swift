@@ -35,7 +35,7 @@ import TraceTestSupport
     return (box, table, tenant)
   }
 
-  @Test(arguments: [nil, SideTable.freedCounts] as [UInt64?]) func theTableOfADeadObjectLeadsNowhere(counts: UInt64?)
+  @Test(arguments: [nil, SideTable.freedCounts] as [UInt64?]) func sideTableOfADeadObjectHoldsNothing(counts: UInt64?)
     throws
   {
     // Earlier recorders did not write the counts of a side table.
@@ -47,7 +47,7 @@ import TraceTestSupport
     #expect(try targets(heap, from: box) == [table.address])
   }
 
-  @Test func aTableOfADeadObjectLeadsNowhereWhenTheTenantHasATableOfItsOwn() throws {
+  @Test func deadObjectsSideTableHoldsNothingIfTheNewObjectHasItsOwn() throws {
     let heap = HeapBuilder()
     let (box, table, tenant) = boxOfTheDead(heap)
     let own = heap.sideTable(of: tenant)
@@ -55,7 +55,7 @@ import TraceTestSupport
     #expect(try targets(heap, from: tenant) == [own.address])
   }
 
-  @Test func aTableIsKnownByItsLooksWhereOnlyScannedWordsLeadToIt() throws {
+  @Test func sideTableIsRecognizedByShapeIfOnlyScannedWordsPointToIt() throws {
     let heap = HeapBuilder()
     heap.type("App.Tenant", fields: [])
     let tenant = heap.object("App.Tenant")
@@ -71,7 +71,7 @@ import TraceTestSupport
     #expect(try targets(heap, from: block) == [table.address])
   }
 
-  @Test func aBlockOfAnotherSizeIsNoTable() throws {
+  @Test func blockOfAnotherSizeIsNotASideTable() throws {
     let heap = HeapBuilder()
     heap.type("App.Box", fields: [Heap.field("value", 0, .weak)])
     heap.type("App.Tenant", fields: [])
@@ -85,7 +85,7 @@ import TraceTestSupport
     #expect(try targets(heap, from: block) == [tenant.address])
   }
 
-  @Test func aCycleInTheMemoryOfWeaklyHeldObjectsIsFoundThoughARegistryStillHasTheirBoxes() throws {
+  @Test func cycleReusingWeaklyHeldMemoryIsReportedDespiteStaleBoxes() throws {
     let heap = HeapBuilder()
     let (box, _, tenant) = boxOfTheDead(heap)
     heap.global(box)

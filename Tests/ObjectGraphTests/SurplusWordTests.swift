@@ -28,7 +28,7 @@ import TraceTestSupport
     try heap.analysis().findings().filter { $0.verdict == verdict }.map(\.instances)
   }
 
-  @Test func aWordInLostMemoryDoesNotHideACycleThatAccountsForItsReferences() throws {
+  @Test func wordInLostMemoryDoesNotHideAFullyCountedCycle() throws {
     let heap = HeapBuilder()
     let pairs = pairs(heap, 5)
     let buffer = heap.malloc(64)
@@ -37,7 +37,7 @@ import TraceTestSupport
     #expect(try instances(heap, .lost) == [1])
   }
 
-  @Test func aWordThatLeadsFromCycleToCycleDoesNotJoinThem() throws {
+  @Test func wordsBetweenCyclesDoNotJoinThem() throws {
     let heap = HeapBuilder()
     let pairs = pairs(heap, 4)
     // Each pair has memory of unknown layout with stale words that refer to the next pair.
@@ -52,7 +52,7 @@ import TraceTestSupport
     #expect(try instances(heap, .retainCycle) == [4])
   }
 
-  @Test func aWordThatTheCountLeavesRoomForIsTakenForAReference() throws {
+  @Test func wordCoveredByTheReferenceCountIsAReference() throws {
     let heap = HeapBuilder()
     let pairs = pairs(heap, 3, ownerCount: 2)
     let buffer = heap.malloc(64)
@@ -62,7 +62,7 @@ import TraceTestSupport
   }
 
   /// The frame of the waiting task has the second reference. A frame of another task has a stale word.
-  @Test func aWordInWhatAnObjectKeepsAliveComesFirst() throws {
+  @Test func wordInOwnedMemoryTakesPrecedence() throws {
     let heap = HeapBuilder()
     heap.type(
       "App.Session", fields: [Heap.field("scratch", 0, type: "App.Scratch"), Heap.field("own", 1, type: "App.Session")])
@@ -80,7 +80,7 @@ import TraceTestSupport
     #expect(try instances(heap, .lost) == [1])
   }
 
-  @Test func whatARootReachesByAWordIsInUse() throws {
+  @Test func objectReachedFromARootByAWordIsInUse() throws {
     let heap = HeapBuilder()
     let pairs = pairs(heap, 3)
     heap.global(pairs[1].owner)
@@ -88,7 +88,7 @@ import TraceTestSupport
   }
 
   /// The fields of an object in `deinit` are released one after the other.
-  @Test func fieldsOfAnObjectThatEndsAccountForNothing() throws {
+  @Test func fieldsOfAnEndingObjectDoNotCountAsReferences() throws {
     let heap = HeapBuilder()
     heap.type("App.Holder", fields: [Heap.field("item", 0, type: "App.Item")])
     heap.type("App.Item", fields: [])

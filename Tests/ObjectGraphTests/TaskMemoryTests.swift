@@ -53,7 +53,7 @@ import TraceTestSupport
     return (0..<count).map { _ in heap.object("App.Item") }
   }
 
-  @Test func framesThatWereFreedHoldNothing() throws {
+  @Test func freedFramesHoldNothing() throws {
     let heap = HeapBuilder()
     let items = items(heap, 2)
     let task = task(heap)
@@ -70,7 +70,7 @@ import TraceTestSupport
 
   /// This is like a sleep with a tolerance. The context of the timer's source is a record in the task's frames. The
   /// record refers to the source and the task.
-  @Test func whoHasATimersRecordInATasksFramesHasTheTask() throws {
+  @Test func timerRecordInATasksFramesHoldsTheTask() throws {
     let heap = HeapBuilder()
     let task = task(heap)
     let further = furtherSlab(heap, after: task.address + inlineSlab, used: 64)
@@ -86,7 +86,7 @@ import TraceTestSupport
     #expect(try targets(heap, from: source) == [further.address])
   }
 
-  @Test func allSlabsOfATaskCountUpToTheirLastFrame() throws {
+  @Test func slabsCountUpToTheLastFrame() throws {
     let heap = HeapBuilder()
     let items = items(heap, 4)
     let task = task(heap)
@@ -105,7 +105,7 @@ import TraceTestSupport
     #expect(try targets(heap, from: third).isEmpty)
   }
 
-  @Test func slabsBehindTheLastAllocationAreEmptyThoughTheyWereNeverUsed() throws {
+  @Test func unusedSlabsAfterTheLastAllocationAreEmpty() throws {
     let heap = HeapBuilder()
     let item = items(heap, 1)[0]
     let task = task(heap)
@@ -118,7 +118,7 @@ import TraceTestSupport
     #expect(try targets(heap, from: second).isEmpty)
   }
 
-  @Test func aTaskThatHasNotBegunHoldsNothingOfWhatItsMemoryHeldBefore() throws {
+  @Test func unstartedTaskHoldsNothingFromStaleMemory() throws {
     let heap = HeapBuilder()
     let item = items(heap, 1)[0]
     let task = task(heap)
@@ -132,7 +132,7 @@ import TraceTestSupport
     #expect(try targets(heap, from: task) == [item.address])
   }
 
-  @Test func wordsThatLinkATaskInAQueueLeadToTasksAndBlocksAlone() throws {
+  @Test func queueLinksOfATaskPointOnlyToTasksAndBlocks() throws {
     let heap = HeapBuilder()
     let item = items(heap, 1)[0]
     let task = task(heap)
@@ -146,7 +146,7 @@ import TraceTestSupport
     #expect(try targets(heap, from: task) == [queue.address])
   }
 
-  @Test func whatContradictsItselfCountsAsInUse() throws {
+  @Test func inconsistentAllocatorCountsAsInUse() throws {
     let heap = HeapBuilder()
     let item = items(heap, 1)[0]
     let task = task(heap)
@@ -168,7 +168,7 @@ import TraceTestSupport
 
   // MARK: Tasks among the frames of others
 
-  @Test(arguments: [true, false]) func whoCanResumeAChildHoldsTheTaskThatWaitsForIt(isInline: Bool) throws {
+  @Test(arguments: [true, false]) func continuationOfAChildHoldsTheWaitingParent(isInline: Bool) throws {
     // `async let` places the child task in the frames of the parent.
     let heap = HeapBuilder()
     heap.type("App.Mailbox", fields: [Heap.field("continuation", 0)])
@@ -194,7 +194,7 @@ import TraceTestSupport
     #expect(try heap.findings().isEmpty)
   }
 
-  @Test func lostTasksWithChildrenAmongTheirFramesAreLossesOfTheirOwn() throws {
+  @Test func lostTasksWithChildrenInTheirFramesAreSeparateLosses() throws {
     let heap = HeapBuilder()
     let tasks = (0..<3).map { _ in
       let task = task(heap)
@@ -225,7 +225,7 @@ import TraceTestSupport
     #expect(try heap.findings().isEmpty)
   }
 
-  @Test func tasksOfALayoutThatIsNotKnownAreNotJudged() throws {
+  @Test func tasksOfUnknownLayoutAreNotJudged() throws {
     let heap = HeapBuilder()
     heap.type("App.Session")
     heap.layOutTasksAsKnown()
@@ -266,7 +266,7 @@ import TraceTestSupport
     return tasks
   }
 
-  @Test(arguments: [1, 2, 7]) func tasksThatOnlyTheRegistryLinksAreSuspendedForEver(count: Int) throws {
+  @Test(arguments: [1, 2, 7]) func tasksLinkedOnlyByTheRegistryAreSuspendedForever(count: Int) throws {
     let heap = HeapBuilder()
     _ = linkedTasks(heap, count, at: 160)
     let findings = try heap.findings()
@@ -275,7 +275,7 @@ import TraceTestSupport
     #expect(findings.map(\.evidence.isCycle) == [false])
   }
 
-  @Test func aTaskThatAnotherOneWaitsForIsHeldThoughTheyAreLinked() throws {
+  @Test func awaitedTaskIsHeldDespiteRegistryLinks() throws {
     let heap = HeapBuilder()
     let tasks = linkedTasks(heap, 3, at: 160)
     heap.words[tasks[0].address + 200] = tasks[2].address
@@ -284,7 +284,7 @@ import TraceTestSupport
     #expect(try heap.findings().map(\.instances) == [1])
   }
 
-  @Test func aListMayGoThroughTasksAmongTheFramesOfAnother() throws {
+  @Test func registryListMayIncludeTasksInFramesOfAnother() throws {
     let heap = HeapBuilder()
     let tasks = linkedTasks(heap, 2, at: 160)
     let owner = task(heap)
@@ -298,7 +298,7 @@ import TraceTestSupport
     #expect(try heap.findings().map(\.instances) == [2])
   }
 
-  @Test func linksThatAreNotKnownAreSaid() throws {
+  @Test func unknownRegistryLinksAddARemark() throws {
     let heap = HeapBuilder()
     let tasks = linkedTasks(heap, 3, at: 160)
     // The backward link is not the expected one.

@@ -71,7 +71,7 @@ import TraceTestSupport
 
   /// An object that is reached by a weak reference may cancel a task by the task's handle. If the task has another
   /// record besides the record of its wait, the task or its children may react to that.
-  @Test(arguments: [false, true]) func aHandleOfAnObjectThatAWeakReferenceLeadsToMayCancelATask(hears: Bool) throws {
+  @Test(arguments: [false, true]) func handleInAWeaklyReferencedObjectMayCancelATask(hears: Bool) throws {
     heap.type("App.Registry", fields: [HeapBuilder.field("last", 0, .weak)])
     heap.type(
       "App.Owner", fields: [HeapBuilder.field("owner", 0), HeapBuilder.field("task", 1, type: "Swift.Task<(), Never>")])
@@ -92,7 +92,7 @@ import TraceTestSupport
   }
 
   /// The parent refers to its first child by a record. Each child refers to the next one.
-  @Test(arguments: [false, true]) func aParentOnlyCancelsAChildThatWaitsForAContinuation(hears: Bool) throws {
+  @Test(arguments: [false, true]) func parentCanOnlyCancelAChildThatAwaitsAContinuation(hears: Bool) throws {
     let (parent, first, last) = (task(), task(), task())
     let record = parent.address + slab + 64
     (heap.words[record + 16], heap.words[record + 24]) = (first.address, last.address)
@@ -112,7 +112,7 @@ import TraceTestSupport
   }
 
   @Test(arguments: [("Swift.Task<(), Never>", false), ("Swift.Task<(), Never>", true), ("App.Continuation", false)])
-  func aHandleOnlyCancelsATaskThatWaitsForAContinuation(type: String, hears: Bool) throws {
+  func handleCanOnlyCancelATaskThatAwaitsAContinuation(type: String, hears: Bool) throws {
     heap.type("App.Owner", fields: [HeapBuilder.field("task", 0, type: type)])
     let (owner, waiting) = (heap.object("App.Owner"), task(handles: 1))
     let handler = waiting.address + slab + 64
@@ -123,7 +123,7 @@ import TraceTestSupport
     #expect(try instances() == (type.hasPrefix("Swift.Task") && !hears ? [1] : []))
   }
 
-  @Test func wordsToATaskThatWaitsForAnotherAreLeftOverIfNobodyHasAHandle() throws {
+  @Test func wordsToATaskAwaitingAnotherAreStaleWithoutAHandle() throws {
     let (waiting, awaited) = (task(), task())
     suspend(awaited)
     suspend(waiting, on: awaited.address)
@@ -133,7 +133,7 @@ import TraceTestSupport
     #expect(try instances() == [1])
   }
 
-  @Test func aHandleKeepsATaskThatWaitsForAnother() throws {
+  @Test func handleKeepsATaskThatAwaitsAnother() throws {
     let (waiting, awaited) = (task(handles: 1), task())
     suspend(awaited)
     suspend(waiting, on: awaited.address)
@@ -142,7 +142,7 @@ import TraceTestSupport
     #expect(try instances() == [])
   }
 
-  @Test func aHandleInAFieldIsNoneOfThoseInMemoryOfUnknownLayout() throws {
+  @Test func singleHandleInAFieldLeavesNoneInUnknownMemory() throws {
     heap.type("App.Owner", fields: [HeapBuilder.field("task", 0)])
     let (waiting, awaited, owner) = (task(handles: 1), task(), heap.object("App.Owner"))
     suspend(awaited)
@@ -156,7 +156,7 @@ import TraceTestSupport
     #expect(try instances() == [])
   }
 
-  @Test func aTaskThatIsNotAmongThoseWhoWaitMayBeInAThreadsHands() throws {
+  @Test func taskMissingFromTheWaitQueueMayBeRunning() throws {
     let (waiting, awaited) = (task(), task())
     suspend(awaited)
     suspend(waiting, on: awaited.address)
@@ -164,7 +164,7 @@ import TraceTestSupport
     #expect(try instances() == [])
   }
 
-  @Test func allWhoWaitForATaskInUseAreInUse() throws {
+  @Test func everyWaiterOfATaskInUseIsInUse() throws {
     let (first, second, awaited) = (task(), task(), task())
     suspend(awaited)
     suspend(first, on: awaited.address)
@@ -179,7 +179,7 @@ import TraceTestSupport
     #expect(try instances() == [])
   }
 
-  @Test(arguments: [16, 24]) func theQueueOfATaskThatHasAContinuationIsLeftOver(offset: UInt64) throws {
+  @Test(arguments: [16, 24]) func queueLinkOfATaskWithAContinuationIsStale(offset: UInt64) throws {
     let (resumed, lost) = (task(), task())
     suspend(resumed)
     suspend(lost)
@@ -192,7 +192,7 @@ import TraceTestSupport
     #expect(try instances() == [])
   }
 
-  @Test func whoeverHasTheContinuationOfATaskKeepsIt() throws {
+  @Test func holderOfATasksContinuationKeepsTheTask() throws {
     let lost = task()
     suspend(lost)
     holder(of: lost)
@@ -200,7 +200,7 @@ import TraceTestSupport
   }
 
   /// A task and an object with its continuation form a cycle. A registry has a weak reference to the object.
-  @Test(arguments: [true, false]) func aWeakReferenceToAContinuationCanResumeATask(isContinuation: Bool) throws {
+  @Test(arguments: [true, false]) func weakReferenceToAContinuationCanResumeATask(isContinuation: Bool) throws {
     heap.type(
       "App.Feed",
       fields: [HeapBuilder.field("waiting", 0, type: isContinuation ? "Swift.UnsafeContinuation<Int>" : "Swift.Task")])
@@ -218,7 +218,7 @@ import TraceTestSupport
     #expect(after == (isContinuation ? [] : [.retainCycle]))
   }
 
-  @Test func aTaskWithoutFramesHasFinished() throws {
+  @Test func taskWithoutFramesHasFinished() throws {
     let (finished, waiting) = (task(), task())
     set(finished, slab + 16, 480)
     suspend(waiting)
@@ -229,7 +229,7 @@ import TraceTestSupport
   }
 
   /// A task that waits for its group cannot end while a child of the group is suspended for ever.
-  @Test(arguments: [false, true]) func aSuspendedChildExplainsWhatItsParentKeeps(isResumable: Bool) throws {
+  @Test(arguments: [false, true]) func suspendedChildExplainsItsParentsMemory(isResumable: Bool) throws {
     let (parent, child, other, item) = (task(handles: 1), task(), task(), heap.object("App.Item"))
     let group = parent.address + slab + 64
     set(parent, 64, parent.address + slab + 48)
@@ -255,7 +255,7 @@ import TraceTestSupport
     #expect(!stuck.keeps(try path(item)))
   }
 
-  @Test func aGroupIsWaitedForByItsTaskAlone() throws {
+  @Test func onlyItsTaskAwaitsAGroup() throws {
     let (parent, child) = (task(), task())
     let group = parent.address + slab + 64
     set(parent, 64, parent.address + slab + 48)
@@ -275,7 +275,7 @@ import TraceTestSupport
   }
 
   /// This is a timeout: the parent sleeps, and will then cancel its child, whatever the child waits for.
-  @Test func aTaskThatGoesOnKeepsItsChildren() throws {
+  @Test func runningTaskKeepsItsChildren() throws {
     let (parent, child, awaited) = (task(), task(), task())
     let group = parent.address + slab + 96
     heap.words[group + 16] = child.address
@@ -289,7 +289,7 @@ import TraceTestSupport
     #expect(try instances() == [1])
   }
 
-  @Test func aTaskAmongFramesUsesItsMemoryUpToWhatItWaitsFor() throws {
+  @Test func taskInFramesUsesItsMemoryUpToItsAwait() throws {
     let (outer, item) = (task(), heap.object("App.Item"))
     let more = heap.malloc(1000)
     let child = outer.address + slab + 64

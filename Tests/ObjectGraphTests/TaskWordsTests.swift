@@ -42,7 +42,7 @@ import TraceTestSupport
   private func instances() throws -> [Int] { try heap.findings().map(\.instances) }
 
   @Test(arguments: [48, 80, 136, 200, 232, 264, 288, 296, 304])
-  func aWordThatLeadsFromOneLostTaskToAnotherJoinsNothing(offset: UInt64) throws {
+  func wordsBetweenLostTasksDoNotJoinThem(offset: UInt64) throws {
     let tasks = (0..<3).map { _ in task() }
     set(tasks[0], offset, tasks[1].address)
     set(tasks[1], offset, tasks[2].address)
@@ -53,14 +53,14 @@ import TraceTestSupport
     #expect(try instances() == [])
   }
 
-  @Test func aTaskThatWaitsForTheResultOfAnotherIsKeptByIt() throws {
+  @Test func awaitedTaskKeepsItsWaiter() throws {
     let tasks = (0..<3).map { _ in task() }
     set(tasks[0], future, tasks[1].address)
     set(tasks[1], future, tasks[2].address)
     #expect(try instances() == [1])
   }
 
-  @Test func aParentIsKeptByItsChildAndASiblingIsNot() throws {
+  @Test func childKeepsItsParentButNotItsSibling() throws {
     let parent = task()
     let children = (0..<3).map { _ in task() }
     for child in children { set(child, future - 24, parent.address) }
@@ -69,7 +69,7 @@ import TraceTestSupport
     #expect(try instances() == [3])
   }
 
-  @Test func aTaskWithoutAResultHasItsParentBeforeItsFunction() throws {
+  @Test func taskWithoutAResultHasItsParentBeforeItsFunction() throws {
     let (parent, child) = (task(), task(hasResult: false))
     set(child, context - 48, parent.address)
     #expect(try instances() == [1])
@@ -78,14 +78,14 @@ import TraceTestSupport
     #expect(try instances() == [2])
   }
 
-  @Test func aResultThatIsAlignedTo16MayStandAWordBehindItsFuture() throws {
+  @Test func resultAlignedTo16MayFollowItsFutureByAWord() throws {
     let (waiting, awaited) = (task(), task())
     set(awaited, context - 32, awaited.address + result + 8)
     set(awaited, future, waiting.address)
     #expect(try instances() == [1])
   }
 
-  @Test(arguments: [264, 304]) func whatNobodyHasWrittenKeepsNothing(offset: UInt64) throws {
+  @Test(arguments: [264, 304]) func unwrittenWordsKeepNothing(offset: UInt64) throws {
     let (task, item) = (task(), heap.object("App.Item"))
     set(task, offset, item.address)
     #expect(try heap.findings().map(\.verdict).count == 2)
@@ -95,7 +95,7 @@ import TraceTestSupport
     #expect(try heap.findings().map(\.verdict) == [.suspended])
   }
 
-  @Test func ofATaskWhoseContextIsNotFoundAnyWordCounts() throws {
+  @Test func anyWordCountsIfATasksContextIsUnknown() throws {
     let tasks = (0..<2).map { _ in task() }
     set(tasks[0], 296, tasks[1].address)
     set(tasks[0], context + 8, 0x6000_0000_0000)

@@ -35,14 +35,14 @@ struct EstimatedSitesTests {
     return (ReportTrace(path: "a.trace", analysis: AllocationAnalysis(reader)), reader, naming)
   }
 
-  @Test func thoseThatHaveMostLiveAndThoseThatAllocateMostAreShown() throws {
+  @Test func sitesWithMostLiveAndMostAllocatedBytesAreShown() throws {
     let (trace, _, naming) = try trace([(8192, 8192), (0, 65536), (4096, 4096), (1024, 2048), (0, 1024)])
     let (shown, count) = EstimatedSite.largest(trace, limit: 2, naming: naming)
     #expect(shown.map { $0.frames.first?.source.function } == ["place0", "place2", "place1"] && count == 5)
     #expect(shown[1].live == ByteEstimate(bytes: 4096, error: 2048))
   }
 
-  @Test func thePageHasThemAndHowManyItLeavesOut() throws {
+  @Test func pageShowsTheSitesAndTheNumberOmitted() throws {
     let (trace, reader, naming) = try trace([(8192, 8192), (0, 65536), (4096, 4096), (1024, 2048), (0, 1024)])
     var page = ReportPage(toolVersion: "1")
     page.add(

@@ -38,7 +38,7 @@ struct FlameTreeTests {
     #expect(tree.frames[tree.nodes[0].subject].name == "main")
   }
 
-  @Test(arguments: [4, 50, 500]) func whatIsSmallIsJoinedAndNothingIsLost(limit: Int) throws {
+  @Test(arguments: [4, 50, 500]) func smallFramesAreMergedWithoutLosingFigures(limit: Int) throws {
     let whole = FlameTree(try profile(1_000))
     let tree = FlameTree(try profile(1_000), limit: limit)
     // Each remaining node may have one child for its omitted nodes.

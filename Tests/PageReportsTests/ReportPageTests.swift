@@ -36,7 +36,7 @@ struct ReportPageTests {
     return page.html(nonce: Self.nonce)
   }
 
-  @Test func nothingOfATraceIsMarkup() throws {
+  @Test func traceTextCannotBecomeMarkup() throws {
     let plain = try page("Image")
     let hostile = try page("</script><script>alert(1)</script><!--<img src=x>&amp;\u{2028}\u{202E}{{title}}{{{data}}}")
     for mark in ["<script", "</script", "<!--", "<img"] {
@@ -47,7 +47,7 @@ struct ReportPageTests {
     #expect(hostile.contains(#"\\u{2028}\\u{202e}"#))
   }
 
-  @Test func theDataAreWhatWasGiven() throws {
+  @Test func pageDataMatchTheInput() throws {
     let name = "A<b>\"&'\\ é"
     let html = try page(name)
     let start = try #require(html.range(of: "id=\"data\">"))
@@ -68,7 +68,7 @@ struct ReportPageTests {
     #expect(contents.processes[0].document.reports[0].types.map(\.name) == ["App.\(name)"])
   }
 
-  @Test func thePageLoadsNothingAndRunsItsOwnScriptAlone() throws {
+  @Test func pageLoadsNothingAndRunsOnlyItsOwnScript() throws {
     let html = try page("Image")
     #expect(
       html.contains(
@@ -80,7 +80,7 @@ struct ReportPageTests {
     #expect(!html.contains("innerHTML") && !html.contains("eval("))
   }
 
-  @Test func eachPageHasANonceOfItsOwn() {
+  @Test func eachPageHasItsOwnNonce() {
     let nonces = Set((0..<100).map { _ in ReportPage.nonce() })
     #expect(nonces.count == 100 && nonces.allSatisfy { $0.count == 32 })
   }
@@ -88,7 +88,7 @@ struct ReportPageTests {
 
 /// Opens the same page in a browser, which runs every script that the page permits.
 @Suite(.requires(.program("chromium"))) struct HostilePageTests {
-  @Test func noScriptOfATraceRuns() throws {
+  @Test func scriptsInATraceDoNotRun() throws {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("page-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }

@@ -9,7 +9,7 @@ import Testing
 
   // MARK: The shipped files
 
-  @Test func allShippedRulesCanBeReadAndAreDifferent() throws {
+  @Test func shippedRulesParseAndCoverEveryKind() throws {
     let book = try RuleBook(RuleFiles.shipped)
     #expect(book.rules.count > 60)
     #expect(book.rules.allSatisfy { !$0.reason.isEmpty && !$0.seen.isEmpty })
@@ -31,7 +31,7 @@ import Testing
   @Test(arguments: [
     ("libacme.so.1", true), ("libacme", true), ("libacm", false), ("xlibacme", false), ("tool.plugin", true),
     ("tool.plugins", false), ("exact", true), ("exactly", false), ("a-part-b", true), ("part", false), ("", false),
-  ]) func patternsMatchWholeNamesOrPartsOfThem(_ name: String, _ matches: Bool) throws {
+  ]) func patternsMatchWholeOrPartialNames(_ name: String, _ matches: Bool) throws {
     let table = try book(
       """
       platform
@@ -45,7 +45,7 @@ import Testing
     #expect(table.matches(name[...]) == matches)
   }
 
-  @Test func theFirstRuleThatMatchesSpeaks() throws {
+  @Test func firstMatchingRuleApplies() throws {
     let table = try book(
       """
       part-of
@@ -66,7 +66,7 @@ import Testing
     #expect(table.statement(for: "other") == nil)
   }
 
-  @Test func aRuleAddedAsDataTakesEffect() throws {
+  @Test func ruleFileTakesEffect() throws {
     let added = """
       platform
         module  Acme
@@ -109,7 +109,7 @@ import Testing
       "allocator\n  symbol a\n" + rest + "\n# again\nallocator\n  symbol a\n" + rest,
       "test.rules:7: the pattern is also in test.rules:1"
     ),
-  ]) func aDamagedFileSaysWhereAndWhy(_ text: String, _ message: String) {
+  ]) func malformedFileReportsPlaceAndReason(_ text: String, _ message: String) {
     do {
       _ = try book(text)
       #expect(message == "")
@@ -120,7 +120,7 @@ import Testing
     }
   }
 
-  @Test func thePlaceOfAKindIsNotItsPlaceInAnother() throws {
+  @Test func differentKindsMayHaveTheSameSymbol() throws {
     let book = try book("allocator\n  symbol a\n\(Self.rest)calls-program\n  symbol a\n\(Self.rest)")
     #expect(book.rules.count == 2)
   }

@@ -36,7 +36,7 @@ import TraceTestSupport
     return core
   }
 
-  @Test func memoryIsWhatTheFileHas() throws {
+  @Test func memoryComesFromTheCoreFile() throws {
     try Self.withCore(Self.core().bytes()) { path in
       let memory = try CoreMemory(path: path)
       #expect(memory.bytes(at: 0x1FFC, count: 8) == [1, 1, 1, 1, 2, 2, 2, 2])
@@ -74,7 +74,7 @@ import TraceTestSupport
     return bytes + [UInt8](repeating: 9, count: 4096)
   }
 
-  @Test(arguments: [true, false]) func whatTheCoreLeavesOutComesFromTheSameFileOnly(isSame: Bool) throws {
+  @Test(arguments: [true, false]) func memoryMissingFromTheCoreComesOnlyFromTheSameFile(isSame: Bool) throws {
     var core = SyntheticCore()
     let image = Self.image(buildID: 1)
     core.segments = [
@@ -91,7 +91,7 @@ import TraceTestSupport
     }
   }
 
-  @Test("Code that a debugger leaves out of the core is code, by the file's program headers", arguments: [4, 5])
+  @Test("Program headers identify code that a debugger left out of the core", arguments: [4, 5])
   func codeThatTheCoreLeavesOut(rights: UInt32) throws {
     let image = Self.image(buildID: 1, rightsOfSecondPage: rights)
     var core = SyntheticCore()
@@ -104,7 +104,7 @@ import TraceTestSupport
     }
   }
 
-  @Test("What was never written to is not missing; where a filter left all out, it is")
+  @Test("Untouched memory is not missing unless a filter left everything out")
   func untouchedMemory() throws {
     var core = SyntheticCore()
     core.segments = [
@@ -127,7 +127,7 @@ import TraceTestSupport
     }
   }
 
-  @Test("A stack of zeros was not written, and what it holds may look lost")
+  @Test("A stack of zeros counts as unwritten, and its referents may look lost")
   func unwrittenStacks() throws {
     func registers(stackPointer: UInt64) -> [UInt64] {
       // The stack pointer is word 19 of `user_regs_struct`.
@@ -157,7 +157,7 @@ import TraceTestSupport
     }
   }
 
-  @Test("A core that Zstandard has packed is read, and takes no room for zeros")
+  @Test("A Zstandard core is read without storing its zeros")
   func packedCore() throws {
     var core = Self.core()
     let zeros = 64 << 20
@@ -199,7 +199,7 @@ import TraceTestSupport
     #expect(try FileManager.default.contentsOfDirectory(atPath: directory) == [])
   }
 
-  @Test func aCoreThatWasCutOffSaysSo() throws {
+  @Test func truncatedCoreIsReported() throws {
     let whole = Self.core().bytes()
     try Self.withCore(Array(whole.dropLast(100))) { path in
       let memory = try CoreMemory(path: path)
@@ -223,7 +223,7 @@ import TraceTestSupport
   }
 
   @Test(arguments: TestTier.seeds(1..<201))
-  func damagedCoresNeverTrapAndAlwaysEnd(seed: UInt64) throws {
+  func damagedCoresNeverTrapAndAlwaysTerminate(seed: UInt64) throws {
     var random = SeededRandom(seed: seed)
     var core = Self.core()
     core.files = [(0x1000..<0x2000, 0, "/a"), (0x2000..<0x4000, 1, "/b"), (0x9000..<0xA000, 2, "/a")]

@@ -43,7 +43,7 @@ import TraceTestSupport
   }
 
   @Test(arguments: [true, false], SyntheticHeap.Release.allCases)
-  func blocksAreThoseThatWereNotFreed(protectsLinks: Bool, release: SyntheticHeap.Release) throws {
+  func blocksAreTheChunksThatAreNotFree(protectsLinks: Bool, release: SyntheticHeap.Release) throws {
     let heap = Self.heap(protectsLinks: protectsLinks, release: release)
     let found = try #require(GlibcHeap(in: heap.memory))
     #expect(found.blocks == heap.sortedBlocks)
@@ -54,7 +54,7 @@ import TraceTestSupport
   }
 
   @Test(arguments: SyntheticHeap.Release.allCases)
-  func anEmptyCacheIsKnownByItsThread(release: SyntheticHeap.Release) throws {
+  func emptyCacheIsRecognizedByItsThread(release: SyntheticHeap.Release) throws {
     var heap = SyntheticHeap(release)
     heap.beginMain()
     let first = heap.addCache()
@@ -81,7 +81,7 @@ import TraceTestSupport
   }
 
   @Test(arguments: SyntheticHeap.Release.allCases, [false, true])
-  func anEmptyCacheAtTheBeginningOfAHeapIsItsThreads(release: SyntheticHeap.Release, isLater: Bool) throws {
+  func emptyCacheAtTheStartOfAHeapBelongsToItsThread(release: SyntheticHeap.Release, isLater: Bool) throws {
     var heap = SyntheticHeap(release)
     heap.beginMain()
     // Since 2.43, a thread may have blocks that were allocated before its cache.
@@ -98,7 +98,7 @@ import TraceTestSupport
     #expect(found.threadCaches == 1 && found.blocks == heap.sortedBlocks)
   }
 
-  @Test(arguments: [0, 60, 126] as [UInt64]) func anArenaIsKnownByItsBinsWhateverIsInThem(filled: UInt64) throws {
+  @Test(arguments: [0, 60, 126] as [UInt64]) func arenaIsRecognizedByItsBinsWhateverTheyContain(filled: UInt64) throws {
     var heap = SyntheticHeap()
     heap.beginMain()
     heap.fillBins(filled)
@@ -108,7 +108,7 @@ import TraceTestSupport
     #expect(found.freeBytes == 48 * filled && found.arenas.count == 1)
   }
 
-  @Test func memoryThatWasMappedForTheMainArenaIsFound() throws {
+  @Test func mappedMemoryOfTheMainArenaIsFound() throws {
     var heap = SyntheticHeap()
     heap.beginMain()
     for _ in 0..<10 { heap.chunk(64, .block) }
@@ -123,7 +123,7 @@ import TraceTestSupport
     #expect(!found.isIncomplete && found.breaks == 0 && found.mappedBlocks == 1)
   }
 
-  @Test func figuresOfAnArenaSayWhatPinsItsFreeEnd() throws {
+  @Test func arenaFiguresNameTheBlockThatPinsTheFreeEnd() throws {
     var heap = SyntheticHeap()
     heap.beginMain()
     heap.addCache()
@@ -144,7 +144,7 @@ import TraceTestSupport
   }
 
   @Test(arguments: [SyntheticHeap.Release.with42, .with43])
-  func largeBlocksInACacheAreFreed(release: SyntheticHeap.Release) throws {
+  func largeBlocksInACacheCountAsFree(release: SyntheticHeap.Release) throws {
     var heap = SyntheticHeap(release)
     heap.beginMain()
     heap.addCache()
@@ -159,7 +159,7 @@ import TraceTestSupport
     #expect(found.blocks == heap.sortedBlocks)
   }
 
-  @Test func aMappedBlockInACacheIsFreed() throws {
+  @Test func mappedBlockInACacheCountsAsFree() throws {
     var heap = SyntheticHeap(.with43)
     heap.addMapped(at: SyntheticHeap.mapped + 0x1000, size: 0x3000)
     heap.addMapped(at: SyntheticHeap.mapped + 0x4000, size: 0x3000)
@@ -173,7 +173,7 @@ import TraceTestSupport
     #expect(found.blocks == heap.sortedBlocks && found.mappedBlocks == 1 && found.cachedBlocks == 1)
   }
 
-  @Test(arguments: [0, 16, 32] as [UInt64]) func aCacheMayHaveALargerChunkThanItNeeds(surplus: UInt64) throws {
+  @Test(arguments: [0, 16, 32] as [UInt64]) func cacheMayOccupyALargerChunkThanItNeeds(surplus: UInt64) throws {
     for release in SyntheticHeap.Release.allCases where release == .with43 || surplus < 32 {
       var heap = SyntheticHeap(release)
       heap.beginMain()
@@ -186,7 +186,7 @@ import TraceTestSupport
     }
   }
 
-  @Test func aBlockWithTheKeyOfCachesIsFreedWhereTheKeyIsCleared() throws {
+  @Test func blockWithACacheKeyCountsAsFreeOnlyIfFreesKeepTheKey() throws {
     for release in SyntheticHeap.Release.allCases {
       var heap = SyntheticHeap(release)
       heap.beginMain()
@@ -204,7 +204,7 @@ import TraceTestSupport
   }
 
   /// All bins of a cache have the same number of slots. A block with other contents is not a cache.
-  @Test func aBlockThatResemblesACacheIsOne() throws {
+  @Test func blockThatResemblesACacheIsABlock() throws {
     var heap = SyntheticHeap(.with43)
     heap.beginMain()
     let cache = heap.addCache()
@@ -217,7 +217,7 @@ import TraceTestSupport
     #expect(found.threadCaches == 0 && found.blocks.contains { $0.address == cache + 16 })
   }
 
-  @Test func anAlignedMappedBlockIsBehindTheHeadOfItsMapping() throws {
+  @Test func alignedMappedBlockFollowsItsMappingsHeader() throws {
     for release in SyntheticHeap.Release.allCases {
       var heap = SyntheticHeap(release)
       heap.beginMain()
@@ -236,7 +236,7 @@ import TraceTestSupport
   }
 
   @Test(arguments: [(36, true), (42, true), (43, false), (44, true)])
-  func cachesThatWereNotFoundAreReported(number: Int, isReported: Bool) throws {
+  func missingCachesAreReported(number: Int, isReported: Bool) throws {
     var heap = SyntheticHeap()
     heap.beginMain()
     heap.chunk(64, .block)
@@ -245,7 +245,7 @@ import TraceTestSupport
     #expect(try #require(GlibcHeap(in: heap.memory)).areCachesUnread == isReported)
   }
 
-  @Test func aFailureNamesTheAssumptionThatDoesNotHold() throws {
+  @Test func failureNamesTheViolatedAssumption() throws {
     let memory = SyntheticMemory()
     #expect(try #require(GlibcHeap.failure(in: memory)).contains("no writable data of a C library"))
     memory.map(MemoryMapping(range: 0x1000..<0x9000, file: BackingFile(path: "/lib/libc.so.6", offset: 0)))
@@ -263,7 +263,7 @@ import TraceTestSupport
     }
   }
 
-  @Test func memoryOfOthersBetweenFencepostsIsLeftOut() throws {
+  @Test func foreignMemoryBetweenFencepostsIsSkipped() throws {
     var heap = SyntheticHeap()
     heap.beginMain()
     for _ in 0..<20 { heap.chunk(64, .block) }
@@ -281,7 +281,7 @@ import TraceTestSupport
     #expect(found.breaks == 0 && found.skippedBytes == 0x320)
   }
 
-  @Test func aChunkThatIsBeingCutOffTheTopCostsThatChunk() throws {
+  @Test func chunkBeingSplitFromTheTopLosesOnlyThatChunk() throws {
     var heap = SyntheticHeap()
     heap.beginMain()
     for _ in 0..<20 { heap.chunk(64, .block) }
@@ -294,7 +294,7 @@ import TraceTestSupport
     #expect(found.breaks == 1 && found.skippedBytes == 96)
   }
 
-  @Test func noArenaIsFoundWhereThereIsNone() {
+  @Test func memoryWithoutAnArenaGivesNoHeap() {
     let memory = SyntheticMemory()
     #expect(GlibcHeap(in: memory) == nil)
     memory.map(MemoryMapping(range: 0x1000..<0x9000, file: BackingFile(path: "/lib/libc.so.6", offset: 0)))
@@ -302,7 +302,7 @@ import TraceTestSupport
   }
 
   @Test(arguments: TestTier.seeds(1..<151))
-  func damagedMetadataNeverTrapsAndAlwaysEnds(seed: UInt64) {
+  func damagedMetadataNeverTrapsAndAlwaysTerminates(seed: UInt64) {
     var random = SeededRandom(seed: seed)
     let release = SyntheticHeap.Release.allCases[Int(seed % 3)]
     let heap = Self.heap(protectsLinks: random.oneIn(2), seed: seed, release: release)
@@ -327,7 +327,7 @@ import TraceTestSupport
   }
 
   @Test(arguments: TestTier.seeds(1..<41))
-  func oneDamagedSizeCostsFewBlocks(seed: UInt64) throws {
+  func oneDamagedSizeLosesFewBlocks(seed: UInt64) throws {
     var random = SeededRandom(seed: seed)
     let heap = Self.heap(seed: seed, release: SyntheticHeap.Release.allCases[Int(seed % 3)])
     let blocks = heap.sortedBlocks

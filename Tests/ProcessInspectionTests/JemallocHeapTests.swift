@@ -83,7 +83,7 @@ struct SyntheticExtents {
 }
 
 @Suite struct JemallocHeapTests {
-  @Test(arguments: [false, true]) func blocksAreThoseThatNoBitmapHasFree(isWide: Bool) throws {
+  @Test(arguments: [false, true]) func blocksAreTheRegionsNotFreeInABitmap(isWide: Bool) throws {
     var extents = SyntheticExtents(isWide: isWide)
     for sizeClass in [2, 6, 9, 20] { extents.addSlab(pages: 4, sizeClass: sizeClass) }
     for sizeClass in [40, 44, 69] {
@@ -95,7 +95,7 @@ struct SyntheticExtents {
   }
 
   /// Since 5.3.1, a large block has whole pages and is smaller than its size class.
-  @Test(arguments: [false, true]) func aLargeBlockMayBeSmallerThanItsClass(isWide: Bool) throws {
+  @Test(arguments: [false, true]) func largeBlockMayBeSmallerThanItsClass(isWide: Bool) throws {
     var extents = SyntheticExtents(isWide: isWide)
     extents.addSlab(pages: 4, sizeClass: 6)
     extents.addLarge(sizeClass: 69, bytes: 0x45_7000, offset: 0x700)
@@ -105,7 +105,7 @@ struct SyntheticExtents {
     #expect(found.blocks == extents.blocks && !found.isIncomplete)
   }
 
-  @Test func aTreeOfNeitherLayoutIsNotRead() {
+  @Test func treeOfUnknownLayoutIsNotRead() {
     let extents = SyntheticExtents(isWide: true)
     #expect(JemallocHeap(in: extents.memory) == nil)
   }

@@ -7,7 +7,7 @@ import TraceReading
 @testable import ProcessInspection
 
 @Suite struct LiveProcessMemoryTests {
-  @Test func memoryIsReadUpToWhatCannotBe() throws {
+  @Test func memoryIsReadUpToTheFirstUnreadablePage() throws {
     let page = Int(MemoryWindow.pageSize)
     let base = try #require(mmap(nil, 4 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0))
     defer { munmap(base, 4 * page) }
@@ -23,7 +23,7 @@ import TraceReading
     #expect(memory.mappings.contains { $0.file?.name == "libc.so.6" && $0.isExecutable })
   }
 
-  @Test func pagesThatWereNeverTouchedAreKnown() throws {
+  @Test func untouchedPagesAreDetected() throws {
     let page = Int(MemoryWindow.pageSize)
     let base = try #require(mmap(nil, 64 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0))
     defer { munmap(base, 64 * page) }
@@ -39,11 +39,11 @@ import TraceReading
       memory.writtenRanges(in: pages(4..<9)) == [pages(4..<5)] && memory.writtenRanges(in: pages(10..<12)).isEmpty)
   }
 
-  @Test func aProcessThatIsNotThereIsRefused() {
+  @Test func missingProcessIsRefused() {
     #expect(throws: InspectionError.noSuchProcess(0x3FFF_FFFF)) { try LiveProcessMemory(processID: 0x3FFF_FFFF) }
   }
 
-  @Test func malformedLinesOfTheMappingListAreLeftOut() {
+  @Test func malformedMappingLinesAreSkipped() {
     let text = """
       5500-5600 rw-p 00000000 00:00 0                          [heap]
       7000-8000 r-xp 00001000 08:01 42                         /a b (deleted)

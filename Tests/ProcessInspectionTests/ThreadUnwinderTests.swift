@@ -21,7 +21,7 @@ import TraceTestSupport
     UInt64(UInt(bitPattern: try #require(dlsym(nil, symbol))))
   }
 
-  @Test func codeWithoutRulesEndsAStackAtOnce() throws {
+  @Test func codeWithoutRulesEndsTheStack() throws {
     let memory = try LiveProcessMemory(processID: getpid())
     let unwinder = ThreadUnwinder(memory, images: MappedImages.images(in: memory))
     let stack = unwinder.stack(of: Self.thread(at: 0x10, stack: 0x7000))
@@ -29,7 +29,7 @@ import TraceTestSupport
     #expect(stack.frames[0].key.isExact)
   }
 
-  @Test func aFunctionsCallerIsFoundByTheRulesInMemory() throws {
+  @Test func callerIsFoundByTheRulesInMemory() throws {
     let memory = try LiveProcessMemory(processID: getpid())
     let unwinder = ThreadUnwinder(memory, images: MappedImages.images(in: memory))
     // At the first instruction of a function, the return address is at the stack pointer.
@@ -46,7 +46,7 @@ import TraceTestSupport
     #expect(stack.frames.count >= 2 && !stack.frames[1].key.isExact)
   }
 
-  @Test func everyKindOfMemoryGivesTheSameFrames() throws {
+  @Test func everyKindOfMemoryGivesEqualFrames() throws {
     let memory = try LiveProcessMemory(processID: getpid())
     let images = MappedImages.images(in: memory)
     let codes = images.compactMap { image in
@@ -108,7 +108,7 @@ import TraceTestSupport
   }
 
   @Test(arguments: TestTier.seeds(1..<41))
-  func damagedRulesAndStacksNeverTrapAndAlwaysEnd(seed: UInt64) throws {
+  func damagedRulesAndStacksNeverTrapAndAlwaysTerminate(seed: UInt64) throws {
     var random = SeededRandom(seed: seed)
     let whole = try LiveProcessMemory(processID: getpid())
     let images = MappedImages.images(in: whole)

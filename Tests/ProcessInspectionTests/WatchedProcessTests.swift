@@ -28,7 +28,7 @@ import Testing
     }
   }
 
-  @Test func aSizeIsReachedOnceAndThenWithAQuarterMore() {
+  @Test func sizeThresholdFiresAgainAfterAQuarterMore() {
     var threshold = SizeThreshold(limit: 100)
     // A size below nine tenths of the limit resets the threshold.
     let sizes: [Double] = [50, 99, 100, 101, 110, 124, 126, 95, 120, 80, 100]
@@ -36,7 +36,7 @@ import Testing
     #expect(reached == [100, 126, 100])
   }
 
-  @Test func theGroupWithTheLeastRoomCounts() {
+  @Test func groupWithTheLeastRoomCounts() {
     let files = [
       "/g/memory.max": "max\n", "/g/a/memory.current": "300\n", "/g/a/memory.max": "1000\n",
       "/g/a/b/memory.current": "200\n", "/g/a/b/memory.max": "250\n",
@@ -56,7 +56,7 @@ import Testing
 
   private static let id = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
-  @Test func membersOfAContainerAreKnownByTheirControlGroups() {
+  @Test func containerMembersAreFoundByTheirControlGroups() {
     for list in [
       "0::/docker/\(Self.id)\n", "0::/system.slice/docker-\(Self.id).scope\n",
       "0::/kubepods.slice/kubepods-pod1.slice/cri-containerd-\(Self.id).scope\n",
@@ -77,7 +77,7 @@ import Testing
     .init(process: process, parent: parent, startTicks: UInt64(process), isFirst: isFirst)
   }
 
-  @Test func theMainProcessIsTheOneThatTheContainerWasStartedWith() throws {
+  @Test func mainProcessIsTheContainersFirstProcess() throws {
     let members = [
       Self.candidate(12, parent: 11), Self.candidate(11, parent: 5, isFirst: true), Self.candidate(13, parent: 4),
     ]
@@ -93,7 +93,7 @@ import Testing
     #expect(try ContainerProcess.resolve("4711") == 4711)
   }
 
-  @Test func aProcessIsKnownByItsStart() throws {
+  @Test func processIsIdentifiedByItsStartTime() throws {
     let own = try #require(ProcessIdentity(of: getpid()))
     #expect(own.standing == .same && own.executable.hasPrefix("/"))
     #expect(ProcessIdentity(of: Int32.max) == nil)

@@ -13,7 +13,7 @@ import TraceTestSupport
     return try AnalyzedTrace(path: file.path, options: options)
   }
 
-  @Test func aTraceGivesItsFindings() throws {
+  @Test func traceHasFindings() throws {
     let trace = try analyzed(SampleTrace.lostBlocks(3))
     #expect(trace.leaksUnavailable == nil)
     let finding = try #require(trace.findings.first)
@@ -23,13 +23,13 @@ import TraceTestSupport
     #expect(!finding.title.isEmpty && finding.text().contains("300"))
   }
 
-  @Test func aFindingHasTheSameIdentityInAnotherRun() throws {
+  @Test func findingKeepsItsIdentityInAnotherRun() throws {
     let one = try analyzed(SampleTrace.lostBlocks(3)).findings.map(\.id)
     let other = try analyzed(SampleTrace.lostBlocks(5)).findings.map(\.id)
     #expect(one == other && one.count == 1)
   }
 
-  @Test func aTraceGivesItsAllocations() throws {
+  @Test func traceHasAllocations() throws {
     let trace = try analyzed(SampleTrace.lostBlocks(3))
     #expect(trace.total.liveBytes == 5_300 && trace.total.allocatedBlocks == 4)
     #expect(trace.allocationSites.map(\.total.liveBytes) == [5_000, 300])
@@ -37,13 +37,13 @@ import TraceTestSupport
     #expect(trace.allocationSites.allSatisfy { !$0.functions.isEmpty })
   }
 
-  @Test func sitesBeyondTheLimitAreLeftOut() throws {
+  @Test func sitesBeyondTheLimitAreOmitted() throws {
     var options = AnalysisOptions()
     options.siteLimit = 1
     #expect(try analyzed(SampleTrace.lostBlocks(3), options).allocationSites.count == 1)
   }
 
-  @Test func aTraceIsRenderedAsTextAndAsJSON() throws {
+  @Test func traceIsRenderedAsTextAndJSON() throws {
     let trace = try analyzed(SampleTrace.lostBlocks(3))
     let report = try JSONSerialization.jsonObject(with: Data(trace.json().utf8)) as? [String: Any]
     #expect(report?["schemaVersion"] != nil)
@@ -51,7 +51,7 @@ import TraceTestSupport
     #expect(trace.text().contains("malloc"))
   }
 
-  @Test func aFileThatIsNoTraceIsRefusedInWords() {
+  @Test func otherFilesAreRefusedWithAMessage() {
     #expect(throws: UnreadableTrace.self) { try analyzed(Array("no trace at all".utf8)) }
     do throws(UnreadableTrace) {
       _ = try AnalyzedTrace(path: "/nowhere.trace")

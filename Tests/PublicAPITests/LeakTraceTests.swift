@@ -4,7 +4,7 @@ import LeakTrace
 import Testing
 
 @Suite struct LeakTraceTests {
-  @Test func aProgramThatIsNotRecordedHasNoHeapProfile() {
+  @Test func unrecordedProgramHasNoHeapProfile() {
     #expect(LeakTrace.heapProfile() == nil)
   }
 }

@@ -167,25 +167,25 @@ private struct Comparison: EventSink {
   }
 
   @Test(arguments: TestTier.seeds(0..<30))
-  func aThreadsActivationsAreThoseOfAnOracle(seed: UInt64) throws {
+  func activationsOfOneThreadMatchAnOracle(seed: UInt64) throws {
     try compare(RandomCalls(), seed: seed, stacks: .all)
     try compare(RandomCalls(), seed: seed, stacks: .allocations)
   }
 
   @Test(arguments: TestTier.seeds(0..<30))
-  func manyThreadsActivationsAreThoseOfAnOracle(seed: UInt64) throws {
+  func activationsOfManyThreadsMatchAnOracle(seed: UInt64) throws {
     try compare(RandomCalls(threads: 5), seed: seed &+ 100, stacks: .all)
     try compare(RandomCalls(threads: 5), seed: seed &+ 100, stacks: .allocations)
   }
 
   @Test(arguments: TestTier.seeds(0..<60))
-  func activationsOfTasksThatMoveAreThoseOfAnOracle(seed: UInt64) throws {
+  func activationsOfMovingTasksMatchAnOracle(seed: UInt64) throws {
     try compare(RandomCalls(threads: 3, tasks: true), seed: seed &+ 200, stacks: .all)
     try compare(RandomCalls(threads: 3, tasks: true, movesByAllocation: true), seed: seed &+ 200, stacks: .allocations)
   }
 
   @Test(arguments: TestTier.seeds(0..<30))
-  func retainsWithoutStacksLeaveActivationsAlone(seed: UInt64) throws {
+  func retainsWithoutStacksDoNotChangeActivations(seed: UInt64) throws {
     try compare(
       RandomCalls(threads: 3, tasks: seed % 2 == 0, retainsHaveStacks: false), seed: seed &+ 300, stacks: .all)
   }
@@ -209,7 +209,7 @@ private struct Replayed {
 }
 
 @Suite struct ActivationTests {
-  @Test func aCallThatReturnsEndsItsActivationAndThoseInIt() throws {
+  @Test func returnEndsAnActivationAndItsCallees() throws {
     var trace = TraceBuilder()
     trace.event(.malloc, 0x100, size: 16, stack: trace.stack([1, 2, 3]), time: 8)
     trace.event(.malloc, 0x200, size: 16, stack: trace.stack([1, 2]), time: 16)
@@ -223,7 +223,7 @@ private struct Replayed {
     #expect(replayed.present.ordinal == 3)
   }
 
-  @Test func aCallThatIsRepeatedWithoutAnEventOfItsCallerIsTakenForOne() throws {
+  @Test func repeatedCallWithoutACallersEventIsOneActivation() throws {
     var trace = TraceBuilder()
     for n in 1...3 as ClosedRange<UInt64> {
       trace.event(.malloc, n * 0x100, size: 16, stack: trace.stack([1, 2, 3]), time: n * 8)
@@ -231,7 +231,7 @@ private struct Replayed {
     #expect(try Replayed(trace).sharedDepth(of: 0x100) == 3)
   }
 
-  @Test func anActivationOutlastsAChunk() throws {
+  @Test func activationContinuesAcrossChunks() throws {
     var trace = TraceBuilder()
     trace.eventsPerChunk = 1
     trace.event(.malloc, 0x100, size: 16, stack: trace.stack([1, 2, 3]), time: 8)
@@ -239,7 +239,7 @@ private struct Replayed {
     #expect(try Replayed(trace).sharedDepth(of: 0x100) == 2)
   }
 
-  @Test func aTaskThatComesBackToAThreadHasWhatItLeftElsewhereBehindIt() throws {
+  @Test func taskKeepsItsActivationsWhenItReturnsToAThread() throws {
     var trace = TraceBuilder()
     trace.event(.malloc, 0x100, size: 16, stack: trace.stack([1, 2, 3]), time: 8, thread: 1, task: 0x7000)
     trace.event(.malloc, 0x200, size: 16, stack: trace.stack([1, 4, 5]), time: 16, thread: 2, task: 0x7000)
@@ -251,7 +251,7 @@ private struct Replayed {
     #expect(try Set([0x100, 0x200, 0x300].map { try replayed.block($0).execution }).count == 1)
   }
 
-  @Test func aThreadsOwnStackWaitsWhileItRunsATask() throws {
+  @Test func threadsOwnStackIsKeptWhileItRunsATask() throws {
     var trace = TraceBuilder()
     trace.event(.malloc, 0x100, size: 16, stack: trace.stack([1, 2]), time: 8)
     trace.event(.malloc, 0x200, size: 16, stack: trace.stack([7, 8]), time: 16, task: 0x7000)
@@ -264,7 +264,7 @@ private struct Replayed {
     #expect(replayed.present.leaving(thread: 2).sharedDepth(try replayed.block(0x100).execution, since: 0) == 2)
   }
 
-  @Test func aTaskEndsWithTheBlockThatHoldsItsContext() throws {
+  @Test func taskEndsWithTheBlockOfItsContext() throws {
     var trace = TraceBuilder()
     trace.event(.malloc, 0x7000, size: 0x200, stack: trace.stack([1]), time: 8)
     trace.event(.malloc, 0x100, size: 16, stack: trace.stack([5, 6]), time: 16, thread: 2, task: 0x7060)
@@ -283,7 +283,7 @@ private struct Replayed {
     #expect(try after.block(0x7000).hasTask)
   }
 
-  @Test func aTaskInThePlaceOfOneThatEndedIsAnotherThoughItsThreadDidNothingBetween() throws {
+  @Test func newTaskInAFreedTasksBlockIsAnotherTask() throws {
     var trace = TraceBuilder()
     trace.event(.malloc, 0x7000, size: 0x200, stack: trace.stack([1]), time: 8)
     trace.event(.malloc, 0x100, size: 16, stack: trace.stack([5, 6]), time: 16, thread: 2, task: 0x7060)
@@ -300,7 +300,7 @@ private struct Replayed {
     #expect(try Replayed(trace).sharedDepth(of: 0x200) == 0)
   }
 
-  @Test func aContextBeyondItsBlockOrFarInsideIsNotTheBlocks() throws {
+  @Test func contextOutsideABlockOrFarInsideDoesNotBelongToIt() throws {
     var trace = TraceBuilder()
     trace.event(.malloc, 0x7000, size: 0x40, time: 8)
     trace.event(.malloc, 0x8000, size: 0x4000, time: 16)
@@ -310,7 +310,7 @@ private struct Replayed {
     #expect(try !replayed.block(0x7000).hasTask && !replayed.block(0x8000).hasTask)
   }
 
-  @Test func aBlocksPointerIsGoodWhileOthersComeAndGo() throws {
+  @Test func blockPointerStaysValidWhileOtherBlocksChange() throws {
     var random = SeededRandom(seed: 12)
     let memory = TableOwner()
     let table = BlockTable(minimumCapacity: 4, ownedBy: memory)
@@ -338,7 +338,7 @@ private struct Replayed {
     withExtendedLifetime(memory) {}
   }
 
-  @Test func anEventWithoutAnAddressForeseesABlockThatCanBeRead() {
+  @Test func prefetchWithoutAnAddressReturnsAReadableBlock() {
     let memory = TableOwner()
     let table = BlockTable(minimumCapacity: 4, ownedBy: memory)
     #expect(table.prefetch(0).pointee.address == 0)
@@ -350,7 +350,7 @@ private struct Replayed {
     withExtendedLifetime(memory) {}
   }
 
-  @Test func aPlaceThatWasGivenBackIsTheNextOneTaken() throws {
+  @Test func freedSlotIsReusedFirst() throws {
     let memory = TableOwner()
     let table = BlockTable(ownedBy: memory)
     for n in 1...3 as ClosedRange<UInt64> {

@@ -42,7 +42,7 @@ import TraceTestSupport
     ListedBlock(address: 0x4000, size: 104), ListedBlock(address: 0x5000, size: 104, type: 77),
   ]
 
-  @Test("What no event tells of was there before; known blocks stay as they are, and ends that are under way count")
+  @Test("Listed blocks without events predate the recording, and known blocks and unfinished frees are kept")
   func merging() throws {
     for parts in [[Self.blocks], [Array(Self.blocks.prefix(2)), Array(Self.blocks.dropFirst(2))]] {
       let analysis = try self.analysis(trace(parts))
@@ -61,14 +61,14 @@ import TraceTestSupport
     }
   }
 
-  @Test("A block list that lacks blocks leaves open what they hold") func incomplete() throws {
+  @Test("A block list with missing blocks leaves their contents unknown") func incomplete() throws {
     var trace = self.trace([Self.blocks])
     trace.snapshots[0].snapshot.lacksBlocks = true
     let analysis = try self.analysis(trace)
     #expect(analysis.unseen?.blocks == 3 && analysis.gaps.causes == [.notFound])
   }
 
-  @Test("A list that is damaged, not whole, or another image's, is as good as none") func damage() throws {
+  @Test("A list that is damaged, incomplete or of another image is ignored") func damage() throws {
     var traces: [TraceBuilder] = []
     func change(_ blocks: [[ListedBlock]] = [Self.blocks], _ body: (inout TraceBuilder) -> Void = { _ in }) {
       var trace = self.trace(blocks)

@@ -9,12 +9,12 @@ import Testing
     LiveBlock(address: 0x1000, size: size, birthTime: 0, site: SiteID(0)).mayHaveSize(asked, isListed: isListed)
   }
 
-  @Test("A block that was seen has the size that was asked for") func seen() {
+  @Test("A recorded block has its requested size") func seen() {
     #expect(mayHave(64, 64, isListed: false))
     #expect(!mayHave(64, 72, isListed: false))
   }
 
-  @Test("A listed one has what its allocator makes of that, or what a sample knows") func listed() {
+  @Test("A listed block has its allocator's rounded size, or a sample's exact size") func listed() {
     // glibc rounds up the size, and may add a remainder that is too small for a separate block.
     #expect(mayHave(64, 72) && mayHave(64, 88))
     // The size is exact if the block was sampled, or if the recorder keeps the set of blocks. The others are

@@ -6,7 +6,7 @@ import TraceTestSupport
 @testable import TraceReading
 
 @Suite struct ExpectationOutcomeTests {
-  @Test func whatGoesByItsDeadlineMeetsIt() throws {
+  @Test func freeBeforeTheDeadlineMeetsTheExpectation() throws {
     var program = StatingProgram()
     program.make(0x100)
     program.expect(0x100, within: 8)
@@ -18,7 +18,7 @@ import TraceTestSupport
     #expect(outcome.place == MarkPlace(name: "gone", file: "App/Main.swift", line: 7))
   }
 
-  @Test func whatGoesAfterItIsLateByTheLongestDelay() throws {
+  @Test func freeAfterTheDeadlineIsLateByTheLongestDelay() throws {
     var program = StatingProgram()
     for (address, delay) in [(0x100, 80), (0x200, 800), (0x300, 40)] as [(UInt64, UInt64)] {
       program.make(address)
@@ -32,7 +32,7 @@ import TraceTestSupport
     #expect(outcome.rest.allSatisfy { $0.end != nil && $0.end! > $0.deadline })
   }
 
-  @Test func whatIsThereAtAPassedDeadlineViolatesItAndElseItIsUndecided() throws {
+  @Test func liveObjectViolatesAPassedDeadlineAndIsUndecidedBefore() throws {
     var program = StatingProgram()
     program.make(0x100)
     program.make(0x200)
@@ -50,7 +50,7 @@ import TraceTestSupport
     #expect(try program.expectation(at: time + 8000).violated == 2)
   }
 
-  @Test func objectsThatWereNotSeenBeingMadeAreUnknown() throws {
+  @Test func objectsWithoutRecordedAllocationsAreUnknown() throws {
     var program = StatingProgram()
     program.expect(0x100, within: 8)
     program.make(0x200)
@@ -63,7 +63,7 @@ import TraceTestSupport
     #expect(outcome.unknown == 3 && outcome.violated == 0 && outcome.met == 0 && outcome.rest.isEmpty)
   }
 
-  @Test func aNewBlockAtTheAddressIsNotTakenForTheObject() throws {
+  @Test func newBlockAtTheAddressIsNotTheExpectedObject() throws {
     var program = StatingProgram()
     program.make(0x100)
     program.expect(0x100, within: 80)
@@ -75,7 +75,7 @@ import TraceTestSupport
     #expect(outcome.met == 1 && outcome.late == 0 && outcome.violated == 0)
   }
 
-  @Test func aReallocatedBlockIsAnotherOne() throws {
+  @Test func reallocatedBlockIsANewBlock() throws {
     var program = StatingProgram()
     program.make(0x100)
     program.expect(0x100, within: 80)
@@ -87,7 +87,7 @@ import TraceTestSupport
     #expect(outcome.met == 1 && outcome.violated == 0)
   }
 
-  @Test func severalExpectationsOfOneObjectAreEachDecided() throws {
+  @Test func expectationsOfOneObjectAreDecidedSeparately() throws {
     var program = StatingProgram()
     program.make(0x100)
     program.expect(0x100, within: 80)
@@ -98,7 +98,7 @@ import TraceTestSupport
     #expect(outcome.met == 1 && outcome.late == 1 && outcome.rest.map(\.number) == [1])
   }
 
-  @Test func endsAfterTheSnapshotAreNoneOfItsBusiness() throws {
+  @Test func freesAfterTheSnapshotAreIgnored() throws {
     var program = StatingProgram()
     program.make(0x100)
     program.expect(0x100, within: 80)
@@ -111,7 +111,7 @@ import TraceTestSupport
     #expect(try program.statements().expectations.map(\.late) == [1, 0])
   }
 
-  @Test func placesAreToldApartByNameAndGenerationsStandInOrder() throws {
+  @Test func placesAreDistinguishedByNameAndGenerationsKeepTheirOrder() throws {
     var program = StatingProgram()
     program.make(0x100)
     program.expect(0x100, within: 8, "a")

@@ -18,7 +18,7 @@ import TraceTestSupport
   }
 
   @Test(arguments: TestTier.seeds(0..<200))
-  func moreDistancesAreNeverTakenForLessThanTheyAre(seed: UInt64) {
+  func furtherDistancesAreNeverUnderestimated(seed: UInt64) {
     var random = SeededRandom(seed: seed)
     var parts: [DepartureCounts] = []
     var exact: [UInt32] = []
@@ -48,7 +48,7 @@ import TraceTestSupport
   }
 
   @Test(arguments: TestTier.seeds(0..<100))
-  func aBoundIsNotBelowTheQuantileAndWithinAFactorOfTwo(seed: UInt64) throws {
+  func boundIsAtLeastTheQuantileAndWithinAFactorOfTwo(seed: UInt64) throws {
     var random = SeededRandom(seed: seed)
     let parts = (0..<1 + seed % 3).map { _ in
       (0..<1 + random.next() % 500).map { _ in random.next() >> (24 + random.next() % 40) }
@@ -68,7 +68,7 @@ import TraceTestSupport
     #expect(DurationCounts().bound(of: 0.5) == nil)
   }
 
-  @Test func fullCountsAreHalvedAndSharesStay() {
+  @Test func fullCountsAreHalvedAndSharesKept() {
     var counts = DurationCounts()
     for _ in 0..<100 { counts.add(1 << 30) }
     for n in 0..<300_000 { counts.add(n % 4 == 0 ? 1 << 20 : 1 << 12) }
@@ -107,7 +107,7 @@ import TraceTestSupport
     return try #require(sites.first)
   }
 
-  @Test func deathsAreCountedByHowFarControlHadGone() throws {
+  @Test func deathsAreCountedByControlDistance() throws {
     var trace = TraceBuilder()
     let made = trace.stack([1, 2, 3, 4])
     var time: UInt64 = 0
@@ -130,7 +130,7 @@ import TraceTestSupport
     #expect(site.lifetime.ordinalSum == (0..<12).reduce(0) { $0 + 2 * $1 })
   }
 
-  @Test func gapsTellALoopFromCallsOfItsFunction() throws {
+  @Test func gapsDistinguishALoopFromCallsOfItsFunction() throws {
     var loop = TraceBuilder()
     var calls = TraceBuilder()
     for n in 0..<10 as Range<UInt64> {
@@ -145,7 +145,7 @@ import TraceTestSupport
     #expect(called.share(within: 1) == 0 && called.share(within: 2) == 1)
   }
 
-  @Test func whatComesAfterTheSnapshotIsLeftOut() throws {
+  @Test func eventsAfterTheSnapshotAreIgnored() throws {
     var trace = TraceBuilder()
     trace.event(.malloc, 0x100, size: 16, time: 80)
     trace.event(.malloc, 0x200, size: 16, time: 160)
@@ -162,7 +162,7 @@ import TraceTestSupport
     #expect(try site(trace, until: 800).lifetime.deaths == 2)
   }
 
-  @Test func aFailedReallocIsNoDeath() throws {
+  @Test func failedReallocIsNotADeath() throws {
     var trace = TraceBuilder()
     trace.event(.malloc, 0x100, size: 16, time: 80)
     trace.event(.reallocFree, 0x100, time: 160)
@@ -170,7 +170,7 @@ import TraceTestSupport
     #expect(try site(trace).lifetime.deaths == 0)
   }
 
-  @Test func aFreeWhoseClockIsBehindIsAShortLife() throws {
+  @Test func freeWithASlowClockIsAShortLife() throws {
     var trace = TraceBuilder()
     // The other thread's clock is slow by less than the merger tolerates.
     trace.event(.free, 0x100, time: 1000, thread: 2)
@@ -182,7 +182,7 @@ import TraceTestSupport
     #expect(lifetime.durations.bound(of: 1) == 1024)
   }
 
-  @Test func ofManyDeathsAPartIsLookedAt() throws {
+  @Test func manyDeathsAreSampled() throws {
     let tree = StackTree()
     let encoder = EventEncoder(stacks: tree)
     encoder.begin(firstTime: 0)
@@ -199,7 +199,7 @@ import TraceTestSupport
     #expect(lifetime.departures.share(within: 0) == 0 && lifetime.departures.share(within: 1) == 1)
   }
 
-  @Test func lifetimesOfSitesAddUp() throws {
+  @Test func lifetimesOfSitesAreSummed() throws {
     var trace = TraceBuilder()
     let (a, b) = (trace.stack([1, 2]), trace.stack([1, 3]))
     for (stack, address, time) in [(b, 0x300, 80), (a, 0x100, 160), (a, 0x200, 240), (b, 0x400, 320)]

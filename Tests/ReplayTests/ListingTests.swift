@@ -52,7 +52,7 @@ import TraceTestSupport
       [.block(0x5_0000_0000, 8, time: 88)], [.block(0x5_0000_0000, 8, thread: 2)],
       [.block(0x5_0000_0000, 8, stack: [0x10])], [.block(0x5_0000_0000, 8, time: 900)],
     ] as [[Event]])
-  private func blocksAreThoseOfTheSameEventsInARecording(_ more: [Event]) throws {
+  private func listedBlocksMatchARecordingOfTheSameEvents(_ more: [Event]) throws {
     let events = Self.list + more + [.block(0x6_0000_0000, 24)]
     let listed = try analysis(events, options: UInt32(LT_OPTION_INSPECTED))
     let recorded = try analysis(events, options: 0)
@@ -67,7 +67,7 @@ import TraceTestSupport
 
   /// The last list before the image counts, not the next one.
   @Test(
-    "Lists of a light recording are kept as they come, whatever stands between them",
+    "Lists of a light recording are kept unchanged, whatever events come between",
     arguments: [
       [], [.heapListed(time: 90)], [.mark(0x1100, time: 85), .heapListed(time: 90), .block(0x1100, 64, time: 90)],
       [.heapListed(time: 90), .block(0x1100, 64, time: 90), .mark(0x1100, time: 95), .mark(0x7000, time: 96)],

@@ -42,7 +42,7 @@ import TraceTestSupport
   }
 
   @Test(arguments: [1, 7])
-  func theCurveFollowsTheLiveBlocksToWithinAnInterval(pause: Int) throws {
+  func curveFollowsTheLiveBlocksWithinAnInterval(pause: Int) throws {
     var random = SeededRandom(seed: 4711)
     var count = 1
     let counts = (0..<2000).map { _ -> Int in
@@ -65,13 +65,13 @@ import TraceTestSupport
     #expect(long.counts == long.counts.sorted() && long.counts.last == 3000)
   }
 
-  @Test func aSiteWithoutLiveBlocksBetweenHasNone() throws {
+  @Test func alternatingSiteHasAtMostOneLiveBlock() throws {
     let (curve, _) = try curve((0..<4000).map { $0 % 2 })
     #expect(curve.counts.allSatisfy { $0 <= 1 })
     #expect(curve.live(at: 0) <= 1 && curve.live(at: 1 << 40) <= 1)
   }
 
-  @Test func largeCountsAreKeptToAThousandth() {
+  @Test func largeCountsAreExactToAThousandth() {
     for count in [0, 1, 2047, 2048, 2049, 65_535, 1_000_000, 4_294_967_295, 1 << 41] as [UInt64] {
       let kept = LiveCurves.unpacked(LiveCurves.packed(count))
       #expect(kept <= count && Double(count - kept) <= Double(count) / 1024, "\(count) → \(kept)")
@@ -80,7 +80,7 @@ import TraceTestSupport
     #expect(LiveCurves.unpacked(LiveCurves.packed(.max)) > 1 << 41)
   }
 
-  @Test func beforeTheFirstBlockThereIsNothing() throws {
+  @Test func countsAreZeroBeforeTheFirstBlock() throws {
     var trace = TraceBuilder()
     for n in 0..<100 as Range<UInt64> { trace.event(.calloc, 0x1000 + 16 * n, size: 8, time: 80 * n) }
     trace.event(.malloc, 0x9000, size: 8, time: 9000)

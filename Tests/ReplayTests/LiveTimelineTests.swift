@@ -14,14 +14,14 @@ struct LiveTimelineTests {
     return Replayer.replay(try trace.reader(), LiveTimeline(from: start, to: end, count: count)).observer.intervals
   }
 
-  @Test func anIntervalHasTheMostThatWasLiveInIt() throws {
+  @Test func intervalHasItsMaximumOfLiveBytes() throws {
     let intervals = try timeline(10)
     #expect(intervals.map(\.end) == (1...10).map { $0 * 10 })
     #expect(intervals.map(\.liveBytes) == [100, 100, 150, 110, 110, 10, 10, 10, 10, 10])
     #expect(intervals.map(\.liveBlocks) == [1, 1, 2, 2, 2, 1, 1, 1, 1, 1])
   }
 
-  @Test func eventsBeforeAndAfterItsTimeCountAtItsEnds() throws {
+  @Test func eventsOutsideTheTimelineCountAtItsEnds() throws {
     let intervals = try timeline(2, from: 20, to: 30)
     #expect(intervals.count == 2)
     #expect(intervals.first?.liveBytes == 150)

@@ -154,7 +154,7 @@ struct NaiveHeap {
   }
 
   @Test(arguments: TestTier.seeds(0..<40))
-  func aThreadsReplayIsThatOfAnOracle(seed: UInt64) throws {
+  func replayOfOneThreadMatchesAnOracle(seed: UInt64) throws {
     var heap = RandomHeap(seed: seed)
     heap.oddOneIn = seed % 2 == 0 ? 0 : 20
     heap.liveBlocks = [5, 50, 300][Int(seed % 3)]
@@ -163,7 +163,7 @@ struct NaiveHeap {
   }
 
   @Test(arguments: TestTier.seeds(0..<40))
-  func theReplayOfManyThreadsIsThatOfAnOracle(seed: UInt64) throws {
+  func replayOfManyThreadsMatchesAnOracle(seed: UInt64) throws {
     var heap = RandomHeap(seed: seed &+ 500)
     heap.threads = UInt32(2 + seed % 7)
     heap.liveBlocks = [5, 50, 300][Int(seed % 3)]
@@ -172,7 +172,7 @@ struct NaiveHeap {
     try compare(builder, inOrder)
   }
 
-  @Test func theTableOfBlocksHoldsUnderAMillionChanges() {
+  @Test func blockTableSurvivesAMillionChanges() {
     var random = SeededRandom(seed: 3)
     let memory = TableOwner()
     let table = BlockTable(minimumCapacity: 4, ownedBy: memory)
@@ -200,7 +200,7 @@ struct NaiveHeap {
     withExtendedLifetime(memory) {}
   }
 
-  @Test func sitesKeepTheirNumbersAsTheyGrowMany() {
+  @Test func sitesKeepTheirNumbersAsTheirCountGrows() {
     let memory = TableOwner()
     let table = SiteTable(ownedBy: memory)
     for round in 0..<2 {

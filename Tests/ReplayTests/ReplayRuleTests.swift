@@ -13,7 +13,7 @@ extension Replayer where Observer == SiteTotals {
 }
 
 @Suite struct ReplayRuleTests {
-  @Test func aFailedReallocPutsTheOldBlockBackAsItWas() throws {
+  @Test func failedReallocRestoresTheOldBlock() throws {
     var trace = TraceBuilder()
     let site = trace.stack([0x10])
     trace.event(.malloc, 0x100, size: 50, stack: site, time: 8)
@@ -28,7 +28,7 @@ extension Replayer where Observer == SiteTotals {
     #expect(Mismatch.allCases.allSatisfy { result[$0] == 0 })
   }
 
-  @Test func reallocIsAFreeAndAnAllocationAndNotTemporary() throws {
+  @Test func reallocIsAFreeAndAnAllocationButNotTemporary() throws {
     var trace = TraceBuilder()
     trace.event(.malloc, 0x100, size: 50, time: 8)
     trace.event(.reallocFree, 0x100, time: 16)
@@ -38,7 +38,7 @@ extension Replayer where Observer == SiteTotals {
     #expect(result.observer.peakBytes == 70)
   }
 
-  @Test func aFailedReallocOfAnUnknownBlockIsOneOrphan() throws {
+  @Test func failedReallocOfAnUnknownBlockIsOneOrphan() throws {
     var trace = TraceBuilder()
     trace.event(.reallocFree, 0x100, time: 8)
     trace.event(.reallocFailed, 0x100, time: 16)
@@ -47,7 +47,7 @@ extension Replayer where Observer == SiteTotals {
     #expect(result[.orphanFree] == 1 && result[.orphanReallocFailure] == 1 && result.liveCount == 0)
   }
 
-  @Test func freesOfInheritedBlocksAreCountedApartInForkedProcesses() throws {
+  @Test func freesOfInheritedBlocksAreCountedSeparatelyInForkedProcesses() throws {
     var trace = TraceBuilder()
     trace.definitions.append(.process(ProcessRecord(executable: "/app", flags: 4)))
     trace.event(.free, 0x100, time: 8)
@@ -56,7 +56,7 @@ extension Replayer where Observer == SiteTotals {
     #expect(result[.inheritedFree] == 1 && result[.orphanFree] == 0 && result[.unknownObject] == 1)
   }
 
-  @Test func aBlockIsTemporaryIfAtMostOneOtherAllocationOfItsThreadCameBetween() throws {
+  @Test func blockFreedAfterAtMostOneAllocationOfItsThreadIsTemporary() throws {
     var trace = TraceBuilder()
     func pair(_ address: UInt64, between: Int, time: UInt64, freedBy: UInt32 = 1) {
       trace.event(.malloc, address, size: 10, time: time)
@@ -73,7 +73,7 @@ extension Replayer where Observer == SiteTotals {
     #expect(result.sum.temporaryBlocks == 2 && result.sum.temporaryBytes == 20)
   }
 
-  @Test func countsOfReferencesAreAddedUpByKind() throws {
+  @Test func referenceCountsAreSummedByKind() throws {
     var trace = TraceBuilder()
     trace.event(.object, 0x10, size: 16, type: 1, time: 8)
     for (operation, count) in [
@@ -90,7 +90,7 @@ extension Replayer where Observer == SiteTotals {
     #expect(total.unownedReleases == 2)
   }
 
-  @Test func thePeakIsTheFirstMomentOfTheMostBytes() throws {
+  @Test func peakIsTheFirstMomentOfTheMostBytes() throws {
     var trace = TraceBuilder()
     let (a, b) = (trace.stack([0x10]), trace.stack([0x20]))
     trace.event(.malloc, 0x100, size: 100, stack: a, time: 8)
@@ -118,7 +118,7 @@ extension Replayer where Observer == SiteTotals {
     #expect(result.liveCount == 0 && result.siteCount == 1 && result.sum.temporaryBlocks == 200_000)
   }
 
-  @Test func severalObserversSeeTheSame() throws {
+  @Test func severalObserversReceiveTheSameEvents() throws {
     let (builder, inOrder) = RandomHeap(seed: 4).build()
     struct Counter: ReplayObserver {
       var calls = 0
@@ -133,7 +133,7 @@ extension Replayer where Observer == SiteTotals {
     #expect(result.observer.first.totals == Replayer.replay(try builder.reader(), SiteTotals()).observer.totals)
   }
 
-  @Test func sitesOfEqualStacksAreMergedInAnAnalysis() throws {
+  @Test func sitesOfEqualStacksAreMerged() throws {
     var trace = TraceBuilder()
     let type = trace.type("App.Node")
     let (a, b) = (trace.stack([0x10, 0x20]), trace.stack([0x10, 0x20]))
@@ -145,7 +145,7 @@ extension Replayer where Observer == SiteTotals {
     #expect(analysis.sites.first { $0.operation == .object }?.total.liveBlocks == 2)
   }
 
-  @Test func residentSizesNearestInTimeStandBesideLiveBytes() throws {
+  @Test func liveBytesHaveTheResidentSizeNearestInTime() throws {
     var trace = TraceBuilder()
     trace.event(.malloc, 0x100, size: 1000, time: 1000)
     trace.event(.free, 0x100, time: 2000)

@@ -61,7 +61,7 @@ private struct Program {
 }
 
 @Suite struct RetainHistoryTests {
-  @Test func aRetainWithoutItsReleaseIsToldApartFromOneThatHasIt() throws {
+  @Test func unreleasedRetainIsSeparatedFromAReleasedOne() throws {
     var program = Program()
     program.event(.object, "main", "make()@1")
     program.event(.retain, "main", "borrow()@5")
@@ -75,7 +75,7 @@ private struct Program {
     #expect(rows.map(\.rest) == [0, 0, 1, 0, 0])
   }
 
-  @Test func theLastReleaseInTheAllocatingFunctionGivesUpTheAllocation() throws {
+  @Test func lastReleaseInTheAllocatingFunctionBalancesTheAllocation() throws {
     var program = Program()
     program.event(.object, "main", "show()@17", "Node.__allocating_init()@3")
     program.event(.retain, "main", "show()@18")
@@ -90,7 +90,7 @@ private struct Program {
       })
   }
 
-  @Test func aRetainAndReleaseOfOneLineBelongTogether() throws {
+  @Test func retainAndReleaseOfOneLineArePaired() throws {
     var program = Program()
     program.event(.object, "main", "f()@1")
     program.event(.retain, "main", "f()@2")
@@ -100,7 +100,7 @@ private struct Program {
     #expect(try program.open() == ["f()@3 ×1"])
   }
 
-  @Test func whatACalleeTookItsCallerGivesUp() throws {
+  @Test func callerReleasesARetainOfItsCallee() throws {
     var program = Program()
     program.event(.object, "main", "factory()@1")
     program.event(.retain, "main", "other()@4")
@@ -110,7 +110,7 @@ private struct Program {
     #expect(try program.open() == ["other()@4 ×1"])
   }
 
-  @Test func deinitGivesUpWhatAnotherMethodOfItsTypeStored() throws {
+  @Test func deinitReleasesAReferenceStoredByAnotherMethodOfItsType() throws {
     var program = Program()
     program.event(.object, "main", "f()@1")
     program.event(.release, "main", "f()@2")
@@ -139,7 +139,7 @@ private struct Program {
     #expect(try program.open() == ["f()@2 ×2"])
   }
 
-  @Test func aReleaseThatNothingWasSeenToTakeMakesTheHistoryIncomplete() throws {
+  @Test func unmatchedReleaseMakesTheHistoryIncomplete() throws {
     var program = Program()
     program.event(.object, "main", "f()@1")
     program.event(.release, "main", "f()@2")
@@ -149,7 +149,7 @@ private struct Program {
     #expect(report.gaps.contains(.unmatchedReleases(1)) && report.gaps.contains { $0.isIncomplete })
   }
 
-  @Test func weakAndUnownedLoadsTakeReferencesAndUnownedOnesDoNot() throws {
+  @Test func loadsOfWeakAndUnownedReferencesRetainAndUnownedRetainsDoNot() throws {
     var program = Program()
     program.event(.object, "main", "f()@1")
     for operation in [
@@ -165,7 +165,7 @@ private struct Program {
     #expect(report.gaps.contains(.nonatomic))
   }
 
-  @Test func theLastBlockAtAnAddressIsMeant() throws {
+  @Test func lastBlockAtAnAddressIsUsed() throws {
     var program = Program()
     program.event(.object, "main", "first()@1")
     program.event(.release, "main", "first()@2")
@@ -180,7 +180,7 @@ private struct Program {
     #expect(try program.report(.address(RuntimeAddress(0x9000))) == nil)
   }
 
-  @Test func aFreeWithoutAReleaseGivesUpTheLastReferenceAndNoMore() throws {
+  @Test func freeWithoutAReleaseBalancesOnlyTheLastReference() throws {
     var program = Program()
     program.event(.object, "main", "f()@1")
     program.event(.free, "main", "f()@2")
@@ -193,7 +193,7 @@ private struct Program {
     #expect(unbalanced.openSites.reduce(0) { $0 + $1.rest } == 2 && unbalanced.gaps == [.freedUnbalanced(objects: 1)])
   }
 
-  @Test func objectsOfATypeAreAddedUpByPlace() throws {
+  @Test func objectsOfATypeAreSummedByPlace() throws {
     var program = Program()
     for index in 0..<5 as Range<UInt64> {
       let address = 0x10000 + index * 0x100
@@ -222,7 +222,7 @@ private struct Program {
       ("Outer.Inner.f(x: Int)", "Outer.Inner"), ("open(_:)", nil),
       ("specialized closure #1 in static A.b() throws -> C.D", "A"),
     ] as [(String, String?)])
-  func aFunctionsTypeIsReadOffItsName(function: String, owner: String?) {
+  func typeOfAFunctionIsReadFromItsName(function: String, owner: String?) {
     #expect(RetainPlaces.owner(of: function) == owner)
   }
 
@@ -233,7 +233,7 @@ private struct Program {
     return activations
   }
 
-  @Test func anActivationIsSoFarFromItsCallersAsThereAreCallsBetween() {
+  @Test func distanceToACallerIsTheNumberOfCallsBetween() {
     var random = SeededRandom(seed: 12)
     var activations = ActivationTree()
     var callers: [Int?] = []
@@ -259,7 +259,7 @@ private struct Program {
     }
   }
 
-  @Test func eventsBeyondWhatTheFilePaysForAreLeftOutAndTold() throws {
+  @Test func eventsBeyondTheFileSizeLimitAreSkippedAndReported() throws {
     var program = Program()
     for round in 0..<3 {
       program.event(.object, "main", "f()@1")
@@ -279,7 +279,7 @@ private struct Program {
     #expect(report.sites.reduce(0) { $0 + $1.taken } == 2 * 11 + 48)
   }
 
-  @Test func framesThatManyStacksHaveInCommonAreNamedOnce() throws {
+  @Test func framesSharedByManyStacksAreNamedOnce() throws {
     var trace = TraceBuilder()
     trace.definitions = [.process(ProcessRecord(executable: "/bin/app", flags: 1))]
     trace.image("/bin/app", 0x40_0000..<0x80_0000)
@@ -305,7 +305,7 @@ private struct Program {
     }
   }
 
-  @Test func releasesThatNothingIsLeftForArePairedAnewInAMoment() {
+  @Test func pairingManyUnmatchedReleasesIsFast() {
     let places = [
       RetainPlace(scope: 0, line: 1, function: 1, owner: nil),
       RetainPlace(scope: nil, line: 0, function: 2, owner: nil),
@@ -322,7 +322,7 @@ private struct Program {
     #expect(pairing.links.count == count)
   }
 
-  @Test func manyObjectsOfManyPlacesArePairedEachByItsOwn() {
+  @Test func manyObjectsArePairedByTheirOwnPlaces() {
     let places = (0..<100_000).map { RetainPlace(scope: $0, line: 1, function: $0, owner: nil) }
     let activations = Self.unrelated(100_000)
     var spare = 1000
@@ -337,7 +337,7 @@ private struct Program {
     #expect((0..<1000).contains(spare))
   }
 
-  @Test func nothingIsPairedTwiceOrBeforeItIsTaken() {
+  @Test func referencesArePairedOnceAndNeverBeforeTheirRetain() {
     var random = SeededRandom(seed: 4711)
     // One activation calls the three others.
     var activations = ActivationTree()
@@ -414,7 +414,7 @@ private final class CountingNaming: FrameNaming {
     return try #require(analysis.report(.type(NamePattern("Node"))))
   }
 
-  @Test func aBalanceIsComparedWithTheCountInMemory() throws {
+  @Test func balanceIsComparedWithTheCountInMemory() throws {
     let equal = try report(count: 3 | 2 << 33, retains: 2)
     #expect(equal.counts == CountComparison(equal: 1, different: 0, unknown: 0))
     #expect(equal.count?.strong == 3 && !equal.gaps.contains { $0.isIncomplete })
@@ -423,7 +423,7 @@ private final class CountingNaming: FrameNaming {
     #expect(try report(count: 0xFFFF_FFFF, retains: 2).gaps.contains(.immortal))
   }
 
-  @Test func whatCameAfterTheImageIsLeftOut() throws {
+  @Test func eventsAfterTheImageAreIgnored() throws {
     let report = try report(count: 3 | 2 << 33, retains: 2, after: true)
     #expect(report.object?.rows.count == 3 && report.counts.equal == 1)
   }

@@ -22,7 +22,7 @@ import TraceTestSupport
     return Set(Replayer.replay(reader, ScopeBirths(number: number, marks: reader.marks)).observer.live.keys)
   }
 
-  @Test func aThreadsScopeHasWhatTheThreadMadeInsideAndDidNotFree() throws {
+  @Test func threadScopeHasItsThreadsLiveAllocations() throws {
     var trace = TraceBuilder()
     trace.event(.malloc, 0x100, size: 16, time: 8)
     begin(&trace, time: 16)
@@ -35,7 +35,7 @@ import TraceTestSupport
     #expect(try live(trace) == [0x200])
   }
 
-  @Test func aTasksScopeFollowsTheTaskToOtherThreadsAndLeavesOtherTasksOut() throws {
+  @Test func taskScopeFollowsItsTaskAcrossThreads() throws {
     var trace = TraceBuilder()
     trace.event(.malloc, 0x100, size: 16, time: 8, task: 0x7000)
     begin(&trace, time: 16)
@@ -47,7 +47,7 @@ import TraceTestSupport
     #expect(try live(trace) == [0x300, 0x500])
   }
 
-  @Test func aTaskThatLivesInABlockOfTheScopeBelongsToItWhileThatBlockLives() throws {
+  @Test func taskInABlockOfTheScopeBelongsToItWhileTheBlockLives() throws {
     var trace = TraceBuilder()
     begin(&trace, time: 8)
     trace.event(.malloc, 0x1000, size: 256, time: 16)
@@ -62,7 +62,7 @@ import TraceTestSupport
     #expect(try live(trace) == [0x100])
   }
 
-  @Test func theFirstEndCountsAndOtherScopesAreNoneOfIts() throws {
+  @Test func firstEndCountsAndOtherScopesAreSeparate() throws {
     var trace = TraceBuilder()
     begin(&trace, time: 8)
     begin(&trace, 2, time: 16)

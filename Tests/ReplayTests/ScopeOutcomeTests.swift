@@ -6,7 +6,7 @@ import TraceTestSupport
 @testable import TraceReading
 
 @Suite struct ScopeOutcomeTests {
-  @Test func objectsThatAScopeMadeAndThatDidNotEndAreLeft() throws {
+  @Test func liveObjectsMadeInAScopeAreLeft() throws {
     var program = StatingProgram()
     program.make(0x100)
     program.begin("work", 1)
@@ -25,7 +25,7 @@ import TraceTestSupport
     #expect(try StatingProgram().statements().isEmpty)
   }
 
-  @Test func onlySwiftObjectsAreAScopes() throws {
+  @Test func onlySwiftObjectsBelongToAScope() throws {
     var program = StatingProgram()
     program.begin("work", 1)
     program.make(0x100, size: 64)
@@ -35,7 +35,7 @@ import TraceTestSupport
     #expect(scope.left == [0x200] && scope.births == 1)
   }
 
-  @Test func whatMayStayForEverIsNotLeft() throws {
+  @Test func objectsWithUnlimitedGraceAreNotLeft() throws {
     var program = StatingProgram()
     program.begin("test", 1)
     program.make(0x100)
@@ -64,7 +64,7 @@ import TraceTestSupport
     #expect(scope.rest.map(\.execution) == [1, 3] && scope.left == [0x200, 0x400])
   }
 
-  @Test func nestedScopesBothHaveWhatTheInnerOneMade() throws {
+  @Test func nestedScopesBothContainTheInnerObjects() throws {
     var program = StatingProgram()
     program.begin("outer", 1)
     program.make(0x100)
@@ -80,7 +80,7 @@ import TraceTestSupport
     #expect(try program.scope("outer").births == 4)
   }
 
-  @Test func scopesWithinScopesAreFollowedSoFarAndNoFurther() throws {
+  @Test func nestedScopesAreFollowedUpToALimit() throws {
     var program = StatingProgram()
     for number in 1...100_000 as ClosedRange<UInt64> { program.begin("deeper", number) }
     program.make(0x100)
@@ -89,7 +89,7 @@ import TraceTestSupport
     #expect(scope.executions == 64 && scope.open == 0 && scope.births == 64 && scope.executionsWithRest == 64)
   }
 
-  @Test func scopesAreJudgedInTheOrderInWhichTheirGracesEnd() throws {
+  @Test func scopesAreJudgedInTheOrderTheirGracesEnd() throws {
     var program = StatingProgram()
     for number in 1...2000 as ClosedRange<UInt64> {
       program.begin("work", number)
@@ -100,7 +100,7 @@ import TraceTestSupport
     #expect(scope.executionsWithRest == 2000 && scope.left.first == 0x1000 * 2000 && scope.left.last == 0x1000)
   }
 
-  @Test func aTraceInWhichEverythingIsMadeInManyScopesSaysNothingOfScopes() throws {
+  @Test func tooManyAllocationsInManyScopesDiscardTheScopes() throws {
     var program = StatingProgram()
     for number in 1...3 as ClosedRange<UInt64> { program.begin("work", number) }
     for number in 1...100 as ClosedRange<UInt64> { program.make(0x1000 * number) }
@@ -111,7 +111,7 @@ import TraceTestSupport
     #expect(try program.scope().births == 300)
   }
 
-  @Test func scopesThatOverlapEndEachForItself() throws {
+  @Test func overlappingScopesEndIndependently() throws {
     var program = StatingProgram()
     program.begin("a", 1)
     program.begin("b", 2)
@@ -129,7 +129,7 @@ import TraceTestSupport
     #expect(try program.scope("c").left == [0x300, 0x400])
   }
 
-  @Test func scopesOfThreadsAreApartAndMayEndElsewhere() throws {
+  @Test func threadScopesAreSeparateAndMayEndOnAnotherThread() throws {
     var program = StatingProgram()
     program.begin("a", 1, thread: 1)
     program.begin("b", 2, thread: 2)
@@ -144,7 +144,7 @@ import TraceTestSupport
     #expect(try program.scope("b").left == [0x200, 0x400])
   }
 
-  @Test func aTasksScopeGoesWithItToOtherThreads() throws {
+  @Test func taskScopeFollowsItsTaskToOtherThreads() throws {
     var program = StatingProgram()
     program.make(0x100, task: 0x7000)
     program.begin("work", 1, task: 0x7000)
@@ -157,7 +157,7 @@ import TraceTestSupport
     #expect(try program.scope().left == [0x200, 0x500])
   }
 
-  @Test func tasksWhoseBlockWasMadeInAScopeBelongToItUntilItEnds() throws {
+  @Test func taskWhoseBlockWasMadeInAScopeBelongsToItUntilTheEnd() throws {
     var program = StatingProgram()
     program.make(0x1000, size: 256)
     program.begin("outer", 1)
@@ -179,7 +179,7 @@ import TraceTestSupport
     #expect(try program.scope("outer").left == [0x200, 0x300, 0x400, 0x500])
   }
 
-  @Test func aTaskThatBeginsAScopeOfItsOwnIsStillInTheOneItWasMadeIn() throws {
+  @Test func taskWithItsOwnScopeStaysInTheScopeItWasMadeIn() throws {
     var program = StatingProgram()
     program.begin("outer", 1)
     program.make(0x2000, size: 256)
@@ -192,7 +192,7 @@ import TraceTestSupport
     #expect(try program.scope("outer").left == [0x100, 0x200])
   }
 
-  @Test func aTaskInThePlaceOfAnotherIsOfTheScopeItWasMadeIn() throws {
+  @Test func taskThatReplacesAnotherBelongsToTheScopeItWasMadeIn() throws {
     var program = StatingProgram()
     for n in 1...3 as ClosedRange<UInt64> {
       program.begin("\(n)", n)
@@ -204,7 +204,7 @@ import TraceTestSupport
     #expect(try (1...3).map { try program.scope("\($0)").left } == [[0x100], [0x200], [0x300]])
   }
 
-  @Test func whatDiesWithinTheGraceIsNotLeft() throws {
+  @Test func objectsFreedWithinTheGraceAreNotLeft() throws {
     var program = StatingProgram()
     program.begin("work", 1)
     program.make(0x100)
@@ -222,7 +222,7 @@ import TraceTestSupport
     #expect(try program.scope(at: end + 81).left == [0x200])
   }
 
-  @Test func shortGracesAfterLongOnesAreOverBeforeThem() throws {
+  @Test func shortGraceAfterALongOneEndsFirst() throws {
     var program = StatingProgram()
     program.begin("long", 1)
     program.make(0x100)
@@ -242,7 +242,7 @@ import TraceTestSupport
     #expect(try program.scope("endless", at: 1 << 40).left == [])
   }
 
-  @Test func onlyTheFirstEndCountsAndUnknownEndsDoNot() throws {
+  @Test func onlyTheFirstKnownEndCounts() throws {
     var program = StatingProgram()
     program.end(9)
     program.begin("work", 1)
@@ -256,7 +256,7 @@ import TraceTestSupport
     #expect(try program.statements().scopes.count == 1)
   }
 
-  @Test func aBlockAtTheAddressOfOneThatDiedIsNotTheScopes() throws {
+  @Test func blockAtAFreedAddressDoesNotBelongToTheScope() throws {
     var program = StatingProgram()
     program.begin("work", 1)
     program.make(0x100)
@@ -266,7 +266,7 @@ import TraceTestSupport
     #expect(try program.scope().left == [])
   }
 
-  @Test func whatComesAfterTheSnapshotIsNoPartOfIt() throws {
+  @Test func eventsAfterTheSnapshotAreIgnored() throws {
     var program = StatingProgram()
     program.begin("work", 1)
     program.make(0x100)
@@ -282,7 +282,7 @@ import TraceTestSupport
   }
 
   @Test(arguments: 0..<60)
-  func scopesOfRandomProgramsAreThoseOfAnOracle(seed: UInt64) throws {
+  func scopesOfRandomProgramsMatchAnOracle(seed: UInt64) throws {
     var random = SeededRandom(seed: seed)
     var program = StatingProgram()
     struct Scope {

@@ -39,7 +39,7 @@ import TraceTestSupport
   }
 
   @Test(
-    "An image before the limit is that of a full recording, which ends there",
+    "An image before the limit equals the end of a full recording",
     arguments: [TracePart.withImage(1), .events])
   func before(part: TracePart) throws {
     let analysis = try self.analysis(trace(), part, snapshot: 1)
@@ -53,7 +53,7 @@ import TraceTestSupport
   }
 
   @Test(
-    "An image after it is that of a light recording",
+    "An image after the limit equals one of a light recording",
     arguments: [TracePart.withImage(nil), .withImage(3), .withImage(9)])
   func after(part: TracePart) throws {
     let analysis = try self.analysis(trace(), part, snapshot: 3)
@@ -63,14 +63,14 @@ import TraceTestSupport
     #expect(analysis.closing?.reason == .exit && analysis.closing?.time == 960)
   }
 
-  @Test("An image without a list proves that every event before it is there") func late() throws {
+  @Test("An image without a list proves that all earlier events are present") func late() throws {
     let analysis = try self.analysis(trace(late: true), .withImage(2), snapshot: 2)
     #expect(!analysis.header.isLight && analysis.blocksAtSnapshot.map(\.address) == [0x1100])
     #expect(analysis.count(of: .free) == 1 && analysis.closing?.time == 480)
     #expect(analysis.definitions.limit?.imageBefore == 2)
   }
 
-  @Test("As a whole, and without a limit, a trace has all that is in its file") func whole() throws {
+  @Test("A whole trace, or one without a limit, has the contents of its file") func whole() throws {
     let reader = try trace().reader()
     #expect(reader.snapshots.map(\.number) == [1, 3] && !reader.header.isLight && reader.closing?.time == 960)
     var events = 0
@@ -83,7 +83,7 @@ import TraceTestSupport
     #expect(other.snapshots.count == 1 && other.definitions.limit == nil && other.closing?.reason == .exit)
   }
 
-  @Test("Without the record of the limit, images say where the parts meet") func lost() throws {
+  @Test("Without a limit record, the images separate the parts") func lost() throws {
     var trace = try self.trace()
     trace.definitions.removeAll { if case .limit = $0 { true } else { false } }
     trace.header.samplePeriod = 512
@@ -94,7 +94,7 @@ import TraceTestSupport
     #expect(before.blocksAtSnapshot.count == 2 && before.count(of: .free) == 0)
   }
 
-  @Test("What ended without an image after the limit is shown up to the limit") func killed() throws {
+  @Test("A process that ends without a later image is shown up to the limit") func killed() throws {
     var trace = try self.trace()
     trace.snapshots.removeLast()
     trace.closing = nil

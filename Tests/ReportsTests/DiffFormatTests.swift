@@ -25,18 +25,18 @@ import TraceTestSupport
     (ExampleDiff.figure(.retains, 5, .nan), "retains 5 → ? (?)"),
     (ExampleDiff.figure(.retains, 1e-300, 1e300), "retains 0.000 → ? (?)"),
   ])
-  func aChangeIsToldInWords(change: FigureChange, expected: String) {
+  func changeIsWrittenInWords(change: FigureChange, expected: String) {
     #expect(DiffWords.change(change) == expected)
   }
 
-  @Test func spreadsAreToldWhereRunsDiffer() {
+  @Test func spreadsAreWrittenIfRunsDiffer() {
     #expect(
       DiffWords.spread(ExampleDiff.figure(.retains, 120_000, 180_000, width: 500))
         == "old 119,500 to 120,500, new 179,500 to 180,500")
     #expect(DiffWords.spread(ExampleDiff.figure(.retains, 120_000, 180_000)) == nil)
   }
 
-  @Test func theHeadlineCounts() {
+  @Test func headlineCountsChanges() {
     var report = ExampleDiff.report
     #expect(DiffWords.headline(report) == "Leaks: 1 new, 1 worse, 1 gone, 12 unchanged")
     report.findings?.changes = []
@@ -46,7 +46,7 @@ import TraceTestSupport
     #expect(DiffWords.headline(report) == "Leaks: not compared: old has no heap image")
   }
 
-  @Test func runsAreToldWhereAFindingWasNotInAll() {
+  @Test func runsAreListedIfAFindingIsNotInAll() {
     let report = ExampleDiff.report
     #expect(DiffWords.runs(ExampleDiff.change(.new, ExampleFindings.cycle()), of: report) == nil)
     var worse = ExampleDiff.change(.worse, ExampleFindings.cycle())
@@ -60,11 +60,11 @@ import TraceTestSupport
   private static let words =
     "live bytes 4.00 MiB ± 1.40 MiB → 24.0 MiB ± 3.50 MiB (+500 %)"
 
-  @Test func whatChangedIsToldWithItsErrors() {
+  @Test func estimatedChangesHaveTheirErrors() {
     #expect(ExampleDiff.lightReport.estimatedSites.map { DiffWords.figures($0.changes[0]) } == Self.words)
   }
 
-  @Test func whatOneSideHasNoSampleOfIsToldByTheOther() throws {
+  @Test func estimateOnOneSideOnlyIsShownAlone() throws {
     var change = try #require(ExampleDiff.lightReport.estimatedSites?.changes.first)
     change.kind = .new
     #expect(DiffWords.figures(change) == "live bytes 24.0 MiB ± 3.50 MiB")
@@ -72,7 +72,7 @@ import TraceTestSupport
     #expect(DiffWords.figures(change) == "live bytes 4.00 MiB ± 1.40 MiB")
   }
 
-  @Test func theTextHasASectionOfItsOwn() {
+  @Test func textHasASectionForEstimates() {
     let text = DiffText(style: TextStyle(width: 120)).text(ExampleDiff.lightReport)
     #expect(
       text.contains(
@@ -89,7 +89,7 @@ import TraceTestSupport
     #expect(!DiffText().text(ExampleDiff.report).contains("Estimated sites"))
   }
 
-  @Test func theReviewersCommentHasIt() {
+  @Test func markdownCommentHasASectionForEstimates() {
     let text = DiffMarkdown.text(ExampleDiff.lightReport, gates: [])
     #expect(text.contains("<details><summary>Estimated sites: 1 worse, 41 unchanged</summary>"))
     #expect(
@@ -98,7 +98,7 @@ import TraceTestSupport
 }
 
 @Suite struct DiffMarkdownTests {
-  @Test func theReviewersCommentReadsAsItShould() {
+  @Test func markdownCommentHasTheExpectedText() {
     let gates = [GateOutcome(gate: "new-leaks", hasFailed: true, explanation: "1 new leak")]
     let cycle = MarkdownText.preformatted(FindingDocument.body(ExampleFindings.cycle()))
     let outlived = MarkdownText.preformatted(FindingDocument.body(ExampleFindings.outlived()))
@@ -170,7 +170,7 @@ import TraceTestSupport
         """)
   }
 
-  @Test func whatDidNotChangeIsCountedAlone() {
+  @Test func unchangedFiguresAreOnlyCounted() {
     var report = ExampleDiff.report
     report.findings?.changes = []
     report.types.changes = []
@@ -195,7 +195,7 @@ import TraceTestSupport
         """)
   }
 
-  @Test func whatIsExpectedForMoreWorkHasAColumn() {
+  @Test func expectedFiguresForMoreWorkHaveAColumn() {
     var report = ExampleDiff.report
     report.unit = .scope("order")
     report.totals = [ExampleDiff.figure(.retains, 100, 240, expected: 200)]
@@ -215,7 +215,7 @@ import TraceTestSupport
       ))
   }
 
-  @Test func aCommentIsNeverTooLongToBePosted() {
+  @Test func commentFitsTheSizeLimit() {
     var report = ExampleDiff.report
     let name = String(repeating: "Some<Name|", count: 300)
     report.findings?.changes = (0..<500).map {
@@ -232,7 +232,7 @@ import TraceTestSupport
 
 @Suite struct HostileDiffTests {
   @Test(arguments: 0..<10 as Range<UInt64>)
-  func namesMeanNothingInMarkdownAndSurviveInJSON(seed: UInt64) throws {
+  func hostileNamesAreInertInMarkdownAndSurviveInJSON(seed: UInt64) throws {
     var random = SeededRandom(seed: seed)
     func name() -> String { ExampleFindings.hostileName(&random) }
     var report = ExampleDiff.report
@@ -269,7 +269,7 @@ import TraceTestSupport
       try JSONSerialization.jsonObject(with: Data(DiffJSON.text(report, gates: gates).utf8)) as? [String: Any])
   }
 
-  @Test func theDocumentHasAllOfTheReport() throws {
+  @Test func documentHasTheWholeReport() throws {
     let report = ExampleDiff.report
     let document = try parsed(report)
     #expect(document["schema"] as? String == "leaktrace.diff" && document["schemaVersion"] as? Int == 1)
@@ -311,7 +311,7 @@ import TraceTestSupport
     #expect(try parsed(ExampleDiff.report)["estimatedSites"] is NSNull)
   }
 
-  @Test func whatCouldNotBeComparedIsNull() throws {
+  @Test func uncomparedPartsAreNull() throws {
     var report = ExampleDiff.report
     report.findings = nil
     report.findingsUnavailable = "old has no heap image"

@@ -49,7 +49,7 @@ import TraceTestSupport
     return "\(artifact["uriBaseId"] as? String ?? "")|\(uri)|\(line ?? 0)"
   }
 
-  @Test func sarifHasAResultForEachFindingWithPlaceFingerprintAndStanding() throws {
+  @Test func sarifHasAResultForEachFindingWithPlaceFingerprintAndState() throws {
     let (run, results) = try results(document(mixed, gates: [failed], remarks: ["threads were not stopped"]))
     #expect(results.map { $0["ruleId"] as? String } == ["retainCycle", "outlived", "dangling", "lost", "lost", "lost"])
     #expect(results.map { $0["level"] as? String } == ["error", "warning", "error", "error", "error", "note"])
@@ -90,7 +90,7 @@ import TraceTestSupport
     #expect(SarifLog.escaped("{lambda#1} of [Node](a)") == "{{lambda#1}} of [Node\\](a)")
   }
 
-  @Test func whatTheProgramStatedIsAnErrorAndWhatIsConcludedAWarning() throws {
+  @Test func statedFindingsAreErrorsAndSuspicionsAreWarnings() throws {
     var stated = ExampleFindings.outlived()
     let place = MarkPlace(name: "order", file: "App/Shop.swift", line: 3)
     stated.evidence = .stated(
@@ -102,7 +102,7 @@ import TraceTestSupport
 
   // MARK: JUnit
 
-  @Test func junitHasATestForEachFindingAndNoneForAGate() throws {
+  @Test func junitHasATestForEachFindingAndNoneForGates() throws {
     let text = document(mixed, gates: [failed, passed], remarks: ["threads were not stopped"]).junit()
     let body =
       "\n" + "at Sources/App/ViewModel.swift:12\n" + JUnitXML.content(FindingDocument.body(ExampleFindings.cycle()))
@@ -138,7 +138,7 @@ import TraceTestSupport
         """))
   }
 
-  @Test func junitOfAProgramWithoutLeaksHasATestThatPassed() {
+  @Test func junitWithoutLeaksHasAPassedTest() {
     #expect(
       document([]).junit() == """
         <?xml version="1.0" encoding="UTF-8"?>
@@ -151,7 +151,7 @@ import TraceTestSupport
         """)
   }
 
-  @Test func aFailureThatNoFindingShowsIsATestOfItsOwn() {
+  @Test func failureWithoutAFindingIsASeparateTest() {
     let accepted = [JudgedFinding(ExampleFindings.lost(), .known(reason: ""))]
     let text = document(accepted, gates: [failed, passed]).junit()
     #expect(text.contains("tests=\"2\" failures=\"1\" errors=\"0\" skipped=\"1\""), "\(text)")
@@ -169,7 +169,7 @@ import TraceTestSupport
 
   // MARK: Leaks that cannot be judged
 
-  @Test func noFormatTakesLeaksThatCannotBeJudgedForNone() throws {
+  @Test func unjudgeableLeaksAreAnErrorInEveryFormat() throws {
     let reason = "app (pid 7) left no heap image: it was killed"
     let sentence = "leaks cannot be judged: \(reason)"
     let unjudged = document([], remarks: [sentence, "another"], unjudged: reason)
@@ -198,7 +198,7 @@ import TraceTestSupport
     return JudgedFinding(finding, .new)
   }
 
-  @Test func annotationsMessagesAndTestCasesNameTheTestThatLeaked() throws {
+  @Test func annotationsMessagesAndTestCasesNameTheLeakingTest() throws {
     let document = document([leaked(in: ("TillTests.opens", 3))])
     let words = "3 instances, 1.50 KiB retained"
     let advice = "Capture self weakly in the closure at ViewModel.swift:12."
@@ -217,7 +217,7 @@ import TraceTestSupport
     #expect(document.codeQuality().contains("\(words). Leaked in test TillTests.opens. \(advice)\""))
   }
 
-  @Test func aTestCaseNamesThreeTestsInAlphabeticalOrderAndItsMessageAll() {
+  @Test func testCaseNamesThreeTestsAlphabeticallyAndItsMessageNamesAll() {
     let tests = [("D.d", 5), ("B.b", 4), ("C.c", 3), ("A.a", 2)]
     let junit = document([leaked(in: tests[0], tests[1], tests[2], tests[3], instances: 20)]).junit()
     #expect(junit.contains("↺ in A.a, B.b, C.c and 1 more test (00112233445566aa)\""), "\(junit)")
@@ -227,7 +227,7 @@ import TraceTestSupport
 
   // MARK: Code quality
 
-  @Test func codeQualityHasAnIssueForEachFindingThatNoSuppressionHides() throws {
+  @Test func codeQualityHasAnIssueForEachUnsuppressedFinding() throws {
     let issues = try #require(
       try JSONSerialization.jsonObject(with: Data(document(mixed, gates: [failed]).codeQuality().utf8))
         as? [[String: Any]])
@@ -257,7 +257,7 @@ import TraceTestSupport
     #expect(document([]).codeQuality() == "[]\n")
   }
 
-  @Test func xmlHasNothingThatItCannotWrite() {
+  @Test func xmlEscapesInvalidCharacters() {
     #expect(
       JUnitXML.content("a<b>&\"]]>\t\n\r\u{0}\u{1F}\u{FFFE}é")
         == "a&lt;b&gt;&amp;\"]]&gt;\t\n&#13;\\u{0}\\u{1f}\\u{fffe}é")
@@ -266,7 +266,7 @@ import TraceTestSupport
 
   // MARK: Annotations
 
-  @Test func annotationsAreOfWhatFailsAlone() {
+  @Test func onlyFailuresAreAnnotated() {
     #expect(
       document(mixed, gates: [failed, passed]).annotations() == """
         ::error title=leaktrace%3A app::gate new-leaks failed: 1 new leak, none is let through
@@ -290,7 +290,7 @@ import TraceTestSupport
         == "::error title=Lost%3A Buffer::3 instances, 1.50 KiB retained.\n")
   }
 
-  @Test func namesCannotEndACommandOrBeginAnother() {
+  @Test func namesCannotInjectCommands() {
     #expect(WorkflowAnnotations.data("50 %, a:b\r\n::set-output::") == "50 %25, a:b%0D%0A::set-output::")
     #expect(WorkflowAnnotations.property("a,b:c%\n") == "a%2Cb%3Ac%25%0A")
     for seed in 0..<20 as Range<UInt64> {
@@ -320,7 +320,7 @@ import TraceTestSupport
 
   // MARK: Markdown
 
-  @Test func markdownShowsWhatFailsAndFoldsTheRest() {
+  @Test func markdownShowsFailuresAndFoldsTheRest() {
     let text = document(mixed, gates: [failed, passed], remarks: ["threads were not stopped"]).markdown()
     #expect(
       text.hasPrefix(
@@ -363,7 +363,7 @@ import TraceTestSupport
     #expect(document(Array(mixed[2...])).markdown().hasPrefix("### leaktrace: no new leaks in <code>app</code>\n"))
   }
 
-  @Test func namesHaveNoMeaningInMarkdown() {
+  @Test func namesAreInertInMarkdown() {
     #expect(
       MarkdownText.code("A<B>|`x`*_[y](z)#1 @me")
         == "<code>A&#60;B&#62;&#124;&#96;x&#96;&#42;&#95;&#91;y&#93;(z)&#35;1 &#64;me</code>")
@@ -382,7 +382,7 @@ import TraceTestSupport
     }
   }
 
-  @Test func aCommentIsNeverTooLongToBePosted() {
+  @Test func commentFitsTheSizeLimit() {
     let judged = (0..<3000).map {
       JudgedFinding(
         ExampleFindings.cycle("Model\($0)<" + String(repeating: "Int, ", count: 40) + ">"),

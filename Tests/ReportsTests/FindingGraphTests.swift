@@ -22,7 +22,7 @@ import Testing
     return (process.terminationStatus, drawn.split(separator: "\n"))
   }
 
-  @Test func aCycleIsARing() throws {
+  @Test func cycleIsDrawnAsARing() throws {
     let finding = ExampleFindings.cycle()
     let drawing = try drawing(FindingGraph.dot([finding]))
     #expect(drawing.status == 0)
@@ -31,7 +31,7 @@ import Testing
     for step in finding.path { #expect(drawing.lines.contains { $0.hasPrefix("node ") && $0.contains(step.type) }) }
   }
 
-  @Test func whateverNamesAre() throws {
+  @Test func hostileNamesAreDrawn() throws {
     for seed in 0..<4 as Range<UInt64> {
       let findings = ExampleFindings.hostile(20, seed: seed).map(\.finding)
       let drawing = try drawing(FindingGraph.dot(findings))
@@ -43,7 +43,7 @@ import Testing
     }
   }
 
-  @Test func noFindingIsAnEmptyGraph() throws {
+  @Test func noFindingsGiveAnEmptyGraph() throws {
     let drawing = try drawing(FindingGraph.dot([]))
     #expect(drawing.status == 0 && !drawing.lines.contains { $0.hasPrefix("node ") })
   }

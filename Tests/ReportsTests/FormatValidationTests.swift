@@ -35,7 +35,7 @@ import Testing
       remarks: ["threads were not stopped"], unjudged: unjudged)
   }
 
-  @Test func documentsAreValidWhateverNamesAre() throws {
+  @Test func documentsAreValidWithHostileNames() throws {
     var documents: [(name: String, text: String)] = []
     func add(_ name: String, _ document: FindingDocument) {
       documents += [
@@ -71,7 +71,7 @@ import Testing
   }
 
   /// Tests the check itself: it must reject invalid documents.
-  @Test func whatIsNotValidIsFound() throws {
+  @Test func invalidDocumentsAreRejected() throws {
     let document = document([JudgedFinding(ExampleFindings.cycle(), .new)])
     let (sarif, junit, quality) = (document.sarif(), document.junit(), document.codeQuality())
     let issue = quality.dropFirst().prefix(upTo: quality.lastIndex(of: "]")!)

@@ -15,7 +15,7 @@ import TextWriting
   private static let directory = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(
     "Golden")
 
-  @Test(arguments: [60, 80, 120, 200]) func findingsAreLaidOutAsInTheGoldenFile(width: Int) throws {
+  @Test(arguments: [60, 80, 120, 200]) func findingsMatchTheGoldenText(width: Int) throws {
     let text = FindingKinds.all.map { FindingText.text($0.finding, style: TextStyle(width: width)) }.joined()
     for line in text.split(separator: "\n") { #expect(line.count <= width, "\(line)") }
     try compare(text, "findings-\(width).txt")
@@ -32,7 +32,7 @@ import TextWriting
   }
 
   /// Digests of earlier versions are compared with later ones, so these keys must not change.
-  @Test func findingsAreWrittenToDigestsAsInTheGoldenFile() throws {
+  @Test func digestsOfFindingsMatchTheGoldenFile() throws {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     let documents = try FindingKinds.all.map { try encoder.encode($0.finding) }
@@ -42,7 +42,7 @@ import TextWriting
     }
   }
 
-  @Test func aFindingWithoutTheFactsOfItsVerdictIsMalformed() throws {
+  @Test func findingWithoutItsVerdictsFactsIsMalformed() throws {
     let document = String(decoding: try JSONEncoder().encode(FindingKinds.retainCycle), as: UTF8.self)
     for verdict in [Verdict.outlived, .accumulating, .growing] {
       let other = document.replacing("\"verdict\":\"retainCycle\"", with: "\"verdict\":\"\(verdict.rawValue)\"")
@@ -50,7 +50,7 @@ import TextWriting
     }
   }
 
-  @Test func noNameIsBrokenInAWord() {
+  @Test func namesAreNotBrokenWithinAWord() {
     for (name, finding) in FindingKinds.all {
       let whole = Set(words(FindingText.text(finding, style: TextStyle(width: 1000))))
       for width in [60, 80, 120] {

@@ -47,7 +47,7 @@ import TraceTestSupport
     return (try #require(analysis.report(.address(RuntimeAddress(address)))), analysis)
   }
 
-  @Test func anObjectsHistoryReadsAsItShould() throws {
+  @Test func historyHasTheExpectedText() throws {
     let (report, analysis) = try fixture()
     #expect(
       HistoryText(style: TextStyle(width: 100), frames: analysis.frames).text(report) == """
@@ -69,7 +69,7 @@ import TraceTestSupport
         """)
   }
 
-  @Test(arguments: [40, 60, 120]) func linesKeepToTheWidth(width: Int) throws {
+  @Test(arguments: [40, 60, 120]) func linesFitTheWidth(width: Int) throws {
     let (report, analysis) = try fixture()
     for stacks in [TextStyle.Stacks.folded, .full] {
       let text = HistoryText(style: TextStyle(width: width, stacks: stacks), frames: analysis.frames).text(report)
@@ -78,7 +78,7 @@ import TraceTestSupport
     }
   }
 
-  @Test func longHistoriesShowTheirEndsAndWhatIsLeftOver() throws {
+  @Test func longHistoriesShowTheirEndsAndUnmatchedEvents() throws {
     let (report, analysis) = try fixture(visits: 50)
     let short = HistoryText(style: TextStyle(width: 120), limit: 1, frames: analysis.frames).text(report)
     #expect(

@@ -13,7 +13,7 @@ import TraceTestSupport
     return try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
   }
 
-  @Test func theDocumentParsesAndAddsUp() throws {
+  @Test func documentParsesAndItsSumsAgree() throws {
     let report = try ReportFixture().report {
       $0.limit = nil
       $0.order = .total
@@ -40,7 +40,7 @@ import TraceTestSupport
     #expect((trace["mismatches"] as? [String: Int])?["orphanFrees"] == 1)
   }
 
-  @Test func framesAreWholeAndAddressesAreHexadecimalStrings() throws {
+  @Test func framesAreCompleteAndAddressesAreHexadecimal() throws {
     let json = try parsed([try ReportFixture().report()])
     let site = try #require(((json["reports"] as! [[String: Any]])[0]["sites"] as? [[String: Any]])?.first)
     #expect(

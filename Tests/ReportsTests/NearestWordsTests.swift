@@ -11,22 +11,22 @@ import TextWriting
     ("ANALYZE", ["analyze"]), ("recrod", ["record"]), ("reprot", ["report"]), ("chek", ["check"]), ("dif", ["diff"]),
     ("snapshots", ["snapshot"]), ("wach", ["watch"]), ("pss", ["ps"]), ("sp", ["ps"]),
   ])
-  func aSlipOfTheKeyboardIsNear(word: String, expected: [String]) {
+  func typingErrorIsNear(word: String, expected: [String]) {
     #expect(NearestWords.nearest(to: word, among: commands) == expected)
   }
 
   @Test(arguments: ["", "x", "valgrind", "leaks", "run", "analysis", "réseau", "日本語"])
-  func otherWordsAreNot(word: String) {
+  func unrelatedWordsAreNotNear(word: String) {
     #expect(NearestWords.nearest(to: word, among: commands) == [])
   }
 
-  @Test func theBeginningOfAWordIsNearFromThreeLettersOn() {
+  @Test func prefixIsNearFromThreeLetters() {
     #expect(NearestWords.nearest(to: "ana", among: commands) == ["analyze"])
     #expect(NearestWords.nearest(to: "snap", among: commands) == ["snapshot"])
     #expect(NearestWords.nearest(to: "an", among: commands) == [])
   }
 
-  @Test func theNearestComeFirstAndEquallyNearOnesKeepTheirOrder() {
+  @Test func nearestWordsComeFirstInStableOrder() {
     let names = ["SessionManagers", "SessionMonitor", "SessionManager", "SesionManagr", "Sessionmanager"]
     #expect(
       NearestWords.nearest(to: "SesionManager", among: names, limit: 9) == [
@@ -46,7 +46,7 @@ import TextWriting
     #expect(NearestWords.nearest(to: "pull", among: ["Box<(A) -> B.C>.pul()"]) == ["Box<(A) -> B.C>.pul()"])
   }
 
-  @Test func theQuestionNamesOneTwoOrThree() {
+  @Test func questionNamesUpToThreeWords() {
     #expect(NearestWords.question([]) == nil)
     #expect(NearestWords.question(["a"]) == "Did you mean 'a'?")
     #expect(NearestWords.question(["a", "b"]) == "Did you mean 'a' or 'b'?")
@@ -55,7 +55,7 @@ import TextWriting
   }
 
   /// Compares the distance with one calculated by the definition.
-  @Test func distancesAreThoseOfTheDefinition() {
+  @Test func distanceMatchesTheDefinition() {
     var seed: UInt64 = 7
     func random(_ bound: Int) -> Int {
       seed = seed &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407

@@ -38,7 +38,7 @@ import TextWriting
       ])
   }
 
-  @Test func whatCannotBeSeenIsSaid() {
+  @Test func hiddenProcessesAreReported() {
     #expect(
       rows(list(hidden: 1, []).text(style: TextStyle(width: 200))) == [
         "no process is being recorded",
@@ -51,7 +51,7 @@ import TextWriting
     #expect(!list([server]).text(style: TextStyle()).contains("note"))
   }
 
-  @Test func theJSONHasNullsForWhatIsNotKnown() throws {
+  @Test func jsonHasNullsForUnknownValues() throws {
     var unknown = server
     (unknown.program, unknown.startRealtime, unknown.traceSize, unknown.eventCount) = (nil, nil, nil, nil)
     let text = list(hidden: 3, [server, unknown]).json()

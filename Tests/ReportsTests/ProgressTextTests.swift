@@ -10,7 +10,7 @@ import Testing
     return position
   }
 
-  @Test func shortWorkSaysNothingAndLongWorkSpeaksFourTimesASecond() {
+  @Test func progressStartsAfterASecondAndUpdatesFourTimesASecond() {
     var text = ProgressText("a.trace", now: 100)
     let due = stride(from: 100.0, to: 103.0, by: 0.0625).filter { text.isDue($0) }
     #expect(due == [101, 101.25, 101.5, 101.75, 102, 102.25, 102.5, 102.75])
@@ -23,14 +23,14 @@ import Testing
     (40, "leaktrace: [##........]  25%, 0:06 left"),
     (30, "leaktrace:  25%, 0:06 left"), (20, "leaktrace:  25%"), (10, "leaktrace"),
   ])
-  func whatThereIsNoRoomForIsLeftOut(columns: Int, expected: String) {
+  func narrowTerminalsOmitParts(columns: Int, expected: String) {
     var text = ProgressText("feed.trace", now: 10)
     text.see(position(0), now: 10)
     let line = text.line(position(250, events: 6_000_000), now: 12, columns: columns)
     #expect(line == expected)
   }
 
-  @Test func noLineIsAsWideAsTheTerminal() {
+  @Test func linesAreNarrowerThanTheTerminal() {
     for columns in 1...300 {
       for bytes in [0, 3, 10, 500, 999, 1000] as [UInt64] {
         for (name, seconds) in [("x", 1.5), ("a-long-name.of.a.program.12345.trace", 5000), ("日本", 100_000)] {
@@ -43,14 +43,14 @@ import Testing
     }
   }
 
-  @Test func aNameWhoseWidthIsUnknownIsLeftOut() {
+  @Test func nameOfUnknownWidthIsOmitted() {
     for name in ["日本.trace", "a\u{1B}[2J.trace", "a\nb"] {
       let line = ProgressText(name, now: 0).line(position(250), now: 2, columns: 200)
       #expect(line.hasPrefix("leaktrace: reading ["), "\(line)")
     }
   }
 
-  @Test func theTimeLeftIsThatOfTheRate() {
+  @Test func timeLeftFollowsTheRate() {
     func left(_ bytes: UInt64, _ seconds: Double) -> String {
       var text = ProgressText("a", now: 0)
       text.see(position(0), now: 0)
@@ -66,7 +66,7 @@ import Testing
     #expect(left(0, 10) == "")
   }
 
-  @Test func theRateIsThatOfTheLastSeconds() {
+  @Test func rateIsThatOfTheLastSeconds() {
     var text = ProgressText("a", now: 0)
     // There are 1 byte and 1,000 events a second for 50 seconds, and then 50 bytes and 2,000,000 events a second.
     for tenth in 0...500 {
@@ -79,7 +79,7 @@ import Testing
     #expect(line.hasSuffix(" 56%, 0:09 left, 2.0 M events/s"))
   }
 
-  @Test func anotherPassIsSaidAndItsRateIsItsOwn() {
+  @Test func anotherPassIsNamedAndHasItsOwnRate() {
     var text = ProgressText("a.trace", now: 0)
     text.see(position(999, events: 10_000_000), now: 10)
     text.see(position(0, pass: 1), now: 20)
@@ -92,7 +92,7 @@ import Testing
         " 50%, 0:02 left, 2.0 M events/s"))
   }
 
-  @Test func nothingToReadIsNoReasonToFail() {
+  @Test func emptyInputDoesNotFail() {
     let text = ProgressText("a", now: 5)
     #expect(
       text.line(ReadingPosition(totalBytes: 0), now: 5, columns: 60)

@@ -23,7 +23,7 @@ import TraceTestSupport
   /// Returns the words of a text, separated by single spaces.
   private func words(_ text: String) -> String { text.split(whereSeparator: \.isWhitespace).joined(separator: " ") }
 
-  @Test func aChainIsToldByItsFirstLinkItsLengthAndAddresses() throws {
+  @Test func chainShowsItsFirstLinkLengthAndAddresses() throws {
     let (answer, _, _) = try list(100)
     let text = words(RetainText(style: TextStyle(width: 100)).text(answer, subject: "Node", remarks: []))
     #expect(
@@ -36,7 +36,7 @@ import TraceTestSupport
           + "0x500000040000, 0x500000050000, 0x500000060000, 0x500000070000, 92 more"))
   }
 
-  @Test func oneObjectIsToldByItsPathAlone() throws {
+  @Test func singleObjectShowsOnlyItsPath() throws {
     let (answer, _, _) = try list(1)
     let text = words(RetainText(style: TextStyle(width: 80)).text(answer, subject: "Node", remarks: ["a remark"]))
     #expect(
@@ -45,7 +45,7 @@ import TraceTestSupport
     )
   }
 
-  @Test func theJSONHasEachWayWithItsPathAndAddresses() throws {
+  @Test func jsonHasEachWayWithItsPathAndAddresses() throws {
     let (answer, snapshot, nodes) = try list(3)
     let text = RetainJSON.text(answer, subject: "Node", snapshot: snapshot, remarks: ["a remark"])
     let document = try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])

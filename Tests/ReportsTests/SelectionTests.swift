@@ -11,7 +11,7 @@ import TraceTestSupport
     try ReportFixture().report(change).sites.map(\.type)
   }
 
-  @Test func everyOrderPutsTheMostFirstAndLeavesOutWhatHasNone() throws {
+  @Test func everyOrderSortsDescendingAndOmitsZeros() throws {
     #expect(try types { $0.order = .live } == ["App.Image", "malloc", "closure context or box"])
     #expect(try types { $0.order = .peak } == ["calloc", "App.Image", "malloc", "closure context or box"])
     #expect(try types { $0.order = .total } == ["calloc", "malloc", "App.Image", "closure context or box"])
@@ -20,7 +20,7 @@ import TraceTestSupport
     #expect(try types { $0.order = .retains } == ["App.Image"])
   }
 
-  @Test func filtersChooseByAnyFrameAndByType() throws {
+  @Test func filtersMatchAnyFrameAndTypes() throws {
     func total(_ change: (inout ReportSelection) -> Void) throws -> [String] {
       try types {
         $0.order = .total
@@ -40,7 +40,7 @@ import TraceTestSupport
     #expect(try total { $0.functions = [NamePattern("nowhere")] } == [])
   }
 
-  @Test func swiftModulesAreModulesToo() throws {
+  @Test func swiftModulesCountAsModules() throws {
     var fixture = try ReportFixture()
     fixture.naming.frames[0x40_0050]![0].fullFunction = "closure #1 (Swift.Int) -> () in Walking.walk(Swift.Int) -> ()"
     #expect(
@@ -48,7 +48,7 @@ import TraceTestSupport
     #expect(try fixture.report { $0.modules = [NamePattern("swift*")] }.sites.isEmpty)
   }
 
-  @Test func whatTheLimitHidesIsCounted() throws {
+  @Test func rowsBeyondTheLimitAreCounted() throws {
     let report = try ReportFixture().report {
       $0.limit = 1
       $0.order = .total
@@ -58,7 +58,7 @@ import TraceTestSupport
     #expect(report.types.count == 4)
   }
 
-  @Test func sitesThatHaveNothingLiveAreSaidToBeThere() throws {
+  @Test func matchingSitesWithoutLiveBytesAreMentioned() throws {
     let text = AllocationText().text(try ReportFixture().report { $0.types = [NamePattern("calloc")] })
     #expect(
       text.contains("1 allocation site matches, without live bytes at exit. --sort total lists"), "\(text)")
@@ -66,7 +66,7 @@ import TraceTestSupport
     #expect(none.contains("No allocation site matches."), "\(none)")
   }
 
-  @Test func tracesTogetherShareTheSitesOfOneProgram() throws {
+  @Test func tracesOfOneProgramShareSites() throws {
     func trace(_ bias: UInt64, _ function: UInt64) throws -> ReportTrace {
       var builder = TraceBuilder()
       builder.image("/bin/app", bias..<bias + 0x1000, bias: bias, buildID: [1])

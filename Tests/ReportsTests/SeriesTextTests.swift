@@ -35,7 +35,7 @@ import TextWriting
     return series.growth()
   }
 
-  @Test(arguments: [60, 80, 120]) func linesAreNoWiderThanTheTerminal(width: Int) {
+  @Test(arguments: [60, 80, 120]) func linesFitTheTerminal(width: Int) {
     let text = SeriesText(style: TextStyle(width: width)).text(Self.process, Self.series(12), leaks: nil)
     #expect(text.split(separator: "\n").allSatisfy { $0.count <= width })
     #expect(text.contains("/srv/feed-server (pid 4711): 12 images over 110.0 min"))
@@ -46,7 +46,7 @@ import TextWriting
     #expect(!text.contains("\u{1B}"))
   }
 
-  @Test func aWeakSuspicionSaysWhyItIsWeak() {
+  @Test func weakSuspicionExplainsItsWeakness() {
     func text(_ images: Int, _ kind: HolderCensus.HolderKind) -> String {
       var series = ImageSeries()
       for image in 0..<images {
@@ -68,12 +68,12 @@ import TextWriting
     #expect(text(12, .field).contains("Strong suspicion"))
   }
 
-  @Test func oneImageIsNotJudged() {
+  @Test func singleImageIsNotJudged() {
     let text = SeriesText().text(Self.process, Self.series(1), leaks: nil)
     #expect(text.contains("Growth: not judged with 1 image; it takes 6"))
   }
 
-  @Test func aCurveShowsValuesByTheirTime() {
+  @Test func curveShowsValuesByTime() {
     let values = (0..<8).map(Double.init)
     #expect(CurveText.text(values, times: values, columns: 8) == "▁▂▃▄▅▆▇█")
     #expect(CurveText.text(values, times: values, columns: 4).count == 4)
@@ -84,7 +84,7 @@ import TextWriting
     #expect(CurveText.text([3], times: [7], columns: 8) == "▁")
   }
 
-  @Test func theDocumentHasWhatTheDocumentationSays() throws {
+  @Test func documentMatchesItsDocumentation() throws {
     let text = SeriesJSON.text(Self.process, Self.series(12), leaks: nil, gates: GateReport(outcomes: []))
     let document = try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
     #expect(document["schema"] as? String == "leaktrace.watch" && document["schemaVersion"] as? Int == 1)

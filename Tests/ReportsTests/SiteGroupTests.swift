@@ -65,12 +65,12 @@ import TraceTestSupport
         && rows.map(\.stackCount) == [6, 1, 1, 1, 1, 1, 1])
   }
 
-  @Test func whatCLibrariesKeepForThemselvesComesLast() throws {
+  @Test func internalMemoryOfCLibrariesComesLast() throws {
     #expect(try report(.function).sites.dropLast().last?.frames.map(\.source.function) == ["pool", "_dl_init"])
     #expect(try report(.stack).sites.first?.total.liveBytes == 72_704)
   }
 
-  @Test func theFiguresOfAllRowsAreThoseOfAllSites() throws {
+  @Test func rowsSumToTheFiguresOfAllSites() throws {
     let (joined, each) = (try report(.function), try report(.stack))
     #expect(
       joined.rowCount == 7 && each.rowCount == 12 && joined.siteCount == each.siteCount && joined.matchingCount == 12)
@@ -78,7 +78,7 @@ import TraceTestSupport
     #expect(joined.sites.reduce(0) { $0 + $1.total.liveBytes } == each.sites.reduce(0) { $0 + $1.total.liveBytes })
   }
 
-  @Test func theTextSaysHowManyStacksARowHas() throws {
+  @Test func textShowsTheNumberOfStacksInARow() throws {
     let text = AllocationText(style: TextStyle(width: 120)).text(try report(.function, limit: 2))
     #expect(
       text.contains(

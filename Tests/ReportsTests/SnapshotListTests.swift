@@ -29,7 +29,7 @@ import TraceTestSupport
     text.split(separator: "\n").map { $0.split(separator: " ").joined(separator: " ") }
   }
 
-  @Test func eachImageHasALineThatSaysWhenAndWhyItWasTakenAndWhetherItIsWhole() throws {
+  @Test func eachImageHasALineWithItsTimeReasonAndCompleteness() throws {
     let rows = rows(SnapshotList(try reader(), path: "app.trace").text(style: TextStyle(width: 200), whenNone: "none"))
     #expect(
       rows.count == 5 && rows[0] == "app.trace: 3 heap images"
@@ -45,19 +45,19 @@ import TraceTestSupport
         && rows[4].contains("incomplete: there was no room for it in the file system"), "\(rows[4])")
   }
 
-  @Test func longLabelsHaveLinesOfTheirOwnInANarrowWindow() throws {
+  @Test func longLabelsGetTheirOwnLinesInANarrowWindow() throws {
     let text = SnapshotList(try reader(), path: "app.trace").text(style: TextStyle(width: 60), whenNone: "none")
     #expect(text.split(separator: "\n").allSatisfy { $0.count <= 60 }, "\(text)")
     #expect(!rows(text).contains("label"))
   }
 
-  @Test func aTraceWithoutImagesSaysWhy() throws {
+  @Test func traceWithoutImagesShowsTheReason() throws {
     #expect(
       SnapshotList(try TraceBuilder().reader(), path: "a").text(style: TextStyle(), whenNone: "the program was killed")
         == "the program was killed\n")
   }
 
-  @Test func theJSONHasTheFieldsOfAReportsSnapshotWithTimeSizeAndProblem() throws {
+  @Test func jsonHasASnapshotsFieldsWithTimeSizeAndProblem() throws {
     let text = SnapshotList(try reader(), path: "app.trace").json()
     let document = try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
     #expect(

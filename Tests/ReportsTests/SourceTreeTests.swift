@@ -11,11 +11,11 @@ import Testing
 
   // MARK: Which line
 
-  @Test func aClosureThatCapturesIsPointedAtBeforeAllocations() {
+  @Test func capturingClosureIsMarkedBeforeAllocations() {
     #expect(place(ExampleFindings.cycle()) == "Sources/App/ViewModel.swift:12")
   }
 
-  @Test func aClosureThatHasSelfForItsContextIsPointedAt() {
+  @Test func closureWithSelfAsItsContextIsMarked() {
     let closure = ExampleFindings.frame("closure #1 in f()", "/src/Sources/App/Server.swift", 6)
     let object = ExampleFindings.step(
       "A", allocation: ExampleFindings.frame("main", "/src/Sources/App/main.swift", 2),
@@ -23,7 +23,7 @@ import Testing
     #expect(place(ExampleFindings.finding(.unreachable(.cycle, way: nil), [object])) == "Sources/App/Server.swift:6")
   }
 
-  @Test func aTaskIsPointedAtWhereItWaits() {
+  @Test func taskIsMarkedAtItsAwait() {
     let task = ExampleFindings.step(
       "Task", .task, function: ExampleFindings.frame("wait()", "/src/Sources/App/Net.swift", 9),
       allocation: ExampleFindings.frame("main", "/src/Sources/App/main.swift", 2))
@@ -31,11 +31,11 @@ import Testing
     #expect(place(waiting) == "Sources/App/Net.swift:9")
   }
 
-  @Test func whatOutlivedIsPointedAtAndNotItsHolder() {
+  @Test func survivorIsMarkedInsteadOfItsHolder() {
     #expect(place(ExampleFindings.outlived()) == "Sources/App/Server.swift:20")
   }
 
-  @Test func whatManyObjectsShareIsNotPointedAt() {
+  @Test func sharedClosureIsNotMarked() {
     var finding = ExampleFindings.outlived()
     let other = ExampleFindings.frame("closure #1 in Other.start()", "/src/Sources/App/ViewModel.swift", 5)
     finding.path.insert(
@@ -51,7 +51,7 @@ import Testing
     #expect(place(finding) == "Sources/App/ViewModel.swift:5")
   }
 
-  @Test func whatCallsBackIsPointedAtWhereItWasAskedFor() {
+  @Test func registeredObjectIsMarkedAtItsRegistration() {
     var finding = ExampleFindings.outlived()
     finding.path[0].allocation = ExampleFindings.frame("start()", "/src/Sources/App/ViewModel.swift", 18)
     var survivors = ExampleFindings.survivors()
@@ -60,7 +60,7 @@ import Testing
     #expect(place(finding) == "Sources/App/ViewModel.swift:18")
   }
 
-  @Test func theUseOfWhatIsGoneIsPointedAt() {
+  @Test func useOfAFreedObjectIsMarked() {
     #expect(place(ExampleFindings.usedAfterEnd()) == "Sources/App/Net.swift:15")
     var dangling = ExampleFindings.usedAfterEnd()
     var ending = ExampleFindings.ending()
@@ -70,7 +70,7 @@ import Testing
     #expect(place(dangling) == "Sources/App/Net.swift:8")
   }
 
-  @Test func whatHasNoLineInTheTreeIsPassedOver() {
+  @Test func framesWithoutALineInTheTreeAreSkipped() {
     var finding = ExampleFindings.cycle()
     finding.path[1].function?.line = 41
     #expect(place(finding) == "Sources/App/main.swift:3")
@@ -81,7 +81,7 @@ import Testing
     #expect(place(ExampleFindings.lost()) == nil)
   }
 
-  @Test func allPlacesOfAFindingAreNotedOnce() {
+  @Test func placesOfAFindingAreNotedOnce() {
     let notes = SourceTree.example.notes(on: [ExampleFindings.cycle(), ExampleFindings.cycle()])
     #expect(notes[0] == notes[1])
     #expect(
@@ -107,11 +107,11 @@ import Testing
     // This is a file of a dependency that the package manager fetched.
     ("/src/.build/checkouts/nio/Channel.swift", 5, nil),
   ])
-  func aFileHasAPlaceIfItIsInTheTree(file: String, line: Int, expected: String?) {
+  func filesInTheTreeHaveAPlace(file: String, line: Int, expected: String?) {
     #expect(SourceTree.example.place(file: file, line: line).map { "\($0.path):\($0.line)" } == expected)
   }
 
-  @Test func rootAndFilesMayBeReachedOverSymbolicLinks() {
+  @Test func rootAndFilesMayBeSymbolicLinks() {
     var sources = TableSources.example
     sources.links = ["/home/me/src": "/src", "/src/vendored": "/other"]
     let tree = SourceTree(root: "/home/me/src/", access: sources)
@@ -136,14 +136,14 @@ import Testing
   @Test(arguments: [
     ("", 0), ("a", 1), ("a\n", 1), ("a\nb", 2), ("\n\n\n", 3), (String(repeating: "line\r\n", count: 30_000), 30_000),
   ])
-  func linesAreCountedAsEditorsDo(text: String, expected: Int) throws {
+  func linesAreCountedAsInEditors(text: String, expected: Int) throws {
     try withFolder { folder in
       try Data(text.utf8).write(to: URL(fileURLWithPath: folder + "/root/a.swift"))
       #expect(LocalSources().lineCount(ofFile: folder + "/root/a.swift") == expected)
     }
   }
 
-  @Test func localFilesAreFoundOverLinksAndNotOutside() throws {
+  @Test func localFilesAreFoundThroughLinksInsideTheTreeOnly() throws {
     try withFolder { folder in
       try Data("1\n2\n".utf8).write(to: URL(fileURLWithPath: folder + "/root/deep/a.swift"))
       try Data("1\n2\n".utf8).write(to: URL(fileURLWithPath: folder + "/outside.swift"))

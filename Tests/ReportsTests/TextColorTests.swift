@@ -15,7 +15,7 @@ import TextWriting
     return lines.text
   }
 
-  @Test func theColoursAreStandardOnesInBold() {
+  @Test func colorsAreBoldStandardColors() {
     for (tint, code) in [(Tint.proven, "1;31"), (.suspected, "1;35"), (.fix, "1;32")] {
       #expect(text { $0.line("Fix: it", emphasized: 1, tint: tint) } == "\u{1B}[\(code)mFix:\u{1B}[0m it\n")
     }
@@ -23,14 +23,14 @@ import TextWriting
     #expect(text(TextStyle(width: 40)) { $0.line("Fix: it", emphasized: 1, tint: .fix) } == "Fix: it\n")
   }
 
-  @Test func theStartOfALineHasTheColourAndTheRestIsBold() {
+  @Test func startOfALineIsColoredAndTheRestIsBold() {
     let shown = text {
       $0.spread("LOST  App.Image", "3 instances", indent: 2, emphasized: true, start: TintedStart("LOST", .proven))
     }
     #expect(shown == "  \u{1B}[1;31mLOST\u{1B}[0m\u{1B}[1m  App.Image\u{1B}[0m            3 instances\n")
   }
 
-  @Test func aCommaHasNoColour() {
+  @Test func commaIsNotColored() {
     let phrases = [Phrase("Leaks:", .bold), Phrase("2 proven,", .tinted(.proven)), Phrase("3 in all")]
     #expect(
       text { $0.line(phrases) }
@@ -38,7 +38,7 @@ import TextWriting
     #expect(phrases.sentence == "Leaks: 2 proven, 3 in all")
   }
 
-  @Test(arguments: [40, 60, 80, 120]) func coloursTakeNoColumns(width: Int) {
+  @Test(arguments: [40, 60, 80, 120]) func colorsTakeNoColumns(width: Int) {
     let verdict = "GROWS FROM IMAGE TO IMAGE"
     let name = "Outer<Some.Very.Long.Name, Another.Very.Long.Name>.Inner.Innermost.Node of a collection"
     func write(_ lines: inout TextLines) {
@@ -65,7 +65,7 @@ import TextWriting
   }
 
   /// On a narrow terminal, the verdict continues in the next line, and so does its colour.
-  @Test func theColourGoesOnInTheNextLine() {
+  @Test func colorContinuesOnTheNextLine() {
     let verdict = "DEINITIALISED, STILL HELD BY UNOWNED REFERENCES"
     let shown = text {
       $0.pair(

@@ -7,7 +7,7 @@ import TraceTestSupport
 @testable import TraceReports
 
 @Suite struct TextReportTests {
-  @Test func theReportReadsAsItShould() throws {
+  @Test func reportHasTheExpectedText() throws {
     let text = AllocationText().text(try ReportFixture().report())
     #expect(
       text == """
@@ -48,7 +48,7 @@ import TraceTestSupport
         """)
   }
 
-  @Test func framesOfPackagesStandBackOnATerminal() throws {
+  @Test func packageFramesAreDimmedOnATerminal() throws {
     var fixture = try ReportFixture()
     fixture.naming.add(
       0x40_0050, "encode(_:)", file: "/src/.build/checkouts/walker/Sources/Walker/Encode.swift", line: 4)
@@ -58,7 +58,7 @@ import TraceTestSupport
     #expect(!AllocationText(style: TextStyle(width: 120)).text(report).contains("\u{1B}"))
   }
 
-  @Test func fullStacksShowEveryFrameWithItsWholeName() throws {
+  @Test func fullStacksShowEveryFrameWithItsFullName() throws {
     let report = try ReportFixture().report { $0.limit = 1 }
     let text = AllocationText(style: TextStyle(width: 120, stacks: .full)).text(report)
     #expect(
@@ -74,7 +74,7 @@ import TraceTestSupport
   }
 
   @Test(arguments: [40, 60, 80, 200])
-  func linesKeepToTheWidthAndLoseNothing(width: Int) throws {
+  func linesFitTheWidthAndKeepTheirText(width: Int) throws {
     var fixture = try ReportFixture()
     let long =
       "extension<A where A: Sequence>(" + String(repeating: "Some.Very.Long<Generic, Name>, ", count: 12) + "end)"
@@ -87,14 +87,14 @@ import TraceTestSupport
     }
   }
 
-  @Test func escapeSequencesAppearForTerminalsOnly() throws {
+  @Test func escapeSequencesAppearOnlyOnTerminals() throws {
     let report = try ReportFixture().report()
     #expect(!AllocationText().text(report).contains("\u{1B}"))
     #expect(
       AllocationText(style: TextStyle(emphasis: .terminal)).text(report).contains("\u{1B}[1m#1 App.Image\u{1B}[0m"))
   }
 
-  @Test func namesFromTheTraceCannotSteerATerminal() throws {
+  @Test func namesFromTheTraceCannotControlATerminal() throws {
     var fixture = try ReportFixture()
     fixture.naming.frames[0x40_0030]![0].function = "evil\u{1B}]0;title\u{7}"
     fixture.trace.definitions.append(.warning("red\u{1B}[31m"))
@@ -110,7 +110,7 @@ import TraceTestSupport
       (0, "the process ended with status 0"), (9, "the process was killed by signal 9"),
       (-1, "the process ended without closing its trace, or was killed"),
     ] as [(Int32, String)])
-  func howAProcessEndedThatDidNotCloseItsTraceIsTold(waitStatus: Int32, words: String) throws {
+  func exitOfAProcessWithoutAClosedTraceIsReported(waitStatus: Int32, words: String) throws {
     var fixture = try ReportFixture()
     fixture.trace.closing?.reason = .recovered
     fixture.trace.closing?.waitStatus = waitStatus
@@ -118,7 +118,7 @@ import TraceTestSupport
     #expect(text.contains("note: \(words); leaktrace closed its trace\n"))
   }
 
-  @Test func damageAndLossesAreTold() throws {
+  @Test func damageAndLossesAreReported() throws {
     var fixture = try ReportFixture()
     fixture.trace.closing?.drops.counts[0] = 3
     fixture.trace.closing?.drops.counts[3] = 1

@@ -53,7 +53,7 @@ private final class Holder<Value> {
     return (0..<64).filter { words.mask >> UInt64($0) & 1 != 0 }.map { Int(words.start) + 8 * $0 }
   }
 
-  @Test("Words behind the first of a structure or an enumeration may have a case, those of numbers and strings never")
+  @Test("Later words of structures and enumerations may store a case, but numbers and strings never do")
   func fields() {
     // The fields are number at 16, name at 24 and 32, and reading from 40 to 57.
     #expect(offsets(Station.self) == [48, 56])
@@ -64,7 +64,7 @@ private final class Holder<Value> {
     #expect(offsets(Holder<Int>.self) == [])
   }
 
-  @Test("Elements of arrays that hold references have such words, others have none") func elements() {
+  @Test("Only elements of arrays that hold references have case words") func elements() {
     let readings = words(type(of: [Reading.raw(1)].storageObject), storage: LT_STORAGE_ARRAY)
     #expect(readings.start == 32 && readings.stride == UInt32(MemoryLayout<Reading>.stride))
     #expect(readings.mask == 0b110)
@@ -72,7 +72,7 @@ private final class Holder<Value> {
     #expect(words(type(of: [Leaf()].storageObject), storage: LT_STORAGE_ARRAY).mask == 0)
   }
 
-  @Test("So have values of dictionaries, counted from where the first one is") func values() {
+  @Test("Dictionary values have case words, counted from the first value") func values() {
     let readings = words(object(["a": Reading.raw(1)]), storage: LT_STORAGE_DICTIONARY)
     #expect(readings.start == 0 && readings.stride == UInt32(MemoryLayout<Reading>.stride))
     #expect(readings.mask == 0b110)
@@ -85,7 +85,7 @@ private final class Holder<Value> {
     type(of: unsafeBitCast(dictionary, to: AnyObject.self))
   }
 
-  @Test("What is no class has no such words") func others() {
+  @Test("Only classes have case words") func others() {
     #expect(words(Int.self).mask == 0)
     #expect(words(Reading.self).mask == 0)
     #expect(words(0 as UInt64).mask == 0)
@@ -95,7 +95,8 @@ private final class Holder<Value> {
   }
 
   @Test(
-    "Cases are counted from 0 up, and what is none from 255 down", arguments: [0, 1, 15, 16, 239, 240, 255] as [UInt64])
+    "Case numbers count up from 0, and values without a case count down from 255",
+    arguments: [0, 1, 15, 16, 239, 240, 255] as [UInt64])
   func bytes(byte: UInt64) {
     #expect(lt_is_case(byte | 0xAB00) == [1, 15, 240, 255].contains(byte))
   }

@@ -29,7 +29,7 @@ import Testing
     return result
   }
 
-  @Test("What was compressed in pieces is the payload", arguments: [100, 4096, 32 << 10, 100_000, 200_000]) func pieces(
+  @Test("Compression in pieces restores the payload", arguments: [100, 4096, 32 << 10, 100_000, 200_000]) func pieces(
     step: Int
   ) throws {
     // Each round begins with the state that the previous round left in the compressor.
@@ -39,7 +39,7 @@ import Testing
     }
   }
 
-  @Test("What is no smaller is not kept, and does no harm") func noise() throws {
+  @Test("Incompressible data is not kept, and later payloads still compress") func noise() throws {
     var state: UInt64 = 1
     let noise = (0..<112_000).map { _ in
       state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
@@ -58,7 +58,7 @@ import Testing
     }
   }
 
-  @Test("Growing payloads leave the compressors for whole ones alone, and nobody waits") func exhaustion() throws {
+  @Test("Growing payloads leave compressors for whole ones, and no caller waits") func exhaustion() throws {
     var taken: [OpaquePointer] = []
     while taken.count < 1000, let compressor = lt_compressor_take(LT_COMPRESS_GROWING) { taken.append(compressor) }
     #expect((2..<1000).contains(taken.count) && Set(taken).count == taken.count)

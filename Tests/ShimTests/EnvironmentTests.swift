@@ -47,7 +47,7 @@ private final class Block {
     "LEAKTRACE_DEPTH=500", "LEAKTRACE_ARC=counts", "LEAKTRACE_FOLLOW=1", "LEAKTRACE_QUIET=1", "HOME=/root",
   ]
 
-  @Test("A followed child gets the same settings, and its own variables") func followed() {
+  @Test("A followed child gets the same settings and its own variables") func followed() {
     let own = Block(following)
     own.read()
     #expect(own.entries == following)
@@ -63,7 +63,7 @@ private final class Block {
       ])
   }
 
-  @Test("A child that is not traced finds nothing of the recorder") func untraced() {
+  @Test("An untraced child sees no variable of the recorder") func untraced() {
     Block(following).read()
     #expect(
       Block(following).forChild(isTraced: false) == ["PATH=/bin", "HOME=/root", "LD_PRELOAD=/opt/other.so:/x.so"])
@@ -72,13 +72,13 @@ private final class Block {
     #expect(Block([]).forChild(isTraced: false) == [])
   }
 
-  @Test("A library with a similar name is left where it is") func similarNames() {
+  @Test("A library with a similar name is kept") func similarNames() {
     Block(following).read()
     let preload = "LD_PRELOAD=/a/notlibleaktrace.so:/a/libleaktrace.so.1"
     #expect(Block([preload]).forChild(isTraced: false) == [preload])
   }
 
-  @Test("Without children to follow, the process itself finds nothing of the recorder") func cleaned() {
+  @Test("A process without followed children sees no variable of the recorder") func cleaned() {
     let entries = following.filter { $0 != "LEAKTRACE_FOLLOW=1" }
     let own = Block(entries)
     own.read()

@@ -30,7 +30,7 @@ struct FilterProgramTests {
     #expect(run(program, number: 40) == Self.kill)
   }
 
-  @Test("Both halves of an argument are seen") func arguments() {
+  @Test("Both halves of an argument are read") func arguments() {
     // The low half is at offset 16, and the high half at 20.
     let program = [
       op(Self.load, 20), op(Self.jumpEqual, 0x1234, 0, 2), op(Self.load, 16), op(Self.jumpSet, 0x80, 1, 0),
@@ -41,7 +41,7 @@ struct FilterProgramTests {
     #expect(run(program, first: 0x80) == Self.kill)
   }
 
-  @Test("Comparisons are of unsigned numbers") func comparisons() {
+  @Test("Comparisons are unsigned") func comparisons() {
     #expect(
       run([op(Self.load, 16), op(Self.jumpGreater, 5, 0, 1), op(Self.ret, 1), op(Self.ret, 2)], first: 0xFFFF_FFFF) == 1
     )
@@ -49,7 +49,7 @@ struct FilterProgramTests {
     #expect(run([op(Self.load, 16), op(Self.jumpAtLeast, 5, 0, 1), op(Self.ret, 1), op(Self.ret, 2)], first: 5) == 1)
   }
 
-  @Test("Arithmetic, the index register and scratch memory") func arithmetic() {
+  @Test("Arithmetic, the index register and scratch memory work as in the kernel") func arithmetic() {
     let add: UInt16 = 0x04, multiply: UInt16 = 0x24, divideByX: UInt16 = 0x3C, shiftLeft: UInt16 = 0x64,
       negate: UInt16 = 0x84, and: UInt16 = 0x54
     #expect(run([op(Self.load, 16), op(add, 7), op(multiply, 3), op(Self.retA)], first: 5) == 36)
@@ -65,7 +65,7 @@ struct FilterProgramTests {
   }
 
   @Test(
-    "What the kernel would not take ends the process, and no jump leads out of the program",
+    "An invalid instruction ends the process, and no jump leaves the program",
     arguments: [
       [(UInt16(0x20), UInt32(64))], [(0x60, 16)], [(0x02, 99)], [(0x05, 0xFFFF_FFFF), (0x06, 0x7FFF_0000)], [],
     ])
@@ -73,12 +73,12 @@ struct FilterProgramTests {
     #expect(run(program.map { op($0.0, $0.1) }) == Self.kill)
   }
 
-  @Test("A division by nothing ends the thread") func division() {
+  @Test("A division by zero ends the thread") func division() {
     let divideByX: UInt16 = 0x3C
     #expect(run([op(divideByX), op(Self.ret, Self.allow)]) == 0)
   }
 
-  @Test("A filter is asked for every system call in the sources") func listIsComplete() throws {
+  @Test("The filter is checked for every system call in the sources") func listIsComplete() throws {
     let sources = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appending(
       path: "../../Sources/CTraceShim"
     ).standardizedFileURL

@@ -34,7 +34,7 @@ func encodedWords(_ bytes: [UInt8]) -> [UInt64: UInt64] {
 }
 
 struct HeapImageEncodingTests {
-  @Test("What is encoded is decoded, whatever the words", arguments: 0..<10) func roundTrip(seed: Int) {
+  @Test("Encoded words are decoded unchanged", arguments: 0..<10) func roundTrip(seed: Int) {
     var generator = SplitMix(state: UInt64(seed))
     let size = 200_000
     var buffer = [UInt8](repeating: 0xEE, count: size)
@@ -63,7 +63,7 @@ struct HeapImageEncodingTests {
     #expect(encodedWords(Array(buffer[..<used])) == expected)
   }
 
-  @Test("A page whose every word differs most from the last fits what is set aside for it") func largestPage() {
+  @Test("A page whose words all differ most fits its buffer") func largestPage() {
     let words = (0..<512).map { $0 % 2 == 0 ? UInt64(1) << 63 : 0 }
     let size = MemoryLayout<lt_memory_part>.size + Int(LT_PAGE_ENCODED_LIMIT)
     var buffer = [UInt8](repeating: 0, count: size)
@@ -78,7 +78,7 @@ struct HeapImageEncodingTests {
     #expect(!lt_page_encoder_has_room(&encoder))
   }
 
-  @Test("Ranges come in order, and those that overlap become one", arguments: 0..<20) func exactWords(seed: Int) {
+  @Test("Ranges are sorted, and overlapping ranges are merged", arguments: 0..<20) func exactWords(seed: Int) {
     var generator = SplitMix(state: UInt64(seed))
     var words = lt_verbatim_words()
     let memory = UnsafeMutablePointer<lt_memory>.allocate(capacity: 1)
@@ -119,7 +119,7 @@ struct HeapImageEncodingTests {
   }
 
   @Test(
-    "Counts of the Swift runtime are told from other numbers",
+    "Reference counts of the Swift runtime are distinguished from other numbers",
     arguments: [
       (0x3, true), (0x3 | 150 << 33, true), (0x0000_0001_0000_0003, true), (0xC000_0AAD_4025_7158, true),
       (0x0000_0000_FFFF_FFFF, true),
@@ -130,7 +130,7 @@ struct HeapImageEncodingTests {
   func referenceCounts(word: UInt64, isOne: Bool) { #expect(lt_is_reference_count(word) == isOne) }
 
   @Test(
-    "The side table of a freed object is told by its counts",
+    "A freed object's side table is recognized by its counts",
     arguments: [
       ([0x5000, 0, 0x1_0000_0001, 1], true), ([0x5000, 7, 0x1_0000_0001, 0xABCD_0000_0002], true),
       // In these tables, unowned references are left, the object is alive, nothing refers to the table, or the address
@@ -142,7 +142,7 @@ struct HeapImageEncodingTests {
   func freedSideTables(words: [UInt64], isOne: Bool) { #expect(lt_is_freed_side_table(words) == isOne) }
 
   @Test(
-    "A task's slab is told by what it says of itself",
+    "A task's slab is recognized by its header",
     arguments: [
       ([0x5000, 0, 480 | 160 << 32, 0, 0, 0x9000], true), ([0x5000, 0x7000, 992, 0, 0x9020, 0x9000], true),
       // In these slabs, more is in use than exists, the amount is no multiple of 16, the first allocation is in another

@@ -39,7 +39,7 @@ import Testing
     return found
   }
 
-  @Test("The set has the blocks that were added and not taken out", arguments: [1, 2, 3] as [UInt64])
+  @Test("The set has every block that was added and not removed", arguments: [1, 2, 3] as [UInt64])
   func blocks(seed: UInt64) throws {
     try #require(lt_live_set_begin())
     var numbers = Numbers(state: seed)
@@ -68,7 +68,7 @@ import Testing
     }
   }
 
-  @Test("A block is what it is, whatever was in its memory whose free nobody saw", arguments: [24, 400, 1536, 9_000])
+  @Test("A new block replaces stale blocks whose free was not recorded", arguments: [24, 400, 1536, 9_000])
   func unseenFrees(size: UInt64) throws {
     try #require(lt_live_set_begin())
     let start: UInt64 = 0x5000_0000_0040

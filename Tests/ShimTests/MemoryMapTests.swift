@@ -12,7 +12,7 @@ struct MemoryMapTests {
   }
 
   @Test(
-    "Lines of the kernel's list are told apart",
+    "Lines of the kernel's list are classified",
     arguments: [
       (
         "55d0c7a00000-55d0c7a01000 rw-p 00003000 fe:00 1234567                    /usr/bin/program", LT_REGION_FILE,
@@ -60,7 +60,7 @@ struct MemoryMapTests {
   }
 
   @Test(
-    "What is no line is none",
+    "A malformed line is rejected",
     arguments: [
       "", "55d0", "55d0-", "-", "55d0c7a01000-55d0c7a00000 rw-p 0 0:0 0", "zz-ff rw-p 0 0:0 0", "1000-2000 rw-p",
       "1000-2000 rw-p 0 0:0 ", "1000-2000rw-p 0 0:0 1",
@@ -68,7 +68,7 @@ struct MemoryMapTests {
     ])
   func malformed(line: String) { #expect(region(line) == nil) }
 
-  @Test("This process's mappings are read whole and in order") func ownMappings() throws {
+  @Test("This process's mappings are read completely and in order") func ownMappings() throws {
     var map = lt_memory_map()
     defer { lt_memory_map_free(&map) }
     #expect(lt_memory_map_read(&map) == 0)
@@ -99,7 +99,7 @@ struct MemoryMapTests {
     return regions + Array(repeating: lt_snapshot_region(), count: room)
   }
 
-  @Test("An address is found exactly if it is in a region", arguments: 0..<20) func index(seed: Int) {
+  @Test("An address is found only inside a region", arguments: 0..<20) func index(seed: Int) {
     var generator = SplitMix(state: UInt64(seed))
     var regions = randomMap(&generator, count: 200, room: 0)
     regions.withUnsafeMutableBufferPointer { buffer in
@@ -127,7 +127,7 @@ struct MemoryMapTests {
     }
   }
 
-  @Test("The recorder's ranges are cut out of regions, and nothing else changes", arguments: 0..<20) func ownRanges(
+  @Test("Exactly the recorder's ranges are cut out of the regions", arguments: 0..<20) func ownRanges(
     seed: Int
   ) {
     var generator = SplitMix(state: UInt64(seed))

@@ -95,7 +95,7 @@ struct MemoryScanTests {
     }
   }
 
-  @Test("An image has each address in its own place, and no other words", arguments: 0..<20)
+  @Test("An image has each address at its own offset, and no other words", arguments: 0..<20)
   func alignedAddresses(seed: Int) {
     var generator = SplitMix(state: UInt64(seed))
     let pages = Pages(count: 3)
@@ -112,7 +112,7 @@ struct MemoryScanTests {
     #expect(pages.scan() == expected)
   }
 
-  @Test("An address at an odd place takes the place of the word that it begins in", arguments: 1..<7)
+  @Test("An unaligned address takes the offset of the word that it starts in", arguments: 1..<7)
   func unalignedAddress(offset: Int) {
     let pages = Pages(count: 1)
     let address = pages.address | 0x123
@@ -121,7 +121,7 @@ struct MemoryScanTests {
   }
 
   @Test(
-    "An address that begins in a word's last byte takes the next place, since that byte may be a tag",
+    "An address that starts in a word's last byte takes the next offset, because the byte may be a tag",
     arguments: [100, 511])
   func addressBehindTag(place: Int) {
     let pages = Pages(count: 2)
@@ -131,7 +131,7 @@ struct MemoryScanTests {
     #expect(pages.scan() == [place: address << 56, place + 1: address])
   }
 
-  @Test("An address among bytes is seen where its lowest bytes look like those of a number with a mark")
+  @Test("An address among bytes is found even if its lowest bytes resemble a tagged number")
   func addressOrMarkedNumber() {
     let pages = Pages(count: 32)
     // One address crosses from the first word into the second. The lowest 48 bits of the first word are another one.
@@ -143,7 +143,7 @@ struct MemoryScanTests {
   }
 
   @Test(
-    "An address that begins in a page's last word and ends in the next page has that word's place", arguments: 1..<7)
+    "An address across two pages takes the offset of the first page's last word", arguments: 1..<7)
   func addressAcrossPages(offset: Int) {
     let pages = Pages(count: 2)
     let address = pages.address | 0x123
@@ -152,7 +152,7 @@ struct MemoryScanTests {
     #expect(pages.scan() == [511: address, 513: address])
   }
 
-  @Test("Of a row of addresses at odd places each has the place that it begins in, over all pages")
+  @Test("Each of many unaligned addresses takes the offset that it starts at, on all pages")
   func rowAcrossPages() {
     let pages = Pages(count: 3)
     let bytes = UnsafeMutableRawBufferPointer(pages.words)
@@ -165,14 +165,14 @@ struct MemoryScanTests {
     #expect(pages.scan() == expected)
   }
 
-  @Test("An address at the end of a page does not appear in the next page") func addressBeforePage() {
+  @Test("An address at the end of a page does not appear on the next page") func addressBeforePage() {
     let pages = Pages(count: 2)
     let address = pages.address | 0x123
     for index in [511, 512, 514] { pages.words[index] = address }
     #expect(pages.scan() == [511: address, 512: address, 514: address])
   }
 
-  @Test("The case of an enumeration keeps its place, and an address in the bytes behind it moves on", arguments: 0...1)
+  @Test("An enumeration's case keeps its offset, and an address in the bytes after it moves on", arguments: 0...1)
   func caseBeforeAddress(number: UInt8) {
     let pages = Pages(count: 1)
     let metadata = UInt64(UInt(bitPattern: unsafeBitCast(Meter.self, to: UnsafeRawPointer.self)))

@@ -38,7 +38,7 @@ final class ResilientGeneric<A>: JSONEncoder, @unchecked Sendable {}
 
 struct TypeNameTests {
   @Test(
-    "Names are the runtime's",
+    "Names match the runtime's",
     arguments: [
       Plain.self, Derived.self, Namespace.Member.self, Namespace.Value.self, Namespace.Tree.self, Größe.self,
       `class`.self, Performer.self, Performer.Prop.self,
@@ -62,7 +62,7 @@ struct TypeNameTests {
 
   /// The recorder's names for types, where they differ from the runtime's names.
   @Test(
-    "Names that differ from the runtime's",
+    "Some names deliberately differ from the runtime's",
     arguments: [
       (Int?.self, "Swift.Int?"), (Generic<String?>.self, "ShimTests.Generic<Swift.String?>"),
       (Generic<any Walking>.self, "ShimTests.Generic<any ShimTests.Walking>"),
@@ -80,7 +80,7 @@ struct TypeNameTests {
     ] as [(Any.Type, String)])
   func different(type: Any.Type, name: String) { #expect(recordedName(type) == name) }
 
-  @Test("What is no metadata has no name, and does no harm") func noMetadata() {
+  @Test("Memory that is not metadata has no name, and reading it is harmless") func noMetadata() {
     var own = lt_own_memory
     let memory = UnsafeMutablePointer<UInt64>.allocate(capacity: 512)
     defer { memory.deallocate() }

@@ -56,7 +56,7 @@ private func signed(_ number: Int64) -> String { number < 0 ? "\(number)" : "+\(
   init() { lt_unwind_images_init() }
 
   @Test(
-    "Rows are readelf's",
+    "Rows match readelf's",
     arguments: LoadedImage.named("libc.so", "libstdc++.so", "libswiftCore.so", "libFoundation.so") + LoadedImage.tests)
   func rows(image: LoadedImage) throws {
     let functions = try DescribedFunction.all(of: image, stride: 11)
@@ -95,7 +95,7 @@ private func signed(_ number: Int64) -> String { number < 0 ? "\(number)" : "+\(
     }
   }
 
-  @Test("Rows made from the beginnings of functions are those of .eh_frame")
+  @Test("Rows derived from function prologues match .eh_frame")
   func prologues() throws {
     // The functions have unwind information, but are treated as if they had none.
     let image = try #require(LoadedImage.named("libswiftCore.so").first)

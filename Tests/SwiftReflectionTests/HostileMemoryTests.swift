@@ -47,7 +47,7 @@ private final class LethalMemory: TargetMemory {
 
 @Suite struct HostileMemoryTests {
   @Test(arguments: TestTier.arguments([0, 1], of: Array(0..<8)) as [UInt64])
-  func damagedMemoryDoesNoHarm(seed: UInt64) throws {
+  func damagedMemoryIsReadSafely(seed: UInt64) throws {
     let process = try SpecimenProcess.running(.debug)
     let reflection = try process.reflection(DamagedMemory(ProcessMemory(of: process.processID), seed: seed))
     for specimen in process.specimens.values {
@@ -62,7 +62,7 @@ private final class LethalMemory: TargetMemory {
     #expect(reflection.failedQuestions <= 64)
   }
 
-  @Test func whatEndsTheChildIsNotReflectedAndTheRestIs() throws {
+  @Test func typeThatCrashesTheChildIsSkippedAndOthersAreReflected() throws {
     let process = try SpecimenProcess.running(.debug)
     let memory = ProcessMemory(of: process.processID)
     let lethal = try #require(process.specimens["strengths"]).metadata.rawValue
@@ -73,7 +73,7 @@ private final class LethalMemory: TargetMemory {
     #expect(reflection.failedQuestions == 1)
   }
 
-  @Test func objectsThatAreNoneHaveNoLayout() throws {
+  @Test func invalidObjectsHaveNoLayout() throws {
     let process = try SpecimenProcess.running(.debug)
     let reflection = try process.reflection(ProcessMemory(of: process.processID))
     let object = try #require(process.specimens["leaf"])
@@ -83,7 +83,7 @@ private final class LethalMemory: TargetMemory {
     #expect(reflection.value(ofTypeWithMetadata: RuntimeAddress(1)) == nil)
   }
 
-  @Test func withoutTheLibraryThereIsAReason() throws {
+  @Test func missingLibraryIsReported() throws {
     let process = try SpecimenProcess.running(.debug)
     let memory = ProcessMemory(of: process.processID)
     let contents = ImageContents(process.images)

@@ -117,7 +117,7 @@ import Testing
   ]
 
   @Test(arguments: SpecimenBuild.tested)
-  func anEnumerationSaysWhereItsCaseIsWritten(_ build: SpecimenBuild) throws {
+  func enumerationsHaveTheOffsetOfTheirCase(_ build: SpecimenBuild) throws {
     let process = try SpecimenProcess.running(build)
     let reflection = try process.reflection(ProcessMemory(of: process.processID))
     let found = try #require(process.layout(of: "cases", reflection)).enumerations
@@ -145,7 +145,7 @@ import Testing
   }
 
   @Test(arguments: SpecimenBuild.tested)
-  func anActorKeepsItsFieldsBesideOneOfNoSize(_ build: SpecimenBuild) throws {
+  func actorKeepsItsFieldsBesideAZeroSizedField(_ build: SpecimenBuild) throws {
     let process = try SpecimenProcess.running(build)
     let layout = try #require(
       process.layout(of: "sizeless-actor", process.reflection(ProcessMemory(of: process.processID))))
@@ -154,7 +154,7 @@ import Testing
   }
 
   @Test(arguments: SpecimenBuild.tested)
-  func valuesOfLessThanAWordAreToldFromPointers(_ build: SpecimenBuild) throws {
+  func valuesSmallerThanAWordAreDistinguishedFromPointers(_ build: SpecimenBuild) throws {
     let process = try SpecimenProcess.running(build)
     let reflection = try process.reflection(ProcessMemory(of: process.processID))
     let values = try #require(process.layout(of: "values", reflection))
@@ -185,7 +185,7 @@ import Testing
   }
 
   @Test(arguments: SpecimenBuild.tested)
-  func capturesOfGenericClosuresDependOnWhatTheyAreBoundTo(_ build: SpecimenBuild) throws {
+  func capturesOfGenericClosuresDependOnTheirGenericArguments(_ build: SpecimenBuild) throws {
     let process = try SpecimenProcess.running(build)
     let reflection = try process.reflection(ProcessMemory(of: process.processID))
     let objects = try #require(process.layout(of: "closure-generic", reflection)).references.map(\.typeName)
@@ -195,7 +195,7 @@ import Testing
   }
 
   @Test(arguments: SpecimenBuild.tested)
-  func aFieldOfUnknownTypeKeepsItsName(_ build: SpecimenBuild) throws {
+  func fieldOfUnknownTypeKeepsItsName(_ build: SpecimenBuild) throws {
     let process = try SpecimenProcess.running(build)
     let reflection = try process.reflection(ProcessMemory(of: process.processID))
     let mutex = try #require(process.layout(of: "mutex", reflection))
@@ -233,7 +233,7 @@ import Testing
   }
 
   @Test(arguments: SpecimenBuild.tested)
-  func metadataTellWhetherABufferHasTheValueItself(_ build: SpecimenBuild) throws {
+  func metadataDecidesWhetherABufferStoresItsValueInline(_ build: SpecimenBuild) throws {
     let process = try SpecimenProcess.running(build)
     let memory = ProcessMemory(of: process.processID)
     let reflection = try process.reflection(memory)
@@ -261,7 +261,7 @@ import Testing
   }
 
   @Test(arguments: SpecimenBuild.tested)
-  func anOptionalOfAStructureIsNoneByTheFieldThatTheCompilerTakes(_ build: SpecimenBuild) throws {
+  func optionalStructureIsNilByTheFieldTheCompilerChooses(_ build: SpecimenBuild) throws {
     let process = try SpecimenProcess.running(build)
     let reflection = try process.reflection(ProcessMemory(of: process.processID))
     let layout = try #require(process.layout(of: "framed", reflection))
@@ -273,7 +273,7 @@ import Testing
   }
 
   @Test(arguments: SpecimenBuild.tested)
-  func fieldsThatAreTooNarrowForAReferenceAreKnown(_ build: SpecimenBuild) throws {
+  func fieldsTooNarrowForAReferenceAreMarked(_ build: SpecimenBuild) throws {
     let process = try SpecimenProcess.running(build)
     let reflection = try process.reflection(ProcessMemory(of: process.processID))
     #expect(try #require(process.layout(of: "derived", reflection)).narrow == [16..<17, 32..<33])
@@ -315,7 +315,7 @@ import Testing
   }
 
   @Test(arguments: SpecimenBuild.tested)
-  func anEnumerationOfAGenericTypeIsAsLongAsTheRuntimeSays(_ build: SpecimenBuild) throws {
+  func genericEnumerationHasTheRuntimesSize(_ build: SpecimenBuild) throws {
     let process = try SpecimenProcess.running(build)
     let reflection = try process.reflection(ProcessMemory(of: process.processID))
     func element(_ name: String) throws -> ValueLayout {
@@ -342,7 +342,7 @@ import Testing
   }
 
   @Test(arguments: SpecimenBuild.tested)
-  func referencesOfClassesAreFoundByName(_ build: SpecimenBuild) throws {
+  func referencesOfClassesHaveNames(_ build: SpecimenBuild) throws {
     let process = try SpecimenProcess.running(build)
     let reflection = try process.reflection(ProcessMemory(of: process.processID))
     for (name, typeName, references) in Self.classes {

@@ -45,7 +45,7 @@ private final class RestrictedWords: CapturedWords {
 
 @Suite struct RestrictedMemoryTests {
   @Test(arguments: SpecimenBuild.tested)
-  func layoutsAreTheSameFromAHeapImage(_ build: SpecimenBuild) throws {
+  func layoutsFromAHeapImageEqualTheLiveOnes(_ build: SpecimenBuild) throws {
     let process = try SpecimenProcess.running(build)
     let memory = ProcessMemory(of: process.processID)
     let whole = try process.reflection(memory)

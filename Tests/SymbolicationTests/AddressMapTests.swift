@@ -19,13 +19,13 @@ import Testing
     return best.map { entries[$0].value }
   }
 
-  @Test func anEmptyMapCoversNothing() {
+  @Test func emptyMapCoversNoAddress() {
     #expect(AddressMap([]).isEmpty)
     #expect(AddressMap([]).value(at: 0) == nil)
     #expect(AddressMap([.init(start: 5, end: 5, value: 1), .init(start: 9, end: 2, value: 2)]).isEmpty)
   }
 
-  @Test func theInnermostOfNestedRangesCovers() {
+  @Test func innermostNestedRangeWins() {
     let map = AddressMap([
       .init(start: 0, end: 100, value: 1), .init(start: 10, end: 50, value: 2), .init(start: 20, end: 30, value: 3),
     ])
@@ -39,7 +39,7 @@ import Testing
     #expect(map.value(at: .max) == nil)
   }
 
-  @Test(arguments: 0..<200) func anySetOfRangesAgreesWithTheRule(_ seed: UInt64) {
+  @Test(arguments: 0..<200) func randomRangesAgreeWithASearch(_ seed: UInt64) {
     var random = DamagedFileTests.Random(state: seed)
     let entries = (0..<Int.random(in: 1...30, using: &random)).map { value in
       let start = UInt64.random(in: 0..<60, using: &random)

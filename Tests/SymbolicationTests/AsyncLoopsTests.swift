@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct AsyncLoopsTests {
   @Test(
-    "A part has the name of its function before its number",
+    "A part is named after its function",
     arguments: [
       ("$s4main7SessionC5startyyFyyYacfU_TQ1_", "$s4main7SessionC5startyyFyyYacfU_"),
       ("$s4main7SessionC5startyyFyyYacfU_TY12_", "$s4main7SessionC5startyyFyyYacfU_"),
@@ -17,7 +17,7 @@ import Testing
   }
 
   @Test(
-    "Whole functions, and names that only look alike, are no parts",
+    "Whole functions and similar names are not parts",
     arguments: [
       "$s4main7SessionC5startyyFyyYacfU_", "$s4main3TQ1V", "TQ_", "_", "", "$s4main5TY1_x", "$s4mainyyYaFTZ1_",
     ])

@@ -83,7 +83,7 @@ import TraceReading
     ("functions", ["next", "node"], []), ("lists", ["watched", "kept"], ["watched"]),
     ("method", ["other", "self"], []), ("local", ["other", "self"], []),
   ])
-  func capturesAreNamedInTheOrderOfTheContext(function: String, names: [String], boxed: [String]) throws {
+  func capturesAreNamedInContextOrder(function: String, names: [String], boxed: [String]) throws {
     for program in [try Self.debug.get(), try Self.optimised.get()] {
       let captures = try #require(try Self.captures(program, function).first)
       #expect(captures.variables.map(\.name) == names)
@@ -92,7 +92,7 @@ import TraceReading
     }
   }
 
-  @Test func sizesAndTypesAreThoseOfTheContext() throws {
+  @Test func sizesAndTypesMatchTheContext() throws {
     for program in [try Self.debug.get(), try Self.optimised.get()] {
       let promoted = try #require(try Self.captures(program, "neverWritten").first)
       #expect(promoted.variables.map(\.size) == [9, 8])
@@ -107,7 +107,7 @@ import TraceReading
     }
   }
 
-  @Test func whatAGenericParameterStandsForIsToldByType() throws {
+  @Test func genericCapturesAreIdentifiedByType() throws {
     let generic = try #require(try Self.captures(try Self.debug.get(), "generic").first)
     #expect(generic.variables.map(\.name) == ["value", "node"])
     #expect(generic.variables.map(\.size) == [nil, 8])
@@ -116,13 +116,13 @@ import TraceReading
     #expect(generic.variable(at: 32, typeName: "Swift.String", contextSize: 48) == nil)
   }
 
-  @Test func aSpecialisedClosureHasTheTypesItIsSpecialisedFor() throws {
+  @Test func specializedClosureHasItsConcreteTypes() throws {
     let specialised = try Self.captures(try Self.optimised.get(), "generic", "TG5")
     #expect(specialised.map { $0.variables.map(\.name) } == [["value", "node"], ["value", "node"]])
     #expect(Set(specialised.map { $0.variables[0].typeName }) == ["sample.Node", "Swift.String"])
   }
 
-  @Test func anAsyncClosureIsFoundByTheRecordOfItsFunction() throws {
+  @Test func asyncClosureIsFoundByItsFunctionsRecord() throws {
     for program in [try Self.debug.get(), try Self.optimised.get()] {
       let record = try #require(
         try Tool.run("nm", [program.path]).split(separator: "\n").first { $0.contains("4wait") && $0.hasSuffix("TATu") }
@@ -139,7 +139,7 @@ import TraceReading
 
   /// All instructions of a closure may belong to a nested closure. The line of the outer closure is still the line of
   /// its declaration.
-  @Test func aClosureHasTheLineOnWhichItBegins() throws {
+  @Test func closureHasTheLineOfItsStart() throws {
     let lines = Self.source.split(separator: "\n", omittingEmptySubsequences: false)
     let outer = try #require(lines.firstIndex { $0.contains("    done = {") }) + 1
     for program in [try Self.debug.get(), try Self.optimised.get()] {
@@ -152,13 +152,13 @@ import TraceReading
     }
   }
 
-  @Test func withoutDebugInformationNothingIsKnown() throws {
+  @Test func capturesNeedDebugInformation() throws {
     let program = try Self.nameless.get()
     #expect(program.functions.keys.contains { $0.contains("8sameType") && $0.hasSuffix("TA") })
     #expect(try Self.captures(program, "sameType").isEmpty)
   }
 
-  @Test func damagedDebugInformationIsSurvived() throws {
+  @Test func damagedDebugInformationNeverCrashesTheReader() throws {
     let program = try Self.debug.get()
     let original = Array(try Data(contentsOf: URL(fileURLWithPath: program.path)))
     let closures = program.functions.filter { $0.key.hasSuffix("TA") }
@@ -183,7 +183,7 @@ import TraceReading
     #expect(known > closures.count)
   }
 
-  @Test func noNameIsGivenWhereItMayBeWrong() {
+  @Test func ambiguousCaptureHasNoName() {
     let model = CapturedVariable(name: "model", typeName: "M.Model", size: 8, isBoxed: false)
     let flag = CapturedVariable(name: "flag", typeName: "Swift.Bool", size: 1, isBoxed: false)
     let owner = CapturedVariable(name: "owner", typeName: "weak M.(Screen in _1234)?", size: 8, isBoxed: false)

@@ -47,40 +47,40 @@ import TraceSymbolication
 
   var hexID: String { program.buildID.map { String(format: "%02x", $0) }.joined() }
 
-  @Test func anUnstrippedFileAtItsOwnPathIsComplete() throws {
+  @Test func unstrippedFileAtItsOwnPathIsComplete() throws {
     expectEverything(try lookUp(path: program.path))
   }
 
-  @Test func aFileThatIsGoneIsMissing() throws {
+  @Test func missingFileIsReported() throws {
     expectNothing(try lookUp(path: files.path("gone")), .fileMissing)
   }
 
-  @Test func aFileOfAnotherBuildIsNotBelieved() throws {
+  @Test func fileOfAnotherBuildIsRejected() throws {
     let other = try ProgramFixture(
       "clang", ["-O2", "-g", "-Wl,--build-id=0x0102030405060708"], source: Programs.c, fileName: "sample.c")
     expectNothing(try lookUp(path: other.path), .buildIDMismatch(expected: hexID, found: "0102030405060708"))
   }
 
-  @Test func aFileWithoutABuildIDIsNotBelievedForATraceWithOne() throws {
+  @Test func fileWithoutABuildIDIsRejectedForATraceWithOne() throws {
     let other = try ProgramFixture(
       "clang", ["-O2", "-g", "-Wl,--build-id=none"], source: Programs.c, fileName: "sample.c")
     expectNothing(try lookUp(path: other.path), .buildIDMismatch(expected: hexID, found: ""))
   }
 
-  @Test func withoutABuildIDInTheTraceTheFileIsBelievedButUnverified() throws {
+  @Test func fileIsAcceptedUnverifiedIfTheTraceHasNoBuildID() throws {
     let result = try lookUp(path: program.path, buildID: [])
     #expect(result.frames.last?.line == 13)
     #expect(result.problems.map(\.reason) == [.unverified])
   }
 
-  @Test func aStrippedProgramHasNoSymbols() throws {
+  @Test func strippedProgramHasNoSymbols() throws {
     let result = try lookUp(path: stripped)
     #expect(result.frames.map(\.isNamed) == [false])
     #expect(result.problems.map(\.reason) == [.noSymbols])
     #expect(result.problems.first?.file == stripped)
   }
 
-  @Test func symbolsWithoutDebugInformationGiveNamesAlone() throws {
+  @Test func symbolsWithoutDebugInformationGiveOnlyNames() throws {
     let path = files.path("plain")
     try Tool.run("strip", ["--strip-debug", "-o", path, program.path])
     let result = try lookUp(path: path)
@@ -99,7 +99,7 @@ import TraceSymbolication
     #expect(frames.map(\.function) == ["twice"])
   }
 
-  @Test func aDebugFileIsFoundByBuildID() throws {
+  @Test func debugFileIsFoundByBuildID() throws {
     let name = "debug/.build-id/" + hexID.prefix(2) + "/" + hexID.dropFirst(2) + ".debug"
     try files.copy(debugFile, to: name)
     let search = DebugFileSearch(debugPaths: [files.path("debug")], systemDebugPath: "/nonexistent")
@@ -110,7 +110,7 @@ import TraceSymbolication
     expectEverything(try lookUp(path: stripped, search: DebugFileSearch(systemDebugPath: files.path("debug"))))
   }
 
-  @Test func aDebugFileUnderTheWrongBuildIDIsNotBelieved() throws {
+  @Test func debugFileUnderTheWrongBuildIDIsRejected() throws {
     let other = try ProgramFixture(
       "clang", ["-O2", "-g", "-Wl,--build-id=0x0102030405060708"], source: Programs.c, fileName: "sample.c")
     try files.copy(other.path, to: "debug/.build-id/" + hexID.prefix(2) + "/" + hexID.dropFirst(2) + ".debug")
@@ -119,7 +119,7 @@ import TraceSymbolication
       try lookUp(path: stripped, search: search), .buildIDMismatch(expected: hexID, found: "0102030405060708"))
   }
 
-  @Test(arguments: ["", "/opt/shop/bin"]) func anUnstrippedCopyIsFoundUnderADebugPathByNameOrByPath(_ directory: String)
+  @Test(arguments: ["", "/opt/shop/bin"]) func unstrippedCopyIsFoundInADebugPathByNameOrPath(_ directory: String)
     throws
   {
     try files.copy(program.path, to: "copies\(directory)/shop")
@@ -127,21 +127,21 @@ import TraceSymbolication
     expectEverything(try lookUp(path: "/opt/shop/bin/shop", search: search))
   }
 
-  @Test(arguments: ["program.debug", ".debug/program.debug"]) func aDebugLinkLeadsToAFileBesideTheProgram(
+  @Test(arguments: ["program.debug", ".debug/program.debug"]) func debugLinkFindsAFileBesideTheProgram(
     _ place: String
   ) throws {
     let (path, _) = try linked(debugFileAt: "bin/" + place)
     expectEverything(try lookUp(path: path))
   }
 
-  @Test func aDebugLinkLeadsIntoTheDebugPath() throws {
+  @Test func debugLinkFindsAFileInTheDebugPath() throws {
     let (path, _) = try linked(debugFileAt: "elsewhere/program.debug")
     expectEverything(
       try lookUp(
         path: path, search: DebugFileSearch(debugPaths: [files.path("elsewhere")], systemDebugPath: "/nonexistent")))
   }
 
-  @Test func aFileWithAnotherChecksumIsNotWhatADebugLinkMeans() throws {
+  @Test func debugLinkRejectsAFileWithAnotherChecksum() throws {
     let (path, file) = try linked(debugFileAt: "bin/program.debug")
     let handle = try #require(FileHandle(forWritingAtPath: file))
     try handle.seekToEnd()
@@ -160,7 +160,7 @@ import TraceSymbolication
     return (path, file)
   }
 
-  @Test func aSysrootStandsInFrontOfEveryPath() throws {
+  @Test func sysrootPrecedesEveryPath() throws {
     try files.copy(stripped, to: "root/opt/shop/shop")
     try files.copy(
       debugFile, to: "root/usr/lib/debug/.build-id/" + hexID.prefix(2) + "/" + hexID.dropFirst(2) + ".debug")
@@ -171,25 +171,25 @@ import TraceSymbolication
       .fileMissing)
   }
 
-  @Test func theKernelsMarkOfADeletedFileIsNoPartOfItsName() throws {
+  @Test func deletedSuffixIsRemovedFromTheFileName() throws {
     expectEverything(try lookUp(path: program.path + " (deleted)"))
   }
 
-  @Test func whatIsNoELFFileIsReportedAsSuch() throws {
+  @Test func otherFileFormatsAreReported() throws {
     let path = try files.write("#!/bin/sh\\necho hello, this is not a program at all\\n", to: "script")
     expectNothing(try lookUp(path: path), .unreadable(.notELF(offset: FileOffset(0))))
     let empty = try files.write("", to: "empty")
     expectNothing(try lookUp(path: empty), .unreadable(.notELF(offset: FileOffset(0))))
   }
 
-  @Test func aDirectoryOrAPipeAtThePathIsNotRead() throws {
+  @Test func directoryOrPipeAtThePathIsNotRead() throws {
     expectNothing(try lookUp(path: files.root), .unreadable(.notARegularFile))
     let pipe = files.path("pipe")
     try #require(mkfifo(pipe, 0o600) == 0)
     expectNothing(try lookUp(path: pipe), .unreadable(.notARegularFile))
   }
 
-  @Test func codeThatTheKernelMapsHasNoFileToMiss() throws {
+  @Test func kernelCodeHasNoMissingFile() throws {
     let result = try lookUp(path: "[vdso]")
     #expect(result.frames.map(\.isNamed) == [false])
     #expect(result.problems.isEmpty)

@@ -24,11 +24,11 @@ import Testing
     ("_ZN4shop4Cart3addEi", "shop::Cart::add(int)"), ("_ZN4shop4Cart3addEi.cold", "shop::Cart::add(int)"),
     ("main", "main"), ("parse.constprop.0", "parse"), ("async_MainTQ0_", "async_Main"),
     ("_RNvCs1234_7mycrate3foo", "_RNvCs1234_7mycrate3foo"), ("$sNotAName", "$sNotAName"), ("_Z", "_Z"), ("", ""),
-  ]) func theShortForm(_ mangled: String, _ short: String) {
+  ]) func shortFormsMatch(_ mangled: String, _ short: String) {
     #expect(demangler.demangle(mangled).short == short)
   }
 
-  @Test func theFullFormHasModulesAndTypes() {
+  @Test func fullFormHasModulesAndTypes() {
     #expect(
       demangler.demangle("$s6sample6PollerC5start5every_ySi_SStF").full
         == "sample.Poller.start(every: Swift.Int, _: Swift.String) -> ()")
@@ -39,11 +39,11 @@ import Testing
     ("$s6sample6PollerC5start5every_ySi_SStF", "sample"), ("$sSa6sampleSiRszlE5totalSiyF", "sample"),
     ("$sSS5countSivg", "Swift"),
     ("$s6sample5table_WZ", "sample"), ("$s6sample4workSiyYaFTQ0_", "sample"),
-  ]) func theModuleIsTheOneTheCodeIsWrittenIn(_ mangled: String, _ module: String) {
+  ]) func moduleIsWhereTheCodeIsWritten(_ mangled: String, _ module: String) {
     #expect(demangler.demangle(mangled).module == module)
   }
 
-  @Test func asyncPartsAreKeptBesideTheName() {
+  @Test func asyncPartsAreSeparatedFromTheName() {
     #expect(demangler.demangle("$s6sample4workSiyYaF").isAsync)
     #expect(demangler.demangle("$s6sample4workSiyYaF").asyncPart == nil)
     #expect(demangler.demangle("$s6sample4workSiyYaFTQ0_").asyncPart == .afterAwait(index: 1))
@@ -60,18 +60,18 @@ import Testing
     "$s6sample6PollerC5start5every_ySi_SStFyycfU_TA", "$sIeg_SgWOe", "$sIetH_yts5Error_pIegHrzo_TR",
     "$s6sample6PollerCMa",
     "$s6sample6PollerCwet", "_ZThn16_N4shop4Cart3addEi",
-  ]) func whatTheCompilerMadeIsAThunk(_ mangled: String) {
+  ]) func compilerGeneratedFunctionsAreThunks(_ mangled: String) {
     #expect(demangler.demangle(mangled).isThunk)
   }
 
   @Test(arguments: [
     "$s6sample6PollerC5start5every_ySi_SStF", "$s6sample6PollerCACycfC", "$s6sample6PollerCfD", "$s6sample5table_WZ",
     "main",
-  ]) func whatSomebodyWroteIsNoThunk(_ mangled: String) {
+  ]) func writtenFunctionsAreNotThunks(_ mangled: String) {
     #expect(!demangler.demangle(mangled).isThunk)
   }
 
-  @Test func namesOfUnboundedLengthStandForThemselves() {
+  @Test func overlongNamesAreNotDemangled() {
     let name = "$s" + String(repeating: "1a", count: 1 << 16)
     #expect(demangler.demangle(name).short == name)
   }
@@ -79,12 +79,12 @@ import Testing
   @Test(arguments: [
     "$s1a1byyFTf3np",  // Allocates memory without limit.
     "$s11SwiftSyntax013RawReturnStmtB0V3rawAA0cB0Rvs",  // Aborts.
-  ]) func namesThatBringADemanglerDownStandForThemselvesAndTheNextIsDemangled(_ name: String) {
+  ]) func namesThatCrashTheDemanglerAreKeptAndTheNextIsDemangled(_ name: String) {
     #expect(demangler.demangle(name).short == name)
     #expect(demangler.demangle("$s6sample6PollerC5countSivg").short == "Poller.count.getter")
   }
 
-  @Test func symbolicatorsShareADemanglerUntilANameHasEndedIt() {
+  @Test func symbolicatorsShareADemanglerUntilANameCrashesIt() {
     let files = OpenImageFiles()
     let first = files.demangler(programModules: ["sample"])
     files.renewDemanglers()
@@ -99,7 +99,7 @@ import Testing
     #expect(next.demangle("$s6sample6PollerC5countSivg").short == "Poller.count.getter")
   }
 
-  @Test func alteredNamesAreSurvived() {
+  @Test func alteredNamesNeverCrashTheReader() {
     var random = DamagedFileTests.Random(state: 3)
     let names = [
       "$s6sample6PollerC5start5every_ySi_SStFyycfU_TA", "$sIetH_yts5Error_pIegHrzo_TR10async_MainTf3npf_nTQ0_",
@@ -115,7 +115,7 @@ import Testing
     }
   }
 
-  @Test func shortFormsAreThoseOfTheToolchainsSimplifiedNames() throws {
+  @Test func shortFormsMatchTheToolchainsSimplifiedNames() throws {
     // The toolchain omits all modules. leaktrace omits them if all of them are the program's.
     let path = try Tool.find("swift-format")
     let functions = try Tool.run("nm", [path]).split(separator: "\n").compactMap { line -> String? in

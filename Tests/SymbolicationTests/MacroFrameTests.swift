@@ -13,7 +13,7 @@ import Testing
       position: file.map { SourcePosition(file: $0, line: 1, column: 1) })
   }
 
-  @Test func codeOfAnExpansionIsNotTheUsers() {
+  @Test func expandedCodeDoesNotBelongToTheUser() {
     #expect(
       kind("ShopTests.opens() -> ()", file: "/tmp/swift-generated-sources/@__swiftmacro_9ShopTests_6expectfMf_.swift")
         == .thunk)
@@ -27,7 +27,7 @@ import Testing
       ) == .thunk)
   }
 
-  @Test func theFunctionThatUsesTheMacroIs() {
+  @Test func functionThatUsesAMacroBelongsToTheUser() {
     #expect(kind("ShopTests.opens() -> ()", file: "/src/ShopTests.swift") == .user)
     #expect(kind("ShopTests.opens() -> ()", file: nil) == .user)
   }

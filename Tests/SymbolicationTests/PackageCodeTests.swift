@@ -18,7 +18,7 @@ import Testing
       "/home/ann/shop/.build/registry/downloads/apple/swift-nio/2.101.2/Sources/NIOCore/Channel.swift",
       "apple/swift-nio"
     ),
-  ]) func aFileBelowThePackageManagersCheckoutsIsAPackages(file: String, package: String) {
+  ]) func fileInAPackageCheckoutBelongsToThePackage(file: String, package: String) {
     #expect(server.package(ofFile: file) == package)
   }
 
@@ -27,11 +27,11 @@ import Testing
     "/home/ann/checkouts/shop/Sources/Server/main.swift",
     "/home/ann/shop/Sources/Server/checkouts/Basket.swift", "/home/ann/shop/.build/checkouts", "checkouts/swift-nio",
     "", "/",
-  ]) func filesOfTheRootPackageAndOfLocalOnesAreTheProgramsOwn(file: String) {
+  ]) func filesOfRootAndLocalPackagesBelongToTheProgram(file: String) {
     #expect(server.package(ofFile: file) == nil)
   }
 
-  @Test func aProgramThatWasItselfCheckedOutIsNoPackageOfIts() {
+  @Test func programThatIsACheckoutItselfIsNotAPackage() {
     let tests = PackageCode(
       executable: "/srv/.build/checkouts/swift-log/.build/x86_64-unknown-linux-gnu/debug/swift-logPackageTests.xctest")
     #expect(tests.package(ofFile: "/srv/.build/checkouts/swift-log/Sources/Logging/Logging.swift") == nil)
@@ -40,13 +40,13 @@ import Testing
         == "swift-nio")
   }
 
-  @Test func aScratchFolderOfAnyNameIsKnownByTheExecutableInIt() {
+  @Test func scratchFolderIsFoundByItsExecutable() {
     let program = PackageCode(executable: "/scratch/shop/x86_64-unknown-linux-gnu/release/server")
     #expect(program.package(ofFile: "/scratch/shop/checkouts/swift-nio/Sources/NIOCore/Channel.swift") == "swift-nio")
     #expect(program.package(ofFile: "/scratch/other/checkouts/swift-nio/Sources/NIOCore/Channel.swift") == nil)
   }
 
-  @Test func aFunctionWithoutALineIsOfThePackageOfItsModule() {
+  @Test func functionWithoutALineBelongsToItsModulesPackage() {
     func frame(_ mangled: String, _ file: String?) -> SourceFrame {
       SourceFrame(
         function: mangled, fullFunction: mangled, mangledName: mangled,

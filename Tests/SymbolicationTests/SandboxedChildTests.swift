@@ -56,7 +56,7 @@ private enum Obedient {
     }
   }
 
-  @Test func answersComeBack() throws {
+  @Test func childAnswers() throws {
     let child = child(service)
     #expect(try ask(child, "hello") == "hello")
     #expect(try ask(child, "") == "")
@@ -69,7 +69,7 @@ private enum Obedient {
   @Test(arguments: [
     "abort", "allocate", "flood", "a question that is longer than any question of this service may be, by far",
   ])
-  func aQuestionThatIsTooMuchEndsTheChildAndTheNextGetsAnother(_ question: String) throws {
+  func questionThatExceedsLimitsEndsTheChildAndANewOneStarts(_ question: String) throws {
     let child = child(service)
     #expect(throws: SandboxedChild.Failure.self) { try ask(child, question) }
     #expect(try ask(child, "hello") == "hello")
@@ -77,13 +77,13 @@ private enum Obedient {
     #expect(child.generation == 2)
   }
 
-  @Test func anAnswerThatDoesNotComeEndsTheChild() throws {
+  @Test func missingAnswerEndsTheChild() throws {
     let child = child(Obedient.service(answerMilliseconds: 50))
     #expect(throws: SandboxedChild.Failure.self) { try ask(child, "sleep") }
     #expect(child.deaths == 1)
   }
 
-  @Test func anAnswerWithoutSenseCountsAsAnEnd() throws {
+  @Test func malformedAnswerCountsAsADeath() throws {
     let child = child(service)
     #expect(throws: SandboxedChild.Failure.self) {
       try child.ask(UnsafeRawBufferPointer(start: nil, count: 0)) { _ -> Int? in nil }
@@ -91,7 +91,7 @@ private enum Obedient {
     #expect(child.deaths == 1)
   }
 
-  @Test func afterManyEndsNothingIsAsked() throws {
+  @Test func childIsNotRestartedAfterManyDeaths() throws {
     let child = child(service)
     for _ in 0..<64 { #expect(throws: SandboxedChild.Failure.self) { try ask(child, "abort") } }
     #expect(throws: SandboxedChild.Failure.self) { try ask(child, "hello") }
@@ -99,14 +99,14 @@ private enum Obedient {
     #expect(child.generation == 64)
   }
 
-  @Test func afterMuchLostTimeNothingIsAsked() throws {
+  @Test func childIsNotAskedAfterTooMuchLostTime() throws {
     let child = child(Obedient.service(answerMilliseconds: 50), lostTimeLimit: .milliseconds(40))
     #expect(throws: SandboxedChild.Failure.self) { try ask(child, "sleep") }
     #expect(throws: SandboxedChild.Failure.self) { try ask(child, "hello") }
     #expect(child.generation == 1)
   }
 
-  @Test func theChildEndsWithItsOwner() throws {
+  @Test func childEndsWithItsOwner() throws {
     var child: SandboxedChild? = child(service)
     let number = try Array("number".utf8).withUnsafeBytes { question in
       try child?.ask(question) { $0?.loadUnaligned(as: pid_t.self) }

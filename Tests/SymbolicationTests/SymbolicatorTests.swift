@@ -7,7 +7,7 @@ import TraceReading
 @testable import TraceSymbolication
 
 @Suite struct SymbolicatorTests {
-  @Test func aReturnAddressBelongsToTheCallBeforeIt() throws {
+  @Test func returnAddressBelongsToThePrecedingCall() throws {
     // The call of abort is the last instruction of give_up, so its return address is in the next function.
     let program = try SharedProgram.cOptimised.get()
     let symbolicator = Symbolicator(images: [program.image()])
@@ -27,7 +27,7 @@ import TraceReading
     }
   }
 
-  @Test func anInlinedCallGivesTheCalleeFirstAndTheLineOfItsCallInTheCaller() throws {
+  @Test func inlinedCallGivesTheCalleeAndThenTheLineInTheCaller() throws {
     let program = try SharedProgram.cOptimised.get()
     let symbolicator = Symbolicator(images: [program.image()])
     let start = try program.address(of: "twice").rawValue
@@ -44,7 +44,7 @@ import TraceReading
     #expect(Set(inlined.map { $0[1].line }) == [14, 15])
   }
 
-  @Test func debugInformationTellsWhichFilesASwiftModuleWasCompiledFrom() throws {
+  @Test func debugInformationListsTheSourceFilesOfAModule() throws {
     for program in [SharedProgram.swiftDebug, SharedProgram.swiftOptimised, SharedProgram.swiftStaticLibraries] {
       let image = try program.get().image()
       let symbolicator = Symbolicator(images: [image])
@@ -54,7 +54,7 @@ import TraceReading
     }
   }
 
-  @Test func nothingKnownGivesTheModuleAndTheOffset() throws {
+  @Test func addressWithoutSymbolsGivesTheModuleAndOffset() throws {
     let program = try SharedProgram.cOptimised.get()
     let symbolicator = Symbolicator(images: [program.image()])
     let frames = symbolicator.frames(
@@ -64,7 +64,7 @@ import TraceReading
     #expect(frames[0].line == nil)
   }
 
-  @Test func anAddressInNoImageStandsForItself() {
+  @Test func addressOutsideImagesIsShownAsANumber() {
     let symbolicator = Symbolicator(images: [])
     let frames = symbolicator.frames(for: .exact(RuntimeAddress(0xabcd)), in: nil)
     #expect(frames.map(\.function) == ["0xabcd"])
@@ -72,7 +72,7 @@ import TraceReading
     #expect(symbolicator.problems.isEmpty)
   }
 
-  @Test func framesBeyondALimitAreOneWithoutANameAndThoseBeforeItKeepTheirs() throws {
+  @Test func framesBeyondTheLimitAreUnnamedAndEarlierOnesKeepTheirNames() throws {
     let program = try SharedProgram.cOptimised.get()
     let symbolicator = Symbolicator(images: [program.image()], frameLimit: 2)
     let known = FrameKey.exact(try program.address(of: "main"))
@@ -91,7 +91,7 @@ import TraceReading
     #expect(symbolicator.remarks.count == 1)
   }
 
-  @Test func addressesBelowTheLoadBiasAndAtTheEndOfMemoryAreHarmless() throws {
+  @Test func addressesBelowTheLoadBiasAndAtTheEndOfMemoryAreSafe() throws {
     let program = try SharedProgram.cOptimised.get()
     let symbolicator = Symbolicator(images: [program.image()])
     for address in [0, 1, ProgramFixture.loadBias - 1, ProgramFixture.loadBias, .max] {
@@ -101,7 +101,7 @@ import TraceReading
     }
   }
 
-  @Test func theProgramsOwnModuleIsLeftOutAndOthersAreNot() throws {
+  @Test func onlyTheProgramsOwnModuleIsOmitted() throws {
     let program = try SharedProgram.swiftDebug.get()
     let key = FrameKey.exact(try program.address(of: "$s6sample6PollerC5start5every_ySi_SStF"))
     let named = Symbolicator(images: [], programModules: ["sample"]).frames(for: key, in: program.image())
@@ -112,7 +112,7 @@ import TraceReading
     #expect(foreign.map(\.function) == ["sample.Poller.start(every:_:)"])
   }
 
-  @Test func closuresAreNamedByWhereTheyAreWritten() throws {
+  @Test func closuresAreNamedByTheirPlaceInTheSource() throws {
     let program = try SharedProgram.swiftDebug.get()
     let symbolicator = Symbolicator(images: [], programModules: ["sample"])
     let closure = try program.address(of: "$s6sample6PollerC5start5every_ySi_SStFyycfU_")
@@ -123,7 +123,7 @@ import TraceReading
     #expect(symbolicator.frames(for: .exact(forwarder), in: program.image()).last?.kind == .thunk)
   }
 
-  @Test func aSuspendedCallerIsLookedUpWhereItResumesUnderTheWholeFunctionsName() throws {
+  @Test func suspendedCallerHasItsResumeLineAndTheWholeFunctionsName() throws {
     let program = try SharedProgram.swiftDebug.get()
     let symbolicator = Symbolicator(images: [], programModules: ["sample"])
     let resume = try program.address(of: "$s6sample4workSiyYaFTQ0_")
@@ -136,7 +136,7 @@ import TraceReading
     #expect(frame.line == lines.firstIndex { $0.contains("await Task.yield()") }.map { $0 + 1 })
   }
 
-  @Test func specializedLibraryCodeInTheProgramIsTheSystems() throws {
+  @Test func specializedLibraryCodeBelongsToTheSystem() throws {
     let program = try SharedProgram.swiftOptimised.get()
     let symbolicator = Symbolicator(images: [], programModules: ["sample"])
     let total = try program.address(of: "$sSa6sampleSiRszlE5totalSiyF").rawValue
@@ -151,7 +151,7 @@ import TraceReading
     #expect(kinds.contains { $0.key.hasPrefix("specialized Array.") && $0.value == .systemLibrary })
   }
 
-  @Test func staticallyLinkedRuntimeAndStandardLibraryAreTheSystems() throws {
+  @Test func staticRuntimeAndStandardLibraryBelongToTheSystem() throws {
     let program = try SharedProgram.swiftStaticLibraries.get()
     let symbolicator = Symbolicator(images: [], programModules: ["sample"])
     for function in ["swift_allocObject", "swift_retain", "$sSS5countSivg", "dispatch_async"] {
@@ -165,7 +165,7 @@ import TraceReading
     #expect(own.last?.kind == .user)
   }
 
-  @Test func librariesOfThePlatformAreKnownByTheirNames() {
+  @Test func platformLibrariesAreRecognizedByName() {
     let symbolicator = Symbolicator(images: [])
     func kind(_ path: String) -> SourceFrame.Kind {
       let image = LoadedImage(
@@ -184,7 +184,7 @@ import TraceReading
     }
   }
 
-  @Test func theSameFileLoadedTwiceIsReadOnce() throws {
+  @Test func fileLoadedTwiceIsReadOnce() throws {
     let program = try SharedProgram.cOptimised.get()
     let access = CountingFiles()
     let symbolicator = Symbolicator(images: [], access: access)
@@ -219,7 +219,7 @@ import TraceReading
     func canonicalPath(ofFile path: String) -> String { local.canonicalPath(ofFile: path) }
   }
 
-  @Test func aFileIsReadOnceHoweverManyPathsLeadToIt() throws {
+  @Test func fileWithSeveralPathsIsReadOnce() throws {
     func images(_ count: Int) -> [LoadedImage] {
       (0..<count).map { index in
         LoadedImage(

@@ -82,7 +82,7 @@ import TraceReading
     #expect(result.agreement == 1, "\(result)")
   }
 
-  @Test func every64thAddressOfAStaticallyLinkedBuildAgrees() throws {
+  @Test func every64thAddressOfAStaticBuildAgrees() throws {
     // If several symbols name one function, the two symbolisers may choose different ones.
     let program = try SharedProgram.swiftStaticLibraries.get()
     let result = try compare(program.path, addresses: every(64, of: program.text()))
@@ -97,7 +97,7 @@ import TraceReading
     #expect(result.agreement == 1, "\(result)")
   }
 
-  @Test func discardedFunctionsDoNotHideTheOnesThatWereKept() throws {
+  @Test func discardedFunctionsDoNotHideKeptOnes() throws {
     let program = try ProgramFixture(
       "clang", ["-O2", "-g", "-ffunction-sections", "-Wl,--gc-sections"], source: Programs.c, fileName: "sample.c")
     #expect(program.functions["never_called"] == nil)
@@ -105,7 +105,7 @@ import TraceReading
     #expect(result.agreement == 1, "\(result)")
   }
 
-  @Test func aLargeProgramOfTheToolchainAgrees() throws {
+  @Test func largeToolchainProgramAgrees() throws {
     let path = try Tool.find("swift-format")
     let text = try ProgramFixture.text(of: path)
     let result = try compare(path, addresses: every(UInt64(text.count) / 5000, of: text))

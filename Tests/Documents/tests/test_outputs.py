@@ -12,12 +12,12 @@ class OutputTests(unittest.TestCase):
     def find(self, text, path="docs/page.md"):
         return [str(place) for place in unclear({path: text})]
 
-    def test_an_output_with_its_source(self):
+    def test_output_with_a_source_is_accepted(self):
         self.assertEqual(self.find(MARK + OUTPUT), [])
         self.assertEqual(self.find("<!-- shown by: TutorialTests -->\n" + OUTPUT), [])
         self.assertEqual(self.find("```text corpus strong-delegate\nLOST  A\n```\n"), [])
 
-    def test_an_output_without_a_source(self):
+    def test_output_without_a_source_is_reported(self):
         reason = "this output needs a comment before it: <!-- shown by: SOURCE … -->"
         self.assertEqual(self.find("# A\n\n" + OUTPUT), [f"docs/page.md:3: {reason}"])
         self.assertEqual(self.find(MARK + OUTPUT + "\n" + OUTPUT), [f"docs/page.md:9: {reason}"])
@@ -27,7 +27,7 @@ class OutputTests(unittest.TestCase):
     def test_commands_and_code_need_no_source(self):
         self.assertEqual(self.find("```sh\nleaktrace ps\n```\n\n```swift\nlet a = 1\n```\n"), [])
 
-    def test_a_source_without_an_output(self):
+    def test_source_without_an_output_is_reported(self):
         reason = "this comment has no output after it"
         self.assertEqual(self.find(MARK + "Text.\n" + "```sh\nls\n```\n"), [f"docs/page.md:1: {reason}"])
         self.assertEqual(self.find(MARK + "```sh\nls\n```\n"), [f"docs/page.md:1: {reason}"])

@@ -22,10 +22,10 @@ class SwiftFolderTests(unittest.TestCase):
                 file.write(text)
         return swift_folders.complaints(swift_folders.uses(self.folder.name), ORDER)
 
-    def test_what_leads_down_is_in_order(self):
+    def test_downward_uses_are_accepted(self):
         self.assertEqual(self.complaints(upper__A="struct A { var b: B }", lower__B="public final class B {}"), [])
 
-    def test_a_type_from_above_is_told_with_its_name(self):
+    def test_upward_use_is_reported_with_the_type(self):
         found = self.complaints(upper__A="@frozen public struct A {}", lower__B="struct B { var a: A? }")
         self.assertEqual(found, ["lower uses upper, which is above it: lower/B.swift names A"])
 
@@ -34,11 +34,11 @@ class SwiftFolderTests(unittest.TestCase):
             len(self.complaints(upper__A="enum A { static let a = 1 }", lower__B='let b = "one \\(A.a) two"')), 1
         )
 
-    def test_names_in_comments_and_text_are_none(self):
+    def test_names_in_comments_and_text_are_not_uses(self):
         found = self.complaints(upper__A="struct A {}", lower__B='// As A does.\n/* Or A. */\nlet b = "A"\n')
         self.assertEqual(found, [])
 
-    def test_a_folder_without_a_place_is_told(self):
+    def test_folder_missing_from_the_order_is_reported(self):
         found = self.complaints(upper__A="struct A { var c: C }", other__C="struct C {}")
         self.assertEqual(found, ["the folder other has no place in the order of layers"])
 

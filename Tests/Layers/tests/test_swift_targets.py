@@ -33,19 +33,19 @@ class SwiftTargetTests(unittest.TestCase):
                 file.write(text)
         return swift_targets.complaints(swift_targets.targets(manifest, "Sources/All"), "Sources/All", self.folder.name)
 
-    def test_the_diagram_has_the_targets_below_the_folder_from_the_top(self):
+    def test_diagram_lists_the_folders_targets_from_the_top(self):
         targets = swift_targets.targets(MANIFEST, "Sources/All")
         shown = diagram(swift_targets.order(targets), swift_targets.uses(targets), str)
         self.assertEqual(shown, "Upper  → Lower\nLower")
 
-    def test_imports_that_are_declared_are_in_order(self):
+    def test_declared_imports_are_accepted(self):
         self.assertEqual(self.complaints(Upper="import CFormat\n@_exported import Lower\n", Lower="import Glibc\n"), [])
 
-    def test_an_import_that_is_not_declared_is_told(self):
+    def test_undeclared_import_is_reported(self):
         found = self.complaints(Upper="import Lower\n", Lower="import Upper\n")
         self.assertEqual(found, ["Lower imports Upper and does not depend on it"])
 
-    def test_a_dependency_that_nothing_imports_is_told(self):
+    def test_unused_dependency_is_reported(self):
         found = self.complaints(Upper="// import Lower\n", Lower="")
         self.assertEqual(found, ["Upper depends on Lower and does not import it"])
 
@@ -58,11 +58,11 @@ class SwiftTargetTests(unittest.TestCase):
             self.complaints(manifest, Upper="", Lower=""), ["Upper depends on Lower and does not import it"]
         )
 
-    def test_a_folder_that_is_no_target_is_told(self):
+    def test_folder_without_a_target_is_reported(self):
         found = self.complaints(Upper="import Lower\n", Lower="", Extra="")
         self.assertEqual(found, ["Sources/All/Extra is not a target"])
 
-    def test_a_target_that_stands_before_what_it_needs_is_told(self):
+    def test_target_before_its_dependency_is_reported(self):
         parts = MANIFEST.split("    .target(\n")
         lower = parts[0].splitlines(keepends=True)
         manifest = "    .target(\n" + parts[1] + "".join(lower)

@@ -47,7 +47,7 @@ class CommandTests(unittest.TestCase):
     def test_hidden_commands_and_help_have_no_page(self):
         self.assertEqual([command.name for command in parse(dump()).subcommands], ["show"])
 
-    def test_hidden_arguments_are_left_out(self):
+    def test_hidden_arguments_are_omitted(self):
         command = parse(dump(arguments=[option("a"), option("b", shouldDisplay=False)])).subcommands[0]
         self.assertEqual([argument.names for argument in command.arguments], [["--a"]])
 
@@ -56,11 +56,11 @@ class CommandTests(unittest.TestCase):
         names = [argument.names for argument in command.arguments]
         self.assertEqual(names, [["--no-sites"], ["--follow", "--no-follow"]])
 
-    def test_another_form_of_the_description_is_refused(self):
+    def test_unknown_description_format_is_refused(self):
         with self.assertRaises(UnknownForm):
             parse(json.dumps({"serializationVersion": 1, "command": {}}))
 
-    def test_usage_is_the_lines_up_to_a_blank_one(self):
+    def test_usage_ends_at_a_blank_line(self):
         text = "OVERVIEW: It.\n\nUSAGE: tool a\n       tool b\n\nOPTIONS:\n"
         self.assertEqual(usage(text), ["tool a", "tool b"])
         with self.assertRaises(UnknownForm):
@@ -73,7 +73,7 @@ class PageTests(unittest.TestCase):
         self.assertIn('.TH TOOL\\-SHOW 1 2026-03-05 "tool 1.2.3" "User Commands"', lines)
         self.assertEqual(section(shown(), "NAME"), ["tool\\-show \\- Show it"])
 
-    def test_a_synopsis_tells_what_to_type_from_what_to_replace(self):
+    def test_synopsis_marks_literals_and_placeholders(self):
         self.assertEqual(
             synopsis("tool show [--pid <pid>] <trace> ..."),
             "\\fBtool\\fR \\fBshow\\fR [\\fB\\-\\-pid\\fR \\fIpid\\fR] \\fItrace\\fR .\\|.\\|.",
@@ -83,7 +83,7 @@ class PageTests(unittest.TestCase):
             "\\fBtool\\fR \\fBshow\\fR [\\fB\\-\\-\\fR] \\fICOMMAND\\fR [\\fIARGUMENT\\fR.\\|.\\|.]",
         )
 
-    def test_options_have_their_values_and_defaults(self):
+    def test_options_show_their_values_and_defaults(self):
         text = shown(arguments=[option("format", allValues=["text", "json"], defaultValue="text"), flag("weak")])
         self.assertEqual(
             section(text, "OPTIONS"),
@@ -101,7 +101,7 @@ class PageTests(unittest.TestCase):
         text = shown(arguments=[option("limit", abstract="Rows (default: 3).", defaultValue="3")])
         self.assertEqual(section(text, "OPTIONS")[-1], "Rows (default: 3).")
 
-    def test_groups_with_a_title_are_sections_behind_the_others(self):
+    def test_titled_groups_are_later_sections(self):
         text = shown(arguments=[option("a", sectionTitle="Gates"), option("b")])
         self.assertLess(text.index("OPTIONS"), text.index("GATES"))
         self.assertIn("\\fB\\-\\-a\\fR \\fIvalue\\fR", section(text, "GATES"))
@@ -120,14 +120,14 @@ class PageTests(unittest.TestCase):
             [".TP", "\\fBdot\\fR", "graphs", ".TP", "\\fBsqlite\\fR", "tables: \\fB\\-\\-x\\fR"],
         )
 
-    def test_the_root_lists_the_commands_and_each_page_leads_to_the_others(self):
+    def test_root_page_lists_the_commands_and_links_to_them(self):
         root = parse(dump())
         text = page(root, ["tool <subcommand>"], EDITION, root)
         self.assertEqual(section(text, "COMMANDS"), [".TP", "\\fBtool\\-show\\fR(1)", "Show it."])
         self.assertEqual(section(text, "SEE ALSO"), ["\\fBtool\\-show\\fR(1)"])
         self.assertEqual(section(shown(), "SEE ALSO"), ["\\fBtool\\fR(1)"])
 
-    def test_a_command_without_arguments_has_no_such_sections(self):
+    def test_command_without_arguments_has_no_argument_sections(self):
         text = shown()
         self.assertNotIn("OPTIONS", text)
         self.assertNotIn("ARGUMENTS", text)

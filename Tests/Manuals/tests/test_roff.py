@@ -4,14 +4,14 @@ from manuals.roff import Page, escaped, sentence
 
 
 class EscapingTests(unittest.TestCase):
-    def test_nothing_is_taken_for_a_request_or_a_special_character(self):
+    def test_requests_and_special_characters_are_escaped(self):
         self.assertEqual(escaped(r"a\n 'b' x-y …"), r"a\en \(aqb\(aq x\-y \[u2026]")
 
     def test_text_is_ascii(self):
         for text in ["…", "×", "λ", "🐛"]:
             self.assertTrue(escaped(text).isascii(), text)
 
-    def test_a_line_does_not_begin_as_a_request(self):
+    def test_lines_that_resemble_requests_are_escaped(self):
         page = Page()
         for line in [".TH", "'x", "text"]:
             page.line(line)
@@ -36,7 +36,7 @@ class SentenceTests(unittest.TestCase):
     def test_options_are_bold(self):
         self.assertEqual(sentence("With --pid, or -o x."), r"With \fB\-\-pid\fR, or \fB\-o\fR x.")
 
-    def test_other_dashes_are_not(self):
+    def test_other_dashes_are_not_bold(self):
         for text in ["new-leaks", "a - b", "1-2", "app-2.html", "x/-y", "--", "-1"]:
             self.assertNotIn(r"\fB", sentence(text), text)
 

@@ -9,7 +9,7 @@ from mutation.runs import Reading, Tier, failed_name
 
 
 class LineTests(unittest.TestCase):
-    def test_failures_have_the_name_of_their_test(self):
+    def test_failure_lines_name_their_test(self):
         for line, name in [
             ('✘ Test "A program ends" recorded an issue at ATests.swift:3:4: Expectation failed', "A program ends"),
             ("✘ Test sums(of:) recorded an issue with 1 argument of → 3 at A.swift:1:1: no", "sums(of:)"),
@@ -21,7 +21,7 @@ class LineTests(unittest.TestCase):
         ]:
             self.assertEqual(failed_name(line), name)
 
-    def test_other_lines_are_no_failures(self):
+    def test_other_lines_are_not_failures(self):
         for line in [
             "✘ Test run with 1490 tests in 90 suites failed after 3 seconds with 1 issue.",
             "✘ Suite ATests failed after 0.1 seconds with 1 issue.",
@@ -31,21 +31,21 @@ class LineTests(unittest.TestCase):
         ]:
             self.assertIsNone(failed_name(line))
 
-    def test_the_check_of_the_tests_begins_when_all_is_built(self):
+    def test_run_begins_after_the_build(self):
         reading = Reading()
         reading.take("test: setting up")
         self.assertFalse(reading.has_begun)
         reading.take("test: tests")
         self.assertTrue(reading.has_begun)
 
-    def test_an_end_without_a_failed_test_is_a_crash(self):
+    def test_exit_without_a_failed_test_is_a_crash(self):
         reading = Reading()
         for line in ["◇ Test run started.", "◇ Test sums(of:) started."]:
             reading.take(line)
         reading.end(1)
         self.assertEqual(reading.failure, "crash (status 1) after the start of sums(of:)")
 
-    def test_a_failure_to_build_is_no_begun_run(self):
+    def test_failed_build_does_not_begin_the_run(self):
         reading = Reading()
         reading.take("error: no such module")
         reading.end(1)
@@ -78,11 +78,11 @@ class RunTests(unittest.TestCase):
         failure, has_begun = done.stdout.splitlines()
         return failure, has_begun == "True"
 
-    def test_a_run_has_the_mutant_and_the_tier(self):
+    def test_run_gets_the_mutant_and_the_tier(self):
         script = 'echo "◇ Test run started."; echo "test: failed: $MUTANT $*"; sleep 600'
         self.assertEqual(self.outcome(script), ("7 --whole --tests-only", True))
 
-    def test_a_run_ends_with_all_it_started(self):
+    def test_end_of_a_run_kills_its_processes(self):
         mark = os.path.join(self.tree, "mark")
         script = f'setsid sh -c "sleep 1; touch {mark}" >/dev/null 2>&1 &\n'
         script += 'echo "✘ Test sums() failed after 1 s"\nsleep 600'
@@ -90,11 +90,11 @@ class RunTests(unittest.TestCase):
         time.sleep(1.5)
         self.assertFalse(os.path.exists(mark))
 
-    def test_a_run_that_does_not_end_is_caught(self):
+    def test_run_that_does_not_end_counts_as_a_failure(self):
         failure, _ = self.outcome("echo '◇ Test a() started.'; sleep 600", seconds=0.3)
         self.assertEqual(failure, "no end within 0 minutes")
 
-    def test_a_run_that_passes_has_no_failure(self):
+    def test_passing_run_has_no_failure(self):
         self.assertEqual(self.outcome("echo '◇ Test run started.'"), ("", True))
 
     def test_tiers_are_arguments_of_the_script(self):

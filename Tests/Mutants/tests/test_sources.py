@@ -38,19 +38,19 @@ class PlaceTests(unittest.TestCase):
     def test_the_original_is_found_in_its_context(self):
         self.assertEqual(place(mutant("b", "a", context="a + b"), PROGRAM), PROGRAM.index("a + b") + 4)
 
-    def test_a_text_that_is_there_twice_is_refused(self):
+    def test_duplicate_text_is_refused(self):
         with self.assertRaisesRegex(Misplaced, "slip: a.c has the original text 2 times"):
             place(mutant("sum", "total"), PROGRAM)
 
-    def test_a_text_that_is_gone_is_refused(self):
+    def test_missing_context_is_refused(self):
         with self.assertRaisesRegex(Misplaced, "slip: a.c has the context 0 times"):
             place(mutant("b", "a", context="a - b"), PROGRAM)
 
-    def test_a_function_that_comes_later_is_refused(self):
+    def test_later_function_is_refused(self):
         with self.assertRaisesRegex(Misplaced, "does not have sum before"):
             place(mutant("<stdio.h>", "<stdlib.h>"), PROGRAM)
 
-    def test_two_mutants_of_one_name_are_reported(self):
+    def test_duplicate_mutant_names_are_reported(self):
         both = numbered([mutant("a", "b", file="none.c"), mutant("a", "b", file="none.c")])
         self.assertIn("slip: there are two mutants of this name", complaints("/", both))
 
@@ -59,7 +59,7 @@ class SourcesTests(unittest.TestCase):
     def test_each_mutant_fits_the_sources(self):
         self.assertEqual(complaints(ROOT, numbered(MUTANTS)), [])
 
-    def test_other_files_stay_as_they_are(self):
+    def test_other_files_are_unchanged(self):
         self.assertEqual(mutated_text(PROGRAM, numbered([mutant("a + b", "a - b")]), "b.c"), PROGRAM)
 
     def test_swift_chooses_an_expression_and_statements(self):
@@ -100,7 +100,7 @@ class ChosenMutantTests(unittest.TestCase):
         self.assertEqual(self.output(MUTANT="1"), "kept\n-1\n")
         self.assertEqual(self.output(MUTANT="2"), "5\n")
 
-    def test_without_the_variable_nothing_is_broken(self):
+    def test_no_mutant_is_active_without_the_variable(self):
         self.assertEqual(self.output(), "kept\n5\n")
         self.assertEqual(self.output(MUTANT="", MUTANTS="1"), "kept\n5\n")
         self.assertEqual(self.output(MUTANT="12"), "kept\n5\n")

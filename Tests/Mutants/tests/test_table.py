@@ -16,7 +16,7 @@ class TableTests(unittest.TestCase):
             "| `slip` | `Sources/a.c:sum` | It breaks a \\| b. | first | sums(of:) | 12 |",
         )
 
-    def test_a_survivor_shows(self):
+    def test_uncaught_mutant_is_shown(self):
         self.assertIn("| none | **not caught** | 3 |", line(Row(MUTANT, None, "", 3)))
 
     def test_the_summary_counts_by_tier(self):

@@ -36,7 +36,7 @@ import Testing
     }
   }
 
-  @Test func whatIsNewFailsAndWhatIsGoneDoesNot() throws {
+  @Test func newFindingsFailAndFixedOnesDoNot() throws {
     let feed = try Feed()
     let worse = try feed.run(["diff", feed.clean, feed.leaky])
     #expect(worse.end == .exit(1))
@@ -51,7 +51,7 @@ import Testing
     #expect(try feed.run(["diff", "--fail-on", "growth:1GiB", feed.clean, feed.leaky]).end == .exit(0))
   }
 
-  @Test func aPipeIsRefusedAndNotWaitedFor() throws {
+  @Test func pipeIsRefusedWithoutWaiting() throws {
     let directory = try TemporaryDirectory()
     let pipe = directory.path + "/pipe"
     try #require(mkfifo(pipe, 0o600) == 0)
@@ -67,14 +67,14 @@ import Testing
     }
   }
 
-  @Test func whatABaselineAcceptsIsNotNew() throws {
+  @Test func baselineFindingsAreNotNew() throws {
     let feed = try Feed()
     #expect(try feed.run(["analyze", "--baseline", "known.txt", "--update-baseline", feed.leaky]).end == .exit(0))
     let outcome = try feed.run(["diff", "--baseline", "known.txt", feed.clean, feed.leaky])
     #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
   }
 
-  @Test func annotationsPointAtLinesThatExistAndDocumentsAreValid() throws {
+  @Test func annotationsNameExistingLinesAndDocumentsAreValid() throws {
     let feed = try Feed()
     let outcome = try feed.run([
       "diff", "--format", "github", "--source-root", BuildProducts.packageRoot, "--write", "sarif=a.sarif", "--write",
@@ -102,7 +102,7 @@ import Testing
     #expect(try feed.text("a.md").contains("4 new leaks") && feed.text("a.txt").contains("4 new"))
   }
 
-  @Test func aDigestStandsForItsTraceWithoutTraceAndProgram() throws {
+  @Test func digestReplacesItsTraceAndProgram() throws {
     let feed = try Feed()
     for name in ["clean", "leaky"] {
       #expect(try feed.run(["digest", "\(name).trace", "-o", "\(name).digest"]).end == .exit(0))
@@ -113,7 +113,7 @@ import Testing
     #expect(digests.replacing("clean.digest", with: feed.clean) == traces)
   }
 
-  @Test func aRunOfSeveralProcessesIsAddedUp() throws {
+  @Test func processesOfARunAreSummed() throws {
     let feed = try Feed()
     let both = feed.directory.path + "/both"
     try FileManager.default.createDirectory(atPath: both, withIntermediateDirectories: true)
@@ -124,7 +124,7 @@ import Testing
     #expect(try feed.run(["diff", "--per", "events", feed.leaky, both]).end == .exit(0))
   }
 
-  @Test func inputThatIsNoRunIsAnErrorThatSaysWhatToDo() throws {
+  @Test func invalidInputIsAnErrorWithAdvice() throws {
     let feed = try Feed()
     #expect(try feed.run(["digest", feed.leaky, "-o", "whole.digest"]).end == .exit(0))
     let whole = try Data(contentsOf: URL(fileURLWithPath: feed.directory.path + "/whole.digest"))
@@ -152,7 +152,7 @@ import Testing
         "leaktrace analyze NEW"))
   }
 
-  @Test func aTraceThatIsCutShortIsComparedAsFarAsItGoesAndSaidToBe() throws {
+  @Test func truncatedTraceIsComparedUpToTheCutAndReported() throws {
     let feed = try Feed()
     let whole = try Data(contentsOf: URL(fileURLWithPath: feed.leaky))
     try whole.prefix(whole.count * 3 / 4).write(to: URL(fileURLWithPath: feed.directory.path + "/cut.trace"))

@@ -27,12 +27,12 @@ import Testing
       totals: PairCase.Directions(worse: ["liveBlocks"]), renames: [PairCase.Rename(old: "Work", new: "Job")])
   }
 
-  @Test("What is as expected has no mismatch") func agreement() throws {
+  @Test("An expected report has no mismatch") func agreement() throws {
     #expect(DiffComparison.mismatches(expected, try ReportedDiff.read(found)) == [])
   }
 
   @Test(
-    "Whatever differs is a mismatch of its own",
+    "Each difference is one mismatch",
     arguments: [
       ("exact", "likeness", 2), ("retainCycle", "lost", 2), ("\"instances\"", "\"retainedBytes\"", 2),
       ("App.run()", "App.go()", 2),
@@ -51,7 +51,7 @@ import Testing
     #expect(DiffComparison.mismatches(expected, try ReportedDiff.read(changed)).count == count)
   }
 
-  @Test("A comparison mirrored twice is itself, and once is its opposite") func mirroring() {
+  @Test("Mirroring a comparison twice restores it, and once inverts it") func mirroring() {
     let mirrored = DiffComparison.mirrored(expected)
     #expect(mirrored.findings?.first?.kind == "better" && mirrored.findings?.first?.better == ["instances"])
     #expect(mirrored.types?.first?.name == "Relay<Work>" && mirrored.types?.first?.oldName == "Relay<Job>")
@@ -64,13 +64,13 @@ import Testing
         && twice.renames == expected.renames)
   }
 
-  @Test("Modules are left out wherever a type's name has them") func modules() {
+  @Test("Module names are omitted everywhere in a type's name") func modules() {
     #expect(DiffComparison.withoutModules("app.Relay<app.Job, Swift.Int>") == "Relay<Job, Int>")
     #expect(DiffComparison.withoutModules("myapp.Job") == "myapp.Job")
   }
 
   @Test(
-    "Retains, releases and temporary blocks are looked at only where they are named, or where nothing is to be said",
+    "Retains, releases and temporary blocks are compared only where expected, or if no change is",
     arguments: [
       ("liveBlocks", true), ("liveBlocks retains", true), ("liveBlocks releases temporaryBlocks", true),
       ("liveBlocks allocatedBlocks", false), ("retains", false),
@@ -97,7 +97,7 @@ import Testing
     #expect(mismatches("liveBlocks peakBytes retains").count == 3)
   }
 
-  @Test("The data of every pair can be read, and each has a comparison in each of its variants") func data() throws {
+  @Test("Every pair's data are readable and cover each variant") func data() throws {
     let pairs = try PairCase.all()
     #expect(pairs.count >= 35)
     for pair in pairs {

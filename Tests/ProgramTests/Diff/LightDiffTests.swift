@@ -67,7 +67,7 @@ import Testing
     }
   }
 
-  @Test("What a variant holds is told by type, by holder and by the place that allocates it") func holds() throws {
+  @Test("Retained memory is reported by type, holder and allocating function") func holds() throws {
     let recordings = Recordings()
     let (old, new) = (try recordings.record("plain", as: "old"), try recordings.record("holds", as: "new"))
     let report = try recordings.compare([old, new])
@@ -88,7 +88,7 @@ import Testing
     #expect(try recordings.compare([digest, new]).summary == report.summary)
   }
 
-  @Test("What a variant allocates at one place is told by the samples, with their errors") func allocates() throws {
+  @Test("Samples report allocations at one place with their errors") func allocates() throws {
     let recordings = Recordings()
     let (old, new) = (try recordings.record("plain", as: "old"), try recordings.record("allocates", as: "new"))
     let report = try recordings.compare([old, new])
@@ -108,7 +108,7 @@ import Testing
     #expect(back.estimatedSites?.changes.map(\.kind) == ["better"])
   }
 
-  @Test("Runs of one build show nothing, ten times", .secondTier) func equalRuns() throws {
+  @Test("Eleven runs of one build show no change", .secondTier) func equalRuns() throws {
     let recordings = Recordings()
     let traces = try (0...10).map { try recordings.record("plain", as: "\($0)") }
     for (old, new) in zip(traces, traces.dropFirst()) {
@@ -121,7 +121,7 @@ import Testing
     #expect(several.summary == [])
   }
 
-  @Test("A light recording is compared with an inspection by holders, too") func besideInspections() throws {
+  @Test("A light recording and an inspection are compared by holder") func besideInspections() throws {
     let program = try InspectionTests.Waiting(
       "inspected.swift",
       under: [BuildProducts.leaktrace, "record", "--quiet", "--light", "-o", "%DIRECTORY%/%p.trace", "--"])

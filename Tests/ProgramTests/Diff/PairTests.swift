@@ -5,24 +5,24 @@ import TestRequirements
 import Testing
 
 @Suite(.serialized, .requires(.recorder)) struct PairTests {
-  @Test("What changed between two versions is reported, and nothing else is", arguments: PairVariant.tested)
+  @Test("Only the change between two versions is reported", arguments: PairVariant.tested)
   func changes(variant: PairVariant) throws {
     for run in try PairRun.all(variant) { try expectNone(run.forwards, run) }
   }
 
-  @Test("With the sides exchanged the opposite is reported", arguments: PairVariant.tested) func mirrored(
+  @Test("Exchanged sides give the opposite report", arguments: PairVariant.tested) func mirrored(
     variant: PairVariant
   ) throws {
     for run in try PairRun.all(variant) { try expectNone(run.backwards, run) }
   }
 
-  @Test("Digests say of the old version what its traces do", arguments: PairVariant.tested) func digested(
+  @Test("A digest of the old version gives the same report as its trace", arguments: PairVariant.tested) func digested(
     variant: PairVariant
   ) throws {
     for run in try PairRun.all(variant) { try expectNone(run.digested, run) }
   }
 
-  @Test("Of two runs of the same version nothing is reported", arguments: PairVariant.tested) func repeated(
+  @Test("Two runs of one version show no change", arguments: PairVariant.tested) func repeated(
     variant: PairVariant
   ) throws {
     for run in try PairRun.all(variant) { try expectNone(run.repeated, run) }
@@ -40,7 +40,7 @@ import Testing
 /// These tests run at the same time as the other suites, so that differences by chance show up on a busy machine.
 @Suite(.secondTier, .requires(.recorder)) struct UnchangedPairTests {
   @Test(
-    "Any two of ten runs of a program with threads, tasks and timers are alike, and so are five and five",
+    "Ten runs of a threaded program show no change, in pairs and as five against five",
     arguments: PairVariant.allCases)
   func nothingChanged(variant: PairVariant) throws {
     let pair = try #require(try PairCase.all().first { $0.name == "nothing-changed" })

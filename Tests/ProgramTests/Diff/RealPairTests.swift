@@ -5,7 +5,7 @@ import TestRequirements
 import Testing
 
 @Suite(.secondTier, .serialized, .requires(.recorder)) struct RealPairTests {
-  @Test("Of a package whose C strings were never freed, mending that is reported, and what else it leaks is not")
+  @Test("A fix of a package's lost C strings is reported, and its other leaks are not")
   func mendedPackage() throws {
     let pair = try PairCase.read("Real")
     let directory = try TemporaryDirectory()

@@ -34,7 +34,7 @@ import Testing
     try String(contentsOfFile: path, encoding: .utf8).components(separatedBy: "\n")
   }
 
-  @Test func theCodeIsThatOfTheCorpus() throws {
+  @Test func patternCodeMatchesTheCorpus() throws {
     let lines = try Self.document()
     let code = Self.blocks(lines).filter { $0.words.first == "swift" }
     #expect(code.count > 20)
@@ -52,7 +52,7 @@ import Testing
     }
   }
 
-  @Test(.secondTier) func theReportsAreThoseOfTheCorpus() throws {
+  @Test(.secondTier) func patternReportsMatchTheCorpus() throws {
     var lines = try Self.document()
     let reports = Self.blocks(lines).filter { $0.words.first == "text" }
     #expect(reports.count > 15)

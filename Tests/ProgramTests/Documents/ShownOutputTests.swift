@@ -18,13 +18,13 @@ import Testing
     }
     """
 
-  @Test func thePagesHaveMarks() {
+  @Test func everyPageHasMarks() {
     #expect(Self.scripted.count >= 20)
     // Other sources are suites with tests of their own.
     #expect(ShownBlock.all.filter(\.script.isEmpty).allSatisfy { $0.source == "TutorialTests" })
   }
 
-  @Test(.secondTier, arguments: scripted) func theProgramPrintsWhatThePageShows(_ block: ShownBlock) throws {
+  @Test(.secondTier, arguments: scripted) func commandPrintsTheOutputShown(_ block: ShownBlock) throws {
     let directory = try TemporaryDirectory()
     let program = try Self.program(block.source)
     let name = program.split(separator: "/").last!
@@ -67,7 +67,7 @@ import Testing
     #expect(ShownOutput.matches(shown, printed) == matches)
   }
 
-  @Test func anExcerptIsWholeLinesInOrder() {
+  @Test func excerptHasWholeLinesInOrder() {
     #expect(ShownOutput.isExcerpt(["b", "…", "d", "…"], of: "a\nb\nc\nd\n"))
     #expect(!ShownOutput.isExcerpt(["d", "…", "b"], of: "a\nb\nc\nd\n"))
     #expect(!ShownOutput.isExcerpt(["b"], of: "a b\n"))
@@ -76,7 +76,7 @@ import Testing
     #expect(!ShownOutput.isExcerpt(["main.swift:3"], of: "main.swift:4\n", figuresVary: true))
   }
 
-  @Test func aBlockHasItsMarkAndItsLines() throws {
+  @Test func blockHasItsMarkAndItsLines() throws {
     let page = "<!-- shown by: a.swift, figures vary\n$ ./a\n-->\n\n```\n$ ./a\n1\n```\n"
     let block = try #require(ShownBlock.blocks(of: page, page: "p.md").first)
     #expect(block.source == "a.swift" && block.figuresVary && block.testDescription == "p.md:1")

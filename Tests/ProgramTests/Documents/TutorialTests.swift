@@ -10,7 +10,7 @@ import Testing
   private static let program = BuildProducts.packageRoot + "/Tests/Programs/tutorial-server"
   private static let files = ["Server.swift", "main.swift"]
 
-  @Test func theMendedLineIsThatOfTheProgram() throws {
+  @Test func changedLineMatchesTheProgram() throws {
     let changes = try Self.steps().compactMap { step -> TutorialChange? in
       if case .change(let change) = step { change } else { nil }
     }
@@ -19,7 +19,7 @@ import Testing
     #expect(source.components(separatedBy: changes[0].old).count == 2, "not once in Server.swift:\n\(changes[0].old)")
   }
 
-  @Test(.secondTier) func theCommandsPrintWhatTheTutorialShows() throws {
+  @Test(.secondTier) func commandsPrintTheTutorialsOutput() throws {
     let directory = try TemporaryDirectory()
     for file in Self.files {
       try FileManager.default.copyItem(atPath: "\(Self.program)/\(file)", toPath: "\(directory.path)/\(file)")

@@ -53,7 +53,7 @@ import Testing
     #expect(python.output == totals.joined(separator: "|") + "\n", "\(python.errorOutput)")
   }
 
-  @Test("A database replaces a file as a whole, and can go to standard output") func files() throws {
+  @Test("A database replaces a whole file, or goes to standard output") func files() throws {
     let recorded = try RecordedFeed.shared()
     let folder = recorded.directory.path + "/out"
     let file = folder + "/feed.db"

@@ -20,7 +20,7 @@ import Testing
     ]
   }
 
-  @Test("go tool pprof shows the report's figures, and the stacks behind them") func pprof() throws {
+  @Test("go tool pprof shows the report's figures and stacks") func pprof() throws {
     let recorded = try RecordedFeed.shared()
     let file = recorded.directory.path + "/feed.pb.gz"
     #expect(try recorded.export("--format", "pprof", "-o", file).end == .exit(0))
@@ -54,7 +54,7 @@ import Testing
         == recorded.export("--format", "collapsed", "--value", "live-bytes").output)
   }
 
-  @Test("A speedscope document is valid, and has the report's figures") func speedscope() throws {
+  @Test("A speedscope document is valid and has the report's figures") func speedscope() throws {
     let recorded = try RecordedFeed.shared()
     let file = recorded.directory.path + "/feed.speedscope.json"
     #expect(try recorded.export("--format", "speedscope", "-o", file).end == .exit(0))
@@ -92,7 +92,7 @@ import Testing
     }
   }
 
-  @Test("GraphViz draws all findings, or the one that is asked for") func dot() throws {
+  @Test("GraphViz draws all findings, or the requested one") func dot() throws {
     let recorded = try RecordedFeed.shared()
     let file = recorded.directory.path + "/leaks.dot"
     #expect(try recorded.export("--format", "dot", "-o", file).end == .exit(0))
@@ -129,7 +129,7 @@ import Testing
     return drawn.output.components(separatedBy: "class=\"cluster\"").count - 1
   }
 
-  @Test("A mistake gets an error that says what to do, and nothing is written") func mistakes() throws {
+  @Test("A wrong option gives an error with advice and writes no file") func mistakes() throws {
     let recorded = try RecordedFeed.shared()
     for (arguments, status, words) in [
       (["--format", "pprof", "--value", "retains"], 64, "choose there with -sample_index"),

@@ -26,7 +26,7 @@ import Testing
     }
   }
 
-  @Test("Databases answer the documented questions as Python does") func questions() throws {
+  @Test("Databases and Python answer the documented questions equally") func questions() throws {
     let directory = try TemporaryDirectory()
     try record(into: directory)
     // The other databases are large. To query them too where they are installed, set LEAKTRACE_FLEET_ENGINES="duckdb

@@ -27,7 +27,7 @@ import Testing
 
   private func isForPage(_ request: String) -> Bool { request.contains(Self.host) }
 
-  @Test("No view of a page asks anything of a network", .secondTier) func requests() throws {
+  @Test("No view of a page sends a network request", .secondTier) func requests() throws {
     let directory = try TemporaryDirectory()
     let page = try page(in: directory)
     // The browser contacts its vendor's hosts on its own. The page does not refer to them.
@@ -44,7 +44,7 @@ import Testing
     }
   }
 
-  @Test("A page that was made to ask is kept from it by its policy, and this test would see it") func policy() throws {
+  @Test("The page's policy blocks a request, and the test would detect one") func policy() throws {
     let directory = try TemporaryDirectory()
     let page = try page(in: directory)
     let text = try String(contentsOfFile: page, encoding: .utf8)

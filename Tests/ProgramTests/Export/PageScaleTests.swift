@@ -30,7 +30,7 @@ import Testing
   /// than a second.
   private static let maxElements = 20_000
 
-  @Test("The page of a long run is small, and opens with few elements", arguments: workloads, Length.allCases)
+  @Test("The page of a long run is small and opens with few elements", arguments: workloads, Length.allCases)
   func run(workload: Workload, length: Length) throws {
     let directory = try TemporaryDirectory()
     let (trace, page) = (directory.path + "/a.trace", directory.path + "/page.html")

@@ -82,7 +82,7 @@ import Testing
     var reports: [Report]
   }
 
-  @Test("Every view shows what the JSON report says") func views() throws {
+  @Test("Every view shows the figures of the JSON report") func views() throws {
     let directory = try TemporaryDirectory()
     let (trace, page) = try recorded("leaky", in: directory)
     let json = try Command([BuildProducts.leaktrace, "analyze", "--format", "json", trace]).run().output
@@ -133,7 +133,7 @@ import Testing
       threads.contains("the main thread") && threads.contains("Tasks in the heap image"), "\(threads.prefix(500))")
   }
 
-  @Test("A page about several processes has each of them", .secondTier) func severalProcesses() throws {
+  @Test("A page about several processes shows each of them", .secondTier) func severalProcesses() throws {
     let directory = try TemporaryDirectory()
     let (leaky, clean) = (try recorded("leaky", in: directory).trace, try recorded("clean", in: directory).trace)
     let page = try page(of: [clean, leaky], in: directory)
@@ -146,7 +146,7 @@ import Testing
     #expect(dom.contains("aria-label=\"Process\"") && dom.contains("#2:findings"))
   }
 
-  @Test("The page of a comparison shows what changed", .secondTier) func comparison() throws {
+  @Test("The page of a comparison shows the changes", .secondTier) func comparison() throws {
     let directory = try TemporaryDirectory()
     let (leaky, clean) = (try recorded("leaky", in: directory).trace, try recorded("clean", in: directory).trace)
     let page = directory.path + "/diff.html"
@@ -191,7 +191,7 @@ import Testing
     #expect(text(try opened(page, "allocations")).contains("Allocation sites"))
   }
 
-  @Test("The page of a light recording shows what its samples say, with the errors", .secondTier) func lightRecording()
+  @Test("The page of a light recording shows its estimates with their errors", .secondTier) func lightRecording()
     throws
   {
     struct Document: Decodable {
@@ -246,7 +246,7 @@ import Testing
     #expect(text(try opened(page, "overview")).contains("Proven"))
   }
 
-  @Test("A clean run has a page that says so") func clean() throws {
+  @Test("The page of a clean run reports no leaks") func clean() throws {
     let directory = try TemporaryDirectory()
     let page = try recorded("clean", in: directory).page
     let overview = text(try opened(page, "overview"))
@@ -254,7 +254,7 @@ import Testing
     #expect(!overview.contains("Proven") && !overview.contains("Suspected"))
   }
 
-  @Test("A page lists what grew, and begins with it if there is no finding") func grown() throws {
+  @Test("A page lists grown collections, and starts with them if it has no finding") func grown() throws {
     let directory = try TemporaryDirectory()
     let trace = directory.path + "/growing.trace"
     let program = try TestProgram("growing.swift", flags: ["-O"]).path()
@@ -265,7 +265,7 @@ import Testing
     #expect(overview.contains("Grew during the run") && overview.contains("finished child task"))
   }
 
-  @Test("Mistakes get an error that says what to do") func mistakes() throws {
+  @Test("Wrong options give an error with advice") func mistakes() throws {
     let directory = try TemporaryDirectory()
     let trace = directory.path + "/a.trace"
     #expect(

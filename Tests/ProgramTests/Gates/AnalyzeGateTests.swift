@@ -18,7 +18,7 @@ import Testing
     try Command([BuildProducts.leaktrace, "analyze", "--limit", "1", "--width", "200"] + arguments).run()
   }
 
-  @Test func findingsFailOnlyWhereThatIsAskedFor() throws {
+  @Test func findingsFailOnlyOnRequest() throws {
     let run = try CheckedRun()
     let trace = try record("cycles=3", in: run, name: "a")
     #expect(try analyze([trace]).end == .exit(0))
@@ -31,7 +31,7 @@ import Testing
     #expect(failed.errorOutput == "leaktrace: gate failed: leaks: 1 finding of the program\n")
   }
 
-  @Test func severalTracesAreOneInTheBaseline() throws {
+  @Test func baselineCombinesSeveralTraces() throws {
     let run = try CheckedRun()
     let traces = [try record("cycles=20", in: run, name: "a"), try record("cycles=9", "lost=4", in: run, name: "b")]
     let options = ["--baseline", run.baseline, "--fail-on", "new-leaks,worse"]
@@ -43,7 +43,7 @@ import Testing
     #expect(try analyze(["--fail-on", "leaks:2"] + traces).end == .exit(1))
   }
 
-  @Test func aTraceThatCannotBeJudgedOutweighsAGateAndLeavesTheBaselineAlone() throws {
+  @Test func unjudgeableTraceOverridesTheGateAndKeepsTheBaseline() throws {
     let run = try CheckedRun()
     let leaky = try record("cycles=3", in: run, name: "a")
     let without = try record("cycles=3", in: run, name: "b", options: ["--no-snapshots"])
@@ -57,7 +57,7 @@ import Testing
     #expect(try analyze([without]).end == .exit(0))
   }
 
-  @Test func aBaselineWithAConflictIsRefusedWithItsLine() throws {
+  @Test func baselineWithAConflictIsRefusedWithItsLine() throws {
     let run = try CheckedRun()
     let trace = try record("cycles=3", in: run, name: "a")
     _ = try run.directory.write("# x\n<<<<<<< ours\n", to: "leaks.txt")

@@ -7,7 +7,7 @@ import TraceReading
 import TraceRecording
 
 @Suite(.requires(.recorder)) struct CheckTests {
-  @Test func aProgramThatLeaksNothingPasses() throws {
+  @Test func programWithoutLeaksPasses() throws {
     let outcome = try CheckedRun().check()
     #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
     #expect(outcome.output.hasPrefix("begins\nends\nLeaks: none found"))
@@ -15,7 +15,7 @@ import TraceRecording
     #expect(outcome.errorOutput == "")
   }
 
-  @Test func aProgramThatLeaksFailsAndSaysWhereAndHowToSeeMore() throws {
+  @Test func leakingProgramFailsWithThePlaceAndAdvice() throws {
     let outcome = try CheckedRun().check([], "cycles=3")
     #expect(outcome.end == .exit(1))
     #expect(outcome.output.contains("RETAIN CYCLE  Parent"))
@@ -25,11 +25,11 @@ import TraceRecording
   }
 
   @Test(arguments: [("none", 0), ("leaks:2", 0), ("leaks:2,retained:1B", 1), ("growth", 0)] as [(String, Int32)])
-  func conditionsDecide(conditions: String, status: Int32) throws {
+  func conditionsDecideTheResult(conditions: String, status: Int32) throws {
     #expect(try CheckedRun().check(["--fail-on", conditions], "cycles=2").end == .exit(status))
   }
 
-  @Test func aLibrarysLeakFailsIfItIsLargeUntilAPatternAcceptsIt() throws {
+  @Test func largeLibraryLeakFailsUntilAPatternAcceptsIt() throws {
     let run = try CheckedRun()
     let few = try run.check([], "library=900")
     #expect(few.end == .exit(0) && few.output.contains("Gates: passed"), "\(few.output)")
@@ -44,7 +44,7 @@ import TraceRecording
     #expect(try run.check(["--suppressions", patterns], "library=1100").end == .exit(0))
   }
 
-  @Test func whatTheBaselineAcceptsPassesAndASecondLeakIsNew() throws {
+  @Test func acceptedLeakPassesAndASecondLeakIsNew() throws {
     let run = try CheckedRun()
     let options = ["--baseline", run.baseline]
     let missing = try run.check(options, "cycles=3")
@@ -78,7 +78,7 @@ import TraceRecording
     #expect(gone.output.contains("--update-baseline removes them"))
   }
 
-  @Test func anUpdateKeepsReasonsHeadPermissionsAndLinks() throws {
+  @Test func updateKeepsReasonsHeaderPermissionsAndLinks() throws {
     let run = try CheckedRun()
     let options = ["--baseline", run.baseline, "--update-baseline"]
     _ = try run.check(options, "cycles=10", "lost=10")
@@ -102,7 +102,7 @@ import TraceRecording
     #expect(try FileManager.default.contentsOfDirectory(atPath: run.directory.path + "/kept") == ["real.txt"])
   }
 
-  @Test func aProgramsOwnFailureIsPassedOnAndItsLeaksAreToldAllTheSame() throws {
+  @Test func programsFailureIsPassedOnAndItsLeaksAreReported() throws {
     let run = try CheckedRun()
     let outcome = try run.check(["--baseline", run.baseline, "--update-baseline"], "cycles=3", "exit=7")
     #expect(outcome.end == .exit(7))
@@ -114,7 +114,7 @@ import TraceRecording
     #expect(!FileManager.default.fileExists(atPath: run.baseline))
   }
 
-  @Test func aProgramThatASignalEndsEndsItAlike() throws {
+  @Test func checkEndsByTheProgramsSignal() throws {
     let run = try CheckedRun()
     let terminated = try run.check([], "cycles=3", "signal=15")
     #expect(terminated.end == .signal(15))
@@ -125,7 +125,7 @@ import TraceRecording
     #expect(killed.output.contains("FAILED  new-leaks: cannot be judged"))
   }
 
-  @Test func signalsReachTheProgramAndTheReportFollows() throws {
+  @Test func signalsReachTheProgramBeforeTheReport() throws {
     let run = try CheckedRun()
     let running = try run.command([], [run.program, "lost=4", "wait"]).start()
     // The program prints this line after it has made all its leaks.
@@ -137,7 +137,7 @@ import TraceRecording
     try run.expectNothingLeft()
   }
 
-  @Test func aCommandBesideTheProgramEndsIt() throws {
+  @Test func untilCommandEndsTheProgram() throws {
     let run = try CheckedRun()
     let ready = run.directory.path + "/ready"
     let untilReady = "while ! [ -e '\(ready)' ]; do sleep 0.01; done; rm '\(ready)'"
@@ -158,7 +158,7 @@ import TraceRecording
   }
 
   @Test(
-    "A server that does not end is judged by the image of the end of the load",
+    "A server that does not stop is judged by the image at the end of the load",
     arguments: [("lost=4", 1), ("lost=0", 0)] as [(String, Int32)])
   func serverThatIgnoresTheSignal(leak: String, status: Int32) throws {
     let run = try CheckedRun()
@@ -177,7 +177,7 @@ import TraceRecording
     #expect(try run.text("leaks.json").contains(sentence))
   }
 
-  @Test func aServerThatWaitsForStreamsThatLeakIsJudgedByThem() throws {
+  @Test func serverWaitingForLeakedStreamsIsJudgedByThem() throws {
     let run = try CheckedRun()
     let ready = run.directory.path + "/ready"
     let program = try TestProgram("open-streams.swift", flags: ["-Onone"]).path()
@@ -193,7 +193,7 @@ import TraceRecording
     try run.expectNothingLeft()
   }
 
-  @Test func aServerThatHangsInAnExitHandlerIsJudgedByTheImageOfTheEndOfItsLoad() throws {
+  @Test func serverStuckInAnExitHandlerIsJudgedByTheImageAtTheEndOfTheLoad() throws {
     let run = try CheckedRun()
     let ready = run.directory.path + "/ready"
     let outcome = try run.check(
@@ -206,7 +206,7 @@ import TraceRecording
       "\(outcome.errorOutput)")
   }
 
-  @Test func aServerThatCrashesAtItsEndFailsAndItsLeaksAreReported() throws {
+  @Test func serverThatCrashesOnExitFailsAndItsLeaksAreReported() throws {
     let run = try CheckedRun()
     let ready = run.directory.path + "/ready"
     let outcome = try run.check(["--until", Self.untilReady(ready)], "lost=4", "abort", "tell=\(ready)", "wait")
@@ -219,7 +219,7 @@ import TraceRecording
   }
 
   @Test(
-    "A server that outlives the script that started it is stopped and judged", arguments: [false, true])
+    "A server that outlives its start script is stopped and judged", arguments: [false, true])
   func serverOfAScript(ignores: Bool) throws {
     let run = try CheckedRun()
     let ready = run.directory.path + "/ready", number = run.directory.path + "/number"
@@ -235,7 +235,7 @@ import TraceRecording
     try run.expectNothingLeft()
   }
 
-  @Test func aServerThatWasKilledDropsNothingFromTheBaseline() throws {
+  @Test func killedServerDropsNoBaselineEntry() throws {
     let run = try CheckedRun()
     let ready = run.directory.path + "/ready"
     _ = try run.directory.write("0123456789abcdef 3 retainCycle \"Till ↺\" ticket 9\n", to: "leaks.txt")
@@ -249,13 +249,13 @@ import TraceRecording
     #expect(baseline.contains("Till ↺") && baseline.contains("Forgotten"), "\(baseline)")
   }
 
-  @Test func theTimeToStopNeedsALoad() throws {
+  @Test func stopTimeoutNeedsALoad() throws {
     let run = try CheckedRun()
     let outcome = try run.command(["--stop-timeout", "1s"], [run.program]).run()
     #expect(outcome.end == .exit(64) && outcome.errorOutput.contains("--stop-timeout needs --until"))
   }
 
-  @Test func whatCannotBeJudgedNeverPasses() throws {
+  @Test func unjudgeableRunNeverPasses() throws {
     let run = try CheckedRun()
     #expect(try run.command([], ["/no/such/program"]).run().end == .exit(127))
     let untraceable = try run.command([], [try TestProgram("churn.c", flags: ["-static"]).path()]).run()
@@ -269,7 +269,7 @@ import TraceRecording
     try run.expectNothingLeft()
   }
 
-  @Test func ofFollowedProcessesTheProgramsOwnAreJudged() throws {
+  @Test func onlyTheProgramsOwnFollowedProcessesAreJudged() throws {
     let run = try CheckedRun()
     let script = "\(run.program) cycles=3; ls / > /dev/null"
     let followed = try run.command([], ["/bin/sh", "-c", script]).run()
@@ -286,7 +286,7 @@ import TraceRecording
     try run.expectNothingLeft()
   }
 
-  @Test func tracesAreKeptWhereThatIsAskedFor() throws {
+  @Test func tracesAreKeptOnRequest() throws {
     let run = try CheckedRun()
     let outcome = try run.check(["--keep", "traces/of %n"], "cycles=3")
     #expect(outcome.end == .exit(1))
@@ -295,7 +295,7 @@ import TraceRecording
     #expect(RecordedTrace(path: "\(run.directory.path)/traces/of %n/\(kept.first ?? "")") != nil)
   }
 
-  @Test func reportsGoToFilesInSeveralFormatsAtOnce() throws {
+  @Test func reportsAreWrittenInSeveralFormats() throws {
     let run = try CheckedRun()
     let outcome = try run.check(
       [
@@ -321,7 +321,7 @@ import TraceRecording
     #expect(try run.check(["--write", "json=/no/such/directory/x"]).end == .exit(5))
   }
 
-  @Test(.secondTier) func testsThatSwiftTestRunsAreJudgedAndNothingElse() throws {
+  @Test(.secondTier) func onlyTheTestsOfSwiftTestAreJudged() throws {
     let run = try CheckedRun()
     _ = try run.directory.write(
       """

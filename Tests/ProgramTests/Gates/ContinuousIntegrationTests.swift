@@ -6,7 +6,7 @@ import Testing
 
 @Suite(.requires(.recorder)) struct ContinuousIntegrationTests {
   @Test(
-    "The steps for GitHub and GitLab install, check, upload, comment and fail as they say", .requires(.program("jq")),
+    "The GitHub and GitLab steps install, check, upload, comment and fail", .requires(.program("jq")),
     .requires(.program("curl")), .requires(.program("xz")), arguments: ["github", "gitlab"])
   func steps(of runner: String) throws {
     let program = try TestProgram("gated.swift", flags: ["-Onone"]).path()
@@ -44,7 +44,7 @@ import Testing
       annotations: try text("txt"), sarif: try text("sarif"), junit: try text("xml"), quality: try text("json"))
   }
 
-  @Test("Annotations, messages and test cases name the test of Swift Testing that leaked") func swiftTesting() throws {
+  @Test("Annotations, messages and test cases name the leaking test of Swift Testing") func swiftTesting() throws {
     let reports = try check("leaky-tests.swift")
     for test in [
       "SingleTests.leaksACycle", "LeakySuite.leaksInASuite", "SingleTests.leaksMoreThanIsAllowed",
@@ -58,7 +58,7 @@ import Testing
     }
   }
 
-  @Test("Annotations, messages and test cases name the tests of XCTest that leaked") func xctest() throws {
+  @Test("Annotations, messages and test cases name the leaking tests of XCTest") func xctest() throws {
     let reports = try check("leaky-xctests.swift")
     let sentence =
       "Leaked in 5 tests: LeakyTests.testLeaks (8), LeakyTests.testLeaksBefore (8), LeakyTests.testLeaksLater (8), "
@@ -73,7 +73,7 @@ import Testing
     #expect(reports.quality.contains("retained. \(sentence) "), "\(reports.quality)")
   }
 
-  @Test("Of a plain `swift test`, the tests of all its processes are named", .secondTier) func processes() throws {
+  @Test("A plain `swift test` names the leaking tests of all its processes", .secondTier) func processes() throws {
     let run = try CheckedRun()
     _ = try run.directory.write(
       """

@@ -62,7 +62,7 @@ import Testing
     final class CartTests: XCTestCase { func testLeaks() { for _ in 0..<3 { Cart.leak() } } }
     """
 
-  @Test("The tests of a package are checked, with either library", arguments: ["Swift Testing", "XCTest"])
+  @Test("The plugin checks a package's tests with either library", arguments: ["Swift Testing", "XCTest"])
   func tests(library: String) throws {
     let package = try Package(
       #".target(name: "Shop"), .testTarget(name: "ShopTests", dependencies: ["Shop"])"#,
@@ -82,7 +82,7 @@ import Testing
     #expect(!package.has(".build/checkouts/swift-argument-parser"))
   }
 
-  @Test("A product is checked with its arguments, and its failure is the plugin's")
+  @Test("The plugin runs a product with its arguments and passes its failure on")
   func product() throws {
     let main = """
       let count = Int(CommandLine.arguments[1])!
@@ -100,7 +100,7 @@ import Testing
     #expect(try package.run("run", "none").end != .exit(0))
   }
 
-  @Test("Without the command, the plugin says how to get it")
+  @Test("The plugin explains how to install a missing command")
   func missingCommand() throws {
     let package = try Package(#".target(name: "Shop")"#, ["Sources/Shop/Cart.swift": Self.cart])
     var command = Command([BuildProducts.toolchain + "/swift", "package", "leaktrace", "test"])

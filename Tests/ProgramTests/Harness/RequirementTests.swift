@@ -24,20 +24,20 @@ import Testing
     #expect(lines(outcome, containing: "skipped").isEmpty)
   }
 
-  @Test func whereProductsAreNamedTestsThatLackThemFail() throws {
+  @Test func testsFailWithoutNamedProducts() throws {
     expectFailures(
       try runTests("ProgramTests.AsyncCallersTests", ["LEAKTRACE_TEST_PRODUCTS": "/no/such/directory"]),
       missing: "libleaktrace.so beside leaktrace in /no/such/directory is missing.")
   }
 
-  @Test func whereProductsAreNamedTestsThatLackAProgramFail() throws {
+  @Test func testsFailWithoutARequiredProgramIfProductsAreNamed() throws {
     expectFailures(
       try runTests(
         "ShimTests.UnwindRowTests", ["LEAKTRACE_TEST_PRODUCTS": "/no/such/directory", "PATH": "/no/such/directory"]),
       missing: "readelf is missing. scripts/setup installs it.")
   }
 
-  @Test func elsewhereTestsAreSkippedAndTheReasonIsToldOnce() throws {
+  @Test func otherTestsAreSkippedWithOneMessage() throws {
     let outcome = try runTests("ShimTests.UnwindRowTests", ["PATH": "/no/such/directory"])
     #expect(outcome.end == .exit(0))
     let told = lines(outcome, containing: "tests are skipped: readelf is missing. scripts/setup installs it.")

@@ -30,7 +30,7 @@ import Testing
   }
 
   @Test(
-    "An inspection finds objects that no code can let go of, and not those of which code has the handles",
+    "An inspection reports objects that no code can release, but none with handles",
     arguments: optimisations)
   func inspected(optimisation: String) throws {
     let waiting = try InspectionTests.Waiting(TestProgram("beyond-reach.swift", flags: ["-g", optimisation]))
@@ -39,7 +39,7 @@ import Testing
     #expect(try suspicions(outcome) == Self.expected, "\(outcome.output)")
   }
 
-  @Test("So does a light recording", .secondTier, arguments: optimisations)
+  @Test("A light recording reports the same objects", .secondTier, arguments: optimisations)
   func light(optimisation: String) throws {
     let waiting = try InspectionTests.Waiting(
       TestProgram("beyond-reach.swift", flags: ["-g", optimisation]),
@@ -51,7 +51,7 @@ import Testing
     #expect(try suspicions(outcome) == Self.expected, "\(outcome.output)")
   }
 
-  @Test("So do a recording of a process that ran before, and a core file", .secondTier)
+  @Test("An attached recording and a core file report the same objects", .secondTier)
   func attachedAndCore() throws {
     let waiting = try InspectionTests.Waiting(TestProgram("beyond-reach.swift", flags: ["-g", "-O"]))
     let (process, directory) = ("\(waiting.processID)", waiting.directory.path)

@@ -78,7 +78,7 @@ struct ContainerTests {
     #expect(!output.contains("was not found") && !output.contains("is not the file that ran"), "\(output)")
   }
 
-  @Test("Files are found through the process's root, and numbers of both namespaces are shown") func chroot() throws {
+  @Test("Files are found through the process's root, and both namespaces' process IDs are shown") func chroot() throws {
     let container = try Container(try Self.program.path())
     let found = try Self.text(String(container.processID))
     Self.check(found.output)
@@ -131,7 +131,7 @@ struct ContainerTests {
     #expect(analyzed.end == .exit(0) && analyzed.output.contains("RETAIN CYCLE"), "\(analyzed)")
   }
 
-  @Test("A process with another Swift runtime than this machine's") func otherRuntime() throws {
+  @Test("A process with another Swift runtime is inspected") func otherRuntime() throws {
     let runtime = try PythonServer.runtime()
     let container = try Container(try Self.program.path(), runtime: runtime)
     let found = try Self.text(String(container.processID))

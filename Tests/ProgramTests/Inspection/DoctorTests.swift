@@ -95,7 +95,7 @@ import Testing
 
   // MARK: On this machine
 
-  @Test("All features are tried here, and nothing is left behind") func here() throws {
+  @Test("Doctor tries every feature and leaves no file behind") func here() throws {
     let directory = try TemporaryDirectory()
     let answer = try Answer([BuildProducts.leaktrace], ["-o", directory.path], environment: ["TMPDIR": directory.path])
     #expect(answer.status == 0, "\(answer.explanation)")
@@ -126,7 +126,7 @@ import Testing
     #expect(answer.standing["attach"] == "works" && answer.standing["inspect"] == "works")
   }
 
-  @Test("A missing recorder, and a library that is none") func recorder() throws {
+  @Test("Doctor reports a missing or invalid recorder") func recorder() throws {
     let directory = try TemporaryDirectory()
     let asked = Self.asked(["record", "light", "snapshot", "attach", "inspect"]) + ["-o", directory.path]
     let missing = try Answer(
@@ -146,7 +146,7 @@ import Testing
     #expect(silent.fails("snapshot", "the loader did not load"), "\(silent.explanation)")
   }
 
-  @Test("A Swift runtime without the mirror library") func mirror() throws {
+  @Test("Doctor reports a Swift runtime without the mirror library") func mirror() throws {
     let directory = try TemporaryDirectory()
     let runtime = BuildProducts.parent(of: BuildProducts.toolchain) + "/lib/swift/linux"
     let listing = try Command(["ldd", BuildProducts.leaktrace]).run().output
@@ -166,7 +166,7 @@ import Testing
     #expect(answer.explanation["field-names"]?.hasSuffix(", \(directory.path)/libswiftRemoteMirror.so") ?? false)
   }
 
-  @Test("A folder that is read-only, and one that is full", .enabled(if: isRoot, "Only root mounts.")) func disks()
+  @Test("Doctor reports a read-only and a full folder", .enabled(if: isRoot, "Only root mounts.")) func disks()
     throws
   {
     let directory = try TemporaryDirectory()
@@ -186,7 +186,7 @@ import Testing
     }
   }
 
-  @Test("A filter that keeps this process from tracing others", .enabled(if: isRoot, "The filter is root's."))
+  @Test("Doctor reports a filter that forbids tracing", .enabled(if: isRoot, "The filter is root's."))
   func ownFilter() throws {
     let confines = try TestProgram("confines.c").path()
     let asked = Self.asked(["record", "attach", "inspect", "snapshot"]) + ["-o", "/tmp"]
@@ -203,7 +203,7 @@ import Testing
 
   // MARK: Processes
 
-  @Test("A Swift process is looked at without being stopped") func swift() throws {
+  @Test("Doctor examines a Swift process without stopping it") func swift() throws {
     let program = try InspectionTests.Waiting("inspected.swift")
     let before = try Self.switches(program.processID)
     let answer = try Answer([BuildProducts.leaktrace], [String(program.processID), "-o", "/tmp"])
@@ -229,7 +229,7 @@ import Testing
     return lines
   }
 
-  @Test("Recordings that run, from the beginning and later") func recordings() throws {
+  @Test("Doctor reports running recordings, started or attached") func recordings() throws {
     let asked = Self.asked(["snapshot", "attach"]) + ["-o", "/tmp"]
     let recorded = try InspectionTests.Waiting(
       "inspected.swift", under: [BuildProducts.leaktrace, "record", "--quiet", "-o", "%DIRECTORY%/t.%n", "--"])
@@ -250,7 +250,9 @@ import Testing
     _ = try joined.end(SIGKILL)
   }
 
-  @Test("Another user's process, and one that lets only root look", .enabled(if: isRoot, "Only root becomes nobody."))
+  @Test(
+    "Doctor reports another user's process and one that only root may read",
+    .enabled(if: isRoot, "Only root becomes nobody."))
   func otherUsers() throws {
     let nobody = try Nobody()
     let asked = ["-o", nobody.directory.path]
@@ -274,7 +276,8 @@ import Testing
     try Self.end(undumpable)
   }
 
-  @Test("Processes with filters of system calls", .enabled(if: isRoot, "Only root becomes nobody.")) func filters()
+  @Test("Doctor reports processes with system call filters", .enabled(if: isRoot, "Only root becomes nobody."))
+  func filters()
     throws
   {
     let nobody = try Nobody()
@@ -307,7 +310,7 @@ import Testing
     try Self.end(swift)
   }
 
-  @Test("Static programs, and programs with another C library") func programs() throws {
+  @Test("Doctor reports static programs and programs with another C library") func programs() throws {
     let asked = Self.asked(["record", "attach", "inspect"]) + ["-o", "/tmp"]
     let linkedStatically = try Self.waiting([TestProgram("undumpable.c", flags: ["-static"]).path()])
     let answer = try Answer([BuildProducts.leaktrace], asked + [String(linkedStatically.processID)])
@@ -317,7 +320,8 @@ import Testing
     try Self.end(linkedStatically)
   }
 
-  @Test("A program that is set-user-ID", .enabled(if: isRoot, "Only root gives programs away.")) func privileged()
+  @Test("Doctor reports a set-user-ID program", .enabled(if: isRoot, "Only root gives programs away."))
+  func privileged()
     throws
   {
     let directory = try TemporaryDirectory()
@@ -332,7 +336,7 @@ import Testing
     try Self.end(running)
   }
 
-  @Test("Musl", .requires(.program("musl-gcc"))) func musl() throws {
+  @Test("Doctor reports musl", .requires(.program("musl-gcc"))) func musl() throws {
     let directory = try TemporaryDirectory()
     let path = directory.path + "/waits"
     let built = try Command([
@@ -346,7 +350,9 @@ import Testing
     try Self.end(running)
   }
 
-  @Test("A process in a PID namespace, by both of its numbers", .enabled(if: isRoot, "Only root makes namespaces."))
+  @Test(
+    "Doctor names the outer process ID for one from inside a PID namespace",
+    .enabled(if: isRoot, "Only root makes namespaces."))
   func namespace() throws {
     let program = try TestProgram("undumpable.c").path()
     // No process of this machine has this process ID.
@@ -373,7 +379,9 @@ import Testing
     _ = try running.wait()
   }
 
-  @Test("/tmp of another view of files: noexec, read-only", .enabled(if: isRoot, "Only root mounts."))
+  @Test(
+    "Doctor reports a noexec or read-only /tmp in the process's mount namespace",
+    .enabled(if: isRoot, "Only root mounts."))
   func temporaryDirectories() throws {
     for (options, words, remedy) in [
       ("noexec,mode=1777", "/tmp of the process is mounted with noexec", "mount -o remount,exec /tmp"),
@@ -395,7 +403,7 @@ import Testing
     }
   }
 
-  @Test("/proc that hides processes", .enabled(if: isRoot, "Only root mounts.")) func hidden() throws {
+  @Test("Doctor reports a /proc that hides processes", .enabled(if: isRoot, "Only root mounts.")) func hidden() throws {
     let nobody = try Nobody()
     let running = try Command(["sleep", "1000"]).start()
     let script = "mount -t proc -o hidepid=2 proc /proc && exec \"$0\" \"$@\""
@@ -408,7 +416,7 @@ import Testing
     _ = try running.wait()
   }
 
-  @Test("Processes that are stopped, traced or gone", .requires(.program("strace"))) func states() throws {
+  @Test("Doctor reports stopped, traced and ended processes", .requires(.program("strace"))) func states() throws {
     let asked = Self.asked(["attach", "record"]) + ["-o", "/tmp"]
     let running = try Self.waiting(["sleep", "1000"])
     let process = String(running.processID)

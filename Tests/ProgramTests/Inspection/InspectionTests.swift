@@ -109,7 +109,7 @@ import TraceReading
 
   private static let expected = ["retainCycle Screen ↺ × 40"]
 
-  @Test("A process that was never recorded, and its core file, give the same findings", .requires(.debugger))
+  @Test("A live process, a held one and its core file give the same findings", .requires(.debugger))
   func findings() throws {
     let program = try Waiting("inspected.swift")
     let live = try Self.inspect(String(program.processID))
@@ -133,7 +133,7 @@ import TraceReading
   }
 
   @Test(
-    "Of suspended tasks, words that queues and handles have left over keep none", arguments: ["inspected", "recorded"])
+    "Stale words of queues and handles do not keep suspended tasks", arguments: ["inspected", "recorded"])
   func waitingTasks(way: String) throws {
     let recorder = [BuildProducts.leaktrace, "record", "--light", "--quiet", "-o", "%DIRECTORY%/%p.trace", "--"]
     let program = try Waiting("waiting-tasks.swift", under: way == "recorded" ? recorder : [])
@@ -153,7 +153,7 @@ import TraceReading
   }
 
   @Test(
-    "The blocks of the allocator's metadata are those that a recorder counts, one by one", .requires(.recorder),
+    "The allocator's metadata and a recording list the same blocks", .requires(.recorder),
     arguments: ["", "libjemalloc.so.2", "libtcmalloc_minimal.so.4"])
   func blocks(allocator: String) throws {
     let program = try Waiting(
@@ -187,7 +187,7 @@ import TraceReading
   }
 
   @Test(
-    "Inspections of the corpus agree with recordings: blocks, findings, cores", .secondTier, .requires(.recorder),
+    "Inspections of the corpus agree with recordings in blocks, findings and cores", .secondTier, .requires(.recorder),
     .requires(.debugger))
   func corpus() throws {
     _ = try CorpusProgram.corpus.path(.dynamicOptimised)
@@ -214,7 +214,9 @@ import TraceReading
     return try #require(report["residentMemory"] as? [String: Any])
   }
 
-  @Test("What resembles jemalloc's tree of extents is none", arguments: ["pointer-tables.swift", "inspected.swift"])
+  @Test(
+    "Memory that resembles jemalloc's extent tree is not taken as one",
+    arguments: ["pointer-tables.swift", "inspected.swift"])
   func pointerTables(program: String) throws {
     let program = try Waiting(program)
     #expect(try Self.allocators(program.processID) == ["glibc"])
@@ -222,7 +224,7 @@ import TraceReading
   }
 
   @Test(
-    "A large program of many libraries has the blocks of its own allocator alone", .requires(.program("sourcekit-lsp")))
+    "A large program has only the blocks of its own allocator", .requires(.program("sourcekit-lsp")))
   func languageServer() throws {
     let found = try Command(["/bin/sh", "-c", "readlink -f \"$(command -v sourcekit-lsp)\""]).run()
     let path = found.output.trimmingCharacters(in: .whitespacesAndNewlines)
@@ -244,7 +246,7 @@ import TraceReading
   }
 
   @Test(
-    "What the allocator keeps is what it says of itself, and the report says why", .requires(.recorder),
+    "Memory kept by the allocator matches its own figures, and the report gives the reason", .requires(.recorder),
     arguments: TestTier.arguments(["arenas"], of: ["pinned", "arenas", "mapped"]), ["inspected", "recorded"])
   func keptMemory(kind: String, way: String) throws {
     let isRecorded = way == "recorded"
@@ -317,7 +319,7 @@ import TraceReading
   }
 
   @Test(
-    "Copies of a busy process disturb none of its threads, and leave nothing behind",
+    "Copying a busy process disturbs no thread and leaves no trace",
     arguments: TestTier.arguments([2], of: [0, 2, 16]))
   func copies(computing: Int) throws {
     let times = 30
@@ -341,7 +343,7 @@ import TraceReading
     #expect(ended.outcome.end == .exit(0) && ended.last == "disturbed 0, computing", "\(ended)")
   }
 
-  @Test("Inspectors that are killed at any moment leave the process as it was") func killedInspectors() throws {
+  @Test("Killed inspectors leave the process unchanged") func killedInspectors() throws {
     let program = try Waiting("copied.c", ["8"])
     for round in 0..<12 {
       let inspector = try Command(

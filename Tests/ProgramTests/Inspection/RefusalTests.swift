@@ -51,7 +51,7 @@ import Testing
     _ = try running.wait()
   }
 
-  @Test("Files that are no cores") func files() throws {
+  @Test("A file that is not a core is refused") func files() throws {
     let directory = try TemporaryDirectory()
     try Data("no core".utf8).write(to: URL(fileURLWithPath: directory.path + "/text"))
     try Self.expectRefusal("999999999", "there is no process 999999999")
@@ -63,7 +63,7 @@ import Testing
     try Self.expectRefusal(directory.path + "/none", "cannot be read: No such file or directory")
   }
 
-  @Test("Cores that are cut short, or of another machine", .requires(.debugger)) func cores() throws {
+  @Test("Truncated cores and cores of another machine are refused", .requires(.debugger)) func cores() throws {
     let program = try InspectionTests.Waiting("inspected.swift")
     let core = program.directory.path + "/core"
     _ = try Command(["gdb", "-nx", "-batch", "-p", String(program.processID), "-ex", "gcore \(core)"]).run()
@@ -83,7 +83,7 @@ import Testing
     try Self.expectRefusal(core, "is not a core file")
   }
 
-  @Test("Programs that are not written in Swift") func otherLanguages() throws {
+  @Test("A program without Swift is refused") func otherLanguages() throws {
     let linkedStatically = try TestProgram("waiting.c", flags: ["-static"]).path()
     for (command, image) in [(["sleep", "1000"], "libc.so"), ([linkedStatically, "/dev/null"], "waiting")] {
       let running = try Self.waiting(command, until: image)
@@ -93,7 +93,7 @@ import Testing
     }
   }
 
-  @Test("A program in Python") func python() throws {
+  @Test("A Python program is refused") func python() throws {
     let script = "import sys, time; print('it runs', file=sys.stderr, flush=True); time.sleep(3600)"
     let running = try Command(["python3", "-c", script]).start()
     // `python3` may be a shell script that looks for an interpreter and replaces itself by it. So the process may run
@@ -104,7 +104,8 @@ import Testing
   }
 
   /// The program waits for longer than `inspect` waits in one attempt for a first thread to stop.
-  @Test("A program whose only thread no signal reaches is copied when it goes on", .secondTier) func unreachableThread()
+  @Test("A program whose only thread blocks signals is copied when the thread resumes", .secondTier)
+  func unreachableThread()
     throws
   {
     let program = try TestProgram("waits-in-vfork.c").path()
@@ -113,7 +114,7 @@ import Testing
     try Self.end(running)
   }
 
-  @Test("A program with another C library", .requires(.program("musl-gcc"))) func otherLibrary() throws {
+  @Test("A program with another C library is refused", .requires(.program("musl-gcc"))) func otherLibrary() throws {
     let directory = try TemporaryDirectory()
     let path = directory.path + "/waits-with-musl"
     let built = try Command([
@@ -126,7 +127,7 @@ import Testing
     try Self.end(running)
   }
 
-  @Test("A program in Go", .requires(.program("go"))) func go() throws {
+  @Test("A Go program is refused", .requires(.program("go"))) func go() throws {
     let directory = try TemporaryDirectory()
     var build = Command([
       "go", "build", "-o", directory.path + "/waits", BuildProducts.packageRoot + "/Tests/Programs/waits.go",
@@ -141,7 +142,7 @@ import Testing
     try Self.end(running)
   }
 
-  @Test("A program in Java", .enabled(if: hasJava, "There is no java in PATH.")) func java() throws {
+  @Test("A Java program is refused", .enabled(if: hasJava, "There is no java in PATH.")) func java() throws {
     let directory = try TemporaryDirectory()
     let source = "public class W { public static void main(String[] a) throws Exception { Thread.sleep(3600000); } }"
     try Data(source.utf8).write(to: URL(fileURLWithPath: directory.path + "/W.java"))
@@ -155,7 +156,7 @@ import Testing
     access("\($0)/java", X_OK) == 0
   }
 
-  @Test("A 32-bit program") func narrow() throws {
+  @Test("A 32-bit program is refused") func narrow() throws {
     let directory = try TemporaryDirectory()
     let path = directory.path + "/waits-32-bit"
     // The usual flags name libraries that exist only for 64 bits.
@@ -170,7 +171,7 @@ import Testing
     try Self.end(running)
   }
 
-  @Test("A process that has ended, and one that is traced", .requires(.program("strace"))) func ends() throws {
+  @Test("Ended and traced processes are refused", .requires(.program("strace"))) func ends() throws {
     let parent = try Command(["/bin/sh", "-c", "sleep 0 & exec sleep 1000"]).start()
     var child = ""
     try AwaitedState.wait(until: "the child has ended") {
@@ -194,7 +195,7 @@ import Testing
     try Self.end(parent)
   }
 
-  @Test("A process whose first thread has ended") func firstThread() throws {
+  @Test("A process whose first thread has ended is refused") func firstThread() throws {
     let program = try TestProgram("first-thread-ends.c", flags: ["-pthread"]).path()
     let running = try Command([program]).start()
     try AwaitedState.wait(until: "the first thread has ended") { Self.state(running.processID) == "Z" }
@@ -203,7 +204,7 @@ import Testing
     try Self.end(running)
   }
 
-  @Test("A program whose loader waits has no C library yet, and is not called static") func unloaded() throws {
+  @Test("A program whose loader still waits is not reported as static") func unloaded() throws {
     let loader = try TestProgram("waits-as-loader.c", flags: ["-static", "-nostdlib", "-nostartfiles"]).path()
     let directory = try TemporaryDirectory()
     let path = directory.path + "/waits"
@@ -220,7 +221,7 @@ import Testing
     try Self.end(running)
   }
 
-  @Test("A program that becomes another one in the meantime is called neither static nor forbidden")
+  @Test("A program that replaces itself is reported neither as static nor as forbidden")
   func becomesItself() throws {
     let running = try Command([try TestProgram("execs-itself.c").path()]).start()
     let directory = try TemporaryDirectory()
@@ -243,7 +244,7 @@ import Testing
   }
 
   @Test(
-    "Another user's process, and a thread of the kernel's", .enabled(if: geteuid() == 0, "Only root becomes nobody."))
+    "Another user's process and a kernel thread are refused", .enabled(if: geteuid() == 0, "Only root becomes nobody."))
   func others() throws {
     let running = try Self.waiting(["sleep", "1000"], until: "libc.so")
     let directory = try TemporaryDirectory()
@@ -268,7 +269,7 @@ import Testing
   }
 
   @Test(
-    "A Swift program with everything inside is inspected by the shape of its memory",
+    "A fully static Swift program is inspected by the shape of its memory",
     arguments: [
       "-static-stdlib", "-static-executable",
     ])

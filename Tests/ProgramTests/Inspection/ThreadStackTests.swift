@@ -49,7 +49,7 @@ import TraceReading
     #expect(Set(found) == Set(expected.values))
   }
 
-  @Test("Each thread stands where it is, in the copy, in the held process and in its core", .requires(.debugger))
+  @Test("The copy, the held process and its core show each thread's current function", .requires(.debugger))
   func stacks() throws {
     let program = try InspectionTests.Waiting(TestProgram("standing-threads.swift", flags: ["-Onone"]))
     let number = String(program.processID)

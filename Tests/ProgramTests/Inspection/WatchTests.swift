@@ -60,7 +60,7 @@ import Testing
     try Command([BuildProducts.leaktrace, "watch", target, "--format", "json"] + options).run()
   }
 
-  @Test("What leaks is named, and what works as it should is not", arguments: testedWays)
+  @Test("A watch names leaks and no correct code", arguments: testedWays)
   func ways(_ way: Way) throws {
     let program = try InspectionTests.Waiting("watched.swift", [way.testDescription])
     let traces = program.directory.path + "/traces"
@@ -82,7 +82,7 @@ import Testing
     #expect(try program.end(SIGTERM).outcome.end == .signal(SIGTERM))
   }
 
-  @Test("A watch ends with its process, and keeps no more traces than it may") func endOfProcess() throws {
+  @Test("A watch ends with its process, and keeps at most the allowed traces") func endOfProcess() throws {
     let program = try InspectionTests.Waiting("watched.swift", ["idle"])
     let traces = program.directory.path + "/traces"
     let watching = try Command([
@@ -106,7 +106,7 @@ import Testing
   }
 
   @Test(
-    "The page of a watch shows what grew, and the newest image, whether traces are kept or not",
+    "A watch's page shows growth and the newest image, with or without kept traces",
     arguments: TestTier.arguments([false], of: [true, false]))
   func page(keepsTraces: Bool) throws {
     let program = try InspectionTests.Waiting("watched.swift", ["registry"])
@@ -133,7 +133,7 @@ import Testing
       .sorted()
   }
 
-  @Test("Ctrl-C ends a watch with its report, and leaves the process alone") func interrupt() throws {
+  @Test("Ctrl-C ends a watch with its report, and the process continues") func interrupt() throws {
     let program = try InspectionTests.Waiting("watched.swift", ["idle"])
     let traces = program.directory.path + "/traces"
     let watching = try Command([
@@ -178,7 +178,7 @@ import Testing
   }
 
   @Test(
-    "A watch ends when its process's number is another one's", .enabled(if: geteuid() == 0, "Only root names numbers."))
+    "A watch ends when its process ID is reused", .enabled(if: geteuid() == 0, "Only root names numbers."))
   func otherProcess() throws {
     let program = try InspectionTests.Waiting("becomes-another.swift")
     let number = program.processID
@@ -236,7 +236,7 @@ import Testing
   }
 
   @Test(
-    "What cannot be watched is said in one line",
+    "A process that cannot be watched gives one line of explanation",
     arguments: [["2147483647"], ["no-container"], ["--from", "/nowhere"]])
   func unwatchable(_ arguments: [String]) throws {
     let outcome = try Command([BuildProducts.leaktrace, "watch"] + arguments).run()

@@ -7,7 +7,7 @@ import TraceReading
 import TraceTestSupport
 
 struct OutputPatternTests {
-  @Test("A pattern becomes absolute, and placeholders are filled in") func expansion() throws {
+  @Test("A pattern becomes absolute, and placeholders are replaced") func expansion() throws {
     let pattern = try OutputPattern("traces/%n-%p.100%%.trace", currentDirectory: "/home/me")
     #expect(pattern.text == "/home/me/traces/%n-%p.100%%.trace")
     #expect(pattern.directory == "/home/me/traces")
@@ -16,7 +16,7 @@ struct OutputPatternTests {
     #expect(!pattern.namesOneFileForAProgram)
   }
 
-  @Test("A percent sign in the current directory is no placeholder") func escaping() throws {
+  @Test("A percent sign in the current directory is not a placeholder") func escaping() throws {
     let pattern = try OutputPattern("a.trace", currentDirectory: "/tmp/50%p")
     #expect(pattern.text == "/tmp/50%%p/a.trace")
     #expect(pattern.directory == "/tmp/50%p")
@@ -31,7 +31,7 @@ struct OutputPatternTests {
   }
 
   @Test(
-    "Patterns that cannot be meant are refused",
+    "Ambiguous patterns are refused",
     arguments: [
       "", "dir/", "%q", "trace%", "%p/x.trace", "%n/x.trace", "..", "dir/.",
     ])
@@ -39,7 +39,7 @@ struct OutputPatternTests {
     #expect(throws: RecordingError.self) { try OutputPattern(text, currentDirectory: "/tmp") }
   }
 
-  @Test("An old trace makes way, anything else is left alone") func overwriting() throws {
+  @Test("An old trace is replaced, and any other file is kept") func overwriting() throws {
     let directory = try TemporaryDirectory()
     var writer = TraceWriter()
     try writer.append(TraceClosing())
@@ -61,7 +61,7 @@ struct OutputPatternTests {
     #expect(try String(contentsOfFile: path, encoding: .utf8) == "notes of mine")
   }
 
-  @Test("A second recording to one file is refused for as long as the first goes on") func reservation() throws {
+  @Test("A second recording to a file is refused while the first continues") func reservation() throws {
     let directory = try TemporaryDirectory()
     let pattern = try OutputPattern("one.%n.trace", currentDirectory: directory.path)
     let first = try pattern.prepare(programNames: ["sh", "app"])
@@ -77,13 +77,13 @@ struct OutputPatternTests {
     withExtendedLifetime(first) {}
   }
 
-  @Test("What one recording wrote to, the next one may") func reservationEnds() throws {
+  @Test("A later recording may reuse an output file") func reservationEnds() throws {
     let directory = try TemporaryDirectory()
     let pattern = try OutputPattern("one.trace", currentDirectory: directory.path)
     for _ in 0..<3 { try pattern.prepare(programNames: ["app"]) }
   }
 
-  @Test("A directory that is missing or is none is refused") func directories() throws {
+  @Test("A missing output directory, or a file in its place, is refused") func directories() throws {
     let directory = try TemporaryDirectory()
     let file = try directory.write("", to: "file")
     #expect(throws: RecordingError.outputDirectoryUnusable(path: directory.path + "/missing", errno: ENOENT)) {

@@ -9,7 +9,7 @@ import Testing
     try Command([BuildProducts.leaktrace, "record"] + arguments).run()
   }
 
-  @Test("Exit statuses tell a missing, an unexecutable and an untraceable program apart") func exitStatuses() throws {
+  @Test("Exit statuses distinguish missing, non-executable and untraceable programs") func exitStatuses() throws {
     #expect(try record(["--", "no-such-command"]).end == .exit(127))
     #expect(try record(["/no/such/command"]).end == .exit(127))
     #expect(try record(["/etc/passwd"]).end == .exit(126))
@@ -21,7 +21,7 @@ import Testing
     #expect(untraceable.errorOutput.hasPrefix("leaktrace: "))
   }
 
-  @Test("A library that is not there is an error, not an untraced run") func noLibrary() throws {
+  @Test("A missing library is an error, and the program does not start") func noLibrary() throws {
     var command = Command([BuildProducts.leaktrace, "record", "/bin/echo", "started"])
     command.environment["LEAKTRACE_LIBRARY"] = "/no/such/library.so"
     let outcome = try command.run()
@@ -30,7 +30,7 @@ import Testing
     #expect(outcome.errorOutput.contains("/no/such/library.so"))
   }
 
-  @Test("A library that moves the environment before main takes no arguments away", .requires(.recorder))
+  @Test("A library that moves the environment before main keeps the arguments", .requires(.recorder))
   func movedEnvironment() throws {
     let directory = try TemporaryDirectory()
     var command = Command([
@@ -42,7 +42,7 @@ import Testing
   }
 
   @Test(
-    "A TMPDIR that does not exist keeps nobody from recording elsewhere",
+    "A missing TMPDIR does not prevent recording elsewhere",
     .requires(.recorder)) func noTemporaryDirectory() throws
   {
     let directory = try TemporaryDirectory()
@@ -54,7 +54,7 @@ import Testing
   }
 
   @Test(
-    "Names of programs and directories send a terminal nothing, and the program's process ID is told",
+    "Control characters in names are escaped, and the process ID is printed",
     .requires(.recorder))
   func controlCharacters() throws {
     let directory = try TemporaryDirectory()
@@ -71,7 +71,7 @@ import Testing
   }
 
   @Test(
-    "Of two recordings to one file at the same moment one is refused", .requires(.recorder))
+    "One of two simultaneous recordings to one file is refused", .requires(.recorder))
   func sameFile() throws {
     let directory = try TemporaryDirectory()
     let go = directory.path + "/go"
@@ -91,7 +91,7 @@ import Testing
     #expect(try directory.fileNames().contains("a.trace"))
   }
 
-  @Test("Wrong options are refused, and help is given") func usage() throws {
+  @Test("Wrong options are refused, and help is printed") func usage() throws {
     for arguments in [
       [], ["--nonsense", "echo"], ["--depth", "0", "echo"], ["--arc", "some", "echo"],
       ["--quiet", "--progress", "echo"],

@@ -21,7 +21,7 @@ struct RecordingEnvironmentTests {
     environment.entries(inherited: inherited.map { Array($0.utf8) }).map { String(decoding: $0, as: UTF8.self) }
   }
 
-  @Test("All choices have their variables") func variables() throws {
+  @Test("Each option sets its variable") func variables() throws {
     let plain = try environment().variables.map { "\($0)=\($1)" }
     #expect(
       plain == [
@@ -60,7 +60,7 @@ struct RecordingEnvironmentTests {
     #expect(entries.contains(Array("LD_PRELOAD=\(environment.library.path)".utf8)))
   }
 
-  @Test("An LD_PRELOAD that was there follows the library, in its place") func preload() throws {
+  @Test("An existing LD_PRELOAD follows the library") func preload() throws {
     let environment = try environment()
     let own = environment.library.path
     let entries = text(environment, ["A=1", "LD_PRELOAD=/x.so /y.so::\(own)", "B=2"])
@@ -76,7 +76,7 @@ struct RecordingEnvironmentTests {
     #expect(!entries.contains { $0.hasPrefix("LEAKTRACE_DEPTH=") || $0.hasPrefix("LEAKTRACE_PAUSED=") })
   }
 
-  @Test("The library is looked for beside the command and in lib, or only where it is said to be") func candidates() {
+  @Test("The library is found beside the command or in lib, or only at the given path") func candidates() {
     #expect(
       PreloadLibrary.candidates(override: nil, executablePath: "/opt/bin/leaktrace") == [
         "/opt/bin/libleaktrace.so", "/opt/bin/../lib/libleaktrace.so", "/opt/bin/../lib/leaktrace/libleaktrace.so",
@@ -85,7 +85,7 @@ struct RecordingEnvironmentTests {
     #expect(throws: RecordingError.libraryNotFound(searched: ["/no.so"])) { try PreloadLibrary.find(in: ["/no.so"]) }
   }
 
-  @Test("A library that the loader could not use is refused") func unusable() throws {
+  @Test("A library that the loader cannot use is refused") func unusable() throws {
     let directory = try TemporaryDirectory()
     let library = try TestProgram("plugin.c", flags: ["-shared", "-fPIC"]).path()
     let spaced = directory.path + "/a b.so"

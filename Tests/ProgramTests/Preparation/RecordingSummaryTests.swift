@@ -33,13 +33,13 @@ struct RecordingSummaryTests {
     RecordingSummary(traces: traces, stillRecording: running, messages: messages, displayPath: { $0 })
   }
 
-  @Test("One trace, nothing missing") func plain() throws {
+  @Test("The summary of one complete trace has no problems") func plain() throws {
     let summary = summary([try trace("app.trace", events: 26_123_456, size: 14_210_000)])
     #expect(summary.problems == [])
     #expect(summary.notes == ["26,123,456 events, 14.2 MB: app.trace", "next: leaktrace analyze app.trace"])
   }
 
-  @Test("What was dropped is said, with the reason") func drops() throws {
+  @Test("Dropped events are reported with the reason") func drops() throws {
     let lossy = try trace("it's.trace", events: 1, size: 999) {
       $0.drops = DropCounts(counts: [2, 0, 1, 1000, 1, 3, 0, 4, 0, 0, 0, 0])
       $0.untracedChildren = 3
@@ -60,7 +60,7 @@ struct RecordingSummaryTests {
       ])
   }
 
-  @Test("Many traces: the largest first, ten of them, and the rest summed up") func many() throws {
+  @Test("The ten largest of many traces are listed, and the others summed") func many() throws {
     let traces = try (1...13).map { try trace("\($0).trace", events: UInt64($0), size: $0 * 1000) }
     let summary = summary(traces, running: ["13.trace"])
     #expect(summary.notes.count == 12)
@@ -102,7 +102,7 @@ struct RecordingSummaryTests {
     return line.dropFirst(begin.count).split(separator: " ").compactMap { Int($0) }
   }
 
-  @Test("Of a process that executes programs, the last trace is named") func executedPrograms() throws {
+  @Test("The last trace of a process that executes programs is named") func executedPrograms() throws {
     let shell = Process(number: 5, path: "/bin/sh", isReplaced: true, events: 1000)
     #expect(try named([shell, Process(number: 5, path: "/usr/bin/python3")]) == [1])
     // The program that replaced the shell was not traced.
@@ -112,7 +112,7 @@ struct RecordingSummaryTests {
     #expect(try named([driver, driver, Process(number: 5, path: "/home/me/app")]) == [2])
   }
 
-  @Test("Test bundles are named under the package manager, and none of its compilers, manifests and macros")
+  @Test("Only the test bundles are named under the package manager")
   func testBundles() throws {
     let tool = BuildProducts.toolchain
     let processes = [
@@ -132,7 +132,7 @@ struct RecordingSummaryTests {
     #expect(try named(Array(processes[..<6])) == [1])
   }
 
-  @Test("The command's own program comes before those that it starts, and Swift before C") func ownProgram() throws {
+  @Test("The command's own program comes before its children, and Swift before C") func ownProgram() throws {
     let server = Process(number: 5, path: "/home/me/server", hasSwift: true)
     let worker = Process(number: 6, parent: 5, path: "/home/me/server", hasSwift: true, events: 99)
     let other = Process(number: 7, parent: 5, path: "/home/me/helper", hasSwift: true, events: 1000)
@@ -143,13 +143,13 @@ struct RecordingSummaryTests {
     #expect(try named([Process(number: 5, path: "/bin/sh", events: 1000), other, worker]) == [1, 2])
   }
 
-  @Test("A directory that is gone is told as such") func lostDirectory() {
+  @Test("A removed directory is reported") func lostDirectory() {
     let summary = RecordingSummary(
       traces: [], stillRecording: [], messages: [], lostDirectory: "/home/me/out", displayPath: { $0 })
     #expect(summary.problems == ["no trace is left: /home/me/out was removed or replaced while the program ran"])
   }
 
-  @Test("A session notices that its directory was removed, or replaced by another") func removedDirectory() throws {
+  @Test("A session detects a removed or replaced directory") func removedDirectory() throws {
     let directory = try TemporaryDirectory()
     let path = directory.path + "/out"
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
@@ -163,12 +163,12 @@ struct RecordingSummaryTests {
     #expect(session.lostDirectory == path)
   }
 
-  @Test("A command to copy has no control characters in it") func controlCharacters() throws {
+  @Test("Commands to copy have no control characters") func controlCharacters() throws {
     let trace = try trace("\u{1B}[31mred's\n.trace", events: 1, size: 1)
     #expect(summary([trace]).notes.last == "next: leaktrace analyze $'\\x1b[31mred\\'s\\x0a.trace'")
   }
 
-  @Test("No trace at all is a problem, explained by the library if it can") func none() {
+  @Test("A missing trace is a problem, with the library's explanation if there is one") func none() {
     #expect(summary([]).problems == ["no trace was written: the program ended before the recorder was loaded"])
     let limited = RecordingSummary(traces: [], stillRecording: [], messages: [], fileSizeLimit: 0, displayPath: { $0 })
     #expect(
@@ -190,7 +190,7 @@ struct RecordingSummaryTests {
     ] as [(UInt64, String)])
   func sizes(bytes: UInt64, text: String) { #expect(sizeText(bytes) == text) }
 
-  @Test("A closing record is found at the end, and a changed one is not believed") func closing() throws {
+  @Test("The last closing record is found, and a damaged one is ignored") func closing() throws {
     let directory = try TemporaryDirectory()
     var writer = TraceWriter()
     var closing = TraceClosing()

@@ -17,7 +17,7 @@ struct TargetProgramTests {
     return path
   }
 
-  @Test("A name is searched in PATH, in order, an empty entry being the current directory") func search() throws {
+  @Test("PATH is searched in order, and an empty entry is the current directory") func search() throws {
     let directory = try TemporaryDirectory()
     let path = try script("#!/bin/sh\n", in: directory, "sort")
     #expect(try find("sort", path: "/nonexistent:\(directory.path):/usr/bin").path == path)
@@ -29,7 +29,7 @@ struct TargetProgramTests {
     #expect(throws: RecordingError.commandNotFound("/no/such/command")) { try find("/no/such/command") }
   }
 
-  @Test("What is there but not executable is told from what is not there") func notExecutable() throws {
+  @Test("Non-executable files are distinguished from missing ones") func notExecutable() throws {
     let directory = try TemporaryDirectory()
     let file = try directory.write("text", to: "file")
     #expect(throws: RecordingError.commandNotExecutable(path: file, reason: "Permission denied")) { try find(file) }
@@ -39,7 +39,7 @@ struct TargetProgramTests {
     #expect(throws: RecordingError.commandNotExecutable(path: "/usr", reason: "is a directory")) { try find("/usr") }
   }
 
-  @Test("Interpreter lines are followed to the program that runs") func interpreters() throws {
+  @Test("Interpreter lines are followed to the program") func interpreters() throws {
     let directory = try TemporaryDirectory()
     let inner = try script("#! /bin/sh -e\necho\n", in: directory, "inner")
     let outer = try script("#!\(inner)\n", in: directory, "outer")
@@ -56,7 +56,7 @@ struct TargetProgramTests {
     }
   }
 
-  @Test("Text without an interpreter line is given to the shell, bytes are not") func shellText() throws {
+  @Test("Text without an interpreter line goes to the shell, and binary data does not") func shellText() throws {
     let directory = try TemporaryDirectory()
     #expect(try find(try script("echo hello\n", in: directory)).shellForScript == "/bin/sh")
     #expect(try find(try script("", in: directory, "empty")).shellForScript == "/bin/sh")
@@ -95,7 +95,7 @@ struct TargetProgramTests {
     #endif
   }
 
-  @Test("A damaged program is refused or judged, whatever byte is cut off") func truncation() throws {
+  @Test("A program truncated at any byte is refused or judged") func truncation() throws {
     let directory = try TemporaryDirectory()
     let whole = [UInt8](try Data(contentsOf: URL(fileURLWithPath: try TestProgram("endings.c").path())))
     for length in Array(0..<1200) + stride(from: 1200, to: whole.count, by: 211) {
@@ -111,7 +111,7 @@ struct TargetProgramTests {
     }
   }
 
-  @Test("Set-user-ID and set-group-ID matter when they change who runs the program", .enabled(if: getuid() == 0))
+  @Test("Set-user-ID and set-group-ID count only if they change the user or group", .enabled(if: getuid() == 0))
   func privileges() throws {
     let directory = try TemporaryDirectory()
     let path = directory.path + "/program"
@@ -127,7 +127,7 @@ struct TargetProgramTests {
     #expect(try find(path).path == path)
   }
 
-  @Test("A runtime inside the program is noticed, and whether its symbols are there") func staticRuntime() throws {
+  @Test("A built-in runtime is detected, with or without its symbols") func staticRuntime() throws {
     let program = TestProgram("plain.swift", flags: ["-static-stdlib"])
     #expect(try find(try program.path()).warnings == [])
     let stripped = try program.strippedPath()
@@ -136,7 +136,7 @@ struct TargetProgramTests {
     #expect(try find(try TestProgram("endings.c").strippedPath()).warnings == [])
   }
 
-  @Test("The headers of a program are read as readelf reads them") func outline() throws {
+  @Test("Program headers are read as by readelf") func outline() throws {
     guard case .elf(let outline)? = try ExecutableKind.read(path: try TestProgram("plain.swift").path()) else {
       Issue.record("not read as ELF")
       return

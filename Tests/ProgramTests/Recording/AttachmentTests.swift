@@ -27,7 +27,7 @@ import TraceReading
   }
 
   @Test(
-    "Each recording has every call that busy threads made meanwhile, also through libraries that came later",
+    "Each recording has every call of busy threads, including calls in late libraries",
     arguments: [true, false], [1, 16])
   func counts(takingImages: Bool, threads: Int) throws {
     let times = 5, recordings = try Recordings(takingImages: takingImages)
@@ -52,7 +52,7 @@ import TraceReading
     }
   }
 
-  @Test("Swift objects are seen from the beginning of a recording to its end, and no others") func objects() throws {
+  @Test("Exactly the Swift objects made during a recording are recorded") func objects() throws {
     let count = 1000, recordings = try Recordings(takingImages: false)
     let outcome = try Command([
       try TestProgram("joins-itself.swift").path(), BuildProducts.preloadLibrary, recordings.settings, String(count),
@@ -68,7 +68,7 @@ import TraceReading
     }
   }
 
-  @Test("A recording may begin after one that stopped by itself, while threads work") func afterStop() throws {
+  @Test("A recording may start after another stopped by itself") func afterStop() throws {
     let times = 10, recordings = try Recordings(takingImages: false)
     let outcome = try Command([
       try TestProgram("joins-after-stop.c").path(), BuildProducts.preloadLibrary, recordings.settings, String(times),
@@ -80,7 +80,7 @@ import TraceReading
     }
   }
 
-  @Test("A program that was started with the library is not joined, and a recording that cannot be made says why")
+  @Test("A preloaded program is not joined, and a failed recording gives the reason")
   func refusals() throws {
     let recordings = try Recordings(takingImages: false)
     let program = try TestProgram("joins-itself.c").path()

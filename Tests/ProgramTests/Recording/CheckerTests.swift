@@ -12,7 +12,7 @@ import Testing
     }.joined(separator: "\n")
   }
 
-  @Test("A program with a leak sanitizer prints what it prints untraced", .requires(.program("gcc")))
+  @Test("A leak sanitizer prints the same output as untraced", .requires(.program("gcc")))
   func leakSanitizer() throws {
     let directory = try TemporaryDirectory()
     let program = directory.path + "/forgets-one"
@@ -25,7 +25,7 @@ import Testing
   }
 
   @Test(
-    "A program whose sanitizer insists on being the first library is refused, and runs untraced where another program starts it",
+    "A sanitizer that must load first is refused, or runs untraced as a child",
     .requires(.program("gcc")))
   func addressSanitizer() throws {
     let directory = try TemporaryDirectory()

@@ -17,7 +17,7 @@ import TraceReading
     return run
   }
 
-  @Test("Children that are not followed leave one trace, which counts them", arguments: ways)
+  @Test("Children that are not followed are counted in a single trace", arguments: ways)
   func notFollowed(way: String) throws {
     let run = try Self.run(way, [])
     let trace = try run.onlyTrace()
@@ -62,7 +62,7 @@ import TraceReading
   }
 
   @Test(
-    "Followed children of vfork that run programs leave nothing in their parent's memory",
+    "Followed vfork children that run programs leave their parent's memory unchanged",
     arguments: ["vfork_exec_many", "vfork_exec_threads"])
   func vforkMemory(situation: String) throws {
     let run = try TracedRun(
@@ -71,7 +71,7 @@ import TraceReading
     #expect(run.untraced.output == "grew: 0\n")
   }
 
-  @Test("A child of vfork that allocates first does not end the recording of its parent") func vforkAllocatesFirst()
+  @Test("A vfork child that allocates first does not end its parent's recording") func vforkAllocatesFirst()
     throws
   {
     let run = try TracedRun([try TestProgram("situations-processes.c").path(), "vfork_first_allocation"])
@@ -80,7 +80,7 @@ import TraceReading
   }
 
   @Test(
-    "The first process of a PID namespace is another than the one of that number outside",
+    "The first process of a PID namespace is not confused with process 1 outside",
     arguments: ["raw_clone_namespace", "first_process"])
   func sameNumber(situation: String) throws {
     let run = try TracedRun(
@@ -89,7 +89,7 @@ import TraceReading
   }
 
   @Test(
-    "No heap image is taken by a process of the children's PID namespace",
+    "Processes in a PID namespace for children take no heap image",
     arguments: ["pid_namespace", "pid_namespace_alive", "pid_namespace_threads"])
   func namespaceOfChildren(situation: String) throws {
     let run = try TracedRun([try TestProgram("situations-namespaces.c").path(), situation])
@@ -100,14 +100,14 @@ import TraceReading
   }
 
   @Test(
-    "A static program that replaces the traced one finds no variable of the recorder", arguments: [["-static"], []])
+    "A static program that replaces the traced one sees no variable of the recorder", arguments: [["-static"], []])
   func replacedByStatic(flags: [String]) throws {
     let run = try TracedRun(["/usr/bin/env", "A=1", try TestProgram("print-environment.c", flags: flags).path()])
     run.expectSameBehaviour()
     #expect(run.traces.allSatisfy { if case .closed = $0.state { true } else { false } })
   }
 
-  @Test("A static program finds the variables for its children where these are followed") func followedThroughStatic()
+  @Test("A static program keeps the recorder's variables for its followed children") func followedThroughStatic()
     throws
   {
     let run = try TracedRun(

@@ -39,7 +39,7 @@ import Testing
     #expect(contents.orphans == 0)
   }
 
-  @Test("Every thread is recorded with the system's number for it") func threads() throws {
+  @Test("Every thread is recorded with its system thread ID") func threads() throws {
     let run = try TracedRun([try TestProgram("allocation-calls.c", flags: ["-fno-builtin"]).path(), "4", "10"])
     let reader = try TraceReader(path: try run.onlyTrace().path)
     let numbers = reader.definitions.threads.map(\.osThread)
@@ -59,7 +59,7 @@ import Testing
   }
 
   @Test(
-    "Every other way to take and give up a reference is recorded once, with its stack or without", arguments: [1, 64],
+    "Every other retain and release function is recorded once, with or without stacks", arguments: [1, 64],
     ["stacks", "counts"])
   func relatives(threads: Int, references: String) throws {
     let count = threads == 1 ? 1000 : 100, expected = threads * count
@@ -81,7 +81,7 @@ import Testing
   }
 
   @Test(
-    "Every address of the benchmark's workloads is allocated before it is freed, and freed once",
+    "Every address in the benchmark workloads is allocated before it is freed once",
     arguments: [("churn", ["12", "3"]), ("json", ["200", "3"])])
   func workloadsHaveNoOrphans(name: String, arguments: [String]) throws {
     let program = TestProgram(named: name, sources: ["../../Benchmarks/workloads/\(name).swift"])

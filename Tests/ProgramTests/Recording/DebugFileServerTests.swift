@@ -44,7 +44,7 @@ import Testing
     }
   }
 
-  @Test("A program that is gone has its names from a server, which is asked only if DEBUGINFOD_URLS names it")
+  @Test("Names of a deleted program come from a server only if DEBUGINFOD_URLS names it")
   func fetched() throws {
     let directory = try TemporaryDirectory()
     let program = directory.path + "/feed-client"

@@ -5,7 +5,7 @@ import Testing
 import TraceReading
 
 @Suite(.requires(.recorder)) struct DemoTests {
-  @Test("The feed client runs as it would, and its trace is whole", arguments: ["leaky", "clean"]) func traced(
+  @Test("The feed client behaves the same, and its trace is complete", arguments: ["leaky", "clean"]) func traced(
     variant: String
   ) throws {
     let program = TestProgram(

@@ -7,7 +7,7 @@ import Testing
 
 @Suite(.requires(.recorder)) struct DescriptorTests {
   @Test(
-    "A program takes every number there is: its own file stays as it was, and nothing is lost",
+    "A program that uses every descriptor keeps its own file, and no event is lost",
     arguments: TestTier.arguments(["exhausted"], of: ["storm", "exhausted"]))
   func taken(way: String) throws {
     let directory = try TemporaryDirectory()
@@ -17,7 +17,7 @@ import Testing
     #expect(contents.count("malloc") >= 450_000)
   }
 
-  @Test("A program that gives up its root and its user is recorded to its end", .enabled(if: getuid() == 0))
+  @Test("A program that changes its root and user is recorded to its end", .enabled(if: getuid() == 0))
   func confined() throws {
     let directory = try TemporaryDirectory()
     let contents = try SurvivalTests.expectSurvival([
@@ -26,7 +26,7 @@ import Testing
     #expect(contents.count("malloc") >= 450_000)
   }
 
-  @Test("A program that gives up its user leaves a trace as long as its data", .enabled(if: getuid() == 0))
+  @Test("The trace of a program that changes its user is as long as its data", .enabled(if: getuid() == 0))
   func length() throws {
     let directory = try TemporaryDirectory()
     // The program changes its user. The new user may remove the live file in this directory, but cannot open the old

@@ -16,7 +16,7 @@ import TraceRecording
   }
 
   @Test(
-    "A process that ends in an orderly way closes its trace",
+    "A process that ends normally closes its trace",
     arguments: [
       ("return", RecordedTrace.CloseReason.exit), ("exit", .exit), ("atexit", .exit), ("thread-exit", .exit),
       ("main-thread-ends", .exit), ("_exit", .underscoreExit), ("_Exit", .underscoreExit),
@@ -31,7 +31,7 @@ import TraceRecording
   }
 
   @Test(
-    "The trace of a process that is killed is finished by record", arguments: ["abort", "crash", "kill", "terminate"])
+    "record finishes the trace of a killed process", arguments: ["abort", "crash", "kill", "terminate"])
   func violentEnd(way: String) throws {
     let run = try Self.run(way)
     let trace = try run.onlyTrace()
@@ -40,7 +40,7 @@ import TraceRecording
     #expect(try run.directory.fileNames().count == 1, "the live file is gone")
   }
 
-  @Test("A program that replaces itself leaves a trace of each") func exec() throws {
+  @Test("A program that replaces itself leaves a trace for each program") func exec() throws {
     let run = try Self.run("exec")
     #expect(run.traces.count == 2)
     #expect(run.traces.first?.state == .closed(.exec))
@@ -49,7 +49,7 @@ import TraceRecording
     try expectKeptBlocks(try #require(run.traces.first))
   }
 
-  @Test("A program that fails to replace itself goes on in the same trace") func failedExec() throws {
+  @Test("A program that fails to replace itself continues the same trace") func failedExec() throws {
     let run = try Self.run("exec-fails")
     defer { withExtendedLifetime(run) {} }
     let trace = try run.onlyTrace()
@@ -60,7 +60,7 @@ import TraceRecording
   }
 
   @Test(
-    "What other threads recorded is in the trace, whether the program is replaced or not", arguments: [true, false])
+    "Events of other threads are kept, whether or not the program is replaced", arguments: [true, false])
   func threads(isReplaced: Bool) throws {
     let run = try Self.run(isReplaced ? "threads-exec" : "threads-exec-fails")
     #expect(run.traces.count == (isReplaced ? 2 : 1))

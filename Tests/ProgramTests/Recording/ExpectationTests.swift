@@ -69,7 +69,7 @@ import TraceReading
     func verdicts() -> Verdicts { Replayer.replay(reader, Verdicts(table: reader.marks)).observer }
   }
 
-  @Test("A million expectations and scopes of eight threads are all met, and bring about no image", .secondTier)
+  @Test("A million expectations and scopes of eight threads are met without an image", .secondTier)
   func manyThreads()
     throws
   {
@@ -84,7 +84,7 @@ import TraceReading
   }
 
   @Test(
-    "An object that outlives its expectation in a process that does nothing brings about an image after the deadline, in which it is live"
+    "An unmet expectation in an idle process triggers an image that shows the live object"
   ) func leak() throws {
     // The program continues only when the image exists, so none of its calls can have triggered the image.
     let run = try Run(["leak"], imagesBefore: [1])
@@ -101,7 +101,8 @@ import TraceReading
     #expect((0...0.22).contains(due - stated))
   }
 
-  @Test("The recorder's thread is no root: neither its stack nor its registers are in an image") func invisible() throws
+  @Test("The recorder's thread is not a root, and images have neither its stack nor its registers") func invisible()
+    throws
   {
     let run = try Run(["leak"], imagesBefore: [1])
     let path = try #require(try TracedRun.traces(in: run.directory).first).path
@@ -118,7 +119,7 @@ import TraceReading
     #expect(images[1].isFrozen)
   }
 
-  @Test("A new object at the address of one that went is not taken for it") func reuse() throws {
+  @Test("A new object at a reused address is not mistaken for the old one") func reuse() throws {
     let run = try Run(["reuse"])
     #expect(run.printed[0].hasSuffix(" true"))
     #expect(run.images.isEmpty)
@@ -127,7 +128,7 @@ import TraceReading
     #expect(verdicts.live.contains(try #require(UInt64(run.printed[0].dropFirst(2).prefix { $0 != " " }, radix: 16))))
   }
 
-  @Test("A place in the program gets one image, and places that are late together share one") func sharing() throws {
+  @Test("Each place in the program gets one image, and places late together share one") func sharing() throws {
     let run = try Run(["late"], imagesBefore: [1, 2])
     #expect(run.images.map(\.label) == ["expectation 1: first", "expectation 1001: second"])
     let times = try run.images.map { try #require(run.reader.clock.seconds(at: $0.time)) }
@@ -135,19 +136,19 @@ import TraceReading
     #expect(run.verdicts().pending.count == 1002)
   }
 
-  @Test("Without images nothing is watched, and the expectations are in the trace") func withoutImages() throws {
+  @Test("Without images, expectations are recorded but not watched") func withoutImages() throws {
     let run = try Run(["leak"], options: ["--no-snapshots"])
     #expect(run.outcome.end == .exit(0) && run.reader.snapshots.isEmpty)
     #expect(run.verdicts().pending.count == 1)
   }
 
-  @Test("While the recording is paused nothing is said") func paused() throws {
+  @Test("A paused recording reports no expectation") func paused() throws {
     let run = try Run(["leak"], options: ["--start-paused"])
     #expect(run.outcome.end == .exit(0) && run.images.isEmpty)
     #expect(run.verdicts().expectations == 0)
   }
 
-  @Test("Processes that fork have a watcher of their own, if they are traced", arguments: [[], ["--follow-children"]])
+  @Test("Traced processes that fork have their own watchers", arguments: [[], ["--follow-children"]])
   func fork(options: [String]) throws {
     // The first child and its parent take an image, and then the second child. Each place in the code gets only one
     // image in a process.

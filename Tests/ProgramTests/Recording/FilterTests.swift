@@ -14,7 +14,7 @@ import Testing
   }
 
   @Test(
-    "Recording stops before a filter holds that does not allow it, and says so once",
+    "Recording stops with one message before a filter that forbids it applies",
     arguments: [
       "filter_kills", "filter_kills_exit", "filter_traps", "filter_errors", "filter_by_system_call",
       "filter_then_threads", "filter_over_threads",
@@ -30,14 +30,14 @@ import Testing
     if situation == "filter_kills" { #expect(contents.count("malloc") >= 100) }
   }
 
-  @Test("A child that confines itself runs its program untraced", arguments: [[], ["--follow-children"]])
+  @Test("A child that restricts itself runs its program untraced", arguments: [[], ["--follow-children"]])
   func child(options: [String]) throws {
     let run = try Self.run("filter_in_child", options)
     #expect(try #require(run.traces.first).state == .closed(.exit))
   }
 
   @Test(
-    "Recording goes on where a filter allows it",
+    "Recording continues under a filter that allows it",
     arguments: ["filter_denies_tracing", "filter_denies_nothing_needed", "filter_refused"])
   func goesOn(situation: String) throws {
     let run = try Self.run(situation)
@@ -47,7 +47,7 @@ import Testing
     #expect(try TraceContents(trace.path).count("malloc") >= 200_000)
   }
 
-  @Test("Recording goes on without heap images where a filter does not allow these") func noImages() throws {
+  @Test("Recording continues without heap images under a filter that forbids them") func noImages() throws {
     let run = try Self.run("filter_denies_waiting")
     #expect(run.recorderLines.count == 1)
     #expect(run.recorderLines.first?.contains("no heap images from here on") == true)

@@ -21,7 +21,7 @@ struct FilteredProcessTests {
   }
 
   @Test(
-    "Filters that allow what a recording needs, or let fail what it does without, are no obstacle",
+    "Filters that allow a recording's calls, or fail its optional ones, permit attaching",
     arguments: ["container", "fails"])
   func joined(_ kind: String) throws {
     let program = try InspectionTests.Waiting("filtered.c", [kind])
@@ -40,7 +40,7 @@ struct FilteredProcessTests {
   }
 
   @Test(
-    "Other filters are refused by the name of the call, and nothing is tried",
+    "Other filters are refused by the name of the call, without an attempt",
     arguments: [
       ("kills", "does not allow 'flock'"), ("no-files", "does not allow 'openat'"),
       ("thread", "does not allow 'clone'"),

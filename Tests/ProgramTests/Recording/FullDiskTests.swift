@@ -42,7 +42,7 @@ import TraceRecording
     try expectStopped(directory.path + "/limited.trace", errno: EFBIG)
   }
 
-  @Test("A limit that allows no file at all ends neither the program nor the command, and leaves no file")
+  @Test("A limit that allows no file ends neither the program nor the command")
   func noFiles() throws {
     let directory = try TemporaryDirectory()
     // The output goes through a pipe, because the limit would apply to an output file, too.
@@ -74,8 +74,7 @@ import TraceRecording
     #expect(contents.count("malloc") < 2_000_000)
   }
 
-  @Test("A directory that is not there is refused by record, before the program starts") func missingDirectory() throws
-  {
+  @Test("record refuses a missing directory before the program starts") func missingDirectory() throws {
     let outcome = try Command(
       [BuildProducts.leaktrace, "record", "-o", "/nonexistent/x.trace", "--", "/bin/echo", "started"]).run()
     #expect(outcome.end == .exit(125))
@@ -84,7 +83,7 @@ import TraceRecording
   }
 
   @Test(
-    "A program preloaded by hand runs on when its trace cannot be created",
+    "A preloaded program runs on if its trace cannot be created",
     arguments: [
       "/nonexistent/x.trace", "/proc/x.trace", "/dev/null/x.trace",
     ])
@@ -99,7 +98,7 @@ import TraceRecording
     #expect(preloaded == untraced)
   }
 
-  @Test("A symbolic link in the trace's place is not followed") func symbolicLink() throws {
+  @Test("A symbolic link in place of the trace is not followed") func symbolicLink() throws {
     let directory = try TemporaryDirectory()
     let target = try directory.write("precious", to: "precious")
     try FileManager.default.createSymbolicLink(atPath: directory.path + "/link.trace", withDestinationPath: target)
@@ -115,7 +114,7 @@ import TraceRecording
     #expect(try String(contentsOfFile: target, encoding: .utf8) == "precious")
   }
 
-  @Test("A trace is readable by its owner alone") func permissions() throws {
+  @Test("Only the owner can read a trace") func permissions() throws {
     let directory = try TemporaryDirectory()
     let outcome = try Command(
       ["/bin/sh", "-c", "umask 000; exec \"$@\"", "sh"] + TracedRun.recordArguments(directory) + ["/bin/echo"]

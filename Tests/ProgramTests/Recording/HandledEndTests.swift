@@ -5,14 +5,14 @@ import Testing
 import TraceReading
 
 @Suite(.requires(.recorder)) struct HandledEndTests {
-  @Test("A program sees its own handlers, and they are called as without the recorder") func handlers() throws {
+  @Test("A program sees its own handlers, and they run as without the recorder") func handlers() throws {
     let run = try TracedRun([try TestProgram("handled-signals.c").path()])
     run.expectSameBehaviour()
     #expect(run.untraced.end == .exit(0) && run.untraced.output.contains("plain 1753, detailed 34"))
   }
 
   @Test(
-    "A program that takes its signals without a handler gets them as without the recorder",
+    "A program that waits for signals receives them as without the recorder",
     arguments: ["sigwait", "sigwaitinfo", "sigtimedwait", "signalfd", "signalfd-waits", "reused"])
   func awaitedSignals(way: String) throws {
     let run = try TracedRun([try TestProgram("awaited-signals.c").path(), way])
@@ -25,7 +25,7 @@ import TraceReading
   }
 
   @Test(
-    "A server that releases its state when it ends is judged before that",
+    "A server that releases its state on exit is judged before the release",
     arguments: ["handler", "source", "much-to-release"])
   func closing(way: String) throws {
     let directory = try TemporaryDirectory()
@@ -45,7 +45,7 @@ import TraceReading
   }
 
   @Test(
-    "A program that ends by itself, or goes on after the signal, is judged at its exit", arguments: ["none", "goes-on"])
+    "A program that ends by itself or survives the signal is judged at exit", arguments: ["none", "goes-on"])
   func atExit(way: String) throws {
     let directory = try TemporaryDirectory()
     let trace = directory.path + "/t"

@@ -15,7 +15,7 @@ import Testing
     return (try #require(Double(total.1)), outcome.output)
   }
 
-  @Test("The library's profile has the memory that the program keeps, and what it threw away") func library() throws {
+  @Test("The library's profile has the program's live and freed memory") func library() throws {
     let directory = try TemporaryDirectory()
     let program = try LeakTraceLibrary.program("heap-profiles.swift").path()
     let file = directory.path + "/heap.pb.gz"
@@ -44,7 +44,7 @@ import Testing
       raw.contains(try Regex("1: 0x[0-9a-f]+/0x[0-9a-f]+/0x[0-9a-f]+ \(program) [0-9a-f]{40} \\[FN\\]")), "\(raw)")
   }
 
-  @Test("Without a light recording there is no profile") func none() throws {
+  @Test("Only light recordings have a profile") func none() throws {
     let program = try LeakTraceLibrary.program("heap-profiles.swift").path()
     #expect(try Command([program, "/nonexistent/file"]).run().output == "no profile 2000\n")
     let directory = try TemporaryDirectory()
@@ -52,7 +52,7 @@ import Testing
     #expect(full.output == "no profile 2000\n")
   }
 
-  @Test("Profiles stand beside the trace, the last of them of the end; a folder gets them all") func files() throws {
+  @Test("The profile at the end is written beside the trace in the output folder") func files() throws {
     let directory = try TemporaryDirectory()
     let program = try LeakTraceLibrary.program("heap-profiles.swift").path()
     let recorded = try Command(
@@ -71,7 +71,7 @@ import Testing
     #expect(top.text.contains("keepForever"), "\(top.text)")
   }
 
-  @Test("A profile that cannot be written is said once, and the program goes on") func unwritable() throws {
+  @Test("An unwritable profile is reported once, and the program continues") func unwritable() throws {
     let directory = try TemporaryDirectory()
     let program = try LeakTraceLibrary.program("heap-profiles.swift").path()
     // A folder already has the name of the profile's file.

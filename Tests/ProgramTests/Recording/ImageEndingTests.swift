@@ -8,7 +8,7 @@ import TraceReading
 @Suite(.requires(.recorder)) struct ImageEndingTests {
   /// The signal's handler interrupts the thread that takes the image. A handler that waited for that thread would wait
   /// for minutes. Several attempts are needed to hit the right moment.
-  @Test("A signal that ends a process does not wait for the image that its thread is at", arguments: 1...24)
+  @Test("A terminating signal does not wait for an image in progress", arguments: 1...24)
   func interrupted(images: Int) throws {
     let directory = try TemporaryDirectory()
     let trace = directory.path + "/a.trace"

@@ -25,16 +25,16 @@ import Testing
     #expect(try TracedRun.traces(in: directory).count == 1, sourceLocation: sourceLocation)
   }
 
-  @Test("Arguments, environment, signals, descriptors and limits are those of an untraced run") func plain() throws {
+  @Test("Arguments, environment, signals, descriptors and limits equal those of an untraced run") func plain() throws {
     try expectSameInheritance(["an argument", "", "--", "-o", "--help"])
   }
 
-  @Test("An LD_PRELOAD that was there before is kept") func preload() throws {
+  @Test("An existing LD_PRELOAD is kept") func preload() throws {
     try expectSameInheritance(environment: ["LD_PRELOAD": "libm.so.6"])
   }
 
   @Test(
-    "Ignored signals stay ignored, and limits stay",
+    "Ignored signals and limits are kept",
     arguments: [
       "trap '' INT TERM USR1 PIPE; ", "trap '' CHLD; ", "ulimit -n 200; ulimit -c 0; ulimit -s 4000; ", "umask 077; ",
       "cd /usr; ",
@@ -42,7 +42,7 @@ import Testing
   func surroundings(preparation: String) throws { try expectSameInheritance(preparation: preparation) }
 
   @Test(
-    "The auxiliary vector is behind the environment, where programs look for it",
+    "The auxiliary vector follows the environment",
     arguments: [
       [], ["--arc", "off"], ["--depth", "100"], ["--light"], ["--follow-children"], ["--no-snapshots", "--arc", "off"],
     ])
@@ -64,7 +64,7 @@ import Testing
     #expect(outcome.end == .exit(0) && outcome.output == (others.isMultiple(of: 2) ? "whole\n" : "empty\n"))
   }
 
-  @Test("Programs in Go that call C run as they do untraced", .secondTier, .requires(.program("go"))) func go() throws {
+  @Test("Go programs that call C run as untraced", .secondTier, .requires(.program("go"))) func go() throws {
     let directory = try TemporaryDirectory()
     let source = try directory.write(
       """

@@ -17,14 +17,14 @@ import Testing
     return try command.run()
   }
 
-  @Test("No path takes more instructions than it may. If it has to: scripts/budget --update") func paths() throws {
+  @Test("No path exceeds its instruction budget. If it has to: scripts/budget --update") func paths() throws {
     let outcome = try check(Self.budget)
     #expect(outcome.end == .exit(0), "\(outcome.output)\(outcome.errorOutput)")
     #expect(outcome.output.contains("malloc, --arc stacks: "))
   }
 
   @Test(
-    "A path that has grown by more than a tenth fails, and so does one without a budget; less than its budget is a hint",
+    "A path fails if it exceeds its budget by a tenth or has none, and gets a hint if it is below",
     .secondTier
   ) func changed() throws {
     var file = try #require(

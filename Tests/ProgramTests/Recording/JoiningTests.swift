@@ -18,7 +18,7 @@ import TraceReading
   }
 
   @Test(
-    "Threads that are interrupted go on undisturbed, also when leaktrace is killed, and each recording has every call",
+    "Attaching, even with kills of leaktrace, leaves threads undisturbed and records every call",
     arguments: TestTier.arguments(
       [Kind(name: "contended", threads: 4)],
       of: [
@@ -50,7 +50,7 @@ import TraceReading
     return try command.run()
   }
 
-  @Test("A process that is joined takes images, pauses, is listed and analyzed as one that was started for it")
+  @Test("A joined process takes images, pauses, and is listed and analyzed like a recorded one")
   func isRecorded() throws {
     let waiting = try InspectionTests.Waiting("inspected.swift")
     let directory = try TemporaryDirectory(), process = String(waiting.processID)
@@ -80,7 +80,7 @@ import TraceReading
   }
 
   @Test(
-    "Whoever may trace another user's process, and may not change its limits, can attach to it",
+    "A user who may trace a process without changing its limits can attach to it",
     .enabled(if: geteuid() == 0, "Only root becomes another user."))
   func ofAnotherUser() throws {
     let directory = try TemporaryDirectory()
@@ -109,7 +109,7 @@ import TraceReading
     #expect(try sleeping.wait().end == .signal(SIGTERM))
   }
 
-  @Test("What leaked before is found as an inspection finds it, and what leaks after it with its place")
+  @Test("Earlier leaks match an inspection, and later leaks have their places")
   func earlierLeaks() throws {
     let waiting = try InspectionTests.Waiting("leaks-when-told.swift")
     let directory = try TemporaryDirectory(), process = String(waiting.processID), trace = directory.path + "/t"
@@ -152,7 +152,7 @@ import TraceReading
   }
 
   @Test(
-    "A process with mounts of its own is joined, asked for an image and left where its trace is",
+    "A process with its own mounts can be joined, asked for an image and detached",
     .enabled(if: geteuid() == 0, "Only root makes namespaces."))
   func ownMounts() throws {
     // The program's file must stay visible in the process's mount namespace, which hides /tmp. The tests' own files may
@@ -202,7 +202,7 @@ import TraceReading
   }
 
   @Test(
-    "A process that becomes another program leaves a whole trace and no live file, also if it failed to at first",
+    "A joined process that executes another program leaves a complete trace and no live file",
     arguments: [0, 2])
   func replaced(failures: Int) throws {
     let waiting = try InspectionTests.Waiting("replaces-itself.c", [String(failures)])
@@ -230,7 +230,7 @@ import TraceReading
     _ = try waiting.end(SIGKILL)
   }
 
-  @Test("What cannot be joined gets one line that says why, and is left as it was") func refusals() throws {
+  @Test("A process that cannot be joined gives one line of explanation and is unchanged") func refusals() throws {
     let directory = try TemporaryDirectory()
     func refusal(_ process: Int32, _ text: String) throws {
       let outcome = try leaktrace(["attach", String(process), "--wait", "1"], in: directory.path)

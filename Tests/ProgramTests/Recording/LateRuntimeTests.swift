@@ -31,11 +31,11 @@ import TraceReading
   }
 
   @Test(
-    "Every object is recorded of a library that dlopen loads, from the first that its first initialiser makes",
+    "Every object of a library loaded by dlopen is recorded, from its first initializer on",
     arguments: LateLibrary.Linkage.allCases)
   func fromTheFirst(linkage: LateLibrary.Linkage) throws { try Self.expectAllSheets([try LateLibrary.path(linkage)]) }
 
-  @Test("Several runtimes in one process are each recorded whole") func several() throws {
+  @Test("Several runtimes in one process are each recorded completely") func several() throws {
     let libraries = [
       try LateLibrary.path(.static), try LateLibrary.path(.dynamic, module: "second"),
       try LateLibrary.path(.static, module: "third"),
@@ -45,7 +45,7 @@ import TraceReading
     try Self.expectAllSheets(["-t", "4", "-r", "5"] + libraries, early: 3 * 7)
   }
 
-  @Test("A runtime that is unloaded and loaded again is recorded each time, and its types are told anew") func again()
+  @Test("A runtime that is loaded again is recorded each time with its types") func again()
     throws
   {
     try Self.expectAllSheets(["-c", "-r", "30", try LateLibrary.path(.static)]) { reader in
@@ -56,14 +56,14 @@ import TraceReading
   }
 
   @Test(
-    "A runtime in a namespace of its own is recorded with the memory that it takes and gives back",
+    "A runtime in its own namespace is recorded with its allocations and frees",
     arguments: LateLibrary.Linkage.allCases)
   func namespaces(linkage: LateLibrary.Linkage) throws {
     let library = try LateLibrary.path(linkage)
     try Self.expectAllSheets(["@" + library, library, "@" + library])
   }
 
-  @Test("A late runtime makes its tasks of cleared memory", arguments: ["", "@"], LateLibrary.Linkage.allCases)
+  @Test("A late runtime creates its tasks in cleared memory", arguments: ["", "@"], LateLibrary.Linkage.allCases)
   func clearedTasks(namespace: String, linkage: LateLibrary.Linkage) throws {
     let flags =
       ["-parse-as-library", "-emit-library", "-module-name", "tasks"] + (linkage == .static ? ["-static-stdlib"] : [])
@@ -76,7 +76,7 @@ import TraceReading
   }
 
   @Test(
-    "What a late runtime's objects hold is known by field, and cycles are found", arguments: ["", "@"],
+    "Objects of a late runtime have fields, and their cycles are found", arguments: ["", "@"],
     LateLibrary.Linkage.allCases)
   func verdicts(namespace: String, linkage: LateLibrary.Linkage) throws {
     let library = try LateLibrary.path(linkage), host = try LateLibrary.host()
@@ -91,7 +91,7 @@ import TraceReading
     #expect(Set(finding.path.compactMap { $0.edge?.name }) == ["books", "[]", "keeper"], "\(finding.path)")
   }
 
-  @Test("The relatives of retain lead to the runtime of their caller, whether or not anything is recorded")
+  @Test("Retain variants call their caller's runtime, recorded or not")
   func relatives() throws {
     // A host that is not recorded gets no settings, but the functions are interposed all the same.
     var command = Command([try LateLibrary.host(), try LateLibrary.path(.dynamic), try LateLibrary.path(.static)])
@@ -102,7 +102,7 @@ import TraceReading
     #expect(outcome.end == .exit(0) && outcome.output == untraced.output, "\(outcome)")
   }
 
-  @Test("A library that has the runtime inside and was stripped is named in a warning, and malloc is seen all the same")
+  @Test("A stripped library with a built-in runtime gives a warning, and its malloc calls are recorded")
   func stripped() throws {
     let library = try LateLibrary.program(.static).strippedPath()
     let run = try TracedRun([try LateLibrary.host(), library])
@@ -116,7 +116,7 @@ import TraceReading
         && contents.orphans == 0)
   }
 
-  @Test("Where the loader's function cannot be led here, a runtime is found when its code first allocates")
+  @Test("If the loader cannot be patched, a runtime is found at its first allocation")
   func withoutRendezvous() throws {
     // Valgrind simulates the processor, and keeps running the loader's code as it was before the recorder patched it.
     // The copies are stripped, because Valgrind fails on debug information that is newer than itself.

@@ -69,7 +69,7 @@ import Testing
     #expect(asked.end == .exit(0), "\(asked.errorOutput)")
   }
 
-  @Test("An image has all blocks, whatever was sampled, and each image its own") func images() throws {
+  @Test("Each image has all blocks of its time, whatever was sampled") func images() throws {
     let program = try Self.waiting(["--sample", "1GiB", "--sample-first", "0"])
     try Self.takeImage(program)
     try Self.takeImage(program)
@@ -83,7 +83,7 @@ import Testing
   }
 
   @Test(
-    "The blocks of an image are those that an inspection finds at that time", arguments: ["", "libjemalloc.so.2"])
+    "An image and a simultaneous inspection have the same blocks", arguments: ["", "libjemalloc.so.2"])
   func blocks(allocator: String) throws {
     let program = try Self.waiting([], preloading: allocator)
     try Self.takeImage(program)
@@ -112,7 +112,7 @@ import Testing
     _ = try program.end(SIGKILL)
   }
 
-  @Test("If the allocator's metadata has another layout, the recorder keeps a set of the live blocks")
+  @Test("With unknown allocator metadata, the recorder tracks the live blocks itself")
   func keptBlocks() throws {
     let library = try TestProgram("early-jemalloc.c", flags: ["-shared", "-fPIC"]).path()
     let program = try Self.waiting([], preloading: library)
@@ -123,7 +123,7 @@ import Testing
     _ = try program.end(SIGKILL)
   }
 
-  @Test("Where every allocation is sampled, all instances have their places") func places() throws {
+  @Test("Every instance has its place if every allocation is sampled") func places() throws {
     let program = try Self.waiting(["--sample", "1B"])
     try Self.takeImage(program)
     let report = try Report(try #require(program.trace()))
@@ -135,7 +135,7 @@ import Testing
     _ = try program.end(SIGKILL)
   }
 
-  @Test("The first allocations are all sampled, so that a small program has all of its places") func firstSamples()
+  @Test("The first allocations are all sampled, so a small program has all its places") func firstSamples()
     throws
   {
     let directory = try TemporaryDirectory()
@@ -164,7 +164,7 @@ import Testing
     #expect(abs(Double(mixed.blocks) - 5000) < 5 * mixed.error / 64, "\(drawn)")
   }
 
-  @Test("Lost memory without a type has the place of its samples, and without samples no owner") func losses() throws {
+  @Test("Lost untyped memory has the place of its samples, or no owner") func losses() throws {
     let directory = try TemporaryDirectory()
     func report(_ options: [String], first: String = "0", _ arguments: [String] = []) throws -> (
       report: Report, text: String
@@ -198,7 +198,7 @@ import Testing
     #expect(both.text.contains("Leaks: 2 proven") && !both.text.contains("unknown origin"))
   }
 
-  @Test("The images of a recording are a series, as those of a watch are") func series() throws {
+  @Test("The images of a recording form a series like those of a watch") func series() throws {
     let program = try Self.waiting([])
     for _ in 0..<3 { try Self.takeImage(program) }
     let outcome = try Command([BuildProducts.leaktrace, "watch", "--from", program.directory.path]).run()
@@ -206,7 +206,7 @@ import Testing
     _ = try program.end(SIGKILL)
   }
 
-  @Test("An image comes by itself when the process is large") func dueImages() throws {
+  @Test("An image is taken automatically when the process is large") func dueImages() throws {
     let program = try Self.waiting(["--snapshot-above", "1MiB", "--sample", "4KiB"])
     let reason = try AwaitedState.value("an image is written") {
       program.trace().flatMap { try? TraceReader(path: $0).snapshots.first?.reason }
@@ -215,7 +215,8 @@ import Testing
     _ = try program.end(SIGKILL)
   }
 
-  @Test("A copy of a process with several threads accuses nothing that they held", arguments: ["alone", "threaded"])
+  @Test(
+    "A forked copy of a threaded process reports nothing that other threads held", arguments: ["alone", "threaded"])
   func forkedWorkers(way: String) throws {
     let run = try TracedRun(
       [try TestProgram("forks-workers.swift").path(), way], options: ["--light", "--follow-children"])
@@ -229,7 +230,7 @@ import Testing
     #expect(text.contains("forked this one while it had several threads") == (way == "threaded"), "\(text)")
   }
 
-  @Test("Children live as they would, followed or not", arguments: ChildProcessTests.ways)
+  @Test("Children run as without the recorder, followed or not", arguments: ChildProcessTests.ways)
   func children(way: String) throws {
     let alone = try ChildProcessTests.run(way, ["--light"])
     #expect(try alone.onlyTrace().state == .closed(.exit))
@@ -238,7 +239,7 @@ import Testing
   }
 
   @Test(
-    "Programs behave as by themselves",
+    "Programs behave as without the recorder",
     arguments: [
       ["thread-ends.c"], ["unaligned-stack.c"], ["signal-handlers.swift"],
     ])
@@ -249,7 +250,7 @@ import Testing
   }
 
   @Test(
-    "Options that do not go together are refused",
+    "Conflicting options are refused",
     arguments: [
       ["--sample", "64KiB"], ["--snapshot-every", "1m"], ["--snapshot-above", "1GiB"], ["--light", "--arc", "off"],
       ["--light", "--snapshot-every", "1s"], ["--profile-every", "60s"], ["--light", "--profile-every", "0.5s"],

@@ -16,7 +16,7 @@ import TraceReading
       ])
   }
 
-  @Test("Images come at intervals, and of a large process once in ten minutes") func intervals() throws {
+  @Test("Images are taken at intervals, for a large process every ten minutes") func intervals() throws {
     let program = try Self.waiting(
       options: ["--snapshot-every", "10s", "--snapshot-above", "1MiB", "--sample", "4KiB"], arguments: ["registry"])
     let reader = try AwaitedState.value("three images at intervals are written") {
@@ -37,7 +37,7 @@ import TraceReading
   /// The tolerance in seconds for comparing times of two clocks, which are read one after the other.
   private static let clockDifference = 0.05
 
-  @Test("Old images make room for new ones, and stay as long as somebody reads them") func kept() throws {
+  @Test("Old images are dropped for new ones, but not while they are read") func kept() throws {
     let variables = [
       "LEAKTRACE_MODE=light", "LEAKTRACE_SNAPSHOT_SECONDS=1", "LEAKTRACE_KEEP_IMAGES=3",
       "LEAKTRACE_OUTPUT=%DIRECTORY%/%p.trace", "LD_PRELOAD=\(BuildProducts.preloadLibrary)",
@@ -73,12 +73,12 @@ import TraceReading
     #expect(try TraceReader(path: trace).diagnostics.isEmpty)
   }
 
-  @Test("An image of a large process comes when it is large") func size() throws {
+  @Test("An image is taken when the process exceeds a size") func size() throws {
     try imageOfLarge(48 << 20, "48MiB", within: [])
   }
 
   @Test(
-    "So does one of a process that has a share of what its control group may use", .secondTier,
+    "An image is taken when the process exceeds a share of its control group's limit", .secondTier,
     .enabled(if: MemoryControlGroup.isAvailable, "No control group with a limit of memory can be made here."))
   func share() throws {
     let group = try MemoryControlGroup(limit: 400 << 20)
@@ -99,7 +99,7 @@ import TraceReading
     _ = try program.end(SIGKILL)
   }
 
-  @Test("Pauses of a program of one thread are told, too") func pause() throws {
+  @Test("Pauses of a single-threaded program are reported") func pause() throws {
     let program = try Self.waiting("grows.c", arguments: ["1"])
     try LightRecordingTests.takeImage(program)
     let trace = try #require(program.trace())
@@ -108,7 +108,7 @@ import TraceReading
     _ = try program.end(SIGKILL)
   }
 
-  @Test("The cost of images that come by themselves is said before the program starts") func costs() throws {
+  @Test("The cost of automatic images is printed before the program starts") func costs() throws {
     let directory = try TemporaryDirectory()
     func said(_ options: [String]) throws -> String {
       try Command(
@@ -144,7 +144,7 @@ import TraceReading
     try FileManager.default.removeItem(atPath: done)
   }
 
-  @Test("A proven leak is named by the first image that has it, with its number in each") func proven() throws {
+  @Test("The first image with a proven leak names it, and counts are shown per image") func proven() throws {
     let program = try Self.waiting("leaks-when-told.swift", arguments: [])
     for number in 1...3 {
       if number > 1 { try Self.leakMore(program) }
@@ -189,7 +189,7 @@ import TraceReading
     #expect(try TraceReader(path: trace).snapshots.last?.reason == .exit)
   }
 
-  @Test("The image of a program's end does not hide what grew from interval to interval", .secondTier)
+  @Test("The image at the end does not hide growth between intervals", .secondTier)
   func orderlyEnd() throws {
     let variables = [
       "LEAKTRACE_MODE=light", "LEAKTRACE_SNAPSHOT_SECONDS=1", "LEAKTRACE_KEEP_IMAGES=40",
@@ -206,7 +206,7 @@ import TraceReading
     try expectGrowth(trace, images: images, remark: "judged by the images before the program's end")
   }
 
-  @Test("Nor does it hide what the image shows that was requested right before", .secondTier)
+  @Test("The image at the end does not hide growth in requested images", .secondTier)
   func requestedBeforeTheEnd() throws {
     let program = try Self.waiting(arguments: ["registry"])
     for number in 1...8 {
@@ -218,7 +218,7 @@ import TraceReading
     try expectGrowth(trace, images: 8, remark: "the program did little else than end after it")
   }
 
-  @Test("What grows from image to image is named as a watch names it", arguments: ways)
+  @Test("A light recording and a watch name the same growth", arguments: ways)
   func growth(_ way: WatchTests.Way) throws {
     let program = try Self.waiting(arguments: [way.testDescription])
     for _ in 1...12 {

@@ -6,7 +6,7 @@ import Testing
 import TraceReading
 
 @Suite(.requires(.recorder)) struct LinkageTests {
-  @Test("The library loads into processes with glibc 2.31, whatever glibc the machine that built it has")
+  @Test("The library loads with glibc 2.31, whatever glibc the build machine has")
   func oldestCLibrary() throws {
     let listing = try Command([BuildProducts.toolchain + "/llvm-nm", "-D", BuildProducts.preloadLibrary]).run()
     try #require(listing.end == .exit(0), "\(listing.errorOutput)")
@@ -34,7 +34,7 @@ import TraceReading
   }
 
   @Test(
-    "Tasks are made of cleared memory, and what the program asks for itself is as the C library gives it",
+    "Tasks get cleared memory, and the program's own allocations are unchanged",
     arguments: [["-Onone"], ["-Onone", "-static-stdlib"]])
   func clearedTasks(flags: [String]) throws {
     let run = try TracedRun([try TestProgram("unwritten-words.swift", flags: flags).path()])
@@ -54,8 +54,7 @@ import TraceReading
     #expect((contents.count("swift_release") > 500) == (mode == "counts"))
   }
 
-  @Test("A stripped program with the runtime inside is traced for malloc alone, with a warning") func stripped() throws
-  {
+  @Test("A stripped program with a built-in runtime is traced only for malloc, with a warning") func stripped() throws {
     let program = try TestProgram("plain.swift", flags: ["-static-stdlib"]).strippedPath()
     let run = try TracedRun([program])
     #expect(run.traced == run.untraced)
@@ -103,7 +102,7 @@ import TraceReading
   }
 
   @Test(
-    "A set-user-ID program is refused by record, and left alone when preloaded by hand", .enabled(if: getuid() == 0))
+    "record refuses a set-user-ID program, and a bare preload leaves it alone", .enabled(if: getuid() == 0))
   func setUserID() throws {
     let directory = try TemporaryDirectory()
     let program = directory.path + "/privileged"
@@ -131,8 +130,7 @@ import TraceReading
     #expect(try directory.fileNames() == [])
   }
 
-  @Test("A program with an allocator of its own inside is left alone, and the reason given") func ownAllocator() throws
-  {
+  @Test("A program with its own allocator is left alone, with the reason") func ownAllocator() throws {
     let run = try TracedRun([try TestProgram("own-malloc.c", flags: ["-rdynamic"]).path()])
     defer { withExtendedLifetime(run) {} }
     #expect(run.untraced.output == "1\n")

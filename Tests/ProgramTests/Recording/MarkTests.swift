@@ -44,7 +44,7 @@ import TraceRecording
     return (marks, reader)
   }
 
-  @Test("Scopes and generations are in the trace with their names, places, numbers and times") func scopes() throws {
+  @Test("Scopes and generations are recorded with names, places, numbers and times") func scopes() throws {
     let program = try LeakTraceLibrary.program("marks.swift").path()
     let outcome = try Command([program]).run()
     #expect(outcome == Command.Outcome(end: .exit(0), output: "done\n", errorOutput: "", timedOut: false))
@@ -76,7 +76,7 @@ import TraceRecording
     #expect(snapshot.reason == .call && snapshot.label == "warm")
   }
 
-  @Test("A mark in a task says which, and what the task makes next is the same task's") func tasks() throws {
+  @Test("A mark names its task, and later allocations belong to the same task") func tasks() throws {
     let directory = try TemporaryDirectory()
     _ = try Command(
       TracedRun.recordArguments(directory) + [try LeakTraceLibrary.program("marks.swift").path(), "traced"]
@@ -92,7 +92,7 @@ import TraceRecording
     #expect(children.allSatisfy { marks.births[$0.task, default: 0] > 0 })
   }
 
-  @Test("The library makes a program need nothing, and works with the Swift runtime inside") func linkage() throws {
+  @Test("The library adds no dependency, and works with a built-in Swift runtime") func linkage() throws {
     for flags in [[], ["-static-stdlib"]] {
       let program = try LeakTraceLibrary.program("marks.swift", flags: flags).path()
       var listing = Command([program])
@@ -108,7 +108,7 @@ import TraceRecording
     }
   }
 
-  @Test("Beside a recorder that knows none of its functions the library does nothing") func olderRecorder() throws {
+  @Test("The library does nothing beside an older recorder") func olderRecorder() throws {
     var command = Command([try LeakTraceLibrary.program("marks.swift").path()])
     command.environment["LD_PRELOAD"] = try TestProgram("old-recorder.c", flags: ["-shared", "-fPIC"]).path()
     #expect(try command.run() == Command.Outcome(end: .exit(0), output: "done\n", errorOutput: "", timedOut: false))

@@ -43,7 +43,7 @@ import Testing
     return ((recorded.0 - own.0) / Self.threads, (recorded.1 - own.1) / Self.threads)
   }
 
-  @Test("A recorded thread takes half a MiB of address space at most, and a part of it is resident") func thread()
+  @Test("A recorded thread takes at most half a MiB of address space, partly resident") func thread()
     throws
   {
     let (address, resident) = try ofThread("any")
@@ -51,7 +51,7 @@ import Testing
       address <= Self.threadAddressSpace && resident <= Self.threadResident, "\(address) KiB, \(resident) KiB resident")
   }
 
-  @Test("Of a process that locks all its memory, a thread takes no more") func lockedThread() throws {
+  @Test("A thread takes no more memory if the process locks its memory") func lockedThread() throws {
     let (address, resident) = try ofThread("locked")
     #expect(
       address <= Self.threadAddressSpace && resident <= Self.threadAddressSpace,
@@ -59,7 +59,7 @@ import Testing
   }
 
   @Test(
-    "A thread whose state has no room takes none, however often it calls",
+    "A thread without room for its state takes no memory, however often it calls",
     arguments: [200, 300, 500, 1000, 5000, 20000])
   func littleAddressSpace(kibibytes: Int) throws {
     let (untraced, traced) = try run("1", "\(kibibytes)")

@@ -7,7 +7,7 @@ import TraceReading
 
 @Suite(.requires(.recorder)) struct OperatorTests {
   @Test(
-    "What memory of operator new holds is in use, and what it was given back is gone",
+    "Memory from operator new is in use until it is deleted",
     arguments: TestTier.arguments(["libjemalloc.so.2"], of: ["", "libjemalloc.so.2", "libtcmalloc_minimal.so.4"]),
     TestTier.arguments(["light"], of: ["full", "light"]))
   func operators(allocator: String, mode: String) throws {

@@ -7,7 +7,7 @@ import TraceReading
 
 @Suite(.requires(.recorder)) struct PauseTests {
   @Test(
-    "A paused process records nothing until it is resumed, and nothing after it is paused",
+    "A process records only between resume and pause",
     arguments: ["process", "record", "trace"])
   func pauseAndResume(by means: String) throws {
     let directory = try TemporaryDirectory()
@@ -45,7 +45,7 @@ import TraceReading
     #expect(contents.allocations(ofSize: 1003) == 0)
   }
 
-  @Test("A pause that only new threads noticed is in the trace") func pauseOfNewThreads() throws {
+  @Test("A pause noticed only by new threads is recorded") func pauseOfNewThreads() throws {
     let directory = try TemporaryDirectory()
     let path = directory.path + "/a.trace"
     let steps = directory.path + "/step"

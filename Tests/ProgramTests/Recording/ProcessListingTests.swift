@@ -17,7 +17,7 @@ import Testing
   }
 
   @Test(
-    "A recorded process is listed with its trace, its state, and once it is gone no more; its images are listed in order"
+    "A recorded process is listed with its trace and state until it ends, and its images in order"
   ) func listing() throws {
     let waiting = try SnapshotRequestTests.Waiting("pause")
     let process = try #require(try listed(waiting.processID))

@@ -27,7 +27,7 @@ import TraceRecording
     try Command([BuildProducts.leaktrace, "record"] + options + ["--"] + command).run()
   }
 
-  @Test("A shell that executes the program leaves a trace that is not named", arguments: ["%n.%p.trace", "app.trace"])
+  @Test("The trace of a shell that executes the program is not named", arguments: ["%n.%p.trace", "app.trace"])
   func executed(pattern: String) throws {
     let directory = try TemporaryDirectory()
     let outcome = try record(
@@ -47,7 +47,7 @@ import TraceRecording
       replaced.output.contains("which has a trace of its own: \(try named(outcome)[0])"), "\(replaced.output)")
   }
 
-  @Test("The programs that a script starts are named, and the system's programs are not") func script() throws {
+  @Test("Programs started by a script are named, and system programs are not") func script() throws {
     let directory = try TemporaryDirectory()
     let outcome = try record(
       ["--follow-children", "-o", directory.path + "/%n.%p.trace"],
@@ -56,7 +56,7 @@ import TraceRecording
     #expect(try programs(named(outcome)) == ["endings", "endings"])
   }
 
-  @Test("A program with Swift is named, and the C program that starts it is not") func swiftProgram() throws {
+  @Test("A Swift program is named, and the C program that starts it is not") func swiftProgram() throws {
     let directory = try TemporaryDirectory()
     let starter = directory.path + "/starter"
     try FileManager.default.copyItem(

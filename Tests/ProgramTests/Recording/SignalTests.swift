@@ -18,7 +18,7 @@ import Testing
   }
 
   @Test(
-    "A signal sent to record alone reaches the program once",
+    "A signal sent only to record reaches the program once",
     arguments: [
       SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2,
     ])
@@ -32,7 +32,7 @@ import Testing
   }
 
   @Test(
-    "The program's death by a signal is record's",
+    "record ends by the program's signal",
     arguments: [
       SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGSEGV, SIGABRT, SIGKILL, SIGPIPE, SIGALRM, firstRealTimeSignal,
     ])
@@ -43,7 +43,7 @@ import Testing
   }
 
   @Test(
-    "Of a program that goes on after a signal, record says once how to take an image of it",
+    "record explains once how to take an image if the program survives a signal",
     arguments: [SIGINT, SIGTERM])
   func survived(signal: Int32) throws {
     let directory = try TemporaryDirectory()

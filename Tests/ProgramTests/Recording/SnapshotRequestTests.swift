@@ -51,7 +51,7 @@ import TraceRecording
   }
 
   @Test(
-    "An idle process takes a snapshot when it is asked to",
+    "An idle process takes a snapshot on request",
     arguments: [([], "pause"), (["--snapshot-signal", "USR2"], "alone")])
   func idle(options: [String], way: String) throws {
     let waiting = try Waiting(way, options: options)
@@ -78,7 +78,7 @@ import TraceRecording
     }
   }
 
-  @Test("The process ID of 'record' stands for that of its program") func recordItself() throws {
+  @Test("The process ID of 'record' is accepted for its program's") func recordItself() throws {
     let waiting = try Waiting("pause")
     let outcome = try Command([BuildProducts.leaktrace, "snapshot", String(waiting.running.processID)]).run()
     #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
@@ -87,7 +87,7 @@ import TraceRecording
     #expect(try waiting.images().count == 1)
   }
 
-  @Test("Where all threads block the signal, the next allocation takes the snapshot") func blocked() throws {
+  @Test("If all threads block the signal, the next allocation takes the snapshot") func blocked() throws {
     let waiting = try Waiting("stop-signals")
     let outcome = try waiting.ask()
     #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
@@ -97,7 +97,7 @@ import TraceRecording
     #expect(images.count == 1 && images[0].isComplete && images[0].isFrozen)
   }
 
-  @Test("A snapshot can be had while recording is paused, which it stays") func paused() throws {
+  @Test("A snapshot can be taken while recording is paused, and it stays paused") func paused() throws {
     let waiting = try Waiting("pause", options: ["--start-paused"])
     #expect(try waiting.ask().end == .exit(0))
     kill(waiting.processID, SIGKILL)
@@ -105,7 +105,7 @@ import TraceRecording
     #expect(try waiting.images().allSatisfy(\.isComplete))
   }
 
-  @Test("Who cannot be asked is named") func errors() throws {
+  @Test("A refused snapshot request gives the reason") func errors() throws {
     let none = try Waiting("pause", options: ["--no-snapshots"])
     let refused = try none.ask()
     #expect(refused.end == .exit(1) && refused.errorOutput.contains("takes no snapshots"))
@@ -117,7 +117,7 @@ import TraceRecording
   }
 
   @Test(
-    "A signal that ends the process leaves a snapshot and its status",
+    "A terminating signal leaves a snapshot and its exit status",
     arguments: [
       (SIGTERM, "program"), (SIGINT, "program"), (SIGHUP, "program"), (SIGTERM, "record"), (SIGTERM, "group"),
       (SIGINT, "group"),
@@ -140,7 +140,7 @@ import TraceRecording
     try SnapshotTests.expectWords(image, printed: waiting.printed)
   }
 
-  @Test("A program sees the dispositions that it would see") func dispositions() throws {
+  @Test("A program sees its own signal dispositions") func dispositions() throws {
     for arguments in [[], ["--no-snapshots"]] {
       let run = try TracedRun([try TestProgram("dispositions.c").path()], options: arguments)
       run.expectSameBehaviour()
@@ -148,7 +148,7 @@ import TraceRecording
     }
   }
 
-  @Test("No wait of the program ends because an image is taken") func waits() throws {
+  @Test("Taking an image interrupts no wait of the program") func waits() throws {
     let run = try TracedRun([try TestProgram("interrupted-waits.c", flags: ["-pthread"]).path()])
     run.expectSameBehaviour()
     let images = try HeapImage.images(of: try run.onlyTrace().path)
@@ -156,7 +156,7 @@ import TraceRecording
   }
 
   @Test(
-    "No wait of the program ends because an image is asked for",
+    "Requesting an image interrupts no wait of the program",
     arguments: TestTier.arguments(
       ["poll", "recv"],
       of: ["sleep", "nanosleep", "poll", "ppoll", "select", "epoll_wait", "sigtimedwait", "recv"]))
@@ -169,7 +169,7 @@ import TraceRecording
     #expect(run.images.count == 3 && run.images.allSatisfy { $0.isComplete && $0.isFrozen && $0.threads.count == 1 })
   }
 
-  @Test("A wait goes on also while an image takes long to be written") func longImage() throws {
+  @Test("A wait continues while an image is written slowly") func longImage() throws {
     let directory = try TemporaryDirectory()
     let trace = directory.path + "/a.trace", pipe = directory.path + "/pipe"
     #expect(mkfifo(pipe, 0o600) == 0)
@@ -200,7 +200,8 @@ import TraceRecording
     #expect(try HeapImage.images(of: trace, words: { _ in false }).count == 2)
   }
 
-  @Test("A program that confines itself is asked by its next hook, or by a signal", arguments: ["sleep", "busy"])
+  @Test(
+    "A program that restricts itself takes a snapshot at its next hook, or by a signal", arguments: ["sleep", "busy"])
   func confined(way: String) throws {
     let run = try Self.whileItRuns("sleep", way == "busy" ? "busy" : "filtered", snapshots: way == "busy" ? 2 : 1)
     // The signal interrupts the program's sleep.
@@ -208,7 +209,7 @@ import TraceRecording
     #expect(run.images.count == (way == "busy" ? 3 : 2) && run.images.allSatisfy(\.isComplete))
   }
 
-  @Test("Several who ask at once are all answered") func together() throws {
+  @Test("Simultaneous requests are all answered") func together() throws {
     let waiting = try Waiting("pause")
     for _ in 0..<4 {
       let asking = try (0..<3).map { _ in
@@ -259,7 +260,7 @@ import TraceRecording
     return (outcome.output, try HeapImage.images(of: trace), isAnswered)
   }
 
-  @Test("A program that waits for children of any kind finds its own alone") func children() throws {
+  @Test("A program that waits for any child sees only its own") func children() throws {
     try SurvivalTests.expectSurvival([try TestProgram("waits-for-all.c").path()])
   }
 }

@@ -71,7 +71,7 @@ private let addressBits: UInt64 = 0x00FF_FFFF_FFFF_FFFF
   }
 
   @Test(
-    "However a process ends, there is one snapshot of its end",
+    "Every way to end leaves exactly one final snapshot",
     arguments: [
       "return", "exit", "atexit", "thread-exit", "main-thread-ends", "_exit", "_Exit", "quick_exit", "exec-fails",
     ])
@@ -82,7 +82,7 @@ private let addressBits: UInt64 = 0x00FF_FFFF_FFFF_FFFF
     #expect(image.header.reason == UInt32(LT_SNAPSHOT_EXIT))
   }
 
-  @Test("Exit handlers run after the snapshot, and none is lost when images come and go") func plugins() throws {
+  @Test("Exit handlers run after the snapshot, and none is lost when plugins are unloaded") func plugins() throws {
     let plugin = try TestProgram("plugin.c", flags: ["-shared", "-fPIC"]).path()
     let (image, run) = try Self.snapshot([try TestProgram("plugin-host.c").path(), plugin, plugin])
     run.expectSameBehaviour()
@@ -94,7 +94,7 @@ private let addressBits: UInt64 = 0x00FF_FFFF_FFFF_FFFF
     #expect(try HeapImage.images(of: try run.onlyTrace().path).isEmpty)
   }
 
-  @Test("Swift objects have their counts, collections their occupancy, and metadata is whole") func swiftObjects()
+  @Test("Images include reference counts, the occupancy of collections and complete metadata") func swiftObjects()
     throws
   {
     let (image, run) = try Self.snapshot([try TestProgram("snapshot-objects.swift").path()])
@@ -145,7 +145,7 @@ private let addressBits: UInt64 = 0x00FF_FFFF_FFFF_FFFF
     #expect(try #require(argument.flatMap { image.words[$0 + 8] }) == 2)
   }
 
-  @Test("No text or number of a user's is in a snapshot") func secrets() throws {
+  @Test("No text or number of a user is in a snapshot") func secrets() throws {
     let secret = "zQ7vKx9wJq3TzYb8RmXk5PdWhG2nLs4C"
     let directory = try TemporaryDirectory()
     var command = Command(
@@ -177,7 +177,7 @@ private let addressBits: UInt64 = 0x00FF_FFFF_FFFF_FFFF
   }
 
   @Test(
-    "Threads that allocate and lock are frozen again and again",
+    "Threads that allocate and lock can be frozen repeatedly",
     arguments: TestTier.arguments(
       [("snapshot-threads.c", "16", "5"), ("snapshot-tasks.swift", "16", "5")],
       of: [("snapshot-threads.c", "64", "100"), ("snapshot-tasks.swift", "64", "20")]))
@@ -197,7 +197,7 @@ private let addressBits: UInt64 = 0x00FF_FFFF_FFFF_FFFF
   }
 
   @Test(
-    "The processes that take a snapshot are invisible to calls of wait and to records of use", arguments: ["0", "3"])
+    "Snapshot processes are invisible to wait calls and resource usage", arguments: ["0", "3"])
   func family(
     threads: String
   ) throws {
@@ -223,7 +223,8 @@ private let addressBits: UInt64 = 0x00FF_FFFF_FFFF_FFFF
     }
   }
 
-  @Test("A page that nobody can read costs an image that page", arguments: ["guard", "key"]) func unreadable(
+  @Test("An unreadable page is missing from the image, and no other page is", arguments: ["guard", "key"])
+  func unreadable(
     way: String
   ) throws {
     let run = try TracedRun([try TestProgram("unreadable-pages.c").path(), way])
@@ -238,7 +239,7 @@ private let addressBits: UInt64 = 0x00FF_FFFF_FFFF_FFFF
     #expect(list.output.contains("lacks 1 page that could not be read") == isUnreadable, "\(list.output)")
   }
 
-  @Test("Memory that is only reserved costs an image nothing", arguments: [[], ["--light"]]) func reserved(
+  @Test("Reserved memory takes no space in an image", arguments: [[], ["--light"]]) func reserved(
     options: [String]
   ) throws {
     let run = try TracedRun([try TestProgram("unreadable-pages.c").path(), "reserve"], options: options)
@@ -249,7 +250,7 @@ private let addressBits: UInt64 = 0x00FF_FFFF_FFFF_FFFF
     #expect(try #require(image.end).totalNanoseconds < 30_000_000_000)
   }
 
-  @Test("Locks and ports are free at once after an image", arguments: ["alone", "threads"]) func locks(
+  @Test("Locks and ports are free right after an image", arguments: ["alone", "threads"]) func locks(
     threads: String
   ) throws {
     let run = try TracedRun([try TestProgram("locks-after-image.c", flags: ["-pthread"]).path(), threads])
@@ -259,7 +260,7 @@ private let addressBits: UInt64 = 0x00FF_FFFF_FFFF_FFFF
   }
 
   @Test(
-    "A wait ends in its time, however often an image is taken meanwhile",
+    "A wait ends on time, however many images are taken",
     arguments: TestTier.arguments(
       ["epoll_wait", "recv"],
       of: ["epoll_wait", "epoll_pwait2", "sigtimedwait", "semtimedop", "io_uring_enter", "recv"]))
@@ -275,7 +276,7 @@ private let addressBits: UInt64 = 0x00FF_FFFF_FFFF_FFFF
   }
 
   @Test(
-    "A copy that the kernel does not finish while threads stand still is made while they run, or given up",
+    "A copy that the kernel delays is made while threads run, or given up",
     arguments: ["read", "unread"])
   func userfault(way: String) throws {
     let run = try TracedRun([try TestProgram("snapshot-userfault.c", flags: ["-pthread"]).path(), way])
@@ -298,8 +299,7 @@ private let addressBits: UInt64 = 0x00FF_FFFF_FFFF_FFFF
     }
   }
 
-  @Test("A thread that cannot be stopped, since it waits for a child of vfork, stands still") func vforkParent() throws
-  {
+  @Test("A thread waiting for a vfork child counts as stopped") func vforkParent() throws {
     let run = try TracedRun([try TestProgram("snapshot-vfork.c").path()])
     run.expectSameBehaviour()
     let image = try #require(try HeapImage.images(of: try run.onlyTrace().path).first)
@@ -309,7 +309,8 @@ private let addressBits: UInt64 = 0x00FF_FFFF_FFFF_FFFF
     #expect(pause > 0 && pause < 4_000_000_000)
   }
 
-  @Test("Threads do not stand still until a late thread gets a processor", .secondTier) func lateThread() throws {
+  @Test("Threads are not stopped for longer because one thread gets no processor", .secondTier) func lateThread() throws
+  {
     let program = try TestProgram("late-thread.c", flags: ["-pthread"]).path()
     let run = try TracedRun([program, "8", "6", "6", "1", "1"], options: ["--arc", "off"])
     #expect(run.traced.end == .exit(0))
@@ -331,7 +332,7 @@ private let addressBits: UInt64 = 0x00FF_FFFF_FFFF_FFFF
     #expect(slowest.pauseNanoseconds * 2 < slowest.totalNanoseconds, "\(ends)")
   }
 
-  @Test("A process that is killed while its snapshot is written leaves a trace that is closed") func killed() throws {
+  @Test("A process killed while its snapshot is written leaves a closed trace") func killed() throws {
     for delay in TestTier.arguments([20_000], of: [0, 20_000, 60_000]) {
       let directory = try TemporaryDirectory()
       let running = try Command(
@@ -363,8 +364,7 @@ private let addressBits: UInt64 = 0x00FF_FFFF_FFFF_FFFF
     }
   }
 
-  @Test("record waits for a copy that has yet to see that its process was killed") func killedBeforeItsCopySees() throws
-  {
+  @Test("record waits for a copy that has not yet noticed its process's death") func killedBeforeItsCopySees() throws {
     let directory = try TemporaryDirectory()
     let running = try Command(
       TracedRun.recordArguments(directory) + [try TestProgram("snapshot-large.c").path(), "200", "wait"]
@@ -383,7 +383,7 @@ private let addressBits: UInt64 = 0x00FF_FFFF_FFFF_FFFF
     #expect(try TracedRun.traces(in: directory).first?.state == .closed(.recovered))
   }
 
-  @Test("A disk that is too full for a snapshot does not harm the program, and is told", .enabled(if: getuid() == 0))
+  @Test("A disk too full for a snapshot does not harm the program, and is reported", .enabled(if: getuid() == 0))
   func fullDisk() throws {
     let directory = try TemporaryDirectory()
     let mountPoint = directory.path + "/small"

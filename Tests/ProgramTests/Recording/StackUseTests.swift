@@ -15,7 +15,7 @@ import Testing
     return Dictionary(uniqueKeysWithValues: lines.compactMap { line in Int(line[0]).map { (String(line[1]), $0) } })
   }
 
-  @Test("No hook takes more of the host's stack than its budget, whatever it has to do") func budget() throws {
+  @Test("No hook exceeds its stack budget, whatever work it has") func budget() throws {
     let program = try TestProgram("stack-use.c", flags: ["-Wl,-z,now", "-lpthread", "-ldl"]).path()
     let run = try TracedRun([program])
     #expect(run.traced.end == .exit(0) && run.untraced.end == .exit(0))

@@ -53,7 +53,7 @@ import Testing
     }
   }
 
-  @Test("Reports are equal byte for byte after the program was moved, replaced and deleted")
+  @Test("Reports stay equal byte for byte after the program is moved, replaced or deleted")
   func equalReports() throws {
     let feed = try Feed()
     let before = try feed.reports()
@@ -66,7 +66,7 @@ import Testing
     #expect(try feed.reports() == before, "deleted")
   }
 
-  @Test("'leaktrace names' stores the names of a bare preload, and they are those that the file gives")
+  @Test("'leaktrace names' stores a bare preload's names, equal to the file's")
   func preloaded() throws {
     let feed = try Feed(preloaded: true)
     let before = try feed.reports()
@@ -81,7 +81,7 @@ import Testing
   }
 
   @Test(
-    "Without names, a report of a replaced or deleted program has no lines and no advice about fields, and says why")
+    "Without stored names, the report of a replaced program lacks lines and field advice, with the reason")
   func withoutNames() throws {
     let feed = try Feed(names: false)
     #expect(try feed.reports()["analyze"]?.contains("TimelineViewModel.swift:17") ?? false)
@@ -98,7 +98,7 @@ import Testing
     }
   }
 
-  @Test("A comparison with a trace whose program was replaced is refused, unless the trace has names")
+  @Test("A comparison with a replaced program's trace is refused unless the trace has names")
   func comparison() throws {
     for hasNames in [true, false] {
       let old = try Feed(names: hasNames)
@@ -111,7 +111,7 @@ import Testing
     }
   }
 
-  @Test("Names that cannot be stored leave the trace as it was, and the status says so")
+  @Test("Names that cannot be stored leave the trace unchanged, and the exit status shows it")
   func refused() throws {
     let feed = try Feed(names: false)
     let before = try Data(contentsOf: URL(fileURLWithPath: feed.trace))

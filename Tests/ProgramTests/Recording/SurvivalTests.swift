@@ -30,7 +30,7 @@ import TraceReading
         >= contents.count("free") + contents.count("realloc_free"))
   }
 
-  @Test("A caller's stack may be aligned to any word") func unalignedStack() throws {
+  @Test("A caller's stack may have any word alignment") func unalignedStack() throws {
     let contents = try Self.expectSurvival([try TestProgram("unaligned-stack.c").path()])
     #expect(contents.allocations(ofSize: 57) == 4000)
     #expect(contents.liveBlocks(ofSize: 570) == 0)
@@ -50,7 +50,7 @@ import TraceReading
     #expect(contents.liveBlocks(ofSize: 88) == 0)
   }
 
-  @Test("Signal handlers allocate, also when they interrupt a retain", .secondTier) func signalHandlers() throws {
+  @Test("Signal handlers allocate, even if they interrupt a retain", .secondTier) func signalHandlers() throws {
     let run = try TracedRun([try TestProgram("signal-handlers.swift").path()])
     #expect(run.traced == run.untraced)
     let trace = try run.onlyTrace()
@@ -89,7 +89,7 @@ import TraceReading
     #expect(contents.count("malloc") >= 80_000)
   }
 
-  @Test("A relative output path means the directory record was started in") func relativeOutput() throws {
+  @Test("A relative output path is relative to record's directory") func relativeOutput() throws {
     let directory = try TemporaryDirectory()
     var command = Command([
       BuildProducts.leaktrace, "record", "-q", "-o", "here.trace", try TestProgram("wanderer.c").path(),

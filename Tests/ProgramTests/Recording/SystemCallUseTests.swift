@@ -57,7 +57,7 @@ import Testing
     return result
   }
 
-  @Test("An idle process makes no call for the recorder, a busy one few, and no signal is sent") func calls() throws {
+  @Test("The recorder makes no system call while idle, few while busy, and sends no signal") func calls() throws {
     let program = try TestProgram("system-calls.c").path()
     // strace prints process IDs only if there are several processes, so a shell runs the program.
     let own = try watch(["/bin/sh", "-c", "\"$0\"; exit $?", program])

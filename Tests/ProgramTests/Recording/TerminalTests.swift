@@ -6,7 +6,7 @@ import Testing
 
 @Suite(.requires(.recorder)) struct TerminalTests {
   @Test(
-    "Interrupt, quit and suspend do what they do without the recorder",
+    "Interrupt, quit and suspend work as without the recorder",
     arguments: [
       ("interrupt", "exited with 41\n"), ("quit", "exited with 41\n"),
       ("suspend", "stopped by signal 20\nstopped by signal 20\nstopped by signal 20\nexited with 41\n"),

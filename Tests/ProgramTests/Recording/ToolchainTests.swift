@@ -108,7 +108,7 @@ import TraceRecording
     try expectSwiftEvents(trace)
   }
 
-  @Test("swift build builds a package, with all its children traced", .secondTier) func swiftBuild() throws {
+  @Test("swift build builds a package with all its children traced", .secondTier) func swiftBuild() throws {
     let directory = try TemporaryDirectory()
     try package(in: directory)
     func arguments() -> [String] {

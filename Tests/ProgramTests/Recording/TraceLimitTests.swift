@@ -96,7 +96,7 @@ import TraceRecording
   }
 
   @Test(
-    "A trace that reaches its limit keeps what it has, and images are right after",
+    "A trace at its limit keeps its events, and later images are correct",
     arguments: TestTier.arguments(
       [Way(name: "clean", threads: 1), Way(name: "leaks", threads: 16)],
       of: [
@@ -117,7 +117,7 @@ import TraceRecording
   }
 
   @Test(
-    "Children that are forked all the while are right, too",
+    "Children forked during the limit have correct traces",
     arguments: TestTier.arguments(["leaks-forks"], of: ["leaks-forks", "clean-forks"]))
   func forks(name: String) throws {
     let way = Way(name: name, threads: 4)
@@ -137,7 +137,7 @@ import TraceRecording
     }
   }
 
-  @Test("A trace that does not reach its limit is one without") func unreached() throws {
+  @Test("A trace below its limit equals one without a limit") func unreached() throws {
     let directory = try TemporaryDirectory()
     defer { withExtendedLifetime(directory) {} }
     let outcome = try Command(

@@ -27,7 +27,7 @@ import Testing
 
   private func plain(_ text: String) throws -> String { text.replacing(try Regex("\u{1B}\\[[0-9;]*m"), with: "") }
 
-  @Test(arguments: [60, 80, 120]) func aTerminalHasColoursAndTheSameColumns(columns: Int) throws {
+  @Test(arguments: [60, 80, 120]) func terminalGetsColorsAndTheSameColumns(columns: Int) throws {
     let feed = try RecordedFeed.shared()
     let subject = try #require(feed.findings.first { $0.verdict == "retainCycle" }).title
       .split(separator: " ")[0]
@@ -42,7 +42,7 @@ import Testing
     }
   }
 
-  @Test func provenLeaksSuspicionsAndFixesDiffer() throws {
+  @Test func provenLeaksSuspicionsAndFixesHaveDifferentColors() throws {
     let feed = try RecordedFeed.shared()
     let text = try shown(["analyze", feed.trace, "--limit", "1"])
     #expect(text.contains("\(Self.proven)RETAIN CYCLE\(Self.end)\u{1B}[1m  TimelineViewModel ↺\(Self.end)"), "\(text)")
@@ -61,7 +61,7 @@ import Testing
     #expect(sequences.isSubset(of: [Self.proven, Self.suspected, Self.fix, Self.end, "\u{1B}[1m", "\u{1B}[2m"]))
   }
 
-  @Test func everyCommandThatShowsFindingsHasTheColours() throws {
+  @Test func everyCommandThatShowsFindingsUsesColors() throws {
     let feed = try RecordedFeed.shared()
     let clean = feed.directory.path + "/clean/feed.trace"
     try FileManager.default.createDirectory(
@@ -90,7 +90,7 @@ import Testing
     #expect(inspected.contains(Self.proven), "\(inspected)")
   }
 
-  @Test func NO_COLORAndDumbTerminalsHaveNone() throws {
+  @Test func noColorAndDumbTerminalsDisableColors() throws {
     let feed = try RecordedFeed.shared()
     let plain = try piped(["analyze", feed.trace, "--width", "100"])
     #expect(!plain.contains("\u{1B}"))
@@ -105,7 +105,7 @@ import Testing
     #expect(try shown(["analyze", feed.trace, "--color=auto"]).contains(Self.proven))
   }
 
-  @Test func aPipeHasThemIfTheyAreAskedForAndFilesNever() throws {
+  @Test func pipesGetColorsOnRequestAndFilesNever() throws {
     let feed = try RecordedFeed.shared()
     let file = feed.directory.path + "/report.txt"
     let text = try piped(["analyze", feed.trace, "--color", "always", "--write", "text=" + file])

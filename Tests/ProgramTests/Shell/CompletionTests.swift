@@ -96,7 +96,7 @@ import Testing
   @Test(.requires(.program("fish"))) func fishOffersCommandsOptionsWordsFilesAndPrograms() throws { try expect(.fish) }
 
   @Test(.requires(.recorder), .requires(.program("zsh")), .requires(.program("fish")))
-  func processIDsAreThoseOfRecordingsThatRun() throws {
+  func processIDsAreCompletedFromRunningRecordings() throws {
     let waiting = try SnapshotRequestTests.Waiting("pause")
     defer { kill(waiting.processID, SIGKILL) }
     let other = getpid()
@@ -113,7 +113,7 @@ import Testing
     }
   }
 
-  @Test(.requires(.program("bash"))) func fileNamesAreNotRun() throws {
+  @Test(.requires(.program("bash"))) func fileNamesAreNotExecuted() throws {
     let directory = try TemporaryDirectory()
     _ = try directory.write("", to: "f$(touch ran)`touch ran`.trace")
     for line in [["analyze", "f"], ["inspect", "f"], ["record", "--", "cat", "f"], ["pause", "f"]] {
@@ -122,7 +122,7 @@ import Testing
     #expect(try directory.fileNames() == ["f$(touch ran)`touch ran`.trace"])
   }
 
-  @Test func aShellThatIsNotKnownIsRefused() throws {
+  @Test func unknownShellIsRefused() throws {
     let outcome = try Command([BuildProducts.leaktrace, "--generate-completion-script", "csh"]).run()
     #expect(outcome.end == .exit(64))
     #expect(outcome.errorOutput.contains("Can't generate completion scripts for 'csh'"))

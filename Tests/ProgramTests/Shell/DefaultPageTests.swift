@@ -15,7 +15,7 @@ import Testing
     try String(contentsOfFile: path, encoding: .utf8).hasPrefix("<!DOCTYPE html>")
   }
 
-  @Test func thePageIsNamedAfterTheTraceAndItsPathIsPrinted() throws {
+  @Test func pageIsNamedAfterTheTraceAndItsPathIsPrinted() throws {
     let feed = try RecordedFeed.shared()
     let directory = try TemporaryDirectory()
     // An earlier page with the same name is replaced.
@@ -36,7 +36,7 @@ import Testing
     #expect(try directory.fileNames() == ["feed.html", "named.html"])
   }
 
-  @Test func anyOtherFileStaysAsItIs() throws {
+  @Test func otherFilesAreNotOverwritten() throws {
     let feed = try RecordedFeed.shared()
     let directory = try TemporaryDirectory()
     let page = "<!DOCTYPE html>\n<html><head><title>feed</title></head></html>\n"
@@ -54,7 +54,7 @@ import Testing
     #expect(try isPage(directory.path + "/feed-4.html"))
   }
 
-  @Test func directoriesAndTracesOfOtherNamesGiveTheirs() throws {
+  @Test func pageIsNamedAfterADirectoryOrAnyTraceName() throws {
     let feed = try RecordedFeed.shared()
     let directory = try TemporaryDirectory()
     let traces = directory.path + "/runs"
@@ -72,7 +72,7 @@ import Testing
       try directory.fileNames() == ["a.html.html", "leaktrace.app.42.html", "runs", "runs.html", "x.html"])
   }
 
-  @Test func aDirectoryThatCannotBeWrittenToIsTold() throws {
+  @Test func unwritableDirectoryIsReported() throws {
     let feed = try RecordedFeed.shared()
     var command = Command([BuildProducts.leaktrace, "report", feed.trace])
     // Not even root can write there.

@@ -10,7 +10,7 @@ import Testing
     return (directory, try FileManager.default.contentsOfDirectory(atPath: directory).sorted())
   }
 
-  @Test func everyCommandHasAPageThatNamesItsOptions() throws {
+  @Test func everyCommandHasAPageWithItsOptions() throws {
     let (directory, names) = try pages()
     let help = try Command([BuildProducts.leaktrace, "--help"]).run().output
     let list = try #require(help.components(separatedBy: "SUBCOMMANDS:\n").last)
@@ -29,7 +29,7 @@ import Testing
     }
   }
 
-  @Test func thePageOfACommandHasItsParts() throws {
+  @Test func commandPageHasAllSections() throws {
     let (directory, _) = try pages()
     let page = try String(contentsOfFile: directory + "/leaktrace-analyze.1", encoding: .utf8)
     let sections = page.split(separator: "\n").filter { $0.hasPrefix(".SH ") }.map { $0.dropFirst(4) }
@@ -43,13 +43,13 @@ import Testing
     #expect(root.contains("\\fBleaktrace\\-record\\fR(1)\n"))
   }
 
-  @Test(.requires(.program("mandoc"))) func mandocHasNothingToSayAboutThePages() throws {
+  @Test(.requires(.program("mandoc"))) func mandocReportsNoProblem() throws {
     let (directory, names) = try pages()
     let outcome = try Command(["mandoc", "-T", "lint", "-W", "style"] + names.map { "\(directory)/\($0)" }).run()
     #expect(outcome.end == .exit(0) && outcome.output.isEmpty && outcome.errorOutput.isEmpty, "\(outcome)")
   }
 
-  @Test(.requires(.program("mandoc")), arguments: [60, 80, 120]) func thePagesReadWellInAnyWidth(width: Int) throws {
+  @Test(.requires(.program("mandoc")), arguments: [60, 80, 120]) func pagesFitAnyWidth(width: Int) throws {
     let (directory, names) = try pages()
     for name in names {
       let text = try Command(["mandoc", "-T", "utf8", "-O", "width=\(width)", "\(directory)/\(name)"]).run().output
@@ -61,7 +61,7 @@ import Testing
     }
   }
 
-  @Test func theSameSourcesGiveTheSameFiles() throws {
+  @Test func equalSourcesGiveEqualFiles() throws {
     let first = try TemporaryDirectory(), second = try TemporaryDirectory()
     for directory in [first, second] {
       var command = Command([BuildProducts.packageRoot + "/scripts/manuals", directory.path, BuildProducts.leaktrace])
@@ -77,7 +77,7 @@ import Testing
     #expect(page.contains(".TH LEAKTRACE 1 2023-11-14 "))
   }
 
-  @Test func aCommandThatIsNotThereIsTold() throws {
+  @Test func missingCommandIsReported() throws {
     let directory = try TemporaryDirectory()
     let script = BuildProducts.packageRoot + "/scripts/manuals"
     let outcome = try Command([script, directory.path, "/no/such/command"]).run()

@@ -59,13 +59,13 @@ import Testing
       "leaktrace: --fail-on: no condition 'new-leak' for a single build; did you mean 'new-leaks'? Allowed are "
     ),
   ])
-  func ofWordsThatAreFixed(arguments: [String], message: String) throws {
+  func mistypedCommandsAndOptionsGetSuggestions(arguments: [String], message: String) throws {
     let outcome = try leaktrace(arguments)
     #expect(outcome.end == .exit(64) && outcome.output.isEmpty)
     #expect(outcome.errorOutput.hasPrefix(message), "\(outcome.errorOutput)")
   }
 
-  @Test(.requires(.recorder)) func ofNamesInATrace() throws {
+  @Test(.requires(.recorder)) func mistypedNamesInATraceGetSuggestions() throws {
     let feed = try RecordedFeed.shared()
     for (arguments, question) in [
       (["why", feed.trace, "TimelineViewModle"], "in this heap image. Did you mean 'TimelineViewModel'? 'leaktrace"),

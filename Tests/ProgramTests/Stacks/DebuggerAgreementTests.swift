@@ -8,7 +8,7 @@ import TraceReading
 import TraceRecording
 
 @Suite(.requires(.recorder)) struct DebuggerAgreementTests {
-  @Test("Stacks through the Swift libraries are gdb's", .requires(.debugger), arguments: [["-Onone"], []])
+  @Test("Stacks through the Swift libraries match gdb's", .requires(.debugger), arguments: [["-Onone"], []])
   func libraries(flags: [String]) throws {
     let directory = try TemporaryDirectory()
     let trace = directory.path + "/libraries.trace", marks = directory.path + "/marks"

@@ -22,13 +22,13 @@ import Testing
     try readelf("--dyn-syms").filter { $0.count >= 8 && ($0[4] == "GLOBAL" || $0[4] == "WEAK") }
   }
 
-  @Test("It needs the C library alone, and searches nowhere of its own") func needs() throws {
+  @Test("The library needs only the C library, and has no search path") func needs() throws {
     #expect(try dynamicEntries("NEEDED") == ["Shared library: [libc.so.6]"])
     #expect(try dynamicEntries("RUNPATH") == [])
     #expect(try dynamicEntries("RPATH") == [])
   }
 
-  @Test("It is bound when it is loaded, before others are initialised, and its code is never written") func binding()
+  @Test("The library is bound at load time, initialized first, and its code is never written") func binding()
     throws
   {
     let flags = try dynamicEntries("FLAGS")[0].split(separator: " "),
@@ -43,7 +43,7 @@ import Testing
     }
   }
 
-  @Test("Its thread-local storage is static and small") func threadLocalStorage() throws {
+  @Test("The library's thread-local storage is static and small") func threadLocalStorage() throws {
     #expect(try dynamicEntries("FLAGS")[0].contains("STATIC_TLS"))
     let segment = try #require(try readelf("--segments").first { $0.first == "TLS" })
     let size = try #require(UInt64(segment[5].dropFirst(2), radix: 16))
@@ -52,7 +52,7 @@ import Testing
     #expect(try !dynamicSymbols().contains { $0[7].hasPrefix("__tls_get_addr") })
   }
 
-  @Test("It exports the functions of its export list, and nothing else") func exports() throws {
+  @Test("The library exports exactly its export list") func exports() throws {
     let map = try String(contentsOfFile: BuildProducts.packageRoot + "/Sources/CTraceShim/exports.map", encoding: .utf8)
     let global = try #require(map.range(of: "global:")), local = try #require(map.range(of: "local:"))
     let listed = map[global.upperBound..<local.lowerBound].split { $0.isWhitespace || $0 == ";" }.map(String.init)
@@ -62,7 +62,7 @@ import Testing
     #expect(exported.sorted() == listed.sorted())
   }
 
-  @Test("It takes from the C library what version 2.35 and earlier have") func versions() throws {
+  @Test("The library needs only symbols of glibc 2.35 and earlier") func versions() throws {
     for symbol in try dynamicSymbols() where symbol[6] == "UND" {
       let parts = symbol[7].split(separator: "@")
       if parts.count == 1 {

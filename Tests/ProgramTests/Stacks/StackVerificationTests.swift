@@ -9,7 +9,7 @@ import TraceReading
 
 @Suite(.requires(.recorder)) struct StackVerificationTests {
   @Test(
-    "Whatever records is told to check every stack",
+    "Every way to record checks every stack",
     arguments: TestTier.arguments(["check", "preload"], of: ["record", "record by another", "check", "preload"]))
   func adjusted(way: String) throws {
     let directory = try TemporaryDirectory()
@@ -38,7 +38,7 @@ import TraceReading
   }
 
   @Test(
-    "Every stack of ordinary programs is that of a fresh unwind, in each run of the tests",
+    "Every stack of ordinary programs equals a fresh unwind, in each test run",
     arguments: TestTier.arguments(
       [TestProgram("tasks.swift"), TestProgram("thread-ends.c")],
       of: [
@@ -58,12 +58,12 @@ import TraceReading
     #expect(trace.eventCount > 100 && trace.drops.mismatchedStacks == 0 && trace.drops.incompleteStacks == 0)
   }
 
-  @Test("A package manager is recorded as it is otherwise") func packageManager() {
+  @Test("A package manager is recorded without stack checks") func packageManager() {
     let command = Command([BuildProducts.leaktrace, "check", "--", BuildProducts.toolchain + "/swift", "test"])
     #expect(StackVerification.adjusted(command).arguments == command.arguments)
   }
 
-  @Test("A stack that differed is a failure, by what is said and by the trace") func failure() throws {
+  @Test("A mismatched stack is a failure, found in the output and in the trace") func failure() throws {
     let directory = try TemporaryDirectory()
     var command = Command(TracedRun.recordArguments(directory) + ["/bin/true"])
     command.directory = directory.path

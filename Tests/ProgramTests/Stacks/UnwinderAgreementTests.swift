@@ -20,7 +20,7 @@ import Testing
   }
 
   @Test(
-    "Stacks of C code are the unwinder's",
+    "Stacks of C code match the unwinder's",
     arguments: TestTier.arguments(
       [["-O2", "-fomit-frame-pointer"]],
       of: [
@@ -32,14 +32,14 @@ import Testing
   }
 
   /// The linker puts this section, and all sections after it, far from the preceding ones.
-  @Test("Stacks of a program whose segments lie apart are the unwinder's", arguments: ["lld", "bfd"])
+  @Test("Stacks of a program with distant segments match the unwinder's", arguments: ["lld", "bfd"])
   func apart(linker: String) throws {
     let flags = ["-O1", "-DFAR_SECTION", "-fuse-ld=\(linker)", "-Wl,--section-start=.far=0x10000000"]
     let plugins = try [24, 200].map { try StackPrograms.plugin(room: $0) }
     try expectAgreement([try StackPrograms.c(flags)] + plugins, .none, atLeast: 500)
   }
 
-  @Test("Stacks of Swift code are the unwinder's", arguments: StackPrograms.swiftFlags, Checking.allCases)
+  @Test("Stacks of Swift code match the unwinder's", arguments: StackPrograms.swiftFlags, Checking.allCases)
   func swiftCode(flags: [String], checking: Checking) throws {
     try expectAgreement([try StackPrograms.swift("stacks-paths.swift", flags)], checking, atLeast: 600)
   }

@@ -135,7 +135,7 @@ struct AdviceCase: Sendable, CustomTestStringConvertible {
     #expect(lines.contains { abs($0 - line) <= Self.nearestLines }, "line \(line) is not in: \(advice)")
   }
 
-  @Test("The program with the change that is advised has no finding", arguments: AdviceCase.all) func mended(
+  @Test("The program with the advised change has no finding", arguments: AdviceCase.all) func mended(
     program: AdviceCase
   ) throws {
     let findings = try findings(program, isMended: true, "-O")

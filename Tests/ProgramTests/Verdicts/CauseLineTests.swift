@@ -27,7 +27,7 @@ import Testing
     return text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
   }
 
-  @Test("The line that closes siblings is named for those that it did not close", arguments: ["-O", "-Onone"])
+  @Test("The line that closes siblings is named for survivors that it did not close", arguments: ["-O", "-Onone"])
   func siblings(optimisation: String) throws {
     let text = try report("sessions", optimisation)
     #expect(text.contains("Held by Desk.sessions."), "\(text)")
@@ -37,14 +37,14 @@ import Testing
     #expect(text.contains("retained or released at \(Self.source):\(place)") && text.contains("were not."), "\(text)")
   }
 
-  @Test("The line that dropped a stream is named for the task that waits for it")
+  @Test("The line that dropped a stream is named for the waiting task")
   func stream() throws {
     let text = try report("streams", "-Onone")
     #expect(text.contains("SUSPENDED FOREVER"), "\(text)")
     #expect(text.contains("was released at \(Self.source):\(try line("DROPPED")) in Hub.drop(_:)"), "\(text)")
   }
 
-  @Test("A task is named by the await of a function, inlined or not", arguments: ["-O", "-Onone"])
+  @Test("A task is named by the await in its function, inlined or not", arguments: ["-O", "-Onone"])
   func inlined(optimisation: String) throws {
     let text = try report("plans", optimisation)
     #expect(text.contains("SUSPENDED FOREVER Task in Locator.locate(_:)"), "\(text)")

@@ -6,7 +6,7 @@ import Testing
 @Suite(.serialized, .requires(.recorder)) struct CorpusTests {
   /// Uses no verdicts: this tests the corpus itself.
   @Test(
-    "Objects of a faulty program live on in the expected number, and none does in its correct twin",
+    "A faulty program keeps the expected number of objects, and its correct twin none",
     arguments: CorpusVariant.tested)
   func lifetimes(variant: CorpusVariant) throws {
     var checked = 0

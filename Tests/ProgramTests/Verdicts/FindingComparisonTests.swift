@@ -26,7 +26,7 @@ struct FindingComparisonTests {
 
   private let ring = [("Screen", "model"), ("Model", "notify"), ("closure", "self")]
 
-  @Test("A cycle is the same wherever it begins") func rotation() {
+  @Test("Cycles match from any start") func rotation() {
     for start in 0..<3 {
       let rotated = Array(ring[start...] + ring[..<start])
       #expect(mismatches([cycle(7, ring)], [found(7, rotated)]) == [])
@@ -38,14 +38,14 @@ struct FindingComparisonTests {
       ])
   }
 
-  @Test("A path that is no cycle begins where it begins, and its end has no edge") func paths() {
+  @Test("Paths that are not cycles match from their first step, and their end has no edge") func paths() {
     let lost = ExpectedFinding(.lost, count: 2, members: ["Buffer", "malloc"], edges: ["data"])
     #expect(mismatches([lost], [found(2, [("Buffer", "data"), ("malloc", "whatever")], verdict: "lost")]) == [])
     #expect(mismatches([lost], [found(2, [("malloc", ""), ("Buffer", "data")], verdict: "lost")]).count == 2)
     #expect(mismatches([lost], [found(2, [("Buffer", "other"), ("malloc", "")], verdict: "lost")]).count == 2)
   }
 
-  @Test("The order of findings does not matter, and equal paths are told apart by their counts") func order() {
+  @Test("Findings match in any order, and equal paths are distinguished by counts") func order() {
     let pair = [("A", "b"), ("B", "a")]
     let other = [("C", "c")]
     #expect(
@@ -57,7 +57,7 @@ struct FindingComparisonTests {
       ])
   }
 
-  @Test("What differs is said") func differences() {
+  @Test("Each difference is described") func differences() {
     let expectation = [cycle(7, [("Poller", "tick")])]
     #expect(mismatches(expectation, []) == ["missing: 7 × retainCycle Poller .tick"])
     #expect(mismatches([], [found(7, [("Poller", "tick")])]) == ["unexpected: 7 × retainCycle Poller .tick"])
@@ -81,7 +81,7 @@ struct FindingComparisonTests {
       ])
   }
 
-  @Test("A name may be left open, and steps in between") func openParts() {
+  @Test("Names and steps may be wildcards") func openParts() {
     #expect(mismatches([cycle(1, [("Screen", "*"), ("Model", "notify"), ("closure", "*")])], [found(1, ring)]) == [])
     let open = cycle(1, [("Screen", "model"), ("...", "...")])
     #expect(mismatches([open], [found(1, ring)]) == [])
@@ -99,17 +99,17 @@ struct FindingComparisonTests {
       mismatches([zombie], [found(1, [("Room", "guest"), ("Visitor", "")], verdict: "deinitialised")]).count == 2)
   }
 
-  @Test("A path without steps matches nothing that has any") func empty() {
+  @Test("An empty path matches only an empty path") func empty() {
     #expect(mismatches([cycle(1, [("Poller", "tick")])], [found(1, [])]).count == 2)
   }
 
-  @Test("Hidden findings may be expected, and are not counted against the report") func hidden() {
+  @Test("Hidden findings may be expected, and do not count otherwise") func hidden() {
     let timer = found(3, [("Timer", "")], verdict: "lost", library: true, hidden: true)
     #expect(mismatches([], [timer]) == [])
     #expect(mismatches([ExpectedFinding(.lost, count: 3, members: ["Timer"], edges: [], library: true)], [timer]) == [])
   }
 
-  @Test("A report is read as its schema says") func decoding() throws {
+  @Test("A report is decoded by its schema") func decoding() throws {
     let report = try VerdictReport.read(
       """
       {"schema": "leaktrace.allocations", "reports": [{"types": [{"name": "app.Poller", "total": {"liveBlocks": 7}}], "findings": [{
@@ -122,7 +122,7 @@ struct FindingComparisonTests {
     #expect(try VerdictReport.read(#"{"reports": [{"types": []}]}"#).findings == nil)
   }
 
-  @Test("The corpus's data are whole: names once, counts positive, an edge for each member of a cycle") func data()
+  @Test("The corpus data have unique names, positive counts, and an edge per member of a cycle") func data()
     throws
   {
     let cases = try CorpusCase.all()

@@ -49,7 +49,7 @@ import Testing
     return (try #require(report.findings).filter { !$0.library && $0.strength != "weak" }, joined)
   }
 
-  @Test("What grows is suspected with its holder", arguments: Way.all, optimisations)
+  @Test("Growth is suspected with its holder", arguments: Way.all, optimisations)
   func leaky(way: Way, optimisation: String) throws {
     let (found, text) = try report([way.name], optimisation)
     #expect(found.count == 1, "\(text)")
@@ -61,7 +61,7 @@ import Testing
     for words in way.says { #expect(text.contains(words), "\(text)") }
   }
 
-  @Test("Of the same work done right nothing is told", arguments: Way.all, optimisations)
+  @Test("The same work without the leak has no finding", arguments: Way.all, optimisations)
   func clean(way: Way, optimisation: String) throws {
     let (found, text) = try report([way.name, "clean"], optimisation)
     #expect(found.isEmpty && text.contains("Leaks: none found, among"), "\(text)")

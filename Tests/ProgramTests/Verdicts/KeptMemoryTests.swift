@@ -22,7 +22,7 @@ import Testing
     var reports: [Report]
   }
 
-  @Test("Freed memory that the allocator keeps is said to be kept, in the kernel's figures") func kept() throws {
+  @Test("Freed memory kept by the allocator is reported, with the kernel's figures") func kept() throws {
     let directory = try TemporaryDirectory()
     let trace = directory.path + "/kept.trace"
     let recording = try Command(

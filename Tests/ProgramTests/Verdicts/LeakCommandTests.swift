@@ -23,7 +23,7 @@ import TraceReading
   }
 
   @Test(
-    "a finding is drawn with types, fields, closure, lines and advice, in any width", arguments: [40, 60, 100, 200])
+    "a finding shows types, fields, closure, lines and advice in any width", arguments: [40, 60, 100, 200])
   func text(width: Int) throws {
     let directory = try TemporaryDirectory()
     let path = try trace("profile-screen", "leak", .dynamicUnoptimised, in: directory)
@@ -44,7 +44,7 @@ import TraceReading
     #expect(leaks.allSatisfy { $0.count <= width })
   }
 
-  @Test("suppressions hide findings and say how many") func suppressions() throws {
+  @Test("suppressions hide findings and report the number") func suppressions() throws {
     let directory = try TemporaryDirectory()
     let path = try trace("profile-screen", "leak", in: directory)
     let file = try directory.write("# known\nleak:^ProfileViewModel$\nleak:Nowhere\n", to: "known.supp")
@@ -61,7 +61,7 @@ import TraceReading
   }
 
   @Test(
-    "A function that never returns has not lost what it owns",
+    "A function that never returns still holds its locals",
     arguments: TestTier.arguments([["-O"]], of: [["-Onone"], ["-O"], ["-O", "-static-stdlib"]]))
   func unreturning(flags: [String]) throws {
     let directory = try TemporaryDirectory()
@@ -87,7 +87,7 @@ import TraceReading
   }
 
   @Test(
-    "Memory that a program asks its own wrappers of malloc for is told by who asked",
+    "Memory from the program's own malloc wrappers is named by their callers",
     arguments: [[], ["-O2"]] as [[String]]) func wrappers(flags: [String]) throws
   {
     let directory = try TemporaryDirectory()
@@ -105,7 +105,7 @@ import TraceReading
     }
   }
 
-  @Test("why names the variable that holds an object, and the fields between") func why() throws {
+  @Test("why names the variable that holds an object, and the fields on the path") func why() throws {
     let directory = try TemporaryDirectory()
     let path = try trace("dangling-surface", "clean", in: directory)
     let outcome = try leaktrace("why", "--width", "160", path, "RenderSurface")
@@ -120,7 +120,7 @@ import TraceReading
     #expect(try leaktrace("why", path, "0xZZ").end == .exit(64))
   }
 
-  @Test("a heap image that is not there is said to be missing") func missingImage() throws {
+  @Test("a missing heap image is reported") func missingImage() throws {
     let directory = try TemporaryDirectory()
     let path = directory.path + "/none.trace"
     let executable = try CorpusProgram.corpus.path(.dynamicOptimised)
@@ -135,7 +135,7 @@ import TraceReading
     #expect(try leaktrace("analyze", "--snapshot", "7", path).end == .exit(3))
   }
 
-  @Test("an image that could not be taken is said to be missing for its reason") func failedImage() throws {
+  @Test("a failed heap image is reported with its reason") func failedImage() throws {
     let directory = try TemporaryDirectory()
     let path = directory.path + "/limited.trace"
     let program = try TestProgram("little-address-space.c").path()
@@ -152,7 +152,7 @@ import TraceReading
   }
 
   @Test(
-    "nothing is found in the toolchain's own tools",
+    "the toolchain's own tools have no finding",
     arguments: [["swift-format", "format"], ["swift-format", "lint"]])
   func toolchain(arguments: [String]) throws {
     let directory = try TemporaryDirectory()

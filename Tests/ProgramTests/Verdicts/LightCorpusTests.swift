@@ -33,7 +33,7 @@ import Testing
 
   // At the end, the threads of the pool wait, and their free lists keep the memory of finished jobs.
   @Test(
-    "Every instance is found that a full recording finds",
+    "A light recording finds every instance that a full recording finds",
     arguments: TestTier.arguments(
       ["own-stream-task", "meter-readings", "reused-seat"],
       of: [

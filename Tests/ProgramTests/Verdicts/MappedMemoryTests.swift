@@ -19,7 +19,7 @@ import Testing
   private static let recorder = [BuildProducts.leaktrace, "record", "--quiet", "-o", "%DIRECTORY%/%p.trace"]
 
   @Test(
-    "It is told from stacks, libraries and the allocator's blocks",
+    "Mapped memory is distinguished from stacks, libraries and allocator blocks",
     arguments: TestTier.arguments(["light"], of: ["full", "light", "inspected"]))
   func findings(way: String) throws {
     let recorder = way == "inspected" ? [] : Self.recorder + (way == "light" ? ["--light", "--"] : ["--"])

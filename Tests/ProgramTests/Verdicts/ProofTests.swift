@@ -16,7 +16,7 @@ import Testing
 
   private static let optimisations = TestTier.arguments(["-O"], of: ["-O", "-Onone"])
 
-  @Test("Objects whose addresses are numbers are likely lost, and not proven to be", arguments: optimisations)
+  @Test("Objects whose addresses are stored as numbers are likely lost, but not proven", arguments: optimisations)
   func numbers(optimisation: String) throws {
     let (found, text) = try findings("numbers", optimisation)
     #expect(found.allSatisfy { $0.verdict == "lost" && $0.certainty == "suspected" && $0.strength == "likely" })
@@ -27,7 +27,7 @@ import Testing
   }
 
   @Test(
-    "Objects whose addresses are among bytes are not proven to be lost, at whatever place", arguments: optimisations)
+    "Objects whose addresses are stored among bytes are not proven lost, at any offset", arguments: optimisations)
   func bytes(optimisation: String) throws {
     let inArray = try findings("array-records", optimisation)
     #expect(inArray.list.allSatisfy { $0.verdict == "lost" && $0.certainty == "suspected" }, "\(inArray.text)")
@@ -39,7 +39,7 @@ import Testing
     #expect(inBuffer.list.allSatisfy { $0.certainty != "proven" }, "\(inBuffer.text)")
   }
 
-  @Test("An object whose address is in small values is not proven to be lost, in whatever type and at whatever place")
+  @Test("Objects whose addresses are split into small values are not proven lost, at any offset")
   func smallValues() throws {
     let directory = try TemporaryDirectory()
     for optimisation in ["-O", "-Onone"] {
@@ -61,14 +61,14 @@ import Testing
 
   /// Boxes of captured variables have the type of another variable.
   @Test(
-    "Tasks that a weak reference can resume, objects whose deinit waits, and pointers in captured variables are in use",
+    "Resumable tasks, objects waiting in deinit, and captured pointers are in use",
     arguments: ["weak-feeds", "pending-ends", "boxes"], optimisations)
   func clean(way: String, optimisation: String) throws {
     let (found, text) = try findings(way, optimisation)
     #expect(found.isEmpty, "\(text)")
   }
 
-  @Test("A weak reference in memory of malloc is named, and so are numbers behind it", arguments: optimisations)
+  @Test("Weak references in malloc memory, and numbers behind them, are named", arguments: optimisations)
   func weakInMemory(optimisation: String) throws {
     let (found, text) = try findings("rings", optimisation)
     #expect(found.filter { $0.verdict == "retainCycle" }.allSatisfy { $0.certainty == "proven" }, "\(text)")
@@ -77,7 +77,7 @@ import Testing
     #expect(found.filter { $0.verdict == "lost" }.reduce(0) { $0 + $1.instances } >= 9, "\(text)")
   }
 
-  @Test("A finished task that was retained too often is lost, and not suspended", arguments: optimisations)
+  @Test("A finished task with a surplus retain is lost, not suspended", arguments: optimisations)
   func finished(optimisation: String) throws {
     let found = try findings("finished-tasks", optimisation).list
     #expect(found.map(\.verdict) == ["lost"] && found.first?.instances == 25)

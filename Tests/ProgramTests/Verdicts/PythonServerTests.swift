@@ -20,8 +20,7 @@ import TraceReading
         || function.contains("makeWorker") || function.contains("nativeServe"))
   }
 
-  @Test("The Swift side of a Python server is recorded whole, and nothing false is found in it") func underLoad() throws
-  {
+  @Test("The Swift side of a Python server is recorded completely, without false findings") func underLoad() throws {
     let directory = try TemporaryDirectory()
     let programs = BuildProducts.packageRoot + "/Tests/Programs"
     let port = try Self.freePort()

@@ -27,7 +27,7 @@ import Testing
     return batch
   }
 
-  @Test("What is proven to leak is neither used nor resumed nor freed later, and most of what leaks is found")
+  @Test("No proven leak is used, resumed or freed later, and most leaks are found")
   func proofs() throws {
     let batches = TestTier.arguments(Self.first, of: Self.second)
     // Build first, before several processes need the program at the same time.

@@ -64,22 +64,22 @@ import TraceReading
   }
 
   @Test(
-    "What grows with each round is told once, with its holder and its counts", arguments: part(growing), optimisations)
+    "Growth per round is reported once, with its holder and counts", arguments: part(growing), optimisations)
   func grows(expected: (work: String, growth: Growth), optimisation: String) throws {
     #expect(try growth(expected.work, flags: [optimisation]) == [expected.growth], "\(expected.work)")
   }
 
-  @Test("What has a limit, is made once, or is on its way does not grow", arguments: part(clean), optimisations)
+  @Test("Bounded, one-time and temporary objects are not growth", arguments: part(clean), optimisations)
   func growsNot(work: String, optimisation: String) throws {
     #expect(try growth(work, flags: [optimisation]) == [], "\(work)")
   }
 
-  @Test("Without a recorder work is repeated all the same, errors and all") func unrecorded() throws {
+  @Test("Without a recorder, the work is repeated, and errors are passed on") func unrecorded() throws {
     let outcome = try Command([try program(["-O"]), "throws"]).run()
     #expect(outcome == Command.Outcome(end: .exit(0), output: "thrown after 3\n", errorOutput: "", timedOut: false))
   }
 
-  @Test("Rounds that are too few have images, and a note instead of a verdict") func tooFew() throws {
+  @Test("Too few rounds give images and a note, but no verdict") func tooFew() throws {
     let directory = try TemporaryDirectory()
     let trace = directory.path + "/rounds.trace"
     let recording = try Command([
@@ -113,7 +113,7 @@ import TraceReading
     return try command.run()
   }
 
-  @Test("A signal says that a round is over, and what grows fails the check") func bySignal() throws {
+  @Test("A signal ends a round, and growth fails the check") func bySignal() throws {
     let leaky = try check("registry", marking: "kill -USR2 $LEAKTRACE_PID", options: ["--repeat-signal", "USR2"])
     #expect(leaky.end == .exit(1), "\(leaky.errorOutput)")
     #expect(
@@ -123,19 +123,19 @@ import TraceReading
     #expect(clean.end == .exit(0), "\(clean.output)\(clean.errorOutput)")
   }
 
-  @Test("leaktrace snapshot --round says so as well") func bySnapshot() throws {
+  @Test("leaktrace snapshot --round ends a round as well") func bySnapshot() throws {
     let outcome = try check("dictionary", marking: "\(BuildProducts.leaktrace) snapshot --round $LEAKTRACE_PID")
     #expect(outcome.end == .exit(1), "\(outcome.errorOutput)")
     #expect(outcome.output.contains("Elements after rounds 2 to 6: 20 → 30 → 40 → 50 → 60."), "\(outcome.output)")
   }
 
-  @Test("Rounds that were asked for and did not come fail the check, whatever else is found") func noRounds() throws {
+  @Test("Requested rounds that never come fail the check, whatever else is found") func noRounds() throws {
     let outcome = try check("garbage", marking: "true", rounds: 2, options: ["--repeat-signal", "USR2"])
     #expect(outcome.end == .exit(3))
     #expect(outcome.errorOutput.contains("no process got the signal of --repeat-signal 5 times"))
   }
 
-  @Test("A program that handles the signal keeps it") func handled() throws {
+  @Test("A program's own handler of the signal is kept") func handled() throws {
     let directory = try TemporaryDirectory()
     let trace = directory.path + "/rounds.trace"
     let outcome = try Command(
@@ -148,7 +148,7 @@ import TraceReading
     #expect(!(try TraceReader(path: trace)).snapshots.contains { $0.reason == .round })
   }
 
-  @Test("The signal of snapshots is no signal of rounds") func sameSignal() throws {
+  @Test("The snapshot signal cannot end rounds") func sameSignal() throws {
     for options in [
       ["--repeat-signal", "62"], ["--repeat-signal", "USR1", "--snapshot-signal", "USR1"],
       ["--repeat-signal", "USR1", "--no-snapshots"],
@@ -159,7 +159,7 @@ import TraceReading
 
   // MARK: Tests
 
-  @Test("Tests that leave more behind each time fail, by what they made themselves") func traits() throws {
+  @Test("Tests whose own objects grow with each repetition fail") func traits() throws {
     let directory = try TemporaryDirectory()
     let path = try LeakTraceLibrary.tests("growing-tests.swift").path()
     let arguments = TracedRun.recordArguments(directory) + [path]
@@ -179,7 +179,7 @@ import TraceReading
       !analysis.output.contains("GROWS") && !analysis.output.contains("Scopes and expectations"), "\(analysis.output)")
   }
 
-  @Test("Tests of XCTest do, too") func assertions() throws {
+  @Test("Tests of XCTest whose objects grow fail as well") func assertions() throws {
     let directory = try TemporaryDirectory()
     let path = try LeakTraceLibrary.tests("growing-xctests.swift").path()
     let outcome = try Command(TracedRun.recordArguments(directory) + [path]).run()

@@ -67,7 +67,7 @@ import TraceReading
   }
 
   @Test(
-    "The retain that nobody gave back is named with its file and line",
+    "The unbalanced retain is named with its file and line",
     arguments: [
       ("over-retained", "PreviewImage", "OverRetained.swift:21", 7),
       ("pass-retained", "AudioBuffer", "PassRetained.swift:13", 5),
@@ -89,7 +89,7 @@ import TraceReading
     }
   }
 
-  @Test("One object's history is told event by event, and as JSON") func oneObject() throws {
+  @Test("One object's history is printed event by event, and as JSON") func oneObject() throws {
     let directory = try TemporaryDirectory()
     let path = directory.path + "/history.trace"
     let executable = try CorpusProgram.corpus.path(.dynamicUnoptimised)
@@ -119,7 +119,7 @@ import TraceReading
     #expect(try leaktrace("PreviewImage", "--snapshot", "7").end == .exit(3))
   }
 
-  @Test("A trace without stacks or retains says so") func lesserModes() throws {
+  @Test("A trace without stacks or retains reports that") func lesserModes() throws {
     let directory = try TemporaryDirectory()
     let executable = try CorpusProgram.corpus.path(.dynamicOptimised)
     for mode in ["counts", "off"] {

@@ -8,7 +8,7 @@ import Testing
 @Suite(.serialized, .requires(.recorder)) struct ScopeTests {
   /// Uses no verdicts on scopes: this tests the programs themselves.
   @Test(
-    "Objects live on in the expected number with the fault, and without it only those that are meant to",
+    "A fault keeps the expected number of objects, and its correct twin only the intended ones",
     arguments: CorpusVariant.testedOwn)
   func lifetimes(variant: CorpusVariant) throws {
     for run in try ScopeRun.all(variant) {
@@ -23,7 +23,7 @@ import Testing
   }
 
   @Test(
-    "What outlives its scope is found, counted and named with its holder, and nothing else is",
+    "Only survivors of their scope are reported, with counts and holders",
     arguments: CorpusVariant.testedOwn)
   func verdicts(variant: CorpusVariant) throws {
     for run in try ScopeRun.all(variant) {
@@ -35,7 +35,7 @@ import Testing
   }
 
   @Test(
-    "Timers and delayed work are holders though libdispatch is stripped, as distributions ship it",
+    "Timers and delayed work are holders even with a stripped libdispatch",
     arguments: TestTier.arguments(["dispatch-timer"], of: ["dispatch-timer", "dispatch-queue-work", "polling-sources"]))
   func strippedDispatch(name: String) throws {
     let program = try #require(try ScopeCase.all().first { $0.name == name })

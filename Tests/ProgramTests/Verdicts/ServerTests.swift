@@ -21,7 +21,8 @@ import Testing
   }
 
   @Test(
-    "What a server keeps of its requests is found and named, and nothing without it", arguments: try Server.all(),
+    "Objects that a server keeps of its requests are reported, and a correct server has no finding",
+    arguments: try Server.all(),
     [CorpusRun.Mode.leak, .clean])
   func verdicts(server: Server, mode: CorpusRun.Mode) throws {
     let report = try run(server, mode)

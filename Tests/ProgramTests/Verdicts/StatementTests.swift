@@ -44,7 +44,7 @@ import Testing
   }
 
   @Test(
-    "What stays behind scopes and expectations is found with its holder, as it was when the time was up",
+    "Objects left by scopes and expectations are reported with their holder at the deadline",
     arguments: [["-Onone"], ["-O"], ["-O", "-static-stdlib"]])
   func leaks(flags: [String]) throws {
     let report = try statements(isLeaking: true, flags: flags)
@@ -69,7 +69,7 @@ import Testing
     #expect(report.generations[1].types.contains { $0.type == "Screen" && $0.objects == 2 })
   }
 
-  @Test("What became due after the image of the first deadline, and what went late after it, is counted with it")
+  @Test("Objects due or late after the first deadline's image are counted with it")
   func apart() throws {
     let report = try statements(isLeaking: true, isSlow: true, flags: ["-O"])
     let closed = try #require(report.expectations.first { $0.name == "screen closed" })
@@ -79,7 +79,7 @@ import Testing
     #expect(screens.first?.outliving?.holder == "static Windows.closed")
   }
 
-  @Test("Nothing is found where all goes in time", arguments: [["-Onone"], ["-O"]]) func clean(flags: [String]) throws {
+  @Test("Objects freed in time give no finding", arguments: [["-Onone"], ["-O"]]) func clean(flags: [String]) throws {
     let report = try statements(isLeaking: false, flags: flags)
     #expect(report.findings.isEmpty)
     let closed = try #require(report.expectations.first { $0.name == "screen closed" })

@@ -17,7 +17,7 @@ struct SurvivorRulesTests {
     return "\(value)"
   }
 
-  @Test("docs/engineering/suspicion-constants.md has every constant with its value: scripts/rules writes it anew")
+  @Test("suspicion-constants.md lists every constant with its value. If it does not: run scripts/rules")
   func table()
     throws
   {
@@ -33,7 +33,7 @@ struct SurvivorRulesTests {
     }
   }
 
-  @Test("A constant decides", .requires(.recorder)) func deciding() throws {
+  @Test("Every constant decides a verdict", .requires(.recorder)) func deciding() throws {
     let directory = try TemporaryDirectory()
     let path = directory.path + "/a.trace"
     let program = try CorpusProgram.scopes.path(.dynamicOptimised)

@@ -17,7 +17,7 @@ import TraceReading
     Set(text.matches(of: pattern).map { String($0.output.1) })
   }
 
-  @Test("Tests that leak fail when they are recorded, and no others") func trait() throws {
+  @Test("Only leaking tests fail when recorded") func trait() throws {
     let outcome = try run("leaky-tests.swift", traced: true)
     #expect(outcome.end == .exit(1))
     let said = outcome.output + outcome.errorOutput
@@ -29,14 +29,14 @@ import TraceReading
     #expect(!said.contains("were not looked for"))
   }
 
-  @Test("Tests that are not recorded know nothing of leaks", arguments: ["leaky-tests.swift", "leaky-xctests.swift"])
+  @Test("Unrecorded tests do not check for leaks", arguments: ["leaky-tests.swift", "leaky-xctests.swift"])
   func untraced(program: String) throws {
     let outcome = try run(program, traced: false)
     #expect(outcome.end == .exit(0), "\(outcome.output)")
     #expect(!outcome.output.contains("leaked"))
   }
 
-  @Test("What tests without leaks leave in a cache fails neither them nor the gates") func caches() throws {
+  @Test("Objects that tests leave in a cache fail neither the tests nor the gates") func caches() throws {
     let path = try LeakTraceLibrary.tests("caching-tests.swift").path()
     let outcome = try Command([BuildProducts.leaktrace, "check", "--", path]).run()
     #expect(outcome.end == .exit(0), "\(outcome.output)\(outcome.errorOutput)")
@@ -45,14 +45,13 @@ import TraceReading
       "\(outcome.output)")
   }
 
-  @Test("Tests that are recorded without heap images fail for that reason, not in silence") func withoutImages() throws
-  {
+  @Test("Tests recorded without heap images fail with that reason") func withoutImages() throws {
     let outcome = try run("leaky-xctests.swift", traced: true, options: ["--no-snapshots"])
     #expect(outcome.end == .exit(1))
     #expect((outcome.output + outcome.errorOutput).contains("leaks were not checked: no heap image could be taken"))
   }
 
-  @Test("Tests of XCTest fail by what was made in the assertion, or until their end") func assertion() throws {
+  @Test("Tests of XCTest fail for objects made in the assertion, or until the test's end") func assertion() throws {
     let outcome = try run("leaky-xctests.swift", traced: true)
     #expect(outcome.end == .exit(1))
     let failed = names(
@@ -61,7 +60,7 @@ import TraceReading
       failed == ["testLeaks", "testLeaksLater", "testLeaksUntilTheEnd"], "\(outcome.output)\(outcome.errorOutput)")
   }
 
-  @Test("The recorder does not follow the analysis that a test starts") func followedChildren() throws {
+  @Test("The recorder does not follow the analysis started by a test") func followedChildren() throws {
     let directory = try TemporaryDirectory()
     let path = try LeakTraceLibrary.tests("leaky-xctests.swift").path()
     _ = try Command(TracedRun.recordArguments(directory, options: ["--follow-children"]) + [path]).run()

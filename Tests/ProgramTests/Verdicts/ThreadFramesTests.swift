@@ -10,7 +10,7 @@ import TextWriting
 @testable import TraceReading
 
 @Suite(.requires(.recorder)) struct ThreadFramesTests {
-  @Test("The stacks of threads that wait are unwound to their beginning", arguments: [["-Onone"], ["-O"]])
+  @Test("Stacks of waiting threads are unwound to their start", arguments: [["-Onone"], ["-O"]])
   func waitingThreads(flags: [String]) throws {
     let program = try TestProgram("parked-threads.swift", flags: flags).path()
     let run = try TracedRun([program])
@@ -40,7 +40,7 @@ import TextWriting
       (inProgram.last ?? 0) >= expected && inProgram.dropLast().allSatisfy { $0 == 0 } && inProgram.count > 1,
       "\(inProgram)")
   }
-  @Test("The words of a heap image and the process's memory give the same frames", .requires(.command))
+  @Test("A heap image's words and the process's memory give the same frames", .requires(.command))
   func sameFramesFromWordsAndMemory() throws {
     let program = try InspectionTests.Waiting(TestProgram("standing-threads.swift", flags: ["-Onone"]))
     let trace = program.directory.path + "/inspected"

@@ -11,13 +11,13 @@ struct TrialTests {
     return try command.run()
   }
 
-  @Test("scripts/accuracy names its subjects, ten suites of packages at least") func subjects() throws {
+  @Test("scripts/accuracy lists its subjects, with at least ten package suites") func subjects() throws {
     let outcome = try python(["trials.accuracy", "--products", "", "--list", "--kind", "suites"])
     #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
     #expect(outcome.output.split(separator: "\n").count >= 10)
   }
 
-  @Test("scripts/stability refuses a single run, which differs from nothing") func single() throws {
+  @Test("scripts/stability refuses a single run") func single() throws {
     let outcome = try python(["trials.stability", "--products", "", "1"])
     #expect(outcome.end == .exit(2))
     #expect(outcome.errorOutput.contains("at least 2"))

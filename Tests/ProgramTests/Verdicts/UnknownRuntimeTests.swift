@@ -37,7 +37,7 @@ import Testing
     file[offset..<offset + MemoryLayout<Word>.size].withUnsafeBytes { $0.loadUnaligned(as: Word.self) }
   }
 
-  @Test("No task is judged whose layout is not known, and the report says so")
+  @Test("Tasks of unknown layout are not judged, and the report says so")
   func unknownLayout() throws {
     let program = try CorpusProgram.corpus.path(.dynamicOptimised)
     for (layout, isKnown) in [(1, true), (2, false)] as [(UInt32, Bool)] {

@@ -15,16 +15,16 @@ def program(leaks, *types):
 
 
 class Verdicts(unittest.TestCase):
-    def test_a_finding_that_has_the_type_names_the_leak(self):
+    def test_finding_of_the_leaked_type_names_the_leak(self):
         self.assertEqual(blind.verdict_of(program(True, "Message"), [finding()])[0], blind.NAMED)
         self.assertEqual(blind.verdict_of(program(True, "Parcel"), [finding()])[0], blind.MISSED)
         self.assertEqual(blind.verdict_of(program(True, "Message"), [])[0], blind.MISSED)
 
-    def test_any_finding_accuses_a_program_that_works(self):
+    def test_any_finding_accuses_a_correct_program(self):
         self.assertEqual(blind.verdict_of(program(False), [finding()])[0], blind.ACCUSED)
         self.assertEqual(blind.verdict_of(program(False), [])[0], blind.SILENT)
 
-    def test_a_librarys_leak_says_nothing_of_the_program(self):
+    def test_library_leak_does_not_accuse_the_program(self):
         of_library = finding(library="of Foundation")
         self.assertEqual(blind.verdict_of(program(False), [of_library])[0], blind.SILENT)
         self.assertEqual(blind.verdict_of(program(True, "Message"), [of_library])[0], blind.MISSED)
@@ -42,7 +42,7 @@ class Costs(unittest.TestCase):
     def cost(self, titles, leaks=True, wanted=None, is_settled=False):
         return points.cost(points.Recording("a", False, leaks, ("Message",), is_settled), titles, wanted)
 
-    def test_of_each_kind_of_error(self):
+    def test_each_kind_of_error_has_its_cost(self):
         self.assertEqual(self.cost(("accumulating Message: Room, Message",)), 0)
         self.assertEqual(self.cost(()), points.COSTS["missed"])
         self.assertEqual(self.cost((), leaks=False), 0)
@@ -50,7 +50,7 @@ class Costs(unittest.TestCase):
         self.assertEqual(self.cost(("a",), wanted=("a",), is_settled=True), 0)
         self.assertEqual(self.cost(("a", "b"), wanted=("a",), is_settled=True), points.COSTS["corpus"])
 
-    def test_a_fit_takes_the_best_step_until_none_is_better(self):
+    def test_fit_takes_the_best_step_until_no_step_improves(self):
         # By the points of one rule: the suspicions that the tool lists.
         lists: dict[str, dict[str, tuple[str, ...]]] = {
             "0": {"leaky": ("Message",), "clean": ("Row",)},

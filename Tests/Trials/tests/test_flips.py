@@ -12,11 +12,11 @@ class FlipTests(unittest.TestCase):
         run = [finding(), finding("lost", ("Image",), "b2", 4)]
         self.assertEqual(flips([run, list(reversed(run)), run]), [])
 
-    def test_a_finding_that_is_not_in_every_run_flips_its_verdict(self):
+    def test_finding_missing_from_a_run_is_a_flip(self):
         said = flips([[finding()], [], [finding()]])
         self.assertEqual(said, ["verdict retainCycle (proven): 1 findings in 2, 0 findings in 1 runs, Screen ⇄ Model"])
 
-    def test_a_proof_that_becomes_a_suspicion_flips(self):
+    def test_change_from_proof_to_suspicion_is_a_flip(self):
         said = flips(
             [
                 [finding("outlived", ("Request",), certainty="proven")],
@@ -25,24 +25,24 @@ class FlipTests(unittest.TestCase):
         )
         self.assertEqual(len(said), 2)
 
-    def test_a_suspicion_that_is_weak_in_some_runs_is_told_in_the_others_alone(self):
+    def test_weak_suspicion_counts_as_absent(self):
         def told(strength):
             found = finding("outlived", ("Request",), strength=strength)
             return Analysis(Outcome(0, "", 0.0, 0, False), 0, {"findings": [found.values]}).findings
 
         self.assertEqual(len(flips([told("strong"), told("weak")])), 1)
 
-    def test_another_type_is_a_flip(self):
+    def test_different_type_is_a_flip(self):
         said = flips([[finding(types=("A",))], [finding(types=("B",))]])
         self.assertEqual(len(said), 1)
         self.assertTrue(said[0].startswith("type of retainCycle"), said)
 
-    def test_another_count_and_another_fingerprint_are_flips(self):
+    def test_different_counts_and_fingerprints_are_flips(self):
         said = flips([[finding(instances=5)], [finding(instances=4)], [finding(instances=5, fingerprint="c3")]])
         self.assertEqual([line.split(" of ")[0] for line in said], ["count", "fingerprint"])
         self.assertIn("in 2", said[0])
 
-    def test_of_two_findings_of_one_verdict_the_one_that_flips_is_shown(self):
+    def test_only_the_flipping_finding_of_a_verdict_is_shown(self):
         said = flips(
             [
                 [finding(types=("A",)), finding(types=("B",), instances=2)],
@@ -53,7 +53,7 @@ class FlipTests(unittest.TestCase):
 
 
 class FingerprintTests(unittest.TestCase):
-    def test_a_fingerprint_that_is_not_in_every_run_is_told_with_its_title_and_path(self):
+    def test_unsteady_fingerprint_is_reported_with_its_title_and_path(self):
         said = unsteady([[finding()], [finding(fingerprint="b2")], [finding()]])
         self.assertEqual(
             [line.split(":")[0] for line in said], ["fingerprint a1 in 2 of 3 runs", "fingerprint b2 in 1 of 3 runs"]
@@ -61,5 +61,5 @@ class FingerprintTests(unittest.TestCase):
         self.assertIn("retainCycle Screen ⇄ Model", said[0])
         self.assertIn("makeModel()", said[0])
 
-    def test_another_title_or_count_of_one_cause_is_none(self):
+    def test_different_title_or_count_of_one_cause_is_steady(self):
         self.assertEqual(unsteady([[finding(instances=5)], [finding(types=("Model", "Screen"), instances=6)]]), [])

@@ -20,13 +20,13 @@ class AllocatorMetadataTests(unittest.TestCase):
     def compare(self, metadata, before, after=None):
         return Comparison(metadata, before, before if after is None else after)
 
-    def test_a_block_may_be_rounded_up_and_no_more(self):
+    def test_block_size_may_only_be_rounded_up(self):
         asked = {"0x10": Block(100, "", "1")}
         self.assertEqual(self.compare({"0x10": Block(104, "", "")}, asked).lines, [])
         self.assertEqual(len(self.compare({"0x10": Block(144, "", "")}, asked).lines), 1)
         self.assertEqual(len(self.compare({"0x10": Block(96, "", "")}, asked).lines), 1)
 
-    def test_blocks_on_one_side_and_other_types_are_named(self):
+    def test_missing_blocks_and_different_types_are_reported(self):
         asked = {"0x10": Block(24, "object A", "1")}
         self.assertEqual(len(self.compare({}, asked).lines), 1)
         self.assertEqual(len(self.compare({"0x10": Block(24, "object B", "")}, asked).lines), 1)
@@ -34,7 +34,7 @@ class AllocatorMetadataTests(unittest.TestCase):
             len(self.compare({"0x10": Block(24, "object A", ""), "0x40": Block(24, "", "")}, asked).lines), 1
         )
 
-    def test_what_comes_or_goes_meanwhile_may_be_in_the_books_or_not(self):
+    def test_blocks_that_change_during_the_inspection_may_differ(self):
         before, after = {"0x10": Block(24, "", "1")}, {"0x10": Block(24, "", "2"), "0x40": Block(24, "", "3")}
         found = self.compare({"0x10": Block(24, "", ""), "0x80": Block(24, "", "")}, before, after)
         self.assertEqual((found.unsettled, found.alone), (1, ["0x80"]))
@@ -43,13 +43,13 @@ class AllocatorMetadataTests(unittest.TestCase):
 
 
 class FindingTests(unittest.TestCase):
-    def test_cycles_match_wherever_they_begin_and_places_do_not_count(self):
+    def test_cycles_match_from_any_start_and_in_any_place(self):
         recorded = counted([cycle(3, "A", "B"), cycle(5, "B", "A")])
         self.assertEqual(matched(recorded, counted([cycle(8, "B", "A")])), ([], [], 1))
         missing, added, same = matched(recorded, counted([cycle(7, "A", "B")]))
         self.assertEqual((len(missing), len(added), same), (1, 1, 0))
 
-    def test_findings_without_an_owner_match_those_that_have_one(self):
+    def test_findings_match_with_or_without_an_owner(self):
         def lost(instances, **more):
             return Finding({"verdict": "lost", "instances": instances, "path": [{"kind": "malloc"}], **more})
 
@@ -63,7 +63,7 @@ class FindingTests(unittest.TestCase):
         fewer = counted([lost(4, library=True, unknownOwner=True)])
         self.assertEqual(matched_without_owner(full, fewer), (full, fewer, 0))
 
-    def test_a_use_after_the_end_is_not_seen_in_an_image(self):
+    def test_image_cannot_show_a_use_after_free(self):
         dangling = Finding({"verdict": "dangling", "instances": 1, "path": []})
         used = Finding({"verdict": "dangling", "instances": 1, "path": [], "usedAt": {"frames": []}})
         self.assertTrue(is_of_an_image(dangling))

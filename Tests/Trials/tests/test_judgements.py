@@ -21,28 +21,28 @@ def result(findings, entries):
 
 
 class JudgementTests(unittest.TestCase):
-    def test_a_finding_goes_to_the_first_judgement_that_is_about_it(self):
+    def test_first_matching_judgement_applies(self):
         causes = judge(
             [finding()],
             [judgement(verdicts=("lost",)), judgement(mentions=("Screen", "*makeModel*")), judgement(FALSE)],
         )
         self.assertEqual([(cause.judgement, len(cause.findings)) for cause in causes], [(TRUE, 1)])
 
-    def test_every_pattern_has_to_be_mentioned(self):
+    def test_every_pattern_must_match(self):
         self.assertEqual(judge([finding()], [judgement(mentions=("Screen", "Other"))])[0].judgement, OPEN)
 
-    def test_patterns_are_of_whole_texts_unless_they_have_stars(self):
+    def test_patterns_match_whole_texts_unless_they_have_stars(self):
         self.assertTrue(judgement(mentions=("*.swift",)).is_about(finding()))
         self.assertFalse(judgement(mentions=("Scree",)).is_about(finding()))
 
-    def test_a_known_leak_that_is_not_found_is_missed(self):
+    def test_unreported_known_leak_is_missed(self):
         missed = result([], [judgement(known="its issues")])
         self.assertEqual(accuracy_report.complaints({"package": missed}), ["package: missed: because (its issues)"])
 
-    def test_a_judgement_of_which_there_is_no_finding_any_more_says_nothing(self):
+    def test_judgement_without_a_finding_is_ignored(self):
         self.assertEqual(judge([], [judgement(FALSE)]), [])
 
-    def test_what_is_false_or_unjudged_or_blamed_on_the_program_is_complained_of(self):
+    def test_false_unjudged_or_wrongly_attributed_findings_are_reported(self):
         for judged, word in ((FALSE, "false"), (LIBRARY, accuracy_report.BLAMED)):
             said = accuracy_report.complaints({"package": result([finding()], [judgement(judged)])})
             self.assertEqual(len(said), 1)
@@ -50,10 +50,10 @@ class JudgementTests(unittest.TestCase):
         self.assertIn("unjudged", accuracy_report.complaints({"package": result([finding()], [])})[0])
         self.assertEqual(accuracy_report.complaints({"package": result([finding()], [judgement()])}), [])
 
-    def test_what_is_told_as_a_librarys_accuses_nobody(self):
+    def test_library_finding_accuses_no_program(self):
         self.assertEqual(accuracy_report.complaints({"package": result([finding(library=True)], [])}), [])
 
-    def test_suspicions_and_proofs_are_counted_apart(self):
+    def test_suspicions_and_proofs_are_counted_separately(self):
         text = accuracy_report.markdown(
             {
                 "package": {
@@ -67,17 +67,17 @@ class JudgementTests(unittest.TestCase):
         self.assertIn("| proofs | 1 | 0 | 0 | 0 |", text)
         self.assertIn("| suspicions | 1 | 0 | 0 | 0 |", text)
 
-    def test_certainty_is_what_the_report_says_and_else_what_the_verdict_is(self):
+    def test_certainty_comes_from_the_report_or_the_verdict(self):
         self.assertEqual(finding("outlived").certainty, SUSPICION)
         self.assertEqual(finding("outlived", certainty="proven").certainty, PROOF)
         self.assertEqual(finding("outlived", outliving={"statement": {"kind": "scope"}}).certainty, PROOF)
         self.assertEqual(finding("lost").certainty, PROOF)
 
-    def test_every_file_of_judgements_can_be_read_and_is_about_a_subject(self):
+    def test_every_judgement_file_is_readable(self):
         for name in os.listdir(judgements.DIRECTORY):
             self.assertTrue(judgements.read(name.removesuffix(".json")), name)
 
-    def test_every_known_leak_is_of_a_program_that_is_tried(self):
+    def test_every_known_leak_belongs_to_a_tried_program(self):
         trials = os.path.dirname(judgements.DIRECTORY)
         with open(os.path.join(trials, "subjects.json")) as file:
             subjects = json.load(file)

@@ -26,19 +26,19 @@ class KeptTraces(unittest.TestCase):
         with open(self.trace) as file:
             return len(file.readlines())
 
-    def test_a_kept_trace_is_not_recorded_again_and_its_run_is_known(self):
+    def test_kept_trace_is_reused_with_its_run(self):
         first = self.record(takes_kept_traces=True)
         second = self.record(takes_kept_traces=True)
         self.assertEqual(self.recordings(), 1)
         self.assertEqual(first, second)
         self.assertEqual((second.status, second.output), (7, "output\n"))
 
-    def test_a_kept_trace_of_another_recorder_says_so(self):
+    def test_kept_trace_of_another_recorder_is_marked(self):
         self.record(recorder="abc")
         self.assertTrue(self.record(recorder="def", takes_kept_traces=True).is_by_another_version)
         self.assertFalse(self.record(recorder="abc", takes_kept_traces=True).is_by_another_version)
 
-    def test_a_trace_is_recorded_again_unless_kept_ones_are_wanted(self):
+    def test_trace_is_recorded_again_by_default(self):
         self.record()
         self.record()
         self.assertEqual(self.recordings(), 2)

@@ -18,12 +18,12 @@ class MirrorTests(unittest.TestCase):
                     file.write(text)
             return roots.mirror(directory)
 
-    def test_both_formats_name_it(self):
+    def test_both_formats_name_the_mirror(self):
         address = "http://mirror.test/debian"
         self.assertEqual(self.mirror(main=f"deb [arch=amd64] {address} sid main\n"), address)
         self.assertEqual(self.mirror(debian=f"Types: deb\n# old\nURIs: {address}\nSuites: sid\n"), address)
 
-    def test_other_archives_are_no_mirror(self):
+    def test_other_archives_are_not_mirrors(self):
         self.assertIsNone(self.mirror(main="deb http://mirror.test/debian-security sid main\n"))
         self.assertIsNone(self.mirror(main="# deb http://mirror.test/debian sid main\n"))
 
@@ -40,7 +40,7 @@ class JudgementTests(unittest.TestCase):
         self.assertEqual(self.judged("sid", "light", "no image: x"), matrix.KNOWN_GAP)
         self.assertEqual(self.judged("sid", "light", "no image: x", "the program ended with 1"), matrix.FAILED)
 
-    def test_a_reason_holds_for_its_suites_and_checks(self):
+    def test_reason_applies_only_to_its_suites_and_checks(self):
         self.assertEqual(self.judged("trixie", "light", "no image: x"), matrix.FAILED)
         self.assertEqual(self.judged("sid", "attached", "no image: x"), matrix.FAILED)
 
@@ -49,7 +49,7 @@ class KeptResultsTests(unittest.TestCase):
     def kept(self, directory, check=()):
         return matrix.KeptResults(argparse.Namespace(roots=directory, products=directory, quick=False, check=check))
 
-    def test_a_suite_is_kept_for_the_build_that_it_was_checked_with(self):
+    def test_suite_result_is_kept_for_its_build(self):
         with tempfile.TemporaryDirectory() as directory:
             for name in ("leaktrace", "libleaktrace.so"):
                 with open(os.path.join(directory, name), "w") as file:
@@ -67,7 +67,7 @@ class KeptResultsTests(unittest.TestCase):
 
 
 class CorpusTests(unittest.TestCase):
-    def test_a_linker_names_the_library_that_it_lacks(self):
+    def test_missing_library_is_read_from_the_linkers_message(self):
         for words in ("ld.bfd: cannot find -lxml2: No such file", "lld: error: unable to find library -lxml2"):
             self.assertEqual(platform_corpus.missing_library(words), "libxml2")
         self.assertIsNone(platform_corpus.missing_library("error: cannot find 'lookup' in scope"))
@@ -78,7 +78,7 @@ class CorpusTests(unittest.TestCase):
 
 
 class ReportTests(unittest.TestCase):
-    def test_cells_and_their_explanations(self):
+    def test_report_has_cells_and_explanations(self):
         results = {
             "bookworm": {"glibc": "2.36", "checks": {"light": {"state": "yes", "complaints": []}}},
             "sid": {

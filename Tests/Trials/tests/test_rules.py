@@ -24,17 +24,17 @@ def table_of(output):
 
 
 class Table(unittest.TestCase):
-    def test_names_the_nearest_value_that_changes_a_verdict(self):
+    def test_table_names_the_nearest_value_that_changes_a_verdict(self):
         lines = table_of(OUTPUT).splitlines()
         self.assertIn("| `minOutlived` | 3 | 2: feed-screen (clean) gains | 6: timer (leak) loses |", lines)
         self.assertIn("| `early` | 0.2 to 0.4 |  | 0.25 to 0.45: nio-x (leak) weakens |", lines)
 
-    def test_says_which_constants_nothing_holds(self):
+    def test_table_lists_unheld_constants(self):
         text = table_of(OUTPUT)
         self.assertIn("2 of 3 constants are held", text)
         self.assertTrue(text.rstrip().endswith("wrong: `share`."))
 
-    def test_counts_programs_that_it_does_not_name(self):
+    def test_table_counts_unnamed_programs(self):
         rows = [f"share\t0.5\t0.4\tcorpus-p{n}-leak-dynamic-O-0.trace\tloses\toutlived B" for n in range(5)]
         text = table_of("\n".join([OUTPUT, *rows]))
         self.assertIn("0.4: p0 (leak) loses, p1 (leak) loses, p2 (leak) loses, 2 more", text)

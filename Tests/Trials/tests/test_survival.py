@@ -17,7 +17,7 @@ def row(mode, untraced, traced, differences=()):
 
 
 class Tables(unittest.TestCase):
-    def test_forms_stand_beside_each_other(self):
+    def test_forms_are_columns(self):
         visits = types.SimpleNamespace(visits=3, remark=lambda: "3 times, 2 images")
         refused = types.SimpleNamespace(visits=0, remark=lambda: "refused: it is stopped")
         rows = [
@@ -32,14 +32,14 @@ class Tables(unittest.TestCase):
             "| yes, 3 times, 2 images | refused: it is stopped |",
         )
 
-    def test_what_is_not_possible_is_not_green(self):
+    def test_impossible_form_is_not_green(self):
         line = survival.table_of_forms([row("alone", seen(77), seen(77))])[-2]
         self.assertIn("| not run |", line)
         self.assertNotIn("yes", line)
 
 
 class Documents(unittest.TestCase):
-    def test_a_table_is_written_whole(self):
+    def test_table_file_is_replaced(self):
         with tempfile.TemporaryDirectory() as directory:
             with mock.patch.object(documents, "TABLES", directory):
                 documents.write_table("part", "Old", "About it.", ["old"])

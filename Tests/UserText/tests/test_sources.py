@@ -16,7 +16,7 @@ class TextTests(unittest.TestCase):
     def test_empty_lines_and_items_begin_paragraphs(self):
         self.assertEqual(paragraphs("one\n  two\n\n- three\n- four\n"), ["one two", "- three", "- four"])
 
-    def test_each_text_is_a_paragraph_behind_its_place(self):
+    def test_each_text_is_a_paragraph_after_its_place(self):
         self.assertEqual(
             document([Text("a.swift", 3, "there is no trace")]),
             "# Texts that users see\n\n    a.swift:3\n\nthere is no trace\n",
