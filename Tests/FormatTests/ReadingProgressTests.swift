@@ -18,25 +18,25 @@ import TraceTestSupport
   @Test(arguments: [1, 3] as [UInt32]) func progressReportsEachChunkWithTheBytesReadBeforeIt(threads: UInt32) throws {
     let reader = try trace(threads: threads)
     let chunks = reader.chunks.filter { $0.kind == .events }
-    var told: [ReadingPosition] = []
-    reader.whileReading { told.append($0) }
+    var reported: [ReadingPosition] = []
+    reader.whileReading { reported.append($0) }
     _ = CollectedEvents.of(reader)
 
-    #expect(told.count == chunks.count)
-    #expect(told.first?.bytes == 0)
+    #expect(reported.count == chunks.count)
+    #expect(reported.first?.bytes == 0)
     let total = chunks.reduce(UInt64(0)) { $0 + UInt64($1.storedSize) }
-    #expect(told.allSatisfy { $0.totalBytes == total && $0.pass == 0 })
-    #expect(zip(told, told.dropFirst()).allSatisfy { $0.bytes < $1.bytes && $0.events < $1.events })
+    #expect(reported.allSatisfy { $0.totalBytes == total && $0.pass == 0 })
+    #expect(zip(reported, reported.dropFirst()).allSatisfy { $0.bytes < $1.bytes && $0.events < $1.events })
     // All chunks are counted except the last one, which has the remaining events of a thread.
-    #expect(told.last?.events == UInt64(threads) * 95 - 5)
+    #expect(reported.last?.events == UInt64(threads) * 95 - 5)
   }
 
   @Test func secondPassRestartsProgress() throws {
     let reader = try trace(threads: 2)
-    var told: [ReadingPosition] = []
-    reader.whileReading { told.append($0) }
+    var reported: [ReadingPosition] = []
+    reader.whileReading { reported.append($0) }
     for _ in 0..<3 { _ = CollectedEvents.of(reader) }
-    let passes = Dictionary(grouping: told, by: \.pass)
+    let passes = Dictionary(grouping: reported, by: \.pass)
     #expect(passes.keys.sorted() == [0, 1, 2])
     for pass in 0..<3 {
       #expect(
@@ -50,11 +50,11 @@ import TraceTestSupport
     _ = builder.type("main.Node")
     builder.event(.malloc, 16, size: 16, time: 80)
     let reader = try builder.reader()
-    var told = 0
-    reader.whileReading { _ in told += 1 }
+    var reported = 0
+    reader.whileReading { _ in reported += 1 }
     for (index, chunk) in reader.chunks.enumerated() where chunk.kind == .definitions {
       ChunkWalker(reader).definitions(inChunk: index) { _, _ in }
     }
-    #expect(told == 0)
+    #expect(reported == 0)
   }
 }

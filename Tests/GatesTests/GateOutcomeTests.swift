@@ -181,8 +181,8 @@ import Testing
   @Test func conditionsThatCannotBeJudgedFail() throws {
     let report = GateFixture.report(totals: [GateFixture.change(.peakBytes, from: 1000, to: 900)], changes: nil)
     #expect(try failed("new-leaks,worse,leaks,retains,peak", report) == ["new-leaks", "worse", "leaks", "retains"])
-    let said = try GateList(parsing: ["new-leaks"], for: .comparison).outcomes(report)
-    #expect(said[0].explanation == "cannot be judged: the old build's trace has no heap image")
+    let outcomes = try GateList(parsing: ["new-leaks"], for: .comparison).outcomes(report)
+    #expect(outcomes[0].explanation == "cannot be judged: the old build's trace has no heap image")
   }
 
   @Test func comparisonFindingsFailByTheirChangeFromTheOldBuild() throws {

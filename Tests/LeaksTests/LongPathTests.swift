@@ -27,8 +27,8 @@ import TraceTestSupport
       #expect(finding.path.count == 41)
       #expect(finding.path.allSatisfy { $0.type == "Node" })
       #expect(finding.path.compactMap(\.omittedBefore) == [count - 41])
-      let told = finding.path.first { $0.omittedBefore != nil }.map { FindingTitle.name($0) }
-      #expect(told == (count == 100 ? "60" : "49,960") + " more, the last of them Node")
+      let omission = finding.path.first { $0.omittedBefore != nil }.map { FindingTitle.name($0) }
+      #expect(omission == (count == 100 ? "60" : "49,960") + " more, the last of them Node")
       #expect(finding.path.allSatisfy { $0.reference?.name == "next" })
       fingerprints.insert(finding.fingerprint)
     }

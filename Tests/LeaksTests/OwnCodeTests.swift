@@ -58,8 +58,8 @@ import TraceTestSupport
     let vendored = Names(isCheckedOut: false)
     let own = try lost([Names.open], names: vendored)
     #expect(own.path.first?.ownAllocation == nil && own.path.first?.library == nil)
-    let told = try lost([Names.open], names: vendored, ownModules: ["Shop"])
-    #expect(told.path.first?.ownAllocation?.function == "Desk.open(_:)" && told.path.first?.library == "Feeds")
+    let named = try lost([Names.open], names: vendored, ownModules: ["Shop"])
+    #expect(named.path.first?.ownAllocation?.function == "Desk.open(_:)" && named.path.first?.library == "Feeds")
   }
 
   @Test func allocationInALoopCallbackIsNotPlacedOutsideIt() throws {

@@ -33,7 +33,7 @@ import TraceTestSupport
 
   /// The case is in the top bits of the word at offset 16.
   private let tag = EnumerationLayout(name: "state", discriminator: .tag(bits: [190, 191], cases: [0, 1, 2, nil]))
-  private let untold = EnumerationLayout(name: "state", discriminator: .unknown)
+  private let withoutTag = EnumerationLayout(name: "state", discriminator: .unknown)
 
   private func owner(_ heap: HeapBuilder, _ fields: [ReferenceField], _ enumerations: [EnumerationLayout])
     -> HeapBuilder.Object
@@ -147,7 +147,7 @@ import TraceTestSupport
         Heap.payload("state", 0, type: "App.Item", case: 0), Heap.payload("state", 0, type: "App.Other", case: 1),
         Heap.payload("state", 0, kind: .error, type: "any Swift.Error", case: 2),
         Heap.field("next", 1, type: "App.Item"),
-      ], [untold])
+      ], [withoutTag])
     heap.set(owner, 0, other)
     heap.set(owner, 1, items[0])
     #expect(try edges(heap, from: owner, items + [other]) == ["state case1 strong 1", "next strong 0"])
@@ -162,7 +162,7 @@ import TraceTestSupport
     let box = heap.object("box")
     let owner = owner(
       heap, [Heap.payload("state", 0, case: 0), Heap.payload("state", 0, type: "Builtin.NativeObject", case: 1)],
-      [untold])
+      [withoutTag])
     heap.set(owner, 0, box)
     #expect(try edges(heap, from: owner, items + [box]) == ["state case1 strong 1"])
     heap.set(owner, 0, items[0])

@@ -25,11 +25,11 @@ struct MissingRequirement: Error, CustomStringConvertible {
   /// test` does not.
   static let isFailure = getenv("LEAKTRACE_TEST_PRODUCTS") != nil
 
-  private static let told = Mutex<Set<String>>([])
+  private static let reported = Mutex<Set<String>>([])
 
   /// Writes the message to standard error, unless it was written before.
   func tellOfSkippedTests() {
-    guard Self.told.withLock({ $0.insert(description).inserted }) else { return }
+    guard Self.reported.withLock({ $0.insert(description).inserted }) else { return }
     // A single write, so that no other output can split the line.
     let line = Array("tests are skipped: \(description)\n".utf8)
     _ = write(STDERR_FILENO, line, line.count)

@@ -40,7 +40,7 @@ import Testing
   @Test func otherTestsAreSkippedWithOneMessage() throws {
     let outcome = try runTests("ShimTests.UnwindRowTests", ["PATH": "/no/such/directory"])
     #expect(outcome.end == .exit(0))
-    let told = lines(outcome, containing: "tests are skipped: readelf is missing. scripts/setup installs it.")
-    #expect(told.count == 1, "\(outcome.output)\(outcome.errorOutput)")
+    let messages = lines(outcome, containing: "tests are skipped: readelf is missing. scripts/setup installs it.")
+    #expect(messages.count == 1, "\(outcome.output)\(outcome.errorOutput)")
   }
 }

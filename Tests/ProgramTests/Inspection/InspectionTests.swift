@@ -253,7 +253,7 @@ import TraceReading
     let recorder = [BuildProducts.leaktrace, "record", "--quiet", "-o", "%DIRECTORY%/%p.trace", "--"]
     let program = try Waiting("kept-arenas.swift", [kind], under: isRecorded ? recorder : [])
     let line = try #require(program.printed.split(separator: "\n").first).split(separator: " ")
-    func said(_ name: Substring) throws -> Int {
+    func ownFigure(_ name: Substring) throws -> Int {
       let index = try #require(line.firstIndex(of: name))
       return try #require(Int(line[index + 1]))
     }
@@ -272,10 +272,10 @@ import TraceReading
     // The program has printed since it read its own figures. Its threads also have a few cached blocks, which it counts
     // as used.
     let tolerance = 1 << 20
-    #expect(try figure("system") == said("arena"))
-    #expect(try figure("mapped") == said("mapped"))
-    #expect(try abs(figure("free") + figure("top") - said("free")) < tolerance)
-    #expect(try abs(figure("inUse") - figure("mapped") + figure("cached") - said("used")) < tolerance)
+    #expect(try figure("system") == ownFigure("arena"))
+    #expect(try figure("mapped") == ownFigure("mapped"))
+    #expect(try abs(figure("free") + figure("top") - ownFigure("free")) < tolerance)
+    #expect(try abs(figure("inUse") - figure("mapped") + figure("cached") - ownFigure("used")) < tolerance)
     let freePages = try figure("freePages")
     let status = try String(contentsOfFile: "/proc/\(program.processID)/smaps_rollup", encoding: .utf8)
     let resident =

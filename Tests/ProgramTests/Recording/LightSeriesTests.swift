@@ -110,21 +110,21 @@ import TraceReading
 
   @Test("The cost of automatic images is printed before the program starts") func costs() throws {
     let directory = try TemporaryDirectory()
-    func said(_ options: [String]) throws -> String {
+    func message(_ options: [String]) throws -> String {
       try Command(
         [BuildProducts.leaktrace, "record", "--light"] + options + ["-o", directory.path + "/%p", "--", "/bin/true"]
       ).run().errorOutput
     }
-    let regular = try said(["--snapshot-every", "10m"])
+    let regular = try message(["--snapshot-every", "10m"])
     #expect(regular.contains("a program of 1.00 GiB is stopped for about"), "\(regular)")
-    let large = try said(["--snapshot-above", "2GiB"])
+    let large = try message(["--snapshot-above", "2GiB"])
     #expect(large.contains("a program of 2.00 GiB is stopped for about"), "\(large)")
-    #expect(try !said([]).contains("is stopped for"))
+    #expect(try !message([]).contains("is stopped for"))
     // A percentage refers to the limit of the control group. Without such a limit, the command prints a message about
     // that.
-    let share = try said(["--snapshot-above", "80%"])
+    let share = try message(["--snapshot-above", "80%"])
     #expect(share.contains("is stopped for") || share.contains("limit"), "\(share)")
-    #expect(try !said(["--snapshot-every", "10m", "--quiet"]).contains("is stopped for"))
+    #expect(try !message(["--snapshot-every", "10m", "--quiet"]).contains("is stopped for"))
   }
 
   private struct Analysis: Decodable {

@@ -69,9 +69,9 @@ import TraceReading
     command.directory = directory.path
     let outcome = try command.run()
     #expect(StackVerification.failure(of: command, outcome) == nil)
-    var said = outcome
-    said.errorOutput = "leaktrace: warning: a.trace: 3 stacks differed from a fresh unwind\n"
-    #expect(StackVerification.failure(of: command, said)?.contains("3 stacks differed") == true)
+    var mismatched = outcome
+    mismatched.errorOutput = "leaktrace: warning: a.trace: 3 stacks differed from a fresh unwind\n"
+    #expect(StackVerification.failure(of: command, mismatched)?.contains("3 stacks differed") == true)
 
     // If the trace has no closing record, the counters are read from the status block.
     let trace = try #require(try TracedRun.traces(in: directory).first)

@@ -29,7 +29,7 @@ import Testing
       [BuildProducts.leaktrace, "record", "--quiet", "-o", trace, "--", try TestProgram("kept-memory.c").path()]
     ).run()
     #expect(recording.end == .exit(0))
-    let said = try #require(
+    let reported = try #require(
       recording.output.split(separator: "private ").last.flatMap { UInt64($0.prefix { $0.isNumber }) })
     let json = try Command([BuildProducts.leaktrace, "analyze", "--format", "json", trace]).run().output
     let report = try #require(JSONDecoder().decode(Document.self, from: Data(json.utf8)).reports.first)
@@ -39,7 +39,7 @@ import Testing
     #expect(memory.liveBlocks >= 512 * 1_000 && memory.liveBlocks < 2 << 20)
     // The kernel's figure includes the recorder's buffers.
     let own = memory.liveBlocks + memory.stacks + memory.otherPrivate
-    #expect(own <= said << 10 && own >= (said << 10) * 9 / 10, "\(own) \(said << 10)")
+    #expect(own <= reported << 10 && own >= (reported << 10) * 9 / 10, "\(own) \(reported << 10)")
     let text = try Command([BuildProducts.leaktrace, "analyze", trace]).run().output
       .split(whereSeparator: \.isWhitespace).joined(separator: " ")
     #expect(text.contains("were freed, and glibc keeps them") && text.contains("malloc_trim(0)"), "\(text)")

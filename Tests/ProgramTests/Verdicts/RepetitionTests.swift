@@ -165,12 +165,12 @@ import TraceReading
     let arguments = TracedRun.recordArguments(directory) + [path]
     let outcome = try Command(arguments).run()
     #expect(outcome.end == .exit(1))
-    let said = outcome.output + outcome.errorOutput
-    let failed = Set(said.matches(of: /Test ([A-Za-z]+)[^ ]* recorded an issue/).map { String($0.output.1) })
+    let output = outcome.output + outcome.errorOutput
+    let failed = Set(output.matches(of: /Test ([A-Za-z]+)[^ ]* recorded an issue/).map { String($0.output.1) })
     #expect(
       failed == ["forgetsScreens", "forgetsScreensOfChildTasks", "writesDownEachVisit", "isNotRepeatedOftenEnough"],
-      "\(said)")
-    #expect(said.contains("after rounds 2 to") && said.contains("3 rounds are too few"))
+      "\(output)")
+    #expect(output.contains("after rounds 2 to") && output.contains("3 rounds are too few"))
     #expect(try Command([path]).run().end == .exit(0))
     // The tests have already checked themselves. The objects that the tests share belong to none of them.
     let trace = try #require(try TracedRun.traces(in: directory).first)
@@ -183,12 +183,12 @@ import TraceReading
     let directory = try TemporaryDirectory()
     let path = try LeakTraceLibrary.tests("growing-xctests.swift").path()
     let outcome = try Command(TracedRun.recordArguments(directory) + [path]).run()
-    let said = outcome.output + outcome.errorOutput
+    let output = outcome.output + outcome.errorOutput
     let failed = Set(
-      said.matches(of: /error: GrowingTests\.([A-Za-z]+) : failed - grew: GROWS WITH EACH ROUND/).map {
+      output.matches(of: /error: GrowingTests\.([A-Za-z]+) : failed - grew: GROWS WITH EACH ROUND/).map {
         String($0.output.1)
       })
-    #expect(failed == ["testGrows", "testGrowsLater"], "\(said)")
+    #expect(failed == ["testGrows", "testGrowsLater"], "\(output)")
     #expect(try Command([path]).run().end == .exit(0))
   }
 }

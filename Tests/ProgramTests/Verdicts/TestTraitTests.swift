@@ -20,13 +20,13 @@ import TraceReading
   @Test("Only leaking tests fail when recorded") func trait() throws {
     let outcome = try run("leaky-tests.swift", traced: true)
     #expect(outcome.end == .exit(1))
-    let said = outcome.output + outcome.errorOutput
-    let failed = names(said, /(?:Test|Suite) ([A-Za-z]+)[^ ]* recorded an issue/)
-    #expect(failed == ["leaksACycle", "leaksInChildTasks", "leaksMoreThanIsAllowed", "LeakySuite"], "\(said)")
-    #expect(said.contains("RETAIN CYCLE  Node"))
+    let output = outcome.output + outcome.errorOutput
+    let failed = names(output, /(?:Test|Suite) ([A-Za-z]+)[^ ]* recorded an issue/)
+    #expect(failed == ["leaksACycle", "leaksInChildTasks", "leaksMoreThanIsAllowed", "LeakySuite"], "\(output)")
+    #expect(output.contains("RETAIN CYCLE  Node"))
     // The test reports its own leak, although the other tests leak the same kind of object.
-    #expect(said.contains("closure #1 in SingleTests.leaksInChildTasks()"))
-    #expect(!said.contains("were not looked for"))
+    #expect(output.contains("closure #1 in SingleTests.leaksInChildTasks()"))
+    #expect(!output.contains("were not looked for"))
   }
 
   @Test("Unrecorded tests do not check for leaks", arguments: ["leaky-tests.swift", "leaky-xctests.swift"])
