@@ -15,8 +15,8 @@ enum { FIELD_LIMIT = 4096, DEPTH_LIMIT = 64 };
 static uint64_t words_between(uint64_t from, uint64_t end) {
   if (from < SWIFT_OBJECT_HEADER || end <= from) return 0;
   uint64_t first = (from - SWIFT_OBJECT_HEADER + 7) / 8, last = (end - SWIFT_OBJECT_HEADER + 7) / 8;
-  if (first >= LT_CASE_WORD_LIMIT || last <= first) return 0;
-  uint64_t below = last >= LT_CASE_WORD_LIMIT ? ~0ull : (1ull << last) - 1;
+  if (first >= LT_ENUM_TAG_LIMIT || last <= first) return 0;
+  uint64_t below = last >= LT_ENUM_TAG_LIMIT ? ~0ull : (1ull << last) - 1;
   return below & ~((1ull << first) - 1);
 }
 

@@ -5,8 +5,8 @@
 // the analysis knows which fields are enumerations. This part finds the fields that may contain an enumeration, by
 // their types and sizes.
 
-#ifndef LEAKTRACE_CASE_WORDS_H
-#define LEAKTRACE_CASE_WORDS_H
+#ifndef LEAKTRACE_ENUM_TAGS_H
+#define LEAKTRACE_ENUM_TAGS_H
 
 #include "scanned_memory.h"
 #include "storage_kind.h"
@@ -19,7 +19,7 @@ struct lt_enum_tags {
 };
 
 /// The most words that the mask covers. Later words are left out.
-enum { LT_CASE_WORD_LIMIT = 64 };
+enum { LT_ENUM_TAG_LIMIT = 64 };
 
 /// Finds the words from a class's metadata and from `storage`, the storage kind of its objects (LT_STORAGE_…). `mask`
 /// is 0 if there are no such words. Trusts no address.

@@ -19,8 +19,9 @@ enum { PAGE = LT_MEMORY_PAGE, EXACT_LIMIT = 64 << 20, EXACT_LIMIT_IN_NEED = 1 <<
 
 // --- residence -------------------------------------------------------------------------------------------------------
 
-/// Returns the first page from `at` on that may be present, or the region's end.
+/// Returns the first page from `at` on that may be present, or the region's end. `at` may be beyond that end.
 static uint64_t first_present(struct lt_memory_scan *s, const struct lt_snapshot_region *region, uint64_t at) {
+  if (at >= region->end) return region->end;
   uint64_t first = s->firstPresent ? s->firstPresent(s, region, at) : at;
   LT_CHECK(first >= at && first <= region->end && (first % PAGE == 0 || first == region->end));
   return first;
@@ -49,7 +50,7 @@ static bool was_written(struct lt_memory_scan *s, const struct lt_snapshot_regio
 
 /// Finds the ranges of an object in the current region. See lt_object_ranges.
 static unsigned object_ranges(struct lt_memory_scan *s, uint64_t address, const struct lt_known_type *type,
-                              uint64_t count, struct lt_exact_range ranges[LT_OBJECT_RANGES], unsigned *aside) {
+                              uint64_t count, struct lt_verbatim_range ranges[LT_OBJECT_RANGES], unsigned *aside) {
   LT_CHECK(address >= s->region->start && address < s->region->end);
   return lt_object_ranges(s->memory, &s->index, s->region->end, address, type->storage, count, ranges, aside);
 }
@@ -100,7 +101,7 @@ static void find_apart(struct lt_memory_scan *s, uint64_t page, unsigned firstWo
     if (LT_LIKELY(word == 0 || !lt_type_set_may_have(&s->typeSet, word))) continue;
     const struct lt_known_type *type = lt_type_set_find(&s->typeSet, word);
     if (!type) continue;
-    struct lt_exact_range ranges[LT_OBJECT_RANGES];
+    struct lt_verbatim_range ranges[LT_OBJECT_RANGES];
     unsigned aside, n = object_ranges(s, page + 8 * i, type, words[i + 1], ranges, &aside);
     LT_CHECK(n <= LT_OBJECT_RANGES && aside <= n);
     for (unsigned k = 0; k < n; k++) {
@@ -113,7 +114,7 @@ static void find_apart(struct lt_memory_scan *s, uint64_t page, unsigned firstWo
 // --- words -----------------------------------------------------------------------------------------------------------
 
 /// Writes the words of the range that are in the page, with the bytes that the range keeps.
-static void put_exact(struct lt_memory_scan *s, uint64_t page, unsigned firstWord, const struct lt_exact_range *r) {
+static void put_exact(struct lt_memory_scan *s, uint64_t page, unsigned firstWord, const struct lt_verbatim_range *r) {
   const uint64_t *words = s->content;
   LT_CHECK(r->address + 8ull * r->count >= page && r->keptBytes >= 1 && r->keptBytes <= 8);
   uint64_t start = r->address > page ? (r->address - page) / 8 : 0, end = (r->address + 8ull * r->count - page) / 8;
@@ -144,7 +145,7 @@ static inline void put_word(struct lt_memory_scan *s, unsigned i, uint64_t word)
 static inline bool is_case_place(const struct lt_case_span *span, uint64_t address) {
   uint64_t offset = address - span->origin - span->words.start;
   if (span->words.stride) offset %= span->words.stride;
-  return address < span->end && offset / 8 < LT_CASE_WORD_LIMIT && span->words.mask >> offset / 8 & 1;
+  return address < span->end && offset / 8 < LT_ENUM_TAG_LIMIT && span->words.mask >> offset / 8 & 1;
 }
 
 /// Writes the lowest byte of each of the span's words in the page, if the byte may be an enumeration's case and the
@@ -183,7 +184,7 @@ static void put_cases(struct lt_memory_scan *s, uint64_t page, unsigned firstWor
 /// Returns the part of the object at `address` that may contain cases; an empty span if there is no such part. `counts`
 /// is the object's last exact range. In a collection, it must be the range that locates the elements.
 static struct lt_case_span case_span(const struct lt_memory_scan *s, uint64_t address, const struct lt_known_type *type,
-                                     const struct lt_exact_range *counts) {
+                                     const struct lt_verbatim_range *counts) {
   struct lt_case_span none = {0}, span = {.words = type->cases, .origin = address};
   uint64_t end = s->region->end, stride = span.words.stride;
   if (!stride) {
@@ -206,7 +207,7 @@ static struct lt_case_span case_span(const struct lt_memory_scan *s, uint64_t ad
 static LT_NOINLINE void put_object(struct lt_memory_scan *s, uint64_t page, unsigned firstWord, unsigned i,
                                    const struct lt_known_type *type) {
   const uint64_t *words = s->content;
-  struct lt_exact_range ranges[LT_OBJECT_RANGES];
+  struct lt_verbatim_range ranges[LT_OBJECT_RANGES];
   unsigned aside, n = object_ranges(s, page + 8 * i, type, words[i + 1], ranges, &aside);
   LT_CHECK(n <= LT_OBJECT_RANGES && aside <= n && i >= firstWord);
   for (unsigned k = aside; k < n; k++)
@@ -344,7 +345,7 @@ static int put_page(struct lt_memory_scan *s, uint64_t page, unsigned firstWord)
   }
   if (s->openExact.address + 8ull * s->openExact.count > page) put_exact(s, page, firstWord, &s->openExact);
   while (s->nextExact < s->exact.count && s->exact.ranges[s->nextExact].address < page + PAGE) {
-    struct lt_exact_range r = s->exact.ranges[s->nextExact++];
+    struct lt_verbatim_range r = s->exact.ranges[s->nextExact++];
     uint64_t end = r.address + 8ull * r.count;
     if (end <= page) continue;
     put_exact(s, page, firstWord, &r);

@@ -59,12 +59,12 @@ struct lt_memory_scan {
   bool isFirstPass;   ///< true during the first of the two passes
   struct lt_page_encoder encoder;
   const struct lt_snapshot_region *region;
-  const uint64_t *content;         ///< the words of the current page: LT_MEMORY_PAGE_WORDS of them
-  uint64_t nextExact;              ///< index of the first range after the current page; only grows
-  struct lt_exact_range openExact; ///< a range that continues in the next page
-  struct lt_case_span openCases;   ///< the span of an object that continues in the next page
-  uint64_t bytesEnd;               ///< the end of the region's part where an address may begin at any byte
-  uint64_t pageBefore, wordBefore; ///< the previous page, and its last word
+  const uint64_t *content;            ///< the words of the current page: LT_MEMORY_PAGE_WORDS of them
+  uint64_t nextExact;                 ///< index of the first range after the current page; only grows
+  struct lt_verbatim_range openExact; ///< a range that continues in the next page
+  struct lt_case_span openCases;      ///< the span of an object that continues in the next page
+  uint64_t bytesEnd;                  ///< the end of the region's part where an address may begin at any byte
+  uint64_t pageBefore, wordBefore;    ///< the previous page, and its last word
   uint64_t words[LT_MEMORY_PAGE_WORDS], bits[8];
 };
 

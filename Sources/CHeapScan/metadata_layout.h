@@ -30,7 +30,7 @@ enum {
 
 /// Returns the kind of the record that begins with `word`.
 static inline uint64_t lt_metadata_kind(uint64_t word) { return word > SWIFT_KIND_LAST ? SWIFT_KIND_CLASS : word; }
-/// True for the kinds of types other than classes.
+/// True for the kinds of types other than Swift's own classes.
 static inline bool lt_is_value_kind(uint64_t kind) { return kind >= SWIFT_KIND_STRUCT && kind < SWIFT_KIND_CONTEXT; }
 
 /// Offsets and sizes in bytes, from the record's address unless stated otherwise. A field has 8 bytes unless stated

@@ -19,7 +19,7 @@ bool lt_is_reference_count(uint64_t word) {
 
 unsigned lt_object_ranges(const struct lt_memory *memory, struct lt_address_index *index, uint64_t end,
                           uint64_t address, uint32_t storage, uint64_t count,
-                          struct lt_exact_range ranges[LT_OBJECT_RANGES], unsigned *aside) {
+                          struct lt_verbatim_range ranges[LT_OBJECT_RANGES], unsigned *aside) {
   unsigned n = 0;
   *aside = 0;
   LT_CHECK(address < end && storage <= LT_STORAGE_DEQUE);
@@ -29,24 +29,24 @@ unsigned lt_object_ranges(const struct lt_memory *memory, struct lt_address_inde
     if (!lt_address_index_has(index, table) || !lt_address_index_has(index, table + SWIFT_SIDE_TABLE_SIZE - 1) ||
         lt_word_at(memory, table) != address)
       return 0;
-    ranges[n++] = (struct lt_exact_range){table, 1, 8};
-    ranges[n++] = (struct lt_exact_range){table + SWIFT_SIDE_TABLE_COUNTS, 1, 8};
-    ranges[n++] = (struct lt_exact_range){table + SWIFT_SIDE_TABLE_WEAK_COUNT, 1, 4};
+    ranges[n++] = (struct lt_verbatim_range){table, 1, 8};
+    ranges[n++] = (struct lt_verbatim_range){table + SWIFT_SIDE_TABLE_COUNTS, 1, 8};
+    ranges[n++] = (struct lt_verbatim_range){table + SWIFT_SIDE_TABLE_WEAK_COUNT, 1, 4};
     *aside = n;
   }
-  ranges[n++] = (struct lt_exact_range){address + SWIFT_OBJECT_COUNTS, 1, 8};
+  ranges[n++] = (struct lt_verbatim_range){address + SWIFT_OBJECT_COUNTS, 1, 8};
   if (storage == LT_STORAGE_ARRAY && address + SWIFT_ARRAY_ELEMENTS <= end) {
     uint64_t elements = lt_word_at(memory, address + SWIFT_ARRAY_COUNT),
              capacity = lt_word_at(memory, address + SWIFT_ARRAY_CAPACITY) >> 1;
     if (elements <= capacity && elements >> LT_SCANNED_ADDRESS_BITS == 0)
-      ranges[n++] = (struct lt_exact_range){address + SWIFT_ARRAY_COUNT, 1, 8};
+      ranges[n++] = (struct lt_verbatim_range){address + SWIFT_ARRAY_COUNT, 1, 8};
   } else if (storage == LT_STORAGE_DEQUE) {
     if (address + SWIFT_DEQUE_ELEMENTS > end) return n;
     uint64_t capacity = lt_word_at(memory, address + SWIFT_DEQUE_CAPACITY),
              elements = lt_word_at(memory, address + SWIFT_DEQUE_COUNT),
              first = lt_word_at(memory, address + SWIFT_DEQUE_FIRST);
     if (elements <= capacity && first <= capacity && capacity >> LT_SCANNED_ADDRESS_BITS == 0)
-      ranges[n++] = (struct lt_exact_range){address + SWIFT_DEQUE_CAPACITY, 3, 8};
+      ranges[n++] = (struct lt_verbatim_range){address + SWIFT_DEQUE_CAPACITY, 3, 8};
   } else if (storage != LT_STORAGE_NONE && address + SWIFT_DICTIONARY_BITMAP <= end) {
     uint64_t elements = lt_word_at(memory, address + SWIFT_TABLE_COUNT),
              capacity = lt_word_at(memory, address + SWIFT_TABLE_CAPACITY),
@@ -55,9 +55,9 @@ unsigned lt_object_ranges(const struct lt_memory *memory, struct lt_address_inde
       uint64_t bitmap = address + (storage == LT_STORAGE_DICTIONARY ? SWIFT_DICTIONARY_BITMAP : SWIFT_SET_BITMAP),
                words = scale <= 6 ? 1 : 1ull << (scale - 6);
       if (bitmap + 8 * words <= end) {
-        ranges[n++] = (struct lt_exact_range){address + SWIFT_TABLE_COUNT, 2, 8};
-        ranges[n++] = (struct lt_exact_range){address + SWIFT_TABLE_SCALE, 1, 1};
-        ranges[n++] = (struct lt_exact_range){bitmap, (uint32_t)words, 8};
+        ranges[n++] = (struct lt_verbatim_range){address + SWIFT_TABLE_COUNT, 2, 8};
+        ranges[n++] = (struct lt_verbatim_range){address + SWIFT_TABLE_SCALE, 1, 1};
+        ranges[n++] = (struct lt_verbatim_range){bitmap, (uint32_t)words, 8};
       }
     }
   }

@@ -28,6 +28,6 @@ enum { LT_OBJECT_RANGES = 7 };
 /// object, in its side table. Constant time.
 unsigned lt_object_ranges(const struct lt_memory *memory, struct lt_address_index *index, uint64_t end,
                           uint64_t address, uint32_t storage, uint64_t count,
-                          struct lt_exact_range ranges[LT_OBJECT_RANGES], unsigned *aside);
+                          struct lt_verbatim_range ranges[LT_OBJECT_RANGES], unsigned *aside);
 
 #endif

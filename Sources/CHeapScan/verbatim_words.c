@@ -24,7 +24,7 @@ static bool sort(struct lt_verbatim_words *words) {
   bool isSorted = true;
   for (uint64_t i = 1; i < count && isSorted; i++) isSorted = words->ranges[i - 1].address <= words->ranges[i].address;
   if (isSorted) return true;
-  struct lt_exact_range *from = words->ranges, *to = words->memory->allocate(count * sizeof *to), *scratch = to;
+  struct lt_verbatim_range *from = words->ranges, *to = words->memory->allocate(count * sizeof *to), *scratch = to;
   if (!to) return false;
   for (uint64_t width = 1; width < count; width *= 2) {
     for (uint64_t start = 0; start < count; start += 2 * width) {
@@ -35,7 +35,7 @@ static bool sort(struct lt_verbatim_words *words) {
         to[k] = takesFirst ? from[a++] : from[b++];
       }
     }
-    struct lt_exact_range *swap = from;
+    struct lt_verbatim_range *swap = from;
     from = to;
     to = swap;
   }
@@ -53,13 +53,13 @@ LT_INVARIANT bool are_in_order(const struct lt_verbatim_words *words) {
 
 bool lt_verbatim_words_sort(struct lt_verbatim_words *words) {
   if (!sort(words)) return false;
-  struct lt_exact_range *ranges = words->ranges;
+  struct lt_verbatim_range *ranges = words->ranges;
   LT_CHECK(are_in_order(words));
   uint64_t kept = 0, whole = UINT64_MAX; // `whole`: the last range whose words are kept whole
   for (uint64_t i = 0; i < words->count; i++) {
-    struct lt_exact_range r = ranges[i];
+    struct lt_verbatim_range r = ranges[i];
     if (r.keptBytes == 8 && whole != UINT64_MAX) {
-      struct lt_exact_range *last = &ranges[whole];
+      struct lt_verbatim_range *last = &ranges[whole];
       LT_CHECK(last->keptBytes == 8 && last->address <= r.address);
       uint64_t distance = (r.address - last->address) / 8;
       if (distance <= last->count && distance + r.count <= UINT32_MAX) {

@@ -1,13 +1,13 @@
 // The places whose words are copied to a heap image unchanged, whether or not they look like addresses.
 
-#ifndef LEAKTRACE_EXACT_WORDS_H
-#define LEAKTRACE_EXACT_WORDS_H
+#ifndef LEAKTRACE_VERBATIM_WORDS_H
+#define LEAKTRACE_VERBATIM_WORDS_H
 
 #include "check.h"
 #include "scanned_memory.h"
 
 /// Consecutive words.
-struct lt_exact_range {
+struct lt_verbatim_range {
   uint64_t address;   ///< of the first word
   uint32_t count;     ///< number of words
   uint32_t keptBytes; ///< how many low bytes of each word are kept; from 1 to 8
@@ -15,7 +15,7 @@ struct lt_exact_range {
 
 struct lt_verbatim_words {
   const struct lt_memory *memory;
-  struct lt_exact_range *ranges;
+  struct lt_verbatim_range *ranges;
   uint64_t count, limit; ///< `count` is at most `limit`
 };
 
@@ -28,7 +28,7 @@ static inline void lt_verbatim_words_add(struct lt_verbatim_words *words, uint64
   LT_CHECK((address & 7) == 0 && keptBytes >= 1 && keptBytes <= 8);
   LT_CHECK(words->ranges && words->count <= words->limit);
   if (words->count == words->limit || count == 0 || count > UINT32_MAX) return;
-  words->ranges[words->count++] = (struct lt_exact_range){address, (uint32_t)count, keptBytes};
+  words->ranges[words->count++] = (struct lt_verbatim_range){address, (uint32_t)count, keptBytes};
 }
 /// Sorts the ranges by address. Merges ranges that overlap or touch and whose words are kept whole. O(n log n). Returns
 /// false if there is no memory.

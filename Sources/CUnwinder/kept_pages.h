@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { LT_PAGE_SIZE = 4096, LT_KEPT_PAGES = 1024 }; // LT_KEPT_PAGES is the number of pages that are kept
+enum { LT_PAGE_SIZE = 4096, LT_KEPT_PAGES = 1024 };
 
 struct lt_kept_page {
   uint64_t key;  ///< the address of its first byte, plus 1; 0 if no page is kept here

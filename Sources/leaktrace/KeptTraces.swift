@@ -46,14 +46,14 @@ struct KeptTraces {
   mutating func keep(_ path: String, time: Double) {
     files.append((path, time))
     while files.count > limit {
-      let victim = limit == 1 ? 0 : Self.minNeeded(files.map(\.time))
+      let victim = limit == 1 ? 0 : Self.indexOfLeastNeeded(files.map(\.time))
       unlink(files.remove(at: victim).path)
     }
   }
 
   /// Returns the trace to remove: of all except the first and the last, the one with the least time between its two
   /// neighbours. If several have the least, returns the oldest.
-  static func minNeeded(_ times: [Double]) -> Int {
+  static func indexOfLeastNeeded(_ times: [Double]) -> Int {
     var (found, least) = (0, Double.infinity)
     for index in 1..<times.count - 1 {
       let gap: Double = times[index + 1] - times[index - 1]

@@ -219,11 +219,11 @@ import TraceTestSupport
       run.sampledSeconds = seconds
       return run
     }
-    func isNameable(_ old: Double, _ new: Double) throws -> Bool {
+    func isReported(_ old: Double, _ new: Double) throws -> Bool {
       try RunComparison.report(old: [run(old)], new: [run(new)]).remarks.contains { $0.hasPrefix("samples were taken") }
     }
-    #expect(try isNameable(600, 3600) && isNameable(3600, 600))
-    #expect(try !isNameable(600, 610) && !isNameable(1, 20))
+    #expect(try isReported(600, 3600) && isReported(3600, 600))
+    #expect(try !isReported(600, 610) && !isReported(1, 20))
   }
 
   // MARK: Digests

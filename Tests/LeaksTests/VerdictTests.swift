@@ -357,7 +357,7 @@ import TraceTestSupport
     ("App.Screen", "App.Later", true), ("App.(Screen in _0123456789ABCDEF0123456789ABCDEF)", "App.Later", true),
     ("App.Screen", "App.Screen", false), ("App.Box<App.Screen>", "App.Later", false), ("", "App.Later", false),
     ("Foundation.NSObject", "App.Later", false),
-  ]) func imageAloneShowsThatAnotherClassReusedTheMemory(field: String, tenant: String, isNameable: Bool) throws {
+  ]) func imageAloneShowsThatAnotherClassReusedTheMemory(field: String, tenant: String, isReported: Bool) throws {
     for isBeingMade in [false, true] {
       let heap = HeapBuilder()
       heap.trace.header.options |= UInt32(LT_OPTION_INSPECTED)
@@ -377,7 +377,7 @@ import TraceTestSupport
         heap.global(button)
       }
       let findings = try heap.findings()
-      #expect(findings.map(\.verdict) == (isNameable && !isBeingMade ? [.dangling] : []))
+      #expect(findings.map(\.verdict) == (isReported && !isBeingMade ? [.dangling] : []))
       if let finding = findings.first {
         #expect(finding.path[0].reference?.referentType == "Screen" && finding.path[0].reference?.tenantType == "Later")
       }

@@ -7,7 +7,7 @@ import TraceTestSupport
 @testable import TraceReading
 
 /// Stores whole stacks as arrays. Each frame has the number of the event that put it there. Frames that two stacks
-/// of a execution share, from the outermost frame on, count as unchanged: the trace shows no more than that.
+/// of an execution share, from the outermost frame on, count as unchanged: the trace shows no more than that.
 private struct NaiveActivations {
   struct Execution: Hashable {
     var thread: UInt32

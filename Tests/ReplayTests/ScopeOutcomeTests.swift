@@ -61,7 +61,7 @@ import TraceTestSupport
     program.make(0x900)
     let scope = try program.scope()
     #expect(scope.executions == 6 && scope.open == 1 && scope.executionsWithRest == 2 && scope.births == 11)
-    #expect(scope.rest.map(\.execution) == [1, 3] && scope.left == [0x200, 0x400])
+    #expect(scope.rest.map(\.run) == [1, 3] && scope.left == [0x200, 0x400])
   }
 
   @Test func nestedScopesBothContainTheInnerObjects() throws {

@@ -1,7 +1,7 @@
 // The constants that decide suspicions, and other values for each.
 
 import Foundation
-@testable import LeakDetection
+import LeakDetection
 
 /// A constant of the rules.
 struct Constant: Sendable {
@@ -138,7 +138,7 @@ extension Constant {
     .count("severalSurvivors", \.severalSurvivors),
     .count("ownOfLink", \.ownOfLink),
     .share("evenShare", \.evenShare),
-    .count("minScopeExecutions", \.minScopeExecutions),
+    .count("minScopeRuns", \.minScopeRuns),
     .share("minShareOfFamily", \.minShareOfFamily),
     .share("minRemainingWork", \.minRemainingWork),
     .share("minConcurrency", \.minConcurrency),
@@ -150,7 +150,7 @@ extension Constant {
     .share("minOwnedSpan", \.minOwnedSpan),
     .share("minAsleep", \.minAsleep),
     .share("minRegisteredSpread", \.minRegisteredSpread),
-    .count("minExecutions", \.minExecutions),
+    .count("minMakers", \.minMakers),
     .count("minCalledBack", \.minCalledBack),
     .count("strongCalledBack", \.strongCalledBack),
     .count("minThreads", \.minThreads),

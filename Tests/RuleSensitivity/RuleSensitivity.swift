@@ -11,7 +11,7 @@
 
 import Foundation
 import HeapAnalysis
-@testable import LeakDetection
+import LeakDetection
 import TextWriting
 import TraceAnalysis
 import TraceReading

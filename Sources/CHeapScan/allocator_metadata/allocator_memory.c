@@ -17,8 +17,8 @@ const struct lt_snapshot_region *lt_allocator_memory_region(const struct lt_allo
 }
 
 size_t lt_allocator_memory_read(const struct lt_allocator_memory *metadata, uint64_t address, void *to, size_t size) {
-  if (address < LT_ALLOCATOR_PAGE || address >= LT_BOOKS_ADDRESS_LIMIT) return 0;
-  if (size > LT_BOOKS_ADDRESS_LIMIT - address) size = (size_t)(LT_BOOKS_ADDRESS_LIMIT - address);
+  if (address < LT_ALLOCATOR_PAGE || address >= LT_ALLOCATOR_ADDRESS_LIMIT) return 0;
+  if (size > LT_ALLOCATOR_ADDRESS_LIMIT - address) size = (size_t)(LT_ALLOCATOR_ADDRESS_LIMIT - address);
   if (metadata->readOn) return metadata->readOn(metadata, address, to, size);
   size_t done = 0;
   while (done < size) {

@@ -1,7 +1,7 @@
 // Access to the memory of a process, for the code that reads the allocator's metadata there.
 
-#ifndef LEAKTRACE_BOOKS_MEMORY_H
-#define LEAKTRACE_BOOKS_MEMORY_H
+#ifndef LEAKTRACE_ALLOCATOR_MEMORY_H
+#define LEAKTRACE_ALLOCATOR_MEMORY_H
 
 #include "address_index.h"
 #include "scanned_memory.h"
@@ -34,7 +34,7 @@ struct lt_allocator_memory {
 enum { LT_ALLOCATOR_PAGE = 4096 };
 
 /// All addresses of a process are below this limit.
-#define LT_BOOKS_ADDRESS_LIMIT LT_FRAME_ADDRESS_MASK
+#define LT_ALLOCATOR_ADDRESS_LIMIT LT_FRAME_ADDRESS_MASK
 
 /// Returns the region that contains an address; NULL if there is none. Takes logarithmic time.
 const struct lt_snapshot_region *lt_allocator_memory_region(const struct lt_allocator_memory *metadata,

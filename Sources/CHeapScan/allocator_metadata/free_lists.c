@@ -12,7 +12,7 @@ static uint64_t follow(struct lt_word_window *window, const struct lt_free_list 
   while (entry) {
     uint64_t head, stored;
     LT_CHECK(count <= most);
-    if (count >= most || entry == mark || entry < LT_ALLOCATOR_PAGE || entry >= LT_BOOKS_ADDRESS_LIMIT ||
+    if (count >= most || entry == mark || entry < LT_ALLOCATOR_PAGE || entry >= LT_ALLOCATOR_ADDRESS_LIMIT ||
         (entry & (GLIBC_ALIGNMENT - 1)))
       return count;
     uint64_t chunk = entry - list->head;

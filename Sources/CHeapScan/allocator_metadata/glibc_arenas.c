@@ -25,7 +25,7 @@ struct search {
 
 static bool is_arena(struct search *s, uint64_t arena) {
   uint64_t heap = lt_glibc_first_heap(arena), owner;
-  return arena < LT_BOOKS_ADDRESS_LIMIT && arena - heap >= GLIBC_LEAST_HEAP_INFO &&
+  return arena < LT_ALLOCATOR_ADDRESS_LIMIT && arena - heap >= GLIBC_LEAST_HEAP_INFO &&
          arena - heap <= GLIBC_MOST_HEAP_INFO && lt_window_word(&s->elsewhere, heap + GLIBC_HEAP_ARENA, &owner) &&
          owner == arena;
 }
@@ -64,7 +64,7 @@ static bool follow_ring(struct search *s, uint64_t main, const struct lt_glibc_a
 static bool is_linked(struct search *s, uint64_t bin, uint64_t first, uint64_t last) {
   enum { NEXT = 16, PREVIOUS = 24 };
   uint64_t word;
-  return first < LT_BOOKS_ADDRESS_LIMIT && last < LT_BOOKS_ADDRESS_LIMIT &&
+  return first < LT_ALLOCATOR_ADDRESS_LIMIT && last < LT_ALLOCATOR_ADDRESS_LIMIT &&
          lt_window_word(&s->elsewhere, first + PREVIOUS, &word) && word == bin &&
          lt_window_word(&s->elsewhere, last + NEXT, &word) && word == bin;
 }
@@ -90,7 +90,7 @@ static bool arena_of_bin(struct search *s, uint64_t bin, struct lt_glibc_arena *
   for (uint64_t index = 0; index < GLIBC_BIN_PAIRS; index++) {
     uint64_t bins = bin - 16 * index;
     if (bin < 16 * index + 2 * LT_ALLOCATOR_PAGE) return false;
-    if (bins >= LT_BOOKS_ADDRESS_LIMIT || !are_bins(s, bins)) continue;
+    if (bins >= LT_ALLOCATOR_ADDRESS_LIMIT || !are_bins(s, bins)) continue;
     s->hasBins = true;
     for (unsigned i = 0; i < GLIBC_ARENA_LAYOUTS; i++) {
       const struct lt_glibc_arena_layout *layout = &lt_glibc_arena_layouts[i];

@@ -27,13 +27,13 @@ struct finding {
 
 static void append(struct finding *f, uint64_t start, uint64_t end, bool isBreak) {
   start = lt_round_up(start, GLIBC_ALIGNMENT);
-  if (start > end || end > LT_BOOKS_ADDRESS_LIMIT) {
+  if (start > end || end > LT_ALLOCATOR_ADDRESS_LIMIT) {
     f->isIncomplete = true;
     return;
   }
   struct lt_heap_piece piece = {.start = start, .end = end, .takenEnd = end, .arena = f->index, .isBreak = isBreak};
   piece.hasTop = end == f->arena->top;
-  if (piece.hasTop && f->arena->topBytes < LT_BOOKS_ADDRESS_LIMIT - end) piece.takenEnd += f->arena->topBytes;
+  if (piece.hasTop && f->arena->topBytes < LT_ALLOCATOR_ADDRESS_LIMIT - end) piece.takenEnd += f->arena->topBytes;
   piece.takenEnd = lt_round_up(piece.takenEnd, LT_ALLOCATOR_PAGE);
   LT_CHECK(piece.start <= piece.end && piece.end <= piece.takenEnd && piece.start % GLIBC_ALIGNMENT == 0);
   if (!lt_list_append(f->pieces, &piece)) f->isIncomplete = true;
@@ -170,7 +170,7 @@ static void find_heaps(struct finding *f) {
   uint64_t mark = 0;
   for (uint64_t count = 1, markAt = 1; count < HEAP_LIMIT; count++) {
     uint64_t owner, previous, size;
-    if ((heap & (alignment - 1)) || heap >= LT_BOOKS_ADDRESS_LIMIT || heap == mark || heap == before ||
+    if ((heap & (alignment - 1)) || heap >= LT_ALLOCATOR_ADDRESS_LIMIT || heap == mark || heap == before ||
         !lt_window_word(f->window, heap + GLIBC_HEAP_ARENA, &owner) || owner != arena ||
         !lt_window_word(f->window, heap + GLIBC_PREVIOUS_HEAP, &previous) ||
         !lt_window_word(f->window, heap + GLIBC_HEAP_SIZE, &size) || size > alignment)
@@ -194,7 +194,8 @@ bool lt_find_heap_pieces(const struct lt_allocator_memory *metadata, struct lt_w
                          struct lt_growing_list *pieces) {
   struct finding f = {metadata, window, arena, index, pieces, false};
   uint64_t top, head;
-  if (!lt_window_word(window, lt_glibc_top(arena), &top) || (top & 15) || top >= LT_BOOKS_ADDRESS_LIMIT) return false;
+  if (!lt_window_word(window, lt_glibc_top(arena), &top) || (top & 15) || top >= LT_ALLOCATOR_ADDRESS_LIMIT)
+    return false;
   if (!lt_window_word(window, lt_glibc_bins(arena) + GLIBC_SYSTEM_MEMORY_BEHIND_BINS, &arena->systemBytes))
     arena->systemBytes = 0;
   // The `top` field refers to an empty bin until the arena has memory.

@@ -21,7 +21,7 @@ struct bin {
 static bool read_bin(struct lt_word_window *window, uint64_t at, struct bin *bin) {
   uint64_t bounds;
   if (!lt_window_word(window, at, &bin->head) || !lt_window_word(window, at + 16, &bounds)) return false;
-  if ((bin->head & 7) || bin->head < LT_ALLOCATOR_PAGE || bin->head >= LT_BOOKS_ADDRESS_LIMIT) return false;
+  if ((bin->head & 7) || bin->head < LT_ALLOCATOR_PAGE || bin->head >= LT_ALLOCATOR_ADDRESS_LIMIT) return false;
   uint16_t low = (uint16_t)bin->head, empty = (uint16_t)(bounds >> 8 * (JEMALLOC_BIN_EMPTY - 16));
   bin->full = (uint16_t)(bounds >> 8 * (JEMALLOC_BIN_FULL - 16));
   bin->empty = bin->head + (uint16_t)(empty - low);
@@ -94,7 +94,7 @@ uint64_t lt_jemalloc_find_caches(struct lt_jemalloc_tree *tree, uint64_t root, s
                  lt_word_window_init(&stack, metadata, 2 * LT_ALLOCATOR_PAGE);
   for (uint32_t i = 0; hasRoom && i < metadata->threadCount; i++) {
     uint64_t pointer = metadata->threads[i].threadPointer & ~7ull;
-    if (pointer <= THREAD_LOCAL_BYTES || pointer >= LT_BOOKS_ADDRESS_LIMIT) continue;
+    if (pointer <= THREAD_LOCAL_BYTES || pointer >= LT_ALLOCATOR_ADDRESS_LIMIT) continue;
     found += find_cache(isCounted ? &counted : NULL, &window, &stack, pointer, kept, stacks);
   }
   if (isCounted) {

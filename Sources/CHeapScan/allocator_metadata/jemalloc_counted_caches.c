@@ -35,7 +35,7 @@ void lt_jemalloc_counted_caches_free(struct lt_jemalloc_counted_caches *caches) 
 static bool read_bin(struct lt_word_window *window, uint64_t at, uint64_t start, struct counted_bin *bin) {
   uint64_t counts;
   if (!lt_window_word(window, at + JEMALLOC_BIN_PAST, &bin->past) || (bin->past & 7) || bin->past < LT_ALLOCATOR_PAGE ||
-      bin->past >= LT_BOOKS_ADDRESS_LIMIT || !lt_window_word(window, at + JEMALLOC_BIN_COUNTS, &counts))
+      bin->past >= LT_ALLOCATOR_ADDRESS_LIMIT || !lt_window_word(window, at + JEMALLOC_BIN_COUNTS, &counts))
     return false;
   bin->lowest = (int32_t)(uint32_t)counts;
   bin->count = (int32_t)(counts >> 32);
@@ -51,7 +51,7 @@ static bool read_bin(struct lt_word_window *window, uint64_t at, uint64_t start,
 static bool has_layout(struct lt_word_window *window, uint64_t bins, const struct lt_jemalloc_cache_layout *layout) {
   uint64_t descriptor = bins + layout->descriptor, next, small, large, arena;
   if (!lt_window_word(window, bins + layout->arena, &arena) || arena < LT_ALLOCATOR_PAGE ||
-      arena >= LT_BOOKS_ADDRESS_LIMIT || (arena & (JEMALLOC_ARENA_ALIGNMENT - 1)) ||
+      arena >= LT_ALLOCATOR_ADDRESS_LIMIT || (arena & (JEMALLOC_ARENA_ALIGNMENT - 1)) ||
       !lt_window_word(window, descriptor + JEMALLOC_DESCRIPTOR_NEXT, &next) ||
       !lt_window_word(window, descriptor + JEMALLOC_DESCRIPTOR_SMALL, &small) ||
       !lt_window_word(window, descriptor + JEMALLOC_DESCRIPTOR_LARGE, &large))
@@ -63,7 +63,7 @@ static bool has_layout(struct lt_word_window *window, uint64_t bins, const struc
 static bool read_cache(struct lt_jemalloc_counted_caches *caches, struct lt_word_window *window, uint64_t bins,
                        struct counted_cache *cache) {
   struct counted_bin first, bin;
-  if (bins < JEMALLOC_CACHE_SMALL_BINS || bins >= LT_BOOKS_ADDRESS_LIMIT || !read_bin(window, bins, 0, &first))
+  if (bins < JEMALLOC_CACHE_SMALL_BINS || bins >= LT_ALLOCATOR_ADDRESS_LIMIT || !read_bin(window, bins, 0, &first))
     return false;
   uint64_t past = first.past;
   for (unsigned i = 1; i < JEMALLOC_SMALL_CLASSES; i++, past = bin.past)

@@ -39,8 +39,8 @@ bool lt_jemalloc_read_extent(struct lt_word_window *records, const struct lt_jem
   extent->sizeClass = (unsigned)(bits >> layout->classShift & JEMALLOC_CLASS_MASK);
   extent->freeCount = (unsigned)(bits >> layout->freeCountShift & JEMALLOC_FREE_COUNT_MASK);
   uint64_t first = extent->address & ~(uint64_t)(LT_ALLOCATOR_PAGE - 1);
-  if (!agrees(layout, word, extent) || !extent->bytes || !first || extent->bytes >= LT_BOOKS_ADDRESS_LIMIT ||
-      first >= LT_BOOKS_ADDRESS_LIMIT - extent->bytes)
+  if (!agrees(layout, word, extent) || !extent->bytes || !first || extent->bytes >= LT_ALLOCATOR_ADDRESS_LIMIT ||
+      first >= LT_ALLOCATOR_ADDRESS_LIMIT - extent->bytes)
     return false;
   if (extent->state != JEMALLOC_ACTIVE) return true;
   if (extent->isSlab != ((word & JEMALLOC_LEAF_SLAB) != 0) ||

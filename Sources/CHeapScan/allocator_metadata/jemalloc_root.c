@@ -27,7 +27,7 @@ static bool is_of_page(struct lt_jemalloc_tree *tree, uint64_t word, uint64_t pa
   uint64_t record = lt_jemalloc_record_of(layout, word), address, size;
   struct lt_jemalloc_extent extent;
   if (!record || !lt_window_word(&tree->extents, record + JEMALLOC_EXTENT_ADDRESS, &address) ||
-      !lt_window_word(&tree->extents, record + JEMALLOC_EXTENT_SIZE, &size) || address >= LT_BOOKS_ADDRESS_LIMIT)
+      !lt_window_word(&tree->extents, record + JEMALLOC_EXTENT_SIZE, &size) || address >= LT_ALLOCATOR_ADDRESS_LIMIT)
     return false;
   *first = address >> JEMALLOC_PAGE_SHIFT;
   uint64_t distance = (page - *first) & ((1ull << tree->layout->leafBits) - 1);

@@ -84,7 +84,7 @@ bool lt_jemalloc_each_table(struct lt_jemalloc_tree *tree, struct lt_word_window
 }
 
 bool lt_jemalloc_has_room(const struct lt_jemalloc_tree *tree, uint64_t table, uint64_t bytes) {
-  if ((table & 63) || table < LT_ALLOCATOR_PAGE || table >= LT_BOOKS_ADDRESS_LIMIT - bytes) return false;
+  if ((table & 63) || table < LT_ALLOCATOR_PAGE || table >= LT_ALLOCATOR_ADDRESS_LIMIT - bytes) return false;
   const struct lt_snapshot_region *region = lt_allocator_memory_region(tree->metadata, table);
   return region && region->kind == LT_REGION_ANONYMOUS && (region->flags & LT_REGION_CAPTURED) &&
          region->end - table >= bytes;
@@ -185,7 +185,7 @@ bool lt_jemalloc_tree_block(struct lt_jemalloc_tree *tree, uint64_t root, uint64
                             struct lt_address_range *block) {
   struct lt_jemalloc_extent extent;
   const struct lt_jemalloc_record_layout *layout = tree->layout->record;
-  if (address >= LT_BOOKS_ADDRESS_LIMIT || reach > address) return false;
+  if (address >= LT_ALLOCATOR_ADDRESS_LIMIT || reach > address) return false;
   uint64_t lowest = (address - reach) >> JEMALLOC_PAGE_SHIFT, word = 0;
   // The inner pages of a large extent have no words.
   for (uint64_t page = address >> JEMALLOC_PAGE_SHIFT;; page--) {

@@ -46,7 +46,7 @@ static bool read_layout(const struct lt_allocator_memory *metadata, const uint64
   // one by one, so counts and bytes may disagree.
   const uint64_t *rest = words + (counts + 4 + 1) / 2;
   if (half(words, counts + 3) > 1 || ((rest[0] | rest[1]) & (LAYOUTS[layout].unit - 1))) return false;
-  if (rest[2] >= LT_BOOKS_ADDRESS_LIMIT || (rest[2] & 15) ||
+  if (rest[2] >= LT_ALLOCATOR_ADDRESS_LIMIT || (rest[2] & 15) ||
       (rest[2] && !lt_allocator_memory_region(metadata, rest[2])))
     return false;
   if (!fits_bins(rest[4], rest[3])) return false;

@@ -119,7 +119,7 @@ bool lt_glibc_find_mapped_chunks(const struct lt_allocator_memory *metadata, con
     const struct lt_snapshot_region *region = &metadata->regions[i];
     // The regions of the program break and of the main stack have other kinds.
     if (region->kind != LT_REGION_ANONYMOUS || !(region->flags & LT_REGION_CAPTURED) ||
-        region->end > LT_BOOKS_ADDRESS_LIMIT)
+        region->end > LT_ALLOCATOR_ADDRESS_LIMIT)
       continue;
     uint64_t at = region->start;
     for (; at < region->end && index < taken->count; index++) {

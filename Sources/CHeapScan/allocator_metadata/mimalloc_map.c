@@ -57,7 +57,7 @@ static void reader_free(struct reader *reader) {
 
 /// True if all bytes of a range are in one mapping that mimalloc may have made.
 static bool has_room(const struct lt_allocator_memory *metadata, uint64_t start, uint64_t bytes) {
-  if ((start & 7) || start < LT_ALLOCATOR_PAGE || start >= LT_BOOKS_ADDRESS_LIMIT - bytes) return false;
+  if ((start & 7) || start < LT_ALLOCATOR_PAGE || start >= LT_ALLOCATOR_ADDRESS_LIMIT - bytes) return false;
   const struct lt_snapshot_region *region = lt_allocator_memory_region(metadata, start);
   return region && region->kind == LT_REGION_ANONYMOUS && (region->flags & LT_REGION_CAPTURED) &&
          region->end - start >= bytes;

@@ -62,12 +62,12 @@ static bool is_link(const struct lt_mimalloc_page *page, uint64_t address) {
 
 bool lt_mimalloc_page_is_sound(const struct lt_growing_list *mapped, const struct lt_mimalloc_page *page) {
   uint64_t size = page->blockBytes;
-  if (!size || (size & 7) || size >= LT_BOOKS_ADDRESS_LIMIT || (page->start & 7)) return false;
+  if (!size || (size & 7) || size >= LT_ALLOCATOR_ADDRESS_LIMIT || (page->start & 7)) return false;
   if (!page->reserved || page->reserved >= MIMALLOC_PAGE_BLOCK_LIMIT || page->capacity > page->reserved ||
-      page->used > page->reserved || page->reserved > LT_BOOKS_ADDRESS_LIMIT / size)
+      page->used > page->reserved || page->reserved > LT_ALLOCATOR_ADDRESS_LIMIT / size)
     return false;
   uint64_t bytes = page->reserved * size;
-  if (page->start < LT_ALLOCATOR_PAGE || page->start >= LT_BOOKS_ADDRESS_LIMIT - bytes) return false;
+  if (page->start < LT_ALLOCATOR_PAGE || page->start >= LT_ALLOCATOR_ADDRESS_LIMIT - bytes) return false;
   return is_mapped(mapped, page->start, page->start + bytes) && (!page->free || is_link(page, page->free)) &&
          (!page->localFree || is_link(page, page->localFree)) && (!page->threadFree || is_link(page, page->threadFree));
 }

@@ -41,8 +41,8 @@ static bool read_segment(struct lt_word_window *window, uint64_t address, struct
   segment->kind &= UINT32_MAX;
   bool isNormal = segment->kind == MIMALLOC_SEGMENT_NORMAL;
   return segment->entries <= MIMALLOC_SEGMENT_SLICE_LIMIT && segment->info > 0 && segment->info < segment->entries &&
-         segment->count >= segment->entries && segment->count < LT_BOOKS_ADDRESS_LIMIT >> MIMALLOC_SLICE_SHIFT &&
-         segment->address < LT_BOOKS_ADDRESS_LIMIT - (segment->count << MIMALLOC_SLICE_SHIFT) &&
+         segment->count >= segment->entries && segment->count < LT_ALLOCATOR_ADDRESS_LIMIT >> MIMALLOC_SLICE_SHIFT &&
+         segment->address < LT_ALLOCATOR_ADDRESS_LIMIT - (segment->count << MIMALLOC_SLICE_SHIFT) &&
          (isNormal || segment->kind == MIMALLOC_SEGMENT_HUGE) && (!isNormal || segment->count == segment->entries) &&
          segment->used < segment->entries && (segment->thread & 7) == 0 && segment->cookie != 0;
 }

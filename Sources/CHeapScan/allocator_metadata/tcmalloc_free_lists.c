@@ -30,7 +30,7 @@ static bool follow(struct reading *r, unsigned sizeClass, uint64_t block, uint64
   while (block) {
     uint64_t next, number = lt_tcmalloc_cached(block, sizeClass);
     if (*count == limit || r->left[sizeClass] == 0) return false;
-    if (block >= LT_BOOKS_ADDRESS_LIMIT || !lt_window_word(&r->link, block, &next)) return false;
+    if (block >= LT_ALLOCATOR_ADDRESS_LIMIT || !lt_window_word(&r->link, block, &next)) return false;
     r->left[sizeClass]--;
     ++*count;
     lt_list_append(r->cached, &number);

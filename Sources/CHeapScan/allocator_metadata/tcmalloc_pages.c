@@ -31,7 +31,7 @@ void lt_tcmalloc_pages_free(struct lt_tcmalloc_pages *pages) {
 }
 
 bool lt_tcmalloc_may_own(const struct lt_allocator_memory *metadata, uint64_t address, uint64_t bytes) {
-  if ((address & 7) || address < LT_ALLOCATOR_PAGE || address >= LT_BOOKS_ADDRESS_LIMIT) return false;
+  if ((address & 7) || address < LT_ALLOCATOR_PAGE || address >= LT_ALLOCATOR_ADDRESS_LIMIT) return false;
   const struct lt_snapshot_region *region = lt_allocator_memory_region(metadata, address);
   return region && (region->kind == LT_REGION_ANONYMOUS || region->kind == LT_REGION_BREAK) &&
          (region->flags & LT_REGION_CAPTURED) && region->end - address >= bytes;
@@ -59,7 +59,7 @@ bool lt_tcmalloc_read_span(struct lt_tcmalloc_pages *pages, uint64_t address, st
   span->sizeClass = bits >> TCMALLOC_CLASS_SHIFT & TCMALLOC_CLASS_MASK;
   span->location = bits >> TCMALLOC_LOCATION_SHIFT & TCMALLOC_LOCATION_MASK;
   span->isSampled = bits >> TCMALLOC_SAMPLED_SHIFT & 1;
-  const uint64_t limit = LT_BOOKS_ADDRESS_LIMIT >> TCMALLOC_PAGE_SHIFT;
+  const uint64_t limit = LT_ALLOCATOR_ADDRESS_LIMIT >> TCMALLOC_PAGE_SHIFT;
   if (span->start == 0 || span->start >= limit || span->length == 0 || span->length > limit - span->start) return false;
   if (span->location > TCMALLOC_RETURNED || span->sizeClass >= pages->classes->count) return false;
   if (span->sizeClass && (span->location != TCMALLOC_IN_USE || span->length != pages->classes->pages[span->sizeClass]))

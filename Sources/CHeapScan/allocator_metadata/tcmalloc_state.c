@@ -87,7 +87,7 @@ static bool read_classes(struct lt_word_window *window, uint64_t map, struct lt_
       return false;
     uint32_t bytes = classes->bytes[c], most = bytes ? TCMALLOC_BATCH_BYTES / bytes : 0;
     if ((bytes & 7) || bytes <= classes->bytes[c - 1] || bytes > TCMALLOC_LARGEST ||
-        classes->pages[c] >= LT_BOOKS_ADDRESS_LIMIT >> TCMALLOC_PAGE_SHIFT ||
+        classes->pages[c] >= LT_ALLOCATOR_ADDRESS_LIMIT >> TCMALLOC_PAGE_SHIFT ||
         classes->pages[c] << TCMALLOC_PAGE_SHIFT < bytes ||
         (classes->pages[c] << TCMALLOC_PAGE_SHIFT) / bytes > TCMALLOC_SPAN_OBJECT_LIMIT ||
         classes->batch[c] - 1 >= (most < 2 ? 2 : most))

@@ -36,7 +36,7 @@ bool lt_thread_caches_init(struct lt_thread_caches *c, const struct lt_allocator
                  lt_word_window_init(&variables, metadata, THREAD_LOCAL_BYTES + 2 * LT_ALLOCATOR_PAGE);
   for (uint32_t i = 0; hasRoom && i < metadata->threadCount; i++) {
     uint64_t pointer = metadata->threads[i].threadPointer & ~7ull;
-    if (pointer <= THREAD_LOCAL_BYTES || pointer >= LT_BOOKS_ADDRESS_LIMIT) continue;
+    if (pointer <= THREAD_LOCAL_BYTES || pointer >= LT_ALLOCATOR_ADDRESS_LIMIT) continue;
     for (uint64_t distance = THREAD_LOCAL_BYTES; distance > 0; distance -= 8) {
       uint64_t word, head;
       if (!lt_window_word(&variables, pointer - distance, &word)) {

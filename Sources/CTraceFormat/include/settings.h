@@ -8,7 +8,8 @@
 
 #include <stdint.h>
 
-/// The start of the name of each variable. The recorder removes all variables with this prefix from an environment.
+/// The start of the name of each variable. The recorder removes all variables with this
+/// prefix from a child's environment, and from its own unless children are followed.
 #define LT_SETTING_PREFIX "LEAKTRACE_"
 
 /// What is recorded.

@@ -33,7 +33,7 @@ struct mapping {
   struct lt_elf_file *file;
 };
 
-static void map_apart(void *argument) {
+static void map_isolated(void *argument) {
   struct lt_elf_file *file = ((struct mapping *)argument)->file;
   int descriptor = lt_open(((struct mapping *)argument)->path, O_RDONLY | O_NONBLOCK, 0);
   if (descriptor < 0) return;
@@ -47,7 +47,7 @@ static void map_apart(void *argument) {
 
 bool lt_elf_open(const char *path, struct lt_elf_file *file) {
   file->bytes = NULL;
-  lt_call_isolated_or_here(map_apart, &(struct mapping){path, file});
+  lt_call_isolated_or_here(map_isolated, &(struct mapping){path, file});
   if (!file->bytes) return false;
   file->header = (const ElfW(Ehdr) *)file->bytes;
   if (memcmp(file->header->e_ident, ELFMAG, SELFMAG) == 0 && file->header->e_shentsize == sizeof(ElfW(Shdr)) &&

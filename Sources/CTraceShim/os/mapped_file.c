@@ -68,7 +68,7 @@ struct request {
   int error;
 };
 
-static void grow_apart(void *argument) {
+static void grow_isolated(void *argument) {
   struct request *r = argument;
   int descriptor = lt_mapped_file_open(r->file, O_WRONLY);
   struct stat info;
@@ -77,7 +77,7 @@ static void grow_apart(void *argument) {
   if (descriptor >= 0) lt_close(descriptor);
 }
 
-static void trim_apart(void *argument) {
+static void trim_isolated(void *argument) {
   struct request *r = argument;
   int descriptor = lt_mapped_file_open(r->file, O_WRONLY);
   struct stat info;
@@ -87,7 +87,7 @@ static void trim_apart(void *argument) {
   lt_close(descriptor);
 }
 
-static void write_apart(void *argument) {
+static void write_isolated(void *argument) {
   struct request *r = argument;
   int descriptor = lt_mapped_file_open(r->file, O_WRONLY);
   r->error = descriptor < 0 ? descriptor : lt_pwrite_all(descriptor, r->bytes, r->size, r->offset);
@@ -95,14 +95,14 @@ static void write_apart(void *argument) {
 }
 
 /// Allocates storage, or finds out why there is none.
-static void reserve_apart(void *argument) {
+static void reserve_isolated(void *argument) {
   struct request *r = argument;
   int descriptor = lt_mapped_file_open(r->file, O_WRONLY);
   r->error = descriptor < 0 ? descriptor : lt_allocate_storage(descriptor, r->offset, r->size);
   if (descriptor >= 0) lt_close(descriptor);
 }
 
-static void map_apart(void *argument) {
+static void map_isolated(void *argument) {
   struct request *r = argument;
   int descriptor = lt_mapped_file_open(r->file, O_RDWR);
   r->error = descriptor < 0 ? descriptor : 0;
@@ -122,7 +122,7 @@ static uint64_t allowed(uint64_t wanted) {
 static int grow(struct lt_mapped_file *file, uint64_t size) {
   struct request r = {.file = file, .size = size};
   LT_CHECK(size > 0 && file->extent);
-  if (!lt_call_isolated(grow_apart, &r)) {
+  if (!lt_call_isolated(grow_isolated, &r)) {
     // No task is available. Use the path directly: this is equivalent, unless the path changes between the two calls.
     struct stat info;
     long error = lt_syscall6(SYS_newfstatat, AT_FDCWD, (long)file->path, (long)&info, AT_SYMLINK_NOFOLLOW, 0, 0);
@@ -164,7 +164,7 @@ static int reach(struct lt_mapped_file *file, uint64_t end) {
 void lt_mapped_file_trim(struct lt_mapped_file *file, uint64_t end) {
   LT_CHECK(end >= PAGE);
   struct request r = {.file = file, .size = end};
-  lt_call_isolated(trim_apart, &r);
+  lt_call_isolated(trim_isolated, &r);
 }
 
 void lt_mapped_file_trim_unused(struct lt_mapped_file *file, const _Atomic uint64_t *end) {
@@ -264,7 +264,7 @@ static int secure_or_explain(struct lt_mapped_file *file, uint8_t *address, uint
   int error = secure(address, size);
   if (error != -EFAULT) return error;
   struct request r = {.file = file, .offset = offset, .size = size};
-  if (!lt_call_isolated(reserve_apart, &r)) return -ENOSPC; // the likeliest reason
+  if (!lt_call_isolated(reserve_isolated, &r)) return -ENOSPC; // the likeliest reason
   if (r.error) return r.error;
   return secure(address, size) == 0 ? 0 : -ENOSPC;
 }
@@ -278,7 +278,7 @@ void *lt_mapped_file_map(struct lt_mapped_file *file, uint64_t offset, size_t si
     lt_note_own(part, size);
   } else {
     struct request r = {.file = file, .offset = offset, .size = size, .error = -ENOMEM};
-    lt_call_isolated(map_apart, &r);
+    lt_call_isolated(map_isolated, &r);
     part = r.result;
     *error = r.error;
     if (!part) return NULL;
@@ -300,7 +300,7 @@ int lt_mapped_file_write(struct lt_mapped_file *file, uint64_t offset, const voi
   if (!part) {
     // The part cannot be mapped because no addresses are left. Write it through a descriptor instead.
     struct request r = {.file = file, .offset = offset, .size = size, .bytes = bytes};
-    return lt_call_isolated(write_apart, &r) ? r.error : -ENOMEM;
+    return lt_call_isolated(write_isolated, &r) ? r.error : -ENOMEM;
   }
   error = secure_or_explain(file, part + (offset - start), offset, size);
   if (!error) memcpy(part + (offset - start), bytes, size);

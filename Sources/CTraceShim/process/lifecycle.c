@@ -26,7 +26,7 @@ enum { WAY_IN_NANOSECONDS = 20000000 };
 
 /// Makes the changed description be written: by the calling thread if it records, otherwise by the next thread that
 /// calls lt_thread_prepare.
-static void say_news(void) {
+static void announce_changes(void) {
   struct lt_thread *t = lt_description_has_changed() ? lt_enter() : NULL;
   if (t) lt_leave();
 }
@@ -39,7 +39,7 @@ void lt_process_warn(const char *text, const char *detail) {
   LT_CHECK(length < sizeof whole);
   if (!lt_description_add_warning(whole)) return;
   lt_message(whole, NULL, 0);
-  say_news();
+  announce_changes();
 }
 
 void lt_process_introduce(void) {
@@ -47,7 +47,7 @@ void lt_process_introduce(void) {
 }
 
 void lt_process_note_swift(bool isPartly) {
-  if (lt_description_add_swift(isPartly)) say_news();
+  if (lt_description_add_swift(isPartly)) announce_changes();
 }
 
 // --- ending ----------------------------------------------------------------------------------------------------------

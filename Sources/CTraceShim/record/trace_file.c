@@ -47,7 +47,7 @@ struct line {
 
 /// Must be called in a separate task (lt_call_isolated). At a limit on file sizes, or without a reader, the kernel
 /// sends the writer a signal.
-static void write_apart(void *argument) {
+static void write_isolated(void *argument) {
   const struct line *line = argument;
   if (messages.path[0]) {
     int descriptor = lt_open(messages.path, O_WRONLY | O_APPEND | O_NOFOLLOW, 0);
@@ -102,7 +102,7 @@ static void say(void *message) {
   }
   LT_CHECK(n < sizeof line);
   line[n++] = '\n';
-  if (messages.path[0] || !messages.isQuiet) lt_call_isolated_or_here(write_apart, &(struct line){line, n});
+  if (messages.path[0] || !messages.isQuiet) lt_call_isolated_or_here(write_isolated, &(struct line){line, n});
 }
 
 void lt_message(const char *text, const char *detail, int error) {
@@ -428,7 +428,7 @@ struct voiding {
   size_t count;
 };
 
-static void void_apart(void *argument) {
+static void void_isolated(void *argument) {
   const struct voiding *v = argument;
   int descriptor = lt_mapped_file_open(&lt_trace.file, O_RDWR);
   if (descriptor < 0) return;
@@ -438,7 +438,7 @@ static void void_apart(void *argument) {
 
 void lt_trace_void_chunks(const uint64_t *offsets, size_t count) {
   struct voiding v = {offsets, count};
-  if (count && lt_trace_is_writable()) lt_call_isolated(void_apart, &v);
+  if (count && lt_trace_is_writable()) lt_call_isolated(void_isolated, &v);
 }
 
 void lt_trace_discard(void) {
@@ -625,7 +625,7 @@ static int begin_trace(int descriptor, const struct lt_trace_options *options) {
   return error ? error : create_live(traceID);
 }
 
-static void open_apart(void *argument) {
+static void open_isolated(void *argument) {
   struct opening *o = argument;
   int descriptor = create_trace(o->options, o->programName);
   if (descriptor < 0) {
@@ -649,7 +649,7 @@ bool lt_trace_open(const struct lt_trace_options *options, const char *programNa
   lt_trace.process = lt_process_id();
   lt_clock_kind = lt_ticks_are_reliable() ? LT_CLOCK_TSC : LT_CLOCK_MONOTONIC;
   struct opening o = {.options = options, .programName = programName};
-  lt_call_isolated_or_here(open_apart, &o);
+  lt_call_isolated_or_here(open_isolated, &o);
   if (!o.isOpen) return false;
   LT_CHECK(!lt_trace_is_writable() && lt_trace.file.firstPage && lt_trace.liveFile.firstPage);
   lt_trace.header = lt_trace.file.firstPage;

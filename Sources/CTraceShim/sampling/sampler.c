@@ -55,10 +55,10 @@ uint64_t lt_sample_distance(uint64_t *random, uint64_t period) {
 
 /// The number of sampling checks per sample: enough for a check every 64 KiB or so, at most 8.
 static uint64_t looks(uint64_t period) {
-  enum { LOOK_DISTANCE = 64 << 10, LOOK_LIMIT = 8 };
+  enum { LOOK_DISTANCE = 64 << 10, CHECK_LIMIT = 8 };
   uint64_t count = period / LOOK_DISTANCE;
   LT_CHECK(period > 0);
-  return count < 1 ? 1 : count > LOOK_LIMIT ? LOOK_LIMIT : count;
+  return count < 1 ? 1 : count > CHECK_LIMIT ? CHECK_LIMIT : count;
 }
 
 uint64_t lt_sampling_check_period(uint64_t period) { return period / looks(period); }

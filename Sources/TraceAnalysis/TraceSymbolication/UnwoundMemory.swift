@@ -10,6 +10,6 @@ package enum UnwoundMemory {
   case kept([(range: Range<UInt64>, bytes: UnsafeRawPointer)])
   /// A function that copies bytes until the buffer is full. It returns `false` if any byte is unknown.
   ///
-  /// Only the child process calls it, after `fork`. So it must not wait for other threads or start threads.
+  /// Called once before `fork`, and then in the child process. So it must not wait for other threads or start threads.
   case function((RuntimeAddress, UnsafeMutableRawBufferPointer) -> Bool)
 }

@@ -12,9 +12,9 @@ package enum FindingTitle {
   package static func subject(_ finding: Finding) -> String {
     switch finding.evidence {
     case .unreachable(.cycle, _): return cycle(finding)
-    case .unreachable(.suspended, _), .unreachable(.lost, _): return told(finding.path.first, of: finding)
+    case .unreachable(.suspended, _), .unreachable(.lost, _): return title(finding.path.first, of: finding)
     case .deinitialised: return name(finding.path.last)
-    case .suspected, .stated, .repeated, .images: return told(finding.path.last, of: finding)
+    case .suspected, .stated, .repeated, .images: return title(finding.path.last, of: finding)
     case .dangling(let ending):
       if let ending, ending.used != nil { return ending.type }
       return finding.path.first.map { "\($0.type).\($0.reference?.name ?? "?")" } ?? ""
@@ -39,7 +39,7 @@ package enum FindingTitle {
 
   /// Returns the name of a step. An object of the program has its type's name. A wrapper is named by the program's
   /// object that it keeps, and by the program's function that made it.
-  private static func told(_ step: Finding.Step?, of finding: Finding) -> String {
+  private static func title(_ step: Finding.Step?, of finding: Finding) -> String {
     guard let step else { return "" }
     if step.kind == .task { return name(step) + (finding.subject.map { ", keeping \($0.type)" } ?? "") }
     if step.kind == .malloc, finding.verdict == .lost { return block(step, of: finding) }

@@ -24,7 +24,7 @@ class Target(NamedTuple):
 
 def _names(expression, lists):
     """The names in a sum of lists, some of which have names themselves."""
-    found = []
+    found: list[str] = []
     for text, name in _TERM.findall(expression):
         found += [text] if text else lists[name]
     return found

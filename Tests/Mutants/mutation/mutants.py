@@ -235,7 +235,7 @@ MUTANTS = (
         breaks="Growth by a single object is suspected.",
         file=f"{ANALYSIS}/LeakDetection/Series/GrowthRules.swift",
         function="minRise",
-        context="package var minRise = 10.0",
+        context="var minRise = 10.0",
         original="10.0",
         mutated="1.0",
     ),

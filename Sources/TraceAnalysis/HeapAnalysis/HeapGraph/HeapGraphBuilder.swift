@@ -43,7 +43,7 @@ package final class HeapGraphBuilder {
   /// Adds an edge between two nodes; traps if there is no such node or kind. `HeapGraph.label` returns `label`. After
   /// `edgeLimit` edges, further edges are only counted. Amortised constant time, except for the first edge: O(nodes).
   @inline(__always)
-  func addEdge(from source: NodeID, to target: NodeID, label: UInt32 = 0, kind: UInt8 = 0) {
+  package func addEdge(from source: NodeID, to target: NodeID, label: UInt32 = 0, kind: UInt8 = 0) {
     precondition(Int(source) < nodeCount && Int(target) < nodeCount, "no such node")
     precondition(kind < EdgeKinds.count, "no such edge kind")
     if targets.count &+ lateTargets.count >= edgeLimit {

@@ -95,7 +95,7 @@ struct NodeLayout {
     case hashTable(scale: UInt64, bitmap: UInt64, keys: UInt64, Part, values: UInt64?, Part?)
   }
 
-  /// `LT_CASE_WORD_LIMIT` in bytes.
+  /// `LT_ENUM_TAG_LIMIT` in bytes.
   private static let caseByteLimit: UInt64 = 64 * 8
 
   var size: UInt64

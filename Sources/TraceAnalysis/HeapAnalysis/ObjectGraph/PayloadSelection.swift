@@ -66,13 +66,13 @@ final class PayloadSelection {
       }
       active[index] = possible
       named[index] = 0
-      if let told = told(by: selector, base, caseBytes) {
-        guard told & ~possible == 0 else { continue }
+      if let number = caseNumber(by: selector, base, caseBytes) {
+        guard number & ~possible == 0 else { continue }
         // Skip a payload that contradicts the discriminator. Only an enumeration that keeps old words may still have a
         // payload of another case.
-        if told == 0, evident & possible != 0, !selector.keepsOldWords, !selector.isCertain { continue }
-        active[index] = told
-        named[index] = told
+        if number == 0, evident & possible != 0, !selector.keepsOldWords, !selector.isCertain { continue }
+        active[index] = number
+        named[index] = number
       } else if !selector.keepsOldWords {
         // Only the payloads can identify the case. They do, since this enumeration does not keep payloads of earlier
         // cases.
@@ -117,7 +117,7 @@ final class PayloadSelection {
 
   /// Returns the bit of the active case, by the enumeration's discriminator. 0 if that case has no payload with parts,
   /// and nil if the image lacks the discriminator.
-  private func told(by selector: PayloadSelector, _ base: UInt64, _ caseBytes: Range<UInt64>) -> UInt64? {
+  private func caseNumber(by selector: PayloadSelector, _ base: UInt64, _ caseBytes: Range<UInt64>) -> UInt64? {
     switch selector.discriminator {
     case .unknown: return nil
     case .address:

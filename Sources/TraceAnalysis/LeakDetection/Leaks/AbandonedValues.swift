@@ -20,7 +20,7 @@ struct AbandonedValues {
   let activations: Activations
   /// Returns whether a frame has a function of the program that is not an initialiser.
   let isProgramFunction: (StackFrame) -> Bool
-  /// Returns whether a execution's functions may still run.
+  /// Returns whether an execution's functions may still run.
   let isLive: (ExecutionID) -> Bool
 
   /// Returns the nodes of `unreachable` that belong to a function that has not returned. Linear in the nodes.

@@ -157,7 +157,7 @@ extension Finding {
   package struct ScopeRest: Hashable, Sendable {
     package var place: MarkPlace
     package var executions: UInt64
-    /// The number of executions that left objects behind.
+    /// The number of runs that left objects behind.
     package var executionsWithRest: UInt64
     /// In seconds; nil if the clock's rate is unknown.
     package var grace: Double?

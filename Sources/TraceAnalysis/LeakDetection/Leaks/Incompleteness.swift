@@ -115,8 +115,8 @@ extension ProgramStatements {
     var result = self
     for index in result.scopes.indices {
       let rest = result.scopes[index].rest.filter { !isUncertain($0.block) && !isOfNoScope($0.block) }
-      let executions = Set(result.scopes[index].rest.map(\.execution)).subtracting(rest.map(\.execution))
-      result.scopes[index].executionsWithRest -= min(result.scopes[index].executionsWithRest, UInt64(executions.count))
+      let runs = Set(result.scopes[index].rest.map(\.run)).subtracting(rest.map(\.run))
+      result.scopes[index].executionsWithRest -= min(result.scopes[index].executionsWithRest, UInt64(runs.count))
       result.scopes[index].rest = rest
     }
     for index in result.expectations.indices {

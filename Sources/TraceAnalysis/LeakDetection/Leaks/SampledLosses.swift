@@ -33,7 +33,7 @@ struct SampledLosses {
     contents = ContentsOwner(graph, definitions: naming.definitions)
     var sizes: Set<UInt64> = []
     var sampled: [(kind: Kind, stack: StackID)] = []
-    for group in groups where isUntold(group) {
+    for group in groups where isUnreported(group) {
       for member in group.members {
         let kind = kind(of: member.node)
         if let stack = naming.sampledStack(of: member.node) {
@@ -68,7 +68,7 @@ struct SampledLosses {
 
   /// Returns the parts of a group, one for each place. A part has a stack if one is known. Linear in the members.
   func parts(of group: LeakGroup) -> [LeakGroup] {
-    guard isUntold(group) else { return [group] }
+    guard isUnreported(group) else { return [group] }
     var parts: [(stack: StackID?, members: [LeakGroup.Member])] = []
     var numbers: [Finding.PlaceKey?: Int] = [:]
     for member in group.members {
@@ -96,7 +96,7 @@ struct SampledLosses {
 
   /// Returns whether the group's allocations were not recorded, and its contents do not identify an owner. Untyped
   /// memory always qualifies, since its contents do not show its place.
-  private func isUntold(_ group: LeakGroup) -> Bool {
+  private func isUnreported(_ group: LeakGroup) -> Bool {
     guard group.verdict == .lost, let first = group.steps.first?.node, naming.stack(of: first) == .empty else {
       return false
     }

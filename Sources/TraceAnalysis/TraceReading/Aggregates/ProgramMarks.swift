@@ -10,25 +10,25 @@ package struct MarkPlace: Codable, Hashable, Sendable {
   package init(name: String, file: String, line: Int) { (self.name, self.file, self.line) = (name, file, line) }
 }
 
-/// All executions of one marked scope.
+/// All runs of one marked scope.
 package struct ScopeOutcome: Hashable, Sendable {
   package var place: MarkPlace
-  /// `executions`: the executions that began. `open`: the executions that had not ended at the snapshot or the trace's
+  /// `executions`: the runs of the scope that began. `open`: the runs that had not ended at the snapshot or the trace's
   /// end.
   package var executions: UInt64 = 0
   package var open: UInt64 = 0
   /// The number of Swift objects that were made in the scope.
   package var births: UInt64 = 0
-  /// The number of executions that still had objects when their grace had passed.
+  /// The number of runs that still had objects when their grace had passed.
   package var executionsWithRest: UInt64 = 0
-  /// The blocks that were left when their execution's grace had passed, up to a limit. `execution`: its number, from 0.
-  package var rest: [(block: LiveBlock, execution: UInt64)] = []
+  /// The blocks that were left when their run's grace had passed, up to a limit. `run`: its number, from 0.
+  package var rest: [(block: LiveBlock, run: UInt64)] = []
   /// The grace, in ticks, that the scope's last end stated.
   package var grace: UInt64 = 0
 
   package static func == (a: Self, b: Self) -> Bool {
     a.place == b.place && a.executions == b.executions
-      && a.rest.elementsEqual(b.rest) { $0.block == $1.block && $0.execution == $1.execution }
+      && a.rest.elementsEqual(b.rest) { $0.block == $1.block && $0.run == $1.run }
   }
   package func hash(into hasher: inout Hasher) { hasher.combine(place) }
 }
@@ -112,7 +112,7 @@ struct ProgramMarks: ReplayObserver {
 
   private final class Scope {
     let place: Int
-    let executionNumber: UInt64
+    let run: UInt64
     /// The next scope around this one; nil if there is none.
     let outer: Scope?
     /// The number of scopes around this one.
@@ -124,8 +124,8 @@ struct ProgramMarks: ReplayObserver {
     /// True if objects that remain after the grace are reported. False for a scope that only selects objects: for a
     /// repetition, or for a test that reports only leaks.
     var isJudged = true
-    init(place: Int, executionNumber: UInt64, outer: Scope?) {
-      (self.place, self.executionNumber, self.outer) = (place, executionNumber, outer)
+    init(place: Int, run: UInt64, outer: Scope?) {
+      (self.place, self.run, self.outer) = (place, run, outer)
       depth = outer.map { $0.depth + 1 } ?? 0
     }
   }
@@ -227,7 +227,7 @@ struct ProgramMarks: ReplayObserver {
         return state.statements.scopes.count - 1
       }()
     let scope = Scope(
-      place: index, executionNumber: state.statements.scopes[index].executions, outer: current(execution))
+      place: index, run: state.statements.scopes[index].executions, outer: current(execution))
     if scope.depth >= Self.depthLimit { return }
     state.statements.scopes[index].executions += 1
     state.statements.scopes[index].open += 1
@@ -282,7 +282,7 @@ struct ProgramMarks: ReplayObserver {
 
   // MARK: Blocks
 
-  /// Returns the innermost open scope of a execution: a scope that began on the execution, or else the scope where the
+  /// Returns the innermost open scope of an execution: a scope that began on the execution, or else the scope where the
   /// execution's task was made.
   private func current(_ execution: ExecutionID) -> Scope? {
     if let own = state.innermost[execution.rawValue] { return own }
@@ -398,7 +398,7 @@ struct ProgramMarks: ReplayObserver {
     state.statements.scopes[scope.place].executionsWithRest += 1
     let room = Self.restLimit - state.statements.scopes[scope.place].rest.count
     for block in scope.live.values.sorted(by: { $0.ordinal < $1.ordinal }).prefix(max(0, room)) {
-      state.statements.scopes[scope.place].rest.append((block, scope.executionNumber))
+      state.statements.scopes[scope.place].rest.append((block, scope.run))
     }
     scope.live = [:]
   }

@@ -1,6 +1,6 @@
 // Tracks the function activations that have not returned, for each thread and each task.
 
-/// Follows the stacks of all executions. For every frame of a execution's current stack, records when the frame began, in
+/// Follows the stacks of all executions. For every frame of an execution's current stack, records when the frame began, in
 /// events of the process. So a block that was made earlier shares with the current event just the frames that began
 /// before the block. Frames that began with the same event form one run.
 ///
@@ -211,7 +211,7 @@ package final class ActivationTracker {
     return UInt32(number)
   }
 
-  /// Replaces a execution's stack by an event's unrelated one. Equal frames, from the outermost inwards, count as frames
+  /// Replaces an execution's stack by an event's unrelated one. Equal frames, from the outermost inwards, count as frames
   /// that have not returned.
   private func reconcile(_ event: TraceEvent, _ execution: UnsafeMutablePointer<Execution>, ordinal: UInt64) {
     let depth = Int32(bitPattern: event.depth)
@@ -275,7 +275,7 @@ package final class ActivationTracker {
     return Activations(stacks: stacks, ordinal: ordinal, ownExecutions: own)
   }
 
-  /// Returns how many of the outermost frames of a execution have not returned since the process had `ordinal` events.
+  /// Returns how many of the outermost frames of an execution have not returned since the process had `ordinal` events.
   /// Linear in the first eight runs that began since, and logarithmic in the depth beyond them.
   @inline(__always)
   func sharedDepth(_ execution: ExecutionID, since ordinal: UInt64) -> Int {
@@ -345,7 +345,7 @@ package struct Activations: Sendable {
     return low
   }
 
-  /// Returns how many of the outermost frames of a execution have not returned since the process had `ordinal` events.
+  /// Returns how many of the outermost frames of an execution have not returned since the process had `ordinal` events.
   /// Logarithmic in the depth.
   package func sharedDepth(_ execution: ExecutionID, since ordinal: UInt64) -> Int {
     guard let stack = stacks[execution] else { return 0 }

@@ -35,7 +35,7 @@ package struct LiveBlock: Hashable, Sendable, BitwiseCopyable {
   /// The ages of the block at its retains and releases. Bit n means an age of 2^n to 2^(n+1) `useUnit`s of events of
   /// the process. The last bit also means any higher age.
   package var useAges: UInt16 = 0
-  /// True if a task with a execution is in the block.
+  /// True if a task with an execution is in the block.
   package var hasTask = false
 
   /// Returns whether `asked` bytes, at most 2^32, may have been requested for the block. A listed block has only the

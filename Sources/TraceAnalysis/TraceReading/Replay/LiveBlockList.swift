@@ -180,7 +180,7 @@ package struct LiveBlockList: RandomAccessCollection, @unchecked Sendable {
       address > lastAddress && address < Row.addressLimit && (count == 0 || time == memory.common.birthTime)
     }
 
-    /// Returns whether blocks of a execution may be in the list.
+    /// Returns whether blocks of an execution may be in the list.
     @inline(__always)
     func admits(execution: ExecutionID, threadIndex: UInt32) -> Bool {
       count == 0 || (execution == memory.common.execution && threadIndex == memory.common.threadIndex)

@@ -26,14 +26,14 @@ struct GrowthBuilder {
   /// Returns one finding for each cause. For each place, the finding shows the growing objects that programmers know
   /// best. Places that hold the same objects share a finding.
   func findings(_ groups: [GrowthGroup]) -> [Finding] {
-    let told = groups.compactMap(told).sorted { Self.precedes($0, $1) }
+    let reported = groups.compactMap(reported).sorted { Self.precedes($0, $1) }
     var findings: [Finding] = []
     var places: Set<HolderPlace> = []
     var owners: [BlockIdentity: [[UInt64]]] = [:]
     var taken: Set<NodeID> = []
     /// All library holders count as one place, so this place may have several causes.
-    var accepted: [Told] = []
-    for candidate in told {
+    var accepted: [ReportedGroup] = []
+    for candidate in reported {
       let group = candidate.group
       if group.place == .library ? accepted.contains(where: { areOne($0, candidate) }) : places.contains(group.place) {
         continue
@@ -58,8 +58,8 @@ struct GrowthBuilder {
 
   /// Returns whether objects of one group hold objects of the other: a task holds its closure, and the closure its
   /// captures.
-  private func areOne(_ a: Told, _ b: Told) -> Bool {
-    func hangs(_ a: Told, from b: Told) -> Bool {
+  private func areOne(_ a: ReportedGroup, _ b: ReportedGroup) -> Bool {
+    func hangs(_ a: ReportedGroup, from b: ReportedGroup) -> Bool {
       let holders = Set(b.group.members)
       return a.path.contains { holders.contains($0.node) }
     }
@@ -93,7 +93,7 @@ struct GrowthBuilder {
 
   // MARK: Reported groups
 
-  private struct Told {
+  private struct ReportedGroup {
     var group: GrowthGroup
     var path: [LeakGroup.Step]
     var suspect: Int
@@ -104,7 +104,7 @@ struct GrowthBuilder {
     var rank: Int
   }
 
-  private static func precedes(_ a: Told, _ b: Told) -> Bool {
+  private static func precedes(_ a: ReportedGroup, _ b: ReportedGroup) -> Bool {
     if a.rank != b.rank { return a.rank < b.rank }
     if a.path.count != b.path.count { return a.path.count < b.path.count }
     if a.group.counts != b.group.counts { return b.group.counts.lexicographicallyPrecedes(a.group.counts) }
@@ -112,7 +112,7 @@ struct GrowthBuilder {
   }
 
   /// Returns a group with the path to one of its objects; nil if the programmer cannot change the cause.
-  private func told(_ group: GrowthGroup) -> Told? {
+  private func reported(_ group: GrowthGroup) -> ReportedGroup? {
     let fresh: [NodeID]
     switch group.subject {
     case .objects: fresh = group.members.filter { !tree.isKept($0) }
@@ -142,7 +142,7 @@ struct GrowthBuilder {
     guard let rank = rank(group, sample, steps, holder), !isPending(steps, isRegistered: registration != nil) else {
       return nil
     }
-    return Told(group: group, path: steps, suspect: suspect, sample: sample, fresh: fresh, rank: rank)
+    return ReportedGroup(group: group, path: steps, suspect: suspect, sample: sample, fresh: fresh, rank: rank)
   }
 
   private func rank(_ group: GrowthGroup, _ sample: NodeID, _ steps: [LeakGroup.Step], _ holder: Int) -> Int? {
@@ -211,24 +211,25 @@ struct GrowthBuilder {
 
   // MARK: One finding
 
-  private func finding(_ told: Told) -> Finding {
-    let members = Set(told.fresh)
+  private func finding(_ reported: ReportedGroup) -> Finding {
+    let members = Set(reported.fresh)
     var bytes: UInt64 = 0
     var blocks: UInt64 = 0
-    for node in told.fresh where !tree.ownership.isDominated(node, by: members) {
+    for node in reported.fresh where !tree.ownership.isDominated(node, by: members) {
       bytes &+= tree.ownership.retainedSizes[node]
       blocks &+= UInt64(tree.ownership.retainedCounts[node])
     }
-    let site = Int(graph.heap[BlockID(told.sample)].site.rawValue)
+    let site = Int(graph.heap[BlockID(reported.sample)].site.rawValue)
     let lifetime = model.trace.sites.indices.contains(site) ? model.trace.sites[site].lifetime : SiteLifetime()
-    let survivors = told.fresh.sorted { graph.heap[BlockID($0)].ordinal < graph.heap[BlockID($1)].ordinal }
-    let measure: Finding.RoundMeasure = if case .elements = told.group.subject { .elements } else { .objects }
+    let survivors = reported.fresh.sorted { graph.heap[BlockID($0)].ordinal < graph.heap[BlockID($1)].ordinal }
+    let measure: Finding.RoundMeasure = if case .elements = reported.group.subject { .elements } else { .objects }
     let rounds = Finding.Rounds(
       place: repetition.place, first: Repetition.warmUpRounds, measure: measure,
-      counts: told.group.counts.map { Int(clamping: $0) })
+      counts: reported.group.counts.map { Int(clamping: $0) })
     var finding = survivorFindings.finding(
       SurvivorGroup(
-        verdict: .growing, survivors: survivors, sample: told.sample, path: told.path, suspect: told.suspect,
+        verdict: .growing, survivors: survivors, sample: reported.sample, path: reported.path,
+        suspect: reported.suspect,
         lifetime: lifetime, sites: [], homeDistance: nil, evidence: .init(.standard),
         retainedBytes: bytes, retainedBlocks: blocks), snapshot: model.snapshot.number
     ) { .repeated(rounds, $0, $1) }

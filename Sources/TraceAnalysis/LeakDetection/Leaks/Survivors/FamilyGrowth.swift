@@ -238,7 +238,7 @@ extension SurvivorFinder {
     var executions: Set<ExecutionID> = []
     for node in family.survivors {
       executions.insert(block(node).execution)
-      if executions.count >= rules.minExecutions { return true }
+      if executions.count >= rules.minMakers { return true }
     }
     return origin(block(first).site).isCalledBack
   }

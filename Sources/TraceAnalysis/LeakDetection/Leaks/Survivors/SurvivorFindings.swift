@@ -185,10 +185,10 @@ struct SurvivorFindings {
       guard !scope.rest.isEmpty else { return [] }
       var nodes: [NodeID] = []
       var first: [NodeID: UInt64] = [:]
-      for (block, execution) in scope.rest {
+      for (block, run) in scope.rest {
         guard let node = node(of: block) else { continue }
         nodes.append(node)
-        first[node] = execution
+        first[node] = run
       }
       let statement = Finding.Statement.scope(
         Finding.ScopeRest(
@@ -197,8 +197,8 @@ struct SurvivorFindings {
       let groups = finder.groups(of: nodes) { steps, shared in holders.registration(steps, after: shared) }
       return findings(
         of: groups.filter { group in
-          // Objects that only the first execution makes are no leak of every execution.
-          scope.executions < rules.minScopeExecutions || group.survivors.contains { first[$0] != 0 }
+          // Objects that only the first run makes are no leak of every run.
+          scope.executions < rules.minScopeRuns || group.survivors.contains { first[$0] != 0 }
         }, statement: statement)
     }
   }
