@@ -12,6 +12,7 @@ import sys
 import tempfile
 import time
 
+from .documents import write_table
 from .leaktrace import Analysis, Leaktrace
 from .platform_checks import TOOLCHAIN, Site, Standing, build_swift, complaints_on_findings
 from .processes import FailedCommand, Outcome, environment, must, run
@@ -27,6 +28,10 @@ PLACE = "/programs"
 WORDS = ("platform.swift:", "Visit.next")
 INSTALLING_SECONDS = 5
 FIRST_FINDING_SECONDS = 60
+ABOUT = (
+    "Checks that passed in roots with no Swift and no compiler, the seconds that the installation took, and the longest "
+    "time from its begin to the first finding, recording and analysis included."
+)
 
 
 def say(text):
@@ -246,7 +251,7 @@ def install(root, release, method):
     elif method == "rpm":
         # The distribution has no database of RPM packages, so its glibc is no package that the dependency finds.
         package = glob.glob(f"{release}/leaktrace-*.rpm")[0]
-        # Debian's rpm keeps its database in the user's home, unless it is told another place.
+        # Debian's rpm keeps its database in the user's home by default.
         rpm = ["rpm", "--root", root.path, "--dbpath", "/var/lib/rpm", "--nodeps"]
         must([*rpm, "--install", package], limit=120)
         where, removal = "/usr", [*rpm, "--erase", "leaktrace"]
@@ -324,7 +329,7 @@ def summary(results):
 
 
 def main():
-    """Checks a release, and prints the table."""
+    """Checks a release, and prints the outcomes. If all distributions were checked, writes the summary."""
     parser = argparse.ArgumentParser(prog="scripts/check-release", description=__doc__)
     parser.add_argument("release", help="the folder that scripts/package has filled")
     parser.add_argument("suites", nargs="*", metavar="SUITE", help=f"these alone, of {', '.join(SUITES)}")
@@ -351,6 +356,8 @@ def main():
                 missing = True
     print(table(results))
     print(summary(results))
+    if not options.suites and not missing:
+        write_table("releases", "Releases in clean roots", ABOUT, summary(results).splitlines())
     failed = any(row[-1] for rows in results.values() for row in rows)
     passed = sum(not row[-1] for rows in results.values() for row in rows)
     total = sum(map(len, results.values()))
