@@ -28,7 +28,8 @@ nonisolated(unsafe) var last: Unmanaged<Order>?
 
 @inline(never) func order(_ number: Int) { last = Unmanaged.passRetained(Order(number)) }
 
-@inline(never) func wait(_ waiter: Waiter) async {
+// On the main actor, as main: when main goes on, the task is suspended.
+@MainActor @inline(never) func wait(_ waiter: Waiter) async {
   await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
   print(waiter.answer)
 }
@@ -52,7 +53,7 @@ nonisolated(unsafe) var threads = [pthread_t](repeating: pthread_t(), count: 3)
 }
 
 @main enum Platform {
-  static func main() async {
+  @MainActor static func main() async {
     setvbuf(stdout, nil, _IONBF, 0)
     for index in threads.indices {
       pthread_create(&threads[index], nil, { _ in standInThread() }, nil)
