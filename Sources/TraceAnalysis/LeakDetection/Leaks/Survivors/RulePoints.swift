@@ -9,7 +9,7 @@ package struct RulePoints: Hashable, Sendable {
   /// The points of a rule if its condition holds, and if it does not.
   package struct Pair: Hashable, Sendable {
     package var supports: Int
-    var weakens: Int
+    package var weakens: Int
   }
 
   private var pairs: [SuspicionRule: Pair] = [:]
