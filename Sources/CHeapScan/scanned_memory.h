@@ -21,8 +21,8 @@ struct lt_memory {
 };
 
 static inline bool lt_read_bytes(const struct lt_memory *memory, uint64_t address, void *to, size_t size) {
-  enum { LEAST_ADDRESS = 4096 };
-  return address >= LEAST_ADDRESS && address < LT_FRAME_ADDRESS_MASK && memory->read(memory, address, to, size);
+  enum { MIN_ADDRESS = 4096 };
+  return address >= MIN_ADDRESS && address < LT_FRAME_ADDRESS_MASK && memory->read(memory, address, to, size);
 }
 /// This function and the next two return 0 if the memory cannot be read.
 static inline uint64_t lt_word_at(const struct lt_memory *memory, uint64_t address) {

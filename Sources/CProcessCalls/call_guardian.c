@@ -45,7 +45,7 @@ static void answer(int result) { (void)!write(LT_GUARDIAN_ANSWER, &result, sizeo
 struct passed {
   char bytes[LT_CALL_TEXT_BYTES];
   size_t size;
-  size_t libraries[LT_MOST_LIBRARIES], libraryCount, argument;
+  size_t libraries[LT_MAX_LIBRARIES], libraryCount, argument;
 };
 enum { RESULT_BYTES = 16, NO_RESULT = -1 };
 
@@ -62,7 +62,7 @@ static bool gather(const struct lt_library_call *call, struct passed *passed) {
   const int none = NO_RESULT;
   memcpy(passed->bytes, &none, sizeof none);
   passed->size = RESULT_BYTES;
-  while (passed->libraryCount < LT_MOST_LIBRARIES && call->libraries[passed->libraryCount]) {
+  while (passed->libraryCount < LT_MAX_LIBRARIES && call->libraries[passed->libraryCount]) {
     if (!pass(passed, call->libraries[passed->libraryCount], &passed->libraries[passed->libraryCount])) return false;
     passed->libraryCount++;
   }
@@ -181,7 +181,6 @@ static int call_on(struct lt_call_exchange *exchange, size_t chosen, struct lt_c
   const struct lt_copied_thread *thread = &exchange->stopped.threads[chosen];
   const struct lt_return_code code = {places->restorer, places->systemCall, places->returning};
   struct caller *caller = calloc(1, sizeof *caller);
-  uint64_t begin = lt_nanoseconds();
   int result = LT_CALL_BUSY; // another thread, or the same thread later, may be able to call
   if (caller == NULL) {
     lt_release_process(&exchange->stopped);
@@ -202,7 +201,6 @@ static int call_on(struct lt_call_exchange *exchange, size_t chosen, struct lt_c
     if (knowsError && caller->visited == LT_VISIT_DONE) write_word(exchange->stopped.process, place, error);
   }
   lt_visit_end(&caller->visit, caller->visited);
-  exchange->outcome.callNanoseconds = lt_nanoseconds() - begin;
   free(caller);
   return result;
 }

@@ -58,7 +58,7 @@ static const unsigned char restorerCode[] = {0x48, 0xC7, 0xC0, 0x0F, 0x00, 0x00,
 static const uint64_t asProgram = 0x80000000;
 
 static void add(struct lt_code_places *places, uint64_t start, uint64_t end, enum lt_code_place place) {
-  if (places->rangeCount == LT_MOST_CODE_RANGES || start >= end) return;
+  if (places->rangeCount == LT_MAX_CODE_RANGES || start >= end) return;
   places->ranges[places->rangeCount++] = (struct lt_code_range){start, end, place};
 }
 

@@ -22,11 +22,11 @@ struct lt_code_range {
   enum lt_code_place place;
 };
 
-enum { LT_MOST_CODE_RANGES = 256 };
+enum { LT_MAX_CODE_RANGES = 256 };
 
 struct lt_code_places {
   struct lt_remote_images images;
-  struct lt_code_range ranges[LT_MOST_CODE_RANGES]; ///< the first range with an address determines the address's place
+  struct lt_code_range ranges[LT_MAX_CODE_RANGES]; ///< the first range with an address determines the address's place
   size_t rangeCount;
   uint64_t openLibrary; ///< dlopen, or a function with the same effect
   uint64_t openMode;    ///< extra flags for the second argument of that other function

@@ -28,8 +28,8 @@ enum {
   // all threads resume, and the copy is tried again.
   FIRST_ENTRY_MILLISECONDS = 25,
   LONGEST_ENTRY_MILLISECONDS = 100,
-  MOST_TRIES = 100,     // several seconds at a load of 40. Next to dozens of busy processes, 20 tries were once too few
-  MOST_LATE_COPIES = 3, // each of them keeps the other threads stopped for as long as a copy may take
+  MAX_TRIES = 100,     // several seconds at a load of 40. Next to dozens of busy processes, 20 tries were once too few
+  MAX_LATE_COPIES = 3, // each of them keeps the other threads stopped for as long as a copy may take
   // The longest time that the other threads stay stopped while the kernel makes the copy. The kernel takes 16 ms for a
   // gibibyte, and longer if other processes use the processor.
   COPY_MILLISECONDS = 1000,
@@ -227,7 +227,7 @@ static int stop_and_copy(struct lt_copy_exchange *exchange, struct made_copy *co
     if (end_copy(exchange, copy) != 0) return LT_COPY_NO_CALL;
     *copy = (struct made_copy){0};
     exchange->copy = 0;
-    if (tries == MOST_TRIES || lateCopies == MOST_LATE_COPIES || !await_next_try(stopped)) return LT_COPY_NO_CALL;
+    if (tries == MAX_TRIES || lateCopies == MAX_LATE_COPIES || !await_next_try(stopped)) return LT_COPY_NO_CALL;
     patience = 2 * patience < LONGEST_ENTRY_MILLISECONDS ? 2 * patience : LONGEST_ENTRY_MILLISECONDS;
   }
 }

@@ -11,9 +11,9 @@
 
 enum {
   LINE_SIZE = 4608, // a path has 4,096 bytes at most
-  MOST_PROGRAM_HEADERS = 64,
-  MOST_DYNAMIC_ENTRIES = 256,
-  MOST_SYMBOLS = 1 << 16,
+  MAX_PROGRAM_HEADERS = 64,
+  MAX_DYNAMIC_ENTRIES = 256,
+  MAX_SYMBOLS = 1 << 16,
   FUNCTION_SIZE = 128, // the most bytes of `_exit` that are read; it has 70 in glibc 2.36
   NAME_SIZE = 6,       // "_exit" and its end
 };
@@ -48,14 +48,14 @@ struct symbols {
 /// Finds the dynamic symbols. The dynamic loader may have replaced the offsets in the dynamic entries by addresses.
 static bool find_symbols(pid_t process, uint64_t base, struct symbols *symbols) {
   Elf64_Ehdr header;
-  Elf64_Phdr programHeaders[MOST_PROGRAM_HEADERS];
+  Elf64_Phdr programHeaders[MAX_PROGRAM_HEADERS];
   if (!read_at(process, base, &header, sizeof header) || memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
-      header.e_machine != EM_X86_64 || header.e_phnum > MOST_PROGRAM_HEADERS)
+      header.e_machine != EM_X86_64 || header.e_phnum > MAX_PROGRAM_HEADERS)
     return false;
   if (!read_at(process, base + header.e_phoff, programHeaders, header.e_phnum * sizeof *programHeaders)) return false;
   for (size_t i = 0; i < header.e_phnum; i++) {
     if (programHeaders[i].p_type != PT_DYNAMIC) continue;
-    for (size_t entry = 0; entry < MOST_DYNAMIC_ENTRIES; entry++) {
+    for (size_t entry = 0; entry < MAX_DYNAMIC_ENTRIES; entry++) {
       Elf64_Dyn dynamic;
       uint64_t address = base + programHeaders[i].p_vaddr + entry * sizeof dynamic;
       if (!read_at(process, address, &dynamic, sizeof dynamic) || dynamic.d_tag == DT_NULL) break;
@@ -73,7 +73,7 @@ uint64_t lt_find_exit_call(pid_t process) {
   uint64_t base = find_libc(process);
   struct symbols symbols = {0};
   if (base == 0 || !find_symbols(process, base, &symbols)) return 0;
-  for (size_t i = 1; i < MOST_SYMBOLS; i++) {
+  for (size_t i = 1; i < MAX_SYMBOLS; i++) {
     Elf64_Sym symbol;
     char name[NAME_SIZE];
     if (!read_at(process, symbols.table + i * sizeof symbol, &symbol, sizeof symbol)) return 0;

@@ -17,7 +17,7 @@ enum {
   STANDING_SIZE = 128, // enough for the number, a name of 15 bytes, and the state
   STATUS_SIZE = 4096,
   CALL_SIZE = 32,
-  MOST_NAMESPACES = 33, // MAX_PID_NS_LEVEL, and the first namespace
+  MAX_NAMESPACES = 33, // MAX_PID_NS_LEVEL, and the first namespace
 };
 
 struct listed_entry { // getdents64(2)
@@ -105,9 +105,9 @@ static size_t numbers_of(pid_t process, pid_t *numbers, size_t most) {
 }
 
 pid_t lt_number_in_parent(pid_t parent, pid_t child) {
-  pid_t numbers[MOST_NAMESPACES];
-  size_t depth = numbers_of(parent, numbers, MOST_NAMESPACES);
-  size_t count = numbers_of(child, numbers, MOST_NAMESPACES);
+  pid_t numbers[MAX_NAMESPACES];
+  size_t depth = numbers_of(parent, numbers, MAX_NAMESPACES);
+  size_t count = numbers_of(child, numbers, MAX_NAMESPACES);
   return depth > 0 && depth <= count ? numbers[depth - 1] : 0;
 }
 

@@ -16,7 +16,7 @@ enum {
   MILLISECOND = 1000000,
   TURN_MILLISECONDS = 1000, // the longest wait for a thread's stop, before the next thread is asked
   STEP_MILLISECONDS = 20,
-  MOST_LATE = 32,
+  MAX_LATE = 32,
   SYSCALL_LENGTH = 2,
 };
 
@@ -25,7 +25,7 @@ enum rank { WAITS_FOR_REST, SLEEPS, IS_STOPPED, RUNS, RANKS, UNFIT };
 
 /// Threads that were asked to stop, and have not stopped yet.
 struct late_threads {
-  pid_t threads[MOST_LATE];
+  pid_t threads[MAX_LATE];
   size_t count;
 };
 
@@ -85,9 +85,9 @@ int lt_call_by_one_thread(struct lt_stopped_process *stopped, struct lt_injected
   if (result != 0) return result;
   result = LT_COPY_GONE;
   bool isMade = false;
-  for (enum rank rank = 0; rank < RANKS && !isMade && late.count < MOST_LATE; rank++) {
+  for (enum rank rank = 0; rank < RANKS && !isMade && late.count < MAX_LATE; rank++) {
     lt_listed_threads_rewind(&list);
-    for (pid_t thread; !isMade && late.count < MOST_LATE && (thread = lt_listed_threads_next(&list)) > 0;) {
+    for (pid_t thread; !isMade && late.count < MAX_LATE && (thread = lt_listed_threads_next(&list)) > 0;) {
       enum rank its = rank_of(stopped->process, thread);
       if (its != UNFIT && result == LT_COPY_GONE) result = LT_COPY_NO_CALL;
       if (its != rank || lt_nanoseconds() >= deadline || lt_thread_seize(thread) != 0) continue;

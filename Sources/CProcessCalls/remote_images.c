@@ -13,10 +13,10 @@
 
 enum {
   PATH_SIZE = 4096,
-  MOST_IMAGES = 1 << 14,
-  MOST_PROGRAM_HEADERS = 64,
-  MOST_DYNAMIC_ENTRIES = 512,
-  MOST_SYMBOLS = 1 << 20,
+  MAX_IMAGES = 1 << 14,
+  MAX_PROGRAM_HEADERS = 64,
+  MAX_DYNAMIC_ENTRIES = 512,
+  MAX_SYMBOLS = 1 << 20,
   LONGEST_CHAIN = 1 << 12, // symbols of one bucket
   LONGEST_NAME = 128,
   PAGE = 4096,
@@ -27,7 +27,7 @@ static bool read_at(pid_t process, uint64_t address, void *into, size_t size) {
 }
 
 static void read_dynamic(pid_t process, uint64_t address, struct lt_remote_image *image) {
-  Elf64_Dyn entries[MOST_DYNAMIC_ENTRIES];
+  Elf64_Dyn entries[MAX_DYNAMIC_ENTRIES];
   size_t count = lt_read_process(process, address, entries, sizeof entries) / sizeof *entries;
   for (size_t i = 0; i < count && entries[i].d_tag != DT_NULL; i++) {
     uint64_t value = entries[i].d_un.d_ptr;
@@ -42,10 +42,10 @@ static void read_dynamic(pid_t process, uint64_t address, struct lt_remote_image
 
 static bool read_image(pid_t process, uint64_t start, struct lt_remote_image *image) {
   Elf64_Ehdr header;
-  Elf64_Phdr programHeaders[MOST_PROGRAM_HEADERS];
+  Elf64_Phdr programHeaders[MAX_PROGRAM_HEADERS];
   if (!read_at(process, start, &header, sizeof header) || memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) return false;
   if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_phentsize != sizeof *programHeaders) return false;
-  if (header.e_phnum > MOST_PROGRAM_HEADERS) return false;
+  if (header.e_phnum > MAX_PROGRAM_HEADERS) return false;
   if (!read_at(process, start + header.e_phoff, programHeaders, header.e_phnum * sizeof *programHeaders)) return false;
   bool isFound = false;
   uint64_t dynamic = 0;
@@ -67,7 +67,7 @@ static bool read_image(pid_t process, uint64_t start, struct lt_remote_image *im
 }
 
 static bool add(struct lt_remote_images *images, const struct lt_remote_image *image, const char *path) {
-  if (images->count == MOST_IMAGES) return false;
+  if (images->count == MAX_IMAGES) return false;
   struct lt_remote_image *more = realloc(images->images, (images->count + 1) * sizeof *more);
   if (more == NULL) return false;
   images->images = more;
@@ -179,14 +179,14 @@ bool lt_remote_function(const struct lt_remote_images *images, const struct lt_r
 static size_t symbol_count(pid_t process, const struct lt_remote_image *image) {
   struct hash_head head;
   if (image->hash == 0 || !read_at(process, image->hash, &head, sizeof head)) return 0;
-  if (head.bucketCount == 0 || head.bucketCount > MOST_SYMBOLS) return 0;
+  if (head.bucketCount == 0 || head.bucketCount > MAX_SYMBOLS) return 0;
   uint32_t *buckets = calloc(head.bucketCount, sizeof *buckets), last = 0;
   if (buckets && read_at(process, buckets_of(image, &head), buckets, head.bucketCount * sizeof *buckets))
     for (uint32_t i = 0; i < head.bucketCount; i++)
       if (buckets[i] > last) last = buckets[i];
   free(buckets);
   if (last < head.firstSymbol) return 0;
-  for (uint32_t chained = 0; last < MOST_SYMBOLS; last++)
+  for (uint32_t chained = 0; last < MAX_SYMBOLS; last++)
     if (!read_at(process, chain_of(image, &head, last), &chained, sizeof chained) || chained & 1) return last + 1;
   return 0;
 }

@@ -70,7 +70,7 @@ static int note_listed(struct lt_stopped_process *stopped, struct lt_listed_thre
   lt_listed_threads_rewind(list);
   for (pid_t thread; (thread = lt_listed_threads_next(list)) > 0;) {
     if (is_known(stopped, thread, &cursor)) continue;
-    if (stopped->count == LT_MOST_THREADS) return -E2BIG;
+    if (stopped->count == LT_MAX_THREADS) return -E2BIG;
     size_t place = stopped->count;
     struct lt_copied_thread *note = &stopped->threads[place];
     *note = (struct lt_copied_thread){.thread = thread, .state = LT_THREAD_NOT_MET};
@@ -249,7 +249,7 @@ static bool has_made_thread(const struct lt_copied_thread *thread) {
 }
 
 static void note_made_thread(struct lt_stopped_process *stopped) {
-  if (stopped->count == LT_MOST_THREADS) return;
+  if (stopped->count == LT_MAX_THREADS) return;
   // The new thread's number and registers are unknown, and it is not traced.
   stopped->threads[stopped->count] = (struct lt_copied_thread){.state = LT_THREAD_NOT_MET};
   stopped->stages[stopped->count++] = LET_GO;

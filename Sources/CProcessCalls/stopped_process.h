@@ -6,7 +6,7 @@
 #include "stopped_thread.h"
 
 /// The most threads of a process that can be stopped. The memory for their notes is reserved beforehand.
-enum { LT_MOST_THREADS = 1 << 16 };
+enum { LT_MAX_THREADS = 1 << 16 };
 
 /// The threads of a process, and their states. The guardian writes this, and its parent reads it after the answer.
 struct lt_stopped_process {
@@ -15,10 +15,10 @@ struct lt_stopped_process {
   uint64_t end;      ///< when all threads had resumed, except one that makes a call for its tracer; 0 until then
   uint64_t lastLook; ///< the time of the last check that found no stopped thread
   size_t count;
-  struct lt_copied_thread threads[LT_MOST_THREADS];
+  struct lt_copied_thread threads[LT_MAX_THREADS];
   // Only the guardian uses these, even while its parent reads the notes.
-  uint8_t stages[LT_MOST_THREADS];
-  bool mayRun[LT_MOST_THREADS]; ///< when it was listed, the thread ran, or slept and could not be interrupted
+  uint8_t stages[LT_MAX_THREADS];
+  bool mayRun[LT_MAX_THREADS]; ///< when it was listed, the thread ran, or slept and could not be interrupted
 };
 
 /// Stops all threads, including threads that begin during the call, and notes their registers. No thread stays stopped

@@ -51,7 +51,7 @@ uint64_t lt_nanoseconds(void) {
 static struct report {
   pid_t thread;
   int status;
-} kept[LT_MOST_THREADS];
+} kept[LT_MAX_THREADS];
 static size_t keptCount;
 
 static bool take_kept(pid_t thread, int *status) {
@@ -77,7 +77,7 @@ static bool let_go_of_another_program(pid_t thread, int status) {
 static void take_reports(int signal) {
   (void)signal;
   int error = errno, status, earlier;
-  for (pid_t thread; keptCount < LT_MOST_THREADS && (thread = waitpid(-1, &status, __WALL | WNOHANG)) > 0;) {
+  for (pid_t thread; keptCount < LT_MAX_THREADS && (thread = waitpid(-1, &status, __WALL | WNOHANG)) > 0;) {
     take_kept(thread, &earlier);
     if (WIFSTOPPED(status) && !let_go_of_another_program(thread, status))
       kept[keptCount++] = (struct report){thread, status};

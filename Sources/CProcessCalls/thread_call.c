@@ -159,7 +159,7 @@ static void fill(struct frame *frame, const struct lt_thread_visit *visit, uint6
 }
 
 size_t lt_visit_size(void) {
-  return RED_ZONE + LT_MOST_STATE_BYTES + LT_CALL_TEXT_BYTES + sizeof(struct frame) + 2 * STATE_ALIGNMENT;
+  return RED_ZONE + LT_MAX_STATE_BYTES + LT_CALL_TEXT_BYTES + sizeof(struct frame) + 2 * STATE_ALIGNMENT;
 }
 
 /// Writes memory through /proc/PID/mem, which grows a main thread's stack if needed.

@@ -10,8 +10,8 @@
 #include <sys/user.h>
 
 enum {
-  LT_MOST_STATE_BYTES = 16384, ///< the most bytes of a thread's floating point and vector registers
-  LT_CALL_TEXT_BYTES = 24576,  ///< the most bytes of data that is passed to the functions
+  LT_MAX_STATE_BYTES = 16384, ///< the most bytes of a thread's floating point and vector registers
+  LT_CALL_TEXT_BYTES = 24576, ///< the most bytes of data that is passed to the functions
 };
 
 /// Addresses in the process that called functions return to.
@@ -34,7 +34,7 @@ struct lt_thread_visit {
   bool isUnderWay;   ///< the registers have been changed
   bool isAtRestorer; ///< the function has returned to the restorer
   size_t stateSize;
-  unsigned char state[LT_MOST_STATE_BYTES];
+  unsigned char state[LT_MAX_STATE_BYTES];
 };
 
 enum lt_visit_error {

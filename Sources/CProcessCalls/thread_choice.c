@@ -114,7 +114,7 @@ static size_t without_beginning(const struct lt_code_places *places, const struc
 static enum fitness fitness_of(const struct lt_copied_thread *thread, const struct lt_code_places *places,
                                struct lt_unwinding *unwinding) {
   static struct lt_thread_frames frames;
-  static enum lt_code_place found[LT_MOST_FRAMES];
+  static enum lt_code_place found[LT_MAX_FRAMES];
   if (thread->state == LT_THREAD_NOT_MET) return NOT_STOPPED;
   lt_thread_frames(unwinding, thread, &frames);
   for (size_t i = 0; i < frames.count; i++) {

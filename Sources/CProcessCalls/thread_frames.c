@@ -10,7 +10,7 @@
 struct lt_unwinding {
   const struct lt_remote_images *images;
   struct lt_stack_unwinder *unwinder;
-  struct lt_unwound_frame frames[LT_MOST_FRAMES];
+  struct lt_unwound_frame frames[LT_MAX_FRAMES];
 };
 
 static size_t read_memory(void *context, uint64_t address, void *into, size_t size) {
@@ -54,7 +54,7 @@ void lt_thread_frames(struct lt_unwinding *unwinding, const struct lt_copied_thr
   memcpy(registers.values, thread->general, sizeof thread->general);
   registers.values[LT_GENERAL_REGISTERS] = thread->programCounter;
   enum lt_unwind_end end =
-      lt_unwind_stack(unwinding->unwinder, &registers, unwinding->frames, LT_MOST_FRAMES, &frames->count);
+      lt_unwind_stack(unwinding->unwinder, &registers, unwinding->frames, LT_MAX_FRAMES, &frames->count);
   frames->isComplete = end == LT_UNWIND_COMPLETE;
   frames->hasSignalFrame = false;
   frames->lastStack = thread->stackPointer;

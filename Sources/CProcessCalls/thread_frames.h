@@ -10,12 +10,12 @@
 
 /// The most frames of a thread. A stack with more frames counts as one that cannot be unwound: the process is stopped
 /// during the unwinding, which must not take long.
-enum { LT_MOST_FRAMES = 1024 };
+enum { LT_MAX_FRAMES = 1024 };
 
 struct lt_thread_frames {
   /// Code addresses, innermost frame first. For a caller, this is the byte before its return address, which is inside
   /// the calling function.
-  uint64_t addresses[LT_MOST_FRAMES];
+  uint64_t addresses[LT_MAX_FRAMES];
   size_t count;
   bool isComplete;     ///< the stack was unwound to the thread's start
   bool hasSignalFrame; ///< the thread is in a signal handler

@@ -12,7 +12,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { MOST_FILES = 4096 };
+enum { MAX_FILES = 4096 };
 
 /// One mapped file. `start` is 0 for a free entry.
 struct tracked_file {
@@ -24,7 +24,7 @@ struct tracked_file {
 
 /// The mapped files. The signal handler may run between any two stores, so an entry's start is stored last and cleared
 /// first.
-static struct tracked_file files[MOST_FILES];
+static struct tracked_file files[MAX_FILES];
 static _Atomic size_t used;
 
 static size_t part_count(size_t size) { return (size + LT_TRACKED_PART - 1) / LT_TRACKED_PART; }
@@ -75,8 +75,8 @@ void lt_tracked_continue_in_child(void) {
 
 void *lt_tracked_map(int descriptor, size_t size) {
   size_t entry = 0;
-  while (entry < MOST_FILES && atomic_load_explicit(&files[entry].start, memory_order_relaxed) != 0) entry++;
-  if (entry == MOST_FILES) {
+  while (entry < MAX_FILES && atomic_load_explicit(&files[entry].start, memory_order_relaxed) != 0) entry++;
+  if (entry == MAX_FILES) {
     errno = ENFILE;
     return NULL;
   }

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 
 enum {
-  MOST_READS = 1 << 24,         // for one thread; a frame takes a few hundred reads
-  MOST_READS_OF_STEP = 1 << 16, // ends an expression that loops
+  MAX_READS = 1 << 24,         // for one thread; a frame takes a few hundred reads
+  MAX_READS_OF_STEP = 1 << 16, // ends an expression that loops
   // .eh_frame_hdr (Linux Standard Base, 10.6.2): version, three encodings, then the values.
   TABLE_VERSION = 1,
   TABLE_HEAD = 4,
@@ -40,7 +40,7 @@ struct lt_stack_unwinder {
 
 static bool read_bytes(struct lt_stack_unwinder *unwinder, uint64_t address, void *into, size_t size) {
   const struct lt_unwind_source *source = &unwinder->source;
-  if (++unwinder->reads > MOST_READS || ++unwinder->readsOfStep > MOST_READS_OF_STEP) return false;
+  if (++unwinder->reads > MAX_READS || ++unwinder->readsOfStep > MAX_READS_OF_STEP) return false;
   if (address > UINT64_MAX - LT_PAGE_SIZE) return false;
   if (unwinder->kept) return lt_kept_pages_read(unwinder->kept, source->read, source->context, address, into, size);
   return source->read(source->context, address, into, size) == size;

@@ -83,9 +83,9 @@ static bool answer(void *context, const char *question, size_t size, struct lt_c
   struct lt_unwind_registers thread;
   if (size != sizeof thread) return false;
   memcpy(&thread, question, sizeof thread);
-  static struct lt_unwound_frame frames[LT_UNWINDER_MOST_FRAMES];
+  static struct lt_unwound_frame frames[LT_UNWINDER_MAX_FRAMES];
   size_t count;
-  enum lt_unwind_end end = lt_unwind_stack(context, &thread, frames, LT_UNWINDER_MOST_FRAMES, &count);
+  enum lt_unwind_end end = lt_unwind_stack(context, &thread, frames, LT_UNWINDER_MAX_FRAMES, &count);
   struct lt_unwinder_answer head = {.end = end, .count = (uint32_t)count};
   lt_child_append(answer, &head, sizeof head);
   lt_child_append(answer, frames, count * sizeof *frames);
@@ -95,7 +95,7 @@ static bool answer(void *context, const char *question, size_t size, struct lt_c
 int lt_unwinder_start(struct lt_child *child, const struct lt_unwinder_input *input) {
   static const struct lt_child_service service = {
       .questionLimit = sizeof(struct lt_unwind_registers),
-      .answerLimit = sizeof(struct lt_unwinder_answer) + LT_UNWINDER_MOST_FRAMES * sizeof(struct lt_unwound_frame),
+      .answerLimit = sizeof(struct lt_unwinder_answer) + LT_UNWINDER_MAX_FRAMES * sizeof(struct lt_unwound_frame),
       .memoryLimit = MEMORY_LIMIT,
       .stackLimit = STACK_LIMIT,
       .answerMilliseconds = ANSWER_MILLISECONDS,

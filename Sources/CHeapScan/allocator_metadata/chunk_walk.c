@@ -39,9 +39,9 @@ void lt_chunk_walk_rewind(struct lt_chunk_walk *walk) {
 static LT_ALWAYS_INLINE bool chunk_at(struct lt_word_window *window, uint64_t address, uint64_t end,
                                       struct lt_heap_chunk *chunk) {
   uint64_t head, next;
-  if (end - address < GLIBC_LEAST_CHUNK || !lt_window_word(window, address + GLIBC_CHUNK_SIZE, &head)) return false;
+  if (end - address < GLIBC_MIN_CHUNK || !lt_window_word(window, address + GLIBC_CHUNK_SIZE, &head)) return false;
   uint64_t size = head & ~(uint64_t)GLIBC_CHUNK_FLAGS;
-  if (size < GLIBC_LEAST_CHUNK || (size & (GLIBC_ALIGNMENT - 1)) || size > end - address || (head & GLIBC_IS_MAPPED) ||
+  if (size < GLIBC_MIN_CHUNK || (size & (GLIBC_ALIGNMENT - 1)) || size > end - address || (head & GLIBC_IS_MAPPED) ||
       !lt_window_word(window, address + size + GLIBC_CHUNK_SIZE, &next))
     return false;
   *chunk =
@@ -76,14 +76,14 @@ static bool is_convincing(struct lt_chunk_walk *walk, uint64_t address, uint64_t
 static uint64_t resynchronised(struct lt_chunk_walk *walk, uint64_t address, uint64_t end) {
   uint64_t at = address + GLIBC_ALIGNMENT, head;
   unsigned missingPages = 0;
-  while (at < end && end - at >= GLIBC_LEAST_CHUNK && walk->searchLeft >= GLIBC_ALIGNMENT) {
+  while (at < end && end - at >= GLIBC_MIN_CHUNK && walk->searchLeft >= GLIBC_ALIGNMENT) {
     walk->searchLeft -= GLIBC_ALIGNMENT;
     if (!lt_window_word(&walk->window, at + GLIBC_CHUNK_SIZE, &head)) {
       if (++missingPages >= MISSING_PAGES) return 0;
       at = lt_round_up(at + GLIBC_ALIGNMENT, LT_ALLOCATOR_PAGE);
       continue;
     }
-    if (head >= GLIBC_LEAST_CHUNK && is_convincing(walk, at, end)) return at;
+    if (head >= GLIBC_MIN_CHUNK && is_convincing(walk, at, end)) return at;
     at += GLIBC_ALIGNMENT;
   }
   return 0;
@@ -96,7 +96,7 @@ void lt_chunk_walk_run(struct lt_chunk_walk *walk, uint64_t start, uint64_t end,
   while (at < end) {
     struct lt_heap_chunk chunk;
     if (LT_LIKELY(chunk_at(&walk->window, at, end, &chunk))) {
-      LT_CHECK(chunk.address == at && chunk.size >= GLIBC_LEAST_CHUNK && chunk.size <= end - at);
+      LT_CHECK(chunk.address == at && chunk.size >= GLIBC_MIN_CHUNK && chunk.size <= end - at);
       visit(context, &chunk);
       at += chunk.size;
       continue;

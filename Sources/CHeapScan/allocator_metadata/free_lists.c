@@ -39,7 +39,7 @@ static uint64_t follow(struct lt_word_window *window, const struct lt_free_list 
 uint64_t lt_follow_free_list(struct lt_word_window *window, const struct lt_free_list *list, uint64_t use,
                              struct lt_growing_list *chunks, bool *isWhole) {
   bool isPlainWhole = false;
-  LT_CHECK(list->sizes.least >= GLIBC_LEAST_CHUNK && list->sizes.least <= list->sizes.most && chunks);
+  LT_CHECK(list->sizes.least >= GLIBC_MIN_CHUNK && list->sizes.least <= list->sizes.most && chunks);
   uint64_t protected = follow(window, list, true, list->limit, use, NULL, isWhole), plain = 0;
   if (!*isWhole) plain = follow(window, list, false, list->limit, use, NULL, &isPlainWhole);
   bool isPlain = !*isWhole && (isPlainWhole || plain > protected);

@@ -25,8 +25,8 @@ struct search {
 
 static bool is_arena(struct search *s, uint64_t arena) {
   uint64_t heap = lt_glibc_first_heap(arena), owner;
-  return arena < LT_ALLOCATOR_ADDRESS_LIMIT && arena - heap >= GLIBC_LEAST_HEAP_INFO &&
-         arena - heap <= GLIBC_MOST_HEAP_INFO && lt_window_word(&s->elsewhere, heap + GLIBC_HEAP_ARENA, &owner) &&
+  return arena < LT_ALLOCATOR_ADDRESS_LIMIT && arena - heap >= GLIBC_MIN_HEAP_INFO &&
+         arena - heap <= GLIBC_MAX_HEAP_INFO && lt_window_word(&s->elsewhere, heap + GLIBC_HEAP_ARENA, &owner) &&
          owner == arena;
 }
 

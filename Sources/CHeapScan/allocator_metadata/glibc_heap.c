@@ -85,9 +85,9 @@ static void look_for_cache(void *context, const struct lt_heap_chunk *chunk) {
 /// Returns the key if it is plausible, otherwise 0. If few bits of a random key are set, or few are clear, glibc draws
 /// another key.
 static uint64_t random_key(uint64_t key) {
-  enum { LEAST_BITS = 16, MOST_BITS = 48, LEAST = 0x1000000 };
+  enum { MIN_BITS = 16, MAX_BITS = 48, LEAST = 0x1000000 };
   int bits = __builtin_popcountll(key);
-  return bits >= LEAST_BITS && bits <= MOST_BITS && key > LEAST && key < UINT64_MAX - LEAST ? key : 0;
+  return bits >= MIN_BITS && bits <= MAX_BITS && key > LEAST && key < UINT64_MAX - LEAST ? key : 0;
 }
 
 static bool find_caches(struct lt_glibc_heap *h) {

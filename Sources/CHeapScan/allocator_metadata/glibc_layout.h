@@ -22,16 +22,16 @@ enum {
   GLIBC_HEAP_ARENA = 0,
   GLIBC_PREVIOUS_HEAP = 8,
   GLIBC_HEAP_SIZE = 16,
-  GLIBC_HEAP_INFO = 0x30,       ///< the size since 2.35
-  GLIBC_LEAST_HEAP_INFO = 0x20, ///< the size up to 2.34
-  GLIBC_MOST_HEAP_INFO = 0x100,
+  GLIBC_HEAP_INFO = 0x30,     ///< the size since 2.35
+  GLIBC_MIN_HEAP_INFO = 0x20, ///< the size up to 2.34
+  GLIBC_MAX_HEAP_INFO = 0x100,
   GLIBC_HEAP_LIMIT = 64 << 20, ///< most bytes of a heap; each heap begins at a multiple of this
 
   // a chunk: the size of the previous chunk, its own size with flags, then the program's memory
   GLIBC_CHUNK_SIZE = 8,
   GLIBC_CHUNK_MEMORY = 16,
   GLIBC_ALIGNMENT = 16,
-  GLIBC_LEAST_CHUNK = 32,
+  GLIBC_MIN_CHUNK = 32,
   GLIBC_CHUNK_FLAGS = 7,
   GLIBC_PREVIOUS_IN_USE = 1,
   GLIBC_IS_MAPPED = 2,
@@ -42,9 +42,9 @@ enum {
 
   // a thread's cache: for each bin, a number of 16 bits and the address of the first entry
   GLIBC_SMALL_CACHE_BINS = 64, ///< the bins that hold chunks of one size each
-  GLIBC_MOST_CACHE_BINS = 76,
+  GLIBC_MAX_CACHE_BINS = 76,
   GLIBC_CACHE_KEY = 8,               ///< offset in a cached block, after the address of the next block
-  GLIBC_MOST_CACHED_CHUNK = 1 << 22, ///< bytes
+  GLIBC_MAX_CACHED_CHUNK = 1 << 22,  ///< bytes
   GLIBC_FIRST_WITH_LATE_CACHES = 43, ///< in 2.43 and later, a thread has no cache before its first free
   /// Since 2.43, glibc clears the key of a block that leaves a cache, even if its thread ends. Before, a block from the
   /// cache of an exited thread may be allocated again and keep its key.
@@ -101,12 +101,12 @@ struct lt_chunk_sizes {
 };
 static inline struct lt_chunk_sizes lt_glibc_cache_sizes(uint64_t bin) {
   if (bin < GLIBC_SMALL_CACHE_BINS)
-    return (struct lt_chunk_sizes){GLIBC_LEAST_CHUNK + 16 * bin, GLIBC_LEAST_CHUNK + 16 * bin};
+    return (struct lt_chunk_sizes){GLIBC_MIN_CHUNK + 16 * bin, GLIBC_MIN_CHUNK + 16 * bin};
   uint64_t power = 1024ull << (bin - GLIBC_SMALL_CACHE_BINS);
   return (struct lt_chunk_sizes){power, 2 * power - 16};
 }
 
 /// Returns the bytes of each chunk in a fast bin.
-static inline uint64_t lt_glibc_bin_chunk(uint64_t bin) { return GLIBC_LEAST_CHUNK + 16 * bin; }
+static inline uint64_t lt_glibc_bin_chunk(uint64_t bin) { return GLIBC_MIN_CHUNK + 16 * bin; }
 
 #endif

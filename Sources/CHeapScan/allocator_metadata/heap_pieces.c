@@ -12,8 +12,8 @@ enum {
   HEAP_LIMIT = 1 << 20,
   /// Heaps begin at multiples of 64 MiB by default. If a tunable requests huge pages, another power of two is used.
   USUAL_HEAP_SHIFT = 26,
-  LEAST_HEAP_SHIFT = 20,
-  MOST_HEAP_SHIFT = 32,
+  MIN_HEAP_SHIFT = 20,
+  MAX_HEAP_SHIFT = 32,
 };
 
 struct finding {
@@ -150,9 +150,9 @@ static void find_main(struct finding *f, const struct lt_malloc_parameters *para
 }
 
 static bool newest_heap(struct finding *f, uint64_t *heap, uint64_t *alignment) {
-  for (int shift = LEAST_HEAP_SHIFT - 1; shift <= MOST_HEAP_SHIFT; shift++) {
+  for (int shift = MIN_HEAP_SHIFT - 1; shift <= MAX_HEAP_SHIFT; shift++) {
     uint64_t owner;
-    *alignment = 1ull << (shift < LEAST_HEAP_SHIFT ? USUAL_HEAP_SHIFT : shift);
+    *alignment = 1ull << (shift < MIN_HEAP_SHIFT ? USUAL_HEAP_SHIFT : shift);
     *heap = f->arena->top & ~(*alignment - 1);
     if (lt_window_word(f->window, *heap + GLIBC_HEAP_ARENA, &owner) && owner == f->arena->address) return true;
   }

@@ -9,8 +9,8 @@ enum {
   /// Thread-local variables are at most this many bytes below the thread pointer.
   THREAD_LOCAL_BYTES = 1 << 16,
   /// A cache has a bin for each of the 36 small size classes, and further bins.
-  LEAST_BINS = 30,
-  MOST_BINS = 512,
+  MIN_BINS = 30,
+  MAX_BINS = 512,
 };
 
 struct bin {
@@ -35,7 +35,7 @@ static unsigned count_bins(struct lt_word_window *window, uint64_t at) {
   // One word precedes the first stack, at the start of a page.
   if (((bin.full - 8u) & (LT_ALLOCATOR_PAGE - 1)) != 0) return 0;
   unsigned count = 1;
-  for (; count < MOST_BINS && read_bin(window, at + (uint64_t)count * JEMALLOC_BIN_BYTES, &next); count++) {
+  for (; count < MAX_BINS && read_bin(window, at + (uint64_t)count * JEMALLOC_BIN_BYTES, &next); count++) {
     if (next.full != (uint16_t)bin.empty || next.empty != bin.empty + (uint16_t)((uint16_t)next.empty - next.full))
       break;
     bin = next;
@@ -75,7 +75,7 @@ static bool find_cache(struct lt_jemalloc_counted_caches *counted, struct lt_wor
       continue;
     }
     unsigned count = count_bins(window, at);
-    if (count < LEAST_BINS) continue;
+    if (count < MIN_BINS) continue;
     keep_cache(window, stack, at, count, kept, stacks);
     return true;
   }

@@ -13,25 +13,25 @@ static const struct {
   /// The bytes of mapped blocks are a multiple of this. 2.43 counts 16 bytes too many whenever it moves a mapping.
   uint64_t unit;
 } LAYOUTS[] = {{10, 34, LT_ALLOCATOR_PAGE}, {15, 42, LT_ALLOCATOR_PAGE}, {17, UINT32_MAX, GLIBC_ALIGNMENT}};
-enum { LAYOUT_COUNT = sizeof LAYOUTS / sizeof *LAYOUTS, LEAST_SCORE = 3 };
+enum { LAYOUT_COUNT = sizeof LAYOUTS / sizeof *LAYOUTS, MIN_SCORE = 3 };
 /// The most bytes of libc's data that are searched on each side of the arena. libc has about 20 KiB of data.
 static const uint64_t DATA_LIMIT = 1 << 20;
 
 /// Returns how many bins a thread's cache has if its largest block has `bytes` bytes.
 static uint64_t bins_for(uint64_t bytes) {
-  uint64_t chunk = bytes + 8 < GLIBC_LEAST_CHUNK ? GLIBC_LEAST_CHUNK : lt_round_up(bytes + 8, GLIBC_ALIGNMENT);
-  return (chunk - GLIBC_LEAST_CHUNK) / GLIBC_ALIGNMENT + 1;
+  uint64_t chunk = bytes + 8 < GLIBC_MIN_CHUNK ? GLIBC_MIN_CHUNK : lt_round_up(bytes + 8, GLIBC_ALIGNMENT);
+  return (chunk - GLIBC_MIN_CHUNK) / GLIBC_ALIGNMENT + 1;
 }
 
 /// True if a number of bins fits `largest`, the size of the largest cached block. Up to 2.42, `largest` is in bytes of
 /// the block. Since 2.42, the environment may set it in bytes of a chunk; then there is a bin for each size of a
 /// smaller chunk. 2.43 adds 1 to these bytes.
 static bool fits_bins(uint64_t largest, uint64_t bins) {
-  if (bins < 1 || bins > GLIBC_SMALL_CACHE_BINS || largest > GLIBC_MOST_CACHED_CHUNK + 1) return false;
+  if (bins < 1 || bins > GLIBC_SMALL_CACHE_BINS || largest > GLIBC_MAX_CACHED_CHUNK + 1) return false;
   if (bins_for(largest) == bins) return true;
   uint64_t chunk = largest & ~1ull;
-  if (chunk < GLIBC_LEAST_CHUNK || (chunk & (GLIBC_ALIGNMENT - 1))) return false;
-  uint64_t fitting = (chunk - GLIBC_LEAST_CHUNK) / GLIBC_ALIGNMENT + 1;
+  if (chunk < GLIBC_MIN_CHUNK || (chunk & (GLIBC_ALIGNMENT - 1))) return false;
+  uint64_t fitting = (chunk - GLIBC_MIN_CHUNK) / GLIBC_ALIGNMENT + 1;
   return bins == (fitting < GLIBC_SMALL_CACHE_BINS ? fitting : GLIBC_SMALL_CACHE_BINS);
 }
 
@@ -97,7 +97,7 @@ bool lt_glibc_find_parameters(const struct lt_allocator_memory *metadata, uint64
       if (!isKnown) continue;
       if (!read_layout(metadata, words, layout, &found)) continue;
       unsigned score = plausibility(words, LAYOUTS[layout].counts, &found);
-      if (score < LEAST_SCORE || score <= best) continue;
+      if (score < MIN_SCORE || score <= best) continue;
       *parameters = found;
       parameters->address = at;
       best = score;

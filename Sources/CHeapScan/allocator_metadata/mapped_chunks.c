@@ -32,7 +32,7 @@ static struct lt_mapped_chunk chunk_of(const struct search *s, uint64_t address,
 
 /// True if a chunk ends where a mapping may end, and not after `end`.
 static bool ends_mapping(const struct search *s, uint64_t address, uint64_t size, uint64_t offset, uint64_t end) {
-  return size >= GLIBC_LEAST_CHUNK && address < end && size <= end - address &&
+  return size >= GLIBC_MIN_CHUNK && address < end && size <= end - address &&
          ((offset + size + s->layout->mappedTrailer) & (LT_ALLOCATOR_PAGE - 1)) == 0;
 }
 

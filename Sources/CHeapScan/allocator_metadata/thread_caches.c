@@ -71,7 +71,7 @@ void lt_thread_caches_free(struct lt_thread_caches *c) {
 /// The contents of a cache in memory.
 struct contents {
   const struct lt_glibc_cache_layout *layout;
-  uint64_t numbers[GLIBC_MOST_CACHE_BINS], first[GLIBC_MOST_CACHE_BINS];
+  uint64_t numbers[GLIBC_MAX_CACHE_BINS], first[GLIBC_MAX_CACHE_BINS];
 };
 
 static bool read_bins(struct lt_thread_caches *c, uint64_t chunk, struct contents *contents) {
@@ -114,7 +114,7 @@ static bool read_key(struct lt_thread_caches *c, uint64_t *key) {
 /// Stores the blocks of a cache in `entries`. Returns false if the chunk is not a plausible cache.
 static bool read_contents(struct lt_thread_caches *c, uint64_t chunk, uint64_t *key) {
   struct contents contents;
-  uint64_t length[GLIBC_MOST_CACHE_BINS];
+  uint64_t length[GLIBC_MAX_CACHE_BINS];
   c->entries.count = 0;
   // Read the whole cache before following the lists to other memory.
   if (!read_bins(c, chunk, &contents)) return false;

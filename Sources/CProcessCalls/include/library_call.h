@@ -24,12 +24,12 @@ enum lt_library_call_error {
   LT_CALL_FAULT,         ///< a processor fault ended the call; the thread continues its work
 };
 
-enum { LT_MOST_LIBRARIES = 4, LT_LIBRARY_CALL_TEXT = 512 };
+enum { LT_MAX_LIBRARIES = 4, LT_LIBRARY_CALL_TEXT = 512 };
 
 struct lt_library_call {
   /// The library's possible paths, as the process sees them. They are tried in turn until one can be loaded. The first
   /// NULL ends the list. The paths are not used if the library is already loaded.
-  const char *libraries[LT_MOST_LIBRARIES];
+  const char *libraries[LT_MAX_LIBRARIES];
   /// The name of a function with the type `void (const char *argument, int *result)`.
   const char *function;
   const char *argument;
@@ -52,7 +52,6 @@ struct lt_library_call_outcome {
   pid_t thread; ///< the thread that made the call
   uint32_t tries;
   uint64_t pauseNanoseconds; ///< the longest time that all threads were stopped
-  uint64_t callNanoseconds;  ///< the time that the calling thread was away from its own work
   struct lt_call_obstacles obstacles;
   char text[LT_LIBRARY_CALL_TEXT];
 };

@@ -8,8 +8,8 @@
 
 #include <stdint.h>
 
-/// The start of the name of each variable. The recorder removes all variables with this
-/// prefix from a child's environment, and from its own unless children are followed.
+/// The start of the name of each variable. The recorder removes all variables with this prefix from a child's
+/// environment, and from its own unless children are followed.
 #define LT_SETTING_PREFIX "LEAKTRACE_"
 
 /// What is recorded.
@@ -97,13 +97,12 @@ struct lt_setting_row {
   const char *name; ///< of the variable, with the prefix
   enum lt_setting_kind kind;
   const char *values;
-  const char *description;
 };
 
 /// Returns the row of a setting. `setting` is less than LT_SETTING_COUNT.
 static inline struct lt_setting_row lt_row_of_setting(enum lt_setting setting) {
 #define LT_SETTING_ROW(kind, NAME, field, usual, handed, values, description) \
-  {LT_SETTING_PREFIX #NAME, LT_##kind##_SETTING, values, description},
+  {LT_SETTING_PREFIX #NAME, LT_##kind##_SETTING, values},
   static const struct lt_setting_row rows[] = { LT_SETTINGS(LT_SETTING_ROW) };
 #undef LT_SETTING_ROW
   return rows[setting];

@@ -297,7 +297,7 @@ LT_EXPORT signal_handler lt_hook_sigset(int number, signal_handler handler) {
 enum {
   DESCRIPTORS = 1024,
   WORD_BITS = 64,
-  MOST_SIGNALS = 4, ///< limit of signals in one read; reads of other files are usually larger
+  MAX_SIGNALS = 4, ///< limit of signals in one read; reads of other files are usually larger
 };
 
 /// A bit for each non-blocking signal descriptor that was made for SIGTERM or SIGINT. Blocking descriptors are left
@@ -338,7 +338,7 @@ static LT_NOINLINE void note_signals(const char *bytes, size_t size) {
 LT_EXPORT ssize_t lt_hook_read(int descriptor, void *bytes, size_t size) {
   __typeof__(&read) next = NEXT(read);
   if (!is_watched(descriptor) || size == 0 || size % sizeof(struct signalfd_siginfo) != 0 ||
-      size > MOST_SIGNALS * sizeof(struct signalfd_siginfo))
+      size > MAX_SIGNALS * sizeof(struct signalfd_siginfo))
     __attribute__((musttail)) return next(descriptor, bytes, size);
   ssize_t result = next(descriptor, bytes, size);
   if (result > 0) note_signals(bytes, (size_t)result);

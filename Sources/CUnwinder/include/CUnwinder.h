@@ -36,7 +36,7 @@ struct lt_unwinder_answer {
   uint32_t count;
 };
 
-enum { LT_UNWINDER_MOST_FRAMES = 4096 };
+enum { LT_UNWINDER_MAX_FRAMES = 4096 };
 
 /// Starts the child. Each question to it is a struct lt_unwind_registers. Returns 0 or an errno: ENOSYS on an
 /// unsupported machine. The child uses the arrays of the input as they are at the call, so they need not live on.

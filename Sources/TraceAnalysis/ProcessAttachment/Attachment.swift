@@ -13,10 +13,8 @@ package struct Attachment {
   package let view: TargetView
   /// The path of the trace, as this process can open it.
   package let tracePath: String
-  /// Nanoseconds that all threads were stopped. `callNanoseconds`: nanoseconds that the thread that made the call was
-  /// diverted from its work.
+  /// Nanoseconds that all threads were stopped.
   package let pauseNanoseconds: UInt64
-  let callNanoseconds: UInt64
   private let directory: SharedDirectory
 
   /// Timeout of the call in milliseconds. It is long because the loader may wait for a slow disk.
@@ -53,8 +51,7 @@ package struct Attachment {
         throw .refused(process, reason: directory.messages().first ?? "")
       }
       return Attachment(
-        view: view, tracePath: path, pauseNanoseconds: outcome.pauseNanoseconds,
-        callNanoseconds: outcome.callNanoseconds, directory: directory)
+        view: view, tracePath: path, pauseNanoseconds: outcome.pauseNanoseconds, directory: directory)
     } catch {
       directory.remove()
       guard let identity = view.identity else { throw error }

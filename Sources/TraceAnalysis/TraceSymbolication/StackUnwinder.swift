@@ -22,7 +22,6 @@ package final class StackUnwinder {
 
   /// The general registers and the program counter by their DWARF numbers (System V ABI, AMD64); nil for unknown values.
   package struct Registers {
-    package static let count = Int(LT_UNWIND_REGISTERS)
     package static let stackPointer = 7
     package static let programCounter = 16
 
@@ -129,7 +128,7 @@ package final class StackUnwinder {
     let (headSize, frameSize) = (MemoryLayout<lt_unwinder_answer>.size, MemoryLayout<lt_unwound_frame>.stride)
     guard bytes.count >= headSize else { return nil }
     let head = bytes.loadUnaligned(as: lt_unwinder_answer.self)
-    guard head.count <= UInt32(LT_UNWINDER_MOST_FRAMES),
+    guard head.count <= UInt32(LT_UNWINDER_MAX_FRAMES),
       bytes.count == headSize + Int(head.count) * frameSize
     else { return nil }
     let frames = (0..<Int(head.count)).map { index in

@@ -156,7 +156,7 @@ struct OwnMappings {
   /// an arena, the state directly follows.
   static func isArena(at address: UInt64, _ image: HeapImage) -> Bool {
     guard address % arenaSize == 0, let state = image.word(at: address) else { return false }
-    return state % arenaSize < UInt64(GLIBC_MOST_HEAP_INFO)
+    return state % arenaSize < UInt64(GLIBC_MAX_HEAP_INFO)
   }
 
   /// Returns the parts of a range outside all blocks. Returns no parts if the range has small blocks: the allocator

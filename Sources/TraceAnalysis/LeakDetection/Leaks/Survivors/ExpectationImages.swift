@@ -7,7 +7,6 @@ import TraceReading
 ///
 /// One such image is taken for each place, at its first deadline that passed. Chance decides which of the later objects
 /// the image shows. `completed(by:)` adds the other objects, so that counts do not depend on the moment.
-/// it shows. `completed(by:)` adds the others, so that counts do not depend on the moment.
 package struct ExpectationImages {
   private var findings: [Finding] = []
   /// By place: the time, in ticks, of the image that shows the holders.
