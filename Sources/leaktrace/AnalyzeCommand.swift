@@ -41,7 +41,7 @@ struct AnalyzeCommand: AnalyzingCommand {
 
   @OptionGroup var ownModules: OwnModulesOption
 
-  @OptionGroup var memoryLimit: MemoryLimitOption
+  @OptionGroup var reading: ReadingOptions
 
   @OptionGroup var layout: LayoutOptions
 
@@ -75,7 +75,7 @@ struct AnalyzeCommand: AnalyzingCommand {
     for path in paths {
       do {
         let trace = try search.allocations(path)
-        if !trace.analysis.diagnostics.isEmpty { status = .worst(status, .damaged) }
+        status = .worst(status, ExitStatus(trace.analysis.diagnostics))
         opened.append(trace)
       } catch {
         complain(explanation(of: error, path: path))

@@ -82,7 +82,7 @@ struct CheckCommand: LeakSearchingCommand {
 
   @OptionGroup var ownModules: OwnModulesOption
 
-  @OptionGroup var memoryLimit: MemoryLimitOption
+  @OptionGroup var reading: ReadingOptions
 
   @OptionGroup var layout: LayoutOptions
 

@@ -31,7 +31,7 @@ struct DigestCommand: LeakSearchingCommand {
 
   @OptionGroup var ownModules: OwnModulesOption
 
-  @OptionGroup var memoryLimit: MemoryLimitOption
+  @OptionGroup var reading: ReadingOptions
 
   func validate() throws {
     if ReportOutputs.place(output) == ReportOutputs.place(recorded) {

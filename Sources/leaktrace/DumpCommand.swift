@@ -33,16 +33,15 @@ struct DumpCommand: ParsableCommand {
   @Flag(help: "Print only events, merged by time across all threads.")
   var byTime = false
 
-  @Flag(
-    help:
-      "Print everything. Without this, output is limited in proportion to the size of the trace, since a few bytes may encode millions of records."
-  )
+  @Flag(help: "Print everything even with --untrusted, which limits the output in proportion to the trace's size.")
   var all = false
+
+  @OptionGroup var reading: ReadingOptions
 
   func run() throws {
     let reader: TraceReader
     do {
-      reader = try TraceReader(path: trace)
+      reader = try TraceReader(path: trace, policy: reading.policy)
     } catch {
       complain(explanation(of: error, path: trace))
       throw ExitStatus.unreadable.code
@@ -84,6 +83,8 @@ struct DumpCommand: ParsableCommand {
     if isCut {
       complain("\(trace): output stopped in proportion to the size of the trace. Print everything with --all.")
     }
-    if isCut || !reader.diagnostics.isEmpty { throw ExitStatus.damaged.code }
+    if isCut { throw ExitStatus.refused.code }
+    let status = ExitStatus(reader.diagnostics)
+    if status != .success { throw status.code }
   }
 }

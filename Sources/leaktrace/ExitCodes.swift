@@ -15,6 +15,7 @@ import TraceAnalysis
 /// | 3 | a trace could not be read at all |
 /// | 4 | done, but a trace is damaged or cut short: the result covers its readable part |
 /// | 5 | the result could not be written |
+/// | 6 | done, but a stranger's trace (`--untrusted`) asked for more work than its size allows |
 /// | 64 | the command line is wrong |
 ///
 /// If several apply, `worst` chooses the gravest. Status 1 means that everything was read and a gate failed, so an
@@ -31,14 +32,22 @@ enum ExitStatus: Int32 {
   case unreadable = 3
   case damaged = 4
   case outputFailed = 5
+  case refused = 6
   case usage = 64
+
+  /// The status after a trace with these faults was read.
+  init(_ faults: TraceDiagnostics) {
+    self = faults.isEmpty ? .success : faults.first.contains(where: \.isRefusal) ? .refused : .damaged
+  }
 
   /// The exit code that a command's `run` throws.
   var code: ExitCode { ExitCode(rawValue) }
 
   /// Returns the graver of two statuses. An unreadable trace outweighs a damaged one.
   static func worst(_ a: ExitStatus, _ b: ExitStatus) -> ExitStatus {
-    let byGravity: [ExitStatus] = [.outputFailed, .usage, .unreadable, .damaged, .notFound, .findings, .success]
+    let byGravity: [ExitStatus] = [
+      .outputFailed, .usage, .unreadable, .refused, .damaged, .notFound, .findings, .success,
+    ]
     return byGravity.first { $0 == a || $0 == b } ?? a
   }
 }

@@ -84,7 +84,7 @@ struct ExportCommand: LeakSearchingCommand {
 
   @OptionGroup var ownModules: OwnModulesOption
 
-  @OptionGroup var memoryLimit: MemoryLimitOption
+  @OptionGroup var reading: ReadingOptions
 
   func validate() throws {
     if format.hasOneMeasure, value.count > 1 {

@@ -34,7 +34,7 @@ struct HistoryCommand: ParsableCommand {
 
   @OptionGroup var debugFiles: DebugFileOptions
 
-  @OptionGroup var memoryLimit: MemoryLimitOption
+  @OptionGroup var reading: ReadingOptions
 
   @OptionGroup var layout: LayoutOptions
 
@@ -43,7 +43,9 @@ struct HistoryCommand: ParsableCommand {
   }
 
   func run() throws {
-    guard let reader = ObjectQuestion.open(trace, part: .events) else { throw ExitStatus.unreadable.code }
+    guard let reader = ObjectQuestion.open(trace, part: .events, reading.policy) else {
+      throw ExitStatus.unreadable.code
+    }
     if reader.header.referenceCounting == .off {
       complain("\(trace) has no retains and releases: it was recorded with --arc off.")
       throw ExitStatus.unreadable.code
@@ -55,10 +57,10 @@ struct HistoryCommand: ParsableCommand {
     }
     let line = ReadingLine.show(reader, path: trace)
     defer { line?.erase() }
-    let allocations = AllocationAnalysis(reader, snapshot: chosen)
+    let allocations = ReadingInterrupt.watch { AllocationAnalysis(reader, snapshot: chosen) }
     let symbolicator = Symbolicator(of: [allocations], search: debugFiles.search)
     let analysis = HistoryAnalysis(
-      reader, allocations, snapshot: chosen, naming: symbolicator, memoryLimit: memoryLimit.limit)
+      reader, allocations, snapshot: chosen, naming: symbolicator)
     let found = analysis.report(asked.query)
     line?.erase()
     guard let report = found else {
@@ -80,6 +82,7 @@ struct HistoryCommand: ParsableCommand {
         ? HistoryJSON.text(report, subject: asked.subject)
         : HistoryText(style: style, limit: limit == 0 ? nil : limit, frames: analysis.frames).text(report),
       called: "the history")
-    if !allocations.diagnostics.isEmpty || !analysis.diagnostics.isEmpty { throw ExitStatus.damaged.code }
+    let status = ExitStatus.worst(ExitStatus(allocations.diagnostics), ExitStatus(analysis.diagnostics))
+    if status != .success { throw status.code }
   }
 }

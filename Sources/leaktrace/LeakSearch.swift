@@ -21,7 +21,7 @@ protocol LeakSearchingCommand: ParsableCommand {
   var suppressions: SuppressionsOption { get }
   var debugFiles: DebugFileOptions { get }
   var ownModules: OwnModulesOption { get }
-  var memoryLimit: MemoryLimitOption { get }
+  var reading: ReadingOptions { get }
 }
 
 /// A trace with everything that a report needs from it.
@@ -29,7 +29,7 @@ struct ExaminedTrace {
   var reader: TraceReader
   var trace: ReportTrace
   var leaks: LeakReport
-  /// `damaged`, or `unreadable` if the trace lacks the requested heap image.
+  /// `damaged` or `refused`, or `unreadable` if the trace lacks the requested heap image.
   var status: ExitStatus
   /// The analysis of the heap image, if the caller wants to keep it.
   var heap: LeakAnalysis?
@@ -44,7 +44,7 @@ struct LeakSearch {
   private let suppressions: Suppressions
   private let files: DebugFileSearch
   private let openFiles = OpenImageFiles()
-  private let memoryLimit: MemoryLimit
+  let policy: ReadingPolicy
   private let ownModules: Set<String>
 
   /// Prints the reason before it throws an exit status.
@@ -53,7 +53,7 @@ struct LeakSearch {
   ) throws {
     self.snapshot = snapshot
     files = command.debugFiles.search.among(inspected)
-    memoryLimit = command.memoryLimit.limit
+    policy = command.reading.policy
     ownModules = command.ownModules.modules
     suppressions = try Self.read(command.suppressions.files)
   }
@@ -97,7 +97,7 @@ struct LeakSearch {
   func examine(
     _ path: String, _ detail: Detail = .findings, keepsHeap: HeapUse = .never
   ) throws(TraceFormatError) -> ExaminedTrace {
-    let reader = try TraceReader(path: path, part: .withImage(snapshot))
+    let reader = try TraceReader(path: path, part: .withImage(snapshot), policy: policy)
     let chosen = detail == .allocations ? nil : SnapshotChoice.choose(reader, number: snapshot)
     var status = ExitStatus.success
     if chosen == nil, detail != .allocations, let number = snapshot {
@@ -106,7 +106,8 @@ struct LeakSearch {
     }
     let line = ReadingLine.show(reader, path: path)
     defer { line?.erase() }
-    var trace = ReportTrace(path: path, analysis: AllocationAnalysis(reader, snapshot: chosen))
+    var trace = ReportTrace(
+      path: path, analysis: ReadingInterrupt.watch { AllocationAnalysis(reader, snapshot: chosen) })
     line?.replace("looking for leaks")
     var heap: LeakAnalysis?
     var candidates: [SuspicionAccount]?
@@ -119,7 +120,7 @@ struct LeakSearch {
       leaks.findStacks(reader, trace.analysis, naming: naming(trace))
     }
     if let refused = reader.refusedPass { trace.analysis.diagnostics.append(refused) }
-    if !trace.analysis.diagnostics.isEmpty { status = .worst(status, .damaged) }
+    status = .worst(status, ExitStatus(trace.analysis.diagnostics))
     return ExaminedTrace(reader: reader, trace: trace, leaks: leaks, status: status, heap: heap)
   }
 
@@ -146,10 +147,10 @@ struct LeakSearch {
 
   /// Reads only the allocations of a trace.
   func allocations(_ path: String) throws(TraceFormatError) -> ReportTrace {
-    let reader = try TraceReader(path: path, part: .withImage(nil))
+    let reader = try TraceReader(path: path, part: .withImage(nil), policy: policy)
     let line = ReadingLine.show(reader, path: path)
     defer { line?.erase() }
-    return ReportTrace(path: path, analysis: AllocationAnalysis(reader, snapshot: nil))
+    return ReportTrace(path: path, analysis: ReadingInterrupt.watch { AllocationAnalysis(reader, snapshot: nil) })
   }
 
   /// Returns the names for a trace's frames.
@@ -169,7 +170,7 @@ struct LeakSearch {
     SnapshotChoice.report(reader, snapshot, number: self.snapshot, path: trace.path) {
       LeakReport(
         reader, &trace.analysis, snapshot: $0, files: files, openFiles: openFiles,
-        toolPath: ProcessInfo.processInfo.environment["PATH"] ?? "", memoryLimit: memoryLimit, ownModules: ownModules,
+        toolPath: ProcessInfo.processInfo.environment["PATH"] ?? "", ownModules: ownModules,
         suppressions: suppressions, inspect: inspect)
     }
   }

@@ -25,7 +25,7 @@ struct NamesCommand: ParsableCommand {
 
   @OptionGroup var debugFiles: DebugFileOptions
 
-  @OptionGroup var memoryLimit: MemoryLimitOption
+  @OptionGroup var reading: ReadingOptions
 
   @Option(help: ArgumentHelp("Longest time for a trace, such as 30s.", valueName: "time"))
   var timeLimit: TimeSpan = TimeSpan(seconds: 600)
@@ -38,7 +38,7 @@ struct NamesCommand: ParsableCommand {
     let collection = NamesCollection(
       search: debugFiles.search,
       toolPath: ProcessInfo.processInfo.environment["PATH"] ?? "", toolVersion: leaktraceVersion,
-      memoryLimit: memoryLimit.limit, timeLimit: .seconds(timeLimit.seconds))
+      policy: reading.policy, timeLimit: .seconds(timeLimit.seconds))
     for path in paths {
       do {
         let outcome = try collection.add(toTraceAt: path)

@@ -5,9 +5,9 @@ import TraceAnalysis
 
 enum ObjectQuestion {
   /// Opens a trace. Prints the reason and returns nil if it cannot be read.
-  static func open(_ trace: String, part: TracePart = .whole) -> TraceReader? {
+  static func open(_ trace: String, part: TracePart = .whole, _ policy: ReadingPolicy) -> TraceReader? {
     do {
-      return try TraceReader(path: trace, part: part)
+      return try TraceReader(path: trace, part: part, policy: policy)
     } catch {
       complain(explanation(of: error, path: trace))
       return nil

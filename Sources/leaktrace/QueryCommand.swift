@@ -40,7 +40,7 @@ struct QueryCommand: LeakSearchingCommand {
 
   @OptionGroup var ownModules: OwnModulesOption
 
-  @OptionGroup var memoryLimit: MemoryLimitOption
+  @OptionGroup var reading: ReadingOptions
 
   func validate() throws {
     guard timeout > 0, timeout <= Self.longestTimeout else {

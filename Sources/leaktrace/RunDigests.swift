@@ -19,7 +19,9 @@ struct RunDigests {
     for run in runs where !isDigest(run) {
       // Ignore an unreadable trace here: the error is reported when the trace is read.
       for trace in (try? TraceListing.traces(at: run)) ?? [] where TraceListing.isRegularFile(trace) {
-        if let reader = try? TraceReader(path: trace, part: .withImage(nil)) { limit.add(reader) }
+        if let reader = try? TraceReader(path: trace, part: .withImage(nil), policy: search.policy) {
+          limit.add(reader)
+        }
       }
     }
     guard limit.isExceeded else { return }

@@ -19,10 +19,12 @@ struct SnapshotsCommand: ParsableCommand {
 
   @OptionGroup var formatOption: FormatOption
 
+  @OptionGroup var reading: ReadingOptions
+
   @OptionGroup var layout: LayoutOptions
 
   func run() throws {
-    guard let reader = ObjectQuestion.open(trace) else { throw ExitStatus.unreadable.code }
+    guard let reader = ObjectQuestion.open(trace, reading.policy) else { throw ExitStatus.unreadable.code }
     let list = SnapshotList(reader, path: trace)
     let style = layout.style()
     try ObjectQuestion.show(
@@ -30,6 +32,7 @@ struct SnapshotsCommand: ParsableCommand {
         ? list.json() : list.text(style: style, whenNone: SnapshotChoice.explanation(reader, number: nil, path: trace)),
       called: "the list")
     for diagnostic in reader.diagnostics.first { complain("\(trace): \(diagnostic.explanation)") }
-    if !reader.diagnostics.isEmpty { throw ExitStatus.damaged.code }
+    let status = ExitStatus(reader.diagnostics)
+    if status != .success { throw status.code }
   }
 }

@@ -83,7 +83,7 @@ struct WatchCommand: LeakSearchingCommand {
 
   @OptionGroup var ownModules: OwnModulesOption
 
-  @OptionGroup var memoryLimit: MemoryLimitOption
+  @OptionGroup var reading: ReadingOptions
 
   @OptionGroup var layout: LayoutOptions
 

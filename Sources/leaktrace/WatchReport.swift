@@ -72,7 +72,7 @@ struct WatchReport {
     var images: [(path: String, number: Int, time: Double, header: TraceHeader)] = []
     for path in paths {
       do {
-        let reader = try TraceReader(path: path)
+        let reader = try TraceReader(path: path, policy: search.policy)
         for snapshot in reader.snapshots where snapshot.isWhole {
           let seconds = reader.clock.seconds(at: snapshot.time) ?? 0
           images.append((path, Int(snapshot.number), seconds, reader.header))

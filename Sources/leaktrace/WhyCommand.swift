@@ -38,7 +38,7 @@ struct WhyCommand: ParsableCommand {
 
   @OptionGroup var pathOptions: PathOptions
 
-  @OptionGroup var memoryLimit: MemoryLimitOption
+  @OptionGroup var reading: ReadingOptions
 
   @OptionGroup var layout: LayoutOptions
 
@@ -47,7 +47,7 @@ struct WhyCommand: ParsableCommand {
   }
 
   func run() throws {
-    guard let reader = ObjectQuestion.open(trace, part: .withImage(image.snapshot)) else {
+    guard let reader = ObjectQuestion.open(trace, part: .withImage(image.snapshot), reading.policy) else {
       throw ExitStatus.unreadable.code
     }
     guard let chosen = SnapshotChoice.choose(reader, number: image.snapshot) else {
@@ -56,12 +56,11 @@ struct WhyCommand: ParsableCommand {
     }
     let line = ReadingLine.show(reader, path: trace)
     defer { line?.erase() }
-    let allocations = AllocationAnalysis(reader, snapshot: chosen)
+    let allocations = ReadingInterrupt.watch { AllocationAnalysis(reader, snapshot: chosen) }
     let symbolicator = Symbolicator(of: [allocations], search: debugFiles.search)
     let analysis = LeakAnalysis(
       reader, allocations, snapshot: chosen, search: debugFiles.search,
-      toolPath: ProcessInfo.processInfo.environment["PATH"] ?? "", memoryLimit: memoryLimit.limit,
-      ownModules: ownModules.modules, naming: symbolicator)
+      toolPath: ProcessInfo.processInfo.environment["PATH"] ?? "", ownModules: ownModules.modules, naming: symbolicator)
     let answer = analysis.explain(asked.query, limit: limit)
     line?.erase()
     guard answer.matches > 0 else {
@@ -85,6 +84,7 @@ struct WhyCommand: ParsableCommand {
       case .dot: FindingGraph.dot(answer)
       }
     try ObjectQuestion.show(text, called: "the answer")
-    if !allocations.diagnostics.isEmpty || !analysis.model.diagnostics.isEmpty { throw ExitStatus.damaged.code }
+    let status = ExitStatus.worst(ExitStatus(allocations.diagnostics), ExitStatus(analysis.model.diagnostics))
+    if status != .success { throw status.code }
   }
 }

@@ -157,10 +157,10 @@ struct FuzzInput {
   /// Reads everything in the input, as the commands do, but does not open the files that the trace names. Returns the
   /// number of characters written.
   @discardableResult
-  func readEverything() -> Int {
+  func readEverything(_ policy: ReadingPolicy = ReadingPolicy(isUntrusted: true)) -> Int {
     var written = 0
     for parts in [Set<RecordDump.Part>([.events, .definitions, .chunks, .memory]), []] {
-      guard let reader = try? TraceReader(bytes: trace, liveBytes: live) else { return written }
+      guard let reader = try? TraceReader(bytes: trace, liveBytes: live, policy: policy) else { return written }
       let dump = RecordDump(reader, parts: parts)
       if parts.isEmpty {
         dump.countingByTime(&written)
@@ -177,7 +177,7 @@ struct FuzzInput {
     do {
       return written
         + (try EveryCommand.run(naming: FuzzNaming(), layouts: FuzzLayouts()) {
-          try TraceReader(bytes: trace, liveBytes: live)
+          try TraceReader(bytes: trace, liveBytes: live, policy: policy)
         })
     } catch {
       fatalError("a command failed: \(error)")

@@ -67,7 +67,7 @@ func forgedChunk(
         kind: .events, thread: thread, payload: encoder.payload + Array(repeating: 0, count: 1 << 20), eventCount: 1)
     }
     #expect(writer.bytes.count < 100_000)
-    let reader = try TraceReader(bytes: writer.bytes)
+    let reader = try TraceReader(bytes: writer.bytes, policy: ReadingPolicy(isUntrusted: true))
     let events = CollectedEvents.of(reader)
     let refused = reader.diagnostics.first.filter { if case .beyondFileSize = $0.kind { true } else { false } }.count
     #expect(events.count + refused == 400)

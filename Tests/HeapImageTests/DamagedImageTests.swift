@@ -32,7 +32,8 @@ import TraceTestSupport
     for chunk in chunks {
       try writer.append(kind: chunk.kind, thread: 0, payload: chunk.payload, firstTime: time, lastTime: time)
     }
-    return try TraceReader(bytes: writer.bytes)
+    // The size of the file limits the work.
+    return try TraceReader(bytes: writer.bytes, policy: ReadingPolicy(isUntrusted: true))
   }
 
   private func head(_ change: (inout lt_snapshot) -> Void = { _ in }) -> [UInt8] {
@@ -68,7 +69,7 @@ import TraceTestSupport
     return bytes.bytes
   }
 
-  private func analysis(_ reader: TraceReader, limit: MemoryLimit = .standard) throws -> LeakAnalysis {
+  private func analysis(_ reader: TraceReader, limit: MemoryLimit? = nil) throws -> LeakAnalysis {
     let snapshot = try #require(reader.snapshots.first)
     final class NoLayouts: LayoutSource {
       func layout(ofInstanceAt address: RuntimeAddress, metadata: RuntimeAddress) -> ObjectLayout? { nil }
@@ -79,7 +80,7 @@ import TraceTestSupport
     return LeakAnalysis(
       reader, AllocationAnalysis(reader, snapshot: snapshot), snapshot: snapshot, naming: OffsetNaming(),
       layouts: NoLayouts(),
-      memoryLimit: limit)
+      imageLimit: limit)
   }
 
   private func isIncomplete(_ analysis: LeakAnalysis) -> Bool {

@@ -19,26 +19,26 @@ package struct EveryCommand {
   private let open: () throws -> TraceReader
   private let naming: any FrameNaming
   private let layouts: any LayoutSource
-  private let memoryLimit: MemoryLimit
+  private let imageLimit: MemoryLimit
   /// The number of characters written.
   package private(set) var written = 0
 
   /// `open`: opens the same trace again for each command.
   package init(
-    naming: any FrameNaming, layouts: any LayoutSource, memoryLimit: ByteCount = ByteCount(256 << 20),
+    naming: any FrameNaming, layouts: any LayoutSource, imageLimit: ByteCount = ByteCount(256 << 20),
     open: @escaping () throws -> TraceReader
   ) {
     (self.naming, self.layouts, self.open) = (naming, layouts, open)
-    self.memoryLimit = MemoryLimit(memoryLimit)
+    self.imageLimit = MemoryLimit(imageLimit)
   }
 
   /// Returns the number of characters written. Throws if the trace cannot be opened, or if its digest cannot be
   /// written.
   package static func run(
-    naming: any FrameNaming, layouts: any LayoutSource, memoryLimit: ByteCount = ByteCount(256 << 20),
+    naming: any FrameNaming, layouts: any LayoutSource, imageLimit: ByteCount = ByteCount(256 << 20),
     open: @escaping () throws -> TraceReader
   ) throws -> Int {
-    var commands = EveryCommand(naming: naming, layouts: layouts, memoryLimit: memoryLimit, open: open)
+    var commands = EveryCommand(naming: naming, layouts: layouts, imageLimit: imageLimit, open: open)
     let count = try open().snapshots.count
     // Only the first and the last image are analysed: the others add nothing new.
     let chosen: [Int?] = count == 0 ? [nil] : count == 1 ? [0] : [0, count - 1]
@@ -64,7 +64,7 @@ package struct EveryCommand {
     let allocations = AllocationAnalysis(reader, snapshot: snapshot)
     return (
       allocations,
-      LeakAnalysis(reader, allocations, snapshot: snapshot, naming: naming, layouts: layouts, memoryLimit: memoryLimit)
+      LeakAnalysis(reader, allocations, snapshot: snapshot, naming: naming, layouts: layouts, imageLimit: imageLimit)
     )
   }
 
@@ -198,7 +198,7 @@ package struct EveryCommand {
   private mutating func history(_ index: Int?, _ examined: Examined) throws {
     let (reader, allocations) = (examined.reader, examined.trace.analysis)
     let snapshot = index.map { reader.snapshots[$0] }
-    let analysis = HistoryAnalysis(reader, allocations, snapshot: snapshot, naming: naming, memoryLimit: memoryLimit)
+    let analysis = HistoryAnalysis(reader, allocations, snapshot: snapshot, naming: naming, imageLimit: imageLimit)
     for query in Self.queries {
       guard let report = analysis.report(query) else { continue }
       written += HistoryText(frames: analysis.frames).text(report).utf8.count

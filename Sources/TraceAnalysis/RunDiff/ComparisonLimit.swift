@@ -2,9 +2,9 @@
 
 import TraceReading
 
-/// Adds up the sizes of a comparison's traces. Each trace alone is read within its own limits, but a comparison reads
-/// several. If the traces are too large together, the user must write a digest of each trace and compare the digests. A
-/// value. Adding a trace is linear in its chunks.
+/// Adds up the sizes of a comparison's traces, if they are not trusted. Each trace alone is read within its own limits,
+/// but a comparison reads several. If the traces are too large together, the user must write a digest of each trace and
+/// compare the digests. A value. Adding a trace is linear in its chunks.
 package struct ComparisonLimit {
   /// Bytes of the files. `eventBytes`: bytes of their decompressed events.
   private var fileBytes: UInt64 = 0
@@ -13,6 +13,7 @@ package struct ComparisonLimit {
   package init() {}
 
   package mutating func add(_ reader: TraceReader) {
+    guard reader.limits.isBySize else { return }
     fileBytes &+= reader.fileSize.rawValue
     eventBytes &+= ReadingLimits.eventBytes(of: reader.chunks)
   }

@@ -116,8 +116,7 @@ extension RunDigest {
     for scope in analysis.statements.scopes { scopes[scope.place.name, default: 0] &+= scope.executions }
     remarks = analysis.gapRemarks
 
-    var namer = StackNamer(
-      analysis.definitions, naming: naming, steps: ReadingLimits(fileSize: analysis.fileSize.rawValue).recursionSteps)
+    var namer = StackNamer(analysis.definitions, naming: naming, steps: analysis.limits.recursionSteps)
     var numbers: [SiteKey: Int] = [:]
     var types: [UInt32: String] = [:]
     sites = []

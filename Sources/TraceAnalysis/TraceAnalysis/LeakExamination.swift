@@ -15,19 +15,17 @@ extension LeakReport {
   package init(
     _ reader: TraceReader, _ allocations: inout AllocationAnalysis, snapshot: TraceSnapshot, files: DebugFileSearch,
     access: (any SymbolFileAccess)? = nil, openFiles: OpenImageFiles = OpenImageFiles(), toolPath: String,
-    memoryLimit: MemoryLimit = .standard,
     ownModules: Set<String>,
     suppressions: Suppressions = Suppressions(), inspect: (LeakAnalysis) -> Void = { _ in }
   ) {
     let symbolicator = Symbolicator(of: [allocations], search: files, access: access, openFiles: openFiles)
     let analysis = LeakAnalysis(
       reader, allocations, snapshot: snapshot, search: files, access: access, toolPath: toolPath,
-      memoryLimit: memoryLimit,
       ownModules: ownModules, naming: symbolicator)
     let atExpectations = ExpectationImages(reader, allocations) { snapshot in
       LeakAnalysis(
         reader, AllocationAnalysis(reader, snapshot: snapshot), snapshot: snapshot, search: files, access: access,
-        toolPath: toolPath, memoryLimit: memoryLimit, ownModules: ownModules, naming: symbolicator)
+        toolPath: toolPath, ownModules: ownModules, naming: symbolicator)
     }
     let growth = LeakAnalysis.growth(reader, allocations) { snapshot, allocations in
       LeakAnalysis(

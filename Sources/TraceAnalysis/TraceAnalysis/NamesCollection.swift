@@ -25,7 +25,7 @@ package struct NamesCollection {
   private let search: DebugFileSearch
   private let toolPath: String
   private let toolVersion: String
-  private let memoryLimit: MemoryLimit
+  private let policy: ReadingPolicy
   /// Maximum time for reading names.
   private let timeLimit: Duration
 
@@ -34,10 +34,10 @@ package struct NamesCollection {
   ///   - timeLimit: After this time, no more names are read. A heap image is always read to its end.
   package init(
     search: DebugFileSearch = DebugFileSearch(), toolPath: String, toolVersion: String,
-    memoryLimit: MemoryLimit = .standard, timeLimit: Duration
+    policy: ReadingPolicy = ReadingPolicy(), timeLimit: Duration
   ) {
     (self.search, self.toolPath, self.toolVersion) = (search, toolPath, toolVersion)
-    (self.memoryLimit, self.timeLimit) = (memoryLimit, timeLimit)
+    (self.policy, self.timeLimit) = (policy, timeLimit)
   }
 
   /// Analyzes the trace at `path`, and stores the parts of files that the analysis read. They replace names that are
@@ -48,7 +48,7 @@ package struct NamesCollection {
   package func add(toTraceAt path: String) throws(TraceFormatError) -> Outcome {
     let deadline = ContinuousClock.now + timeLimit
     let files = TrackedSymbolFiles()
-    let reader = try TraceReader(path: path)
+    let reader = try TraceReader(path: path, policy: policy)
     guard reader.closing != nil, !reader.hasLiveFile else { throw .notClosed(path: path) }
     let snapshot = SnapshotChoice.choose(reader, number: nil)
     var analysis = AllocationAnalysis(reader, snapshot: snapshot)
@@ -56,7 +56,7 @@ package struct NamesCollection {
     if let snapshot {
       _ = LeakReport(
         reader, &analysis, snapshot: snapshot, files: search, access: files, openFiles: openFiles, toolPath: toolPath,
-        memoryLimit: memoryLimit, ownModules: [])
+        ownModules: [])
     }
     let isComplete = readFrames(
       of: analysis, Symbolicator(of: [analysis], search: search, access: files, openFiles: openFiles), until: deadline)

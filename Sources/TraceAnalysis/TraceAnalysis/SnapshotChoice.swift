@@ -41,6 +41,9 @@ package enum SnapshotChoice {
     _ reader: TraceReader, _ chosen: TraceSnapshot?, number: Int?, path: String, judge: (TraceSnapshot) -> LeakReport
   ) -> LeakReport {
     guard let chosen else { return LeakReport(unavailable: explanation(reader, number: number, path: path)) }
+    if reader.stopTime != nil {
+      return LeakReport(unavailable: "the trace was not read to its end")
+    }
     var report = judge(chosen)
     // An incomplete analysis without findings does not show that there are no leaks.
     if let obstacle = report.obstacle, !chosen.isWhole || report.programFindings.isEmpty {

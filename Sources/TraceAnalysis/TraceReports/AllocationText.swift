@@ -56,7 +56,7 @@ package struct AllocationText {
     for remark in Self.remarks(analysis) { lines.line("note: \(remark)", indent: 2) }
     for warning in analysis.definitions.warnings { lines.line("warning: \(PlainText.escaped(warning))", indent: 2) }
     for diagnostic in analysis.diagnostics.first.prefix(10) {
-      lines.line("damage: \(diagnostic.explanation)", indent: 2)
+      lines.line("\(diagnostic.label): \(diagnostic.explanation)", indent: 2)
     }
     if analysis.diagnostics.count > 10 {
       lines.line("damage: \(analysis.diagnostics.count - 10) more places", indent: 2)
@@ -80,10 +80,12 @@ package struct AllocationText {
     // An inspection or a light recording knows only one moment.
     if analysis.header.lacksHistory { return lines.line(row("in use:", analysis.atExit), indent: 2) }
     let end =
-      analysis.definitions.limit != nil
-      ? "at the trace's limit:"
-      : analysis.completeness == .open || analysis.closing?.reason == .detached
-        ? "at the end of the trace:" : "at exit:"
+      analysis.hasStopped
+      ? "where reading stopped:"
+      : analysis.definitions.limit != nil
+        ? "at the trace's limit:"
+        : analysis.completeness == .open || analysis.closing?.reason == .detached
+          ? "at the end of the trace:" : "at exit:"
     lines.line(row(end, analysis.atExit), indent: 2)
     if let unseen = analysis.unseen {
       lines.line(
@@ -227,6 +229,7 @@ package struct AllocationText {
   /// Returns the words for the last moment of the trace.
   private static func end(_ report: AllocationReport) -> String {
     if report.lacksHistory { return inUse }
+    if report.traces.contains(where: \.analysis.hasStopped) { return "where reading stopped" }
     return report.traces.contains { $0.analysis.completeness == .open } ? "at the end of the trace" : "at exit"
   }
 

@@ -4,6 +4,12 @@ import TextWriting
 import TraceReading
 
 extension TraceDiagnostic {
+  /// The word before the sentence in reports.
+  package var label: String {
+    if case .stopped = kind { return "incomplete" }
+    return isRefusal ? "refused" : "damage"
+  }
+
   /// A sentence with the problem and its place.
   package var explanation: String {
     let text: String =
@@ -16,15 +22,15 @@ extension TraceDiagnostic {
       case .implausibleSize(let claimed, let justified):
         "a chunk that claims \(claimed.rawValue) bytes was skipped: the file justifies \(justified.rawValue)"
       case .beyondFileSize(let claimed):
-        "a chunk of \(claimed.rawValue) bytes was not read: the chunks are too large for a file of this size"
+        "a chunk of \(claimed.rawValue) bytes was not read: the chunks are too large for a stranger's file of this size"
       case .tooManyPasses(let bytes):
-        "\(bytes.rawValue) bytes of events were not read a second time: too many for a file of this size"
+        "\(bytes.rawValue) bytes of events were not read a second time: too many for a stranger's file of this size"
       case .tooManyTurns(let chunks):
-        "the rest of the events, in \(Decimal.counted(UInt64(chunks), "chunk")), was not read: threads take turns too often for a file of this size"
+        "the rest of the events, in \(Decimal.counted(UInt64(chunks), "chunk")), was not read: threads take turns too often for a stranger's file of this size"
       case .tooManyBlocks(let ignored):
-        "\(ignored) allocations are left out: too many live blocks for a file of this size"
+        "\(ignored) allocations are left out: too many live blocks for a stranger's file of this size"
       case .tooManySites(let allocations):
-        "the stacks of \(allocations) allocations are left out: too many allocation sites for a file of this size"
+        "the stacks of \(allocations) allocations are left out: too many allocation sites for a stranger's file of this size"
       case .undecompressable(let reason): "a chunk does not decompress and was skipped: \(PlainText.escaped(reason))"
       case .unknownCompression(let number): "a chunk was skipped: its compression, number \(number), is not known"
       case .duplicateChunk(let thread, let sequence): "a second chunk \(sequence) of thread \(thread) was ignored"
@@ -36,8 +42,10 @@ extension TraceDiagnostic {
         "definitions break off at payload byte \(offset), after \(records) records"
       case .damagedDefinition(let kind, let offset):
         "a definition of kind \(kind) at payload byte \(offset) is damaged and was ignored"
-      case .tooManyStacks(let frames): "\(frames) stack frames are left out: too many for a file of this size"
-      case .tooManyDefinitions(let ignored): "\(ignored) definitions were ignored: too many for a file of this size"
+      case .tooManyStacks(let frames):
+        "\(frames) stack frames are left out: too many for a stranger's file of this size"
+      case .tooManyDefinitions(let ignored):
+        "\(ignored) definitions were ignored: too many for a stranger's file of this size"
       case .damagedEvents(let offset, let events): "events break off at payload byte \(offset), after \(events) events"
       case .eventCountMismatch(let claimed, let found): "a chunk has \(found) events, but its header says \(claimed)"
       case .damagedSlot(let reason): "a slot is damaged: \(PlainText.escaped(reason))"
@@ -47,9 +55,11 @@ extension TraceDiagnostic {
       case .incompleteSnapshot(let number, let parts, let expected):
         "heap image \(number) is incomplete: parts of its memory that were read: \(parts)\(expected.map { " of \($0)" } ?? "")"
           + (expected == nil ? "; its end is missing" : "")
-      case .tooMuchMemory(let words): "a heap image is too large for a file of this size; \(words) words were read"
+      case .tooMuchMemory(let words):
+        "a heap image is too large for a stranger's file of this size; \(words) words were read"
       case .overMemoryLimit(let words, let limit):
-        "a heap image takes more than \(Decimal.bytes(limit.rawValue)) of memory (half of the machine's, or --memory-limit); \(words) words were read"
+        "a heap image takes more than \(Decimal.bytes(limit.rawValue)), the memory that --memory-limit leaves for it; \(words) words were read"
+      case .stopped(let stop): stop.explanation
       case .damagedClosing: "the closing record is too short"
       case .readFailed(let code): "the file cannot be read here (errno \(code))"
       }
@@ -60,5 +70,23 @@ extension TraceDiagnostic {
       case nil: ""
       }
     return prefix + text
+  }
+}
+
+extension ReadingStop {
+  /// How far the reading came, why it stopped, and the next step.
+  fileprivate var explanation: String {
+    let extent =
+      switch place {
+      case .events(let read, let all):
+        "after \(Decimal.grouped(read)) of \(Decimal.grouped(all)) events"
+      case .chunks(let count): "before \(Decimal.counted(count, "chunk")) of definitions"
+      }
+    switch reason {
+    case .interrupt: return "reading was interrupted \(extent)"
+    case .memory(let limit):
+      return "reading stopped at the memory limit of \(Decimal.bytes(limit.rawValue)), \(extent). "
+        + "Raise --memory-limit, or analyze the trace on a machine with more memory"
+    }
   }
 }

@@ -64,7 +64,8 @@ extension Symbolicator {
 extension Symbolicator: FrameNaming {
   package var remarks: [String] {
     let limit =
-      isOverLimit ? ["There are more distinct frames than a trace of this size may have: some have no names."] : []
+      isOverLimit
+      ? ["There are more distinct frames than a stranger's trace of this size may have: some have no names."] : []
     return limit
       + problems.compactMap { problem in
         let image = PlainText.escaped(problem.imagePath)

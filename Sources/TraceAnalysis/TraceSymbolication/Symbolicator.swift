@@ -68,16 +68,17 @@ package final class Symbolicator {
     for image in images { _ = number(of: image) }
   }
 
-  /// Makes a symbolicator for analysed traces. The traces' file sizes limit the number of frames.
+  /// Makes a symbolicator for analysed traces, with their limits on the number of frames.
   package convenience init(
     of analyses: [AllocationAnalysis], search: DebugFileSearch = DebugFileSearch(),
     access: (any SymbolFileAccess)? = nil, openFiles: OpenImageFiles = OpenImageFiles()
   ) {
-    let size = analyses.reduce(UInt64(0)) { $0.addingReportingOverflow($1.fileSize.rawValue).partialValue }
     self.init(
       images: analyses.flatMap { $0.definitions.images.map(\.image) }, search: search,
       access: access ?? search.access(storedBy: analyses.compactMap(\.storedFiles)), openFiles: openFiles,
-      frameLimit: ReadingLimits(fileSize: size).frameCount)
+      frameLimit: analyses.reduce(0) {
+        $0.addingReportingOverflow($1.limits.frameCount).overflow ? .max : $0 + $1.limits.frameCount
+      })
   }
 
   /// Returns the functions at an address: inlined functions first, from the innermost on, and last the function that

@@ -53,19 +53,20 @@ package final class HeapImage {
   /// Reads the image of `snapshot`, and adds damage to `diagnostics`. Linear in the words of the image.
   ///
   /// The end record of the image, which a checksum protects, has the number of words and pages. More words or pages
-  /// count as damage. If the end record is missing, the size of the file limits their number. In both cases the image
-  /// takes at most `limit` of memory.
+  /// count as damage. If the end record is missing and the trace is not trusted, the size of the file limits their
+  /// number. The image takes at most `limit` of memory; nil for half of what the reader's memory limit leaves.
   package init(
-    _ snapshot: TraceSnapshot, in reader: TraceReader, limit: MemoryLimit = .standard,
+    _ snapshot: TraceSnapshot, in reader: TraceReader, limit: MemoryLimit? = nil,
     diagnostics: inout TraceDiagnostics
   ) {
     let buffer = PayloadBuffer()
+    let limit = limit ?? reader.memoryLimit.ofHeapImage
     if let claimed = snapshot.end?.pageCount,
       claimed < min(reader.fileSize.rawValue / Self.minPageBytes, limit.bytes.rawValue / Budget.pageCost)
     {
       pages.reserveCapacity(Int(claimed))
     }
-    var budget = Budget(snapshot.end, fileSize: reader.fileSize.rawValue, limit: limit)
+    var budget = Budget(snapshot.end, limits: reader.limits, limit: limit)
     var partCount: UInt32 = 0
     for index in snapshot.memoryChunks {
       let chunk = reader.chunks[index]
@@ -125,8 +126,6 @@ package final class HeapImage {
   /// memory for a reference from the word.
   private struct Budget {
     static let wordCost: UInt64 = 8
-    /// The lowest limit for an image without its end record, in bytes, even if its file is small.
-    private static let minBytes: UInt64 = 256 << 20
     /// Bytes for a page's number, its bitmap, and the places of its words.
     static let pageCost: UInt64 = 8 + 64 + 16 + 8
 
@@ -139,10 +138,10 @@ package final class HeapImage {
     let isOfMachine: Bool
     var usedBytes: UInt64 = 0
 
-    init(_ end: TraceSnapshot.End?, fileSize: UInt64, limit: MemoryLimit) {
+    init(_ end: TraceSnapshot.End?, limits: ReadingLimits, limit: MemoryLimit) {
       words = end?.wordCount ?? .max
       pages = end?.pageCount ?? .max
-      let justified = end == nil ? Self.minBytes + min(fileSize, 1 << 50) * 256 : .max
+      let justified = end == nil ? limits.imageBytes : .max
       bytes = min(limit.bytes.rawValue, justified)
       isOfMachine = limit.bytes.rawValue <= justified
     }

@@ -17,22 +17,22 @@ package final class HistoryAnalysis {
   package private(set) var diagnostics = TraceDiagnostics()
 
   /// `allocations` must have been made with the same snapshot. Without a snapshot, histories end at the end of the
-  /// trace.
+  /// trace. `imageLimit`: the limit for the heap image; nil for the part that the reader's memory limit leaves.
   package init(
     _ reader: TraceReader, _ allocations: AllocationAnalysis, snapshot: TraceSnapshot?, naming: any FrameNaming,
-    memoryLimit: MemoryLimit = .standard
+    imageLimit: MemoryLimit? = nil
   ) {
     self.reader = reader
     self.allocations = allocations
     self.snapshot = snapshot
     var diagnostics = TraceDiagnostics()
-    image = snapshot.map { HeapImage($0, in: reader, limit: memoryLimit, diagnostics: &diagnostics) }
+    image = snapshot.map { HeapImage($0, in: reader, limit: imageLimit, diagnostics: &diagnostics) }
     self.diagnostics = diagnostics
     places = RetainPlaces(allocations.definitions, naming: naming)
   }
 
-  /// Returns nil if nothing matches. Also returns nil if the file is too small to justify the necessary passes over its
-  /// events; the reader's `refusedPass` then records the refusal.
+  /// Returns nil if nothing matches. Also returns nil if the trace is not trusted and its file is too small for so many
+  /// passes; the reader's `refusedPass` then records the refusal.
   package func report(_ query: RetainQuery) -> HistoryReport? {
     if case .address(let address) = query {
       if snapshot != nil, let block = liveBlock(at: address) { return report(.blocks([block.identity]), isLive: true) }

@@ -157,7 +157,7 @@ package enum HistoryGap: Hashable, Sendable {
     case .paused: "recording was paused while it lived: events are missing"
     case .dropped(let count): "\(Decimal.grouped(count)) events of the trace were not recorded"
     case .tooManyEvents(let count):
-      "\(Decimal.grouped(count)) of their events are left out: too many for a file of this size"
+      "\(Decimal.grouped(count)) of their events are left out: too many for a stranger's file of this size"
     case .damaged: "the trace is damaged: events are missing"
     case .staticRuntime:
       "a Swift runtime is inside the program or a library, or in a namespace of its own: weak loads and unowned upgrades, which take a strong reference, were not recorded, "

@@ -27,11 +27,11 @@ package final class HeapModel {
   /// words.
   init(
     _ reader: TraceReader, _ trace: AllocationAnalysis, snapshot: TraceSnapshot, codeFacts: CodeFacts,
-    memoryLimit: MemoryLimit, files: Files
+    imageLimit: MemoryLimit? = nil, files: Files
   ) {
     self.snapshot = snapshot
     var diagnostics = TraceDiagnostics()
-    let image = HeapImage(snapshot, in: reader, limit: memoryLimit, diagnostics: &diagnostics)
+    let image = HeapImage(snapshot, in: reader, limit: imageLimit, diagnostics: &diagnostics)
     self.diagnostics = diagnostics
     let definitions = trace.definitions
     let heap = LiveHeap(trace.blocksAtSnapshot)

@@ -36,11 +36,10 @@ package final class LeakAnalysis {
   package convenience init(
     _ reader: TraceReader, _ analysis: AllocationAnalysis, snapshot: TraceSnapshot,
     search: DebugFileSearch = DebugFileSearch(),
-    access: (any SymbolFileAccess)? = nil, toolPath: String = "", memoryLimit: MemoryLimit = .standard,
-    ownModules: Set<String> = [], naming: any FrameNaming
+    access: (any SymbolFileAccess)? = nil, toolPath: String = "", ownModules: Set<String> = [],
+    naming: any FrameNaming
   ) {
-    self.init(reader, analysis, snapshot: snapshot, naming: naming, ownModules: ownModules, memoryLimit: memoryLimit) {
-      image, images in
+    self.init(reader, analysis, snapshot: snapshot, naming: naming, ownModules: ownModules) { image, images in
       let access = access ?? search.access(storedBy: reader.storedFiles.map { [$0] } ?? [])
       let contents = ImageContents(images, search: search, access: access)
       let libraries = RemoteMirrorLibrary.candidates(images: images, path: toolPath)
@@ -51,25 +50,25 @@ package final class LeakAnalysis {
     }
   }
 
-  /// Uses the given layouts.
+  /// Uses the given layouts. `imageLimit`: the limit for the heap image; nil for the part that the reader's memory
+  /// limit leaves.
   convenience init(
     _ reader: TraceReader, _ analysis: AllocationAnalysis, snapshot: TraceSnapshot, naming: any FrameNaming,
-    layouts: any LayoutSource, ownModules: Set<String> = [],
-    memoryLimit: MemoryLimit = .standard
+    layouts: any LayoutSource, ownModules: Set<String> = [], imageLimit: MemoryLimit? = nil
   ) {
-    self.init(reader, analysis, snapshot: snapshot, naming: naming, ownModules: ownModules, memoryLimit: memoryLimit) {
+    self.init(reader, analysis, snapshot: snapshot, naming: naming, ownModules: ownModules, imageLimit: imageLimit) {
       _, _ in (layouts, nil)
     }
   }
 
   private init(
     _ reader: TraceReader, _ analysis: AllocationAnalysis, snapshot: TraceSnapshot, naming: any FrameNaming,
-    ownModules: Set<String>, memoryLimit: MemoryLimit, files: HeapModel.Files
+    ownModules: Set<String>, imageLimit: MemoryLimit? = nil, files: HeapModel.Files
   ) {
     (self.reader, self.naming, self.ownModules) = (reader, naming, ownModules)
     let codeFacts = CodeFacts(analysis.definitions, naming: naming)
     let model = HeapModel(
-      reader, analysis, snapshot: snapshot, codeFacts: codeFacts, memoryLimit: memoryLimit, files: files)
+      reader, analysis, snapshot: snapshot, codeFacts: codeFacts, imageLimit: imageLimit, files: files)
     verdicts = Verdicts(model, codeFacts: codeFacts)
   }
 

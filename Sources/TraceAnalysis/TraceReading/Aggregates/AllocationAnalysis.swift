@@ -21,6 +21,10 @@ package struct AllocationAnalysis: Sendable {
   package var closing: TraceClosing?
   package var drops: DropCounts
   package var fileSize: ByteCount
+  /// The limits on the work for this trace.
+  package var limits: ReadingLimits
+  /// True if the memory limit or an interrupt ended the reading before the last event.
+  package var hasStopped: Bool
   /// Parts of the program's files, for names; nil if the trace has none.
   package var storedFiles: StoredFiles?
   package var diagnostics: TraceDiagnostics
@@ -104,6 +108,8 @@ package struct AllocationAnalysis: Sendable {
     closing = reader.closing
     drops = reader.drops
     fileSize = reader.fileSize
+    limits = reader.limits
+    hasStopped = reader.stopTime != nil
     storedFiles = reader.storedFiles
     diagnostics = reader.diagnostics
     if let snapshot, snapshot.isFrozen, definitions.process.isAttached {
@@ -133,7 +139,8 @@ package struct AllocationAnalysis: Sendable {
       repeatedTypes: definitions.repeatedTypes)
 
     let endTime =
-      closing?.time ?? reader.chunks.lazy.filter { $0.kind == .events }.map(\.lastTime).max() ?? header.startTime
+      reader.stopTime ?? closing?.time ?? reader.chunks.lazy.filter { $0.kind == .events }.map(\.lastTime).max()
+      ?? header.startTime
     statements = replayer.observer.second.second.statements(
       at: snapshot?.time ?? endTime, isFinal: snapshot.map { $0.reason == .exit || $0.reason == .signal } ?? true)
     gaps = TraceGaps(

@@ -1,20 +1,22 @@
 // Collecting the definitions of all chunks.
 
-/// Collects the definitions of payloads in file order; `finish` returns the result. Keeps no more than the limits for
-/// the file's size allow.
+/// Collects the definitions of payloads in file order; `finish` returns the result. Keeps no more than the limits and
+/// the memory budget allow.
 struct DefinitionCollector {
   private var images = ImageRecords()
   private var definitions = TraceDefinitions()
   private var threads: [UInt32: ThreadRecord] = [:]
   private var warnings: Set<String> = []
-  private var budget: UInt64
+  private var spareBytes: UInt64
+  private let budget: ReadingBudget
   private let limits: ReadingLimits
   private var ignored: UInt64 = 0
 
   /// The limit on the bytes that are read also limits the bytes that are kept.
-  init(limits: ReadingLimits) {
+  init(limits: ReadingLimits, budget: ReadingBudget) {
     self.limits = limits
-    budget = limits.definitionBytes
+    self.budget = budget
+    spareBytes = limits.definitionBytes
   }
 
   mutating func collect(
@@ -35,10 +37,12 @@ struct DefinitionCollector {
           .init(.damagedDefinition(kind: kind, payloadOffset: decoder.recordOffset), at: place, chunk: chunk))
       case .definition(let definition):
         let cost = Self.cost(definition)
-        if cost > budget || (definition.isImage && images.loads.count >= limits.imageCount) {
+        if cost > spareBytes || (definition.isImage && images.loads.count >= limits.imageCount)
+          || !budget.mayGoOn(every: 4096)
+        {
           ignored += 1
         } else {
-          budget -= cost
+          spareBytes -= cost
           add(definition)
         }
       }
@@ -94,7 +98,7 @@ struct DefinitionCollector {
 
   mutating func finish(diagnostics: inout TraceDiagnostics) -> TraceDefinitions {
     definitions.images = images.paired()
-    definitions.stacks.prepare(images: definitions.images, limits: limits)
+    definitions.stacks.prepare(images: definitions.images, limits: limits, budget: budget)
     if ignored > 0 { diagnostics.append(.init(.tooManyDefinitions(ignored: ignored))) }
     definitions.memorySamples.sort { $0.time < $1.time }
     definitions.allocators.sort { $0.time < $1.time }

@@ -16,7 +16,9 @@ struct EventMerger {
   /// Decoders that no stream uses at the moment.
   private var spare: [OpenChunk] = []
   /// The number of further bytes that open chunks may take.
-  private var budget: UInt64
+  private var spareBytes: UInt64
+  /// The number of events in all batches so far.
+  private var eventCount: UInt64 = 0
   /// The number of further switches from one thread to another.
   private var spareTurns: UInt64
   /// Marks that will be moved to the batch.
@@ -28,7 +30,7 @@ struct EventMerger {
     marks = MarkTable(limit: reader.limits.markCount)
     spareTurns = reader.limits.turns
     reader.definitions.stacks.beginPass()
-    budget = (256 << 20) + min(reader.fileSize.rawValue, 1 << 40) * 256
+    spareBytes = reader.limits.openChunkBytes
     var chunksByThread: [UInt32: [Int]] = [:]
     for (index, chunk) in reader.chunks.enumerated() where chunk.kind == .events {
       chunksByThread[chunk.thread, default: []].append(index)
@@ -84,9 +86,14 @@ struct EventMerger {
     siftDown(0)
   }
 
-  /// Adds the next events to an empty batch. False if no events are left.
+  /// Adds the next events to an empty batch. False if no events are left, or if the reading has to stop.
   mutating func fill(_ batch: EventBatch) -> Bool {
-    while batch.room > 0, let first = heap.first {
+    guard eventCount < reader.eventLimit else { return false }
+    guard reader.budget.mayGoOn(every: Self.batchesBetweenChecks) else {
+      reader.noteStop(reader.budget.stop!, after: eventCount, at: heap.first.map { streams[Int($0)].key } ?? .max)
+      return false
+    }
+    while batch.room > 0, reader.budget.stop == nil, let first = heap.first {
       let stream = streams + Int(first)
       if !stream.pointee.hasEvent {
         if !openNext(stream) {
@@ -120,9 +127,14 @@ struct EventMerger {
       }
       siftDown(0)
     }
+    batch.count = Int(min(UInt64(batch.count), reader.eventLimit - eventCount))
+    eventCount += UInt64(batch.count)
     batch.marks = marks.handOver()
-    return batch.count > 0
+    return batch.count > 0 || reader.budget.stop != nil && fill(batch)
   }
+
+  /// A batch takes tens of microseconds. Each of its events may need a few hundred bytes.
+  private static let batchesBetweenChecks = 16
 
   /// Ends the merge without reading the remaining chunks.
   private mutating func refuseRest() {
@@ -216,11 +228,13 @@ struct EventMerger {
         stream.pointee.key = chunk.firstTime
         if heap.count > 1 { return true }
       }
+      guard reader.budget.mayGoOn(adding: chunk.plausibleRawSize) else { return false }
       stream.pointee.nextChunk += 1
       let cost = chunk.plausibleRawSize + UInt64(EventCodingState.footprint)
-      guard cost <= budget else {
+      guard cost <= spareBytes else {
         reader.reportWhileReplaying(
-          .init(.implausibleSize(claimed: ByteCount(cost), justified: ByteCount(budget)), at: chunk.place, chunk: index)
+          .init(
+            .implausibleSize(claimed: ByteCount(cost), justified: ByteCount(spareBytes)), at: chunk.place, chunk: index)
         )
         continue
       }
@@ -232,7 +246,7 @@ struct EventMerger {
         reader.reportWhileReplaying(.init(failure, at: chunk.place, chunk: index))
         continue
       }
-      budget -= cost
+      spareBytes -= cost
       stream.pointee.buffer = open.buffer
       stream.pointee.decoder = open.decoder
       stream.pointee.held = cost
@@ -248,7 +262,7 @@ struct EventMerger {
 
   private mutating func finishChunk(_ stream: UnsafeMutablePointer<ThreadStream>, isDamaged: Bool) {
     stream.pointee.hasEvent = false
-    budget += stream.pointee.held
+    spareBytes += stream.pointee.held
     stream.pointee.held = 0
     let index = stream.pointee.currentChunk
     let chunk = reader.chunks[index]

@@ -1,11 +1,14 @@
-// Limits on the work that reading a file may take, by the size of the file.
+// Limits on the work that reading a trace may take.
 
-/// The amount of work that a trace's size allows. A few bytes can expand to a lot of work: zstd expands 2 KiB to 64
-/// MiB, and five bytes push a million frames. So each kind of work has a limit, and no file keeps a reader busy
-/// forever. The limit is a fixed amount for any file, plus an amount for each byte of the file. The reader refuses work
-/// beyond the limit, and reports that it did.
+/// The amount of work that a reader may do for a trace.
 ///
-/// The limits are far beyond what recorders write, and low enough that a file of 1 MB is read within seconds.
+/// A recorder's trace is read in full: only the memory limit (`MemoryLimit`) and an interrupt stop the reader. No rule
+/// about sizes can be right for all programs, since some traces compress a thousand times better than others.
+///
+/// The trace of a stranger has further limits, by the size of its file. A few bytes can expand to a lot of work: zstd
+/// expands 2 KiB to 64 MiB, and five bytes push a million frames. So each kind of work has a limit: a fixed amount for
+/// any file, plus an amount for each byte of the file. The reader refuses work beyond the limit, and reports that it
+/// did. A file of 1 MB is then read within seconds.
 package struct ReadingLimits: Hashable, Sendable {
   /// The most live blocks that are read from a file of any size. The graph has room for this number of blocks, and for
   /// the roots.
@@ -58,6 +61,13 @@ package struct ReadingLimits: Hashable, Sendable {
   private static let (minImages, bytesForImage) = (1 << 16, 16)
   /// Marks; each takes a few bytes.
   private static let marks = Rate(least: 4 << 20, perByte: 1)
+  /// Bytes of the beginnings of heap images, which have the threads' stacks.
+  private static let snapshots = Rate(least: 32 << 20, perByte: 64)
+  private static let maxSnapshots = 1 << 16
+  /// Bytes of chunks that are open at the same time, one for each thread.
+  private static let openChunks = Rate(least: 256 << 20, perByte: 256)
+  /// Bytes of the memory of a heap image without an end record, which would say how many words the image has.
+  private static let imageMemory = Rate(least: 256 << 20, perByte: 256)
   /// Blocks that are live at the same time.
   private static let liveBlocks = Rate(least: 6 << 20, perByte: 2)
   /// Allocations while the blocks do not fit into a processor's cache, so that each allocation waits for memory. For
@@ -87,8 +97,15 @@ package struct ReadingLimits: Hashable, Sendable {
   /// are read again.
   private static let damage = Rate(least: 64 << 20, perByte: 8)
 
+  /// True if the size of the file sets the limits.
+  package let isBySize: Bool
   /// Decompressed bytes of definitions.
   var definitionBytes: UInt64
+  /// Bytes of the beginnings of heap images, and the number of images.
+  var snapshotBytes: UInt64
+  var snapshotCount: Int
+  /// Bytes of the memory of a heap image whose end record is missing.
+  package var imageBytes: UInt64
   var eventBytes: UInt64
   var replayedBytes: UInt64
   var turns: UInt64
@@ -100,7 +117,13 @@ package struct ReadingLimits: Hashable, Sendable {
   package var frameCount: Int
   var imageCount: Int
   var markCount: Int
-  package var liveBlocks: Int
+  var liveBlocks: Int
+  /// Live blocks in the graphs of all heap images that are analysed together.
+  package var graphBlocks: Int
+  /// Heap images whose graphs are built.
+  var graphs: UInt64
+  /// Decompressed bytes of chunks that are open at the same time.
+  var openChunkBytes: UInt64
   var farAllocations: UInt64
   var waitingSteps: UInt64
   var scopeSteps: UInt64
@@ -111,9 +134,26 @@ package struct ReadingLimits: Hashable, Sendable {
   var collectedEvents: Int
   package var textBytes: UInt64
 
-  /// `fileSize`: the bytes of the trace, and of the payloads in its live file.
+  /// The limits for a trace that a recorder wrote.
+  package static let ofRecorder = ReadingLimits()
+
+  /// No limits, except for the numbers that the tables' rows can have.
+  private init() {
+    isBySize = false
+    (definitionBytes, eventBytes, replayedBytes, turns, memoryBytes) = (.max, .max, .max, .max, .max)
+    (snapshotBytes, snapshotCount, openChunkBytes) = (.max, .max, .max)
+    (copiedFrames, stackCount, decoderFrames) = (.max, Int(Int32.max), .max)
+    (siteCount, frameCount, imageCount, markCount) = (Int(Int32.max), .max, Int(Int32.max), Int(Int32.max))
+    (liveBlocks, graphBlocks, graphs, farAllocations) = (Self.blockLimit, .max, .max, .max)
+    (waitingSteps, scopeSteps, recursionSteps, namedFrames) = (.max, .max, .max, .max)
+    (historyEvents, collectedEvents, textBytes, imageBytes) = (.max, .max, .max, .max)
+    damagedBytes = Self.damage.limit(1 << 40)
+  }
+
+  /// The limits for a stranger's trace. `fileSize`: the bytes of the trace, and of the payloads in its live file.
   package init(fileSize: UInt64) {
     func count(_ rate: Rate, atMost limit: Int) -> Int { Int(min(UInt64(limit), rate.limit(fileSize))) }
+    isBySize = true
     definitionBytes = Self.definitions.limit(fileSize)
     eventBytes = Self.events.limit(fileSize)
     replayedBytes = Self.replayedEvents.limit(fileSize)
@@ -136,18 +176,22 @@ package struct ReadingLimits: Hashable, Sendable {
     collectedEvents = count(Self.collectedEvents, atMost: .max)
     namedFrames = count(Self.namedFrames, atMost: .max)
     recursionSteps = Self.recursions.limit(fileSize)
+    snapshotBytes = Self.snapshots.limit(fileSize)
+    openChunkBytes = Self.openChunks.limit(fileSize)
+    imageBytes = Self.imageMemory.limit(fileSize)
+    (snapshotCount, graphBlocks, graphs) = (Self.maxSnapshots, liveBlocks, Self.maxReplays)
   }
-
-  /// Returns the most decompressed bytes of events in traces that are compared together. `fileSize`: the bytes of all
-  /// these traces.
-  package static func comparedBytes(fileSize: UInt64) -> UInt64 { comparedEvents.limit(fileSize) }
 
   /// Returns the number of heap images whose graphs may be built. Each graph has `blocks` live blocks, and needs a pass
   /// over `bytes` bytes of events. Graphs and passes together must stay within the limit on events, but at least one
   /// graph is allowed.
   func replays(ofBytes bytes: UInt64, blocks: Int) -> Int {
-    Int(clamping: max(1, min(eventBytes / (1 + bytes + UInt64(blocks) * Self.eventsForNode), Self.maxReplays)))
+    Int(clamping: max(1, min(eventBytes / (1 + bytes + UInt64(blocks) * Self.eventsForNode), graphs)))
   }
+
+  /// Returns the most decompressed bytes of events in strangers' traces that are compared together. `fileSize`: the
+  /// bytes of all these traces.
+  package static func comparedBytes(fileSize: UInt64) -> UInt64 { comparedEvents.limit(fileSize) }
 
   /// Returns the decompressed bytes of the events that are read.
   package static func eventBytes(of chunks: [TraceChunk]) -> UInt64 {

@@ -44,6 +44,8 @@ package final class StackTree: @unchecked Sendable {
   private let segments: UnsafeMutablePointer<UnsafeMutablePointer<Node>>
   private var segmentCount = 0
   private static let segmentBits = 17
+  /// Bytes of a segment and of the slots for its nodes.
+  private static let segmentBytes: UInt64 = (16 + 8) << UInt64(segmentBits)
   private var slots: UnsafeMutablePointer<UInt32>
   private var mask: Int
   private var imageIndex = ImageIndex(images: [])
@@ -54,11 +56,12 @@ package final class StackTree: @unchecked Sendable {
   /// The number of further frames that copy tokens may push in this pass.
   private var spareCopies = UInt64.max
   private var copyLimit = UInt64.max
+  /// The memory budget; nil if there is none.
+  private var budget: ReadingBudget?
 
   /// The number of distinct stacks, including the empty and the unknown stack.
   package private(set) var nodeCount = 2
-  /// The number of stacks that were not kept, and of frames that were not pushed, because they exceeded the limits for
-  /// the file's size.
+  /// The number of stacks that were not kept, and of frames that were not pushed, because they exceeded a limit.
   private(set) var overflowCount: UInt64 = 0
 
   package init() {
@@ -87,8 +90,9 @@ package final class StackTree: @unchecked Sendable {
     segmentCount += 1
   }
 
-  /// Sets the images and the limits for the file's size. Must be called before the first stack is added.
-  func prepare(images: [TraceImage], limits: ReadingLimits) {
+  /// Sets the images and the limits. Must be called before the first stack is added.
+  func prepare(images: [TraceImage], limits: ReadingLimits, budget: ReadingBudget? = nil) {
+    self.budget = budget
     imageIndex = ImageIndex(images: images)
     nodeLimit = limits.stackCount
     // The limit counts the decoders' capacity, which grows by doubling. Several decoders may be open.
@@ -112,7 +116,7 @@ package final class StackTree: @unchecked Sendable {
 
   /// Counts `count` frames of a decoder's stack against the limit. False if the limit does not allow as many.
   func reserveFrames(_ count: Int) -> Bool {
-    if count > spareFrames { return false }
+    if count > spareFrames || budget.map({ !$0.mayGoOn(adding: UInt64(count) * 12) }) ?? false { return false }
     spareFrames -= count
     return true
   }
@@ -242,7 +246,13 @@ package final class StackTree: @unchecked Sendable {
       overflowCount += 1
       return StackID.unknown.rawValue
     }
-    if nodeCount == segmentCount << Self.segmentBits { addSegment() }
+    if nodeCount == segmentCount << Self.segmentBits {
+      guard budget?.mayGoOn(adding: Self.segmentBytes) ?? true else {
+        overflowCount += 1
+        return StackID.unknown.rawValue
+      }
+      addSegment()
+    }
     let number = UInt32(nodeCount)
     node(number).initialize(to: Node(key: key, parent: parent, image: image(of: key, time: time)))
     slots[slot] = number

@@ -67,6 +67,8 @@ package struct TraceDiagnostic: Hashable, Sendable {
     case tooMuchMemory(words: UInt64)
     /// A heap image that would have exceeded the memory limit. `words`: the number of words that were read.
     case overMemoryLimit(words: UInt64, limit: ByteCount)
+    /// The reading stopped at the memory limit, or because the user interrupted it. The rest was not read.
+    case stopped(ReadingStop)
     /// The file could not be read here.
     case readFailed(errno: Int32)
   }
@@ -75,6 +77,16 @@ package struct TraceDiagnostic: Hashable, Sendable {
   package var place: Place?
   /// The index of the chunk that the diagnostic is about, among the trace's chunks; nil if it is not about a chunk.
   package var chunk: Int?
+
+  /// True if the trace may be sound, and its reader refused the work because the trace is not trusted.
+  package var isRefusal: Bool {
+    switch kind {
+    case .beyondFileSize, .tooManyPasses, .tooManyTurns, .tooManyBlocks, .tooManySites, .tooManyStacks,
+      .tooManyDefinitions, .tooMuchMemory:
+      true
+    default: false
+    }
+  }
 
   package init(_ kind: Kind, at place: Place? = nil, chunk: Int? = nil) {
     self.kind = kind

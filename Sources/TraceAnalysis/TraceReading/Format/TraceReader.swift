@@ -5,8 +5,8 @@ import CTraceFormat
 /// An open trace, with its header, its sound chunks, and all its definitions. Events are read on demand, in order of
 /// time (`replay(into:)`) or chunk by chunk (`ChunkWalker`).
 ///
-/// Damage inside the trace is skipped and reported in `diagnostics`. Reading never takes more memory than the limits
-/// for the file's size allow. For one thread at a time.
+/// Damage inside the trace is skipped and reported in `diagnostics`. Reading stops at the memory limit of the policy,
+/// and reports how far it came. For one thread at a time.
 package final class TraceReader {
   package let header: TraceHeader
   package let status: TraceStatus
@@ -26,7 +26,7 @@ package final class TraceReader {
   /// True if there is a live file with the same `traceID` beside the trace.
   package let hasLiveFile: Bool
   package private(set) var diagnostics: TraceDiagnostics
-  /// The limits for the file's size.
+  /// The limits on the work for this trace.
   package let limits: ReadingLimits
   package let loader: PayloadLoader
   /// Parts of the program's files for the look-up of names; nil if the trace has none.
@@ -42,36 +42,45 @@ package final class TraceReader {
   private var replayedBytes: UInt64 = 0
   /// The reason why a pass over the events was refused; nil if none was. The results of such a pass are missing.
   package private(set) var refusedPass: TraceDiagnostic?
+  let budget: ReadingBudget
+  package var memoryLimit: MemoryLimit { budget.policy.memoryLimit }
+  /// The number of events that each pass reads: all of them, or as many as the first pass read before it stopped.
+  private(set) var eventLimit = UInt64.max
+  /// The time, in ticks, where a pass over the events stopped at the memory limit or by an interrupt; nil if none did.
+  package private(set) var stopTime: UInt64?
 
   /// Opens the trace at `path`, and the live file beside it if there is one. The live file is read before the trace: if
   /// a running process then seals a chunk, the chunk is in the trace. Linear in the file.
-  package convenience init(path: String, part: TracePart = .whole) throws(TraceFormatError) {
+  package convenience init(path: String, part: TracePart = .whole, policy: ReadingPolicy = ReadingPolicy())
+    throws(TraceFormatError)
+  {
     // The trace's header is needed first, to check that the live file belongs to the trace. The trace is then opened
     // again, because the live file must be read before the trace is scanned.
     let hold = TraceHold(tracePath: path)
     let header = try Self.header(of: ByteSource(path: path))
     let liveFile = LiveFile(path: path + LT_LIVE_SUFFIX, traceID: header.traceID)
-    try self.init(source: ByteSource(path: path), header: header, liveFile: liveFile, part: part)
+    try self.init(source: ByteSource(path: path), header: header, liveFile: liveFile, policy: policy, part: part)
     self.hold = hold
   }
 
   /// Opens a trace in memory, and its live file if given.
-  package convenience init(bytes: [UInt8], liveBytes: [UInt8]? = nil, part: TracePart = .whole)
-    throws(TraceFormatError)
-  {
-    try self.init(bytes: bytes, liveBytes: liveBytes, limits: nil, part: part)
+  package convenience init(
+    bytes: [UInt8], liveBytes: [UInt8]? = nil, part: TracePart = .whole, policy: ReadingPolicy = ReadingPolicy()
+  ) throws(TraceFormatError) {
+    try self.init(bytes: bytes, liveBytes: liveBytes, limits: nil, part: part, policy: policy)
   }
 
-  /// Opens a trace in memory. `limits`: replaces the limits for the file's size.
-  convenience init(bytes: [UInt8], liveBytes: [UInt8]? = nil, limits: ReadingLimits?, part: TracePart = .whole)
-    throws(TraceFormatError)
-  {
+  /// Opens a trace in memory. `limits`: replaces the limits of the policy.
+  convenience init(
+    bytes: [UInt8], liveBytes: [UInt8]? = nil, limits: ReadingLimits?, part: TracePart = .whole,
+    policy: ReadingPolicy = ReadingPolicy()
+  ) throws(TraceFormatError) {
     let source = ByteSource(bytes: bytes)
     let header = try Self.header(of: source)
     try self.init(
       source: source, header: header,
       liveFile: liveBytes.map { LiveFile(source: ByteSource(bytes: $0), traceID: header.traceID) }, limits: limits,
-      part: part)
+      policy: policy, part: part)
   }
 
   private static func header(of source: ByteSource) throws(TraceFormatError) -> TraceHeader {
@@ -84,21 +93,22 @@ package final class TraceReader {
 
   private init(
     source: ByteSource, header: TraceHeader, liveFile: LiveFile?, limits givenLimits: ReadingLimits? = nil,
-    part: TracePart
+    policy: ReadingPolicy, part: TracePart
   ) throws(TraceFormatError) {
     self.source = source
     fileSize = ByteCount(source.size)
     status = Self.status(of: source)
     let payloads = liveFile?.payloads ?? []
     let liveSize = payloads.reduce(UInt64(0)) { $0 + UInt64($1.bytes.count) }
-    limits = givenLimits ?? ReadingLimits(fileSize: source.size + liveSize)
+    limits = givenLimits ?? (policy.isUntrusted ? ReadingLimits(fileSize: source.size + liveSize) : .ofRecorder)
+    budget = ReadingBudget(policy)
     var diagnostics = TraceDiagnostics()
     let chunks =
       ChunkContents(source: source, liveFile: liveFile, limits: limits, diagnostics: &diagnostics).chunks
     hasLiveFile = liveFile.map { !$0.isIgnored } ?? false
     loader = PayloadLoader(source: source, livePayloads: payloads)
     storedFiles = StoredFiles(chunks, source: source)
-    var records = TraceRecords(limits: limits, fileSize: source.size)
+    var records = TraceRecords(limits: limits, budget: budget)
     records.read(chunks, with: loader, diagnostics: &diagnostics)
     records.addThreads(of: payloads)
     failedSnapshots = records.snapshots.failures
@@ -165,9 +175,18 @@ package final class TraceReader {
   /// Begins a pass over the events. False if the pass is refused.
   func beginPass() -> Bool {
     guard mayReplay(times: 1) else { return false }
+    budget.resume()
     // A pass over a trace without events counts, too.
-    replayedBytes += max(1, ReadingLimits.eventBytes(of: chunks))
+    replayedBytes &+= max(1, ReadingLimits.eventBytes(of: chunks))
     return true
+  }
+
+  /// Notes that a pass stopped after some of the events. Later passes stop there, too.
+  func noteStop(_ reason: ReadingStop.Reason, after read: UInt64, at time: UInt64) {
+    let count = chunks.reduce(UInt64(0)) { $0 &+ ($1.kind == .events ? $1.eventCount : 0) }
+    let diagnostic = TraceDiagnostic(.stopped(ReadingStop(reason: reason, place: .events(read: read, of: count))))
+    if hasReplayed { refusedPass = refusedPass ?? diagnostic } else { diagnostics.append(diagnostic) }
+    (eventLimit, stopTime) = (min(eventLimit, read), min(stopTime ?? .max, time))
   }
 
   func reportWhileReplaying(_ diagnostic: TraceDiagnostic) {

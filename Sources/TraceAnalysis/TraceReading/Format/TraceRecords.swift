@@ -7,18 +7,25 @@ struct TraceRecords {
   /// The closing record, if no events or definitions come after it.
   private(set) var closing: TraceClosing?
 
-  /// `fileSize`: bytes of the trace.
-  init(limits: ReadingLimits, fileSize: UInt64) {
-    definitions = DefinitionCollector(limits: limits)
-    snapshots = SnapshotCollector(fileSize: fileSize)
+  private let budget: ReadingBudget
+
+  init(limits: ReadingLimits, budget: ReadingBudget) {
+    self.budget = budget
+    definitions = DefinitionCollector(limits: limits, budget: budget)
+    snapshots = SnapshotCollector(limits: limits)
   }
 
-  /// Reads the chunks in order. Linear in their payloads.
+  /// Reads the chunks in order, until the budget ends. Linear in their payloads.
   mutating func read(_ chunks: [TraceChunk], with loader: PayloadLoader, diagnostics: inout TraceDiagnostics) {
     let buffer = PayloadBuffer()
+    var skipped: UInt64 = 0
     for (index, chunk) in chunks.enumerated() {
       switch chunk.kind {
       case .definitions, .closing, .snapshot, .snapshotEnd:
+        guard budget.mayGoOn(adding: chunk.plausibleRawSize) else {
+          skipped += 1
+          continue
+        }
         if let failure = loader.load(chunk, into: buffer) {
           diagnostics.append(.init(failure, at: chunk.place, chunk: index))
         } else {
@@ -29,6 +36,9 @@ struct TraceRecords {
       case .events, .void, .fileParts, .names, .unknown: break
       }
       if chunk.kind == .definitions || chunk.kind == .events { closing = nil }
+    }
+    if let reason = budget.stop {
+      diagnostics.append(.init(.stopped(ReadingStop(reason: reason, place: .chunks(skipped)))))
     }
   }
 

@@ -33,7 +33,7 @@ extension TraceReader {
     }
     delivery.finish(&sink)
     source.merger.deallocate()
-    if definitions.stacks.overflowCount > 0 {
+    if definitions.stacks.overflowCount > 0, budget.stop == nil {
       reportWhileReplaying(.init(.tooManyStacks(frames: definitions.stacks.overflowCount)))
     }
     hasReplayed = true

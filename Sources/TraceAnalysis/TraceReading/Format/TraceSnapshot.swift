@@ -404,18 +404,16 @@ extension TraceSnapshot {
 
 /// Collects the chunks of each image, which may be scattered over the file.
 struct SnapshotCollector {
-  /// The most images that are kept. No real process takes so many.
-  private static let limit = 1 << 16
   private var snapshots: [UInt32: TraceSnapshot] = [:]
   private var ends: [UInt32: TraceSnapshot.End] = [:]
   private var memory: [UInt64: [Int]] = [:]
   private var blocks: [UInt64: [Int]] = [:]
 
-  /// The number of further payload bytes that may be kept.
+  /// The number of further payload bytes that may be kept, and the most images.
   private var budget: UInt64
+  private let limit: Int
 
-  /// `fileSize`: the size of the trace in bytes, which limits the amount that is kept.
-  init(fileSize: UInt64) { budget = (32 << 20) + min(fileSize, 1 << 50) * 64 }
+  init(limits: ReadingLimits) { (budget, limit) = (limits.snapshotBytes, limits.snapshotCount) }
 
   /// Adds the beginning or the end of an image. Returns the problem of the payload; nil if there is none. If two images
   /// or two ends have the same number, keeps the first.
@@ -423,14 +421,14 @@ struct SnapshotCollector {
     if chunk.kind == .snapshotEnd {
       guard bytes.count >= MemoryLayout<lt_snapshot_end>.size else { return .damagedSnapshot }
       let raw = bytes.loadUnaligned(as: lt_snapshot_end.self)
-      if ends.count < Self.limit, ends[raw.number] == nil { ends[raw.number] = TraceSnapshot.End(raw) }
+      if ends.count < limit, ends[raw.number] == nil { ends[raw.number] = TraceSnapshot.End(raw) }
       return nil
     }
     guard UInt64(bytes.count) <= budget else {
       return .implausibleSize(claimed: ByteCount(UInt64(bytes.count)), justified: ByteCount(budget))
     }
     guard let snapshot = TraceSnapshot(decoding: bytes) else { return .damagedSnapshot }
-    if snapshots.count < Self.limit, snapshots[snapshot.number] == nil {
+    if snapshots.count < limit, snapshots[snapshot.number] == nil {
       snapshots[snapshot.number] = snapshot
       budget -= UInt64(bytes.count)
     }

@@ -34,13 +34,13 @@ extension LeakAnalysis {
     guard !judged.isEmpty else { return report }
     guard reader.mayReplay(times: 1) else {
       report.remarks += judged.map {
-        "\(words($0)): there are too many events to read them twice from a file of this size, and growth was not judged"
+        "\(words($0)): there are too many events to read them twice from a stranger's file of this size, and growth was not judged"
       }
       return report
     }
     let blocks = RoundBlocks.collect(at: judged.flatMap { $0.images.map(\.time) }, in: reader)
-    // Each graph contains all live blocks. The size of the file limits the total number of blocks in graphs.
-    var spareBlocks = reader.limits.liveBlocks
+    // Each graph contains all live blocks. For a trace that is not trusted, the size of the file limits their number.
+    var spareBlocks = reader.limits.graphBlocks
     func look(_ image: TraceSnapshot) -> LeakAnalysis? {
       guard spareBlocks > 0 else { return nil }
       spareBlocks -= max(blocks.count, Self.minCost)
@@ -53,7 +53,8 @@ extension LeakAnalysis {
     for repetition in judged {
       func giveUp() {
         let reason =
-          spareBlocks > 0 ? "a round's heap image is damaged" : "there are too many heap images for a file of this size"
+          spareBlocks > 0
+          ? "a round's heap image is damaged" : "there are too many heap images for a stranger's file of this size"
         report.remarks.append("\(Self.words(repetition)): \(reason), and growth was not judged")
       }
       guard let lastImage = repetition.images.last, let last = look(lastImage) else {
