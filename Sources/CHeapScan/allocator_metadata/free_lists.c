@@ -5,6 +5,7 @@
 #include "check.h"
 
 /// Follows a list, with protected or with plain links, up to `most` entries. Appends to `chunks`, unless it is NULL.
+/// Returns the number of entries.
 static uint64_t follow(struct lt_word_window *window, const struct lt_free_list *list, bool isProtected, uint64_t most,
                        uint64_t use, struct lt_growing_list *chunks, bool *isWhole) {
   uint64_t entry = list->first, count = 0, mark = 0, markAt = 1;

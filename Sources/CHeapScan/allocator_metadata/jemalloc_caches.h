@@ -12,6 +12,7 @@
 /// struct lt_address_range. Returns the number of caches.
 ///
 /// - `tree`: its layout must be set.
+/// - `root`: the address of the tree's root.
 /// - Complexity: linear in the threads' variables, the caches and the blocks.
 uint64_t lt_jemalloc_find_caches(struct lt_jemalloc_tree *tree, uint64_t root, struct lt_growing_list *kept,
                                  struct lt_growing_list *stacks);

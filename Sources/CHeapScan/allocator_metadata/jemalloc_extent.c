@@ -12,11 +12,11 @@ bool lt_jemalloc_is_cleared(const struct lt_jemalloc_record_layout *layout, uint
   return !lt_jemalloc_record_of(layout, word) && word >> JEMALLOC_LEAF_CLASS_SHIFT == JEMALLOC_CLASSES;
 }
 
-/// True if the word and the record agree, by the rules for all extents. If a thread is changing the extent, sets its
-/// state to JEMALLOC_CHANGING.
+/// True if the leaf's word and the record agree. Checks only the fields that every extent has. If a thread is changing
+/// the extent, sets its state to JEMALLOC_CHANGING.
 static bool agrees(const struct lt_jemalloc_record_layout *layout, uint64_t word, struct lt_jemalloc_extent *extent) {
   if (!layout->isBefore53) return extent->state == (word >> JEMALLOC_LEAF_STATE_SHIFT & layout->stateMask);
-  // The only low bit of a word is JEMALLOC_LEAF_SLAB.
+  // JEMALLOC_LEAF_SLAB is the only low bit that a word may have.
   if ((word & (uint64_t)(layout->alignment - 1) & ~(uint64_t)JEMALLOC_LEAF_SLAB) ||
       word >> JEMALLOC_LEAF_CLASS_SHIFT > JEMALLOC_CLASSES)
     return false;
