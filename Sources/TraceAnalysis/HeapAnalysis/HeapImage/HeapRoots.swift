@@ -8,7 +8,7 @@ import TraceReading
 /// A piece of memory whose words keep their targets in use.
 package struct HeapRoot: Hashable, Sendable {
   package enum Kind: Hashable, Sendable {
-    /// Variables of an image. `image` is an index into `HeapRoots.images`.
+    /// Variables of a loaded image. `image` is an index into `HeapRoots.images`.
     case global(image: Int)
     /// A thread's stack from its stack pointer up. `thread` is an index into the snapshot's threads.
     case stack(thread: Int)
@@ -16,7 +16,8 @@ package struct HeapRoot: Hashable, Sendable {
     case threadLocal(thread: Int)
     /// Memory that the program or the loader mapped directly.
     case mapping
-    /// Memory of the allocator without known blocks, in a trace that lacks calls. The memory may be in use.
+    /// Memory of the allocator between known blocks, if calls are missing from the trace. The memory may contain blocks
+    /// that are in use.
     case unseen
   }
 
@@ -24,17 +25,17 @@ package struct HeapRoot: Hashable, Sendable {
   package var ranges: [Range<UInt64>]
   /// The values of registers; empty for other kinds.
   package var values: [UInt64] = []
-  /// True if pointers into the middle of blocks count. False for the C library's own variables, since pointers of the
-  /// allocator lead close to blocks.
+  /// True if pointers into the middle of a block keep the block in use. False for the C library's variables, because
+  /// the allocator's own pointers there may point into blocks.
   var acceptsInterior = true
   /// True for a thread of a pool between two work items: it has just ended one, or is about to begin one. The thread
-  /// may hold a work item, but uses no object. So it does not keep an object whose references are all known, nor a task
-  /// whose continuation is held elsewhere.
+  /// may hold a work item, but uses no object. Its words do not keep an object whose reference count other references
+  /// fully explain. They do not keep a task that another block holds strongly.
   var isBetweenWork = false
 
-  /// Returns whether this is the stack or the registers of a thread that may be in any function of the program. This is
-  /// false for the thread that exits the process: all its functions except the outermost have returned, and left old
-  /// words in their frames.
+  /// Returns whether this is the stack or the registers of a thread that may be in any function of the program. Returns
+  /// false for the thread that exits the process. All its functions except the outermost have returned, so its frames
+  /// contain old words.
   package func isOfRunningThread(in snapshot: TraceSnapshot) -> Bool {
     switch kind {
     case .stack(let thread), .registers(let thread): snapshot.reason != .exit || !snapshot.threads[thread].isSelf
@@ -43,7 +44,8 @@ package struct HeapRoot: Hashable, Sendable {
   }
 }
 
-/// The owner of the code at an address. The owners of a thread's functions show whether the thread waits for work.
+/// The library that owns the code at an address. The owners of a thread's functions show whether the thread waits for
+/// work.
 package enum WaitingCode: Sendable {
   /// The thread pool of libdispatch.
   case pool
@@ -60,10 +62,10 @@ package struct HeapRoots: Sendable {
   /// Images that were loaded when the snapshot was taken.
   package let images: [LoadedImage]
 
-  private static let keepingBeginnings = RuleBook.shipped.table(.keepsBeginnings, by: .image)
+  private static let imagesWithoutInteriorPointers = RuleBook.shipped.table(.keepsBeginnings, by: .image)
 
   /// - Parameters:
-  ///   - gaps: the calls that the trace lacks.
+  ///   - gaps: the calls that are missing from the trace.
   ///   - waitingCode: returns the owner of the code at an address in an image.
   ///   - frames: returns the code addresses of a thread's functions, as `ThreadFrames.addresses` does.
   ///
@@ -75,8 +77,8 @@ package struct HeapRoots: Sendable {
   ) {
     self.images = images.sorted { $0.range.lowerBound < $1.range.lowerBound }
     var roots: [HeapRoot] = []
-    // Cut the ranges so that no two roots of a kind share memory, even in a corrupt trace. So each word is read at most
-    // a few times.
+    // Cut the ranges so that no two roots of a kind share memory, even in a corrupt trace. This limits how often each
+    // word is read.
     let imageRanges = Self.cutWhereTheyMeet(
       self.images.map { $0.range.lowerBound.rawValue..<$0.range.upperBound.rawValue })
     for (index, one) in self.images.enumerated() {
@@ -85,7 +87,7 @@ package struct HeapRoots: Sendable {
       roots.append(
         HeapRoot(
           kind: .global(image: index), ranges: [imageRanges[index]],
-          acceptsInterior: !Self.keepingBeginnings.matches(name)))
+          acceptsInterior: !Self.imagesWithoutInteriorPointers.matches(name)))
     }
     let regions = snapshot.regions
     var stackRegions: Set<UInt64> = []
@@ -109,7 +111,7 @@ package struct HeapRoots: Sendable {
         if !isIdle {
           let isBetweenWork =
             mayBeOfPool
-            && frames(thread).map { Self.isOfPool($0, code, besides: [.pool, .cLibrary, .runtime]) } ?? false
+            && frames(thread).map { Self.isOfPool($0, code, allowed: [.pool, .cLibrary, .runtime]) } ?? false
           roots.append(HeapRoot(kind: .stack(thread: index), ranges: [stack], isBetweenWork: isBetweenWork))
           roots.append(
             HeapRoot(
@@ -153,7 +155,7 @@ package struct HeapRoots: Sendable {
             let own =
               region.kind == .programBreak
               ? Self.threadCacheSize : isArena ? Self.arenaStateSize + Self.threadCacheSize : 0
-            Self.addPartsWithoutBlocks(of: region.range, allocators: own, heap, from: first, to: &unseen)
+            Self.addPartsWithoutBlocks(of: region.range, ownBytes: own, heap, from: first, to: &unseen)
           }
           continue
         }
@@ -165,17 +167,17 @@ package struct HeapRoots: Sendable {
     self.roots = roots
   }
 
-  /// Bytes of the allocator's lists of freed blocks at the beginning of its memory: a thread's cache and an arena's
-  /// state. These lists have no references. Seen with glibc 2.36.
+  /// Sizes in bytes of a thread's cache and of an arena's state, which are at the beginning of the allocator's memory.
+  /// They list freed blocks, and refer to no block in use. Seen with glibc 2.36.
   private static let threadCacheSize = lt_glibc_first_cache_bytes()
   private static let arenaStateSize = lt_glibc_arena_state_bytes()
 
-  /// Adds the memory between blocks. `first`: the index of the first block in the range. `allocators`: the number of
-  /// bytes at the beginning of the range that are the allocator's own.
+  /// Adds the memory between blocks. `first`: the index of the first block in the range. `ownBytes`: the size of the
+  /// allocator's own data at the beginning of the range.
   private static func addPartsWithoutBlocks(
-    of range: Range<UInt64>, allocators own: UInt64, _ heap: LiveHeap, from first: Int, to parts: inout [Range<UInt64>]
+    of range: Range<UInt64>, ownBytes: UInt64, _ heap: LiveHeap, from first: Int, to parts: inout [Range<UInt64>]
   ) {
-    var start = range.lowerBound + min(own, range.upperBound - range.lowerBound)
+    var start = range.lowerBound + min(ownBytes, range.upperBound - range.lowerBound)
     // The block before the range may extend into it.
     if first > 0 { start = max(start, heap.blocks[first - 1].address + heap.blocks[first - 1].size) }
     var index = first
@@ -208,7 +210,7 @@ package struct HeapRoots: Sendable {
 
   private static let controlBlockSize: UInt64 = 4096
 
-  /// Returns the places of a thread's stack and of its thread-local variables.
+  /// Returns the address ranges of a thread's stack and of its thread-local variables.
   private static func places(
     of thread: SnapshotThread, _ staticTLSSize: UInt64, _ regions: [MemoryRegion]
   ) -> (stackRegion: MemoryRegion?, stack: Range<UInt64>?, threadLocal: Range<UInt64>?) {
@@ -278,18 +280,18 @@ package struct HeapRoots: Sendable {
 
   /// Returns whether a thread waits for work in a pool. Such a thread runs no code of the program, so the words on its
   /// stack are left over from its last work. It sleeps in a call of the C library, and all its callers are functions of
-  /// the pool or of the C library. If the innermost function is any other, the thread may have work in registers, even
-  /// if its stack does not show that.
+  /// the pool or of the C library. If the innermost function is not of the C library, the thread is not idle: its
+  /// registers may hold work that its stack does not show.
   ///
-  /// If the stack cannot be unwound, all words on it that look like return addresses count as callers. Frames may
-  /// contain old return addresses, so an idle thread may then not be recognised.
+  /// If the stack cannot be unwound, every word on it that looks like a return address counts as a caller. Old return
+  /// addresses may then hide that a thread is idle.
   private static func isIdle(
     _ thread: SnapshotThread, _ range: Range<UInt64>, _ image: HeapImage, _ regions: [MemoryRegion],
     _ code: (UInt64) -> WaitingCode,
     _ frames: (SnapshotThread) -> [UInt64]?
   ) -> Bool {
     guard range.upperBound - range.lowerBound < idleStackLimit else { return false }
-    if let addresses = frames(thread) { return isOfPool(addresses, code, besides: [.pool, .cLibrary]) }
+    if let addresses = frames(thread) { return isOfPool(addresses, code, allowed: [.pool, .cLibrary]) }
     var isOfPool = false
     var isIdle = true
     image.forEachWord(in: range) { _, value in
@@ -303,16 +305,15 @@ package struct HeapRoots: Sendable {
     return isOfPool && isIdle
   }
 
-  /// Returns whether a thread's functions include functions of a pool, and no function whose owner is outside
-  /// `allowed`.
+  /// Returns whether a thread's functions include one of a pool, and the owners of all functions are in `allowed`.
   private static func isOfPool(
-    _ addresses: [UInt64], _ code: (UInt64) -> WaitingCode, besides allowed: Set<WaitingCode>
+    _ addresses: [UInt64], _ code: (UInt64) -> WaitingCode, allowed: Set<WaitingCode>
   ) -> Bool {
     let codes = Set(addresses.map(code))
     return codes.contains(.pool) && codes.isSubset(of: allowed)
   }
 
-  /// The most bytes of the stack of an idle thread. The frames from a pool's start routine to its wait take some
+  /// Maximum stack size of an idle thread, in bytes. The frames from a pool's start routine to its wait take some
   /// hundred bytes. The thread that waits for events also has a buffer for events.
   private static let idleStackLimit: UInt64 = 16 << 10
 

@@ -10,6 +10,7 @@ struct ActivationTree {
   private struct Activation: BitwiseCopyable {
     /// The activation itself if its caller is not known.
     var caller: UInt32
+    /// The activation further out; the activation itself if its caller is not known.
     var jump: UInt32
     var depth: UInt32
   }
@@ -17,8 +18,9 @@ struct ActivationTree {
 
   var count: Int { activations.count }
 
-  /// Adds an activation that `caller` called; nil if the caller is not known. The new activation's number is the
-  /// present `count`, which must fit into 32 bits. O(1).
+  /// Adds an activation, and returns its number: the `count` before the call. It must fit into 32 bits. O(1).
+  ///
+  /// - Parameter caller: nil if the caller is not known.
   @discardableResult
   mutating func add(calledBy caller: Int?) -> Int {
     let number = activations.count

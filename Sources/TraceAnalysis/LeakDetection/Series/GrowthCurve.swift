@@ -1,6 +1,6 @@
 // Decides whether a number grows like a leak from image to image.
 
-/// The numbers of one thing at the times of images of one process. A value.
+/// A number, such as a count of objects, in each image of a series.
 package struct GrowthCurve: Hashable, Sendable {
   /// The times of the images in seconds, in ascending order.
   package var times: [Double]
@@ -44,8 +44,8 @@ package struct GrowthCurve: Hashable, Sendable {
   package func judged(by rules: GrowthRules = .standard) -> Judgement {
     guard values.count >= rules.minImages else { return .innocent(.tooFewImages) }
     var reason: Innocence?
-    // Judge the whole curve first, then its later half, then the later half of that: growth that began late shows in
-    // the last images only.
+    // Judge the whole curve, then its later half, then its last quarter, and so on. Growth that began late shows only
+    // in the last images.
     var start = 0
     while values.count - start >= rules.minImages {
       for parts in Self.divisions(values.count - start, rules) {
@@ -114,8 +114,9 @@ package struct GrowthCurve: Hashable, Sendable {
         marks: marks))
   }
 
-  /// Returns whether the last points rise clearly less than at the average rate, and clearly less than each earlier run
-  /// of as many points. A slow night or weekend at the end does not count, since earlier ones were as slow.
+  /// Returns whether growth has slowed down since the image `start`. The slope from there must be clearly below the
+  /// average, and clearly below the slope of each earlier range of as many images. So a slow night or weekend at the
+  /// end does not count if an earlier one was as slow.
   private func slowsDownLate(from start: Int, _ average: Double, _ rules: GrowthRules) -> Bool {
     let time = times[times.count - 1] - times[start]
     let expected = average * time
@@ -128,8 +129,8 @@ package struct GrowthCurve: Hashable, Sendable {
     }
   }
 
-  /// Returns the median of the slopes between all pairs of points; there must be at least two points. O(points²), which
-  /// is cheap for a quarter of the curve.
+  /// Returns the median of the slopes between all pairs of points. There must be at least two points. O(points²): call
+  /// this only for a quarter of the curve.
   private func medianSlope(_ points: Range<Int>) -> Double {
     var slopes: [Double] = []
     for first in points {
@@ -141,8 +142,8 @@ package struct GrowthCurve: Hashable, Sendable {
     return (slopes[slopes.count / 2] + slopes[(slopes.count - 1) / 2]) / 2
   }
 
-  /// Returns the variation within a part: the range of its values, minus the average growth in its time. Takes the
-  /// median of all parts.
+  /// Returns the median variation of the parts. A part's variation is the range of its values, minus the average growth
+  /// in its time.
   private func sway(in ranges: [Range<Int>], _ average: Double) -> Double {
     let sways = ranges.filter { $0.count > 1 }.map { range in
       let part = range.map { values[$0] }
@@ -152,7 +153,7 @@ package struct GrowthCurve: Hashable, Sendable {
     return sways.isEmpty ? 0 : sways[sways.count / 2]
   }
 
-  /// Returns the share of the intervals with hardly any change.
+  /// Returns the share of intervals between images with hardly any change of the value.
   private func stillShare(from start: Int, _ average: Double, _ rules: GrowthRules) -> Double {
     var still = 0
     for index in start + 1..<values.count
@@ -192,12 +193,12 @@ package struct GrowthSuspicion: Codable, Hashable, Sendable {
   }
 
   package var isStrong: Bool
-  /// The number of images that were judged, up to the last image.
+  /// The number of images that this suspicion is based on: the last images of the series.
   package var images: Int
   /// The growth from the first part of the curve to the last.
   package var rise: Double
   package var perSecond: Double
-  /// The growth in the second half, as a share of the growth in the first half.
+  /// The growth per time in the second half, as a share of the growth per time in the first half.
   package var lateShare: Double
   package var marks: [Mark]
 
