@@ -32,7 +32,7 @@ struct SourceExcerpts {
 
   init() {}
 
-  /// Adds the places in the program's own code that a finding's path names.
+  /// Adds the places that a finding names in the program's own code.
   mutating func add(_ finding: Finding) {
     for step in finding.path {
       if step.library == nil {

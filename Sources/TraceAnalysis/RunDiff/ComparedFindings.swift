@@ -3,7 +3,7 @@
 import LeakDetection
 import TraceReading
 
-/// Merges findings of one cause at one place, with their figures in each run. If a cause was fixed at one place and
+/// Has one entry for each cause at each place, with the finding of each run. If a cause was fixed at one place and
 /// appears at another, its finding is gone at the first place and new at the second. Library findings are left out,
 /// because they are not the program's fault.
 struct ComparedFindings {
@@ -36,7 +36,7 @@ struct ComparedFindings {
         let identity = FindingIdentity(finding)
         let parts = identity.parts
         if let number = known[parts] {
-          // A report separates the lines of one function; join them here.
+          // A run may have several findings that differ only in the lines of one function. A comparison joins them.
           if var other = entries[number].runs[run] {
             other.add(finding)
             finding = other
@@ -74,6 +74,8 @@ struct NamedIdentity {
     tail = identity.tail.map { vocabulary.number(of: $0, on: side) }
   }
 
+  /// Returns the numbers of the identity twice: translated by `name`, and unchanged. Rotates a cycle so that equal
+  /// cycles have equal translated numbers.
   func parts(_ name: (Int32) -> Int32) -> (named: [Int32], own: [Int32]) {
     let start = isCycle ? firstRotation(name) : 0
     let rotated = steps[start...] + steps[..<start]
@@ -92,7 +94,7 @@ struct NamedIdentity {
 }
 
 extension Finding {
-  /// Returns a figure of findings; 0 for all other figures.
+  /// Returns a figure of this finding; 0 for figures that findings do not have.
   subscript(figure: Figure) -> UInt64 {
     if figure == .instances { return comparableInstances }
     // Only the instances of a failed expectation count: chance decides what else is in memory when it fails.
@@ -109,7 +111,7 @@ extension Finding {
 }
 
 extension SiteTotal {
-  /// Returns a figure of allocations; 0 for all other figures.
+  /// Returns a figure of this site's allocations; 0 for figures that sites do not have.
   subscript(figure: Figure) -> UInt64 {
     switch figure {
     case .liveBytes: liveBytes

@@ -7,7 +7,7 @@ import TraceReading
 import Wording
 
 /// Renders findings as a test suite: findings that make a gate fail are failed tests, and the others are skipped tests.
-/// Gates are properties of the suite, not tests. Only formats.
+/// Gates are properties of the suite, not tests.
 struct JUnitXML {
   private enum Outcome {
     case passed

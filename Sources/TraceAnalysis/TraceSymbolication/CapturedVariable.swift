@@ -1,4 +1,4 @@
-// Captures of a closure: the variables in its context, whose words have no names there.
+// Names the variables in a closure's context. The context itself contains only their values.
 
 /// A variable that a closure captured, as debug information describes it.
 package struct CapturedVariable: Hashable, Sendable {
@@ -32,15 +32,18 @@ package struct ClosureCaptures: Hashable, Sendable {
   }
 
   private static let headerSize = 16
-  /// The most words of generic parameters and conformances in a context; no real context has more.
+  /// Maximum number of words for generic parameters and conformances in a context. No real context has more.
   private static let bindingLimit = 16
 
   /// Returns the variable that contains a reference at `offset` of the context; `nil` if the answer might be wrong.
   ///
-  /// If all sizes are known, the variable is found by its offset, and the sizes must add up to `contextSize`, the bytes
-  /// of the context with its header. If a size is unknown, the variable is found by type, provided that only one
-  /// variable has that type. `typeName` is the type of the reference, or empty if that is unknown. If `isPart`, the
-  /// reference is only a part of the variable's value, so the variable has another type. O(variables).
+  /// If all sizes are known, finds the variable by its offset. The sizes must then add up to `contextSize`. If a size
+  /// is unknown, finds the variable by its type, which no other variable may have. O(variables).
+  ///
+  /// - Parameters:
+  ///   - typeName: the type of the reference; empty if unknown.
+  ///   - contextSize: the bytes of the context, including its header.
+  ///   - isPart: true if the reference is only a part of the variable's value, so that the variable has another type.
   package func variable(at offset: Int, typeName: String, contextSize: Int, isPart: Bool = false) -> CapturedVariable? {
     let head = isPart ? "" : Self.head(of: typeName)
     guard variables.allSatisfy({ $0.size != nil }) else {
@@ -65,7 +68,7 @@ package struct ClosureCaptures: Hashable, Sendable {
     return nil
   }
 
-  /// Returns the offset of the first variable. The bindings of a generic closure may precede it. `nil` unless the
+  /// Returns the offset of the first variable. The bindings of a generic closure precede it. Returns `nil` unless the
   /// bindings and the variables exactly fill the context.
   private func start(inContextOf contextSize: Int) -> Int? {
     for bindings in 0...(isGeneric ? Self.bindingLimit : 0) {
@@ -81,8 +84,8 @@ package struct ClosureCaptures: Hashable, Sendable {
     return nil
   }
 
-  /// Returns the offset where a value of a size may begin. Debug information has no alignments, so a larger value than
-  /// a word is assumed to contain words.
+  /// Returns the first offset from `offset` on where a value of this size may begin. Debug information has no
+  /// alignments, so values of eight bytes or more are assumed to be aligned to eight bytes.
   private static func aligned(_ offset: Int, for size: Int) -> Int {
     let alignment = size == 0 ? 1 : size >= 8 ? 8 : min(8, size & -size)
     return (offset + alignment - 1) & -alignment
@@ -120,16 +123,16 @@ extension Substring {
   }
 }
 
-/// Reads facts about a closure's parameters from the closure's names.
+/// Parses the linker names and demangled names of closures.
 enum ClosureName {
-  /// Returns the linker name of a specialised closure. `mangled` may be the name of the thunk that calls it with the
-  /// parameters of the generic closure.
+  /// Returns the linker name of the specialised closure that a reabstraction thunk calls. Returns all other names
+  /// unchanged. The thunk has the parameters of the generic closure.
   static func withoutReabstraction(_ mangled: String) -> String {
     mangled.hasSuffix("_TG5") ? mangled.dropLast(4) + "_Tg5" : mangled
   }
 
   /// Returns the number of parameters of a closure or local function, given a name such as `closure #1 (Swift.Int) ->
-  /// () in f()`. `nil` for other names. O(length).
+  /// () in f()`. Returns `nil` for other names. O(length).
   static func parameterCount(_ demangled: String) -> Int? {
     let bytes = Array(demangled.utf8)
     guard let number = numberOfLocalFunction(bytes) else { return nil }
@@ -164,7 +167,7 @@ enum ClosureName {
     return nil
   }
 
-  /// Returns the index behind a number such as `#1`. Skips angle brackets, which may contain the arguments of a
+  /// Returns the index after a number such as `#1`. Skips angle brackets, which may contain the arguments of a
   /// specialization.
   private static func numberOfLocalFunction(_ bytes: [UInt8]) -> Int? {
     var depth = 0

@@ -4,7 +4,7 @@ import ProcessInspection
 import TextWriting
 import TraceReading
 
-/// The output of `leaktrace doctor`. Only formats.
+/// Formats the output of `leaktrace doctor`.
 package struct FeatureReport {
   /// The version of the JSON. Raised if a field changes its meaning or is removed, but not if a field is added.
   package static let schemaVersion: UInt64 = 1
@@ -28,9 +28,9 @@ package struct FeatureReport {
     lines.blank()
     for verdict in verdicts {
       let name = verdict.feature.title.padding(to: Self.nameColumns)
-      hang(name, sentence(of: verdict), at: Self.nameColumns, in: &lines)
+      writeHanging(name, sentence(of: verdict), at: Self.nameColumns, in: &lines)
       if let remedy = remedyText(of: verdict) {
-        hang(
+        writeHanging(
           String(repeating: " ", count: Self.nameColumns) + "enable it: ", remedy, at: Self.nameColumns + 2, in: &lines)
       }
     }
@@ -39,8 +39,8 @@ package struct FeatureReport {
     return lines.text
   }
 
-  /// Writes words after a beginning. Further lines are indented to a column.
-  private func hang(_ beginning: String, _ words: String, at column: Int, in lines: inout TextLines) {
+  /// Writes a paragraph with a hanging indent: `beginning`, then the words. Further lines start at `column`.
+  private func writeHanging(_ beginning: String, _ words: String, at column: Int, in lines: inout TextLines) {
     var line = beginning
     var isEmpty = true
     for word in words.split(separator: " ") {
@@ -53,7 +53,7 @@ package struct FeatureReport {
       line += (isEmpty ? "" : " ") + word
       isEmpty = false
     }
-    // A word that is longer than a line is broken where names are.
+    // A single word is longer than the line. `pair` breaks it where it breaks long names.
     if line.count > lines.style.width {
       lines.pair(line, nil, indent: 0, continuation: column)
     } else {

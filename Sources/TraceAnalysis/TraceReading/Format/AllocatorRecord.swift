@@ -1,4 +1,4 @@
-// The figures of an allocator, and of the kernel, on a process's memory.
+// A process's memory, as its allocator counts it and as the kernel counts it.
 
 import CTraceFormat
 
@@ -100,10 +100,10 @@ package struct ResidenceRecord: Hashable, Sendable {
 }
 
 extension AllocatorRecord {
-  /// The most figures or pins of a record. No later version will write more.
+  /// Maximum number of figures, and of pins, in a record. A record with more is damaged.
   private static let listLimit: UInt64 = 1 << 10
 
-  /// Nil if the fields do not fit, or if the kind of allocator is unknown.
+  /// Decodes a record. Returns nil if the fields are incomplete or the kind of allocator is unknown.
   init?(_ cursor: inout ByteCursor) {
     guard let time = cursor.varint(), let number = cursor.varint(), let kind = Kind(rawValue: number),
       let count = cursor.varint(), count <= Self.listLimit

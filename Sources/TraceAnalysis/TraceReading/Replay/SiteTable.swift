@@ -1,4 +1,4 @@
-// The distinct allocation sites that a replay meets.
+// The distinct allocation sites of a replay.
 
 /// The key of an allocation site: the operation, the stack, and the type.
 package struct SiteKey: Hashable, Sendable, BitwiseCopyable {
@@ -18,9 +18,9 @@ package struct SiteKey: Hashable, Sendable, BitwiseCopyable {
 /// Numbers sites from 0 in the order of their first allocations. Expected constant time; memory is proportional to the
 /// sites. Copies share the sites, as with a class. For one thread at a time.
 ///
-/// Stacks that are met one after the other have close numbers, so their sites have close slots. The search for a key
-/// first tries a few slots by the key's stack, and then slots by the key's hash. Nothing is ever removed, so the first
-/// empty slot ends the search.
+/// The search for a key first tries a few adjacent slots. The number of the key's stack determines where they begin.
+/// Stacks that occur in succession have nearby numbers, so a replay uses nearby slots. Then the search tries slots by
+/// the key's hash. Sites are never removed, so the first empty slot ends the search.
 struct SiteTable: BitwiseCopyable {
   private struct Header: BitwiseCopyable {
     var slots: UnsafeMutablePointer<UInt32>
@@ -33,7 +33,7 @@ struct SiteTable: BitwiseCopyable {
   private let header: UnsafeMutablePointer<Header>
   private let keys: RowTable<SiteKey>
 
-  /// `limit`: the most sites that are distinguished. Allocations at further sites get the unknown stack and no type.
+  /// `limit`: the maximum number of sites. Allocations at further sites get the unknown stack and no type.
   init(limit: Int = .max, ownedBy owner: TableOwner) {
     let header = UnsafeMutablePointer<Header>.allocate(capacity: 1)
     header.initialize(to: Header(slots: Self.allocate(1024), mask: 1023, limit: limit))
@@ -69,7 +69,7 @@ struct SiteTable: BitwiseCopyable {
     return Int(truncatingIfNeeded: (product ^ product >> 32) >> 16) & mask
   }
 
-  /// Returns the number of a site, which may be new.
+  /// Returns the number of a site. Adds the site if it is new.
   @inline(__always)
   func site(_ key: SiteKey) -> SiteID {
     let slots = header.pointee.slots
@@ -84,8 +84,8 @@ struct SiteTable: BitwiseCopyable {
     return distantSite(key)
   }
 
-  /// Returns the site in the first slot for a stack's allocations; a large number if the slot is empty. It is likely
-  /// the site of the next allocation at the stack.
+  /// Loads the first slot for a stack into the processor's cache. Returns the slot's site, which is probably the site
+  /// of the stack's next allocation. Returns `UInt32.max` if the slot is empty.
   @inline(__always)
   func prefetch(_ stack: StackID) -> UInt32 {
     header.pointee.slots[Int(truncatingIfNeeded: UInt64(stack.rawValue) &* 2) & header.pointee.mask]
