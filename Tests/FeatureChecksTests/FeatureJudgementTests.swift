@@ -46,7 +46,7 @@ import TraceRecording
     let facts = Described.refused(errno: EPERM) { $0.machine.ptraceScope = scope }
     #expect(verdict(.inspect, facts).standing == .fails(.tracing(.ptraceScope(scope))))
     #expect(try #require(remedy(.inspect, facts)).contains(words))
-    // An attempt with a child of this process is refused as well, because the tracer is not the child's ancestor.
+    // Yama also refuses to trace this process's own child, because the tracer is another child and not an ancestor.
     let here = Described.facts {
       $0.machine.ptraceScope = scope
       $0.trials.inspect = .failed(.inspection(.processRefused(7, errno: EPERM)))
@@ -87,7 +87,7 @@ import TraceRecording
     }
   }
 
-  @Test("Obstacles are distinguished in the kernel's order") func reasons() {
+  @Test("Obstacles are checked in the order of the kernel's checks") func reasons() {
     func obstacle(_ code: Int32 = EPERM, _ change: (inout CheckedFacts) -> Void) -> TracingObstacle {
       let facts = Described.refused(errno: code, change)
       return TracingJudgement(facts.machine, facts.target).obstacle(errno: code)
@@ -125,7 +125,7 @@ import TraceRecording
 
   // MARK: Filters of system calls
 
-  @Test("Only root can copy a process with a filter, but its user can hold it") func filtered() throws {
+  @Test("Only root can copy a process with a filter, and other users need --hold") func filtered() throws {
     let facts = Described.process { $0.target?.filter = .filter }
     for feature in [Feature.inspect, .watch] { #expect(verdict(feature, facts).standing == .fails(.filtered)) }
     #expect(verdict(.attach, facts).standing == .fails(.unreadableFilter))
@@ -137,7 +137,7 @@ import TraceRecording
     }
     #expect(verdict(.inspect, root).standing == .works)
     #expect(verdict(.attach, root).standing == .conditional([.ifFilterAllows]))
-    // A filter on this process, or a user namespace, removes this right.
+    // If leaktrace itself has a filter or is in another user namespace, root cannot copy the process either.
     #expect(!verdict(.inspect, root.with { $0.machine.filter = .filter }).works)
     #expect(!verdict(.inspect, root.with { $0.machine.isInFirstUserNamespace = false }).works)
     let pod = facts.with {
@@ -191,7 +191,7 @@ import TraceRecording
       let facts = readOnly.with { $0.machine.container = container }
       #expect(try #require(remedy(.record, facts)).contains(words))
     }
-    // The recorder reports this in a message, and attaching reports it as an error.
+    // If the directory is full, the recorder writes a message, and attaching fails with an error.
     let message = "cannot write /srv/t: No space left on device"
     let full = Described.facts {
       $0.trials.record = .failed(.message(message))
@@ -245,7 +245,7 @@ import TraceRecording
     #expect(verdict(.record, capable).remedy == .copyWithoutCapabilities)
   }
 
-  @Test("Programs in other languages, and ended, foreign or traced processes, are reported") func languages() {
+  @Test("Processes that cannot be traced or have no Swift are reported") func languages() {
     for reason in [AttachmentError.Unsuitability.go, .java] {
       let facts = Described.process {
         $0.target?.joinObstacle = reason
@@ -284,7 +284,7 @@ import TraceRecording
     #expect(verdict(.inspect, facts).standing == .works)
   }
 
-  @Test("A process with its own files loads a copy from its own /tmp") func copies() {
+  @Test("A process with its own files or another user loads the recorder from its own /tmp") func copies() {
     func facts(_ shares: Bool, _ user: UInt32) -> CheckedFacts {
       Described.process {
         $0.target?.sharesFiles = shares

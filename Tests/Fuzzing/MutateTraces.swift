@@ -1,16 +1,16 @@
-// Puts traces whose records were changed below their checksums through everything that the commands do.
-// Usage: mutate-traces FIRST COUNT INPUT... Takes the seeds FIRST up to FIRST + COUNT. INPUT: a trace, or an input of
-// the fuzzer. Prints each seed that takes more time or memory than it may, and ends with 1 if there were any. A seed
-// that crashes is the last in the file `mutate-traces.seed`.
+// Changes the records of traces, corrects the checksums, and runs all commands on the traces.
+// Usage: mutate-traces FIRST COUNT INPUT... Uses COUNT seeds, beginning with FIRST. INPUT: a trace, or an input of the
+// fuzzer. Prints each seed that exceeds a limit of time or memory, and exits with 1 if there were any. After a crash,
+// the file `mutate-traces.seed` contains the seed.
 
 import Glibc
 
 @testable import TraceReading
 
 @main struct MutateTraces {
-  /// For all commands together, of one trace: the process's processor time, which other processes do not lengthen.
+  /// Limit for all commands on one trace. This is processor time, which does not depend on other processes.
   private static let timeLimit = Duration.seconds(10)
-  /// Bytes.
+  /// Limit of the resident memory, in bytes.
   private static let memoryLimit = 2 << 30
   /// The memory limit of the second reading, which trusts the trace, and the time after which it is interrupted.
   private static let trustedLimit = MemoryLimit(ByteCount(1 << 30))
@@ -31,7 +31,7 @@ import Glibc
         refused += 1
         continue
       }
-      // Resets the peak.
+      // Reset the process's peak of resident memory.
       write("5", to: "/proc/self/clear_refs")
       let start = processorTime()
       FuzzInput(trace: bytes).readEverything()
@@ -85,14 +85,14 @@ import Glibc
     fclose(file)
   }
 
-  /// Of this process, which reads traces by itself.
+  /// Returns the processor time that this process has used. It starts no other process to read traces.
   private static func processorTime() -> Duration {
     var time = timespec()
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
     return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
   }
 
-  /// Bytes that were resident at most.
+  /// Returns the peak of resident memory in bytes.
   private static func peak() -> Int {
     guard let file = fopen("/proc/self/status", "r") else { return 0 }
     defer { fclose(file) }

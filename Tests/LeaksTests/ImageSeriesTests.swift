@@ -1,4 +1,4 @@
-// Images of one process, compared by holder: the suspects, the rows that a series keeps, and the rows that it forgets.
+// Growth between the images of one process: which rows are suspected, and which images a long series keeps.
 
 import Testing
 import TraceTestSupport
@@ -87,7 +87,7 @@ import TraceTestSupport
     "Program objects held by a library are suspected, strongly if they stay from image to image",
     arguments: [nil, 1, 0.7] as [Double?])
   func heldByLibraries(kept: Double?) {
-    // The last objects of an image do not exist in the next image.
+    // The objects with the lowest addresses are gone in the next image. About the share `kept` of the objects remains.
     let growth = Self.series(
       12,
       addresses: { _, image in
@@ -152,8 +152,8 @@ import TraceTestSupport
   }
 
   @Test func growingWorkInProgressIsNotSuspected() {
-    // Each object exists in three images of 24.
     let rows = { (image: Int) in [Self.row("App.Request", in: "Server.active", count: 60 + 30 * image)] }
+    // With a life of 3, no object exists in more than three of the 24 images.
     func suspects(_ life: UInt64) -> Int {
       Self.series(
         24,

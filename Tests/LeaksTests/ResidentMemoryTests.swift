@@ -36,7 +36,7 @@ struct ResidentMemoryTests {
     #expect(memory(resident: 1 << 20, privateBytes: 0, live: 0) == nil)
   }
 
-  /// Returns 1 GiB of resident memory, most of it freed, in so many arenas.
+  /// Returns 1 GiB of resident memory. Most of it is freed memory in the given number of arenas.
   private func kept(arenas: UInt64, freePages: UInt64, inOthers: UInt64 = 0, limit: UInt64? = 0) throws
     -> ResidentMemory
   {

@@ -29,7 +29,7 @@ private enum SeedOfTrap {
     self.seed = seed
     for number in [SIGILL, SIGTRAP, SIGSEGV, SIGBUS] {
       signal(number) { number in
-        // By default, each of these signals ends the process when the instruction runs again.
+        // After this handler, the instruction runs again, and the signal's default action ends the process.
         signal(number, SIG_DFL)
         var digits = SeedOfTrap.seed
         var text: [UInt8] = Array("\n".utf8)

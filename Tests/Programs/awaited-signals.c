@@ -1,5 +1,5 @@
-// Takes SIGTERM and SIGINT without a handler, by each function that gives signals to a thread, and prints them. With
-// "reused" a file whose bytes look like a signal has the number of a closed descriptor of signals.
+// Receives SIGTERM and SIGINT without a handler, and prints them. The argument names the function, such as sigwait.
+// With "reused", a pipe gets the number of a closed signalfd. The bytes in the pipe look like a signal.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>

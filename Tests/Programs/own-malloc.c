@@ -1,5 +1,5 @@
-// Has an allocator of its own inside, as a program that is statically linked with one, and shows it to shared
-// libraries.
+// Defines its own malloc, as a program with a statically linked allocator does. Link with -rdynamic, so that shared
+// libraries use this malloc too.
 #include <stddef.h>
 #include <stdio.h>
 

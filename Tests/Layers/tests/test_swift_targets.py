@@ -19,7 +19,7 @@ MANIFEST = """
 
 
 class SwiftTargetTests(unittest.TestCase):
-    """A small package, and files that keep to its manifest or not."""
+    """Compares the imports of a small package with its manifest."""
 
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory(prefix="leaktrace-layers-test-")

@@ -1,4 +1,4 @@
-"""The commands as the parser describes them."""
+"""Reads the description of the commands that `leaktrace --experimental-dump-help` prints."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
-# The form of the description, which the parser counts up when it changes.
+# The version of the description's format. The parser increases it when the format changes.
 SERIALIZATION_VERSION = 0
 
 
 class UnknownForm(Exception):
-    """The description is not of the form that this module reads."""
+    """The command's output does not have the format that this module reads."""
 
 
 @dataclass
@@ -40,7 +40,7 @@ class Argument:
         )
 
     def negates(self, other: Argument) -> bool:
-        """Whether this is `--no-x`, and the other one `--x`."""
+        """Whether this flag is `--no-x` and the other one is `--x`."""
         return any(f"--no-{name.removeprefix('--')}" in self.names for name in other.names)
 
 
@@ -56,7 +56,7 @@ class Command:
     def parse(cls, fields: dict[str, Any]) -> Command:
         arguments: list[Argument] = []
         for argument in (Argument.parse(entry) for entry in fields.get("arguments", []) if entry["shouldDisplay"]):
-            # Both names of a flag that can be turned off are one entry.
+            # The parser lists `--x` and `--no-x` separately. Join them into one argument.
             if arguments and argument.kind == "flag" and argument.negates(arguments[-1]):
                 arguments[-1].names += argument.names
                 arguments[-1].default = arguments[-1].default or argument.default

@@ -1,4 +1,4 @@
-// Who is online: asked for again and again by a timer.
+// Shows who is online. A repeating timer refreshes the list.
 import Foundation
 
 final class PresenceViewModel: ViewModel {

@@ -1,4 +1,4 @@
-// A chat room that its connection calls back.
+// A chat room with a connection. The connection calls the room back.
 
 final class Connection {
   var onMessage: ((String) -> Void)?
