@@ -16,7 +16,8 @@ struct AnalyzeCommand: AnalyzingCommand {
       suspects, new-suspects, retained:SIZE and growth. All but retained take an optional threshold: leaks:3, worse:10%. See docs/ci.md.
 
       Exit status: 0 success, 1 a gate failed, 3 a trace is unreadable or has no heap image for a gate, 4 success, but a trace is damaged \
-      or incomplete, 5 the report could not be written, 64 wrong usage. If several apply, the one latest in the order 1, 4, 3, 64, 5 wins.
+      or incomplete, 5 the report could not be written, 6 some of an --untrusted trace was refused, 64 wrong usage. If several apply, \
+      the one latest in the order 1, 4, 6, 3, 64, 5 wins.
       """)
 
   @Argument(help: ArgumentHelp("Traces, or directories of traces.", valueName: "trace"), completion: .file())

@@ -19,7 +19,7 @@ struct CheckCommand: LeakSearchingCommand {
 
       Exit status: the program's own, if that is not 0, or its signal; then the --until command's status. Otherwise 0 no gate failed, 1 a gate \
       failed, 3 nothing is known about leaks (no trace, or no heap image), 4 a trace is damaged, 5 a report could not be written, \
-      64 wrong usage; 125, 126 and 127 the program could not be run.
+      6 some of an --untrusted trace was refused, 64 wrong usage; 125, 126 and 127 the program could not be run.
       """)
 
   @OptionGroup(title: "Gates") var gateOptions: GateOptions

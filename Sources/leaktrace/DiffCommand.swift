@@ -23,7 +23,7 @@ struct DiffCommand: LeakSearchingCommand {
       and regressions (any of these figures for the whole program), each with an optional threshold: retains:10%. See docs/ci.md.
 
       Exit status: 0 no gate failed, 1 a gate failed, 3 a trace is unreadable or cannot be compared, 4 success, but a trace is damaged or incomplete, 5 the report \
-      could not be written, 64 wrong usage. If several apply, the one latest in the order 1, 4, 3, 64, 5 wins.
+      could not be written, 6 some of an --untrusted trace was refused, 64 wrong usage. If several apply, the one latest in the order 1, 4, 6, 3, 64, 5 wins.
       """)
 
   @Argument(help: ArgumentHelp("The old run, then the new run.", valueName: "run"), completion: .file())

@@ -12,7 +12,7 @@ struct DigestCommand: LeakSearchingCommand {
       A digest holds the totals of all allocation sites and the findings, by name. 'leaktrace diff' takes it in place of a trace, without \
       the program's files. Keep the main branch's digest, and compare each pull request with it.
 
-      Exit status: 0 success, 3 a trace is unreadable, 4 success, but a trace is damaged or incomplete, 5 the digest could not be written, 64 wrong usage.
+      Exit status: 0 success, 3 a trace is unreadable, 4 success, but a trace is damaged or incomplete, 5 the digest could not be written, 6 some of an --untrusted trace was refused, 64 wrong usage.
       """)
 
   @Argument(

@@ -34,7 +34,7 @@ struct ExportCommand: LeakSearchingCommand {
                   takes a digest ('leaktrace digest') too
 
       Exit status: 0 success, 2 no match, 3 the trace is unreadable, or has no heap image and dot, heapsnapshot, perfetto or a leaked value was asked for, \
-      4 success, but the trace is damaged or incomplete, 5 the file could not be written, 64 wrong usage.
+      4 success, but the trace is damaged or incomplete, 5 the file could not be written, 6 some of an --untrusted trace was refused, 64 wrong usage.
       """)
 
   @Argument(

@@ -14,7 +14,7 @@ struct HistoryCommand: ParsableCommand {
       live there, or else the last one.
 
       Exit status: 0 success, 2 no match, 3 the trace is unreadable or has no retains and releases, 4 success, but the trace is \
-      damaged, 5 the output could not be written, 64 wrong usage.
+      damaged, 5 the output could not be written, 6 some of an --untrusted trace was refused, 64 wrong usage.
       """)
 
   @Argument(help: ArgumentHelp("A trace.", valueName: "trace"), completion: .file())

@@ -12,7 +12,7 @@ struct QueryCommand: LeakSearchingCommand {
       "SELECT name, sql FROM sqlite_schema" lists them. Nothing is written, and no other file can be attached.
 
       Exit status: 0 success, 3 the trace is unreadable, 4 success, but the trace is damaged or incomplete, \
-      5 the answer could not be written, or took too much time or memory, 64 wrong usage, or the SQL is not valid.
+      5 the answer could not be written, or took too much time or memory, 6 some of an --untrusted trace was refused, 64 wrong usage, or the SQL is not valid.
       """)
 
   enum AnswerFormat: String, CaseIterable, ChosenWord { case table, csv, json }

@@ -10,7 +10,7 @@ enum ReadingInterrupt {
   /// True from the first SIGINT on. Any thread may ask.
   static var hasHappened: Bool { flag.load(ordering: .relaxed) }
 
-  /// Runs `body`, and catches SIGINT meanwhile. Main thread only.
+  /// Runs `body`, and catches SIGINT until it returns. Main thread only.
   static func watch<Result>(_ body: () throws -> Result) rethrows -> Result {
     // Touch the flag before the handler can run.
     flag.store(false, ordering: .relaxed)

@@ -16,7 +16,7 @@ struct ReportCommand: LeakSearchingCommand {
       replaced. Any other file stays as it is: then the page is app-2.html.
 
       Exit status: 0 success, 3 a trace is unreadable, 4 success, but a trace is damaged or incomplete, 5 the page could not be written, \
-      64 wrong usage. If several apply, the one latest in the order 4, 3, 64, 5 wins.
+      6 some of an --untrusted trace was refused, 64 wrong usage. If several apply, the one latest in the order 4, 3, 64, 5 wins.
       """)
 
   @Argument(help: ArgumentHelp("Traces, or directories of them.", valueName: "trace"), completion: .file())

@@ -11,7 +11,7 @@ struct SnapshotsCommand: ParsableCommand {
       Shows each image's number (for --snapshot of other commands), the time since the recording began, the reason, the memory it covers, \
       its size in the trace, how long the program was stopped, and the label that the program gave it.
 
-      Exit status: 0 success, 3 the trace is unreadable, 4 success, but the trace is damaged, 5 the output could not be written, 64 wrong usage.
+      Exit status: 0 success, 3 the trace is unreadable, 4 success, but the trace is damaged, 5 the output could not be written, 6 some of an --untrusted trace was refused, 64 wrong usage.
       """)
 
   @Argument(help: ArgumentHelp("A trace.", valueName: "trace"), completion: .file())

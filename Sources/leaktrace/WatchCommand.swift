@@ -22,7 +22,7 @@ struct WatchCommand: LeakSearchingCommand {
       --from evaluates the traces that an earlier watch has kept (-o), or inspections of one process.
 
       Exit status: 0 no gate failed, 1 a gate failed (--fail-on, default: new-leaks,new-suspects), 3 there is no image, or the process cannot be \
-      inspected, 4 a trace is damaged, 5 a report or trace could not be written, 64 wrong usage.
+      inspected, 4 a trace is damaged, 5 a report or trace could not be written, 6 some of an --untrusted trace was refused, 64 wrong usage.
       """)
 
   @Argument(

@@ -14,7 +14,7 @@ struct WhyCommand: ParsableCommand {
       with their number; so does a list or a tree of objects, however long it is.
 
       Exit status: 0 success, 2 no match, 3 the trace is unreadable or has no heap image, 4 success, but the trace is damaged, \
-      5 the output could not be written, 64 wrong usage.
+      5 the output could not be written, 6 some of an --untrusted trace was refused, 64 wrong usage.
       """)
 
   @Argument(help: ArgumentHelp("A trace with a heap image.", valueName: "trace"), completion: .file())

@@ -54,7 +54,7 @@ package final class HeapImage {
   ///
   /// The end record of the image, which a checksum protects, has the number of words and pages. More words or pages
   /// count as damage. If the end record is missing and the trace is not trusted, the size of the file limits their
-  /// number. The image takes at most `limit` of memory; nil for half of what the reader's memory limit leaves.
+  /// number. The image takes at most `limit` of memory; nil: half of the rest of the memory limit.
   package init(
     _ snapshot: TraceSnapshot, in reader: TraceReader, limit: MemoryLimit? = nil,
     diagnostics: inout TraceDiagnostics

@@ -18,7 +18,7 @@ package struct ReadingStop: Hashable, Sendable {
   package var place: Place
 }
 
-/// How far to trust a trace, and what the machine allows.
+/// The trust in a trace, and the limits that the machine and its user set.
 package struct ReadingPolicy: Sendable {
   /// True if a stranger may have written the trace. Then the size of the file limits each kind of work
   /// (`ReadingLimits`), and a file of 1 MB takes seconds.
