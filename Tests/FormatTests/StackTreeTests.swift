@@ -86,7 +86,7 @@ private func image(_ path: String, _ range: Range<UInt64> = 0x1000..<0x2000) -> 
     var writer = TraceWriter()
     try writer.append(kind: .events, thread: 1, payload: payload, eventCount: 8)
     #expect(writer.bytes.count < 5000)
-    let reader = try TraceReader(bytes: writer.bytes)
+    let reader = try TraceReader(bytes: writer.bytes, policy: ReadingPolicy(isUntrusted: true))
     let events = CollectedEvents.of(reader)
     #expect(events.count == 8 && events[0].stack != .unknown && events[7].stack == .unknown)
     #expect(reader.definitions.stacks.nodeCount < 5 << 20)

@@ -49,6 +49,24 @@ import TraceTestSupport
     #expect(try server.findings().isEmpty)
   }
 
+  @Test(arguments: 1...5 as ClosedRange<UInt64>)
+  func growingPopulationWhoseMembersEndAtAnyAgeIsNotReported(seed: UInt64) throws {
+    let server = RequestServer(isCalledBack: false)
+    var random = SeededRandom(seed: seed)
+    var living: [HeapBuilder.Object] = []
+    for round in 0..<900 {
+      living.append(server.request(keep: true))
+      // A third of the births are followed by a death. No age protects from it.
+      if round % 3 == 2 {
+        server.heap.free(
+          living.remove(at: Int(random.next() % UInt64(living.count))), stack: server.inner)
+      }
+    }
+    for session in living { server.put(session) }
+    let outlived = try server.findings().count { $0.verdict == .outlived && !$0.isWeak }
+    #expect(outlived == 0, "seed \(seed)")
+  }
+
   @Test func levelingOffIsNotReported() throws {
     let server = RequestServer()
     server.levelOff()

@@ -111,6 +111,7 @@ extension Constant {
     .count("minEnded", \.minEnded),
     .share("minEndedShare", \.minEndedShare),
     .factor("ageFactor", \.ageFactor),
+    .share("maxUnusualShare", \.maxUnusualShare),
     .factor("workAloneFactor", \.workAloneFactor),
     .share("pausedShare", \.pausedShare),
     .count("minEndedForPause", \.minEndedForPause),

@@ -12,11 +12,12 @@ struct Candidates {
     var type: UInt32
   }
 
-  private let traces: [ReportTrace]
+  /// The sites of each trace.
+  private let sites: [AllocationSites]
   private var all: [Candidate] = []
   private var sums: [Int: SiteTotal] = [:]
 
-  init(_ traces: [ReportTrace]) { self.traces = traces }
+  init(_ traces: [ReportTrace]) { sites = traces.map(\.analysis.sites) }
 
   var count: Int { all.count }
 
@@ -32,7 +33,7 @@ struct Candidates {
   func trace(_ index: Int) -> Int { Int(all[index].trace) }
   func type(_ index: Int) -> Int { Int(all[index].type) }
   /// Returns the first of the sites that were joined into a candidate.
-  func site(_ index: Int) -> AllocationSite { traces[trace(index)].analysis.sites[Int(all[index].site.rawValue)] }
+  func site(_ index: Int) -> AllocationSite { sites[trace(index)][Int(all[index].site.rawValue)] }
   func total(_ index: Int) -> SiteTotal { sums[index] ?? site(index).total }
 }
 

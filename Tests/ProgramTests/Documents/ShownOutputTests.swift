@@ -19,7 +19,7 @@ import Testing
     """
 
   @Test func everyPageHasMarks() {
-    #expect(Self.scripted.count >= 20)
+    #expect(Self.scripted.count >= 12)
     // Other sources are suites with tests of their own.
     #expect(ShownBlock.all.filter(\.script.isEmpty).allSatisfy { $0.source == "TutorialTests" })
   }

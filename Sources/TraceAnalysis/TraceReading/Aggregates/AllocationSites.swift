@@ -55,6 +55,10 @@ package struct AllocationSite: Sendable {
   package var total: SiteTotal { tables.totals.total(of: number) }
   /// The fates of the site's blocks, up to the snapshot if there is one.
   package var lifetime: SiteLifetime { tables.lifetimes.lifetime(of: number) }
+  /// Three figures of `lifetime`. They take less time than all of it.
+  package var births: UInt64 { tables.lifetimes.births(of: number) }
+  package var deaths: UInt64 { tables.lifetimes.deaths(of: number) }
+  package var longestWork: UInt64 { tables.lifetimes.longestWork(of: number) }
   /// The site's live blocks over the events of the process, up to the snapshot if there is one.
   package var liveCurve: LiveCurve { tables.lifetimes.curve(of: number) }
   /// The number of frames of the site's stack.

@@ -123,6 +123,11 @@ package struct DepartureCounts: Hashable, Sendable, BitwiseCopyable {
   }
 
   package static func += (a: inout Self, b: Self) {
+    // Most sites have one distance.
+    if b.counts.1 == 0, b.counts.2 == 0, b.counts.3 == 0 {
+      if b.counts.0 > 0 { a.add(b.distances.0, count: b.counts.0) }
+      return
+    }
     for pair in b.pairs.sorted(by: { $0.distance > $1.distance }) { a.add(pair.distance, count: pair.count) }
   }
 
@@ -184,19 +189,23 @@ package struct DurationCounts: Hashable, Sendable, BitwiseCopyable {
 
   /// Adds the counts of `b`. Each block has the same weight in the sum, whatever the order of the summands.
   package static func += (a: inout Self, b: Self) {
-    var halvings = max(a.halvings, b.halvings)
-    var sums = zip(a.all, b.all).map {
-      UInt32($0) >> UInt32(halvings - a.halvings) + UInt32($1) >> UInt32(halvings - b.halvings)
+    let halvings = max(a.halvings, b.halvings)
+    let (left, right) = (UInt32(halvings - a.halvings), UInt32(halvings - b.halvings))
+    var largest: UInt32 = 0
+    withUnsafeMutableBytes(of: &a.buckets) { own in
+      withUnsafeBytes(of: b.buckets) { others in
+        let mine = own.baseAddress!.assumingMemoryBound(to: UInt16.self)
+        let theirs = others.baseAddress!.assumingMemoryBound(to: UInt16.self)
+        func sum(_ index: Int) -> UInt32 { UInt32(mine[index]) >> left + UInt32(theirs[index]) >> right }
+        for index in 0..<bucketCount { largest = max(largest, sum(index)) }
+        let isTooLarge = largest > UInt16.max
+        for index in 0..<bucketCount {
+          let sum = sum(index)
+          mine[index] = UInt16(isTooLarge ? sum - sum / 2 : sum)
+        }
+      }
     }
-    if sums.contains(where: { $0 > UInt16.max }) {
-      for index in sums.indices { sums[index] -= sums[index] / 2 }
-      halvings += 1
-    }
-    a.halvings = halvings
-    withUnsafeMutableBytes(of: &a.buckets) { bytes in
-      let start = bytes.baseAddress!.assumingMemoryBound(to: UInt16.self)
-      for (index, sum) in sums.enumerated() { start[index] = UInt16(sum) }
-    }
+    a.halvings = halvings + (largest > UInt16.max ? 1 : 0)
   }
 
   /// Returns the shortest lifetime in ticks that `share` of the blocks did not exceed, rounded up to a power of two.
@@ -364,6 +373,10 @@ struct SiteLifetimes: ReplayObserver {
     lifetime.work = row.work.all(durations)
     return lifetime
   }
+
+  func births(of site: SiteID) -> UInt64 { rows[Int(site.rawValue)].pointee.births }
+  func deaths(of site: SiteID) -> UInt64 { rows[Int(site.rawValue)].pointee.deaths }
+  func longestWork(of site: SiteID) -> UInt64 { UInt64(rows[Int(site.rawValue)].pointee.longestWork) }
 
   /// Returns the site's live blocks over the events of the process. O(1).
   func curve(of site: SiteID) -> LiveCurve {

@@ -14,6 +14,14 @@ extension SurvivorFinder {
     var sites: [UInt32] = []
   }
 
+  /// The type and the operation of a site. Sites of one family have the same.
+  struct SiteKind: Hashable {
+    var type: UInt32
+    var operation: UInt8
+
+    init(_ site: AllocationSite) { (type, operation) = (site.type, site.operation.rawValue) }
+  }
+
   struct FamilyKey: Hashable {
     var type: UInt32
     var operation: UInt8
@@ -52,17 +60,18 @@ extension SurvivorFinder {
   /// inlines a function or unrolls a loop, one line has several addresses. `isTaken`: survivors that belong elsewhere.
   /// Linear in the sites. A site's line is looked up only if its type has survivors and several addresses.
   func familiesOfLines(isTaken: (NodeID) -> Bool) -> [Family] {
+    var types: Set<UInt32> = []
+    for node in 0..<NodeID(graph.blockCount) where isProgramObject(node) && !isTaken(node) {
+      types.insert(site(of: node).type)
+    }
+    guard !types.isEmpty else { return [] }
     var addresses: [UInt32: FamilyKey] = [:]
     var several: Set<UInt32> = []
-    for site in sites where site.lifetime.births > 0 {
+    for site in sites where types.contains(site.type) && site.births > 0 {
       let key = key(of: site, depth: 1)
       if addresses.updateValue(key, forKey: site.type).map({ $0 != key }) ?? false { several.insert(site.type) }
     }
-    var named: Set<UInt32> = []
-    for node in 0..<NodeID(graph.blockCount) where isProgramObject(node) && !isTaken(node) {
-      let type = site(of: node).type
-      if several.contains(type) { named.insert(type) }
-    }
+    let named = types.intersection(several)
     guard !named.isEmpty else { return [] }
     var lines: [String: UInt64] = [:]
     return families(isTaken: { isTaken($0) || !named.contains(site(of: $0).type) }) { index, site in
@@ -76,10 +85,22 @@ extension SurvivorFinder {
 
   /// Returns families of sites with equal keys. `isTaken`: survivors that belong elsewhere.
   private func families(isTaken: (NodeID) -> Bool, key: (Int, AllocationSite) -> FamilyKey) -> [Family] {
+    var survivors: [NodeID] = []
+    var kinds: Set<SiteKind> = []
+    for index in graph.heap.blocks.indices {
+      let node = NodeID(index)
+      guard isCandidate(node), !unreachable.contains(node), !isTaken(node) else { continue }
+      survivors.append(node)
+      kinds.insert(SiteKind(site(of: node)))
+    }
+    // The sites of other types have no survivors. Few types have most sites, and many types have none.
+    guard !kinds.isEmpty else { return [] }
     var numbers: [FamilyKey: Int] = [:]
     var families: [Family] = []
     var familyOfSite = [Int32](repeating: -1, count: sites.count)
-    for (index, site) in sites.enumerated() where site.lifetime.births > 0 {
+    for index in sites.indices {
+      let site = sites[index]
+      guard kinds.contains(SiteKind(site)), site.births > 0 else { continue }
       let key = key(index, site)
       let number =
         numbers[key]
@@ -95,10 +116,8 @@ extension SurvivorFinder {
     // If objects of a family may have ended unseen, it is not known how its siblings end.
     var unknown: Set<Int32> = []
     graph.uncertain.forEach { unknown.insert(familyOfSite[Int(block($0).site.rawValue)]) }
-    for (index, block) in graph.heap.blocks.enumerated() {
-      let node = NodeID(index)
-      guard isCandidate(node), !unreachable.contains(node), !isTaken(node) else { continue }
-      let family = familyOfSite[Int(block.site.rawValue)]
+    for node in survivors {
+      let family = familyOfSite[Int(block(node).site.rawValue)]
       if family >= 0, !unknown.contains(family) { families[Int(family)].survivors.append(node) }
     }
     return families.filter { $0.survivors.count > 0 }.map { family in
@@ -146,21 +165,21 @@ extension SurvivorFinder {
 
 /// The lifetimes of ended objects by type, wherever the objects were made.
 struct TypeLifetimes {
-  private struct Key: Hashable {
-    var type: UInt32
-    var operation: UInt8
-  }
-  private var longest: [Key: UInt64] = [:]
+  private var longest: [SurvivorFinder.SiteKind: UInt64] = [:]
 
   /// Linear in the sites.
   init(_ sites: AllocationSites) {
-    for site in sites where site.lifetime.deaths > 0 {
-      longest[Self.key(of: site), default: 0] = max(longest[Self.key(of: site)] ?? 0, site.lifetime.longestWork)
+    // Sites of one type often follow one another.
+    var last: (kind: SurvivorFinder.SiteKind, longest: UInt64)?
+    for site in sites where site.deaths > 0 {
+      let (kind, work) = (SurvivorFinder.SiteKind(site), site.longestWork)
+      if let known = last, known.kind == kind, work <= known.longest { continue }
+      let longest = max(self.longest[kind] ?? 0, work)
+      self.longest[kind] = longest
+      last = (kind, longest)
     }
   }
 
   /// Returns the longest of these lifetimes for a site's type, in events of the process; nil if no object has ended.
-  func longestWork(of site: AllocationSite) -> UInt64? { longest[Self.key(of: site)] }
-
-  private static func key(of site: AllocationSite) -> Key { Key(type: site.type, operation: site.operation.rawValue) }
+  func longestWork(of site: AllocationSite) -> UInt64? { longest[SurvivorFinder.SiteKind(site)] }
 }

@@ -354,6 +354,7 @@ extension SurvivorFinder {
     var best: (old: [Candidate], limit: Evidence.Limit, odds: SurvivalOdds)?
     for (bound, beyond) in lifetime.work.tails(of: lifetime.deaths) {
       guard beyond < UInt64(candidates.count) else { break }
+      guard Double(beyond) <= rules.maxUnusualShare * Double(lifetime.deaths) else { break }
       let limit = beyond == 0 ? min(bound / 64, lifetime.longestWork + 1) : bound / 64
       let paused = max(
         beyond, lifetime.deaths >= rules.minEndedForPause ? 1 : 0,

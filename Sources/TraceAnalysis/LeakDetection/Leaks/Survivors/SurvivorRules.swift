@@ -23,6 +23,9 @@ package struct SurvivorRules: Sendable {
   /// Minimum age of a survivor, as a multiple of the longest life of a sibling. Lifetimes are known to a factor of two,
   /// and chance easily exceeds the longest of a few.
   package var ageFactor = 1.5
+  /// Maximum share of the ended siblings that may live longer than the limit of ordinary lives. Most lives are ordinary:
+  /// in a population whose members live for any time, no limit separates the survivors from those that ended.
+  package var maxUnusualShare = 0.5
   /// Multiple of the longest sibling life, measured in work. For an older survivor, the age in seconds does not matter.
   /// No clock that expires objects runs that unevenly, but a thread may have to wait for a processor.
   package var workAloneFactor = 8.0
