@@ -48,15 +48,33 @@ package struct SiteTotals: ReplayObserver {
   /// A block is temporary if its thread made at most this many other allocations before it freed the block.
   package static let temporaryDistance: UInt32 = 1
 
+  /// The sums of a site's blocks, in one cache line. A site has fewer live blocks than `ReadingLimits.blockLimit`.
   private struct Row: BitwiseCopyable {
-    /// The number of the peak that `total.peakBytes` and `total.peakBlocks` are from. If there was a newer peak, they
-    /// are out of date.
+    /// The number of the peak that `peakBytes` and `peakBlocks` are from. If there was a newer peak, they are out of
+    /// date.
     var peakNumber: UInt64 = 0
-    var total = SiteTotal()
+    var liveBlocks: UInt32 = 0
+    var peakBlocks: UInt32 = 0
+    var liveBytes: UInt64 = 0
+    var peakBytes: UInt64 = 0
+    var allocatedBlocks: UInt64 = 0
+    var allocatedBytes: UInt64 = 0
+    var temporaryBlocks: UInt64 = 0
+    var temporaryBytes: UInt64 = 0
+  }
+
+  /// The references to a site's objects that were counted.
+  private struct ReferenceRow: BitwiseCopyable {
+    var retains: UInt64 = 0
+    var releases: UInt64 = 0
+    var unownedRetains: UInt64 = 0
+    var unownedReleases: UInt64 = 0
   }
 
   private let memory = TableOwner()
   private let rows: RowTable<Row>
+  /// The rows up to the last site with counted references. Many sites, and many traces, have none.
+  private let references: RowTable<ReferenceRow>
   private struct ThreadRow: BitwiseCopyable {
     var number: UInt32 = 0
     var allocations: UInt32 = 0
@@ -73,6 +91,7 @@ package struct SiteTotals: ReplayObserver {
 
   package init() {
     rows = RowTable(blank: Row(), ownedBy: memory)
+    references = RowTable(blank: ReferenceRow(), ownedBy: memory)
     threads = RowTable(blank: ThreadRow(), ownedBy: memory)
   }
 
@@ -86,10 +105,17 @@ package struct SiteTotals: ReplayObserver {
 
   package func total(of site: SiteID) -> SiteTotal {
     let row = rows[Int(site.rawValue)].pointee
-    var total = row.total
-    if row.peakNumber != peakNumber {
-      total.peakBytes = total.liveBytes
-      total.peakBlocks = total.liveBlocks
+    var total = SiteTotal()
+    (total.allocatedBlocks, total.allocatedBytes) = (row.allocatedBlocks, row.allocatedBytes)
+    (total.liveBlocks, total.liveBytes) = (UInt64(row.liveBlocks), row.liveBytes)
+    let isCurrent = row.peakNumber == peakNumber
+    total.peakBlocks = UInt64(isCurrent ? row.peakBlocks : row.liveBlocks)
+    total.peakBytes = isCurrent ? row.peakBytes : row.liveBytes
+    (total.temporaryBlocks, total.temporaryBytes) = (row.temporaryBlocks, row.temporaryBytes)
+    if Int(site.rawValue) < references.count {
+      let counted = references[Int(site.rawValue)].pointee
+      (total.retains, total.releases) = (counted.retains, counted.releases)
+      (total.unownedRetains, total.unownedReleases) = (counted.unownedRetains, counted.unownedReleases)
     }
     return total
   }
@@ -99,8 +125,8 @@ package struct SiteTotals: ReplayObserver {
   private func keepPeak(_ row: UnsafeMutablePointer<Row>) {
     if row.pointee.peakNumber != peakNumber {
       row.pointee.peakNumber = peakNumber
-      row.pointee.total.peakBytes = row.pointee.total.liveBytes
-      row.pointee.total.peakBlocks = row.pointee.total.liveBlocks
+      row.pointee.peakBytes = row.pointee.liveBytes
+      row.pointee.peakBlocks = row.pointee.liveBlocks
     }
   }
 
@@ -108,8 +134,8 @@ package struct SiteTotals: ReplayObserver {
   private mutating func add(_ block: LiveBlock, at time: UInt64) {
     let row = rows[Int(block.site.rawValue)]
     keepPeak(row)
-    row.pointee.total.liveBlocks &+= 1
-    row.pointee.total.liveBytes &+= block.size
+    row.pointee.liveBlocks &+= 1
+    row.pointee.liveBytes &+= block.size
     liveBlocks &+= 1
     liveBytes &+= block.size
     if liveBytes > peakBytes {
@@ -127,8 +153,8 @@ package struct SiteTotals: ReplayObserver {
     let thread = Int(block.threadIndex)
     threads.reach(thread)
     threads[thread].pointee = ThreadRow(number: event.thread, allocations: block.threadOrdinal &+ 1)
-    rows[site].pointee.total.allocatedBlocks &+= 1
-    rows[site].pointee.total.allocatedBytes &+= block.size
+    rows[site].pointee.allocatedBlocks &+= 1
+    rows[site].pointee.allocatedBytes &+= block.size
     add(block, at: event.time)
   }
 
@@ -136,16 +162,16 @@ package struct SiteTotals: ReplayObserver {
   package mutating func blockFreed(_ block: LiveBlock, by event: TraceEvent) {
     let row = rows[Int(block.site.rawValue)]
     keepPeak(row)
-    row.pointee.total.liveBlocks &-= 1
-    row.pointee.total.liveBytes &-= block.size
+    row.pointee.liveBlocks &-= 1
+    row.pointee.liveBytes &-= block.size
     liveBlocks &-= 1
     liveBytes &-= block.size
     let thread = threads[Int(block.threadIndex)].pointee
     if event.operation == .free || event.operation == .operatorDelete, event.thread == thread.number,
       thread.allocations &- block.threadOrdinal &- 1 <= Self.temporaryDistance
     {
-      row.pointee.total.temporaryBlocks &+= 1
-      row.pointee.total.temporaryBytes &+= block.size
+      row.pointee.temporaryBlocks &+= 1
+      row.pointee.temporaryBytes &+= block.size
     }
   }
 
@@ -156,14 +182,15 @@ package struct SiteTotals: ReplayObserver {
 
   @inline(__always)
   package mutating func referencesChanged(_ block: LiveBlock, by event: TraceEvent) {
-    let row = rows[Int(block.site.rawValue)]
+    references.reach(Int(block.site.rawValue))
+    let row = references[Int(block.site.rawValue)]
     switch event.operation.effect {
     case .retain:
-      row.pointee.total.retains &+= event.referenceCount
-      if event.operation == .unownedRetainStrongAndRelease { row.pointee.total.unownedReleases &+= 1 }
-    case .release: row.pointee.total.releases &+= event.referenceCount
-    case .unownedRetain: row.pointee.total.unownedRetains &+= event.referenceCount
-    case .unownedRelease: row.pointee.total.unownedReleases &+= event.referenceCount
+      row.pointee.retains &+= event.referenceCount
+      if event.operation == .unownedRetainStrongAndRelease { row.pointee.unownedReleases &+= 1 }
+    case .release: row.pointee.releases &+= event.referenceCount
+    case .unownedRetain: row.pointee.unownedRetains &+= event.referenceCount
+    case .unownedRelease: row.pointee.unownedReleases &+= event.referenceCount
     default: break
     }
   }
@@ -171,11 +198,13 @@ package struct SiteTotals: ReplayObserver {
   @inline(__always)
   package func prefetchBlock(of site: SiteID) -> UInt64 {
     let row = rows[Int(site.rawValue)]
-    return row.pointee.peakNumber &+ row.pointee.total.temporaryBytes
+    return row.pointee.peakNumber
   }
 
   @inline(__always)
-  package func prefetchReference(to site: SiteID) -> UInt64 { rows[Int(site.rawValue)].pointee.total.retains }
+  package func prefetchReference(to site: SiteID) -> UInt64 {
+    Int(site.rawValue) < references.count ? references[Int(site.rawValue)].pointee.retains : 0
+  }
 
   @inline(__always)
   package mutating func mismatched(_ mismatch: Mismatch, _ event: TraceEvent) {}
