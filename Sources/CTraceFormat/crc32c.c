@@ -17,8 +17,8 @@ __attribute__((target("sse4.2"))) static uint32_t crc32c_sse42(uint32_t crc, con
   return (uint32_t)c;
 }
 
-/// Asks the processor only once: in a virtual machine, the cpuid instruction calls the hypervisor, which takes longer
-/// than the checksum.
+/// Queries the processor only once. In a virtual machine, the cpuid instruction traps to the hypervisor, which takes
+/// longer than the checksum.
 static int has_sse42(void) {
   enum { UNKNOWN, NO, YES };
   static _Atomic int answer;

@@ -6,7 +6,7 @@
 
 enum {
   LT_ATTACH_DONE = 0,
-  LT_ATTACH_PRELOADED = 1,       ///< the program was started with the library, and records or has recorded by itself
+  LT_ATTACH_PRELOADED = 1,       ///< the library was preloaded at the program's start, so the program records itself
   LT_ATTACH_RECORDS = 2,         ///< a recording is already under way
   LT_ATTACH_NO_ALLOCATOR = 3,    ///< no image exports the malloc family
   LT_ATTACH_REFUSED = 4,         ///< the trace could not be created; a message says why

@@ -21,7 +21,8 @@ enum {
 enum {
   LT_USUAL_DEPTH = 65536,
   LT_USUAL_SAMPLE_PERIOD = 512 << 10, ///< the usual period of other heap profilers
-  /// More allocations than small programs make, but their stacks use at most half of the table of sites.
+  /// Small programs make fewer allocations than this. The stacks of these samples take at most half of the table of
+  /// sites.
   LT_USUAL_FIRST_SAMPLES = 8192,
   LT_FIRST_SAMPLES_MAX = 16384,
   /// Enough images for a curve over a week. They take about 30 MB in the trace of a small server.
@@ -39,7 +40,8 @@ enum {
 //   - FLAG: 1 or 0. Every number except 0 sets the flag.
 //   - SWITCH: on or off. Every word except "off" is on.
 //   - CHOICE: one of some words. The field has the word's index.
-//   - FINISHED_TRACE: a path that one program passes to the next. It has no field.
+//   - FINISHED_TRACE: the path of a trace that has ended. A program passes it to the program that replaces it. It has
+//     no field.
 // - `NAME`: the variable's name after the prefix.
 // - `field`: the field of `struct lt_settings`.
 // - `usual`: the field's value if the variable is missing.

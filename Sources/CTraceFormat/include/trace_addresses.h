@@ -6,7 +6,7 @@
 // The masks are plain numbers, since Swift does not import longer expressions.
 
 /// A frame key is a run-time address with these flags. On every supported machine, addresses fit into the bits below.
-#define LT_FRAME_EXACT (1ull << 62) ///< the instruction at the address is meant; otherwise it is a return address
+#define LT_FRAME_EXACT (1ull << 62) ///< the instruction's own address; without this flag, a return address
 #define LT_FRAME_ASYNC (1ull << 63) ///< the address where an async caller resumes; always exact
 #define LT_FRAME_ADDRESS_MASK 0x01FFFFFFFFFFFFFFull
 

@@ -11,7 +11,7 @@ extern "C" {
 #endif
 
 /// Returns the CRC-32C (Castagnoli) of `size` bytes, continuing from `seed`, which is 0 at first. Thread-safe; does not
-/// allocate. Linear.
+/// allocate. Takes time linear in `size`.
 uint32_t lt_crc32c(uint32_t seed, const void *bytes, size_t size);
 
 #ifdef __cplusplus

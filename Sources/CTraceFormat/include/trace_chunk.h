@@ -18,8 +18,8 @@ enum {
   LT_CHUNK_CLOSING = 3,     ///< struct lt_closing; authoritative if it is the last chunk
   LT_CHUNK_SNAPSHOT = 4,    ///< the start of a heap image: struct lt_snapshot, its threads, its regions, its label
   LT_CHUNK_MEMORY = 5,      ///< struct lt_memory_part, then pages of the image
-  /// struct lt_snapshot_end, which says whether the image is whole. Without other chunks of an image, it says why there
-  /// is no image
+  /// struct lt_snapshot_end, which says whether the image is whole. If the image has no other chunk, this struct says
+  /// why there is no image
   LT_CHUNK_SNAPSHOT_END = 6,
   /// struct lt_block_part, then the blocks at the time of an image, from the allocator's metadata
   LT_CHUNK_BLOCKS = 7,
@@ -33,7 +33,7 @@ enum {
 
 /// The thread number of event chunks that list an image's blocks. No thread has recorded these events.
 #define LT_THREAD_OF_LISTS 0xFFFFFFFFu
-/// Types that only such lists use have numbers above this, so they differ from the types that threads record.
+/// Types that only such lists use have numbers above this. Types that threads define have lower numbers.
 #define LT_LISTED_TYPES (1u << 30)
 
 enum {

@@ -37,8 +37,8 @@ enum {
   LT_DEF_THREAD_STACK = 11,
   /// An allocator's memory, according to its own metadata: varint time of the image, varint LT_ALLOCATOR_… kind, varint
   /// number of figures, then the figures as varints in the order listed before LT_ALLOCATOR_FIGURES, then varint number
-  /// of pins. For each pin: varint free bytes below it, varint free bytes above it, varint address of the block, varint
-  /// bytes of the block.
+  /// of pins. A pin is a block that keeps an arena from shrinking. For each pin: varint free bytes below it, varint
+  /// free bytes above it, varint address of the block, varint bytes of the block.
   LT_DEF_ALLOCATOR = 12,
   /// The kernel's division of resident memory (smaps_rollup): varint time, varint anonymous bytes, varint other bytes
   /// (files and shared memory), varint bytes in huge pages, varint swapped bytes.
@@ -93,8 +93,8 @@ enum {
 
 enum {
   LT_PROCESS_SWIFT_HOOKS = 1u << 0, ///< allocObject, retain and release are recorded
-  /// a Swift runtime is linked into the executable or a library, or is in a separate loader namespace; its weak and
-  /// unowned references are not recorded
+  /// a Swift runtime is linked into the executable or a library, or is in a separate loader namespace. The weak and
+  /// unowned references of that runtime are not recorded
   LT_PROCESS_SWIFT_STATIC = 1u << 1,
   LT_PROCESS_FORKED = 1u << 2, ///< began as a fork: the parent's blocks are live, but have no events
   /// the process was already running when the recording began: earlier blocks are live, but have no events

@@ -6,8 +6,8 @@
 
 #include <stdint.h>
 
-#define LT_TAG_PREDICTED 0x80u ///< the operation and stack change are the ones that followed this context before
-#define LT_TAG_OPERANDS 0x40u  ///< size (and type) follow, since they differ from the previous ones in this context
+#define LT_TAG_PREDICTED 0x80u ///< operation and stack change equal those that followed this context the last time
+#define LT_TAG_OPERANDS 0x40u  ///< size (and type) follow, since they differ from the last ones in this context
 #define LT_TAG_LOW_MASK 0x3Fu  ///< in a predicted event: address code; in an explicit event: operation or control
 
 /// Address codes, 0 … 63.
@@ -47,8 +47,8 @@ static inline uint32_t lt_context_index(uint32_t operation, uint64_t innermost, 
   return (uint32_t)(((innermost + (next << 17) + ((uint64_t)operation << 48)) * LT_HASH_MULTIPLIER) >> 55);
 }
 
-/// Push tokens: 0 means a literal key, 1 … LT_KEY_COUNT a key of the dictionary, and a greater token a copy of keys of
-/// frames further out.
+/// Push tokens. After 0, a literal key follows. 1 … LT_KEY_COUNT is a key of the dictionary. A greater token copies
+/// keys of outer frames.
 enum { LT_TOKEN_LITERAL = 0, LT_TOKEN_DICTIONARY = 1, LT_TOKEN_COPY = LT_KEY_COUNT + 1 };
 
 #endif

@@ -15,11 +15,11 @@ enum lt_operation {
   LT_OP_MEMALIGN = 8,
   LT_OP_VALLOC = 9,
   LT_OP_PVALLOC = 10,
-  LT_OP_NEW = 11, ///< C++ operator new, if it does not call malloc
+  LT_OP_NEW = 11, ///< reserved: C++ operator new is recorded as LT_OP_MALLOC
   // Frees.
   LT_OP_FREE = 16,
   LT_OP_REALLOC_FREE = 17,   ///< the block that was passed to realloc
-  LT_OP_REALLOC_FAILED = 18, ///< that block is still live, since realloc failed; operand size (0 if unknown)
+  LT_OP_REALLOC_FAILED = 18, ///< realloc failed, so the block is still live; operand size (0 if unknown)
   LT_OP_DELETE = 19,
   LT_OP_HEAP_LISTED = 20, ///< with address 0: a list of all live blocks follows, and replaces all earlier blocks
   // Strong retains.
@@ -46,7 +46,7 @@ enum lt_operation {
 /// Control records of the event stream: an explicit tag in 48 … 63, a varint length, the payload. Readers skip unknown
 /// records.
 enum {
-  LT_CONTROL_TIME = 48,       ///< varint: ticks since the last known time (divided as event times are)
+  LT_CONTROL_TIME = 48,       ///< varint: time since the last known time, in units of 2^LT_TIME_SHIFT ticks
   LT_CONTROL_EXACT_TIME = 49, ///< empty; from here on, every event has its time
   /// varint: the address of the running task's outermost async context, which identifies the task among all live tasks;
   /// 0 if no task runs

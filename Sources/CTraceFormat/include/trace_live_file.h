@@ -25,7 +25,7 @@ struct lt_live_header {
   uint32_t snapshotsAnswered; ///< the value that `snapshotsAsked` had when the last ended snapshot began
   int32_t snapshotError;      ///< errno of the last snapshot, 0 if it was written
   uint32_t snapshotNumber;    ///< the number of the last snapshot that has ended
-  /// LT_SNAPSHOT_ROUND if the requested snapshot ends a round; otherwise it counts as LT_SNAPSHOT_REQUEST. Written
+  /// LT_SNAPSHOT_ROUND if the requested snapshot ends a round. Any other value means LT_SNAPSHOT_REQUEST. Written
   /// before `snapshotsAsked`
   uint32_t snapshotReason;
   // A requester may make the process create a thread that takes the snapshot, by a call of clone(2) with these

@@ -8,8 +8,7 @@
 enum {
   /// varint scope number (unique in the process, not 0), string name, string file, varint line
   LT_MARK_SCOPE_BEGIN = 1,
-  /// varint scope number, varint grace in ticks (UINT64_MAX: the scope's objects may stay, and the scope only says
-  /// which objects are its own)
+  /// varint scope number, varint grace in ticks (UINT64_MAX: the scope's objects may stay; the scope only groups them)
   LT_MARK_SCOPE_END = 2,
   LT_MARK_GENERATION = 3, ///< string name, string file, varint line
   /// varint expectation number (not 0), varint object's address, varint deadline (trace clock), string name, string

@@ -1,9 +1,10 @@
 // Snapshots: the contents of memory at one moment, in three kinds of chunk. Their thread is 0, their sequence counts
 // within each kind, and firstTime and lastTime are lt_snapshot.time.
 //
-// An image contains words, not bytes. A word is included if it looks like a pointer into the process's memory, belongs
-// to a Swift metadata record, is an object's reference count, or is a count or occupancy bitmap of the standard
-// library's array, set and dictionary storage. All other words, including users' data, are left out; readers see 0.
+// An image contains words, not bytes. It includes words that look like pointers into the process's memory, words of
+// Swift metadata records, and objects' reference counts. It also includes the counts and occupancy bitmaps of arrays,
+// sets, dictionaries and deques. Tags and cases of enumerations are included if the snapshot's flags say so. All other
+// words, including users' data, are left out; readers see 0.
 
 #ifndef LEAKTRACE_TRACE_SNAPSHOT_H
 #define LEAKTRACE_TRACE_SNAPSHOT_H
@@ -31,7 +32,7 @@ enum {
 enum {
   /// all other threads were stopped, and their registers are known. Without this flag, whole stacks count as in use
   LT_SNAPSHOT_FROZEN = 1u << 0,
-  /// words have their top byte, and some words are a top byte without an address
+  /// words include their top byte, and some words consist of only a top byte
   LT_SNAPSHOT_REFERENCE_TAGS = 1u << 1,
   /// in objects and arrays, a word may consist of only the byte of an enumeration's case
   LT_SNAPSHOT_CASE_BYTES = 1u << 2,
@@ -123,7 +124,8 @@ struct lt_snapshot_end {
   uint32_t number;
   int32_t error; ///< the errno or LT_METADATA_… that ended it early; 0 if the image is whole
   uint32_t partCount;
-  uint32_t unreadablePages;      ///< pages of readable mappings, including guard pages; 0 in older traces
+  uint32_t unreadablePages;      ///< pages of readable mappings that could not be read, including guard pages; 0 in
+                                 ///< older traces
   uint64_t pageCount, wordCount; ///< in the image
   uint64_t capturedBytes;        ///< resident memory that was scanned
   uint64_t pauseNanoseconds;     ///< the time that threads other than the snapshot's thread were stopped

@@ -34,8 +34,8 @@ struct lt_trace_status {
   uint64_t stopTime;   ///< trace clock
   uint64_t eventCount; ///< events in sealed chunks
   uint64_t drops[LT_DROP_COUNT];
-  /// the offset after the last chunk that was begun; the file may continue with a hole. 0 if the trace ends with its
-  /// file
+  /// the offset after the last chunk that was begun. A hole may follow it in the file. 0 if the trace ends where the
+  /// file ends
   uint64_t dataEnd;
   uint64_t fileSize;  ///< the file's size, as the recorder set it
   uint32_t isGrowing; ///< a recording process is making the file larger
